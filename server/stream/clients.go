@@ -10,21 +10,21 @@ import (
 	"svc/store"
 )
 
-// Bounds of what one listener may cost.
+// Limits of one client.
 const (
 	maxSubscriptions = 20
-	maxQueued        = 500     // frames that wait for being written
-	maxQueuedBytes   = 1 << 20 // of them
+	maxQueued        = 500     // frames that wait to be written
+	maxQueuedBytes   = 1 << 20 // of these frames
 )
 
-// Bounds of what all listeners together may cost: bytes of the frames that are not written yet, each counted once, however many wait for
-// it. From the first on, who does not keep up is cut off; from the second on, everybody who would need one that nobody else needs.
+// Limits of all clients together: bytes of frames that are not written yet, each counted once. Beyond the first, clients that do not
+// keep up are disconnected; beyond the second, also those that need a frame of their own.
 const (
 	softBacklogBytes = 16 << 20
 	maxBacklogBytes  = 48 << 20
 )
 
-// frame is news in the form in which it is sent. It is the same for all who hear it under the same name.
+// frame is an encoded event. It is the same for all clients with the same label.
 type frame struct {
 	bytes []byte
 	refs  atomic.Int32
@@ -47,106 +47,106 @@ func (h *backlog) release(frames ...*frame) {
 	}
 }
 
-// transport is the way to a client: a WebSocket, or an answer of server-sent events.
+// transport is the connection of a client: a WebSocket, or an answer of server-sent events.
 type transport interface {
-	encode(n *message, label string, anew bool) *frame // nil if it would have to be made, and anew is false
-	wake()                                             // there is something in the queue; must not block
-	close(closeReason)                                 // must not block
+	encode(n *message, label string, mayEncode bool) *frame // nil if it is not encoded yet, and mayEncode is false
+	wake()                                                  // frames are queued; must not block
+	close(closeReason)                                      // must not block
 }
 
-// client is somebody who listens to streams.
+// client is the receiving end of streams.
 type client struct {
 	hub       *Hub
 	transport transport
-	network   netip.Addr // what counts as one client
-	counted   bool       // by network
+	network   netip.Addr // as by rest.Request.Network
+	counted   bool       // in the limit of its network
 
 	// Guarded by hub.mu.
-	token         *[sha256.Size]byte // nil: the anonymous
+	token         *[sha256.Size]byte // nil: anonymous
 	tokenID       store.TokenID
-	account       store.AccountID // 0: the anonymous, or an app by itself
+	account       store.AccountID // 0: anonymous, or an app without a user
 	subscriptions []subscription
 
 	mu      sync.Mutex
 	ended   bool
 	queue   []*frame
 	queued  int // bytes
-	writing int // frames that have been taken and are not written yet
+	writing int // frames that were taken and are not written yet
 }
 
-// target is a listener of a feed, and what the stream is called to them.
+// target is a subscriber of a topic, and the label of its stream.
 type target struct {
 	*client
 	label string
 	kind  topicKind
 }
 
-// subscriptionIndex returns where a listener has a stream, -1 if nowhere.
-func (l *client) subscriptionIndex(sub subscription) int {
-	return slices.IndexFunc(l.subscriptions, func(s subscription) bool { return s.topics[0] == sub.topics[0] })
+// subscriptionIndex returns the index of a subscription, -1 if the client does not have it.
+func (c *client) subscriptionIndex(sub subscription) int {
+	return slices.IndexFunc(c.subscriptions, func(s subscription) bool { return s.topics[0] == sub.topics[0] })
 }
 
-// send queues a frame for a listener. One whose queue is full is cut off; so is one for whom there is no frame (nil).
-func (l *client) send(f *frame) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended {
+// send queues a frame. It disconnects a client whose queue is full, or for which there is no frame (nil).
+func (c *client) send(f *frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
 		return
 	}
-	if f == nil || l.full(len(f.bytes)) {
-		l.discard()
-		go l.hub.closeClient(l, closeSlow)
+	if f == nil || c.full(len(f.bytes)) {
+		c.discard()
+		go c.hub.closeClient(c, closeSlow)
 		return
 	}
-	l.hub.backlog.hold(f)
-	l.queue = append(l.queue, f)
-	l.queued += len(f.bytes)
-	l.transport.wake()
+	c.hub.backlog.hold(f)
+	c.queue = append(c.queue, f)
+	c.queued += len(f.bytes)
+	c.transport.wake()
 }
 
-// full tells whether a listener has too much to hear already for so many bytes more. l.mu is held.
-func (l *client) full(more int) bool {
-	return len(l.queue) >= maxQueued || len(l.queue) > 0 && l.queued+more > maxQueuedBytes ||
-		len(l.queue)+l.writing > 0 && l.hub.backlog.bytes.Load() > softBacklogBytes
+// full returns true if the queue has no room for so many bytes more. c.mu is held.
+func (c *client) full(more int) bool {
+	return len(c.queue) >= maxQueued || len(c.queue) > 0 && c.queued+more > maxQueuedBytes ||
+		len(c.queue)+c.writing > 0 && c.hub.backlog.bytes.Load() > softBacklogBytes
 }
 
-// discard has a listener hear nothing more. l.mu is held.
-func (l *client) discard() {
-	l.hub.backlog.release(l.queue...)
-	l.ended, l.queue, l.queued = true, nil, 0
+// discard empties the queue for good. c.mu is held.
+func (c *client) discard() {
+	c.hub.backlog.release(c.queue...)
+	c.ended, c.queue, c.queued = true, nil, 0
 }
 
-// take returns what is queued. Each frame has to be reported as written, whatever becomes of it.
-func (l *client) take() []*frame {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.takeLocked()
+// take returns the queued frames. Each must be reported as written, even if it was not sent.
+func (c *client) take() []*frame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.takeLocked()
 }
 
-func (l *client) takeLocked() []*frame {
-	frames := l.queue
-	l.queue, l.queued = nil, 0
-	l.writing = len(frames)
+func (c *client) takeLocked() []*frame {
+	frames := c.queue
+	c.queue, c.queued = nil, 0
+	c.writing = len(frames)
 	return frames
 }
 
-// written forgets frames that have been taken.
-func (l *client) written(frames ...*frame) {
-	l.hub.backlog.release(frames...)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.writing -= len(frames)
+// written releases frames that were taken.
+func (c *client) written(frames ...*frame) {
+	c.hub.backlog.release(frames...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writing -= len(frames)
 }
 
-// isEnded tells whether nothing more may be told.
-func (l *client) isEnded() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ended
+// isEnded returns true if nothing more may be sent.
+func (c *client) isEnded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
 }
 
-// closeReason is why a stream ends. The codes are those of WebSockets (RFC 6455 7.4.1); clients take 1000 and 1001 as final, and come back after
-// any other.
+// closeReason is why a stream ends. The codes are those of WebSockets (RFC 6455 7.4.1). Clients do not reconnect after 1000 and
+// 1001.
 type closeReason struct {
 	code   int
 	reason string

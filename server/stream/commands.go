@@ -12,7 +12,7 @@ import (
 	"svc/server/rest"
 )
 
-// command is what a client says on a socket (client API 4.10).
+// command is a message of a client on a socket (client API 4.10).
 type command struct {
 	Type     flexString `json:"type"`
 	Stream   flexString `json:"stream"`
@@ -22,10 +22,10 @@ type command struct {
 	Token    flexString `json:"token"`
 }
 
-// flexString is a string, or a number that stands for one. Anything else is nothing.
+// flexString is a string or a number. Other JSON is read as an empty string.
 type flexString string
 
-// UnmarshalJSON reads the text.
+// UnmarshalJSON reads a string or a number.
 func (t *flexString) UnmarshalJSON(b []byte) error {
 	var text string
 	var number json.Number
@@ -45,21 +45,21 @@ type commandResult struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// Errors in responses are words.
+// Errors in responses are single words.
 var (
 	errAuthenticated = errors.New("already_authenticated")
 	errUnauthorized  = errors.New("unauthorized")
 )
 
-// handleCommand does what a client asks for on a socket. What it does not know it ignores.
-func (h *Hub) handleCommand(ctx context.Context, l *client, text []byte) {
+// handleCommand executes a command of a client. It ignores unknown ones.
+func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 	defer func() {
 		if v := recover(); v != nil {
-			h.abort(ctx, l, rest.PanicError(v))
+			h.abort(ctx, c, rest.PanicError(v))
 		}
 	}()
-	if !h.allow(l) {
-		h.closeClient(l, closePolicy)
+	if !h.allow(c) {
+		h.closeClient(c, closePolicy)
 		return
 	}
 	var m command
@@ -70,9 +70,9 @@ func (h *Hub) handleCommand(ctx context.Context, l *client, text []byte) {
 	var err error
 	switch m.Type {
 	case "subscribe", "unsubscribe":
-		done, err = h.changeSubscription(ctx, l, m)
+		done, err = h.changeSubscription(ctx, c, m)
 	case flexString(h.settings.API.Name + ":authenticate"):
-		done, err = true, h.authenticate(ctx, l, string(m.Token))
+		done, err = true, h.authenticate(ctx, c, string(m.Token))
 	default:
 		return
 	}
@@ -86,33 +86,33 @@ func (h *Hub) handleCommand(ctx context.Context, l *client, text []byte) {
 	case errors.As(err, &refusal):
 		r.Result, r.Error = "error", "bad_topic"
 	case err != nil:
-		h.abort(ctx, l, err)
+		h.abort(ctx, c, err)
 		return
 	case done:
 		r.Result = "success"
 	}
 	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
 	n := &message{name: h.settings.API.Name + ":respond", payload: payload}
-	l.send(n.socketFrame("[]", true)) // clients fall over frames without a stream
+	c.send(n.socketFrame("[]", true)) // clients fail on frames without a stream
 }
 
-// abort ends the stream of a listener with whom something went wrong that is not their fault.
-func (h *Hub) abort(ctx context.Context, l *client, err error) {
+// abort ends the stream of a client after an internal error.
+func (h *Hub) abort(ctx context.Context, c *client, err error) {
 	h.log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
-	h.closeClient(l, closeFailed)
+	h.closeClient(c, closeFailed)
 }
 
-// allow counts a message like a request of the API.
-func (h *Hub) allow(l *client) bool {
+// allow counts a command as a request of the API.
+func (h *Hub) allow(c *client) bool {
 	h.mu.Lock()
-	account := l.account
+	account := c.account
 	h.mu.Unlock()
-	return h.limits.AllowRequest(account, l.network, h.now())
+	return h.limits.AllowRequest(account, c.network, h.now())
 }
 
-// changeSubscription subscribes to a stream or ends that. done is false if there was nothing to do.
-func (h *Hub) changeSubscription(ctx context.Context, l *client, m command) (done bool, err error) {
-	who, ok, err := h.identity(ctx, l)
+// changeSubscription subscribes to a stream or unsubscribes from it. done is false if nothing changed.
+func (h *Hub) changeSubscription(ctx context.Context, c *client, m command) (done bool, err error) {
+	who, ok, err := h.identity(ctx, c)
 	if !ok || err != nil {
 		return false, err
 	}
@@ -122,15 +122,15 @@ func (h *Hub) changeSubscription(ctx context.Context, l *client, m command) (don
 		return false, err
 	}
 	if m.Type == "unsubscribe" {
-		return h.unsubscribe(l, sub), nil
+		return h.unsubscribe(c, sub), nil
 	}
-	return h.subscribe(l, sub)
+	return h.subscribe(c, sub)
 }
 
-// authenticate gives an anonymous listener an identity, which their subscriptions have from then on.
-func (h *Hub) authenticate(ctx context.Context, l *client, token string) error {
+// authenticate gives an identity to an anonymous client. It applies to subscriptions from then on.
+func (h *Hub) authenticate(ctx context.Context, c *client, token string) error {
 	h.mu.Lock()
-	known := l.token != nil
+	known := c.token != nil
 	h.mu.Unlock()
 	if known {
 		return errAuthenticated
@@ -146,14 +146,14 @@ func (h *Hub) authenticate(ctx context.Context, l *client, token string) error {
 	if who.Token == nil || who.Account == nil {
 		return errUnauthorized
 	}
-	if h.setIdentity(l, who) != nil { // there are too many
+	if h.setIdentity(c, who) != nil { // too many streams
 		return errUnauthorized
 	}
-	_, _, err = h.identity(ctx, l) // it may have been revoked meanwhile
+	_, _, err = h.identity(ctx, c) // the token may have been revoked meanwhile
 	return err
 }
 
-// offeredProtocols are the names in Sec-WebSocket-Protocol. Browsers, which can send no header of their choice, put the token there.
+// offeredProtocols returns the names in Sec-WebSocket-Protocol. Browsers cannot set other headers, so clients send the token there.
 func offeredProtocols(r *http.Request) []string {
 	var names []string
 	for _, value := range r.Header.Values("Sec-WebSocket-Protocol") {

@@ -12,31 +12,31 @@ import (
 	"svc/store"
 )
 
-// message is an event as a viewer is told of it.
+// message is an event as it is sent to a viewer.
 type message struct {
 	name    string
 	payload []byte // JSON or plain text; empty: none
 
 	socketFrames map[string]*frame // by the label of the stream, as they are sent by WebSocket
-	sseLines     *frame            // as they are sent by server-sent events
+	sseLines     *frame            // for server-sent events
 }
 
-// maxCachedFrames is how many labels a frame is remembered of: most streams have one of few.
+// maxCachedFrames bounds the labels for which a message keeps its frame. Most streams have one of few.
 const maxCachedFrames = 50
 
-// noPayload is what an event has that says all by its name.
+// noPayload is the payload of events that have none.
 var noPayload = json.RawMessage{}
 
-// send tells targets.
+// send queues the message with targets.
 func (n *message) send(targets []target) {
 	for _, t := range targets {
 		t.client.send(t.transport.encode(n, t.label, t.hub.backlog.bytes.Load() < maxBacklogBytes))
 	}
 }
 
-// socketFrame returns the event as a WebSocket has it (client API 4.10). The payload is JSON within a string.
-func (n *message) socketFrame(label string, anew bool) *frame {
-	if f := n.socketFrames[label]; f != nil || !anew {
+// socketFrame returns the frame for a WebSocket (client API 4.10), whose payload is JSON within a string.
+func (n *message) socketFrame(label string, mayEncode bool) *frame {
+	if f := n.socketFrames[label]; f != nil || !mayEncode {
 		return f
 	}
 	f := make([]byte, 0, len(label)+len(n.payload)*9/8+64)
@@ -56,9 +56,9 @@ func (n *message) socketFrame(label string, anew bool) *frame {
 	return n.socketFrames[label]
 }
 
-// sseFrame returns the event as server-sent events have it, where the payload is not encoded twice.
-func (n *message) sseFrame(anew bool) *frame {
-	if n.sseLines != nil || !anew {
+// sseFrame returns the frame for server-sent events.
+func (n *message) sseFrame(mayEncode bool) *frame {
+	if n.sseLines != nil || !mayEncode {
 		return n.sseLines
 	}
 	payload := n.payload
@@ -70,8 +70,8 @@ func (n *message) sseFrame(anew bool) *frame {
 	return n.sseLines
 }
 
-// dispatch sends an event of the database to those who may know of it. Everything is looked at as it is now, not as it was when they
-// subscribed.
+// dispatch sends an event of the database to the viewers who may see it. Permissions are checked now, not at the time of the
+// subscription.
 func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 	switch e := e.(type) {
 	case store.StatusPosted:
@@ -109,7 +109,7 @@ func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 	return nil
 }
 
-// sendStatus shows a status to those who find it in the timelines that they listen to.
+// sendStatus sends a status to viewers who have it in a timeline that they stream.
 func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) error {
 	if !h.hasSubscribers(topicKind.isTimeline) {
 		return nil
@@ -118,11 +118,11 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	if err != nil {
 		return err
 	}
-	crowd, err := h.byViewer(ctx, h.targets(statusTopics(st, audience)...))
-	if err != nil || len(crowd) == 0 {
+	viewers, err := h.byViewer(ctx, h.targets(statusTopics(st, audience)...))
+	if err != nil || len(viewers) == 0 {
 		return err
 	}
-	shown, err := h.db.VisibleTo(ctx, st, slices.Collect(maps.Keys(crowd)))
+	shown, err := h.db.VisibleTo(ctx, st, slices.Collect(maps.Keys(viewers)))
 	if err != nil {
 		return ignoreNotFound(err)
 	}
@@ -132,16 +132,16 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	var n *message
 	var text []byte
 	for _, id := range shown {
-		entity, err := h.entities.Status(ctx, crowd[id].account, st.ID)
+		entity, err := h.entities.Status(ctx, viewers[id].account, st.ID)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
-		// Most see the same, and then it needs to be encoded only once.
+		// The JSON is the same for most viewers, so that one encoding serves them.
 		if text = entity.AppendJSON(text[:0]); n == nil || !bytes.Equal(n.payload, text) {
 			n = &message{name: event, payload: bytes.Clone(text)}
 		}
-		targets := crowd[id].targets
-		if entity.HiddenIn(store.FilterHome) { // as on the page
+		targets := viewers[id].targets
+		if entity.HiddenIn(store.FilterHome) { // as in the home timeline
 			targets = slices.DeleteFunc(targets, func(t target) bool { return t.kind == homeTopic })
 		}
 		n.send(targets)
@@ -149,24 +149,24 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	return nil
 }
 
-// sendDeletion tells those who were shown a status that it is gone, by the id under which they were (of a boost, its own).
+// sendDeletion tells viewers to whom a status was shown that it is deleted, by the id that they know (for a boost, its own).
 func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 	if e.Audience == nil || !h.hasSubscribers(topicKind.isTimeline) {
 		return nil
 	}
-	crowd, err := h.byViewer(ctx, h.targets(statusTopics(e.Status, e.Audience)...))
-	if err != nil || len(crowd) == 0 {
+	viewers, err := h.byViewer(ctx, h.targets(statusTopics(e.Status, e.Audience)...))
+	if err != nil || len(viewers) == 0 {
 		return err
 	}
-	shown, err := h.db.SawRemoved(ctx, e, slices.Collect(maps.Keys(crowd)))
+	shown, err := h.db.SawRemoved(ctx, e, slices.Collect(maps.Keys(viewers)))
 	n := &message{name: "delete", payload: []byte(e.Status.ID.String())}
 	for _, id := range shown {
-		n.send(crowd[id].targets)
+		n.send(viewers[id].targets)
 	}
 	return err
 }
 
-// sendNotification shows a notification, if the default list of notifications has it.
+// sendNotification sends a notification, if the default list of notifications contains it.
 func (h *Hub) sendNotification(ctx context.Context, n *store.Notification) error {
 	return h.sendToOwner(ctx, ownedTopic(notificationTopic, n.AccountID), "notification", func(who *store.Account) (any, error) {
 		just := store.Page{MinID: int64(n.ID) - 1, MaxID: int64(n.ID) + 1, Limit: 1}
@@ -182,7 +182,7 @@ func (h *Hub) sendNotification(ctx context.Context, n *store.Notification) error
 	})
 }
 
-// sendAnnouncement tells everybody who is signed in of what the staff announces, if that is to be seen already.
+// sendAnnouncement sends an announcement to all users if it is current, or its deletion.
 func (h *Hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged) error {
 	n := &message{name: "announcement.delete", payload: []byte(e.ID.String())}
 	if !e.Deleted {
@@ -196,14 +196,14 @@ func (h *Hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged)
 		}
 		n = &message{name: "announcement", payload: payload}
 	}
-	crowd, err := h.byViewer(ctx, h.targets(topic{kind: announcementTopic}))
-	for _, v := range crowd {
+	viewers, err := h.byViewer(ctx, h.targets(topic{kind: announcementTopic}))
+	for _, v := range viewers {
 		n.send(v.targets)
 	}
 	return err
 }
 
-// sendFollow tells a follower what became of a follow. That they ended it themselves is no news.
+// sendFollow tells a follower about the state of a follow, unless the follower ended it.
 func (h *Hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
 	state := "follow_accept"
 	switch {
@@ -220,13 +220,13 @@ func (h *Hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
 	})
 }
 
-// sendToOwner sends something to the one account whose feed it is. render returns nil if there is nothing to send after all.
+// sendToOwner sends an event to the account that owns the topic. render returns nil if there is nothing to send.
 func (h *Hub) sendToOwner(ctx context.Context, f topic, event string, render func(*store.Account) (any, error)) error {
-	crowd, err := h.byViewer(ctx, h.targets(f))
+	viewers, err := h.byViewer(ctx, h.targets(f))
 	if err != nil {
 		return err
 	}
-	for _, v := range crowd {
+	for _, v := range viewers {
 		entity, err := render(v.account)
 		if err != nil || entity == nil {
 			return ignoreNotFound(err)
@@ -240,15 +240,16 @@ func (h *Hub) sendToOwner(ctx context.Context, f topic, event string, render fun
 	return nil
 }
 
-// viewerTargets is somebody who listens, and by what.
+// viewerTargets are the subscriptions of one viewer.
 type viewerTargets struct {
 	account *store.Account // nil: the anonymous
 	targets []target
 }
 
-// byViewer sorts targets by who listens, 0 being the anonymous. Those whose tokens are no longer good are left out.
+// byViewer groups targets by the account of their viewer, 0 for anonymous ones. It leaves out clients whose token is no longer
+// valid.
 func (h *Hub) byViewer(ctx context.Context, targets []target) (map[store.AccountID]*viewerTargets, error) {
-	crowd := make(map[store.AccountID]*viewerTargets)
+	viewers := make(map[store.AccountID]*viewerTargets)
 	for _, t := range targets {
 		who, ok, err := h.identity(ctx, t.client)
 		if err != nil {
@@ -265,15 +266,15 @@ func (h *Hub) byViewer(ctx context.Context, targets []target) (map[store.Account
 		if !ok || id == 0 && !h.settings.Instance.Public {
 			continue
 		}
-		if crowd[id] == nil {
-			crowd[id] = &viewerTargets{account: account}
+		if viewers[id] == nil {
+			viewers[id] = &viewerTargets{account: account}
 		}
-		crowd[id].targets = append(crowd[id].targets, t)
+		viewers[id].targets = append(viewers[id].targets, t)
 	}
-	return crowd, nil
+	return viewers, nil
 }
 
-// ignoreNotFound is for what has been deleted since the event that told of it.
+// ignoreNotFound drops the error of a row that was deleted since the event.
 func ignoreNotFound(err error) error {
 	if errs.IsNotFound(err) {
 		return nil

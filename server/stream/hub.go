@@ -1,11 +1,11 @@
 // Package stream sends what happens to clients: streams over WebSocket or as server-sent events, and push messages to the push
-// services of devices. It renders with server/entity, and is given whom tokens stand for.
+// services of devices. It renders with server/entity, and is given the identities of tokens.
 //
 // Two rules. Every event is checked and rendered for each viewer as things are when it is sent, so that a stream shows nothing that
 // its timeline would not. Nothing waits for a client: one that does not keep up is disconnected, and fetches what it missed.
 //
 // Limits: 20 subscriptions a client, 500 frames or 1 MiB queued for one, 48 MiB for all, 10 000 events waiting to be sent; 2 push
-// messages at once, given up after 4 hours.
+// messages at once, dropped after 4 hours.
 package stream
 
 import (
@@ -28,15 +28,15 @@ import (
 
 var (
 	errTooManyStreams = errs.New(http.StatusTooManyRequests, "Too many open streams")
-	errNoMoreStreams  = errs.New(http.StatusServiceUnavailable, "The server has no room for more streams")
+	errNoMoreStreams  = errs.New(http.StatusServiceUnavailable, "The server has too many open streams")
 )
 
-// maxQueuedEvents is how many events may wait for being told.
+// maxQueuedEvents bounds the events that wait to be sent.
 const maxQueuedEvents = 10_000
 
-// hub knows who listens to what, and tells them what the database says has happened. The database only hands over; one goroutine at a
-// time, there only while there is something to tell, finds out who may know what and queues it with the listeners, so that each hears
-// of things in the order of their commits. Nothing waits for a listener: one who does not keep up is cut off.
+// Hub holds the clients with their subscriptions, and sends them the events of the database. The database only hands events over. A
+// goroutine that runs while there are events decides who may see them and queues them with the clients, in the order of the commits.
+// Nothing waits for a client: one that does not keep up is disconnected.
 type Hub struct {
 	settings     *config.Config
 	db           *store.DB
@@ -51,7 +51,7 @@ type Hub struct {
 	mu          sync.Mutex
 	clients     map[*client]struct{}
 	topics      map[topic][]target
-	subscribers [topicKinds]int // how many subscriptions have a feed of each kind
+	subscribers [topicKinds]int // subscriptions by kind of topic
 	perAccount  limit.Gauge[store.AccountID]
 	perAddress  limit.Gauge[netip.Addr]
 	queue       []store.Event
@@ -59,10 +59,10 @@ type Hub struct {
 	idle        sync.Cond // running has become false
 	stopped     bool
 	backlog     backlog
-	open        sync.WaitGroup // of listeners that are not gone, and the work
+	open        sync.WaitGroup // clients that are not released, and the running goroutine
 }
 
-// hubConfig is what a hub needs.
+// Config is what a Hub needs.
 type Config struct {
 	Settings   *config.Config
 	DB         *store.DB
@@ -73,7 +73,7 @@ type Config struct {
 	Now        func() time.Time
 }
 
-// identities returns whom tokens stand for, the zero Identity if nobody.
+// identities resolves tokens; the zero Identity is nobody.
 type identities interface {
 	IdentityByToken(ctx context.Context, token string) (rest.Identity, error)
 	CurrentIdentity(ctx context.Context, hash [sha256.Size]byte) (rest.Identity, error) // does not mark the token as used
@@ -102,43 +102,43 @@ func NewHub(c Config) *Hub {
 	return h
 }
 
-// register admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
-func (h *Hub) register(l *client, who rest.Identity) error {
+// register admits a client with an identity (zero: anonymous), unless there are too many. Each registered client must be released.
+func (h *Hub) register(c *client, who rest.Identity) error {
 	limits := h.settings.Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.stopped || len(h.clients) >= limits.MaxStreams:
 		return errNoMoreStreams
-	case l.counted && h.perAddress[l.network] >= limits.MaxStreamsPerAddress:
+	case c.counted && h.perAddress[c.network] >= limits.MaxStreamsPerAddress:
 		return errTooManyStreams
 	}
-	if err := h.setIdentityLocked(l, who); err != nil {
+	if err := h.setIdentityLocked(c, who); err != nil {
 		return err
 	}
-	if l.counted {
-		h.perAddress[l.network]++
+	if c.counted {
+		h.perAddress[c.network]++
 	}
 	if len(h.clients) == 0 {
 		h.db.KeepDeletedAudiences(true)
 	}
-	h.clients[l] = struct{}{}
+	h.clients[c] = struct{}{}
 	h.open.Add(1)
 	return nil
 }
 
-// setIdentity gives a listener an identity.
-func (h *Hub) setIdentity(l *client, who rest.Identity) error {
+// setIdentity sets the identity of a client that was anonymous.
+func (h *Hub) setIdentity(c *client, who rest.Identity) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.clients[l]; !ok { // the stream has ended in between
+	if _, ok := h.clients[c]; !ok { // the stream has ended meanwhile
 		return nil
 	}
-	return h.setIdentityLocked(l, who)
+	return h.setIdentityLocked(c, who)
 }
 
-// setIdentityLocked sets who a listener is, unless they have too many streams.
-func (h *Hub) setIdentityLocked(l *client, who rest.Identity) error {
+// setIdentityLocked is setIdentity with h.mu held. It fails if the account has too many streams.
+func (h *Hub) setIdentityLocked(c *client, who rest.Identity) error {
 	if who.Token == nil {
 		return nil
 	}
@@ -146,94 +146,94 @@ func (h *Hub) setIdentityLocked(l *client, who rest.Identity) error {
 		if !h.perAccount.Add(who.Account.ID, h.settings.Streaming.MaxStreamsPerAccount) {
 			return errTooManyStreams
 		}
-		l.account = who.Account.ID
+		c.account = who.Account.ID
 	}
 	hash := [sha256.Size]byte(who.Token.Hash)
-	l.token, l.tokenID = &hash, who.Token.ID
+	c.token, c.tokenID = &hash, who.Token.ID
 	return nil
 }
 
-// release is the last that is heard of a listener.
-func (h *Hub) release(l *client) {
-	h.closeClient(l, closeNormal)
+// release is the last call for a client.
+func (h *Hub) release(c *client) {
+	h.closeClient(c, closeNormal)
 	h.open.Done()
 }
 
-// closeClient closes a listener's stream.
-func (h *Hub) closeClient(l *client, why closeReason) {
+// closeClient ends a client's stream.
+func (h *Hub) closeClient(c *client, why closeReason) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.remove(l, why)
+	h.remove(c, why)
 }
 
-func (h *Hub) remove(l *client, why closeReason) {
-	if _, ok := h.clients[l]; !ok {
+func (h *Hub) remove(c *client, why closeReason) {
+	if _, ok := h.clients[c]; !ok {
 		return
 	}
-	for _, sub := range l.subscriptions {
-		h.detach(l, sub)
+	for _, sub := range c.subscriptions {
+		h.detach(c, sub)
 	}
-	l.subscriptions = nil
-	delete(h.clients, l)
-	if l.account != 0 {
-		h.perAccount.Done(l.account)
+	c.subscriptions = nil
+	delete(h.clients, c)
+	if c.account != 0 {
+		h.perAccount.Done(c.account)
 	}
-	if l.counted {
-		h.perAddress.Done(l.network)
+	if c.counted {
+		h.perAddress.Done(c.network)
 	}
 	if len(h.clients) == 0 {
 		h.db.KeepDeletedAudiences(false)
 		h.queue = nil
 	}
-	l.mu.Lock()
-	l.discard()
-	l.mu.Unlock()
-	l.transport.close(why)
+	c.mu.Lock()
+	c.discard()
+	c.mu.Unlock()
+	c.transport.close(why)
 }
 
-// closeClients closes the streams of those listeners for whom which says so.
+// closeClients ends the streams of clients that match.
 func (h *Hub) closeClients(why closeReason, which func(*client) bool) {
-	for l := range h.clients {
-		if which(l) {
-			h.remove(l, why)
+	for c := range h.clients {
+		if which(c) {
+			h.remove(c, why)
 		}
 	}
 }
 
-// subscribe has a listener hear a stream. ok is false if they do already.
-func (h *Hub) subscribe(l *client, sub subscription) (ok bool, err error) {
+// subscribe adds a subscription to a client. ok is false if the client has it already.
+func (h *Hub) subscribe(c *client, sub subscription) (ok bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, here := h.clients[l]; !here || l.subscriptionIndex(sub) >= 0 {
+	if _, here := h.clients[c]; !here || c.subscriptionIndex(sub) >= 0 {
 		return false, nil
 	}
-	if len(l.subscriptions) >= maxSubscriptions {
+	if len(c.subscriptions) >= maxSubscriptions {
 		return false, errUnknownStream
 	}
-	l.subscriptions = append(l.subscriptions, sub)
+	c.subscriptions = append(c.subscriptions, sub)
 	for _, f := range sub.topics {
-		h.topics[f] = append(h.topics[f], target{l, sub.label, f.kind})
+		h.topics[f] = append(h.topics[f], target{c, sub.label, f.kind})
 		h.subscribers[f.kind]++
 	}
 	return true, nil
 }
 
-// unsubscribe ends that. ok is false if the listener does not hear the stream.
-func (h *Hub) unsubscribe(l *client, sub subscription) (ok bool) {
+// unsubscribe removes a subscription from a client. ok is false if the client does not have it.
+func (h *Hub) unsubscribe(c *client, sub subscription) (ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := l.subscriptionIndex(sub)
+	i := c.subscriptionIndex(sub)
 	if i < 0 {
 		return false
 	}
-	h.detach(l, l.subscriptions[i])
-	l.subscriptions = slices.Delete(l.subscriptions, i, i+1)
+	h.detach(c, c.subscriptions[i])
+	c.subscriptions = slices.Delete(c.subscriptions, i, i+1)
 	return true
 }
 
-func (h *Hub) detach(l *client, sub subscription) {
+func (h *Hub) detach(c *client, sub subscription) {
 	for _, f := range sub.topics {
-		rest := slices.DeleteFunc(h.topics[f], func(t target) bool { return t.client == l && t.label == sub.label })
+		rest := slices.DeleteFunc(h.topics[f], func(t target) bool { return t.client == c && t.label == sub.label })
 		if len(rest) == 0 {
 			delete(h.topics, f)
 		} else {
@@ -243,18 +243,18 @@ func (h *Hub) detach(l *client, sub subscription) {
 	}
 }
 
-// targets returns the listeners of feeds. Who hears several streams with the same news is there several times.
-func (h *Hub) targets(feeds ...topic) []target {
+// targets returns the subscribers of topics. A client with several matching streams appears several times.
+func (h *Hub) targets(topics ...topic) []target {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []target
-	for _, f := range feeds {
+	for _, f := range topics {
 		list = append(list, h.topics[f]...)
 	}
 	return list
 }
 
-// hasSubscribers tells whether anybody listens to a feed of certain kinds.
+// hasSubscribers returns true if a topic of a matching kind has subscribers.
 func (h *Hub) hasSubscribers(which func(topicKind) bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -266,7 +266,7 @@ func (h *Hub) hasSubscribers(which func(topicKind) bool) bool {
 	return false
 }
 
-// receive takes the events of a commit. It runs on the writing goroutine of the database.
+// receive queues the events of a commit. It runs on the writing goroutine of the database.
 func (h *Hub) receive(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -275,9 +275,9 @@ func (h *Hub) receive(events []store.Event) {
 	}
 	for _, e := range events {
 		switch e := e.(type) {
-		case store.TokensRevoked: // at once, whatever else there is to tell
-			h.closeClients(closeRevoked, func(l *client) bool {
-				return l.token != nil && (slices.Contains(e.Tokens, l.tokenID) || e.AccountID != 0 && e.AccountID == l.account)
+		case store.TokensRevoked: // at once, before queued events
+			h.closeClients(closeRevoked, func(c *client) bool {
+				return c.token != nil && (slices.Contains(e.Tokens, c.tokenID) || e.AccountID != 0 && e.AccountID == c.account)
 			})
 			continue
 		case store.RowsChanged:
@@ -299,13 +299,13 @@ func (h *Hub) receive(events []store.Event) {
 	}
 }
 
-// closeAllBehind ends all streams, so that clients come back and fetch what they have missed: nothing is lost without their knowledge.
+// closeAllBehind ends all streams, so that clients reconnect and fetch what they missed.
 func (h *Hub) closeAllBehind() {
 	h.queue = nil
 	h.closeClients(closeBehind, func(*client) bool { return true })
 }
 
-// run tells of all that has been heard.
+// run dispatches events until the queue is empty.
 func (h *Hub) run() {
 	defer h.open.Done()
 	for {
@@ -331,7 +331,7 @@ func (h *Hub) run() {
 	}
 }
 
-// dispatchRecovered is tell for which a panic is an error.
+// dispatchRecovered is dispatch that returns a panic as an error.
 func (h *Hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -341,40 +341,41 @@ func (h *Hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) 
 	return h.dispatch(ctx, e)
 }
 
-// identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.
-func (h *Hub) identity(ctx context.Context, l *client) (who rest.Identity, ok bool, err error) {
+// identity returns the current identity of a client, zero if it is anonymous. ok is false if the token is no longer valid; the
+// stream ends then.
+func (h *Hub) identity(ctx context.Context, c *client) (who rest.Identity, ok bool, err error) {
 	h.mu.Lock()
-	token := l.token
+	token := c.token
 	h.mu.Unlock()
 	if token == nil {
 		return who, true, nil
 	}
 	who, err = h.identities.CurrentIdentity(ctx, *token)
 	if err == nil && who.Token == nil {
-		h.closeClient(l, closeRevoked)
+		h.closeClient(c, closeRevoked)
 	}
 	return who, who.Token != nil, err
 }
 
-// checkTokens ends the streams of listeners whose tokens are no longer good. accounts are those that may have changed, nil any.
+// checkTokens ends the streams of clients whose tokens are no longer valid. accounts are those that may have changed, nil for all.
 func (h *Hub) checkTokens(ctx context.Context, accounts []store.AccountID) error {
 	h.mu.Lock()
 	var list []*client
-	for l := range h.clients {
-		if l.token != nil && (accounts == nil || slices.Contains(accounts, l.account)) {
-			list = append(list, l)
+	for c := range h.clients {
+		if c.token != nil && (accounts == nil || slices.Contains(accounts, c.account)) {
+			list = append(list, c)
 		}
 	}
 	h.mu.Unlock()
-	for _, l := range list {
-		if _, _, err := h.identity(ctx, l); err != nil {
+	for _, c := range list {
+		if _, _, err := h.identity(ctx, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Close ends all streams, and waits until they are gone or ctx ends. No stream is opened from then on.
+// Close ends all streams and admits no new ones. It waits until the clients are released or ctx ends.
 func (h *Hub) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.stopped = true

@@ -20,7 +20,7 @@ import (
 	"svc/store"
 )
 
-// pushConfig is what push needs.
+// PushConfig is what Push needs.
 type PushConfig struct {
 	Settings *config.Config
 	DB       *store.DB
@@ -32,7 +32,7 @@ type PushConfig struct {
 	Now      func() time.Time
 }
 
-// push keeps the subscriptions of clients to push messages, and sends the messages.
+// Push keeps subscriptions to push messages, and delivers the messages.
 type Push struct {
 	settings *config.Config
 	db       *store.DB
@@ -41,19 +41,19 @@ type Push struct {
 	keys     *keys.Keys
 	outbound Outbound
 	hosts    *limit.Backoff[string] // of push services
-	accounts *limit.Backoff[string] // whose push services are slow
+	accounts *limit.Backoff[string] // with slow push services
 	slow     time.Duration
 	baseURL  string
 	log      *slog.Logger
 	now      func() time.Time
 }
 
-// outbound sends requests to push services. It connects to public addresses only, and follows no redirects.
+// Outbound sends requests to push services. It connects to public addresses only, and follows no redirects.
 type Outbound interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// newPush returns a push.
+// NewPush returns a Push. Register registers its job.
 func NewPush(c PushConfig) *Push {
 	return &Push{
 		settings: c.Settings,
@@ -71,7 +71,7 @@ func NewPush(c PushConfig) *Push {
 	}
 }
 
-// Routes are the push messages of what the viewer is signed in with. The messages themselves are sent in pushing.go.
+// Routes manage the push subscription of the viewer's token.
 func (s *Push) Routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/push/subscription":    {rest.User("push"), s.showPush},
@@ -81,10 +81,10 @@ func (s *Push) Routes() rest.Routes {
 	}
 }
 
-// maxEndpointBytes is how long the address of a push service may be, in bytes.
+// maxEndpointBytes bounds the URL of a push service.
 const maxEndpointBytes = 2048
 
-// errTokenRequired is for who signs in by password or by a cookie: messages carry the token of the app that asks for them.
+// errTokenRequired refuses passwords and cookies, because messages contain the token of the app.
 var errTokenRequired = errs.Forbidden("Push subscriptions belong to an access token")
 
 // showPush returns the subscription of the viewer's token.
@@ -99,16 +99,16 @@ func (s *Push) showPush(r *rest.Request) (any, error) {
 	return s.entities.PushSubscription(p), nil
 }
 
-// pushSettings are the parameters for what is to be told.
+// pushSettings are the parameters that choose notifications.
 type pushSettings struct {
 	Data struct {
 		Alerts map[string]any    `param:"alerts"`
 		Policy *store.PushPolicy `param:"policy"`
 	} `param:"data"`
-	Policy *store.PushPolicy `param:"policy"` // where some clients put it
+	Policy *store.PushPolicy `param:"policy"` // some clients send it here
 }
 
-// pushSettingsSetter reads the parameters. The result sets what was sent and leaves the rest of a subscription as it is.
+// pushSettingsSetter returns a function that sets in a subscription what was sent and keeps the rest.
 func (s *Push) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription), error) {
 	policy := p.Data.Policy
 	if policy == nil {
@@ -132,8 +132,8 @@ func (s *Push) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription
 	}, nil
 }
 
-// alerts returns the types of notifications that are set in an object, nil if there is none. Unknown ones are left out. Who says
-// nothing of follow requests wants them if follows are wanted (extension API 25).
+// alerts returns the types of notifications that are enabled in an object, nil if there is none. It ignores unknown types.
+// follow_request defaults to the value of follow (extension API 25).
 func (s *Push) alerts(sent map[string]any) []store.NotificationType {
 	if sent == nil {
 		return nil
@@ -151,7 +151,7 @@ func (s *Push) alerts(sent map[string]any) []store.NotificationType {
 	return wanted
 }
 
-// isTrueValue tells whether a JSON value, or a text of a form, means yes.
+// isTrueValue returns true if a JSON value, or a text of a form, is true.
 func isTrueValue(value any) bool {
 	switch v := value.(type) {
 	case bool:
@@ -164,7 +164,7 @@ func isTrueValue(value any) bool {
 	return false
 }
 
-// subscribeToPush has notifications sent to the push service of a client.
+// subscribeToPush subscribes the viewer's token to push messages.
 func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 	var p struct {
 		Subscription struct {
@@ -212,7 +212,7 @@ func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 	return s.entities.PushSubscription(sub), nil
 }
 
-// decodeKey reads base64 in either alphabet, with or without padding; nil if it is neither.
+// decodeKey decodes base64 in either alphabet, with or without padding; nil if it is invalid.
 func decodeKey(text string) []byte {
 	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
 	b, err := base64.RawStdEncoding.DecodeString(text)
@@ -222,7 +222,7 @@ func decodeKey(text string) []byte {
 	return b
 }
 
-// checkPush refuses what no message can be sent to. Where an address leads is checked each time that it is dialled.
+// checkPush validates a subscription. The address behind its URL is checked at each connection.
 func (s *Push) checkPush(p *store.PushSubscription) error {
 	switch {
 	case p.Endpoint == "":
@@ -239,8 +239,7 @@ func (s *Push) checkPush(p *store.PushSubscription) error {
 	return nil
 }
 
-// isEndpoint tells whether a push service may have the address: it is reached by HTTPS, unless it is on this machine and the
-// settings permit that.
+// isEndpoint returns true if a push service may have a URL: https, or http on this machine if federation.allow_loopback is set.
 func (s *Push) isEndpoint(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
@@ -254,7 +253,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// changePush changes what the viewer's token is told of.
+// changePush changes which notifications are sent.
 func (s *Push) changePush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, errs.ErrRecordNotFound
@@ -274,7 +273,7 @@ func (s *Push) changePush(r *rest.Request) (any, error) {
 	return s.entities.PushSubscription(p), nil
 }
 
-// unsubscribeFromPush ends the subscription of the viewer's token, if there is one.
+// unsubscribeFromPush deletes the subscription of the viewer's token, if there is one.
 func (s *Push) unsubscribeFromPush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, nil

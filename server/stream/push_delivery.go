@@ -25,21 +25,21 @@ func (s *Push) Register(w *store.Worker) {
 }
 
 const (
-	maxConcurrentPushes = 2                // of the jobs that run at a time
-	pushTimeout         = 10 * time.Second // for one try to hand over a message
-	slowPush            = 5 * time.Second  // what is a waste of time, whatever comes of it
-	maxPushAge          = 4 * time.Hour    // after that a message that nobody takes is given up: some nine tries
-	pushTTL             = 48 * time.Hour   // for which push services keep a message for a device that is switched off
+	maxConcurrentPushes = 2                // of all concurrent jobs
+	pushTimeout         = 10 * time.Second // of one attempt
+	slowPush            = 5 * time.Second  // counts as slow, even if it succeeds
+	maxPushAge          = 4 * time.Hour    // then a message is dropped, after about nine attempts
+	pushTTL             = 48 * time.Hour   // for devices that are offline
 	maxPushMessageBytes = 3993             // bytes: a record of 4096 less its header, tag and delimiter (RFC 8291, 4)
 	firstBackoff        = 15 * time.Second
 	maxHostBackoff      = 30 * time.Minute
 	maxAccountBackoff   = 2 * time.Minute // shorter, because the account may have another device
-	maxBackoffs         = 1000            // hosts, and accounts, that are remembered
+	maxBackoffs         = 1000            // hosts, and accounts
 	maxRetryAfter       = time.Hour
 )
 
-// deliver is the job that sends a notification to one subscription. It does nothing if that is no longer wanted: the subscription
-// has gone or its token is worth nothing, the notification has been read or withdrawn, who did it has been muted, who is told has been deactivated.
+// deliver is the job that sends a notification to one subscription. It does nothing if the subscription or its token is gone, the
+// notification was read or deleted, its account is muted, or the recipient is unavailable.
 func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
 	p, err := s.db.PushSubscription(ctx, w.SubscriptionID)
 	if p == nil || err != nil {
@@ -55,7 +55,7 @@ func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
 		return s.social.DropPushSubscription(ctx, p.ID)
 	}
 	if s.now().Sub(w.NotificationID.Time()) > maxPushAge {
-		s.log.Info("push message given up", "host", endpoint.Host, "subscription", p.ID)
+		s.log.Info("push message dropped", "host", endpoint.Host, "subscription", p.ID)
 		return nil
 	}
 	message, err := s.pushMessage(ctx, p.AccountID, w.NotificationID, string(token))
@@ -67,10 +67,10 @@ func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
 	}
 	person := p.AccountID.String()
 	if until := s.accounts.Reserve(person, pushTimeout, s.now()); !until.IsZero() {
-		return &store.RetryAfterError{At: until, Err: errors.New("push: the account has had others wait")}
+		return &store.RetryAfterError{At: until, Err: errors.New("push: the account's push service is slow")}
 	}
 	if until := s.hosts.Reserve(endpoint.Host, pushTimeout, s.now()); !until.IsZero() {
-		return &store.RetryAfterError{At: until, Err: fmt.Errorf("push to %s: the host is left alone", endpoint.Host)}
+		return &store.RetryAfterError{At: until, Err: fmt.Errorf("push to %s: the host is in backoff", endpoint.Host)}
 	}
 	began := time.Now()
 	err = s.sendPush(ctx, p, message)
@@ -127,16 +127,16 @@ func (s *Push) pushMessage(ctx context.Context, to store.AccountID, id store.Not
 	return s.entities.PushMessage(ctx, reader, user, n, token, maxPushMessageBytes)
 }
 
-// pushRejection is the answer of a push service that did not take a message.
+// pushRejection is an answer of a push service that did not accept a message.
 type pushRejection struct {
 	status  int
-	retryAt time.Time // zero: nothing is said
+	retryAt time.Time // zero: not given
 }
 
 func (e *pushRejection) Error() string { return "answered " + strconv.Itoa(e.status) }
 
-// permanent tells whether the push service will take no message of this subscription any more (RFC 8030, 7.3, and what services
-// answer to keys that are not those of the subscription).
+// permanent returns true if the push service will not accept messages of this subscription again (RFC 8030 7.3, and statuses with
+// which services refuse keys of another subscription).
 func (e *pushRejection) permanent() bool {
 	switch e.status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -145,8 +145,8 @@ func (e *pushRejection) permanent() bool {
 	return e.status >= 400 && e.status < 500
 }
 
-// sendPush hands a message over to the push service (RFC 8030), encrypted (RFC 8291) and with the proof of who sends it (RFC 8292).
-// The error names no more of the endpoint than its host: who knows the whole address can send to it.
+// sendPush sends a message to the push service (RFC 8030), encrypted (RFC 8291) and signed (RFC 8292). The error names the host
+// only, because everyone who knows the URL can send to it.
 func (s *Push) sendPush(ctx context.Context, p *store.PushSubscription, message []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
@@ -165,20 +165,20 @@ func (s *Push) sendPush(ctx context.Context, p *store.PushSubscription, message 
 		VAPIDPrivateKey: s.keys.VAPIDPrivate(),
 	})
 	if err != nil {
-		if cause := errors.Unwrap(err); cause != nil { // without the address around it
+		if cause := errors.Unwrap(err); cause != nil { // without the URL
 			err = cause
 		}
 		return err
 	}
 	defer resp.Body.Close()
-	io.CopyN(io.Discard, resp.Body, 4096) // so that the connection can be used again
+	io.CopyN(io.Discard, resp.Body, 4096) // so that the connection can be reused
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return nil
 	}
 	return &pushRejection{resp.StatusCode, retryAfter(resp.Header.Get("Retry-After"), s.now())}
 }
 
-// pushContact is whom push services can turn to (RFC 8292, 2.1).
+// pushContact returns the contact for push services (RFC 8292 2.1).
 func (s *Push) pushContact() string {
 	switch {
 	case s.settings.Instance.Email != "":
@@ -189,7 +189,7 @@ func (s *Push) pushContact() string {
 	return "admin@" + s.settings.URL().Hostname()
 }
 
-// retryAfter reads the header of that name (RFC 9110, 10.2.3). It returns the zero time for what is not there or makes no sense.
+// retryAfter parses Retry-After (RFC 9110 10.2.3). It returns the zero time if the header is absent or invalid.
 func retryAfter(header string, now time.Time) time.Time {
 	at, err := http.ParseTime(header)
 	if seconds, convErr := strconv.Atoi(header); convErr == nil {

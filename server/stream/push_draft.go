@@ -18,16 +18,15 @@ import (
 	"svc/store"
 )
 
-// draftPushClient sends push messages in the form of the drafts before RFC 8291, which is what clients get that do not ask for the
-// standard: there are apps that can read no other, and all browsers can read both. It takes requests in the standard form, of
-// which it replaces body and headers.
+// draftPushClient sends push messages as in the drafts before RFC 8291, for subscriptions that do not ask for the standard: some
+// apps read nothing else, and browsers read both. It replaces body and headers of requests in the standard form.
 type draftPushClient struct {
 	Outbound
 	subscription *store.PushSubscription
 	message      []byte
 }
 
-// Do sends the message in place of the body of the request.
+// Do sends the message as the body of the request.
 func (o draftPushClient) Do(req *http.Request) (*http.Response, error) {
 	sealed, salt, public, err := sealDraft(o.subscription, o.message)
 	if err != nil {
@@ -44,8 +43,8 @@ func (o draftPushClient) Do(req *http.Request) (*http.Response, error) {
 	return o.Outbound.Do(req)
 }
 
-// sealDraft encrypts a message (draft-ietf-webpush-encryption-04, 4, and draft-ietf-httpbis-encryption-encoding-03, 3 and 4). public
-// is the key that was made for it. It is not padded: not all apps expect that.
+// sealDraft encrypts a message (draft-ietf-webpush-encryption-04 4, draft-ietf-httpbis-encryption-encoding-03 3 and 4). public is
+// the key made for the message. It adds no padding, which some apps do not expect.
 func sealDraft(to *store.PushSubscription, message []byte) (sealed, salt, public []byte, err error) {
 	theirs, err := ecdh.P256().NewPublicKey(to.P256dh)
 	if err != nil {
@@ -87,7 +86,7 @@ func sealDraft(to *store.PushSubscription, message []byte) (sealed, salt, public
 	return gcm.Seal(nil, nonce, append([]byte(noPadding), message...), nil), salt, public, nil
 }
 
-// lengthPrefixed returns a key with its length before it.
+// lengthPrefixed returns a key after its length.
 func lengthPrefixed(key []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(key))), key...)
 }

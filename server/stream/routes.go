@@ -11,7 +11,7 @@ import (
 )
 
 // Routes are the streams: a WebSocket on which clients subscribe to any number of them, or one stream each as server-sent events.
-// Only tokens count here, no cookies and no passwords: the streams are there for pages of other sites, too.
+// They accept tokens only, no cookies or passwords, because pages of other sites may use them.
 func (h *Hub) Routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/streaming":                   {rest.Anonymous, h.openStream},
@@ -28,14 +28,14 @@ func (h *Hub) Routes() rest.Routes {
 	}
 }
 
-// streamHealth says that streams are there, to what looks after servers.
+// streamHealth tells monitors that streams are available.
 var streamHealth http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Write([]byte("OK"))
 })
 
-// openStream opens a socket. The token may come as a parameter, in a header, or in the place of a protocol; without one, and without a
-// stream, the client can send both later. A client that wants server-sent events gets those.
+// openStream opens a socket, or server-sent events if the client accepts those. The token may be a parameter, in a header, or in the
+// place of a protocol. Without a token or a stream, the client may send both later.
 func (h *Hub) openStream(r *rest.Request) (any, error) {
 	who, err := h.streamIdentity(r)
 	if err != nil {
@@ -55,12 +55,12 @@ func (h *Hub) openStream(r *rest.Request) (any, error) {
 	return h.openSocket(r, who, sub)
 }
 
-// queriedStream returns a stream with the parameters of a request.
+// queriedStream returns the name of a stream with the parameters of a request.
 func queriedStream(r *rest.Request, stream string) name {
 	return name{stream: stream, list: r.Query("list"), tag: r.Query("tag"), instance: r.Query("instance")}
 }
 
-// streamIdentity returns whom the token of a request stands for, nil if there is none. A token that is no good is refused.
+// streamIdentity returns the identity of the request's token, zero if there is none. An invalid token is an error.
 func (h *Hub) streamIdentity(r *rest.Request) (rest.Identity, error) {
 	token := rest.RequestToken(r.Request)
 	if token == "" {
@@ -79,7 +79,7 @@ func (h *Hub) streamIdentity(r *rest.Request) (rest.Identity, error) {
 	return who, err
 }
 
-// openSocket returns what makes the request a socket, if it is a handshake.
+// openSocket returns the handler that upgrades the request to a socket, if the handshake is valid.
 func (h *Hub) openSocket(r *rest.Request, who rest.Identity, subs ...subscription) (any, error) {
 	if err := h.checkHandshake(r); err != nil {
 		return nil, err
@@ -89,53 +89,52 @@ func (h *Hub) openSocket(r *rest.Request, who rest.Identity, subs ...subscriptio
 	return k, h.listen(r, &k.client, who, subs...)
 }
 
-// listen makes a listener known to the hub, with subscriptions, before the client hears that it listens: nothing that happens after that
-// is missed.
-func (h *Hub) listen(r *rest.Request, l *client, who rest.Identity, subs ...subscription) error {
-	l.hub = h
-	l.network = r.Network()
-	l.counted = l.network.IsValid() && !r.FromProxy()
-	if err := h.register(l, who); err != nil {
+// listen registers a client with its subscriptions before the client gets an answer, so that it misses nothing from then on.
+func (h *Hub) listen(r *rest.Request, c *client, who rest.Identity, subs ...subscription) error {
+	c.hub = h
+	c.network = r.Network()
+	c.counted = c.network.IsValid() && !r.FromProxy()
+	if err := h.register(c, who); err != nil {
 		return err
 	}
-	_, ok, err := h.identity(r.Context(), l) // it may have been revoked meanwhile
+	_, ok, err := h.identity(r.Context(), c) // the token may have been revoked meanwhile
 	if err == nil && !ok {
 		err = rest.ErrInvalidToken
 	}
 	for _, sub := range subs {
 		if err == nil {
-			_, err = h.subscribe(l, sub)
+			_, err = h.subscribe(c, sub)
 		}
 	}
 	if err != nil {
-		h.release(l)
+		h.release(c)
 	}
 	return err
 }
 
-// checkHandshake tells what of a handshake is wrong (RFC 6455 4.2.1).
+// checkHandshake validates a handshake (RFC 6455 4.2.1).
 func (h *Hub) checkHandshake(r *rest.Request) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(r.Header.Get("Sec-WebSocket-Key")))
 	switch {
 	case !upgrades(r.Request):
 		r.ResponseHeader().Set("Upgrade", "websocket")
 		r.ResponseHeader().Set("Connection", "Upgrade")
-		return errs.New(http.StatusUpgradeRequired, "This is a WebSocket")
+		return errs.New(http.StatusUpgradeRequired, "A WebSocket handshake is required")
 	case r.Header.Get("Sec-WebSocket-Version") != "13":
 		r.ResponseHeader().Set("Sec-WebSocket-Version", "13")
-		return errs.BadRequest("Only version 13 of the WebSocket protocol is spoken here")
+		return errs.BadRequest("Only version 13 of the WebSocket protocol is supported")
 	case err != nil || len(key) != 16 || len(r.Header.Values("Sec-WebSocket-Key")) != 1:
 		return errs.BadRequest("Sec-WebSocket-Key is missing or malformed")
 	}
 	return nil
 }
 
-// upgrades tells whether a request asks for a WebSocket. HTTP/2 has another way, which browsers do not go unless they are told of it.
+// upgrades returns true if a request asks for a WebSocket. HTTP/2 has another handshake, which is not offered to clients.
 func upgrades(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) && hasToken(r.Header["Connection"], "upgrade") && hasToken(r.Header["Upgrade"], "websocket")
 }
 
-// hasToken tells whether a header has a word among those between its commas.
+// hasToken returns true if a comma-separated header contains a word.
 func hasToken(values []string, word string) bool {
 	for _, value := range values {
 		for token := range strings.SplitSeq(value, ",") {

@@ -13,33 +13,33 @@ import (
 	"nhooyr.io/websocket"
 )
 
-// Bounds of a socket.
+// Limits of a socket.
 const (
-	maxCommandBytes    = 4 << 10          // bytes that a client may say at once
-	readBuffer         = 512              // clients say little
+	maxCommandBytes    = 4 << 10          // bytes
+	readBuffer         = 512              // bytes; commands are small
 	socketWriteTimeout = 10 * time.Second // for one frame
 	pingInterval       = 30 * time.Second
 	pongTimeout        = 30 * time.Second // until the answer to a ping
 )
 
-// socket is a listener by WebSocket. An idle one costs no goroutine of ours but the one that reads: frames are written by one that is
-// there only while there are some, and a timer sends the pings.
+// socket is a client by WebSocket. An idle one costs one goroutine of ours, which reads. Another one writes while frames are queued,
+// and a timer sends the pings.
 type socket struct {
 	client
-	conn    *websocket.Conn // nil until the handshake is done; guarded by listener.mu
-	writing bool            // there is a goroutine that writes; likewise
-	reason  closeReason     // it has ended; likewise
+	conn    *websocket.Conn // nil until the handshake is done; guarded by client.mu
+	writing bool            // a goroutine writes; guarded by client.mu
+	reason  closeReason     // of the end; guarded by client.mu
 
 	timerMu sync.Mutex
-	timer   *time.Timer // of the next ping; nil before the first and after the last
+	timer   *time.Timer // of the next ping; nil before the first
 	closed  bool
 }
 
-// ServeHTTP makes a connection a socket. The request ends with that: what it held is free again.
+// ServeHTTP upgrades a connection to a socket. The request ends then, which frees its memory.
 func (s *socket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(smallBuffers{w}, r, &websocket.AcceptOptions{
-		Subprotocols:       offeredProtocols(r), // browsers want one of theirs back
-		InsecureSkipVerify: true,                // pages of other sites are welcome: no cookie counts here
+		Subprotocols:       offeredProtocols(r), // browsers require one of theirs
+		InsecureSkipVerify: true,                // other sites may connect, because cookies are ignored
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
@@ -61,11 +61,11 @@ func (s *socket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.schedulePing(context.Background())
 }
 
-func (s *socket) encode(n *message, label string, anew bool) *frame {
-	return n.socketFrame(label, anew)
+func (s *socket) encode(n *message, label string, mayEncode bool) *frame {
+	return n.socketFrame(label, mayEncode)
 }
 
-// wake has what is queued written. listener.mu is held.
+// wake starts the writing goroutine. client.mu is held.
 func (s *socket) wake() {
 	if s.conn != nil && !s.writing {
 		s.writing = true
@@ -73,7 +73,7 @@ func (s *socket) wake() {
 	}
 }
 
-// write writes what is queued, until there is nothing more.
+// write writes queued frames until there are no more.
 func (s *socket) write() {
 	for {
 		frames := s.next()
@@ -99,7 +99,7 @@ func (s *socket) write() {
 	}
 }
 
-// next takes what is queued. If that is nothing, the goroutine that writes has to end.
+// next takes the queued frames. If there are none, the writing goroutine must end.
 func (s *socket) next() []*frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *socket) next() []*frame {
 	return frames
 }
 
-// close says good-bye in the background: the client has some seconds to answer.
+// close sends the close frame in the background: the client has some seconds to answer.
 func (s *socket) close(why closeReason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *socket) close(why closeReason) {
 	}
 }
 
-// read hears what the client says, until the connection ends.
+// read executes commands of the client until the connection ends.
 func (s *socket) read() {
 	defer func() {
 		s.timerMu.Lock()
@@ -142,7 +142,7 @@ func (s *socket) read() {
 	}
 }
 
-// schedulePing sets the time of the next ping, or of the end of the token if that comes before.
+// schedulePing sets the time of the next ping, or of the expiry of the token if that is earlier.
 func (s *socket) schedulePing(ctx context.Context) {
 	who, ok, err := s.hub.identity(ctx, &s.client)
 	if !ok && err == nil {
@@ -163,7 +163,7 @@ func (s *socket) schedulePing(ctx context.Context) {
 	}
 }
 
-// checkAlive looks whether the client is still there, and whether its token is still good.
+// checkAlive pings the client, and ends the stream if its token is no longer valid.
 func (s *socket) checkAlive() {
 	if _, ok, err := s.hub.identity(context.Background(), &s.client); !ok && err == nil {
 		return
@@ -177,7 +177,7 @@ func (s *socket) checkAlive() {
 	s.schedulePing(ctx)
 }
 
-// smallBuffers gives a hijacked connection less memory to read with, of which it needs little for a long time.
+// smallBuffers gives a hijacked connection a small read buffer, because it lasts long and reads little.
 type smallBuffers struct{ http.ResponseWriter }
 
 func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {

@@ -11,23 +11,23 @@ import (
 
 const (
 	eventStream       = "text/event-stream"
-	keepAliveInterval = 15 * time.Second // a word to keep proxies from closing what is silent
-	eventWriteTimeout = 30 * time.Second // for the client to take what is written; longer than the pauses, which HTTP/2 counts too
+	keepAliveInterval = 15 * time.Second // proxies close silent connections
+	eventWriteTimeout = 30 * time.Second // longer than keepAliveInterval, because HTTP/2 counts pauses, too
 )
 
-// keepAlive is a line that says nothing. An empty line after it would be the end of an event to some clients.
+// keepAlive is a comment line. Some clients take an empty line after it for the end of an event.
 const keepAlive = ":)\n"
 
-// sseClient is a listener by server-sent events.
+// sseClient is a client by server-sent events.
 type sseClient struct {
 	client
-	wakeups chan struct{} // has an element when there is something in the queue
+	wakeups chan struct{} // has an element if frames are queued
 	done    chan struct{} // closed at the end
 
 	expiresAt *store.Time // of the token; nil: never
 }
 
-// serveEvents returns the handler of a stream as server-sent events. Of the public ones, only_media has those with attachments.
+// serveEvents returns the handler of a stream as server-sent events. only_media restricts public streams to posts with attachments.
 func (h *Hub) serveEvents(stream string) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		var p struct {
@@ -63,7 +63,7 @@ func (h *Hub) serveEvents(stream string) rest.Handler {
 	}
 }
 
-// openEvents returns what answers a request with events.
+// openEvents returns the handler that answers a request with events.
 func (h *Hub) openEvents(r *rest.Request, who rest.Identity, sub subscription) (any, error) {
 	if r.Method == http.MethodHead {
 		return http.HandlerFunc(startEvents), nil
@@ -85,7 +85,7 @@ func startEvents(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// ServeHTTP sends events until the client goes or the stream ends.
+// ServeHTTP sends events until the client disconnects or the stream ends.
 func (e *sseClient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer e.hub.release(&e.client)
 	rest.SetWriteTimeout(w, eventWriteTimeout)
@@ -125,7 +125,7 @@ func (e *sseClient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sendQueued sends what is queued, and tells whether that went well and there may come more.
+// sendQueued writes the queued frames. It returns false if the stream is to end.
 func (e *sseClient) sendQueued(w http.ResponseWriter, control *http.ResponseController) bool {
 	frames := e.take()
 	defer func() { e.written(frames...) }()
@@ -140,9 +140,9 @@ func (e *sseClient) sendQueued(w http.ResponseWriter, control *http.ResponseCont
 	return control.Flush() == nil && !e.isEnded()
 }
 
-func (e *sseClient) encode(n *message, _ string, anew bool) *frame { return n.sseFrame(anew) }
+func (e *sseClient) encode(n *message, _ string, mayEncode bool) *frame { return n.sseFrame(mayEncode) }
 
-// wake has what is queued sent.
+// wake signals that frames are queued.
 func (e *sseClient) wake() {
 	select {
 	case e.wakeups <- struct{}{}:

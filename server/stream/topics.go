@@ -11,11 +11,11 @@ import (
 	"svc/store"
 )
 
-// A stream is what clients subscribe to, by name (client API 4.10, extension API 24). It is made of feeds: what happens goes to feeds,
-// and the hub knows who listens to each. So user has the feed of a home timeline, and those of notifications and chats if the token
-// may read them.
+// A stream is what clients subscribe to by name (client API 4.10, extension API 24). It consists of topics: the stream user, for example,
+// has the topic of the home timeline, and those of notifications and chats if the token may read them. Events are sent to the
+// subscribers of topics.
 
-// topic is a kind of news, and whose or of what.
+// topic is a kind of events, with the account, list, hashtag or domain that they belong to.
 type topic struct {
 	kind  topicKind
 	media bool   // only posts with attachments
@@ -31,33 +31,33 @@ const (
 	directTopic
 	publicTopic
 	localTopic
-	remoteTopic // of all other servers, or of one
+	remoteTopic // all other servers, or one
 	hashtagTopic
 	localHashtagTopic
 	notificationTopic
 	chatTopic
-	followTopic       // what becomes of an account's own follows
-	filterTopic       // changes of an account's keyword filters
-	announcementTopic // of the staff, to all who have an account
+	followTopic       // follows of an account
+	filterTopic       // changes of filters of an account
+	announcementTopic // announcements, for all users
 	topicKinds
 )
 
-// isTimeline tells whether the feed is of statuses, open whether it is everybody's.
+// isTimeline returns true for topics of statuses, isPublic for those that anyone may subscribe to.
 func (k topicKind) isTimeline() bool { return k <= localHashtagTopic }
 func (k topicKind) isPublic() bool   { return k >= publicTopic && k <= localHashtagTopic }
 
-// ownedTopic is a feed of one account.
+// ownedTopic returns a topic of one account.
 func ownedTopic(kind topicKind, account store.AccountID) topic {
 	return topic{kind: kind, id: int64(account)}
 }
 
-// subscription is a stream that somebody listens to. The first feed identifies it.
+// subscription is a stream of a client. Its first topic identifies it.
 type subscription struct {
 	label  string // the value of "stream" in its frames: a JSON array
 	topics []topic
 }
 
-// name is what a client calls a stream.
+// name identifies a stream to clients.
 type name struct{ stream, list, tag, instance string }
 
 var (
@@ -66,8 +66,8 @@ var (
 	errStreamUser    = errs.Unauthorized("This stream requires an authenticated user")
 )
 
-// subscription returns the stream of a name for who has an identity (nil: the anonymous): errUnknownStream if there is none, also if a list
-// is somebody else's, and a 401 if the identity may not listen to it.
+// subscription returns the stream with a name for an identity (zero: anonymous). It fails with errUnknownStream if there is none,
+// also for a list of another account, and with 401 if the identity may not subscribe.
 func (h *Hub) subscription(ctx context.Context, who rest.Identity, name name) (subscription, error) {
 	label := []string{name.stream}
 	stream, media := name.stream, false
@@ -115,7 +115,7 @@ func (h *Hub) subscription(ctx context.Context, who rest.Identity, name name) (s
 	return h.ownSubscription(ctx, who, name, label)
 }
 
-// ownSubscription returns a stream that only a user has.
+// ownSubscription returns a stream that requires a user.
 func (h *Hub) ownSubscription(ctx context.Context, who rest.Identity, name name, label []string) (subscription, error) {
 	allows := func(scope string) bool {
 		return who.Token != nil && who.Account != nil && who.Token.Scopes.Allow(scope)
@@ -131,7 +131,7 @@ func (h *Hub) ownSubscription(ctx context.Context, who rest.Identity, name name,
 		if allows("read:chats") {
 			kinds = append(kinds, chatTopic)
 		}
-	case "user:notification", "user:notifications": // some write it in the plural
+	case "user:notification", "user:notifications": // some clients use the plural
 		scope, kinds = "read:notifications", []topicKind{notificationTopic, filterTopic}
 	case "user:" + h.settings.API.Name + "_chat":
 		scope, kinds = "read:chats", []topicKind{chatTopic}
@@ -159,22 +159,22 @@ func (h *Hub) ownSubscription(ctx context.Context, who rest.Identity, name name,
 		}
 		return newSubscription(append(label, name.list), topic{kind: listTopic, id: int64(list.ID)}), nil
 	}
-	feeds := make([]topic, 0, len(kinds)+1)
+	topics := make([]topic, 0, len(kinds)+1)
 	for _, kind := range kinds {
-		feeds = append(feeds, ownedTopic(kind, who.Account.ID))
+		topics = append(topics, ownedTopic(kind, who.Account.ID))
 	}
 	if name.stream == "user" {
-		feeds = append(feeds, topic{kind: announcementTopic})
+		topics = append(topics, topic{kind: announcementTopic})
 	}
-	return newSubscription(label, feeds...), nil
+	return newSubscription(label, topics...), nil
 }
 
-func newSubscription(label []string, feeds ...topic) subscription {
+func newSubscription(label []string, topics ...topic) subscription {
 	b, _ := json.Marshal(label) // strings
-	return subscription{label: string(b), topics: feeds}
+	return subscription{label: string(b), topics: topics}
 }
 
-// viewerOf returns as whom an identity reads what is open to all: as nobody (0) if its token may not read posts.
+// viewerOf returns the account as which an identity reads public streams, 0 if its token may not read posts.
 func (h *Hub) viewerOf(who rest.Identity) store.AccountID {
 	if who.Token == nil || who.Account == nil || !who.Token.Scopes.Allow("read:statuses") {
 		return 0
@@ -182,32 +182,32 @@ func (h *Hub) viewerOf(who rest.Identity) store.AccountID {
 	return who.Account.ID
 }
 
-// statusTopics are the feeds that a post or boost is in, given where it stands.
+// statusTopics returns the topics of a status or boost with an audience.
 func statusTopics(st *store.Status, a *store.Audience) []topic {
-	feeds := make([]topic, 0, 8+len(a.Homes)+len(a.Lists))
+	topics := make([]topic, 0, 8+len(a.Homes)+len(a.Lists))
 	for _, id := range a.Homes {
-		feeds = append(feeds, ownedTopic(homeTopic, id))
+		topics = append(topics, ownedTopic(homeTopic, id))
 	}
 	for _, id := range a.Lists {
-		feeds = append(feeds, topic{kind: listTopic, id: int64(id)})
+		topics = append(topics, topic{kind: listTopic, id: int64(id)})
 	}
-	if st.ReblogOfID != nil { // boosts are in no other timeline
-		return feeds
+	if st.ReblogOfID != nil { // boosts are in no other topic
+		return topics
 	}
 	switch st.Visibility {
 	case store.Public, store.Local:
-		feeds = appendPublicTopics(feeds, st, a.Tags)
+		topics = appendPublicTopics(topics, st, a.Tags)
 	case store.Direct:
 		for _, r := range a.Recipients {
-			feeds = append(feeds, ownedTopic(directTopic, r.AccountID))
+			topics = append(topics, ownedTopic(directTopic, r.AccountID))
 		}
 	}
-	return feeds
+	return topics
 }
 
-// appendPublicTopics appends the feeds open to all. Local posts are in the stream of local ones only, of those without a hashtag
+// appendPublicTopics appends the public topics of a status. A local-only status without a hashtag is in the local topic only
 // (extension API 15.1).
-func appendPublicTopics(feeds []topic, st *store.Status, tags []string) []topic {
+func appendPublicTopics(topics []topic, st *store.Status, tags []string) []topic {
 	var open []topic
 	if st.Visibility == store.Public {
 		open = append(open, topic{kind: publicTopic})
@@ -218,17 +218,17 @@ func appendPublicTopics(feeds []topic, st *store.Status, tags []string) []topic 
 		open = append(open, topic{kind: remoteTopic}, topic{kind: remoteTopic, text: st.Domain})
 	}
 	for _, f := range open {
-		feeds = append(feeds, f)
+		topics = append(topics, f)
 		if st.HasMedia {
 			f.media = true
-			feeds = append(feeds, f)
+			topics = append(topics, f)
 		}
 	}
 	for _, tag := range tags {
-		feeds = append(feeds, topic{kind: hashtagTopic, text: tag})
+		topics = append(topics, topic{kind: hashtagTopic, text: tag})
 		if st.Local() {
-			feeds = append(feeds, topic{kind: localHashtagTopic, text: tag})
+			topics = append(topics, topic{kind: localHashtagTopic, text: tag})
 		}
 	}
-	return feeds
+	return topics
 }
