@@ -41,6 +41,10 @@ var (
 	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)
 	DeleteAnnouncement = adminCall("delete announcement", (*admin.Service).DeleteAnnouncement)
 
+	ListJobs  = adminCall("list jobs", (*admin.Service).ParkedJobs)
+	RetryJobs = adminCall("retry jobs", (*admin.Service).RetryParkedJobs)
+	DropJobs  = adminCall("drop jobs", (*admin.Service).DropParkedJobs)
+
 	FollowRelay   = relayCall("follow relay", (*federation.Relays).Follow)
 	UnfollowRelay = relayCall("unfollow relay", func(s *federation.Relays, ctx context.Context, r RelayUnfollow) (struct{}, error) {
 		return struct{}{}, s.Unfollow(ctx, r.Address, r.Force)
@@ -70,7 +74,7 @@ func (s *Server) commands() control.Commands {
 	}{
 		CreateUser, ResetPassword, ListUsers, ShowUser, UpdateUser, ConfirmUser, ApproveUser, ActivateUser, DeactivateUser, DeleteUser,
 		RebuildHome, ResetMFA, CreateAnnouncement, ListAnnouncements, DeleteAnnouncement, FollowRelay, UnfollowRelay, ListRelays,
-		ShowQueue, ListPeers, Retry, Explain, RotateKeys,
+		ListJobs, RetryJobs, DropJobs, ShowQueue, ListPeers, Retry, Explain, RotateKeys,
 	} {
 		call.register(list, s)
 	}

@@ -97,7 +97,7 @@ To try it, run "svc serve" and follow the link in its log. To set up a server th
 	})
 	root.PersistentFlags().StringVar(&a.configFile, "config", "", "settings `FILE`; without it $SVC_CONFIG, else config.toml in the current folder if there is one")
 	root.SetVersionTemplate(versionText())
-	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.relayCommand(), a.federationCommand(), a.configCommand(), a.backupCommand(), a.restoreCommand(),
+	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.relayCommand(), a.federationCommand(), a.jobCommand(), a.configCommand(), a.backupCommand(), a.restoreCommand(),
 		a.routesCommand(), a.versionCommand())
 	return root
 }

@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"context"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// ParkedJob is a job that has used all its attempts. It stays until staff retry or drop it.
+type ParkedJob struct {
+	ID        store.JobID `json:"id"`
+	Kind      string      `json:"kind"`
+	Attempts  int         `json:"attempts"`
+	LastError string      `json:"last_error"`
+}
+
+// ParkedJobs returns at most limit parked jobs, newest first.
+func (s *Service) ParkedJobs(ctx context.Context, limit int) ([]*ParkedJob, error) {
+	rows, err := s.db.ParkedJobs(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*ParkedJob, 0, len(rows))
+	for _, j := range rows {
+		list = append(list, &ParkedJob{j.ID, j.Kind, j.Attempts, j.LastError})
+	}
+	return list, nil
+}
+
+// RetryParkedJobs makes a parked job due now, or all of them if id is 0, and returns how many those are.
+func (s *Service) RetryParkedJobs(ctx context.Context, id store.JobID) (int64, error) {
+	return s.changeParkedJobs(ctx, id, (*store.Tx).RetryParkedJobs)
+}
+
+// DropParkedJobs deletes a parked job, or all of them if id is 0, and returns how many those are.
+func (s *Service) DropParkedJobs(ctx context.Context, id store.JobID) (int64, error) {
+	return s.changeParkedJobs(ctx, id, (*store.Tx).DropParkedJobs)
+}
+
+func (s *Service) changeParkedJobs(ctx context.Context, id store.JobID, change func(*store.Tx, context.Context, store.JobID) (int64, error)) (n int64, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		n, err = change(tx, ctx, id)
+		if err == nil && n == 0 && id != 0 {
+			return errs.NotFound("There is no parked job %d", int64(id))
+		}
+		return err
+	})
+	return n, err
+}
