@@ -92,7 +92,8 @@ func (s *Service) CurrentIdentity(ctx context.Context, hash tokenHash) (rest.Ide
 // identity returns whom the token with a hash stands for, the zero Identity if nobody.
 func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identity, err error) {
 	token, err := s.identities.tokens.Load(hash, func() (*store.Token, error) {
-		token, err := s.db.TokenByHash(ctx, hash[:])
+		key := hash // hash itself would escape to the heap, also on a hit
+		token, err := s.db.TokenByHash(ctx, key[:])
 		if token == nil && err == nil {
 			err = errUnknownToken
 		}
