@@ -81,13 +81,16 @@ type accountDocument struct {
 	credential atomic.Pointer[credentialRendering] // nil unless the account is local and has requested itself
 }
 
-// Account is an account for one viewer. The cache has it without what depends on the viewer. Each new status changes the counters, so
-// the document outlives them.
-type Account struct {
-	*accountDocument // nil: there is no such account
-	counters         store.AccountCounters
-	json             []byte // the document with counters, up to the relationship
+// cachedAccount is an account with counters. Each new status changes the counters, so the document outlives them.
+type cachedAccount struct {
+	*accountDocument
+	counters store.AccountCounters
+	json     []byte // the document with counters, up to the relationship
+}
 
+// Account is an account for one viewer. The cache has it without what depends on the viewer.
+type Account struct {
+	*cachedAccount               // nil: there is no such account
 	relationship   *Relationship // nil: not requested
 	withMuteExpiry bool
 	muteExpiresAt  *store.Time // nil: never
@@ -123,7 +126,8 @@ func appendCount(dst []byte, n int, hidden bool) []byte {
 func (d *accountDocument) withCounters(c store.AccountCounters) Account {
 	json := make([]byte, 0, len(d.document.json)+32)
 	json = appendDocument(json, &d.document, &d.document, accountSlots, countersOf{d, c})
-	return Account{accountDocument: d, counters: c, json: bytes.TrimSuffix(json, []byte("{}}}"))} // without the relationship, which comes last
+	json = bytes.TrimSuffix(json, []byte("{}}}")) // without the relationship, which comes last
+	return Account{cachedAccount: &cachedAccount{d, c, json}}
 }
 
 // size counts the JSON three times: with slots, with counters, and for the account itself.

@@ -80,7 +80,7 @@ func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows 
 		c := &Conversation{builder: b, row: row}
 		for _, id := range store.NewAccountSet(append(row.Recipients, owner.ID)...) {
 			a := who[id]
-			if a.accountDocument == nil {
+			if a.cachedAccount == nil {
 				continue
 			}
 			c.recipients = append(c.recipients, a)

@@ -74,10 +74,10 @@ type CredentialDetails struct {
 
 // credentialRendering is the last rendering of an account for itself, with its input.
 type credentialRendering struct {
-	row      *store.Account
-	user     *store.User
-	details  CredentialDetails
-	document *accountDocument
+	row     *store.Account
+	user    *store.User
+	details CredentialDetails
+	account Account
 }
 
 // CredentialAccount returns an account for the account itself. The counters of row need not be up to date.
@@ -97,12 +97,16 @@ func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, use
 		if err != nil {
 			return Account{}, err
 		}
-		last = &credentialRendering{row, user, details, document}
-		if !document.hasMoved {
-			shared.credential.Store(last)
-		}
+		last = &credentialRendering{row, user, details, document.withCounters(shared.counters)}
+	} else if last.account.counters != shared.counters {
+		last = &credentialRendering{row, user, details, last.account.withCounters(shared.counters)}
+	} else {
+		return last.account, nil
 	}
-	return last.document.withCounters(shared.counters), nil
+	if !last.account.hasMoved {
+		shared.credential.Store(last)
+	}
+	return last.account, nil
 }
 
 func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Account, user *store.User, details CredentialDetails) (*accountDocument, error) {

@@ -133,7 +133,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 			}
 		}
 		if row.Type == store.NotifyMove {
-			if n.target = who[moveTarget(row)]; n.target.accountDocument == nil || n.target.unavailable {
+			if n.target = who[moveTarget(row)]; n.target.cachedAccount == nil || n.target.unavailable {
 				continue
 			}
 		}
@@ -147,7 +147,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 				continue
 			}
 		}
-		if n.account.accountDocument != nil {
+		if n.account.cachedAccount != nil {
 			list = append(list, n)
 		}
 	}

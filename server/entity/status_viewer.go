@@ -106,7 +106,7 @@ func (b *Builder) wantsNoRichText(ctx context.Context, viewer *store.Account) (b
 		return false, nil
 	}
 	self, err := b.loadAccounts(ctx, []store.AccountID{viewer.ID})
-	return self[viewer.ID].accountDocument != nil && self[viewer.ID].noRichText, err
+	return self[viewer.ID].cachedAccount != nil && self[viewer.ID].noRichText, err
 }
 
 // addViewerMembers adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
