@@ -192,7 +192,7 @@ func setEmail(ctx context.Context, tx *store.Tx, u *store.User, email string) er
 		return err
 	}
 	u.Email = email
-	return tx.DropAllOneTimeTokens(ctx, u.AccountID)
+	return tx.DropOneTimeTokens(ctx, u.AccountID, "")
 }
 
 // ChangedUser is an account after a change of its state.

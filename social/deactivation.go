@@ -42,7 +42,7 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 		if err := tx.SetUnavailable(ctx, id, true); err != nil {
 			return err
 		}
-		if err := tx.DropAllOneTimeTokens(ctx, id); err != nil {
+		if err := tx.DropOneTimeTokens(ctx, id, ""); err != nil {
 			return err
 		}
 		follows, err := tx.LocalFollowsBy(ctx, id)

@@ -161,14 +161,14 @@ func visibilityColumns(st *Status) [6]any {
 func (r reader) splitViewers(ctx context.Context, viewers []AccountID, open bool, mask Lookups) (shown []AccountID, ask map[AccountID]Lookups, err error) {
 	ask = make(map[AccountID]Lookups)
 	for _, v := range viewers {
-		h, err := r.lookups(ctx, v)
+		l, err := r.lookups(ctx, v)
 		if err != nil {
 			return nil, nil, err
 		}
-		if h &= mask; open && h&timelineLookups == 0 {
+		if l &= mask; open && l&timelineLookups == 0 {
 			shown = append(shown, v)
 		} else {
-			ask[v] = h
+			ask[v] = l
 		}
 	}
 	return shown, ask, nil

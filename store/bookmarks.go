@@ -12,11 +12,10 @@ var (
 )
 
 // Bookmarks returns the bookmarked statuses that are visible to the viewer, latest bookmark first; a folder other than 0 limits them to it.
-func (r reader) Bookmarks(ctx context.Context, viewer AccountID, p Page) ([]StatusEntry, error) {
-	return readEntries[StatusEntry](ctx, r, bookmarkedStatuses, viewer, p)
-}
-
-func (r reader) BookmarksIn(ctx context.Context, viewer AccountID, folder BookmarkFolderID, p Page) ([]StatusEntry, error) {
+func (r reader) Bookmarks(ctx context.Context, viewer AccountID, folder BookmarkFolderID, p Page) ([]StatusEntry, error) {
+	if folder == 0 {
+		return readEntries[StatusEntry](ctx, r, bookmarkedStatuses, viewer, p)
+	}
 	return readEntries[StatusEntry](ctx, r, bookmarksInFolder, viewer, p, folder)
 }
 

@@ -84,7 +84,7 @@ func (r reader) CardByURL(ctx context.Context, url string) (*Card, error) {
 
 // EnsureCard returns the card of a link, and adds it if there is none. If its page was not fetched within maxAge, one job fetches it after
 // delay, for all statuses that have the link.
-func (tx *Tx) EnsureCard(ctx context.Context, url string, good, delay time.Duration) (*Card, error) {
+func (tx *Tx) EnsureCard(ctx context.Context, url string, maxAge, delay time.Duration) (*Card, error) {
 	c, err := tx.CardByURL(ctx, url)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (tx *Tx) EnsureCard(ctx context.Context, url string, good, delay time.Durat
 			return nil, err
 		}
 	}
-	if tx.db.now().Sub(c.FetchedAt.Time()) < good {
+	if tx.db.now().Sub(c.FetchedAt.Time()) < maxAge {
 		return c, nil
 	}
 	return c, tx.enqueueUnlessQueued(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})
@@ -112,9 +112,9 @@ func (tx *Tx) SaveCard(ctx context.Context, c *Card) error {
 	if _, err := tx.exec(ctx, "save card", `UPDATE cards SET card = ?, fetched_at = ? WHERE id = ?`, c.Card, c.FetchedAt, c.ID); err != nil {
 		return err
 	}
-	const most = 1000
-	statuses, err := tx.StatusesWithCard(ctx, c.ID, most+1)
-	if len(statuses) > most {
+	const limit = 1000
+	statuses, err := tx.StatusesWithCard(ctx, c.ID, limit+1)
+	if len(statuses) > limit {
 		tx.invalidateAll()
 		return err
 	}

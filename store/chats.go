@@ -52,7 +52,7 @@ var chatsDescending, chatsAscending = chatList("DESC"), chatList("ASC")
 
 // Chats returns a page of an account's chats, latest update first, paged by Position.
 func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) ([]*ChatSummary, error) {
-	h, err := r.lookups(ctx, owner)
+	l, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +61,17 @@ func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Pa
 	if ascending {
 		query = chatsAscending
 	}
-	rows, err := list[*ChatSummary](ctx, r, "chats", query, owner, h, withMuted, below, above, p.Limit)
+	rows, err := list[*ChatSummary](ctx, r, "chats", query, owner, l, withMuted, below, above, p.Limit)
 	return newestFirst(rows, ascending), err
 }
 
 // VisibleChat returns a chat of the owner, and errs.ErrRecordNotFound if there is none or the other account is unavailable.
 func (r reader) VisibleChat(ctx context.Context, owner AccountID, id ChatID) (*ChatSummary, error) {
-	h, err := r.lookups(ctx, owner)
+	l, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
-	c, err := one[ChatSummary](ctx, r, "chat", chatSummary+` AND c.id = ?3`, owner, h, id)
+	c, err := one[ChatSummary](ctx, r, "chat", chatSummary+` AND c.id = ?3`, owner, l, id)
 	if c == nil && err == nil {
 		err = notFound
 	}

@@ -76,12 +76,12 @@ func countUnreadConversations(where string) string {
 }
 
 func (k keyset) conversations(ctx context.Context, r reader, owner AccountID, p Page, more ...any) ([]*VisibleConversation, error) {
-	h, err := r.lookups(ctx, owner)
+	l, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	query, below, above, ascending := k.query(p)
-	rows, err := list[*VisibleConversation](ctx, r, "conversations", query, append([]any{owner, h, below, above, p.Limit}, more...)...)
+	rows, err := list[*VisibleConversation](ctx, r, "conversations", query, append([]any{owner, l, below, above, p.Limit}, more...)...)
 	return newestFirst(rows, ascending), err
 }
 
@@ -101,14 +101,14 @@ func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page
 
 // DirectConversation returns a conversation of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) DirectConversation(ctx context.Context, owner AccountID, id DirectConversationID) (*VisibleConversation, error) {
-	h, err := r.lookups(ctx, owner)
+	l, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	c, err := one[VisibleConversation](ctx, r, "conversation", `
 		SELECT c.*,`+lastVisible+` AS visible_id
 		FROM direct_conversations c
-		WHERE c.id = ?3 AND c.account_id = ?1`, owner, h, id)
+		WHERE c.id = ?3 AND c.account_id = ?1`, owner, l, id)
 	if c == nil && err == nil {
 		err = notFound
 	}
@@ -142,8 +142,8 @@ func (r reader) ConversationTimeline(ctx context.Context, viewer AccountID, id C
 }
 
 // reachesAccount is the condition that status ?1 is visible to the account, and not hidden by blocks or, unless withMuted is 1, mutes.
-func reachesAccount(owner, even string) string {
-	condition := strings.NewReplacer("?1", owner, "?2", strconv.Itoa(int(allLookups)), "?3", even).Replace(visible("s") + ` AND ` + notBlockedOrMuted)
+func reachesAccount(account, withMuted string) string {
+	condition := strings.NewReplacer("?1", account, "?2", strconv.Itoa(int(allLookups)), "?3", withMuted).Replace(visible("s") + ` AND ` + notBlockedOrMuted)
 	return `EXISTS (
 			SELECT 1
 			FROM statuses s
@@ -184,11 +184,11 @@ func (tx *Tx) AddToConversations(ctx context.Context, s *Status, recipients Acco
 	var changed []ConversationChanged
 	for rows.Next() {
 		var id, account int64
-		var heard bool
-		if err := rows.Scan(&id, &account, &heard); err != nil {
+		var notify bool
+		if err := rows.Scan(&id, &account, &notify); err != nil {
 			return nil, fmt.Errorf("add to conversations: %w", err)
 		}
-		if heard {
+		if notify {
 			changed = append(changed, ConversationChanged{AccountID(account), DirectConversationID(id)})
 		}
 	}

@@ -132,7 +132,7 @@ func (tx *Tx) dropReplaced(ctx context.Context, d *OutgoingActivity, to string) 
 	if d.Replaces == ReplaceChanges {
 		from = UpdatePriority
 	}
-	gone, err := ids[ActivityID](ctx, tx.reader, "replace deliveries", `
+	dropped, err := ids[ActivityID](ctx, tx.reader, "replace deliveries", `
 		DELETE FROM deliveries
 		WHERE id IN (
 			SELECT e.id
@@ -143,7 +143,7 @@ func (tx *Tx) dropReplaced(ctx context.Context, d *OutgoingActivity, to string) 
 	if err != nil {
 		return err
 	}
-	return tx.dropUnusedActivities(ctx, gone)
+	return tx.dropUnusedActivities(ctx, dropped)
 }
 
 // dropUnusedActivities deletes those of the activities that have no deliveries.
@@ -169,7 +169,7 @@ func (db *DB) WakeDelivery() {
 
 // DueDeliveries returns the due deliveries of each host in the order in which they are sent, at most limit for each. A delivery is not due
 // before earlier ones about its subject are delivered.
-func (r reader) DueDeliveries(ctx context.Context, domains []string, most int) (map[string][]*Delivery, error) {
+func (r reader) DueDeliveries(ctx context.Context, domains []string, limit int) (map[string][]*Delivery, error) {
 	due, err := list[*Delivery](ctx, r, "due deliveries", `
 		SELECT d.*
 		FROM json_each(?1) j
@@ -181,7 +181,7 @@ func (r reader) DueDeliveries(ctx context.Context, domains []string, most int) (
 				FROM deliveries b INDEXED BY deliveries_subject
 				WHERE b.subject = e.subject AND b.subject <> 0 AND b.inbox = e.inbox AND b.parked = 0 AND b.id < e.id))
 			ORDER BY e.priority, e.id
-			LIMIT ?3)`, JSON[[]string]{domains}, At(r.db.now()), most)
+			LIMIT ?3)`, JSON[[]string]{domains}, At(r.db.now()), limit)
 	of := make(map[string][]*Delivery, len(domains))
 	for _, d := range due {
 		of[d.Domain] = append(of[d.Domain], d)

@@ -11,7 +11,7 @@ const backfillScanFactor = 5
 // BackfillHome adds up to limit of the newest posts and boosts of a followed account to a local follower's home: those that FanOut would
 // have added and that are visible.
 func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
-	h, err := tx.lookups(ctx, f.FollowerID)
+	l, err := tx.lookups(ctx, f.FollowerID)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 			AND `+inLanguage("?7", "ifnull(o.language, s.language)")+`
 			AND `+visibleWithOriginal+`
 		ORDER BY s.id DESC
-		LIMIT ?5`, f.FollowerID, h, f.TargetID, f.ShowReblogs, limit, backfillScanFactor*limit, f.Languages)
+		LIMIT ?5`, f.FollowerID, l, f.TargetID, f.ShowReblogs, limit, backfillScanFactor*limit, f.Languages)
 	return err
 }
 
@@ -108,7 +108,7 @@ func (tx *Tx) FanOutTags(ctx context.Context, s *Status) error {
 // BackfillTag adds up to limit of the newest posts with a hashtag to a home: those that FanOutTags would have added and that the owner has
 // not hidden.
 func (tx *Tx) BackfillTag(ctx context.Context, id AccountID, tag TagID, limit int) error {
-	h, err := tx.lookups(ctx, id)
+	l, err := tx.lookups(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (tx *Tx) BackfillTag(ctx context.Context, id AccountID, tag TagID, limit in
 			AND `+visible("s")+`
 			AND `+notBlockedOrMuted+`
 		ORDER BY s.id DESC
-		LIMIT ?5`, id, h, false, tag, limit, backfillScanFactor*limit)
+		LIMIT ?5`, id, l, false, tag, limit, backfillScanFactor*limit)
 	return err
 }
 

@@ -70,15 +70,6 @@ func (r reader) NextHostDue(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
-func (r reader) UnreachableDomains(ctx context.Context, limit int) ([]string, error) {
-	return list[string](ctx, r, "failing hosts", `
-		SELECT domain
-		FROM hosts INDEXED BY hosts_unreachable
-		WHERE unreachable_since IS NOT NULL
-		ORDER BY unreachable_since
-		LIMIT ?`, limit)
-}
-
 // outageMinimum is how long a host must be unreachable so that all deliveries for it are due when it is reachable again.
 const outageMinimum = 10 * time.Minute
 

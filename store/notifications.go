@@ -114,7 +114,7 @@ var notificationsDescending, notificationsAscending = notificationList("DESC"), 
 
 // Notifications returns a page of an account's notifications, newest first.
 func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
-	h, err := r.lookups(ctx, account)
+	l, err := r.lookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r reader) Notifications(ctx context.Context, account AccountID, f Notifica
 		query = notificationsAscending
 	}
 	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
-	rows, err := r.q.QueryContext(ctx, query, account, h, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
+	rows, err := r.q.QueryContext(ctx, query, account, l, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("notifications: %w", err)
 	}
@@ -159,14 +159,14 @@ func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, erro
 
 // Notification returns a notification of an account, muted or not, and errs.ErrRecordNotFound if there is none.
 func (r reader) Notification(ctx context.Context, account AccountID, id NotificationID) (*Notification, error) {
-	h, err := r.lookups(ctx, account)
+	l, err := r.lookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
 	n, err := one[Notification](ctx, r, "notification", `
 		SELECT n.*
 		FROM notifications n
-		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationVisible, account, h, true, id)
+		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationVisible, account, l, true, id)
 	if n == nil && err == nil {
 		err = notFound
 	}
@@ -221,15 +221,15 @@ const notificationLookups = lookupBlocks | lookupBlockedBy | lookupMutes | looku
 
 // UnreadNotifications counts the unread notifications of an account, up to 1000.
 func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int, error) {
-	h, err := r.lookups(ctx, account)
+	l, err := r.lookups(ctx, account)
 	if err != nil {
 		return 0, err
 	}
 	query := unreadNotifications
-	if h&notificationLookups == 0 {
+	if l&notificationLookups == 0 {
 		query = unreadUnfiltered
 	}
-	n, err := one[int](ctx, r, "unread notifications", query, account, h, false, maxUnread)
+	n, err := one[int](ctx, r, "unread notifications", query, account, l, false, maxUnread)
 	if err != nil {
 		return 0, err
 	}
@@ -245,15 +245,15 @@ type UnreadCounts struct {
 
 // UnreadCounts returns the unread counts of an account.
 func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCounts, error) {
-	h, err := r.lookups(ctx, account)
+	l, err := r.lookups(ctx, account)
 	if err != nil {
 		return UnreadCounts{}, err
 	}
 	query := unreadCounts
-	if h&notificationLookups == 0 {
+	if l&notificationLookups == 0 {
 		query = unreadCountsUnfiltered
 	}
-	rows, err := r.q.QueryContext(ctx, query, account, h, false, maxUnread)
+	rows, err := r.q.QueryContext(ctx, query, account, l, false, maxUnread)
 	if err != nil {
 		return UnreadCounts{}, fmt.Errorf("own counts: %w", err)
 	}
@@ -311,7 +311,7 @@ func (tx *Tx) ReadNotification(ctx context.Context, account AccountID, id Notifi
 
 // NotificationsByID returns notifications of account, newest first.
 func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []NotificationID) ([]*Notification, error) {
-	h, err := r.lookups(ctx, account)
+	l, err := r.lookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +319,7 @@ func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []
 		SELECT n.*
 		FROM json_each(?4) j
 		CROSS JOIN notifications n ON n.id = j.value
-		WHERE n.account_id = ?1 AND `+notificationVisible, account, h, true, jsonArray(ids))
+		WHERE n.account_id = ?1 AND `+notificationVisible, account, l, true, jsonArray(ids))
 	slices.SortFunc(rows, func(a, b *Notification) int { return cmp.Compare(b.ID, a.ID) })
 	return rows, err
 }

@@ -140,10 +140,10 @@ func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 
 // trimTokens removes tokens over the bounds, but not the new one.
 func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
-	var gone []TokenID
+	var deleted []TokenID
 	var err error
 	if t.AccountID != nil {
-		gone, err = list[TokenID](ctx, tx.reader, "trim tokens", `
+		deleted, err = list[TokenID](ctx, tx.reader, "trim tokens", `
 			DELETE FROM oauth_tokens
 			WHERE id IN (
 				SELECT id
@@ -153,7 +153,7 @@ func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
 				LIMIT -1 OFFSET ?)
 			RETURNING id`, *t.AccountID, t.ID, TokensPerAccount-1)
 	} else {
-		gone, err = list[TokenID](ctx, tx.reader, "trim tokens", `
+		deleted, err = list[TokenID](ctx, tx.reader, "trim tokens", `
 			DELETE FROM oauth_tokens
 			WHERE id IN (
 				SELECT id
@@ -163,20 +163,24 @@ func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
 				LIMIT -1 OFFSET ?)
 			RETURNING id`, t.AppID, t.ID, TokensPerApp-1)
 	}
-	if len(gone) > 0 {
-		tx.Emit(TokensRevoked{Tokens: gone})
+	if len(deleted) > 0 {
+		tx.Emit(TokensRevoked{Tokens: deleted})
 	}
 	return err
 }
 
-// RenewToken gives a token new hashes and a new expiry. The old hashes become invalid.
-func (tx *Tx) RenewToken(ctx context.Context, t *Token) error {
+// RenewToken gives a token new hashes and a new expiry. The old hashes become invalid. sealed replaces the token in its push subscription.
+func (tx *Tx) RenewToken(ctx context.Context, t *Token, sealed []byte) error {
 	t.CreatedAt = At(tx.db.now())
 	_, err := tx.exec(ctx, "renew token", `
 		UPDATE oauth_tokens
 		SET hash = ?, refresh_hash = ?, created_at = ?, expires_at = ?
 		WHERE id = ?`, t.Hash, t.RefreshHash, t.CreatedAt, t.ExpiresAt, t.ID)
 	tx.Emit(TokensRevoked{Tokens: []TokenID{t.ID}})
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, "renew push token", `UPDATE push_subscriptions SET token = ? WHERE token_id = ?`, sealed, t.ID)
 	return err
 }
 
@@ -211,12 +215,12 @@ func (tx *Tx) RevokeOtherTokens(ctx context.Context, account AccountID, kept Tok
 	if err := tx.revokePending(ctx, account); err != nil {
 		return err
 	}
-	gone, err := list[TokenID](ctx, tx.reader, "revoke other tokens", `
+	deleted, err := list[TokenID](ctx, tx.reader, "revoke other tokens", `
 		DELETE FROM oauth_tokens
 		WHERE account_id = ? AND id <> ?
 		RETURNING id`, account, kept)
-	if len(gone) > 0 {
-		tx.Emit(TokensRevoked{Tokens: gone})
+	if len(deleted) > 0 {
+		tx.Emit(TokensRevoked{Tokens: deleted})
 	}
 	return err
 }

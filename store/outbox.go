@@ -75,16 +75,12 @@ func (OutboxEntry) Kind() string { return "outbox" }
 // AddToOutbox adds an entry if its actor is local and it has remote recipients: the target, if there is one; otherwise followers,
 // recipients of the status, authors of the status that it replies to, boosts or quotes, relays, and for an edit all who interacted with the
 // status. It does nothing without federation.
-func (tx *Tx) AddToOutbox(ctx context.Context, d OutboxEntry) error {
-	if !tx.db.options.Federated {
-		return nil
-	}
-	wanted, err := tx.hasRemoteRecipients(ctx, &d)
-	if err != nil || !wanted {
+func (tx *Tx) AddToOutbox(ctx context.Context, e OutboxEntry) error {
+	if has, err := tx.hasRemoteRecipients(ctx, &e); !has || err != nil {
 		return err
 	}
-	d.ID = ActivityID(tx.newID())
-	return tx.Enqueue(ctx, d)
+	e.ID = ActivityID(tx.newID())
+	return tx.Enqueue(ctx, e)
 }
 
 const (
@@ -119,52 +115,51 @@ const (
 				WHERE a.nickname_key = 'relay' AND a.domain = '')`
 )
 
-// hasRemoteRecipients returns true if an entry has remote recipients.
-func (tx *Tx) hasRemoteRecipients(ctx context.Context, d *OutboxEntry) (bool, error) {
-	switch d.Type {
+// hasRemoteRecipients returns true if an entry has remote recipients and there is federation.
+func (tx *Tx) hasRemoteRecipients(ctx context.Context, e *OutboxEntry) (bool, error) {
+	if !tx.db.options.Federated {
+		return false, nil
+	}
+	switch e.Type {
 	case StatusCreated, StatusUpdated, ReblogCreated, PinCreated, PinDeleted:
-		wanted, err := tx.exists(ctx, hasRemoteFollower+isAddressedToRemote+hasRelay+`)`, d.ActorID, d.StatusID)
-		if wanted || err != nil || d.Type != StatusUpdated {
+		wanted, err := tx.exists(ctx, hasRemoteFollower+isAddressedToRemote+hasRelay+`)`, e.ActorID, e.StatusID)
+		if wanted || err != nil || e.Type != StatusUpdated {
 			return wanted, err
 		}
-		local, err := tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, d.ActorID)
+		local, err := tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, e.ActorID)
 		if !local || err != nil {
 			return false, err
 		}
-		about, err := tx.RemoteInteractors(ctx, d.StatusID, 1)
+		about, err := tx.RemoteInteractors(ctx, e.StatusID, 1)
 		return len(about) > 0, err
 	case StatusDeleted, ReblogDeleted:
-		if len(d.Inboxes) > 0 {
-			return tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, d.ActorID)
+		if len(e.Inboxes) > 0 {
+			return tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, e.ActorID)
 		}
-		id := d.StatusID
-		if d.Type == ReblogDeleted {
-			id = StatusID(d.RowID) // it is not deleted yet
+		id := e.StatusID
+		if e.Type == ReblogDeleted {
+			id = StatusID(e.RowID) // it is not deleted yet
 		}
-		return tx.exists(ctx, hasRemoteFollower+isAddressedToRemote+hasRelay+`)`, d.ActorID, id)
+		return tx.exists(ctx, hasRemoteFollower+isAddressedToRemote+hasRelay+`)`, e.ActorID, id)
 	case ProfileUpdated, AccountMoved, ScrobbleCreated:
-		return tx.exists(ctx, hasRemoteFollower+`)`, d.ActorID)
+		return tx.exists(ctx, hasRemoteFollower+`)`, e.ActorID)
 	case AccountDeleted:
 		return tx.exists(ctx, `
 			SELECT 1
 			FROM accounts
-			WHERE id = ? AND domain = '' AND EXISTS (SELECT 1 FROM actors)`, d.ActorID)
+			WHERE id = ? AND domain = '' AND EXISTS (SELECT 1 FROM actors)`, e.ActorID)
 	}
-	return tx.exists(ctx, targetIsRemote, d.ActorID, d.TargetID)
+	return tx.exists(ctx, targetIsRemote, e.ActorID, e.TargetID)
 }
 
 // AddToOutboxCoalesced is AddToOutbox for changes of which only the latest state matters, such as the counts of a poll: entries with one
 // key within delay become one.
-func (tx *Tx) AddToOutboxCoalesced(ctx context.Context, key string, pause time.Duration, d OutboxEntry) error {
-	if !tx.db.options.Federated {
-		return nil
-	}
-	wanted, err := tx.hasRemoteRecipients(ctx, &d)
-	if err != nil || !wanted {
+func (tx *Tx) AddToOutboxCoalesced(ctx context.Context, key string, delay time.Duration, e OutboxEntry) error {
+	if has, err := tx.hasRemoteRecipients(ctx, &e); !has || err != nil {
 		return err
 	}
-	d.ID = ActivityID(tx.newID())
-	return tx.enqueueUnlessQueued(ctx, tx.db.now().Add(pause), key, d)
+	e.ID = ActivityID(tx.newID())
+	return tx.enqueueUnlessQueued(ctx, tx.db.now().Add(delay), key, e)
 }
 
 // RemoteInteractors returns remote accounts that boosted, favourited, replied to, quoted or reacted to a status, or voted in its poll: at
@@ -219,9 +214,9 @@ func (r reader) FetcherInboxes(ctx context.Context, id StatusID, limit int) ([]s
 	return list[string](ctx, r, "readers", `SELECT inbox FROM status_fetchers WHERE status_id = ? LIMIT ?`, id, limit)
 }
 
-func (d OutboxEntry) String() string {
-	b, _ := json.Marshal(d)
-	return fmt.Sprintf("%s %s", d.Type, b)
+func (e OutboxEntry) String() string {
+	b, _ := json.Marshal(e)
+	return fmt.Sprintf("%s %s", e.Type, b)
 }
 
 // FollowerInboxes returns the inboxes of an account's remote followers, shared inboxes where there are some, without duplicates.

@@ -36,7 +36,7 @@ func newEntries(columns, from, cursor, where string) entries {
 
 // readEntries reads a page, newest first.
 func readEntries[E any](ctx context.Context, r reader, e entries, viewer AccountID, p Page, more ...any) ([]E, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func readEntries[E any](ctx context.Context, r reader, e entries, viewer Account
 	if ascending {
 		query = e.ascending
 	}
-	rows, err := list[E](ctx, r, "entries", query, append([]any{viewer, h, below, above, p.Limit}, more...)...)
+	rows, err := list[E](ctx, r, "entries", query, append([]any{viewer, l, below, above, p.Limit}, more...)...)
 	return newestFirst(rows, ascending), err
 }
 

@@ -103,12 +103,6 @@ func (tx *Tx) SavePushAlerts(ctx context.Context, p *PushSubscription) error {
 	return err
 }
 
-// RenewPushToken replaces the sealed token of the subscription of a token, if it has one.
-func (tx *Tx) RenewPushToken(ctx context.Context, token TokenID, sealed []byte) error {
-	_, err := tx.exec(ctx, "renew push token", `UPDATE push_subscriptions SET token = ? WHERE token_id = ?`, sealed, token)
-	return err
-}
-
 // RemovePushSubscription deletes a subscription. It is not an error if there is none.
 func (tx *Tx) RemovePushSubscription(ctx context.Context, id PushID) error {
 	_, err := tx.exec(ctx, "remove push subscription", `DELETE FROM push_subscriptions WHERE id = ?`, id)

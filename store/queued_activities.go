@@ -119,12 +119,12 @@ type QueuedActivityCounts struct {
 }
 
 // QueuedActivityCounts counts the activities in the queue, up to limit of each kind.
-func (r reader) QueuedActivityCounts(ctx context.Context, most int) (QueuedActivityCounts, error) {
+func (r reader) QueuedActivityCounts(ctx context.Context, limit int) (QueuedActivityCounts, error) {
 	s, err := one[QueuedActivityCounts](ctx, r, "state of the inbox", `
 		SELECT
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 LIMIT ?1)) AS waiting,
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 AND attempts > 0 LIMIT ?1)) AS failed,
-			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 LIMIT ?1)) AS parked`, most)
+			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 LIMIT ?1)) AS parked`, limit)
 	if err != nil {
 		return QueuedActivityCounts{}, err
 	}

@@ -12,7 +12,7 @@ func (r reader) Quotes(ctx context.Context, viewer AccountID, id StatusID, p Pag
 // VisibleQuotes returns those of the quoted statuses that viewer sees in the statuses that quote them: visible, and not by blocked or muted
 // accounts.
 func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []StatusID) ([]StatusID, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []Status
 		CROSS JOIN statuses s ON s.id = j.value
 		WHERE `+visible("s")+`
 			AND `+notBlocked("s.account_id")+`
-			AND `+notMuted("s.account_id"), viewer, h, jsonArray(of))
+			AND `+notMuted("s.account_id"), viewer, l, jsonArray(of))
 }
 
 // QuoteAuthorization allows a remote status to quote a local one.
@@ -62,14 +62,14 @@ func (r reader) QuoteAuthorizationsBetween(ctx context.Context, account, author 
 }
 
 // CountQuoteAuthorizations counts the authorizations of an account for a status, up to limit.
-func (r reader) CountQuoteAuthorizations(ctx context.Context, account AccountID, id StatusID, most int) (int, error) {
+func (r reader) CountQuoteAuthorizations(ctx context.Context, account AccountID, id StatusID, limit int) (int, error) {
 	n, err := one[int](ctx, r, "count quote authorizations", `
 		SELECT count(*)
 		FROM (
 			SELECT 1
 			FROM quote_authorizations INDEXED BY quote_authorizations_account
 			WHERE account_id = ? AND status_id = ?
-			LIMIT ?)`, account, id, most)
+			LIMIT ?)`, account, id, limit)
 	if err != nil {
 		return 0, err
 	}

@@ -82,8 +82,8 @@ var reactorVisible = `(r.account_id = ?1
 // HiddenReactions returns the counts of reactions whose accounts are not visible to the viewer, in no order. Only StatusID, Emoji and Count
 // are set. It reads all reactions to the statuses, unless the viewer has no such accounts.
 func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []StatusID, withMuted bool) ([]ReactionCount, error) {
-	h, err := r.lookups(ctx, viewer)
-	if err != nil || h&(lookupBlocks|lookupBlockedBy|lookupMutes|lookupUnavailable) == 0 {
+	l, err := r.lookups(ctx, viewer)
+	if err != nil || l&(lookupBlocks|lookupBlockedBy|lookupMutes|lookupUnavailable) == 0 {
 		return nil, err
 	}
 	return list[ReactionCount](ctx, r, "hidden reactions", `
@@ -91,7 +91,7 @@ func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []Sta
 		FROM json_each(?4) j
 		CROSS JOIN reactions r INDEXED BY reactions_status ON r.status_id = j.value
 		WHERE NOT `+reactorVisible+`
-		GROUP BY r.status_id, r.emoji`, viewer, h, withMuted, jsonArray(ids))
+		GROUP BY r.status_id, r.emoji`, viewer, l, withMuted, jsonArray(ids))
 }
 
 // Reactor is an account that reacted with an emoji.
@@ -104,7 +104,7 @@ type Reactor struct {
 // Reactors returns the latest accounts that reacted to a status and are visible to the viewer, at most each of every emoji; if emoji is not
 // "", only of that one.
 func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emoji string, withMuted bool, each int) ([]Reactor, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emo
 				FROM reactions r INDEXED BY reactions_status
 				WHERE r.status_id = c.status_id AND r.emoji = c.emoji AND `+reactorVisible+`
 				ORDER BY r.id DESC
-				LIMIT ?6)`, viewer, h, withMuted, id, emoji, each)
+				LIMIT ?6)`, viewer, l, withMuted, id, emoji, each)
 	slices.SortFunc(list, func(a, b Reactor) int { return cmp.Compare(b.ID, a.ID) })
 	return list, err
 }
@@ -160,11 +160,11 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 }
 
 // RemoveReactionNotification deletes the notification of a reaction.
-func (tx *Tx) RemoveReactionNotification(ctx context.Context, told AccountID, r *Reaction) error {
+func (tx *Tx) RemoveReactionNotification(ctx context.Context, recipient AccountID, r *Reaction) error {
 	_, err := tx.exec(ctx, "withdraw reaction", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = 'emoji_reaction' AND from_id = ? AND ifnull(status_id, 0) = ? AND detail = ?`,
-		told, r.AccountID, r.StatusID, r.Emoji)
+		recipient, r.AccountID, r.StatusID, r.Emoji)
 	return err
 }
 

@@ -31,13 +31,13 @@ func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
 
 // Refusals returns the refusals of an activity, a document, or activities about an object, latest first.
 func (r reader) Refusals(ctx context.Context, uri string) ([]*Refusal, error) {
-	const most = 50
+	const limit = 50
 	of, err := list[*Refusal](ctx, r, "refusals", `
 		SELECT *
 		FROM refusals INDEXED BY refusals_uri
 		WHERE uri = ?
 		ORDER BY id DESC
-		LIMIT ?`, uri, most)
+		LIMIT ?`, uri, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +46,14 @@ func (r reader) Refusals(ctx context.Context, uri string) ([]*Refusal, error) {
 		FROM refusals INDEXED BY refusals_object
 		WHERE object = ?1 AND uri <> ?1
 		ORDER BY id DESC
-		LIMIT ?2`, uri, most)
+		LIMIT ?2`, uri, limit)
 	all := append(of, about...)
 	slices.SortFunc(all, func(a, b *Refusal) int { return cmp.Compare(b.ID, a.ID) })
 	return all, err
 }
 
 // trimRefusals deletes up to limit refusals that are old or too many. It returns how many.
-func (tx *Tx) trimRefusals(ctx context.Context, most int) (int64, error) {
+func (tx *Tx) trimRefusals(ctx context.Context, limit int) (int64, error) {
 	last, err := one[int64](ctx, tx.reader, "oldest refusal kept", `
 		SELECT id
 		FROM refusals
@@ -68,5 +68,5 @@ func (tx *Tx) trimRefusals(ctx context.Context, most int) (int64, error) {
 	}
 	return tx.exec(ctx, "prune refusals", `
 		DELETE FROM refusals
-		WHERE id IN (SELECT id FROM refusals WHERE id <= ? ORDER BY id LIMIT ?)`, until, most)
+		WHERE id IN (SELECT id FROM refusals WHERE id <= ? ORDER BY id LIMIT ?)`, until, limit)
 }

@@ -193,14 +193,14 @@ func (r reader) Endorsements(ctx context.Context, account AccountID, limit int) 
 }
 
 // AddEndorsement adds an endorsement, and returns false if the account has max already. Repeating it is not an error.
-func (tx *Tx) AddEndorsement(ctx context.Context, account, target AccountID, most int) (ok bool, err error) {
+func (tx *Tx) AddEndorsement(ctx context.Context, account, target AccountID, max int) (ok bool, err error) {
 	if is, err := tx.exists(ctx, `SELECT 1 FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target); is || err != nil {
 		return is, err
 	}
 	n, err := tx.exec(ctx, "endorse", `
 		INSERT INTO endorsements (account_id, target_id)
 		SELECT ?1, ?2
-		WHERE (SELECT count(*) FROM endorsements WHERE account_id = ?1) < ?3`, account, target, most)
+		WHERE (SELECT count(*) FROM endorsements WHERE account_id = ?1) < ?3`, account, target, max)
 	tx.invalidateRelations(account)
 	return n > 0, err
 }

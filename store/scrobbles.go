@@ -37,12 +37,12 @@ var accountScrobbles = newKeyset(`
 
 // Scrobbles returns the scrobbles of an account that are visible to the viewer, newest first.
 func (r reader) Scrobbles(ctx context.Context, viewer, of AccountID, p Page) ([]*Scrobble, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
 	query, below, above, ascending := accountScrobbles.query(p)
-	rows, err := list[*Scrobble](ctx, r, "scrobbles", query, of, below, above, p.Limit, viewer, h)
+	rows, err := list[*Scrobble](ctx, r, "scrobbles", query, of, below, above, p.Limit, viewer, l)
 	return newestFirst(rows, ascending), err
 }
 

@@ -5,12 +5,6 @@ import (
 	"time"
 )
 
-// DropAllOneTimeTokens deletes all one-time tokens of an account.
-func (tx *Tx) DropAllOneTimeTokens(ctx context.Context, id AccountID) error {
-	_, err := tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?`, id)
-	return err
-}
-
 // MFAChallenge waits for a second factor after the right password. Only the hash of its token is stored.
 type MFAChallenge struct {
 	Hash      []byte
@@ -141,9 +135,9 @@ func (tx *Tx) SetOneTimeToken(ctx context.Context, t *OneTimeToken) error {
 	return err
 }
 
-// DropOneTimeTokens deletes an account's tokens of a kind.
+// DropOneTimeTokens deletes an account's tokens of a kind, "": of all kinds.
 func (tx *Tx) DropOneTimeTokens(ctx context.Context, account AccountID, kind OneTimeKind) error {
-	_, err := tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ? AND kind = ?`, account, kind)
+	_, err := tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?1 AND (?2 = '' OR kind = ?2)`, account, kind)
 	return err
 }
 

@@ -63,14 +63,14 @@ func (r reader) cacheFlags(viewer AccountID, generation uint64, read viewerFlags
 }
 
 func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
 	return scanFlags[StatusID](r.q.QueryContext(ctx, `
 		SELECT s.id, `+flagColumns+`
 		FROM json_each(?3) j
-		CROSS JOIN statuses s ON s.id = j.value`, viewer, h, jsonArray(ids)))
+		CROSS JOIN statuses s ON s.id = j.value`, viewer, l, jsonArray(ids)))
 }
 
 // Bits of the first column of flagColumns.

@@ -63,7 +63,7 @@ func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID,
 	if s.Discoverable {
 		q.only |= onlyDiscoverable
 	}
-	h, err := r.lookups(ctx, s.Viewer)
+	l, err := r.lookups(ctx, s.Viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID,
 		return nil, err
 	}
 	defer end()
-	search := &statusSearch{StatusSearch: s, query: q, by: by, notBy: notBy, hints: h, wanted: s.Offset + s.Limit}
+	search := &statusSearch{StatusSearch: s, query: q, by: by, notBy: notBy, lookups: l, wanted: s.Offset + s.Limit}
 	if err := r.inParts(ctx, search); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ type statusSearch struct {
 	StatusSearch
 	query     *statusQuery
 	by, notBy []AccountID
-	hints     Lookups
+	lookups   Lookups
 	wanted    int // results to find
 	found     []StatusID
 }
@@ -195,7 +195,7 @@ func (r reader) searchPart(ctx context.Context, s *statusSearch, below, above in
 		query = searchStatusesUp
 	}
 	withMuted := s.Author != 0 || len(s.by) > 0 // a search for an author's statuses includes muted ones
-	rows, err := r.q.queryWithin(ctx, query, s.Viewer, s.hints, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,
+	rows, err := r.q.queryWithin(ctx, query, s.Viewer, s.lookups, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,
 		s.query.only, maxPartPosts)
 	if err != nil {
 		return 0, fmt.Errorf("search statuses: %w", err)

@@ -101,16 +101,16 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone, err := tx.statusRemoved(ctx, s, nil)
+	event, err := tx.statusRemoved(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	tx.Emit(gone)
+	tx.Emit(event)
 	for _, b := range boosts {
-		if gone, err = tx.statusRemoved(ctx, b, s); err != nil {
+		if event, err = tx.statusRemoved(ctx, b, s); err != nil {
 			return nil, err
 		}
-		tx.Emit(gone)
+		tx.Emit(event)
 		if err := tx.countStatus(ctx, b, -1); err != nil {
 			return nil, err
 		}
@@ -145,20 +145,20 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 
 // invalidateReplies invalidates replies to a status and its quotes, which show it; if there are very many, everything.
 func (tx *Tx) invalidateReplies(ctx context.Context, id StatusID) error {
-	const most = 1000
+	const limit = 1000
 	for _, query := range []string{
 		`SELECT id FROM statuses WHERE in_reply_to_id = ? LIMIT ?`,
 		`SELECT id FROM statuses WHERE quote_of_id = ? LIMIT ?`,
 	} {
-		touched, err := ids[StatusID](ctx, tx.reader, "replies", query, id, most+1)
+		found, err := ids[StatusID](ctx, tx.reader, "replies", query, id, limit+1)
 		if err != nil {
 			return err
 		}
-		if len(touched) > most {
+		if len(found) > limit {
 			tx.invalidateAll()
 			return nil
 		}
-		for _, id := range touched {
+		for _, id := range found {
 			tx.invalidateStatus(id)
 		}
 	}
@@ -278,11 +278,11 @@ func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 }
 
 // SetMentions replaces the mentions of a status, in this order. Accounts that are no longer mentioned stay recipients.
-func (tx *Tx) SetMentions(ctx context.Context, s *Status, people []AccountID) error {
+func (tx *Tx) SetMentions(ctx context.Context, s *Status, accounts []AccountID) error {
 	if _, err := tx.exec(ctx, "clear mentions", `UPDATE recipients SET mentioned = 0 WHERE status_id = ?`, s.ID); err != nil {
 		return err
 	}
-	for i, id := range people {
+	for i, id := range accounts {
 		if _, err := tx.exec(ctx, "add mention", `
 			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
 			VALUES (?, ?, ?, 1, ?)
@@ -323,10 +323,10 @@ func (tx *Tx) NewStatusIDAt(ctx context.Context, published time.Time) (StatusID,
 }
 
 // AddMentions adds mentions to a status, after the present ones.
-func (tx *Tx) AddMentions(ctx context.Context, s *Status, people []AccountID) error {
+func (tx *Tx) AddMentions(ctx context.Context, s *Status, accounts []AccountID) error {
 	const after = 1000 // more than a status can mention
 	var added []Recipient
-	for i, id := range people {
+	for i, id := range accounts {
 		added = append(added, Recipient{StatusID: s.ID, AccountID: id, Position: after + i, Mentioned: true, Direct: s.Visibility == Direct})
 	}
 	tx.invalidateStatus(s.ID)

@@ -36,7 +36,7 @@ func usedInVisibleStatus(tag string) string {
 
 // SearchTags returns hashtags with the prefix name, without name itself, that are in statuses visible to the viewer, sorted.
 func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, limit int) ([]string, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, l
 		SELECT some_tags.name
 		FROM (SELECT id, name FROM tags WHERE name > ?3 AND name < ?3 || char(1114111) ORDER BY name LIMIT ?5) some_tags
 		WHERE `+usedInVisibleStatus("some_tags")+`
-		LIMIT ?6`, viewer, h, name, maxTagUses, maxTagsScanned, limit)
+		LIMIT ?6`, viewer, l, name, maxTagUses, maxTagsScanned, limit)
 }
 
 // UsedTags returns those of the hashtags that are in statuses visible to the viewer, in no order.
 func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) ([]string, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) 
 		FROM json_each(?3) j
 		CROSS JOIN tags t ON t.name = j.value
 		WHERE `+usedInVisibleStatus("t")+`
-		LIMIT ?5`, viewer, h, jsonTexts(names), maxTagUses, len(names))
+		LIMIT ?5`, viewer, l, jsonTexts(names), maxTagUses, len(names))
 }
 
 // TagsFollowed returns those of the hashtags that an account follows, in no order.

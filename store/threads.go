@@ -20,18 +20,18 @@ type ThreadLimits struct {
 // A post that is not visible or whose author the viewer blocks ends the thread in both directions. Mutes are ignored. The cost is that of
 // the returned posts, because both directions are read by index.
 func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits ThreadLimits) (above, below []StatusID, err error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, nil, err
 	}
 	if of.InReplyToID != nil {
-		above, err = ids[StatusID](ctx, r, "ancestors", threadAbove, viewer, h, *of.InReplyToID, limits.Ancestors)
+		above, err = ids[StatusID](ctx, r, "ancestors", threadAbove, viewer, l, *of.InReplyToID, limits.Ancestors)
 		if err != nil {
 			return nil, nil, err
 		}
 		slices.Reverse(above)
 	}
-	replies, err := r.replies(ctx, threadBelow, viewer, h, of.ID, limits.Depth, limits.Descendants)
+	replies, err := r.replies(ctx, threadBelow, viewer, l, of.ID, limits.Depth, limits.Descendants)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,7 +215,7 @@ func (r reader) SelfRepliesAfter(ctx context.Context, id, after StatusID, limit 
 
 // ThreadStatusesAfter returns the federated statuses of a thread after an id that are visible to viewer, oldest first.
 func (r reader) ThreadStatusesAfter(ctx context.Context, viewer AccountID, id ConversationID, after StatusID, limit int) ([]*ThreadStatus, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (r reader) ThreadStatusesAfter(ctx context.Context, viewer AccountID, id Co
 		FROM statuses s INDEXED BY statuses_conversation
 		WHERE s.conversation_id = ?3 AND s.id > ?4 AND s.reblog_of_id IS NULL AND s.visibility <> 2 AND `+visible("s")+`
 		ORDER BY s.id
-		LIMIT ?5`, viewer, h, id, after, limit)
+		LIMIT ?5`, viewer, l, id, after, limit)
 }
 
 // ThreadStatus is a post of a thread.
@@ -265,7 +265,7 @@ func (r reader) IsAncestor(ctx context.Context, above, below StatusID) (bool, er
 // MergeThreads moves the posts of a thread to another one, to which its root turned out to reply. A thread with very many posts is left
 // alone.
 func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
-	const most = 1000
+	const limit = 1000
 	if from == to {
 		return nil
 	}
@@ -274,8 +274,8 @@ func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 		FROM statuses INDEXED BY statuses_conversation
 		WHERE conversation_id = ?
 		ORDER BY id
-		LIMIT ?`, from, most+1)
-	if err != nil || len(moved) > most {
+		LIMIT ?`, from, limit+1)
+	if err != nil || len(moved) > limit {
 		return err
 	}
 	muters, err := ids[AccountID](ctx, tx.reader, "who mutes a conversation", `SELECT account_id FROM thread_mutes WHERE conversation_id = ?`, from)

@@ -124,7 +124,7 @@ func newPublicTimeline(index, where string) timeline {
 }
 
 func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter, p Page, more ...any) ([]StatusID, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter
 	}
 	bits, visibilities := f.bits()
 	page, err := ids[StatusID](ctx, r, "timeline", query,
-		append([]any{viewer, h, f.WithMuted, bits, visibilities, below, above, p.Limit}, more...)...)
+		append([]any{viewer, l, f.WithMuted, bits, visibilities, below, above, p.Limit}, more...)...)
 	return newestFirst(page, ascending), err
 }
 

@@ -115,12 +115,12 @@ func (r reader) canSeeOne(ctx context.Context, viewer AccountID, st *Status) (bo
 	if st.AccountID == viewer {
 		return true, nil
 	}
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return false, err
 	}
-	if h&(lookupUnavailable|lookupBlockedBy) != 0 {
-		if is, err := r.exists(ctx, hiddenAuthor, viewer, h, st.AccountID); is || err != nil {
+	if l&(lookupUnavailable|lookupBlockedBy) != 0 {
+		if is, err := r.exists(ctx, hiddenAuthor, viewer, l, st.AccountID); is || err != nil {
 			return false, err
 		}
 	}
@@ -159,7 +159,7 @@ func (r reader) VisibleStatus(ctx context.Context, viewer AccountID, id StatusID
 
 // CanSeeID returns true if there is a status with the id that is visible to viewer. It does not read the whole row.
 func (r reader) CanSeeID(ctx context.Context, viewer AccountID, id StatusID) (bool, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return false, err
 	}
@@ -167,13 +167,13 @@ func (r reader) CanSeeID(ctx context.Context, viewer AccountID, id StatusID) (bo
 		SELECT s.id
 		FROM statuses s
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
-		WHERE s.id = ?3 AND `+visibleWithOriginal, viewer, h, id)
+		WHERE s.id = ?3 AND `+visibleWithOriginal, viewer, l, id)
 	return len(seen) > 0, err
 }
 
 // VisibleStatuses returns those of the statuses that are visible to viewer, in no order.
 func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []StatusID) ([]*Status, error) {
-	h, err := r.lookups(ctx, viewer)
+	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []Sta
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
-		WHERE `+visibleWithOriginal, viewer, h, jsonArray(ids))
+		WHERE `+visibleWithOriginal, viewer, l, jsonArray(ids))
 }
 
 // accountVisible is the condition that the account in alias a is visible to the viewer: it is available, and there is no block between

@@ -245,7 +245,7 @@ func (w *world) wantLists(t *testing.T, viewer store.AccountID, visible map[stor
 		add("direct", direct, err)
 		favourites, err := entries(w.db.FavouriteStatuses(ctx, viewer, all))
 		add("favourites", favourites, err)
-		bookmarks, err := entries(w.db.Bookmarks(ctx, viewer, all))
+		bookmarks, err := entries(w.db.Bookmarks(ctx, viewer, 0, all))
 		add("bookmarks", bookmarks, err)
 		want := 0
 		for id := range visible {

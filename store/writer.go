@@ -263,10 +263,6 @@ func (w *writer) exec(query string) error {
 	return err
 }
 
-func (db *DB) WriteError(ctx context.Context) error {
-	return db.Update(ctx, func(*Tx) error { return nil })
-}
-
 // unwritable is the error for clients if the database cannot be written. The cause goes to the log.
 func unwritable(err error) error {
 	return &errs.Error{Status: 503, Message: "The server cannot store anything at the moment", Err: err}

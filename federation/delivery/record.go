@@ -194,7 +194,7 @@ func (u *unreachableHosts) has(ctx context.Context, db *store.DB, domain string)
 	if known {
 		return has, nil
 	}
-	list, err := db.UnreachableDomains(ctx, maxUnreachable)
+	list, err := db.UnreachableHosts(ctx, maxUnreachable)
 	if err != nil {
 		return false, err
 	}
@@ -203,8 +203,8 @@ func (u *unreachableHosts) has(ctx context.Context, db *store.DB, domain string)
 	if u.domains == nil {
 		u.domains = make(map[string]bool, len(list))
 	}
-	for _, d := range list {
-		u.domains[d] = true
+	for _, h := range list {
+		u.domains[h.Domain] = true
 	}
 	return u.domains[domain], nil
 }

@@ -207,10 +207,7 @@ func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenPara
 		if now == nil {
 			return errBadRefresh
 		}
-		if err := tx.RenewToken(ctx, t); err != nil {
-			return err
-		}
-		return tx.RenewPushToken(ctx, t.ID, sealed)
+		return tx.RenewToken(ctx, t, sealed)
 	})
 	if err != nil {
 		return nil, err
