@@ -237,11 +237,12 @@ func TestConflicts(t *testing.T) {
 		change func(*Config)
 		want   string // the setting at fault, or empty
 	}{
-		{"mail without a server", func(c *Config) { c.Mail.Enabled = true }, "mail.host"},
-		{"mail with a server", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, ""},
-		{"mail to files", func(c *Config) { c.Mail.Enabled, c.Mail.Adapter = true, MailFile }, ""},
 		{"a poll that cannot be made", func(c *Config) { c.Polls.MinExpiration = 2 * c.Polls.MaxExpiration / 3; c.Polls.MaxExpiration /= 2 }, "polls.min_expiration"},
 		{"a file that leaves no room for others", func(c *Config) { c.MediaProxy.CacheSize, c.MediaProxy.MaxFile = 100_000_000, 50_000_001 }, "media_proxy.max_file"},
+		{"mail, which is not sent yet", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, "mail.enabled"},
+		{"metrics, which are not offered yet", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
+		{"settings in the database, which are not read yet", func(c *Config) { c.Instance.ConfigurableFromDatabase = true }, "instance.configurable_from_database"},
+		{"a limit of frames, which is not applied yet", func(c *Config) { c.Media.MaxFrames = 100 }, "media.max_frames"},
 		{"certificates for http", func(c *Config) { c.Server.TLS.Enabled = true }, "server.url"},
 		{"certificates on a socket", func(c *Config) {
 			c.Server.TLS.Enabled, c.Server.URL, c.Server.Listen = true, "https://example.org", "/run/svc.sock"

@@ -102,7 +102,7 @@ func boolean(at *bool, first bool, rules ...rule[bool]) field {
 }
 
 // number is a whole number from lowest to highest.
-func number[T int | int64](at *T, first, lowest, highest T) field {
+func number[T int | int64](at *T, first, lowest, highest T, rules ...rule[T]) field {
 	within := func(n T) error {
 		if n < lowest || n > highest {
 			return fmt.Errorf("must be from %d to %d, not %d", lowest, highest, n)
@@ -110,7 +110,7 @@ func number[T int | int64](at *T, first, lowest, highest T) field {
 		return nil
 	}
 	return &binding[T]{
-		formKind: Number, at: at, defaultValue: first, rules: []rule[T]{within},
+		formKind: Number, at: at, defaultValue: first, rules: append([]rule[T]{within}, rules...),
 		parse: func(value any) (T, error) {
 			n, ok := wholeNumber(value)
 			if !ok {

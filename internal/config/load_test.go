@@ -81,7 +81,7 @@ func TestParseRefuses(t *testing.T) {
 		{"text for a list", "[server]\ntrusted_proxies = '::1'", `line 2: server.trusted_proxies: expected a list of texts such as ["a", "b"], got text`},
 		{"a date", "[instance]\nname = 2020-01-01", "line 2: instance.name: expected text in quotes, got a date"},
 		{"a value against the rules", "[mail]\nadapter = 'sendmail'", `line 2: mail.adapter: must be one of "smtp", "file", not "sendmail"`},
-		{"settings that contradict", "[mail]\nenabled = true", `mail.host: must be set while mail.enabled is true and mail.adapter is "smtp"`},
+		{"settings that contradict", "[server.tls]\nenabled = true", "server.url: must begin with https:// while server.tls.enabled is true"},
 		{"several problems", "[server]\nlisten = 1\n[api]\nnmae = 'x'\nname = 'v1'",
 			"line 2: server.listen: expected text in quotes, got a number; line 4: unknown setting api.nmae, did you mean api.name?; " +
 				`line 5: api.name: "v1" already has a meaning in the paths of the interface`},

@@ -51,9 +51,6 @@ func (c *Config) conflicts() Problems {
 	if c.MediaProxy.Enabled && c.MediaProxy.MaxFile > c.MediaProxy.CacheSize/2 {
 		p = append(p, errors.New("media_proxy.max_file: must not be larger than half of media_proxy.cache_size"))
 	}
-	if c.Mail.Enabled && c.Mail.Adapter == MailSMTP && c.Mail.Host == "" {
-		p = append(p, errors.New(`mail.host: must be set while mail.enabled is true and mail.adapter is "smtp"`))
-	}
 	return p
 }
 
@@ -98,12 +95,22 @@ func atLeastOne(l []string) error {
 	return nil
 }
 
-// unsupported keeps what this version cannot do from being switched on, so that nobody relies on it.
+// unsupported refuses to switch on what this version does not do, so that nobody relies on it.
 func unsupported(on bool) error {
 	if on {
 		return errors.New("is not available in this version")
 	}
 	return nil
+}
+
+// notSettable refuses every value but the default of a setting that nothing reads yet.
+func notSettable(defaultValue int) rule[int] {
+	return func(n int) error {
+		if n != defaultValue {
+			return errors.New("is not available in this version")
+		}
+		return nil
+	}
 }
 
 // longEnough lets a lifetime be endless or a few minutes at the least: less could not be renewed in time.

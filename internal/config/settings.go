@@ -90,7 +90,7 @@ func (c *Config) registry() []section {
 				Description: "Let new accounts in only after a moderator has approved them."},
 			{Key: "account_activation_required", field: boolean(&c.Instance.AccountActivationRequired, false),
 				Description: "Let new accounts in only after they have confirmed their e-mail address. It needs [mail]; without it, confirm accounts with \"svc user confirm\"."},
-			{Key: "configurable_from_database", field: boolean(&c.Instance.ConfigurableFromDatabase, false), Restart: true,
+			{Key: "configurable_from_database", field: boolean(&c.Instance.ConfigurableFromDatabase, false, unsupported), Restart: true,
 				Description: "Let administrators change settings in the browser. What they change there goes before this file."},
 		}},
 		{"accounts", "Limits of profiles. Lengths are in characters.", []Setting{
@@ -174,7 +174,7 @@ func (c *Config) registry() []section {
 				Description: "Longest description of a picture, video or sound, in characters."},
 			{Key: "max_pixels", field: number(&c.Media.MaxPixels, 50_000_000, 10_000, 1_000_000_000),
 				Description: "Largest picture in pixels, width times height. Making a preview takes up to four bytes of memory for each."},
-			{Key: "max_frames", field: number(&c.Media.MaxFrames, 200, 1, 10_000),
+			{Key: "max_frames", field: number(&c.Media.MaxFrames, 200, 1, 10_000, notSettable(200)),
 				Description: "Most frames of an animated picture."},
 		}},
 		{"media_proxy", "Pictures, video and sound of other servers, shown through this one, so that those do not learn who looks at them.", []Setting{
@@ -268,7 +268,7 @@ func (c *Config) registry() []section {
 				Description: "Activities that one other server sends. A relay may send hundreds a second."},
 		}},
 		{"mail", "How the server sends mail.", []Setting{
-			{Key: "enabled", field: boolean(&c.Mail.Enabled, false), Restart: true,
+			{Key: "enabled", field: boolean(&c.Mail.Enabled, false, unsupported), Restart: true,
 				Description: "Send mail at all: confirmations, password links, notices."},
 			{Key: "adapter", field: choice(&c.Mail.Adapter, MailSMTP, MailSMTP, MailFile), Restart: true,
 				Description: "\"smtp\" hands mail to a mail server; \"file\" writes it to the folder mail/ of the data folder, for trials."},
@@ -293,7 +293,7 @@ func (c *Config) registry() []section {
 				Description: "\"text\" is for people, \"json\" for programs that collect logs."},
 		}},
 		{"metrics", "Figures for a Prometheus monitoring system.", []Setting{
-			{Key: "enabled", field: boolean(&c.Metrics.Enabled, false), Restart: true,
+			{Key: "enabled", field: boolean(&c.Metrics.Enabled, false, unsupported), Restart: true,
 				Description: "Offer them under /metrics."},
 			{Key: "listen", field: text(&c.Metrics.Listen, "127.0.0.1:4001", listenAddress), Restart: true,
 				Description: "Where they are offered. Everybody who reaches this address can read them."},
