@@ -31,7 +31,7 @@ func (h *accounts) routes() rest.Routes {
 	}
 }
 
-// showAccount returns one account, which may be named by its nickname. Somebody's own comes with what only they see.
+// showAccount returns one account, by its id or its nickname. The viewer's own account comes with its private members.
 func (h *accounts) showAccount(r *rest.Request) (any, error) {
 	a, err := h.lookup.accountByIDOrNickname(r)
 	if err != nil {
@@ -57,8 +57,8 @@ func accountParam(r *rest.Request) store.AccountID {
 	return id
 }
 
-// lookUpAccount returns the account of a handle that is known here. Other servers are asked only if somebody who is signed in says so
-// (client API 3.4).
+// lookUpAccount returns the known account of a handle. Only signed-in users can have unknown handles resolved on other servers (client
+// API 3.4).
 func (h *accounts) lookUpAccount(r *rest.Request) (any, error) {
 	look := h.lookup.accountByHandle
 	if r.Viewer != nil && r.Query("skip_webfinger") == "false" {
@@ -72,7 +72,7 @@ func (h *accounts) lookUpAccount(r *rest.Request) (any, error) {
 	return h.render.account(r, a.ID)
 }
 
-// relationships returns what the viewer and other accounts are to each other, in the order asked for.
+// relationships returns the relationships of the viewer with the accounts of the ids, in the order of the request.
 func (h *accounts) relationships(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.AccountID `param:"id"`
@@ -83,7 +83,7 @@ func (h *accounts) relationships(r *rest.Request) (any, error) {
 	return h.entities.Relationships(r.Context(), r.Viewer, p.IDs)
 }
 
-// followers returns who follows an account, and nobody if the account hides that.
+// followers lists the followers of an account. The list is empty if the account hides them.
 func (h *accounts) followers(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *accounts) followers(r *rest.Request) (any, error) {
 	return h.render.accountPage(r, page, ids, err)
 }
 
-// following returns whom an account follows, and nobody if the account hides that.
+// following lists the accounts that an account follows. The list is empty if the account hides them.
 func (h *accounts) following(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {
@@ -111,7 +111,7 @@ func (h *accounts) following(r *rest.Request) (any, error) {
 	return h.render.accountPage(r, page, ids, err)
 }
 
-// listsWithAccount returns those of the viewer's lists that have an account.
+// listsWithAccount returns the viewer's lists that contain an account.
 func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {
@@ -124,7 +124,7 @@ func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
 	return h.entities.UserLists(rows), nil
 }
 
-// accountFavourites returns what an account likes, as far as the viewer may see it, unless the account hides that.
+// accountFavourites returns an account's favourites that the viewer may see, unless the account hides them.
 func (h *accounts) accountFavourites(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {

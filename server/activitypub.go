@@ -46,15 +46,15 @@ func (h *activityPub) routes() rest.Routes {
 	}
 }
 
-// documentAccess is the access of documents: what somebody may read is decided by the signature of the request.
+// documentAccess is the access of documents. Federation decides by the signature of the request what its sender may read.
 var documentAccess = rest.Anonymous.Limit("federation")
 
-// varyHeader are the headers on which documents depend.
+// varyHeader names the request headers on which documents depend.
 const varyHeader = "Accept, Signature, Signature-Input"
 
-var errNoFederation = errs.Forbidden("This server has no dealings with others")
+var errNoFederation = errs.Forbidden("This server does not federate")
 
-// documentOrPage answers with a document, or who wants to see a page with that. A nil page is none.
+// documentOrPage answers with a document, or with a page if the client prefers HTML. page is nil where there is none.
 func (h *activityPub) documentOrPage(serve, page rest.Handler) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		r.ResponseHeader().Set("Vary", varyHeader)
@@ -77,7 +77,7 @@ func (h *activityPub) documentOrPage(serve, page rest.Handler) rest.Handler {
 	}
 }
 
-// documentAnswer is a document as an answer.
+// documentAnswer serves a document.
 type documentAnswer struct{ *federation.Response }
 
 func (a documentAnswer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
@@ -89,7 +89,7 @@ func (a documentAnswer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		h["Cache-Control"] = rest.PrivateNoStore
 	}
 	w.WriteHeader(a.Status)
-	w.Write(a.Body) // if that fails, nobody is there to be told
+	w.Write(a.Body) // fails only if the client has gone
 }
 
 func answerDocument(a *federation.Response, err error) (any, error) {
@@ -99,7 +99,7 @@ func answerDocument(a *federation.Response, err error) (any, error) {
 	return documentAnswer{a}, nil
 }
 
-// localAccount returns the account of the path, by its id or by its nickname. named tells that it was the latter.
+// localAccount returns the account of the path. named is true if the path has its nickname instead of its id.
 func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, named bool, err error) {
 	name := r.Param("nickname")
 	var id store.AccountID
@@ -115,7 +115,7 @@ func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, named boo
 	return a, named, err
 }
 
-// serveAccount calls serve with the account of the path. Who asks by nickname is led to the id, which is the one address of a document.
+// serveAccount calls serve with the account of the path. A request by nickname is redirected to the URL with the id.
 func (h *activityPub) serveAccount(r *rest.Request, serve func(*store.Account) (*federation.Response, error)) (any, error) {
 	a, named, err := h.localAccount(r)
 	if err != nil {
@@ -132,14 +132,14 @@ func (h *activityPub) serveAccount(r *rest.Request, serve func(*store.Account) (
 	return answerDocument(serve(a))
 }
 
-// actorDocument answers with an actor.
+// actorDocument returns an actor.
 func (h *activityPub) actorDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return h.federation.DocumentServer.ServeActor(r.Context(), r.Request, a)
 	})
 }
 
-// pageQuery returns which part of a collection a request is for.
+// pageQuery returns which page of a collection is requested.
 func pageQuery(r *rest.Request) federation.PageQuery {
 	q := r.URL.Query()
 	var p federation.PageQuery
@@ -149,7 +149,7 @@ func pageQuery(r *rest.Request) federation.PageQuery {
 	return p
 }
 
-// accountCollection answers with a collection of an account.
+// accountCollection returns a handler for a collection of an account.
 func (h *activityPub) accountCollection(serve func(*federation.DocumentServer, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
@@ -158,50 +158,50 @@ func (h *activityPub) accountCollection(serve func(*federation.DocumentServer, c
 	}
 }
 
-// featuredDocument answers with what an account has pinned.
+// featuredDocument returns the collection of an account's pinned statuses.
 func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return h.federation.DocumentServer.ServeFeatured(r.Context(), r.Request, a)
 	})
 }
 
-// objectDocument answers with a post.
+// objectDocument returns the object of a status.
 func (h *activityPub) objectDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
 }
 
-// repliesDocument answers with what the author of a post has answered to it.
+// repliesDocument returns the collection of an author's replies to a status of their own.
 func (h *activityPub) repliesDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
 }
 
-// activityDocument answers with an activity.
+// activityDocument returns an activity.
 func (h *activityPub) activityDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
 }
 
-// contextDocument answers with a thread.
+// contextDocument returns the collection of a thread.
 func (h *activityPub) contextDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
 }
 
-// quoteAuthorization answers with the leave to quote a post.
+// quoteAuthorization returns a QuoteAuthorization.
 func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
 	return answerDocument(h.federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))
 }
 
-// selfDocument answers with the actor of the server that the path names.
+// selfDocument returns the server actor of the path.
 func (h *activityPub) selfDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeServerActor(r.Context(), r.Route()))
 }
 
-// relayFollowers answers with who follows the server's actor for relays.
+// relayFollowers returns the followers of the relay actor.
 func (h *activityPub) relayFollowers(r *rest.Request) (any, error) {
 	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowers)
 }
 
-// relayFollowing answers with which relays the server follows.
+// relayFollowing returns the relays that the relay actor follows.
 func (h *activityPub) relayFollowing(r *rest.Request) (any, error) {
 	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowing)
 }
@@ -214,7 +214,7 @@ func (h *activityPub) relayCollection(r *rest.Request, serve func(context.Contex
 	return answerDocument(serve(r.Context(), r.Request, a, pageQuery(r)))
 }
 
-// redirectToProfile leads a person to a profile.
+// redirectToProfile redirects a browser to the page of an account.
 func (h *activityPub) redirectToProfile(r *rest.Request) (any, error) {
 	a, _, err := h.localAccount(r)
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
@@ -226,8 +226,8 @@ func (h *activityPub) redirectToProfile(r *rest.Request) (any, error) {
 	return rest.Redirect(a.URL), nil
 }
 
-// redirectToStatus leads a person to a post that everybody may see; from a boost to what was boosted, if it is of here, and else to who
-// boosted it.
+// redirectToStatus redirects a browser to the page of a public or unlisted status. A boost leads to the boosted status if that is
+// local, else to the page of the account that boosted it.
 func (h *activityPub) redirectToStatus(r *rest.Request) (any, error) {
 	st, err := h.db.VisibleStatus(r.Context(), 0, statusParam(r))
 	if errs.IsNotFound(err) || err == nil && !st.Local() {
@@ -250,7 +250,7 @@ func (h *activityPub) redirectToStatus(r *rest.Request) (any, error) {
 	return rest.Redirect(booster.URL), nil
 }
 
-// jsonError is an error in JSON, at an address where errors are pages.
+// jsonError serves an error as JSON where other errors are pages.
 type jsonError struct{ *errs.Error }
 
 func (e jsonError) ServeHTTP(w http.ResponseWriter, _ *http.Request) {

@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// inboxRoutes are where other servers tell of what people do there (federation 3.6).
+// inboxRoutes are the inboxes (federation 3.6).
 func (h *activityPub) inboxRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /inbox":                 {inboxAccess, h.sharedInbox},
@@ -24,17 +24,18 @@ func (h *activityPub) inboxRoutes() rest.Routes {
 	}
 }
 
-// inboxAccess is the access of inboxes: who has signed a request is found out by federation.
+// inboxAccess is the access of inboxes. Federation verifies the signature.
 var inboxAccess = rest.Anonymous.Limit("inbox")
 
 var (
 	errCompressed  = errs.New(http.StatusUnsupportedMediaType, "Activities must not be compressed")
-	errNotSigned   = errs.Unauthorized("Activities must be signed, and their digest with them")
-	errNotActivity = errs.New(http.StatusUnsupportedMediaType, "Activities are of the type "+activity.MediaType)
+	errNotSigned   = errs.Unauthorized("Activities must be signed, with their digest")
+	errNotActivity = errs.New(http.StatusUnsupportedMediaType, "The content type of activities is "+activity.MediaType)
 )
 
-// federationContext returns the context of a request that another server may have signed. An address that is not public is that of a proxy of
-// which nobody has told us, or of a trial: one who misuses it must not keep out all the others behind it.
+// federationContext returns the context of a request that another server signed, with its network as the source that limits count by.
+// A private address gets no source, because it may be a proxy that is not configured, and one sender behind it must not use up the
+// limits of all.
 func federationContext(r *rest.Request) context.Context {
 	if !r.ClientIP().IsGlobalUnicast() || r.ClientIP().IsPrivate() {
 		return r.Context()
@@ -42,10 +43,10 @@ func federationContext(r *rest.Request) context.Context {
 	return federation.WithSource(r.Context(), r.Network().String())
 }
 
-// sharedInbox takes in what is for anybody here.
+// sharedInbox receives activities for any account.
 func (h *activityPub) sharedInbox(r *rest.Request) (any, error) { return h.receive(r, nil) }
 
-// ownInbox takes in what is for one account.
+// ownInbox receives activities for one account.
 func (h *activityPub) ownInbox(r *rest.Request) (any, error) {
 	if !h.lookup.federates() {
 		return nil, errNoFederation
@@ -62,7 +63,7 @@ func (h *activityPub) ownInbox(r *rest.Request) (any, error) {
 	return h.receive(r, a)
 }
 
-// relayInbox takes in what is for the server's actor for relays, as what is for nobody: it reads no posts.
+// relayInbox receives activities for the relay actor.
 func (h *activityPub) relayInbox(r *rest.Request) (any, error) {
 	if !h.lookup.federates() {
 		return nil, errNoFederation

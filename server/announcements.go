@@ -22,8 +22,7 @@ func (h *announcements) routes() rest.Routes {
 	}
 }
 
-// announcements returns what is announced now. Those that the viewer has put away are marked as read; with_dismissed=false leaves
-// them out.
+// announcements returns the current announcements. Dismissed ones are marked as read, and left out with with_dismissed=false.
 func (h *announcements) announcements(r *rest.Request) (any, error) {
 	var p struct {
 		WithDismissed *bool `param:"with_dismissed"`
@@ -38,7 +37,7 @@ func (h *announcements) announcements(r *rest.Request) (any, error) {
 	return list, err
 }
 
-// dismissAnnouncement puts an announcement away.
+// dismissAnnouncement marks an announcement as read.
 func (h *announcements) dismissAnnouncement(r *rest.Request) (any, error) {
 	var id store.AnnouncementID
 	id.UnmarshalText([]byte(r.Param("id")))

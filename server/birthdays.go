@@ -5,17 +5,17 @@ import (
 	"svc/server/rest"
 )
 
-// birthdayRoutes are whom there is to congratulate.
+// birthdayRoutes list followed accounts whose birthday it is.
 func (h *accounts) birthdayRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/birthdays": {rest.User("read:accounts"), h.listBirthdays},
 	}
 }
 
-// maxBirthdays is how many accounts are listed: who follows more people born on one day does not read on.
+// maxBirthdays bounds the list, which has no pages.
 const maxBirthdays = 100
 
-// listBirthdays returns those whom the viewer follows and who show that they were born on a day of the year.
+// listBirthdays lists the followed accounts that show a birthday on the requested day and month.
 func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
 	var p struct {
 		Day   int `param:"day,required"`
@@ -25,7 +25,7 @@ func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.Month < 1 || p.Month > 12 || p.Day < 1 || p.Day > 31 {
-		return nil, errs.BadRequest("There is no such day")
+		return nil, errs.BadRequest("Invalid day")
 	}
 	ids, err := h.db.Birthdays(r.Context(), r.Viewer.ID, p.Month, p.Day, maxBirthdays)
 	if err != nil {

@@ -34,12 +34,12 @@ func (h *blocks) block(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Block(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// unblock ends a block.
+// unblock removes a block.
 func (h *blocks) unblock(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Unblock(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// mute mutes an account, for some seconds or for good.
+// mute mutes an account, for expires_in seconds or without end.
 func (h *blocks) mute(r *rest.Request) (any, error) {
 	var p struct {
 		Notifications *bool  `param:"notifications"`
@@ -57,7 +57,7 @@ func (h *blocks) mute(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Mute(r.Context(), r.Viewer, accountParam(r), notifications, secondsOrZero(seconds)))
 }
 
-// secondsOrZero returns a duration, 0 if there is no room for it.
+// secondsOrZero returns a duration, or 0 if it is negative or too long.
 func secondsOrZero(n int64) time.Duration {
 	if n < 0 || n > int64(1<<63-1)/int64(time.Second) {
 		return 0
@@ -65,19 +65,19 @@ func secondsOrZero(n int64) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// unmute ends a mute.
+// unmute removes a mute.
 func (h *blocks) unmute(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Unmute(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// blocks returns whom the viewer blocks.
+// blocks lists the accounts that the viewer blocks.
 func (h *blocks) blocks(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	ids, err := h.db.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountPage(r, page, ids, err)
 }
 
-// mutes returns whom the viewer mutes, and for how long.
+// mutes lists the accounts that the viewer mutes, with the ends of the mutes.
 func (h *blocks) mutes(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	rows, err := h.db.Mutes(r.Context(), r.Viewer.ID, page.Page)
@@ -98,7 +98,7 @@ func (h *blocks) mutes(r *rest.Request) (any, error) {
 	return accounts, err
 }
 
-// domainBlocks returns the domains that the viewer blocks, all at once.
+// domainBlocks lists the domains that the viewer blocks, without pages.
 func (h *blocks) domainBlocks(r *rest.Request) (any, error) {
 	return h.db.DomainBlocks(r.Context(), r.Viewer.ID)
 }
@@ -112,7 +112,7 @@ func (h *blocks) blockDomain(r *rest.Request) (any, error) {
 	return nil, h.social.BlockDomain(r.Context(), r.Viewer, domain)
 }
 
-// unblockDomain ends that.
+// unblockDomain removes a domain block.
 func (h *blocks) unblockDomain(r *rest.Request) (any, error) {
 	domain, err := domainParam(r)
 	if err != nil {

@@ -31,8 +31,8 @@ func (h *bookmarks) routes() rest.Routes {
 	}
 }
 
-// bookmarkStatus bookmarks a status, in a folder if one is named. One that is bookmarked is moved there; folder_id null takes it out
-// of its folder.
+// bookmarkStatus bookmarks a status, in a folder if folder_id is sent. A bookmark that exists is moved; a folder_id of null removes it
+// from its folder.
 func (h *bookmarks) bookmarkStatus(r *rest.Request) (any, error) {
 	var p struct {
 		FolderID *string `param:"folder_id"`
@@ -53,13 +53,13 @@ func (h *bookmarks) bookmarkStatus(r *rest.Request) (any, error) {
 	return h.render.status(r, st, err)
 }
 
-// unbookmarkStatus takes a bookmark away.
+// unbookmarkStatus removes a bookmark.
 func (h *bookmarks) unbookmarkStatus(r *rest.Request) (any, error) {
 	st, err := h.social.Unbookmark(r.Context(), r.Viewer, statusParam(r))
 	return h.render.status(r, st, err)
 }
 
-// listBookmarks returns what the viewer bookmarked, all of it or that in one folder.
+// listBookmarks lists the viewer's bookmarks, all or those of one folder.
 func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	id := r.Query("folder_id")
@@ -77,7 +77,7 @@ func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 
 func folderID(text string) store.BookmarkFolderID {
 	var id store.BookmarkFolderID
-	id.UnmarshalText([]byte(text)) // 0 for what is no id
+	id.UnmarshalText([]byte(text)) // 0 if it is no id
 	return id
 }
 
@@ -90,13 +90,13 @@ func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {
 	return h.entities.BookmarkFolders(rows), nil
 }
 
-// folderForm is what people choose of a folder. What is nil stays as it is.
+// folderForm are the parameters of a folder. Nil leaves a member unchanged.
 type folderForm struct {
 	Name  *string `param:"name"`
 	Emoji *string `param:"emoji"`
 }
 
-// bindFolder reads what is chosen of a folder. A custom emoji has to be there, and is given its colons.
+// bindFolder binds the parameters of a folder. A custom emoji must exist, and is stored between colons.
 func (h *bookmarks) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), error) {
 	var p folderForm
 	if err := r.Bind(&p); err != nil {
@@ -125,7 +125,7 @@ func (h *bookmarks) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), er
 	}, nil
 }
 
-// createBookmarkFolder makes a folder without bookmarks.
+// createBookmarkFolder creates an empty folder.
 func (h *bookmarks) createBookmarkFolder(r *rest.Request) (any, error) {
 	set, err := h.bindFolder(r)
 	if err != nil {
@@ -139,7 +139,7 @@ func (h *bookmarks) createBookmarkFolder(r *rest.Request) (any, error) {
 	return h.entities.BookmarkFolder(&f), nil
 }
 
-// updateBookmarkFolder changes name and emoji of a folder.
+// updateBookmarkFolder changes the name and the emoji of a folder.
 func (h *bookmarks) updateBookmarkFolder(r *rest.Request) (any, error) {
 	set, err := h.bindFolder(r)
 	if err != nil {
@@ -152,7 +152,7 @@ func (h *bookmarks) updateBookmarkFolder(r *rest.Request) (any, error) {
 	return h.entities.BookmarkFolder(f), nil
 }
 
-// deleteBookmarkFolder removes a folder and returns what it was. The bookmarks in it stay.
+// deleteBookmarkFolder deletes a folder and returns it. Its bookmarks stay.
 func (h *bookmarks) deleteBookmarkFolder(r *rest.Request) (any, error) {
 	f, err := h.social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
 	if err != nil {

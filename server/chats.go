@@ -29,7 +29,7 @@ func (h *chats) routes() rest.Routes {
 	}
 }
 
-// openChat returns the viewer's chat with an account, and makes it if there is none.
+// openChat returns the viewer's chat with an account, and creates it if necessary.
 func (h *chats) openChat(r *rest.Request) (any, error) {
 	c, err := h.social.OpenChat(r.Context(), r.Viewer, accountParam(r))
 	if err != nil {
@@ -38,10 +38,10 @@ func (h *chats) openChat(r *rest.Request) (any, error) {
 	return h.entities.Chat(r.Context(), r.Viewer, c.ID)
 }
 
-// maxUnpagedChats is how many chats those see at once who do not turn pages.
+// maxUnpagedChats bounds version 1 of the list of chats, which has no pages.
 const maxUnpagedChats = 500
 
-// listAllChats is listChats for front ends that do not turn pages.
+// listAllChats returns the viewer's chats without pages.
 func (h *chats) listAllChats(r *rest.Request) (any, error) {
 	return h.chatPage(r, r.Page(maxUnpagedChats, maxUnpagedChats))
 }
@@ -60,8 +60,7 @@ func (h *chats) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The cursor is the time of the last message, not the chat: a chat that moves to the top while somebody turns the pages takes
-	// none of the others along.
+	// The cursor is the time of the last message, so that a chat that moves to the top while a client pages does not hide others.
 	r.LinkPage(page, len(rows), func(i int) string { return rows[i].Position.String() })
 	return h.entities.Chats(r.Context(), r.Viewer, rows)
 }
@@ -137,8 +136,7 @@ func (h *chats) sendChatMessage(r *rest.Request) (any, error) {
 	return h.entities.ChatMessage(r.Context(), r.Viewer, e)
 }
 
-// deleteChatMessage takes a message out of a chat and returns it as it was. A message that is not there is answered as any other
-// failure is (extension API 11.1).
+// deleteChatMessage deletes a message from a chat and returns it. A message that does not exist is a 400 (extension API 11.1).
 func (h *chats) deleteChatMessage(r *rest.Request) (any, error) {
 	e, err := h.db.ChatEntry(r.Context(), r.Viewer.ID, chatParam(r), chatMessageParam(r))
 	if err != nil {

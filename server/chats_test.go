@@ -12,7 +12,7 @@ import (
 	"svc/store"
 )
 
-// openChat opens a chat with another and returns its id.
+// openChat returns the viewer's chat with an account, and creates it if necessary.
 func openChat(m *apptest.User, with *apptest.User) string {
 	m.Server.T.Helper()
 	return m.Post("/api/v1/svc/chats/by-account-id/" + with.ID).Want(200).Object().ID()

@@ -30,8 +30,8 @@ func (h *conversations) routes() rest.Routes {
 	}
 }
 
-// listConversations returns the viewer's conversations, paged by their last statuses; with recipients only those with exactly these
-// people and the viewer.
+// listConversations lists the viewer's conversations by their last statuses. With recipients it returns those with exactly these
+// accounts and the viewer.
 func (h *conversations) listConversations(r *rest.Request) (any, error) {
 	var p struct {
 		Recipients []store.AccountID `param:"recipients"`
@@ -58,11 +58,11 @@ func (h *conversations) conversationPage(r *rest.Request, page rest.Page, rows [
 
 func conversationParam(r *rest.Request) store.DirectConversationID {
 	var id store.DirectConversationID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
+	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
 	return id
 }
 
-// renderConversation renders what an operation on a conversation returned.
+// renderConversation renders the result of an operation on a conversation.
 func (h *conversations) renderConversation(r *rest.Request, row *store.VisibleConversation, err error) (*entity.Conversation, error) {
 	if err != nil {
 		return nil, err
@@ -80,12 +80,12 @@ func (h *conversations) readConversation(r *rest.Request) (any, error) {
 	return h.renderConversation(r, row, err)
 }
 
-// deleteConversation takes one of the viewer's conversations away.
+// deleteConversation deletes one of the viewer's conversations.
 func (h *conversations) deleteConversation(r *rest.Request) (any, error) {
 	return nil, h.social.DeleteConversation(r.Context(), r.Viewer, conversationParam(r))
 }
 
-// conversationNotFound is how the extension API says that there is none.
+// conversationNotFound replaces a 404 by the error of the extension API.
 func conversationNotFound(err error) error {
 	if errs.IsNotFound(err) {
 		return social.ErrUnknownConversation
@@ -102,8 +102,8 @@ func (h *conversations) showConversation(r *rest.Request) (any, error) {
 	return c, nil
 }
 
-// conversationStatuses returns what was posted in the thread of one of the viewer's conversations: a page counted from the newest,
-// the oldest of it first.
+// conversationStatuses returns a page of the thread of one of the viewer's conversations, counted from the newest, with the oldest
+// first.
 func (h *conversations) conversationStatuses(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
@@ -120,7 +120,7 @@ func (h *conversations) conversationStatuses(r *rest.Request) (any, error) {
 	return list, err
 }
 
-// setConversationRecipients changes whom one of the viewer's conversations goes to.
+// setConversationRecipients changes the recipients of one of the viewer's conversations.
 func (h *conversations) setConversationRecipients(r *rest.Request) (any, error) {
 	var p struct {
 		Recipients []store.AccountID `param:"recipients,required"`
@@ -132,10 +132,10 @@ func (h *conversations) setConversationRecipients(r *rest.Request) (any, error) 
 	return h.renderConversation(r, row, conversationNotFound(err))
 }
 
-// maxReadReturned is how many of the conversations that were marked as read are told at most, as of notifications (spec 8).
+// maxReadReturned is how many of the conversations that were marked as read are returned (spec 8).
 const maxReadReturned = 80
 
-// readConversations marks all of the viewer's conversations as read, and returns the newest of those that were not.
+// readConversations marks all of the viewer's conversations as read, and returns the newest that were unread.
 func (h *conversations) readConversations(r *rest.Request) (any, error) {
 	page := r.Page(maxReadReturned, maxReadReturned)
 	rows, err := h.social.ReadConversations(r.Context(), r.Viewer, page.Page)

@@ -12,7 +12,8 @@ import (
 	"svc/store"
 )
 
-// listConversations returns a member's conversations, newest first.
+// listConversations lists the viewer's conversations by their last statuses. With recipients it returns those with exactly these
+// accounts and the viewer.
 func listConversations(m *apptest.User, params ...string) []*apptest.Object {
 	m.Server.T.Helper()
 	return m.Get("/api/v1/conversations", params...).Want(200).List()

@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// editRoutes are about the versions of a status.
+// editRoutes are the edits of a status and its earlier versions.
 func (h *statuses) editRoutes() rest.Routes {
 	return rest.Routes{
 		"PUT /api/v1/statuses/:id":         {rest.User("write:statuses").Limit("status_actions"), h.editStatus},
@@ -15,9 +15,8 @@ func (h *statuses) editRoutes() rest.Routes {
 	}
 }
 
-// editStatus gives a status a new version. All that is not sent is not in it, its poll neither, apart from the language and the
-// content type.
-// Whom it is for and what it replies to cannot be changed: such parameters are ignored.
+// editStatus replaces the content of a status. What is not sent is removed, the poll too, except for the language and the content
+// type. Visibility and parent cannot be changed, and such parameters are ignored.
 func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Status          string          `param:"status"`
@@ -55,7 +54,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	return h.render.status(r, st, err)
 }
 
-// showSource returns what a status was written from.
+// showSource returns the source text of a status.
 func (h *statuses) showSource(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
@@ -64,10 +63,10 @@ func (h *statuses) showSource(r *rest.Request) (any, error) {
 	return h.entities.StatusSource(st), nil
 }
 
-// maxVersions is how many earlier versions of a status are shown.
+// maxVersions is how many earlier versions of a status are returned.
 const maxVersions = 200
 
-// listVersions returns the versions of a status, oldest first; the last is the one that counts.
+// listVersions returns the versions of a status, the oldest first and the current one last.
 func (h *statuses) listVersions(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {

@@ -8,29 +8,29 @@ import (
 	"svc/store"
 )
 
-// endorsementRoutes are about whom people recommend, and whom they know among the followers of others. The list of one's own
-// endorsements is always empty, as the spec (4.6) wants it; everybody's are at the extension's path.
+// endorsementRoutes are endorsements and familiar followers. The list of the viewer's own endorsements is always empty (spec 4.6); the
+// extension's path has those of any account.
 func (h *accounts) endorsementRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.endorse},
 		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts"), h.unendorse},
 		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
-		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // nobody is suggested
+		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // there are no suggestions
 	}
 }
 
-// endorse has the viewer recommend an account.
+// endorse endorses an account.
 func (h *accounts) endorse(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Endorse(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// unendorse ends that.
+// unendorse removes an endorsement.
 func (h *accounts) unendorse(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Unendorse(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// endorsements returns whom an account recommends.
+// endorsements lists the accounts that an account endorses.
 func (h *accounts) endorsements(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {
@@ -48,7 +48,7 @@ const (
 	maxFamiliarFollowers = 40 // followers of each
 )
 
-// familiarFollowers returns, for each account asked about, who of those whom the viewer follows follows it too.
+// familiarFollowers returns the followers of each requested account that the viewer follows.
 func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.AccountID `param:"id"`
@@ -56,7 +56,7 @@ func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	ids := slices.DeleteFunc(p.IDs, func(id store.AccountID) bool { return id == 0 }) // what is no id
+	ids := slices.DeleteFunc(p.IDs, func(id store.AccountID) bool { return id == 0 }) // invalid ids
 	ids = ids[:min(len(ids), maxFamiliarAccounts)]
 	familiar, err := h.db.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliarFollowers)
 	if err != nil {

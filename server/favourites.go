@@ -25,19 +25,19 @@ func (h *favourites) routes() rest.Routes {
 
 var favouriting = rest.User("write:favourites").Limit("status_actions").Limit("same_status_action", "favourite", ":id")
 
-// favouriteStatus makes a status a favourite.
+// favouriteStatus favourites a status.
 func (h *favourites) favouriteStatus(r *rest.Request) (any, error) {
 	st, err := h.social.Favourite(r.Context(), r.Viewer, statusParam(r))
 	return h.render.status(r, st, err)
 }
 
-// unfavouriteStatus takes a favourite back.
+// unfavouriteStatus removes a favourite.
 func (h *favourites) unfavouriteStatus(r *rest.Request) (any, error) {
 	st, err := h.social.Unfavourite(r.Context(), r.Viewer, statusParam(r))
 	return h.render.status(r, st, err)
 }
 
-// listFavouriters returns whose favourite a status is.
+// listFavouriters lists the accounts that favourited a status.
 func (h *favourites) listFavouriters(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *favourites) listFavouriters(r *rest.Request) (any, error) {
 	return h.render.accountEntries(r, page, rows, err)
 }
 
-// listFavourites returns the viewer's favourites.
+// listFavourites lists the viewer's favourites.
 func (h *favourites) listFavourites(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	rows, err := h.db.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)

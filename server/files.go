@@ -32,7 +32,7 @@ func (h *files) routes() rest.Routes {
 	}
 }
 
-// fileTypes are the types that files are served with, by extension. Others are not served.
+// fileTypes are the content types of files by extension. Files of other types are not served.
 var fileTypes = map[string]string{
 	".png":  "image/png",
 	".gif":  "image/gif",
@@ -48,10 +48,10 @@ var fileTypes = map[string]string{
 	".json": "application/json; charset=utf-8",
 }
 
-// filePolicy lets pages show pictures and have style, but run nothing.
+// filePolicy lets files that are pages show images and use styles, but no scripts.
 const filePolicy = "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; sandbox"
 
-// serveFile answers with a file, or has the fallback answer if there is none.
+// serveFile serves a file, or the fallback if it does not exist.
 func (h *files) serveFile(r *rest.Request) (any, error) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	contentType := fileTypes[strings.ToLower(path.Ext(name))]
@@ -70,7 +70,7 @@ func (h *files) serveFile(r *rest.Request) (any, error) {
 	return nil, errs.ErrRecordNotFound
 }
 
-// openFile opens a regular file: the operator's, or else the one that comes with the server.
+// openFile opens a regular file: the operator's, or the one that comes with the program.
 func (h *files) openFile(name string) (fs.File, error) {
 	names := []string{name}
 	if rest, ok := strings.CutPrefix(name, "static/"); ok {
@@ -93,8 +93,7 @@ func (h *files) openFile(name string) (fs.File, error) {
 	return file, nil
 }
 
-// openInDir opens a regular file that is in dir, wherever links point to. Whatever else is wrong with a name but a lack of permission,
-// there is no such file.
+// openInDir opens a regular file in dir. Links must not lead out of it. Errors other than a lack of permission are fs.ErrNotExist.
 func openInDir(dir, name string) (fs.File, error) {
 	if dir == "" {
 		return nil, fs.ErrNotExist
@@ -114,7 +113,7 @@ func openInDir(dir, name string) (fs.File, error) {
 	return root.Open(name)
 }
 
-// servedFile is an open file as an answer.
+// servedFile serves an open file.
 type servedFile struct {
 	fs.File
 	contentType string

@@ -9,10 +9,8 @@ import (
 	"svc/store"
 )
 
-// Some lists lack what the viewer's filters hide, which shows only once an entry has been read. A page of such a list is read in
-// rounds until it is full or the list ends: clients take an empty page for the end (client API 4.2). After a few rounds less than a
-// full page will do. maxFilterScan bounds how much is passed over that is all hidden, and filterTimeout how long that may take: the filters and the
-// posts may have been made for it.
+// Bounds of filteredPage. After maxFilterRounds a page may be short. maxFilterScan and filterTimeout bound how many hidden entries are
+// read, because the filters and the statuses may have been made to cost as much as possible.
 const (
 	maxFilterRounds = 4
 	maxFilterScan   = 5000
@@ -20,17 +18,18 @@ const (
 	filterTimeout   = 2 * time.Second
 )
 
-// listEntry is an entity in a list that filters drop things from.
+// listEntry is an entity that a filter can hide from a list.
 type listEntry interface {
 	entity.Appender
 	Position() int64
 	HiddenIn(store.FilterContext) bool
 }
 
-// positioned is a row or an id from which a list can be read on.
+// positioned is a row or an id after which a list can be continued.
 type positioned interface{ Position() int64 }
 
-// filteredPage reads a page, and returns what is shown of it, and what had to be looked at for that, in the order of the list.
+// filteredPage reads a page. It returns the visible entries, and all that were read for them, in the order of the list. It reads in
+// rounds until the page is full, because clients take a short page for the end of the list (client API 4.2).
 func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContext, read func(store.Page) ([]T, error), show func([]T) (entity.List[E], error)) ([]T, entity.List[E], error) {
 	var scanned []T
 	shown := entity.List[E]{}
@@ -45,7 +44,7 @@ func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContex
 		if err != nil {
 			return nil, nil, err
 		}
-		if upwards { // away from where the page begins
+		if upwards { // the page grows upwards, away from its cursor
 			slices.Reverse(batch)
 			slices.Reverse(entries)
 		}
@@ -81,7 +80,7 @@ func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContex
 	return scanned, shown, nil
 }
 
-// linkFilteredPage is LinkPage for a page on which something is shown after so many entries were scanned.
+// linkFilteredPage sets the Link header from all the entries that were read.
 func linkFilteredPage(r *rest.Request, p rest.Page, shown, scanned int, cursor func(i int) string) {
 	if shown > 0 {
 		r.LinkPage(p, scanned, cursor)

@@ -37,7 +37,7 @@ func (h *filters) routes() rest.Routes {
 	}
 }
 
-// listFilters returns the viewer's filters, the expired ones too.
+// listFilters returns the viewer's filters, with expired ones.
 func (h *filters) listFilters(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -46,7 +46,7 @@ func (h *filters) listFilters(r *rest.Request) (any, error) {
 	return h.entities.WholeFilters(rows), nil
 }
 
-// filterForm is what people choose of a filter.
+// filterForm are the parameters of a filter.
 type filterForm struct {
 	Title    *string             `param:"title"`
 	Context  []string            `param:"context"`
@@ -54,7 +54,7 @@ type filterForm struct {
 	Keywords []keywordForm       `param:"keywords_attributes"`
 }
 
-// keywordForm is what people choose of a keyword.
+// keywordForm are the parameters of a keyword.
 type keywordForm struct {
 	ID        *store.FilterKeywordID `param:"id"`
 	Keyword   *string                `param:"keyword"`
@@ -66,7 +66,7 @@ func (f keywordForm) draft() social.KeywordChange {
 	d := social.KeywordChange{Keyword: f.Keyword, WholeWord: f.WholeWord, Remove: f.Destroy}
 	if f.ID != nil {
 		if d.ID = *f.ID; d.ID == 0 {
-			d.ID = -1 // no id at all: not to be taken for a new keyword
+			d.ID = -1 // no id, but not a new keyword either
 		}
 	}
 	return d
@@ -86,7 +86,7 @@ func filterDraft(r *rest.Request) (social.FilterChange, error) {
 	return d, err
 }
 
-// filterContexts reads names; unknown ones are left out (client API 4.1). It returns nil if nothing was sent.
+// filterContexts reads contexts and ignores unknown ones (client API 4.1). It returns nil if none were sent.
 func filterContexts(names []string) []store.FilterContext {
 	if names == nil {
 		return nil
@@ -100,10 +100,11 @@ func filterContexts(names []string) []store.FilterContext {
 	return contexts
 }
 
-// filterExpiry reads expires_in. Nothing is how clients say never, where they say something at all: as null, as an empty text, as 0.
+// filterExpiry reads expires_in. Clients send null, an empty text or 0 for a filter that never expires; nil means that nothing was
+// sent.
 func filterExpiry(r *rest.Request) (*time.Duration, error) {
 	var p struct {
-		ExpiresIn []string `param:"expires_in"` // a list, for that tells nothing from not there
+		ExpiresIn []string `param:"expires_in"` // a list is nil only if the parameter is absent
 		Seconds   int64    `param:"expires_in"`
 	}
 	if err := r.Bind(&p); err != nil || p.ExpiresIn == nil {
@@ -113,7 +114,7 @@ func filterExpiry(r *rest.Request) (*time.Duration, error) {
 	return &in, nil
 }
 
-// createFilter makes a filter.
+// createFilter creates a filter.
 func (h *filters) createFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
@@ -126,7 +127,7 @@ func (h *filters) createFilter(r *rest.Request) (any, error) {
 	return h.entities.WholeFilter(f), nil
 }
 
-// ownFilter returns the filter of the path, which has to be the viewer's.
+// ownFilter returns the viewer's filter of the path.
 func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -141,7 +142,7 @@ func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 
 func filterParam(r *rest.Request) store.FilterID {
 	var id store.FilterID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
+	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
 	return id
 }
 
@@ -154,7 +155,7 @@ func (h *filters) showFilter(r *rest.Request) (any, error) {
 	return h.entities.WholeFilter(f), nil
 }
 
-// updateFilter changes what is sent of a filter, and its keywords: those without an id are added.
+// updateFilter changes the members of a filter that are sent, and its keywords. Keywords without an id are added.
 func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
@@ -167,7 +168,7 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	return h.entities.WholeFilter(f), nil
 }
 
-// deleteFilter removes a filter.
+// deleteFilter deletes a filter.
 func (h *filters) deleteFilter(r *rest.Request) (any, error) {
 	return nil, h.social.DeleteFilter(r.Context(), r.Viewer, filterParam(r))
 }
@@ -194,7 +195,7 @@ func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 	return h.entities.FilterKeyword(k), nil
 }
 
-// ownKeyword returns the keyword of the path with its filter, which has to be the viewer's.
+// ownKeyword returns the keyword of the path and its filter, which must be the viewer's.
 func (h *filters) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.FilterKeyword, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -212,7 +213,7 @@ func (h *filters) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.Fi
 
 func keywordParam(r *rest.Request) store.FilterKeywordID {
 	var id store.FilterKeywordID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
+	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
 	return id
 }
 
@@ -225,7 +226,7 @@ func (h *filters) showFilterKeyword(r *rest.Request) (any, error) {
 	return h.entities.FilterKeyword(k), nil
 }
 
-// updateFilterKeyword changes what is sent of a keyword.
+// updateFilterKeyword changes the members of a keyword that are sent.
 func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
@@ -240,12 +241,12 @@ func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	return h.entities.FilterKeyword(k), nil
 }
 
-// deleteFilterKeyword removes a keyword.
+// deleteFilterKeyword deletes a keyword.
 func (h *filters) deleteFilterKeyword(r *rest.Request) (any, error) {
 	return nil, h.social.DeleteFilterKeyword(r.Context(), r.Viewer, keywordParam(r))
 }
 
-// listFilterStatuses returns the posts that a filter names.
+// listFilterStatuses returns the statuses that a filter matches by id.
 func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
 	if err != nil {
@@ -254,7 +255,7 @@ func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
 	return h.entities.FilterStatuses(f.Statuses), nil
 }
 
-// addFilterStatus has a filter name a post.
+// addFilterStatus adds a status to a filter.
 func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	var p struct {
 		StatusID *store.StatusID `param:"status_id"`
@@ -274,11 +275,11 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 
 func filterStatusParam(r *rest.Request) store.FilterStatusID {
 	var id store.FilterStatusID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
+	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
 	return id
 }
 
-// showFilterStatus returns one post that a filter names.
+// showFilterStatus returns one status of a filter.
 func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -294,7 +295,7 @@ func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 	return nil, errs.ErrRecordNotFound
 }
 
-// removeFilterStatus takes a post out of a filter.
+// removeFilterStatus removes a status from a filter.
 func (h *filters) removeFilterStatus(r *rest.Request) (any, error) {
 	return nil, h.social.RemoveFilterStatus(r.Context(), r.Viewer, filterStatusParam(r))
 }

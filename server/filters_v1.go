@@ -7,7 +7,7 @@ import (
 	"svc/social"
 )
 
-// v1Routes are the viewer's filters as version 1 of the API has them: each keyword of a filter is one.
+// v1Routes are the viewer's filters in version 1 of the API, where each keyword is a filter.
 func (h *filters) v1Routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/filters":        {rest.User("read:filters"), h.listFiltersV1},
@@ -18,7 +18,7 @@ func (h *filters) v1Routes() rest.Routes {
 	}
 }
 
-// listFiltersV1 returns the viewer's phrases, the expired ones too.
+// listFiltersV1 returns the viewer's keywords, with those of expired filters.
 func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
 	return h.entities.FiltersV1(rows), nil
 }
 
-// bindFilterV1 binds the parameters of a phrase. What is not sent is the usual: it warns, is found within words too, and never expires.
+// bindFilterV1 binds the parameters of a keyword. By default it warns, matches parts of words, and never expires.
 func bindFilterV1(r *rest.Request) (social.FilterV1, error) {
 	var p struct {
 		Phrase       string   `param:"phrase"`
@@ -47,7 +47,7 @@ func bindFilterV1(r *rest.Request) (social.FilterV1, error) {
 	}, err
 }
 
-// createFilterV1 makes a filter of one phrase.
+// createFilterV1 creates a filter with one keyword.
 func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	return h.entities.FilterV1(f, f.Keywords[0]), nil
 }
 
-// showFilterV1 returns one phrase.
+// showFilterV1 returns one keyword.
 func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	f, k, err := h.ownKeyword(r)
 	if err != nil {
@@ -69,7 +69,7 @@ func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	return h.entities.FilterV1(f, k), nil
 }
 
-// replaceFilterV1 puts a phrase in the place of another.
+// replaceFilterV1 replaces a keyword.
 func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
@@ -82,7 +82,7 @@ func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 	return h.entities.FilterV1(f, k), nil
 }
 
-// deleteFilterV1 removes a phrase.
+// deleteFilterV1 deletes a keyword, and its filter if that was its last one.
 func (h *filters) deleteFilterV1(r *rest.Request) (any, error) {
 	return nil, h.social.DeleteFilterV1(r.Context(), r.Viewer, keywordParam(r))
 }

@@ -34,7 +34,7 @@ func (h *follows) routes() rest.Routes {
 
 var followAction = rest.User("write:follows").Limit("follows").Limit("follows_same_account", ":id")
 
-// follow follows an account, or changes how.
+// follow follows an account, or changes the options of a follow.
 func (h *follows) follow(r *rest.Request) (any, error) {
 	o, err := bindFollowOptions(r)
 	if err != nil {
@@ -88,44 +88,44 @@ func (h *follows) followByHandle(r *rest.Request) (any, error) {
 	return list[0], nil
 }
 
-// unfollow ends a follow, or takes a request back.
+// unfollow ends a follow or withdraws a follow request.
 func (h *follows) unfollow(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Unfollow(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// removeFollower has an account follow the viewer no longer.
+// removeFollower ends an account's follow of the viewer.
 func (h *follows) removeFollower(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.RemoveFollower(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// followRequests returns who asks to follow the viewer, paged by the requests' own ids.
+// followRequests lists the accounts that request to follow the viewer, with the ids of the requests as cursors.
 func (h *follows) followRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	rows, err := h.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountEntries(r, page, rows, err)
 }
 
-// acceptFollowRequest lets an account follow the viewer.
+// acceptFollowRequest accepts a follow request.
 func (h *follows) acceptFollowRequest(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.AcceptFollowRequest(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// rejectFollowRequest refuses an account that wants to follow the viewer.
+// rejectFollowRequest rejects a follow request.
 func (h *follows) rejectFollowRequest(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.RejectFollowRequest(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// subscribe has the viewer told of each post of an account.
+// subscribe turns on notifications for the statuses of a followed account.
 func (h *follows) subscribe(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Subscribe(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// unsubscribe ends that.
+// unsubscribe turns them off.
 func (h *follows) unsubscribe(r *rest.Request) (any, error) {
 	return h.render.relationshipAfter(r, h.social.Unsubscribe(r.Context(), r.Viewer, accountParam(r)))
 }
 
-// noteAccount writes a private note on an account.
+// noteAccount sets the viewer's private note on an account.
 func (h *follows) noteAccount(r *rest.Request) (any, error) {
 	var p struct {
 		Comment string `param:"comment"`

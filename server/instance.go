@@ -50,17 +50,17 @@ func (h *instance) routes() rest.Routes {
 	}
 }
 
-// showInstance returns what the server is, in version 1 of the API.
+// showInstance returns the instance in version 1 of the API.
 func (h *instance) showInstance(r *rest.Request) (any, error) {
 	return h.entities.Instance(r.Context())
 }
 
-// showInstanceV2 returns what the server is, in version 2 of the API.
+// showInstanceV2 returns the instance in version 2 of the API.
 func (h *instance) showInstanceV2(r *rest.Request) (any, error) {
 	return h.entities.InstanceV2(r.Context())
 }
 
-// listPeers returns the hosts of the servers that are known here.
+// listPeers lists the hosts of known servers.
 func (h *instance) listPeers(r *rest.Request) (any, error) {
 	if !h.settings.Instance.ListPeers {
 		return nil, errs.ErrRecordNotFound
@@ -68,7 +68,7 @@ func (h *instance) listPeers(r *rest.Request) (any, error) {
 	return h.entities.Peers(r.Context())
 }
 
-// showActivity returns how much was written here in the last weeks, and by how many.
+// showActivity returns the weekly numbers of statuses, logins and registrations.
 func (h *instance) showActivity(r *rest.Request) (any, error) {
 	if !h.settings.Instance.ShowActivity {
 		return nil, errs.ErrRecordNotFound
@@ -86,7 +86,7 @@ func (h *instance) mapCustomEmojis(*rest.Request) (any, error) {
 
 const nodeInfoSchema = "http://nodeinfo.diaspora.software/ns/schema/"
 
-// listNodeInfo tells where the server describes itself in which version of the schema.
+// listNodeInfo lists the URLs of NodeInfo by version.
 func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 	type link struct {
 		Rel  string `json:"rel"`
@@ -96,13 +96,13 @@ func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 	for _, version := range []string{"2.0", "2.1"} {
 		links = append(links, link{nodeInfoSchema + version, h.baseURL + "/nodeinfo/" + version + ".json"})
 	}
-	if h.lookup.federates() { // the actor that stands for the server (FEP-2677)
+	if h.lookup.federates() { // the instance actor (FEP-2677)
 		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", h.baseURL + "/internal/fetch"})
 	}
 	return map[string]any{"links": links}, nil
 }
 
-// showNodeInfo describes the server in a version of the schema.
+// showNodeInfo returns NodeInfo in one version.
 func (h *instance) showNodeInfo(r *rest.Request) (any, error) {
 	version := r.Param("version")
 	text, err := h.entities.NodeInfo(r.Context(), version)
@@ -115,7 +115,7 @@ func (h *instance) showNodeInfo(r *rest.Request) (any, error) {
 	return rawDocument{fmt.Sprintf(`application/json; profile="%s%s#"; charset=utf-8`, nodeInfoSchema, version), text}, nil
 }
 
-// showHostMeta tells where WebFinger is asked. Some clients read from it which host has the API.
+// showHostMeta returns the URL template of WebFinger. Some clients read from it which host has the API.
 func (h *instance) showHostMeta(*rest.Request) (any, error) {
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" type="application/xrd+xml" template="%s/.well-known/webfinger?resource={uri}"/></XRD>
@@ -123,7 +123,7 @@ func (h *instance) showHostMeta(*rest.Request) (any, error) {
 	return rawDocument{"application/xrd+xml; charset=utf-8", []byte(text)}, nil
 }
 
-// preferences are what clients are to go by. The keys are the reference API's.
+// preferences are defaults for clients. The keys are the reference API's.
 type preferences struct {
 	Visibility     string  `json:"posting:default:visibility"`
 	Sensitive      bool    `json:"posting:default:sensitive"`
@@ -132,7 +132,7 @@ type preferences struct {
 	ExpandSpoilers bool    `json:"reading:expand:spoilers"`
 }
 
-// showPreferences returns how the viewer likes to post. How to read is left to the client.
+// showPreferences returns the viewer's defaults for new statuses. Reading preferences are the client's.
 func (h *instance) showPreferences(r *rest.Request) (any, error) {
 	p := preferences{
 		Visibility:  r.User.DefaultVisibility.String(),
@@ -145,7 +145,7 @@ func (h *instance) showPreferences(r *rest.Request) (any, error) {
 	return p, nil
 }
 
-// rawDocument is an answer that is not of the type that answers mostly are.
+// rawDocument serves a document of another content type than application/json.
 type rawDocument struct {
 	contentType string
 	text        []byte
@@ -155,13 +155,13 @@ func (d rawDocument) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", d.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(d.text)))
-	w.Write(d.text) // if that fails, nobody is there to be told
+	w.Write(d.text) // fails only if the client has gone
 }
 
-// notImplemented is the 404 of endpoints of the reference API that this one does not have, and says so (spec 4.6).
+// notImplemented is the 404 of endpoints of the reference API that do not exist here (spec 4.6).
 func notImplemented(*rest.Request) (any, error) { return nil, errs.ErrRecordNotFound }
 
-// federationStatus tells which servers cannot be reached, and since when.
+// federationStatus returns the unreachable hosts, and since when they are.
 func (h *instance) federationStatus(r *rest.Request) (any, error) {
 	unreachable := any(struct{}{})
 	if h.federation != nil {

@@ -43,10 +43,10 @@ func (h *interactions) routes() rest.Routes {
 
 const interactPath = "/ostatus_subscribe"
 
-// interactionPath returns the address of the page about something.
+// interactionPath returns the URL of the page for a handle or URL.
 func interactionPath(what string) string { return interactPath + "?acct=" + url.QueryEscape(what) }
 
-// authorizeInteraction leads to the page under its older name.
+// authorizeInteraction redirects from the older path of the page.
 func (h *interactions) authorizeInteraction(r *rest.Request) (any, error) {
 	what, err := bindInteraction(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (h *interactions) authorizeInteraction(r *rest.Request) (any, error) {
 	return rest.Redirect(interactionPath(what)), nil
 }
 
-// bindInteraction returns what a page is to be about: an address, or a handle.
+// bindInteraction returns the handle or URL that the page is for.
 func bindInteraction(r *rest.Request) (string, error) {
 	var p struct {
 		Acct string `param:"acct"`
@@ -70,13 +70,13 @@ func bindInteraction(r *rest.Request) (string, error) {
 	}
 	what = strings.TrimPrefix(what, "acct:")
 	if what == "" || len(what) > maxAddressBytes {
-		return "", errs.BadRequest("The address does not say what this is about.")
+		return "", errs.BadRequest("The address names no account or post.")
 	}
 	return what, nil
 }
 
-// showInteraction shows an account or a post to who is signed in, and what can be done about it. Others are asked to sign in first:
-// for strangers no other server is asked.
+// showInteraction shows an account or a status and what a user can do with it. Others have to sign in first, because the page can
+// cause requests to other servers.
 func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 	what, err := bindInteraction(r)
 	if err != nil {
@@ -92,22 +92,22 @@ func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 	return h.renderInteraction(r, sess, what, http.StatusOK, "", "")
 }
 
-// signInPage asks somebody to sign in, to go on to the page about something.
+// signInPage asks the user to sign in before the page is shown.
 func (h *interactions) signInPage(status int, what, name, fault string) (any, error) {
 	return h.pages.Page(status, web.Login{
 		App: web.App{Name: h.settings.Instance.Name}, Action: interactPath, Hidden: []web.Field{{Name: "acct", Value: what}}, Name: name, Fault: fault,
 	})
 }
 
-// interactionSubject is what a page is about: one of the two.
+// interactionSubject is the account or status of the page.
 type interactionSubject struct {
 	account *store.Account
 	status  *store.Status
 }
 
-var errNoSubject = errs.NotFound("Nothing was found there that could be shown here.")
+var errNoSubject = errs.NotFound("No account or post was found that you can see.")
 
-// findSubject finds what a page is about, if need be on its own server.
+// findSubject finds the account or status, if necessary on its own server.
 func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, what string) (*interactionSubject, error) {
 	r.Viewer = viewer
 	named, err := h.resolveSubject(r, what)
@@ -160,7 +160,7 @@ func (h *interactions) resolveSubject(r *rest.Request, what string) (Resolved, e
 	return h.resolve(r.Context(), r.Viewer, what)
 }
 
-// renderInteraction shows what a page is about to who is signed in.
+// renderInteraction shows the page to a signed-in user.
 func (h *interactions) renderInteraction(r *rest.Request, sess *oauth.Session, what string, status int, done, fault string) (any, error) {
 	f, err := h.findSubject(r, sess.Account, what)
 	if err != nil {
@@ -183,10 +183,10 @@ func (h *interactions) renderInteraction(r *rest.Request, sess *oauth.Session, w
 	return h.pages.Page(status, p)
 }
 
-// idempotencyParam keeps what a page sends from being posted twice.
+// idempotencyParam keeps a reply from being published twice.
 const idempotencyParam = "once"
 
-// What people can do by a button.
+// The actions of the buttons.
 const (
 	followDecision    = "follow"
 	unfollowDecision  = "unfollow"
@@ -196,7 +196,7 @@ const (
 	replyDecision     = "reply"
 )
 
-// addAccountActions puts an account on the page.
+// addAccountActions adds an account and what can be done with it to the page.
 func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
 	handle := "@" + a.Acct()
 	if a.Local() {
@@ -217,7 +217,7 @@ func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, v
 	case follow == nil:
 		p.Actions = []web.Action{{Name: followDecision, Label: "Follow"}}
 	case follow.Pending:
-		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Take the request back"}}
+		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Cancel the request"}}
 	default:
 		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Unfollow"}}
 	}
@@ -229,12 +229,12 @@ func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, v
 
 func followState(f *store.Follow) string {
 	if f.Pending {
-		return "You have asked to follow this account."
+		return "You have requested to follow this account."
 	}
 	return "You follow this account."
 }
 
-// addStatusActions puts a post on the page.
+// addStatusActions adds a status and what can be done with it to the page.
 func (h *interactions) addStatusActions(r *rest.Request, p *web.Interact, st *store.Status) error {
 	author, err := h.db.Account(r.Context(), st.AccountID)
 	if err != nil {
@@ -255,13 +255,13 @@ func (h *interactions) addStatusActions(r *rest.Request, p *web.Interact, st *st
 	}
 	p.Reply = true
 	p.Actions = []web.Action{
-		{Name: replyDecision, Label: "Answer"}, {Name: favouriteDecision, Label: "Favourite"},
+		{Name: replyDecision, Label: "Reply"}, {Name: favouriteDecision, Label: "Favourite"},
 		{Name: reblogDecision, Label: "Boost"}, {Name: bookmarkDecision, Label: "Bookmark"},
 	}
 	return nil
 }
 
-// interact takes what the page's forms send: name and password, or what to do.
+// interact handles the forms of the page: signing in, or an action.
 func (h *interactions) interact(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
@@ -292,7 +292,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil {
-		return h.signInPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
+		return h.signInPage(http.StatusOK, what, "", "You are no longer signed in. Your browser has to accept cookies.")
 	}
 	if err := h.oauth.CheckForm(r, sess); err != nil {
 		return nil, err
@@ -318,7 +318,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 	return h.renderInteraction(r, sess, what, http.StatusOK, done, "")
 }
 
-// performAction does what somebody wants, and returns what to say of it.
+// performAction performs an action and returns the message for the user.
 func (h *interactions) performAction(ctx context.Context, viewer *store.Account, f *interactionSubject, decision string, answer social.Draft) (string, error) {
 	if f.account != nil {
 		switch decision {
@@ -331,26 +331,26 @@ func (h *interactions) performAction(ctx context.Context, viewer *store.Account,
 		case unfollowDecision:
 			return "You do not follow this account.", h.social.Unfollow(ctx, viewer, f.account.ID)
 		}
-		return "", errs.BadRequest("That cannot be done here.")
+		return "", errs.BadRequest("Unknown action.")
 	}
 	var err error
 	done := ""
 	switch decision {
 	case favouriteDecision:
 		_, err = h.social.Favourite(ctx, viewer, f.status.ID)
-		done = "This is one of your favourites now."
+		done = "You have favourited this post."
 	case reblogDecision:
 		_, err = h.social.Reblog(ctx, viewer, f.status.ID, nil)
-		done = "You have boosted this."
+		done = "You have boosted this post."
 	case bookmarkDecision:
 		_, err = h.social.Bookmark(ctx, viewer, f.status.ID)
-		done = "This is among your bookmarks now."
+		done = "You have bookmarked this post."
 	case replyDecision:
 		answer.InReplyTo = f.status.ID
 		_, err = h.social.Publish(ctx, viewer, answer)
-		done = "Your answer is posted."
+		done = "Your reply is posted."
 	default:
-		err = errs.BadRequest("That cannot be done here.")
+		err = errs.BadRequest("Unknown action.")
 	}
 	return done, err
 }

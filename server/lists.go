@@ -37,7 +37,7 @@ func (h *lists) lists(r *rest.Request) (any, error) {
 	return h.entities.UserLists(rows), nil
 }
 
-// listForm is what people choose of a list. What is nil stays as it is.
+// listForm are the parameters of a list. Nil leaves a member unchanged.
 type listForm struct {
 	Title         *string              `param:"title"`
 	RepliesPolicy *store.RepliesPolicy `param:"replies_policy"`
@@ -56,7 +56,7 @@ func (f *listForm) apply(l *store.List) {
 	}
 }
 
-// createList makes a list without members.
+// createList creates an empty list.
 func (h *lists) createList(r *rest.Request) (any, error) {
 	var p listForm
 	if err := r.Bind(&p); err != nil {
@@ -70,7 +70,7 @@ func (h *lists) createList(r *rest.Request) (any, error) {
 	return h.entities.UserList(&l), nil
 }
 
-// ownList returns the list of the path, which has to be the viewer's.
+// ownList returns the viewer's list of the path.
 func (h *lists) ownList(r *rest.Request) (*store.List, error) {
 	return h.db.OwnList(r.Context(), r.Viewer.ID, listParam(r))
 }
@@ -90,7 +90,7 @@ func (h *lists) showList(r *rest.Request) (any, error) {
 	return h.entities.UserList(l), nil
 }
 
-// updateList changes title and policies of a list.
+// updateList changes the title and the policies of a list.
 func (h *lists) updateList(r *rest.Request) (any, error) {
 	var p listForm
 	if err := r.Bind(&p); err != nil {
@@ -103,15 +103,15 @@ func (h *lists) updateList(r *rest.Request) (any, error) {
 	return h.entities.UserList(l), nil
 }
 
-// deleteList removes a list.
+// deleteList deletes a list.
 func (h *lists) deleteList(r *rest.Request) (any, error) {
 	return nil, h.social.DeleteList(r.Context(), r.Viewer, listParam(r))
 }
 
-// maxUnpagedMembers is more than a list can have: web front ends do not turn pages here.
+// maxUnpagedMembers is above the number of members that a list can have, because web front ends do not page them.
 const maxUnpagedMembers = 1000
 
-// listMembers returns the members of a list, all at once unless a limit is given.
+// listMembers lists the members of a list, all of them by default.
 func (h *lists) listMembers(r *rest.Request) (any, error) {
 	l, err := h.ownList(r)
 	if err != nil {
@@ -122,7 +122,7 @@ func (h *lists) listMembers(r *rest.Request) (any, error) {
 	return h.render.accountPage(r, page, ids, err)
 }
 
-// addToList makes accounts members of a list.
+// addToList adds accounts to a list.
 func (h *lists) addToList(r *rest.Request) (any, error) {
 	ids, err := accountIDs(r)
 	if err != nil {
@@ -131,7 +131,7 @@ func (h *lists) addToList(r *rest.Request) (any, error) {
 	return nil, h.social.AddToList(r.Context(), r.Viewer, listParam(r), ids)
 }
 
-// removeFromList ends memberships.
+// removeFromList removes accounts from a list.
 func (h *lists) removeFromList(r *rest.Request) (any, error) {
 	ids, err := accountIDs(r)
 	if err != nil {

@@ -23,11 +23,11 @@ type lookup struct {
 	baseURL    string
 }
 
-// Resolver asks the server that it lives on for what an address or a handle names, and has it stored here. What it does not find is
-// all zeros, or errs.NotFound. It answers within a few seconds, because somebody waits.
+// Resolver fetches the account or status that a URL or a handle names from its server, and stores it. It returns zeros or
+// errs.NotFound if there is none. It takes a few seconds at most, because a client waits.
 type Resolver func(ctx context.Context, viewer *store.Account, what string) (Resolved, error)
 
-// Resolved is what a Resolver found: one of the two.
+// Resolved is the result of a Resolver. At most one id is not 0.
 type Resolved struct {
 	Account store.AccountID
 	Status  store.StatusID
@@ -41,38 +41,38 @@ func resolveRemote(fed *federation.Service) Resolver {
 	}
 }
 
-// federates tells whether there are dealings with other servers.
+// federates returns true if the server federates.
 func (h *lookup) federates() bool { return h.federation != nil && h.settings.Federation.Enabled }
 
-// resolveMentions has accounts looked for, on their servers, that somebody writes to and that are not known here.
+// resolveMentions fetches the unknown accounts that a text mentions.
 func (h *lookup) resolveMentions(r *rest.Request, body, contentType string, to []string) {
 	if h.federates() {
 		h.federation.Resolver.ResolveMentions(r.Context(), body, contentType, to)
 	}
 }
 
-// refreshAccount has the profile of an account elsewhere that somebody looks at completed and kept up to date, in the background.
+// refreshAccount queues a refresh of a remote account that a user views.
 func (h *lookup) refreshAccount(r *rest.Request, a *store.Account) {
 	if !a.Local() && r.Viewer != nil && h.federates() {
 		h.succeeded(r, h.federation.Backfill.AccountViewed(r.Context(), a))
 	}
 }
 
-// completeThread has the thread of a post from elsewhere that somebody looks at completed, in the background.
+// completeThread queues fetching the rest of the thread of a remote status that a user views.
 func (h *lookup) completeThread(r *rest.Request, st *store.Status) {
 	if !st.Local() && r.Viewer != nil && h.federates() {
 		h.succeeded(r, h.federation.Backfill.ThreadViewed(r.Context(), st))
 	}
 }
 
-// refreshPoll has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
+// refreshPoll queues a refresh of a remote poll that a user views.
 func (h *lookup) refreshPoll(r *rest.Request, id store.StatusID) {
 	if r.Viewer != nil && h.federates() {
 		h.succeeded(r, h.federation.Backfill.PollViewed(r.Context(), id))
 	}
 }
 
-// lookUpAddress returns what an address names of what is known here, whether or not the viewer may see it.
+// lookUpAddress returns the known status or account of a URL, whether or not the viewer may see it.
 func (h *lookup) lookUpAddress(r *rest.Request, address string) (Resolved, error) {
 	address, _, _ = strings.Cut(address, "#")
 	if path, ok := strings.CutPrefix(address, h.baseURL+"/"); ok {
@@ -88,7 +88,7 @@ func (h *lookup) lookUpAddress(r *rest.Request, address string) (Resolved, error
 	return h.accountByAddress(r, address)
 }
 
-// accountByAddress returns the account that has an address, if the viewer may find it.
+// accountByAddress returns the account of a URL if the viewer may find it.
 func (h *lookup) accountByAddress(r *rest.Request, address string) (Resolved, error) {
 	ids, err := h.db.SearchAccounts(r.Context(), store.AccountSearch{Text: address, Viewer: viewerID(r), LocalOnly: h.onlyLocal(r), Limit: 1})
 	if err != nil || len(ids) == 0 {
@@ -97,7 +97,7 @@ func (h *lookup) accountByAddress(r *rest.Request, address string) (Resolved, er
 	return Resolved{Account: ids[0]}, nil
 }
 
-// lookUpLocalAddress returns what an address of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
+// lookUpLocalAddress returns what a path of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
 func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, error) {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
@@ -124,7 +124,7 @@ func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, err
 	return h.accountByAddress(r, a.URI)
 }
 
-// resolveAccount is accountByHandle for who wants other servers to be asked for what is not known here.
+// resolveAccount is accountByHandle, but fetches unknown accounts from their servers.
 func (h *lookup) resolveAccount(r *rest.Request, handle string) (*store.Account, error) {
 	a, err := h.accountByHandle(r, handle)
 	if !errs.IsNotFound(err) || h.resolve == nil {
@@ -141,7 +141,7 @@ func (h *lookup) resolveAccount(r *rest.Request, handle string) (*store.Account,
 	return h.visibleAccount(r, found.Account)
 }
 
-// accountByIDOrNickname returns the account that :id names, by its id or as a handle, if it may be seen.
+// accountByIDOrNickname returns the account of :id, an id or a handle, if the viewer may see it.
 func (h *lookup) accountByIDOrNickname(r *rest.Request) (*store.Account, error) {
 	if id := accountParam(r); id != 0 {
 		a, err := h.visibleAccount(r, id)
@@ -152,8 +152,8 @@ func (h *lookup) accountByIDOrNickname(r *rest.Request) (*store.Account, error) 
 	return h.accountByNickname(r)
 }
 
-// accountByNickname returns the account whose handle :id is, if it may be seen. Those of other servers are found by it only by who is
-// signed in, as in searches (extension API 13).
+// accountByNickname returns the account of :id, a handle, if the viewer may see it. Remote accounts need a viewer, as in searches
+// (extension API 13).
 func (h *lookup) accountByNickname(r *rest.Request) (*store.Account, error) {
 	a, err := h.accountByHandle(r, r.Param("id"))
 	if err == nil && !a.Local() && h.onlyLocal(r) {
@@ -162,7 +162,7 @@ func (h *lookup) accountByNickname(r *rest.Request) (*store.Account, error) {
 	return a, err
 }
 
-// accountIDOrNickname is accountByIDOrNickname for those who need no more than the account's id.
+// accountIDOrNickname is accountByIDOrNickname for callers that only need the id.
 func (h *lookup) accountIDOrNickname(r *rest.Request) (store.AccountID, error) {
 	if id := accountParam(r); id != 0 {
 		withheld, err := h.db.AccountUnavailable(r.Context(), id)
@@ -180,7 +180,7 @@ func (h *lookup) accountIDOrNickname(r *rest.Request) (store.AccountID, error) {
 	return a.ID, nil
 }
 
-// accountByHandle returns the account of a handle, if it may be seen.
+// accountByHandle returns the known account of a handle if the viewer may see it.
 func (h *lookup) accountByHandle(r *rest.Request, handle string) (*store.Account, error) {
 	nick, domain, ok := text.SplitHandle(handle)
 	if !ok {
@@ -196,7 +196,7 @@ func (h *lookup) accountByHandle(r *rest.Request, handle string) (*store.Account
 	return a, h.checkVisible(r, a.ID, a.Unavailable)
 }
 
-// visibleAccount returns an account, if it may be seen.
+// visibleAccount returns an account if the viewer may see it.
 func (h *lookup) visibleAccount(r *rest.Request, id store.AccountID) (*store.Account, error) {
 	a, err := h.db.Account(r.Context(), id)
 	if err != nil {
@@ -205,7 +205,7 @@ func (h *lookup) visibleAccount(r *rest.Request, id store.AccountID) (*store.Acc
 	return a, h.checkVisible(r, a.ID, a.Unavailable)
 }
 
-// checkVisible tells whether an account may be seen: those that are withheld are for themselves and for staff.
+// checkVisible returns an error for an unavailable account, unless the viewer is that account or staff.
 func (h *lookup) checkVisible(r *rest.Request, id store.AccountID, withheld bool) error {
 	if withheld && id != viewerID(r) && (r.User == nil || !r.User.Staff()) {
 		return errs.ErrRecordNotFound
@@ -213,12 +213,12 @@ func (h *lookup) checkVisible(r *rest.Request, id store.AccountID, withheld bool
 	return nil
 }
 
-// visibleStatus returns the status of the path, if the viewer may see it.
+// visibleStatus returns the status of the path if the viewer may see it.
 func (h *lookup) visibleStatus(r *rest.Request) (*store.Status, error) {
 	return h.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
 }
 
-// visibleOriginal returns the status of the path, or what it boosts, if the viewer may see it.
+// visibleOriginal returns the status of the path, or the one that it boosts, if the viewer may see it.
 func (h *lookup) visibleOriginal(r *rest.Request) (*store.Status, error) {
 	st, err := h.visibleStatus(r)
 	if err != nil || st.ReblogOfID == nil {
@@ -227,7 +227,7 @@ func (h *lookup) visibleOriginal(r *rest.Request) (*store.Status, error) {
 	return h.db.Status(r.Context(), *st.ReblogOfID)
 }
 
-// succeeded tells whether a part of a search has come to its end, and notes why if it has not and that is the server's fault.
+// succeeded returns false if err is not nil, and logs it if it is an error of the server. Such errors do not fail the request.
 func (h *lookup) succeeded(r *rest.Request, err error) bool {
 	var refusal *errs.Error
 	if err != nil && (!errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError) && r.Context().Err() == nil {
@@ -236,7 +236,7 @@ func (h *lookup) succeeded(r *rest.Request, err error) bool {
 	return err == nil
 }
 
-// onlyLocal tells whether a search is for what is of this server only.
+// onlyLocal returns true if the viewer may only find local accounts and statuses.
 func (h *lookup) onlyLocal(r *rest.Request) bool {
 	return r.Viewer == nil && !h.settings.Search.AnonymousRemote
 }

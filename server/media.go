@@ -32,8 +32,8 @@ func (h *uploads) routes() rest.Routes {
 	}
 }
 
-// uploadMedia stores a file and answers once it can be attached and fetched. So the answer is the same in both versions of the API,
-// and there is nothing to wait for. Focus and thumbnail are not made use of.
+// uploadMedia stores a file. It answers when the file is ready in both versions of the API, so clients need not poll. Focus and
+// thumbnail are ignored.
 func (h *uploads) uploadMedia(r *rest.Request) (any, error) {
 	var p struct {
 		File        *rest.Upload `param:"file"`
@@ -52,7 +52,7 @@ func (h *uploads) uploadMedia(r *rest.Request) (any, error) {
 	return h.entities.Attachment(m)
 }
 
-// showMedia returns an upload of the viewer's.
+// showMedia returns an upload of the viewer.
 func (h *uploads) showMedia(r *rest.Request) (any, error) {
 	m, err := h.db.OwnMedia(r.Context(), r.Viewer.ID, mediaParam(r))
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *uploads) showMedia(r *rest.Request) (any, error) {
 	return h.entities.Attachment(m)
 }
 
-// updateMedia changes the description of an upload of the viewer's, if there is a new one.
+// updateMedia changes the description of an upload of the viewer.
 func (h *uploads) updateMedia(r *rest.Request) (any, error) {
 	var p struct {
 		Description *string `param:"description"`
@@ -85,11 +85,11 @@ func mediaParam(r *rest.Request) store.MediaID {
 	return id
 }
 
-// serveMedia answers with an uploaded file.
+// serveMedia serves local media.
 func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.media.Handler(), nil }
 
-// serveProxy answers with a file of another server.
+// serveProxy serves remote media.
 func (h *uploads) serveProxy(*rest.Request) (any, error) { return h.proxy.Handler(), nil }
 
-// serveEmoji answers with the picture of a custom emoji.
+// serveEmoji serves the images of custom emoji.
 func (h *uploads) serveEmoji(*rest.Request) (any, error) { return h.emojis.Handler(), nil }

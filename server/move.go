@@ -33,13 +33,13 @@ func (h *aliases) routes() rest.Routes {
 	}
 }
 
-// listAliases returns the handles of the viewer's other accounts; of those that are not known here, the ActivityPub ids.
+// listAliases lists the viewer's aliases: handles, and the ActivityPub ids of unknown accounts.
 func (h *aliases) listAliases(r *rest.Request) (any, error) {
 	aliases, err := h.aliases(r)
 	return map[string][]string{"aliases": aliases}, err
 }
 
-// aliases returns what the viewer's other accounts are called, in the order of their ActivityPub ids in the viewer's account.
+// aliases returns the viewer's aliases in the order of also_known_as.
 func (h *aliases) aliases(r *rest.Request) ([]string, error) {
 	uris := r.Viewer.AlsoKnownAs.V
 	known, err := h.db.AccountsByURI(r.Context(), uris)
@@ -57,7 +57,7 @@ func (h *aliases) aliases(r *rest.Request) ([]string, error) {
 	return aliases, nil
 }
 
-// fullHandle returns the whole handle of an account, with the domain also of those here.
+// fullHandle returns the handle of an account with its domain, also for local accounts.
 func (h *aliases) fullHandle(a *store.Account) string {
 	if a.Local() {
 		return a.Nickname + "@" + h.settings.Host()
@@ -65,7 +65,7 @@ func (h *aliases) fullHandle(a *store.Account) string {
 	return a.Acct()
 }
 
-// addAlias notes that the account of a handle is the viewer's too.
+// addAlias adds the account of a handle to the viewer's aliases.
 func (h *aliases) addAlias(r *rest.Request) (any, error) {
 	var p struct {
 		Alias string `param:"alias,required"`
@@ -83,7 +83,7 @@ func (h *aliases) addAlias(r *rest.Request) (any, error) {
 	return entity.Success, err
 }
 
-// removeAlias takes that back. An alias is named by its handle, however it is written, or as it is listed: the account may be gone.
+// removeAlias removes an alias, named by its handle or as listed, because the account may be unknown.
 func (h *aliases) removeAlias(r *rest.Request) (any, error) {
 	var p struct {
 		Alias string `param:"alias,required"`
@@ -116,7 +116,7 @@ func (h *aliases) removeAlias(r *rest.Request) (any, error) {
 	return entity.Success, nil
 }
 
-// moveAccount leads the viewer's followers to another account.
+// moveAccount moves the viewer's followers to another account.
 func (h *aliases) moveAccount(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
@@ -133,7 +133,7 @@ func (h *aliases) moveAccount(r *rest.Request) (any, error) {
 		return entity.Failure("Invalid password."), nil
 	}
 	a, err := h.lookup.resolveAccount(r, p.Target)
-	if err == nil && h.lookup.federates() { // that it has become an alias was told to nobody here, unless somebody follows it
+	if err == nil && h.lookup.federates() { // this server may not have received the new alias
 		err = h.federation.Actors.RefreshAccount(r.Context(), a)
 	}
 	if err == nil {

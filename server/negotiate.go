@@ -13,7 +13,7 @@ import (
 // maxAcceptRanges bounds how much of an Accept header is read.
 const maxAcceptRanges = 40
 
-// preference is how much somebody wants a kind of answer: by its weight, and where those are equal by its place.
+// preference ranks a content type of an Accept header: by weight, then by position.
 type preference struct {
 	weight   float64
 	position int
@@ -23,11 +23,11 @@ func (c preference) preferredTo(d preference) bool {
 	return c.weight > d.weight || c.weight == d.weight && c.weight > 0 && c.position < d.position
 }
 
-// acceptPreferences returns how much each of some kinds of answers is wanted. Only what is named counts: */* stands for whatever there is.
+// acceptPreferences returns the preferences for some content types. Wildcards for all types do not count.
 func acceptPreferences(r *http.Request, kinds ...func(media string, params map[string]string) bool) []preference {
 	list := make([]preference, len(kinds))
 	for i := range list {
-		list[i].weight = -1 // not named
+		list[i].weight = -1 // not in the header
 	}
 	ranges := strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",")
 	for place, text := range ranges[:min(len(ranges), maxAcceptRanges)] {
@@ -50,7 +50,7 @@ func acceptPreferences(r *http.Request, kinds ...func(media string, params map[s
 	return list
 }
 
-// isActivityType tells whether a media type is one of those by which servers, and scripts, ask for documents (federation 1.6).
+// isActivityType returns true for the content types with which servers and scripts request documents (federation 1.6).
 func isActivityType(media string, params map[string]string) bool {
 	switch media {
 	case activity.MediaType, "application/json", "application/*":
@@ -66,8 +66,7 @@ func isPageType(media string, _ map[string]string) bool {
 	return media == "text/html" || media == "application/xhtml+xml" || media == "text/*"
 }
 
-// wantsActivity tells whether a request is for a document of ActivityPub rather than for a page. Who asks for neither in particular gets the
-// page, if there is one.
+// wantsActivity returns true if a request prefers a document to a page. A request without preference gets the page if there is one.
 func wantsActivity(r *http.Request, hasPage bool) bool {
 	list := acceptPreferences(r, isActivityType, isPageType)
 	document, page := list[0], list[1]

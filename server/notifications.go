@@ -30,11 +30,11 @@ func (h *notifications) routes() rest.Routes {
 	}
 }
 
-// listNotifications returns what the viewer was told. Unknown types and visibilities are left out of the request.
+// listNotifications lists the viewer's notifications. Unknown types and visibilities are ignored.
 func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		Types               []string         `param:"types"`
-		IncludeTypes        []string         `param:"include_types"` // the same, in the extension API's words
+		IncludeTypes        []string         `param:"include_types"` // the extension API's name
 		ExcludeTypes        []string         `param:"exclude_types"`
 		ExcludeVisibilities []string         `param:"exclude_visibilities"`
 		AccountID           *store.AccountID `param:"account_id"`
@@ -76,7 +76,7 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	return shown, nil
 }
 
-// notificationTypes reads names of types; nil if there are none at all.
+// notificationTypes reads types and ignores unknown ones. It returns nil if there are no names.
 func (h *notifications) notificationTypes(names []string) []store.NotificationType {
 	if len(names) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (h *notifications) showNotification(r *rest.Request) (any, error) {
 
 func notificationParam(text string) store.NotificationID {
 	var id store.NotificationID
-	id.UnmarshalText([]byte(text)) // 0 for what is no id
+	id.UnmarshalText([]byte(text)) // 0 if it is no id
 	return id
 }
 
@@ -128,12 +128,12 @@ func (h *notifications) renderNotification(r *rest.Request, row *store.Notificat
 	return list[0], nil
 }
 
-// clearNotifications removes all of the viewer's notifications.
+// clearNotifications deletes all of the viewer's notifications.
 func (h *notifications) clearNotifications(r *rest.Request) (any, error) {
 	return nil, h.social.ClearNotifications(r.Context(), r.Viewer)
 }
 
-// dismissNotification removes one notification, named in the path or by the parameter id.
+// dismissNotification deletes one notification, named in the path or by the parameter id.
 func (h *notifications) dismissNotification(r *rest.Request) (any, error) {
 	text := r.Param("id")
 	if text == "" {
@@ -146,10 +146,10 @@ func (h *notifications) dismissNotification(r *rest.Request) (any, error) {
 	return nil, err
 }
 
-// maxDismissed is how many notifications one request may remove.
+// maxDismissed is how many notifications one request may delete.
 const maxDismissed = 1000
 
-// destroyNotifications removes several notifications. Those that are not the viewer's are left alone.
+// destroyNotifications deletes several notifications. Ids that are not the viewer's are ignored.
 func (h *notifications) destroyNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.NotificationID `param:"ids"`
@@ -167,7 +167,7 @@ func (h *notifications) destroyNotifications(r *rest.Request) (any, error) {
 	return nil, err
 }
 
-// readNotifications marks one notification (id), or all up to one (max_id), as read, and returns what was read.
+// readNotifications marks one notification (id), or all up to one (max_id), as read, and returns them.
 func (h *notifications) readNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		ID    *store.NotificationID `param:"id"`
@@ -196,7 +196,7 @@ func (h *notifications) readNotifications(r *rest.Request) (any, error) {
 	return nil, errs.BadRequest("Missing field: id.")
 }
 
-// showMarkers returns the markers asked for. There always is one for notifications: clients rely on it.
+// showMarkers returns the requested markers. There is always one for notifications, because clients rely on it.
 func (h *notifications) showMarkers(r *rest.Request) (any, error) {
 	var p struct {
 		Timelines []string `param:"timeline"`
@@ -223,7 +223,7 @@ func (h *notifications) showMarkers(r *rest.Request) (any, error) {
 	return h.renderMarkers(r, markers)
 }
 
-// moveMarkers notes how far the viewer has read. The answer has the markers that were sent.
+// moveMarkers sets markers and returns those that were sent.
 func (h *notifications) moveMarkers(r *rest.Request) (any, error) {
 	type marker struct {
 		LastReadID string `param:"last_read_id"`

@@ -30,11 +30,11 @@ func (h *oEmbeds) routes() rest.Routes {
 
 const (
 	embedWidth        = 400
-	maxEmbedChars     = 500          // characters of a post that are shown elsewhere
+	maxEmbedChars     = 500          // of the text of a status
 	embedCacheSeconds = 24 * 60 * 60 // seconds
 )
 
-// oEmbed is how to show a post elsewhere (oEmbed 1.0, type rich).
+// oEmbed is the answer (oEmbed 1.0, type rich).
 type oEmbed struct {
 	Type         string `json:"type"`
 	Version      string `json:"version"`
@@ -45,11 +45,11 @@ type oEmbed struct {
 	CacheAge     int    `json:"cache_age"`
 	HTML         string `json:"html"`
 	Width        int    `json:"width"`
-	Height       *int   `json:"height"` // as high as it gets
+	Height       *int   `json:"height"` // null: depends on the content
 }
 
-// showOEmbed returns how to show a post that everybody may see: as a quotation with links. There is neither a script nor a frame in
-// it, so that who shows it has to trust nobody.
+// showOEmbed returns a public or unlisted status as a quotation with links. It has no script and no frame, so the embedding site need
+// not trust this server.
 func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 	var p struct {
 		URL       string `param:"url"`
@@ -64,7 +64,7 @@ func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 	case p.URL == "":
 		return nil, errs.BadRequest("Missing field: url.")
 	case p.Format != "" && p.Format != "json":
-		return nil, errs.New(http.StatusNotImplemented, "There is no other format than json")
+		return nil, errs.New(http.StatusNotImplemented, "The only format is json")
 	case p.MaxWidth != nil && *p.MaxWidth <= 0 || p.MaxHeight != nil && *p.MaxHeight <= 0:
 		return nil, errs.BadRequest("maxwidth and maxheight must be above 0")
 	}
@@ -90,7 +90,7 @@ func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 	}, nil
 }
 
-// publicStatus returns the post made here that has an address, if everybody may see it.
+// publicStatus returns the local status of a URL if anyone may see it.
 func (h *oEmbeds) publicStatus(r *rest.Request, address string) (*store.Status, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -110,14 +110,14 @@ func (h *oEmbeds) publicStatus(r *rest.Request, address string) (*store.Status, 
 	return st, nil
 }
 
-// quotationTemplate escapes all that people wrote.
+// quotationTemplate escapes all text of users.
 var quotationTemplate = template.Must(template.New("quotation").Parse(
 	`<blockquote cite="{{.URL}}"{{with .Language}} lang="{{.}}"{{end}} style="max-width: {{.Width}}px">` +
 		`<p style="white-space: pre-line">{{.Text}}</p>` +
 		`<footer>— <a href="{{.Profile}}" rel="nofollow noopener">{{.Name}} ({{.Handle}})</a>, ` +
 		`<a href="{{.URL}}" rel="nofollow noopener"><time datetime="{{.At}}">{{.Day}}</time></a></footer></blockquote>`))
 
-// quoteHTML returns the HTML of a post as it is shown elsewhere. Of one with a subject only that is shown.
+// quoteHTML returns the HTML of a status. Only the subject is shown if there is one.
 func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) (string, error) {
 	shown := st.SpoilerText
 	if shown == "" {
@@ -132,7 +132,7 @@ func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) 
 	return b.String(), err
 }
 
-// truncateChars returns text of at most so many characters.
+// truncateChars shortens a text to max characters.
 func truncateChars(text string, most int) string {
 	characters := []rune(text)
 	if len(characters) <= most {

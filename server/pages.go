@@ -21,7 +21,7 @@ func (h *homePage) routes() rest.Routes {
 	}
 }
 
-// homePage is the front door: what this is, and how to come in.
+// homePage shows the name of the server and how to join.
 func (h *homePage) homePage(*rest.Request) (any, error) {
 	i := h.settings.Instance
 	description := i.ShortDescription

@@ -24,7 +24,7 @@ func (h *pins) pinStatus(r *rest.Request) (any, error) {
 	return h.render.status(r, st, err)
 }
 
-// unpinStatus takes a pin away.
+// unpinStatus removes a pin.
 func (h *pins) unpinStatus(r *rest.Request) (any, error) {
 	st, err := h.social.Unpin(r.Context(), r.Viewer, statusParam(r))
 	return h.render.status(r, st, err)

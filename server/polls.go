@@ -22,7 +22,7 @@ func (h *polls) routes() rest.Routes {
 	}
 }
 
-// pollForm is the poll of a status that is posted or edited.
+// pollForm are the parameters of the poll of a status.
 type pollForm struct {
 	Options    []string `param:"options"`
 	ExpiresIn  *int64   `param:"expires_in"` // seconds
@@ -30,7 +30,7 @@ type pollForm struct {
 	HideTotals bool     `param:"hide_totals"`
 }
 
-// draft returns the poll to make, nil for none: some clients always send one, with nothing in it.
+// draft returns the poll, nil if there is none. Some clients always send an empty poll.
 func (f *pollForm) draft() *social.PollDraft {
 	if f == nil || f.Options == nil && f.ExpiresIn == nil {
 		return nil
@@ -49,7 +49,7 @@ func pollParam(r *rest.Request) store.PollID {
 	return id
 }
 
-// showPoll returns a poll, if the viewer may see its status.
+// showPoll returns a poll if the viewer may see its status.
 func (h *polls) showPoll(r *rest.Request) (any, error) {
 	p, err := h.db.Poll(r.Context(), pollParam(r))
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *polls) showPoll(r *rest.Request) (any, error) {
 	return h.entities.Poll(r.Context(), r.Viewer, p.StatusID)
 }
 
-// vote has the viewer choose options of a poll, by their places from 0 on.
+// vote votes for options of a poll by their indices.
 func (h *polls) vote(r *rest.Request) (any, error) {
 	var p struct {
 		Choices []int `param:"choices,required"`

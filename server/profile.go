@@ -44,13 +44,13 @@ func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
 	return h.render.credentialAccount(r, r.Viewer, r.User, true)
 }
 
-// picture is a parameter that takes a file, or a picture in a data: URL, or an empty text for no picture.
+// picture is a parameter with a file, a picture in a data: URL, or an empty text, which removes the picture.
 type picture struct {
 	file *rest.Upload
 	text *string
 }
 
-// updateCredentials changes the viewer's profile and settings. What is absent or null stays as it is.
+// updateCredentials changes the viewer's profile and settings. What is absent or null stays unchanged.
 func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	var p struct {
 		DisplayName    *string      `param:"display_name"`
@@ -161,7 +161,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	return h.render.credentialAccount(r, account, user, true)
 }
 
-// frontendSettings reads an object of settings by the names of front ends. In a form it may be a JSON text.
+// frontendSettings reads an object of settings by front end. In a form it may be JSON text.
 func frontendSettings(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -180,7 +180,7 @@ func frontendSettings(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	return settings, nil
 }
 
-// storePicture keeps a picture that was sent, and returns nil if none was.
+// storePicture stores a picture that was sent, and returns nil if none was.
 func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
 	var content io.Reader
 	switch {
@@ -208,7 +208,7 @@ func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, 
 	return &social.Picture{File: file.Name, Static: file.Thumbnail}, nil
 }
 
-// decodeDataURL returns what a text of the form data:image/png;base64,… holds (RFC 2397).
+// decodeDataURL decodes data:image/png;base64,… (RFC 2397).
 func decodeDataURL(text string) ([]byte, bool) {
 	rest, ok := strings.CutPrefix(text, "data:image/")
 	head, data, found := strings.Cut(rest, ",")
@@ -224,17 +224,17 @@ func (h *profile) updateAvatar(r *rest.Request) (any, error) {
 	return h.updatePicture(r, "img", media.Avatar, h.settings.Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
 }
 
-// updateBanner sets or removes the picture at the head of the viewer's profile.
+// updateBanner sets or removes the viewer's header.
 func (h *profile) updateBanner(r *rest.Request) (any, error) {
 	return h.updatePicture(r, "banner", media.Header, h.settings.Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
 }
 
-// updateBackground sets or removes the picture behind the viewer's profile.
+// updateBackground sets or removes the viewer's background.
 func (h *profile) updateBackground(r *rest.Request) (any, error) {
 	return h.updatePicture(r, "img", media.Background, h.settings.Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
 }
 
-// updatePicture stores the picture in the parameter name, or file, and returns its address.
+// updatePicture stores the picture of a parameter and returns its URL.
 func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, limit int64, set func(*social.ProfileChange, *social.Picture)) (any, error) {
 	var p struct {
 		Image      *rest.Upload `param:"img"`
@@ -271,7 +271,7 @@ func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, l
 	}{h.entities.Picture(stored.File)}, nil
 }
 
-// updateNotificationSettings says who may notify the viewer, and how much pushes tell.
+// updateNotificationSettings sets whose notifications the viewer gets and how much push messages contain.
 func (h *profile) updateNotificationSettings(r *rest.Request) (any, error) {
 	var p struct {
 		BlockFromStrangers       *bool `param:"block_from_strangers"`

@@ -35,10 +35,10 @@ var errNoPage = errs.NotFound("There is no page at this address.")
 
 const postsOfPage = 20
 
-// publicAccount returns the local account of the path, if it may be seen here.
+// publicAccount returns the local account of the path if anyone may see it.
 func (h *publicPages) publicAccount(r *rest.Request) (*store.Account, error) {
 	if !h.settings.Instance.Public {
-		return nil, errs.Forbidden("This server shows what its people write to those who are signed in only. Use your app.")
+		return nil, errs.Forbidden("Sign in with your app to see posts on this server.")
 	}
 	a, err := h.db.AccountByName(r.Context(), r.Param("nickname"), "")
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
@@ -47,7 +47,7 @@ func (h *publicPages) publicAccount(r *rest.Request) (*store.Account, error) {
 	return a, err
 }
 
-// profilePage shows an account and what it posted, without boosts and answers to others.
+// profilePage shows an account and its statuses, without boosts and replies to others.
 func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 	a, err := h.publicAccount(r)
 	if err != nil {
@@ -78,7 +78,7 @@ func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 	return h.pages.Page(200, p)
 }
 
-// threadPage shows a post with what is around it.
+// threadPage shows a status with its thread.
 func (h *publicPages) threadPage(r *rest.Request) (any, error) {
 	a, err := h.publicAccount(r)
 	if err != nil {
@@ -101,7 +101,7 @@ func (h *publicPages) threadPage(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if len(posts) != len(all) {
-		return nil, errNoPage // something was deleted in between
+		return nil, errNoPage // deleted meanwhile
 	}
 	n := len(above)
 	p := web.Thread{
@@ -113,7 +113,7 @@ func (h *publicPages) threadPage(r *rest.Request) (any, error) {
 	return h.pages.Page(200, p)
 }
 
-// webPosts prepares posts for a page, in the order of ids.
+// webPosts prepares statuses for a page, in the order of ids.
 func (h *publicPages) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, error) {
 	rows, err := h.db.VisibleStatuses(r.Context(), 0, ids)
 	if err != nil {
@@ -163,10 +163,10 @@ func webAttachment(b *entity.Builder, m *store.Media) web.Attachment {
 	return web.Attachment{Type: m.Type, URL: file, Preview: preview, Text: m.Description}
 }
 
-// sanitized marks HTML as such, cleaned once more: pages are the one place where it runs on our own address.
+// sanitized cleans HTML once more, because on a page it would run with the origin of this server.
 func sanitized(html string) template.HTML { return template.HTML(text.Sanitize(html)) }
 
-// pageOrDocument leads who wants a document, instead of a page, to where it is.
+// pageOrDocument answers with a page, or redirects an ActivityPub client to the document.
 func (h *publicPages) pageOrDocument(address func(*rest.Request) (string, error), page rest.Handler) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		r.ResponseHeader().Set("Vary", varyHeader)
@@ -186,7 +186,7 @@ func (h *publicPages) pageOrDocument(address func(*rest.Request) (string, error)
 	}
 }
 
-// actorAddress is where the actor is of whom a profile is.
+// actorAddress returns the actor id of the account of the path.
 func (h *publicPages) actorAddress(r *rest.Request) (string, error) {
 	a, err := h.db.AccountByName(r.Context(), r.Param("nickname"), "")
 	switch {
@@ -198,7 +198,7 @@ func (h *publicPages) actorAddress(r *rest.Request) (string, error) {
 	return a.URI, nil
 }
 
-// objectAddress is where the document of a post is, if there is one: nobody learns that here.
+// objectAddress returns the object id of the status of the path, whether or not it exists.
 func (h *publicPages) objectAddress(r *rest.Request) (string, error) {
 	return h.baseURL + "/objects/" + statusParam(r).String(), nil
 }

@@ -18,7 +18,7 @@ func (h *quotes) routes() rest.Routes {
 	}
 }
 
-// listQuotes returns the posts that quote a status.
+// listQuotes lists the statuses that quote a status.
 func (h *quotes) listQuotes(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {

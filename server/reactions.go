@@ -32,19 +32,19 @@ func (h *reactions) routes() rest.Routes {
 
 var reacting = rest.User("write:statuses").Limit("status_actions")
 
-// addReaction reacts to a status with an emoji.
+// addReaction adds a reaction to a status.
 func (h *reactions) addReaction(r *rest.Request) (any, error) {
 	st, err := h.social.React(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r), "")
 	return h.render.status(r, st, err)
 }
 
-// removeReaction takes a reaction back.
+// removeReaction removes a reaction.
 func (h *reactions) removeReaction(r *rest.Request) (any, error) {
 	st, err := h.social.Unreact(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r))
 	return h.render.status(r, st, err)
 }
 
-// emojiParam returns the emoji of the path: a unicode one, or the name of a custom one with or without colons.
+// emojiParam returns the emoji of the path: a unicode one, or a custom one with or without colons.
 func (h *reactions) emojiParam(r *rest.Request) social.Emoji {
 	name := r.Param("emoji")
 	if code, ok := strings.CutPrefix(name, ":"); ok {
@@ -57,10 +57,10 @@ func (h *reactions) emojiParam(r *rest.Request) social.Emoji {
 	return e
 }
 
-// listReactions returns who reacts to a status with what.
+// listReactions returns the reactions to a status with their accounts.
 func (h *reactions) listReactions(r *rest.Request) (any, error) { return h.reactions(r, "") }
 
-// showReaction returns who reacts to a status with one emoji.
+// showReaction returns the reactions with one emoji.
 func (h *reactions) showReaction(r *rest.Request) (any, error) {
 	name := h.emojiParam(r).Name
 	if full, ok := emoji.Canonical(name); ok {
@@ -69,7 +69,7 @@ func (h *reactions) showReaction(r *rest.Request) (any, error) {
 	return h.reactions(r, name)
 }
 
-// reactions returns the reactions to a status with an emoji, or with any. There are none to one that the viewer cannot see
+// reactions returns the reactions to a status, with one emoji or with any. The list is empty if the viewer may not see the status
 // (extension API 18).
 func (h *reactions) reactions(r *rest.Request, name string) (any, error) {
 	var p struct {

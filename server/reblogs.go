@@ -22,10 +22,10 @@ func (h *reblogs) routes() rest.Routes {
 	}
 }
 
-// reblogging is limited for each status apart, too: boosting and taking back is heard by many.
+// reblogging has a limit of its own for each status, because boosts and their removal go to many servers.
 var reblogging = rest.User("write:statuses").Limit("status_actions").Limit("same_status_action", "reblog", ":id")
 
-// reblogStatus boosts a status, and returns the boost.
+// reblogStatus boosts a status and returns the boost.
 func (h *reblogs) reblogStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Visibility string `param:"visibility"`
@@ -41,13 +41,13 @@ func (h *reblogs) reblogStatus(r *rest.Request) (any, error) {
 	return h.render.status(r, st, err)
 }
 
-// unreblogStatus takes a boost back, and returns what was boosted.
+// unreblogStatus removes a boost and returns the boosted status.
 func (h *reblogs) unreblogStatus(r *rest.Request) (any, error) {
 	st, err := h.social.Unreblog(r.Context(), r.Viewer, statusParam(r))
 	return h.render.status(r, st, err)
 }
 
-// listRebloggers returns who boosted a status.
+// listRebloggers lists the accounts that boosted a status.
 func (h *reblogs) listRebloggers(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {

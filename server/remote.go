@@ -32,13 +32,13 @@ func (h *remoteInteractions) routes() rest.Routes {
 	}
 }
 
-// What is said where that does not work (extension API 27).
+// The errors of remote interactions (extension API 27).
 const (
 	userNotFound  = "Couldn't find user"
 	remoteFailure = "Something went wrong"
 )
 
-// remoteInteraction returns where somebody with an account elsewhere deals with what has an ActivityPub id.
+// remoteInteraction returns the page of the user's own server for interacting with an object.
 func (h *remoteInteractions) remoteInteraction(r *rest.Request) (any, error) {
 	var p struct {
 		ID      string `param:"ap_id,required"`
@@ -54,7 +54,7 @@ func (h *remoteInteractions) remoteInteraction(r *rest.Request) (any, error) {
 	return map[string]string{"url": page}, nil
 }
 
-// remoteInteractionURL asks somebody's server for its page, or returns what to say if it has none.
+// remoteInteractionURL fetches the URL of that page, or returns the error text for the client.
 func (h *remoteInteractions) remoteInteractionURL(r *rest.Request, profile, uri string) (page, fault string) {
 	if !h.lookup.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
 		return "", userNotFound
@@ -70,17 +70,17 @@ func (h *remoteInteractions) remoteInteractionURL(r *rest.Request, profile, uri 
 	return page, ""
 }
 
-// maxAddressBytes is the longest address or handle that is looked at.
+// maxAddressBytes bounds URLs and handles in parameters.
 const maxAddressBytes = 2048
 
-// remoteParams say what is to be followed or answered, and by whom. They come by themselves or as user[…] and status[…].
+// remoteParams name the account or status of a request, and the user's handle. They are sent plain, or as user[…] and status[…].
 type remoteParams struct {
 	Nickname string         `param:"nickname"`
 	StatusID store.StatusID `param:"status_id"`
 	Profile  string         `param:"profile"`
 }
 
-// bindRemote returns the form for what a request is about, the ActivityPub id of that, and who wants to deal with it.
+// bindRemote returns the form for a request, the ActivityPub id of its account or status, and the user's handle.
 func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, profile string, err error) {
 	var p remoteParams
 	var nested struct {
@@ -113,7 +113,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 		if err != nil {
 			return form, "", "", err
 		}
-		form.Subject = "Answer, boost or favourite a post"
+		form.Subject = "Reply to, boost or favourite a post"
 		form.Hidden = []web.Field{{Name: "status_id", Value: st.ID.String()}}
 		return form, st.URI, p.Profile, nil
 	}
@@ -129,7 +129,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 	return form, a.URI, p.Profile, nil
 }
 
-// showRemote asks people of other servers for their handle.
+// showRemote asks a user of another server for their handle.
 func (h *remoteInteractions) showRemote(r *rest.Request) (any, error) {
 	form, _, _, err := h.bindRemote(r)
 	if err != nil {
@@ -138,7 +138,7 @@ func (h *remoteInteractions) showRemote(r *rest.Request) (any, error) {
 	return h.pages.Page(http.StatusOK, form)
 }
 
-// submitRemote leads them to their own server. Other sites must not use that to lead people astray.
+// submitRemote redirects to the user's own server. Forms of other sites are rejected, so that they cannot use it as an open redirect.
 func (h *remoteInteractions) submitRemote(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
@@ -154,7 +154,7 @@ func (h *remoteInteractions) submitRemote(r *rest.Request) (any, error) {
 	case userNotFound:
 		form.Fault = "Could not find user, or their server has no page for this."
 	default:
-		form.Fault = "Something went wrong. Your server gives no answer."
+		form.Fault = "Something went wrong. Your server does not answer."
 	}
 	return h.pages.Page(http.StatusOK, form)
 }

@@ -15,7 +15,7 @@ type renderer struct {
 	entities *entity.Builder
 }
 
-// account renders one account as others see it.
+// account renders one account for the viewer.
 func (h *renderer) account(r *rest.Request, id store.AccountID) (any, error) {
 	accounts, err := h.accounts(r, []store.AccountID{id})
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *renderer) account(r *rest.Request, id store.AccountID) (any, error) {
 	return accounts[0], nil
 }
 
-// accounts renders accounts as others see them, with what they are to the viewer if the request asks for that.
+// accounts renders accounts, with relationships if the request asks for them.
 func (h *renderer) accounts(r *rest.Request, ids []store.AccountID) (entity.List[entity.Account], error) {
 	if withRelationships(r) {
 		return h.entities.AccountsWithRelationships(r.Context(), r.Viewer, ids)
@@ -35,7 +35,7 @@ func (h *renderer) accounts(r *rest.Request, ids []store.AccountID) (entity.List
 	return h.entities.Accounts(r.Context(), ids)
 }
 
-// accountPage renders a page of accounts whose cursors are the ids of the accounts.
+// accountPage renders a page of accounts with their ids as cursors.
 func (h *renderer) accountPage(r *rest.Request, page rest.Page, ids []store.AccountID, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (h *renderer) accountPage(r *rest.Request, page rest.Page, ids []store.Acco
 	return h.accounts(r, ids)
 }
 
-// relationship returns what the viewer and one other account are to each other.
+// relationship returns the relationship of the viewer with one account.
 func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Relationship, error) {
 	list, err := h.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id})
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Re
 	return list[0], nil
 }
 
-// status renders what an operation on a status returned.
+// status renders the result of an operation on a status.
 func (h *renderer) status(r *rest.Request, st *store.Status, err error) (*entity.Status, error) {
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (h *renderer) status(r *rest.Request, st *store.Status, err error) (*entity
 	return h.entities.Status(r.Context(), r.Viewer, st.ID)
 }
 
-// statusEntries renders a page of a list of statuses that has cursors of its own.
+// statusEntries renders a page of statuses with cursors other than their ids.
 func (h *renderer) statusEntries(r *rest.Request, page rest.Page, rows []store.StatusEntry, err error) (entity.List[*entity.Status], error) {
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (h *renderer) statusEntries(r *rest.Request, page rest.Page, rows []store.S
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
 }
 
-// accountEntries renders a page of a list of accounts that has cursors of its own.
+// accountEntries renders a page of accounts with cursors other than their ids.
 func (h *renderer) accountEntries(r *rest.Request, page rest.Page, rows []store.AccountEntry, err error) (entity.List[entity.Account], error) {
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (h *renderer) accountEntries(r *rest.Request, page rest.Page, rows []store.
 	return h.accounts(r, ids)
 }
 
-// relationshipAfter answers with the viewer's relationship to the account of the path, once something has been done about it.
+// relationshipAfter answers an operation on the account of the path with its relationship.
 func (h *renderer) relationshipAfter(r *rest.Request, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (h *renderer) credentialAccount(r *rest.Request, a *store.Account, u *store
 	return h.entities.CredentialAccount(r.Context(), a, u, entity.CredentialDetails{UnreadCounts: counts, SettingsStore: settings})
 }
 
-// statusPage renders a page of a timeline, whose cursors are the ids of its statuses.
+// statusPage renders a page of statuses with their ids as cursors.
 func (h *renderer) statusPage(r *rest.Request, page rest.Page, ids []store.StatusID, err error) (entity.List[*entity.Status], error) {
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func (h *reports) routes() rest.Routes {
 	}
 }
 
-// createReport tells the staff of an account, and of statuses of it.
+// createReport reports an account and some of its statuses to staff.
 func (h *reports) createReport(r *rest.Request) (any, error) {
 	var p struct {
 		AccountID store.AccountID      `param:"account_id,required"`

@@ -23,7 +23,7 @@ func (h *scheduled) routes() rest.Routes {
 	}
 }
 
-// listScheduled returns the viewer's posts for later, the latest made first.
+// listScheduled lists the viewer's scheduled statuses, the newest first.
 func (h *scheduled) listScheduled(r *rest.Request) (any, error) {
 	page := r.Page(20)
 	rows, err := h.db.ScheduledStatuses(r.Context(), r.Viewer.ID, page.Page)
@@ -34,7 +34,7 @@ func (h *scheduled) listScheduled(r *rest.Request) (any, error) {
 	return h.entities.ScheduledStatuses(r.Context(), rows)
 }
 
-// ownScheduled returns the post for later of the path, which has to be the viewer's.
+// ownScheduled returns the viewer's scheduled status of the path.
 func (h *scheduled) ownScheduled(r *rest.Request) (*store.ScheduledStatus, error) {
 	return h.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 }
@@ -45,7 +45,7 @@ func scheduledParam(r *rest.Request) store.ScheduledID {
 	return id
 }
 
-// showScheduled returns one post for later.
+// showScheduled returns one scheduled status.
 func (h *scheduled) showScheduled(r *rest.Request) (any, error) {
 	row, err := h.ownScheduled(r)
 	if err != nil {
@@ -54,7 +54,7 @@ func (h *scheduled) showScheduled(r *rest.Request) (any, error) {
 	return h.entities.ScheduledStatus(r.Context(), row)
 }
 
-// reschedule gives a post for later another time. Nothing else of it can be changed.
+// reschedule changes the time of a scheduled status. Nothing else can be changed.
 func (h *scheduled) reschedule(r *rest.Request) (any, error) {
 	var p struct {
 		ScheduledAt string `param:"scheduled_at,required"`
@@ -73,7 +73,7 @@ func (h *scheduled) reschedule(r *rest.Request) (any, error) {
 	return h.entities.ScheduledStatus(r.Context(), row)
 }
 
-// cancelScheduled deletes a post for later and returns it as it was.
+// cancelScheduled deletes a scheduled status and returns it.
 func (h *scheduled) cancelScheduled(r *rest.Request) (any, error) {
 	before, err := h.showScheduled(r)
 	if err != nil {

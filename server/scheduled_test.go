@@ -230,7 +230,7 @@ func TestScheduledStatuses(t *testing.T) {
 		t.Errorf("moved to %v, %v", d, err)
 	}
 
-	// A deleted one never goes out, and its picture is free again. Moving one moves its job too.
+	// picture is a parameter with a file, a picture in a data: URL, or an empty text, which removes the picture.
 	picture := srv.AddMedia(alice)
 	cancelled := alice.Schedule("never", "media_ids[]", picture, "scheduled_at", apptest.FromNowJSON(100*time.Hour)).ID()
 	alice.Do("DELETE", "/api/v1/scheduled_statuses/"+cancelled, "", nil).Want(200)

@@ -23,7 +23,7 @@ func (h *scrobbles) routes() rest.Routes {
 	}
 }
 
-// createScrobble notes what the viewer listens to.
+// createScrobble records what the viewer listens to.
 func (h *scrobbles) createScrobble(r *rest.Request) (any, error) {
 	var p struct {
 		Title        string `param:"title"`
@@ -55,7 +55,7 @@ func (h *scrobbles) createScrobble(r *rest.Request) (any, error) {
 	return entity.NewScrobble(row, account), nil
 }
 
-// listScrobbles returns what an account, which may be named by its nickname, listened to.
+// listScrobbles lists what an account, named by id or nickname, listened to.
 func (h *scrobbles) listScrobbles(r *rest.Request) (any, error) {
 	id, err := h.lookup.accountIDOrNickname(r)
 	if err != nil {

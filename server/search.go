@@ -31,15 +31,15 @@ func (h *search) routes() rest.Routes {
 	}
 }
 
-// searchResults is what a search finds. All three lists are always there.
+// searchResults are the results of a search. All three lists are always present.
 type searchResults struct {
 	accounts  entity.List[entity.Account]
 	statuses  entity.List[*entity.Status]
 	hashtags  entity.List[entity.Tag]
-	namesOnly bool // hashtags are mere names
+	namesOnly bool // hashtags as texts
 }
 
-// AppendJSON renders what was found.
+// AppendJSON renders the results.
 func (f *searchResults) AppendJSON(dst []byte) []byte {
 	dst = f.accounts.AppendJSON(append(dst, `{"accounts":`...))
 	dst = f.statuses.AppendJSON(append(dst, `,"statuses":`...))
@@ -57,20 +57,19 @@ func (f *searchResults) AppendJSON(dst []byte) []byte {
 	return append(dst, ']', '}')
 }
 
-// searchQuery is what is looked for.
+// searchQuery are the parameters of a search.
 type searchQuery struct {
 	text      string
 	accounts  bool
 	statuses  bool
 	hashtags  bool
-	following bool // accounts that the viewer follows only
-	resolve   bool // ask other servers, too
+	following bool // only accounts that the viewer follows
+	resolve   bool // on other servers, too
 	author    string
 	page      rest.Page
 }
 
-// search finds accounts by handle and name, hashtags by their beginning, posts by their words and, of any kind, the one thing that an
-// address names.
+// search finds accounts by handle and name, hashtags by prefix, statuses by words, and the one thing that a URL names.
 func (h *search) search(r *rest.Request) (any, error) {
 	q, err := bindSearch(r)
 	if err != nil {
@@ -79,7 +78,7 @@ func (h *search) search(r *rest.Request) (any, error) {
 	return h.runSearch(r, q), nil
 }
 
-// searchV1 is search with hashtags as mere names.
+// searchV1 is search with hashtags as texts.
 func (h *search) searchV1(r *rest.Request) (any, error) {
 	q, err := bindSearch(r)
 	if err != nil {
@@ -111,12 +110,13 @@ func bindSearch(r *rest.Request) (*searchQuery, error) {
 	return q, nil
 }
 
-// isAddress tells whether nothing but an address is looked for: it names one thing.
+// isAddress returns true if the text is a URL.
 func (q *searchQuery) isAddress() bool {
 	return (strings.HasPrefix(q.text, "https://") || strings.HasPrefix(q.text, "http://")) && strings.IndexFunc(q.text, unicode.IsSpace) < 0
 }
 
-// runSearch does a search. A part that fails is empty, whatever the others find (extension API 22). The anonymous do not turn pages.
+// runSearch runs a search. If one part fails, it is empty and the others are returned (extension API 22). Anonymous clients get only
+// the first page.
 func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 	found := new(searchResults)
 	turned := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
@@ -150,7 +150,7 @@ func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 	return found
 }
 
-// findStatuses returns the posts that a text describes.
+// findStatuses returns the statuses that match a text.
 func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
 		Text: q.text, Viewer: viewerID(r), Host: h.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
@@ -169,11 +169,11 @@ func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*ent
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
 }
 
-// The most words of which each may be a hashtag, and all of them together one.
+// maxTagWords is the largest number of words in which hashtags are searched.
 const maxTagWords = 10
 
-// findTags returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
-// others; of several those count that were used or are written with the sign, and all of them joined to one.
+// findTags returns the hashtags that match a text. One word matches itself, used or not, and the hashtags that begin with it. Several
+// words match those that are used or have a #, and all of them joined.
 func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.Tag], error) {
 	words := strings.Fields(q.text)
 	if len(words) > maxTagWords {
@@ -198,7 +198,7 @@ func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.T
 	return h.entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
 }
 
-// tagsInWords returns the hashtags among several words, and the one that all of them make.
+// tagsInWords returns the hashtags among several words, and the one that joins them all.
 func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) {
 	var names, asked []string
 	var joined strings.Builder
@@ -239,7 +239,7 @@ func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 	return names, nil
 }
 
-// searchAccounts returns the accounts that are named by a text, or begin like it.
+// searchAccounts returns the accounts whose handle or name matches a text.
 func (h *search) searchAccounts(r *rest.Request) (any, error) {
 	var p struct {
 		Q         string `param:"q,required"`
@@ -251,8 +251,8 @@ func (h *search) searchAccounts(r *rest.Request) (any, error) {
 	return h.findAccounts(r, p.Q, p.Following, r.Page(40, 80))
 }
 
-// findAccounts returns a page of the accounts that are named by a text, or begin like it. If it is a handle that nobody here has, its
-// server may be asked.
+// findAccounts returns a page of accounts whose handle or name matches a text. An unknown handle is resolved if the viewer requests
+// it.
 func (h *search) findAccounts(r *rest.Request, text string, following bool, page rest.Page) (entity.List[entity.Account], error) {
 	ids, err := h.db.SearchAccounts(r.Context(), store.AccountSearch{
 		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.settings.Host(),
@@ -269,7 +269,7 @@ func (h *search) findAccounts(r *rest.Request, text string, following bool, page
 	return h.render.accounts(r, ids)
 }
 
-// searchAddress finds the one thing that an address names: a post that the viewer may see, or an account.
+// searchAddress finds what a URL names: a status that the viewer may see, or an account.
 func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchResults) error {
 	named, err := h.lookup.lookUpAddress(r, q.text)
 	if err != nil {
@@ -301,8 +301,7 @@ func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchRes
 	return nil
 }
 
-// resolveHandle returns the account of a handle that is not known here, if the viewer wants other servers to be asked and one of them
-// knows it; 0 otherwise. That it fails is no failure of the search.
+// resolveHandle resolves an unknown handle if the viewer requests it. It returns 0 if that fails, because the search goes on.
 func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
 	if h.resolve == nil || r.Viewer == nil || !rest.ParseBool(r.Query("resolve")) {
 		return 0

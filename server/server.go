@@ -29,7 +29,7 @@ import (
 	"svc/store"
 )
 
-// Config is what a Server is made of.
+// Config is what New needs.
 type Config struct {
 	Settings   *config.Config
 	DB         *store.DB
@@ -39,15 +39,15 @@ type Config struct {
 	Emojis     *emoji.Packs
 	Media      *media.Files
 	Proxy      *media.Proxy
-	StaticDir  string // the operator's own files, served in place of those that come with the server; "": none
+	StaticDir  string // the operator's files, which replace those of the program; "": none
 	Keys       *keys.Keys
-	Federation *federation.Service // nil: there are no dealings with other servers
+	Federation *federation.Service // nil: the server does not federate
 	Outbound   stream.Outbound     // for push messages
-	Resolve    Resolver            // nil: Federation is asked
-	Fallback   http.Handler        // answers what no route does outside of /api/; nil: a 404 in JSON
-	TempDir    string              // for uploads while their request lasts; "": the system's
+	Resolve    Resolver            // nil: uses Federation
+	Fallback   http.Handler        // serves paths without a route outside of /api/; nil: a 404 in JSON
+	TempDir    string              // for uploads during their request; "": the system's
 	Now        func() time.Time    // nil: time.Now
-	Log        *slog.Logger        // nil: nothing is logged
+	Log        *slog.Logger        // nil: discards
 }
 
 // Server answers all requests. It is an http.Handler; Serve runs it on a listener.
@@ -108,7 +108,7 @@ type parts struct {
 	baseURL string
 }
 
-// tables returns the route tables of all resources. Each is at the top of the file with its handlers. They are the same for empty parts.
+// tables returns the route tables of all resources. They are the same for empty parts.
 func (c parts) tables() []rest.Routes {
 	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
 	render := &renderer{db: c.DB, entities: c.Entities}
@@ -167,8 +167,7 @@ func (c parts) tables() []rest.Routes {
 	}...)
 }
 
-// Serve answers what comes in on ln until ctx ends. Then it takes no new requests, closes the streams, and gives the requests under
-// way some seconds.
+// Serve accepts connections on ln until ctx ends. Then it closes the streams and gives pending requests rest.ShutdownTimeout.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	var streams sync.WaitGroup
 	streams.Add(1)

@@ -5,7 +5,7 @@ import (
 	"svc/server/rest"
 )
 
-// settingsRoutes are what front ends store for people, one object each: the same that an account shows as svc.settings_store.
+// settingsRoutes are the objects that front ends store for a user, also found in svc.settings_store of the account.
 func (h *profile) settingsRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/settings/:app":   {rest.User("read:accounts"), h.showSettings},
@@ -13,10 +13,10 @@ func (h *profile) settingsRoutes() rest.Routes {
 	}
 }
 
-// maxFrontendName is how long the name of a front end may be, in bytes.
+// maxFrontendName bounds the name of a front end, in bytes.
 const maxFrontendName = 100
 
-// showSettings returns what a front end has stored for the viewer.
+// showSettings returns the object of a front end.
 func (h *profile) showSettings(r *rest.Request) (any, error) {
 	if stored, ok := r.User.SettingsStore.V[r.Param("app")]; ok {
 		return stored, nil
@@ -24,8 +24,7 @@ func (h *profile) showSettings(r *rest.Request) (any, error) {
 	return nil, nil
 }
 
-// mergeSettings merges an object into what a front end has stored for the viewer. The body is the object itself; of a form, all
-// fields are text.
+// mergeSettings merges an object into that of a front end. The body is the object; the fields of a form are texts.
 func (h *profile) mergeSettings(r *rest.Request) (any, error) {
 	app := r.Param("app")
 	if len(app) > maxFrontendName {

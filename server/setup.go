@@ -32,16 +32,16 @@ func (h *setupPage) routes() rest.Routes {
 	}
 }
 
-// SetupURL returns the address of the set-up page. It leads nowhere once there is an administrator.
+// SetupURL returns the URL of the setup page. It is invalid once there is an admin.
 func SetupURL(c *config.Config, k *keys.Keys) string { return c.URL().String() + setupPath(k) }
 
 func setupPath(k *keys.Keys) string {
 	return "/setup/" + base64.RawURLEncoding.EncodeToString(k.Secret("set-up page"))
 }
 
-var errSetupDone = errs.New(http.StatusGone, "This link has done its work: the server has an administrator.")
+var errSetupDone = errs.New(http.StatusGone, "This link is no longer valid: the server has an administrator.")
 
-// checkSetup checks the address, and whether there is anything to set up.
+// checkSetup returns an error if the token is wrong or there is an admin.
 func (h *setupPage) checkSetup(r *rest.Request) error {
 	if !hmac.Equal([]byte("/setup/"+r.Param("token")), []byte(setupPath(h.keys))) {
 		return errs.NotFound("There is no page at this address.")
@@ -53,7 +53,7 @@ func (h *setupPage) checkSetup(r *rest.Request) error {
 	return err
 }
 
-// showSetup asks for the account of the first administrator.
+// showSetup shows the form.
 func (h *setupPage) showSetup(r *rest.Request) (any, error) {
 	if err := h.checkSetup(r); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (h *setupPage) showSetup(r *rest.Request) (any, error) {
 	return h.pages.Page(http.StatusOK, web.Setup{Action: setupPath(h.keys)})
 }
 
-// setup makes the account of the first administrator, and signs the browser in to it.
+// setup creates the first admin and signs the browser in.
 func (h *setupPage) setup(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite

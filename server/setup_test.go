@@ -15,7 +15,7 @@ func TestSetup(t *testing.T) {
 	b := srv.Browser()
 	b.Get(link+"x").Want(404, "There is no page at this address")
 	b.Get("/setup/nonsense").Want(404)
-	page := b.Get(link).Want(200, "Make the first account", "@nickname@"+srv.Settings.Host())
+	page := b.Get(link).Want(200, "Create the first account", "@nickname@"+srv.Settings.Host())
 	if page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("headers: %v", page.Header)
 	}

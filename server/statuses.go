@@ -31,7 +31,7 @@ func (h *statuses) routes() rest.Routes {
 	}
 }
 
-// createStatus posts a status, now or later, or with preview shows what would be posted.
+// createStatus publishes or schedules a status, or renders it without publishing (preview).
 func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Status         string          `param:"status"`
@@ -73,7 +73,7 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	d.Visibility, d.List = parseVisibility(p.Visibility)
 	if p.InConversation != "" {
 		d.InConversation = new(store.DirectConversationID)
-		d.InConversation.UnmarshalText([]byte(p.InConversation)) // 0, which is none of anybody's, for what is no id
+		d.InConversation.UnmarshalText([]byte(p.InConversation)) // 0, an unknown conversation, if it is no id
 	}
 	if r.Token != nil {
 		d.App = r.Token.AppID
@@ -117,12 +117,12 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	return h.entities.PublishedStatus(r.Context(), r.Viewer, c, mark)
 }
 
-// parseVisibility reads whom a status is for: a visibility, or list:ID. Unknown words leave it to the author's default.
+// parseVisibility reads a visibility or list:ID. It returns nil for unknown words, which means the author's default.
 func parseVisibility(text string) (*store.Visibility, store.ListID) {
 	var list store.ListID
 	if id, ok := strings.CutPrefix(text, "list:"); ok {
 		v := store.ListOnly
-		list.UnmarshalText([]byte(id)) // 0, which is no list, for what is no id
+		list.UnmarshalText([]byte(id)) // 0, an unknown list, if it is no id
 		return &v, list
 	}
 	v, ok := store.ParseVisibility(text)
@@ -132,7 +132,7 @@ func parseVisibility(text string) (*store.Visibility, store.ListID) {
 	return &v, 0
 }
 
-// parseSchedule reads when a status is to be posted, the zero time if nothing is said of it.
+// parseSchedule reads scheduled_at. It returns the zero time for "".
 func parseSchedule(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -144,7 +144,7 @@ func parseSchedule(text string) (time.Time, error) {
 	return at, nil
 }
 
-// parseTime reads ISO 8601; without a zone it is UTC.
+// parseTime reads ISO 8601, in UTC if there is no zone.
 func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", time.DateOnly} {
@@ -156,16 +156,16 @@ func parseTime(text string) (time.Time, error) {
 	return at, err
 }
 
-// seconds returns a time that a client gives in seconds, a hundred years at most.
+// seconds returns a duration of at most a hundred years.
 func seconds(n int64) time.Duration {
 	const most = 100 * 365 * 24 * 60 * 60
 	return time.Duration(max(-1, min(n, most))) * time.Second
 }
 
-// maxStatusIDs is how many statuses can be asked for by id (spec 4.6); more are not looked at.
+// maxStatusIDs is how many ids a request may have (spec 4.6). More are ignored.
 const maxStatusIDs = 100
 
-// listStatuses returns the statuses that have one of the ids and that the viewer may see, the newest first.
+// listStatuses returns the statuses of the ids that the viewer may see, the newest first.
 func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.StatusID `param:"ids"`
@@ -212,7 +212,7 @@ func statusParam(r *rest.Request) store.StatusID {
 	return id
 }
 
-// viewerID returns the viewer's id, 0 for the anonymous.
+// viewerID returns the viewer's id, 0 for anonymous requests.
 func viewerID(r *rest.Request) store.AccountID {
 	if r.Viewer == nil {
 		return 0
@@ -220,7 +220,7 @@ func viewerID(r *rest.Request) store.AccountID {
 	return r.Viewer.ID
 }
 
-// deleteStatus removes a status and returns it as it was, with its source, so that it can be written anew.
+// deleteStatus deletes a status and returns it with its source, so that it can be redrafted.
 func (h *statuses) deleteStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
 	before, err := h.entities.Status(r.Context(), r.Viewer, id)
@@ -234,7 +234,7 @@ func (h *statuses) deleteStatus(r *rest.Request) (any, error) {
 	return before.WithText(st.Text), nil
 }
 
-// showCard answers what old clients ask for instead of reading it in the status.
+// showCard returns the preview card of a status, for old clients.
 func (h *statuses) showCard(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {

@@ -27,7 +27,7 @@ func (h *tags) routes() rest.Routes {
 	}
 }
 
-// followedTags returns the hashtags that the viewer follows, paged by the follows' own ids.
+// followedTags lists the hashtags that the viewer follows, with the ids of the follows as cursors.
 func (h *tags) followedTags(r *rest.Request) (any, error) {
 	page := r.Page(100, 200)
 	rows, err := h.db.FollowedTags(r.Context(), r.Viewer.ID, page.Page)
@@ -48,7 +48,7 @@ func (h *tags) showTag(r *rest.Request) (any, error) {
 	return h.renderTag(r, name, err)
 }
 
-// followTag has public posts with a hashtag in the viewer's home.
+// followTag follows a hashtag.
 func (h *tags) followTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
 	if err == nil {
@@ -57,7 +57,7 @@ func (h *tags) followTag(r *rest.Request) (any, error) {
 	return h.renderTag(r, name, err)
 }
 
-// unfollowTag ends that.
+// unfollowTag unfollows a hashtag.
 func (h *tags) unfollowTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
 	if err == nil {

@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// threadRoutes are about the threads that statuses belong to.
+// threadRoutes are the threads of statuses.
 func (h *statuses) threadRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), h.showContext},
@@ -15,13 +15,13 @@ func (h *statuses) threadRoutes() rest.Routes {
 	}
 }
 
-// How much of a thread is shown at once.
+// How much of a thread one request returns.
 var (
 	userThreadLimits      = store.ThreadLimits{Ancestors: 4096, Descendants: 4096, Depth: 4096}
 	anonymousThreadLimits = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}
 )
 
-// showContext returns what is above and below a status in its thread.
+// showContext returns the ancestors and descendants of a status.
 func (h *statuses) showContext(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *statuses) showContext(r *rest.Request) (any, error) {
 	return h.entities.Context(r.Context(), r.Viewer, above, below)
 }
 
-// muteThread mutes the thread of a status, for a time (expires_in) or for good.
+// muteThread mutes the thread of a status, for expires_in seconds or without end.
 func (h *statuses) muteThread(r *rest.Request) (any, error) {
 	var p struct {
 		ExpiresIn int64 `param:"expires_in"` // seconds; 0: for good
@@ -55,7 +55,7 @@ func (h *statuses) muteThread(r *rest.Request) (any, error) {
 	return h.render.status(r, st, err)
 }
 
-// unmuteThread ends the mute of a thread.
+// unmuteThread removes the mute of a thread.
 func (h *statuses) unmuteThread(r *rest.Request) (any, error) {
 	st, err := h.social.UnmuteThread(r.Context(), r.Viewer, statusParam(r))
 	return h.render.status(r, st, err)

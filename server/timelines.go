@@ -29,7 +29,7 @@ func (h *timelines) routes() rest.Routes {
 	}
 }
 
-// homeTimeline returns what those whom the viewer follows posted.
+// homeTimeline returns the viewer's home timeline.
 func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
@@ -68,10 +68,10 @@ func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 	return h.render.statusPage(r, page, ids, err)
 }
 
-// The most hashtags that one request may combine.
+// maxTagsCombined is how many further hashtags one request may combine.
 const maxTagsCombined = 8
 
-// tagTimeline returns what is public and has a hashtag. any, all and none combine it with others.
+// tagTimeline returns public statuses with a hashtag. any, all and none combine it with others.
 func (h *timelines) tagTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
@@ -102,7 +102,7 @@ func tagNames(written []string) []string {
 	return names
 }
 
-// listTimeline returns what the members of one of the viewer's lists posted.
+// listTimeline returns the statuses of the members of one of the viewer's lists.
 func (h *timelines) listTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
@@ -119,7 +119,7 @@ func (h *timelines) listTimeline(r *rest.Request) (any, error) {
 	return h.render.statusPage(r, page, ids, err)
 }
 
-// directTimeline returns the direct posts that the viewer wrote or got.
+// directTimeline returns the direct statuses from and to the viewer.
 func (h *timelines) directTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
@@ -130,7 +130,7 @@ func (h *timelines) directTimeline(r *rest.Request) (any, error) {
 	return h.render.statusPage(r, page, ids, err)
 }
 
-// accountStatuses returns what an account posted, or with pinned what it has pinned. The account may be named by its nickname.
+// accountStatuses returns the statuses of an account, named by id or nickname, or with pinned the pinned ones.
 func (h *timelines) accountStatuses(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
@@ -160,7 +160,7 @@ func (h *timelines) accountStatuses(r *rest.Request) (any, error) {
 	return h.render.statusPage(r, page, ids, err)
 }
 
-// bindFilter reads the parameters that all timelines have (spec 4.6).
+// bindFilter binds the parameters that all timelines have in common (spec 4.6).
 func bindFilter(r *rest.Request) (store.Filter, error) {
 	var p struct {
 		WithMuted         bool     `param:"with_muted"`
@@ -184,7 +184,7 @@ func bindFilter(r *rest.Request) (store.Filter, error) {
 	return f, nil
 }
 
-// parseVisibilities reads names; unknown ones are left out.
+// parseVisibilities reads visibilities and ignores unknown ones.
 func parseVisibilities(names []string) []store.Visibility {
 	var list []store.Visibility
 	for _, name := range names {

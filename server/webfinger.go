@@ -15,7 +15,7 @@ import (
 	"svc/store"
 )
 
-// webFingerRoutes tell who is behind a handle (RFC 7033).
+// webFingerRoutes resolve handles (RFC 7033).
 func (h *activityPub) webFingerRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /.well-known/webfinger":      {documentAccess, h.showWebFinger},
@@ -24,11 +24,11 @@ func (h *activityPub) webFingerRoutes() rest.Routes {
 }
 
 var (
-	errNoResource  = errs.BadRequest("There is no resource to look up")
+	errNoResource  = errs.BadRequest("Missing parameter: resource")
 	errAccountGone = errs.New(http.StatusGone, "The account was deleted")
 )
 
-// resourceDescriptor tells which actor and which page belong to a handle. It is JSON or XML, as is asked for.
+// resourceDescriptor is the answer of WebFinger, as JSON or XML.
 type resourceDescriptor struct {
 	XMLName xml.Name         `json:"-" xml:"http://docs.oasis-open.org/ns/xri/xrd-1.0 XRD"`
 	Subject string           `json:"subject" xml:"Subject"`
@@ -44,7 +44,7 @@ type descriptorLink struct {
 	Template string `json:"template,omitempty" xml:"template,attr,omitempty"`
 }
 
-// showWebFinger answers with who is behind a handle, or an address of theirs (federation 1.2).
+// showWebFinger answers with the account of a handle or URL (federation 1.2).
 func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Vary", "Accept")
 	resource := r.URL.Query().Get("resource")
@@ -72,7 +72,7 @@ func (h *activityPub) showHostMetaJSON(*rest.Request) (any, error) {
 	return map[string]any{"links": []any{map[string]any{"rel": "lrdd", "type": "application/jrd+json", "template": template}}}, nil
 }
 
-// accountOfResource returns the account of a resource: a handle, in one of its forms, or an address.
+// accountOfResource returns the account of a handle, in one of its forms, or of a URL.
 func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*store.Account, error) {
 	if scheme, _, ok := strings.Cut(resource, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
 		return h.accountOfAddress(ctx, resource)
@@ -89,14 +89,14 @@ func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*
 	return h.localAccountByName(ctx, handle[:at])
 }
 
-// localAccountByName returns a local account, or one of the server's own, by its name.
+// localAccountByName returns a local account or a server actor.
 func (h *activityPub) localAccountByName(ctx context.Context, name string) (*store.Account, error) {
 	a, err := h.federation.DocumentServer.ServerActorByName(ctx, strings.ToLower(name))
 	if !errs.IsNotFound(err) {
 		return a, err
 	}
 	a, err = h.db.AccountByName(ctx, name, "")
-	if err == nil && h.federation.Documents.IsServerActor(a) { // which is not there at the moment
+	if err == nil && h.federation.Documents.IsServerActor(a) { // federation is disabled
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
@@ -130,7 +130,8 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 	return a, err
 }
 
-// describeAccount tells of an account. Its aliases are addresses here only: others would take more for the same account.
+// describeAccount returns the descriptor of an account. Its aliases are local URLs only, because others take all aliases for the same
+// account.
 func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
 	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + h.settings.Host(), Aliases: []string{a.URI}}
 	if a.URL != a.URI {
@@ -140,13 +141,13 @@ func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
 	for _, kind := range []string{activity.MediaType, activity.LDMediaType + `; profile="` + activity.LDProfile + `"`} {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
 	}
-	if !h.federation.Documents.IsServerActor(a) { // where people follow from here what they have found elsewhere
+	if !h.federation.Documents.IsServerActor(a) { // with which users of this server follow what they found on others
 		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.baseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d
 }
 
-// negotiate returns the descriptor in the form that a request asks for.
+// negotiate returns the descriptor in the requested format.
 func (d resourceDescriptor) negotiate(r *http.Request) (any, error) {
 	list := acceptPreferences(r,
 		func(media string, _ map[string]string) bool {
