@@ -233,7 +233,7 @@ func TestAuthorizedFetch(t *testing.T) {
 		if got := a.Header.Get("Cache-Control"); got != "private, no-store" {
 			t.Errorf("%s: Cache-Control is %q", path, got)
 		}
-		rejected.FetchAs(srv, path, bad, apptest.ActivityJSON).WantError(403, "There are no dealings with this server")
+		rejected.FetchAs(srv, path, bad, apptest.ActivityJSON).WantError(403, "This instance is blocked")
 	}
 	srv.GetDocument("/objects/nothing").WantError(401, "Requests have to be signed here")
 	if n := rejected.AllFetches(); n != 0 {
@@ -270,7 +270,7 @@ func TestRejectedHosts(t *testing.T) {
 	st := alice.Publish("hello").ID()
 	bad := rejected.AddActor("bad")
 	for _, path := range []string{"/users/" + alice.ID, "/objects/" + st, "/users/" + alice.ID + "/outbox", "/objects/nothing"} {
-		rejected.FetchAs(srv, path, bad, apptest.ActivityJSON).WantError(403, "There are no dealings with this server")
+		rejected.FetchAs(srv, path, bad, apptest.ActivityJSON).WantError(403, "This instance is blocked")
 	}
 	if n := rejected.AllFetches(); n != 0 {
 		t.Errorf("it was asked %d times", n)

@@ -124,7 +124,7 @@ func TestAuthorizeInteraction(t *testing.T) {
 		t.Fatalf("who has signed in goes on at %s, %v", address, params)
 	}
 	page := b.Get("/ostatus_subscribe", "acct", bob).Want(200, "@bob@"+p.Host, "Follow")
-	page.Submit(0).Want(200, "You have asked to follow")
+	page.Submit(0).Want(200, "You have requested to follow")
 	apptest.Settle(srv)
 	follow := apptest.LastDelivered(t, p, "Follow")
 	p.PostAndSettle(srv, p.Activity("Accept", bob, follow))
@@ -132,10 +132,10 @@ func TestAuthorizeInteraction(t *testing.T) {
 	page.Submit(0).Want(200, "You do not follow this account")
 
 	page = b.Get("/ostatus_subscribe", "acct", note["id"].(string)).Want(200, "answer me")
-	said := page.Submit(0, "status", "here is one").Want(200, "Your answer is posted")
+	said := page.Submit(0, "status", "here is one").Want(200, "Your reply is posted")
 	page.Submit(0, "status", "here is one").Want(200) // the same form again
 	said.Submit(0, "status", "").Want(422)
-	for i, want := range []string{"favourites", "boosted", "bookmarks"} {
+	for i, want := range []string{"favourited", "boosted", "bookmarked"} {
 		page.Submit(i+1).Want(200, want)
 	}
 	apptest.Settle(srv)
@@ -169,7 +169,7 @@ func TestAuthorizeInteraction(t *testing.T) {
 	b.Origin = "https://elsewhere.example"
 	b.Post("/ostatus_subscribe", values).Want(403)
 	b.Origin = srv.URL
-	b.Post("/ostatus_subscribe", values).Want(200, "You have asked")
+	b.Post("/ostatus_subscribe", values).Want(200, "You have requested")
 	values.Set("decision", "switch")
 	b.Post("/ostatus_subscribe", values).Want(200, "Sign in")
 	b.Get("/ostatus_subscribe", "acct", bob).Want(200, "Sign in")

@@ -153,8 +153,8 @@ func TestAuthorizeRefuses(t *testing.T) {
 		status int
 		want   string // in the page, or error for the app
 	}{
-		{"an unknown app", []string{"client_id", "nobody"}, 400, "not known"},
-		{"no app", []string{"client_id", "-"}, 400, "not known"},
+		{"an unknown app", []string{"client_id", "nobody"}, 400, "does not know"},
+		{"no app", []string{"client_id", "-"}, 400, "does not know"},
 		{"another address", []string{"redirect_uri", "https://app.example.com/callback/"}, 400, "not registered"},
 		{"an address with a query", []string{"redirect_uri", callback + "?x=1"}, 400, "not registered"},
 		{"another case", []string{"redirect_uri", "https://APP.example.com/callback"}, 400, "not registered"},
@@ -166,7 +166,7 @@ func TestAuthorizeRefuses(t *testing.T) {
 		{"the plain challenge", []string{"code_challenge", strings.Repeat("a", 43), "code_challenge_method", "plain"}, 302, "invalid_request"},
 		{"a challenge without method", []string{"code_challenge", strings.Repeat("a", 43)}, 302, "invalid_request"},
 		{"a malformed challenge", []string{"code_challenge", "a b", "code_challenge_method", "S256"}, 302, "invalid_request"},
-		{"another kind of answer, and no way back", []string{"client_id", oob.ID, "redirect_uri", "-", "scope", "-", "response_type", "token"}, 400, "kind"},
+		{"another kind of answer, and no way back", []string{"client_id", oob.ID, "redirect_uri", "-", "scope", "-", "response_type", "token"}, 400, "response type"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			values := apptest.Pairs(good)
@@ -353,5 +353,5 @@ func TestAuthorizeIsThrottled(t *testing.T) {
 	for range srv.Settings.RateLimit.Authentication.Count {
 		login.Submit(0).Want(200)
 	}
-	login.Submit(0).Want(429, "Too many tries")
+	login.Submit(0).Want(429, "Too many attempts")
 }

@@ -23,7 +23,7 @@ func TestPagesForPeople(t *testing.T) {
 		contentType  string
 		contains     []string
 	}{
-		{"/", "text/html", 200, "text/html", []string{"Tea &amp; &lt;Biscuits&gt;", "For friends of tea", "does not take new people"}},
+		{"/", "text/html", 200, "text/html", []string{"Tea &amp; &lt;Biscuits&gt;", "For friends of tea", "Registration is closed"}},
 		{"/", "", 200, "text/html", []string{"<h1>"}},
 		{"/no/such/page", "text/html,*/*", 404, "text/html", []string{"There is no page at this address."}},
 		{"/no/such/page", "application/json", 404, "application/json", []string{`{"error":"Record not found"}`}},

@@ -144,5 +144,5 @@ func TestPasswordResetIsThrottled(t *testing.T) {
 	for range srv.Settings.RateLimit.PasswordReset.Count {
 		b.Post("/api/v1/svc/password_reset", nil).Want(200, "Invalid Token")
 	}
-	b.Post("/api/v1/svc/password_reset", nil).Want(429, "Too many tries")
+	b.Post("/api/v1/svc/password_reset", nil).Want(429, "Too many attempts")
 }
