@@ -3,22 +3,20 @@ package admin_test
 import (
 	"context"
 	"database/sql"
-	"log/slog"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"svc/app"
+	"svc/app/apptest"
+
 	"svc/admin"
-	"svc/internal/config"
-	"svc/internal/password"
-	"svc/media"
 	"svc/social"
 	"svc/store"
 )
 
-// harness is a database with the services social and admin, a clock that tests advance, and jobs that run when a test says so.
+// harness is a server with a clock that tests advance, and jobs that run when a test says so.
 type harness struct {
 	t           testing.TB
 	dir         string
@@ -38,34 +36,12 @@ func (h *harness) advance(d time.Duration) { h.clockOffset.Add(int64(d)) }
 
 func newHarness(t testing.TB) *harness {
 	t.Helper()
-	schema, err := os.ReadFile("../schema.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &harness{t: t, dir: t.TempDir()}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if h.db, err = store.Open(t.Context(), store.Options{Dir: h.dir, Schema: string(schema), Now: h.now, Log: log}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	h := &harness{t: t}
+	srv := apptest.StartWith(t, app.Options{Now: h.now})
+	h.dir, h.db, h.social, h.admin, h.worker = srv.Dir, srv.DB, srv.Social, srv.Admin, srv.Worker
 	h.rawDB = must(sql.Open("sqlite", filepath.Join(h.dir, store.File)))(t)
 	t.Cleanup(func() { h.rawDB.Close() })
 	h.db.Subscribe(func(events []store.Event) { h.events = append(h.events, events...) })
-	c := social.FromSettings(config.Default())
-	c.Passwords = password.New(password.Cost{Memory: 64, Passes: 1, Lanes: 1})
-	files, err := media.Open(filepath.Join(h.dir, "media"), media.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.social = social.New(h.db, files, c, log)
-	h.admin = admin.New(h.db, h.social, "svc", log)
-	h.worker = store.NewWorker(h.db, 2, log)
-	h.social.Register(h.worker)
-	h.admin.Register(h.worker)
 	return h
 }
 

@@ -1,20 +1,19 @@
 package social_test
 
 import (
-	"log/slog"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"svc/internal/config"
+	"svc/app"
+	"svc/app/apptest"
+
 	"svc/media"
 	"svc/social"
 	"svc/store"
 )
 
-// harness is a Service with its own database and files, and a clock that tests advance.
+// harness is the Service of a server with a clock that tests advance.
 type harness struct {
 	*social.Service
 	t           *testing.T
@@ -27,36 +26,16 @@ type harness struct {
 
 func newHarness(t *testing.T) *harness {
 	t.Helper()
-	schema, err := os.ReadFile("../schema.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &harness{t: t, dir: t.TempDir()}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b.db, err = store.Open(t.Context(), store.Options{
-		Dir: b.dir, Schema: string(schema), Log: log,
-		Now: func() time.Time { return time.Now().Add(time.Duration(b.clockOffset.Load())) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.files, err = media.Open(filepath.Join(b.dir, "media"), media.Limits{}); err != nil {
-		t.Fatal(err)
-	}
-	b.Service = social.New(b.db, b.files, social.FromSettings(config.Default()), log)
-	b.worker = store.NewWorker(b.db, 1, log)
-	b.Register(b.worker)
-	t.Cleanup(func() {
-		b.db.Close()
-		b.files.Close()
-	})
+	b := &harness{t: t}
+	srv := apptest.StartWith(t, app.Options{Now: func() time.Time { return time.Now().Add(time.Duration(b.clockOffset.Load())) }})
+	b.Service, b.db, b.files, b.worker, b.dir = srv.Social, srv.DB, srv.Media, srv.Worker, srv.Dir
 	return b
 }
 
 // account adds a local account.
 func (b *harness) account(nick string) *store.Account {
 	b.t.Helper()
-	a := &store.Account{Nickname: nick, ActorType: "Person", URI: "http://localhost:4000/users/" + nick}
+	a := &store.Account{Nickname: nick, ActorType: "Person", URI: b.BaseURL + "/users/" + nick}
 	b.update(func(tx *store.Tx) error {
 		if err := tx.AddAccount(b.t.Context(), a); err != nil {
 			return err
