@@ -23,6 +23,7 @@ import (
 	"svc/emoji"
 	"svc/federation"
 	"svc/federation/policy"
+	"svc/federation/remote"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -94,7 +95,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
 		return s, err
 	}
-	policies := policy.New(c, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: federation.MayFetch})
+	policies := policy.New(c, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
 
 	socialConfig := social.FromSettings(c)
 	socialConfig.Fetch, socialConfig.Policies = outbound, policies

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
@@ -24,7 +25,7 @@ func (r *Receiver) handleAnnounce(ctx context.Context, in *inbox.Activity) error
 	}
 	objects := in.Values("object")
 	if len(objects) == 0 {
-		return Refuse("it is about nothing")
+		return remote.Refuse("it is about nothing")
 	}
 	var first error
 	for i, v := range objects[:min(len(objects), maxAnnounced)] {
@@ -32,7 +33,7 @@ func (r *Receiver) handleAnnounce(ctx context.Context, in *inbox.Activity) error
 		if err == nil && id != 0 && !relay {
 			err = r.receiveBoost(ctx, in, id, uri, i)
 		}
-		if err != nil && !IsFinal(err) {
+		if err != nil && !remote.IsFinal(err) {
 			return err
 		}
 		first = errors.Join(first, err)
@@ -63,16 +64,16 @@ func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v an
 		ref = o.Ref("object")
 	case o.Is("Delete"):
 		return 0, "", r.handleAnnouncedDelete(ctx, o)
-	case o != nil && o.Type() != "" && !o.Is(NoteTypes...):
+	case o != nil && o.Type() != "" && !o.Is(remote.NoteTypes...):
 		return 0, "", nil // what a group says of favourites and the like
 	}
 	if ref == "" {
-		return 0, "", Refuse("it is about nothing")
+		return 0, "", remote.Refuse("it is about nothing")
 	}
 	if host, err := activity.Host(ref, r.AllowLoopback); err == nil && host == r.Host {
 		id, err := r.local.statusIDByURI(ctx, ref)
 		if err == nil && id == 0 {
-			err = Refuse("there is no such post here")
+			err = remote.Refuse("there is no such post here")
 		}
 		return id, ref, err
 	}
@@ -96,10 +97,10 @@ func (r *Receiver) announcedRemoteStatus(ctx context.Context, in *inbox.Activity
 	if st != nil || err != nil {
 		return st, err
 	}
-	if o.Is(NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.Actor.URI) && activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
+	if o.Is(remote.NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.Actor.URI) && activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
 		return r.receiveAnnouncedNote(ctx, in, o)
 	}
-	return r.statuses.FetchStatus(ctx, ref, FetchOptions{Budget: in.FetchBudget})
+	return r.statuses.FetchStatus(ctx, ref, remote.FetchOptions{Budget: in.FetchBudget})
 }
 
 // receiveAnnouncedNote takes in a post of the actor's own that it boosts and sends along, as others could not ask for it: it may be for its
@@ -110,12 +111,12 @@ func (r *Receiver) receiveAnnouncedNote(ctx context.Context, in *inbox.Activity,
 		return nil, err
 	}
 	if n.AuthorURI != in.Actor.URI {
-		return nil, Refuse("its object is attributed to somebody else")
+		return nil, remote.Refuse("its object is attributed to somebody else")
 	}
 	if err := r.statuses.ApplyFollowers(ctx, n, o, nil, in.Actor); err != nil {
 		return nil, err
 	}
-	if err := r.statuses.applyPoliciesToNote(ctx, in.Actor, n, "Create"); err != nil {
+	if err := r.statuses.ApplyPolicies(ctx, in.Actor, n, "Create"); err != nil {
 		return nil, err
 	}
 	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, n.Visibility <= store.Private, in.FetchBudget
@@ -134,7 +135,7 @@ func (r *Receiver) handleAnnouncedDelete(ctx context.Context, o activity.Object)
 
 // receiveBoost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
 func (r *Receiver) receiveBoost(ctx context.Context, in *inbox.Activity, id store.StatusID, uri string, i int) error {
-	b := social.IncomingReblog{URI: in.URI, Visibility: in.Visibility, Published: plausibleTime(in.Time("published"), in.Row.ReceivedAt.Time())}
+	b := social.IncomingReblog{URI: in.URI, Visibility: in.Visibility, Published: remote.PlausibleTime(in.Time("published"), in.Row.ReceivedAt.Time())}
 	if i > 0 {
 		b.URI += "#" + contentHash(uri)
 	}
@@ -144,7 +145,7 @@ func (r *Receiver) receiveBoost(ctx context.Context, in *inbox.Activity, id stor
 
 // boostVisibility returns whom a boost is for. Some servers do not say: it is for everybody then.
 func boostVisibility(o activity.Object) store.Visibility {
-	to, cc := o.Refs("to", maxAddressees), o.Refs("cc", maxAddressees)
+	to, cc := o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees)
 	switch {
 	case slices.ContainsFunc(to, activity.IsPublic), len(to) == 0 && len(cc) == 0:
 		return store.Public

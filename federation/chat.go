@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/text"
 	"svc/social"
@@ -18,11 +19,11 @@ const maxChatMessage = 100_000 // characters (federation 4.3)
 func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, object activity.Object) error {
 	id := object.ID()
 	if !activity.SameHost(id, in.Actor.URI, r.AllowLoopback) {
-		return Refuse("its id is of another host than its actor")
+		return remote.Refuse("its id is of another host than its actor")
 	}
 	for _, key := range []string{"attributedTo", "actor"} {
 		if by := object.Ref(key); by != "" && by != in.Actor.URI {
-			return Refuse("it is a message of %s", by)
+			return remote.Refuse("it is a message of %s", by)
 		}
 	}
 	to, err := r.chatRecipient(ctx, in, object)
@@ -31,7 +32,7 @@ func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, o
 	}
 	content, _ := object.TextAndLanguage("content")
 	if utf8.RuneCountInString(content) > maxChatMessage {
-		return Refuse("it is too long")
+		return remote.Refuse("it is too long")
 	}
 	m := social.IncomingChatMessage{
 		URI: id, Content: text.Sanitize(content), CreatedAt: r.activityTime(in, "published").Time(), Emojis: r.reader.ParseEmojis(object), Attachment: r.chatAttachment(object),
@@ -51,11 +52,11 @@ func (r *Receiver) chatRecipient(ctx context.Context, in *inbox.Activity, object
 		}
 	}
 	if len(to) != 1 || len(object.Refs("cc", 1))+len(in.Refs("cc", 1)) > 0 {
-		return nil, Refuse("it is not for one person")
+		return nil, remote.Refuse("it is not for one person")
 	}
 	account, err := r.local.localAccount(ctx, to[0])
 	if err == nil && account == nil {
-		err = Refuse("it is for nobody here")
+		err = remote.Refuse("it is for nobody here")
 	}
 	return account, err
 }
@@ -71,7 +72,7 @@ func (r *Receiver) deleteChatMessage(ctx context.Context, actor *store.Account, 
 
 // chatAttachment returns the one attachment of a message, nil if it has none that could be shown.
 func (r *Receiver) chatAttachment(object activity.Object) *store.Media {
-	for _, a := range object.Objects("attachment", maxNoteMedia) {
+	for _, a := range object.Objects("attachment", remote.MaxAttachments) {
 		if file, _ := r.reader.ParseAttachment(a); file != nil {
 			return file
 		}

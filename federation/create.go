@@ -5,26 +5,26 @@ import (
 	"errors"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
 )
 
 // Limits of what is fetched because of one post.
 const (
-	maxCreatedObjects    = 20 // that one activity can be about
-	maxAddresseesFetched = 5  // people that a direct post is addressed to, and who are asked for before it is taken in
+	maxCreatedObjects = 20 // that one activity can be about
 )
 
 // handleCreate takes in posts, votes and messages that an actor has made (federation 4.2, 4.3).
 func (r *Receiver) handleCreate(ctx context.Context, in *inbox.Activity) error {
 	objects := in.Values("object")
 	if len(objects) == 0 {
-		return Refuse("it is about nothing")
+		return remote.Refuse("it is about nothing")
 	}
 	var first error
 	for _, v := range objects[:min(len(objects), maxCreatedObjects)] {
 		if err := r.createObject(ctx, in, v); err != nil {
-			if !IsFinal(err) {
+			if !remote.IsFinal(err) {
 				return err
 			}
 			first = errors.Join(first, err)
@@ -44,9 +44,9 @@ func (r *Receiver) createObject(ctx context.Context, in *inbox.Activity, v any) 
 	switch {
 	case o.Is("ChatMessage"):
 		return r.receiveChatMessage(ctx, in, o)
-	case IsVote(o):
+	case remote.IsVote(o):
 		return r.receiveVote(ctx, in, o)
-	case !o.Is(NoteTypes...):
+	case !o.Is(remote.NoteTypes...):
 		return nil // of no interest (federation 4.19)
 	}
 	_, err := r.receiveNote(ctx, in, o)
@@ -55,11 +55,11 @@ func (r *Receiver) createObject(ctx context.Context, in *inbox.Activity, v any) 
 
 func (r *Receiver) createByReference(ctx context.Context, in *inbox.Activity, uri string) error {
 	if !activity.SameHost(uri, in.Actor.URI, r.AllowLoopback) {
-		return Refuse("its object is of another host than its actor")
+		return remote.Refuse("its object is of another host than its actor")
 	}
-	st, err := r.statuses.FetchStatus(ctx, uri, FetchOptions{Author: in.Actor.URI, OnlyRelevant: true, Budget: in.FetchBudget})
+	st, err := r.statuses.FetchStatus(ctx, uri, remote.FetchOptions{Author: in.Actor.URI, OnlyRelevant: true, Budget: in.FetchBudget})
 	if err == nil && st.AccountID != in.Actor.ID {
-		err = Refuse("its object is attributed to somebody else")
+		err = remote.Refuse("its object is attributed to somebody else")
 	}
 	return err
 }
@@ -71,14 +71,14 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 		return nil, err
 	}
 	if n.AuthorURI != in.Actor.URI {
-		return nil, Refuse("its object is attributed to somebody else")
+		return nil, remote.Refuse("its object is attributed to somebody else")
 	}
 	if in.Recipient != nil {
 		n.InboxOwner = &in.Recipient.ID
 	}
-	if HasNoAudience(o, in.Object) {
+	if remote.HasNoAudience(o, in.Object) {
 		if n.InboxOwner == nil {
-			return nil, Refuse("it is for nobody")
+			return nil, remote.Refuse("it is for nobody")
 		}
 		n.Visibility = store.Direct
 	}
@@ -90,11 +90,11 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 		n.InboxOwner = nil // by the follow, or because it is named; that somebody's inbox was chosen says nothing
 	}
 	if n.Visibility == store.Direct {
-		if err := r.actors.fetchAddressees(ctx, n); err != nil {
+		if err := r.actors.FetchAddressees(ctx, n); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.statuses.applyPoliciesToNote(ctx, in.Actor, n, "Create"); err != nil {
+	if err := r.statuses.ApplyPolicies(ctx, in.Actor, n, "Create"); err != nil {
 		return nil, err
 	}
 	return r.social.ReceiveStatus(ctx, in.Actor, n.IncomingStatus)

@@ -3,9 +3,9 @@ package federation
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/social"
 )
@@ -20,7 +20,7 @@ func (r *Receiver) handleDelete(ctx context.Context, in *inbox.Activity) error {
 		return r.actors.ActorGone(ctx, in.Actor)
 	}
 	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
-		return Refuse("its object is of another host than its actor")
+		return remote.Refuse("its object is of another host than its actor")
 	}
 	if done, err := r.deleteChatMessage(ctx, in.Actor, ref); done || err != nil {
 		return err
@@ -39,19 +39,9 @@ func (r *Receiver) handleGoneActor(ctx context.Context, doc activity.Object) err
 	if doc.Ref("object") != actor {
 		return nil
 	}
-	account, err := r.db.AccountByURI(ctx, actor)
-	if err != nil || account.Local() || account.DeletedAt != nil {
-		return ignoreNotFound(err)
+	checked, err := r.actors.CheckGone(ctx, actor)
+	if err == nil && !checked {
+		return r.verifier.SignatureError(actor, remote.ErrActorGone)
 	}
-	if r.fetcher.failures.get(actor, r.db.Now()) == nil && !r.actors.accountChecks.allow(accountCheckKey{id: account.ID, gone: true}, r.db.Now()) {
-		return r.verifier.signatureError(actor, ErrActorGone) // its server was asked a moment ago, and had it
-	}
-	_, err = r.fetcher.Document(ctx, actor)
-	switch status := HTTPStatus(err); status {
-	case http.StatusGone:
-		return r.actors.ActorGone(ctx, account)
-	case http.StatusNotFound:
-		return r.actors.ActorNotFound(ctx, account)
-	}
-	return nil
+	return err
 }

@@ -7,15 +7,16 @@ import (
 	"net/http"
 
 	"svc/federation/delivery"
+	"svc/federation/remote"
 	"svc/internal/errs"
 	"svc/store"
 )
 
 // sender sends what the queue of deliveries holds.
 type sender struct {
-	fetcher *Fetcher
-	signers *Signers
-	actors  *Actors
+	fetcher *remote.Fetcher
+	signers *remote.Signers
+	actors  *remote.Actors
 	db      *store.DB
 	log     *slog.Logger
 }
@@ -32,7 +33,7 @@ func (s *sender) send(ctx context.Context, host *store.Host, inbox string, paylo
 	case err != nil:
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrNotSent, err)
 	}
-	return s.fetcher.postSigned(ctx, host, inbox, payload, signer)
+	return s.fetcher.Post(ctx, host, inbox, payload, signer)
 }
 
 // handleGoneInbox finds out whether the owner of an inbox is gone too, and removes it then (federation 3.3). It returns true if the host
@@ -50,7 +51,7 @@ func (s *sender) handleGoneInbox(ctx context.Context, inbox string, status int) 
 	if err != nil || account.DeletedAt != nil {
 		return false
 	}
-	switch _, err = s.actors.FetchActor(ctx, account.URI); HTTPStatus(err) {
+	switch _, err = s.actors.FetchActor(ctx, account.URI); remote.HTTPStatus(err) {
 	case http.StatusGone:
 		err = s.actors.ActorGone(ctx, account)
 	case http.StatusNotFound:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"svc/emoji"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/cache"
 	"svc/internal/errs"
@@ -22,7 +23,7 @@ type Documents struct {
 	Host    string
 	db      *store.DB
 	emojis  *emoji.Packs
-	signers *Signers
+	signers *remote.Signers
 	cache   *cache.Cache[store.StatusID, *cachedDocument]
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/store"
@@ -89,7 +90,7 @@ func (d *Documents) minimalActor(ctx context.Context, a *store.Account) (activit
 
 // IsServerActor tells whether an account is one of the server's own.
 func (d *Documents) IsServerActor(a *store.Account) bool {
-	return a.URI == d.BaseURL+fetchActorPath || a.URI == d.BaseURL+relayActorPath
+	return a.URI == d.BaseURL+remote.FetchActorPath || a.URI == d.BaseURL+relayActorPath
 }
 
 func (d *Documents) addImages(o activity.Object, a *store.Account) {

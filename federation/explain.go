@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -129,7 +130,7 @@ func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string
 }
 
 func (o *Operator) explainHost(ctx context.Context, e *Explanation) error {
-	if err := o.fetcher.checkHostPolicy(e.Host); err != nil {
+	if err := o.fetcher.CheckHostPolicy(e.Host); err != nil {
 		e.RejectReason = err.Error()
 	} else if o.disabled && !e.Local {
 		e.RejectReason = "federation.enabled is off"
@@ -217,29 +218,29 @@ func (o *Operator) explainHistory(ctx context.Context, e *Explanation, name stri
 
 // explainFetch asks for a document, as if it were new, and says what would be done with it.
 func (o *Operator) explainFetch(ctx context.Context, address string) *FetchedDocument {
-	o.fetcher.failures.remove(address)
+	o.fetcher.ForgetFailure(address)
 	doc, err := o.fetcher.DocumentForPage(ctx, address)
 	if err != nil {
 		f := &FetchedDocument{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
 		switch {
-		case IsNotFoundOrGone(err):
+		case remote.IsNotFoundOrGone(err):
 			f.Verdict = "Its server does not have it (any more), or does not show it to this one."
-		case errors.Is(err, ErrIDMismatch):
+		case errors.Is(err, remote.ErrIDMismatch):
 			f.Verdict = "It would not be believed: it is not of the address at which it is."
-		case !IsTemporary(err):
+		case !remote.IsTemporary(err):
 			f.Verdict = "It would not be accepted."
 		}
 		return f
 	}
 	f := &FetchedDocument{ID: doc.ID(), Type: doc.Type()}
 	switch {
-	case doc.Is(ActorTypes...):
+	case doc.Is(remote.ActorTypes...):
 		f.Owner = f.ID
 		f.Verdict = "It would be taken for an account."
 		if doc.Text("inbox") == "" {
 			f.Verdict = "It would not be taken for an account: it has no inbox."
 		}
-	case doc.Is(NoteTypes...):
+	case doc.Is(remote.NoteTypes...):
 		f.Owner = doc.Ref("attributedTo")
 		f.Verdict = o.objectVerdict(doc, f)
 	case handlers[f.Type] != nil:
@@ -256,7 +257,7 @@ func (o *Operator) objectVerdict(doc activity.Object, f *FetchedDocument) string
 		return "It would not be accepted: it says that it is by somebody of another server."
 	}
 	for _, key := range []string{"to", "cc"} {
-		for _, to := range doc.Refs(key, maxAddressees) {
+		for _, to := range doc.Refs(key, remote.MaxAddressees) {
 			if to == activity.Public || to == "as:Public" || to == "Public" {
 				return "It would be accepted: it is for everybody. It is kept if it is delivered by somebody who is followed or by a relay, if it mentions or answers somebody here, or if somebody looks for it."
 			}

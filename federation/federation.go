@@ -20,6 +20,7 @@ import (
 	"svc/federation/delivery"
 	"svc/federation/inbox"
 	"svc/federation/policy"
+	"svc/federation/remote"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -60,7 +61,7 @@ func FromSettings(c *config.Config) Config {
 
 // Service joins the parts of the package.
 type Service struct {
-	*Remote
+	*remote.Remote
 	Receiver       *Receiver
 	Documents      *Documents
 	DocumentServer *DocumentServer
@@ -77,31 +78,31 @@ type Service struct {
 
 // New assembles a service that follows the changes of db. Call it before db is used, and Open before the service is.
 func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
-	remote := NewRemote(RemoteConfig{
+	parts := remote.New(remote.Config{
 		BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, SignatureAge: c.SignatureAge, StoreAll: c.StoreAll, Policies: c.Policies,
 		GenerateKey: c.GenerateKey,
 	}, db, social, client, secrets, log)
 	local := &LocalObjects{db, c.BaseURL}
-	out := &sender{fetcher: remote.Fetcher, signers: remote.Signers, actors: remote.Actors, db: db, log: log}
+	out := &sender{fetcher: parts.Fetcher, signers: parts.Signers, actors: parts.Actors, db: db, log: log}
 	deliveries := delivery.New(delivery.Config{DB: db, Log: log, Send: out.send, InboxGone: out.handleGoneInbox})
-	documents := &Documents{BaseURL: c.BaseURL, Host: c.Host, db: db, emojis: emojis, signers: remote.Signers, cache: newDocumentCache(db)}
-	outbox := &Outbox{Config: c, documents: documents, fetcher: remote.Fetcher, local: local, db: db}
+	documents := &Documents{BaseURL: c.BaseURL, Host: c.Host, db: db, emojis: emojis, signers: parts.Signers, cache: newDocumentCache(db)}
+	outbox := &Outbox{Config: c, documents: documents, fetcher: parts.Fetcher, local: local, db: db}
 	relays := &Relays{
-		disabled: c.Disabled, documents: documents, outbox: outbox, actors: remote.Actors, fetcher: remote.Fetcher, local: local, db: db, log: log,
+		disabled: c.Disabled, documents: documents, outbox: outbox, actors: parts.Actors, fetcher: parts.Fetcher, local: local, db: db, log: log,
 	}
 	r := &Receiver{
-		Config: c, reader: remote.Reader, fetcher: remote.Fetcher, accounts: remote.Accounts, actors: remote.Actors, verifier: remote.Verifier,
-		statuses: remote.Statuses, local: local, documents: documents, outbox: outbox, relays: relays, deliveries: deliveries, db: db, social: social, log: log,
+		Config: c, reader: parts.Reader, fetcher: parts.Fetcher, accounts: parts.Accounts, actors: parts.Actors, verifier: parts.Verifier,
+		statuses: parts.Statuses, local: local, documents: documents, outbox: outbox, relays: relays, deliveries: deliveries, db: db, social: social, log: log,
 	}
-	r.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: r.process, NeedsFetch: needsFetch, IsFinal: IsFinal, HostOf: remote.Reader.hostOf})
+	r.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: r.process, NeedsFetch: remote.NeedsFetch, IsFinal: remote.IsFinal, HostOf: parts.Reader.HostOf})
 	return &Service{
-		Remote: remote, Receiver: r, Documents: documents, Outbox: outbox, Relays: relays,
+		Remote: parts, Receiver: r, Documents: documents, Outbox: outbox, Relays: relays,
 		DocumentServer: &DocumentServer{
-			Config: c, documents: documents, verifier: remote.Verifier, relays: relays, local: local, db: db, log: log,
+			Config: c, documents: documents, verifier: parts.Verifier, relays: relays, local: local, db: db, log: log,
 			fetcherLookups: make(chan struct{}, maxFetcherLookups),
 		},
 		Operator: &Operator{
-			Host: c.Host, AllowLoopback: c.AllowLoopback, disabled: c.Disabled, fetcher: remote.Fetcher, signers: remote.Signers, local: local, inbox: r.inbox, db: db,
+			Host: c.Host, AllowLoopback: c.AllowLoopback, disabled: c.Disabled, fetcher: parts.Fetcher, signers: parts.Signers, local: local, inbox: r.inbox, db: db,
 		},
 		config: c, db: db, emoji: &emojiCopier{emojis, client, log}, inbox: r.inbox, deliveries: deliveries,
 	}
@@ -109,13 +110,8 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
+	s.Remote.Register(w)
 	store.Handle(w, s.Outbox.publish)
-	store.HandleLimited(w, refreshWorkers, s.Actors.refreshActor)
-	store.HandleLimited(w, threadWorkers, s.Backfill.completeStatus)
-	store.HandleLimited(w, threadWorkers, s.Backfill.fetchReplies)
-	store.HandleLimited(w, threadWorkers, s.Backfill.refreshPoll)
-	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchCollections)
-	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchNodeInfo)
 	store.HandleLimited(w, maxEmojiCopies, s.emoji.copyEmoji)
 }
 

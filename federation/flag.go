@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/text"
 	"svc/social"
@@ -51,7 +52,7 @@ func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 		f.Target = author
 	}
 	if f.Target == 0 {
-		return Refuse("it is about nobody here")
+		return remote.Refuse("it is about nobody here")
 	}
 	return r.social.ReceiveReport(ctx, in.Actor, f)
 }

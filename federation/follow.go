@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
 )
@@ -22,7 +23,7 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 		return err // follows of posts are threads subscribed to, which is of no use here
 	}
 	if to.Unavailable {
-		return Refuse("nobody can follow %s", to.Nickname)
+		return remote.Refuse("nobody can follow %s", to.Nickname)
 	}
 	return r.social.ReceiveFollow(ctx, in.Actor, to.ID, in.URI)
 }

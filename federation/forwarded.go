@@ -2,17 +2,13 @@ package federation
 
 import (
 	"context"
-	"time"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/store"
 )
-
-// maxProofAge is how long ago a proof may have been made: less than for how long it is remembered what was done (store.SeenKey), so that
-// nobody can have that done again.
-const maxProofAge = 7 * 24 * time.Hour
 
 // mayForward tells whether it is of interest what somebody says that others have done: a relay, or those followed here, whose servers pass
 // on to their followers what others answer them, and what becomes of that. That something is deleted anybody may say: its origin is asked.
@@ -30,12 +26,12 @@ func (r *Receiver) mayForward(ctx context.Context, signer *store.Account, verb s
 // is as good as from the actor. Of what is sent without, only the ids count: what they stand for is asked for where it comes from.
 func (r *Receiver) processForwarded(ctx context.Context, in *inbox.Activity) error {
 	in.Forwarder = in.Actor
-	ctx = WithSource(ctx, r.reader.hostOf(in.Forwarder))
+	ctx = remote.WithSource(ctx, r.reader.HostOf(in.Forwarder))
 	actor, err := r.verifier.VerifyProof(ctx, in.Object)
 	if err == nil {
 		return r.processProven(ctx, in, actor)
 	}
-	if needsFetch(err) {
+	if remote.NeedsFetch(err) {
 		return err
 	}
 	passes, failure := r.mayForward(ctx, in.Forwarder, in.Type)
@@ -53,7 +49,7 @@ func (r *Receiver) processProven(ctx context.Context, in *inbox.Activity, actor 
 	in.Actor, in.Recipient = actor, nil
 	h := handlers[in.Type]
 	if actor.DeletedAt != nil || actor.Unavailable && !h.suspendedActors {
-		return Refuse("its actor has no say here")
+		return remote.Refuse("its actor has no say here")
 	}
 	return r.perform(ctx, in, h)
 }
@@ -71,7 +67,7 @@ func (r *Receiver) processReferenced(ctx context.Context, in *inbox.Activity) er
 	}
 	switch in.Type {
 	case "Create", "Announce":
-		_, err := r.statuses.FetchStatus(ctx, ref, FetchOptions{OnlyRelevant: !r.relays.isAccepted(in.Forwarder.ID), Budget: in.FetchBudget})
+		_, err := r.statuses.FetchStatus(ctx, ref, remote.FetchOptions{OnlyRelevant: !r.relays.isAccepted(in.Forwarder.ID), Budget: in.FetchBudget})
 		return err
 	case "Update":
 		st, err := r.db.StatusByURI(ctx, ref)

@@ -6,6 +6,7 @@ import (
 
 	"svc/emoji"
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/social"
 )
@@ -28,7 +29,7 @@ func (r *Receiver) handleLike(ctx context.Context, in *inbox.Activity) error {
 		}
 	}
 	if !in.Is("Like") {
-		return Refuse("it reacts with no emoji")
+		return remote.Refuse("it reacts with no emoji")
 	}
 	_, err = r.social.ReceiveFavourite(ctx, in.Actor, st, in.URI)
 	return err

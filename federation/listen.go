@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
@@ -14,10 +15,10 @@ import (
 func (r *Receiver) handleListen(ctx context.Context, in *inbox.Activity) error {
 	track := in.Object.Object("object")
 	if track == nil || !track.Is("Audio") {
-		return Refuse("it does not say what is listened to")
+		return remote.Refuse("it does not say what is listened to")
 	}
 	if by := track.Ref("attributedTo"); by != "" && by != in.Actor.URI {
-		return Refuse("it is what %s listens to", by)
+		return remote.Refuse("it is what %s listens to", by)
 	}
 	l := social.ScrobbleDraft{
 		Title: firstText(track, "title", "name"), Artist: firstText(track, "artist"), Album: firstText(track, "album"),
@@ -51,12 +52,12 @@ func (r *Receiver) listenVisibility(ctx context.Context, in *inbox.Activity, tra
 		o = in.Object
 	}
 	visibility := store.Direct
-	for _, to := range o.Refs("to", maxAddressees) {
+	for _, to := range o.Refs("to", remote.MaxAddressees) {
 		if activity.IsPublic(to) {
 			return store.Public
 		}
 	}
-	for _, cc := range o.Refs("cc", maxAddressees) {
+	for _, cc := range o.Refs("cc", remote.MaxAddressees) {
 		if activity.IsPublic(cc) {
 			return store.Unlisted
 		}
@@ -66,7 +67,7 @@ func (r *Receiver) listenVisibility(ctx context.Context, in *inbox.Activity, tra
 		return visibility
 	}
 	for _, key := range []string{"to", "cc"} {
-		for _, to := range o.Refs(key, maxAddressees) {
+		for _, to := range o.Refs(key, remote.MaxAddressees) {
 			if to == actor.Followers {
 				visibility = store.Private
 			}

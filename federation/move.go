@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/store"
 )
 
@@ -14,9 +15,9 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	object, target := in.Ref("object"), in.Ref("target")
 	switch {
 	case object != in.Actor.URI:
-		return Refuse("somebody else would move")
+		return remote.Refuse("somebody else would move")
 	case target == "" || target == object:
-		return Refuse("it leads nowhere")
+		return remote.Refuse("it leads nowhere")
 	}
 	from, err := r.actors.FetchActor(ctx, object)
 	if err != nil {
@@ -27,10 +28,10 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 		return err
 	}
 	if origin.MovedTo != target {
-		return Refuse("%s does not say that it has moved there", object)
+		return remote.Refuse("%s does not say that it has moved there", object)
 	}
 	to, err := r.moveTarget(ctx, target)
-	if errors.Is(err, ErrCachedFailure) { // it may have come into being since: that is asked for later
+	if errors.Is(err, remote.ErrCachedFailure) { // it may have come into being since: that is asked for later
 		return errors.New(err.Error())
 	}
 	if err != nil {
@@ -44,7 +45,7 @@ func (r *Receiver) moveTarget(ctx context.Context, uri string) (*store.Account, 
 	if r.local.isLocalURI(uri) {
 		to, err := r.local.localAccount(ctx, uri)
 		if err == nil && to == nil {
-			err = Refuse("%s is nobody here", uri)
+			err = remote.Refuse("%s is nobody here", uri)
 		}
 		return to, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -27,8 +28,8 @@ type Operator struct {
 	Host          string
 	AllowLoopback bool
 	disabled      bool
-	fetcher       *Fetcher
-	signers       *Signers
+	fetcher       *remote.Fetcher
+	signers       *remote.Signers
 	local         *LocalObjects
 	inbox         *inbox.Inbox
 	db            *store.DB
@@ -58,7 +59,7 @@ func (o *Operator) newPeer(h *store.Host) *Peer {
 	if until := h.BackoffUntil.Time(); until.After(o.db.Now()) {
 		p.BackoffUntil = &until
 	}
-	if err := o.fetcher.checkHostPolicy(h.Domain); err != nil {
+	if err := o.fetcher.CheckHostPolicy(h.Domain); err != nil {
 		p.RejectReason = err.Error()
 	}
 	return p
@@ -431,7 +432,7 @@ type Rotation struct {
 func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (made []string, err error) {
 	var accounts []*store.Account
 	if r.Server {
-		for _, path := range []string{fetchActorPath, relayActorPath} {
+		for _, path := range []string{remote.FetchActorPath, relayActorPath} {
 			a, err := o.local.serverActor(ctx, path)
 			if err != nil {
 				return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/store"
@@ -16,7 +17,7 @@ import (
 type Outbox struct {
 	Config
 	documents *Documents
-	fetcher   *Fetcher
+	fetcher   *remote.Fetcher
 	local     *LocalObjects
 	db        *store.DB
 	locks     [64]sync.Mutex // held while an entry is published, by actor id
@@ -192,7 +193,7 @@ func carriesStatus(a activity.Object) bool { return a.Is("Create", "Update", "An
 
 // isAddressedToPublic tells whether an activity is addressed to everybody. Other ones are not for servers in quarantine.
 func isAddressedToPublic(a activity.Object) bool {
-	return slices.ContainsFunc(append(a.Refs("to", maxAddressees), a.Refs("cc", maxAddressees)...), activity.IsPublic)
+	return slices.ContainsFunc(append(a.Refs("to", remote.MaxAddressees), a.Refs("cc", remote.MaxAddressees)...), activity.IsPublic)
 }
 
 // newActivity makes the activity of a deed that has no id in the database but its own.
@@ -204,7 +205,7 @@ func (b *Outbox) newActivity(d store.OutboxEntry, verb string, actor *store.Acco
 
 // newUndo takes an activity back. It has the whole of it, since many servers do not know it by its id (federation D5).
 func (b *Outbox) newUndo(d store.OutboxEntry, actor *store.Account, what activity.Object) activity.Object {
-	return b.newActivity(d, "Undo", actor, jsonMap(what), what.Refs("to", maxAddressees), what.Refs("cc", maxAddressees))
+	return b.newActivity(d, "Undo", actor, jsonMap(what), what.Refs("to", remote.MaxAddressees), what.Refs("cc", remote.MaxAddressees))
 }
 
 // subjectHash returns a number for what activities are about that no row stands for.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
 )
@@ -146,7 +147,7 @@ func splitByHost(t *outgoing, members []*store.RemoteRecipient, others []string)
 		if len(there) == 1 {
 			c.inboxes = []string{there[0].Inbox}
 		}
-		named := t.activity.Refs("to", maxAddressees)
+		named := t.activity.Refs("to", remote.MaxAddressees)
 		var cc []string
 		for _, m := range there {
 			if !slices.Contains(named, m.URI) {

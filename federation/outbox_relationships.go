@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
 )
@@ -118,7 +119,7 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, d sto
 	if err != nil {
 		return nil, err
 	}
-	server, err := b.local.serverActor(ctx, fetchActorPath)
+	server, err := b.local.serverActor(ctx, remote.FetchActorPath)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
 )
@@ -69,7 +70,7 @@ func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, d
 	if err != nil {
 		return nil, err
 	}
-	a := b.newActivity(d, "Update", actor, jsonMap(o), o.Refs("to", maxAddressees), o.Refs("cc", maxAddressees))
+	a := b.newActivity(d, "Update", actor, jsonMap(o), o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees))
 	for _, key := range []string{"context", "conversation", "directMessage"} {
 		if o[key] != nil {
 			a[key] = o[key]

@@ -5,6 +5,7 @@ import (
 
 	"svc/federation/inbox"
 	"svc/federation/policy"
+	"svc/federation/remote"
 	"svc/social"
 	"svc/store"
 )
@@ -12,7 +13,7 @@ import (
 // applyPoliciesToMessage has a message of a chat from elsewhere pass the policies, as a post for one person.
 func (r *Receiver) applyPoliciesToMessage(ctx context.Context, from, to *store.Account, m *social.IncomingChatMessage) error {
 	p := policy.ChatMessage(from, to, m.Content, m.Attachment)
-	p.Host, p.ID, p.PublishedAt = r.reader.hostOf(from), m.URI, m.CreatedAt
+	p.Host, p.ID, p.PublishedAt = r.reader.HostOf(from), m.URI, m.CreatedAt
 	if m.Attachment != nil {
 		p.Attachments[0].URL = m.Attachment.RemoteURL
 	}
@@ -25,7 +26,7 @@ func (r *Receiver) applyPoliciesToMessage(ctx context.Context, from, to *store.A
 	if err := p.EnqueueJobs(ctx, r.db); err != nil {
 		return err
 	}
-	m.Content, m.Emojis = p.Content, allowedEmojis(m.Emojis, p)
+	m.Content, m.Emojis = p.Content, remote.AllowedEmojis(m.Emojis, p)
 	if len(p.Attachments) == 0 {
 		m.Attachment = nil
 	}
@@ -35,14 +36,14 @@ func (r *Receiver) applyPoliciesToMessage(ctx context.Context, from, to *store.A
 // applyPoliciesToActivity has an activity that brings no post of its own pass the policies, which may narrow for whom a boost is.
 func (r *Receiver) applyPoliciesToActivity(ctx context.Context, in *inbox.Activity) error {
 	d := &policy.Activity{
-		Type: in.Type, Actor: in.Actor, ActorID: in.Actor.URI, Host: r.reader.hostOf(in.Actor), ObjectIDs: in.Refs("object", maxAddressees),
+		Type: in.Type, Actor: in.Actor, ActorID: in.Actor.URI, Host: r.reader.HostOf(in.Actor), ObjectIDs: in.Refs("object", remote.MaxAddressees),
 	}
 	if o := in.Object.Object("object"); o != nil {
 		d.InnerType = o.Type()
 	}
 	switch in.Type {
 	case "Create", "Update":
-		if o := in.Object.Object("object"); o == nil || o.Is("ChatMessage") || o.Is(NoteTypes...) && !IsVote(o) {
+		if o := in.Object.Object("object"); o == nil || o.Is("ChatMessage") || o.Is(remote.NoteTypes...) && !remote.IsVote(o) {
 			return nil // it passes as a post
 		}
 	case "Flag":

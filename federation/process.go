@@ -6,31 +6,27 @@ import (
 	"encoding/hex"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
-)
-
-const (
-	maxFetchesPerActivity = 100  // statuses and mentioned accounts that one activity may cause to be fetched (federation 3.9)
-	maxAddressees         = 1000 // of `to` and of `cc` that are read
 )
 
 // process handles an activity from the inbox. It may be called again for one that it has handled.
 func (r *Receiver) process(ctx context.Context, in *inbox.Activity, mayFetch bool) (err error) {
 	if !mayFetch {
-		ctx = WithoutFetching(ctx)
+		ctx = remote.WithoutFetching(ctx)
 	}
-	if in.Signer, err = r.verifier.accounts.Get(ctx, in.Row.SignerID); err != nil {
+	if in.Signer, err = r.accounts.Get(ctx, in.Row.SignerID); err != nil {
 		return ignoreNotFound(err)
 	}
 	in.Actor, in.Forwarder, in.Recipient = in.Signer, nil, nil
-	in.Type, in.FetchBudget = supportedType(in.Object), maxFetchesPerActivity
+	in.Type, in.FetchBudget = supportedType(in.Object), remote.MaxFetches
 	h := handlers[in.Type]
 	if h == nil {
 		return nil
 	}
 	if in.Signer.DeletedAt != nil || in.Signer.Unavailable && !h.suspendedActors {
-		return Refuse("its sender is suspended or deleted")
+		return remote.Refuse("its sender is suspended or deleted")
 	}
 	if id := in.Row.RecipientID; id != nil {
 		if in.Recipient, err = r.db.Account(ctx, *id); err != nil {
@@ -60,7 +56,7 @@ func (r *Receiver) perform(ctx context.Context, in *inbox.Activity, h *handler) 
 		if undone, err := r.wasUndone(ctx, in); err != nil {
 			return err
 		} else if undone {
-			return Refuse("it was undone before it came")
+			return remote.Refuse("it was undone before it came")
 		}
 	}
 	if err := r.applyPoliciesToActivity(ctx, in); err != nil {
@@ -78,10 +74,10 @@ func (r *Receiver) identify(in *inbox.Activity) error {
 	}
 	host, err := activity.Host(in.URI, r.AllowLoopback)
 	if err != nil {
-		return Refuse("its id is no URL")
+		return remote.Refuse("its id is no URL")
 	}
-	if host != r.reader.hostOf(in.Actor) {
-		return Refuse("its id is of another host than its actor")
+	if host != r.reader.HostOf(in.Actor) {
+		return remote.Refuse("its id is of another host than its actor")
 	}
 	in.Key = seenKey(in)
 	return nil
@@ -109,7 +105,7 @@ func contentHash(content string) string {
 func objectRef(in *inbox.Activity) (string, error) {
 	ref := in.Ref("object")
 	if ref == "" {
-		return "", Refuse("it has no object")
+		return "", remote.Refuse("it has no object")
 	}
 	return ref, nil
 }

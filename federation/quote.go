@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
@@ -17,7 +18,7 @@ func (r *Receiver) handleQuoteRequest(ctx context.Context, in *inbox.Activity) e
 	}
 	instrument := in.Ref("instrument")
 	if !activity.SameHost(instrument, in.Actor.URI, r.AllowLoopback) {
-		return Refuse("the quote is not of its actor's host")
+		return remote.Refuse("the quote is not of its actor's host")
 	}
 	st, err := r.db.StatusByURI(ctx, ref)
 	if err != nil || st == nil || !st.Local() {

@@ -9,6 +9,7 @@ import (
 
 	"svc/federation/delivery"
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
@@ -18,18 +19,18 @@ import (
 
 var (
 	errNotActivity = errs.BadRequest("This is no activity")
-	errInboxFull   = unavailable(time.Minute, "The inbox is full")
+	errInboxFull   = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The inbox is full", RetryAfter: time.Minute}
 )
 
 // Receiver receives and handles incoming activities.
 type Receiver struct {
 	Config
-	reader     *Reader
-	fetcher    *Fetcher
-	accounts   *AccountCache
-	actors     *Actors
-	verifier   *Verifier
-	statuses   *Statuses
+	reader     *remote.Reader
+	fetcher    *remote.Fetcher
+	accounts   *remote.AccountCache
+	actors     *remote.Actors
+	verifier   *remote.Verifier
+	statuses   *remote.Statuses
 	local      *LocalObjects
 	documents  *Documents
 	outbox     *Outbox
@@ -52,8 +53,7 @@ func (r *Receiver) Receive(ctx context.Context, req *http.Request, body []byte, 
 	case errors.Is(err, inbox.ErrFull):
 		return errInboxFull
 	case !errors.As(err, &answer):
-		answer = unavailable(0, "The activity cannot be received at the moment")
-		answer.Err = err
+		answer = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The activity cannot be received at the moment", Err: err}
 	}
 	if answer.Status != http.StatusServiceUnavailable || answer.RetryAfter > 0 {
 		return err
@@ -93,10 +93,10 @@ func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, 
 	}
 	in.Signer, err = r.verifier.VerifyClaims(ctx, claims, actor)
 	switch {
-	case errors.Is(err, ErrActorGone) && in.Type == "Delete":
+	case errors.Is(err, remote.ErrActorGone) && in.Type == "Delete":
 		return r.handleGoneActor(ctx, in.Object)
-	case errors.Is(err, ErrActorGone):
-		return r.verifier.signatureError(actor, err)
+	case errors.Is(err, remote.ErrActorGone):
+		return r.verifier.SignatureError(actor, err)
 	case err != nil:
 		return err
 	}
@@ -125,8 +125,8 @@ func (r *Receiver) parse(body []byte) (*inbox.Activity, error) {
 	}
 	in := &inbox.Activity{Object: doc, Type: supportedType(doc), Row: &store.QueuedActivity{Body: string(body)}}
 	// A Delete by a blocked host is processed, unless a policy rejects it.
-	if in.Type != "Delete" && r.fetcher.checkHostPolicy(host) != nil {
-		return nil, errHostBlocked
+	if in.Type != "Delete" && r.fetcher.CheckHostPolicy(host) != nil {
+		return nil, remote.ErrHostBlocked
 	}
 	return in, nil
 }
@@ -143,7 +143,7 @@ func (r *Receiver) precheck(ctx context.Context, in *inbox.Activity) (bool, erro
 // isFromUnknown returns true if an activity is by an unknown actor and of a type that changes nothing then, so that its key is not fetched. That is so
 // of most deletions of accounts (federation 3.8). A known relay may have sent it, or it may be the answer of a relay to our Follow.
 func (r *Receiver) isFromUnknown(ctx context.Context, kind, actor string, claims []*httpsig.Claim) (bool, error) {
-	if _, err := r.verifier.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
+	if _, err := r.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
 		return false, err
 	}
 	if !r.relays.hasRelays() {
@@ -162,12 +162,12 @@ func (r *Receiver) isFromUnknown(ctx context.Context, kind, actor string, claims
 
 // checkSigner returns false if an activity is ignored because of who has signed it. The signer's host is reachable: deliveries to it are tried now.
 func (r *Receiver) checkSigner(ctx context.Context, in *inbox.Activity, h *handler) (bool, error) {
-	host := r.reader.hostOf(in.Signer)
+	host := r.reader.HostOf(in.Signer)
 	if err := r.deliveries.MarkReachable(ctx, host); err != nil {
 		return false, err
 	}
-	if in.Type != "Delete" && (r.fetcher.checkHostPolicy(host) != nil || r.fetcher.checkHostPolicy(in.Signer.Domain) != nil) {
-		return false, errHostBlocked
+	if in.Type != "Delete" && (r.fetcher.CheckHostPolicy(host) != nil || r.fetcher.CheckHostPolicy(in.Signer.Domain) != nil) {
+		return false, remote.ErrHostBlocked
 	}
 	if actor := in.Ref("actor"); in.Signer.URI != actor {
 		forwards, err := r.mayForward(ctx, in.Signer, in.Type)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
 )
@@ -19,7 +20,7 @@ func (r *Receiver) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (b
 		return false, err
 	}
 	if !r.isRelay(row, in.Actor) {
-		return true, Refuse("%s answers a Follow that %s got", in.Actor.URI, row.Address)
+		return true, remote.Refuse("%s answers a Follow that %s got", in.Actor.URI, row.Address)
 	}
 	err = r.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.RelayByFollow(ctx, row.FollowURI)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/store"
@@ -18,8 +19,8 @@ type Relays struct {
 	disabled   bool
 	documents  *Documents
 	outbox     *Outbox
-	actors     *Actors
-	fetcher    *Fetcher
+	actors     *remote.Actors
+	fetcher    *remote.Fetcher
 	local      *LocalObjects
 	db         *store.DB
 	log        *slog.Logger
@@ -196,7 +197,7 @@ func (rel *Relays) findRelay(ctx context.Context, address string) (*store.Relay,
 // resolveRelay finds out how to subscribe to a relay that is new.
 func (rel *Relays) resolveRelay(ctx context.Context, address string) (*store.Relay, error) {
 	switch _, err := rel.fetcher.FetchableHost(address); {
-	case errors.Is(err, ErrLocal):
+	case errors.Is(err, remote.ErrLocal):
 		return nil, errs.BadRequest("That is this server itself")
 	case errors.Is(err, activity.ErrMalformed):
 		return nil, invalidRelay(address)
@@ -257,7 +258,7 @@ type accountReader interface {
 
 // fetchRelayActor asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
 func (rel *Relays) fetchRelayActor(ctx context.Context, uri string) (*store.Account, error) {
-	rel.fetcher.failures.remove(activity.WithoutFragment(uri))
+	rel.fetcher.ForgetFailure(activity.WithoutFragment(uri))
 	return rel.actors.FetchActor(ctx, uri)
 }
 

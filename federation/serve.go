@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/store"
@@ -16,7 +17,7 @@ import (
 type DocumentServer struct {
 	Config
 	documents      *Documents
-	verifier       *Verifier
+	verifier       *remote.Verifier
 	relays         *Relays
 	local          *LocalObjects
 	db             *store.DB
@@ -53,10 +54,10 @@ func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, 
 		}
 	}
 	if !known {
-		ctx = WithoutFetching(ctx)
+		ctx = remote.WithoutFetching(ctx)
 	}
 	signer, err := s.verifier.VerifyRequest(ctx, r)
-	if errors.Is(err, ErrFetchNeeded) || open && !errors.Is(err, errHostBlocked) {
+	if errors.Is(err, remote.ErrFetchNeeded) || open && !errors.Is(err, remote.ErrHostBlocked) {
 		err = nil
 	}
 	return signer, err
@@ -88,7 +89,7 @@ func (s *DocumentServer) respondTombstone(uri, kind string, at store.Time) (*Res
 func (s *DocumentServer) ServeActor(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
 	signer, err := s.authorizedSigner(ctx, r, true)
 	var refusal *errs.Error
-	reduced := errors.As(err, &refusal) && refusal.Status == errKeyUnavailable.Status
+	reduced := errors.As(err, &refusal) && refusal.Status == remote.ErrKeyUnavailable.Status
 	if err != nil && !reduced {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (s *DocumentServer) ServeServerActor(ctx context.Context, path string) (*Re
 // ServerActor returns one of the actors of the server, by its path. The one for relays is there only if this server is one, or has
 // subscribed to one (federation 1.1).
 func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.Account, error) {
-	if path != fetchActorPath && path != relayActorPath {
+	if path != remote.FetchActorPath && path != relayActorPath {
 		return nil, errs.ErrRecordNotFound
 	}
 	if path == relayActorPath && !s.AllowRelay && !s.relays.subscribed.Load() {
@@ -158,7 +159,7 @@ func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.A
 func (s *DocumentServer) ServerActorByName(ctx context.Context, name string) (*store.Account, error) {
 	switch name {
 	case fetchActorName:
-		return s.ServerActor(ctx, fetchActorPath)
+		return s.ServerActor(ctx, remote.FetchActorPath)
 	case relayActorName:
 		return s.ServerActor(ctx, relayActorPath)
 	}
@@ -370,7 +371,7 @@ func (s *DocumentServer) queuedActivity(ctx context.Context, id store.ActivityID
 	}
 	delete(o, "bto")
 	delete(o, "bcc")
-	audience := append(o.Refs("to", maxAddressees), o.Refs("cc", maxAddressees)...)
+	audience := append(o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees)...)
 	if o.ID() == s.documents.activityURI(int64(id)) &&
 		(slices.Contains(audience, activity.Public) || signer != nil && slices.Contains(audience, signer.URI)) {
 		return o, nil

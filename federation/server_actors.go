@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"svc/federation/remote"
 	"svc/internal/errs"
 	"svc/store"
 )
@@ -12,14 +13,13 @@ import (
 const (
 	fetchActorName  = "internal.fetch" // asks others in the name of this server
 	relayActorName  = "relay"          // is followed by relays, and follows them
-	fetchActorPath  = "/internal/fetch"
 	relayActorPath  = "/relay"
 	serverActorType = "Application"
 )
 
 // Open makes what the service needs before anybody talks with it: the actors of the server.
 func (s *Service) Open(ctx context.Context) error {
-	for name, path := range map[string]string{fetchActorName: fetchActorPath, relayActorName: relayActorPath} {
+	for name, path := range map[string]string{fetchActorName: remote.FetchActorPath, relayActorName: relayActorPath} {
 		if err := s.ensureServerActor(ctx, name, s.config.BaseURL+path); err != nil {
 			return fmt.Errorf("actor %s: %w", name, err)
 		}

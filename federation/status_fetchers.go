@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"svc/federation/remote"
+	"svc/internal/errs"
 	"svc/internal/httpsig"
 	"svc/store"
 )
@@ -49,9 +51,9 @@ func (s *DocumentServer) identifyFetcher(ctx context.Context, r *http.Request, s
 	}
 	go func() {
 		defer func() { <-s.fetcherLookups }()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*keyFetchTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*remote.KeyFetchTimeout)
 		defer cancel()
-		err := catchPanic(func() error {
+		err := errs.CatchPanic(func() error {
 			signer, err := s.verifier.VerifyRequestClaims(ctx, claims)
 			if err == nil {
 				err = s.recordFetcher(ctx, st, signer)

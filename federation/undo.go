@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/store"
 )
@@ -17,10 +18,10 @@ const undoneTTL = 6 * time.Hour
 func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	ref, inner := in.Ref("object"), in.Object.Object("object")
 	if ref == "" && inner == nil {
-		return Refuse("it is about nothing")
+		return remote.Refuse("it is about nothing")
 	}
 	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.Actor.URI {
-		return Refuse("it takes back what %s did", inner.Ref("actor"))
+		return remote.Refuse("it takes back what %s did", inner.Ref("actor"))
 	}
 	if relay, err := r.handleRelayUnfollow(ctx, in, ref, inner); relay || err != nil {
 		return err
@@ -110,7 +111,7 @@ func (r *Receiver) undoByURI(ctx context.Context, actor *store.Account, uri stri
 	return r.social.ReceiveUnblock(ctx, actor, target)
 }
 
-var errNotOwnActivity = Refuse("it takes back what another did")
+var errNotOwnActivity = remote.Refuse("it takes back what another did")
 
 // undoEmbedded takes back what an actor did as an embedded activity says, and tells whether there was such a thing.
 func (r *Receiver) undoEmbedded(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {

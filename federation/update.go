@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 )
 
@@ -18,20 +19,20 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 		return err
 	}
 	o := in.Object.Object("object")
-	if IsActor(o) || ref == in.Actor.URI {
+	if remote.IsActor(o) || ref == in.Actor.URI {
 		if ref != in.Actor.URI {
-			return Refuse("it updates an actor that is not its own")
+			return remote.Refuse("it updates an actor that is not its own")
 		}
 		if in.Forwarder != nil {
 			o = nil
 		}
 		return r.actors.UpdateActor(ctx, in.Actor, o)
 	}
-	if o != nil && !o.Is(NoteTypes...) || in.Actor.Unavailable {
+	if o != nil && !o.Is(remote.NoteTypes...) || in.Actor.Unavailable {
 		return nil // of no interest
 	}
 	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
-		return Refuse("its object is of another host than its actor")
+		return remote.Refuse("its object is of another host than its actor")
 	}
 	st, err := r.db.StatusByURI(ctx, ref)
 	if err != nil {
@@ -47,7 +48,7 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 		_, err := r.receiveNote(ctx, in, o)
 		return err
 	case st.AccountID != in.Actor.ID:
-		return Refuse("its object is somebody else's")
+		return remote.Refuse("its object is somebody else's")
 	case o == nil:
 		return r.statuses.RefreshStatus(ctx, st)
 	}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"svc/federation/inbox"
+	"svc/federation/remote"
 	"svc/internal/activity"
 )
 
@@ -15,7 +16,7 @@ import (
 // others get of it is nothing.
 func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note activity.Object) error {
 	if by := note.Ref("attributedTo"); by != "" && by != in.Actor.URI {
-		return Refuse("it is the vote of %s", by)
+		return remote.Refuse("it is the vote of %s", by)
 	}
 	st, err := r.db.StatusByURI(ctx, note.Ref("inReplyTo"))
 	if err != nil {
@@ -29,12 +30,12 @@ func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note act
 		return err
 	}
 	if p == nil {
-		return Refuse("there is no poll to vote in")
+		return remote.Refuse("there is no poll to vote in")
 	}
 	name := normalizeOption(note.Text("name"))
 	choice := slices.IndexFunc(p.Titles(), func(title string) bool { return normalizeOption(title) == name })
 	if choice < 0 {
-		return Refuse("the poll has no such option")
+		return remote.Refuse("the poll has no such option")
 	}
 	_, err = r.social.Vote(ctx, in.Actor, p.ID, []int{choice})
 	return err

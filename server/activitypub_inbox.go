@@ -6,7 +6,7 @@ import (
 	"mime"
 	"net/http"
 
-	"svc/federation"
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
@@ -40,7 +40,7 @@ func federationContext(r *rest.Request) context.Context {
 	if !r.ClientIP().IsGlobalUnicast() || r.ClientIP().IsPrivate() {
 		return r.Context()
 	}
-	return federation.WithSource(r.Context(), r.Network().String())
+	return remote.WithSource(r.Context(), r.Network().String())
 }
 
 // sharedInbox receives activities for any account.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/federation"
+	"svc/federation/remote"
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/rest"
@@ -61,7 +62,7 @@ func (h *remoteInteractions) remoteInteractionURL(r *rest.Request, profile, uri 
 	}
 	page, err := h.federation.Resolver.InteractionPage(r.Context(), profile, uri)
 	switch {
-	case errors.Is(err, federation.ErrNoInteractionPage):
+	case errors.Is(err, remote.ErrNoInteractionPage):
 		return "", userNotFound
 	case err != nil:
 		h.log.Debug("remote interaction", "profile", profile, "err", err)

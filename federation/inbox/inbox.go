@@ -12,9 +12,7 @@ package inbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -188,7 +186,7 @@ func (b *Inbox) schedule(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-b.reload:
-			if err := catchPanic(func() error { return b.load(ctx) }); err != nil && ctx.Err() == nil {
+			if err := errs.CatchPanic(func() error { return b.load(ctx) }); err != nil && ctx.Err() == nil {
 				b.c.Log.Error("could not load queued activities", "err", err)
 				time.AfterFunc(loadRetryInterval, b.Reload)
 			}
@@ -271,7 +269,7 @@ func (b *Inbox) loadContent(ctx context.Context, a *Activity) bool {
 		return false
 	}
 	var doc activity.Object
-	a.err = catchPanic(func() error {
+	a.err = errs.CatchPanic(func() error {
 		doc, err = activity.Parse([]byte(row.Body))
 		return err
 	})
@@ -288,7 +286,7 @@ func (b *Inbox) process(ctx context.Context, a *Activity, mayFetch bool) error {
 	ctx, cancel := context.WithTimeout(ctx, activityTimeout)
 	defer cancel()
 	a.Key = store.SeenKey{}
-	return catchPanic(func() error { return b.c.Process(ctx, a, mayFetch) })
+	return errs.CatchPanic(func() error { return b.c.Process(ctx, a, mayFetch) })
 }
 
 // finish passes the result of an attempt to record. An interrupted activity stays as it is in the database.
@@ -326,14 +324,4 @@ func (b *Inbox) ProcessDue(ctx context.Context) error {
 			}
 		}
 	}
-}
-
-// catchPanic returns a panic of fn as an error.
-func catchPanic(fn func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return fn()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -65,7 +66,7 @@ func (b *Inbox) writeResults(list []*Activity) (failed []*Activity) {
 func (b *Inbox) writeBatch(list []*Activity) error {
 	ctx := context.Background()
 	retryAt := make([]time.Time, len(list)) // zero: no further attempt
-	err := catchPanic(func() error {
+	err := errs.CatchPanic(func() error {
 		return b.c.DB.Update(ctx, func(tx *store.Tx) error {
 			var ended []store.QueuedActivityID
 			var seen []store.SeenKey

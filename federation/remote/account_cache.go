@@ -1,0 +1,76 @@
+package remote
+
+import (
+	"context"
+	"slices"
+
+	"svc/internal/cache"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+const maxCachedAccounts = 2000
+
+// AccountCache caches accounts that send activities. Accounts are shared, so callers must not change them. A changed account is removed
+// before the change is answered.
+type AccountCache struct {
+	db       *store.DB
+	accounts *cache.Cache[store.AccountID, *store.Account]
+	ids      *cache.Cache[string, store.AccountID] // by URI
+}
+
+func newAccountCache(db *store.DB) *AccountCache {
+	c := &AccountCache{
+		db:       db,
+		accounts: cache.New[store.AccountID, *store.Account](maxCachedAccounts),
+		ids:      cache.New[string, store.AccountID](maxCachedAccounts),
+	}
+	db.Subscribe(c.invalidate)
+	return c
+}
+
+// Get returns an account. The error is errs.ErrRecordNotFound if there is none.
+func (c *AccountCache) Get(ctx context.Context, id store.AccountID) (*store.Account, error) {
+	return c.accounts.Load(id, func() (*store.Account, error) { return c.db.Account(ctx, id) })
+}
+
+// GetByURI returns the account of an actor id. The error is errs.ErrRecordNotFound if there is none.
+func (c *AccountCache) GetByURI(ctx context.Context, uri string) (*store.Account, error) {
+	if id, ok := c.ids.Get(uri); ok { // an account that was removed and added again has another id
+		if a, err := c.Get(ctx, id); err == nil && a.URI == uri || err != nil && !errs.IsNotFound(err) {
+			return a, err
+		}
+	}
+	generation := c.accounts.Generation()
+	a, err := c.db.AccountByURI(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	c.accounts.Put(a.ID, a, generation)
+	c.ids.Put(uri, a.ID, c.ids.Generation())
+	return a, nil
+}
+
+// invalidate removes changed accounts, and updates the counters of those that only posted.
+func (c *AccountCache) invalidate(events []store.Event) {
+	changed, ok := events[0].(store.RowsChanged) // always the first event
+	if !ok {
+		return
+	}
+	if changed.All {
+		c.accounts.Clear()
+		return
+	}
+	c.accounts.Drop(changed.Accounts...)
+	for id, counters := range changed.Counters {
+		if slices.Contains(changed.Accounts, id) {
+			continue
+		}
+		c.accounts.Replace(id, func(a *store.Account) *store.Account {
+			counted := *a
+			counted.FollowersCount, counted.FollowingCount, counted.StatusesCount = counters.Followers, counters.Following, counters.Statuses
+			counted.LastStatusAt = counters.LastStatusAt
+			return &counted
+		})
+	}
+}

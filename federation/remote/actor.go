@@ -1,0 +1,340 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/social"
+	"svc/store"
+)
+
+const (
+	maxAddresseesFetched = 5                // of the unknown addressees of a direct status
+	actorTimeout         = 45 * time.Second // for all that has to be asked because of one actor
+	minDeletedTime       = 24 * time.Hour   // how long an account that was deleted stays so, whatever its server says (federation 4.5)
+	handleTTL            = 48 * time.Hour   // how long a handle is not asked for again
+)
+
+// Actors fetches and stores the accounts of other servers.
+type Actors struct {
+	Config
+	reader        *Reader
+	fetcher       *Fetcher
+	db            *store.DB
+	social        *social.Service
+	keys          *keyCache
+	log           *slog.Logger
+	actorFetches  singleFlight[*store.Account]
+	accountChecks *accountChecks
+	newHosts      *newHostLimit
+}
+
+// actorDeletedError says that an actor is no more.
+func actorDeletedError(uri string) error {
+	return fmt.Errorf("%s is deleted: %w", uri, &fetch.StatusError{Status: http.StatusGone})
+}
+
+// Actor returns the account of an ActivityPub id: the one that is known, which is looked at anew in the background if that was long ago, or
+// what its server says. It may be withheld. One that is deleted is an error that IsNotFoundOrGone tells of.
+func (a *Actors) Actor(ctx context.Context, uri string) (*store.Account, error) {
+	uri = activity.WithoutFragment(uri)
+	account, err := a.db.AccountByURI(ctx, uri)
+	switch {
+	case errs.IsNotFound(err):
+		return a.FetchActor(ctx, uri)
+	case err != nil:
+		return nil, err
+	case account.Local():
+		return account, nil
+	case account.DeletedAt != nil:
+		return nil, actorDeletedError(uri)
+	}
+	return account, a.RefreshIfStale(ctx, account)
+}
+
+// FetchActor returns the account of an ActivityPub id as its server says now. Who asks for the same meanwhile gets the same answer.
+func (a *Actors) FetchActor(ctx context.Context, uri string) (*store.Account, error) {
+	uri = activity.WithoutFragment(uri)
+	host, err := a.fetcher.FetchableHost(uri)
+	if err != nil {
+		return nil, err
+	}
+	if err := MayFetch(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.checkNewHost(ctx, host, false); err != nil {
+		return nil, err
+	}
+	return a.actorFetches.do(ctx, uri, actorTimeout, func(ctx context.Context) (*store.Account, error) {
+		doc, err := a.fetcher.Document(ctx, uri)
+		if err != nil {
+			return nil, err
+		}
+		return a.importActor(ctx, doc, nil, true)
+	})
+}
+
+// importActor stores what the document of an actor says, which must have been read from its origin. named is how WebFinger led to it,
+// nil if it was found by its id. One that was deleted long enough ago comes back if that is wanted.
+func (a *Actors) importActor(ctx context.Context, doc activity.Object, named *webFinger, revive bool) (*store.Account, error) {
+	p, err := a.reader.parseFetchedActor(doc)
+	if err != nil {
+		return nil, err
+	}
+	return a.importParsedActor(ctx, p, named, revive)
+}
+
+func (a *Actors) importParsedActor(ctx context.Context, p *parsedActor, named *webFinger, revive bool) (*store.Account, error) {
+	known, actor, err := a.storedActor(ctx, p.account.URI)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil && known.DeletedAt != nil && (!revive || a.db.Now().Sub(known.DeletedAt.Time()) < minDeletedTime) {
+		return nil, actorDeletedError(known.URI)
+	}
+	h := confirmedHandle{nick: p.account.Nickname, domain: p.host}
+	switch {
+	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && a.db.Now().Sub(actor.HandleVerifiedAt.Time()) < handleTTL:
+		h = confirmedHandle{nick: known.Nickname, domain: known.Domain, confirmedAt: actor.HandleVerifiedAt}
+	case named != nil:
+		h, err = a.confirmRequestedHandle(ctx, p, named)
+	default:
+		h, err = a.confirmHandle(ctx, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if h.confirmedAt == 0 && known != nil { // what was confirmed once is not given up because nobody answers
+		h.nick, h.domain = known.Nickname, known.Domain
+	}
+	if err := a.fetcher.CheckHostPolicy(h.domain); err != nil {
+		return nil, err
+	}
+	if err := a.applyPoliciesToActor(ctx, p, h.domain); err != nil {
+		return nil, err
+	}
+	if known == nil && named == nil {
+		if err := a.checkNewHost(ctx, p.host, true); err != nil {
+			return nil, err
+		}
+	}
+	return a.saveActor(ctx, p, h)
+}
+
+// storedActor returns what is known of an actor, nil for what is not.
+func (a *Actors) storedActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
+	account, err := a.db.AccountByURI(ctx, uri)
+	if err != nil {
+		return nil, nil, errs.IgnoreNotFound(err)
+	}
+	actor, err := a.db.Actor(ctx, account.ID)
+	if errs.IsNotFound(err) {
+		return account, nil, nil
+	}
+	return account, actor, err
+}
+
+// confirmedHandle is what an account is called, and when that was confirmed; 0: it could not be asked for.
+type confirmedHandle struct {
+	nick, domain string
+	confirmedAt  store.Time
+}
+
+// saveActor stores an actor that was read from its origin: the account, what federation knows of it, and its keys.
+func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandle) (*store.Account, error) {
+	var account *store.Account
+	var keys []string // whose readers have to look again
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		now := store.At(a.db.Now())
+		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = now, now, h.confirmedAt
+		row, err := tx.AccountByURI(ctx, p.account.URI)
+		switch {
+		case errs.IsNotFound(err):
+			account, err = a.addActor(ctx, tx, p, h)
+			for _, k := range p.keys { // another may have had it wrongly
+				keys = append(keys, k.URI)
+			}
+			return err
+		case err == nil && row.Local():
+			err = ErrLocal
+		case err == nil:
+			err = a.renameActor(ctx, tx, row, h)
+		}
+		if err != nil {
+			return err
+		}
+		keys, err = a.saveKeys(ctx, tx, row.ID, p)
+		if err != nil {
+			return err
+		}
+		if row.DeletedAt != nil {
+			if err := tx.RestoreAccount(ctx, row.ID); err != nil {
+				return err
+			}
+		}
+		if err := a.saveProfile(ctx, tx, row, p); err != nil {
+			return err
+		}
+		account, err = tx.Account(ctx, row.ID)
+		return err
+	})
+	if err == nil {
+		a.keys.invalidate(keys...)
+	}
+	return account, err
+}
+
+// addActor stores an actor that was not known.
+func (a *Actors) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h confirmedHandle) (*store.Account, error) {
+	row, actor := p.account, p.actor
+	row.Nickname, row.Domain = h.nick, h.domain
+	if err := releaseHandle(ctx, tx, h); err != nil {
+		return nil, err
+	}
+	var err error
+	if row.MovedToID, err = movedToID(ctx, tx, &row, actor.MovedTo); err != nil {
+		return nil, err
+	}
+	if err := tx.AddAccount(ctx, &row); err != nil {
+		return nil, err
+	}
+	if err := tx.SetActorKeys(ctx, row.ID, p.keys); err != nil {
+		return nil, err
+	}
+	if row.Unavailable = actor.Suspended; row.Unavailable {
+		if err := tx.SetUnavailable(ctx, row.ID, true); err != nil {
+			return nil, err
+		}
+	}
+	actor.AccountID = row.ID
+	return &row, tx.SaveActor(ctx, &actor)
+}
+
+// renameActor gives a known account the handle that leads to it now.
+func (a *Actors) renameActor(ctx context.Context, tx *store.Tx, row *store.Account, h confirmedHandle) error {
+	if row.Nickname == h.nick && row.Domain == h.domain {
+		return nil
+	}
+	if !strings.EqualFold(row.Nickname, h.nick) || row.Domain != h.domain {
+		if err := releaseHandle(ctx, tx, h); err != nil {
+			return err
+		}
+	}
+	row.Nickname, row.Domain = h.nick, h.domain
+	return tx.RenameAccount(ctx, row)
+}
+
+// releaseHandle takes a handle from the account that has had it: it has been found to lead to another one (federation 1.3). Its posts stay.
+func releaseHandle(ctx context.Context, tx *store.Tx, h confirmedHandle) error {
+	holder, err := tx.AccountByName(ctx, h.nick, h.domain)
+	if err != nil {
+		return errs.IgnoreNotFound(err)
+	}
+	if h.confirmedAt == 0 && holder.DeletedAt == nil {
+		return Refuse("%s@%s is another account", h.nick, h.domain)
+	}
+	holder.Nickname = holder.ID.String() + "." + holder.Nickname
+	return tx.RenameAccount(ctx, holder)
+}
+
+// saveKeys stores the keys of an actor: those in its document, and of those that it only names the ones that were read elsewhere. It returns
+// the ids of all that it has or has had.
+func (a *Actors) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID, p *parsedActor) ([]string, error) {
+	old, err := tx.ActorKeys(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	keys := p.keys
+	var ids []string
+	for _, k := range old {
+		ids = append(ids, k.URI)
+		same := func(other *store.ActorKey) bool { return other.URI == k.URI }
+		if slices.Contains(p.listedKeys, k.URI) && !slices.ContainsFunc(keys, same) && len(keys) < maxActorKeys {
+			keys = append(keys, k)
+		}
+	}
+	for _, k := range keys {
+		ids = append(ids, k.URI)
+	}
+	return ids, tx.SetActorKeys(ctx, id, keys)
+}
+
+// saveProfile stores what an actor says of itself, but neither its handle nor its keys. The times in p.actor are those to be stored.
+func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Account, p *parsedActor) error {
+	old, err := tx.Actor(ctx, row.ID)
+	if err := errs.IgnoreNotFound(err); err != nil {
+		return err
+	}
+	actor := p.actor
+	actor.AccountID = row.ID
+	if old != nil {
+		actor.MovedAt, actor.CollectionsFetchedAt = old.MovedAt, old.CollectionsFetchedAt
+	}
+	if err := tx.SaveActor(ctx, &actor); err != nil {
+		return err
+	}
+	if wasSuspended := old != nil && old.Suspended; wasSuspended != actor.Suspended {
+		if err := tx.SetUnavailable(ctx, row.ID, actor.Suspended); err != nil {
+			return err
+		}
+	}
+	changed := *row
+	from := &p.account
+	changed.URL, changed.ActorType, changed.DisplayName, changed.Note, changed.Fields = from.URL, from.ActorType, from.DisplayName, from.Note, from.Fields
+	changed.Avatar, changed.Header, changed.Locked, changed.Discoverable = from.Avatar, from.Header, from.Locked, from.Discoverable
+	changed.AcceptsChatMessages, changed.Birthday, changed.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
+	changed.AlsoKnownAs, changed.Emojis = from.AlsoKnownAs, from.Emojis
+	if changed.MovedToID, err = movedToID(ctx, tx, &changed, actor.MovedTo); err != nil {
+		return err
+	}
+	return tx.SaveAccount(ctx, &changed)
+}
+
+// movedToID returns the account that an actor has moved to: it must be known here, and say that the actor is one of its own (federation
+// 4.13).
+func movedToID(ctx context.Context, tx *store.Tx, a *store.Account, uri string) (*store.AccountID, error) {
+	if uri == "" {
+		return nil, nil
+	}
+	target, err := tx.AccountByURI(ctx, uri)
+	if err != nil {
+		return nil, errs.IgnoreNotFound(err)
+	}
+	if target.ID == a.ID || target.Unavailable || !slices.Contains(target.AlsoKnownAs.V, a.URI) {
+		return nil, nil
+	}
+	return &target.ID, nil
+}
+
+// FetchAddressees asks for some of those to whom a direct post is addressed and who are not known: answers go to them, too.
+func (a *Actors) FetchAddressees(ctx context.Context, n *Note) error {
+	known, err := a.db.AccountsByURI(ctx, n.Audience)
+	if err != nil {
+		return err
+	}
+	asked := 0
+	for _, uri := range n.Audience {
+		if known[uri] != nil || asked == maxAddresseesFetched {
+			continue
+		}
+		if _, err := a.fetcher.FetchableHost(uri); err != nil {
+			continue
+		}
+		if err := MayFetch(ctx); err != nil {
+			return err
+		}
+		asked++
+		if _, err := a.Actor(ctx, uri); err != nil {
+			a.log.Debug("addressed account not found", "uri", uri, "err", err)
+		}
+	}
+	return nil
+}

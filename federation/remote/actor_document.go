@@ -1,0 +1,376 @@
+package remote
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"svc/internal/activity"
+	"svc/internal/httpsig"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// Limits of what is read of an actor (federation 1.7, 5.5).
+const (
+	maxUsername  = 128 // bytes
+	maxName      = 2048
+	maxSummary   = 20_000 // bytes of HTML
+	maxFields    = 50
+	maxField     = 2047
+	maxAliases   = 256
+	maxActorKeys = 16
+	maxEmojis    = 200
+)
+
+// Reader parses documents. It fetches nothing.
+type Reader struct {
+	BaseURL, Host string
+	AllowLoopback bool
+	now           func() time.Time
+}
+
+// ActorTypes are the types of documents that are actors.
+var ActorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
+
+// parsedActor is what the document of an actor says, checked and in the form in which it is stored. Its handle is not certain yet.
+type parsedActor struct {
+	account     store.Account // without ID and Domain
+	actor       store.Actor
+	host        string // of its id
+	keys        []*store.ActorKey
+	listedKeys  []string // ids of keys that it has and that are to be read elsewhere
+	claimedHost string   // the host of the handle that it claims (FEP-2c59); "": it does not say
+}
+
+// IsActor tells whether a document is an actor's.
+func IsActor(o activity.Object) bool { return o.Is(ActorTypes...) }
+
+// parseActor reads the document of an actor in any of the forms that servers send. What it cannot do without is refused, what it can is left
+// out. Every address that comes back is one of the public network (activity.Host), all that are its own are of its host.
+func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
+	id := o.ID()
+	host, err := activity.Host(id, r.AllowLoopback)
+	switch {
+	case err != nil:
+		return nil, err
+	case host == r.Host:
+		return nil, ErrLocal
+	case strings.Contains(id, "#"):
+		return nil, Refuse("the id of the actor has a fragment")
+	}
+	p := &parsedActor{host: host}
+	a := &p.account
+	a.URI = id
+	if a.ActorType, err = actorType(o); err != nil {
+		return nil, err
+	}
+	if a.Nickname, err = p.parseUsername(o); err != nil {
+		return nil, err
+	}
+	own := func(address string) string {
+		if address == id || !activity.SameHost(address, id, r.AllowLoopback) {
+			return ""
+		}
+		return address
+	}
+	p.actor = store.Actor{
+		Inbox: own(o.Ref("inbox")), SharedInbox: own(r.sharedInbox(o)), Outbox: own(o.Ref("outbox")),
+		Followers: own(o.Ref("followers")), Following: own(o.Ref("following")), Featured: own(o.Ref("featured")),
+	}
+	if p.actor.Inbox == "" {
+		return nil, Refuse("the actor has no inbox on its own host")
+	}
+	if p.actor.Following == p.actor.Followers {
+		p.actor.Following = ""
+	}
+	p.actor.Indexable, _ = o.Bool("indexable")
+	p.actor.Suspended, _ = o.Bool("suspended")
+	if moved := o.Ref("movedTo"); moved != id && r.isPublicURL(moved) {
+		p.actor.MovedTo = moved
+	}
+	p.claimedHost = p.parseClaimedHost(o)
+	r.parseProfile(o, a)
+	p.keys, p.listedKeys = r.parseActorKeys(o, id)
+	return p, nil
+}
+
+// actorType returns the one type of an actor that a document has.
+func actorType(o activity.Object) (string, error) {
+	found := ""
+	for _, v := range o.Values("type") {
+		t, _ := v.(string)
+		if !slices.Contains(ActorTypes, t) || t == found {
+			continue
+		}
+		if found != "" {
+			return "", Refuse("it is several kinds of actor at once")
+		}
+		found = t
+	}
+	if found == "" {
+		return "", Refuse("it is no actor, but %q", o.Type())
+	}
+	return found, nil
+}
+
+// parseUsername returns the part of the handle before the @. The actors of servers may have none: they are called like their host.
+func (p *parsedActor) parseUsername(o activity.Object) (string, error) {
+	name, _ := o["preferredUsername"].(string)
+	if name == "" && o.Is("Application", "Service") {
+		name, _, _ = strings.Cut(p.host, ":")
+	}
+	nick, domain, ok := text.SplitHandle(name)
+	if !ok || domain != "" || nick != name || len(nick) > maxUsername {
+		return "", Refuse("the actor has no usable preferredUsername")
+	}
+	return nick, nil
+}
+
+// sharedInbox returns where a server takes what is for several of its people; some name it beside the inbox.
+func (r *Reader) sharedInbox(o activity.Object) string {
+	if endpoints := o.Object("endpoints"); endpoints != nil {
+		if shared := endpoints.Ref("sharedInbox"); shared != "" {
+			return shared
+		}
+	}
+	return o.Ref("sharedInbox")
+}
+
+// parseClaimedHost returns the host of the handle that an actor says it has.
+func (p *parsedActor) parseClaimedHost(o activity.Object) string {
+	nick, domain, ok := text.SplitHandle(strings.TrimPrefix(o.Text("webfinger"), "acct:"))
+	if !ok || !strings.EqualFold(nick, p.account.Nickname) {
+		return ""
+	}
+	return domain
+}
+
+// parseProfile reads what is shown of an account.
+func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
+	name, _ := o.TextAndLanguage("name")
+	if a.DisplayName = singleLine(name, maxName); a.DisplayName == "" {
+		a.DisplayName = a.Nickname
+	}
+	summary, _ := o.TextAndLanguage("summary")
+	a.Note = text.Sanitize(truncateBytes(summary, maxSummary))
+	a.URL = r.pageURL(o, a.URI)
+	a.Avatar, a.Header = r.pictureURL(o, "icon"), r.pictureURL(o, "image")
+	a.Locked, _ = o.Bool("manuallyApprovesFollowers")
+	a.Discoverable, _ = o.Bool("discoverable")
+	a.HideFavorites = true
+	if capabilities := o.Object("capabilities"); capabilities != nil {
+		if accepts, known := capabilities.Bool("acceptsChatMessages"); known {
+			a.AcceptsChatMessages = &accepts
+		}
+	}
+	if day, err := time.Parse(time.DateOnly, o.Text("vcard:bday")); err == nil && day.Year() > 1800 && day.Before(r.now()) {
+		a.Birthday, a.ShowBirthday = day.Format(time.DateOnly), true
+	}
+	if at := o.Time("published"); at.Year() > 1990 && at.Before(r.now()) {
+		a.CreatedAt = store.At(at)
+	}
+	a.Fields.V = parseFields(o)
+	a.AlsoKnownAs.V = []string{}
+	for _, alias := range o.Refs("alsoKnownAs", maxAliases) {
+		if r.isPublicURL(alias) {
+			a.AlsoKnownAs.V = append(a.AlsoKnownAs.V, alias)
+		}
+	}
+	a.Emojis.V = r.ParseEmojis(o)
+}
+
+// parseFields returns the lines of a profile.
+func parseFields(o activity.Object) []store.Field {
+	list := []store.Field{}
+	for _, f := range o.Objects("attachment", 2*maxFields) {
+		if !f.Is("PropertyValue") || len(list) == maxFields {
+			continue
+		}
+		name, value := singleLine(f.Text("name"), maxField), text.SanitizeLinksOnly(truncateBytes(f.Text("value"), maxField))
+		if name != "" || value != "" {
+			list = append(list, store.Field{Name: name, Value: value})
+		}
+	}
+	return list
+}
+
+// pageURL returns the page for people: one of the actor's own host, or else its id.
+func (r *Reader) pageURL(o activity.Object, id string) string {
+	var pages, others []string
+	for _, v := range o.Values("url") {
+		link, _ := v.(map[string]any)
+		kind := activity.Object(link).Text("mediaType")
+		switch ref := activity.Reference(v); {
+		case !activity.SameHost(ref, id, r.AllowLoopback):
+		case kind == "text/html":
+			pages = append(pages, ref)
+		case kind == "":
+			others = append(others, ref)
+		}
+	}
+	return cmp.Or(append(append(pages, others...), id)...)
+}
+
+// pictureURL returns the address of a picture, "" if there is none that can be shown.
+func (r *Reader) pictureURL(o activity.Object, key string) string {
+	for _, v := range o.Values(key) {
+		address := ""
+		switch v := v.(type) {
+		case string:
+			address = v
+		case map[string]any:
+			image := activity.Object(v)
+			if kind := image.Text("mediaType"); kind != "" && !strings.HasPrefix(kind, "image/") {
+				continue
+			}
+			if address = linkURL(image); address == "" {
+				address = image.Text("href")
+			}
+		}
+		if r.isPublicURL(address) {
+			return address
+		}
+	}
+	return ""
+}
+
+// linkURL returns where the url of an object leads, whether it is text or a link.
+func linkURL(o activity.Object) string {
+	for _, v := range o.Values("url") {
+		switch v := v.(type) {
+		case string:
+			return v
+		case map[string]any:
+			if href := activity.Object(v).Text("href"); href != "" {
+				return href
+			}
+		}
+	}
+	return ""
+}
+
+// isPublicURL tells whether an address may be shown, or be asked some time.
+func (r *Reader) isPublicURL(address string) bool {
+	_, err := activity.Host(address, r.AllowLoopback)
+	return err == nil
+}
+
+// ParseEmojis returns the custom emoji that a document brings along, each once.
+func (r *Reader) ParseEmojis(o activity.Object) []store.RemoteEmoji {
+	list := []store.RemoteEmoji{}
+	seen := make(map[string]bool)
+	for _, tag := range o.Objects("tag", 5*maxEmojis) {
+		if !tag.Is("Emoji") || len(list) == maxEmojis {
+			continue
+		}
+		code, _, _ := strings.Cut(strings.Trim(tag.Text("name"), ":"), "@")
+		address := r.pictureURL(tag, "icon")
+		if !text.ValidShortcode(code) || address == "" || seen[code] {
+			continue
+		}
+		seen[code] = true
+		list = append(list, store.RemoteEmoji{Shortcode: code, URL: address})
+	}
+	return list
+}
+
+// parseActorKeys returns the keys of an actor that are in its document, and the ids of those that it only names. A key that says it is
+// somebody else's, or is of another host, is none of its (federation 2.3, R9).
+func (r *Reader) parseActorKeys(o activity.Object, id string) (keys []*store.ActorKey, listed []string) {
+	add := func(key *store.ActorKey) {
+		known := func(k *store.ActorKey) bool { return k.URI == key.URI }
+		if len(keys) < maxActorKeys && !slices.ContainsFunc(keys, known) {
+			keys = append(keys, key)
+		}
+	}
+	for _, member := range []string{"publicKey", "assertionMethod"} {
+		for _, v := range o.Values(member) {
+			switch v := v.(type) {
+			case string:
+				if len(listed) < maxActorKeys {
+					listed = append(listed, v)
+				}
+			case map[string]any:
+				if key := r.parseActorKey(v, id); key != nil {
+					add(key)
+				}
+			}
+		}
+	}
+	return keys, listed
+}
+
+// parseActorKey reads one key of an actor, nil if it is none that can be used.
+func (r *Reader) parseActorKey(o activity.Object, owner string) *store.ActorKey {
+	id := cmp.Or(o.ID(), owner+"#main-key")
+	says := cmp.Or(o.Ref("owner"), o.Ref("controller"))
+	if says != "" && says != owner || !activity.SameHost(activity.WithoutFragment(id), owner, r.AllowLoopback) {
+		return nil
+	}
+	if multikey := o.Text("publicKeyMultibase"); multikey != "" {
+		key, err := httpsig.ParseMultikey(multikey)
+		if err != nil || says == "" {
+			return nil
+		}
+		return &store.ActorKey{URI: id, Public: httpsig.FormatMultikey(key)}
+	}
+	key, err := httpsig.ParsePublicKey(o.Text("publicKeyPem"))
+	if err != nil {
+		return nil
+	}
+	pem, err := httpsig.FormatPublicKey(key)
+	if err != nil {
+		return nil
+	}
+	return &store.ActorKey{URI: id, Public: pem}
+}
+
+// singleLine returns a text on one line, without control characters, of at most so many characters.
+func singleLine(s string, limit int) string {
+	return text.Truncate(printable(truncateBytes(s, 8*limit)), limit)
+}
+
+// printable returns a text with all white space as blanks, and without control characters.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// truncateBytes returns the beginning of a text, at most so many bytes, without half a character.
+func truncateBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// HostOf returns the host of an account's id, which is not always that of its handle.
+func (r *Reader) HostOf(a *store.Account) string {
+	host, err := activity.Host(a.URI, r.AllowLoopback)
+	if err != nil {
+		return a.Domain
+	}
+	return host
+}
+
+// parseFetchedActor reads what was found at the id of an actor, where there may also stand that it is no more.
+func (r *Reader) parseFetchedActor(doc activity.Object) (*parsedActor, error) {
+	if doc.Is("Tombstone") {
+		return nil, actorDeletedError(doc.ID())
+	}
+	return r.parseActor(doc)
+}

@@ -1,0 +1,95 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"svc/internal/activity"
+	"svc/internal/fetch"
+	"svc/store"
+)
+
+// fetchKeyOwner asks for a key by its id, and stores its owner with all keys that it has. The owner's own document must name the key: only then
+// it is theirs (federation 2.3).
+func (a *Actors) fetchKeyOwner(ctx context.Context, id string) error {
+	host, err := a.fetcher.FetchableHost(activity.WithoutFragment(id))
+	if err != nil {
+		return err
+	}
+	if err := MayFetch(ctx); err != nil {
+		return err
+	}
+	if err := a.checkNewHost(ctx, host, false); err != nil {
+		return err
+	}
+	_, err = a.actorFetches.do(ctx, "key "+id, actorTimeout, func(ctx context.Context) (*store.Account, error) {
+		doc, err := a.fetcher.fetchKeyDocument(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return a.storeKeyOwner(ctx, id, doc)
+	})
+	return err
+}
+
+// fetchKeyDocument reads what is at the id of a key: its owner, or the key alone. Where there is nothing, the id may be made of that of the owner.
+func (f *Fetcher) fetchKeyDocument(ctx context.Context, id string) (activity.Object, error) {
+	at := activity.WithoutFragment(id)
+	doc, err := f.Document(ctx, at)
+	for _, owner := range []string{withoutKeyPath(at), withoutQuery(at)} {
+		if err == nil || owner == at || HTTPStatus(err) != 404 && !errors.Is(err, fetch.ErrContentType) {
+			continue
+		}
+		doc, err = f.Document(ctx, owner)
+	}
+	return doc, err
+}
+
+func withoutKeyPath(id string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(id, "/main-key"), "/publickey")
+}
+
+func withoutQuery(id string) string {
+	id, _, _ = strings.Cut(id, "?")
+	return id
+}
+
+// storeKeyOwner stores the owner of a key, of which a document was found at the id of the key.
+func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Object) (*store.Account, error) {
+	var alone *store.ActorKey // that its owner only names
+	if !IsActor(doc) && !doc.Is("Tombstone") {
+		if doc.ID() != id {
+			return nil, Refuse("at the id of the key there is another one")
+		}
+		owner := cmp.Or(doc.Ref("owner"), doc.Ref("controller"))
+		if !activity.SameHost(owner, id, a.AllowLoopback) {
+			return nil, Refuse("the key says that it is of another host")
+		}
+		if alone = a.reader.parseActorKey(doc, owner); alone == nil {
+			return nil, Refuse("at the id of the key there is no key that can be used")
+		}
+		var err error
+		if doc, err = a.fetcher.Document(ctx, owner); err != nil {
+			return nil, err
+		}
+		if doc.ID() != owner {
+			return nil, Refuse("the owner of the key is somebody else")
+		}
+	}
+	p, err := a.reader.parseFetchedActor(doc)
+	if err != nil {
+		return nil, err
+	}
+	has := func(k *store.ActorKey) bool { return k.URI == id }
+	switch {
+	case slices.ContainsFunc(p.keys, has):
+	case alone != nil && slices.Contains(p.listedKeys, id):
+		p.keys = append(p.keys, alone)
+	default:
+		return nil, Refuse("%s does not say that it has this key", p.account.URI)
+	}
+	return a.importParsedActor(ctx, p, nil, false)
+}

@@ -1,0 +1,259 @@
+package remote
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/internal/limit"
+	"svc/store"
+)
+
+// How often accounts elsewhere are looked at anew (federation 3.9).
+const (
+	refreshAge           = 24 * time.Hour   // of what is known of an account, when it does something
+	countsTTL            = 6 * time.Hour    // of its counters and pins, when somebody looks at it
+	minRefreshInterval   = 10 * time.Minute // between two tries
+	notFoundRecheckDelay = 25 * time.Hour   // until who was not found is believed to be gone, if not found again
+	refreshWorkers       = 2                // that are asked for at a time
+	maxAccountChecks     = 10_000
+)
+
+// accountChecks limits how often an account is checked, so that not each of its activities costs a query.
+type accountChecks struct {
+	window *limit.Window[accountCheckKey]
+}
+
+type accountCheckKey struct {
+	id     store.AccountID
+	counts bool
+	gone   bool // its key could not be found
+}
+
+func newAccountChecks() *accountChecks {
+	return &accountChecks{limit.NewWindow[accountCheckKey](maxAccountChecks)}
+}
+
+// allow returns false if the last check was within minRefreshInterval.
+func (c *accountChecks) allow(key accountCheckKey, now time.Time) bool {
+	_, ok := c.window.Allow(key, limit.Rate{Count: 1, Window: minRefreshInterval}, now)
+	return ok
+}
+
+// RefreshIfStale queues a look at an account elsewhere that has done something, if what is known of it is old.
+func (a *Actors) RefreshIfStale(ctx context.Context, account *store.Account) error {
+	now := a.db.Now()
+	if account.Local() || !a.accountChecks.allow(accountCheckKey{id: account.ID}, now) {
+		return nil
+	}
+	actor, err := a.db.Actor(ctx, account.ID)
+	if err != nil {
+		return errs.IgnoreNotFound(err)
+	}
+	age := refreshAge
+	if actor.HandleVerifiedAt == 0 {
+		age = time.Hour
+	}
+	if now.Sub(actor.FetchedAt.Time()) < age || now.Sub(actor.AttemptedAt.Time()) < minRefreshInterval {
+		return nil
+	}
+	return a.db.Update(ctx, func(tx *store.Tx) error { return enqueueRefresh(ctx, tx, account.ID, now) })
+}
+
+func enqueueRefresh(ctx context.Context, tx *store.Tx, id store.AccountID, at time.Time) error {
+	return tx.EnqueueUnique(ctx, at, "refresh:"+id.String(), store.RefreshActor{AccountID: id})
+}
+
+// refreshActor is the job that looks at an account anew. One that its server says is gone is deleted here, too; one that it does not find is if it
+// does not find it the next day either (federation 3.8). Other failures are left to the next time that the account does something.
+func (a *Actors) refreshActor(ctx context.Context, w store.RefreshActor) error {
+	account, err := a.db.Account(ctx, w.AccountID)
+	if err != nil || account.Local() || account.DeletedAt != nil {
+		return errs.IgnoreNotFound(err)
+	}
+	a.fetcher.failures.remove(account.URI)
+	_, err = a.FetchActor(ctx, account.URI)
+	switch status := HTTPStatus(err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case status == 410:
+		return a.ActorGone(ctx, account)
+	case status == 404:
+		return a.ActorNotFound(ctx, account)
+	}
+	a.log.Debug("account could not be refreshed", "account", account.Acct(), "err", err)
+	return a.recordAttempt(ctx, account.ID, func(actor *store.Actor) { actor.Failures = 0 })
+}
+
+// ActorNotFound notes that an account was not found.
+func (a *Actors) ActorNotFound(ctx context.Context, account *store.Account) error {
+	sure := false
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		actor, err := tx.Actor(ctx, account.ID)
+		if err != nil {
+			return errs.IgnoreNotFound(err)
+		}
+		now := a.db.Now()
+		if sure = actor.Failures > 0 && now.Sub(actor.AttemptedAt.Time()) >= refreshAge; sure {
+			return nil
+		}
+		if actor.Failures == 0 {
+			actor.Failures, actor.AttemptedAt = 1, store.At(now)
+			if err := tx.SaveActor(ctx, actor); err != nil {
+				return err
+			}
+		}
+		return enqueueRefresh(ctx, tx, account.ID, actor.AttemptedAt.Time().Add(notFoundRecheckDelay))
+	})
+	if err == nil && sure {
+		return a.ActorGone(ctx, account)
+	}
+	return err
+}
+
+func (a *Actors) recordAttempt(ctx context.Context, id store.AccountID, change func(*store.Actor)) error {
+	return a.db.Update(ctx, func(tx *store.Tx) error {
+		actor, err := tx.Actor(ctx, id)
+		if err != nil {
+			return errs.IgnoreNotFound(err)
+		}
+		actor.AttemptedAt = store.At(a.db.Now())
+		change(actor)
+		return tx.SaveActor(ctx, actor)
+	})
+}
+
+// CheckGone fetches an actor whose key is gone, and deletes it if it is gone, too (federation 3.8). It returns false if the actor was there a moment ago.
+func (a *Actors) CheckGone(ctx context.Context, uri string) (checked bool, err error) {
+	account, err := a.db.AccountByURI(ctx, uri)
+	if err != nil || account.Local() || account.DeletedAt != nil {
+		return true, errs.IgnoreNotFound(err)
+	}
+	now := a.db.Now()
+	if a.fetcher.failures.get(uri, now) == nil && !a.accountChecks.allow(accountCheckKey{id: account.ID, gone: true}, now) {
+		return false, nil
+	}
+	_, err = a.fetcher.Document(ctx, uri)
+	switch HTTPStatus(err) {
+	case http.StatusGone:
+		return true, a.ActorGone(ctx, account)
+	case http.StatusNotFound:
+		return true, a.ActorNotFound(ctx, account)
+	}
+	return true, nil
+}
+
+// ActorGone deletes an account elsewhere that is no more, with all that it has left here. Its id and its handle stay taken.
+func (a *Actors) ActorGone(ctx context.Context, account *store.Account) error {
+	if account.Local() {
+		return ErrLocal
+	}
+	keys, err := a.db.ActorKeys(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	if err := a.social.DeleteAccount(ctx, account.ID); err != nil {
+		return err
+	}
+	for _, k := range keys {
+		a.keys.invalidate(k.URI)
+	}
+	return nil
+}
+
+// UpdateActor stores what an actor has sent about itself, nil if its document has to be fetched. Keys and handle are taken only from the document at
+// its id: if the new ones differ, that is fetched (federation 4.4).
+func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
+	if doc == nil {
+		return a.RefreshSoon(ctx, account)
+	}
+	p, err := a.reader.parseActor(doc)
+	if err != nil {
+		a.log.Debug("actor sent in an odd form", "actor", account.URI, "err", err)
+		return a.RefreshSoon(ctx, account)
+	}
+	if p.account.URI != account.URI {
+		return Refuse("it updates an actor that is not its own")
+	}
+	row, actor, err := a.storedActor(ctx, account.URI)
+	if err != nil || row == nil || actor == nil || row.DeletedAt != nil {
+		return err
+	}
+	known, err := a.db.ActorKeys(ctx, row.ID)
+	if err != nil {
+		return err
+	}
+	if !activity.SameHost(actor.Inbox, p.actor.Inbox, a.AllowLoopback) {
+		return Refuse("its inbox is of another host")
+	}
+	if err := a.applyPoliciesToActor(ctx, p, row.Domain); err != nil {
+		return err
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Account(ctx, row.ID)
+		if err != nil || row.DeletedAt != nil {
+			return errs.IgnoreNotFound(err)
+		}
+		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = actor.FetchedAt, actor.AttemptedAt, actor.HandleVerifiedAt
+		p.actor.Failures = actor.Failures
+		return a.saveProfile(ctx, tx, row, p)
+	})
+	if err != nil {
+		return err
+	}
+	if row.Nickname != p.account.Nickname || !containsKeys(known, p.keys) {
+		return a.RefreshSoon(ctx, account)
+	}
+	return nil
+}
+
+// containsKeys tells whether all of the keys are known.
+func containsKeys(known, keys []*store.ActorKey) bool {
+	have := make(map[string]string, len(known))
+	for _, k := range known {
+		have[k.URI] = k.Public
+	}
+	return !slices.ContainsFunc(keys, func(k *store.ActorKey) bool { return have[k.URI] != k.Public })
+}
+
+// RefreshSoon queues a look at an account, but not so soon after the last one.
+func (a *Actors) RefreshSoon(ctx context.Context, account *store.Account) error {
+	return a.db.Update(ctx, func(tx *store.Tx) error {
+		actor, err := tx.Actor(ctx, account.ID)
+		if errs.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at := actor.AttemptedAt.Time().Add(minRefreshInterval)
+		if now := a.db.Now(); at.Before(now) {
+			at = now
+		}
+		return enqueueRefresh(ctx, tx, account.ID, at)
+	})
+}
+
+// RefreshAccount asks for an account elsewhere anew, because what it says of itself is about to matter. What its server does not tell within the
+// time that somebody waits stays as it is known here; an account that is no more is errs.ErrRecordNotFound.
+func (a *Actors) RefreshAccount(ctx context.Context, known *store.Account) error {
+	if known.Local() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	a.fetcher.failures.remove(known.URI)
+	_, err := a.FetchActor(ctx, known.URI)
+	if IsNotFoundOrGone(err) {
+		return errs.ErrRecordNotFound
+	}
+	if err != nil {
+		a.log.Debug("account not read anew", "account", known.Acct(), "err", err)
+	}
+	return nil
+}

@@ -1,0 +1,308 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/federation/policy"
+	"svc/internal/activity"
+	"svc/internal/fetch"
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+// Failures of asking other servers.
+var (
+	ErrLocal         = errors.New("it is of this server")                                // which is asked in the database only
+	ErrCachedFailure = errors.New("it could not be had a moment ago")                    // and is not asked for again so soon
+	ErrFetchNeeded   = errors.New("other servers have to be asked")                      // by who has time for it
+	ErrIDMismatch    = errors.New("it is not what its address says, or not its owner's") // federation 5.1
+)
+
+// Fetcher fetches documents, and posts activities, as the instance actor.
+type Fetcher struct {
+	Config
+	reader   *Reader
+	signers  *Signers
+	db       *store.DB
+	client   *fetch.Client
+	log      *slog.Logger
+	failures *failureCache
+	fetches  singleFlight[fetchedDocument]
+}
+
+const documentTimeout = 15 * time.Second
+
+// Document reads what is at an address, as its origin has it: its id is that address, or another one of the same host that then
+// was asked (federation 5.1 R7, 5.2). Whoever asks for the same address meanwhile gets the same answer.
+func (f *Fetcher) Document(ctx context.Context, uri string) (activity.Object, error) {
+	uri = activity.WithoutFragment(uri)
+	doc, err := f.fetchOriginal(ctx, uri)
+	if errors.Is(err, ErrIDMismatch) && !errors.Is(err, ErrCachedFailure) {
+		f.failures.add(uri, err, f.db.Now())
+	}
+	return doc, err
+}
+
+func (f *Fetcher) fetchOriginal(ctx context.Context, uri string) (activity.Object, error) {
+	doc, at, err := f.fetchShared(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	id := doc.ID()
+	switch {
+	case isURLOf(id, at):
+		return doc, nil
+	case !activity.SameHost(id, at, f.AllowLoopback):
+		return nil, fmt.Errorf("%w: %s says it is %q", ErrIDMismatch, at, truncateBytes(id, 200))
+	}
+	doc, at, err = f.fetchShared(ctx, activity.WithoutFragment(id))
+	switch {
+	case IsNotFoundOrGone(err): // which says nothing of what was asked for
+		return nil, fmt.Errorf("%w: it says it is %q, where there is nothing", ErrIDMismatch, truncateBytes(id, 200))
+	case err != nil:
+		return nil, err
+	}
+	if !isURLOf(doc.ID(), at) || !isURLOf(id, at) {
+		return nil, fmt.Errorf("%w: %s says it is %q", ErrIDMismatch, at, truncateBytes(doc.ID(), 200))
+	}
+	return doc, nil
+}
+
+// isURLOf tells whether an id is that of what is at an address. Both may have a fragment, and characters written out or escaped.
+func isURLOf(id, address string) bool {
+	u, err := url.Parse(activity.WithoutFragment(id))
+	return err == nil && (activity.WithoutFragment(id) == address || u.String() == address)
+}
+
+// fetchedDocument is what is at an address.
+type fetchedDocument struct {
+	doc activity.Object
+	url string // where it came from in the end
+}
+
+// fetchShared is get for all who ask for the same at the same time.
+func (f *Fetcher) fetchShared(ctx context.Context, uri string) (activity.Object, string, error) {
+	if err := MayFetch(ctx); err != nil {
+		return nil, "", err
+	}
+	if err := f.failures.get(uri, f.db.Now()); err != nil {
+		return nil, "", err
+	}
+	g, err := f.fetches.do(ctx, uri, 2*documentTimeout, func(ctx context.Context) (fetchedDocument, error) {
+		doc, at, err := f.fetchSigned(ctx, uri)
+		if err != nil && !errors.Is(err, ErrCachedFailure) {
+			f.failures.add(uri, err, f.db.Now())
+		}
+		return fetchedDocument{doc, at}, err
+	})
+	return g.doc, g.url, err
+}
+
+// fetchSigned asks for a document, in the name of this server.
+func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object, string, error) {
+	host, err := f.FetchableHost(uri)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.failures.backingOff(host, f.db.Now()) {
+		return nil, "", fmt.Errorf("%w: %s does not answer", ErrCachedFailure, host)
+	}
+	known, err := f.db.Host(ctx, host)
+	if err != nil {
+		return nil, "", err
+	}
+	var resp *fetch.Response
+	last := host // of the hops
+	ways := signatureOptions(known, strings.Contains(uri, "?"), f.db.Now())
+	for i, o := range ways {
+		resp, err = f.client.Get(ctx, uri, fetch.Limits{
+			Accept: activity.Accept, ContentTypes: []string{activity.MediaType, activity.LDMediaType}, Timeout: documentTimeout,
+			Prepare: func(r *http.Request) (err error) {
+				last, err = f.signRequest(ctx, r, o)
+				return err
+			},
+		})
+		if !isSignatureRejected(HTTPStatus(err)) {
+			if err == nil && i > 0 {
+				f.saveSignatureScheme(ctx, host, o)
+			}
+			break
+		}
+		if i > 0 && i == len(ways)-1 && last == host && (known.Signature == "" || known.Signature == noScheme) {
+			f.saveNoScheme(ctx, host)
+		}
+	}
+	if noAnswer := err != nil && IsTemporary(err) && HTTPStatus(err) == 0; !noAnswer {
+		f.failures.recordHost(host, true, f.db.Now())
+	} else if !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, context.Canceled) {
+		f.failures.recordHost(host, false, f.db.Now())
+	}
+	switch {
+	case IsNotFoundOrGone(err) && last != host:
+		return nil, "", fmt.Errorf("%w: it is for %s to say that it is gone, not for %s", ErrIDMismatch, host, last)
+	case err != nil:
+		return nil, "", err
+	}
+	if !isActivityMediaType(resp.Header.Get("Content-Type")) {
+		return nil, "", fmt.Errorf("%w: %q", fetch.ErrContentType, resp.Header.Get("Content-Type"))
+	}
+	doc, err := activity.Parse(resp.Body)
+	return doc, activity.WithoutFragment(resp.URL.String()), err
+}
+
+// FetchableHost returns the host of an address, if it is one to be asked.
+func (f *Fetcher) FetchableHost(uri string) (string, error) {
+	host, err := activity.Host(uri, f.AllowLoopback)
+	if err != nil {
+		return "", err
+	}
+	if host == f.Host {
+		return "", ErrLocal
+	}
+	return host, f.CheckHostPolicy(host)
+}
+
+// signRequest signs a request in the name of this server, and returns its host. Each hop passes the rules for hosts anew.
+func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Options) (host string, err error) {
+	if host, err = f.FetchableHost(r.URL.String()); err != nil {
+		return "", err
+	}
+	signer, err := f.signers.serverSigner(ctx)
+	if err != nil {
+		return "", err
+	}
+	o.Now = f.db.Now()
+	return host, signer.Sign(r, nil, o)
+}
+
+// isActivityMediaType tells whether a Content-Type is one of ActivityPub (federation 1.6).
+func isActivityMediaType(contentType string) bool {
+	media, params, err := mime.ParseMediaType(contentType)
+	switch {
+	case err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter):
+		return false
+	case media == activity.MediaType:
+		return true
+	}
+	return media == activity.LDMediaType && slices.Contains(strings.Fields(strings.Trim(params["profile"], `"`)), activity.LDProfile)
+}
+
+func HTTPStatus(err error) int {
+	var status *fetch.StatusError
+	if errors.As(err, &status) {
+		return status.Status
+	}
+	return 0
+}
+
+// IsNotFoundOrGone tells whether an error says that what was asked for is not there (any more).
+func IsNotFoundOrGone(err error) bool {
+	status := HTTPStatus(err)
+	return status == http.StatusNotFound || status == http.StatusGone
+}
+
+// IsTemporary tells whether asking again some time later may go better.
+func IsTemporary(err error) bool {
+	for _, lasting := range []error{
+		fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects, activity.ErrMalformed, ErrLocal, ErrIDMismatch,
+	} {
+		if errors.Is(err, lasting) {
+			return false
+		}
+	}
+	var refused *Refused
+	var rejected *policy.Rejected
+	if errors.As(err, &refused) || errors.As(err, &rejected) && rejected.Err == nil {
+		return false
+	}
+	status := HTTPStatus(err)
+	return status == 0 || status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusTooEarly
+}
+
+// refetchDocument reads the document of what is known, also if that could not be had a moment ago.
+func (f *Fetcher) refetchDocument(ctx context.Context, uri string) (activity.Object, error) {
+	f.failures.remove(activity.WithoutFragment(uri))
+	return f.Document(ctx, uri)
+}
+
+// fetchItems returns the ids of what is in a collection: of so many pages, and no more than so many. All pages are of one host.
+func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, most int) ([]string, error) {
+	var items []string
+	seen := map[string]bool{uri: true}
+	page, err := f.Document(ctx, uri)
+	for err == nil && page != nil {
+		for _, key := range []string{"orderedItems", "items"} {
+			items = append(items, page.Refs(key, most-len(items))...)
+		}
+		next := page.Object("first")
+		ref := page.Ref("first")
+		if next == nil && ref == "" {
+			next, ref = page.Object("next"), page.Ref("next")
+		}
+		if len(items) == most || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, f.AllowLoopback)) {
+			break
+		}
+		seen[ref] = true
+		pages--
+		switch {
+		case next != nil:
+			page = next
+		case ref != "":
+			page, err = f.Document(ctx, ref)
+		default:
+			page = nil
+		}
+	}
+	return items, err
+}
+
+// fetchCollectionSize returns how much a collection has, nil if that is not told, and whether what it has is kept from us: its first page cannot
+// be read (federation 1.9).
+func (f *Fetcher) fetchCollectionSize(ctx context.Context, uri string) (n *int, hidden bool) {
+	if uri == "" {
+		return nil, false
+	}
+	doc, err := f.Document(ctx, uri)
+	if err != nil {
+		return nil, isAccessDenied(err)
+	}
+	if _, told := doc["totalItems"].(float64); told {
+		total := doc.Count("totalItems")
+		n = &total
+	}
+	switch first := doc["first"].(type) {
+	case nil:
+		hidden = doc["items"] == nil && doc["orderedItems"] == nil
+	case string:
+		if !activity.SameHost(first, uri, f.AllowLoopback) {
+			return n, true
+		}
+		_, err := f.Document(ctx, first)
+		hidden = isAccessDenied(err)
+	}
+	if hidden && n != nil && *n == 0 { // so some say that they do not tell
+		n = nil
+	}
+	return n, hidden
+}
+
+// isAccessDenied tells whether a server refuses to show something.
+func isAccessDenied(err error) bool {
+	switch HTTPStatus(err) {
+	case 401, 403, 404, 410:
+		return true
+	}
+	return false
+}
+
+// ForgetFailure removes a URL from the failure cache, so that it is fetched even if that failed a moment ago.
+func (f *Fetcher) ForgetFailure(uri string) { f.failures.remove(uri) }

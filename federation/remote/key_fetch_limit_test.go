@@ -1,0 +1,43 @@
+package remote
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// A source and a domain with too many failed key fetches are limited for a while; others are not affected.
+func TestKeyFetchLimit(t *testing.T) {
+	v := newKeyFetchLimit()
+	now := time.Unix(1_700_000_000, 0)
+	for i := range keyFailuresPerSource.Count {
+		if v.exceeded("a", "evil.example", now) {
+			t.Fatalf("limited after %d", i)
+		}
+		v.add("a", fmt.Sprintf("d%d.example", i), now)
+	}
+	if !v.exceeded("a", "other.example", now) {
+		t.Error("a source is not limited")
+	}
+	if v.exceeded("b", "d1.example", now) {
+		t.Error("another source is limited")
+	}
+	for i := range keyFailuresPerDomain.Count {
+		if v.exceeded("b", "evil.example", now) {
+			t.Fatalf("a domain is limited after %d", i)
+		}
+		v.add(fmt.Sprint("s", i), "evil.example", now)
+	}
+	if !v.exceeded("b", "evil.example", now) {
+		t.Error("a domain is not limited")
+	}
+	for i := range 2 * keyFailuresPerSource.Count {
+		v.add("", fmt.Sprint("unknown", i, ".example"), now)
+	}
+	if v.exceeded("", "third.example", now) {
+		t.Error("unknown sources are limited together")
+	}
+	if later := now.Add(keyFailuresPerSource.Window); v.exceeded("a", "evil.example", later) {
+		t.Error("the limit does not end")
+	}
+}

@@ -1,0 +1,94 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+const (
+	nodeInfoTTL = 24 * time.Hour
+	nodeInfoRel = "http://nodeinfo.diaspora.software/ns/schema/"
+	maxVersion  = 64 // characters
+)
+
+var softwareName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+// enqueueNodeInfo has the server of an address asked which software it runs, once a day at most (federation 1.5).
+func (b *Backfill) enqueueNodeInfo(ctx context.Context, address string) error {
+	domain, err := activity.Host(address, b.AllowLoopback)
+	if err != nil {
+		return nil
+	}
+	host, err := b.db.Host(ctx, domain)
+	if err != nil || b.db.Now().Sub(host.CheckedAt.Time()) < nodeInfoTTL {
+		return err
+	}
+	return b.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.EnqueueUnique(ctx, b.db.Now(), "host:"+domain, store.FetchNodeInfo{Domain: domain})
+	})
+}
+
+// fetchNodeInfo is the job that does so. Who does not tell is not asked again that day either.
+func (b *Backfill) fetchNodeInfo(ctx context.Context, w store.FetchNodeInfo) error {
+	name, version, err := b.fetcher.readNodeInfo(ctx, w.Domain)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b.log.Debug("server does not tell its software", "host", w.Domain, "err", err)
+	}
+	return b.db.Update(ctx, func(tx *store.Tx) error { return tx.SetHostSoftware(ctx, w.Domain, name, version) })
+}
+
+// readNodeInfo reads which software a server runs. The document must be on the server itself.
+func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, version string, err error) {
+	base, err := f.serverURL(domain)
+	if err != nil {
+		return "", "", err
+	}
+	types := []string{"application/json", "application/jrd+json"}
+	resp, err := f.fetchWellKnown(ctx, base+"/.well-known/nodeinfo", "application/json", types)
+	if err != nil {
+		return "", "", err
+	}
+	d, err := parseDescriptor(resp.Type, resp.Body)
+	if err != nil {
+		return "", "", err
+	}
+	best := slices.MaxFunc(append(d.links, link{}), func(a, b link) int { return strings.Compare(nodeInfoVersion(a), nodeInfoVersion(b)) })
+	if nodeInfoVersion(best) == "" || !activity.SameHost(best.href, base, f.AllowLoopback) {
+		return "", "", Refuse("it names no nodeinfo of its own")
+	}
+	if resp, err = f.fetchWellKnown(ctx, best.href, "application/json", types); err != nil {
+		return "", "", err
+	}
+	var info struct {
+		Software struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+		} `json:"software"`
+	}
+	if err := json.Unmarshal(resp.Body, &info); err != nil {
+		return "", "", err
+	}
+	if name = strings.ToLower(info.Software.Name); !softwareName.MatchString(name) {
+		return "", "", Refuse("its software has no name")
+	}
+	return name, singleLine(info.Software.Version, maxVersion), nil
+}
+
+// nodeInfoVersion returns the version of nodeinfo that a link leads to, "" if it leads to something else.
+func nodeInfoVersion(l link) string {
+	version, ok := strings.CutPrefix(l.rel, nodeInfoRel)
+	if !ok {
+		return ""
+	}
+	return version
+}

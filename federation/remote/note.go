@@ -1,0 +1,253 @@
+package remote
+
+import (
+	"cmp"
+	"html"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/text"
+	"svc/social"
+)
+
+// Note is what a document says of a post, in one form whatever shape it came in. What is in it is safe to be shown.
+type Note struct {
+	social.IncomingStatus
+	ObjectType string // its type
+	AuthorURI  string // id of the actor whose it is
+}
+
+// NoteTypes are the types of objects that are posts (federation 4.2).
+var NoteTypes = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
+
+// titledTypes are those of them whose name is a title, and whose summary is no warning.
+var titledTypes = []string{"Article", "Page", "Event", "Video", "Audio", "Image"}
+
+// Limits of what a post from elsewhere can have (federation 5.5).
+const (
+	maxNoteContent  = 100_000 // characters, also of the source of the HTML: bytes up to four times that
+	maxNoteSpoiler  = 5_000
+	maxNoteTags     = 100
+	maxNoteMentions = 100
+	MaxAttachments  = 100
+	maxNoteTitle    = 500
+	maxPollOptions  = 100
+	maxOptionLength = 500
+	maxAltText      = 10_000
+)
+
+// ReadNote reads the document of a post. What has addresses of its own goes by them, else by those of the activity that brought it
+// (nil: none did). An error is lasting.
+func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) {
+	n := &Note{ObjectType: o.Type(NoteTypes...)}
+	n.URI = o.ID()
+	if n.ObjectType == "" {
+		return nil, Refuse("it is no post but a %s", truncateBytes(o.Type(), 100))
+	}
+	host, err := activity.Host(n.URI, r.AllowLoopback)
+	switch {
+	case err != nil:
+		return nil, Refuse("its object has no address")
+	case host == r.Host:
+		return nil, Refuse("its object is of this server")
+	}
+	if n.AuthorURI, err = r.authorOf(o, by.Ref("actor")); err != nil {
+		return nil, err
+	}
+	now := r.now()
+	n.Published, n.Updated = PlausibleTime(o.Time("published"), now), o.Time("updated")
+	if n.Updated.After(now) {
+		n.Updated = now
+	}
+	n.URL = r.pageURL(o, n.URI)
+	n.readContent(r, o)
+	n.readTags(r, o)
+	n.readAudience(r, o, by)
+	n.Media, n.Link = r.noteMedia(o, n)
+	if n.ObjectType == "Question" {
+		if n.Poll, err = readPoll(o, now); err != nil {
+			return nil, err
+		}
+	}
+	if n.ParentURI = o.Ref("inReplyTo"); n.ParentURI == n.URI || !r.isObjectURL(n.ParentURI) {
+		n.ParentURI = ""
+	}
+	n.readQuote(r, o)
+	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !activity.SameHost(n.ThreadURI, n.URI, r.AllowLoopback) {
+		n.ThreadURI = ""
+	}
+	if n.RepliesURI = repliesOf(o); !activity.SameHost(n.RepliesURI, n.URI, r.AllowLoopback) {
+		n.RepliesURI = ""
+	}
+	return n, nil
+}
+
+// isTagURIOf tells whether a name is one that a host has given, by the scheme tag (RFC 4151).
+func isTagURIOf(name, host string) bool {
+	const most = 2048
+	rest, ok := strings.CutPrefix(name, "tag:")
+	authority, _, dated := strings.Cut(rest, ",")
+	return ok && dated && authority == host && len(name) <= most
+}
+
+// isObjectURL tells whether an id can be that of a post: one of this server, or an address that may be asked.
+func (r *Reader) isObjectURL(id string) bool { return id != "" && r.isPublicURL(id) }
+
+// authorOf returns whose a post is: of those to whom it is attributed the actor who sent it, or else the first; who must be of the
+// post's own host (federation R2).
+func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
+	const most = 20
+	id := o.ID()
+	authors := o.Refs("attributedTo", most)
+	if len(authors) == 0 {
+		authors = o.Refs("actor", 1)
+	}
+	if len(authors) == 0 {
+		return "", Refuse("its object is nobody's")
+	}
+	author := authors[0]
+	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, r.AllowLoopback) {
+		authors, author = []string{maker}, maker // events of a group are made by somebody
+	}
+	switch {
+	case sender != "" && !slices.Contains(authors, sender):
+		return "", Refuse("its object is attributed to somebody else")
+	case sender != "":
+		author = sender
+	default:
+		for _, v := range o.Values("attributedTo") { // a video is of a person and of a channel
+			if m, ok := v.(map[string]any); ok && activity.Object(m).Is("Person") && activity.Reference(v) != "" {
+				author = activity.Reference(v)
+				break
+			}
+		}
+	}
+	if !activity.SameHost(author, id, r.AllowLoopback) {
+		return "", Refuse("its object is of another host than its author")
+	}
+	if actor := o.Ref("actor"); actor != "" && actor != author && !slices.Contains(authors, actor) {
+		return "", Refuse("its object has two authors")
+	}
+	return author, nil
+}
+
+// PlausibleTime returns a time that a document gives, if it makes sense.
+func PlausibleTime(t, now time.Time) time.Time {
+	if t.Year() < 1970 || t.After(now) {
+		return now
+	}
+	return t
+}
+
+// readContent reads the text: what is shown first, as HTML, and what stands before it as a warning.
+func (n *Note) readContent(r *Reader, o activity.Object) {
+	content, language := o.TextAndLanguage("content")
+	n.Language = text.Language(language)
+	content = truncateBytes(content, 4*maxNoteContent)
+	if o.Text("mediaType") == "text/markdown" {
+		content = text.Parse(content, text.Markdown).Render(r.BaseURL, nil).HTML
+	} else {
+		// The class says that it is for those who do not show quotes; it stays on spans only.
+		content = strings.Replace(content, `<p class="quote-inline">`, `<p><span class="quote-inline">`, 1)
+		content = text.Sanitize(content)
+	}
+	summary, _ := o.TextAndLanguage("summary")
+	summary = truncateBytes(summary, 4*maxNoteSpoiler)
+	n.Sensitive, _ = o.Bool("sensitive")
+	name, _ := o.TextAndLanguage("name")
+	name = singleLine(name, maxNoteTitle) // it has no markup (ActivityStreams 2.0, name)
+	switch {
+	case !slices.Contains(titledTypes, n.ObjectType):
+		if summary == "\u200b" { // a warning without words
+			summary = "…"
+		}
+		n.SpoilerText = singleLine(text.HTMLToText(summary), maxNoteSpoiler)
+		if n.ObjectType == "Question" && name != "" {
+			content = heading(name, "") + content
+		}
+	case n.ObjectType == "Article" || n.ObjectType == "Page":
+		content = heading(name, n.URL) + content
+	default:
+		content = heading(name, n.URL) + eventLine(o) + paragraph(summary) + content
+	}
+	n.Content = content
+}
+
+// heading is a title above a text.
+func heading(title, link string) string {
+	title = html.EscapeString(title)
+	switch {
+	case title == "":
+		return ""
+	case link == "":
+		return text.Sanitize("<p><b>" + title + "</b></p>")
+	}
+	return text.Sanitize(`<p><b><a href="` + html.EscapeString(link) + `">` + title + `</a></b></p>`)
+}
+
+// paragraph is an abstract above a text.
+func paragraph(abstract string) string {
+	abstract = text.Sanitize(abstract)
+	if abstract == "" || strings.HasPrefix(abstract, "<p>") {
+		return abstract
+	}
+	return text.Sanitize("<p>" + abstract + "</p>")
+}
+
+// eventLine tells when and where an event is.
+func eventLine(o activity.Object) string {
+	var parts []string
+	for _, key := range []string{"startTime", "endTime"} {
+		if t := o.Time(key); !t.IsZero() {
+			parts = append(parts, t.Format("2006-01-02 15:04 MST"))
+		}
+	}
+	line := strings.Join(parts, " – ")
+	if place := o.Object("location"); place != nil {
+		name := place.Text("name")
+		if address := place.Object("address"); address != nil {
+			name = strings.Trim(name+", "+address.Text("addressLocality"), ", ")
+		} else if address := place.Text("address"); address != "" && address != name {
+			name = strings.Trim(name+", "+address, ", ")
+		}
+		line = strings.Trim(line+", "+singleLine(name, maxNoteTitle), ", ")
+	}
+	if line == "" {
+		return ""
+	}
+	return text.Sanitize("<p>" + html.EscapeString(line) + "</p>")
+}
+
+// readTags reads hashtags, mentions and emoji.
+func (n *Note) readTags(r *Reader, o activity.Object) {
+	const most = 1000
+	for _, tag := range o.Objects("tag", most) {
+		switch {
+		case tag.Is("Hashtag"):
+			name := text.TagName(truncateBytes(tag.Text("name"), 1000))
+			if name != "" && len(n.Tags) < maxNoteTags && !slices.Contains(n.Tags, name) {
+				n.Tags = append(n.Tags, name)
+			}
+		case tag.Is("Mention"):
+			href := tag.Text("href")
+			if r.isPublicURL(href) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, href) {
+				n.Mentions = append(n.Mentions, href)
+			}
+		}
+	}
+	n.Emojis = r.ParseEmojis(o)
+	n.Sensitive = n.Sensitive || slices.Contains(n.Tags, "nsfw")
+}
+
+// repliesOf returns the address of the list of a post's replies.
+func repliesOf(o activity.Object) string {
+	ref := o.Ref("replies")
+	if ref == "" {
+		if c := o.Object("replies"); c != nil {
+			ref = c.Ref("first")
+		}
+	}
+	return ref
+}

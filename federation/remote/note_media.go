@@ -1,0 +1,136 @@
+package remote
+
+import (
+	"mime"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/internal/activity"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// noteMedia returns the attachments of a post, and the page that it is about, "" if that is none of its own (federation 4.2). What is
+// sensitive makes the post so.
+func (r *Reader) noteMedia(o activity.Object, n *Note) (media []*store.Media, link string) {
+	if n.ObjectType == "Video" || n.ObjectType == "Audio" || n.ObjectType == "Image" {
+		if m := r.primaryMedia(o, strings.ToLower(n.ObjectType)); m != nil {
+			media = append(media, m)
+		}
+	}
+	for _, a := range o.Objects("attachment", MaxAttachments) {
+		file, page := r.ParseAttachment(a)
+		if link == "" {
+			link = page
+		}
+		if file == nil || len(media) == MaxAttachments {
+			continue
+		}
+		if sensitive, _ := a.Bool("sensitive"); sensitive {
+			n.Sensitive = true
+		}
+		media = append(media, file)
+	}
+	if picture := r.pictureURL(o, "image"); len(media) == 0 && picture != "" && n.ObjectType != "Note" && n.ObjectType != "Question" {
+		media = append(media, remoteMedia(picture, "", "Image"))
+	}
+	return media, link
+}
+
+// ParseAttachment returns the file that an attachment is, or the page that it leads to, which is no file; neither if it cannot be shown.
+func (r *Reader) ParseAttachment(a activity.Object) (file *store.Media, page string) {
+	address, kind := r.attachmentURL(a)
+	switch {
+	case address == "", a.Is("PropertyValue", "Note") && kind == "":
+		return nil, ""
+	case a.Is("Link", "Page") && !strings.HasPrefix(kind, "image/"):
+		return nil, address
+	}
+	file = remoteMedia(address, kind, a.Type())
+	file.Description = altText(a)
+	return file, ""
+}
+
+// primaryMedia returns the file that a video, a sound or a picture is.
+func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
+	var links []activity.Object
+	for _, link := range o.Objects("url", 200) {
+		links = append(links, link)
+		links = append(links, link.Objects("tag", 200)...) // a stream names its files there
+	}
+	for _, link := range links {
+		is := mediaTypeOf(link)
+		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && r.isPublicURL(href) {
+			m := remoteMedia(href, is, "")
+			m.Description = singleLine(o.Text("name"), maxNoteTitle)
+			return m
+		}
+	}
+	return nil
+}
+
+func mediaTypeOf(o activity.Object) string {
+	for _, key := range []string{"mediaType", "mimeType"} {
+		if t, _, err := mime.ParseMediaType(o.Text(key)); err == nil {
+			return t
+		}
+	}
+	return ""
+}
+
+// attachmentURL returns where an attachment is, "" if nowhere that may be asked, and its media type as far as that is told.
+func (r *Reader) attachmentURL(a activity.Object) (address, kind string) {
+	kind = mediaTypeOf(a)
+	for _, v := range append(a.Values("url"), a.Values("href")...) {
+		switch v := v.(type) {
+		case string:
+			address = v
+		case map[string]any:
+			address = activity.Object(v).Text("href")
+			if t := mediaTypeOf(v); t != "" {
+				kind = t
+			}
+		}
+		if r.isPublicURL(address) {
+			return address, kind
+		}
+	}
+	return "", ""
+}
+
+// remoteMedia makes the row of a file elsewhere. What it is follows from its media type, or else from what it is called.
+func remoteMedia(address, kind, class string) *store.Media {
+	if kind == "" {
+		name, _, _ := strings.Cut(address, "?")
+		kind, _, _ = mime.ParseMediaType(mime.TypeByExtension(path.Ext(name)))
+	}
+	m := &store.Media{RemoteURL: address, Mime: kind, Type: "unknown"}
+	types := []string{"image", "video", "audio"}
+	main, _, _ := strings.Cut(kind, "/")
+	switch class = strings.ToLower(class); {
+	case slices.Contains(types, main):
+		m.Type = main
+	case kind == "" && slices.Contains(types, class):
+		m.Type = class
+	}
+	if m.Mime == "" {
+		m.Mime = "application/octet-stream"
+	}
+	return m
+}
+
+// altText returns what stands for an attachment: each kind of server keeps it elsewhere.
+func altText(a activity.Object) string {
+	for _, key := range []string{"name", "summary", "content"} {
+		said, _ := a.TextAndLanguage(key)
+		said = truncateBytes(said, 4*maxAltText)
+		if key != "name" {
+			said = text.HTMLToText(said)
+		}
+		if said = text.Shorten(strings.TrimSpace(said), maxAltText); said != "" {
+			return said
+		}
+	}
+	return ""
+}

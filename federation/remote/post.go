@@ -1,0 +1,78 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/fetch"
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+const (
+	deliveryTimeout  = 15 * time.Second
+	maxResponseBytes = 64 << 10 // bytes of an answer that are read so that the connection can be used again
+)
+
+// Post sends an activity, signed in one way after the other if it is not known which the host takes (federation 2.5).
+func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, signer *httpsig.Signer) (status int, header http.Header, err error) {
+	ways := signatureOptions(host, false, f.db.Now())
+	for i, o := range ways {
+		o.Now = f.db.Now()
+		status, header, err = f.postFollowingRedirect(ctx, inbox, body, signer, o)
+		if err != nil || !isSignatureRejected(status) {
+			if err == nil && status < 300 && i > 0 {
+				f.saveSignatureScheme(ctx, host.Domain, o)
+			}
+			return status, header, err
+		}
+	}
+	if len(ways) > 1 && status == http.StatusUnauthorized {
+		f.saveNoScheme(ctx, host.Domain)
+	}
+	return status, header, err
+}
+
+// postFollowingRedirect posts an activity once, or once more to another address of the same host, if that says that it wants it there.
+func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
+	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
+	defer cancel()
+	status, header, err := f.postOnce(ctx, inbox, body, signer, o)
+	place := header.Get("Location")
+	if err != nil || place == "" || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
+		return status, header, err
+	}
+	to, err := url.Parse(inbox)
+	if err == nil {
+		to, err = to.Parse(place)
+	}
+	if err != nil || !activity.SameHost(to.String(), inbox, f.AllowLoopback) {
+		return status, header, nil
+	}
+	return f.postOnce(ctx, to.String(), body, signer, o)
+}
+
+func (f *Fetcher) postOnce(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, inbox, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %v", fetch.ErrRefused, err)
+	}
+	req.Header.Set("Content-Type", activity.ContentType)
+	req.Header["Idempotency-Key"] = []string{} // is not sent: it has a request sent again whose old connection turns out to be closed
+	if err := signer.Sign(req, body, o); err != nil {
+		return 0, nil, err
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	io.CopyN(io.Discard, resp.Body, maxResponseBytes)
+	return resp.StatusCode, resp.Header, nil
+}

@@ -1,0 +1,79 @@
+package remote
+
+import (
+	"crypto/rsa"
+	"log/slog"
+	"time"
+
+	"svc/federation/policy"
+	"svc/internal/fetch"
+	"svc/internal/keys"
+	"svc/internal/limit"
+	"svc/social"
+	"svc/store"
+)
+
+// Config has the settings of this package.
+type Config struct {
+	BaseURL       string        // https://example.org
+	Host          string        // of ids and handles, with its port if that is not the standard one
+	AllowLoopback bool          // http and loopback addresses are allowed
+	SignatureAge  time.Duration // how old a signature may be (federation 2.2)
+	StoreAll      bool          // fetched statuses are stored even if they concern no local account
+	Policies      *policy.Chain
+	GenerateKey   func() (*rsa.PrivateKey, error) // for a local account; nil: RSA, 2048 bits
+}
+
+// Remote has the parts of this package.
+type Remote struct {
+	Reader   *Reader
+	Fetcher  *Fetcher
+	Signers  *Signers
+	Accounts *AccountCache
+	Actors   *Actors
+	Verifier *Verifier
+	Statuses *Statuses
+	Backfill *Backfill
+	Resolver *Resolver
+}
+
+// New assembles the parts. Call it before db is used, because they follow its changes.
+func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, secrets *keys.Keys, log *slog.Logger) *Remote {
+	if c.GenerateKey == nil {
+		c.GenerateKey = generateRSAKey
+	}
+	r := &Remote{
+		Reader:   &Reader{BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, now: db.Now},
+		Signers:  &Signers{BaseURL: c.BaseURL, GenerateKey: c.GenerateKey, db: db, secrets: secrets, log: log, signers: newSigners()},
+		Accounts: newAccountCache(db),
+	}
+	keys := newKeyCache()
+	r.Fetcher = &Fetcher{Config: c, reader: r.Reader, signers: r.Signers, db: db, client: client, log: log, failures: newFailureCache()}
+	r.Actors = &Actors{
+		Config: c, reader: r.Reader, fetcher: r.Fetcher, db: db, social: social, keys: keys, log: log,
+		accountChecks: newAccountChecks(), newHosts: newNewHostLimit(),
+	}
+	r.Verifier = &Verifier{
+		Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, accounts: r.Accounts, db: db, keys: keys, log: log,
+		keyFailures: newKeyFetchLimit(), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches),
+	}
+	r.Statuses = &Statuses{Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, db: db, social: social, log: log}
+	r.Backfill = &Backfill{
+		AllowLoopback: c.AllowLoopback, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
+		statusViews: newStatusViews(),
+	}
+	r.Resolver = &Resolver{
+		Host: c.Host, AllowLoopback: c.AllowLoopback, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,
+	}
+	return r
+}
+
+// Register registers the jobs of this package.
+func (r *Remote) Register(w *store.Worker) {
+	store.HandleLimited(w, refreshWorkers, r.Actors.refreshActor)
+	store.HandleLimited(w, threadWorkers, r.Backfill.completeStatus)
+	store.HandleLimited(w, threadWorkers, r.Backfill.fetchReplies)
+	store.HandleLimited(w, threadWorkers, r.Backfill.refreshPoll)
+	store.HandleLimited(w, collectionWorkers, r.Backfill.fetchCollections)
+	store.HandleLimited(w, collectionWorkers, r.Backfill.fetchNodeInfo)
+}

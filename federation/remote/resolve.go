@@ -1,0 +1,180 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/internal/text"
+	"svc/store"
+)
+
+const (
+	resolveTimeout      = 8 * time.Second // somebody waits
+	mentionTimeout      = 3 * time.Second // for all handles in a post
+	maxMentionsResolved = 10              // of them, that are asked for
+	maxPageBytes        = 512 << 10       // bytes of a page that may say where its document is
+)
+
+// Resolver resolves handles and URLs for users.
+type Resolver struct {
+	Host          string
+	AllowLoopback bool
+	reader        *Reader
+	fetcher       *Fetcher
+	actors        *Actors
+	statuses      *Statuses
+	backfill      *Backfill
+	db            *store.DB
+	log           *slog.Logger
+}
+
+// Resolve returns what a handle or an address names elsewhere, an account or a post, which is stored here. The address may be that of a
+// page for people. errs.ErrRecordNotFound says that there is nothing, or nothing that can be had.
+func (r *Resolver) Resolve(ctx context.Context, what string) (store.AccountID, store.StatusID, error) {
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	account, status, err := r.resolve(ctx, what)
+	if account != nil && err == nil && account.Unavailable || errors.Is(err, ErrLocal) {
+		err = errs.ErrRecordNotFound
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			r.log.Debug("not resolved", "what", what, "err", err)
+			err = errs.ErrRecordNotFound
+		}
+		return 0, 0, err
+	}
+	if account != nil {
+		return account.ID, 0, r.backfill.AccountViewed(ctx, account)
+	}
+	return 0, status.ID, nil
+}
+
+// resolve returns one of the two.
+func (r *Resolver) resolve(ctx context.Context, what string) (*store.Account, *store.Status, error) {
+	if !strings.HasPrefix(what, "https://") && !strings.HasPrefix(what, "http://") {
+		account, err := r.actors.Lookup(ctx, what)
+		return account, nil, err
+	}
+	uri := activity.WithoutFragment(what)
+	if account, err := r.db.AccountByURI(ctx, uri); err == nil && account.DeletedAt == nil {
+		return account, nil, r.actors.RefreshIfStale(ctx, account)
+	}
+	doc, err := r.fetcher.DocumentForPage(ctx, uri)
+	if err != nil {
+		return nil, nil, err
+	}
+	if IsActor(doc) {
+		account, err := r.actors.importActor(ctx, doc, nil, true)
+		return account, nil, err
+	}
+	st, err := r.statuses.Status(ctx, doc.ID())
+	if err == nil && st == nil {
+		err = errs.ErrRecordNotFound
+	}
+	return nil, st, err
+}
+
+// DocumentForPage reads the document that is at an address, or that of which there is a page for people.
+func (f *Fetcher) DocumentForPage(ctx context.Context, address string) (activity.Object, error) {
+	doc, err := f.Document(ctx, address)
+	if !errors.Is(err, fetch.ErrContentType) {
+		return doc, err
+	}
+	if address, err = f.alternateURL(ctx, address); err != nil {
+		return nil, err
+	}
+	return f.Document(ctx, address)
+}
+
+// alternateURL reads a page for people that says where its document is: on the same host (federation 1.6).
+func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error) {
+	resp, err := f.client.Get(ctx, page, fetch.Limits{
+		MaxBody: maxPageBytes, Timeout: webFingerTimeout, Accept: "text/html, application/xhtml+xml", ContentTypes: []string{"text/html", "application/xhtml+xml"},
+		Prepare: func(r *http.Request) error {
+			_, err := f.FetchableHost(r.URL.String())
+			return err
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	found := alternateLink(resp.Body, resp.URL)
+	if !activity.SameHost(found, resp.URL.String(), f.AllowLoopback) {
+		return "", Refuse("the page names no document of its host")
+	}
+	return activity.WithoutFragment(found), nil
+}
+
+// alternateLink returns where a page says that its document is, "" if it does not.
+func alternateLink(page []byte, base *url.URL) string {
+	z := html.NewTokenizer(bytes.NewReader(page))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			if string(name) != "link" {
+				continue
+			}
+			attributes := make(map[string]string)
+			for more {
+				var key, value []byte
+				key, value, more = z.TagAttr()
+				attributes[string(key)] = string(value)
+			}
+			isAlternate := strings.Contains(" "+strings.ToLower(attributes["rel"])+" ", " alternate ")
+			if !isAlternate || !isActivityMediaType(attributes["type"]) {
+				continue
+			}
+			if to, err := base.Parse(strings.TrimSpace(attributes["href"])); err == nil {
+				return to.String()
+			}
+		}
+	}
+}
+
+// ResolveMentions asks for the accounts that a text mentions, or that it is addressed to besides, and that are not known yet, so that they are
+// when it is posted. It takes no longer than people wait; who has not been found by then is not mentioned.
+func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string, to []string) {
+	handles := to
+	if strings.Count(body, "@") > 1 {
+		for _, m := range text.Parse(body, text.ContentType(contentType)).Mentions() {
+			handles = append(handles[:len(handles):len(handles)], m.Nick+"@"+m.Domain)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, mentionTimeout)
+	defer cancel()
+	var asking sync.WaitGroup
+	asked := make(map[string]bool)
+	for _, name := range handles {
+		nick, domain, ok := text.SplitHandle(name)
+		key := strings.ToLower(nick) + "@" + domain
+		if !ok || domain == "" || domain == r.Host || asked[key] || len(asked) == maxMentionsResolved {
+			continue
+		}
+		if _, err := r.db.AccountByName(ctx, nick, domain); !errs.IsNotFound(err) {
+			continue
+		}
+		asked[key] = true
+		asking.Go(func() {
+			if _, err := r.actors.Lookup(ctx, nick+"@"+domain); err != nil {
+				r.log.Debug("mentioned account not found", "handle", nick+"@"+domain, "err", err)
+			}
+		})
+	}
+	asking.Wait()
+}

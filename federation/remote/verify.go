@@ -1,0 +1,316 @@
+package remote
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/federation/policy"
+	"svc/internal/activity"
+	"svc/internal/cache"
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/internal/httpsig"
+	"svc/internal/limit"
+	"svc/store"
+)
+
+const (
+	maxClockSkew       = time.Hour       // how far the clocks of others may be ahead (federation 2.2)
+	KeyFetchTimeout    = 5 * time.Second // for fetching a key while its owner's server waits
+	keyRefreshInterval = 5 * time.Minute // between two looks at an actor whose signatures are wrong
+	maxCachedKeys      = 5000            // that are kept ready
+)
+
+// Verifier verifies signatures, and fetches the keys for that.
+type Verifier struct {
+	Config
+	reader      *Reader
+	fetcher     *Fetcher
+	actors      *Actors
+	accounts    *AccountCache
+	db          *store.DB
+	keys        *keyCache
+	log         *slog.Logger
+	keyFailures *keyFetchLimit
+	keySlots    *limit.Slots[string]
+}
+
+// ErrActorGone says that the actor who should have signed something is no more.
+var ErrActorGone = errors.New("the actor is gone")
+
+// Claims returns what a request says of its signature, by actor or another, once all is right that can be checked without a key.
+func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsig.Claim, error) {
+	base, err := url.Parse(v.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: v.db.Now(), MaxAge: v.SignatureAge, MaxAhead: maxClockSkew, Body: body})
+	if err != nil {
+		return nil, v.SignatureError(actor, err)
+	}
+	return claims, nil
+}
+
+// VerifyClaims finds out who has signed a request: the actor, or another. The errors are answers to the sender, or ErrActorGone.
+func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
+	err := httpsig.ErrUnsigned
+	ofActor := func(id string) bool { return activity.SameHost(id, actor, v.AllowLoopback) }
+	for _, c := range httpsig.Prefer(claims, ofActor) {
+		var signer *store.Account
+		if signer, err = v.signerOf(ctx, c); err == nil {
+			return signer, nil
+		}
+		if errors.Is(err, ErrActorGone) && !ofActor(c.KeyID) { // which says nothing of the actor
+			err = fmt.Errorf("%w: %v", errWrongSignature, err)
+		}
+	}
+	var refused *policy.Rejected
+	switch {
+	case errors.Is(err, errWrongSignature):
+	case errors.Is(err, ErrActorGone), errors.Is(err, ErrFetchNeeded):
+		return nil, err
+	case errors.As(err, &refused):
+		return nil, ErrHostBlocked
+	case errors.Is(err, errKeyFetchLimit):
+		return nil, errRetryKeyLater
+	case IsTemporary(err):
+		return nil, &errs.Error{Status: ErrKeyUnavailable.Status, Message: ErrKeyUnavailable.Message, RetryAfter: ErrKeyUnavailable.RetryAfter, Err: err}
+	}
+	return nil, v.SignatureError(actor, err)
+}
+
+func (v *Verifier) SignatureError(actor string, err error) error {
+	v.log.Debug("signature not verified", "actor", actor, "err", err)
+	return &errs.Error{Status: ErrUnsigned.Status, Message: ErrUnsigned.Message, Err: err}
+}
+
+// errWrongSignature says that a signature is wrong, and that it is of no use to ask for the key again.
+var errWrongSignature = errors.New("the signature does not fit the key")
+
+// errKeyFetchLimit says that a key is not asked for, because too many were in vain.
+var errKeyFetchLimit = errors.New("too many keys were asked for in vain")
+
+// signerOf returns whose signature a claim is.
+func (v *Verifier) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Account, error) {
+	return v.keyOwner(ctx, c.KeyID, c.Verify)
+}
+
+// keyOwner returns whose key it is that something was signed with, which verify finds out. If the key that is known does not fit, its owner
+// is asked, once, for another.
+func (v *Verifier) keyOwner(ctx context.Context, id string, verify func(crypto.PublicKey) error) (*store.Account, error) {
+	key, err := v.StoredKey(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if key != nil {
+		owner, err := v.accounts.Get(ctx, key.owner)
+		switch failure := verify(key.public); {
+		case errs.IsNotFound(err): // it was removed, as strangers are, and is met anew
+			v.keys.invalidate(id)
+			key = nil
+		case err != nil || failure == nil:
+			return owner, err
+		case !errors.Is(failure, httpsig.ErrSignature) && !errors.Is(failure, httpsig.ErrKey):
+			return nil, fmt.Errorf("%w: %w", errWrongSignature, failure)
+		}
+	}
+	if key, err = v.fetchKey(ctx, id, key); err != nil {
+		return nil, err
+	}
+	if failure := verify(key.public); failure != nil {
+		v.recordKeyFailure(ctx, id)
+		return nil, fmt.Errorf("%w: %w", errWrongSignature, failure)
+	}
+	return v.accounts.Get(ctx, key.owner)
+}
+
+// recordKeyFailure notes that a key was asked for in vain.
+func (v *Verifier) recordKeyFailure(ctx context.Context, id string) {
+	if host, err := activity.Host(activity.WithoutFragment(id), v.AllowLoopback); err == nil {
+		v.keyFailures.add(sourceOf(ctx), activity.RegisteredDomain(host), v.db.Now())
+	}
+}
+
+// cachedKey is a key that is ready to verify with, and whose it is.
+type cachedKey struct {
+	public crypto.PublicKey
+	owner  store.AccountID
+	stored string // as it is stored
+}
+
+// StoredKey returns a key that is known, nil if it is not.
+func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error) {
+	if k, ok := v.keys.keys.Get(id); ok {
+		return k, nil
+	}
+	generation := v.keys.keys.Generation()
+	row, err := v.db.ActorKey(ctx, id)
+	if err != nil || row == nil || row.Private != nil || row.RetiredAt != nil {
+		return nil, err
+	}
+	public, err := parseStoredKey(row.Public)
+	if err != nil {
+		v.log.Warn("a stored key cannot be read", "key", id, "err", err)
+		return nil, nil
+	}
+	k := &cachedKey{public, row.AccountID, row.Public}
+	v.keys.keys.Put(id, k, generation)
+	return k, nil
+}
+
+// parseStoredKey reads a key as it is stored.
+func parseStoredKey(text string) (crypto.PublicKey, error) {
+	if len(text) > 0 && text[0] == 'z' {
+		return httpsig.ParseMultikey(text)
+	}
+	return httpsig.ParsePublicKey(text)
+}
+
+// fetchKey asks the owner of a key for it; wrong is the one that is known and does not fit, nil if none is known. However many wait for a
+// key, its owner is asked once, and after a signature was wrong not again so soon (federation 2.3).
+func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*cachedKey, error) {
+	host, err := v.fetcher.FetchableHost(activity.WithoutFragment(id))
+	if err != nil {
+		return nil, err
+	}
+	if err := MayFetch(ctx); err != nil {
+		return nil, err
+	}
+	name := "key " + id
+	if wrong != nil {
+		name = "another " + name
+	} else if err := v.fetcher.failures.get(name, v.db.Now()); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, KeyFetchTimeout)
+	defer cancel()
+	return v.keys.fetches.do(ctx, name, actorTimeout, func(ctx context.Context) (*cachedKey, error) {
+		v.keys.invalidate(id)
+		key, err := v.StoredKey(ctx, id)
+		if err != nil || key != nil && (wrong == nil || key.stored != wrong.stored) {
+			return key, err // somebody has asked meanwhile
+		}
+		switch {
+		case wrong != nil && !v.keys.mayRefresh(wrong.owner, v.db.Now()):
+			return nil, errWrongSignature
+		case v.keyFailures.exceeded(sourceOf(ctx), activity.RegisteredDomain(host), v.db.Now()):
+			return nil, errKeyFetchLimit
+		}
+		release, err := v.keySlots.Take(ctx, activity.RegisteredDomain(host))
+		if err != nil {
+			return nil, err
+		}
+		err = v.actors.fetchKeyOwner(ctx, id)
+		release()
+		if err != nil && !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, ErrCachedFailure) {
+			v.recordKeyFailure(ctx, id)
+		}
+		switch {
+		case IsNotFoundOrGone(err):
+			err = fmt.Errorf("%w: %w", ErrActorGone, err)
+		case err != nil && IsTemporary(err):
+			return nil, err
+		case err != nil:
+			err = fmt.Errorf("%w: %w", errWrongSignature, err)
+		}
+		if wrong != nil {
+			v.keys.refreshed(wrong.owner, v.db.Now())
+		}
+		if err != nil {
+			v.fetcher.failures.addFor("key "+id, err, v.db.Now(), keyRefreshInterval)
+			return nil, err
+		}
+		key, err = v.StoredKey(ctx, id)
+		if err == nil && key == nil {
+			err = fmt.Errorf("%w: nobody has the key %s", errWrongSignature, id)
+		}
+		return key, err
+	})
+}
+
+// VerifyRequest returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error, as is that of somebody who
+// has no say here.
+func (v *Verifier) VerifyRequest(ctx context.Context, r *http.Request) (*store.Account, error) {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // an app's token is of no use here
+		return nil, nil
+	}
+	claims, err := v.Claims(r, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	return v.VerifyRequestClaims(ctx, claims)
+}
+
+// VerifyRequestClaims returns whose signatures on a request that reads something those are, likewise.
+func (v *Verifier) VerifyRequestClaims(ctx context.Context, claims []*httpsig.Claim) (*store.Account, error) {
+	if slices.ContainsFunc(claims, v.isFromBlockedHost) {
+		return nil, ErrHostBlocked
+	}
+	signer, err := v.VerifyClaims(ctx, claims, "")
+	switch {
+	case errors.Is(err, ErrActorGone), err == nil && (signer.Unavailable || signer.DeletedAt != nil):
+		return nil, ErrUnsigned
+	case err != nil:
+		return nil, err
+	}
+	if host := v.reader.HostOf(signer); v.fetcher.CheckHostPolicy(signer.Domain) != nil || v.fetcher.CheckHostPolicy(host) != nil || v.Policies.RejectsFetches(host) {
+		return nil, ErrHostBlocked
+	}
+	return signer, nil
+}
+
+// IsKnownSigner tells whether a request is signed with a key that is known, or that of somebody known may be.
+func (v *Verifier) IsKnownSigner(ctx context.Context, r *http.Request) (bool, error) {
+	claims, _ := v.Claims(r, nil, "")
+	for _, c := range claims {
+		if key, err := v.StoredKey(ctx, c.KeyID); key != nil || err != nil {
+			return key != nil, err
+		}
+		_, err := v.accounts.GetByURI(ctx, withoutKeyPath(activity.WithoutFragment(c.KeyID)))
+		if !errs.IsNotFound(err) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// isFromBlockedHost tells whether a signature claims to be by a key of a host with which there are no dealings. Nobody is asked.
+func (v *Verifier) isFromBlockedHost(c *httpsig.Claim) bool {
+	host, err := activity.Host(activity.WithoutFragment(c.KeyID), v.AllowLoopback)
+	return err == nil && v.fetcher.CheckHostPolicy(host) != nil
+}
+
+// keyCache caches the public keys of remote actors.
+type keyCache struct {
+	fetches   singleFlight[*cachedKey]
+	keys      *cache.Cache[string, *cachedKey]
+	refreshes *limit.Window[store.AccountID] // of keys after wrong signatures
+}
+
+var keyRefreshRate = limit.Rate{Count: 1, Window: keyRefreshInterval}
+
+func newKeyCache() *keyCache {
+	return &keyCache{keys: cache.New[string, *cachedKey](maxCachedKeys), refreshes: limit.NewWindow[store.AccountID](maxCachedKeys)}
+}
+
+// invalidate removes keys, so that they are read from the database again.
+func (k *keyCache) invalidate(ids ...string) { k.keys.Drop(ids...) }
+
+// mayRefresh returns whether the keys of an account may be fetched again.
+func (k *keyCache) mayRefresh(owner store.AccountID, now time.Time) bool {
+	return k.refreshes.Peek(owner, keyRefreshRate, now).Remaining > 0
+}
+
+// refreshed records that the keys of an account were fetched again.
+func (k *keyCache) refreshed(owner store.AccountID, now time.Time) {
+	k.refreshes.Allow(owner, keyRefreshRate, now)
+}

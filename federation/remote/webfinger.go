@@ -1,0 +1,262 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/internal/text"
+	"svc/store"
+)
+
+const (
+	webFingerTimeout    = 8 * time.Second
+	webFingerFailureTTL = 5 * time.Minute // after a failure: somebody may have misspelt a handle that is somebody's tomorrow
+	maxWebFingerBytes   = 256 << 10       // bytes
+	webFingerAccept     = "application/jrd+json, application/json;q=0.9, application/xrd+xml;q=0.8"
+)
+
+// webFingerTypes are the media types of answers of WebFinger (federation 1.3).
+var webFingerTypes = []string{"application/jrd+json", "application/json", "application/xrd+xml", "application/xml", "text/xml"}
+
+// webFinger is what a server answers to WebFinger (RFC 7033): the handle that it knows, and the actor to whom it leads.
+type webFinger struct {
+	nick, domain string
+	Actor        string
+	host         string // the host that answered in the end
+}
+
+func (f *webFinger) isFor(nick, domain string) bool {
+	return f.domain == domain && strings.EqualFold(f.nick, nick)
+}
+
+// Lookup returns the account of a handle: the one that is known, or the one to which the server in it leads (federation 1.3).
+func (a *Actors) Lookup(ctx context.Context, name string) (*store.Account, error) {
+	nick, domain, ok := text.SplitHandle(name)
+	if !ok {
+		return nil, errs.ErrRecordNotFound
+	}
+	if domain == a.Host {
+		domain = ""
+	}
+	known, err := a.db.AccountByName(ctx, nick, domain)
+	switch {
+	case err == nil && known.Local():
+		return known, nil
+	case err == nil && known.DeletedAt == nil:
+		return known, a.RefreshIfStale(ctx, known)
+	case err != nil && !errs.IsNotFound(err) || domain == "":
+		return nil, err
+	}
+	if err := MayFetch(ctx); err != nil {
+		return nil, err
+	}
+	return a.actorFetches.do(ctx, "acct:"+nick+"@"+domain, actorTimeout, func(ctx context.Context) (*store.Account, error) {
+		return a.fetchByHandle(ctx, nick, domain)
+	})
+}
+
+// fetchByHandle asks the server of a handle for its actor, and that for its document.
+func (a *Actors) fetchByHandle(ctx context.Context, nick, domain string) (*store.Account, error) {
+	f, err := a.fetcher.WebFinger(ctx, nick, domain)
+	if err != nil {
+		return nil, err
+	}
+	if !f.isFor(nick, domain) {
+		if f, err = a.fetcher.webFingerAtHost(ctx, f.nick, f.domain); err != nil {
+			return nil, err
+		}
+	}
+	if known, err := a.db.AccountByURI(ctx, f.Actor); err == nil && known.DeletedAt == nil {
+		return known, a.RefreshIfStale(ctx, known)
+	}
+	doc, err := a.fetcher.Document(ctx, f.Actor)
+	if err != nil {
+		return nil, err
+	}
+	f.Actor = doc.ID() // which is of the same host
+	return a.importActor(ctx, doc, f, true)
+}
+
+// webFingerAtHost asks for a handle on its own server, which must answer with that handle.
+func (f *Fetcher) webFingerAtHost(ctx context.Context, nick, domain string) (*webFinger, error) {
+	found, err := f.WebFinger(ctx, nick, domain)
+	if err == nil && !found.isFor(nick, domain) {
+		err = Refuse("%s does not know %s@%s", domain, nick, domain)
+	}
+	return found, err
+}
+
+// confirmRequestedHandle returns the handle that led to an actor, if the actor has it: the name is its own, and if the server in the handle is another than
+// its own, either it says so itself, or its server does.
+func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *webFinger) (confirmedHandle, error) {
+	nick := p.account.Nickname
+	switch {
+	case f.Actor != p.account.URI || !strings.EqualFold(f.nick, nick):
+		return confirmedHandle{}, Refuse("%s@%s leads to %s, who is called %s", f.nick, f.domain, p.account.URI, nick)
+	case f.domain == p.host, f.host == p.host, p.claimedHost == f.domain:
+		return confirmedHandle{nick, f.domain, store.At(a.db.Now())}, nil
+	}
+	own, err := a.fetcher.WebFinger(ctx, nick, p.host)
+	if err == nil && !own.isFor(nick, f.domain) {
+		err = Refuse("%s does not say that %s@%s is its own", p.host, f.nick, f.domain)
+	}
+	return confirmedHandle{nick, f.domain, store.At(a.db.Now())}, err
+}
+
+// confirmHandle returns the handle of an actor that was found by its id: the one that it claims, if the server in that agrees, or the one that its
+// own server gives it. If that cannot be asked, its name on its own host has to do; if it says something else, the actor is refused.
+func (a *Actors) confirmHandle(ctx context.Context, p *parsedActor) (confirmedHandle, error) {
+	nick, id := p.account.Nickname, p.account.URI
+	confirmed := store.At(a.db.Now())
+	if p.claimedHost != "" && p.claimedHost != p.host && p.claimedHost != a.Host {
+		if f, err := a.fetcher.webFingerAtHost(ctx, nick, p.claimedHost); err == nil && a.fetcher.leadsToActor(ctx, f, id) {
+			return confirmedHandle{nick, p.claimedHost, confirmed}, nil
+		}
+	}
+	f, err := a.fetcher.WebFinger(ctx, nick, p.host)
+	switch {
+	case ctx.Err() != nil:
+		return confirmedHandle{}, ctx.Err()
+	case err != nil:
+		a.log.Debug("handle could not be confirmed", "actor", id, "err", err)
+		return confirmedHandle{nick: nick, domain: p.host}, nil
+	case !strings.EqualFold(f.nick, nick) || !a.fetcher.leadsToActor(ctx, f, id):
+		return confirmedHandle{}, Refuse("%s@%s is not %s, but %s", nick, p.host, id, f.Actor)
+	case f.domain == p.host:
+		return confirmedHandle{nick, p.host, confirmed}, nil
+	}
+	there, err := a.fetcher.webFingerAtHost(ctx, nick, f.domain)
+	switch {
+	case err != nil && IsTemporary(err):
+		return confirmedHandle{nick: nick, domain: p.host}, nil
+	case err != nil:
+		return confirmedHandle{}, fmt.Errorf("%s@%s is not confirmed: %w", nick, f.domain, err)
+	case !a.fetcher.leadsToActor(ctx, there, id):
+		return confirmedHandle{}, Refuse("%s@%s is not %s, but %s", nick, f.domain, id, there.Actor)
+	}
+	return confirmedHandle{nick, f.domain, confirmed}, nil
+}
+
+// leadsToActor tells whether an answer leads to an actor, if need be by another address of the actor on its host.
+func (f *Fetcher) leadsToActor(ctx context.Context, found *webFinger, id string) bool {
+	if found.Actor == id {
+		return true
+	}
+	if !activity.SameHost(found.Actor, id, f.AllowLoopback) {
+		return false
+	}
+	doc, err := f.Document(ctx, found.Actor)
+	return err == nil && doc.ID() == id
+}
+
+// WebFinger asks a server for a handle of its own, by WebFinger, or as its host-meta says. The handle in the answer may be another.
+func (f *Fetcher) WebFinger(ctx context.Context, nick, domain string) (*webFinger, error) {
+	base, err := f.serverURL(domain)
+	if err != nil {
+		return nil, err
+	}
+	resource := url.QueryEscape("acct:" + nick + "@" + domain)
+	found, err := f.fetchWebFinger(ctx, base+"/.well-known/webfinger?resource="+resource)
+	if status := HTTPStatus(err); status != http.StatusBadRequest && status != http.StatusNotFound && !errors.Is(err, fetch.ErrContentType) {
+		return found, err
+	}
+	template, templateErr := f.fetchHostMeta(ctx, base)
+	if templateErr != nil {
+		return nil, err
+	}
+	return f.fetchWebFinger(ctx, strings.ReplaceAll(template, "{uri}", resource))
+}
+
+// serverURL returns the address of a server.
+func (f *Fetcher) serverURL(domain string) (string, error) {
+	base := "https://" + domain
+	if _, err := activity.Host(base, false); err != nil && f.AllowLoopback {
+		base = "http://" + domain
+	}
+	host, err := f.FetchableHost(base)
+	if err == nil && host != domain {
+		err = fmt.Errorf("%w: %q", activity.ErrMalformed, domain)
+	}
+	return base, err
+}
+
+// fetchWellKnown reads one of the documents by which servers introduce themselves. Each hop must be one that may be asked.
+func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string, types []string) (*fetch.Response, error) {
+	if err := MayFetch(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.failures.get(address, f.db.Now()); err != nil {
+		return nil, err
+	}
+	resp, err := f.client.Get(ctx, address, fetch.Limits{
+		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept, ContentTypes: types,
+		Prepare: func(r *http.Request) error {
+			_, err := f.FetchableHost(r.URL.String())
+			return err
+		},
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		f.failures.addFor(address, err, f.db.Now(), webFingerFailureTTL)
+	}
+	return resp, err
+}
+
+func (f *Fetcher) fetchWebFinger(ctx context.Context, address string) (*webFinger, error) {
+	resp, err := f.fetchWellKnown(ctx, address, webFingerAccept, webFingerTypes)
+	if err != nil {
+		return nil, err
+	}
+	found, err := f.reader.parseWebFinger(resp.Type, resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	found.host, err = activity.Host(resp.URL.String(), f.AllowLoopback)
+	return found, err
+}
+
+// parseWebFinger reads an answer of WebFinger.
+func (r *Reader) parseWebFinger(mediaType string, body []byte) (*webFinger, error) {
+	d, err := parseDescriptor(mediaType, body)
+	if err != nil {
+		return nil, err
+	}
+	f := new(webFinger)
+	var ok bool
+	subject, isAccount := strings.CutPrefix(d.subject, "acct:")
+	if f.nick, f.domain, ok = text.SplitHandle(subject); !isAccount || !ok || f.domain == "" {
+		return nil, Refuse("WebFinger answers for %q", d.subject)
+	}
+	for _, l := range d.links {
+		if l.rel == "self" && isActivityMediaType(l.mediaType) && r.isPublicURL(l.href) {
+			f.Actor = l.href
+			return f, nil
+		}
+	}
+	return nil, Refuse("WebFinger leads to no actor")
+}
+
+// fetchHostMeta returns the template of the address at which a server is asked for handles.
+func (f *Fetcher) fetchHostMeta(ctx context.Context, base string) (string, error) {
+	resp, err := f.fetchWellKnown(ctx, base+"/.well-known/host-meta", "application/xrd+xml, application/jrd+json;q=0.9", webFingerTypes)
+	if err != nil {
+		return "", err
+	}
+	d, err := parseDescriptor(resp.Type, resp.Body)
+	if err != nil {
+		return "", err
+	}
+	for _, l := range d.links {
+		if l.rel == "lrdd" && strings.Count(l.template, "{uri}") == 1 {
+			return l.template, nil
+		}
+	}
+	return "", Refuse("the server says nowhere how it is asked for handles")
+}
