@@ -1,18 +1,18 @@
--- The whole current schema. A new database is made from this file; an old one is brought here by the numbered steps in
--- store/migrate.go, and a test checks that both arrive at the same place.
+-- The whole current schema. A new database is created from this file; an old one is upgraded by the migrations in store/migrate.go. A test
+-- checks that both have the same result.
 --
 -- Conventions: ids are 53-bit integers that order by time (design: store/ids.go); times are Unix milliseconds; booleans are 0
--- and 1; domain '' means "here"; what is kept in JSON is read whole and never searched.
+-- and 1; domain '' means local; JSON columns are read whole and never searched.
 
--- One row: what identifies this database.
+-- One row, which identifies this database.
 CREATE TABLE meta (
     id         INTEGER PRIMARY KEY CHECK (id = 1),
-    worker     INTEGER NOT NULL, -- 48 bits, part of every id shown outside
-    last_id    INTEGER NOT NULL, -- no id up to this one is handed out again, whatever the clock says
+    worker     INTEGER NOT NULL, -- 48 bits, part of every flake (store/ids.go)
+    last_id    INTEGER NOT NULL, -- no id up to this one is used again, even if the clock is set back
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- People, bots and groups, local and remote alike.
+-- Local and remote accounts: people, bots and groups.
 CREATE TABLE accounts (
     id                    INTEGER PRIMARY KEY,
     nickname              TEXT    NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE accounts (
     display_name          TEXT    NOT NULL DEFAULT '',
     note                  TEXT    NOT NULL DEFAULT '',   -- HTML
     fields                TEXT    NOT NULL DEFAULT '[]', -- [{"name", "value" (HTML), "verified_at"}]
-    avatar                TEXT    NOT NULL DEFAULT '',   -- media file name of a local, address of a remote picture
+    avatar                TEXT    NOT NULL DEFAULT '',   -- local: media file name; remote: URL
     avatar_static         TEXT    NOT NULL DEFAULT '',
     header                TEXT    NOT NULL DEFAULT '',
     header_static         TEXT    NOT NULL DEFAULT '',
@@ -42,13 +42,13 @@ CREATE TABLE accounts (
     also_known_as         TEXT    NOT NULL DEFAULT '[]', -- ActivityPub ids
     moved_to_id           INTEGER REFERENCES accounts (id) ON DELETE SET NULL,
     tags                  TEXT    NOT NULL DEFAULT '[]', -- set by moderators
-    emojis                TEXT    NOT NULL DEFAULT '[]', -- custom ones in the profile of who lives elsewhere, [{"shortcode", "url"}]
+    emojis                TEXT    NOT NULL DEFAULT '[]', -- custom ones in a remote profile, [{"shortcode", "url"}]
     followers_count       INTEGER NOT NULL DEFAULT 0,
     following_count       INTEGER NOT NULL DEFAULT 0,
     statuses_count        INTEGER NOT NULL DEFAULT 0,    -- public, unlisted and local ones
     last_status_at        INTEGER,
     created_at            INTEGER NOT NULL,
-    -- deactivated, deleted, unconfirmed or unapproved: neither the account nor its posts exist for others
+    -- suspended, deactivated, deleted, unconfirmed or unapproved: the account and its posts are hidden from others
     unavailable           INTEGER NOT NULL DEFAULT 0 CHECK (unavailable IN (0, 1)),
     deleted_at            INTEGER,
     UNIQUE (nickname_key, domain)
@@ -59,13 +59,13 @@ CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT N
 CREATE INDEX accounts_url ON accounts (url);
 CREATE INDEX accounts_domain ON accounts (domain, id);
 
--- Look-up by the beginning of words of nickname and display name; rowid = accounts.id.
+-- Search by prefixes of the words of nickname and display name; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (
     nickname, display_name,
     content = '', contentless_delete = 1, prefix = '1 2 3', tokenize = 'unicode61 remove_diacritics 2'
 );
 
--- What only local people have: how they sign in, their role, their settings.
+-- Users, the logins of local accounts: sign-in, roles, settings.
 CREATE TABLE users (
     account_id                 INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
     email                      TEXT    NOT NULL DEFAULT '',
@@ -92,20 +92,20 @@ CREATE TABLE users (
     hide_notification_contents INTEGER NOT NULL DEFAULT 0 CHECK (hide_notification_contents IN (0, 1)),
     settings_store             TEXT    NOT NULL DEFAULT '{}', -- front end name → its own JSON
     totp_secret                TEXT    NOT NULL DEFAULT '',   -- base32, shared with an authenticator app; '': a password is enough
-    totp_pending               TEXT    NOT NULL DEFAULT '',   -- one that has not been confirmed by a code
-    totp_step                  INTEGER NOT NULL DEFAULT 0,    -- of the last code used: neither it nor an earlier one counts again
+    totp_pending               TEXT    NOT NULL DEFAULT '',   -- not yet confirmed by a code
+    totp_step                  INTEGER NOT NULL DEFAULT 0,    -- of the last code used: it and earlier ones are invalid
     last_active_at             INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX users_staff ON users (account_id) WHERE is_admin = 1 OR is_moderator = 1;
 CREATE INDEX users_active ON users (last_active_at);
 
--- How many people used the server in a week, which begins on Monday, 0:00 UTC.
+-- How many users were active in a week, which begins on Monday, 0:00 UTC.
 CREATE TABLE active_weeks (
     week   INTEGER PRIMARY KEY,
     users  INTEGER NOT NULL
 ) STRICT;
 
--- Links sent once: password reset, e-mail confirmation.
+-- Secrets of links that work once: password reset, e-mail confirmation.
 CREATE TABLE one_time_tokens (
     hash       BLOB    PRIMARY KEY, -- SHA-256
     kind       TEXT    NOT NULL CHECK (kind IN ('reset', 'confirm')),
@@ -115,19 +115,19 @@ CREATE TABLE one_time_tokens (
 CREATE INDEX one_time_tokens_account ON one_time_tokens (account_id, kind);
 CREATE INDEX one_time_tokens_expiry ON one_time_tokens (expires_at);
 
--- Codes that stand in, once each, for an authenticator app that is lost.
+-- Backup codes for a lost authenticator app. Each works once.
 CREATE TABLE backup_codes (
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
     hash       BLOB    NOT NULL, -- SHA-256
     PRIMARY KEY (account_id, hash)
 ) STRICT, WITHOUT ROWID;
 
--- Who has given the right password and still owes a second factor.
+-- Sign-ins with the right password that wait for a second factor.
 CREATE TABLE mfa_challenges (
     hash       BLOB    PRIMARY KEY, -- SHA-256
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
-    app_id     INTEGER REFERENCES oauth_apps (id) ON DELETE CASCADE, -- that is to act for them; NULL: they sign in to a page of this server
-    purpose    TEXT    NOT NULL, -- what is to follow, JSON
+    app_id     INTEGER REFERENCES oauth_apps (id) ON DELETE CASCADE, -- to be authorized; NULL: sign-in to a page of this server
+    purpose    TEXT    NOT NULL, -- what follows after the second factor, JSON
     failures   INTEGER NOT NULL DEFAULT 0,
     expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -157,7 +157,7 @@ CREATE TABLE oauth_codes (
     scopes         TEXT    NOT NULL,
     code_challenge TEXT    NOT NULL DEFAULT '', -- PKCE, S256
     expires_at     INTEGER NOT NULL,
-    token_id       INTEGER REFERENCES oauth_tokens (id) ON DELETE CASCADE -- what it was redeemed for; a second use revokes it
+    token_id       INTEGER REFERENCES oauth_tokens (id) ON DELETE CASCADE -- for which it was redeemed; a second use revokes the token
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_codes_account ON oauth_codes (account_id);
 CREATE INDEX oauth_codes_app ON oauth_codes (app_id);
@@ -168,7 +168,7 @@ CREATE TABLE oauth_tokens (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     hash         BLOB    NOT NULL UNIQUE, -- SHA-256 of the access token
     refresh_hash BLOB    UNIQUE,          -- SHA-256 of the refresh token
-    app_id       INTEGER REFERENCES oauth_apps (id) ON DELETE CASCADE, -- NULL: a session of the server's own pages
+    app_id       INTEGER REFERENCES oauth_apps (id) ON DELETE CASCADE, -- NULL: a session of this server's pages
     account_id   INTEGER REFERENCES users (account_id) ON DELETE CASCADE, -- NULL: the app itself
     scopes       TEXT    NOT NULL,
     created_at   INTEGER NOT NULL,
@@ -178,7 +178,7 @@ CREATE TABLE oauth_tokens (
 CREATE INDEX oauth_tokens_account ON oauth_tokens (account_id, id);
 CREATE INDEX oauth_tokens_app ON oauth_tokens (app_id, account_id);
 
--- Where a push service takes messages for what somebody is signed in with, and which. A new one replaces that of the same token.
+-- Web push subscriptions of tokens. A new one replaces that of the same token.
 CREATE TABLE push_subscriptions (
     id         INTEGER PRIMARY KEY,
     token_id   INTEGER NOT NULL UNIQUE REFERENCES oauth_tokens (id) ON DELETE CASCADE,
@@ -186,14 +186,14 @@ CREATE TABLE push_subscriptions (
     endpoint   TEXT    NOT NULL,
     p256dh     BLOB    NOT NULL, -- the client's public key, an uncompressed point of P-256
     auth       BLOB    NOT NULL, -- the secret that client and server share
-    token      BLOB    NOT NULL, -- the access token, which messages carry, sealed with a key that is not in the database
-    alerts     TEXT    NOT NULL, -- the types of notifications that are wanted
+    token      BLOB    NOT NULL, -- the access token, which is part of messages, sealed with a key that is not in the database
+    alerts     TEXT    NOT NULL, -- wanted types of notifications
     policy     TEXT    NOT NULL CHECK (policy IN ('all', 'followed', 'follower', 'none')),
     standard   INTEGER NOT NULL CHECK (standard IN (0, 1))
 ) STRICT;
 CREATE INDEX push_subscriptions_account ON push_subscriptions (account_id, id);
 
--- Who follows whom, or asks to. A follower elsewhere counts, but has no home timeline here.
+-- Follows and follow requests. Remote followers have no home timeline.
 CREATE TABLE follows (
     id             INTEGER PRIMARY KEY,
     follower_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -205,14 +205,14 @@ CREATE TABLE follows (
     uri            TEXT    UNIQUE, -- of the Follow activity, where there is one
     UNIQUE (follower_id, target_id)
 ) STRICT;
-CREATE INDEX follows_followers ON follows (target_id, pending, follower_id); -- complete, because an account that is removed looks here for what refers to it
+CREATE INDEX follows_followers ON follows (target_id, pending, follower_id); -- not partial, because the foreign key of target_id needs it
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
 CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;
 CREATE INDEX follows_remote ON follows (target_id, follower_id) WHERE pending = 0 AND follower_local = 0;
 CREATE INDEX follows_hidden_reblogs ON follows (follower_id) WHERE show_reblogs = 0;
 
--- Who wants to be told of each post of whom; needs no follow.
+-- Accounts that are notified of each post of another one, without following it.
 CREATE TABLE subscriptions (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -220,7 +220,7 @@ CREATE TABLE subscriptions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX subscriptions_target ON subscriptions (target_id, account_id);
 
--- Whom people recommend on their profile.
+-- Endorsed accounts on profiles.
 CREATE TABLE endorsements (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -231,7 +231,7 @@ CREATE INDEX endorsements_target ON endorsements (target_id);
 CREATE TABLE blocks (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    uri        TEXT    UNIQUE, -- of the Block activity, where it came from elsewhere
+    uri        TEXT    UNIQUE, -- of the Block activity of a remote account
     PRIMARY KEY (account_id, target_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blocks_target ON blocks (target_id, account_id);
@@ -240,7 +240,7 @@ CREATE TABLE mutes (
     account_id         INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id          INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     hide_notifications INTEGER NOT NULL DEFAULT 1 CHECK (hide_notifications IN (0, 1)),
-    expires_at         INTEGER, -- NULL: for good
+    expires_at         INTEGER, -- NULL: no expiry
     PRIMARY KEY (account_id, target_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mutes_target ON mutes (target_id);
@@ -260,7 +260,7 @@ CREATE TABLE account_notes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX account_notes_target ON account_notes (target_id);
 
--- Posts and boosts. What decides who sees a row stands first, so that reading it does not touch the long columns.
+-- Posts and boosts. Columns that decide about visibility come first, so that they are read without the long ones.
 CREATE TABLE statuses (
     id                     INTEGER PRIMARY KEY,
     account_id             INTEGER NOT NULL REFERENCES accounts (id),
@@ -280,14 +280,14 @@ CREATE TABLE statuses (
     quote_of_id            INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
     card_id                INTEGER REFERENCES cards (id) ON DELETE SET NULL, -- preview of the first link, once it was fetched
     list_id                INTEGER REFERENCES lists (id) ON DELETE SET NULL, -- of a list post
-    addressed              INTEGER NOT NULL DEFAULT 0 CHECK (addressed IN (0, 1)), -- whom it is for was said apart from its text
+    addressed              INTEGER NOT NULL DEFAULT 0 CHECK (addressed IN (0, 1)), -- its recipients were chosen apart from its text
     app_id                 INTEGER REFERENCES oauth_apps (id) ON DELETE SET NULL,
-    created_at             INTEGER NOT NULL, -- as the author says
+    created_at             INTEGER NOT NULL, -- according to the author
     edited_at              INTEGER,
     expires_at             INTEGER,
     language               TEXT    NOT NULL DEFAULT '',
     content_type           TEXT    NOT NULL DEFAULT 'text/plain',
-    emojis                 TEXT    NOT NULL DEFAULT '[]', -- custom ones in a post from elsewhere, [{"shortcode", "url"}]
+    emojis                 TEXT    NOT NULL DEFAULT '[]', -- custom ones in a remote post, [{"shortcode", "url"}]
     uri                    TEXT    NOT NULL UNIQUE, -- of the object; of the Announce for a boost
     url                    TEXT    NOT NULL DEFAULT '',
     spoiler_text           TEXT    NOT NULL DEFAULT '',
@@ -306,7 +306,7 @@ CREATE INDEX statuses_list ON statuses (list_id) WHERE list_id IS NOT NULL;
 CREATE INDEX statuses_app ON statuses (app_id) WHERE app_id IS NOT NULL;
 CREATE INDEX statuses_quotes ON statuses (quote_of_id, id) WHERE quote_of_id IS NOT NULL;
 CREATE INDEX statuses_card ON statuses (card_id) WHERE card_id IS NOT NULL;
--- Timelines open to all: no boosts, public and local posts only.
+-- Public timelines: public and local posts, no boosts.
 CREATE INDEX statuses_public ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL;
 CREATE INDEX statuses_remote ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND domain <> '';
 CREATE INDEX statuses_domain ON statuses (domain, id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL;
@@ -317,8 +317,8 @@ CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media
 CREATE INDEX statuses_local_reblogs ON statuses (account_id, visibility) WHERE reblog_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
 
--- Look-up of posts, not boosts, by their words; rowid = statuses.id. What is indexed is words in one form already, separated by spaces
--- (text.Searchable); facets are words of our own for what can be asked for beside the text (store/status_index.go).
+-- Search of posts, without boosts; rowid = statuses.id. The body has normalized words separated by spaces (text.Searchable); facets are
+-- words for properties of the post (store/status_index.go).
 CREATE VIRTUAL TABLE statuses_fts USING fts5 (
     body, facets,
     content = '', contentless_delete = 1, tokenize = 'ascii'
@@ -327,8 +327,8 @@ CREATE VIRTUAL TABLE statuses_fts USING fts5 (
 -- Previews of the pages that posts link to.
 CREATE TABLE cards (
     id         INTEGER PRIMARY KEY,
-    url        TEXT    NOT NULL UNIQUE, -- of the link, as it stands in posts
-    card       TEXT    NOT NULL,        -- what is shown, JSON; '' if there is nothing to show, or not yet
+    url        TEXT    NOT NULL UNIQUE, -- of the link, as in posts
+    card       TEXT    NOT NULL,        -- JSON; '': nothing to show, or not fetched yet
     fetched_at INTEGER NOT NULL         -- 0: not yet
 ) STRICT;
 
@@ -336,7 +336,7 @@ CREATE TABLE cards (
 CREATE TABLE status_edits (
     id           INTEGER PRIMARY KEY,
     status_id    INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
-    created_at   INTEGER NOT NULL, -- when this version was current first
+    created_at   INTEGER NOT NULL, -- since when this version was current
     sensitive    INTEGER NOT NULL CHECK (sensitive IN (0, 1)),
     spoiler_text TEXT    NOT NULL,
     text         TEXT    NOT NULL,
@@ -347,41 +347,41 @@ CREATE TABLE status_edits (
 ) STRICT;
 CREATE INDEX status_edits_status ON status_edits (status_id, id);
 
--- What posts ask. The counts of a poll from elsewhere are what its server says, and the votes from here in between.
+-- Polls. The counts of a remote poll are those of its server plus later local votes.
 CREATE TABLE polls (
     id           INTEGER PRIMARY KEY,
     status_id    INTEGER NOT NULL UNIQUE REFERENCES statuses (id) ON DELETE CASCADE,
     multiple     INTEGER NOT NULL CHECK (multiple IN (0, 1)),
     hide_totals  INTEGER NOT NULL DEFAULT 0 CHECK (hide_totals IN (0, 1)), -- of each option, until the end
-    expires_at   INTEGER, -- NULL: open for good
-    closed       INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)), -- its end has been told of
+    expires_at   INTEGER, -- NULL: no end
+    closed       INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)), -- the notifications about its end were sent
     voters_count INTEGER, -- NULL: unknown
-    fetched_at   INTEGER, -- when the counts of a poll from elsewhere were heard of
+    fetched_at   INTEGER, -- when the counts of a remote poll were fetched
     options      TEXT    NOT NULL -- in order, as objects of title and votes
 ) STRICT;
 
 CREATE TABLE poll_votes (
     poll_id    INTEGER NOT NULL REFERENCES polls (id) ON DELETE CASCADE,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    choice     INTEGER NOT NULL, -- place among the options
+    choice     INTEGER NOT NULL, -- index of the option
     PRIMARY KEY (poll_id, account_id, choice)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX poll_votes_account ON poll_votes (account_id);
 
--- Posts for later. One that could not be published stays here with its time past.
+-- Posts to be published later. One that could not be published stays, with a time in the past.
 CREATE TABLE scheduled_statuses (
     id           INTEGER PRIMARY KEY,
     account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     app_id       INTEGER REFERENCES oauth_apps (id) ON DELETE SET NULL,
     scheduled_at INTEGER NOT NULL,
-    draft        TEXT    NOT NULL -- what is to be published, JSON; the attachments are in media too
+    draft        TEXT    NOT NULL -- the post, JSON; its attachments are in media too
 ) STRICT;
 CREATE INDEX scheduled_statuses_account ON scheduled_statuses (account_id, id);
 CREATE INDEX scheduled_statuses_time ON scheduled_statuses (account_id, scheduled_at);
 CREATE INDEX scheduled_statuses_app ON scheduled_statuses (app_id) WHERE app_id IS NOT NULL;
 
--- Who is addressed by a post beyond its visibility's own audience: the mentioned, the named, the members of a list at the time
--- of posting. A direct post has its author here too, so that one index holds everybody's direct timeline.
+-- Accounts to which a post is addressed beside followers: mentioned ones, other recipients, members of a list at the time of posting. A direct
+-- post has its author here too, so that one index has all direct timelines.
 CREATE TABLE recipients (
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -406,7 +406,7 @@ CREATE TABLE status_tags (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX status_tags_status ON status_tags (status_id, position);
 
--- Who has public posts with a hashtag in their home.
+-- Followed hashtags: public posts with them are in home.
 CREATE TABLE tag_follows (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
@@ -420,10 +420,10 @@ CREATE INDEX tag_follows_tag ON tag_follows (tag_id, account_id);
 CREATE TABLE media (
     id          INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    status_id   INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: not attached (yet, or any more)
-    message_id  INTEGER REFERENCES chat_messages (id) ON DELETE SET NULL, -- of a chat, which has it instead of a status
-    scheduled_id INTEGER REFERENCES scheduled_statuses (id) ON DELETE SET NULL, -- of what is to be published with it
-    position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only an earlier version of the status had it
+    status_id   INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: not attached
+    message_id  INTEGER REFERENCES chat_messages (id) ON DELETE SET NULL, -- chat message that has it instead of a status
+    scheduled_id INTEGER REFERENCES scheduled_statuses (id) ON DELETE SET NULL, -- scheduled post that has it
+    position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only earlier versions of the status have it
     type        TEXT    NOT NULL CHECK (type IN ('image', 'video', 'audio', 'unknown')),
     mime        TEXT    NOT NULL,
     file        TEXT    NOT NULL DEFAULT '', -- name in the media folder; '' for remote media
@@ -432,7 +432,7 @@ CREATE TABLE media (
     description TEXT    NOT NULL DEFAULT '',
     size        INTEGER NOT NULL DEFAULT 0,
     created_at  INTEGER NOT NULL,
-    detached_at INTEGER -- when it was found to be attached to nothing; NULL while it is attached, or until the clean-up looks
+    detached_at INTEGER -- since when it is attached to nothing; NULL: attached, or not yet seen by SweepMedia
 ) STRICT;
 CREATE INDEX media_status ON media (status_id, position) WHERE status_id IS NOT NULL;
 CREATE INDEX media_scheduled ON media (scheduled_id, position) WHERE scheduled_id IS NOT NULL;
@@ -442,10 +442,10 @@ CREATE INDEX media_detached ON media (detached_at) WHERE status_id IS NULL AND m
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
--- Pictures and the like of other servers that the media proxy does not show.
+-- Remote files that the media proxy does not serve.
 CREATE TABLE media_bans (
     id        INTEGER PRIMARY KEY,
-    address   TEXT    NOT NULL UNIQUE, -- where it is, not where it would be shown
+    address   TEXT    NOT NULL UNIQUE, -- its own URL, not that of the proxy
     banned_at INTEGER NOT NULL
 ) STRICT;
 
@@ -459,26 +459,25 @@ CREATE TABLE favourites (
 CREATE INDEX favourites_account ON favourites (account_id, id);
 CREATE INDEX favourites_status ON favourites (status_id, id);
 
--- What people react to posts with. An emoji is a unicode one in its full form, the shortcode of a custom one of this server, or that
--- of another server with @ and its host.
+-- Emoji reactions. An emoji is a fully qualified unicode one, the shortcode of a local custom one, or shortcode@host of a remote one.
 CREATE TABLE reactions (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     emoji      TEXT    NOT NULL,
     url        TEXT    NOT NULL, -- of the picture of a custom emoji; '' for a unicode one
-    uri        TEXT    UNIQUE,   -- of the activity, where it came from elsewhere
+    uri        TEXT    UNIQUE,   -- of the activity of a remote account
     UNIQUE (account_id, status_id, emoji)
 ) STRICT;
 CREATE INDEX reactions_status ON reactions (status_id, emoji, id, account_id);
 
--- How many of them a post has with each emoji. The order is that of first use.
+-- Counts of the reactions to a post, in order of the first reaction.
 CREATE TABLE reaction_counts (
     status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     emoji     TEXT    NOT NULL,
-    url       TEXT    NOT NULL, -- of the picture that came first
+    url       TEXT    NOT NULL, -- of the first picture
     count     INTEGER NOT NULL,
-    first_id  INTEGER NOT NULL, -- of the reaction that began it, also when that is gone
+    first_id  INTEGER NOT NULL, -- of the first reaction, also after it is removed
     PRIMARY KEY (status_id, emoji)
 ) STRICT, WITHOUT ROWID;
 
@@ -511,17 +510,17 @@ CREATE INDEX pins_account ON pins (account_id, status_id);
 CREATE TABLE thread_mutes (
     account_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     conversation_id INTEGER NOT NULL,
-    expires_at      INTEGER, -- NULL: for good
+    expires_at      INTEGER, -- NULL: no expiry
     PRIMARY KEY (account_id, conversation_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX thread_mutes_thread ON thread_mutes (conversation_id);
 
--- What somebody here has of a thread with direct posts: whom it goes to, and how far it was read.
+-- Conversations: a local account's view of a thread with direct posts.
 CREATE TABLE direct_conversations (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
-    account_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- whose
+    account_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the owner
     conversation_id INTEGER NOT NULL, -- of the thread
-    last_status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- the newest direct post that reached the owner
+    last_status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- the newest direct post that is addressed to the owner
     read_id         INTEGER NOT NULL, -- posts up to this one have been read
     recipients      TEXT    NOT NULL, -- JSON array of account ids in their order, the owner's among them
     UNIQUE (account_id, conversation_id)
@@ -532,14 +531,14 @@ CREATE INDEX direct_conversations_recipients ON direct_conversations (account_id
 CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
 CREATE INDEX direct_conversations_last ON direct_conversations (last_status_id);
 
--- What people do not want to read. A filter speaks of the posts that have one of its keywords, and of those that it names.
+-- Filters. A filter matches posts with one of its keywords, and posts in filter_statuses.
 CREATE TABLE filters (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     title      TEXT    NOT NULL,
     context    TEXT    NOT NULL, -- where it applies, a JSON array of names
     action     TEXT    NOT NULL CHECK (action IN ('warn', 'hide', 'blur')),
-    expires_at INTEGER -- NULL: never; then it is kept, and does nothing
+    expires_at INTEGER -- NULL: never; an expired filter is kept, but inactive
 ) STRICT;
 CREATE INDEX filters_account ON filters (account_id, id);
 
@@ -560,7 +559,7 @@ CREATE TABLE filter_statuses (
 CREATE INDEX filter_statuses_filter ON filter_statuses (filter_id, id);
 CREATE INDEX filter_statuses_status ON filter_statuses (status_id);
 
--- Home timelines, written when a post arrives; capped, and rebuildable from follows.
+-- Home timelines, written with the post; bounded, and rebuildable from follows.
 CREATE TABLE home (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
@@ -573,7 +572,7 @@ CREATE TABLE lists (
     account_id     INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     title          TEXT    NOT NULL,
     replies_policy TEXT    NOT NULL DEFAULT 'list' CHECK (replies_policy IN ('followed', 'list', 'none')),
-    exclusive      INTEGER NOT NULL DEFAULT 0 CHECK (exclusive IN (0, 1)) -- members are left out of home
+    exclusive      INTEGER NOT NULL DEFAULT 0 CHECK (exclusive IN (0, 1)) -- posts of members are not in home
 ) STRICT;
 CREATE INDEX lists_account ON lists (account_id, id);
 
@@ -591,32 +590,32 @@ CREATE TABLE list_timeline (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX list_timeline_status ON list_timeline (status_id);
 
--- What one person has of a chat with another, or with themselves. Both sides have one each, if they live here.
+-- One side of a chat of an account with another one, or with itself. Each local side has a row.
 CREATE TABLE chats (
     id         INTEGER PRIMARY KEY,
-    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- whose it is
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the owner
     other_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    position   INTEGER NOT NULL, -- an id, later with each message: what the list is ordered and paged by
+    position   INTEGER NOT NULL, -- an id that grows with each message: lists are ordered and paged by it
     updated_at INTEGER NOT NULL,
     UNIQUE (account_id, other_id)
 ) STRICT;
 CREATE INDEX chats_order ON chats (account_id, position);
 CREATE INDEX chats_other ON chats (other_id);
 
--- Messages, once for both sides. One that no side has any more is deleted.
+-- Chat messages, shared by both sides. One without copies is deleted.
 CREATE TABLE chat_messages (
     id           INTEGER PRIMARY KEY,
-    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who wrote it
+    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the author
     recipient_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     uri          TEXT    NOT NULL UNIQUE,
-    created_at   INTEGER NOT NULL,            -- as the author says
-    content      TEXT    NOT NULL DEFAULT '', -- HTML; '' where there is an attachment only
-    emojis       TEXT                         -- custom ones in a message from elsewhere, [{"shortcode", "url"}]; NULL: it was written here
+    created_at   INTEGER NOT NULL,            -- according to the author
+    content      TEXT    NOT NULL DEFAULT '', -- HTML; '': an attachment only
+    emojis       TEXT                         -- custom ones in a remote message, [{"shortcode", "url"}]; NULL: local
 ) STRICT;
 CREATE INDEX chat_messages_account ON chat_messages (account_id);
 CREATE INDEX chat_messages_recipient ON chat_messages (recipient_id);
 
--- What each side has of a message: the id by which it knows it, and whether it has read it.
+-- Each side's copy of a message, with its own id and whether it is unread.
 CREATE TABLE chat_copies (
     id         INTEGER PRIMARY KEY,
     chat_id    INTEGER NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
@@ -627,7 +626,7 @@ CREATE TABLE chat_copies (
 CREATE INDEX chat_copies_chat ON chat_copies (chat_id, id);
 CREATE INDEX chat_copies_unread ON chat_copies (chat_id, id) WHERE unread = 1;
 
--- A client's Idempotency-Key, as it was sent, and the message that was sent with it.
+-- Idempotency-Keys of sent chat messages.
 CREATE TABLE chat_message_keys (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     key        TEXT    NOT NULL,
@@ -640,15 +639,15 @@ CREATE INDEX chat_message_keys_age ON chat_message_keys (created_at);
 
 CREATE TABLE notifications (
     id         INTEGER PRIMARY KEY,
-    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who is told
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the recipient
     type       TEXT    NOT NULL CHECK (type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
                                                 'status', 'update', 'emoji_reaction', 'chat_mention', 'report')),
-    from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who did it
+    from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the account that caused it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
     message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
-    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction; the id of a report, or of the account that one has moved to
+    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction; the id of a report, or of the account that from_id has moved to
     read       INTEGER NOT NULL DEFAULT 0 CHECK (read IN (0, 1)),
-    muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)) -- by a mute in force when it was made
+    muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)) -- a mute was in force when it was added
 ) STRICT;
 CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail, ifnull(message_id, 0));
 CREATE INDEX notifications_account ON notifications (account_id, id);
@@ -658,43 +657,43 @@ CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id I
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
 
--- What people listen to.
+-- Scrobbles: tracks that accounts listened to.
 CREATE TABLE scrobbles (
     id            INTEGER PRIMARY KEY,
     account_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    visibility    INTEGER NOT NULL CHECK (visibility BETWEEN 0 AND 4), -- as that of statuses; nobody is addressed by a direct one
+    visibility    INTEGER NOT NULL CHECK (visibility BETWEEN 0 AND 4), -- as of statuses; a direct one is visible to its account only
     title         TEXT    NOT NULL,
     artist        TEXT    NOT NULL DEFAULT '',
     album         TEXT    NOT NULL DEFAULT '',
-    length        INTEGER NOT NULL DEFAULT 0, -- milliseconds; 0: not told
+    length        INTEGER NOT NULL DEFAULT 0, -- milliseconds; 0: unknown
     external_link TEXT    NOT NULL DEFAULT '',
     created_at    INTEGER NOT NULL,
-    uri           TEXT    UNIQUE -- of the Listen activity, where it came from elsewhere
+    uri           TEXT    UNIQUE -- of the Listen activity of a remote account
 ) STRICT;
 CREATE INDEX scrobbles_account ON scrobbles (account_id, id);
 
--- Complaints about accounts and their posts, for the staff.
+-- Reports of accounts and their posts to the staff.
 CREATE TABLE reports (
     id         INTEGER PRIMARY KEY,
-    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who complains
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the reporter
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     state      TEXT    NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'closed', 'resolved')),
     category   TEXT    NOT NULL CHECK (category IN ('spam', 'legal', 'violation', 'other')),
     comment    TEXT    NOT NULL,
-    forwarded  INTEGER NOT NULL CHECK (forwarded IN (0, 1)), -- the staff of the target's server is to know, too
-    state_at   INTEGER, -- when the staff decided
-    uri        TEXT    UNIQUE -- of the Flag activity, where it came from elsewhere
+    forwarded  INTEGER NOT NULL CHECK (forwarded IN (0, 1)), -- also to the target's server
+    state_at   INTEGER, -- of the decision
+    uri        TEXT    UNIQUE -- of the Flag activity of a remote account
 ) STRICT;
 CREATE INDEX reports_account ON reports (account_id, id);
 CREATE INDEX reports_target ON reports (target_id, id);
 CREATE INDEX reports_state ON reports (state, id);
 
--- The posts that a report complains about, as they were then.
+-- Copies of reported posts at the time of the report.
 CREATE TABLE report_statuses (
     report_id    INTEGER NOT NULL REFERENCES reports (id) ON DELETE CASCADE,
     position     INTEGER NOT NULL,
-    status_id    INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: deleted since
-    original_status_id     INTEGER NOT NULL, -- its id, also when it is gone
+    status_id    INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: deleted
+    original_status_id     INTEGER NOT NULL, -- also of a deleted status
     uri          TEXT    NOT NULL,
     spoiler_text TEXT    NOT NULL,
     content      TEXT    NOT NULL, -- HTML
@@ -703,7 +702,7 @@ CREATE TABLE report_statuses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX report_statuses_status ON report_statuses (status_id) WHERE status_id IS NOT NULL;
 
--- What the staff tells everybody who has an account here.
+-- Announcements of the staff to all local accounts.
 CREATE TABLE announcements (
     id         INTEGER PRIMARY KEY,
     text       TEXT    NOT NULL, -- as typed
@@ -730,73 +729,73 @@ CREATE TABLE markers (
     PRIMARY KEY (account_id, timeline)
 ) STRICT, WITHOUT ROWID;
 
--- A client's Idempotency-Key and what it made.
+-- Idempotency-Keys and the rows that were created with them.
 CREATE TABLE idempotency_keys (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     key        TEXT    NOT NULL,
-    created_id    INTEGER NOT NULL, -- of a status or a scheduled one: no two rows of this database have the same id
+    created_id    INTEGER NOT NULL, -- of a status or scheduled status: ids are unique across tables
     created_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
--- What federation knows of accounts elsewhere beside what is shown: where they take messages, and what their collections are called.
+-- What federation stores of remote accounts beside the profile: inboxes, collections, state of fetching.
 CREATE TABLE actors (
     account_id   INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
     inbox        TEXT    NOT NULL,
-    shared_inbox TEXT    NOT NULL DEFAULT '', -- of the server, '' if it has none
+    shared_inbox TEXT    NOT NULL DEFAULT '', -- '': none
     outbox       TEXT    NOT NULL DEFAULT '',
     followers    TEXT    NOT NULL DEFAULT '',
     following    TEXT    NOT NULL DEFAULT '',
     featured     TEXT    NOT NULL DEFAULT '',
     indexable    INTEGER NOT NULL DEFAULT 0 CHECK (indexable IN (0, 1)),
-    fetched_at   INTEGER NOT NULL, -- when the document was read last
-    attempted_at     INTEGER NOT NULL, -- when it was tried last
-    failures     INTEGER NOT NULL DEFAULT 0, -- tries in a row that found no account any more
-    moved_at     INTEGER, -- when the last Move was heard of
-    moved_to     TEXT    NOT NULL DEFAULT '', -- the account that it says to have moved to
+    fetched_at   INTEGER NOT NULL, -- when the document was last fetched
+    attempted_at     INTEGER NOT NULL, -- when that was last tried
+    failures     INTEGER NOT NULL DEFAULT 0, -- consecutive attempts that found no account
+    moved_at     INTEGER, -- of the last Move
+    moved_to     TEXT    NOT NULL DEFAULT '', -- the account that it has moved to, as it says
     suspended    INTEGER NOT NULL DEFAULT 0 CHECK (suspended IN (0, 1)), -- by its own server
-    handle_verified_at INTEGER NOT NULL DEFAULT 0, -- when its handle was found to lead to it; 0: that could not be asked
-    collections_fetched_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were looked at
+    handle_verified_at INTEGER NOT NULL DEFAULT 0, -- when WebFinger confirmed its handle; 0: it could not be asked
+    collections_fetched_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were fetched
 ) STRICT;
 CREATE INDEX actors_shared ON actors (shared_inbox);
 CREATE INDEX actors_inbox ON actors (inbox);
 
--- Keys with which accounts sign, here and elsewhere. An account may have several, one of ours has one that is not retired.
+-- Keys of local and remote accounts. An account may have several; a local one has one that is not retired.
 CREATE TABLE actor_keys (
     uri        TEXT    PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     public     TEXT    NOT NULL, -- PEM, or Multikey
     private    BLOB,             -- of local accounts: PKCS 8, sealed with a key that is not in the database
     created_at INTEGER NOT NULL,
-    retired_at INTEGER           -- of local accounts: it is neither shown nor used any more
+    retired_at INTEGER           -- of local accounts: no longer published or used
 ) STRICT;
 CREATE INDEX actor_keys_account ON actor_keys (account_id);
 
--- Other servers: how they take what we send, and whether they are there.
+-- Other servers: the state of deliveries, accepted signatures, software.
 CREATE TABLE hosts (
     domain            TEXT    PRIMARY KEY,
-    due_at            INTEGER, -- when the next delivery is to be tried; NULL: none waits
-    failures          INTEGER NOT NULL DEFAULT 0, -- in a row
-    backoff_until        INTEGER NOT NULL DEFAULT 0, -- nothing is tried before
+    due_at            INTEGER, -- of the next delivery; NULL: none
+    failures          INTEGER NOT NULL DEFAULT 0, -- consecutive
+    backoff_until        INTEGER NOT NULL DEFAULT 0, -- no delivery before
     unreachable_since INTEGER,
     last_success_at   INTEGER,
     last_error        TEXT    NOT NULL DEFAULT '',
-    signature         TEXT    NOT NULL DEFAULT '' CHECK (signature IN ('', 'cavage', 'rfc9421', 'neither')), -- that it accepts; '': not known
-    path_only         INTEGER NOT NULL DEFAULT 0 CHECK (path_only IN (0, 1)), -- it wants signatures without the query
-    signature_at      INTEGER NOT NULL DEFAULT 0, -- when that was found out
+    signature         TEXT    NOT NULL DEFAULT '' CHECK (signature IN ('', 'cavage', 'rfc9421', 'neither')), -- that it accepts; '': unknown
+    path_only         INTEGER NOT NULL DEFAULT 0 CHECK (path_only IN (0, 1)), -- it accepts signatures of the path without the query
+    signature_at      INTEGER NOT NULL DEFAULT 0, -- when that was detected
     software          TEXT    NOT NULL DEFAULT '', -- as its NodeInfo says
     version           TEXT    NOT NULL DEFAULT '',
-    checked_at        INTEGER NOT NULL DEFAULT 0 -- when that was asked
+    checked_at        INTEGER NOT NULL DEFAULT 0 -- when that was fetched
 ) STRICT;
-CREATE INDEX hosts_due ON hosts (iif(failures > 0, 2, last_success_at IS NULL), due_at) WHERE due_at IS NOT NULL; -- by HostStanding
+CREATE INDEX hosts_due ON hosts (iif(failures > 0, 2, last_success_at IS NULL), due_at) WHERE due_at IS NOT NULL; -- by HostState
 CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;
 
--- Activities on their way to others, once each however many inboxes they go to.
+-- Payloads of deliveries, one for all inboxes.
 CREATE TABLE activities (
     id         INTEGER PRIMARY KEY,
-    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signs it
-    status_id  INTEGER, -- the post that it hands over, which must be there still
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the sender
+    status_id  INTEGER, -- dropped if this status is deleted
     body       TEXT    NOT NULL -- JSON
 ) STRICT;
 CREATE INDEX activities_account ON activities (account_id);
@@ -806,11 +805,11 @@ CREATE TABLE deliveries (
     activity_id INTEGER NOT NULL REFERENCES activities (id) ON DELETE CASCADE,
     inbox       TEXT    NOT NULL,
     domain      TEXT    NOT NULL, -- the inbox's
-    priority    INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 3), -- 0 goes first
-    subject     INTEGER NOT NULL, -- what the activity is about: those about one thing go to an inbox one after another; 0: nothing
+    priority    INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 3), -- 0 is first
+    subject     INTEGER NOT NULL, -- deliveries about one subject go to an inbox one after another; 0: none
     run_at      INTEGER NOT NULL,
     attempts    INTEGER NOT NULL DEFAULT 0,
-    parked      INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)), -- given up
+    parked      INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)), -- after the last attempt
     last_error  TEXT    NOT NULL DEFAULT '',
     UNIQUE (activity_id, inbox)
 ) STRICT;
@@ -819,107 +818,105 @@ CREATE INDEX deliveries_parked ON deliveries (domain, id) WHERE parked = 1;
 CREATE INDEX deliveries_time ON deliveries (domain, run_at) WHERE parked = 0;
 CREATE INDEX deliveries_subject ON deliveries (subject, inbox, parked, id) WHERE subject <> 0;
 
--- Activities that have come in and are not done with.
+-- Incoming activities that are not processed yet.
 CREATE TABLE queued_activities (
     id           INTEGER PRIMARY KEY,
-    signer_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request
-    recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- in whose own inbox it came; NULL: in the shared one
+    signer_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- of the request
+    recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- whose inbox received it; NULL: the shared inbox
     received_at  INTEGER NOT NULL,
     run_at       INTEGER NOT NULL,
     attempts     INTEGER NOT NULL DEFAULT 0,
     parked       INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),
     last_error   TEXT    NOT NULL DEFAULT '',
-    body         TEXT    NOT NULL -- last, so that the rest is read without it
+    body         TEXT    NOT NULL -- last, so that other columns are read without it
 ) STRICT;
 CREATE INDEX queued_activities_due ON queued_activities (run_at) WHERE parked = 0;
 CREATE INDEX queued_activities_parked ON queued_activities (id) WHERE parked = 1;
 CREATE INDEX queued_activities_signer ON queued_activities (signer_id);
 CREATE INDEX queued_activities_recipient ON queued_activities (recipient_id) WHERE recipient_id IS NOT NULL;
 
--- Activities that have been heard of (their ids, hashed), so that nobody can have them done again: those that were done, and those
--- taken back before they came.
+-- Hashes of ids of processed activities, and of objects deleted or undone before they came, so that they are not processed again.
 CREATE TABLE seen_activities (
     hash    BLOB    PRIMARY KEY, -- the first half of a SHA-256
     seen_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX seen_activities_time ON seen_activities (seen_at);
 
--- What was not accepted from elsewhere lately, for the operator.
+-- Reasons of recent refusals of activities and documents, for the operator.
 CREATE TABLE refusals (
     id     INTEGER PRIMARY KEY,
-    uri    TEXT    NOT NULL, -- of the activity, or of the document
-    object TEXT    NOT NULL, -- what it was about
+    uri    TEXT    NOT NULL, -- of the activity or document
+    object TEXT    NOT NULL, -- of the activity
     domain TEXT    NOT NULL,
     reason TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX refusals_uri ON refusals (uri);
 CREATE INDEX refusals_object ON refusals (object);
 
--- What only posts from elsewhere have.
+-- Columns of remote posts only.
 CREATE TABLE remote_statuses (
     status_id       INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,
-    parent_uri      TEXT    NOT NULL DEFAULT '', -- what it replies to, as long as that is not known here
-    quote_uri       TEXT    NOT NULL DEFAULT '', -- what it quotes, likewise
+    parent_uri      TEXT    NOT NULL DEFAULT '', -- of an unknown post that it replies to
+    quote_uri       TEXT    NOT NULL DEFAULT '', -- of an unknown post that it quotes
     replies_uri     TEXT    NOT NULL DEFAULT '', -- the collection of its replies
-    replies_at      INTEGER NOT NULL DEFAULT 0,  -- when that was read last
-    fetched_at      INTEGER NOT NULL DEFAULT 0,  -- when it was read from its origin last; 0: it was delivered only
-    authorization   TEXT    NOT NULL DEFAULT ''  -- by which the author of what it quotes allows that
+    replies_at      INTEGER NOT NULL DEFAULT 0,  -- when that was last fetched
+    fetched_at      INTEGER NOT NULL DEFAULT 0,  -- when it was last fetched; 0: only delivered
+    authorization   TEXT    NOT NULL DEFAULT ''  -- to quote, by the quoted author
 ) STRICT;
 CREATE INDEX remote_statuses_parent ON remote_statuses (parent_uri) WHERE parent_uri <> '';
 CREATE INDEX remote_statuses_quote ON remote_statuses (quote_uri) WHERE quote_uri <> '';
 CREATE INDEX remote_statuses_authorization ON remote_statuses (authorization) WHERE authorization <> '';
 
--- What threads that began elsewhere are called by others.
+-- URIs of threads that began on another server.
 CREATE TABLE threads (
     conversation_id INTEGER PRIMARY KEY,
     uri             TEXT    NOT NULL UNIQUE
 ) STRICT;
 
--- Posts elsewhere that may quote posts of here: their servers have asked, and keep the addresses of these rows to show for it.
+-- Remote posts that may quote local ones. Their servers refer to the URIs of these rows.
 CREATE TABLE quote_authorizations (
     id          INTEGER PRIMARY KEY,
-    status_id   INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- what is quoted
-    account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who quotes it
-    quote_uri   TEXT    NOT NULL, -- of the post that does
-    request_uri TEXT    NOT NULL, -- of the activity that asked
+    status_id   INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- the quoted post
+    account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the quoting account
+    quote_uri   TEXT    NOT NULL, -- of the quoting post
+    request_uri TEXT    NOT NULL, -- of the QuoteRequest
     UNIQUE (quote_uri, status_id)
 ) STRICT;
 CREATE INDEX quote_authorizations_account ON quote_authorizations (account_id, status_id);
 CREATE INDEX quote_authorizations_status ON quote_authorizations (status_id);
 
--- Servers that pass on what is public. Of one in the LitePub style the actor is known, which we follow; of one in the other style
--- the inbox only.
+-- Relays, which forward public activities. A LitePub relay has an actor that is followed; of other relays only the inbox is known.
 CREATE TABLE relays (
     id         INTEGER PRIMARY KEY,
-    address    TEXT    NOT NULL UNIQUE, -- as the staff gave it
+    address    TEXT    NOT NULL UNIQUE, -- as an admin entered it
     inbox      TEXT    NOT NULL,
-    account_id INTEGER UNIQUE REFERENCES accounts (id) ON DELETE CASCADE, -- its actor; NULL: not known, or of the other style
+    account_id INTEGER UNIQUE REFERENCES accounts (id) ON DELETE CASCADE, -- its actor; NULL: unknown or none
     litepub    INTEGER NOT NULL CHECK (litepub IN (0, 1)),
-    follow_uri TEXT    NOT NULL UNIQUE, -- of our Follow
+    follow_uri TEXT    NOT NULL UNIQUE, -- of the Follow that it was sent
     accepted   INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1))
 ) STRICT;
 CREATE INDEX relays_accepted ON relays (id) WHERE accepted = 1;
 
--- To whom else than its audience a post has gone: inboxes of those who asked for it. They hear of its end.
+-- Inboxes of remote accounts that fetched a post beyond its audience. They also receive its Delete.
 CREATE TABLE status_fetchers (
     status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     inbox     TEXT    NOT NULL,
     PRIMARY KEY (status_id, inbox)
 ) STRICT, WITHOUT ROWID;
 
--- What was here and must neither come back nor be answered with 404.
+-- Deleted objects, which must not be stored again and are answered with 410.
 CREATE TABLE tombstones (
     uri        TEXT    PRIMARY KEY,
     deleted_at INTEGER NOT NULL,
     kind       TEXT    NOT NULL -- status, poll or message
 ) STRICT, WITHOUT ROWID;
 
--- Work that must happen: at least once, retried with growing pauses, parked with its error after the last try.
+-- Jobs: run at least once, retried with exponential backoff, parked with their error after the last attempt.
 CREATE TABLE jobs (
     id         INTEGER PRIMARY KEY,
     kind       TEXT    NOT NULL,
     payload    TEXT    NOT NULL, -- JSON
-    unique_key TEXT    UNIQUE,   -- at most one job of this key waits
+    unique_key TEXT    UNIQUE,   -- at most one queued job has a key
     run_at     INTEGER NOT NULL,
     attempts   INTEGER NOT NULL DEFAULT 0,
     parked     INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),

@@ -19,7 +19,7 @@ func PurgeKey(id AccountID) string { return "purge:" + id.String() }
 // MarkAccountDeleted clears the profile of an account, makes it unavailable and marks it as deleted. The row stays, so that nobody else
 // gets its name or id.
 func (tx *Tx) MarkAccountDeleted(ctx context.Context, id AccountID) error {
-	if _, err := tx.exec(ctx, "blank account", `
+	if _, err := tx.exec(ctx, "mark account deleted", `
 		UPDATE accounts
 		SET display_name = '', note = '', fields = '[]', avatar = '', avatar_static = '', header = '', header_static = '', background = '',
 			discoverable = 0, birthday = '', show_birthday = 0, also_known_as = '[]', moved_to_id = NULL, tags = '[]', emojis = '[]', unavailable = 1, deleted_at = ?

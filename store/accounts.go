@@ -81,7 +81,7 @@ func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
 
 // AccountUnavailable returns true if an account is unavailable, and errs.ErrRecordNotFound if there is none.
 func (r reader) AccountUnavailable(ctx context.Context, id AccountID) (bool, error) {
-	found, err := ids[int64](ctx, r, "withheld", `SELECT unavailable FROM accounts WHERE id = ?`, id)
+	found, err := ids[int64](ctx, r, "account state", `SELECT unavailable FROM accounts WHERE id = ?`, id)
 	if err != nil {
 		return false, err
 	}
@@ -328,8 +328,8 @@ func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
 }
 
 // SetUnavailable makes an account and its statuses unavailable to others, or available again.
-func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, withheld bool) error {
-	_, err := tx.exec(ctx, "withhold account", `UPDATE accounts SET unavailable = ? WHERE id = ?`, withheld, id)
+func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, unavailable bool) error {
+	_, err := tx.exec(ctx, "set unavailable", `UPDATE accounts SET unavailable = ? WHERE id = ?`, unavailable, id)
 	tx.invalidateAccount(id)
 	tx.invalidateAll()
 	return err
@@ -411,7 +411,7 @@ func (s *AccountSet) Scan(src any) error {
 
 // AvailableAccounts returns those of the accounts that are available, in the order of the ids given.
 func (r reader) AvailableAccounts(ctx context.Context, among []AccountID) ([]AccountID, error) {
-	return ids[AccountID](ctx, r, "present accounts", `
+	return ids[AccountID](ctx, r, "available accounts", `
 		SELECT a.id
 		FROM json_each(?) j
 		CROSS JOIN accounts a ON a.id = j.value

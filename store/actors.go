@@ -126,10 +126,10 @@ func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
 
 // RemoveActor deletes the actor of a deleted remote account, and its keys.
 func (tx *Tx) RemoveActor(ctx context.Context, id AccountID) error {
-	if _, err := tx.exec(ctx, "forget actor", `DELETE FROM actors WHERE account_id = ?`, id); err != nil {
+	if _, err := tx.exec(ctx, "remove actor", `DELETE FROM actors WHERE account_id = ?`, id); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "forget actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id)
+	_, err := tx.exec(ctx, "remove actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id)
 	return err
 }
 
@@ -184,7 +184,7 @@ func (m *RemoteRecipient) DeliveryInbox() string {
 // RemoteRecipients returns the remote ones of the accounts, in the order of ids. It leaves out unavailable accounts, and those that block
 // sender or are blocked by it; sender may be 0.
 func (r reader) RemoteRecipients(ctx context.Context, sender AccountID, ids []AccountID) ([]*RemoteRecipient, error) {
-	return list[*RemoteRecipient](ctx, r, "mailboxes", `
+	return list[*RemoteRecipient](ctx, r, "remote recipients", `
 		SELECT DISTINCT x.account_id, a.uri, a.domain, x.inbox, x.shared_inbox
 		FROM json_each(?1) j
 		CROSS JOIN actors x ON x.account_id = j.value

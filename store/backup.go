@@ -61,7 +61,7 @@ func Check(ctx context.Context, path string) error {
 	}
 	var identified int
 	if err := db.GetContext(ctx, &identified, `SELECT count(*) FROM meta`); err != nil || identified != 1 {
-		return fmt.Errorf("%w: it does not say what it belongs to", ErrDamaged)
+		return fmt.Errorf("%w: it has no row in meta", ErrDamaged)
 	}
 	return nil
 }

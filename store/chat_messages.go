@@ -161,7 +161,7 @@ func (tx *Tx) RemoveChatCopy(ctx context.Context, owner AccountID, m *ChatMessag
 	if !left {
 		return tx.DeleteChatMessage(ctx, m)
 	}
-	_, err = tx.exec(ctx, "withdraw notification", `DELETE FROM notifications WHERE message_id = ? AND account_id = ?`, m.ID, owner)
+	_, err = tx.exec(ctx, "remove notification", `DELETE FROM notifications WHERE message_id = ? AND account_id = ?`, m.ID, owner)
 	return err
 }
 

@@ -201,7 +201,7 @@ func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 	if s.Visibility != Direct {
 		return nil
 	}
-	_, err := tx.exec(ctx, "leave conversations", `
+	_, err := tx.exec(ctx, "rewind conversations", `
 		UPDATE OR IGNORE direct_conversations
 		SET last_status_id = (
 			SELECT s.id
@@ -237,7 +237,7 @@ func (tx *Tx) ReadConversations(ctx context.Context, owner AccountID, limit int)
 
 // ReadConversationsWith marks the owner's conversations in which other takes part as read.
 func (tx *Tx) ReadConversationsWith(ctx context.Context, owner, other AccountID) error {
-	_, err := tx.exec(ctx, "read conversations with somebody", `
+	_, err := tx.exec(ctx, "read conversations with account", `
 		UPDATE direct_conversations INDEXED BY direct_conversations_unread
 		SET read_id = last_status_id
 		WHERE account_id = ?1 AND last_status_id > read_id

@@ -112,7 +112,7 @@ func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error 
 		return err
 	}
 	tx.newDeliveries = true
-	_, err = tx.exec(ctx, "hosts are due", `
+	_, err = tx.exec(ctx, "schedule hosts", `
 		INSERT INTO hosts (domain, due_at)
 		SELECT domain, min(run_at)
 		FROM deliveries
@@ -235,14 +235,14 @@ type HostQueue struct {
 // HostQueues returns the queues of hosts after a domain, sorted by domain; if parked is true, of parked deliveries.
 func (r reader) HostQueues(ctx context.Context, parked bool, after string, limit int) ([]*HostQueue, error) {
 	if parked {
-		return list[*HostQueue](ctx, r, "given up", `
+		return list[*HostQueue](ctx, r, "parked deliveries by host", `
 			SELECT domain, count(*) AS count, min(id) AS first_id, min(run_at) AS run_at, max(attempts) AS attempts, max(last_error) AS last_error
 			FROM deliveries INDEXED BY deliveries_parked
 			WHERE parked = 1 AND domain > ?
 			GROUP BY domain
 			LIMIT ?`, after, limit)
 	}
-	return list[*HostQueue](ctx, r, "queued", `
+	return list[*HostQueue](ctx, r, "deliveries by host", `
 		SELECT domain, count(*) AS count, min(id) AS first_id, min(run_at) AS run_at, max(attempts) AS attempts, max(last_error) AS last_error
 		FROM deliveries INDEXED BY deliveries_due
 		WHERE parked = 0 AND domain > ?

@@ -98,7 +98,7 @@ func (r reader) BoostsOf(ctx context.Context, id StatusID, limit int) ([]*Status
 
 // DeleteFavourites deletes a batch of favourites of a status that will be deleted. The counter is not updated.
 func (tx *Tx) DeleteFavourites(ctx context.Context, id StatusID, limit int) (n int64, err error) {
-	return tx.exec(ctx, "forget favourites", `
+	return tx.exec(ctx, "delete favourites", `
 		DELETE FROM favourites
 		WHERE id IN (
 			SELECT id

@@ -182,7 +182,7 @@ func (r reader) LocalFollowsBy(ctx context.Context, id AccountID) ([]*Follow, er
 
 // RemoteFollowRequests returns an account's requests to follow remote accounts.
 func (r reader) RemoteFollowRequests(ctx context.Context, id AccountID) ([]*Follow, error) {
-	return list[*Follow](ctx, r, "requests elsewhere", `
+	return list[*Follow](ctx, r, "remote follow requests", `
 		SELECT f.*
 		FROM follows f
 		CROSS JOIN accounts a ON a.id = f.target_id

@@ -58,7 +58,7 @@ func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 	if _, err := tx.exec(ctx, "empty home", `DELETE FROM home WHERE account_id = ?`, id); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "restart home", `
+	_, err := tx.exec(ctx, "reset home", `
 		INSERT OR IGNORE INTO home (account_id, status_id)
 		SELECT ?1, id
 		FROM (SELECT id FROM statuses INDEXED BY statuses_account WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)
@@ -237,7 +237,7 @@ func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
 		s.ID, s.AccountID, s.InReplyToAccountID); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "keep out of home", `
+	_, err := tx.exec(ctx, "remove from home", `
 		DELETE FROM home
 		WHERE status_id = ?1 AND account_id <> ?2 AND account_id IN (
 			SELECT l.account_id

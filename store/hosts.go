@@ -80,7 +80,7 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 		return nil
 	}
 	now, list := tx.db.now(), JSON[[]string]{domains}
-	if _, err := tx.exec(ctx, "bring deliveries forward", `
+	if _, err := tx.exec(ctx, "make deliveries due", `
 		UPDATE deliveries
 		SET run_at = ?2
 		WHERE parked = 0 AND run_at > ?2 AND domain IN (
@@ -117,7 +117,7 @@ func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, re
 
 // BackOffHost extends the backoff of a host.
 func (tx *Tx) BackOffHost(ctx context.Context, domain string, until time.Time) error {
-	_, err := tx.exec(ctx, "rest host", `UPDATE hosts SET backoff_until = max(backoff_until, ?) WHERE domain = ?`, At(until), domain)
+	_, err := tx.exec(ctx, "back off host", `UPDATE hosts SET backoff_until = max(backoff_until, ?) WHERE domain = ?`, At(until), domain)
 	return err
 }
 

@@ -28,7 +28,7 @@ func (r reader) IdempotentScheduled(ctx context.Context, account AccountID, key 
 
 // SaveIdempotencyKey stores the key of a new status or scheduled status, and deletes expired keys.
 func (tx *Tx) SaveIdempotencyKey(ctx context.Context, account AccountID, key string, made int64) error {
-	if _, err := tx.exec(ctx, "forget idempotency keys", `
+	if _, err := tx.exec(ctx, "delete expired idempotency keys", `
 		DELETE FROM idempotency_keys
 		WHERE created_at <= ?`, At(tx.db.now().Add(-IdempotencyTTL))); err != nil {
 		return err

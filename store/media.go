@@ -113,7 +113,7 @@ func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 
 // AttachMedia replaces the attachments of a status, in this order. The old ones stay for the earlier versions of the status.
 func (tx *Tx) AttachMedia(ctx context.Context, id StatusID, media []*Media) error {
-	if _, err := tx.exec(ctx, "put media aside", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {
+	if _, err := tx.exec(ctx, "detach media from version", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {
 		return err
 	}
 	for i, m := range media {
@@ -146,7 +146,7 @@ func (tx *Tx) AttachMediaToMessage(ctx context.Context, id MessageID, m *Media) 
 
 // MarkDetachedMedia sets DetachedAt of up to n uploads whose status or message was deleted. It returns how many there were.
 func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
-	return tx.exec(ctx, "note loose media", `
+	return tx.exec(ctx, "mark detached media", `
 		UPDATE media
 		SET detached_at = ?
 		WHERE id IN (
@@ -158,7 +158,7 @@ func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
 
 // DropDetachedMedia deletes the rows of up to n uploads that are detached for d. It returns how many there were.
 func (tx *Tx) DropDetachedMedia(ctx context.Context, d time.Duration, n int) (int64, error) {
-	return tx.exec(ctx, "drop loose media", `
+	return tx.exec(ctx, "drop detached media", `
 		DELETE FROM media
 		WHERE id IN (
 			SELECT id

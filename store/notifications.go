@@ -279,7 +279,7 @@ func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool,
 
 // RemoveNotification deletes the notification of an action that was undone.
 func (tx *Tx) RemoveNotification(ctx context.Context, account AccountID, t NotificationType, from AccountID, status *StatusID) error {
-	_, err := tx.exec(ctx, "withdraw notification", `
+	_, err := tx.exec(ctx, "remove notification", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = ? AND from_id = ? AND ifnull(status_id, 0) = ifnull(?, 0)`, account, t, from, status)
 	return err

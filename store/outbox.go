@@ -199,7 +199,7 @@ func (r reader) RemoteInteractors(ctx context.Context, id StatusID, limit int) (
 		WHERE p.status_id = ?
 		LIMIT ?`,
 	} {
-		some, err := ids[AccountID](ctx, r, "accounts about a status", query, id, limit)
+		some, err := ids[AccountID](ctx, r, "remote interactors", query, id, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func (r reader) RemoteInteractors(ctx context.Context, id StatusID, limit int) (
 
 // FetcherInboxes returns inboxes of accounts that fetched a status beyond its audience. They also receive its Delete.
 func (r reader) FetcherInboxes(ctx context.Context, id StatusID, limit int) ([]string, error) {
-	return list[string](ctx, r, "readers", `SELECT inbox FROM status_fetchers WHERE status_id = ? LIMIT ?`, id, limit)
+	return list[string](ctx, r, "fetcher inboxes", `SELECT inbox FROM status_fetchers WHERE status_id = ? LIMIT ?`, id, limit)
 }
 
 func (e OutboxEntry) String() string {
@@ -251,7 +251,7 @@ const maxFetchers = 1000
 
 // AddFetcher stores that an account with this inbox fetched a status, unless there are too many.
 func (tx *Tx) AddFetcher(ctx context.Context, id StatusID, inbox string) error {
-	_, err := tx.exec(ctx, "add reader", `
+	_, err := tx.exec(ctx, "add fetcher", `
 		INSERT OR IGNORE INTO status_fetchers (status_id, inbox)
 		SELECT id, ?2
 		FROM statuses

@@ -169,7 +169,7 @@ func (tx *Tx) RemoveVotes(ctx context.Context, p *Poll, voter AccountID) error {
 
 // DeleteVotes deletes a batch of votes in the poll of a status that will be deleted. The counts are not updated.
 func (tx *Tx) DeleteVotes(ctx context.Context, id StatusID, limit int) (n int64, err error) {
-	return tx.exec(ctx, "forget votes", `
+	return tx.exec(ctx, "delete votes", `
 		DELETE FROM poll_votes
 		WHERE (poll_id, account_id, choice) IN (
 			SELECT v.poll_id, v.account_id, v.choice
@@ -181,12 +181,12 @@ func (tx *Tx) DeleteVotes(ctx context.Context, id StatusID, limit int) (n int64,
 
 // DeleteAllVotes deletes the votes in a poll whose options have changed.
 func (tx *Tx) DeleteAllVotes(ctx context.Context, id PollID) error {
-	_, err := tx.exec(ctx, "forget all votes", `DELETE FROM poll_votes WHERE poll_id = ?`, id)
+	_, err := tx.exec(ctx, "delete all votes", `DELETE FROM poll_votes WHERE poll_id = ?`, id)
 	return err
 }
 
 // RemovePollNotifications deletes the notifications about the end of the poll of a status, because the poll has changed.
 func (tx *Tx) RemovePollNotifications(ctx context.Context, id StatusID) error {
-	_, err := tx.exec(ctx, "withdraw poll notifications", `DELETE FROM notifications WHERE status_id = ? AND type = 'poll'`, id)
+	_, err := tx.exec(ctx, "remove poll notifications", `DELETE FROM notifications WHERE status_id = ? AND type = 'poll'`, id)
 	return err
 }

@@ -173,7 +173,7 @@ func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, more bo
 
 // PruneThreads deletes the URIs of threads without statuses. It looks at a batch after an id.
 func (tx *Tx) PruneThreads(ctx context.Context, from ConversationID) (next ConversationID, more bool, err error) {
-	some, err := ids[ConversationID](ctx, tx.reader, "contexts", `
+	some, err := ids[ConversationID](ctx, tx.reader, "threads", `
 		SELECT conversation_id
 		FROM threads
 		WHERE conversation_id > ?
@@ -183,7 +183,7 @@ func (tx *Tx) PruneThreads(ctx context.Context, from ConversationID) (next Conve
 		return from, false, err
 	}
 	next = some[len(some)-1]
-	_, err = tx.exec(ctx, "prune contexts", `
+	_, err = tx.exec(ctx, "prune threads", `
 		DELETE FROM threads
 		WHERE conversation_id > ? AND conversation_id <= ?
 			AND NOT EXISTS (SELECT 1 FROM statuses s INDEXED BY statuses_conversation WHERE s.conversation_id = threads.conversation_id)`, from, next)

@@ -99,7 +99,7 @@ func (tx *Tx) SetPushSubscription(ctx context.Context, p *PushSubscription) erro
 
 // SavePushAlerts writes which notifications a subscription wants.
 func (tx *Tx) SavePushAlerts(ctx context.Context, p *PushSubscription) error {
-	_, err := tx.exec(ctx, "save push wishes", `UPDATE push_subscriptions SET alerts = ?, policy = ? WHERE id = ?`, p.Alerts, p.Policy, p.ID)
+	_, err := tx.exec(ctx, "save push alerts", `UPDATE push_subscriptions SET alerts = ?, policy = ? WHERE id = ?`, p.Alerts, p.Policy, p.ID)
 	return err
 }
 

@@ -43,7 +43,7 @@ func (tx *Tx) AddQueuedActivity(ctx context.Context, a *QueuedActivity) error {
 	if a.RunAt == 0 {
 		a.RunAt = now
 	}
-	_, err := tx.exec(ctx, "add received", `
+	_, err := tx.exec(ctx, "queue activity", `
 		INSERT INTO queued_activities (id, signer_id, recipient_id, body, received_at, run_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, a.ID, a.SignerID, a.RecipientID, a.Body, a.ReceivedAt, a.RunAt)
 	return err
@@ -54,7 +54,7 @@ func (tx *Tx) DropQueuedActivities(ctx context.Context, ids []QueuedActivityID) 
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := tx.exec(ctx, "drop received", `DELETE FROM queued_activities WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(ids))
+	_, err := tx.exec(ctx, "drop queued activities", `DELETE FROM queued_activities WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(ids))
 	return err
 }
 
@@ -63,7 +63,7 @@ func (tx *Tx) DropQueuedActivities(ctx context.Context, ids []QueuedActivityID) 
 func (tx *Tx) RecordQueuedActivityFailure(ctx context.Context, a *QueuedActivity, failure error) (time.Time, error) {
 	attempts := a.Attempts + 1
 	at := tx.db.now().Add(firstBackoff << min(attempts-1, 11))
-	_, err := tx.exec(ctx, "put off received", `
+	_, err := tx.exec(ctx, "record activity failure", `
 		UPDATE queued_activities
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
 		WHERE id = ?`, attempts, attempts >= maxQueuedActivityAttempts, truncate(failure.Error(), 1000), At(at), a.ID)
@@ -83,7 +83,7 @@ func (tx *Tx) RecordQueuedActivityFailure(ctx context.Context, a *QueuedActivity
 
 // DueQueuedActivities returns due activities, longest due first.
 func (r reader) DueQueuedActivities(ctx context.Context, limit int) ([]*QueuedActivity, error) {
-	return list[*QueuedActivity](ctx, r, "due received", `
+	return list[*QueuedActivity](ctx, r, "due activities", `
 		SELECT *
 		FROM queued_activities INDEXED BY queued_activities_due
 		WHERE parked = 0 AND run_at <= ?
@@ -93,7 +93,7 @@ func (r reader) DueQueuedActivities(ctx context.Context, limit int) ([]*QueuedAc
 
 // QueuedActivityHeaders returns the headers of activities after an id, due or not, without parked ones.
 func (r reader) QueuedActivityHeaders(ctx context.Context, after QueuedActivityID, limit int) ([]*QueuedActivityHeader, error) {
-	return list[*QueuedActivityHeader](ctx, r, "waiting received", `
+	return list[*QueuedActivityHeader](ctx, r, "queued activity headers", `
 		SELECT i.id, i.signer_id, a.uri AS signer_uri, i.run_at, i.attempts, octet_length(i.body) AS size
 		FROM queued_activities i
 		CROSS JOIN accounts a ON a.id = i.signer_id
@@ -104,7 +104,7 @@ func (r reader) QueuedActivityHeaders(ctx context.Context, after QueuedActivityI
 
 // QueuedActivity returns an activity, and errs.ErrRecordNotFound if it is processed.
 func (r reader) QueuedActivity(ctx context.Context, id QueuedActivityID) (*QueuedActivity, error) {
-	a, err := one[QueuedActivity](ctx, r, "received", `SELECT * FROM queued_activities WHERE id = ?`, id)
+	a, err := one[QueuedActivity](ctx, r, "queued activity", `SELECT * FROM queued_activities WHERE id = ?`, id)
 	if a == nil && err == nil {
 		err = notFound
 	}
@@ -120,7 +120,7 @@ type QueuedActivityCounts struct {
 
 // QueuedActivityCounts counts the activities in the queue, up to limit of each kind.
 func (r reader) QueuedActivityCounts(ctx context.Context, limit int) (QueuedActivityCounts, error) {
-	s, err := one[QueuedActivityCounts](ctx, r, "state of the inbox", `
+	s, err := one[QueuedActivityCounts](ctx, r, "count queued activities", `
 		SELECT
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 LIMIT ?1)) AS waiting,
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 AND attempts > 0 LIMIT ?1)) AS failed,
@@ -134,7 +134,7 @@ func (r reader) QueuedActivityCounts(ctx context.Context, limit int) (QueuedActi
 // FailedQueuedActivities returns parked and failed activities, parked ones first, oldest first. If about is not "", it returns those that
 // contain it, also before their first attempt.
 func (r reader) FailedQueuedActivities(ctx context.Context, about string, limit int) ([]*QueuedActivity, error) {
-	return list[*QueuedActivity](ctx, r, "troubled received", `
+	return list[*QueuedActivity](ctx, r, "failed activities", `
 		SELECT *
 		FROM (SELECT * FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 AND (?1 = '' OR instr(body, ?1) > 0) ORDER BY id LIMIT ?2)
 		UNION ALL
@@ -153,13 +153,13 @@ func (r reader) FailedQueuedActivities(ctx context.Context, about string, limit 
 func (tx *Tx) RetryQueuedActivities(ctx context.Context, id QueuedActivityID, domain string) (int, error) {
 	now := At(tx.db.now())
 	if id != 0 {
-		n, err := tx.exec(ctx, "retry received", `
+		n, err := tx.exec(ctx, "retry activity", `
 			UPDATE queued_activities
 			SET run_at = ?, attempts = 0, parked = 0
 			WHERE id = ?`, now, id)
 		return int(n), err
 	}
-	n, err := tx.exec(ctx, "retry all received", `
+	n, err := tx.exec(ctx, "retry activities", `
 		UPDATE queued_activities
 		SET run_at = ?1, attempts = 0, parked = 0
 		WHERE id IN (
@@ -175,7 +175,7 @@ const parkedActivityTTL = 30 * 24 * time.Hour
 
 // PruneQueuedActivities deletes a batch of old parked activities. It returns whether there are more.
 func (tx *Tx) PruneQueuedActivities(ctx context.Context) (more bool, err error) {
-	n, err := tx.exec(ctx, "prune received", `
+	n, err := tx.exec(ctx, "prune parked activities", `
 		DELETE FROM queued_activities
 		WHERE id IN (SELECT id FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 AND id < ? LIMIT ?)`,
 		tx.db.now().Add(-parkedActivityTTL).UnixMilli()<<sequenceBits, pruneBatch)

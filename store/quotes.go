@@ -16,7 +16,7 @@ func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []Status
 	if err != nil {
 		return nil, err
 	}
-	return ids[StatusID](ctx, r, "shown quotes", `
+	return ids[StatusID](ctx, r, "visible quotes", `
 		SELECT s.id
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value

@@ -161,7 +161,7 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 
 // RemoveReactionNotification deletes the notification of a reaction.
 func (tx *Tx) RemoveReactionNotification(ctx context.Context, recipient AccountID, r *Reaction) error {
-	_, err := tx.exec(ctx, "withdraw reaction", `
+	_, err := tx.exec(ctx, "remove reaction notification", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = 'emoji_reaction' AND from_id = ? AND ifnull(status_id, 0) = ? AND detail = ?`,
 		recipient, r.AccountID, r.StatusID, r.Emoji)
@@ -170,7 +170,7 @@ func (tx *Tx) RemoveReactionNotification(ctx context.Context, recipient AccountI
 
 // DeleteReactions deletes a batch of reactions to a status that will be deleted. The counts are not updated.
 func (tx *Tx) DeleteReactions(ctx context.Context, id StatusID, limit int) (n int64, err error) {
-	return tx.exec(ctx, "forget reactions", `
+	return tx.exec(ctx, "delete reactions", `
 		DELETE FROM reactions
 		WHERE id IN (
 			SELECT id

@@ -23,7 +23,7 @@ func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
 		}
 	}
 	r.ID = RefusalID(tx.newID())
-	_, err := tx.exec(ctx, "refuse", `
+	_, err := tx.exec(ctx, "add refusal", `
 		INSERT INTO refusals (id, uri, object, domain, reason)
 		VALUES (?, ?, ?, ?, ?)`, r.ID, truncate(r.URI, 2048), truncate(r.Object, 2048), r.Domain, truncate(r.Reason, 1000))
 	return err
@@ -54,7 +54,7 @@ func (r reader) Refusals(ctx context.Context, uri string) ([]*Refusal, error) {
 
 // trimRefusals deletes up to limit refusals that are old or too many. It returns how many.
 func (tx *Tx) trimRefusals(ctx context.Context, limit int) (int64, error) {
-	last, err := one[int64](ctx, tx.reader, "oldest refusal kept", `
+	last, err := one[int64](ctx, tx.reader, "oldest refusal to keep", `
 		SELECT id
 		FROM refusals
 		ORDER BY id DESC

@@ -16,12 +16,12 @@ type RemoteStatus struct {
 
 // RemoteStatus returns the row of a remote status, nil if it is local.
 func (r reader) RemoteStatus(ctx context.Context, id StatusID) (*RemoteStatus, error) {
-	return one[RemoteStatus](ctx, r, "origin", `SELECT * FROM remote_statuses WHERE status_id = ?`, id)
+	return one[RemoteStatus](ctx, r, "remote status", `SELECT * FROM remote_statuses WHERE status_id = ?`, id)
 }
 
 // SaveRemoteStatus inserts or replaces a row.
 func (tx *Tx) SaveRemoteStatus(ctx context.Context, o *RemoteStatus) error {
-	_, err := tx.exec(ctx, "save origin", `
+	_, err := tx.exec(ctx, "save remote status", `
 		INSERT OR REPLACE INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, o.StatusID, o.ParentURI, o.QuoteURI, o.RepliesURI, o.RepliesAt, o.FetchedAt, o.Authorization)
 	return err

@@ -84,7 +84,7 @@ func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media 
 		return err
 	}
 	for i, m := range media {
-		if _, err := tx.exec(ctx, "keep media", `
+		if _, err := tx.exec(ctx, "attach media", `
 			UPDATE media
 			SET scheduled_id = ?, position = ?, detached_at = NULL
 			WHERE id = ?`, s.ID, i, m.ID); err != nil {

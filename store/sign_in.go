@@ -67,7 +67,7 @@ func (tx *Tx) CountMFAFailure(ctx context.Context, hash []byte) error {
 
 // RemoveMFAChallenge removes a challenge.
 func (tx *Tx) RemoveMFAChallenge(ctx context.Context, hash []byte) error {
-	_, err := tx.exec(ctx, "spend challenge", `DELETE FROM mfa_challenges WHERE hash = ?`, hash)
+	_, err := tx.exec(ctx, "remove challenge", `DELETE FROM mfa_challenges WHERE hash = ?`, hash)
 	return err
 }
 
@@ -96,7 +96,7 @@ func (tx *Tx) SetBackupCodes(ctx context.Context, account AccountID, hashes [][]
 
 // UseBackupCode deletes a backup code. It returns false if the user does not have it.
 func (tx *Tx) UseBackupCode(ctx context.Context, account AccountID, hash []byte) (bool, error) {
-	n, err := tx.exec(ctx, "spend backup code", `DELETE FROM backup_codes WHERE account_id = ? AND hash = ?`, account, hash)
+	n, err := tx.exec(ctx, "use backup code", `DELETE FROM backup_codes WHERE account_id = ? AND hash = ?`, account, hash)
 	return n > 0, err
 }
 

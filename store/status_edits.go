@@ -66,7 +66,7 @@ func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media, v.Poll); err != nil {
 		return err
 	}
-	n, err := tx.exec(ctx, "forget versions", `
+	n, err := tx.exec(ctx, "delete versions", `
 		DELETE FROM status_edits
 		WHERE status_id = ?1
 			AND id <= (SELECT id FROM status_edits INDEXED BY status_edits_status WHERE status_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
@@ -89,7 +89,7 @@ func (tx *Tx) detachUnusedMedia(ctx context.Context, id StatusID) error {
 			used = append(used, m.ID)
 		}
 	}
-	_, err = tx.exec(ctx, "loosen media", `
+	_, err = tx.exec(ctx, "detach media", `
 		UPDATE media
 		SET status_id = NULL
 		WHERE status_id = ? AND position < 0 AND id NOT IN (SELECT value FROM json_each(?))`, id, jsonArray(used))

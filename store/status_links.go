@@ -29,7 +29,7 @@ func (r reader) StatusURIState(ctx context.Context, uri, author string) (StatusU
 // none.
 func (r reader) ReblogURIState(ctx context.Context, uri string, actor *Account, of StatusID) (is bool, made StatusID, err error) {
 	key := NewSeenKey(deletionID(uri, actor.URI))
-	found, err := ids[StatusID](ctx, r, "trace of a boost", `
+	found, err := ids[StatusID](ctx, r, "state of a boost URI", `
 		SELECT id FROM statuses WHERE reblog_of_id = ?3 AND account_id = ?4
 		UNION ALL
 		SELECT 0
@@ -43,7 +43,7 @@ func (r reader) ReblogURIState(ctx context.Context, uri string, actor *Account, 
 
 // RepliesToUnknown returns replies to a status that was unknown when they came.
 func (r reader) RepliesToUnknown(ctx context.Context, uri string, limit int) ([]StatusID, error) {
-	return ids[StatusID](ctx, r, "replies that wait", `
+	return ids[StatusID](ctx, r, "replies to unknown status", `
 		SELECT status_id
 		FROM remote_statuses INDEXED BY remote_statuses_parent
 		WHERE parent_uri = ? AND parent_uri <> ''
@@ -52,7 +52,7 @@ func (r reader) RepliesToUnknown(ctx context.Context, uri string, limit int) ([]
 
 // QuotesOfUnknown returns quotes of a status that was unknown when they came.
 func (r reader) QuotesOfUnknown(ctx context.Context, uri string, limit int) ([]StatusID, error) {
-	return ids[StatusID](ctx, r, "quotes that wait", `
+	return ids[StatusID](ctx, r, "quotes of unknown status", `
 		SELECT status_id
 		FROM remote_statuses INDEXED BY remote_statuses_quote
 		WHERE quote_uri = ? AND quote_uri <> ''
@@ -76,7 +76,7 @@ func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
 		WHERE id = ?`, parent.ID, parent.AccountID, reply.ID); err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "parent is here", `UPDATE remote_statuses SET parent_uri = '' WHERE status_id = ?`, reply.ID); err != nil {
+	if _, err := tx.exec(ctx, "clear parent URI", `UPDATE remote_statuses SET parent_uri = '' WHERE status_id = ?`, reply.ID); err != nil {
 		return err
 	}
 	tx.invalidateStatus(reply.ID)
@@ -96,7 +96,7 @@ func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content stri
 		WHERE id = ?`, quoted.ID, content, quote.ID); err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "quoted is here", `UPDATE remote_statuses SET quote_uri = '' WHERE status_id = ?`, quote.ID); err != nil {
+	if _, err := tx.exec(ctx, "clear quote URI", `UPDATE remote_statuses SET quote_uri = '' WHERE status_id = ?`, quote.ID); err != nil {
 		return err
 	}
 	tx.invalidateStatus(quote.ID)

@@ -124,7 +124,7 @@ func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (T
 	if _, err := tx.exec(ctx, "unfollow tag", `DELETE FROM tag_follows WHERE account_id = ? AND tag_id = ?`, by, *id); err != nil {
 		return 0, err
 	}
-	_, err = tx.exec(ctx, "forget tag", `
+	_, err = tx.exec(ctx, "delete tag", `
 		DELETE FROM tags
 		WHERE id = ?1
 			AND NOT EXISTS (SELECT 1 FROM status_tags WHERE tag_id = ?1)

@@ -168,7 +168,7 @@ func (r reader) ThreadURIs(ctx context.Context, ids []ConversationID) (map[Conve
 		ConversationID ConversationID
 		URI            string
 	}
-	rows, err := list[row](ctx, r, "contexts", `
+	rows, err := list[row](ctx, r, "threads", `
 		SELECT c.*
 		FROM json_each(?) j
 		CROSS JOIN threads c ON c.conversation_id = j.value`, jsonArray(ids))
@@ -235,11 +235,11 @@ type ThreadStatus struct {
 
 // SetThreadURI stores the URI of a new thread. If another thread has the URI already, it returns that one.
 func (tx *Tx) SetThreadURI(ctx context.Context, id ConversationID, uri string) (ConversationID, error) {
-	n, err := tx.exec(ctx, "name conversation", `INSERT OR IGNORE INTO threads (conversation_id, uri) VALUES (?, ?)`, id, uri)
+	n, err := tx.exec(ctx, "set thread URI", `INSERT OR IGNORE INTO threads (conversation_id, uri) VALUES (?, ?)`, id, uri)
 	if n > 0 || err != nil {
 		return id, err
 	}
-	known, err := one[ConversationID](ctx, tx.reader, "conversation of a context", `SELECT conversation_id FROM threads WHERE uri = ?`, uri)
+	known, err := one[ConversationID](ctx, tx.reader, "thread by URI", `SELECT conversation_id FROM threads WHERE uri = ?`, uri)
 	if known == nil || err != nil {
 		return id, err
 	}
@@ -269,7 +269,7 @@ func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 	if from == to {
 		return nil
 	}
-	moved, err := ids[StatusID](ctx, tx.reader, "posts of a conversation", `
+	moved, err := ids[StatusID](ctx, tx.reader, "posts of a thread", `
 		SELECT id
 		FROM statuses INDEXED BY statuses_conversation
 		WHERE conversation_id = ?
@@ -278,7 +278,7 @@ func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 	if err != nil || len(moved) > limit {
 		return err
 	}
-	muters, err := ids[AccountID](ctx, tx.reader, "who mutes a conversation", `SELECT account_id FROM thread_mutes WHERE conversation_id = ?`, from)
+	muters, err := ids[AccountID](ctx, tx.reader, "mutes of a thread", `SELECT account_id FROM thread_mutes WHERE conversation_id = ?`, from)
 	if err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 		`UPDATE OR IGNORE threads SET conversation_id = ?2 WHERE conversation_id = ?1`,
 		`DELETE FROM threads WHERE conversation_id = ?1 AND ?2 > 0`,
 	} {
-		if _, err := tx.exec(ctx, "join conversation", query, from, to); err != nil {
+		if _, err := tx.exec(ctx, "merge threads", query, from, to); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (v Visibility) MarshalText() ([]byte, error) { return []byte(v.String()), n
 func (v *Visibility) UnmarshalText(b []byte) error {
 	read, ok := ParseVisibility(string(b))
 	if !ok {
-		return fmt.Errorf("no visibility: %q", b)
+		return fmt.Errorf("unknown visibility %q", b)
 	}
 	*v = read
 	return nil

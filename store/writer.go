@@ -250,7 +250,7 @@ func (w *writer) commit(group []*request) error {
 		if isCode(err, sqlite3.SQLITE_IOERR) || isCode(err, sqlite3.SQLITE_CORRUPT) {
 			// After a failed sync the state of the disk is unknown. Another attempt could lose committed rows.
 			w.broken = err
-			w.db.log.Error("the disk failed, nothing will be written any more: restart after mending it", "err", err)
+			w.db.log.Error("the disk failed, nothing will be written any more: restart after the disk is repaired", "err", err)
 		}
 		w.exec("ROLLBACK") // SQLite may have rolled back already
 		return err
