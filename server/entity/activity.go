@@ -8,10 +8,10 @@ import (
 
 const (
 	activityWeeks = 12
-	activityTTL   = time.Hour // how long the figures are good: counting posts takes a while where there are many
+	activityTTL   = time.Hour // counting statuses is slow on large servers
 )
 
-// weekActivity is what happened in a week. All of it is digits in strings.
+// weekActivity is the activity of a week, with numbers as texts.
 type weekActivity struct {
 	Week          string `json:"week"` // Unix time in seconds
 	Statuses      string `json:"statuses"`
@@ -19,7 +19,7 @@ type weekActivity struct {
 	Registrations string `json:"registrations"`
 }
 
-// Activity returns what happened here in the last weeks, the one under way first.
+// Activity returns the activity of the last weeks, the current one first.
 func (b *Builder) Activity(ctx context.Context) (Appender, error) {
 	return b.instance.activity.Load(b.db.Now(), activityTTL, func() (object, error) {
 		rows, err := b.db.WeeklyActivity(ctx, activityWeeks)

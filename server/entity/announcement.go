@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// Announcement is what the staff tells everybody, for one of them.
+// Announcement is an announcement for one user.
 type Announcement struct {
 	ID          store.AnnouncementID `json:"id"`
 	Content     string               `json:"content"` // HTML
@@ -24,10 +24,10 @@ type Announcement struct {
 	Reactions   []object             `json:"reactions"`
 }
 
-// maxAnnouncements is how many announcements there can be at once.
+// maxAnnouncements bounds the list of announcements.
 const maxAnnouncements = 100
 
-// Announcements returns what is announced now to the viewer, the latest first.
+// Announcements returns the current announcements for the viewer, the newest first.
 func (b *Builder) Announcements(ctx context.Context, viewer *store.Account) ([]*Announcement, error) {
 	rows, err := b.db.Announcements(ctx, maxAnnouncements)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *Builder) Announcements(ctx context.Context, viewer *store.Account) ([]*
 	return list, nil
 }
 
-// Announcement renders an announcement for somebody who has not read it.
+// Announcement renders an unread announcement.
 func (b *Builder) Announcement(row *store.Announcement) *Announcement {
 	a := &Announcement{
 		ID: row.ID, Content: row.Content, StartsAt: row.StartsAt, EndsAt: row.EndsAt, AllDay: row.AllDay,

@@ -11,10 +11,10 @@ type BookmarkFolder struct {
 	ID       store.BookmarkFolderID `json:"id"`
 	Name     string                 `json:"name"`
 	Emoji    *string                `json:"emoji"`
-	EmojiURL *string                `json:"emoji_url"` // of a custom emoji, while there is one of that name
+	EmojiURL *string                `json:"emoji_url"` // nil unless the emoji is custom and exists
 }
 
-// BookmarkFolder returns a folder as its owner sees it.
+// BookmarkFolder renders a folder for its owner.
 func (b *Builder) BookmarkFolder(f *store.BookmarkFolder) BookmarkFolder {
 	e := BookmarkFolder{ID: f.ID, Name: f.Name}
 	if f.Emoji != "" {
@@ -27,7 +27,7 @@ func (b *Builder) BookmarkFolder(f *store.BookmarkFolder) BookmarkFolder {
 	return e
 }
 
-// BookmarkFolders returns folders as their owner sees them.
+// BookmarkFolders renders folders for their owner.
 func (b *Builder) BookmarkFolders(rows []*store.BookmarkFolder) []BookmarkFolder {
 	list := make([]BookmarkFolder, 0, len(rows))
 	for _, f := range rows {

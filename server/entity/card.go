@@ -7,8 +7,8 @@ import (
 	"svc/store"
 )
 
-// cardMembers are the members of a card. Cards are of one type here, a link: what pages would like to have embedded is never
-// passed on, so html is empty (client API 3.9).
+// cardMembers are the members of a preview card. Its type is always link, and html is empty, because remote HTML is not embedded
+// (client API 3.9).
 type cardMembers struct {
 	URL              string  `json:"url"`
 	Title            string  `json:"title"`
@@ -26,7 +26,7 @@ type cardMembers struct {
 	EmbedURL         string  `json:"embed_url"`
 }
 
-// cardExtension is what a page tells of itself, as it stands there (extension API 14).
+// cardExtension is the svc object of a card: the Open Graph properties of the page (extension API 14).
 type cardExtension struct {
 	OpenGraph map[string]string `json:"opengraph"`
 }
@@ -76,7 +76,7 @@ func (b *Builder) addCards(rows []*store.Card, p *statusParts) error {
 	return nil
 }
 
-// card renders a card. It is nil if there is nothing to show.
+// card renders a card. It returns nil for an empty one.
 func (b *Builder) card(row *store.Card) (*object, error) {
 	c := row.Card
 	at, err := url.Parse(c.URL)

@@ -7,30 +7,30 @@ import (
 	"svc/store"
 )
 
-// Chat is a chat for whose it is.
+// Chat is a chat for its owner.
 type Chat struct {
 	ID          store.ChatID `json:"id"`
-	Account     Account      `json:"account"` // of the other side
+	Account     Account      `json:"account"` // the other account
 	Unread      int          `json:"unread"`
 	LastMessage *ChatMessage `json:"last_message"`
 	UpdatedAt   store.Time   `json:"updated_at"`
 }
 
-// ChatMessage is a message as one side of a chat has it.
+// ChatMessage is a message for one of the two accounts of a chat.
 type ChatMessage struct {
 	ID             store.ChatMessageID `json:"id"`
 	ChatID         store.ChatID        `json:"chat_id"`
-	AccountID      store.AccountID     `json:"account_id"` // who wrote it
-	Content        *string             `json:"content"`    // nil where there is an attachment only
+	AccountID      store.AccountID     `json:"account_id"` // the author
+	Content        *string             `json:"content"`    // nil if there is only an attachment
 	CreatedAt      store.Time          `json:"created_at"`
 	Emojis         []Emoji             `json:"emojis"`
 	Attachment     *object             `json:"attachment"`
 	Unread         bool                `json:"unread"`
-	Card           *object             `json:"card"`                      // there are none
+	Card           *object             `json:"card"`                      // always null
 	IdempotencyKey string              `json:"idempotency_key,omitempty"` // for its author, while it is new
 }
 
-// Chat renders a chat of the owner's, with its last message. One with an account that is withheld is not found.
+// Chat renders a chat with its last message. A chat with an unavailable account is not found.
 func (b *Builder) Chat(ctx context.Context, owner *store.Account, id store.ChatID) (*Chat, error) {
 	row, err := b.db.VisibleChat(ctx, owner.ID, id)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *Builder) Chat(ctx context.Context, owner *store.Account, id store.ChatI
 	return chats[0], nil
 }
 
-// Chats renders chats of the owner's, each with its last message. One whose other side has gone in the meantime is left out.
+// Chats renders chats with their last messages. Chats with accounts that were deleted meanwhile are left out.
 func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store.ChatSummary) ([]*Chat, error) {
 	accounts := make([]store.AccountID, 0, len(rows))
 	var last []store.ChatMessageID
@@ -83,7 +83,7 @@ func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store
 	return list, nil
 }
 
-// ChatMessage renders a message for the owner of the chat.
+// ChatMessage is a message for one of the two accounts of a chat.
 func (b *Builder) ChatMessage(ctx context.Context, owner *store.Account, row *store.ChatEntry) (*ChatMessage, error) {
 	list, err := b.ChatMessages(ctx, owner, []*store.ChatEntry{row})
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *Builder) ChatMessage(ctx context.Context, owner *store.Account, row *st
 	return list[0], nil
 }
 
-// ChatMessages renders messages for the owner of the chats they are in, in the order of rows.
+// ChatMessages renders messages for the owner of their chats, in the order of rows.
 func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows []*store.ChatEntry) ([]*ChatMessage, error) {
 	list := make([]*ChatMessage, 0, len(rows))
 	if len(rows) == 0 {
@@ -153,7 +153,7 @@ func (b *Builder) attachmentsOfMessages(ctx context.Context, ids []store.Message
 	return of, nil
 }
 
-// loadMessages renders the messages that notifications are about.
+// loadMessages renders the messages of notifications.
 func (b *Builder) loadMessages(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.MessageID]*ChatMessage, error) {
 	var ids []store.MessageID
 	for _, n := range rows {

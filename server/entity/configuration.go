@@ -6,10 +6,10 @@ import (
 	"svc/media"
 )
 
-// A status may have any number of attachments (spec 8). Clients want to hear of one.
+// maxAttachments is the limit that clients are told. A status may have any number of attachments (spec 8).
 const maxAttachments = 1000
 
-// configuration are the limits that clients go by, the same in both versions.
+// configuration are the limits for clients, the same in both versions of the API.
 type configuration struct {
 	URLs             configurationURLs     `json:"urls"`
 	VAPID            *configurationVAPID   `json:"vapid,omitempty"`
@@ -69,7 +69,7 @@ type configurationPolls struct {
 	MaxExpiration          int64 `json:"max_expiration"`
 }
 
-// timelinesAccess is who may read what without an account: public, authenticated or disabled.
+// timelinesAccess says who may read timelines: public, authenticated or disabled.
 type timelinesAccess struct {
 	LiveFeeds         feedAccess `json:"live_feeds"`
 	HashtagFeeds      feedAccess `json:"hashtag_feeds"`
@@ -104,7 +104,7 @@ func (b *Builder) configuration() configuration {
 			ImageSizeLimit:      c.Media.UploadLimit,
 			ImageMatrixLimit:    c.Media.MaxPixels,
 			VideoSizeLimit:      c.Media.UploadLimit,
-			VideoFrameRateLimit: 1000, // films are not looked into
+			VideoFrameRateLimit: 1000, // videos are not decoded
 			VideoMatrixLimit:    1_000_000_000,
 		},
 		Polls:           configurationPolls{polls.MaxOptions, polls.MaxOptionChars, polls.MinExpiration, polls.MaxExpiration},

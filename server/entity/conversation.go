@@ -11,12 +11,12 @@ import (
 type Conversation struct {
 	builder    *Builder
 	row        *store.VisibleConversation
-	accounts   List[Account] // the others, or the owner if there are none
+	accounts   List[Account] // without the owner, unless there are no others
 	recipients List[Account]
-	last       *Status // nil if there is none to be seen
+	last       *Status // nil: none that the owner may see
 }
 
-// StatusExists tells whether the conversation is in its owner's list: whether there is a post in it that they see.
+// HasStatus returns true if the conversation has a status that its owner may see. Only then it is listed.
 func (c *Conversation) HasStatus() bool { return c.last != nil }
 
 // AppendJSON renders the conversation.
@@ -37,7 +37,7 @@ func (c *Conversation) AppendJSON(dst []byte) []byte {
 // MarshalJSON is AppendJSON for conversations inside of other entities.
 func (c *Conversation) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// Conversation returns one of the owner's conversations as it is now.
+// Conversation renders one of the owner's conversations.
 func (b *Builder) Conversation(ctx context.Context, owner *store.Account, id store.DirectConversationID) (*Conversation, error) {
 	row, err := b.db.DirectConversation(ctx, owner.ID, id)
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *Builder) Conversation(ctx context.Context, owner *store.Account, id sto
 	return list[0], nil
 }
 
-// Conversations renders conversations of the owner's. Accounts that are withheld are left out of them.
+// Conversations renders the owner's conversations, without unavailable accounts.
 func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows []*store.VisibleConversation) (List[*Conversation], error) {
 	people := []store.AccountID{owner.ID}
 	var last []store.StatusID
@@ -99,8 +99,8 @@ func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows 
 	return list, nil
 }
 
-// addDirectConversations finds the viewer's conversations of direct statuses. The reference has them only where a status comes alone
-// or last in its conversation, and allows them everywhere (extension API 12.3).
+// addDirectConversations sets the viewer's conversations of direct statuses. The reference has them only where a status comes alone or
+// last in its conversation, and allows them everywhere (extension API 12.3).
 func (b *Builder) addDirectConversations(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	if viewer == nil {
 		return nil

@@ -18,7 +18,7 @@ type Emoji struct {
 	Tags            []string `json:"tags,omitempty"`
 }
 
-// localEmojis returns the custom emoji that occur in texts.
+// localEmojis returns the custom emoji of this server that occur in texts.
 func (b *Builder) localEmojis(texts ...string) []Emoji {
 	found := []Emoji{}
 	for _, e := range b.emojis.In(texts...) {
@@ -28,7 +28,7 @@ func (b *Builder) localEmojis(texts ...string) []Emoji {
 	return found
 }
 
-// emojisFor returns the custom emoji that occur in texts of somebody: our own of who lives here, those that came with the texts of others.
+// emojisFor returns the custom emoji that occur in texts: those of this server in local texts, those of the document in remote ones.
 func (b *Builder) emojisFor(local bool, came []store.RemoteEmoji, texts ...string) []Emoji {
 	if local {
 		return b.localEmojis(texts...)
@@ -44,13 +44,13 @@ func (b *Builder) emojisFor(local bool, came []store.RemoteEmoji, texts ...strin
 	return found
 }
 
-// renderedEmojis are all custom emoji, rendered.
+// renderedEmojis are the rendered lists of all custom emoji.
 type renderedEmojis struct {
 	source            []emoji.Emoji
 	list, byShortcode object
 }
 
-// CustomEmojis returns all custom emoji of the server. They are grouped by what they are tagged with.
+// CustomEmojis returns all custom emoji. Their category is their tags.
 func (b *Builder) CustomEmojis() (Appender, error) {
 	lists, err := b.renderCustomEmojis()
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *Builder) CustomEmojisByShortcode() (Appender, error) {
 	return lists.byShortcode, nil
 }
 
-// renderCustomEmojis renders the emoji if they are others than the last time.
+// renderCustomEmojis renders the emoji again if they have changed.
 func (b *Builder) renderCustomEmojis() (*renderedEmojis, error) {
 	all := b.emojis.All()
 	if kept := b.customEmojis.Load(); kept != nil && len(kept.source) == len(all) && (len(all) == 0 || &kept.source[0] == &all[0]) {

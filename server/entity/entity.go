@@ -1,13 +1,12 @@
 // Package entity builds the JSON entities of the client API from rows, for one viewer. Builders take whole pages and load what
-// a page needs in a fixed number of queries, whatever is on it. Building an entity writes nothing, and decides nothing about
-// who may see it: that has been checked by whoever asks.
+// a page needs in a fixed number of queries. They write nothing, and do not decide who may see a row: callers have done that.
 //
-// An account or status looks the same to almost everybody. That shared part is rendered once and kept, in a cache bounded in
-// bytes; what depends on the viewer is added to it (AppendJSON). A commit that changes a row drops what was rendered from it
-// before the change is answered.
+// An account, status or poll is the same for most viewers. It is rendered once and cached as a document, in a cache bounded by its bytes;
+// AppendJSON fills in the members that depend on the viewer (slot). A commit that changes a row drops its documents before the change is
+// answered.
 //
-// The service's own name stands in some keys and values ("svc" unless the settings say otherwise). Structs hold only the members of
-// the reference API; what belongs under the name is a struct of its own, joined by object.
+// The name of the service is part of some keys and values ("svc" by default). The members of the reference API and those under the
+// name are two structs, joined by Builder.extended.
 package entity
 
 import (
@@ -23,7 +22,7 @@ import (
 	"svc/store"
 )
 
-// Config is what entities need to know of the server.
+// Config is what a Builder needs to know about the server.
 type Config struct {
 	Name       string // api.name: the service's own name in keys and values
 	BaseURL    string // https://example.org, without a slash at the end
@@ -31,14 +30,14 @@ type Config struct {
 	MediaURL   string // what media file names are appended to: https://example.org/media/
 	CacheBytes int    // for rendered accounts and statuses
 
-	// ProxyURL returns the address under which people are shown a file that another server has; nil: its own.
+	// ProxyURL returns the URL of a remote file at the media proxy; nil: the remote URL.
 	ProxyURL func(address string) string
 
-	// What the server tells about itself.
+	// The content of the instance entities.
 	Settings       *config.Config
 	Version        string         // of this program, as in 1.2.3; "": 0.0.0
 	VAPIDPublicKey string         // for push subscriptions; "" if there are none
-	Federation     map[string]any // policies, and what else is told of the exchange with other servers; nil: only whether there is any
+	Federation     map[string]any // what is public about federation; nil: only whether it is enabled
 }
 
 // Builder builds entities. Its methods may be called from any goroutine.
@@ -53,7 +52,7 @@ type Builder struct {
 	customEmojis atomic.Pointer[renderedEmojis]
 }
 
-// appCacheBytes bounds what is kept of the apps that statuses were posted with: some hundreds of them.
+// appCacheBytes bounds the cache of the apps of statuses to some hundred.
 const appCacheBytes = 128 << 10
 
 // New makes a builder that follows the changes of db. Call it before db is used.
@@ -73,7 +72,7 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 	return b
 }
 
-// invalidate drops what has been rendered from rows that changed.
+// invalidate drops what was rendered from rows that changed.
 func (b *Builder) invalidate(events []store.Event) {
 	for _, e := range events {
 		c, ok := e.(store.RowsChanged)
@@ -94,7 +93,7 @@ func (b *Builder) invalidate(events []store.Event) {
 	}
 }
 
-// InvalidateAll drops everything rendered, for changes that are not in the database: emoji, settings.
+// InvalidateAll drops everything, for changes outside of the database: emoji, settings.
 func (b *Builder) InvalidateAll() {
 	b.accounts.Clear()
 	b.statuses.Clear()
@@ -124,7 +123,7 @@ func (l List[E]) AppendJSON(dst []byte) []byte {
 // MarshalJSON is AppendJSON for lists inside of other entities.
 func (l List[E]) MarshalJSON() ([]byte, error) { return l.AppendJSON(nil), nil }
 
-// object is a JSON object of members that are rendered already.
+// object is JSON that is rendered already.
 type object json.RawMessage
 
 // AppendJSON copies the object.
@@ -133,7 +132,7 @@ func (o object) AppendJSON(dst []byte) []byte { return append(dst, o...) }
 // MarshalJSON returns the object.
 func (o object) MarshalJSON() ([]byte, error) { return o, nil }
 
-// extended joins the object of base with one more member, the extension under the service's name.
+// extended returns the object of base with one more member: the extension, under the name of the service.
 func (b *Builder) extended(base, extension any) (object, error) {
 	members, err := marshalMembers(base)
 	if err != nil {
@@ -149,7 +148,7 @@ func (b *Builder) extended(base, extension any) (object, error) {
 	return append(dst, '}'), nil
 }
 
-// appendName appends the service's name as a key.
+// appendName appends the name of the service as a key.
 func (b *Builder) appendName(dst []byte) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, b.Name...)
@@ -203,7 +202,7 @@ func byID[K comparable, T any](rows []T, id func(T) K) map[K]T {
 	return m
 }
 
-// idOf returns the viewer's id, 0 for the anonymous.
+// idOf returns the viewer's id, 0 if it is anonymous.
 func idOf(viewer *store.Account) store.AccountID {
 	if viewer == nil {
 		return 0
@@ -211,7 +210,7 @@ func idOf(viewer *store.Account) store.AccountID {
 	return viewer.ID
 }
 
-// orEmpty makes a missing list an empty one, which is [] in JSON.
+// orEmpty returns an empty list for nil, so that its JSON is [].
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

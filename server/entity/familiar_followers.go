@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// FamiliarFollowers are those of an account's followers whom the viewer follows.
+// FamiliarFollowers are the followers of an account that the viewer follows.
 type FamiliarFollowers struct {
 	ID       store.AccountID `json:"id"`
 	Accounts List[Account]   `json:"accounts"`

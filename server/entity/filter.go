@@ -2,7 +2,7 @@ package entity
 
 import "svc/store"
 
-// Filter says what somebody does not want to read, and where.
+// Filter is a filter without its keywords and statuses.
 type Filter struct {
 	ID        store.FilterID        `json:"id"`
 	Title     string                `json:"title"`
@@ -11,27 +11,27 @@ type Filter struct {
 	Action    store.FilterAction    `json:"filter_action"`
 }
 
-// WholeFilter is a filter with what it speaks of.
+// WholeFilter is a filter with its keywords and statuses.
 type WholeFilter struct {
 	Filter
 	Keywords []FilterKeyword `json:"keywords"`
 	Statuses []FilterStatus  `json:"statuses"`
 }
 
-// FilterKeyword is a word or phrase that a filter speaks of.
+// FilterKeyword is a word or phrase that a filter matches.
 type FilterKeyword struct {
 	ID        store.FilterKeywordID `json:"id"`
 	Keyword   string                `json:"keyword"`
 	WholeWord bool                  `json:"whole_word"`
 }
 
-// FilterStatus is a status that a filter speaks of.
+// FilterStatus is a status that a filter matches.
 type FilterStatus struct {
 	ID       store.FilterStatusID `json:"id"`
 	StatusID store.StatusID       `json:"status_id"`
 }
 
-// FilterV1 is a keyword of a filter as version 1 of the API shows it.
+// FilterV1 is a keyword of a filter in version 1 of the API.
 type FilterV1 struct {
 	ID           store.FilterKeywordID `json:"id"`
 	Phrase       string                `json:"phrase"`
@@ -45,12 +45,12 @@ func (b *Builder) filter(f *store.UserFilter) Filter {
 	return Filter{ID: f.ID, Title: f.Title, Context: orEmpty(f.Context.V), ExpiresAt: f.ExpiresAt, Action: f.Action}
 }
 
-// WholeFilter returns a filter as its owner sees it.
+// WholeFilter renders a filter for its owner.
 func (b *Builder) WholeFilter(f *store.FilterWithTerms) WholeFilter {
 	return WholeFilter{b.filter(&f.UserFilter), b.FilterKeywords(f.Keywords), b.FilterStatuses(f.Statuses)}
 }
 
-// WholeFilters returns filters as their owner sees them.
+// WholeFilters renders filters for their owner.
 func (b *Builder) WholeFilters(rows []*store.FilterWithTerms) []WholeFilter {
 	filters := make([]WholeFilter, 0, len(rows))
 	for _, f := range rows {
@@ -59,12 +59,12 @@ func (b *Builder) WholeFilters(rows []*store.FilterWithTerms) []WholeFilter {
 	return filters
 }
 
-// FilterKeyword returns a keyword as its owner sees it.
+// FilterKeyword renders a keyword for its owner.
 func (b *Builder) FilterKeyword(k *store.FilterKeyword) FilterKeyword {
 	return FilterKeyword{k.ID, k.Keyword, k.WholeWord}
 }
 
-// FilterKeywords returns keywords as their owner sees them.
+// FilterKeywords renders keywords for their owner.
 func (b *Builder) FilterKeywords(rows []*store.FilterKeyword) []FilterKeyword {
 	keywords := make([]FilterKeyword, 0, len(rows))
 	for _, k := range rows {
@@ -73,12 +73,12 @@ func (b *Builder) FilterKeywords(rows []*store.FilterKeyword) []FilterKeyword {
 	return keywords
 }
 
-// FilterStatus returns a filtered status as the filter's owner sees it.
+// FilterStatus renders a status of a filter for its owner.
 func (b *Builder) FilterStatus(s *store.FilterStatus) FilterStatus {
 	return FilterStatus{s.ID, s.StatusID}
 }
 
-// FilterStatuses returns filtered statuses as the filter's owner sees them.
+// FilterStatuses renders the statuses of a filter for its owner.
 func (b *Builder) FilterStatuses(rows []*store.FilterStatus) []FilterStatus {
 	statuses := make([]FilterStatus, 0, len(rows))
 	for _, s := range rows {
@@ -87,7 +87,7 @@ func (b *Builder) FilterStatuses(rows []*store.FilterStatus) []FilterStatus {
 	return statuses
 }
 
-// FilterV1 returns a keyword of a filter as version 1 of the API shows it.
+// FilterV1 renders a keyword of a filter in version 1 of the API.
 func (b *Builder) FilterV1(f *store.FilterWithTerms, k *store.FilterKeyword) FilterV1 {
 	return FilterV1{
 		ID: k.ID, Phrase: k.Keyword, Context: orEmpty(f.Context.V), ExpiresAt: f.ExpiresAt,
@@ -95,7 +95,7 @@ func (b *Builder) FilterV1(f *store.FilterWithTerms, k *store.FilterKeyword) Fil
 	}
 }
 
-// FiltersV1 returns all keywords of filters as version 1 of the API shows them. Filters without keywords are unknown there.
+// FiltersV1 renders all keywords of filters in version 1 of the API. Filters without keywords are left out.
 func (b *Builder) FiltersV1(rows []*store.FilterWithTerms) []FilterV1 {
 	phrases := []FilterV1{}
 	for _, f := range rows {

@@ -6,20 +6,20 @@ import (
 	"svc/store"
 )
 
-// filtered are the filters of the viewer that speak of a status.
+// filtered are the viewer's filters that match a status.
 type filtered struct {
 	matches []store.FilterMatch
 	results []byte // the same, rendered
 }
 
-// FilterResult is a filter that speaks of a status, and why. The filter comes without what it speaks of (client API 3.15).
+// FilterResult is a filter that matches a status, and why. The filter comes without its keywords and statuses (client API 3.15).
 type FilterResult struct {
 	Filter         Filter           `json:"filter"`
 	KeywordMatches []string         `json:"keyword_matches"`
 	StatusMatches  []store.StatusID `json:"status_matches"`
 }
 
-// addFiltered matches statuses with the viewer's filters. They are all told, wherever they apply: clients know where they show what.
+// addFiltered matches statuses with the viewer's filters of all contexts. Clients decide by the context.
 func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	if viewer == nil {
 		return nil
@@ -54,8 +54,8 @@ func (s *Status) appendFiltered(dst []byte) []byte {
 	return append(dst, s.filtered.results...)
 }
 
-// HiddenIn tells whether the viewer's filters keep the status out of a place altogether: out of home or notifications, on the page as
-// on the stream. One's own posts and boosts are always there.
+// HiddenIn returns true if a filter of the viewer hides the status from home or notifications, in lists as in streams. The viewer's
+// own statuses and boosts are never hidden.
 func (s *Status) HiddenIn(in store.FilterContext) bool {
 	if s.byViewer {
 		return false
@@ -66,7 +66,7 @@ func (s *Status) HiddenIn(in store.FilterContext) bool {
 	return s.filtered != nil && store.HiddenIn(s.filtered.matches, in)
 }
 
-// HiddenIn tells whether the reader's filters keep the notification from them.
+// HiddenIn returns true if a filter of the viewer hides the notification.
 func (n *Notification) HiddenIn(in store.FilterContext) bool {
 	return n.status != nil && n.status.HiddenIn(in)
 }

@@ -6,22 +6,22 @@ import (
 	"svc/store"
 )
 
-// FollowUpdate is what streams tell of a follow (spec 6.1).
+// FollowUpdate is the stream event of a follow (spec 6.1).
 type FollowUpdate struct {
 	State     string       `json:"state"`
 	Follower  FollowCounts `json:"follower"`
 	Following FollowCounts `json:"following"`
 }
 
-// FollowCounts is one of the two.
+// FollowCounts are the counters of one of the two accounts.
 type FollowCounts struct {
 	ID             store.AccountID `json:"id"`
 	FollowerCount  int             `json:"follower_count"`
 	FollowingCount int             `json:"following_count"`
 }
 
-// FollowUpdate returns what the follower is told, with the counters as they are now. Those that the followed hides are 0
-// (extension API 24).
+// FollowUpdate renders the event for the follower with the current counters. Counters that the followed account hides are 0 (extension
+// API 24).
 func (b *Builder) FollowUpdate(ctx context.Context, state string, f *store.Follow) (*FollowUpdate, error) {
 	accounts, err := b.db.Accounts(ctx, []store.AccountID{f.FollowerID, f.TargetID})
 	if err != nil {

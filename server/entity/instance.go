@@ -18,10 +18,10 @@ const (
 	referenceProduct = "Mastodon"
 )
 
-// instanceTTL is how long the figures of the instance are good. What else is told of it is as of now.
+// instanceTTL is how long the numbers of the instance are cached. All else is current.
 const instanceTTL = time.Minute
 
-// instanceCache keeps what the server tells about itself, rendered.
+// instanceCache caches the instance entities.
 type instanceCache struct {
 	stats     cache.Value[stats]
 	documents cache.Value[documents]
@@ -29,7 +29,7 @@ type instanceCache struct {
 	activity  cache.Value[object]
 }
 
-// stats are figures of the server.
+// stats are the numbers of the instance.
 type stats struct {
 	store.LocalCounts
 	Domains        int
@@ -37,11 +37,11 @@ type stats struct {
 	ActiveHalfYear int
 }
 
-// documents are what the server tells about itself in several forms.
+// documents are the instance entities.
 type documents struct {
 	v1, v2     object
 	nodeInfo   map[string]object // by version of the schema
-	accountIDs []store.AccountID // accounts that are in it
+	accountIDs []store.AccountID // the accounts in the documents
 }
 
 // Instance returns the instance, in version 1 of the API.
@@ -56,13 +56,13 @@ func (b *Builder) InstanceV2(ctx context.Context) (Appender, error) {
 	return d.v2, err
 }
 
-// NodeInfo returns what the server tells directories and crawlers, by a version of the schema; nil for one that is not known.
+// NodeInfo returns NodeInfo in a version of its schema, nil if the version is unknown.
 func (b *Builder) NodeInfo(ctx context.Context, version string) ([]byte, error) {
 	d, err := b.instanceDocuments(ctx)
 	return d.nodeInfo[version], err
 }
 
-// Peers returns the servers that this one knows of.
+// Peers returns the hosts of known servers.
 func (b *Builder) Peers(ctx context.Context) (Appender, error) {
 	return b.instance.peers.Load(b.db.Now(), instanceTTL, func() (object, error) {
 		domains, err := b.db.KnownDomains(ctx)
@@ -73,7 +73,7 @@ func (b *Builder) Peers(ctx context.Context) (Appender, error) {
 	})
 }
 
-// invalidateInstance drops what tells of accounts that changed.
+// invalidateInstance drops the instance entities if they contain one of the accounts.
 func (b *Builder) invalidateInstance(changed []store.AccountID) {
 	cached, ok := b.instance.documents.Peek()
 	shows := func(id store.AccountID) bool { return !ok || slices.Contains(cached.accountIDs, id) }
@@ -132,7 +132,7 @@ func (b *Builder) countStats(ctx context.Context) (f stats, err error) {
 	return f, err
 }
 
-// contactAccount returns the account to turn to, nil if none is named or there is no such account.
+// contactAccount returns the contact account, nil if none is configured or it does not exist.
 func (b *Builder) contactAccount(ctx context.Context) (*Account, error) {
 	name := strings.TrimPrefix(b.Settings.Instance.ContactUsername, "@")
 	if name == "" {
@@ -152,7 +152,7 @@ func (b *Builder) contactAccount(ctx context.Context) (*Account, error) {
 	return &a, nil
 }
 
-// instanceMembers are those of version 1.
+// instanceMembers are the members of the instance in version 1 of the API.
 type instanceMembers struct {
 	URI                   string        `json:"uri"`
 	Title                 string        `json:"title"`
@@ -233,7 +233,7 @@ func (b *Builder) instanceV1(f stats, contact *Account) (object, error) {
 	}, instanceExtension{b.instanceMetadata(), extensionStats{f.ActiveMonth}, b.VAPIDPublicKey})
 }
 
-// instanceV2Members are those of version 2.
+// instanceV2Members are the members of the instance in version 2 of the API.
 type instanceV2Members struct {
 	Domain        string        `json:"domain"`
 	Title         string        `json:"title"`
@@ -312,7 +312,7 @@ func (b *Builder) instanceV2(f stats, account *Account) (object, error) {
 	return b.extended(m, instanceExtension{metadata, extensionStats{f.ActiveMonth}, b.VAPIDPublicKey})
 }
 
-// instanceExtension is the svc object of an instance, with metadata of the version's own.
+// instanceExtension is the svc object of an instance. Its metadata depends on the version.
 type instanceExtension struct {
 	Metadata       any            `json:"metadata"`
 	Stats          extensionStats `json:"stats"`
@@ -331,7 +331,7 @@ type instanceMetadata struct {
 	PostFormats               []string       `json:"post_formats"`
 }
 
-// instanceV2Metadata has the limits too that stand on the first level in version 1.
+// instanceV2Metadata also has limits that version 1 has outside of the svc object.
 type instanceV2Metadata struct {
 	instanceMetadata
 	UploadLimit           int64  `json:"upload_limit"`
@@ -361,7 +361,7 @@ func (b *Builder) instanceMetadata() instanceMetadata {
 	}
 }
 
-// federation is what everybody may know of the exchange with other servers.
+// federation returns what is public about federation.
 func (b *Builder) federation() map[string]any {
 	if b.Federation == nil {
 		return map[string]any{"enabled": b.Settings.Federation.Enabled}
@@ -379,7 +379,7 @@ func (b *Builder) pollLimits() pollLimits {
 	return pollLimits{p.MaxOptions, p.MaxOptionLength, seconds(p.MinExpiration), seconds(p.MaxExpiration)}
 }
 
-// features names what front ends may count on. They show what is named here, so nothing is that is not there.
+// features lists what front ends may use. They show what the list contains, so it has nothing that does not exist.
 func (b *Builder) features() []string {
 	list := []string{
 		b.Name + "_api",
@@ -410,7 +410,7 @@ func (b *Builder) features() []string {
 	return list
 }
 
-// compatibleVersion is the version of the reference API, by which clients decide what they may ask for, and who serves it.
+// compatibleVersion returns the version of the reference API, by which clients decide what they may use, and of this server.
 func (b *Builder) compatibleVersion() string {
 	return referenceVersion + " (compatible; " + b.Name + " " + b.Version + ")"
 }
@@ -422,7 +422,7 @@ func (b *Builder) shortDescription() string {
 	return text.HTMLToText(b.Settings.Instance.Description)
 }
 
-// pictureOf returns the address of a picture that a setting names by path or address, or of the standard one.
+// pictureOf returns the URL of a picture that a setting names by path or URL, or of the standard one.
 func (b *Builder) pictureOf(setting, standard string) string {
 	switch {
 	case setting == "":

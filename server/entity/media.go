@@ -27,7 +27,7 @@ func (b *Builder) attachment(m *store.Media) (object, error) {
 	if m.File == "" {
 		a.RemoteURL = &m.RemoteURL
 	}
-	if m.Thumbnail != "" || m.Type == "image" { // of other types there must be a picture, or nothing
+	if m.Thumbnail != "" || m.Type == "image" { // other types need a picture
 		a.PreviewURL = &preview
 	}
 	if m.Description != "" {
@@ -36,8 +36,7 @@ func (b *Builder) attachment(m *store.Media) (object, error) {
 	return b.extended(a, attachmentExtension{m.Mime})
 }
 
-// proxied returns the address under which people are shown a picture, video or sound that another server has: everything that is
-// not ours goes through here. "" stays "".
+// proxied returns the URL of a remote file at the media proxy, "" for "". All remote media URLs go through it.
 func (b *Builder) proxied(address string) string {
 	if b.ProxyURL == nil || address == "" {
 		return address
@@ -45,7 +44,7 @@ func (b *Builder) proxied(address string) string {
 	return b.ProxyURL(address)
 }
 
-// MediaFile returns the addresses of an attachment's file and of a picture that stands for it.
+// MediaFile returns the URLs of an attachment's file and of its preview.
 func (b *Builder) MediaFile(m *store.Media) (file, preview string) {
 	if m.File == "" {
 		file = b.proxied(m.RemoteURL)

@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// nodeInfo is what the server tells directories, crawlers and front ends, in the schema that all servers of the network share.
+// nodeInfo is NodeInfo.
 type nodeInfo struct {
 	Version           string           `json:"version"`
 	Software          nodeSoftware     `json:"software"`
@@ -38,7 +38,7 @@ type nodeUsers struct {
 	ActiveHalfyear int `json:"activeHalfyear"`
 }
 
-// nodeInfoMetadata is what servers of this family tell beyond the schema.
+// nodeInfoMetadata are the members that servers of this family add to the schema.
 type nodeInfoMetadata struct {
 	NodeName                  string         `json:"nodeName"`
 	NodeDescription           string         `json:"nodeDescription"`
@@ -59,7 +59,7 @@ type nodeInfoMetadata struct {
 	SkipThreadContainment     bool           `json:"skipThreadContainment"`
 }
 
-// upstream names the product whose API this is. Client libraries that do not know a server by its name go by it.
+// upstream names the reference product. Client libraries that do not know a server by its name use it.
 type upstream struct {
 	Name string `json:"name"`
 }

@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// Notification is a notification for who is told.
+// Notification is a notification for its recipient.
 type Notification struct {
 	builder *Builder
 	row     *store.Notification
@@ -18,7 +18,7 @@ type Notification struct {
 	message *ChatMessage
 }
 
-// Position returns the id as a place in a list.
+// Position returns the id as a position in a list.
 func (n *Notification) Position() int64 { return n.row.Position() }
 
 // AppendJSON renders the notification.
@@ -55,7 +55,7 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	return append(dst, '}', '}')
 }
 
-// appendEmoji appends what somebody reacted with, and the address of its picture if it is a custom emoji.
+// appendEmoji appends the emoji of a reaction, and the URL of its image if it is custom.
 func (n *Notification) appendEmoji(dst []byte) []byte {
 	if b, err := marshal(store.ReactionText(n.row.Detail)); err == nil {
 		dst = append(append(dst, `,"emoji":`...), b...)
@@ -72,7 +72,7 @@ func (n *Notification) appendEmoji(dst []byte) []byte {
 // MarshalJSON is AppendJSON for notifications inside of other entities.
 func (n *Notification) MarshalJSON() ([]byte, error) { return n.AppendJSON(nil), nil }
 
-// NotificationType returns the name of a type; those beyond the reference API have the service's name before them.
+// NotificationType returns the name of a type. Types beyond the reference API are prefixed with the name of the service.
 func (b *Builder) NotificationType(t store.NotificationType) string {
 	switch t {
 	case store.NotifyEmojiReaction, store.NotifyChatMention, store.NotifyReport:
@@ -91,8 +91,8 @@ func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bo
 	return "", false
 }
 
-// Notifications renders a page of what reader was told. One whose status, report, target or message has gone in the meantime, or
-// cannot be seen, is left out.
+// Notifications renders a page of the reader's notifications. Those whose status, report, target or message was deleted meanwhile, or
+// may not be seen, are left out.
 func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accounts := make([]store.AccountID, 0, len(rows))
 	var statuses []store.StatusID

@@ -186,7 +186,7 @@ func (b *Builder) Poll(ctx context.Context, viewer *store.Account, id store.Stat
 		return Poll{}, err
 	}
 	if st.poll == nil {
-		return Poll{}, notFound // taken away in between
+		return Poll{}, notFound // deleted meanwhile
 	}
 	return Poll{st}, nil
 }

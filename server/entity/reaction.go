@@ -59,17 +59,17 @@ func (b *Builder) reactionPicture(c store.ReactionCount) *string {
 	return nil
 }
 
-// viewerReactions is what the reactions to a status are to the viewer.
+// viewerReactions is what of the reactions to a status depends on the viewer.
 type viewerReactions struct {
 	own    []string       // what the viewer reacts with
 	hidden map[string]int // how many with each emoji the viewer is not shown
 }
 
-// maxReactionsFiltered is how many reactions a status may have for those that the viewer is not shown to be taken from their number: they must be
-// looked for among all.
+// maxReactionsFiltered is up to how many reactions of a status those of hidden accounts are subtracted, because all have to be
+// searched for them.
 const maxReactionsFiltered = 500
 
-// addReactions finds out what the viewer reacts with, and which reactions the viewer is not shown.
+// addReactions sets the viewer's own reactions, and those that are hidden from the viewer.
 func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	var with []*Status
 	var ids, few []store.StatusID
@@ -96,8 +96,7 @@ func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, origi
 	return err
 }
 
-// viewerReactions returns what the reactions to statuses are to the viewer: of all of ids what the viewer reacts with, of few what the
-// viewer is not shown.
+// viewerReactions returns what of the reactions depends on the viewer: the own ones of all ids, the hidden ones of few.
 func (b *Builder) viewerReactions(ctx context.Context, viewer *store.Account, ids, few []store.StatusID, withMuted bool) (map[store.StatusID]*viewerReactions, error) {
 	of := make(map[store.StatusID]*viewerReactions)
 	at := func(id store.StatusID) *viewerReactions {
@@ -122,7 +121,7 @@ func (b *Builder) viewerReactions(ctx context.Context, viewer *store.Account, id
 	return of, err
 }
 
-// counts returns how many with an emoji the viewer is shown, and whether the viewer is one of them.
+// counts returns the number of visible reactions with an emoji, and whether the viewer's is one of them.
 func (v *viewerReactions) counts(emoji string, count int) (shown int, me bool) {
 	if v == nil {
 		return count, false
@@ -130,7 +129,7 @@ func (v *viewerReactions) counts(emoji string, count int) (shown int, me bool) {
 	return count - v.hidden[emoji], slices.Contains(v.own, emoji)
 }
 
-// appendReactions appends the reactions to the status without those who react (spec 2.10).
+// appendReactions appends the reactions without their accounts (spec 2.10).
 func (s *Status) appendReactions(dst []byte) []byte {
 	s = s.original()
 	dst = append(dst, '[')
@@ -152,23 +151,23 @@ func (s *Status) appendReactions(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// Reaction is who reacts to a status with an emoji.
+// Reaction are the reactions to a status with one emoji.
 type Reaction struct {
 	Name     string        `json:"name"`
 	Count    int           `json:"count"`
 	Me       bool          `json:"me"`
-	Accounts List[Account] `json:"accounts"` // the newest first, not more than some
+	Accounts List[Account] `json:"accounts"` // the newest first, bounded
 	URL      *string       `json:"url"`
 }
 
-// Bounds of the accounts that are told with reactions.
+// Bounds of the accounts of reactions.
 const (
 	maxReactors         = 1000 // in all
 	maxReactorsPerEmoji = 80
 )
 
-// Reactions returns the reactions to a status in order of first use: all, or those with one emoji if it is not "". withMuted counts
-// those whom the viewer mutes, too.
+// Reactions returns the reactions to a status in order of first use, with one emoji unless it is "". withMuted includes those of muted
+// accounts.
 func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store.StatusID, emoji string, withMuted bool) ([]Reaction, error) {
 	counts, err := b.db.ReactionCounts(ctx, []store.StatusID{id})
 	if err != nil {

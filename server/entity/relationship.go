@@ -9,7 +9,7 @@ import (
 
 var notFound = errs.ErrRecordNotFound
 
-// Relationship is what the viewer and another account are to each other.
+// Relationship is the relationship of the viewer with an account.
 type Relationship struct {
 	ID                  store.AccountID `json:"id"`
 	Following           bool            `json:"following"`
@@ -30,7 +30,7 @@ type Relationship struct {
 	Note                string          `json:"note"`
 }
 
-// Relationships returns the viewer's relationship with each account that exists, in the order of ids.
+// Relationships returns the relationships of the viewer with the accounts that exist, in the order of ids.
 func (b *Builder) Relationships(ctx context.Context, viewer *store.Account, ids []store.AccountID) ([]*Relationship, error) {
 	rows, err := b.db.Relationships(ctx, viewer.ID, ids)
 	if err != nil {

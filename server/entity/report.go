@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// Report is a report for who made it.
+// Report is a report for the account that made it.
 type Report struct {
 	ID            store.ReportID       `json:"id"`
 	ActionTaken   bool                 `json:"action_taken"`
@@ -18,11 +18,11 @@ type Report struct {
 	Forwarded     bool                 `json:"forwarded"`
 	CreatedAt     store.Time           `json:"created_at"`
 	StatusIDs     []store.StatusID     `json:"status_ids"`
-	RuleIDs       []string             `json:"rule_ids"` // the server has no rules that could be chosen
+	RuleIDs       []string             `json:"rule_ids"` // always empty: the server has no rules
 	TargetAccount Account              `json:"target_account"`
 }
 
-// NewReport renders a report for who made it.
+// NewReport renders a report for the account that made it.
 func NewReport(row *store.Report, about []store.StatusID, target Account) Report {
 	return Report{
 		ID: row.ID, ActionTaken: row.State != store.ReportOpen, ActionTakenAt: row.StateAt, Category: row.Category, Comment: row.Comment,
@@ -30,19 +30,18 @@ func NewReport(row *store.Report, about []store.StatusID, target Account) Report
 	}
 }
 
-// StaffReport is a report for the staff (spec 2.17).
+// StaffReport is a report for staff (spec 2.17).
 type StaffReport struct {
 	ID        store.ReportID    `json:"id"`
 	State     store.ReportState `json:"state"`
 	Content   string            `json:"content"` // HTML
 	CreatedAt store.Time        `json:"created_at"`
-	Account   Account           `json:"account"` // who is reported
-	Actor     Account           `json:"actor"`   // who reports
+	Account   Account           `json:"account"` // the reported account
+	Actor     Account           `json:"actor"`   // the account that reports
 	Statuses  List[*Status]     `json:"statuses"`
 }
 
-// StaffReports returns the reports of the ids that exist, by id, for a member of the staff. Statuses that have been deleted since
-// are left out.
+// StaffReports returns the reports of the ids that exist, by id. Deleted statuses are left out.
 func (b *Builder) StaffReports(ctx context.Context, reader *store.Account, ids []store.ReportID) (map[store.ReportID]*StaffReport, error) {
 	rows, err := b.db.Reports(ctx, ids)
 	if err != nil {

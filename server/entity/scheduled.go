@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// ScheduledStatus is a post for later.
+// ScheduledStatus is a scheduled status.
 type ScheduledStatus struct {
 	ID               store.ScheduledID `json:"id"`
 	ScheduledAt      store.Time        `json:"scheduled_at"`
@@ -15,7 +15,7 @@ type ScheduledStatus struct {
 	MediaAttachments []object          `json:"media_attachments"`
 }
 
-// scheduledParams are what it will be posted with, as a client would say it. The service adds expires_in (spec 2.10).
+// scheduledParams are the parameters of a scheduled status. expires_in is an addition to the reference (spec 2.10).
 type scheduledParams struct {
 	Text          string          `json:"text"`
 	InReplyToID   *store.StatusID `json:"in_reply_to_id"`
@@ -26,7 +26,7 @@ type scheduledParams struct {
 	Language      *string         `json:"language"`
 	ScheduledAt   *store.Time     `json:"scheduled_at"` // always null
 	Poll          *scheduledPoll  `json:"poll"`
-	ExpiresIn     *int64          `json:"expires_in"` // seconds from its publication
+	ExpiresIn     *int64          `json:"expires_in"` // seconds after publication
 	ApplicationID *store.AppID    `json:"application_id"`
 	Idempotency   *string         `json:"idempotency"`
 	WithRateLimit bool            `json:"with_rate_limit"`
@@ -34,12 +34,12 @@ type scheduledParams struct {
 
 type scheduledPoll struct {
 	Options    []string `json:"options"`
-	ExpiresIn  int64    `json:"expires_in"` // seconds from its publication
+	ExpiresIn  int64    `json:"expires_in"` // seconds after publication
 	Multiple   bool     `json:"multiple"`
 	HideTotals bool     `json:"hide_totals"`
 }
 
-// ScheduledStatus renders one of its author's posts for later.
+// ScheduledStatus renders a scheduled status for its author.
 func (b *Builder) ScheduledStatus(ctx context.Context, row *store.ScheduledStatus) (*ScheduledStatus, error) {
 	list, err := b.ScheduledStatuses(ctx, []*store.ScheduledStatus{row})
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *Builder) ScheduledStatus(ctx context.Context, row *store.ScheduledStatu
 	return list[0], nil
 }
 
-// ScheduledStatuses renders a page of its author's posts for later.
+// ScheduledStatuses renders scheduled statuses for their author.
 func (b *Builder) ScheduledStatuses(ctx context.Context, rows []*store.ScheduledStatus) ([]*ScheduledStatus, error) {
 	ids := make([]store.ScheduledID, 0, len(rows))
 	for _, row := range rows {

@@ -2,14 +2,14 @@ package entity
 
 import "svc/store"
 
-// Scrobble is something that somebody listened to (spec 2.6).
+// Scrobble is a track that an account listened to (spec 2.6).
 type Scrobble struct {
 	ID           store.ScrobbleID `json:"id"`
 	Account      Account          `json:"account"`
 	Title        string           `json:"title"`
 	Artist       string           `json:"artist"`
 	Album        string           `json:"album"`
-	Length       int              `json:"length"` // milliseconds; 0: not told
+	Length       int              `json:"length"` // milliseconds; 0: unknown
 	ExternalLink *string          `json:"externalLink"`
 	CreatedAt    store.Time       `json:"created_at"`
 }

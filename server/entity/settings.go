@@ -2,7 +2,7 @@ package entity
 
 import "svc/internal/config"
 
-// FromSettings takes what entities need from the settings.
+// FromSettings returns the Config of the settings.
 func FromSettings(c *config.Config) Config {
 	base := c.URL().String()
 	return Config{

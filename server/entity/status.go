@@ -299,7 +299,7 @@ func (b *Builder) statusesWithoutQuotes(ctx context.Context, viewer *store.Accou
 		if r.reblogOfID != nil {
 			original, ok := rendered[*r.reblogOfID]
 			if !ok {
-				continue // deleted in between
+				continue // deleted meanwhile
 			}
 			s.reblog = &Status{cachedStatus: original, builder: b}
 			originals = append(originals, s.reblog)

@@ -11,7 +11,7 @@ import (
 	"svc/store"
 )
 
-// renderStatuses returns what of the statuses, and of what they boost, everybody sees.
+// renderStatuses returns the cached part of statuses and of the statuses that they boost.
 func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*cachedStatus, error) {
 	found := make(map[store.StatusID]*cachedStatus, len(ids)+8)
 	if err := b.renderMissing(ctx, ids, found); err != nil {
@@ -51,16 +51,16 @@ func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found
 	return nil
 }
 
-// statusParts are rows that belong to a page of statuses.
+// statusParts are the rows that belong to a page of statuses.
 type statusParts struct {
 	rows       []*store.Status
 	media      map[store.StatusID][]object
 	polls      map[store.StatusID]*cachedPoll
-	mediaTexts map[store.StatusID][]string // what filters look at beside the text and the options of a poll: what is said of attachments
+	mediaTexts map[store.StatusID][]string // descriptions of attachments, for filters
 	mentions   map[store.StatusID][]Mention
 	tags       map[store.StatusID][]StatusTag
 	parents    map[store.StatusID]*store.Status
-	acctOf     map[store.AccountID]string // of those replied to
+	acctOf     map[store.AccountID]string // of the accounts replied to
 	pins       map[store.StatusID]store.Time
 	apps       map[store.AppID]*Application
 	cards      map[store.CardID]*object
@@ -79,7 +79,7 @@ func newStatusParts(rows []*store.Status) *statusParts {
 	}
 }
 
-// loadParts loads what belongs to stored statuses.
+// loadParts loads the parts of stored statuses.
 func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusParts, error) {
 	rows, err := b.db.Statuses(ctx, ids)
 	if err != nil {
@@ -125,7 +125,7 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 	return p, b.loadReferences(ctx, p)
 }
 
-// loadReferences loads what the rows reply to, and what they were posted with.
+// loadReferences loads parents, cards and apps.
 func (b *Builder) loadReferences(ctx context.Context, p *statusParts) error {
 	var parents []store.StatusID
 	var apps []store.AppID
@@ -173,7 +173,7 @@ func (b *Builder) addAttachment(m *store.Media, to store.StatusID, p *statusPart
 	return err
 }
 
-// loadMentions loads the mentioned among the recipients, and those replied to, but for those who are known.
+// loadMentions loads the mentioned accounts and those replied to, except for known ones.
 func (b *Builder) loadMentions(ctx context.Context, recipients []store.Recipient, p *statusParts, known ...*store.Account) error {
 	var people []store.AccountID
 	for _, r := range recipients {
@@ -219,7 +219,7 @@ func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[st
 	return byID(rows, func(s *store.Status) store.StatusID { return s.ID }), err
 }
 
-// loadApps loads what statuses were posted with. What an app is called never changes.
+// loadApps loads the apps of statuses. The name of an app never changes.
 func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
 	apps := make(map[store.AppID]*Application)
 	missing, generation := b.apps.GetAll(unique(ids), apps)
@@ -345,7 +345,7 @@ func (b *Builder) statusExtension(row *store.Status, p *statusParts, plain strin
 	return x
 }
 
-// PreviewStatus renders a status that has been composed but not published, for its author.
+// PreviewStatus renders a status that was composed but not published, for its author.
 func (b *Builder) PreviewStatus(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
 	st := *c.Status
 	st.CreatedAt = store.At(b.db.Now())
@@ -354,14 +354,14 @@ func (b *Builder) PreviewStatus(ctx context.Context, author *store.Account, c *s
 	return b.renderComposed(ctx, author, &preview)
 }
 
-// Generation is a moment in the life of a Builder.
+// Generation is a point in time of the cache of statuses.
 type Generation struct{ statuses uint64 }
 
-// Generation returns the present moment.
+// Generation returns the present one.
 func (b *Builder) Generation() Generation { return Generation{b.statuses.Generation()} }
 
-// PublishedStatus renders a status that has just been published, for its author, of what it was composed of instead of reading that
-// anew. The rendering is kept for others unless the status has changed since the mark, which was taken before it was published.
+// PublishedStatus renders a status that was just published, for its author, without reading it again. It is cached unless it has
+// changed since the generation, which was taken before it was published.
 func (b *Builder) PublishedStatus(ctx context.Context, author *store.Account, c *social.Composed, since Generation) (*Status, error) {
 	s, err := b.renderComposed(ctx, author, c)
 	if err == nil {

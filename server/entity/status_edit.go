@@ -19,12 +19,12 @@ type StatusEdit struct {
 	Emojis           []Emoji    `json:"emojis"`
 }
 
-// EditPoll is what a version of a status asks.
+// EditPoll is the poll of a version.
 type EditPoll struct {
 	Options []EditOption `json:"options"`
 }
 
-// EditOption is an answer to choose.
+// EditOption is an option of the poll of a version.
 type EditOption struct {
 	Title string `json:"title"`
 }
@@ -86,7 +86,7 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 	return list, nil
 }
 
-// StatusSource is what a status was written from.
+// StatusSource is the source text of a status.
 type StatusSource struct {
 	ID          store.StatusID `json:"id"`
 	Text        string         `json:"text"`
@@ -94,7 +94,7 @@ type StatusSource struct {
 	ContentType string         `json:"content_type"`
 }
 
-// StatusSource returns what a status was written from. Of one that came from elsewhere that is its content without the markup.
+// StatusSource returns the source text of a status. For a remote one it is the content as plain text.
 func (b *Builder) StatusSource(st *store.Status) StatusSource {
 	s := StatusSource{ID: st.ID, Text: st.Text, SpoilerText: st.SpoilerText, ContentType: st.ContentType}
 	if st.Text == "" && !st.Local() {

@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// addMembers adds to statuses what is not rendered with them. originals are the same, but for the boosts what they boost.
+// addMembers sets what is not cached. originals are the same statuses, with boosted statuses instead of boosts.
 func (b *Builder) addMembers(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
 	if err := b.addAccounts(ctx, shown, originals); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status
 	return nil
 }
 
-// addParents finds out which of the parents the viewer sees.
+// addParents sets which parents the viewer may see.
 func (b *Builder) addParents(ctx context.Context, viewer *store.Account, originals []*Status) error {
 	var replies []*Status
 	var ask []store.StatusID
@@ -100,7 +100,7 @@ func (b *Builder) addFlags(ctx context.Context, viewer *store.Account, shown, or
 	return nil
 }
 
-// wantsNoRichText tells whether the viewer wants no rich text.
+// wantsNoRichText returns true if the viewer prefers plain text.
 func (b *Builder) wantsNoRichText(ctx context.Context, viewer *store.Account) (bool, error) {
 	if viewer == nil {
 		return false, nil
@@ -109,7 +109,7 @@ func (b *Builder) wantsNoRichText(ctx context.Context, viewer *store.Account) (b
 	return self[viewer.ID].cachedAccount != nil && self[viewer.ID].noRichText, err
 }
 
-// addViewerMembers adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
+// addViewerMembers sets what few statuses have. Each costs a query only if the page has such a status.
 func (b *Builder) addViewerMembers(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	for _, add := range []func(context.Context, *store.Account, List[*Status]) error{
 		b.addFiltered, b.addDirectConversations, b.addOwnVotes, b.addReactions,
@@ -121,7 +121,7 @@ func (b *Builder) addViewerMembers(ctx context.Context, viewer *store.Account, o
 	return nil
 }
 
-// addQuotes sets what statuses quote. What a quoted status quotes itself is not shown.
+// addQuotes sets the quoted statuses. Quotes within quotes are not shown.
 func (b *Builder) addQuotes(ctx context.Context, viewer *store.Account, statuses List[*Status]) error {
 	var ids []store.StatusID
 	for _, s := range statuses {

@@ -13,8 +13,7 @@ type StatusTag struct {
 	URL  string `json:"url"`
 }
 
-// Tag is a hashtag by itself, as searches and followers see it. How often it was used is not counted, but clients expect to be
-// told (client API 3.5).
+// Tag is a hashtag by itself. Its history is always empty, but clients expect it (client API 3.5).
 type Tag struct {
 	StatusTag
 	History   []any `json:"history"`
@@ -24,13 +23,13 @@ type Tag struct {
 // AppendJSON renders the hashtag.
 func (t Tag) AppendJSON(dst []byte) []byte {
 	b, err := marshal(t)
-	if err != nil { // which texts and a boolean do not give
+	if err != nil { // not for these members
 		return append(dst, "null"...)
 	}
 	return append(dst, b...)
 }
 
-// Tags returns hashtags, in the order of names, for the viewer (nil: anonymous).
+// Tags returns hashtags for the viewer (nil: anonymous), in the order of names.
 func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []string) (List[Tag], error) {
 	folded := make([]string, len(names))
 	for i, name := range names {

@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// Context is what surrounds a status in its thread.
+// Context are the statuses above and below a status in its thread.
 type Context struct {
 	Ancestors   List[*Status] // from the root to the parent
 	Descendants List[*Status] // depth-first
@@ -20,13 +20,13 @@ func (c Context) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// Context renders the posts above and below a status, for the viewer (nil: anonymous).
+// Context renders a thread for the viewer (nil: anonymous).
 func (b *Builder) Context(ctx context.Context, viewer *store.Account, above, below []store.StatusID) (Context, error) {
 	statuses, err := b.Statuses(ctx, viewer, slices.Concat(above, below))
 	if err != nil {
 		return Context{}, err
 	}
-	n := 0 // how many of those above are there: one may have been deleted since
+	n := 0 // the ancestors that were not deleted meanwhile
 	for _, id := range above {
 		if n < len(statuses) && statuses[n].id == id {
 			n++

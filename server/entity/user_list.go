@@ -2,7 +2,7 @@ package entity
 
 import "svc/store"
 
-// UserList is somebody's list of accounts.
+// UserList is a list of accounts that a user made.
 type UserList struct {
 	ID            store.ListID        `json:"id"`
 	Title         string              `json:"title"`
@@ -10,12 +10,12 @@ type UserList struct {
 	Exclusive     bool                `json:"exclusive"`
 }
 
-// UserList returns a list as its owner sees it.
+// UserList renders a list for its owner.
 func (b *Builder) UserList(l *store.List) UserList {
 	return UserList{ID: l.ID, Title: l.Title, RepliesPolicy: l.RepliesPolicy, Exclusive: l.Exclusive}
 }
 
-// UserLists returns lists as their owner sees them.
+// UserLists renders lists for their owner.
 func (b *Builder) UserLists(rows []*store.List) []UserList {
 	lists := make([]UserList, 0, len(rows))
 	for _, l := range rows {

@@ -1,16 +1,16 @@
 package web
 
-// Interact shows somebody who is signed in an account or a post of wherever, and what they can do about it.
+// Interact shows a signed-in user an account or a post, and what they can do with it.
 type Interact struct {
 	Title   string
-	Acct    string // who is signed in
-	Done    string // what they have just done; "": nothing yet
+	Acct    string // of the signed-in user
+	Done    string // the result of the last action; "": none
 	Fault   string
 	Hidden  []Field
 	Account *AccountSummary // one of the two
 	Post    *Post
 	Actions []Action
-	Reply   bool // they can answer
+	Reply   bool // show the field for a reply
 }
 
 // AccountSummary is an account in brief.
@@ -22,17 +22,17 @@ type AccountSummary struct {
 	Note    string // plain text
 }
 
-// Action is something to do, by the button that says so.
+// Action is a button.
 type Action struct {
 	Name  string
 	Label string
 }
 
-// Remote asks people of other servers for their handle, so that they can follow or answer from there.
+// Remote asks a user of another server for their handle, so that they can follow or reply from there.
 type Remote struct {
-	Subject string // what it is about
+	Subject string // what the user wants to do
 	Hidden  []Field
-	Handle  string // as typed before
+	Handle  string // as entered before
 	Fault   string
 }
 

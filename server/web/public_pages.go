@@ -10,7 +10,7 @@ type Profile struct {
 	Note   template.HTML // sanitised
 	Fields []ProfileField
 	Posts  []Post
-	Older  string // address of the posts before these; "": there are none
+	Older  string // URL of the older posts; "": there are none
 	Remote *Remote
 }
 
@@ -20,36 +20,36 @@ type ProfileField struct {
 	Value template.HTML
 }
 
-// Thread is a post with what it answers and the answers to it.
+// Thread is a post with its ancestors and replies.
 type Thread struct {
 	Above  []Post
 	Post   Post
 	Below  []Post
-	OEmbed string // address that tells other sites how to show the post
+	OEmbed string // URL of the oEmbed document
 	Remote *Remote
 }
 
-// Post is a post that everybody may see.
+// Post is a public or unlisted post.
 type Post struct {
 	Name    string
 	Handle  string
-	Profile string // address of the author's profile
+	Profile string // URL of the author's profile
 	Avatar  string
 	URL     string
 	At      string        // ISO 8601
-	Day     string        // for people
-	Subject string        // "": none; else the content is folded away below it
+	Day     string        // in words
+	Subject string        // "": none; else the content is collapsed
 	Content template.HTML // sanitised
 	Media   []Attachment
 	Hidden  bool // the media are sensitive
 }
 
-// Attachment is a picture, a video, a sound, or something else to be opened.
+// Attachment is an image, a video, a sound or another file.
 type Attachment struct {
 	Type    string // image, video, audio, unknown
 	URL     string
 	Preview string // of an image
-	Text    string // what it shows; "": nobody said
+	Text    string // description
 }
 
 func (Profile) template() string { return "profile" }

@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// broadScopeTexts are the scopes that stand for many.
+// broadScopeTexts describe the scopes that include others.
 var broadScopeTexts = map[string]string{
 	"read":        "See what you can see: your account, timelines, posts, messages, notifications, lists and settings",
 	"write":       "Do what you can do: post, upload, react, write messages, change and delete what is yours",
@@ -18,7 +18,7 @@ var broadScopeTexts = map[string]string{
 	"admin:write": "Do what you are allowed to do as staff of the server",
 }
 
-// scopeTexts are the scopes below those, apart from admin's.
+// scopeTexts describe the included scopes, apart from those of admin.
 var scopeTexts = map[string]string{
 	"read:accounts":      "See your account",
 	"read:backups":       "See your backups",
@@ -56,7 +56,7 @@ var scopeTexts = map[string]string{
 	"write:statuses":      "Post, edit and delete in your name",
 }
 
-// DescribeScopes says in plain words what scopes permit. What another of them includes is left out.
+// DescribeScopes describes scopes in plain words. Scopes that another one includes are left out.
 func DescribeScopes(scopes store.Scopes) []string {
 	var texts []string
 	seen := make(map[string]bool)

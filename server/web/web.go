@@ -16,16 +16,16 @@ import (
 //go:embed templates style.css
 var files embed.FS
 
-// Site is what every page tells of the server.
+// Site is what every page shows of the server.
 type Site struct {
 	Name string
 	Host string // the part of handles after the @
 }
 
-// Page is one of the types of this package, each of which has the template of its name.
+// Page is one of the types of this package. Each has the template of its name.
 type Page interface{ template() string }
 
-// App is who asks for access.
+// App is the app that requests access.
 type App struct {
 	Name    string
 	Website string // "": none; else an http or https address
@@ -34,61 +34,61 @@ type App struct {
 // Field is a hidden field of a form.
 type Field struct{ Name, Value string }
 
-// Home is the front door.
+// Home is the page at /.
 type Home struct {
 	Name        string
 	Description string // plain text
-	Host        string // what people enter in their apps
-	Open        bool   // people may make accounts themselves
-	Approval    bool   // but somebody looks at them first
+	Host        string // what users enter in their apps
+	Open        bool   // registration is open
+	Approval    bool   // a moderator approves new accounts
 	Contact     string // e-mail address; "": none
 }
 
-// Login asks who somebody is.
+// Login asks for a name and a password.
 type Login struct {
-	App    App    // to which they sign in
-	Action string // where the form leads; "": to the question whether App may act for them
+	App    App    // that requests the sign-in
+	Action string // of the form; "": the authorization endpoint
 	Hidden []Field
-	Name   string // as typed before
+	Name   string // as entered before
 	Fault  string
 }
 
-// Challenge asks who has given the right password for a second factor.
+// Challenge asks for a second factor.
 type Challenge struct {
 	App   App
 	Token string
 	Fault string
 }
 
-// Consent asks whether an app may use somebody's account.
+// Consent asks whether an app may use the account.
 type Consent struct {
 	App    App
 	Acct   string
 	Scopes []string // in plain words
-	Target string   // where that leads; "": to a page with a code
+	Target string   // the redirect; "": a page with a code
 	Hidden []Field
 }
 
-// Code shows the code for an app that cannot be sent there.
+// Code shows an authorization code to be copied into an app.
 type Code struct {
 	App  App
 	Code string
 }
 
-// Message says something: that it is done, or why it cannot be.
+// Message shows a title and paragraphs.
 type Message struct {
 	Title string
 	Text  []string
 }
 
-// Setup asks for the account of the administrator.
+// Setup asks for the account of the first admin.
 type Setup struct {
 	Action          string
-	Nickname, Email string              // as typed before
+	Nickname, Email string              // as entered before
 	Faults          map[string][]string // by field
 }
 
-// Welcome says what to do after Setup.
+// Welcome explains the next steps after Setup.
 type Welcome struct{ Nickname string }
 
 // Password asks for a new password.
@@ -114,11 +114,11 @@ var (
 	style     = readStyle()
 )
 
-// Policy returns the Content-Security-Policy of all pages. elsewhere is where pictures, video and sound may come from beside this
-// server, if there is anything. It says nothing about where forms lead: a browser would apply that to the redirect to an app, too.
-func Policy(elsewhere ...string) string {
-	here := strings.Join(append([]string{"'self'"}, elsewhere...), " ")
-	return "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src " + here + " data:; media-src " + here +
+// Policy returns the Content-Security-Policy of all pages. sources are further hosts of media. It has no form-action, because browsers
+// would apply that to the redirect to an app, too.
+func Policy(sources ...string) string {
+	media := strings.Join(append([]string{"'self'"}, sources...), " ")
+	return "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src " + media + " data:; media-src " + media +
 		"; base-uri 'none'; frame-ancestors 'none'"
 }
 
