@@ -11,7 +11,7 @@ import (
 	"svc/store"
 )
 
-// Sizes of pages of collections, and of a collection that has none.
+// Page sizes of collections, and the size of one without pages.
 const (
 	outboxPageSize   = 20
 	accountsPageSize = 40
@@ -20,15 +20,15 @@ const (
 	maxPinned        = 50
 )
 
-// PageQuery is which part of a collection is asked for.
+// PageQuery selects a page of a collection.
 type PageQuery struct {
-	Page         bool // a page; else what the collection is
+	Page         bool // false: the collection itself
 	MaxID, MinID int64
 }
 
-var errHiddenList = errs.Forbidden("This list is not shown")
+var errHiddenList = errs.Forbidden("This list is hidden")
 
-// newCollection makes an answer of a collection whose pages are asked for one by one.
+// newCollection returns a collection with pages. A nil total is omitted.
 func newCollection(uri string, total *int) activity.Object {
 	o := activity.Object{"id": uri, "type": "OrderedCollection", "first": uri + "?page=true"}
 	if total != nil {
@@ -37,7 +37,7 @@ func newCollection(uri string, total *int) activity.Object {
 	return o
 }
 
-// newCollectionPage makes a page of a collection. next is what the following page begins after; "": this is the last.
+// newCollectionPage returns a page of a collection. next is the query of the next page; "": this is the last one.
 func newCollectionPage(uri string, q PageQuery, items []any, next string) activity.Object {
 	id := uri + "?page=true"
 	if q.MaxID != 0 {
@@ -53,7 +53,8 @@ func newCollectionPage(uri string, q PageQuery, items []any, next string) activi
 	return o
 }
 
-// authorizeCollection finds out who asks for a collection of an account. The answer is not nil if that is not there, or not for them.
+// authorizeCollection returns the requester of a collection of an account. The response is not nil if the account is not there for the
+// requester.
 func (s *DocumentServer) authorizeCollection(ctx context.Context, r *http.Request, a *store.Account) (signer *store.Account, answer *Response, err error) {
 	if signer, err = s.authorizedSigner(ctx, r, true); err != nil {
 		return nil, nil, err
@@ -68,8 +69,7 @@ func (s *DocumentServer) authorizeCollection(ctx context.Context, r *http.Reques
 	return signer, nil, err
 }
 
-// ServeOutbox answers with what an account has posted and boosted, the newest first: of what is not for everybody only what is for the
-// followers, and only to them.
+// ServeOutbox returns the statuses and reblogs of an account, the newest first: public and unlisted ones, and private ones for followers.
 func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
 	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
@@ -104,7 +104,7 @@ func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *st
 	return s.respond(o, signer)
 }
 
-// statusDocuments builds a document of each of some statuses, in their order. What has none is left out.
+// statusDocuments builds a document of each status, in the order of ids. Statuses without a document are omitted.
 func (s *DocumentServer) statusDocuments(ctx context.Context, ids []store.StatusID, build func(*store.Status, *documentRows) (activity.Object, error)) ([]any, error) {
 	rows, err := s.db.Statuses(ctx, ids)
 	if err != nil {
@@ -129,14 +129,14 @@ func (s *DocumentServer) statusDocuments(ctx context.Context, ids []store.Status
 	return items, nil
 }
 
-// ServeFollowers answers with who follows an account, as far as that is shown (federation 1.9).
+// ServeFollowers returns the followers of an account, unless they are hidden (federation 1.9).
 func (s *DocumentServer) ServeFollowers(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
 	return s.serveAccounts(ctx, r, a, q, accountCollection{
 		uri: s.documents.followersURI(a), count: a.FollowersCount, hidden: a.HideFollowers, countHidden: a.HideFollowersCount, read: s.db.Followers,
 	})
 }
 
-// ServeFollowing answers with whom an account follows, as far as that is shown (federation 1.9).
+// ServeFollowing returns the accounts that an account follows, unless they are hidden (federation 1.9).
 func (s *DocumentServer) ServeFollowing(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
 	return s.serveAccounts(ctx, r, a, q, accountCollection{
 		uri: a.URI + "/following", count: a.FollowingCount, hidden: a.HideFollows, countHidden: a.HideFollowsCount, read: s.db.Following,
@@ -188,7 +188,7 @@ func (s *DocumentServer) serveAccounts(ctx context.Context, r *http.Request, a *
 	return s.respond(newCollectionPage(l.uri, PageQuery{Page: true, MaxID: q.MaxID}, items, next), signer)
 }
 
-// ServeFeatured answers with what an account has pinned, of what everybody may read, the latest pin first.
+// ServeFeatured returns the public pinned statuses of an account, the latest pin first.
 func (s *DocumentServer) ServeFeatured(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
 	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
@@ -213,7 +213,7 @@ func (s *DocumentServer) ServeFeatured(ctx context.Context, r *http.Request, a *
 	return s.respond(o, signer)
 }
 
-// ServeReplies answers with the author's own answers to a status that everybody may read, the oldest first.
+// ServeReplies returns the replies by the author to a public or unlisted status, the oldest first.
 func (s *DocumentServer) ServeReplies(ctx context.Context, r *http.Request, id store.StatusID, q PageQuery) (*Response, error) {
 	st, signer, err := s.visibleStatus(ctx, r, id)
 	if err == nil && (st.ReblogOfID != nil || !isPublicOrUnlisted(st.Visibility)) {
@@ -243,8 +243,7 @@ func (s *DocumentServer) ServeReplies(ctx context.Context, r *http.Request, id s
 	return s.respond(o, signer)
 }
 
-// ServeContext answers with the ids of the posts of a thread that began here, as far as the caller may see them, the oldest first
-// (federation 4.16).
+// ServeContext returns the ids of the statuses of a local thread that the requester may see, the oldest first (federation 4.16).
 func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id store.ConversationID, q PageQuery) (*Response, error) {
 	signer, err := s.authorizedSigner(ctx, r, true)
 	if err != nil {

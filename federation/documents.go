@@ -14,8 +14,8 @@ import (
 	"svc/store"
 )
 
-// The documents that stand for what is here. They are built of rows, whole pages at a time, with a fixed number of queries. Nothing
-// here decides who may read them, but what is only for this server has no document at all.
+// ActivityPub documents of local rows, built for whole pages with a fixed number of queries. The caller decides who may read them.
+// Local-only statuses have no document.
 
 // Documents builds ActivityPub documents of local rows.
 type Documents struct {
@@ -27,7 +27,7 @@ type Documents struct {
 	cache   *cache.Cache[store.StatusID, *cachedDocument]
 }
 
-// documentContext says what the names in documents mean (federation 1.8). Nobody has to fetch it.
+// documentContext defines the terms of documents (federation 1.8). Peers need not fetch it.
 var documentContext = []any{
 	activity.Context,
 	"https://w3id.org/security/v1",
@@ -58,13 +58,13 @@ var documentContext = []any{
 	},
 }
 
-// jsonMap is an object in a document.
+// jsonMap is an object inside a document.
 type jsonMap = map[string]any
 
-// idTerm is a name whose values are ids.
+// idTerm is a term whose values are ids.
 func idTerm(name string) jsonMap { return jsonMap{"@id": name, "@type": "@id"} }
 
-// withContext returns a document as it stands alone.
+// withContext returns a copy of a document with @context.
 func withContext(o activity.Object) activity.Object {
 	whole := make(activity.Object, len(o)+1)
 	for key, value := range o {
@@ -74,24 +74,20 @@ func withContext(o activity.Object) activity.Object {
 	return whole
 }
 
-// actorURI returns the id of an account.
-func (d *Documents) actorURI(a *store.Account) string { return a.URI }
-
-// followersURI returns the collection of a local account's followers.
+// followersURI returns the id of the followers collection of a local account.
 func (d *Documents) followersURI(a *store.Account) string { return a.URI + "/followers" }
 
-// activityURI returns the id of the activity that made the row of an id: the Create of a status, a boost's Announce, the Like of a
-// favourite …
+// activityURI returns the id of the activity that made a row: the Create of a status, the Announce of a reblog, the Like of a favourite …
 func (d *Documents) activityURI(id int64) string {
 	return d.BaseURL + "/activities/" + store.ActivityID(id).String()
 }
 
-// contextURI returns what a thread that began here is called.
+// contextURI returns the context id of a thread that began on this server.
 func (d *Documents) contextURI(id store.ConversationID) string {
 	return d.BaseURL + "/contexts/" + store.StatusID(id).String()
 }
 
-// handleOf returns the name of an account as people write it, without the first @.
+// handleOf returns the handle of an account without the leading @, with the domain.
 func (d *Documents) handleOf(a *store.Account) string {
 	if a.Local() {
 		return a.Nickname + "@" + d.Host
@@ -99,7 +95,7 @@ func (d *Documents) handleOf(a *store.Account) string {
 	return a.Acct()
 }
 
-// mediaURL returns the address of a file, or an address as it is.
+// mediaURL returns the URL of a file. A URL is returned as it is.
 func (d *Documents) mediaURL(name string) string {
 	if len(name) > 8 && (name[:7] == "http://" || name[:8] == "https://") {
 		return name
@@ -107,26 +103,26 @@ func (d *Documents) mediaURL(name string) string {
 	return d.BaseURL + "/media/" + name
 }
 
-// documentRows are rows that belong to a page of statuses and boosts.
+// documentRows are the rows that the documents of statuses need beside the statuses.
 type documentRows struct {
 	accounts    map[store.AccountID]*store.Account
-	statuses    map[store.StatusID]*store.Status // what is answered, quoted or boosted
+	statuses    map[store.StatusID]*store.Status // parents, quoted and reblogged statuses
 	recipients  map[store.StatusID][]store.Recipient
 	tags        map[store.StatusID][]string
 	media       map[store.StatusID][]*store.Media
 	polls       map[store.StatusID]*store.Poll
 	contextURIs map[store.ConversationID]string
 	edits       map[store.StatusID][]*store.StatusEdit
-	formerMedia map[store.MediaID]*store.Media // what earlier versions had
+	formerMedia map[store.MediaID]*store.Media // of earlier versions
 	replies     map[store.StatusID][]store.StatusID
 }
 
 const (
-	maxFormerVersions = 5 // earlier versions in a document
-	maxInlineReplies  = 5 // own answers in a document
+	maxFormerVersions = 5
+	maxInlineReplies  = 5 // by the author of the status
 )
 
-// loadDocumentRows reads what belongs to statuses.
+// loadDocumentRows reads the rows that belong to statuses and reblogs.
 func (d *Documents) loadDocumentRows(ctx context.Context, list []*store.Status) (*documentRows, error) {
 	p := &documentRows{
 		accounts: make(map[store.AccountID]*store.Account), statuses: make(map[store.StatusID]*store.Status),
@@ -144,16 +140,16 @@ func (d *Documents) loadDocumentRows(ctx context.Context, list []*store.Status) 
 	if err := d.loadStatuses(ctx, boosted, p); err != nil {
 		return nil, err
 	}
-	var posts []*store.Status // those that have a document of their own
+	var objects []*store.Status // that have a document
 	for _, st := range list {
 		switch o := p.reblogged(st); {
 		case st.ReblogOfID == nil:
-			posts = append(posts, st)
+			objects = append(objects, st)
 		case o != nil && embedsOriginal(st, o):
-			posts = append(posts, o)
+			objects = append(objects, o)
 		}
 	}
-	for _, st := range posts {
+	for _, st := range objects {
 		for _, id := range []*store.StatusID{st.InReplyToID, st.QuoteOfID} {
 			if id != nil {
 				around = append(around, *id)
@@ -163,15 +159,15 @@ func (d *Documents) loadDocumentRows(ctx context.Context, list []*store.Status) 
 	if err := d.loadStatuses(ctx, around, p); err != nil {
 		return nil, err
 	}
-	if len(posts) > 0 {
-		if err := d.loadObjectRows(ctx, posts, p); err != nil {
+	if len(objects) > 0 {
+		if err := d.loadObjectRows(ctx, objects, p); err != nil {
 			return nil, err
 		}
 	}
 	return p, d.loadAccounts(ctx, list, p)
 }
 
-// reblogged returns what a status boosts, nil if it is no boost.
+// reblogged returns the reblogged status, nil if st is no reblog.
 func (p *documentRows) reblogged(st *store.Status) *store.Status {
 	if st.ReblogOfID == nil {
 		return nil
@@ -179,7 +175,7 @@ func (p *documentRows) reblogged(st *store.Status) *store.Status {
 	return p.statuses[*st.ReblogOfID]
 }
 
-// embedsOriginal tells whether a boost carries what it boosts, because nobody could fetch that: a private post of one's own
+// embedsOriginal returns true if an Announce has to embed its object, because nobody could fetch it: a private status of the same author
 // (federation 4.8).
 func embedsOriginal(boost, original *store.Status) bool {
 	return original.AccountID == boost.AccountID && original.Visibility == store.Private && original.Local()
@@ -196,7 +192,7 @@ func (d *Documents) loadStatuses(ctx context.Context, ids []store.StatusID, p *d
 	return err
 }
 
-// loadObjectRows loads what the documents of posts show.
+// loadObjectRows reads the rows for the objects of statuses.
 func (d *Documents) loadObjectRows(ctx context.Context, posts []*store.Status, p *documentRows) error {
 	var ids, edited, open, withMedia []store.StatusID
 	var threads []store.ConversationID
@@ -254,7 +250,7 @@ func (d *Documents) loadObjectRows(ctx context.Context, posts []*store.Status, p
 	return d.loadEdits(ctx, edited, p)
 }
 
-// loadEdits loads the earlier versions of posts.
+// loadEdits reads the earlier versions of statuses.
 func (d *Documents) loadEdits(ctx context.Context, ids []store.StatusID, p *documentRows) error {
 	if len(ids) == 0 {
 		return nil
@@ -277,7 +273,7 @@ func (d *Documents) loadEdits(ctx context.Context, ids []store.StatusID, p *docu
 	return err
 }
 
-// loadAccounts loads the authors of statuses and of what they boost, and those they are addressed to.
+// loadAccounts reads the authors and recipients of statuses, and the authors of reblogged ones.
 func (d *Documents) loadAccounts(ctx context.Context, list []*store.Status, p *documentRows) error {
 	var ids []store.AccountID
 	for _, st := range list {
@@ -299,7 +295,6 @@ func (d *Documents) loadAccounts(ctx context.Context, list []*store.Status, p *d
 	return err
 }
 
-// isPublicOrUnlisted tells whether posts of a visibility may be read by everybody everywhere.
 func isPublicOrUnlisted(v store.Visibility) bool { return v == store.Public || v == store.Unlisted }
 
 func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []string, err error) {
@@ -323,12 +318,12 @@ func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []stri
 		to = append(to, people...)
 	}
 	if o := p.reblogged(st); o != nil && o.AccountID != st.AccountID && p.accounts[o.AccountID] != nil {
-		cc = append(cc, p.accounts[o.AccountID].URI) // who is boosted hears of it, also where no follower lives
+		cc = append(cc, p.accounts[o.AccountID].URI) // so that the author gets it without followers of the booster there
 	}
 	return to, cc, nil
 }
 
-// recipientURIs returns the ids of those whom a status names. Of a list post these are the mentioned, not the members.
+// recipientURIs returns the ids of the recipients of a status. Members of a list are not among them, unless they are mentioned.
 func (d *Documents) recipientURIs(st *store.Status, p *documentRows) []string {
 	var people []string
 	for _, r := range p.recipients[st.ID] {
@@ -339,7 +334,7 @@ func (d *Documents) recipientURIs(st *store.Status, p *documentRows) []string {
 	return people
 }
 
-// stringValues returns a list of text as documents have it.
+// stringValues returns a list of strings as documents hold it.
 func stringValues(list []string) []any {
 	values := make([]any, 0, len(list))
 	for _, text := range list {
@@ -348,7 +343,7 @@ func stringValues(list []string) []any {
 	return values
 }
 
-// emojiTags returns the custom emoji that occur in texts.
+// emojiTags returns the tags of the custom emoji in texts.
 func (d *Documents) emojiTags(in ...string) []any {
 	var tags []any
 	for _, e := range d.emojis.In(in...) {
@@ -361,7 +356,7 @@ func (d *Documents) emojiTag(e emoji.Emoji) jsonMap {
 	return newEmojiTag(":"+e.Shortcode+":", d.BaseURL+e.Path)
 }
 
-// newEmojiTag is a custom emoji. When its picture changed last is not known: peers get another address for another picture.
+// newEmojiTag returns the tag of a custom emoji. updated is constant: a changed image has a new URL.
 func newEmojiTag(name, url string) jsonMap {
 	icon := jsonMap{"type": "Image", "url": url}
 	if kind := imageType(url); kind != "" {
@@ -378,7 +373,7 @@ func (d *Documents) hashtagTag(name string) jsonMap {
 	return jsonMap{"type": "Hashtag", "href": text.TagURL(d.BaseURL, name), "name": "#" + name}
 }
 
-// statusDocument builds a document of one status.
+// statusDocument builds a document of one local status.
 func (d *Documents) statusDocument(ctx context.Context, st *store.Status, build func(*store.Status, *documentRows) (activity.Object, error)) (activity.Object, error) {
 	if !st.Local() {
 		return nil, fmt.Errorf("document of %s: %w", st.URI, errs.ErrRecordNotFound)

@@ -11,7 +11,7 @@ import (
 	"svc/store"
 )
 
-// createActivity returns the Create of a local status, with its object in it.
+// createActivity returns the Create of a local status, with its object.
 func (d *Documents) createActivity(ctx context.Context, st *store.Status) (activity.Object, error) {
 	return d.statusDocument(ctx, st, d.buildCreate)
 }
@@ -31,8 +31,7 @@ func (d *Documents) buildCreate(st *store.Status, p *documentRows) (activity.Obj
 	return a, nil
 }
 
-// announceActivity returns the Announce of a boost by somebody here. It carries the post if that is a private one of the booster's
-// (federation 4.8).
+// announceActivity returns the Announce of a local reblog. It embeds a private status of the same author (federation 4.8).
 func (d *Documents) announceActivity(ctx context.Context, boost *store.Status) (activity.Object, error) {
 	return d.statusDocument(ctx, boost, d.buildAnnounce)
 }
@@ -60,7 +59,7 @@ func (d *Documents) buildAnnounce(boost *store.Status, p *documentRows) (activit
 	return a, nil
 }
 
-// outboxItem is what an outbox shows of a status.
+// outboxItem returns the item of an outbox collection for a status.
 func (d *Documents) outboxItem(st *store.Status, p *documentRows) (activity.Object, error) {
 	if st.ReblogOfID != nil {
 		return d.buildAnnounce(st, p)
@@ -68,12 +67,12 @@ func (d *Documents) outboxItem(st *store.Status, p *documentRows) (activity.Obje
 	return d.buildCreate(st, p)
 }
 
-// likeActivity returns the Like of a favourite by somebody here (federation 4.6).
+// likeActivity returns the Like of a local favourite (federation 4.6).
 func (d *Documents) likeActivity(ctx context.Context, f *store.Favourite) (activity.Object, error) {
 	return d.interactionActivity(ctx, "Like", f.AccountID, f.StatusID, int64(f.ID), f.URI)
 }
 
-// reactActivity returns the EmojiReact of a reaction by somebody here (federation 4.7).
+// reactActivity returns the EmojiReact of a local reaction (federation 4.7).
 func (d *Documents) reactActivity(ctx context.Context, r *store.Reaction) (activity.Object, error) {
 	a, err := d.interactionActivity(ctx, "EmojiReact", r.AccountID, r.StatusID, int64(r.ID), r.URI)
 	if err != nil {
@@ -94,7 +93,8 @@ func (d *Documents) reactActivity(ctx context.Context, r *store.Reaction) (activ
 	return a, nil
 }
 
-// interactionActivity is an activity about a status. It is for the author of that; followers and whoever may read the status may know of it.
+// interactionActivity returns an activity about a status, addressed to its author, and to followers and the public if everybody may read
+// the status.
 func (d *Documents) interactionActivity(ctx context.Context, kind string, actor store.AccountID, about store.StatusID, id int64, uri *string) (activity.Object, error) {
 	st, err := d.db.Status(ctx, about)
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *Documents) interactionActivity(ctx context.Context, kind string, actor 
 	return a, nil
 }
 
-// followActivity returns the Follow of somebody here (federation 4.10).
+// followActivity returns the Follow of a local account (federation 4.10).
 func (d *Documents) followActivity(ctx context.Context, f *store.Follow) (activity.Object, error) {
 	of, err := d.accountsByID(ctx, f.FollowerID, f.TargetID)
 	if err != nil {
@@ -136,9 +136,9 @@ func (d *Documents) followActivity(ctx context.Context, f *store.Follow) (activi
 	return a, nil
 }
 
-var errNotLocal = errors.New("somebody who lives elsewhere")
+var errNotLocal = errors.New("not a local account")
 
-// accountsByID returns the accounts of ids, of which the first lives here.
+// accountsByID returns accounts by id. The first has to be local.
 func (d *Documents) accountsByID(ctx context.Context, ids ...store.AccountID) (map[store.AccountID]*store.Account, error) {
 	rows, err := d.db.Accounts(ctx, ids)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"svc/store"
 )
 
-// imageTypes are the media types of pictures by their extension.
+// imageTypes are the media types of images by extension.
 var imageTypes = map[string]string{
 	".png": "image/png", ".apng": "image/apng", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
 	".avif": "image/avif", ".svg": "image/svg+xml",
 }
 
-// imageType returns the media type of a picture by its name, "" if that does not tell.
+// imageType returns the media type of an image by its name, "" if unknown.
 func imageType(name string) string { return imageTypes[strings.ToLower(path.Ext(name))] }
 
-// actorDocument returns the actor of a local account, or of the server itself, without @context.
+// actorDocument returns the actor of a local account or of a server actor, without @context.
 func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activity.Object, error) {
 	if !a.Local() {
 		return nil, errs.ErrRecordNotFound
@@ -38,7 +38,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
 	if d.IsServerActor(a) {
 		o["invisible"] = true
-		o["summary"] = "An account of the server " + d.Host + " itself. Nobody reads what is sent to it."
+		o["summary"] = "An account of the server " + d.Host + " itself. Messages to it are not read."
 		if a.URI == d.BaseURL+relayActorPath {
 			o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 		}
@@ -76,7 +76,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	return o, nil
 }
 
-// minimalActor is as much of an actor as it takes to verify its signatures and to answer it.
+// minimalActor returns the part of an actor that other servers need to verify its signatures and to deliver to it.
 func (d *Documents) minimalActor(ctx context.Context, a *store.Account) (activity.Object, error) {
 	key, pem, err := d.signers.PublicKey(ctx, a.ID)
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *Documents) minimalActor(ctx context.Context, a *store.Account) (activit
 	}, nil
 }
 
-// IsServerActor tells whether an account is one of the server's own.
+// IsServerActor returns true for the accounts of the fetch actor and the relay actor.
 func (d *Documents) IsServerActor(a *store.Account) bool {
 	return a.URI == d.BaseURL+remote.FetchActorPath || a.URI == d.BaseURL+relayActorPath
 }
@@ -116,7 +116,7 @@ func (d *Documents) addFields(o activity.Object, a *store.Account) {
 	o["tag"] = append([]any{}, d.emojiTags(shown...)...)
 }
 
-// tombstone stands for what was deleted (federation 1.10).
+// tombstone returns the document of a deleted object (federation 1.10).
 func tombstone(uri, kind string, at store.Time) activity.Object {
 	return jsonMap{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}
 }

@@ -6,13 +6,13 @@ import (
 	"svc/store"
 )
 
-// documentCacheBytes bounds the documents that are kept: a post that somebody well-known boosts is fetched by hundreds of servers at once.
+// documentCacheBytes bounds the cached documents. Hundreds of servers fetch a status at once when a well-known account boosts it.
 const documentCacheBytes = 4 << 20
 
-// cachedDocument is the document of a post that everybody may read, as it is sent.
+// cachedDocument is the document of a status that everybody may read, as it is sent.
 type cachedDocument struct {
 	body   []byte
-	emojis []emoji.Emoji // that there were then
+	emojis []emoji.Emoji // all custom emoji when it was built
 }
 
 func (d *cachedDocument) size() int { return cache.EntryBytes + len(d.body) }
@@ -33,7 +33,7 @@ func newDocumentCache(db *store.DB) *cache.Cache[store.StatusID, *cachedDocument
 	return kept
 }
 
-// cachedObject returns the document of a post if it is kept, and when it was looked for.
+// cachedObject returns the cached document of a status, if it is current, and the generation for cacheObject.
 func (d *Documents) cachedObject(id store.StatusID) (body []byte, generation uint64) {
 	generation = d.cache.Generation()
 	if doc, ok := d.cache.Get(id); ok && sameEmojis(doc.emojis, d.emojis.All()) {
@@ -42,12 +42,12 @@ func (d *Documents) cachedObject(id store.StatusID) (body []byte, generation uin
 	return body, generation
 }
 
-// cacheObject keeps the document of a post, if that looks the same to everybody and at all times.
+// cacheObject caches the document of a public or unlisted status without a poll, because it is the same for everybody and at all times.
 func (d *Documents) cacheObject(st *store.Status, body []byte, generation uint64) {
 	if isPublicOrUnlisted(st.Visibility) && !st.HasPoll {
 		d.cache.Put(st.ID, &cachedDocument{body, d.emojis.All()}, generation)
 	}
 }
 
-// sameEmojis tells whether two lists are one and the same.
+// sameEmojis returns true if two slices are the same, not only equal.
 func sameEmojis(a, b []emoji.Emoji) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

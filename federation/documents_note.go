@@ -9,11 +9,11 @@ import (
 	"svc/store"
 )
 
-// quoteRel says of a link to an object that it is what is quoted (FEP-e232).
+// quoteRel is the relation of a link to the quoted object (FEP-e232).
 const quoteRel = "https://misskey-hub.net/ns#_misskey_quote"
 
-// objectDocument returns the Note or Question of a local status, without @context. For what is only for this server, and for boosts, that
-// is errs.ErrRecordNotFound.
+// objectDocument returns the Note or Question of a local status, without @context. Local-only statuses and reblogs are
+// errs.ErrRecordNotFound.
 func (d *Documents) objectDocument(ctx context.Context, st *store.Status) (activity.Object, error) {
 	return d.statusDocument(ctx, st, d.buildObject)
 }
@@ -77,7 +77,7 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 	return o, nil
 }
 
-// quoted returns what a status quotes, nil if that is nothing, or gone.
+// quoted returns the quoted status, nil if there is none or it is gone.
 func (p *documentRows) quoted(st *store.Status) *store.Status {
 	if st.QuoteOfID == nil {
 		return nil
@@ -85,7 +85,7 @@ func (p *documentRows) quoted(st *store.Status) *store.Status {
 	return p.statuses[*st.QuoteOfID]
 }
 
-// attachments returns the documents of files.
+// attachments returns the documents of media files.
 func (d *Documents) attachments(media []*store.Media) []any {
 	list := []any{}
 	for _, m := range media {
@@ -105,7 +105,7 @@ func (d *Documents) attachment(m *store.Media, description string) jsonMap {
 	return o
 }
 
-// tags returns whom a status mentions, its hashtags, its custom emoji and what it quotes.
+// tags returns the mentions, hashtags, custom emoji and the link to the quoted status.
 func (d *Documents) tags(st *store.Status, p *documentRows) []any {
 	list := []any{}
 	for _, r := range p.recipients[st.ID] {
@@ -131,7 +131,7 @@ func (d *Documents) tags(st *store.Status, p *documentRows) []any {
 	return list
 }
 
-// repliesOf is the collection of an author's own answers to a status, with the first of them (federation 4.2).
+// repliesOf returns the collection of replies by the author of a status, with the first page (federation 4.2).
 func (d *Documents) repliesOf(st *store.Status, first []store.StatusID) jsonMap {
 	uri := st.URI + "/replies"
 	page := jsonMap{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": d.objectURIs(first)}
@@ -141,7 +141,7 @@ func (d *Documents) repliesOf(st *store.Status, first []store.StatusID) jsonMap 
 	return jsonMap{"id": uri, "type": "Collection", "first": page}
 }
 
-// objectURIs returns the ids of local posts.
+// objectURIs returns the ids of local statuses.
 func (d *Documents) objectURIs(ids []store.StatusID) []any {
 	uris := make([]any, 0, len(ids))
 	for _, id := range ids {
@@ -150,10 +150,10 @@ func (d *Documents) objectURIs(ids []store.StatusID) []any {
 	return uris
 }
 
-// maxFormerText bounds what earlier versions add to a document, in bytes: some servers take no more than 64 KB (federation 3.2).
+// maxFormerText bounds the bytes of earlier versions in a document, because some servers accept 64 KB at most (federation 3.2).
 const maxFormerText = 20 << 10
 
-// formerRepresentations are the latest of the earlier versions of a status, the oldest first. They have no history themselves.
+// formerRepresentations returns the latest earlier versions of a status, the oldest first.
 func (d *Documents) formerRepresentations(st *store.Status, p *documentRows) jsonMap {
 	versions := []any{}
 	author := p.accounts[st.AccountID].URI
@@ -202,7 +202,7 @@ func pollOptions(titles func(func(string) bool)) []any {
 	return list
 }
 
-// addPoll makes the document of a post that of one with a poll (federation 4.3).
+// addPoll turns a Note into a Question (federation 4.3).
 func (d *Documents) addPoll(o activity.Object, poll *store.Poll) {
 	ended := poll.Ended(d.db.Now())
 	list := []any{}

@@ -13,45 +13,45 @@ import (
 	"svc/internal/text"
 )
 
-// Explanation is all that this server knows of something that other servers have, or had.
+// Explanation is what this server knows of a remote object or account.
 type Explanation struct {
 	URL          string            `json:"url"`
 	Host         string            `json:"host"`
-	Local        bool              `json:"own"`     // it is of this server
-	RejectReason string            `json:"refused"` // why there are no dealings with the host; "": there are
-	Peer         *Peer             `json:"peer"`    // nil: nothing has been exchanged with the host
-	Account      *ExplainedAccount `json:"account"` // nil: it is none that is known here
-	Status       *ExplainedStatus  `json:"status"`  // likewise
+	Local        bool              `json:"own"`     // on this server
+	RejectReason string            `json:"refused"` // why the host is blocked; "": it is not
+	Peer         *Peer             `json:"peer"`    // nil: no requests were exchanged with the host
+	Account      *ExplainedAccount `json:"account"` // nil: no known account
+	Status       *ExplainedStatus  `json:"status"`  // nil: no known status
 	DeletedAt    *time.Time        `json:"deleted_at"`
-	Seen         bool              `json:"heard"`    // an activity of this id was done, or what has it was taken back
+	Seen         bool              `json:"heard"`    // an activity with this id was processed or undone
 	Refusals     []*Refusal        `json:"refusals"` // the latest first
-	Queued       []*QueuedActivity `json:"waiting"`  // what has come in about it and is not done with
-	Fetched      *FetchedDocument  `json:"fetched"`  // what its server says just now; nil: it was not asked
+	Queued       []*QueuedActivity `json:"waiting"`  // incoming activities about it
+	Fetched      *FetchedDocument  `json:"fetched"`  // its current document; nil: not fetched
 }
 
-// ExplainedAccount is an account that is known here.
+// ExplainedAccount is a known account.
 type ExplainedAccount struct {
 	ID          string     `json:"id"`
 	Acct        string     `json:"acct"`
 	Unavailable bool       `json:"withheld"`
 	Deleted     bool       `json:"deleted"`
 	FetchedAt   *time.Time `json:"fetched_at"`
-	Failures    int        `json:"failures"` // tries in a row to read it anew
+	Failures    int        `json:"failures"` // of refreshes, in a row
 	Inbox       string     `json:"inbox"`
 }
 
-// ExplainedStatus is a post, or boost, that is known here.
+// ExplainedStatus is a known status or reblog.
 type ExplainedStatus struct {
 	ID         string     `json:"id"`
 	Author     string     `json:"author"`
 	Visibility string     `json:"visibility"`
 	CreatedAt  time.Time  `json:"created_at"`
 	ArrivedAt  time.Time  `json:"arrived_at"`
-	FetchedAt  *time.Time `json:"fetched_at"` // nil: it was delivered, and not read from its origin
-	ParentURI  string     `json:"parent_uri"` // what it answers and is not known here
+	FetchedAt  *time.Time `json:"fetched_at"` // nil: it was delivered
+	ParentURI  string     `json:"parent_uri"` // of an unknown parent
 }
 
-// Refusal is something that was not accepted.
+// Refusal is an activity that was refused.
 type Refusal struct {
 	At       time.Time `json:"at"`
 	Activity string    `json:"activity"`
@@ -60,17 +60,17 @@ type Refusal struct {
 	Reason   string    `json:"reason"`
 }
 
-// FetchedDocument is what the server that something is of says of it.
+// FetchedDocument is the current document of an object, and what this server would do with it.
 type FetchedDocument struct {
 	Error   string `json:"error"`
 	ID      string `json:"id"`
 	Type    string `json:"type"`
 	Owner   string `json:"owner"`
-	Verdict string `json:"verdict"` // what would be done with it
+	Verdict string `json:"verdict"`
 }
 
-// Explain tells what is known of an address, or of the account of a handle: whether it is here and how it came, why it was refused, what
-// its server says now. It changes nothing.
+// Explain returns what is known of a URL or handle: whether it is stored and how it arrived, why it was refused, and its current document.
+// It changes nothing.
 func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, error) {
 	if nick, domain, ok := text.SplitHandle(address); ok && !strings.Contains(address, "/") {
 		var err error
@@ -80,14 +80,14 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 	}
 	host, err := activity.Host(address, o.AllowLoopback)
 	if err != nil {
-		return nil, errs.BadRequest("%q is no address of something on a server, as https://example.org/users/alice is", address)
+		return nil, errs.BadRequest("%q is not a URL; give one like https://example.org/users/alice", address)
 	}
 	e := &Explanation{URL: address, Host: host, Local: host == o.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}}
 	if err := o.explainHost(ctx, e); err != nil {
 		return nil, err
 	}
 	names := []string{activity.WithoutFragment(address)}
-	if address != names[0] { // so some call what they do
+	if address != names[0] { // some servers use fragments in ids of activities
 		names = append(names, address)
 	}
 	if !e.Local && e.RejectReason == "" && !o.disabled {
@@ -106,7 +106,7 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 	return e, nil
 }
 
-// uriOfHandle returns the id of the account of a handle: of one that is known, or as its server says now.
+// uriOfHandle returns the actor id of a handle, from the database or by WebFinger.
 func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string, error) {
 	if domain == o.Host {
 		domain = ""
@@ -118,13 +118,13 @@ func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string
 	case !errs.IsNotFound(err):
 		return "", err
 	case domain == "":
-		return "", errs.NotFound("There is no account %q on this server", nick)
+		return "", errs.NotFound("This server has no account %q", nick)
 	case o.disabled:
-		return "", errs.NotFound("%s@%s is not known here, and federation.enabled is off", nick, domain)
+		return "", errs.NotFound("%s@%s is unknown, and federation.enabled is off", nick, domain)
 	}
 	f, err := o.fetcher.WebFinger(ctx, nick, domain)
 	if err != nil {
-		return "", errs.NotFound("%s does not tell who %s@%s is: %v", domain, nick, domain, err)
+		return "", errs.NotFound("%s does not resolve %s@%s: %v", domain, nick, domain, err)
 	}
 	return f.Actor, nil
 }
@@ -216,19 +216,19 @@ func (o *Operator) explainHistory(ctx context.Context, e *Explanation, name stri
 	return err
 }
 
-// explainFetch asks for a document, as if it were new, and says what would be done with it.
+// explainFetch fetches a document without the failure cache, and says what would be done with it.
 func (o *Operator) explainFetch(ctx context.Context, address string) *FetchedDocument {
 	o.fetcher.ForgetFailure(address)
 	doc, err := o.fetcher.DocumentForPage(ctx, address)
 	if err != nil {
-		f := &FetchedDocument{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
+		f := &FetchedDocument{Error: err.Error(), Verdict: "It could not be fetched now, and would be fetched again later."}
 		switch {
 		case remote.IsNotFoundOrGone(err):
-			f.Verdict = "Its server does not have it (any more), or does not show it to this one."
+			f.Verdict = "Its server does not have it, or does not serve it to this server."
 		case errors.Is(err, remote.ErrIDMismatch):
-			f.Verdict = "It would not be believed: it is not of the address at which it is."
+			f.Verdict = "It would be refused: its id is not the URL that it was fetched from."
 		case !remote.IsTemporary(err):
-			f.Verdict = "It would not be accepted."
+			f.Verdict = "It would be refused."
 		}
 		return f
 	}
@@ -236,32 +236,32 @@ func (o *Operator) explainFetch(ctx context.Context, address string) *FetchedDoc
 	switch {
 	case doc.Is(remote.ActorTypes...):
 		f.Owner = f.ID
-		f.Verdict = "It would be taken for an account."
+		f.Verdict = "It would be accepted as an account."
 		if doc.Text("inbox") == "" {
-			f.Verdict = "It would not be taken for an account: it has no inbox."
+			f.Verdict = "It would be refused as an account: it has no inbox."
 		}
 	case doc.Is(remote.NoteTypes...):
 		f.Owner = doc.Ref("attributedTo")
 		f.Verdict = o.objectVerdict(doc, f)
 	case handlers[f.Type] != nil:
 		f.Owner = doc.Ref("actor")
-		f.Verdict = "It is an activity: these count when they are delivered, or what they are about is asked for."
+		f.Verdict = "It is an activity: activities are processed when they are delivered."
 	default:
-		f.Verdict = "It is of a kind that this server makes nothing of."
+		f.Verdict = "Its type is not supported."
 	}
 	return f
 }
 
 func (o *Operator) objectVerdict(doc activity.Object, f *FetchedDocument) string {
 	if !activity.SameHost(f.Owner, f.ID, o.AllowLoopback) {
-		return "It would not be accepted: it says that it is by somebody of another server."
+		return "It would be refused: its author is on another host."
 	}
 	for _, key := range []string{"to", "cc"} {
 		for _, to := range doc.Refs(key, remote.MaxAddressees) {
 			if to == activity.Public || to == "as:Public" || to == "Public" {
-				return "It would be accepted: it is for everybody. It is kept if it is delivered by somebody who is followed or by a relay, if it mentions or answers somebody here, or if somebody looks for it."
+				return "It would be accepted: it is public or unlisted. It is stored if a followed account or a relay delivers it, if it mentions or replies to a local account, or if a user searches for it."
 			}
 		}
 	}
-	return "It would be accepted only if it is delivered for somebody here: it is not for everybody."
+	return "It would only be accepted if it is delivered to a local account: it is not public or unlisted."
 }

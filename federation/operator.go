@@ -15,11 +15,11 @@ import (
 	"svc/store"
 )
 
-// What is shown to the operator at most.
+// Limits of lists for the operator.
 const (
 	maxListedHosts       = 10_000
 	maxListed            = 200
-	maxUnreachableListed = 2000 // peers that cannot be reached
+	maxUnreachableListed = 2000
 	maxCounted           = 1_000_000
 )
 
@@ -35,17 +35,17 @@ type Operator struct {
 	db            *store.DB
 }
 
-// Peer is another server, as the operator sees it.
+// Peer is another server as the operator sees it.
 type Peer struct {
 	Host             string     `json:"host"`
-	Software         string     `json:"software"` // with its version; "": not known
+	Software         string     `json:"software"` // with its version; "": unknown
 	Failures         int        `json:"failures"` // in a row
 	BackoffUntil     *time.Time `json:"rest_until"`
 	UnreachableSince *time.Time `json:"unreachable_since"`
 	LastSuccessAt    *time.Time `json:"last_success_at"`
 	LastError        string     `json:"last_error"`
-	Signature        string     `json:"signature"` // which it takes; "": not known
-	RejectReason     string     `json:"refused"`   // why there are no dealings with it; "": there are
+	Signature        string     `json:"signature"` // the scheme that it accepts; "": unknown
+	RejectReason     string     `json:"refused"`   // why it is blocked; "": it is not
 }
 
 func (o *Operator) newPeer(h *store.Host) *Peer {
@@ -73,13 +73,13 @@ func timePointer(t *store.Time) *time.Time {
 	return &at
 }
 
-// PeerQuery asks for a part of the list of peers.
+// PeerQuery selects peers.
 type PeerQuery struct {
-	Unreachable bool   `json:"unreachable"` // only those that cannot be reached, the longest so first
-	After       string `json:"after"`       // the last one of the part before
+	Unreachable bool   `json:"unreachable"` // only unreachable peers, the longest unreachable first
+	After       string `json:"after"`       // the last host of the page before
 }
 
-// Peers lists the servers that something has been exchanged with, in order of name.
+// Peers lists the servers that this one has exchanged requests with, by name.
 func (o *Operator) Peers(ctx context.Context, q PeerQuery) ([]*Peer, error) {
 	rows, err := o.db.Hosts(ctx, q.After, maxListed)
 	if q.Unreachable {
@@ -92,7 +92,7 @@ func (o *Operator) Peers(ctx context.Context, q PeerQuery) ([]*Peer, error) {
 	return list, err
 }
 
-// UnreachableHosts returns since when which servers cannot be reached.
+// UnreachableHosts returns the unreachable hosts and since when.
 func (o *Operator) UnreachableHosts(ctx context.Context) (map[string]store.Time, error) {
 	rows, err := o.db.UnreachableHosts(ctx, maxListedHosts)
 	since := make(map[string]store.Time, len(rows))
@@ -102,31 +102,31 @@ func (o *Operator) UnreachableHosts(ctx context.Context) (map[string]store.Time,
 	return since, err
 }
 
-// QueueStatus is what waits to be delivered, and what has come in and is not done with.
+// QueueStatus is the state of the queues of deliveries and of incoming activities.
 type QueueStatus struct {
 	Hosts      []*HostQueue `json:"hosts"`
-	Deliveries []*Delivery  `json:"deliveries"` // some, if they were asked for
+	Deliveries []*Delivery  `json:"deliveries"` // some, if the query selects them
 	Incoming   struct {
 		Waiting int `json:"waiting"`
-		Failed  int `json:"failed"` // of these: at least once
+		Failed  int `json:"failed"` // of these, after at least one attempt
 		GivenUp int `json:"given_up"`
 	} `json:"received"`
-	FailedIncoming []*QueuedActivity `json:"troubled"` // some of what came in and failed, if that was asked for
+	FailedIncoming []*QueuedActivity `json:"troubled"` // some, if the query selects them
 }
 
-// HostQueue is what waits for a host.
+// HostQueue is the queue of deliveries to a host.
 type HostQueue struct {
 	Host        string     `json:"host"`
 	Queued      int        `json:"waiting"`
 	Parked      int        `json:"given_up"`
 	Oldest      time.Time  `json:"oldest"`
-	NextAttempt *time.Time `json:"next_try"` // nil: there is none
-	Attempts    int        `json:"attempts"` // of the one that was tried most
+	NextAttempt *time.Time `json:"next_try"` // nil: none
+	Attempts    int        `json:"attempts"` // the most of any delivery
 	LastError   string     `json:"last_error"`
 	Peer        *Peer      `json:"peer"`
 }
 
-// Delivery is something that waits to be delivered, or was given up.
+// Delivery is a queued or parked delivery.
 type Delivery struct {
 	ID          int64      `json:"id"`
 	Host        string     `json:"host"`
@@ -140,7 +140,7 @@ type Delivery struct {
 	LastError   string     `json:"last_error"`
 }
 
-// QueuedActivity is something that came in and is not done with.
+// QueuedActivity is an incoming activity that is queued or parked.
 type QueuedActivity struct {
 	ID          int64      `json:"id"`
 	Type        string     `json:"type"`
@@ -153,13 +153,13 @@ type QueuedActivity struct {
 	LastError   string     `json:"last_error"`
 }
 
-// QueueQuery says what is to be listed one by one.
+// QueueQuery selects what is listed one by one.
 type QueueQuery struct {
-	Host   string `json:"host"`   // only what is for this host, one by one
-	Failed bool   `json:"failed"` // only what was given up, one by one
+	Host   string `json:"host"`   // deliveries to this host
+	Failed bool   `json:"failed"` // parked deliveries, and incoming activities that failed
 }
 
-// QueueStatus tells what waits to be delivered, by host, and what has come in and is not done with.
+// QueueStatus returns the queued deliveries by host, and the incoming activities that are still queued.
 func (o *Operator) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus, error) {
 	if err := normalizeHost(&q.Host); err != nil {
 		return nil, err
@@ -195,20 +195,20 @@ func (o *Operator) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus,
 	return out, err
 }
 
-// normalizeHost brings a host that the operator has typed, if any, into the form in which hosts are known.
+// normalizeHost normalizes a host that the operator typed. "" stays.
 func normalizeHost(host *string) error {
 	if *host == "" {
 		return nil
 	}
 	form := text.NormalizeDomain(*host)
 	if form == "" {
-		return errs.BadRequest("%q is no host, as example.org is", *host)
+		return errs.BadRequest("%q is not a host; give one like example.org", *host)
 	}
 	*host = form
 	return nil
 }
 
-// hostQueues are what waits by host, most first.
+// hostQueues returns the queues by host, the longest first.
 func (o *Operator) hostQueues(ctx context.Context, q QueueQuery) ([]*HostQueue, error) {
 	of := make(map[string]*HostQueue)
 	list := []*HostQueue{}
@@ -252,7 +252,7 @@ func (o *Operator) hostQueues(ctx context.Context, q QueueQuery) ([]*HostQueue, 
 	return list, nil
 }
 
-// describeDeliveries says what deliveries bring.
+// describeDeliveries returns deliveries with the type and id of their activities.
 func (o *Operator) describeDeliveries(ctx context.Context, rows []*store.Delivery) ([]*Delivery, error) {
 	var ids []store.ActivityID
 	for _, d := range rows {
@@ -283,7 +283,7 @@ func (o *Operator) describeDeliveries(ctx context.Context, rows []*store.Deliver
 	return list, nil
 }
 
-// failedActivities lists what came in and failed; about: what waits, too, in which a text stands.
+// failedActivities lists incoming activities that failed. With about, it lists all queued ones that contain that text.
 func (o *Operator) failedActivities(ctx context.Context, about string) ([]*QueuedActivity, error) {
 	rows, err := o.db.FailedQueuedActivities(ctx, about, maxListed)
 	if err != nil {
@@ -319,20 +319,20 @@ func (o *Operator) failedActivities(ctx context.Context, about string) ([]*Queue
 	return list, nil
 }
 
-// RetryQuery says what is to be tried again at once: one of these.
+// RetryQuery selects what is retried now: one of the fields.
 type RetryQuery struct {
-	Host string `json:"host"` // all that waits for a host or came from it
-	ID   int64  `json:"id"`   // of a delivery, or of what came in
+	Host string `json:"host"` // deliveries to a host, and activities from it
+	ID   int64  `json:"id"`   // of a delivery or an incoming activity
 	All  bool   `json:"all"`
 }
 
-// RetryResult says how much is tried again.
+// RetryResult counts what is retried.
 type RetryResult struct {
 	Deliveries int `json:"deliveries"`
 	Incoming   int `json:"received"`
 }
 
-// Retry has what waits or was given up tried at once.
+// Retry makes queued and parked deliveries and incoming activities due now.
 func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error) {
 	if err := normalizeHost(&q.Host); err != nil {
 		return nil, err
@@ -352,7 +352,7 @@ func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error
 		}
 		q.Host = ""
 	case q.Host == "":
-		return nil, errs.BadRequest("Say what is to be tried again")
+		return nil, errs.BadRequest("Give a host, an id, or all")
 	}
 	for _, host := range hosts {
 		for more := true; more; {
@@ -395,12 +395,12 @@ func (o *Operator) retryOne(ctx context.Context, id int64, done *RetryResult) er
 		return err
 	})
 	if err == nil && done.Deliveries+done.Incoming == 0 {
-		err = errs.NotFound("Nothing with the id %d waits", id)
+		err = errs.NotFound("No queued delivery or activity has the id %d", id)
 	}
 	return err
 }
 
-// queuedHosts are all hosts for which something waits or was given up.
+// queuedHosts returns all hosts with queued or parked deliveries.
 func (o *Operator) queuedHosts(ctx context.Context) ([]string, error) {
 	var hosts []string
 	for _, parked := range []bool{false, true} {

@@ -23,22 +23,22 @@ type Outbox struct {
 	locks     [64]sync.Mutex // held while an entry is published, by actor id
 }
 
-// outgoing is an activity that is to be sent, and to whom.
+// outgoing is an activity to deliver, and its inboxes.
 type outgoing struct {
 	activity activity.Object
-	signer   store.AccountID // 0: who has done the deed
+	signer   store.AccountID // 0: the actor of the outbox entry
 	priority int
-	statusID *store.StatusID // the post that it hands over: if it is gone by then, nothing is sent
-	subject  int64           // what it is about (store.Dispatch)
+	statusID *store.StatusID // a status that must be available when the activity is sent
+	subject  int64           // see store.OutgoingActivity
 	replaces store.Replacement
 	inboxes  []string
 }
 
-// outboxBuilder makes activities of a deed by an account here: one, as a rule. None, or errs.ErrRecordNotFound, is what nobody needs to
-// hear of any more.
+// outboxBuilder makes the activities of an outbox entry of a local account, usually one. It returns none, or errs.ErrRecordNotFound, if the
+// change was undone meanwhile.
 type outboxBuilder func(*Outbox, context.Context, *store.Account, store.OutboxEntry) ([]*outgoing, error)
 
-// outboxBuilders are for each verb who tells of it.
+// outboxBuilders makes the activities of each type of outbox entry.
 var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.StatusCreated:      (*Outbox).buildStatusCreated,
 	store.StatusUpdated:      (*Outbox).buildStatusUpdated,
@@ -70,30 +70,30 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.ScrobbleCreated:    (*Outbox).buildScrobbleCreated,
 }
 
-// withdrawals are what is told of those, too, who are out of service: others should not go on showing what is gone.
+// Activities in withdrawals are also sent for unavailable accounts, so that other servers do not keep what is gone.
 var withdrawals = []store.OutboxType{
 	store.StatusDeleted, store.ReblogDeleted, store.FavouriteDeleted, store.ReactionDeleted, store.FollowDeleted, store.FollowRejected, store.BlockDeleted,
 	store.PinDeleted, store.ChatMessageDeleted, store.AccountDeleted,
 }
 
-// publish is the job that makes activities of a deed and queues them for all who are to hear of it.
-func (b *Outbox) publish(ctx context.Context, d store.OutboxEntry) error {
-	make := outboxBuilders[d.Type]
-	if make == nil {
-		return fmt.Errorf("no activity for the deed %q", d.Type)
+// publish is the job that builds the activities of an outbox entry and queues their deliveries.
+func (b *Outbox) publish(ctx context.Context, e store.OutboxEntry) error {
+	build := outboxBuilders[e.Type]
+	if build == nil {
+		return fmt.Errorf("no activity for the outbox entry type %q", e.Type)
 	}
-	// What one does is told in turn: else a job that has read how things were could queue that after another has how they are.
-	turn := &b.locks[uint64(d.ActorID>>10)%uint64(len(b.locks))] // the last bits of ids are 0 mostly
-	turn.Lock()
-	defer turn.Unlock()
-	actor, err := b.db.Account(ctx, d.ActorID)
+	// One entry of an actor at a time: otherwise a job that has read an old state could queue it after another has queued the new one.
+	lock := &b.locks[uint64(e.ActorID>>10)%uint64(len(b.locks))] // the last bits of most ids are 0
+	lock.Lock()
+	defer lock.Unlock()
+	actor, err := b.db.Account(ctx, e.ActorID)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	if actor.Unavailable && !slices.Contains(withdrawals, d.Type) {
+	if actor.Unavailable && !slices.Contains(withdrawals, e.Type) {
 		return nil
 	}
-	list, err := make(b, ctx, actor, d)
+	list, err := build(b, ctx, actor, e)
 	if err != nil || len(list) == 0 {
 		return ignoreNotFound(err)
 	}
@@ -101,7 +101,7 @@ func (b *Outbox) publish(ctx context.Context, d store.OutboxEntry) error {
 	for _, t := range list {
 		to := b.destinations(t.inboxes)
 		if carriesStatus(t.activity) && !isAddressedToPublic(t.activity) {
-			to = slices.DeleteFunc(to, func(d store.DeliveryTarget) bool { return b.Policies.Quarantined(d.Domain) })
+			to = slices.DeleteFunc(to, func(e store.DeliveryTarget) bool { return b.Policies.Quarantined(e.Domain) })
 		}
 		if len(to) == 0 {
 			continue
@@ -124,14 +124,14 @@ func (b *Outbox) publish(ctx context.Context, d store.OutboxEntry) error {
 	if len(out) == 0 {
 		return nil
 	}
-	out[len(out)-1].ID = d.ID // by which it is known if this job runs again
+	out[len(out)-1].ID = e.ID // so that enqueue does nothing if this job runs again
 	return b.enqueue(ctx, out)
 }
 
-// enqueueBatch is to how many inboxes something is queued in one transaction, so that others can write in between.
+// enqueueBatch is how many deliveries one transaction adds, so that other writers get their turn.
 const enqueueBatch = 500
 
-// enqueue queues activities, of which the last has an id: if that is there already, all are.
+// enqueue queues the deliveries of activities. It does nothing if the last one, which has an id, is queued already.
 func (b *Outbox) enqueue(ctx context.Context, out []*store.OutgoingActivity) error {
 	known, err := b.db.Activities(ctx, []store.ActivityID{out[len(out)-1].ID})
 	if len(known) > 0 || err != nil {
@@ -159,7 +159,7 @@ func (b *Outbox) enqueue(ctx context.Context, out []*store.OutgoingActivity) err
 	return nil
 }
 
-// encodeActivity writes an activity as it is sent. Who is addressed without the others knowing is never named (ActivityPub 6).
+// encodeActivity returns an activity as it is sent. bto and bcc are never sent (ActivityPub 6).
 func (b *Outbox) encodeActivity(a activity.Object) ([]byte, error) {
 	if a["published"] == nil {
 		a["published"] = store.At(b.db.Now()).String()
@@ -172,7 +172,7 @@ func (b *Outbox) encodeActivity(a activity.Object) ([]byte, error) {
 	return a.Bytes()
 }
 
-// destinations returns inboxes with their hosts, each once, without those with which there are to be no dealings.
+// destinations returns inboxes with their hosts, without duplicates and without blocked and malformed ones.
 func (b *Outbox) destinations(inboxes []string) []store.DeliveryTarget {
 	var to []store.DeliveryTarget
 	seen := make(map[string]bool, len(inboxes))
@@ -188,27 +188,27 @@ func (b *Outbox) destinations(inboxes []string) []store.DeliveryTarget {
 	return to
 }
 
-// carriesStatus tells whether an activity lets others read something that somebody has written.
+// carriesStatus returns true if an activity brings or names a status.
 func carriesStatus(a activity.Object) bool { return a.Is("Create", "Update", "Announce", "Add") }
 
-// isAddressedToPublic tells whether an activity is addressed to everybody. Other ones are not for servers in quarantine.
+// isAddressedToPublic returns true if an activity is public or unlisted. Quarantined hosts get no statuses that are not.
 func isAddressedToPublic(a activity.Object) bool {
 	return slices.ContainsFunc(append(a.Refs("to", remote.MaxAddressees), a.Refs("cc", remote.MaxAddressees)...), activity.IsPublic)
 }
 
-// newActivity makes the activity of a deed that has no id in the database but its own.
-func (b *Outbox) newActivity(d store.OutboxEntry, verb string, actor *store.Account, about any, to, cc []string) activity.Object {
+// newActivity makes an activity whose id is that of the outbox entry.
+func (b *Outbox) newActivity(e store.OutboxEntry, activityType string, actor *store.Account, object any, to, cc []string) activity.Object {
 	return activity.Object{
-		"id": b.documents.activityURI(int64(d.ID)), "type": verb, "actor": b.documents.actorURI(actor), "object": about, "to": stringValues(to), "cc": stringValues(cc),
+		"id": b.documents.activityURI(int64(e.ID)), "type": activityType, "actor": actor.URI, "object": object, "to": stringValues(to), "cc": stringValues(cc),
 	}
 }
 
-// newUndo takes an activity back. It has the whole of it, since many servers do not know it by its id (federation D5).
-func (b *Outbox) newUndo(d store.OutboxEntry, actor *store.Account, what activity.Object) activity.Object {
-	return b.newActivity(d, "Undo", actor, jsonMap(what), what.Refs("to", remote.MaxAddressees), what.Refs("cc", remote.MaxAddressees))
+// newUndo makes the Undo of an activity. It embeds the whole activity, because many servers do not find it by its id (federation D5).
+func (b *Outbox) newUndo(e store.OutboxEntry, actor *store.Account, what activity.Object) activity.Object {
+	return b.newActivity(e, "Undo", actor, jsonMap(what), what.Refs("to", remote.MaxAddressees), what.Refs("cc", remote.MaxAddressees))
 }
 
-// subjectHash returns a number for what activities are about that no row stands for.
+// subjectHash returns the subject of deliveries (store.OutgoingActivity) for what has no row: a relation of two accounts.
 func subjectHash(kind string, a, b store.AccountID) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", kind, a, b)

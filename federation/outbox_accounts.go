@@ -6,17 +6,17 @@ import (
 	"svc/store"
 )
 
-// What becomes of accounts here (federation 4.13, 4.18), and the messages of their chats (4.3).
+// Profiles, moves and deletions of local accounts (federation 4.13, 4.18), and chat messages (4.3).
 
-func (b *Outbox) buildProfileUpdated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	t, err := b.profileUpdate(ctx, actor, d)
+func (b *Outbox) buildProfileUpdated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	t, err := b.profileUpdate(ctx, actor, e)
 	if err != nil {
 		return nil, err
 	}
 	return []*outgoing{t}, nil
 }
 
-func (b *Outbox) profileUpdate(ctx context.Context, actor *store.Account, d store.OutboxEntry) (*outgoing, error) {
+func (b *Outbox) profileUpdate(ctx context.Context, actor *store.Account, e store.OutboxEntry) (*outgoing, error) {
 	o, err := b.documents.actorDocument(ctx, actor)
 	if err != nil {
 		return nil, err
@@ -27,46 +27,46 @@ func (b *Outbox) profileUpdate(ctx context.Context, actor *store.Account, d stor
 	}
 	to, cc := b.addressing(actor, store.Public, nil)
 	return &outgoing{
-		activity: b.newActivity(d, "Update", actor, jsonMap(o), to, cc),
+		activity: b.newActivity(e, "Update", actor, jsonMap(o), to, cc),
 		subject:  int64(actor.ID), replaces: store.ReplaceChanges, priority: store.LowPriority, inboxes: inboxes,
 	}, nil
 }
 
-// buildAccountMoved tells followers that an account has another one now. What that is has to be in its profile already when they look.
-func (b *Outbox) buildAccountMoved(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	if actor.MovedToID == nil || *actor.MovedToID != d.TargetID {
-		return nil, nil // it has changed since
+// buildAccountMoved sends an Update before the Move, so that followers find the new account in the profile.
+func (b *Outbox) buildAccountMoved(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	if actor.MovedToID == nil || *actor.MovedToID != e.TargetID {
+		return nil, nil // changed meanwhile
 	}
-	target, err := b.db.Account(ctx, d.TargetID)
+	target, err := b.db.Account(ctx, e.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	update, err := b.profileUpdate(ctx, actor, d)
+	update, err := b.profileUpdate(ctx, actor, e)
 	if err != nil {
 		return nil, err
 	}
 	update.activity["id"] = update.activity.ID() + "/profile"
-	a := b.newActivity(d, "Move", actor, b.documents.actorURI(actor), []string{b.documents.followersURI(actor)}, nil)
+	a := b.newActivity(e, "Move", actor, actor.URI, []string{b.documents.followersURI(actor)}, nil)
 	a["target"] = target.URI
 	move := &outgoing{activity: a, subject: update.subject, priority: store.StatusPriority, inboxes: update.inboxes}
 	return []*outgoing{update, move}, nil
 }
 
-// buildAccountDeleted tells all servers that an account is no more: somebody on each may have something of it.
-func (b *Outbox) buildAccountDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+// buildAccountDeleted sends the Delete to all known servers, because any of them may have something of the account.
+func (b *Outbox) buildAccountDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
 	known, err := b.db.KnownInboxes(ctx, maxInboxes)
 	if err != nil {
 		return nil, err
 	}
 	to, cc := b.addressing(actor, store.Public, nil)
 	return []*outgoing{{
-		activity: b.newActivity(d, "Delete", actor, b.documents.actorURI(actor), to, cc),
-		subject:  int64(actor.ID), replaces: store.ReplaceAll, priority: store.LowPriority, inboxes: append(d.Inboxes, known...),
+		activity: b.newActivity(e, "Delete", actor, actor.URI, to, cc),
+		subject:  int64(actor.ID), replaces: store.ReplaceAll, priority: store.LowPriority, inboxes: append(e.Inboxes, known...),
 	}}, nil
 }
 
-func (b *Outbox) buildChatMessageCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	m, err := b.db.ChatMessage(ctx, store.MessageID(d.RowID))
+func (b *Outbox) buildChatMessageCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	m, err := b.db.ChatMessage(ctx, store.MessageID(e.RowID))
 	if err != nil {
 		return nil, err
 	}
@@ -80,23 +80,22 @@ func (b *Outbox) buildChatMessageCreated(ctx context.Context, actor *store.Accou
 	}
 	to := []string{target.URI}
 	o := jsonMap{
-		"id": m.URI, "type": "ChatMessage", "attributedTo": b.documents.actorURI(actor), "actor": b.documents.actorURI(actor), "to": stringValues(to),
+		"id": m.URI, "type": "ChatMessage", "attributedTo": actor.URI, "actor": actor.URI, "to": stringValues(to),
 		"content": m.Content, "published": m.CreatedAt.String(), "tag": append([]any{}, b.documents.emojiTags(m.Content)...),
 	}
 	if len(media) > 0 {
 		o["attachment"] = b.documents.attachment(media[0], media[0].Description)
 	}
-	a := b.newActivity(d, "Create", actor, o, to, nil)
+	a := b.newActivity(e, "Create", actor, o, to, nil)
 	a["id"], a["published"] = b.documents.activityURI(int64(m.ID)), o["published"]
-	return b.toTarget(ctx, d, a, int64(m.ID), store.ReplaceNothing)
+	return b.toTarget(ctx, e, a, int64(m.ID), store.ReplaceNothing)
 }
 
-// buildChatMessageDeleted takes a message back.
-func (b *Outbox) buildChatMessageDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	target, err := b.db.Account(ctx, d.TargetID)
+func (b *Outbox) buildChatMessageDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	target, err := b.db.Account(ctx, e.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	a := b.newActivity(d, "Delete", actor, jsonMap{"id": d.URI, "type": "Tombstone"}, []string{target.URI}, nil)
-	return b.toTarget(ctx, d, a, d.RowID, store.ReplaceAll)
+	a := b.newActivity(e, "Delete", actor, jsonMap{"id": e.URI, "type": "Tombstone"}, []string{target.URI}, nil)
+	return b.toTarget(ctx, e, a, e.RowID, store.ReplaceAll)
 }

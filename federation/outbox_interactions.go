@@ -8,60 +8,59 @@ import (
 	"svc/store"
 )
 
-// What people here think of posts elsewhere: favourites, reactions, votes. It goes to the author only, in whose server's hands it is
-// who else hears of it (federation 4.6).
+// Favourites, reactions and votes. They are sent to the author only, whose server distributes them (federation 4.6).
 
-func (b *Outbox) buildFavouriteCreated(ctx context.Context, _ *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f, err := b.db.Favourite(ctx, store.FavouriteID(d.RowID))
+func (b *Outbox) buildFavouriteCreated(ctx context.Context, _ *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	f, err := b.db.Favourite(ctx, store.FavouriteID(e.RowID))
 	if f == nil || err != nil {
-		return nil, err // taken back
+		return nil, err // undone meanwhile
 	}
 	a, err := b.documents.likeActivity(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return b.toAuthor(ctx, d, a, store.ReplaceNothing)
+	return b.toAuthor(ctx, e, a, store.ReplaceNothing)
 }
 
-func (b *Outbox) buildFavouriteDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f := &store.Favourite{ID: store.FavouriteID(d.RowID), AccountID: actor.ID, StatusID: d.StatusID}
+func (b *Outbox) buildFavouriteDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	f := &store.Favourite{ID: store.FavouriteID(e.RowID), AccountID: actor.ID, StatusID: e.StatusID}
 	a, err := b.documents.likeActivity(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return b.toAuthor(ctx, d, b.newUndo(d, actor, a), store.ReplaceAll)
+	return b.toAuthor(ctx, e, b.newUndo(e, actor, a), store.ReplaceAll)
 }
 
-func (b *Outbox) buildReactionCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	r, err := b.db.Reaction(ctx, actor.ID, d.StatusID, d.Emoji)
-	if r == nil || err != nil || int64(r.ID) != d.RowID {
-		return nil, err // taken back
+func (b *Outbox) buildReactionCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	r, err := b.db.Reaction(ctx, actor.ID, e.StatusID, e.Emoji)
+	if r == nil || err != nil || int64(r.ID) != e.RowID {
+		return nil, err // undone meanwhile
 	}
 	a, err := b.documents.reactActivity(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return b.toAuthor(ctx, d, a, store.ReplaceNothing)
+	return b.toAuthor(ctx, e, a, store.ReplaceNothing)
 }
 
-func (b *Outbox) buildReactionDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	r := &store.Reaction{ID: store.ReactionID(d.RowID), AccountID: actor.ID, StatusID: d.StatusID, Emoji: d.Emoji, URL: d.EmojiURL}
+func (b *Outbox) buildReactionDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	r := &store.Reaction{ID: store.ReactionID(e.RowID), AccountID: actor.ID, StatusID: e.StatusID, Emoji: e.Emoji, URL: e.EmojiURL}
 	a, err := b.documents.reactActivity(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return b.toAuthor(ctx, d, b.newUndo(d, actor, a), store.ReplaceAll)
+	return b.toAuthor(ctx, e, b.newUndo(e, actor, a), store.ReplaceAll)
 }
 
-// toAuthor sends what somebody thinks of a post to who wrote it.
-func (b *Outbox) toAuthor(ctx context.Context, d store.OutboxEntry, a activity.Object, replaces store.Replacement) ([]*outgoing, error) {
-	inboxes, err := b.inboxesOf(ctx, d.TargetID)
-	return []*outgoing{{activity: a, subject: d.RowID, replaces: replaces, priority: store.UpdatePriority, inboxes: inboxes}}, err
+// toAuthor addresses an activity about a status to the inbox of its author.
+func (b *Outbox) toAuthor(ctx context.Context, e store.OutboxEntry, a activity.Object, replaces store.Replacement) ([]*outgoing, error) {
+	inboxes, err := b.inboxesOf(ctx, e.TargetID)
+	return []*outgoing{{activity: a, subject: e.RowID, replaces: replaces, priority: store.UpdatePriority, inboxes: inboxes}}, err
 }
 
-// buildVoteCreated sends a vote: a note for each option, which says nothing but its name (federation 4.3). Nobody can fetch them.
-func (b *Outbox) buildVoteCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	st, err := b.db.Status(ctx, d.StatusID)
+// buildVoteCreated sends a Create for each choice, with a Note that has only a name (federation 4.3). These notes cannot be fetched.
+func (b *Outbox) buildVoteCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	st, err := b.db.Status(ctx, e.StatusID)
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +78,15 @@ func (b *Outbox) buildVoteCreated(ctx context.Context, actor *store.Account, d s
 	}
 	var list []*outgoing
 	to, now := []string{author.URI}, store.At(b.db.Now()).String()
-	for _, choice := range d.Choices {
+	for _, choice := range e.Choices {
 		if choice < 0 || choice >= len(poll.Options.V) {
 			continue
 		}
 		note := jsonMap{
-			"id": fmt.Sprintf("%s/objects/%s/%d", b.BaseURL, d.ID, choice), "type": "Note", "attributedTo": b.documents.actorURI(actor),
+			"id": fmt.Sprintf("%s/objects/%s/%d", b.BaseURL, e.ID, choice), "type": "Note", "attributedTo": actor.URI,
 			"name": poll.Options.V[choice].Title, "inReplyTo": st.URI, "to": stringValues(to), "cc": stringValues(nil), "published": now,
 		}
-		a := b.newActivity(d, "Create", actor, note, to, nil)
+		a := b.newActivity(e, "Create", actor, note, to, nil)
 		a["id"], a["published"] = fmt.Sprintf("%s/%d", a.ID(), choice), now
 		list = append(list, &outgoing{activity: a, priority: store.HighPriority, inboxes: inboxes})
 	}

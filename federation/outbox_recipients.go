@@ -10,14 +10,14 @@ import (
 	"svc/store"
 )
 
-// Where audiences of activities take them in (federation 3.1).
+// Recipients of activities and their inboxes (federation 3.1).
 
 const (
-	maxInboxes    = 50_000 // of all servers that are known
-	maxInterested = 1000   // of each kind of those who had to do with a post
+	maxInboxes    = 50_000 // of an activity for all known servers
+	maxInterested = 1000   // accounts that interacted with a status, and servers that fetched it
 )
 
-// inboxesOf returns where accounts elsewhere take in what is for one of them alone.
+// inboxesOf returns the own inboxes of remote accounts.
 func (b *Outbox) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]string, error) {
 	boxes, err := b.db.RemoteRecipients(ctx, 0, ids)
 	inboxes := make([]string, len(boxes))
@@ -27,7 +27,7 @@ func (b *Outbox) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]strin
 	return inboxes, err
 }
 
-// sharedInboxesOf returns where the servers of accounts elsewhere take in what is for many.
+// sharedInboxesOf returns the shared inboxes of remote accounts, or their own if there is none.
 func (b *Outbox) sharedInboxesOf(ctx context.Context, ids []store.AccountID) ([]string, error) {
 	boxes, err := b.db.RemoteRecipients(ctx, 0, ids)
 	return deliveryInboxes(boxes), err
@@ -41,8 +41,8 @@ func deliveryInboxes(boxes []*store.RemoteRecipient) []string {
 	return inboxes
 }
 
-// remoteAudience returns where a post, or a boost, has to go, and how many of the people that it names live there. Who blocks its
-// author, or is blocked, does not get it.
+// remoteAudience returns the inboxes of a status or reblog, and how many remote accounts it addresses by name. Accounts with a block
+// between them and the author get nothing.
 func (b *Outbox) remoteAudience(ctx context.Context, st *store.Status) (inboxes []string, named int, err error) {
 	people, err := b.addressedAccounts(ctx, st)
 	if err != nil {
@@ -59,25 +59,25 @@ func (b *Outbox) remoteAudience(ctx context.Context, st *store.Status) (inboxes 
 	}
 	inboxes = deliveryInboxes(boxes)
 	if single && len(boxes) > 0 {
-		inboxes = []string{boxes[0].Inbox} // some servers take whose inbox it is for whom it is for (federation 3.1)
+		inboxes = []string{boxes[0].Inbox} // some servers address a message by the inbox that gets it (federation 3.1)
 	}
 	all, err := b.addFollowerInboxes(ctx, inboxes, st.AccountID, st.Visibility)
 	return all, len(boxes), err
 }
 
-// addressedAccounts returns to whom a post is addressed beside its visibility's own audience.
+// addressedAccounts returns the recipients of a status, without its author.
 func (b *Outbox) addressedAccounts(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
 	recipients, err := b.db.Recipients(ctx, []store.StatusID{st.ID})
 	var people []store.AccountID
 	for _, r := range recipients {
-		if r.AccountID != st.AccountID { // a direct post names its author too
+		if r.AccountID != st.AccountID { // the author is a recipient of direct statuses
 			people = append(people, r.AccountID)
 		}
 	}
 	return people, err
 }
 
-// relatedAuthors returns whose post a boost boosts, and whose posts an open one answers or quotes.
+// relatedAuthors returns the author of the reblogged status, and of the parent and the quoted status of a public or unlisted one.
 func (b *Outbox) relatedAuthors(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
 	var people []store.AccountID
 	var about []store.StatusID
@@ -102,7 +102,7 @@ func (b *Outbox) relatedAuthors(ctx context.Context, st *store.Status) ([]store.
 	return people, err
 }
 
-// addFollowerInboxes adds where the followers of an account take in what is of a visibility that is for them.
+// addFollowerInboxes adds the inboxes of the remote followers of an account, if the visibility includes followers.
 func (b *Outbox) addFollowerInboxes(ctx context.Context, inboxes []string, id store.AccountID, v store.Visibility) ([]string, error) {
 	switch v {
 	case store.Public, store.Unlisted, store.Private:
@@ -113,8 +113,8 @@ func (b *Outbox) addFollowerInboxes(ctx context.Context, inboxes []string, id st
 	return append(inboxes, followers...), err
 }
 
-// interestedInboxes returns where those elsewhere are who have boosted, favourited, answered … an open post, or asked for it. With one that is for
-// few some of them may have had to do while they were among those.
+// interestedInboxes returns the inboxes of accounts that interacted with a public or unlisted status, and of servers that fetched it. It
+// returns none for narrower visibilities, because an account may have left the audience.
 func (b *Outbox) interestedInboxes(ctx context.Context, st *store.Status) ([]string, error) {
 	if !isPublicOrUnlisted(st.Visibility) {
 		return nil, nil
@@ -131,13 +131,13 @@ func (b *Outbox) interestedInboxes(ctx context.Context, st *store.Status) ([]str
 	return append(deliveryInboxes(boxes), readers...), err
 }
 
-// splitByHost returns what goes to the members of a list: the servers get a copy each, in which nobody is named but the members there
-// (federation 3.1). members are those who live elsewhere, others inboxes of those who are to hear of it besides.
-func splitByHost(t *outgoing, members []*store.RemoteRecipient, others []string) []*outgoing {
+// splitByHost returns one copy of an activity per host for the members of a list; each copy addresses only the members on that host
+// (federation 3.1). other are further inboxes, which get a copy without recipients.
+func splitByHost(t *outgoing, members []*store.RemoteRecipient, other []string) []*outgoing {
 	hosts := make(map[string][]*store.RemoteRecipient)
 	for _, m := range members {
 		hosts[m.Domain] = append(hosts[m.Domain], m)
-		others = slices.DeleteFunc(others, func(inbox string) bool { return inbox == m.Inbox || inbox == m.SharedInbox })
+		other = slices.DeleteFunc(other, func(inbox string) bool { return inbox == m.Inbox || inbox == m.SharedInbox })
 	}
 	var list []*outgoing
 	for _, domain := range slices.Sorted(maps.Keys(hosts)) {
@@ -163,9 +163,9 @@ func splitByHost(t *outgoing, members []*store.RemoteRecipient, others []string)
 		}
 		list = append(list, &c)
 	}
-	if len(others) > 0 {
+	if len(other) > 0 {
 		rest := *t
-		rest.inboxes = others
+		rest.inboxes = other
 		list = append(list, &rest)
 	}
 	return list

@@ -9,104 +9,104 @@ import (
 	"svc/store"
 )
 
-// What is between somebody here and somebody elsewhere: follows and their answers, blocks, reports.
+// Follows and their answers, blocks, and reports.
 
-func (b *Outbox) buildFollowCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f, err := b.db.FollowOf(ctx, actor.ID, d.TargetID)
-	if f == nil || err != nil || int64(f.ID) != d.RowID {
-		return nil, err // taken back
+func (b *Outbox) buildFollowCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	f, err := b.db.FollowOf(ctx, actor.ID, e.TargetID)
+	if f == nil || err != nil || int64(f.ID) != e.RowID {
+		return nil, err // undone meanwhile
 	}
 	a, err := b.documents.followActivity(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return b.toTarget(ctx, d, a, subjectHash("follow", actor.ID, d.TargetID), store.ReplaceNothing)
+	return b.toTarget(ctx, e, a, subjectHash("follow", actor.ID, e.TargetID), store.ReplaceNothing)
 }
 
-func (b *Outbox) buildFollowDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	if f, err := b.db.FollowOf(ctx, actor.ID, d.TargetID); f != nil || err != nil {
-		return nil, err // and followed again
+func (b *Outbox) buildFollowDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	if f, err := b.db.FollowOf(ctx, actor.ID, e.TargetID); f != nil || err != nil {
+		return nil, err // followed again meanwhile
 	}
-	f := &store.Follow{ID: store.FollowID(d.RowID), FollowerID: actor.ID, TargetID: d.TargetID}
-	if d.URI != "" {
-		f.URI = &d.URI
+	f := &store.Follow{ID: store.FollowID(e.RowID), FollowerID: actor.ID, TargetID: e.TargetID}
+	if e.URI != "" {
+		f.URI = &e.URI
 	}
 	a, err := b.documents.followActivity(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return b.toTarget(ctx, d, b.newUndo(d, actor, a), subjectHash("follow", actor.ID, d.TargetID), store.ReplaceAll)
+	return b.toTarget(ctx, e, b.newUndo(e, actor, a), subjectHash("follow", actor.ID, e.TargetID), store.ReplaceAll)
 }
 
-func (b *Outbox) buildFollowAccepted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f, err := b.db.FollowOf(ctx, d.TargetID, actor.ID)
-	if f == nil || err != nil || f.Pending || int64(f.ID) != d.RowID {
+func (b *Outbox) buildFollowAccepted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	f, err := b.db.FollowOf(ctx, e.TargetID, actor.ID)
+	if f == nil || err != nil || f.Pending || int64(f.ID) != e.RowID {
 		return nil, err
 	}
-	return b.followAnswer(ctx, "Accept", actor, d)
+	return b.followAnswer(ctx, "Accept", actor, e)
 }
 
-func (b *Outbox) buildFollowRejected(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f, err := b.db.FollowOf(ctx, d.TargetID, actor.ID)
-	if err != nil || f != nil && int64(f.ID) != d.RowID {
-		return nil, err // asked again: that has an answer of its own
+func (b *Outbox) buildFollowRejected(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	f, err := b.db.FollowOf(ctx, e.TargetID, actor.ID)
+	if err != nil || f != nil && int64(f.ID) != e.RowID {
+		return nil, err // a newer follow request has an answer of its own
 	}
-	return b.followAnswer(ctx, "Reject", actor, d)
+	return b.followAnswer(ctx, "Reject", actor, e)
 }
 
-// followAnswer says yes or no to the Follow by somebody elsewhere, with the whole of that in it (federation 4.10). One without an id, as
-// after an import, gets one of ours.
-func (b *Outbox) followAnswer(ctx context.Context, verb string, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	follower, err := b.db.Account(ctx, d.TargetID)
+// followAnswer makes the Accept or Reject of a remote Follow, and embeds the Follow (federation 4.10). A Follow without an id, as after an
+// import, gets a local id.
+func (b *Outbox) followAnswer(ctx context.Context, activityType string, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	follower, err := b.db.Account(ctx, e.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	follow := jsonMap{"id": d.URI, "type": "Follow", "actor": follower.URI, "object": b.documents.actorURI(actor)}
-	if d.URI == "" {
-		follow["id"] = b.documents.activityURI(d.RowID)
+	follow := jsonMap{"id": e.URI, "type": "Follow", "actor": follower.URI, "object": actor.URI}
+	if e.URI == "" {
+		follow["id"] = b.documents.activityURI(e.RowID)
 	}
-	a := b.newActivity(d, verb, actor, follow, []string{follower.URI}, nil)
-	return b.toTarget(ctx, d, a, subjectHash("answer", actor.ID, follower.ID), store.ReplaceAll)
+	a := b.newActivity(e, activityType, actor, follow, []string{follower.URI}, nil)
+	return b.toTarget(ctx, e, a, subjectHash("answer", actor.ID, follower.ID), store.ReplaceAll)
 }
 
-// toTarget sends what is between two to the other one.
-func (b *Outbox) toTarget(ctx context.Context, d store.OutboxEntry, a activity.Object, subject int64, replaces store.Replacement) ([]*outgoing, error) {
-	inboxes, err := b.inboxesOf(ctx, d.TargetID)
+// toTarget addresses an activity to the target account of the outbox entry.
+func (b *Outbox) toTarget(ctx context.Context, e store.OutboxEntry, a activity.Object, subject int64, replaces store.Replacement) ([]*outgoing, error) {
+	inboxes, err := b.inboxesOf(ctx, e.TargetID)
 	return []*outgoing{{activity: a, subject: subject, replaces: replaces, priority: store.HighPriority, inboxes: inboxes}}, err
 }
 
-func (b *Outbox) buildBlockCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildBlock(ctx, actor, d, true)
+func (b *Outbox) buildBlockCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	return b.buildBlock(ctx, actor, e, true)
 }
 
-func (b *Outbox) buildBlockDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildBlock(ctx, actor, d, false)
+func (b *Outbox) buildBlockDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	return b.buildBlock(ctx, actor, e, false)
 }
 
-// buildBlock tells of a block or of its end, if the operator wants others to hear of blocks (federation 4.11). A block has no row with an
-// id, so its end cannot name that of the Block: others go by the two accounts.
-func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, d store.OutboxEntry, is bool) ([]*outgoing, error) {
+// buildBlock makes a Block or its Undo, if federation.send_blocks is on (federation 4.11). A block has no id of its own, so other servers
+// match the Undo by the two accounts.
+func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, e store.OutboxEntry, is bool) ([]*outgoing, error) {
 	if !b.SendBlocks {
 		return nil, nil
 	}
-	if blocked, err := b.db.Blocks(ctx, actor.ID, d.TargetID); blocked != is || err != nil {
-		return nil, err // it has changed since
+	if blocked, err := b.db.Blocks(ctx, actor.ID, e.TargetID); blocked != is || err != nil {
+		return nil, err // changed meanwhile
 	}
-	target, err := b.db.Account(ctx, d.TargetID)
+	target, err := b.db.Account(ctx, e.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	a := b.newActivity(d, "Block", actor, target.URI, []string{target.URI}, nil)
+	a := b.newActivity(e, "Block", actor, target.URI, []string{target.URI}, nil)
 	if !is {
 		a["id"] = a.ID() + "/block"
-		a = b.newUndo(d, actor, a)
+		a = b.newUndo(e, actor, a)
 	}
-	return b.toTarget(ctx, d, a, subjectHash("block", actor.ID, target.ID), store.ReplaceAll)
+	return b.toTarget(ctx, e, a, subjectHash("block", actor.ID, target.ID), store.ReplaceAll)
 }
 
-// buildReportCreated forwards a report to the staff of the server of whom it is about, in the name of this server (federation 4.12).
-func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	id := []store.ReportID{store.ReportID(d.RowID)}
+// buildReportCreated sends a Flag to the server of the reported account, in the name of the server actor (federation 4.12).
+func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	id := []store.ReportID{store.ReportID(e.RowID)}
 	reports, err := b.db.Reports(ctx, id)
 	if err != nil || len(reports) == 0 {
 		return nil, err
@@ -115,7 +115,7 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, d sto
 	if err != nil {
 		return nil, err
 	}
-	target, err := b.db.Account(ctx, d.TargetID)
+	target, err := b.db.Account(ctx, e.TargetID)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, d sto
 			things = append(things, st.URI)
 		}
 	}
-	a := b.newActivity(d, "Flag", server, stringValues(things), []string{target.URI}, nil)
+	a := b.newActivity(e, "Flag", server, stringValues(things), []string{target.URI}, nil)
 	a["content"] = reports[0].Comment
 	inboxes, err := b.sharedInboxesOf(ctx, []store.AccountID{target.ID})
 	return []*outgoing{{activity: a, signer: server.ID, priority: store.HighPriority, inboxes: inboxes}}, err

@@ -6,10 +6,10 @@ import (
 	"svc/store"
 )
 
-// What relays get of what people here post (federation 6.2): of the public only.
+// Deliveries to relays: public statuses only (federation 6.2).
 
-// relayInboxes returns the inboxes of relays that have accepted us: of those that are followed as actors, with others that follow our
-// relay actor; and of those of the Mastodon style.
+// relayInboxes returns the inboxes of accepted relays: of LitePub relays and followers of the relay actor, which get an Announce, and of
+// Mastodon-style relays, which get the activity.
 func (b *Outbox) relayInboxes(ctx context.Context) (litepub, raw []string, err error) {
 	rows, err := b.db.Relays(ctx)
 	if err != nil {
@@ -44,9 +44,8 @@ func (b *Outbox) relayInboxes(ctx context.Context) (litepub, raw []string, err e
 	return litepub, raw, nil
 }
 
-// addRelays adds what relays get of a new or an edited post: those of one style the activity itself, those of the other an Announce of a
-// new post by the relay actor of this server.
-func (b *Outbox) addRelays(ctx context.Context, d store.OutboxEntry, st *store.Status, t *outgoing) ([]*outgoing, error) {
+// addRelays adds what relays get of a new or edited public status: the activity itself, or an Announce by the relay actor of a new one.
+func (b *Outbox) addRelays(ctx context.Context, e store.OutboxEntry, st *store.Status, t *outgoing) ([]*outgoing, error) {
 	list := []*outgoing{t}
 	if st.Visibility != store.Public {
 		return list, nil
@@ -56,14 +55,14 @@ func (b *Outbox) addRelays(ctx context.Context, d store.OutboxEntry, st *store.S
 		return nil, err
 	}
 	t.inboxes = append(t.inboxes, raw...)
-	if d.Type != store.StatusCreated || len(litepub) == 0 {
+	if e.Type != store.StatusCreated || len(litepub) == 0 {
 		return list, nil
 	}
 	relay, err := b.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, err
 	}
-	announce := b.newActivity(d, "Announce", relay, st.URI, []string{b.documents.followersURI(relay)}, nil)
+	announce := b.newActivity(e, "Announce", relay, st.URI, []string{b.documents.followersURI(relay)}, nil)
 	return append(list, &outgoing{
 		activity: announce, signer: relay.ID, statusID: &st.ID, subject: int64(st.ID), priority: store.StatusPriority, inboxes: litepub,
 	}), nil

@@ -6,9 +6,9 @@ import (
 	"svc/store"
 )
 
-// buildScrobbleCreated tells followers what somebody listens to. Few servers understand it; that they refuse it says nothing about them.
-func (b *Outbox) buildScrobbleCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	p, err := b.db.Scrobble(ctx, store.ScrobbleID(d.RowID))
+// buildScrobbleCreated sends a Listen to followers. Few servers know it.
+func (b *Outbox) buildScrobbleCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	p, err := b.db.Scrobble(ctx, store.ScrobbleID(e.RowID))
 	if err != nil {
 		return nil, err
 	}
@@ -24,6 +24,6 @@ func (b *Outbox) buildScrobbleCreated(ctx context.Context, actor *store.Account,
 		track["externalLink"] = p.ExternalLink
 	}
 	inboxes, err := b.db.FollowerInboxes(ctx, actor.ID)
-	a := b.newActivity(d, "Listen", actor, track, to, cc)
+	a := b.newActivity(e, "Listen", actor, track, to, cc)
 	return []*outgoing{{activity: a, priority: store.UpdatePriority, inboxes: inboxes}}, err
 }

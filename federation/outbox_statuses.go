@@ -8,10 +8,10 @@ import (
 	"svc/store"
 )
 
-// What people here post, change, delete and boost.
+// Statuses: new, edited, deleted, reblogged and pinned ones.
 
-func (b *Outbox) buildStatusCreated(ctx context.Context, _ *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	st, err := b.db.Status(ctx, d.StatusID)
+func (b *Outbox) buildStatusCreated(ctx context.Context, _ *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	st, err := b.db.Status(ctx, e.StatusID)
 	if err != nil {
 		return nil, err
 	}
@@ -35,10 +35,10 @@ func (b *Outbox) buildStatusCreated(ctx context.Context, _ *store.Account, d sto
 	if named > 0 {
 		t.priority = store.HighPriority
 	}
-	return b.addRelays(ctx, d, st, t)
+	return b.addRelays(ctx, e, st, t)
 }
 
-// listMembers returns the members of a list, at the time when something was posted to it, who live elsewhere.
+// listMembers returns the remote members of a list at the time when a status was posted to it.
 func (b *Outbox) listMembers(ctx context.Context, st *store.Status) ([]*store.RemoteRecipient, error) {
 	people, err := b.addressedAccounts(ctx, st)
 	if err != nil {
@@ -47,7 +47,7 @@ func (b *Outbox) listMembers(ctx context.Context, st *store.Status) ([]*store.Re
 	return b.db.RemoteRecipients(ctx, st.AccountID, people)
 }
 
-// markListMessage says in an activity and its object that they are for the members of a list, whom they do not name (federation 4.1).
+// markListMessage marks an activity and its object as addressed to the members of a list, which they do not name (federation 4.1).
 func markListMessage(b *Outbox, t *outgoing, st *store.Status) *outgoing {
 	if st.ListID == nil {
 		return t
@@ -60,9 +60,9 @@ func markListMessage(b *Outbox, t *outgoing, st *store.Status) *outgoing {
 	return t
 }
 
-// buildStatusUpdated tells how a post is now, whatever has changed by then: its text, or the counts of its poll (federation 4.4).
-func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	st, err := b.db.Status(ctx, d.StatusID)
+// buildStatusUpdated sends the current state of a status: its text, or the counts of its poll (federation 4.4).
+func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	st, err := b.db.Status(ctx, e.StatusID)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, d
 	if err != nil {
 		return nil, err
 	}
-	a := b.newActivity(d, "Update", actor, jsonMap(o), o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees))
+	a := b.newActivity(e, "Update", actor, jsonMap(o), o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees))
 	for _, key := range []string{"context", "conversation", "directMessage"} {
 		if o[key] != nil {
 			a[key] = o[key]
@@ -92,18 +92,18 @@ func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, d
 		return nil, err
 	}
 	t.inboxes = append(t.inboxes, others...)
-	return b.addRelays(ctx, d, st, t)
+	return b.addRelays(ctx, e, st, t)
 }
 
-// buildStatusDeleted tells everybody who may have a post that it is gone (federation 4.5).
-func (b *Outbox) buildStatusDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	boxes, err := b.db.RemoteRecipients(ctx, 0, d.Recipients)
+// buildStatusDeleted sends the Delete to all servers that may have the status (federation 4.5).
+func (b *Outbox) buildStatusDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	boxes, err := b.db.RemoteRecipients(ctx, 0, e.Recipients)
 	if err != nil {
 		return nil, err
 	}
 	named := []string{}
-	if d.Visibility != store.ListOnly { // whose members do not know one another
-		people, err := b.db.Accounts(ctx, d.Recipients)
+	if e.Visibility != store.ListOnly { // its recipients may not learn of each other
+		people, err := b.db.Accounts(ctx, e.Recipients)
 		if err != nil {
 			return nil, err
 		}
@@ -113,22 +113,22 @@ func (b *Outbox) buildStatusDeleted(ctx context.Context, actor *store.Account, d
 			}
 		}
 	}
-	to, cc := b.addressing(actor, d.Visibility, named)
+	to, cc := b.addressing(actor, e.Visibility, named)
 	t := &outgoing{
-		activity: b.newActivity(d, "Delete", actor, jsonMap{"id": d.URI, "type": "Tombstone"}, to, cc),
-		subject:  int64(d.StatusID), replaces: store.ReplaceAll, priority: store.LowPriority,
+		activity: b.newActivity(e, "Delete", actor, jsonMap{"id": e.URI, "type": "Tombstone"}, to, cc),
+		subject:  int64(e.StatusID), replaces: store.ReplaceAll, priority: store.LowPriority,
 	}
-	if d.Visibility == store.ListOnly {
-		return splitByHost(t, boxes, d.Inboxes), nil
+	if e.Visibility == store.ListOnly {
+		return splitByHost(t, boxes, e.Inboxes), nil
 	}
 	inboxes := deliveryInboxes(boxes)
-	if d.Visibility == store.Direct && len(named) == 1 && len(boxes) == 1 {
-		inboxes = []string{boxes[0].Inbox} // where the post has gone: it comes after that
+	if e.Visibility == store.Direct && len(named) == 1 && len(boxes) == 1 {
+		inboxes = []string{boxes[0].Inbox} // the inbox that got the Create, so that the order is kept
 	}
-	if t.inboxes, err = b.addFollowerInboxes(ctx, append(inboxes, d.Inboxes...), actor.ID, d.Visibility); err != nil {
+	if t.inboxes, err = b.addFollowerInboxes(ctx, append(inboxes, e.Inboxes...), actor.ID, e.Visibility); err != nil {
 		return nil, err
 	}
-	if d.Visibility == store.Public {
+	if e.Visibility == store.Public {
 		litepub, raw, err := b.relayInboxes(ctx)
 		if err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func (b *Outbox) buildStatusDeleted(ctx context.Context, actor *store.Account, d
 	return []*outgoing{t}, nil
 }
 
-// addressing returns whom what is of a visibility is for, beside others the named (federation 4.1).
+// addressing returns to and cc of a visibility, with further recipients in to (federation 4.1).
 func (b *Outbox) addressing(actor *store.Account, v store.Visibility, named []string) (to, cc []string) {
 	switch followers := b.documents.followersURI(actor); v {
 	case store.Public:
@@ -151,8 +151,8 @@ func (b *Outbox) addressing(actor *store.Account, v store.Visibility, named []st
 	return named, nil
 }
 
-func (b *Outbox) buildReblogCreated(ctx context.Context, _ *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	boost, err := b.db.Status(ctx, d.StatusID)
+func (b *Outbox) buildReblogCreated(ctx context.Context, _ *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	boost, err := b.db.Status(ctx, e.StatusID)
 	if err != nil {
 		return nil, err
 	}
@@ -165,46 +165,46 @@ func (b *Outbox) buildReblogCreated(ctx context.Context, _ *store.Account, d sto
 	return []*outgoing{t}, err
 }
 
-func (b *Outbox) buildReblogDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	original, err := b.db.Status(ctx, d.StatusID)
+func (b *Outbox) buildReblogDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	original, err := b.db.Status(ctx, e.StatusID)
 	if err != nil {
-		return nil, err // who has heard of the boost hears that the original is gone
+		return nil, err // the Delete of the original is enough
 	}
 	boxes, err := b.db.RemoteRecipients(ctx, 0, []store.AccountID{original.AccountID})
 	if err != nil {
 		return nil, err
 	}
-	to, cc := b.addressing(actor, d.Visibility, nil)
+	to, cc := b.addressing(actor, e.Visibility, nil)
 	for _, author := range boxes {
 		cc = append(cc, author.URI)
 	}
 	announce := activity.Object{
-		"id": d.URI, "type": "Announce", "actor": b.documents.actorURI(actor), "object": original.URI, "to": stringValues(to), "cc": stringValues(cc),
+		"id": e.URI, "type": "Announce", "actor": actor.URI, "object": original.URI, "to": stringValues(to), "cc": stringValues(cc),
 	}
-	t := &outgoing{activity: b.newUndo(d, actor, announce), subject: d.RowID, replaces: store.ReplaceAll, priority: store.UpdatePriority}
-	t.inboxes, err = b.addFollowerInboxes(ctx, deliveryInboxes(boxes), actor.ID, d.Visibility)
+	t := &outgoing{activity: b.newUndo(e, actor, announce), subject: e.RowID, replaces: store.ReplaceAll, priority: store.UpdatePriority}
+	t.inboxes, err = b.addFollowerInboxes(ctx, deliveryInboxes(boxes), actor.ID, e.Visibility)
 	return []*outgoing{t}, err
 }
 
-// buildPinCreated tells that a post is shown on top of its author's profile (federation 4.14).
-func (b *Outbox) buildPinCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildPin(ctx, actor, d, "Add", true)
+// buildPinCreated sends the Add of a status to the featured collection (federation 4.14).
+func (b *Outbox) buildPinCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	return b.buildPin(ctx, actor, e, "Add", true)
 }
 
-func (b *Outbox) buildPinDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildPin(ctx, actor, d, "Remove", false)
+func (b *Outbox) buildPinDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	return b.buildPin(ctx, actor, e, "Remove", false)
 }
 
-func (b *Outbox) buildPin(ctx context.Context, actor *store.Account, d store.OutboxEntry, verb string, is bool) ([]*outgoing, error) {
-	st, err := b.db.Status(ctx, d.StatusID)
+func (b *Outbox) buildPin(ctx context.Context, actor *store.Account, e store.OutboxEntry, activityType string, is bool) ([]*outgoing, error) {
+	st, err := b.db.Status(ctx, e.StatusID)
 	if err != nil {
 		return nil, err
 	}
 	if pinned, err := b.db.Pinned(ctx, st.ID); pinned != is || err != nil {
-		return nil, err // it has changed since
+		return nil, err // changed meanwhile
 	}
 	to, cc := b.addressing(actor, st.Visibility, nil)
-	a := b.newActivity(d, verb, actor, st.URI, to, cc)
+	a := b.newActivity(e, activityType, actor, st.URI, to, cc)
 	a["target"] = actor.URI + "/collections/featured"
 	t := &outgoing{activity: a, statusID: &st.ID, priority: store.UpdatePriority}
 	t.subject, t.replaces = subjectHash("pin", actor.ID, store.AccountID(st.ID)), store.ReplaceAll

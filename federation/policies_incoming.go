@@ -10,7 +10,7 @@ import (
 	"svc/store"
 )
 
-// applyPoliciesToMessage has a message of a chat from elsewhere pass the policies, as a post for one person.
+// applyPoliciesToMessage passes a remote chat message through the policies, as a post for one recipient.
 func (r *Receiver) applyPoliciesToMessage(ctx context.Context, from, to *store.Account, m *social.IncomingChatMessage) error {
 	p := policy.ChatMessage(from, to, m.Content, m.Attachment)
 	p.Host, p.ID, p.PublishedAt = r.reader.HostOf(from), m.URI, m.CreatedAt
@@ -33,7 +33,7 @@ func (r *Receiver) applyPoliciesToMessage(ctx context.Context, from, to *store.A
 	return nil
 }
 
-// applyPoliciesToActivity has an activity that brings no post of its own pass the policies, which may narrow for whom a boost is.
+// applyPoliciesToActivity passes an activity without a post through the policies, which may narrow the visibility of a reblog.
 func (r *Receiver) applyPoliciesToActivity(ctx context.Context, in *inbox.Activity) error {
 	d := &policy.Activity{
 		Type: in.Type, Actor: in.Actor, ActorID: in.Actor.URI, Host: r.reader.HostOf(in.Actor), ObjectIDs: in.Refs("object", remote.MaxAddressees),
@@ -44,7 +44,7 @@ func (r *Receiver) applyPoliciesToActivity(ctx context.Context, in *inbox.Activi
 	switch in.Type {
 	case "Create", "Update":
 		if o := in.Object.Object("object"); o == nil || o.Is("ChatMessage") || o.Is(remote.NoteTypes...) && !remote.IsVote(o) {
-			return nil // it passes as a post
+			return nil // applyPoliciesToNote or applyPoliciesToMessage decides
 		}
 	case "Flag":
 		d.Content = flagComment(in.Object)

@@ -28,16 +28,16 @@ type Relays struct {
 	subscribed atomic.Bool                              // to at least one relay, accepted or not
 }
 
-// isAccepted tells whether an account is a relay that we have subscribed to and that has accepted.
+// isAccepted returns true if an account is a relay that has accepted our Follow.
 func (rel *Relays) isAccepted(id store.AccountID) bool {
 	ids := rel.accountIDs.Load()
 	return ids != nil && (*ids)[id]
 }
 
-// hasRelays tells whether activities may come by a relay, of actors that are not known, or from one whose actor is not known yet.
+// hasRelays returns true if activities may arrive through relays.
 func (rel *Relays) hasRelays() bool { return rel.subscribed.Load() }
 
-// loadRelays looks anew whose deliveries are taken.
+// loadRelays reads the subscribed relays.
 func (rel *Relays) loadRelays(ctx context.Context) error {
 	rows, err := rel.db.Relays(ctx)
 	if err != nil {
@@ -54,18 +54,17 @@ func (rel *Relays) loadRelays(ctx context.Context) error {
 	return nil
 }
 
-// Relay is a relay as the staff see it.
+// Relay is a relay as the admin API shows it.
 type Relay struct {
-	Actor        string `json:"actor"`         // its address, as it was given
-	FollowedBack bool   `json:"followed_back"` // it has accepted the subscription
+	Actor        string `json:"actor"`         // the URL that staff gave
+	FollowedBack bool   `json:"followed_back"` // accepted
 }
 
 func newRelay(r *store.Relay) *Relay { return &Relay{Actor: r.Address, FollowedBack: r.Accepted} }
 
-// maxRelays is how many relays can be subscribed to.
-const maxRelays = 100
+const maxRelays = 100 // subscriptions
 
-// List lists the relays that this server has subscribed to, or asked to, in the order in which that was done.
+// List returns the relays that this server has subscribed to, in the order of subscription.
 func (rel *Relays) List(ctx context.Context) ([]*Relay, error) {
 	rows, err := rel.db.Relays(ctx)
 	list := make([]*Relay, 0, len(rows))
@@ -75,11 +74,11 @@ func (rel *Relays) List(ctx context.Context) ([]*Relay, error) {
 	return list, err
 }
 
-// Follow subscribes to a relay: by the address of its actor or, if it is of the Mastodon style, of its inbox, which ends in
-// /inbox (federation 6). One that has been asked before and has not accepted is asked again.
+// Follow subscribes to a relay by the URL of its actor, or of its inbox if it is Mastodon-style and ends in /inbox (federation 6). It sends
+// the Follow again if the relay has not accepted.
 func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 	if rel.disabled {
-		return nil, errs.BadRequest("This server does not talk with others (federation.enabled)")
+		return nil, errs.BadRequest("Federation is off (federation.enabled)")
 	}
 	row, err := rel.findRelay(ctx, address)
 	if err != nil {
@@ -106,7 +105,7 @@ func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 				return err
 			}
 			if len(all) >= maxRelays {
-				return errs.BadRequest("There can be no more than %d relays", maxRelays)
+				return errs.BadRequest("At most %d relays are allowed", maxRelays)
 			}
 			row.ID = tx.NewRelayID()
 			row.FollowURI = rel.documents.activityURI(int64(row.ID))
@@ -124,20 +123,20 @@ func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	rel.log.Info("relay asked", "relay", row.Address)
+	rel.log.Info("relay follow sent", "relay", row.Address)
 	return newRelay(row), rel.loadRelays(ctx)
 }
 
-// relayFollow is the Follow by which a relay is subscribed to.
+// relayFollow returns the Follow that subscribes to a relay.
 func relayFollow(id string, self *store.Account, object string) activity.Object {
 	return activity.Object{"id": id, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{}}
 }
 
-// Unfollow ends a subscription and tells the relay. That fails if the relay cannot be reached; with force it is told if it can be.
+// Unfollow ends a subscription. It fails if the relay is unreachable, unless force is set.
 func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) error {
 	row, err := rel.findRelay(ctx, address)
 	if err == nil && row == nil {
-		err = errs.NotFound("There is no relay %s", address)
+		err = errs.NotFound("No relay has the URL %s", address)
 	}
 	if err != nil {
 		return err
@@ -147,7 +146,7 @@ func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) err
 		return err
 	}
 	if err := rel.checkRelayReachable(ctx, row); err != nil && !force {
-		return errs.BadRequest("The relay cannot be reached (%v): to leave it nonetheless, use force", err)
+		return errs.BadRequest("The relay is unreachable (%v); use force to leave it anyway", err)
 	}
 	err = rel.db.Update(ctx, func(tx *store.Tx) error {
 		object, err := relayTarget(ctx, tx, row)
@@ -167,7 +166,7 @@ func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) err
 	if err != nil {
 		return err
 	}
-	rel.log.Info("relay left", "relay", row.Address)
+	rel.log.Info("relay unfollowed", "relay", row.Address)
 	return rel.loadRelays(ctx)
 }
 
@@ -178,7 +177,7 @@ func (rel *Relays) undoRelayFollow(tx *store.Tx, self *store.Account, r *store.R
 	}
 }
 
-// findRelay returns the relay of an address: the one that the staff gave, or its actor's. nil if there is none.
+// findRelay returns the relay of a URL that staff gave, or of an actor id; nil if there is none.
 func (rel *Relays) findRelay(ctx context.Context, address string) (*store.Relay, error) {
 	row, err := rel.db.RelayByAddress(ctx, address)
 	if row != nil || err != nil {
@@ -194,15 +193,15 @@ func (rel *Relays) findRelay(ctx context.Context, address string) (*store.Relay,
 	return rel.db.RelayOf(ctx, account.ID)
 }
 
-// resolveRelay finds out how to subscribe to a relay that is new.
+// resolveRelay returns a new relay for a URL.
 func (rel *Relays) resolveRelay(ctx context.Context, address string) (*store.Relay, error) {
 	switch _, err := rel.fetcher.FetchableHost(address); {
 	case errors.Is(err, remote.ErrLocal):
-		return nil, errs.BadRequest("That is this server itself")
+		return nil, errs.BadRequest("The URL is of this server")
 	case errors.Is(err, activity.ErrMalformed):
 		return nil, invalidRelay(address)
 	case err != nil:
-		return nil, errs.BadRequest("There are to be no dealings with that server: %v", err)
+		return nil, errs.BadRequest("The server is blocked: %v", err)
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Fragment != "" || len(address) > 2048 {
@@ -227,18 +226,19 @@ func (rel *Relays) resolveRelay(ctx context.Context, address string) (*store.Rel
 }
 
 func invalidRelay(address string) error {
-	return errs.BadRequest("%q is no address of a relay, as https://relay.example.org/actor is", address)
+	return errs.BadRequest("%q is not the URL of a relay; give one like https://relay.example.org/actor", address)
 }
 
-// relayFetchError is what the staff is told of an actor that could not be had.
+// relayFetchError is the error for staff if the actor of a relay could not be fetched.
 func relayFetchError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return errs.BadRequest("The actor of the relay could not be read: %v", err)
+	return errs.BadRequest("The actor of the relay could not be fetched: %v", err)
 }
 
-// checkRelayReachable tells why a relay cannot be reached. Of one in the Mastodon style that has not answered yet there is nothing to ask.
+// checkRelayReachable returns an error if the actor of a relay cannot be fetched. A Mastodon-style relay that has not answered has no known
+// actor.
 func (rel *Relays) checkRelayReachable(ctx context.Context, r *store.Relay) error {
 	if r.AccountID == nil {
 		return nil
@@ -251,18 +251,18 @@ func (rel *Relays) checkRelayReachable(ctx context.Context, r *store.Relay) erro
 	return err
 }
 
-// accountReader are what is known of accounts, in a transaction or outside of one.
+// accountReader is a *store.DB or a *store.Tx.
 type accountReader interface {
 	Account(context.Context, store.AccountID) (*store.Account, error)
 }
 
-// fetchRelayActor asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
+// fetchRelayActor fetches the actor of a relay without the failure cache, because staff may have fixed the cause.
 func (rel *Relays) fetchRelayActor(ctx context.Context, uri string) (*store.Account, error) {
 	rel.fetcher.ForgetFailure(activity.WithoutFragment(uri))
 	return rel.actors.FetchActor(ctx, uri)
 }
 
-// relayTarget returns what a relay is asked to let us follow.
+// relayTarget returns the object of the Follow for a relay.
 func relayTarget(ctx context.Context, known accountReader, r *store.Relay) (string, error) {
 	if !r.Litepub || r.AccountID == nil {
 		return activity.Public, nil
@@ -274,13 +274,12 @@ func relayTarget(ctx context.Context, known accountReader, r *store.Relay) (stri
 	return account.URI, nil
 }
 
-// enqueueForRelay queues an activity of our relay actor for a relay. What it was told before and has not heard yet, it need not hear.
+// enqueueForRelay queues an activity of the relay actor for a relay, in place of those that are still queued.
 func (rel *Relays) enqueueForRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
 	return rel.outbox.enqueueTo(ctx, tx, self, o, r.Inbox, int64(r.ID))
 }
 
-// enqueueTo queues an activity of an actor of this server for an inbox, ahead of what goes to many, and in place of what waits about the
-// same subject.
+// enqueueTo queues an activity of a server actor for an inbox with high priority, in place of queued ones about the same subject.
 func (b *Outbox) enqueueTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string, subject int64) error {
 	body, err := b.encodeActivity(o)
 	if err != nil {
@@ -292,7 +291,7 @@ func (b *Outbox) enqueueTo(ctx context.Context, tx *store.Tx, self *store.Accoun
 	})
 }
 
-// removeFollow ends a follow, if there is one.
+// removeFollow removes a follow, if there is one.
 func removeFollow(ctx context.Context, tx *store.Tx, follower, target store.AccountID) error {
 	f, err := tx.FollowOf(ctx, follower, target)
 	if f == nil || err != nil {

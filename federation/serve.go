@@ -25,19 +25,19 @@ type DocumentServer struct {
 	fetcherLookups chan struct{} // a slot for each fetcher that is being identified
 }
 
-// Response is a document that was asked for.
+// Response is a document to serve.
 type Response struct {
 	Status  int
 	Body    []byte
-	Private bool // it depends on who asks
+	Private bool // depends on the requester
 }
 
-// errSignatureRequired is the answer to who does not say who they are, where documents are shown to those only who do (federation 2.6).
-var errSignatureRequired = errs.Unauthorized("Requests have to be signed here")
+// errSignatureRequired is the answer to an unsigned request if federation.authorized_fetch is on (federation 2.6).
+var errSignatureRequired = errs.Unauthorized("A signature is required")
 
-// authorizedSigner finds out who asks for something. open says that everybody may have it: then nobody is asked for keys, and a signature that is
-// not understood counts for nothing. Of what is not open strangers get no more than who does not sign: their keys are not asked for
-// either, so that they are not more work.
+// authorizedSigner returns the account that signed a request, nil if it is unsigned. For a public document, keys are not fetched, and a
+// signature that cannot be verified is ignored. For others, only keys of known accounts are fetched, so that unknown ones cause no
+// requests.
 func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, open bool) (*store.Account, error) {
 	if s.AuthorizedFetch {
 		signer, err := s.verifier.VerifyRequest(ctx, r)
@@ -63,7 +63,7 @@ func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, 
 	return signer, err
 }
 
-// respond makes an answer of a document.
+// respond returns a document as a response.
 func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Response, error) {
 	body, err := withContext(o).Bytes()
 	if err != nil {
@@ -72,10 +72,10 @@ func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Res
 	return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
 }
 
-// formerTypes are the types of what tombstones stand for.
+// formerTypes are the former types of tombstones.
 var formerTypes = map[string]string{store.TombstoneStatus: "Note", store.TombstonePoll: "Question", store.TombstoneMessage: "ChatMessage"}
 
-// respondTombstone is the answer of what is there no more.
+// respondTombstone returns the response for a deleted object.
 func (s *DocumentServer) respondTombstone(uri, kind string, at store.Time) (*Response, error) {
 	a, err := s.respond(tombstone(uri, kind, at), nil)
 	if err == nil {
@@ -84,8 +84,8 @@ func (s *DocumentServer) respondTombstone(uri, kind string, at store.Time) (*Res
 	return a, err
 }
 
-// ServeActor answers with a local account's actor: a tombstone if it was deleted. Who signs with a key that cannot be had at the moment is
-// given as much as it takes to have dealings with the account: perhaps their server waits for ours to show a key first.
+// ServeActor returns the actor of a local account, or its tombstone. If the key of the signer cannot be fetched now, it returns the minimal
+// actor: the other server may be waiting for our key first.
 func (s *DocumentServer) ServeActor(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
 	signer, err := s.authorizedSigner(ctx, r, true)
 	var refusal *errs.Error
@@ -112,7 +112,7 @@ func (s *DocumentServer) ServeActor(ctx context.Context, r *http.Request, a *sto
 	return s.respond(o, signer)
 }
 
-// unavailableResponse is the answer of an account that is not there to others; nil if it is.
+// unavailableResponse returns the response for an account that is deleted or unavailable; nil if it is neither.
 func (s *DocumentServer) unavailableResponse(a *store.Account) (*Response, error) {
 	switch {
 	case !a.Local():
@@ -125,8 +125,7 @@ func (s *DocumentServer) unavailableResponse(a *store.Account) (*Response, error
 	return nil, nil
 }
 
-// ServeServerActor answers with one of the actors of the server, by its path. Nobody needs a signature for that: it is by these actors that
-// signatures are verified (federation 1.1).
+// ServeServerActor returns a server actor by its path. It needs no signature, because these actors verify ours (federation 1.1).
 func (s *DocumentServer) ServeServerActor(ctx context.Context, path string) (*Response, error) {
 	a, err := s.ServerActor(ctx, path)
 	if err != nil {
@@ -143,8 +142,8 @@ func (s *DocumentServer) ServeServerActor(ctx context.Context, path string) (*Re
 	return answer, err
 }
 
-// ServerActor returns one of the actors of the server, by its path. The one for relays is there only if this server is one, or has
-// subscribed to one (federation 1.1).
+// ServerActor returns a server actor by its path. The relay actor exists only if this server is a relay or has subscribed to one
+// (federation 1.1).
 func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.Account, error) {
 	if path != remote.FetchActorPath && path != relayActorPath {
 		return nil, errs.ErrRecordNotFound
@@ -155,7 +154,7 @@ func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.A
 	return s.local.serverActor(ctx, path)
 }
 
-// ServerActorByName is Self by the name of the actor.
+// ServerActorByName is ServerActor by the name of the actor.
 func (s *DocumentServer) ServerActorByName(ctx context.Context, name string) (*store.Account, error) {
 	switch name {
 	case fetchActorName:
@@ -166,7 +165,7 @@ func (s *DocumentServer) ServerActorByName(ctx context.Context, name string) (*s
 	return nil, errs.ErrRecordNotFound
 }
 
-// ServeObject answers with a status. What the caller may not see, and what is only for this server, is not there (federation 1.10).
+// ServeObject returns the object of a status. It is not found if the requester may not see it, or if it is local-only (federation 1.10).
 func (s *DocumentServer) ServeObject(ctx context.Context, r *http.Request, id store.StatusID) (*Response, error) {
 	body, generation := s.documents.cachedObject(id)
 	st, signer, err := s.visibleStatus(ctx, r, id)
@@ -210,8 +209,8 @@ func (s *DocumentServer) serveStatus(ctx context.Context, st *store.Status, sign
 	return s.respond(o, signer)
 }
 
-// visibleStatus returns a local status or boost that the caller may see, and who that is. Whether it is there or not makes no difference to who
-// may not see it.
+// visibleStatus returns a local status or reblog that the requester may see, and the requester. Without permission, an existing status is
+// like a missing one.
 func (s *DocumentServer) visibleStatus(ctx context.Context, r *http.Request, id store.StatusID) (*store.Status, *store.Account, error) {
 	st, err := s.db.VisibleStatus(ctx, 0, id)
 	if err != nil && !errs.IsNotFound(err) {
@@ -233,7 +232,7 @@ func (s *DocumentServer) visibleStatus(ctx context.Context, r *http.Request, id 
 	return st, signer, err
 }
 
-// ServeActivity answers with the activity of an id: that which made a row, as it would be today, or one that is on its way to others.
+// ServeActivity returns an activity by id: rebuilt from the row that it made, or one that is queued for delivery.
 func (s *DocumentServer) ServeActivity(ctx context.Context, r *http.Request, id store.ActivityID) (*Response, error) {
 	st, signer, err := s.visibleStatus(ctx, r, store.StatusID(id))
 	switch {
@@ -264,7 +263,7 @@ func (s *DocumentServer) ServeActivity(ctx context.Context, r *http.Request, id 
 	return nil, err
 }
 
-// activityByID returns an activity that is neither a Create nor an Announce, if signer (nil: everybody) may read it.
+// activityByID returns an activity that is neither a Create nor an Announce, if signer (nil: anybody) may read it.
 func (s *DocumentServer) activityByID(ctx context.Context, id store.ActivityID, signer *store.Account) (activity.Object, error) {
 	f, err := s.db.Favourite(ctx, store.FavouriteID(id))
 	if f != nil && err == nil {
@@ -297,7 +296,7 @@ func (s *DocumentServer) activityByID(ctx context.Context, id store.ActivityID, 
 	return s.queuedActivity(ctx, id, signer)
 }
 
-// interactionFor returns an activity about a status for those who may see that and the one who acted.
+// interactionFor returns an activity about a status, for those who may see the status and its local actor.
 func (s *DocumentServer) interactionFor(ctx context.Context, st store.StatusID, actor store.AccountID, signer *store.Account, build func() (activity.Object, error)) (activity.Object, error) {
 	var viewer store.AccountID
 	if signer != nil {
@@ -312,7 +311,7 @@ func (s *DocumentServer) interactionFor(ctx context.Context, st store.StatusID, 
 	return build()
 }
 
-// checkLocal returns errs.ErrRecordNotFound unless an account lives here and is to be seen.
+// checkLocal returns errs.ErrRecordNotFound unless an account is local and available.
 func (s *DocumentServer) checkLocal(ctx context.Context, id store.AccountID) error {
 	a, err := s.db.Account(ctx, id)
 	if err == nil && (!a.Local() || a.Unavailable) {
@@ -321,7 +320,7 @@ func (s *DocumentServer) checkLocal(ctx context.Context, id store.AccountID) err
 	return err
 }
 
-// followForSigner returns the Follow of somebody here for the server of who is followed: nobody else has to know.
+// followForSigner returns the Follow of a local account, only for the host of its target.
 func (s *DocumentServer) followForSigner(ctx context.Context, f *store.Follow, signer *store.Account) (activity.Object, error) {
 	if signer == nil {
 		return nil, errs.ErrRecordNotFound
@@ -336,7 +335,7 @@ func (s *DocumentServer) followForSigner(ctx context.Context, f *store.Follow, s
 	return s.documents.followActivity(ctx, f)
 }
 
-// relayFollowForSigner returns the Follow of a relay by this server for the relay's server.
+// relayFollowForSigner returns the Follow of a relay, only for the host of the relay.
 func (s *DocumentServer) relayFollowForSigner(ctx context.Context, r *store.Relay, signer *store.Account) (activity.Object, error) {
 	if signer == nil || !activity.SameHost(signer.URI, r.Inbox, s.AllowLoopback) {
 		return nil, errs.ErrRecordNotFound
@@ -349,7 +348,7 @@ func (s *DocumentServer) relayFollowForSigner(ctx context.Context, r *store.Rela
 	return relayFollow(r.FollowURI, self, object), err
 }
 
-// queuedActivity returns an activity that is on its way to others, if it is addressed to signer or to everybody, and its actor in service.
+// queuedActivity returns an activity that is queued for delivery, if it is public or addressed to signer, and its actor is available.
 func (s *DocumentServer) queuedActivity(ctx context.Context, id store.ActivityID, signer *store.Account) (activity.Object, error) {
 	rows, err := s.db.Activities(ctx, []store.ActivityID{id})
 	if err != nil {
@@ -379,7 +378,7 @@ func (s *DocumentServer) queuedActivity(ctx context.Context, id store.ActivityID
 	return nil, errs.ErrRecordNotFound
 }
 
-// ServeQuoteAuthorization answers with the authorization of a quote.
+// ServeQuoteAuthorization returns the authorization of a quote.
 func (s *DocumentServer) ServeQuoteAuthorization(ctx context.Context, r *http.Request, id store.QuoteAuthorizationID) (*Response, error) {
 	if _, err := s.authorizedSigner(ctx, r, true); err != nil {
 		return nil, err

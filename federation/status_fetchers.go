@@ -10,12 +10,12 @@ import (
 	"svc/store"
 )
 
-// Who has fetched a post hears of its end (federation 1.10, case 47).
+// Servers that fetched a status also receive its Delete (federation 1.10, case 47).
 
-// maxFetcherLookups is how many of those who fetch something and are not known are met at a time.
+// maxFetcherLookups is how many unknown fetchers are identified at a time.
 const maxFetcherLookups = 4
 
-// recordFetcher notes that somebody has fetched a status, so that their server hears of its end, unless it does anyway.
+// recordFetcher records that a server has fetched a status, unless it receives the Delete anyway.
 func (s *DocumentServer) recordFetcher(ctx context.Context, st *store.Status, signer *store.Account) error {
 	if signer == nil || st.ReblogOfID != nil {
 		return nil
@@ -34,8 +34,8 @@ func (s *DocumentServer) recordFetcher(ctx context.Context, st *store.Status, si
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddFetcher(ctx, st.ID, inbox) })
 }
 
-// identifyFetcher finds out who has signed a request for an open post, and remembers them. The answer does not wait for that, and while many
-// are being met it is not done: who reads has no part in what it costs.
+// identifyFetcher verifies the signature of a request for a public status in the background, and records the fetcher. It does nothing while
+// too many are being identified.
 func (s *DocumentServer) identifyFetcher(ctx context.Context, r *http.Request, st *store.Status) {
 	if st.ReblogOfID != nil || !httpsig.LooksSigned(r) {
 		return
@@ -61,12 +61,12 @@ func (s *DocumentServer) identifyFetcher(ctx context.Context, r *http.Request, s
 			return err
 		})
 		if err != nil {
-			s.log.Debug("who has fetched a post is not known", "status", st.ID, "err", err)
+			s.log.Debug("fetcher of a status not identified", "status", st.ID, "err", err)
 		}
 	}()
 }
 
-// waitForFetchers waits until all are met who are being met.
+// waitForFetchers waits until no fetcher is being identified.
 func (s *DocumentServer) waitForFetchers() {
 	for range cap(s.fetcherLookups) {
 		s.fetcherLookups <- struct{}{}

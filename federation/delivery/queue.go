@@ -1,5 +1,5 @@
-// Package delivery is the durable queue of outgoing deliveries, of which each is one activity for one inbox. It sends what is due, host by
-// host, and records how each attempt went: delivered, dropped, to be retried, or parked after the last attempt.
+// Package delivery is the durable queue of outgoing deliveries. A delivery is one activity for one inbox. The queue sends due deliveries host
+// by host, and records each result: delivered, dropped, to be retried, or parked after the last attempt.
 //
 // It knows no activity types and no signatures. Rows come from store.Tx.EnqueueDeliveries; Config.Send makes the requests.
 //

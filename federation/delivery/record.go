@@ -107,7 +107,7 @@ func shouldRecordSuccess(h *store.Host, now time.Time) bool {
 // recordBatch removes deliveries that are done, reschedules those that failed, and updates their hosts.
 func (q *Queue) recordBatch(results []*result) error {
 	b := newBatch(results, q.DB.Now())
-	ctx := context.Background() // what was sent is recorded also while the server stops
+	ctx := context.Background() // results are also recorded while the server stops
 	err := q.DB.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.DropDeliveries(ctx, b.done); err != nil {
 			return err

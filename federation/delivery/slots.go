@@ -34,7 +34,7 @@ type slots struct {
 	free     [slotClasses]int
 	hosts    map[string]*hostSlots // with deliveries in flight
 	inFlight map[store.DeliveryID]bool
-	finished map[store.DeliveryID]bool // since the database was read last: what was read of them is out of date
+	finished map[store.DeliveryID]bool // since the database was read; the rows read are out of date
 	subjects map[subjectKey]bool       // of deliveries in flight
 }
 
@@ -109,7 +109,7 @@ func (s *slots) markDrained(host *store.Host) {
 	}
 }
 
-// clearDrained makes all hosts be looked at again.
+// clearDrained makes startDue read the deliveries of all hosts again.
 func (s *slots) clearDrained() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ type mentionsInContent struct{ accounts AccountReader }
 
 func newMentionsInContent(_ *config.Config, d Deps) any { return mentionsInContent{d.Accounts} }
 
-// maxMentionsInContent is the most recipients of a post that are looked at.
+// maxMentionsInContent bounds the recipients that mentionsInContent reads.
 const maxMentionsInContent = 100
 
 func (m mentionsInContent) post(ctx context.Context, p *Post) error {

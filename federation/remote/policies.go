@@ -60,7 +60,7 @@ func AllowedEmojis(list []store.RemoteEmoji, p *policy.Post) []store.RemoteEmoji
 	return slices.DeleteFunc(list, func(e store.RemoteEmoji) bool { return !slices.Contains(p.Emoji, policy.Emoji(e)) })
 }
 
-// loadPolicyContext tells the policies with whom and what a post has to do. What takes reading is read if a policy looks at it.
+// loadPolicyContext adds the recipients, the parent and the quoted post. It reads their rows only if a policy needs them.
 func (s *Statuses) loadPolicyContext(ctx context.Context, n *Note, p *policy.Post) error {
 	for _, uri := range n.Audience {
 		p.Recipients = append(p.Recipients, policy.Recipient{ID: uri, Mentioned: slices.Contains(n.Mentions, uri)})
@@ -68,7 +68,7 @@ func (s *Statuses) loadPolicyContext(ctx context.Context, n *Note, p *policy.Pos
 	if n.ParentURI != "" {
 		p.Parent = &policy.Related{ID: n.ParentURI}
 	}
-	if n.QuoteURI != "" && !n.QuoteLinkRemoved { // else the link to it is put back where the quote is not shown
+	if n.QuoteURI != "" && !n.QuoteLinkRemoved { // a RE link was removed from the content; InlineQuotePolicy would add it again
 		p.Quote = &policy.Related{ID: n.QuoteURI}
 	}
 	if !s.Policies.NeedsAccounts() {
@@ -89,7 +89,7 @@ func (s *Statuses) loadPolicyContext(ctx context.Context, n *Note, p *policy.Pos
 	return nil
 }
 
-// loadRelated reads what is known of a post that another one has to do with.
+// loadRelated reads what is known of a parent or a quoted post.
 func (s *Statuses) loadRelated(ctx context.Context, r *policy.Related) error {
 	if r == nil {
 		return nil
