@@ -38,7 +38,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
 	if d.IsServerActor(a) {
 		o["invisible"] = true
-		o["summary"] = "An account of the server " + d.Host + " itself. Messages to it are not read."
+		o["summary"] = "An account of the server " + d.Host + " itself. Nobody reads what is sent to it."
 		if a.URI == d.BaseURL+relayActorPath {
 			o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 		}

@@ -228,14 +228,14 @@ func TestAuthorizedFetch(t *testing.T) {
 		paths = append(paths, "/users/"+alice.ID+"/"+c)
 	}
 	for _, path := range paths {
-		srv.GetDocument(path).WantError(401, "Requests have to be signed here")
+		srv.GetDocument(path).WantError(401, "A signature is required")
 		a := peer.FetchAs(srv, path, reader, apptest.ActivityJSON).Want(200)
 		if got := a.Header.Get("Cache-Control"); got != "private, no-store" {
 			t.Errorf("%s: Cache-Control is %q", path, got)
 		}
 		rejected.FetchAs(srv, path, bad, apptest.ActivityJSON).WantError(403, "This instance is blocked")
 	}
-	srv.GetDocument("/objects/nothing").WantError(401, "Requests have to be signed here")
+	srv.GetDocument("/objects/nothing").WantError(401, "A signature is required")
 	if n := rejected.AllFetches(); n != 0 {
 		t.Errorf("the rejected host was asked %d times", n)
 	}

@@ -87,7 +87,7 @@ func TestCollections(t *testing.T) {
 			t.Errorf("hidden %s: %v", path, c)
 		}
 		for _, query := range []string{"?page=true", "?page=1", "?max_id=" + alice.ID} {
-			peer.FetchAs(srv, "/users/"+alice.ID+path+query, follower, apptest.ActivityJSON).WantError(403, "This list is not shown")
+			peer.FetchAs(srv, "/users/"+alice.ID+path+query, follower, apptest.ActivityJSON).WantError(403, "This list is hidden")
 		}
 	}
 	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.JSON{"hide_followers_count": true, "hide_follows_count": true}).Want(200)

@@ -220,11 +220,11 @@ func TestExplain(t *testing.T) {
 		t.Errorf("the page of a known account: %+v", e)
 	}
 	for address, want := range map[string]string{
-		fresh["id"].(string):  "It would be accepted: it is for everybody.",
-		secret["id"].(string): "only if it is delivered",
+		fresh["id"].(string):  "It would be accepted: it is public or unlisted.",
+		secret["id"].(string): "only be accepted if it is delivered",
 		gone:                  "does not have it",
-		forged["id"].(string): "by somebody of another server",
-		bob:                   "taken for an account",
+		forged["id"].(string): "its author is on another host",
+		bob:                   "accepted as an account",
 	} {
 		if e := explain(address); e.Fetched == nil || !strings.Contains(e.Fetched.Verdict, want) {
 			t.Errorf("%s: %+v", address, e.Fetched)
