@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// Each week counts what came in it, and each person once.
+// Each week counts its statuses and registrations, and each active account once.
 func TestActivity(t *testing.T) {
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {

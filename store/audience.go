@@ -102,7 +102,7 @@ var (
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id` + visibleToViewers
 )
 
-// VisibleTo returns the viewers (0: anonymous) to whom a status is visible in timelines, in no order.
+// VisibleTo returns those of the viewers (0: anonymous) that see a status in timelines, in no order.
 func (r reader) VisibleTo(ctx context.Context, st *Status, viewers []AccountID) ([]AccountID, error) {
 	open := st.Visibility == Public || st.Visibility == Unlisted
 	if open && st.ReblogOfID != nil {
@@ -157,7 +157,7 @@ func visibilityColumns(st *Status) [6]any {
 	return row
 }
 
-// splitViewers separates the viewers to whom an unrestricted status is visible for certain from those for whom a query is needed.
+// splitViewers separates viewers that certainly see an unrestricted status from viewers that need a query.
 func (r reader) splitViewers(ctx context.Context, viewers []AccountID, open bool, mask Lookups) (shown []AccountID, ask map[AccountID]Lookups, err error) {
 	ask = make(map[AccountID]Lookups)
 	for _, v := range viewers {

@@ -50,7 +50,7 @@ const (
 	ReplaceAll                 // all: the subject is deleted or undone
 )
 
-// OutgoingActivity is an activity with what is needed to queue its deliveries.
+// OutgoingActivity is an activity to queue for inboxes.
 type OutgoingActivity struct {
 	Activity // a new ID is set if it is 0
 	Priority int

@@ -14,7 +14,7 @@ type changes struct {
 	all      bool // too many to list
 }
 
-// RowsChanged invalidates what was rendered from rows.
+// RowsChanged invalidates entities that were rendered from rows.
 type RowsChanged struct {
 	Statuses []StatusID
 	Accounts []AccountID

@@ -57,7 +57,7 @@ func parameters(query string) int {
 	return n + most
 }
 
-// Exec runs a statement of the test's own.
+// Exec runs a statement of a test.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {
 	_, err := tx.exec(ctx, "test", query, args...)
 	return err
@@ -71,7 +71,7 @@ func (db *DB) Check(ctx context.Context) ([]string, error) {
 	return found, err
 }
 
-// Has tells whether a query has a row.
+// Has returns true if a query has a row.
 func (db *DB) Has(ctx context.Context, query string, args ...any) (bool, error) {
 	return db.exists(ctx, query, args...)
 }
@@ -101,16 +101,16 @@ func (db *DB) FiltersCached(owner AccountID) bool {
 	return ok
 }
 
-// TouchAll drops what is remembered of anything.
+// TouchAll invalidates all caches.
 func (tx *Tx) TouchAll() { tx.invalidateAll() }
 
-// BreakOffSearches changes how long a search may take, and returns what it was.
+// BreakOffSearches changes maxSearchTime, and returns what it was.
 func BreakOffSearches(after time.Duration) (before time.Duration) {
 	before, maxSearchTime = maxSearchTime, after
 	return before
 }
 
-// BeginSearch is what each search does before it reads.
+// BeginSearch takes the slot of a search.
 func (db *DB) BeginSearch(ctx context.Context, viewer AccountID) (end func(), err error) {
 	return db.searchLimiter.acquire(ctx, viewer)
 }

@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// growthReads are what people look at most.
+// growthReads are the most frequent reads.
 var growthReads = []struct {
 	name string
 	read func(context.Context, *store.DB) (int, error)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Host is another server: the state of deliveries to it, and what is known of it.
+// Host is another server: the state of deliveries to it, accepted signatures, software.
 type Host struct {
 	Domain           string
 	DueAt            *Time // of the next delivery

@@ -49,7 +49,7 @@ type (
 	AnnouncementID       int64
 	ActivityID           int64 // in the URI of the activity
 	DeliveryID           int64
-	QueuedActivityID     int64 // an activity that has come in
+	QueuedActivityID     int64 // an incoming activity
 	RefusalID            int64
 	RelayID              int64
 	ScrobbleID           int64

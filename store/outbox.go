@@ -59,7 +59,7 @@ type OutboxEntry struct {
 	StatusID   StatusID    `json:"status_id,omitempty"`
 	TargetID   AccountID   `json:"target_id,omitempty"`
 	RowID      int64       `json:"row_id,omitempty"`
-	URI        string      `json:"uri,omitempty"` // of what is undone, answered or deleted
+	URI        string      `json:"uri,omitempty"` // of the undone, accepted, rejected or deleted object
 	Visibility Visibility  `json:"visibility,omitempty"`
 	Recipients []AccountID `json:"recipients,omitempty"` // of a deleted status
 	Inboxes    []string    `json:"inboxes,omitempty"`    // of servers that fetched a deleted status

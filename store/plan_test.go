@@ -11,7 +11,7 @@ import (
 	"svc/store"
 )
 
-// What calls of reads need as arguments. Ids are of rows that seed makes.
+// Arguments for calls of reads, by type. Ids are of rows that seed makes.
 var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[context.Context]():        {context.Background()},
 	reflect.TypeFor[store.AccountID]():        {store.AccountID(3), store.AccountID(0)},
@@ -86,10 +86,10 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[time.Time]():       {time.Unix(1700000000, 0)},
 }
 
-// Not called: what changes something, or reads no rows.
-var planSkip = []string{"ForeignKeys", "Update", "Close", "Subscribe", "Queries", "Explain", "Check", "Has", "Columns", "Now", "Broken", "TryWrite", "BeginSearch"}
+// Methods that change something or read no rows: they are not called.
+var planSkip = []string{"ForeignKeys", "Update", "Close", "Subscribe", "Queries", "Explain", "Check", "Has", "Columns", "Now", "CheckWritable", "BeginSearch"}
 
-// Queries that may read a whole table: it is small by its nature, or the query is no part of a request. Each by a part of its text.
+// Queries, by a part of their text, that may read a whole table, because it is small or they are not part of a request.
 var planExceptions = []string{
 	"FROM jobs WHERE parked",         // the queue, for the operator
 	"FROM relays ORDER BY id",        // a few, chosen by the staff
@@ -143,8 +143,8 @@ func TestPlans(t *testing.T) {
 	t.Logf("%d queries", len(queries))
 }
 
-// badStep tells whether a line of a plan reads a whole table, or sorts. What is handed in as a JSON array is a page at most: it may
-// be read whole, and sorted. A recursive query (above, below) reads what it found itself, and some_… is a
+// badStep returns true if a line of a plan reads a whole table, or sorts. A JSON array of parameters is a page at most: it may be read whole,
+// and sorted. A recursive query (above, below) reads what it found itself, and some_… is a
 // subquery with a limit.
 func badStep(line, query string) bool {
 	if strings.HasPrefix(line, "SCAN ") {
@@ -179,7 +179,7 @@ func callAll(t *testing.T, method reflect.Value, name string, args []reflect.Val
 	}
 }
 
-// seed makes n statuses by 500 accounts, with what hangs on them, and has SQLite look at it.
+// seed adds n statuses by 500 accounts with rows in all other tables, and updates the statistics.
 func seed(t testing.TB, db *store.DB, n int) {
 	t.Helper()
 	numbers := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) `

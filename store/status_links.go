@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// StatusURIState is what is known of the URI of a remote status.
+// StatusURIState is the state of the URI of a remote status in the database.
 type StatusURIState struct {
 	Known      bool // the status is stored
 	Deleted    bool // it was deleted, or its author deleted it before it came

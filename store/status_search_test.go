@@ -158,7 +158,7 @@ func TestSearchReachesEverything(t *testing.T) {
 	}
 }
 
-// FuzzSearchStatuses types anything at all: it is no error, and what is found has the words.
+// FuzzSearchStatuses searches for arbitrary text: it is no error, and results have the words.
 func FuzzSearchStatuses(f *testing.F) {
 	for _, q := range []string{
 		`"`, `""`, `-`, `--`, `-"`, `- a`, `a AND`, `NOT`, `NEAR(a b)`, `body:x`, `{body}:x`, `a*`, `^a`, `(`, `)`, `a OR`, "\x00", "a\x00b", "\xff\xfe",

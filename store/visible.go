@@ -19,7 +19,7 @@ func visible(s string) string {
 		AND CASE S.visibility
 			WHEN 0 THEN 1
 			WHEN 1 THEN 1
-			WHEN 2 THEN EXISTS (SELECT 1 FROM users x WHERE x.account_id = ?1) -- a viewer may live elsewhere
+			WHEN 2 THEN EXISTS (SELECT 1 FROM users x WHERE x.account_id = ?1) -- a viewer may be remote
 			WHEN 3 THEN EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = S.account_id AND x.pending = 0)
 				OR EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = S.id AND x.account_id = ?1)
 			ELSE EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = S.id AND x.account_id = ?1)

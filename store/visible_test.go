@@ -195,7 +195,7 @@ func (w *world) wantOneRule(t *testing.T, viewer store.AccountID) map[store.Stat
 	return visible
 }
 
-// wantLists checks that no list shows viewer what they may not see.
+// wantLists checks that no list has statuses that are not visible to viewer.
 func (w *world) wantLists(t *testing.T, viewer store.AccountID, visible map[store.StatusID]bool) {
 	ctx := t.Context()
 	all := store.Page{Limit: 1000}
@@ -260,13 +260,13 @@ func (w *world) wantLists(t *testing.T, viewer store.AccountID, visible map[stor
 	for name, ids := range lists {
 		for _, id := range ids {
 			if !visible[id] {
-				t.Errorf("viewer %d finds in %s what they may not see: %+v", viewer, name, *w.rows[id])
+				t.Errorf("viewer %d gets in %s a status that is not visible: %+v", viewer, name, *w.rows[id])
 			}
 		}
 	}
 }
 
-// The thread of a status is what its replies are, as far as they can be seen, in whatever order they came in.
+// A thread has the visible replies, in whatever order they were stored.
 func TestThreadOrder(t *testing.T) {
 	db := open(t)
 	ctx := t.Context()
@@ -296,7 +296,7 @@ func TestThreadOrder(t *testing.T) {
 			}
 			statuses[p.name], names[s.ID] = s, p.name
 		}
-		// A reply that came in before what it replies to.
+		// A reply that was stored before its parent.
 		return tx.Exec(ctx, `UPDATE statuses SET in_reply_to_id = ? WHERE uri = 'o2'`, statuses["a1"].ID)
 	})
 	if err != nil {
@@ -327,7 +327,7 @@ func TestThreadOrder(t *testing.T) {
 			t.Errorf("around %s: got %s, want %s", of, got, want)
 		}
 	}
-	err = db.Update(ctx, func(tx *store.Tx) error { // a circle, which only a mistake elsewhere could make
+	err = db.Update(ctx, func(tx *store.Tx) error { // a circle, which no code should make
 		return tx.Exec(ctx, `UPDATE statuses SET in_reply_to_id = ? WHERE uri = 'a1'`, statuses["o2"].ID)
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// Streams show to each of many viewers what their timelines do, of random data; and of what is deleted they tell those who were shown it.
+// VisibleTo agrees with the timelines of many viewers on random data, and SawRemoved with the timelines before a deletion.
 func TestStreamsShowWhatTimelinesDo(t *testing.T) {
 	for range 5 {
 		seed := rand.Uint64()
@@ -57,7 +57,7 @@ func TestStreamsShowWhatTimelinesDo(t *testing.T) {
 				}
 			}
 			if len(events) != len(w.statuses) {
-				t.Fatalf("%d of %d statuses were told to be deleted", len(events), len(w.statuses))
+				t.Fatalf("got %d deletions of %d statuses", len(events), len(w.statuses))
 			}
 			for _, e := range events {
 				got, err := db.SawRemoved(t.Context(), e, w.viewers)
@@ -66,7 +66,7 @@ func TestStreamsShowWhatTimelinesDo(t *testing.T) {
 				}
 				author := withheld[e.Status.AccountID] || e.Original != nil && withheld[e.Original.AccountID]
 				if slices.Sort(got); !slices.Equal(got, shown[e.Status.ID]) && !author {
-					t.Fatalf("the deletion of %+v is told to %v, and it was in the timelines of %v", e.Status, got, shown[e.Status.ID])
+					t.Fatalf("the deletion of %+v is sent to %v; the status was in the timelines of %v", e.Status, got, shown[e.Status.ID])
 				}
 				if want := slices.DeleteFunc(slices.Clone(w.viewers), func(v store.AccountID) bool { return v == 0 }); !sameAccounts(e.Audience.Homes, want) {
 					t.Errorf("homes are %v, want %v", e.Audience.Homes, want)
