@@ -83,7 +83,7 @@ func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store
 	return list, nil
 }
 
-// ChatMessage is a message for one of the two accounts of a chat.
+// ChatMessage renders a message for the owner of the chat.
 func (b *Builder) ChatMessage(ctx context.Context, owner *store.Account, row *store.ChatEntry) (*ChatMessage, error) {
 	list, err := b.ChatMessages(ctx, owner, []*store.ChatEntry{row})
 	if err != nil {

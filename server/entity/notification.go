@@ -154,7 +154,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	return list, nil
 }
 
-// loadReports returns the reports that a page of notifications is about. Who is no longer staff gets none.
+// loadReports returns the reports of a page of notifications. Accounts that are no longer staff get none.
 func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
 	var ids []store.ReportID
 	for _, n := range rows {
@@ -175,18 +175,18 @@ func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows [
 // moveTarget returns the account to which the one that a notification is about has moved.
 func moveTarget(n *store.Notification) store.AccountID {
 	var id store.AccountID
-	id.UnmarshalText([]byte(n.Detail)) // 0, which is nobody, for what is no id
+	id.UnmarshalText([]byte(n.Detail)) // 0, an unknown account, if it is no id
 	return id
 }
 
 // reportID returns what a notification of a report is about.
 func reportID(n *store.Notification) store.ReportID {
 	var id store.ReportID
-	id.UnmarshalText([]byte(n.Detail)) // 0, which is no report, for what is no id
+	id.UnmarshalText([]byte(n.Detail)) // 0, an unknown report, if it is no id
 	return id
 }
 
-// Marker is how far somebody has read a timeline.
+// Marker is the position up to which a user has read a timeline.
 type Marker struct {
 	LastReadID string     `json:"last_read_id"`
 	Version    int        `json:"version"`

@@ -21,7 +21,7 @@ func (a *Application) size() int {
 	return cache.EntryBytes + len(a.Name) + len(*a.Website)
 }
 
-// App is an OAuth app as others see it.
+// App is an OAuth app for other users.
 type App struct {
 	ID           string       `json:"id"`
 	Name         string       `json:"name"`
@@ -48,20 +48,20 @@ func NewApp(a *store.App, vapidKey string) App {
 	return e
 }
 
-// OwnApp is an app as its owner sees it.
+// OwnApp is an app for its owner.
 type OwnApp struct {
 	App
 	ClientID string `json:"client_id"`
 }
 
-// CredentialApp is an app for who has just registered it, and nobody else ever.
+// CredentialApp is an app with its secret, for the answer to its registration only.
 type CredentialApp struct {
 	OwnApp
 	ClientSecret          string `json:"client_secret"`
 	ClientSecretExpiresAt int    `json:"client_secret_expires_at"` // 0: never
 }
 
-// Token is the answer to who obtained one.
+// Token is the answer to a token request.
 type Token struct {
 	ID           store.TokenID `json:"id"`
 	AccessToken  string        `json:"access_token"`
@@ -90,7 +90,7 @@ func NewToken(t *store.Token, access, refresh string, lifetime time.Duration, ac
 	return e
 }
 
-// Session is a token as its owner sees it in the list of what is signed in.
+// Session is a token for its owner, in the list of sessions.
 type Session struct {
 	ID         store.TokenID `json:"id"`
 	AppName    string        `json:"app_name"`

@@ -21,7 +21,7 @@ type pollMembers struct {
 	OwnVotes    slot        `json:"own_votes"` // only for a viewer
 }
 
-// pollExtension is the svc object of a poll. Nobody is told who voted for what.
+// pollExtension is the svc object of a poll. Votes are never shown with their accounts.
 type pollExtension struct {
 	NonAnonymous bool `json:"non_anonymous"`
 }
@@ -126,7 +126,7 @@ func (b *Builder) renderPoll(p *store.Poll, of *store.Status) (*cachedPoll, erro
 	return c, err
 }
 
-// addOwnVotes sets what the viewer voted in the polls of statuses.
+// addOwnVotes sets the viewer's votes in the polls of statuses.
 func (b *Builder) addOwnVotes(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	if viewer == nil {
 		return nil

@@ -20,7 +20,7 @@ type PushSubscription struct {
 	Standard  bool             `json:"standard"`
 }
 
-// PushSubscription returns a subscription. It names all alerts, set or not: clients go by what is there.
+// PushSubscription renders a subscription. It lists all alerts, on and off, because clients expect them.
 func (b *Builder) PushSubscription(p *store.PushSubscription) PushSubscription {
 	alerts := make(map[string]bool)
 	for _, t := range PushAlerts {
@@ -32,13 +32,13 @@ func (b *Builder) PushSubscription(p *store.PushSubscription) PushSubscription {
 	}
 }
 
-// PushAlerts are the types of notifications that can be had as push messages.
+// PushAlerts are the types of notifications that can be sent as push messages.
 var PushAlerts = []store.NotificationType{
 	store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyPoll,
 	store.NotifyMove, store.NotifyStatus, store.NotifyUpdate, store.NotifyEmojiReaction, store.NotifyChatMention,
 }
 
-// pushMessage is what a push message holds. Apps expect the id of the notification as a number.
+// pushMessage is the content of a push message. Apps expect the id of the notification as a number.
 type pushMessage struct {
 	AccessToken      string `json:"access_token"`
 	PreferredLocale  string `json:"preferred_locale"`
@@ -54,11 +54,11 @@ type pushExtension struct {
 	DirectConversationID json.RawMessage `json:"direct_conversation_id"`
 }
 
-// maxPushChars is how much of a post a push message tells, in characters (extension API 25).
+// maxPushChars is how much of a status a push message contains (extension API 25).
 const maxPushChars = 140
 
-// PushMessage returns what a push message tells of a notification, in at most limit bytes. accessToken is the one of who is
-// told, with which the app asks for more. Who hides contents is told neither who did it nor what was written.
+// PushMessage renders the push message of a notification in at most limit bytes. accessToken is the recipient's, with which the app
+// requests more. For users who hide contents, the message names neither the account nor the text.
 func (b *Builder) PushMessage(ctx context.Context, reader *store.Account, user *store.User, n *store.Notification, accessToken string, limit int) ([]byte, error) {
 	from, err := b.db.Account(ctx, n.FromID)
 	if err != nil {
@@ -105,8 +105,8 @@ func (b *Builder) PushMessage(ctx context.Context, reader *store.Account, user *
 	}
 }
 
-// pushIcon returns the address of an account's picture. It is always one on this server: some apps take from it which server
-// the message is from.
+// pushIcon returns the URL of an account's avatar, always on this server, because some apps take from it which server sent the
+// message.
 func (b *Builder) pushIcon(a *store.Account) string {
 	if icon := b.Avatar(a); strings.HasPrefix(icon, b.BaseURL+"/") {
 		return icon
@@ -114,14 +114,14 @@ func (b *Builder) pushIcon(a *store.Account) string {
 	return b.BaseURL + standardAvatar
 }
 
-// pushSubject is the status, or the message of a chat, that a notification is about.
+// pushSubject is the status or the chat message of a notification.
 type pushSubject struct {
 	*store.Status
 	entity  *Status
 	message *ChatMessage
 }
 
-// excerpt returns the beginning of the status: of its subject, if it has one, because that is there to be read first.
+// excerpt returns the beginning of the status, or of its subject if it has one.
 func (s pushSubject) excerpt() string {
 	if s.SpoilerText != "" {
 		return text.Truncate(s.SpoilerText, maxPushChars)
@@ -151,7 +151,7 @@ func (s pushSubject) options() string {
 	return lines.String()
 }
 
-// pushTexts returns what people read of a notification before they open it, as the extension API has it (25).
+// pushTexts returns the title and the text of a push message (extension API 25).
 func pushTexts(n *store.Notification, from *store.Account, about pushSubject) (title, body string) {
 	who := "@" + from.Acct()
 	switch n.Type {

@@ -16,7 +16,7 @@ type Pages struct {
 // NewPages returns the Pages of a server with these settings.
 func NewPages(c *config.Config) *Pages { return &Pages{c, Policy(mediaSources(c)...)} }
 
-// Page is one of the types of this package. Each has the template of its name.
+// Page returns a handler that serves a page.
 func (p *Pages) Page(status int, page Page) (http.Handler, error) {
 	html, err := p.render(page)
 	if err != nil {

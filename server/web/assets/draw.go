@@ -66,7 +66,7 @@ func inside(distance, px float64) float64 { return min(max(0.5-distance/px, 0), 
 
 func circle(x, y, cx, cy, r float64) float64 { return math.Hypot(x-cx, y-cy) - r }
 
-// avatar is somebody nobody knows yet.
+// avatar draws the standard avatar.
 func avatar(x, y, w, px float64) (rgb, float64) {
 	c := mix(mist, slate, y)
 	person := min(circle(x, y, 0.5, 0.40, 0.19), circle(x, y, 0.5, 1.05, 0.42))
