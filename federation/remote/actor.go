@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	maxAddresseesFetched = 5                // of the unknown addressees of a direct status
-	actorTimeout         = 45 * time.Second // for all that has to be asked because of one actor
-	minDeletedTime       = 24 * time.Hour   // how long an account that was deleted stays so, whatever its server says (federation 4.5)
-	handleTTL            = 48 * time.Hour   // how long a handle is not asked for again
+	maxAddresseesFetched = 5                // unknown addressees of a direct status
+	actorTimeout         = 45 * time.Second // for all requests for one actor
+	minDeletedTime       = 24 * time.Hour   // before a deleted account can come back (federation 4.5)
+	handleTTL            = 48 * time.Hour   // until a handle is confirmed again
 )
 
 // Actors fetches and stores the accounts of other servers.
@@ -37,13 +37,13 @@ type Actors struct {
 	newHosts      *newHostLimit
 }
 
-// actorDeletedError says that an actor is no more.
+// actorDeletedError is the error for an actor that is deleted.
 func actorDeletedError(uri string) error {
 	return fmt.Errorf("%s is deleted: %w", uri, &fetch.StatusError{Status: http.StatusGone})
 }
 
-// Actor returns the account of an ActivityPub id: the one that is known, which is looked at anew in the background if that was long ago, or
-// what its server says. It may be withheld. One that is deleted is an error that IsNotFoundOrGone tells of.
+// Actor returns the account of an actor id: the stored one, which is refreshed in the background if it is old, or the fetched one. It
+// may be unavailable. For a deleted account, IsNotFoundOrGone returns true for the error.
 func (a *Actors) Actor(ctx context.Context, uri string) (*store.Account, error) {
 	uri = activity.WithoutFragment(uri)
 	account, err := a.db.AccountByURI(ctx, uri)
@@ -60,7 +60,7 @@ func (a *Actors) Actor(ctx context.Context, uri string) (*store.Account, error) 
 	return account, a.RefreshIfStale(ctx, account)
 }
 
-// FetchActor returns the account of an ActivityPub id as its server says now. Who asks for the same meanwhile gets the same answer.
+// FetchActor fetches and stores the account of an actor id. Concurrent calls for one id share a fetch.
 func (a *Actors) FetchActor(ctx context.Context, uri string) (*store.Account, error) {
 	uri = activity.WithoutFragment(uri)
 	host, err := a.fetcher.FetchableHost(uri)
@@ -82,8 +82,8 @@ func (a *Actors) FetchActor(ctx context.Context, uri string) (*store.Account, er
 	})
 }
 
-// importActor stores what the document of an actor says, which must have been read from its origin. named is how WebFinger led to it,
-// nil if it was found by its id. One that was deleted long enough ago comes back if that is wanted.
+// importActor stores an actor whose document was fetched from its origin. named is the WebFinger result that led to it, nil if it was
+// found by its id. If revive is set, an account that was deleted long enough ago comes back.
 func (a *Actors) importActor(ctx context.Context, doc activity.Object, named *webFinger, revive bool) (*store.Account, error) {
 	p, err := a.reader.parseFetchedActor(doc)
 	if err != nil {
@@ -112,7 +112,7 @@ func (a *Actors) importParsedActor(ctx context.Context, p *parsedActor, named *w
 	if err != nil {
 		return nil, err
 	}
-	if h.confirmedAt == 0 && known != nil { // what was confirmed once is not given up because nobody answers
+	if h.confirmedAt == 0 && known != nil { // a confirmed handle stays if its server does not respond
 		h.nick, h.domain = known.Nickname, known.Domain
 	}
 	if err := a.fetcher.CheckHostPolicy(h.domain); err != nil {
@@ -129,7 +129,7 @@ func (a *Actors) importParsedActor(ctx context.Context, p *parsedActor, named *w
 	return a.saveActor(ctx, p, h)
 }
 
-// storedActor returns what is known of an actor, nil for what is not.
+// storedActor returns the stored account and actor, nil if there is none.
 func (a *Actors) storedActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
 	account, err := a.db.AccountByURI(ctx, uri)
 	if err != nil {
@@ -142,16 +142,16 @@ func (a *Actors) storedActor(ctx context.Context, uri string) (*store.Account, *
 	return account, actor, err
 }
 
-// confirmedHandle is what an account is called, and when that was confirmed; 0: it could not be asked for.
+// confirmedHandle is a handle and the time of its confirmation; 0 if it could not be confirmed.
 type confirmedHandle struct {
 	nick, domain string
 	confirmedAt  store.Time
 }
 
-// saveActor stores an actor that was read from its origin: the account, what federation knows of it, and its keys.
+// saveActor stores an actor that was fetched from its origin: account, actor, and keys.
 func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandle) (*store.Account, error) {
 	var account *store.Account
-	var keys []string // whose readers have to look again
+	var keys []string // to invalidate
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
 		now := store.At(a.db.Now())
 		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = now, now, h.confirmedAt
@@ -159,7 +159,7 @@ func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandl
 		switch {
 		case errs.IsNotFound(err):
 			account, err = a.addActor(ctx, tx, p, h)
-			for _, k := range p.keys { // another may have had it wrongly
+			for _, k := range p.keys { // another actor may have had it
 				keys = append(keys, k.URI)
 			}
 			return err
@@ -192,7 +192,7 @@ func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandl
 	return account, err
 }
 
-// addActor stores an actor that was not known.
+// addActor stores an unknown actor.
 func (a *Actors) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h confirmedHandle) (*store.Account, error) {
 	row, actor := p.account, p.actor
 	row.Nickname, row.Domain = h.nick, h.domain
@@ -218,7 +218,7 @@ func (a *Actors) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h c
 	return &row, tx.SaveActor(ctx, &actor)
 }
 
-// renameActor gives a known account the handle that leads to it now.
+// renameActor gives a known account its new handle.
 func (a *Actors) renameActor(ctx context.Context, tx *store.Tx, row *store.Account, h confirmedHandle) error {
 	if row.Nickname == h.nick && row.Domain == h.domain {
 		return nil
@@ -232,7 +232,8 @@ func (a *Actors) renameActor(ctx context.Context, tx *store.Tx, row *store.Accou
 	return tx.RenameAccount(ctx, row)
 }
 
-// releaseHandle takes a handle from the account that has had it: it has been found to lead to another one (federation 1.3). Its posts stay.
+// releaseHandle removes a handle from the account that had it, because it leads to another account now (federation 1.3). The statuses
+// of that account stay.
 func releaseHandle(ctx context.Context, tx *store.Tx, h confirmedHandle) error {
 	holder, err := tx.AccountByName(ctx, h.nick, h.domain)
 	if err != nil {
@@ -245,8 +246,8 @@ func releaseHandle(ctx context.Context, tx *store.Tx, h confirmedHandle) error {
 	return tx.RenameAccount(ctx, holder)
 }
 
-// saveKeys stores the keys of an actor: those in its document, and of those that it only names the ones that were read elsewhere. It returns
-// the ids of all that it has or has had.
+// saveKeys stores the keys of an actor: those in its document, and of those that it only lists the ones that were fetched separately.
+// It returns the ids of all its present and former keys.
 func (a *Actors) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID, p *parsedActor) ([]string, error) {
 	old, err := tx.ActorKeys(ctx, id)
 	if err != nil {
@@ -267,7 +268,7 @@ func (a *Actors) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID,
 	return ids, tx.SetActorKeys(ctx, id, keys)
 }
 
-// saveProfile stores what an actor says of itself, but neither its handle nor its keys. The times in p.actor are those to be stored.
+// saveProfile stores the profile of an actor, without handle and keys. The times in p.actor are stored as they are.
 func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Account, p *parsedActor) error {
 	old, err := tx.Actor(ctx, row.ID)
 	if err := errs.IgnoreNotFound(err); err != nil {
@@ -298,8 +299,7 @@ func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Accou
 	return tx.SaveAccount(ctx, &changed)
 }
 
-// movedToID returns the account that an actor has moved to: it must be known here, and say that the actor is one of its own (federation
-// 4.13).
+// movedToID returns the account that an actor has moved to. It must be known, and list the actor as its alias (federation 4.13).
 func movedToID(ctx context.Context, tx *store.Tx, a *store.Account, uri string) (*store.AccountID, error) {
 	if uri == "" {
 		return nil, nil
@@ -314,7 +314,7 @@ func movedToID(ctx context.Context, tx *store.Tx, a *store.Account, uri string) 
 	return &target.ID, nil
 }
 
-// FetchAddressees asks for some of those to whom a direct post is addressed and who are not known: answers go to them, too.
+// FetchAddressees fetches some unknown addressees of a direct status, because replies are addressed to them, too.
 func (a *Actors) FetchAddressees(ctx context.Context, n *Note) error {
 	known, err := a.db.AccountsByURI(ctx, n.Audience)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	maxPinsFetched     = 20 // of an account (federation 3.9)
+	maxPinsFetched     = 20 // per account (federation 3.9)
 	maxFeaturedPage    = 5
-	collectionWorkers  = 2 // accounts whose collections are read at a time
+	collectionWorkers  = 2 // accounts at a time
 	collectionsTimeout = 2 * time.Minute
 )
 
-// AccountViewed queues a look at what an account elsewhere shows beside its profile, because somebody here looks at it: its counters, its pins, and
-// where it has moved. Nobody is asked for what is known since a few hours ago.
+// AccountViewed queues a refresh of a remote account's counters, pins and move when the account is viewed. It does nothing if they are
+// recent.
 func (b *Backfill) AccountViewed(ctx context.Context, a *store.Account) error {
 	now := b.db.Now()
 	if a.Local() || a.Unavailable || !b.actors.accountChecks.allow(accountCheckKey{id: a.ID, counts: true}, now) {
@@ -36,7 +36,7 @@ func (b *Backfill) AccountViewed(ctx context.Context, a *store.Account) error {
 	return b.actors.RefreshIfStale(ctx, a)
 }
 
-// fetchCollections is the job that does so. What cannot be read is left as it is: the next time will come.
+// fetchCollections is the job that refreshes them. What cannot be fetched stays as it is until the next view.
 func (b *Backfill) fetchCollections(ctx context.Context, w store.RefreshCollections) error {
 	ctx, cancel := context.WithTimeout(ctx, collectionsTimeout)
 	defer cancel()
@@ -63,7 +63,7 @@ func (b *Backfill) fetchCollections(ctx context.Context, w store.RefreshCollecti
 	return b.enqueueNodeInfo(ctx, account.URI)
 }
 
-// fetchCounts reads how many follow an account, how many it follows, and how much it has posted.
+// fetchCounts fetches the numbers of followers, followed accounts and statuses.
 func (b *Backfill) fetchCounts(ctx context.Context, account *store.Account, actor *store.Actor) error {
 	var c store.RemoteCounts
 	var hidden bool
@@ -78,7 +78,7 @@ func (b *Backfill) fetchCounts(ctx context.Context, account *store.Account, acto
 	return b.db.Update(ctx, func(tx *store.Tx) error { return tx.SetRemoteCounts(ctx, account.ID, c) })
 }
 
-// fetchPins reads what an account has pinned to its profile, and has it pinned here.
+// fetchPins fetches the pinned statuses of an account and pins them.
 func (b *Backfill) fetchPins(ctx context.Context, account *store.Account, actor *store.Actor) error {
 	if actor.Featured == "" {
 		return nil
@@ -103,13 +103,13 @@ func (b *Backfill) fetchPins(ctx context.Context, account *store.Account, actor 
 	return b.social.SetRemotePins(ctx, account.ID, pins)
 }
 
-// fetchMovedTo notes the account to which one has moved. It may have to be asked for first.
+// fetchMovedTo stores the account to which one has moved. It fetches that account if it is unknown.
 func (b *Backfill) fetchMovedTo(ctx context.Context, account *store.Account, actor *store.Actor) error {
 	if actor.MovedTo == "" || account.MovedToID != nil {
 		return nil
 	}
 	if _, err := b.actors.Actor(ctx, actor.MovedTo); err != nil {
-		b.log.Debug("account to which another has moved not found", "account", account.Acct(), "err", err)
+		b.log.Debug("target of a moved account not found", "account", account.Acct(), "err", err)
 		return ctx.Err()
 	}
 	return b.db.Update(ctx, func(tx *store.Tx) error {

@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// Limits of what is read of an actor (federation 1.7, 5.5).
+// Limits of actor documents (federation 1.7, 5.5).
 const (
 	maxUsername  = 128 // bytes
 	maxName      = 2048
@@ -26,31 +26,31 @@ const (
 	maxEmojis    = 200
 )
 
-// Reader parses documents. It fetches nothing.
+// Reader parses documents. It does not fetch anything.
 type Reader struct {
 	BaseURL, Host string
 	AllowLoopback bool
 	now           func() time.Time
 }
 
-// ActorTypes are the types of documents that are actors.
+// ActorTypes are the types of actor documents.
 var ActorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
 
-// parsedActor is what the document of an actor says, checked and in the form in which it is stored. Its handle is not certain yet.
+// parsedActor is a validated actor document in the form in which it is stored. Its handle is not confirmed yet.
 type parsedActor struct {
 	account     store.Account // without ID and Domain
 	actor       store.Actor
 	host        string // of its id
 	keys        []*store.ActorKey
-	listedKeys  []string // ids of keys that it has and that are to be read elsewhere
-	claimedHost string   // the host of the handle that it claims (FEP-2c59); "": it does not say
+	listedKeys  []string // ids of keys that have to be fetched separately
+	claimedHost string   // host of the claimed handle (FEP-2c59); "": none
 }
 
-// IsActor tells whether a document is an actor's.
+// IsActor returns whether a document is an actor.
 func IsActor(o activity.Object) bool { return o.Is(ActorTypes...) }
 
-// parseActor reads the document of an actor in any of the forms that servers send. What it cannot do without is refused, what it can is left
-// out. Every address that comes back is one of the public network (activity.Host), all that are its own are of its host.
+// parseActor parses an actor document in any of the usual forms. A missing mandatory member is an error, invalid optional members are
+// dropped. All URLs in the result are public (activity.Host), and the actor's own ones are on its host.
 func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	id := o.ID()
 	host, err := activity.Host(id, r.AllowLoopback)
@@ -98,7 +98,7 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	return p, nil
 }
 
-// actorType returns the one type of an actor that a document has.
+// actorType returns the type of an actor document, which must be unique.
 func actorType(o activity.Object) (string, error) {
 	found := ""
 	for _, v := range o.Values("type") {
@@ -117,7 +117,7 @@ func actorType(o activity.Object) (string, error) {
 	return found, nil
 }
 
-// parseUsername returns the part of the handle before the @. The actors of servers may have none: they are called like their host.
+// parseUsername returns the nickname of the handle. Instance actors may have none: theirs is the host.
 func (p *parsedActor) parseUsername(o activity.Object) (string, error) {
 	name, _ := o["preferredUsername"].(string)
 	if name == "" && o.Is("Application", "Service") {
@@ -130,7 +130,7 @@ func (p *parsedActor) parseUsername(o activity.Object) (string, error) {
 	return nick, nil
 }
 
-// sharedInbox returns where a server takes what is for several of its people; some name it beside the inbox.
+// sharedInbox returns the shared inbox of the actor's server; some servers have it beside the inbox.
 func (r *Reader) sharedInbox(o activity.Object) string {
 	if endpoints := o.Object("endpoints"); endpoints != nil {
 		if shared := endpoints.Ref("sharedInbox"); shared != "" {
@@ -140,7 +140,7 @@ func (r *Reader) sharedInbox(o activity.Object) string {
 	return o.Ref("sharedInbox")
 }
 
-// parseClaimedHost returns the host of the handle that an actor says it has.
+// parseClaimedHost returns the host of the handle that an actor claims.
 func (p *parsedActor) parseClaimedHost(o activity.Object) string {
 	nick, domain, ok := text.SplitHandle(strings.TrimPrefix(o.Text("webfinger"), "acct:"))
 	if !ok || !strings.EqualFold(nick, p.account.Nickname) {
@@ -149,7 +149,7 @@ func (p *parsedActor) parseClaimedHost(o activity.Object) string {
 	return domain
 }
 
-// parseProfile reads what is shown of an account.
+// parseProfile parses the profile of an account.
 func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
 	name, _ := o.TextAndLanguage("name")
 	if a.DisplayName = singleLine(name, maxName); a.DisplayName == "" {
@@ -183,7 +183,7 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
 	a.Emojis.V = r.ParseEmojis(o)
 }
 
-// parseFields returns the lines of a profile.
+// parseFields parses the profile fields.
 func parseFields(o activity.Object) []store.Field {
 	list := []store.Field{}
 	for _, f := range o.Objects("attachment", 2*maxFields) {
@@ -198,7 +198,7 @@ func parseFields(o activity.Object) []store.Field {
 	return list
 }
 
-// pageURL returns the page for people: one of the actor's own host, or else its id.
+// pageURL returns the URL of the profile page if it is on the actor's host, else the id.
 func (r *Reader) pageURL(o activity.Object, id string) string {
 	var pages, others []string
 	for _, v := range o.Values("url") {
@@ -215,7 +215,7 @@ func (r *Reader) pageURL(o activity.Object, id string) string {
 	return cmp.Or(append(append(pages, others...), id)...)
 }
 
-// pictureURL returns the address of a picture, "" if there is none that can be shown.
+// pictureURL returns the URL of a picture, "" if there is none.
 func (r *Reader) pictureURL(o activity.Object, key string) string {
 	for _, v := range o.Values(key) {
 		address := ""
@@ -238,7 +238,7 @@ func (r *Reader) pictureURL(o activity.Object, key string) string {
 	return ""
 }
 
-// linkURL returns where the url of an object leads, whether it is text or a link.
+// linkURL returns the URL of an object's url, which may be a string or a link.
 func linkURL(o activity.Object) string {
 	for _, v := range o.Values("url") {
 		switch v := v.(type) {
@@ -253,13 +253,13 @@ func linkURL(o activity.Object) string {
 	return ""
 }
 
-// isPublicURL tells whether an address may be shown, or be asked some time.
+// isPublicURL returns whether a URL may be shown and fetched.
 func (r *Reader) isPublicURL(address string) bool {
 	_, err := activity.Host(address, r.AllowLoopback)
 	return err == nil
 }
 
-// ParseEmojis returns the custom emoji that a document brings along, each once.
+// ParseEmojis returns the distinct custom emoji of a document.
 func (r *Reader) ParseEmojis(o activity.Object) []store.RemoteEmoji {
 	list := []store.RemoteEmoji{}
 	seen := make(map[string]bool)
@@ -278,8 +278,8 @@ func (r *Reader) ParseEmojis(o activity.Object) []store.RemoteEmoji {
 	return list
 }
 
-// parseActorKeys returns the keys of an actor that are in its document, and the ids of those that it only names. A key that says it is
-// somebody else's, or is of another host, is none of its (federation 2.3, R9).
+// parseActorKeys returns the keys in an actor document, and the ids of keys that it only lists. Keys of another owner or host are
+// dropped (federation 2.3, R9).
 func (r *Reader) parseActorKeys(o activity.Object, id string) (keys []*store.ActorKey, listed []string) {
 	add := func(key *store.ActorKey) {
 		known := func(k *store.ActorKey) bool { return k.URI == key.URI }
@@ -304,7 +304,7 @@ func (r *Reader) parseActorKeys(o activity.Object, id string) (keys []*store.Act
 	return keys, listed
 }
 
-// parseActorKey reads one key of an actor, nil if it is none that can be used.
+// parseActorKey parses one key of an actor, nil if it is not valid.
 func (r *Reader) parseActorKey(o activity.Object, owner string) *store.ActorKey {
 	id := cmp.Or(o.ID(), owner+"#main-key")
 	says := cmp.Or(o.Ref("owner"), o.Ref("controller"))
@@ -329,12 +329,12 @@ func (r *Reader) parseActorKey(o activity.Object, owner string) *store.ActorKey 
 	return &store.ActorKey{URI: id, Public: pem}
 }
 
-// singleLine returns a text on one line, without control characters, of at most so many characters.
+// singleLine returns a text on one line, without control characters, cut to a number of characters.
 func singleLine(s string, limit int) string {
 	return text.Truncate(printable(truncateBytes(s, 8*limit)), limit)
 }
 
-// printable returns a text with all white space as blanks, and without control characters.
+// printable returns a text with all white space as spaces, and without control characters.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -347,18 +347,18 @@ func printable(s string) string {
 	}, s)
 }
 
-// truncateBytes returns the beginning of a text, at most so many bytes, without half a character.
-func truncateBytes(s string, most int) string {
-	if len(s) <= most {
+// truncateBytes returns the beginning of a text, at max a number of bytes, without a partial character.
+func truncateBytes(s string, max int) string {
+	if len(s) <= max {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
 	}
-	return s[:most]
+	return s[:max]
 }
 
-// HostOf returns the host of an account's id, which is not always that of its handle.
+// HostOf returns the host of an account's id, which may differ from the domain of its handle.
 func (r *Reader) HostOf(a *store.Account) string {
 	host, err := activity.Host(a.URI, r.AllowLoopback)
 	if err != nil {
@@ -367,7 +367,7 @@ func (r *Reader) HostOf(a *store.Account) string {
 	return host
 }
 
-// parseFetchedActor reads what was found at the id of an actor, where there may also stand that it is no more.
+// parseFetchedActor parses the document at an actor's id, which may be a Tombstone.
 func (r *Reader) parseFetchedActor(doc activity.Object) (*parsedActor, error) {
 	if doc.Is("Tombstone") {
 		return nil, actorDeletedError(doc.ID())

@@ -12,8 +12,8 @@ import (
 	"svc/store"
 )
 
-// fetchKeyOwner asks for a key by its id, and stores its owner with all keys that it has. The owner's own document must name the key: only then
-// it is theirs (federation 2.3).
+// fetchKeyOwner fetches a key by its id, and stores its owner with all keys. The owner's own document must list the key, or it is not
+// theirs (federation 2.3).
 func (a *Actors) fetchKeyOwner(ctx context.Context, id string) error {
 	host, err := a.fetcher.FetchableHost(activity.WithoutFragment(id))
 	if err != nil {
@@ -35,7 +35,8 @@ func (a *Actors) fetchKeyOwner(ctx context.Context, id string) error {
 	return err
 }
 
-// fetchKeyDocument reads what is at the id of a key: its owner, or the key alone. Where there is nothing, the id may be made of that of the owner.
+// fetchKeyDocument fetches the document at a key id: the owner, or the key alone. If there is none, it derives the owner's id from the
+// key id.
 func (f *Fetcher) fetchKeyDocument(ctx context.Context, id string) (activity.Object, error) {
 	at := activity.WithoutFragment(id)
 	doc, err := f.Document(ctx, at)
@@ -57,9 +58,9 @@ func withoutQuery(id string) string {
 	return id
 }
 
-// storeKeyOwner stores the owner of a key, of which a document was found at the id of the key.
+// storeKeyOwner stores the owner of a key by the document that was found at the key id.
 func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Object) (*store.Account, error) {
-	var alone *store.ActorKey // that its owner only names
+	var alone *store.ActorKey // a key that its owner only lists
 	if !IsActor(doc) && !doc.Is("Tombstone") {
 		if doc.ID() != id {
 			return nil, Refuse("at the id of the key there is another one")

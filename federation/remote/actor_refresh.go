@@ -12,13 +12,13 @@ import (
 	"svc/store"
 )
 
-// How often accounts elsewhere are looked at anew (federation 3.9).
+// Intervals of refreshing remote accounts (federation 3.9).
 const (
-	refreshAge           = 24 * time.Hour   // of what is known of an account, when it does something
-	countsTTL            = 6 * time.Hour    // of its counters and pins, when somebody looks at it
-	minRefreshInterval   = 10 * time.Minute // between two tries
-	notFoundRecheckDelay = 25 * time.Hour   // until who was not found is believed to be gone, if not found again
-	refreshWorkers       = 2                // that are asked for at a time
+	refreshAge           = 24 * time.Hour   // of an account that sends activities
+	countsTTL            = 6 * time.Hour    // of counters and pins of a viewed account
+	minRefreshInterval   = 10 * time.Minute // between attempts
+	notFoundRecheckDelay = 25 * time.Hour   // before a missing account is checked again and deleted
+	refreshWorkers       = 2                // accounts at a time
 	maxAccountChecks     = 10_000
 )
 
@@ -43,7 +43,7 @@ func (c *accountChecks) allow(key accountCheckKey, now time.Time) bool {
 	return ok
 }
 
-// RefreshIfStale queues a look at an account elsewhere that has done something, if what is known of it is old.
+// RefreshIfStale queues a refresh of a remote account that has sent an activity, if its data is old.
 func (a *Actors) RefreshIfStale(ctx context.Context, account *store.Account) error {
 	now := a.db.Now()
 	if account.Local() || !a.accountChecks.allow(accountCheckKey{id: account.ID}, now) {
@@ -67,8 +67,8 @@ func enqueueRefresh(ctx context.Context, tx *store.Tx, id store.AccountID, at ti
 	return tx.EnqueueUnique(ctx, at, "refresh:"+id.String(), store.RefreshActor{AccountID: id})
 }
 
-// refreshActor is the job that looks at an account anew. One that its server says is gone is deleted here, too; one that it does not find is if it
-// does not find it the next day either (federation 3.8). Other failures are left to the next time that the account does something.
+// refreshActor is the job that fetches an account again. It deletes an account that is gone (410), and one that is not found on two
+// days (federation 3.8). Other failures wait for the next activity of the account.
 func (a *Actors) refreshActor(ctx context.Context, w store.RefreshActor) error {
 	account, err := a.db.Account(ctx, w.AccountID)
 	if err != nil || account.Local() || account.DeletedAt != nil {
@@ -90,7 +90,7 @@ func (a *Actors) refreshActor(ctx context.Context, w store.RefreshActor) error {
 	return a.recordAttempt(ctx, account.ID, func(actor *store.Actor) { actor.Failures = 0 })
 }
 
-// ActorNotFound notes that an account was not found.
+// ActorNotFound records that an account was not found.
 func (a *Actors) ActorNotFound(ctx context.Context, account *store.Account) error {
 	sure := false
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
@@ -128,7 +128,8 @@ func (a *Actors) recordAttempt(ctx context.Context, id store.AccountID, change f
 	})
 }
 
-// CheckGone fetches an actor whose key is gone, and deletes it if it is gone, too (federation 3.8). It returns false if the actor was there a moment ago.
+// CheckGone fetches an actor whose key is gone, and deletes the account if the actor is gone, too (federation 3.8). It returns false if
+// the actor was there recently.
 func (a *Actors) CheckGone(ctx context.Context, uri string) (checked bool, err error) {
 	account, err := a.db.AccountByURI(ctx, uri)
 	if err != nil || account.Local() || account.DeletedAt != nil {
@@ -148,7 +149,7 @@ func (a *Actors) CheckGone(ctx context.Context, uri string) (checked bool, err e
 	return true, nil
 }
 
-// ActorGone deletes an account elsewhere that is no more, with all that it has left here. Its id and its handle stay taken.
+// ActorGone deletes a remote account with all its data. Its id and handle stay taken.
 func (a *Actors) ActorGone(ctx context.Context, account *store.Account) error {
 	if account.Local() {
 		return ErrLocal
@@ -166,15 +167,15 @@ func (a *Actors) ActorGone(ctx context.Context, account *store.Account) error {
 	return nil
 }
 
-// UpdateActor stores what an actor has sent about itself, nil if its document has to be fetched. Keys and handle are taken only from the document at
-// its id: if the new ones differ, that is fetched (federation 4.4).
+// UpdateActor stores the document of an Update of an actor; if that is nil, it fetches it. Keys and handle are taken only from the
+// document at the actor's id: if they differ, it is fetched (federation 4.4).
 func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
 	if doc == nil {
 		return a.RefreshSoon(ctx, account)
 	}
 	p, err := a.reader.parseActor(doc)
 	if err != nil {
-		a.log.Debug("actor sent in an odd form", "actor", account.URI, "err", err)
+		a.log.Debug("actor in Update is malformed", "actor", account.URI, "err", err)
 		return a.RefreshSoon(ctx, account)
 	}
 	if p.account.URI != account.URI {
@@ -212,7 +213,7 @@ func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc ac
 	return nil
 }
 
-// containsKeys tells whether all of the keys are known.
+// containsKeys returns whether all keys are known.
 func containsKeys(known, keys []*store.ActorKey) bool {
 	have := make(map[string]string, len(known))
 	for _, k := range known {
@@ -221,7 +222,7 @@ func containsKeys(known, keys []*store.ActorKey) bool {
 	return !slices.ContainsFunc(keys, func(k *store.ActorKey) bool { return have[k.URI] != k.Public })
 }
 
-// RefreshSoon queues a look at an account, but not so soon after the last one.
+// RefreshSoon queues a refresh of an account, not earlier than minRefreshInterval after the last.
 func (a *Actors) RefreshSoon(ctx context.Context, account *store.Account) error {
 	return a.db.Update(ctx, func(tx *store.Tx) error {
 		actor, err := tx.Actor(ctx, account.ID)
@@ -239,8 +240,8 @@ func (a *Actors) RefreshSoon(ctx context.Context, account *store.Account) error 
 	})
 }
 
-// RefreshAccount asks for an account elsewhere anew, because what it says of itself is about to matter. What its server does not tell within the
-// time that somebody waits stays as it is known here; an account that is no more is errs.ErrRecordNotFound.
+// RefreshAccount fetches a remote account again when its data must be current. If its server does not respond in time, the stored data
+// stays. For a deleted account it returns errs.ErrRecordNotFound.
 func (a *Actors) RefreshAccount(ctx context.Context, known *store.Account) error {
 	if known.Local() {
 		return nil
@@ -253,7 +254,7 @@ func (a *Actors) RefreshAccount(ctx context.Context, known *store.Account) error
 		return errs.ErrRecordNotFound
 	}
 	if err != nil {
-		a.log.Debug("account not read anew", "account", known.Acct(), "err", err)
+		a.log.Debug("account could not be refreshed", "account", known.Acct(), "err", err)
 	}
 	return nil
 }

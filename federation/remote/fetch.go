@@ -19,12 +19,12 @@ import (
 	"svc/store"
 )
 
-// Failures of asking other servers.
+// Errors of fetching.
 var (
-	ErrLocal         = errors.New("it is of this server")                                // which is asked in the database only
-	ErrCachedFailure = errors.New("it could not be had a moment ago")                    // and is not asked for again so soon
-	ErrFetchNeeded   = errors.New("other servers have to be asked")                      // by who has time for it
-	ErrIDMismatch    = errors.New("it is not what its address says, or not its owner's") // federation 5.1
+	ErrLocal         = errors.New("object is of this server")          // the object is in the database
+	ErrCachedFailure = errors.New("cached failure")                    // not fetched again yet
+	ErrFetchNeeded   = errors.New("fetch needed")                      // the caller must not wait for other servers
+	ErrIDMismatch    = errors.New("id of the document does not match") // federation 5.1
 )
 
 // Fetcher fetches documents, and posts activities, as the instance actor.
@@ -41,8 +41,8 @@ type Fetcher struct {
 
 const documentTimeout = 15 * time.Second
 
-// Document reads what is at an address, as its origin has it: its id is that address, or another one of the same host that then
-// was asked (federation 5.1 R7, 5.2). Whoever asks for the same address meanwhile gets the same answer.
+// Document fetches the document of a URL from its origin: its id is that URL, or another one of the same host, which is fetched then
+// (federation 5.1 R7, 5.2). Concurrent calls for one URL share a fetch.
 func (f *Fetcher) Document(ctx context.Context, uri string) (activity.Object, error) {
 	uri = activity.WithoutFragment(uri)
 	doc, err := f.fetchOriginal(ctx, uri)
@@ -62,34 +62,34 @@ func (f *Fetcher) fetchOriginal(ctx context.Context, uri string) (activity.Objec
 	case isURLOf(id, at):
 		return doc, nil
 	case !activity.SameHost(id, at, f.AllowLoopback):
-		return nil, fmt.Errorf("%w: %s says it is %q", ErrIDMismatch, at, truncateBytes(id, 200))
+		return nil, fmt.Errorf("%w: %s has the id %q", ErrIDMismatch, at, truncateBytes(id, 200))
 	}
 	doc, at, err = f.fetchShared(ctx, activity.WithoutFragment(id))
 	switch {
-	case IsNotFoundOrGone(err): // which says nothing of what was asked for
-		return nil, fmt.Errorf("%w: it says it is %q, where there is nothing", ErrIDMismatch, truncateBytes(id, 200))
+	case IsNotFoundOrGone(err): // says nothing about the requested URL
+		return nil, fmt.Errorf("%w: there is no document at its id %q", ErrIDMismatch, truncateBytes(id, 200))
 	case err != nil:
 		return nil, err
 	}
 	if !isURLOf(doc.ID(), at) || !isURLOf(id, at) {
-		return nil, fmt.Errorf("%w: %s says it is %q", ErrIDMismatch, at, truncateBytes(doc.ID(), 200))
+		return nil, fmt.Errorf("%w: %s has the id %q", ErrIDMismatch, at, truncateBytes(doc.ID(), 200))
 	}
 	return doc, nil
 }
 
-// isURLOf tells whether an id is that of what is at an address. Both may have a fragment, and characters written out or escaped.
+// isURLOf returns whether an id belongs to a URL. Both may have a fragment, and characters escaped or not.
 func isURLOf(id, address string) bool {
 	u, err := url.Parse(activity.WithoutFragment(id))
 	return err == nil && (activity.WithoutFragment(id) == address || u.String() == address)
 }
 
-// fetchedDocument is what is at an address.
+// fetchedDocument is a fetched document.
 type fetchedDocument struct {
 	doc activity.Object
-	url string // where it came from in the end
+	url string // after redirects
 }
 
-// fetchShared is get for all who ask for the same at the same time.
+// fetchShared is fetchSigned for concurrent callers.
 func (f *Fetcher) fetchShared(ctx context.Context, uri string) (activity.Object, string, error) {
 	if err := MayFetch(ctx); err != nil {
 		return nil, "", err
@@ -107,21 +107,21 @@ func (f *Fetcher) fetchShared(ctx context.Context, uri string) (activity.Object,
 	return g.doc, g.url, err
 }
 
-// fetchSigned asks for a document, in the name of this server.
+// fetchSigned fetches a document, signed by the instance actor.
 func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object, string, error) {
 	host, err := f.FetchableHost(uri)
 	if err != nil {
 		return nil, "", err
 	}
 	if f.failures.backingOff(host, f.db.Now()) {
-		return nil, "", fmt.Errorf("%w: %s does not answer", ErrCachedFailure, host)
+		return nil, "", fmt.Errorf("%w: %s does not respond", ErrCachedFailure, host)
 	}
 	known, err := f.db.Host(ctx, host)
 	if err != nil {
 		return nil, "", err
 	}
 	var resp *fetch.Response
-	last := host // of the hops
+	last := host // after redirects
 	ways := signatureOptions(known, strings.Contains(uri, "?"), f.db.Now())
 	for i, o := range ways {
 		resp, err = f.client.Get(ctx, uri, fetch.Limits{
@@ -148,7 +148,7 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 	}
 	switch {
 	case IsNotFoundOrGone(err) && last != host:
-		return nil, "", fmt.Errorf("%w: it is for %s to say that it is gone, not for %s", ErrIDMismatch, host, last)
+		return nil, "", fmt.Errorf("%w: only %s can say that it is gone, not %s", ErrIDMismatch, host, last)
 	case err != nil:
 		return nil, "", err
 	}
@@ -159,7 +159,7 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 	return doc, activity.WithoutFragment(resp.URL.String()), err
 }
 
-// FetchableHost returns the host of an address, if it is one to be asked.
+// FetchableHost returns the host of a URL if it may be fetched.
 func (f *Fetcher) FetchableHost(uri string) (string, error) {
 	host, err := activity.Host(uri, f.AllowLoopback)
 	if err != nil {
@@ -171,7 +171,7 @@ func (f *Fetcher) FetchableHost(uri string) (string, error) {
 	return host, f.CheckHostPolicy(host)
 }
 
-// signRequest signs a request in the name of this server, and returns its host. Each hop passes the rules for hosts anew.
+// signRequest signs a request by the instance actor, and returns its host. The host policy applies to each redirect.
 func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Options) (host string, err error) {
 	if host, err = f.FetchableHost(r.URL.String()); err != nil {
 		return "", err
@@ -184,7 +184,7 @@ func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Op
 	return host, signer.Sign(r, nil, o)
 }
 
-// isActivityMediaType tells whether a Content-Type is one of ActivityPub (federation 1.6).
+// isActivityMediaType returns whether a Content-Type is one of ActivityPub (federation 1.6).
 func isActivityMediaType(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	switch {
@@ -204,13 +204,13 @@ func HTTPStatus(err error) int {
 	return 0
 }
 
-// IsNotFoundOrGone tells whether an error says that what was asked for is not there (any more).
+// IsNotFoundOrGone returns whether an error says that the document does not exist (any more).
 func IsNotFoundOrGone(err error) bool {
 	status := HTTPStatus(err)
 	return status == http.StatusNotFound || status == http.StatusGone
 }
 
-// IsTemporary tells whether asking again some time later may go better.
+// IsTemporary returns whether another attempt may succeed.
 func IsTemporary(err error) bool {
 	for _, lasting := range []error{
 		fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects, activity.ErrMalformed, ErrLocal, ErrIDMismatch,
@@ -228,13 +228,13 @@ func IsTemporary(err error) bool {
 	return status == 0 || status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusTooEarly
 }
 
-// refetchDocument reads the document of what is known, also if that could not be had a moment ago.
+// refetchDocument fetches a document even if that failed a moment ago.
 func (f *Fetcher) refetchDocument(ctx context.Context, uri string) (activity.Object, error) {
 	f.failures.remove(activity.WithoutFragment(uri))
 	return f.Document(ctx, uri)
 }
 
-// fetchItems returns the ids of what is in a collection: of so many pages, and no more than so many. All pages are of one host.
+// fetchItems returns ids of the items of a collection, bounded in pages and items. All pages are on one host.
 func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, most int) ([]string, error) {
 	var items []string
 	seen := map[string]bool{uri: true}
@@ -265,8 +265,8 @@ func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, most int) (
 	return items, err
 }
 
-// fetchCollectionSize returns how much a collection has, nil if that is not told, and whether what it has is kept from us: its first page cannot
-// be read (federation 1.9).
+// fetchCollectionSize returns the size of a collection, nil if it is unknown, and whether its items are hidden: the first page cannot
+// be fetched (federation 1.9).
 func (f *Fetcher) fetchCollectionSize(ctx context.Context, uri string) (n *int, hidden bool) {
 	if uri == "" {
 		return nil, false
@@ -275,7 +275,7 @@ func (f *Fetcher) fetchCollectionSize(ctx context.Context, uri string) (n *int, 
 	if err != nil {
 		return nil, isAccessDenied(err)
 	}
-	if _, told := doc["totalItems"].(float64); told {
+	if _, ok := doc["totalItems"].(float64); ok {
 		total := doc.Count("totalItems")
 		n = &total
 	}
@@ -289,13 +289,13 @@ func (f *Fetcher) fetchCollectionSize(ctx context.Context, uri string) (n *int, 
 		_, err := f.Document(ctx, first)
 		hidden = isAccessDenied(err)
 	}
-	if hidden && n != nil && *n == 0 { // so some say that they do not tell
+	if hidden && n != nil && *n == 0 { // some servers hide the number like this
 		n = nil
 	}
 	return n, hidden
 }
 
-// isAccessDenied tells whether a server refuses to show something.
+// isAccessDenied returns whether a server refuses access.
 func isAccessDenied(err error) bool {
 	switch HTTPStatus(err) {
 	case 401, 403, 404, 410:

@@ -12,21 +12,21 @@ import (
 	"svc/internal/text"
 )
 
-// subscribeRel is the link of WebFinger that leads to the page where somebody of another server follows or answers from there.
+// subscribeRel is the WebFinger link to the page of a server where its users interact with remote objects.
 const subscribeRel = "http://ostatus.org/schema/1.0/subscribe"
 
-// ErrNoInteractionPage says that there is nobody of a handle, or that their server has no page for what happens elsewhere.
+// ErrNoInteractionPage is the error if there is no such user, or their server has no such page.
 var ErrNoInteractionPage = errors.New("nobody of that name is known, or their server has no page for it")
 
-// InteractionPage returns the address at which somebody with an account elsewhere deals with what is at uri, from their own server: it
-// is asked by WebFinger. who is their handle, or the address of their profile.
+// InteractionPage returns the URL at which a remote user can interact with the object at uri on their own server, by WebFinger. who is
+// their handle or profile URL.
 func (r *Resolver) InteractionPage(ctx context.Context, who, uri string) (string, error) {
 	template, err := r.subscribeTemplate(ctx, strings.TrimSpace(who))
 	if err != nil {
 		return "", err
 	}
 	page := strings.ReplaceAll(template, "{uri}", url.QueryEscape(uri))
-	if _, err := activity.Host(page, r.AllowLoopback); err != nil { // which also keeps scripts out
+	if _, err := activity.Host(page, r.AllowLoopback); err != nil { // also excludes javascript: URLs
 		return "", ErrNoInteractionPage
 	}
 	return page, nil

@@ -20,7 +20,7 @@ const (
 
 var softwareName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 
-// enqueueNodeInfo has the server of an address asked which software it runs, once a day at most (federation 1.5).
+// enqueueNodeInfo queues a fetch of a server's software, at most once a day (federation 1.5).
 func (b *Backfill) enqueueNodeInfo(ctx context.Context, address string) error {
 	domain, err := activity.Host(address, b.AllowLoopback)
 	if err != nil {
@@ -35,19 +35,19 @@ func (b *Backfill) enqueueNodeInfo(ctx context.Context, address string) error {
 	})
 }
 
-// fetchNodeInfo is the job that does so. Who does not tell is not asked again that day either.
+// fetchNodeInfo is the job that fetches it. A failure is not retried that day either.
 func (b *Backfill) fetchNodeInfo(ctx context.Context, w store.FetchNodeInfo) error {
 	name, version, err := b.fetcher.readNodeInfo(ctx, w.Domain)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		b.log.Debug("server does not tell its software", "host", w.Domain, "err", err)
+		b.log.Debug("nodeinfo could not be fetched", "host", w.Domain, "err", err)
 	}
 	return b.db.Update(ctx, func(tx *store.Tx) error { return tx.SetHostSoftware(ctx, w.Domain, name, version) })
 }
 
-// readNodeInfo reads which software a server runs. The document must be on the server itself.
+// readNodeInfo fetches the name and version of a server's software. The document must be on the server itself.
 func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, version string, err error) {
 	base, err := f.serverURL(domain)
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, versio
 	return name, singleLine(info.Software.Version, maxVersion), nil
 }
 
-// nodeInfoVersion returns the version of nodeinfo that a link leads to, "" if it leads to something else.
+// nodeInfoVersion returns the nodeinfo version of a link, "" for other links.
 func nodeInfoVersion(l link) string {
 	version, ok := strings.CutPrefix(l.rel, nodeInfoRel)
 	if !ok {

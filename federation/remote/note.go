@@ -12,20 +12,20 @@ import (
 	"svc/social"
 )
 
-// Note is what a document says of a post, in one form whatever shape it came in. What is in it is safe to be shown.
+// Note is the parsed document of a status. Its content is sanitised.
 type Note struct {
 	social.IncomingStatus
-	ObjectType string // its type
-	AuthorURI  string // id of the actor whose it is
+	ObjectType string // type of the document
+	AuthorURI  string // actor id of the author
 }
 
-// NoteTypes are the types of objects that are posts (federation 4.2).
+// NoteTypes are the types of objects that are statuses (federation 4.2).
 var NoteTypes = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
 
-// titledTypes are those of them whose name is a title, and whose summary is no warning.
+// titledTypes are those whose name is a title, and whose summary is not a content warning.
 var titledTypes = []string{"Article", "Page", "Event", "Video", "Audio", "Image"}
 
-// Limits of what a post from elsewhere can have (federation 5.5).
+// Limits of remote statuses (federation 5.5).
 const (
 	maxNoteContent  = 100_000 // characters, also of the source of the HTML: bytes up to four times that
 	maxNoteSpoiler  = 5_000
@@ -38,8 +38,8 @@ const (
 	maxAltText      = 10_000
 )
 
-// ReadNote reads the document of a post. What has addresses of its own goes by them, else by those of the activity that brought it
-// (nil: none did). An error is lasting.
+// ReadNote parses the document of a status. Its own addressing counts, else that of the activity that contains it (nil: none). Errors
+// are final.
 func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) {
 	n := &Note{ObjectType: o.Type(NoteTypes...)}
 	n.URI = o.ID()
@@ -84,7 +84,7 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	return n, nil
 }
 
-// isTagURIOf tells whether a name is one that a host has given, by the scheme tag (RFC 4151).
+// isTagURIOf returns whether an id is a tag URI of a host (RFC 4151).
 func isTagURIOf(name, host string) bool {
 	const most = 2048
 	rest, ok := strings.CutPrefix(name, "tag:")
@@ -92,11 +92,11 @@ func isTagURIOf(name, host string) bool {
 	return ok && dated && authority == host && len(name) <= most
 }
 
-// isObjectURL tells whether an id can be that of a post: one of this server, or an address that may be asked.
+// isObjectURL returns whether an id can be that of a status: one of this server, or a URL that may be fetched.
 func (r *Reader) isObjectURL(id string) bool { return id != "" && r.isPublicURL(id) }
 
-// authorOf returns whose a post is: of those to whom it is attributed the actor who sent it, or else the first; who must be of the
-// post's own host (federation R2).
+// authorOf returns the author of a status: of several, the actor who sent it, or else the first. It must be on the status's host
+// (federation R2).
 func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 	const most = 20
 	id := o.ID()
@@ -109,7 +109,7 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 	}
 	author := authors[0]
 	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, r.AllowLoopback) {
-		authors, author = []string{maker}, maker // events of a group are made by somebody
+		authors, author = []string{maker}, maker // the author of a group's event is a person
 	}
 	switch {
 	case sender != "" && !slices.Contains(authors, sender):
@@ -117,7 +117,7 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 	case sender != "":
 		author = sender
 	default:
-		for _, v := range o.Values("attributedTo") { // a video is of a person and of a channel
+		for _, v := range o.Values("attributedTo") { // a video belongs to a person and a channel
 			if m, ok := v.(map[string]any); ok && activity.Object(m).Is("Person") && activity.Reference(v) != "" {
 				author = activity.Reference(v)
 				break
@@ -133,7 +133,7 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 	return author, nil
 }
 
-// PlausibleTime returns a time that a document gives, if it makes sense.
+// PlausibleTime returns the time of a document if it is plausible.
 func PlausibleTime(t, now time.Time) time.Time {
 	if t.Year() < 1970 || t.After(now) {
 		return now
@@ -141,7 +141,7 @@ func PlausibleTime(t, now time.Time) time.Time {
 	return t
 }
 
-// readContent reads the text: what is shown first, as HTML, and what stands before it as a warning.
+// readContent reads the content as HTML, and the content warning.
 func (n *Note) readContent(r *Reader, o activity.Object) {
 	content, language := o.TextAndLanguage("content")
 	n.Language = text.Language(language)
@@ -149,7 +149,7 @@ func (n *Note) readContent(r *Reader, o activity.Object) {
 	if o.Text("mediaType") == "text/markdown" {
 		content = text.Parse(content, text.Markdown).Render(r.BaseURL, nil).HTML
 	} else {
-		// The class says that it is for those who do not show quotes; it stays on spans only.
+		// The class marks a fallback for software without quotes. It is kept on spans only.
 		content = strings.Replace(content, `<p class="quote-inline">`, `<p><span class="quote-inline">`, 1)
 		content = text.Sanitize(content)
 	}
@@ -157,10 +157,10 @@ func (n *Note) readContent(r *Reader, o activity.Object) {
 	summary = truncateBytes(summary, 4*maxNoteSpoiler)
 	n.Sensitive, _ = o.Bool("sensitive")
 	name, _ := o.TextAndLanguage("name")
-	name = singleLine(name, maxNoteTitle) // it has no markup (ActivityStreams 2.0, name)
+	name = singleLine(name, maxNoteTitle) // plain text (ActivityStreams 2.0, name)
 	switch {
 	case !slices.Contains(titledTypes, n.ObjectType):
-		if summary == "\u200b" { // a warning without words
+		if summary == "\u200b" { // an empty warning
 			summary = "…"
 		}
 		n.SpoilerText = singleLine(text.HTMLToText(summary), maxNoteSpoiler)
@@ -175,7 +175,7 @@ func (n *Note) readContent(r *Reader, o activity.Object) {
 	n.Content = content
 }
 
-// heading is a title above a text.
+// heading returns a title above a text.
 func heading(title, link string) string {
 	title = html.EscapeString(title)
 	switch {
@@ -187,7 +187,7 @@ func heading(title, link string) string {
 	return text.Sanitize(`<p><b><a href="` + html.EscapeString(link) + `">` + title + `</a></b></p>`)
 }
 
-// paragraph is an abstract above a text.
+// paragraph returns an abstract above a text.
 func paragraph(abstract string) string {
 	abstract = text.Sanitize(abstract)
 	if abstract == "" || strings.HasPrefix(abstract, "<p>") {
@@ -196,7 +196,7 @@ func paragraph(abstract string) string {
 	return text.Sanitize("<p>" + abstract + "</p>")
 }
 
-// eventLine tells when and where an event is.
+// eventLine returns the time and place of an event.
 func eventLine(o activity.Object) string {
 	var parts []string
 	for _, key := range []string{"startTime", "endTime"} {
@@ -241,7 +241,7 @@ func (n *Note) readTags(r *Reader, o activity.Object) {
 	n.Sensitive = n.Sensitive || slices.Contains(n.Tags, "nsfw")
 }
 
-// repliesOf returns the address of the list of a post's replies.
+// repliesOf returns the URL of the replies collection.
 func repliesOf(o activity.Object) string {
 	ref := o.Ref("replies")
 	if ref == "" {

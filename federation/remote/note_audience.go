@@ -12,7 +12,7 @@ import (
 // MaxAddressees is how many values of `to`, and of `cc`, are read.
 const MaxAddressees = 1000
 
-// readAudience reads whom a post is for (federation 4.1). A collection that is not the author's own followers is nobody.
+// readAudience reads the visibility and recipients (federation 4.1). Collections other than the author's followers are ignored.
 func (n *Note) readAudience(r *Reader, o, by activity.Object) {
 	addresses := addressingOf(o, by)
 	to, cc := addresses.Refs("to", MaxAddressees), addresses.Refs("cc", MaxAddressees)
@@ -43,13 +43,13 @@ func (n *Note) readAudience(r *Reader, o, by activity.Object) {
 	}
 }
 
-// isFollowers tells whether an address is that of the author's followers. Which one it is exactly is only known by the author's document:
-// see exactly.
+// isFollowers returns whether a URI may be that of the author's followers. The exact URI is in the author's document: see
+// applyFollowersURI.
 func (n *Note) isFollowers(id string) bool {
 	return strings.HasSuffix(id, "/followers") && strings.HasPrefix(id, baseURLOf(n.AuthorURI)+"/")
 }
 
-// applyFollowersURI goes by the address of the author's followers that is known.
+// applyFollowersURI applies the known followers URI of the author.
 func (n *Note) applyFollowersURI(r *Reader, o, by activity.Object, followers string) {
 	if followers == "" || n.Visibility < store.Private {
 		return
@@ -59,19 +59,19 @@ func (n *Note) applyFollowersURI(r *Reader, o, by activity.Object, followers str
 	switch is := slices.Contains(all, followers); {
 	case is && n.Visibility > store.Private:
 		n.Visibility = store.Private
-	case !is && n.Visibility == store.Private: // somebody else's
+	case !is && n.Visibility == store.Private: // of another account
 		n.Visibility = store.Direct
 	}
 }
 
-// baseURLOf returns the scheme and host of an address.
+// baseURLOf returns the scheme and host of a URL.
 func baseURLOf(address string) string {
 	scheme, rest, _ := strings.Cut(address, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
 
-// addressingOf returns what says whom a post is for: itself, or else the activity that brought it.
+// addressingOf returns the object whose addressing counts: the status, or else the activity that contains it.
 func addressingOf(o, by activity.Object) activity.Object {
 	if len(o.Refs("to", 1)) == 0 && len(o.Refs("cc", 1)) == 0 {
 		return by
@@ -79,7 +79,7 @@ func addressingOf(o, by activity.Object) activity.Object {
 	return o
 }
 
-// HasNoAudience tells whether a post says nothing of whom it is for.
+// HasNoAudience returns whether a status has no addressing.
 func HasNoAudience(o, by activity.Object) bool {
 	by = addressingOf(o, by)
 	return len(by.Refs("to", 1)) == 0 && len(by.Refs("cc", 1)) == 0

@@ -11,8 +11,8 @@ import (
 	"svc/store"
 )
 
-// noteMedia returns the attachments of a post, and the page that it is about, "" if that is none of its own (federation 4.2). What is
-// sensitive makes the post so.
+// noteMedia returns the attachments of a status, and the URL of the page that it links to, "" if there is none (federation 4.2). A
+// sensitive attachment makes the status sensitive.
 func (r *Reader) noteMedia(o activity.Object, n *Note) (media []*store.Media, link string) {
 	if n.ObjectType == "Video" || n.ObjectType == "Audio" || n.ObjectType == "Image" {
 		if m := r.primaryMedia(o, strings.ToLower(n.ObjectType)); m != nil {
@@ -38,7 +38,7 @@ func (r *Reader) noteMedia(o activity.Object, n *Note) (media []*store.Media, li
 	return media, link
 }
 
-// ParseAttachment returns the file that an attachment is, or the page that it leads to, which is no file; neither if it cannot be shown.
+// ParseAttachment returns the file of an attachment, or the URL of the page that it links to; neither if it is not valid.
 func (r *Reader) ParseAttachment(a activity.Object) (file *store.Media, page string) {
 	address, kind := r.attachmentURL(a)
 	switch {
@@ -52,12 +52,12 @@ func (r *Reader) ParseAttachment(a activity.Object) (file *store.Media, page str
 	return file, ""
 }
 
-// primaryMedia returns the file that a video, a sound or a picture is.
+// primaryMedia returns the file of a Video, Audio or Image object.
 func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
 	var links []activity.Object
 	for _, link := range o.Objects("url", 200) {
 		links = append(links, link)
-		links = append(links, link.Objects("tag", 200)...) // a stream names its files there
+		links = append(links, link.Objects("tag", 200)...) // files of a stream
 	}
 	for _, link := range links {
 		is := mediaTypeOf(link)
@@ -79,7 +79,7 @@ func mediaTypeOf(o activity.Object) string {
 	return ""
 }
 
-// attachmentURL returns where an attachment is, "" if nowhere that may be asked, and its media type as far as that is told.
+// attachmentURL returns the URL of an attachment, "" if it is not valid, and its media type if it is known.
 func (r *Reader) attachmentURL(a activity.Object) (address, kind string) {
 	kind = mediaTypeOf(a)
 	for _, v := range append(a.Values("url"), a.Values("href")...) {
@@ -99,7 +99,7 @@ func (r *Reader) attachmentURL(a activity.Object) (address, kind string) {
 	return "", ""
 }
 
-// remoteMedia makes the row of a file elsewhere. What it is follows from its media type, or else from what it is called.
+// remoteMedia returns the row of a remote file. Its type follows from the media type, or else from the object type.
 func remoteMedia(address, kind, class string) *store.Media {
 	if kind == "" {
 		name, _, _ := strings.Cut(address, "?")
@@ -120,7 +120,7 @@ func remoteMedia(address, kind, class string) *store.Media {
 	return m
 }
 
-// altText returns what stands for an attachment: each kind of server keeps it elsewhere.
+// altText returns the description of an attachment, which servers put into different members.
 func altText(a activity.Object) string {
 	for _, key := range []string{"name", "summary", "content"} {
 		said, _ := a.TextAndLanguage(key)

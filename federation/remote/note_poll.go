@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// readPoll reads what a Question asks.
+// readPoll parses the poll of a Question.
 func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 	options := o.Objects("oneOf", maxPollOptions)
 	p := new(store.Poll)
@@ -25,7 +25,7 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 		if title == "" {
 			title, _ = option.TextAndLanguage("content")
 		}
-		title = text.Shorten(printable(truncateBytes(title, 8*maxOptionLength)), maxOptionLength) // votes have to name it as it is
+		title = text.Shorten(printable(truncateBytes(title, 8*maxOptionLength)), maxOptionLength) // votes must name it exactly
 		n := 0
 		if replies := option.Object("replies"); replies != nil {
 			n = replies.Count("totalItems")

@@ -7,11 +7,10 @@ import (
 	"svc/internal/text"
 )
 
-// quoteKeys are the members that name what is quoted, the best first (federation 4.15).
+// quoteKeys are the members that name the quoted status, in order of preference (federation 4.15).
 var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_quote"}
 
-// readQuote reads what a post quotes. The link to that which stands above or below the text, for those who do not show quotes, is taken
-// off.
+// readQuote reads the quoted status. It removes the fallback link above or below the text.
 func (n *Note) readQuote(r *Reader, o activity.Object) {
 	for _, key := range quoteKeys {
 		if ref := o.Ref(key); n.QuoteURI == "" && r.isObjectURL(ref) && ref != n.URI {
@@ -28,11 +27,11 @@ func (n *Note) readQuote(r *Reader, o activity.Object) {
 		n.QuoteAuthorization = by
 	}
 	if content, found := withoutQuoteLink(n.Content); found {
-		n.Content, n.QuoteLinkRemoved = text.Sanitize(content), true // which closes what was open around it
+		n.Content, n.QuoteLinkRemoved = text.Sanitize(content), true // closes open elements
 	}
 }
 
-// withoutQuoteLink takes the link to what a post quotes off its content, where it stands above or below it.
+// withoutQuoteLink removes the link to the quoted status from the start or end of the content.
 func withoutQuoteLink(content string) (rest string, found bool) {
 	const begin, end = `<span class="quote-inline">`, "</span>"
 	if above, rest, ok := strings.Cut(content, "</p>"); ok && strings.HasPrefix(above, "<p>"+begin) && strings.HasSuffix(above, end) {
@@ -49,7 +48,7 @@ func withoutQuoteLink(content string) (rest string, found bool) {
 	return rest, true
 }
 
-// objectLink returns the quoted object that a link among the tags leads to (FEP-e232).
+// objectLink returns the quoted object of a link in the tags (FEP-e232).
 func (r *Reader) objectLink(o activity.Object) string {
 	for _, tag := range o.Objects("tag", 1000) {
 		href := tag.Text("href")

@@ -17,10 +17,10 @@ import (
 
 const (
 	deliveryTimeout  = 15 * time.Second
-	maxResponseBytes = 64 << 10 // bytes of an answer that are read so that the connection can be used again
+	maxResponseBytes = 64 << 10 // bytes of a response that are read, so that the connection can be reused
 )
 
-// Post sends an activity, signed in one way after the other if it is not known which the host takes (federation 2.5).
+// Post sends an activity. If the signature scheme of the host is not known, it tries one after the other (federation 2.5).
 func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, signer *httpsig.Signer) (status int, header http.Header, err error) {
 	ways := signatureOptions(host, false, f.db.Now())
 	for i, o := range ways {
@@ -39,7 +39,7 @@ func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body
 	return status, header, err
 }
 
-// postFollowingRedirect posts an activity once, or once more to another address of the same host, if that says that it wants it there.
+// postFollowingRedirect posts an activity, and once more if it is redirected within the same host.
 func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (f *Fetcher) postOnce(ctx context.Context, inbox string, body []byte, signe
 		return 0, nil, fmt.Errorf("%w: %v", fetch.ErrRefused, err)
 	}
 	req.Header.Set("Content-Type", activity.ContentType)
-	req.Header["Idempotency-Key"] = []string{} // is not sent: it has a request sent again whose old connection turns out to be closed
+	req.Header["Idempotency-Key"] = []string{} // not sent, but lets net/http retry on a closed connection
 	if err := signer.Sign(req, body, o); err != nil {
 		return 0, nil, err
 	}

@@ -13,11 +13,11 @@ import (
 	"svc/store"
 )
 
-// maxProofAge is how long ago a proof may have been made: less than for how long it is remembered what was done (store.SeenKey), so that
-// nobody can have that done again.
+// maxProofAge is the maximum age of a proof: less than the retention of seen activities (store.SeenKey), so that documents cannot be
+// replayed.
 const maxProofAge = 7 * 24 * time.Hour
 
-// VerifyProof returns the actor of a document that carries a proof by it (FEP-8b32).
+// VerifyProof returns the actor of a document with a proof by it (FEP-8b32).
 func (v *Verifier) VerifyProof(ctx context.Context, doc activity.Object) (*store.Account, error) {
 	claim, err := proof.Read(doc, v.db.Now())
 	if err != nil {

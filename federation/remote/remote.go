@@ -16,10 +16,10 @@ import (
 // Config has the settings of this package.
 type Config struct {
 	BaseURL       string        // https://example.org
-	Host          string        // of ids and handles, with its port if that is not the standard one
+	Host          string        // of ids and handles, with port unless it is the default
 	AllowLoopback bool          // http and loopback addresses are allowed
-	SignatureAge  time.Duration // how old a signature may be (federation 2.2)
-	StoreAll      bool          // fetched statuses are stored even if they concern no local account
+	SignatureAge  time.Duration // maximum age of a signature (federation 2.2)
+	StoreAll      bool          // store fetched statuses even if they are related to no local account
 	Policies      *policy.Chain
 	GenerateKey   func() (*rsa.PrivateKey, error) // for a local account; nil: RSA, 2048 bits
 }

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	resolveTimeout      = 8 * time.Second // somebody waits
+	resolveTimeout      = 8 * time.Second // a user waits
 	mentionTimeout      = 3 * time.Second // for all handles in a post
-	maxMentionsResolved = 10              // of them, that are asked for
-	maxPageBytes        = 512 << 10       // bytes of a page that may say where its document is
+	maxMentionsResolved = 10              // unknown handles per post
+	maxPageBytes        = 512 << 10       // of a page that may link to its document
 )
 
 // Resolver resolves handles and URLs for users.
@@ -40,8 +40,8 @@ type Resolver struct {
 	log           *slog.Logger
 }
 
-// Resolve returns what a handle or an address names elsewhere, an account or a post, which is stored here. The address may be that of a
-// page for people. errs.ErrRecordNotFound says that there is nothing, or nothing that can be had.
+// Resolve returns the remote account or status of a handle or URL, and stores it. The URL may be that of a page. The error is
+// errs.ErrRecordNotFound if there is none or it cannot be fetched.
 func (r *Resolver) Resolve(ctx context.Context, what string) (store.AccountID, store.StatusID, error) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
@@ -51,7 +51,7 @@ func (r *Resolver) Resolve(ctx context.Context, what string) (store.AccountID, s
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			r.log.Debug("not resolved", "what", what, "err", err)
+			r.log.Debug("handle or URL could not be resolved", "what", what, "err", err)
 			err = errs.ErrRecordNotFound
 		}
 		return 0, 0, err
@@ -87,7 +87,7 @@ func (r *Resolver) resolve(ctx context.Context, what string) (*store.Account, *s
 	return nil, st, err
 }
 
-// DocumentForPage reads the document that is at an address, or that of which there is a page for people.
+// DocumentForPage fetches the document of a URL, or the one that the page at the URL links to.
 func (f *Fetcher) DocumentForPage(ctx context.Context, address string) (activity.Object, error) {
 	doc, err := f.Document(ctx, address)
 	if !errors.Is(err, fetch.ErrContentType) {
@@ -99,7 +99,7 @@ func (f *Fetcher) DocumentForPage(ctx context.Context, address string) (activity
 	return f.Document(ctx, address)
 }
 
-// alternateURL reads a page for people that says where its document is: on the same host (federation 1.6).
+// alternateURL fetches a page and returns the URL of its document, on the same host (federation 1.6).
 func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error) {
 	resp, err := f.client.Get(ctx, page, fetch.Limits{
 		MaxBody: maxPageBytes, Timeout: webFingerTimeout, Accept: "text/html, application/xhtml+xml", ContentTypes: []string{"text/html", "application/xhtml+xml"},
@@ -118,7 +118,7 @@ func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error)
 	return activity.WithoutFragment(found), nil
 }
 
-// alternateLink returns where a page says that its document is, "" if it does not.
+// alternateLink returns the document URL in a page, "" if there is none.
 func alternateLink(page []byte, base *url.URL) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	for {
@@ -147,8 +147,8 @@ func alternateLink(page []byte, base *url.URL) string {
 	}
 }
 
-// ResolveMentions asks for the accounts that a text mentions, or that it is addressed to besides, and that are not known yet, so that they are
-// when it is posted. It takes no longer than people wait; who has not been found by then is not mentioned.
+// ResolveMentions fetches unknown accounts that a text mentions or that are its additional recipients, so that they are known when it
+// is posted. Accounts that cannot be fetched within mentionTimeout are not mentioned.
 func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string, to []string) {
 	handles := to
 	if strings.Count(body, "@") > 1 {

@@ -11,7 +11,7 @@ import (
 	"svc/internal/activity"
 )
 
-// descriptor is a resource descriptor, in JSON (RFC 7033) or XML (RFC 6415): what a thing is called, and where its links lead.
+// descriptor is a resource descriptor in JSON (RFC 7033) or XML (RFC 6415): a subject and its links.
 type descriptor struct {
 	subject string
 	links   []link
@@ -24,7 +24,7 @@ const (
 	maxXMLDepth = 16
 )
 
-// parseDescriptor reads a resource descriptor of a media type.
+// parseDescriptor parses a resource descriptor of a media type.
 func parseDescriptor(mediaType string, body []byte) (*descriptor, error) {
 	if strings.HasSuffix(mediaType, "xml") {
 		return parseXRD(body)
@@ -40,7 +40,7 @@ func parseDescriptor(mediaType string, body []byte) (*descriptor, error) {
 	return d, nil
 }
 
-// parseXRD reads a descriptor in XML. A document type, and with it every entity of the sender's own making, is refused.
+// parseXRD parses a descriptor in XML. Document types, and with them custom entities, are refused.
 func parseXRD(body []byte) (*descriptor, error) {
 	in := xml.NewDecoder(bytes.NewReader(body))
 	d, depth, subject := new(descriptor), 0, false

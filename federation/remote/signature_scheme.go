@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// How long it is remembered which signatures a host takes (federation 2.5).
+// TTL of the signature scheme of a host (federation 2.5).
 const (
 	signatureSchemeTTL = 30 * 24 * time.Hour
 	noSchemeTTL        = 24 * time.Hour
@@ -17,7 +17,7 @@ const (
 
 const noScheme = "neither"
 
-// signatureOptions returns how requests to a host are to be signed: the way that it is known to take, or else one after the other.
+// signatureOptions returns the ways to sign requests to a host: the known one, or all in order of preference.
 func signatureOptions(h *store.Host, hasQuery bool, now time.Time) []httpsig.Options {
 	cavage, rfc := httpsig.Options{Scheme: httpsig.Cavage, PathOnly: h.PathOnly && hasQuery}, httpsig.Options{Scheme: httpsig.RFC9421}
 	switch age := now.Sub(h.SignatureAt.Time()); {
@@ -35,25 +35,25 @@ func signatureOptions(h *store.Host, hasQuery bool, now time.Time) []httpsig.Opt
 	return []httpsig.Options{cavage, rfc}
 }
 
-// saveSignatureScheme remembers how a host wants requests signed.
+// saveSignatureScheme stores the signature scheme of a host.
 func (f *Fetcher) saveSignatureScheme(ctx context.Context, host string, o httpsig.Options) {
 	err := f.db.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.SetHostSignature(ctx, host, string(o.Scheme), o.PathOnly)
 	})
 	if err != nil {
-		f.log.Warn("remembering how a host wants requests signed", "host", host, "err", err)
+		f.log.Warn("signature scheme of a host could not be stored", "host", host, "err", err)
 	}
 }
 
-// saveNoScheme remembers that a host takes no signature that we can make.
+// saveNoScheme records that a host accepts none of our signatures.
 func (f *Fetcher) saveNoScheme(ctx context.Context, host string) {
 	f.saveSignatureScheme(ctx, host, httpsig.Options{Scheme: noScheme})
 }
 
-// isSignatureRejected tells whether an answer says that a signature was not accepted, so that another may be.
+// isSignatureRejected returns whether a status says that the signature was rejected, so that another scheme may work.
 func isSignatureRejected(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusBadRequest
 }
 
-// CheckHostPolicy tells whether there are to be dealings with a host at all; why not, if not.
+// CheckHostPolicy returns an error if a host is blocked.
 func (f *Fetcher) CheckHostPolicy(host string) error { return f.Policies.Host(host) }

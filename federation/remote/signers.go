@@ -19,8 +19,8 @@ import (
 
 const (
 	keyBits    = 2048
-	keyPurpose = "actor keys" // with what private keys are sealed
-	maxSigners = 500          // that are kept ready
+	keyPurpose = "actor keys" // of the secret that encrypts private keys
+	maxSigners = 500          // cached
 )
 
 // FetchActorPath is the path of the instance actor, which signs fetches.
@@ -47,7 +47,7 @@ func newSigners() *signers {
 	return &signers{byAccount: cache.New[store.AccountID, *httpsig.Signer](maxSigners)}
 }
 
-// Signer returns what a local account signs with.
+// Signer returns the signer of a local account.
 func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Signer, error) {
 	if signer, ok := s.signers.byAccount.Get(id); ok {
 		return signer, nil
@@ -76,7 +76,7 @@ func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Sign
 		return nil, err
 	}
 	signer := &httpsig.Signer{KeyID: key.URI, Key: private}
-	s.signers.byAccount.Put(id, signer, s.signers.byAccount.Generation()) // creating is held, also by Rotate
+	s.signers.byAccount.Put(id, signer, s.signers.byAccount.Generation()) // creating is held, as in RotateKeys
 	return signer, nil
 }
 
@@ -92,7 +92,7 @@ func (s *Signers) unseal(key *store.ActorKey) (crypto.Signer, error) {
 	return private.(crypto.Signer), nil
 }
 
-// createKey makes a key for a local account and stores it.
+// createKey creates and stores a key for a local account.
 func (s *Signers) createKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
 	key, err := s.newSealedKey(account)
 	if err != nil {
@@ -103,24 +103,24 @@ func (s *Signers) createKey(ctx context.Context, account *store.Account) (*store
 
 func generateRSAKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, keyBits) }
 
-// newSealedKey makes a key for a local account. That takes a while.
+// newSealedKey creates a key for a local account, which takes long.
 func (s *Signers) newSealedKey(account *store.Account) (*store.ActorKey, error) {
 	private, err := s.GenerateKey()
 	if err != nil {
-		return nil, fmt.Errorf("make key: %w", err)
+		return nil, fmt.Errorf("create key: %w", err)
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
-		return nil, fmt.Errorf("make key: %w", err)
+		return nil, fmt.Errorf("create key: %w", err)
 	}
 	public, err := httpsig.FormatPublicKey(&private.PublicKey)
 	if err != nil {
-		return nil, fmt.Errorf("make key: %w", err)
+		return nil, fmt.Errorf("create key: %w", err)
 	}
 	return &store.ActorKey{AccountID: account.ID, Public: public, Private: s.secrets.Seal(keyPurpose, der)}, nil
 }
 
-// storeKey stores a key that was made. The first of an account is called #main-key, as everywhere; later ones have a number.
+// storeKey stores a new key. The first of an account is called #main-key by convention; later ones have a number.
 func storeKey(ctx context.Context, tx *store.Tx, account *store.Account, key *store.ActorKey) error {
 	n, err := tx.CountActorKeys(ctx, account.ID)
 	if err != nil {
@@ -133,10 +133,10 @@ func storeKey(ctx context.Context, tx *store.Tx, account *store.Account, key *st
 	return tx.AddActorKey(ctx, key)
 }
 
-// RotateKeys gives a local account another key in place of those that it has, and tells its followers. What waits to be delivered is
-// signed with it (federation 2.3).
+// RotateKeys replaces the keys of a local account and sends its followers an Update. Queued deliveries are signed with the new key
+// (federation 2.3).
 func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
-	s.signers.creating.Lock() // so that nobody makes the old key ready again meanwhile
+	s.signers.creating.Lock() // so that the old key is not cached again
 	defer s.signers.creating.Unlock()
 	key, err := s.newSealedKey(account)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Signers) PublicKey(ctx context.Context, id store.AccountID) (uri, pem s
 	return signer.KeyID, pem, err
 }
 
-// serverSigner signs in the name of this server.
+// serverSigner returns the signer of the instance actor.
 func (s *Signers) serverSigner(ctx context.Context) (*httpsig.Signer, error) {
 	if id := s.fetchActorID.Load(); id != 0 {
 		return s.Signer(ctx, store.AccountID(id))

@@ -26,23 +26,24 @@ type Statuses struct {
 // MaxFetches is how many statuses and mentioned accounts one activity may cause to be fetched (federation 3.9).
 const MaxFetches = 100
 
+// maxWrappers is the number of activities to follow until a status is found.
 const maxWrappers = 2 // activities that lead to another before one leads to a status
 
-// FetchOptions is how a post is fetched.
+// FetchOptions configure the fetch of a status.
 type FetchOptions struct {
-	Author       string           // whose it must be; "": anybody's
-	OnlyRelevant bool             // it is kept only if it concerns somebody here
-	Accept       func(*Note) bool // tells whether it is wanted; nil: it is
-	Budget       int              // how many more posts it can lead to
+	Author       string           // required author; "": any
+	OnlyRelevant bool             // store it only if a local account is related to it
+	Accept       func(*Note) bool // nil: accept all
+	Budget       int              // number of further statuses that it may cause to be fetched
 }
 
-// Status returns the post of an id: as it is known here, or else as its origin has it.
+// Status returns the status of an id: the stored one, or the fetched one.
 func (s *Statuses) Status(ctx context.Context, uri string) (*store.Status, error) {
 	return s.FetchStatus(ctx, uri, FetchOptions{Budget: MaxFetches})
 }
 
-// FetchStatus returns the post of an id, asking its origin if it is not known (federation 5.2). What is found there may be the activity
-// that made the post.
+// FetchStatus returns the status of an id and fetches it if it is unknown (federation 5.2). The document may also be the activity that
+// created the status.
 func (s *Statuses) FetchStatus(ctx context.Context, uri string, f FetchOptions) (*store.Status, error) {
 	for range maxWrappers {
 		st, err := s.KnownStatus(ctx, uri)
@@ -64,7 +65,7 @@ func (s *Statuses) FetchStatus(ctx context.Context, uri string, f FetchOptions) 
 	return nil, Refuse("it leads to no post")
 }
 
-// KnownStatus returns the post of an id, nil if it is to be asked for.
+// KnownStatus returns the status of an id, nil if it has to be fetched.
 func (s *Statuses) KnownStatus(ctx context.Context, uri string) (*store.Status, error) {
 	st, err := s.db.StatusByURI(ctx, uri)
 	if st != nil || err != nil {
@@ -85,7 +86,7 @@ func (s *Statuses) KnownStatus(ctx context.Context, uri string) (*store.Status, 
 	return nil, nil
 }
 
-// receiveFetched stores a post that was read from its origin.
+// receiveFetched stores a status that was fetched from its origin.
 func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f FetchOptions) (*store.Status, error) {
 	n, err := s.reader.ReadNote(o, nil)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Statuses) ApplyFollowers(ctx context.Context, n *Note, o, by activity.O
 	return nil
 }
 
-// EditStatus gives a post the form that a document has, which must be its author's.
+// EditStatus updates a status by a document, which must be of its author.
 func (s *Statuses) EditStatus(ctx context.Context, author *store.Account, st *store.Status, o, by activity.Object) error {
 	n, err := s.reader.ReadNote(o, by)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *Statuses) EditStatus(ctx context.Context, author *store.Account, st *st
 	return err
 }
 
-// RefreshStatus gives a post from elsewhere the form that its origin has now. One of which that says that it is no more is deleted.
+// RefreshStatus fetches a remote status again. It deletes a status that is gone at its origin.
 func (s *Statuses) RefreshStatus(ctx context.Context, st *store.Status) error {
 	o, err := s.fetcher.refetchDocument(ctx, st.URI)
 	switch {
@@ -164,8 +165,8 @@ func (s *Statuses) RefreshStatus(ctx context.Context, st *store.Status) error {
 	return s.EditStatus(ctx, author, st, o, nil)
 }
 
-// DeleteIfGone removes a post that its origin does not have any more. Whoever says so has no right to it themself: they are a moderator of
-// that server, or a relay.
+// DeleteIfGone deletes a status that its origin does not have any more. The sender of the Delete has no authority over it: a moderator
+// of that server, or a relay.
 func (s *Statuses) DeleteIfGone(ctx context.Context, uri string) error {
 	st, err := s.db.StatusByURI(ctx, uri)
 	if st == nil || err != nil {
@@ -181,19 +182,19 @@ func (s *Statuses) DeleteIfGone(ctx context.Context, uri string) error {
 	return err
 }
 
-// isGoneAtOrigin tells whether the origin of a post says that it is no more. That nothing was found does not say so: servers are out of order at
-// times.
+// isGoneAtOrigin returns whether the origin of a status says that it is gone (410). A 404 does not count, because servers may be out of
+// order.
 func isGoneAtOrigin(o activity.Object, err error) bool {
 	return err == nil && o.Is("Tombstone") || HTTPStatus(err) == http.StatusGone
 }
 
-// notFoundConfirmsDelete tells whether it bears out who says that a post is no more that its origin finds nothing. It does for a post for everybody: we
-// ask in the name of this server, and of what is for few it is told that there is no such thing. Boosts often cannot be asked for at all.
+// notFoundConfirmsDelete returns whether a 404 at the origin confirms a Delete of a status. It does for public statuses: the request is
+// signed by the instance actor, which may not see others. Boosts often have no document at all.
 func notFoundConfirmsDelete(st *store.Status, err error) bool {
 	return HTTPStatus(err) == http.StatusNotFound && st.Visibility <= store.Unlisted && st.ReblogOfID == nil
 }
 
-// IsVote tells whether a Note is a vote in a poll: it has a name, answers something, and says nothing else (federation 4.3).
+// IsVote returns whether a Note is a vote in a poll: it has a name, a parent, and no content (federation 4.3).
 func IsVote(note activity.Object) bool {
 	content, _ := note.TextAndLanguage("content")
 	return note.Is("Note", "Answer") && note.Text("name") != "" && content == "" && note.Ref("inReplyTo") != "" && len(note.Values("attachment")) == 0

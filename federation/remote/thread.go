@@ -13,18 +13,18 @@ import (
 	"svc/store"
 )
 
-// Limits of what is fetched for a thread (federation 3.9).
+// Limits of fetching threads (federation 3.9).
 const (
-	threadWorkers         = 4 // posts that are completed at a time
+	threadWorkers         = 4 // statuses at a time
 	maxCompleteAttempts   = 3
 	completeRetryInterval = 2 * time.Minute
-	repliesInterval       = 10 * time.Minute // between two looks at the replies to a post
-	maxRepliesFetched     = 100              // that one look can bring
-	maxRepliesPerHost     = 5                // of them, of each other host than the post's
-	replyFetchBudget      = 5                // posts above a reply that it may lead to
-	quoteFetchBudget      = 2                // posts that are fetched because one quotes: nobody is shown quotes of quotes of quotes
+	repliesInterval       = 10 * time.Minute // between fetches of a status's replies
+	maxRepliesFetched     = 100              // per fetch
+	maxRepliesPerHost     = 5                // of them, per host other than the status's
+	replyFetchBudget      = 5                // ancestors of a reply
+	quoteFetchBudget      = 2                // nested quotes
 	maxReplyPages         = 10
-	pollInterval          = time.Minute // between two looks at a poll
+	pollInterval          = time.Minute // between refreshes of a poll
 	maxStatusViews        = 10_000
 )
 
@@ -41,8 +41,8 @@ type Backfill struct {
 	statusViews   *statusViews
 }
 
-// completeStatus is the job that fetches what a post speaks of: whom it mentions, what it quotes, and what it replies to, which may lead to
-// another post above (federation 3.9). Each is a job of its own, so that no thread, however long, keeps others waiting.
+// completeStatus is the job that fetches what a status refers to: mentioned accounts, the quoted status, and the parent (federation
+// 3.9). Each parent is a job of its own, so that long threads do not block others.
 func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) error {
 	origin, err := b.db.RemoteStatus(ctx, w.StatusID)
 	if err != nil {
@@ -52,21 +52,21 @@ func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) 
 	if err != nil || !there {
 		return err
 	}
-	w.FetchBudget -= len(w.Mentions) // who are asked for as well
+	w.FetchBudget -= len(w.Mentions) // each costs a fetch
 	again := false
 	if again, err = b.fetchMentioned(ctx, &w); err != nil {
 		return err
 	}
 	for uri, reach := range relatedURIs(origin, w.FetchBudget) {
 		st, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Budget: reach - 1})
-		if err == nil && !st.Local() { // it may have come meanwhile, or be known by another id
+		if err == nil && !st.Local() { // it may have been received meanwhile, or be stored under another id
 			err = b.social.LinkWaitingStatuses(ctx, uri, st.ID)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			b.log.Debug("post not found", "uri", uri, "for", w.StatusID, "err", err)
+			b.log.Debug("status could not be fetched", "uri", uri, "for", w.StatusID, "err", err)
 			again = again || !IsFinal(err)
 		}
 	}
@@ -78,11 +78,11 @@ func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) 
 	})
 }
 
-// withJitter varies a duration by up to a fifth, so that retries do not come all at once.
+// withJitter varies a duration by up to a fifth, so that retries spread.
 func withJitter(d time.Duration) time.Duration { return d - d/5 + rand.N(2*d/5) }
 
-// relatedURIs returns what a post replies to and what it quotes, as far as that is not here, each with its part of how many posts may be fetched:
-// together no more than reach, or a thread that branches with every post would never end.
+// relatedURIs returns the unknown parent and quoted status of a status, with the share of each in the fetch budget. Their sum is
+// bounded by reach, or threads that branch with each status would never end.
 func relatedURIs(origin *store.RemoteStatus, reach int) map[string]int {
 	parts := make(map[string]int)
 	if origin == nil {
@@ -104,10 +104,10 @@ func relatedURIs(origin *store.RemoteStatus, reach int) map[string]int {
 	return parts
 }
 
-// completeJobKey is that of the job.
+// completeJobKey is the unique key of the job.
 func completeJobKey(id store.StatusID) string { return "complete:" + id.String() }
 
-// fetchMentioned asks for those whom a post mentions and who are not known. again tells whether some are left for another try.
+// fetchMentioned fetches unknown mentioned accounts. again is true if some have to be retried.
 func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences) (again bool, err error) {
 	var met []store.AccountID
 	var left []string
@@ -150,8 +150,7 @@ func (v *statusViews) allow(key statusViewKey, now time.Time, interval time.Dura
 	return ok
 }
 
-// ThreadViewed has the replies to a post from elsewhere looked for in the background, because somebody looks at its thread; and how its
-// poll stands.
+// ThreadViewed queues a fetch of the replies to a viewed remote status, and a refresh of its poll.
 func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status) error {
 	if st.Local() {
 		return nil
@@ -171,7 +170,7 @@ func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status) error {
 	})
 }
 
-// PollViewed has it asked in the background how the poll of a post from elsewhere stands, because somebody looks at it.
+// PollViewed queues a refresh of the poll of a viewed remote status.
 func (b *Backfill) PollViewed(ctx context.Context, id store.StatusID) error {
 	if !b.statusViews.allow(statusViewKey{id, true}, b.db.Now(), pollInterval) {
 		return nil
@@ -185,7 +184,7 @@ func (b *Backfill) PollViewed(ctx context.Context, id store.StatusID) error {
 	})
 }
 
-// isPollStale tells whether the counts of a poll may be others by now.
+// isPollStale returns whether the counts of a poll may have changed.
 func (b *Backfill) isPollStale(p *store.Poll) bool {
 	if p.FetchedAt == nil || b.db.Now().Sub(p.FetchedAt.Time()) < pollInterval {
 		return false
@@ -193,7 +192,7 @@ func (b *Backfill) isPollStale(p *store.Poll) bool {
 	return p.ExpiresAt == nil || p.FetchedAt.Time().Before(p.ExpiresAt.Time())
 }
 
-// refreshPoll is the job that asks how a poll stands.
+// refreshPoll is the job that fetches the counts of a poll.
 func (b *Backfill) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
 	st, err := b.db.Status(ctx, w.StatusID)
 	if err != nil {
@@ -204,13 +203,13 @@ func (b *Backfill) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
 		return err
 	}
 	if err := b.statuses.RefreshStatus(ctx, st); err != nil {
-		b.log.Debug("poll not refreshed", "uri", st.URI, "err", err)
+		b.log.Debug("poll could not be refreshed", "uri", st.URI, "err", err)
 	}
-	return ctx.Err() // the next view is another try
+	return ctx.Err() // the next view tries again
 }
 
-// fetchReplies is the job that reads which replies a post from elsewhere has, and fetches those that are not here. They come from all
-// kinds of hosts: no list can have us ask one of them for much.
+// fetchReplies is the job that fetches unknown replies to a remote status. The list is bounded per host, so that it cannot direct many
+// requests at one server.
 func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error {
 	st, err := b.db.Status(ctx, w.StatusID)
 	if err != nil {
@@ -234,7 +233,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 	fits := func(n *Note) bool { return n.ParentURI == st.URI }
 	items, err := b.fetcher.fetchItems(ctx, origin.RepliesURI, maxReplyPages, maxRepliesFetched)
 	if err != nil {
-		b.log.Debug("replies not read", "uri", origin.RepliesURI, "err", err)
+		b.log.Debug("replies could not be fetched", "uri", origin.RepliesURI, "err", err)
 	}
 	for _, uri := range items {
 		host, err := b.fetcher.FetchableHost(uri)
@@ -250,7 +249,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 			continue
 		}
 		if _, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Accept: fits, Budget: replyFetchBudget}); err != nil {
-			b.log.Debug("reply not fetched", "uri", uri, "err", err)
+			b.log.Debug("reply could not be fetched", "uri", uri, "err", err)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	maxClockSkew       = time.Hour       // how far the clocks of others may be ahead (federation 2.2)
-	KeyFetchTimeout    = 5 * time.Second // for fetching a key while its owner's server waits
-	keyRefreshInterval = 5 * time.Minute // between two looks at an actor whose signatures are wrong
+	maxClockSkew       = time.Hour       // of servers whose clock is ahead (federation 2.2)
+	KeyFetchTimeout    = 5 * time.Second // while the sender waits for the response
+	keyRefreshInterval = 5 * time.Minute // between fetches of an actor with wrong signatures
 	maxCachedKeys      = 5000            // that are kept ready
 )
 
-// Verifier verifies signatures, and fetches the keys for that.
+// Verifier verifies signatures, and fetches the keys.
 type Verifier struct {
 	Config
 	reader      *Reader
@@ -43,10 +43,10 @@ type Verifier struct {
 	keySlots    *limit.Slots[string]
 }
 
-// ErrActorGone says that the actor who should have signed something is no more.
+// ErrActorGone is the error if the actor of a signature is deleted.
 var ErrActorGone = errors.New("the actor is gone")
 
-// Claims returns what a request says of its signature, by actor or another, once all is right that can be checked without a key.
+// Claims returns the claims of a request signed by actor or another, after all checks that need no key.
 func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsig.Claim, error) {
 	base, err := url.Parse(v.BaseURL)
 	if err != nil {
@@ -59,7 +59,7 @@ func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsi
 	return claims, nil
 }
 
-// VerifyClaims finds out who has signed a request: the actor, or another. The errors are answers to the sender, or ErrActorGone.
+// VerifyClaims returns the signer of a request: the actor, or another. Errors are responses to the sender, or ErrActorGone.
 func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
 	err := httpsig.ErrUnsigned
 	ofActor := func(id string) bool { return activity.SameHost(id, actor, v.AllowLoopback) }
@@ -68,7 +68,7 @@ func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, ac
 		if signer, err = v.signerOf(ctx, c); err == nil {
 			return signer, nil
 		}
-		if errors.Is(err, ErrActorGone) && !ofActor(c.KeyID) { // which says nothing of the actor
+		if errors.Is(err, ErrActorGone) && !ofActor(c.KeyID) { // another actor than the sender
 			err = fmt.Errorf("%w: %v", errWrongSignature, err)
 		}
 	}
@@ -92,19 +92,19 @@ func (v *Verifier) SignatureError(actor string, err error) error {
 	return &errs.Error{Status: ErrUnsigned.Status, Message: ErrUnsigned.Message, Err: err}
 }
 
-// errWrongSignature says that a signature is wrong, and that it is of no use to ask for the key again.
-var errWrongSignature = errors.New("the signature does not fit the key")
+// errWrongSignature is the error for a wrong signature whose key need not be fetched again.
+var errWrongSignature = errors.New("signature does not match the key")
 
-// errKeyFetchLimit says that a key is not asked for, because too many were in vain.
-var errKeyFetchLimit = errors.New("too many keys were asked for in vain")
+// errKeyFetchLimit is the error if too many keys could not be fetched.
+var errKeyFetchLimit = errors.New("too many keys could not be fetched")
 
-// signerOf returns whose signature a claim is.
+// signerOf returns the account that has made a signature.
 func (v *Verifier) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Account, error) {
 	return v.keyOwner(ctx, c.KeyID, c.Verify)
 }
 
-// keyOwner returns whose key it is that something was signed with, which verify finds out. If the key that is known does not fit, its owner
-// is asked, once, for another.
+// keyOwner returns the owner of the key of a signature, which verify checks. If the cached key does not match, it fetches the key once
+// more.
 func (v *Verifier) keyOwner(ctx context.Context, id string, verify func(crypto.PublicKey) error) (*store.Account, error) {
 	key, err := v.StoredKey(ctx, id)
 	if err != nil {
@@ -113,7 +113,7 @@ func (v *Verifier) keyOwner(ctx context.Context, id string, verify func(crypto.P
 	if key != nil {
 		owner, err := v.accounts.Get(ctx, key.owner)
 		switch failure := verify(key.public); {
-		case errs.IsNotFound(err): // it was removed, as strangers are, and is met anew
+		case errs.IsNotFound(err): // the account was pruned: fetch it again
 			v.keys.invalidate(id)
 			key = nil
 		case err != nil || failure == nil:
@@ -132,21 +132,21 @@ func (v *Verifier) keyOwner(ctx context.Context, id string, verify func(crypto.P
 	return v.accounts.Get(ctx, key.owner)
 }
 
-// recordKeyFailure notes that a key was asked for in vain.
+// recordKeyFailure counts a failed fetch of a key.
 func (v *Verifier) recordKeyFailure(ctx context.Context, id string) {
 	if host, err := activity.Host(activity.WithoutFragment(id), v.AllowLoopback); err == nil {
 		v.keyFailures.add(sourceOf(ctx), activity.RegisteredDomain(host), v.db.Now())
 	}
 }
 
-// cachedKey is a key that is ready to verify with, and whose it is.
+// cachedKey is a parsed public key and its owner.
 type cachedKey struct {
 	public crypto.PublicKey
 	owner  store.AccountID
 	stored string // as it is stored
 }
 
-// StoredKey returns a key that is known, nil if it is not.
+// StoredKey returns a stored key, nil if there is none.
 func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error) {
 	if k, ok := v.keys.keys.Get(id); ok {
 		return k, nil
@@ -158,7 +158,7 @@ func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error)
 	}
 	public, err := parseStoredKey(row.Public)
 	if err != nil {
-		v.log.Warn("a stored key cannot be read", "key", id, "err", err)
+		v.log.Warn("stored key is malformed", "key", id, "err", err)
 		return nil, nil
 	}
 	k := &cachedKey{public, row.AccountID, row.Public}
@@ -166,7 +166,7 @@ func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error)
 	return k, nil
 }
 
-// parseStoredKey reads a key as it is stored.
+// parseStoredKey parses a key as it is stored.
 func parseStoredKey(text string) (crypto.PublicKey, error) {
 	if len(text) > 0 && text[0] == 'z' {
 		return httpsig.ParseMultikey(text)
@@ -174,8 +174,8 @@ func parseStoredKey(text string) (crypto.PublicKey, error) {
 	return httpsig.ParsePublicKey(text)
 }
 
-// fetchKey asks the owner of a key for it; wrong is the one that is known and does not fit, nil if none is known. However many wait for a
-// key, its owner is asked once, and after a signature was wrong not again so soon (federation 2.3).
+// fetchKey fetches a key from its owner; wrong is the known key that does not match, nil if none is known. Concurrent calls share a
+// fetch, and after a wrong signature it is not repeated for keyRefreshInterval (federation 2.3).
 func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*cachedKey, error) {
 	host, err := v.fetcher.FetchableHost(activity.WithoutFragment(id))
 	if err != nil {
@@ -196,7 +196,7 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 		v.keys.invalidate(id)
 		key, err := v.StoredKey(ctx, id)
 		if err != nil || key != nil && (wrong == nil || key.stored != wrong.stored) {
-			return key, err // somebody has asked meanwhile
+			return key, err // fetched meanwhile
 		}
 		switch {
 		case wrong != nil && !v.keys.mayRefresh(wrong.owner, v.db.Now()):
@@ -230,17 +230,17 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 		}
 		key, err = v.StoredKey(ctx, id)
 		if err == nil && key == nil {
-			err = fmt.Errorf("%w: nobody has the key %s", errWrongSignature, id)
+			err = fmt.Errorf("%w: key %s not found", errWrongSignature, id)
 		}
 		return key, err
 	})
 }
 
-// VerifyRequest returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error, as is that of somebody who
-// has no say here.
+// VerifyRequest returns the signer of a GET request, nil if it is not signed. A wrong signature, and a signer who is not allowed, are
+// errors.
 func (v *Verifier) VerifyRequest(ctx context.Context, r *http.Request) (*store.Account, error) {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // an app's token is of no use here
+	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // a client's token does not count
 		return nil, nil
 	}
 	claims, err := v.Claims(r, nil, "")
@@ -250,7 +250,7 @@ func (v *Verifier) VerifyRequest(ctx context.Context, r *http.Request) (*store.A
 	return v.VerifyRequestClaims(ctx, claims)
 }
 
-// VerifyRequestClaims returns whose signatures on a request that reads something those are, likewise.
+// VerifyRequestClaims returns the signer of a GET request by its claims.
 func (v *Verifier) VerifyRequestClaims(ctx context.Context, claims []*httpsig.Claim) (*store.Account, error) {
 	if slices.ContainsFunc(claims, v.isFromBlockedHost) {
 		return nil, ErrHostBlocked
@@ -268,7 +268,7 @@ func (v *Verifier) VerifyRequestClaims(ctx context.Context, claims []*httpsig.Cl
 	return signer, nil
 }
 
-// IsKnownSigner tells whether a request is signed with a key that is known, or that of somebody known may be.
+// IsKnownSigner returns whether a request is signed with a known key, or may be by a known account.
 func (v *Verifier) IsKnownSigner(ctx context.Context, r *http.Request) (bool, error) {
 	claims, _ := v.Claims(r, nil, "")
 	for _, c := range claims {
@@ -283,7 +283,7 @@ func (v *Verifier) IsKnownSigner(ctx context.Context, r *http.Request) (bool, er
 	return false, nil
 }
 
-// isFromBlockedHost tells whether a signature claims to be by a key of a host with which there are no dealings. Nobody is asked.
+// isFromBlockedHost returns whether the key of a signature is on a blocked host. It does not fetch.
 func (v *Verifier) isFromBlockedHost(c *httpsig.Claim) bool {
 	host, err := activity.Host(activity.WithoutFragment(c.KeyID), v.AllowLoopback)
 	return err == nil && v.fetcher.CheckHostPolicy(host) != nil

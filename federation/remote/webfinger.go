@@ -18,26 +18,26 @@ import (
 
 const (
 	webFingerTimeout    = 8 * time.Second
-	webFingerFailureTTL = 5 * time.Minute // after a failure: somebody may have misspelt a handle that is somebody's tomorrow
+	webFingerFailureTTL = 5 * time.Minute // of a failed lookup; the handle may exist later
 	maxWebFingerBytes   = 256 << 10       // bytes
 	webFingerAccept     = "application/jrd+json, application/json;q=0.9, application/xrd+xml;q=0.8"
 )
 
-// webFingerTypes are the media types of answers of WebFinger (federation 1.3).
+// webFingerTypes are the media types of WebFinger responses (federation 1.3).
 var webFingerTypes = []string{"application/jrd+json", "application/json", "application/xrd+xml", "application/xml", "text/xml"}
 
-// webFinger is what a server answers to WebFinger (RFC 7033): the handle that it knows, and the actor to whom it leads.
+// webFinger is a WebFinger response (RFC 7033): a handle and its actor.
 type webFinger struct {
 	nick, domain string
 	Actor        string
-	host         string // the host that answered in the end
+	host         string // host of the response, after redirects
 }
 
 func (f *webFinger) isFor(nick, domain string) bool {
 	return f.domain == domain && strings.EqualFold(f.nick, nick)
 }
 
-// Lookup returns the account of a handle: the one that is known, or the one to which the server in it leads (federation 1.3).
+// Lookup returns the account of a handle: the stored one, or the one that its server names (federation 1.3).
 func (a *Actors) Lookup(ctx context.Context, name string) (*store.Account, error) {
 	nick, domain, ok := text.SplitHandle(name)
 	if !ok {
@@ -63,7 +63,7 @@ func (a *Actors) Lookup(ctx context.Context, name string) (*store.Account, error
 	})
 }
 
-// fetchByHandle asks the server of a handle for its actor, and that for its document.
+// fetchByHandle looks up a handle and fetches its actor.
 func (a *Actors) fetchByHandle(ctx context.Context, nick, domain string) (*store.Account, error) {
 	f, err := a.fetcher.WebFinger(ctx, nick, domain)
 	if err != nil {
@@ -81,11 +81,11 @@ func (a *Actors) fetchByHandle(ctx context.Context, nick, domain string) (*store
 	if err != nil {
 		return nil, err
 	}
-	f.Actor = doc.ID() // which is of the same host
+	f.Actor = doc.ID() // on the same host
 	return a.importActor(ctx, doc, f, true)
 }
 
-// webFingerAtHost asks for a handle on its own server, which must answer with that handle.
+// webFingerAtHost looks up a handle on its own server, which must confirm that handle.
 func (f *Fetcher) webFingerAtHost(ctx context.Context, nick, domain string) (*webFinger, error) {
 	found, err := f.WebFinger(ctx, nick, domain)
 	if err == nil && !found.isFor(nick, domain) {
@@ -94,8 +94,8 @@ func (f *Fetcher) webFingerAtHost(ctx context.Context, nick, domain string) (*we
 	return found, err
 }
 
-// confirmRequestedHandle returns the handle that led to an actor, if the actor has it: the name is its own, and if the server in the handle is another than
-// its own, either it says so itself, or its server does.
+// confirmRequestedHandle returns the handle that led to an actor if it belongs to the actor: the name matches, and if the handle is on
+// another host, the actor claims it or its server confirms it.
 func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *webFinger) (confirmedHandle, error) {
 	nick := p.account.Nickname
 	switch {
@@ -111,8 +111,9 @@ func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *
 	return confirmedHandle{nick, f.domain, store.At(a.db.Now())}, err
 }
 
-// confirmHandle returns the handle of an actor that was found by its id: the one that it claims, if the server in that agrees, or the one that its
-// own server gives it. If that cannot be asked, its name on its own host has to do; if it says something else, the actor is refused.
+// confirmHandle returns the handle of an actor that was found by its id: the claimed one if its server confirms it, or the one that the
+// actor's own server names. If that does not respond, it is the name on the actor's host; if it names another actor, the actor is
+// refused.
 func (a *Actors) confirmHandle(ctx context.Context, p *parsedActor) (confirmedHandle, error) {
 	nick, id := p.account.Nickname, p.account.URI
 	confirmed := store.At(a.db.Now())
@@ -145,7 +146,7 @@ func (a *Actors) confirmHandle(ctx context.Context, p *parsedActor) (confirmedHa
 	return confirmedHandle{nick, f.domain, confirmed}, nil
 }
 
-// leadsToActor tells whether an answer leads to an actor, if need be by another address of the actor on its host.
+// leadsToActor returns whether a WebFinger result leads to an actor, possibly by another URL of the actor on its host.
 func (f *Fetcher) leadsToActor(ctx context.Context, found *webFinger, id string) bool {
 	if found.Actor == id {
 		return true
@@ -157,7 +158,7 @@ func (f *Fetcher) leadsToActor(ctx context.Context, found *webFinger, id string)
 	return err == nil && doc.ID() == id
 }
 
-// WebFinger asks a server for a handle of its own, by WebFinger, or as its host-meta says. The handle in the answer may be another.
+// WebFinger looks up a handle on a server, by WebFinger or as its host-meta says. The handle in the response may differ.
 func (f *Fetcher) WebFinger(ctx context.Context, nick, domain string) (*webFinger, error) {
 	base, err := f.serverURL(domain)
 	if err != nil {
@@ -175,7 +176,7 @@ func (f *Fetcher) WebFinger(ctx context.Context, nick, domain string) (*webFinge
 	return f.fetchWebFinger(ctx, strings.ReplaceAll(template, "{uri}", resource))
 }
 
-// serverURL returns the address of a server.
+// serverURL returns the base URL of a server.
 func (f *Fetcher) serverURL(domain string) (string, error) {
 	base := "https://" + domain
 	if _, err := activity.Host(base, false); err != nil && f.AllowLoopback {
@@ -188,7 +189,7 @@ func (f *Fetcher) serverURL(domain string) (string, error) {
 	return base, err
 }
 
-// fetchWellKnown reads one of the documents by which servers introduce themselves. Each hop must be one that may be asked.
+// fetchWellKnown fetches a well-known document. The host policy applies to each redirect.
 func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string, types []string) (*fetch.Response, error) {
 	if err := MayFetch(ctx); err != nil {
 		return nil, err
@@ -222,7 +223,7 @@ func (f *Fetcher) fetchWebFinger(ctx context.Context, address string) (*webFinge
 	return found, err
 }
 
-// parseWebFinger reads an answer of WebFinger.
+// parseWebFinger parses a WebFinger response.
 func (r *Reader) parseWebFinger(mediaType string, body []byte) (*webFinger, error) {
 	d, err := parseDescriptor(mediaType, body)
 	if err != nil {
@@ -243,7 +244,7 @@ func (r *Reader) parseWebFinger(mediaType string, body []byte) (*webFinger, erro
 	return nil, Refuse("WebFinger leads to no actor")
 }
 
-// fetchHostMeta returns the template of the address at which a server is asked for handles.
+// fetchHostMeta returns the WebFinger URL template of a server.
 func (f *Fetcher) fetchHostMeta(ctx context.Context, base string) (string, error) {
 	resp, err := f.fetchWellKnown(ctx, base+"/.well-known/host-meta", "application/xrd+xml, application/jrd+json;q=0.9", webFingerTypes)
 	if err != nil {
