@@ -1,9 +1,17 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// policySections are the part of the registry that is about policies.
+// policySections returns the part of the registry that is about policies.
 func (c *Config) policySections() []section {
+	return slices.Concat(c.originPolicies(), c.contentPolicies(), c.actionPolicies())
+}
+
+// originPolicies describes the policies that decide by where a message is from, its type and its age.
+func (c *Config) originPolicies() []section {
 	somebody := []map[string]any{{"host": "*.spam.example", "reason": "spam"}}
 	hosts := func(key string, at *[]HostReason, about string) Setting {
 		return Setting{Key: key, field: hostReasons(at), Restart: true, Description: about}
@@ -67,6 +75,12 @@ func (c *Config) policySections() []section {
 				Description: "\"delist\" makes public ones unlisted, \"strip_followers\" keeps them out of the followers' timelines, \"reject\" refuses them.",
 				Suggestions: []any{AgeDelist, AgeStripFollowers, AgeReject}},
 		}},
+	}
+}
+
+// contentPolicies describes the policies that decide by what a message contains.
+func (c *Config) contentPolicies() []section {
+	return []section{
 		{"mrf_hellthread", "HellthreadPolicy: posts to very many.", []Setting{
 			{Key: "delist_threshold", field: number(&c.MRFHellthread.DelistThreshold, 10, 0, 100_000), Restart: true,
 				Description: "With more recipients than this, public posts become unlisted. 0: never."},
@@ -106,6 +120,12 @@ func (c *Config) policySections() []section {
 			{Key: "scrub_policy", field: choice(&c.MRFNormalizeMarkup.ScrubPolicy, ScrubDefault, ScrubDefault, ScrubStrict), Restart: true,
 				Description: "\"default\" is what posts may have anyway; \"strict\" leaves paragraphs, line breaks and links."},
 		}},
+	}
+}
+
+// actionPolicies describes the policies that add to a message, act on it, or ask a service about it.
+func (c *Config) actionPolicies() []section {
+	return []section{
 		{"mrf_activity_expiration", "ActivityExpirationPolicy: posts made here delete themselves.", []Setting{
 			{Key: "days", field: number(&c.MRFActivityExpiration.Days, 365, 1, maxDays), Restart: true,
 				Description: "After how many days, unless their author wants it earlier."},
