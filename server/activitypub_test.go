@@ -275,6 +275,7 @@ func TestPagesOften(t *testing.T) {
 
 // TestKeptDocuments changes a post in all ways, after each of which the next request sees it.
 func TestKeptDocuments(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.StartPeers(t, 1)[0]
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png"})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

@@ -94,6 +94,7 @@ func compareGolden(a *apptest.Server, name string, d apptest.Doc) {
 
 // TestDocuments compares documents with all that they can have with those of testdata.
 func TestDocuments(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.StartPeers(t, 1)[0]
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png", "nod": "nod.gif"})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

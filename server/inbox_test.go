@@ -93,6 +93,7 @@ func TestInboxDeleteOfGone(t *testing.T) {
 
 // Cases 52, 53, 118: what is no activity, or not in the form of one.
 func TestInboxForms(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")

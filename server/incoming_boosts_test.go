@@ -10,6 +10,7 @@ import (
 
 // Cases 90 to 92: boosts.
 func TestIncomingAnnounce(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	other := apptest.StartFake(t)

@@ -12,6 +12,7 @@ import (
 // Case 70: what a page of another server is about has a card, whatever else is linked to in its text, and an edit can be about something
 // else.
 func TestIncomingCard(t *testing.T) {
+	apptest.SkipIfShort(t)
 	site := apptest.StartSite(t)
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Cards.IgnoredHosts = []string{"localhost"} })
 	alice := srv.SignUp("alice")

@@ -11,6 +11,7 @@ import (
 
 // Case 106: a newer version by the author replaces what was, which is kept; neither the audience nor anything else that is said once.
 func TestIncomingUpdate(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
@@ -118,6 +119,7 @@ func TestIncomingUpdate(t *testing.T) {
 
 // Case 81: how a poll stands is what its author's server says, of the same options.
 func TestIncomingTally(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
@@ -225,6 +227,7 @@ func pollIDByURI(a *apptest.Server, uri any) string {
 
 // Some servers give activities the id of the post that they are about: an edit and a deletion are not known already because the post is.
 func TestIncomingChangesOfOneID(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -262,6 +265,7 @@ func TestIncomingChangesOfOneID(t *testing.T) {
 
 // Case 111: quotes, under all the names that they have.
 func TestIncomingQuote(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")

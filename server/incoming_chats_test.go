@@ -11,6 +11,7 @@ import (
 
 // Case 83: a message goes into the chat, and nowhere else. Its author takes it back.
 func TestIncomingMessage(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
@@ -55,6 +56,7 @@ func TestIncomingMessage(t *testing.T) {
 
 // What is deleted before it comes does not come; nobody else can keep it away.
 func TestIncomingMessageDeletedFirst(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
@@ -143,6 +145,7 @@ func chatMessageURI(a *apptest.Server, id string) string {
 
 // The one attachment of a message comes in several shapes.
 func TestIncomingMessageAttachment(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -164,6 +167,7 @@ func TestIncomingMessageAttachment(t *testing.T) {
 
 // Case 84, and what else is no message for somebody here.
 func TestIncomingMessageRefused(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol, deaf, wary, apart := srv.SignUp("alice"), srv.SignUp("carol"), srv.SignUp("deaf"), srv.SignUp("wary"), srv.SignUp("apart")
 	bob := peer.AddActor("bob")

@@ -36,6 +36,7 @@ func ageSeenActivity(a *apptest.Server, uri any) {
 
 // Cases 49, 108, 109: what is deleted is gone, if who says so has a right to.
 func TestIncomingDelete(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
@@ -149,6 +150,7 @@ func TestIncomingDelete(t *testing.T) {
 
 // Cases 50 and 51: accounts that delete themselves.
 func TestIncomingDeleteActor(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")

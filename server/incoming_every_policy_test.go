@@ -188,6 +188,7 @@ var policyCases = []policyCase{
 
 // TestEveryPolicyOnIncomingPosts tries each policy with a post that is delivered.
 func TestEveryPolicyOnIncomingPosts(t *testing.T) {
+	apptest.SkipIfShort(t)
 	for _, tt := range policyCases {
 		t.Run(strings.TrimSpace(tt.policy+" "+tt.name), func(t *testing.T) {
 			peer := apptest.StartFake(t)

@@ -13,6 +13,7 @@ import (
 
 // FEP-8b32 and case 31: who sends what another did needs a proof by that other.
 func TestIncomingProof(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob", peer.AddEd25519Key("bob"))
@@ -61,6 +62,7 @@ func TestIncomingProof(t *testing.T) {
 
 // Cases 113 and 118: documents that are not what they say, or that somebody means to confuse us with.
 func TestIncomingFetched(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	other := apptest.StartFake(t)
@@ -169,6 +171,7 @@ func TestFetchReplies(t *testing.T) {
 
 // Who is mentioned and not known is asked for, so that answers reach them.
 func TestIncomingStrangers(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	other := apptest.StartFake(t)

@@ -9,6 +9,7 @@ import (
 
 // Case 96: who is not locked is followed at once, who is decides; a Follow that comes again is answered again.
 func TestIncomingFollow(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, locked := srv.SignUp("alice"), srv.SignUp("locked")
 	locked.Lock()
@@ -70,6 +71,7 @@ func TestIncomingFollow(t *testing.T) {
 
 // Cases 96 and 105: who must not be followed is not, and who asks is told where there is somebody to tell of.
 func TestIncomingFollowRefused(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, gone, moved, wary := srv.SignUp("alice"), srv.SignUp("gone"), srv.SignUp("moved"), srv.SignUp("wary")
 	bob := peer.AddActor("bob")
@@ -125,6 +127,7 @@ func TestIncomingFollowRefused(t *testing.T) {
 
 // Cases 97, 98, 99: answers count if they are of who was asked, about what was asked, in each of their forms.
 func TestIncomingAnswers(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
@@ -224,6 +227,7 @@ func TestRemoveFollowerElsewhere(t *testing.T) {
 
 // Case 101: a block ends the follows in both directions and is kept until it is taken back.
 func TestIncomingBlock(t *testing.T) {
+	apptest.SkipIfShort(t)
 	for _, form := range []string{"embedded", "by id", "by the pair"} {
 		t.Run("undone "+form, func(t *testing.T) {
 			srv, peer := apptest.StartWithFake(t)

@@ -9,6 +9,7 @@ import (
 // Federation 2.4 and case 31: servers pass on to the followers of their people what others answer them. That is taken as a hint to look at
 // its origin, from those who are followed here.
 func TestIncomingForwarded(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")

@@ -22,6 +22,7 @@ func shownAs(m *apptest.User, id string) string {
 
 // Case 86: a Like counts once, and every form of Undo takes it back.
 func TestIncomingLike(t *testing.T) {
+	apptest.SkipIfShort(t)
 	for name, undo := range map[string]func(p *apptest.FakeServer, like apptest.Doc) any{
 		"embedded":  func(_ *apptest.FakeServer, like apptest.Doc) any { return like },
 		"by its id": func(_ *apptest.FakeServer, like apptest.Doc) any { return like["id"] },
@@ -163,6 +164,7 @@ func TestUndoFirst(t *testing.T) {
 
 // Cases 87, 88, 89 and what else reactions come as (federation 4.7).
 func TestIncomingReactions(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")

@@ -9,6 +9,7 @@ import (
 
 // Case 73: who mentions hundreds tells nobody.
 func TestIncomingManyMentions(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob := peer.AddActor("bob")
@@ -34,6 +35,7 @@ func TestIncomingManyMentions(t *testing.T) {
 
 // Who was away for days, or whose server was, is told of what comes late; but not of old posts that were fetched.
 func TestIncomingLate(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
 	told := func(want int) {
@@ -57,6 +59,7 @@ func TestIncomingLate(t *testing.T) {
 
 // Federation 5.7: strangers who mention people of here again and again have them told of some of it; who follows them is told of all.
 func TestIncomingMentionsOften(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob, dora := peer.AddActor("bob"), peer.AddActor("dora")

@@ -10,6 +10,7 @@ import (
 
 // Case 102: followers are told that somebody has moved, and led on if they want that. Both accounts must say so.
 func TestIncomingMove(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, stays := srv.SignUp("alice"), srv.SignUp("stays")
 	stays.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"allow_following_move": false}).Want(200)
@@ -160,6 +161,7 @@ func TestMoveBackHere(t *testing.T) {
 
 // Case 104: pins come without ids mostly. What is not the actor's own is not pinned.
 func TestIncomingPins(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	featured := func(name string) string { return peer.URL + "/users/" + name + "/featured" }

@@ -26,6 +26,7 @@ func permutations(n int) [][]int {
 // what it deletes, answers before what they answer. So it does with posts that can be asked for, and with those that cannot. Of all orders
 // some are tried.
 func TestIncomingAnyOrder(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	for _, served := range []bool{false, true} {
@@ -82,6 +83,7 @@ func TestIncomingAnyOrder(t *testing.T) {
 // Edits overtake one another and the post that they are of: what is left is the last one, with how its poll stood then; and nothing, if it
 // was deleted at any time.
 func TestIncomingEditsAnyOrder(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -126,6 +128,7 @@ func TestIncomingEditsAnyOrder(t *testing.T) {
 
 // A post is known by one id, also to what names it by another that its server has for it.
 func TestIncomingOtherIDs(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
@@ -159,6 +162,7 @@ func TestIncomingOtherIDs(t *testing.T) {
 
 // The name that a server has for a thread is kept, also one by the scheme tag, and an answer gives it back (federation 4.16).
 func TestIncomingContext(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")

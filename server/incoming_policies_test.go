@@ -12,6 +12,7 @@ import (
 
 // Posts from elsewhere pass the policies, whether they are sent or fetched, and are stored as these leave them.
 func TestIncomingPolicies(t *testing.T) {
+	apptest.SkipIfShort(t)
 	picture := apptest.Doc{"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": "https://pictures.example/1.png", "name": "a cat"}}}
 	old := apptest.Doc{"published": time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339)}
 	only := func(peer *apptest.FakeServer) []config.HostReason { return []config.HostReason{{Host: peer.Host}} }
@@ -89,6 +90,7 @@ func TestRejectedServer(t *testing.T) {
 
 // Deeds pass the policies, too.
 func TestIncomingDeedPolicies(t *testing.T) {
+	apptest.SkipIfShort(t)
 	peer := apptest.StartFake(t)
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 		c.MRF.Policies = []string{"SimplePolicy", "VocabularyPolicy"}

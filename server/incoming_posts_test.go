@@ -13,6 +13,7 @@ import (
 
 // Case 54: a public post by who is followed is in home and in the timelines of all, with what is counted, and goes to open streams.
 func TestIncomingPost(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -58,6 +59,7 @@ func TestIncomingPost(t *testing.T) {
 
 // Case 49: what comes to several inboxes is one post, of which people are told once.
 func TestIncomingTwice(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -76,6 +78,7 @@ func TestIncomingTwice(t *testing.T) {
 
 // Cases 55 to 61: whom a post is for.
 func TestIncomingVisibility(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob := peer.AddActor("bob")
@@ -151,6 +154,7 @@ func TestIncomingVisibility(t *testing.T) {
 
 // Cases 62, 63, 69 to 72, 74 and others: what comes in odd shapes.
 func TestIncomingShapes(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -241,6 +245,7 @@ func TestIncomingShapes(t *testing.T) {
 
 // Cases 64 to 66: nobody makes posts of others, nor has one that is known go to somebody else.
 func TestIncomingForgery(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
@@ -291,6 +296,7 @@ func TestIncomingForgery(t *testing.T) {
 
 // Federation 3.7: what concerns nobody here is not kept.
 func TestRelevance(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, dan := peer.AddActor("bob"), peer.AddActor("dan")
@@ -326,6 +332,7 @@ func TestRelevance(t *testing.T) {
 
 // Cases 67 and 76: what a post replies to is fetched, but not without end, and its thread is that of what it replies to.
 func TestIncomingThread(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -477,6 +484,7 @@ func TestIncomingThread(t *testing.T) {
 
 // Case 68: order is by arrival, or for what is fetched by when it was published.
 func TestIncomingOrder(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -506,6 +514,7 @@ func TestIncomingOrder(t *testing.T) {
 
 // Case 75: what polls ask, and until when.
 func TestIncomingPoll(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -542,6 +551,7 @@ func TestIncomingPoll(t *testing.T) {
 
 // RFC 9421 does as well as the older scheme.
 func TestIncomingPostSigned(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	peer.Scheme = httpsig.RFC9421

@@ -9,6 +9,7 @@ import (
 
 // Case 103: what is reported comes in many shapes, from the actors of servers mostly.
 func TestIncomingReport(t *testing.T) {
+	apptest.SkipIfShort(t)
 	for _, tt := range []struct {
 		name   string
 		object func(alice *apptest.User, a, b *apptest.Object) any
@@ -98,6 +99,7 @@ func TestIncomingReport(t *testing.T) {
 
 // The same complaint is one for a day, and no server fills the desk.
 func TestIncomingReportsBounded(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	post := alice.Publish("a")

@@ -30,6 +30,7 @@ func voteCounts(m *apptest.User, st *apptest.Object) string {
 
 // Cases 77 to 80: votes are counted once each, and nothing is to be seen of them.
 func TestIncomingVotes(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")

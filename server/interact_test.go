@@ -197,6 +197,7 @@ func TestInteractionWithMFA(t *testing.T) {
 
 // The page shows posts to those only who may read them.
 func TestInteractionVisibility(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	author, follower, stranger, blocked := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
 	srv.AddFollow(follower, author)

@@ -23,6 +23,7 @@ type pagedList struct {
 // TestPagingWalks walks all lists at random, by all kinds of bounds and by the links in both directions: each entry must come exactly
 // once, in order. There are entries in between that the reader must not see.
 func TestPagingWalks(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	reader, lists := fillLists(srv)
 	for _, l := range lists {

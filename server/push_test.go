@@ -176,6 +176,7 @@ func TestPushAlertNames(t *testing.T) {
 
 // An account has as many subscriptions as it may: the oldest go.
 func TestPushSubscriptionsAreBounded(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.StartWithLoopback(t)
 	service := apptest.StartPushService(t)
 	alice := srv.SignUp("alice")

@@ -368,6 +368,7 @@ func TestRemoteReactions(t *testing.T) {
 
 // One account reacts with so many emoji to a post, and all together with so many.
 func TestReactionsAreBounded(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("hello").ID()

@@ -12,6 +12,7 @@ import (
 
 // The custom emoji of a message are those that came with it, not those of the same names here.
 func TestIncomingMessageEmojis(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")

@@ -44,6 +44,7 @@ var (
 // TestReplay sends what other kinds of servers send (federation 7.1), and compares what comes of it with golden files: what alice sees of
 // posts, in full but for what is empty; what she was told; her conversations; what this server has sent back, and what it has refused.
 func TestReplay(t *testing.T) {
+	apptest.SkipIfShort(t)
 	files, err := filepath.Glob("testdata/peers/*.json")
 	if err != nil {
 		t.Fatal(err)

@@ -150,6 +150,7 @@ func TestScheduleParameters(t *testing.T) {
 
 // What is kept of one is bounded by what a status can be, whatever was sent with it.
 func TestScheduledIsBounded(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	long, blank := strings.Repeat("x", 100_000), strings.Repeat(" ", 100_000)

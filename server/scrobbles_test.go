@@ -58,6 +58,7 @@ func TestScrobble(t *testing.T) {
 }
 
 func TestScrobbleVisibility(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	alice, follower, stranger, blocked := srv.SignUp("alice"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
 	srv.AddFollow(follower, alice)

@@ -128,6 +128,7 @@ func TestListTokens(t *testing.T) {
 
 // TestTokensAreBounded makes more tokens than an app and an account may have: those unused for the longest time go.
 func TestTokensAreBounded(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	app := srv.RegisterApp()
 	first := asToken(srv.Grant(app, "client_credentials"), srv)

@@ -33,6 +33,7 @@ type exposure struct {
 // To cover a new path, add it to the table: found tells whether the viewer gets to see the status there, and want, if it is not
 // simply whether the viewer may see the status, when that is right.
 func TestVisibility(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 100 })
 	author, booster := srv.SignUp("author"), srv.SignUp("booster")
 	follower, mentioned, friend := srv.SignUp("follower"), srv.SignUp("mentioned"), srv.SignUp("friend")

@@ -37,6 +37,7 @@ func accessError(a *apptest.Response) string {
 // TestAccessWalk walks all routes as everybody who might come by, and compares whom each lets in with what its table says. What the
 // routes then do with nonsense is up to them, but it is never a 500.
 func TestAccessWalk(t *testing.T) {
+	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	alice, moderator, admin := srv.SignUp("alice"), srv.SignUp("moderator"), srv.SignUp("admin")
 	srv.SetRole(moderator, false, true)

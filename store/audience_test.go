@@ -11,6 +11,9 @@ import (
 
 // VisibleTo agrees with the timelines of many viewers on random data, and SawRemoved with the timelines before a deletion.
 func TestStreamsShowWhatTimelinesDo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long with -short")
+	}
 	for range 5 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -10,6 +10,9 @@ import (
 
 // Filters are cached until they change.
 func TestFilterSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long with -short")
+	}
 	db := open(t)
 	seed(t, db, 1000)
 	const owner, other = store.AccountID(201), store.AccountID(202) // without filters

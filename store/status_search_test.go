@@ -30,6 +30,9 @@ var hardSearches = map[string]store.StatusSearch{
 
 // TestHardSearches checks that a search has an end, whatever is looked for.
 func TestHardSearches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long with -short")
+	}
 	db := open(t)
 	seed(t, db, 60_000)
 	for name, q := range hardSearches {
@@ -55,6 +58,9 @@ func TestHardSearches(t *testing.T) {
 
 // TestSearchIsBrokenOff checks that a search ends in the middle of a part that takes too long, and that the next one is none the worse.
 func TestSearchIsBrokenOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long with -short")
+	}
 	db := open(t)
 	seed(t, db, 100)
 	err := db.Update(t.Context(), func(tx *store.Tx) error { // the oldest has what none of the others has
@@ -105,6 +111,9 @@ func BenchmarkSearch(b *testing.B) {
 
 // TestSearchReachesEverything looks for single posts among many of many years, from either end and in between.
 func TestSearchReachesEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long with -short")
+	}
 	db := open(t)
 	seed(t, db, 100)
 	const n, apart = 4000, 1 << 35 // nine hours

@@ -13,6 +13,9 @@ import (
 // The SQL condition and the function CanSee say the same of random data, and no list has what may not be seen. It fails with the
 // seed that shows why.
 func TestVisibilityIsOneRule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long with -short")
+	}
 	for range 10 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -135,3 +135,12 @@ func (a *Server) RunJobs() {
 		a.T.Fatal(err)
 	}
 }
+
+// SkipIfShort skips a test that handles much data or many signatures in one goroutine when the tests run with -short, as those under
+// the race detector do.
+func SkipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes too long with -short")
+	}
+}
