@@ -77,7 +77,7 @@ func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Obje
 			return nil, err
 		}
 		if doc.ID() != owner {
-			return nil, Refuse("the owner of the key is somebody else")
+			return nil, Refuse("the key has another owner")
 		}
 	}
 	p, err := a.reader.parseFetchedActor(doc)

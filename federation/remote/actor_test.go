@@ -77,12 +77,12 @@ func TestActorShapes(t *testing.T) {
 		{"pages", jsonObject{"url": []any{jsonObject{"href": p.url + "/x.json", "mediaType": "application/json"}, jsonObject{"href": p.url + "/@x", "mediaType": "text/html"}}}, func(pp *parsedActor) bool {
 			return pp.account.URL == p.url+"/@x"
 		}},
-		{"a page elsewhere", jsonObject{"url": "https://other.example/@x"}, func(p *parsedActor) bool { return p.account.URL == id }},
+		{"a page on another host", jsonObject{"url": "https://other.example/@x"}, func(p *parsedActor) bool { return p.account.URL == id }},
 		{"a page that runs", jsonObject{"url": "javascript:x"}, func(p *parsedActor) bool { return p.account.URL == id }},
 		{"locked", jsonObject{"manuallyApprovesFollowers": true}, func(p *parsedActor) bool { return p.account.Locked }},
 		{"may be found, or not known", jsonObject{"discoverable": nil, "indexable": "true"}, func(p *parsedActor) bool { return !p.account.Discoverable && p.actor.Indexable }},
 		{"chats", jsonObject{"capabilities": jsonObject{"acceptsChatMessages": true}}, func(p *parsedActor) bool { return *p.account.AcceptsChatMessages == yes }},
-		{"chats not told", jsonObject{}, func(p *parsedActor) bool { return p.account.AcceptsChatMessages == nil }},
+		{"no setting for chats", jsonObject{}, func(p *parsedActor) bool { return p.account.AcceptsChatMessages == nil }},
 		{"a birthday", jsonObject{"vcard:bday": "1990-04-01"}, func(p *parsedActor) bool { return p.account.Birthday == "1990-04-01" && p.account.ShowBirthday }},
 		{"no day", jsonObject{"vcard:bday": "1990-04-31"}, func(p *parsedActor) bool { return p.account.Birthday == "" }},
 		{"since", jsonObject{"published": "2020-01-02T03:04:05Z"}, func(p *parsedActor) bool { return p.account.CreatedAt.Time().Year() == 2020 }},
@@ -92,8 +92,8 @@ func TestActorShapes(t *testing.T) {
 			return len(p.account.AlsoKnownAs.V) == 1
 		}},
 		{"shared inbox beside", jsonObject{"sharedInbox": p.url + "/inbox"}, func(pp *parsedActor) bool { return pp.actor.SharedInbox == p.url+"/inbox" }},
-		{"shared inbox elsewhere", jsonObject{"endpoints": jsonObject{"sharedInbox": "https://other.example/inbox"}}, func(p *parsedActor) bool { return p.actor.SharedInbox == "" }},
-		{"collections elsewhere", jsonObject{"followers": "https://other.example/f", "outbox": "https://other.example/o", "featured": "https://other.example/p"}, func(p *parsedActor) bool {
+		{"shared inbox on another host", jsonObject{"endpoints": jsonObject{"sharedInbox": "https://other.example/inbox"}}, func(p *parsedActor) bool { return p.actor.SharedInbox == "" }},
+		{"collections on another host", jsonObject{"followers": "https://other.example/f", "outbox": "https://other.example/o", "featured": "https://other.example/p"}, func(p *parsedActor) bool {
 			return p.actor.Followers == "" && p.actor.Outbox == "" && p.actor.Featured == ""
 		}},
 		{"followers that are itself", jsonObject{"followers": id}, func(p *parsedActor) bool { return p.actor.Followers == "" }},
@@ -131,7 +131,7 @@ func TestActorShapes(t *testing.T) {
 		{"a username as an array", jsonObject{"preferredUsername": []any{"x"}}, nil},
 		{"an endless username", jsonObject{"preferredUsername": strings.Repeat("x", 3000)}, nil},
 		{"no inbox", jsonObject{"inbox": nil}, nil},
-		{"an inbox elsewhere (107)", jsonObject{"inbox": "https://other.example/inbox"}, nil},
+		{"an inbox on another host (107)", jsonObject{"inbox": "https://other.example/inbox"}, nil},
 		{"an inbox that is a page", jsonObject{"inbox": "javascript:x"}, nil},
 		{"an id in an array", jsonObject{"id": []any{id}}, nil},
 		{"an id as an object", jsonObject{"id": jsonObject{"id": id}}, nil},
@@ -220,7 +220,7 @@ func TestActorKeys(t *testing.T) {
 		{"of another host", jsonObject{"publicKey": of("https://other.example/users/y#main-key", id, good)}, 0},
 		{"of another owner", jsonObject{"publicKey": of(id+"#k", p.url+"/users/y", good)}, 0},
 		{"named only", jsonObject{"publicKey": id + "/main-key"}, 0},
-		{"Ed25519", jsonObject{"assertionMethod": []any{multi(id), id + "#elsewhere"}}, 2},
+		{"Ed25519", jsonObject{"assertionMethod": []any{multi(id), id + "#other"}}, 2},
 		{"Ed25519 of another", jsonObject{"assertionMethod": multi(p.url + "/users/y")}, 1},
 		{"Ed25519 of nobody", jsonObject{"assertionMethod": multi(nil)}, 1},
 		{"too many", jsonObject{"publicKey": manyKeys(id, good)}, maxActorKeys},
@@ -286,7 +286,7 @@ func TestActorForged(t *testing.T) {
 	if _, err := a.db.AccountByURI(t.Context(), victim); !errs.IsNotFound(err) {
 		t.Errorf("something was stored: %v", err)
 	}
-	for _, path := range []string{p.url + "/copy", evil.url + "/hop"} { // another address of what is then read where it is
+	for _, path := range []string{p.url + "/copy", evil.url + "/hop"} { // other URLs of the document
 		got, err := a.Actors.FetchActor(t.Context(), path)
 		if err != nil || got.URI != victim || got.DisplayName != "victim" {
 			t.Errorf("%s: got %v, %v", path, got, err)
@@ -340,7 +340,7 @@ func TestLearnKey(t *testing.T) {
 		{"a key that is not there", p.url + "/none", "?"},
 		{"a key of ours", "http://localhost:4/internal/fetch#main-key", "?"},
 		{"no address", "acct:x@y.example", "?"},
-		{"another key of somebody", alice + "#other", "?"},
+		{"another key", alice + "#other", "?"},
 	} {
 		if got := caller(tt.keyID); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
@@ -361,7 +361,7 @@ func TestLearnKey(t *testing.T) {
 	}
 	p.asks()
 	if got := caller(bare + "/key"); got != "/users/bare" || p.asks() != 0 {
-		t.Errorf("a key read elsewhere is forgotten: %s", got)
+		t.Errorf("a key fetched separately is lost: %s", got)
 	}
 
 	old := key
@@ -404,7 +404,7 @@ func TestKeyTaken(t *testing.T) {
 	}
 }
 
-// Nor does who has an id with which that of another begins.
+// Nor does an actor whose id is a prefix of another's.
 func TestKeyTakenFromBelow(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	bob, thief := p.url+"/users/bob", p.url+"/users"
@@ -452,9 +452,9 @@ func TestUpdateActor(t *testing.T) {
 		t.Errorf("%d requests for a profile that came whole", n)
 	}
 	if err := update(p.person("bob")); err == nil {
-		t.Error("somebody else was updated")
+		t.Error("another actor was updated")
 	}
-	// Neither inbox, nor name, nor key: what is odd is read at its origin.
+	// Neither inbox, nor name, nor key: unexpected changes are fetched from the origin.
 	other := newRSA(2048)
 	for _, change := range []jsonObject{
 		{"inbox": "https://other.example/inbox"},
@@ -488,14 +488,14 @@ func TestUpdateActor(t *testing.T) {
 	}
 }
 
-// Who is looked at again, when, and what becomes of those who are gone (3.8, 51).
+// When accounts are refreshed, and deleted if they are gone (3.8, 51).
 func TestRefresh(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	id := p.actor("alice")
 	if _, err := a.Actors.Actor(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	active := func() { // somebody does something
+	active := func() { // the account sends an activity
 		t.Helper()
 		for range 3 {
 			if _, err := a.Actors.Actor(t.Context(), id); err != nil {
@@ -544,7 +544,7 @@ func TestRefresh(t *testing.T) {
 		t.Error("not deleted by two 404 a day apart")
 	}
 
-	// It stays deleted for a day, and comes back only when somebody asks for it.
+	// It stays deleted for a day, and comes back only when it is looked up.
 	p.actor("alice", jsonObject{"name": "Risen"})
 	p.asks()
 	for _, ask := range []func() error{
@@ -608,7 +608,7 @@ func TestActorSharedFlight(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := p.asks(); n > 4 { // who comes just after the first has been answered may ask again
+	if n := p.asks(); n > 4 { // a caller just after the first response may fetch again
 		t.Errorf("%d requests", n)
 	}
 }

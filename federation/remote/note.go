@@ -113,7 +113,7 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 	}
 	switch {
 	case sender != "" && !slices.Contains(authors, sender):
-		return "", Refuse("its object is attributed to somebody else")
+		return "", Refuse("its object is attributed to another actor")
 	case sender != "":
 		author = sender
 	default:

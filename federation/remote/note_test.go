@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// FuzzNote reads posts of any making: whatever they say, nothing fails, and what comes of them is safe to be shown and within limits.
+// FuzzNote parses arbitrary statuses: nothing panics, and the result is safe and within limits.
 func FuzzNote(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"http://127.0.0.1:9/n/1","type":"Note","attributedTo":"http://127.0.0.1:9/u","content":"<p>hi</p>","to":"as:Public","tag":{"type":"Mention","href":"http://127.0.0.1:9/u/2"}}`,

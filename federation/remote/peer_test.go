@@ -84,7 +84,7 @@ func newAsker(t testing.TB) *asker {
 	return a
 }
 
-// wait puts the clock forward and runs what is due then.
+// wait advances the clock and runs due jobs.
 func (a *asker) wait(d time.Duration) {
 	a.t.Helper()
 	a.ahead.Add(int64(d))
@@ -93,7 +93,7 @@ func (a *asker) wait(d time.Duration) {
 	}
 }
 
-// row returns what is stored of an account now.
+// row returns the stored account.
 func (a *asker) row(uri string) *store.Account {
 	a.t.Helper()
 	row, err := a.db.AccountByURI(a.t.Context(), uri)

@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// ApplyPolicies has a post from elsewhere pass the policies, which may change it, whether it was sent or fetched. verb is Create or Update.
+// ApplyPolicies applies the policies to a remote status, received or fetched, and may change it. verb is Create or Update.
 func (s *Statuses) ApplyPolicies(ctx context.Context, author *store.Account, n *Note, verb string) error {
 	p := &policy.Post{
 		Spoiler: n.SpoilerText, Content: n.Content, Sensitive: n.Sensitive, Tags: n.Tags,
@@ -103,7 +103,7 @@ func (s *Statuses) loadRelated(ctx context.Context, r *policy.Related) error {
 	return err
 }
 
-// applyPoliciesToActor has an actor, of a domain by its handle, pass the policies, which may take something away from what is shown of it.
+// applyPoliciesToActor applies the policies to an actor of a domain, and may remove parts of the profile.
 func (a *Actors) applyPoliciesToActor(ctx context.Context, p *parsedActor, domain string) error {
 	account := &p.account
 	r := &policy.Profile{

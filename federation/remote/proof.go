@@ -21,7 +21,7 @@ const maxProofAge = 7 * 24 * time.Hour
 func (v *Verifier) VerifyProof(ctx context.Context, doc activity.Object) (*store.Account, error) {
 	claim, err := proof.Read(doc, v.db.Now())
 	if err != nil {
-		return nil, Refuse("signed by somebody else than its actor, and %v", err)
+		return nil, Refuse("signed by another actor, and %v", err)
 	}
 	if age := v.db.Now().Sub(claim.Created); age > maxProofAge || age < -maxClockSkew {
 		return nil, Refuse("its proof was made at another time")
@@ -41,7 +41,7 @@ func (v *Verifier) VerifyProof(ctx context.Context, doc activity.Object) (*store
 		return nil, Refuse("its proof is wrong: %v", err)
 	}
 	if err == nil && owner.URI != actor {
-		err = Refuse("its proof is by somebody else than its actor")
+		err = Refuse("its proof is by another actor")
 	}
 	return owner, err
 }

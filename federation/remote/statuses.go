@@ -96,7 +96,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 	case IsVote(o):
 		return nil, Refuse("it is a vote")
 	case f.Author != "" && n.AuthorURI != f.Author:
-		return nil, Refuse("it is attributed to somebody else")
+		return nil, Refuse("it is attributed to another actor")
 	case f.Accept != nil && !f.Accept(n):
 		return nil, Refuse("it is not what it was named for")
 	}
@@ -105,7 +105,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 		return nil, err
 	}
 	if author.Unavailable || author.Local() {
-		return nil, Refuse("its author has no say here")
+		return nil, Refuse("its author is blocked")
 	}
 	if HasNoAudience(o, nil) {
 		n.Visibility = store.Unlisted
@@ -140,7 +140,7 @@ func (s *Statuses) EditStatus(ctx context.Context, author *store.Account, st *st
 		return err
 	}
 	if n.AuthorURI != author.URI || n.URI != st.URI {
-		return Refuse("its object is somebody else's")
+		return Refuse("its object belongs to another actor")
 	}
 	if err := s.ApplyPolicies(ctx, author, n, "Update"); err != nil {
 		return err

@@ -100,7 +100,7 @@ func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *
 	nick := p.account.Nickname
 	switch {
 	case f.Actor != p.account.URI || !strings.EqualFold(f.nick, nick):
-		return confirmedHandle{}, Refuse("%s@%s leads to %s, who is called %s", f.nick, f.domain, p.account.URI, nick)
+		return confirmedHandle{}, Refuse("%s@%s leads to %s, whose nickname is %s", f.nick, f.domain, p.account.URI, nick)
 	case f.domain == p.host, f.host == p.host, p.claimedHost == f.domain:
 		return confirmedHandle{nick, f.domain, store.At(a.db.Now())}, nil
 	}

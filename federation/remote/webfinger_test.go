@@ -30,7 +30,7 @@ func TestLookup(t *testing.T) {
 	other.finger("says@"+other.host, "says@"+other.host, says2)
 	p.finger(at("says"), "says@"+other.host, says2)
 
-	// evil wants what is not its own.
+	// evil claims handles of others.
 	evil.finger("alice@"+evil.host, "alice@"+evil.host, alice)
 	evil.finger("bob@"+evil.host, at("bob"), evil.url+"/users/bob")
 	evil.actor("eve")
@@ -54,10 +54,10 @@ func TestLookup(t *testing.T) {
 		{"claimed by the actor", "claims@" + other.host, claims, "claims@" + other.host},
 		{"given by the actor's server", "says@" + other.host, says2, "says@" + other.host},
 
-		{"of who is called by another server's name", "alice@" + evil.host, alice, at("alice")}, // known by now, under its own name
+		{"of an actor with a handle of another server", "alice@" + evil.host, alice, at("alice")}, // known by now, under its own name
 		{"that answers for a handle of others (17)", "bob@" + evil.host, "", ""},
 		{"that answers for a handle of others, who exist", "eve@" + evil.host, "", ""},
-		{"of a server that gives it to an actor elsewhere", at("carol"), "", ""},
+		{"of a server that names an actor of another server", at("carol"), "", ""},
 		{"that answers for ours", "root@" + evil.host, "", ""},
 		{"that leads to us", "local@" + evil.host, "", ""},
 		{"that leads to a post", "note@" + evil.host, "", ""},
@@ -123,16 +123,16 @@ func TestConfirm(t *testing.T) {
 	p.on(fingerPath("down@"+p.host), says(503, "text/plain", ""))
 	for _, tt := range []struct{ name, id, want string }{
 		{"of another domain that agrees", confirmed, "confirmed@" + other.host},
-		{"of another domain that means somebody else", stolen, ""},
+		{"of another domain that names another actor", stolen, ""},
 		{"of another domain that knows nothing of it (17)", unknown, ""},
 		{"of another domain that is out of order", broken, "broken@" + p.host},
 		{"claimed, and the domain agrees", claimed, "claimed@" + other.host},
 		{"claimed, but the domain does not know", boast, "boast@" + p.host},
 		{"nobody tells", none, "none@" + p.host},
 		{"nobody can tell", down, "down@" + p.host},
-		{"somebody else's", taken, ""},
+		{"another actor's", taken, ""},
 		{"by another address", page, "page@" + p.host},
-		{"that somebody has, and nobody can tell", twin, ""},
+		{"that an account has and no server confirms", twin, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := a.Actors.Actor(t.Context(), tt.id)
@@ -146,7 +146,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// Two actors never have one handle: who is confirmed gets it, and the other is renamed and keeps what it has (19).
+// Two actors never have one handle: the confirmed one gets it, and the other is renamed and keeps its statuses (19).
 func TestHandleConflict(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	old := p.actor("alice")
