@@ -14,8 +14,8 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, pruneEvery, s.prune)
 }
 
-// prune is the recurring job that removes what is expired or unused: codes and tokens, apps, idempotency keys, deliveries to dead hosts, queued and
-// seen activities, remote accounts, hosts, threads and tombstones.
+// prune is the recurring job that removes what is expired or unused: codes and tokens, apps, idempotency keys, deliveries to dead hosts,
+// queued and seen activities, remote accounts, hosts, threads and tombstones.
 func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	for _, prune := range []func(*store.Tx, context.Context) (bool, error){
 		(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneQueuedActivities, (*store.Tx).PruneSeenActivities,
