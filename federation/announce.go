@@ -12,10 +12,10 @@ import (
 	"svc/store"
 )
 
-const maxAnnounced = 10 // objects of one Announce
+const maxAnnounced = 10 // per Announce
 
-// handleAnnounce is a boost (federation 4.8), or what a relay passes on (6.3). A group announces the activities of others, of which only the
-// posts that they are about count.
+// handleAnnounce handles a boost (federation 4.8) or an activity forwarded by a relay (6.3). A group announces the activities of
+// others, of which only those about statuses count.
 func (r *Receiver) handleAnnounce(ctx context.Context, in *inbox.Activity) error {
 	relay := r.relays.isAccepted(in.Actor.ID)
 	if !relay {
@@ -41,7 +41,7 @@ func (r *Receiver) handleAnnounce(ctx context.Context, in *inbox.Activity) error
 	return first
 }
 
-// isRelevantAnnounce tells whether anybody here has to do with what an actor boosts: a follower, or somebody whose own post it is.
+// isRelevantAnnounce returns whether a local account is related to a boost: a follower of the actor, or the author of the status.
 func (r *Receiver) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (bool, error) {
 	if r.StoreAll {
 		return true, nil
@@ -54,7 +54,7 @@ func (r *Receiver) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (
 	return r.db.AccountHasLocalAudience(ctx, in.Actor.ID)
 }
 
-// announcedStatus returns the post that is announced, by its id here and elsewhere; 0 if it is none that counts.
+// announcedStatus returns the announced status and its URI; 0 if there is none to boost.
 func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v any) (id store.StatusID, uri string, err error) {
 	ref := activity.Reference(v)
 	embedded, _ := v.(map[string]any)
@@ -65,7 +65,7 @@ func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v an
 	case o.Is("Delete"):
 		return 0, "", r.handleAnnouncedDelete(ctx, o)
 	case o != nil && o.Type() != "" && !o.Is(remote.NoteTypes...):
-		return 0, "", nil // what a group says of favourites and the like
+		return 0, "", nil // a favourite or similar in a group
 	}
 	if ref == "" {
 		return 0, "", remote.Refuse("it is about nothing")
@@ -84,11 +84,11 @@ func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v an
 	return st.ID, st.URI, nil
 }
 
-// announcedRemoteStatus returns a post from elsewhere that is announced, nil if there is none.
+// announcedRemoteStatus returns an announced remote status, nil if there is none.
 func (r *Receiver) announcedRemoteStatus(ctx context.Context, in *inbox.Activity, o activity.Object, ref string) (*store.Status, error) {
 	st, err := r.statuses.KnownStatus(ctx, ref)
 	if st != nil && o.Is("Update") {
-		if err := r.statuses.RefreshStatus(ctx, st); err != nil { // a group tells its followers of edits like this
+		if err := r.statuses.RefreshStatus(ctx, st); err != nil { // groups announce edits like this
 			return nil, err
 		}
 		st, err = r.db.Status(ctx, st.ID)
@@ -103,15 +103,14 @@ func (r *Receiver) announcedRemoteStatus(ctx context.Context, in *inbox.Activity
 	return r.statuses.FetchStatus(ctx, ref, remote.FetchOptions{Budget: in.FetchBudget})
 }
 
-// receiveAnnouncedNote takes in a post of the actor's own that it boosts and sends along, as others could not ask for it: it may be for its
-// followers only.
+// receiveAnnouncedNote stores an embedded status of the actor itself, which could not be fetched if it is for followers only.
 func (r *Receiver) receiveAnnouncedNote(ctx context.Context, in *inbox.Activity, o activity.Object) (*store.Status, error) {
 	n, err := r.reader.ReadNote(o, nil)
 	if err != nil {
 		return nil, err
 	}
 	if n.AuthorURI != in.Actor.URI {
-		return nil, remote.Refuse("its object is attributed to somebody else")
+		return nil, remote.Refuse("its object is attributed to another actor")
 	}
 	if err := r.statuses.ApplyFollowers(ctx, n, o, nil, in.Actor); err != nil {
 		return nil, err
@@ -123,7 +122,7 @@ func (r *Receiver) receiveAnnouncedNote(ctx context.Context, in *inbox.Activity,
 	return r.social.ReceiveStatus(ctx, in.Actor, n.IncomingStatus)
 }
 
-// handleAnnouncedDelete is what a group says of the end of a post: its origin must say the same.
+// handleAnnouncedDelete handles the Delete of a status announced by a group. Its origin must confirm it.
 func (r *Receiver) handleAnnouncedDelete(ctx context.Context, o activity.Object) error {
 	ref := o.Ref("object")
 	st, err := r.db.StatusByURI(ctx, ref)
@@ -133,7 +132,7 @@ func (r *Receiver) handleAnnouncedDelete(ctx context.Context, o activity.Object)
 	return r.statuses.DeleteIfGone(ctx, ref)
 }
 
-// receiveBoost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
+// receiveBoost stores a boost of a status. i is its index among several of one Announce, because each needs an id.
 func (r *Receiver) receiveBoost(ctx context.Context, in *inbox.Activity, id store.StatusID, uri string, i int) error {
 	b := social.IncomingReblog{URI: in.URI, Visibility: in.Visibility, Published: remote.PlausibleTime(in.Time("published"), in.Row.ReceivedAt.Time())}
 	if i > 0 {
@@ -143,7 +142,7 @@ func (r *Receiver) receiveBoost(ctx context.Context, in *inbox.Activity, id stor
 	return err
 }
 
-// boostVisibility returns whom a boost is for. Some servers do not say: it is for everybody then.
+// boostVisibility returns the visibility of a boost. Without addressing it is public.
 func boostVisibility(o activity.Object) store.Visibility {
 	to, cc := o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"svc/federation/inbox"
 )
 
-// handleBlock keeps an actor and somebody here apart. A Block with a target is about what somebody may do in a group elsewhere.
+// handleBlock stores the block of a local account. A Block with a target concerns a remote group and is ignored.
 func (r *Receiver) handleBlock(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {

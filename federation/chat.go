@@ -15,7 +15,7 @@ import (
 
 const maxChatMessage = 100_000 // characters (federation 4.3)
 
-// receiveChatMessage puts a message by an actor into the chat of somebody here, the only one that it is for.
+// receiveChatMessage stores a chat message for its only recipient, a local account.
 func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, object activity.Object) error {
 	id := object.ID()
 	if !activity.SameHost(id, in.Actor.URI, r.AllowLoopback) {
@@ -43,7 +43,7 @@ func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, o
 	return r.social.ReceiveChatMessage(ctx, in.Actor, to.ID, m)
 }
 
-// chatRecipient returns whom a message is for: one person, whom it and the activity name alike.
+// chatRecipient returns the recipient of a chat message: the only one, named by both the message and the activity.
 func (r *Receiver) chatRecipient(ctx context.Context, in *inbox.Activity, object activity.Object) (*store.Account, error) {
 	to := object.Refs("to", 2)
 	for _, more := range in.Refs("to", 2) {
@@ -61,7 +61,7 @@ func (r *Receiver) chatRecipient(ctx context.Context, in *inbox.Activity, object
 	return account, err
 }
 
-// deleteChatMessage deletes a message of an actor, and tells whether there is one of that id.
+// deleteChatMessage deletes a chat message of an actor, and returns false if there is none with that id.
 func (r *Receiver) deleteChatMessage(ctx context.Context, actor *store.Account, uri string) (bool, error) {
 	known, err := r.db.ChatMessageKnown(ctx, uri)
 	if err != nil || !known {
@@ -70,7 +70,7 @@ func (r *Receiver) deleteChatMessage(ctx context.Context, actor *store.Account, 
 	return true, r.social.ReceiveChatMessageDelete(ctx, actor, uri)
 }
 
-// chatAttachment returns the one attachment of a message, nil if it has none that could be shown.
+// chatAttachment returns the attachment of a message, nil if it has no valid one.
 func (r *Receiver) chatAttachment(object activity.Object) *store.Media {
 	for _, a := range object.Objects("attachment", remote.MaxAttachments) {
 		if file, _ := r.reader.ParseAttachment(a); file != nil {

@@ -10,12 +10,12 @@ import (
 	"svc/store"
 )
 
-// Limits of what is fetched because of one post.
+// Limits of one activity.
 const (
-	maxCreatedObjects = 20 // that one activity can be about
+	maxCreatedObjects = 20 // objects
 )
 
-// handleCreate takes in posts, votes and messages that an actor has made (federation 4.2, 4.3).
+// handleCreate stores statuses, votes and chat messages of an actor (federation 4.2, 4.3).
 func (r *Receiver) handleCreate(ctx context.Context, in *inbox.Activity) error {
 	objects := in.Values("object")
 	if len(objects) == 0 {
@@ -29,12 +29,12 @@ func (r *Receiver) handleCreate(ctx context.Context, in *inbox.Activity) error {
 			}
 			first = errors.Join(first, err)
 		}
-		in.FetchBudget = 0 // of several posts, only the first leads to others
+		in.FetchBudget = 0 // only the first of several statuses may cause fetches
 	}
 	return first
 }
 
-// createObject takes in one object. One that is only named is what its origin says it is.
+// createObject stores one object. An object given by its id is fetched from its origin.
 func (r *Receiver) createObject(ctx context.Context, in *inbox.Activity, v any) error {
 	embedded, ok := v.(map[string]any)
 	if !ok {
@@ -47,7 +47,7 @@ func (r *Receiver) createObject(ctx context.Context, in *inbox.Activity, v any) 
 	case remote.IsVote(o):
 		return r.receiveVote(ctx, in, o)
 	case !o.Is(remote.NoteTypes...):
-		return nil // of no interest (federation 4.19)
+		return nil // not supported (federation 4.19)
 	}
 	_, err := r.receiveNote(ctx, in, o)
 	return err
@@ -59,19 +59,19 @@ func (r *Receiver) createByReference(ctx context.Context, in *inbox.Activity, ur
 	}
 	st, err := r.statuses.FetchStatus(ctx, uri, remote.FetchOptions{Author: in.Actor.URI, OnlyRelevant: true, Budget: in.FetchBudget})
 	if err == nil && st.AccountID != in.Actor.ID {
-		err = remote.Refuse("its object is attributed to somebody else")
+		err = remote.Refuse("its object is attributed to another actor")
 	}
 	return err
 }
 
-// receiveNote takes in a post that its author has sent.
+// receiveNote stores a status sent by its author.
 func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activity.Object) (*store.Status, error) {
 	n, err := r.reader.ReadNote(o, in.Object)
 	if err != nil {
 		return nil, err
 	}
 	if n.AuthorURI != in.Actor.URI {
-		return nil, remote.Refuse("its object is attributed to somebody else")
+		return nil, remote.Refuse("its object is attributed to another actor")
 	}
 	if in.Recipient != nil {
 		n.InboxOwner = &in.Recipient.ID
@@ -87,7 +87,7 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 	}
 	n.KeepUnrelated, n.FetchBudget = r.StoreAll, in.FetchBudget
 	if n.InboxOwner != nil && n.Visibility.Unrestricted() {
-		n.InboxOwner = nil // by the follow, or because it is named; that somebody's inbox was chosen says nothing
+		n.InboxOwner = nil // a follow or the addressing decides, not the choice of the inbox
 	}
 	if n.Visibility == store.Direct {
 		if err := r.actors.FetchAddressees(ctx, n); err != nil {

@@ -10,7 +10,7 @@ import (
 	"svc/social"
 )
 
-// handleDelete removes what the actor says is gone: itself, a post, a boost, a message (federation 4.5).
+// handleDelete deletes an object of the actor: itself, a status, a boost, or a chat message (federation 4.5).
 func (r *Receiver) handleDelete(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
@@ -32,8 +32,8 @@ func (r *Receiver) handleDelete(ctx context.Context, in *inbox.Activity) error {
 	return err
 }
 
-// handleGoneActor is what there is to do about an activity whose signature cannot be verified because its key, and so its actor, is no more. That an
-// actor deletes itself is thereby confirmed (federation 3.8).
+// handleGoneActor handles an activity whose signature cannot be verified because its actor is gone. That confirms an actor's Delete of
+// itself (federation 3.8).
 func (r *Receiver) handleGoneActor(ctx context.Context, doc activity.Object) error {
 	actor := doc.Ref("actor")
 	if doc.Ref("object") != actor {

@@ -1,13 +1,12 @@
-// Package federation is ActivityPub: the documents that stand for what is here, the signatures of requests, WebFinger, the inbox and
-// what comes in by it, the activities that tell others of what people here do, and their delivery.
+// Package federation is ActivityPub: documents of local objects, the inbox and its handlers, the activities that local changes cause,
+// and the assembly of the parts below it (remote, inbox, delivery, policy).
 //
-// It knows both vocabularies: a deed of the client API becomes an activity here, and an activity a deed; nobody else speaks of
-// Notes and Announces. What an activity does is done by social, in one transaction; what that needs of other servers is fetched
-// before.
+// It translates only: an incoming activity becomes one operation of social, an outbox entry becomes an activity with its recipients.
+// What an operation needs from other servers is fetched before it begins its transaction.
 //
-// Documents are plain JSON (package activity). One is believed if its actor has signed the request that brought it, if it was read from
-// its own address, or if it carries a proof by its actor; of what others have embedded in it only the ids count (federation D2, 5.1).
-// Authority is the host of an id.
+// Documents are plain JSON (package activity). A document is trusted if its actor has signed the request that brought it, if it was
+// fetched from its own id, or if it has a proof by its actor. Of what others embed, only the ids count (federation D2, 5.1). The
+// authority is the host of an id.
 package federation
 
 import (
@@ -28,20 +27,20 @@ import (
 	"svc/store"
 )
 
-// Config are the settings that this package goes by.
+// Config configures federation.
 type Config struct {
-	Disabled        bool          // there are no dealings with other servers: nobody is asked to begin any
+	Disabled        bool          // no federation at all
 	BaseURL         string        // https://example.org
-	Host            string        // of ids and handles: with its port, if that is unusual
-	AllowLoopback   bool          // http is spoken, and with this machine: allow_loopback
-	AuthorizedFetch bool          // documents are shown to those only who prove who they are
-	SendBlocks      bool          // the blocked are told
-	SignatureAge    time.Duration // how long ago a request may have been signed (federation 2.2)
-	StoreAll        bool          // posts are kept even if they concern nobody here
+	Host            string        // of ids and handles, with port unless it is the default
+	AllowLoopback   bool          // allow_loopback: http and loopback addresses
+	AuthorizedFetch bool          // documents require a signed request
+	SendBlocks      bool          // send Block activities
+	SignatureAge    time.Duration // maximum age of a signature (federation 2.2)
+	StoreAll        bool          // store statuses even if they are related to no local account
 
-	Policies    *policy.Chain                   // the rules that what comes and goes has to pass
-	GenerateKey func() (*rsa.PrivateKey, error) // makes a key for an account; nil: a new one of the usual size
-	AllowRelay  bool                            // other servers may follow ours as a relay
+	Policies    *policy.Chain                   // for incoming and outgoing activities
+	GenerateKey func() (*rsa.PrivateKey, error) // for an account; nil: RSA, 2048 bits
+	AllowRelay  bool                            // other servers may follow the relay actor
 }
 
 // FromSettings takes what this package needs from the settings.

@@ -12,10 +12,10 @@ import (
 	"svc/store"
 )
 
-const maxFlagRefs = social.MaxIncomingReportStatuses + 10 // ids that are looked at: among them is the account
+const maxFlagRefs = social.MaxIncomingReportStatuses + 10 // ids, one of them the account's
 
-// handleFlag reports somebody here to the staff. Who is reported is the account among what it is about, or else the author of the first post.
-// Some servers name posts in the text only (federation 4.12).
+// handleFlag stores a report. The reported account is among the objects, or else the author of the first status. Some servers name
+// statuses in the text only (federation 4.12).
 func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 	comment := text.HTMLToText(flagComment(in.Object))
 	refs := in.Refs("object", maxFlagRefs)
@@ -57,7 +57,7 @@ func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveReport(ctx, in.Actor, f)
 }
 
-// flagComment returns what a report says, as HTML.
+// flagComment returns the comment of a report as HTML.
 func flagComment(o activity.Object) string {
 	if content := o.Text("content"); content != "" {
 		return content

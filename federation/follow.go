@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// handleFollow has an actor follow somebody here, or ask to.
+// handleFollow stores a follow or follow request of a local account.
 func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := r.handleRelayFollow(ctx, in); relay || err != nil {
 		return err
@@ -20,7 +20,7 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 	}
 	to, err := r.local.localAccount(ctx, ref)
 	if err != nil || to == nil {
-		return err // follows of posts are threads subscribed to, which is of no use here
+		return err // a follow of a status subscribes to its thread, which is not supported
 	}
 	if to.Unavailable {
 		return remote.Refuse("nobody can follow %s", to.Nickname)
@@ -28,8 +28,8 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveFollow(ctx, in.Actor, to.ID, in.URI)
 }
 
-// handleAccept has an actor accept the follow of somebody here. What else is accepted, a favourite or a reply, is seen there now: nothing is
-// known of it here (federation 4.15).
+// handleAccept accepts the follow of a local account. Accepts of other activities, such as favourites or replies, are ignored
+// (federation 4.15).
 func (r *Receiver) handleAccept(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := r.handleRelayAnswer(ctx, in); relay || err != nil {
 		return err
@@ -41,7 +41,7 @@ func (r *Receiver) handleAccept(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveAccept(ctx, in.Actor, f.FollowerID)
 }
 
-// handleReject has an actor refuse, or end, the follow of somebody here.
+// handleReject rejects or ends the follow of a local account.
 func (r *Receiver) handleReject(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := r.handleRelayAnswer(ctx, in); relay || err != nil {
 		return err
@@ -53,8 +53,8 @@ func (r *Receiver) handleReject(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveReject(ctx, in.Actor, f.FollowerID)
 }
 
-// answeredFollow returns the follow of actor that an Accept or Reject is about: by its id, which we made, or else by what the embedded Follow
-// says, because some servers keep no ids. It is nil if nobody here has asked for that.
+// answeredFollow returns the follow of actor that an Accept or Reject is about: by its id, which is ours, or else by the embedded
+// Follow, because some servers do not keep ids. It returns nil if there is none.
 func (r *Receiver) answeredFollow(ctx context.Context, actor *store.Account, answer activity.Object) (*store.Follow, error) {
 	if id := r.local.localActivityID(answer.Ref("object")); id != 0 {
 		f, err := r.db.FollowByID(ctx, store.FollowID(id))
@@ -73,7 +73,7 @@ func (r *Receiver) answeredFollow(ctx context.Context, actor *store.Account, ans
 	return r.db.FollowOf(ctx, follower.ID, actor.ID)
 }
 
-// ofTarget returns a follow if it is one of actor, nil if it is of another.
+// ofTarget returns a follow if its target is actor, else nil.
 func ofTarget(f *store.Follow, actor *store.Account) *store.Follow {
 	if f == nil || f.TargetID != actor.ID {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"svc/store"
 )
 
-// mayForward tells whether it is of interest what somebody says that others have done: a relay, or those followed here, whose servers pass
-// on to their followers what others answer them, and what becomes of that. That something is deleted anybody may say: its origin is asked.
+// mayForward returns whether a forwarded activity by signer is processed: from a relay, or from a followed account, whose server
+// forwards replies. Anyone may forward a Delete, because its origin is asked.
 func (r *Receiver) mayForward(ctx context.Context, signer *store.Account, verb string) (bool, error) {
 	if verb == "Delete" || r.relays.isAccepted(signer.ID) {
 		return true, nil
@@ -22,8 +22,8 @@ func (r *Receiver) mayForward(ctx context.Context, signer *store.Account, verb s
 	return r.db.HasLocalFollower(ctx, signer.ID)
 }
 
-// processForwarded does what an activity asks for that somebody else than its actor has sent (federation 2.4, 6.3). One with a proof by its actor
-// is as good as from the actor. Of what is sent without, only the ids count: what they stand for is asked for where it comes from.
+// processForwarded processes an activity that another server than its actor's has sent (federation 2.4, 6.3). With a proof it counts as
+// sent by its actor. Without one, only the ids count, and their documents are fetched.
 func (r *Receiver) processForwarded(ctx context.Context, in *inbox.Activity) error {
 	in.Forwarder = in.Actor
 	ctx = remote.WithSource(ctx, r.reader.HostOf(in.Forwarder))
@@ -44,18 +44,18 @@ func (r *Receiver) processForwarded(ctx context.Context, in *inbox.Activity) err
 	return r.processReferenced(ctx, in)
 }
 
-// processProven does an activity whose actor has proven it to be theirs.
+// processProven processes a forwarded activity with a valid proof by its actor.
 func (r *Receiver) processProven(ctx context.Context, in *inbox.Activity, actor *store.Account) error {
 	in.Actor, in.Recipient = actor, nil
 	h := handlers[in.Type]
 	if actor.DeletedAt != nil || actor.Unavailable && !h.suspendedActors {
-		return remote.Refuse("its actor has no say here")
+		return remote.Refuse("its actor is blocked")
 	}
 	return r.perform(ctx, in, h)
 }
 
-// processReferenced does what follows of an activity that somebody has passed on, who is believed in nothing but that there is something to be
-// asked for. What does not come from a relay is kept only if it concerns somebody here.
+// processReferenced fetches the object of a forwarded activity, whose content is not trusted. Unless a relay sent it, it is stored only
+// if a local account is related to it.
 func (r *Receiver) processReferenced(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *Receiver) processReferenced(ctx context.Context, in *inbox.Activity) er
 	}
 	host, err := activity.Host(ref, r.AllowLoopback)
 	if err != nil || host == r.Host {
-		return nil // it is ours, and comes back
+		return nil // a local object
 	}
 	switch in.Type {
 	case "Create", "Announce":
@@ -81,7 +81,7 @@ func (r *Receiver) processReferenced(ctx context.Context, in *inbox.Activity) er
 	return nil
 }
 
-// handleForwardedDelete removes a post or an account of which a relay says that it is gone, if its origin says so, too.
+// handleForwardedDelete deletes a status or account that a relay reports as gone, if its origin confirms it.
 func (r *Receiver) handleForwardedDelete(ctx context.Context, ref string) error {
 	account, err := r.db.AccountByURI(ctx, ref)
 	switch {

@@ -7,13 +7,13 @@ import (
 	"svc/internal/activity"
 )
 
-// handler says how activities of a type are handled.
+// handler is the handling of activities of one type.
 type handler struct {
 	handle func(*Receiver, context.Context, *inbox.Activity) error
 
 	unknownActors   bool // actors without a row may send it, so that fetching them is worth it (federation 3.6)
 	suspendedActors bool // suspended actors may send it (federation 5.7)
-	repeatable      bool // the same id may come again, because other ids prevent that it is handled twice
+	repeatable      bool // the same id may be received again; other ids prevent duplicates
 	fast            bool // its sender can wait for the result
 }
 

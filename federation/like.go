@@ -11,8 +11,8 @@ import (
 	"svc/social"
 )
 
-// handleLike has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;
-// an EmojiReact with anything else is nothing (federation 4.7).
+// handleLike stores a favourite or reaction of a known status. A Like with an emoji is a reaction, any other Like a favourite; an
+// EmojiReact without an emoji is ignored (federation 4.7).
 func (r *Receiver) handleLike(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
@@ -20,7 +20,7 @@ func (r *Receiver) handleLike(ctx context.Context, in *inbox.Activity) error {
 	}
 	st, err := r.local.statusIDByURI(ctx, ref)
 	if err != nil || st == 0 {
-		return err // nobody asks for a post because it is liked
+		return err // a Like does not cause a fetch
 	}
 	if e, ok := r.reactionEmoji(in.Object); ok {
 		if _, ok := r.social.ReactionName(e); ok {
@@ -35,13 +35,13 @@ func (r *Receiver) handleLike(ctx context.Context, in *inbox.Activity) error {
 	return err
 }
 
-// legacyReactions are what reactions were called by some servers once (federation 4.7).
+// legacyReactions are former names of reactions (federation 4.7).
 var legacyReactions = map[string]string{
 	"like": "👍", "love": "❤️", "laugh": "😆", "hmm": "🤔", "surprise": "😮", "congrats": "🎉", "angry": "💢", "confused": "😥",
 	"rip": "😇", "pudding": "🍮", "star": "⭐",
 }
 
-// reactionEmoji returns the emoji of a reaction; ok is false if it names none, or a custom one without its picture.
+// reactionEmoji returns the emoji of a reaction; ok is false if there is none, or a custom one without picture.
 func (r *Receiver) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 	content := strings.TrimSpace(o.Text("content"))
 	if content == "" {
@@ -60,7 +60,7 @@ func (r *Receiver) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 	if !ok {
 		return social.Emoji{}, false
 	}
-	code, _, _ = strings.Cut(code, "@") // who passes on one of a third server says of which it is
+	code, _, _ = strings.Cut(code, "@") // emoji of a third server have its domain
 	for _, known := range r.reader.ParseEmojis(o) {
 		if known.Shortcode == code {
 			return social.Emoji{Name: code, URL: known.URL}, true

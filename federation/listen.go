@@ -11,11 +11,11 @@ import (
 	"svc/store"
 )
 
-// handleListen notes what an actor listens to.
+// handleListen stores a scrobble of an actor.
 func (r *Receiver) handleListen(ctx context.Context, in *inbox.Activity) error {
 	track := in.Object.Object("object")
 	if track == nil || !track.Is("Audio") {
-		return remote.Refuse("it does not say what is listened to")
+		return remote.Refuse("it has no track")
 	}
 	if by := track.Ref("attributedTo"); by != "" && by != in.Actor.URI {
 		return remote.Refuse("it is what %s listens to", by)
@@ -27,7 +27,7 @@ func (r *Receiver) handleListen(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveScrobble(ctx, in.Actor, l, in.URI, r.activityTime(in, "published"))
 }
 
-// firstText returns the first of some members that is text.
+// firstText returns the first of several members that is a string.
 func firstText(o activity.Object, keys ...string) string {
 	for _, key := range keys {
 		if s := o.Text(key); s != "" {
@@ -37,7 +37,7 @@ func firstText(o activity.Object, keys ...string) string {
 	return ""
 }
 
-// trackLength returns a length in milliseconds, which some write as text.
+// trackLength returns a length in milliseconds, which some servers send as a string.
 func trackLength(track activity.Object) int {
 	if n, err := strconv.Atoi(track.Text("length")); err == nil && n > 0 {
 		return min(n, 1<<31-1)
@@ -45,7 +45,7 @@ func trackLength(track activity.Object) int {
 	return track.Count("length")
 }
 
-// listenVisibility returns who may know what an actor listens to, as it says with the track, or else with the activity.
+// listenVisibility returns the visibility of a scrobble by the addressing of the track, or else of the activity.
 func (r *Receiver) listenVisibility(ctx context.Context, in *inbox.Activity, track activity.Object) store.Visibility {
 	o := track
 	if len(o.Values("to"))+len(o.Values("cc")) == 0 {
@@ -76,7 +76,7 @@ func (r *Receiver) listenVisibility(ctx context.Context, in *inbox.Activity, tra
 	return visibility
 }
 
-// activityTTL returns when something was made, as it says itself: if that is not in the future, nor before there were such servers.
+// activityTime returns the time of an activity if it is plausible: not in the future, and not before such servers existed.
 func (r *Receiver) activityTime(in *inbox.Activity, key string) store.Time {
 	at := in.Time(key)
 	if object := in.Object.Object("object"); at.IsZero() && object != nil {

@@ -14,7 +14,7 @@ type LocalObjects struct {
 	BaseURL string
 }
 
-// localAccount returns the local account that an id names, nil if it names none.
+// localAccount returns the local account of an actor id, nil if there is none.
 func (l *LocalObjects) localAccount(ctx context.Context, uri string) (*store.Account, error) {
 	if !l.isLocalURI(uri) {
 		return nil, nil
@@ -26,7 +26,7 @@ func (l *LocalObjects) localAccount(ctx context.Context, uri string) (*store.Acc
 	return a, err
 }
 
-// localActivityID returns the id of the row that the id of a local activity stands for, 0 if uri is no such id.
+// localActivityID returns the row id in the URI of a local activity, 0 if it is none.
 func (l *LocalObjects) localActivityID(uri string) store.ActivityID {
 	flake, ok := strings.CutPrefix(uri, l.BaseURL+"/activities/")
 	if !ok {
@@ -35,11 +35,11 @@ func (l *LocalObjects) localActivityID(uri string) store.ActivityID {
 	return store.ParseActivityID(flake)
 }
 
-// isLocalURI tells whether an address is one of this server.
+// isLocalURI returns whether a URI is one of this server.
 func (l *LocalObjects) isLocalURI(uri string) bool { return strings.HasPrefix(uri, l.BaseURL+"/") }
 
-// statusIDByURI returns the id of the post or boost that an ActivityPub id is known by here, 0 if it is not. That of a post of here stands in it;
-// such a post may be gone.
+// statusIDByURI returns the id of the status or boost with a URI, 0 if it is unknown. The id of a local status is in its URI; that
+// status may be deleted.
 func (l *LocalObjects) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
 	if text, ok := strings.CutPrefix(uri, l.BaseURL+"/objects/"); ok {
 		err = id.UnmarshalText([]byte(text))
@@ -48,7 +48,7 @@ func (l *LocalObjects) statusIDByURI(ctx context.Context, uri string) (id store.
 	return l.db.StatusIDByURI(ctx, uri)
 }
 
-// localStatus returns the post of this server that an address names, the one for people included; nil if it names none.
+// localStatus returns the local status of a URI or page URL, nil if there is none.
 func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.Status, error) {
 	if !l.isLocalURI(address) {
 		return nil, nil
@@ -69,7 +69,7 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 	return st, nil
 }
 
-// serverActor returns one of the actors of the server.
+// serverActor returns one of the server actors.
 func (l *LocalObjects) serverActor(ctx context.Context, path string) (*store.Account, error) {
 	return l.db.AccountByURI(ctx, l.BaseURL+path)
 }

@@ -9,13 +9,13 @@ import (
 	"svc/store"
 )
 
-// handleMove says that an actor has another account now. What both documents say is asked for anew: the old one must name the new as where
-// it has moved to, and the new one the old as an alias (federation 4.13).
+// handleMove moves an actor to another account. Both documents are fetched again: the old actor must name the new one, and the new one
+// must list the old one as an alias (federation 4.13).
 func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	object, target := in.Ref("object"), in.Ref("target")
 	switch {
 	case object != in.Actor.URI:
-		return remote.Refuse("somebody else would move")
+		return remote.Refuse("its object is another actor")
 	case target == "" || target == object:
 		return remote.Refuse("it leads nowhere")
 	}
@@ -31,7 +31,7 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 		return remote.Refuse("%s does not say that it has moved there", object)
 	}
 	to, err := r.moveTarget(ctx, target)
-	if errors.Is(err, remote.ErrCachedFailure) { // it may have come into being since: that is asked for later
+	if errors.Is(err, remote.ErrCachedFailure) { // it may exist by now: retry later
 		return errors.New(err.Error())
 	}
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveMove(ctx, from.ID, to.ID)
 }
 
-// moveTarget returns the account that somebody moves to, as it is now.
+// moveTarget returns the account to which an actor moves, with current data.
 func (r *Receiver) moveTarget(ctx context.Context, uri string) (*store.Account, error) {
 	if r.local.isLocalURI(uri) {
 		to, err := r.local.localAccount(ctx, uri)

@@ -7,7 +7,7 @@ import (
 	"svc/federation/inbox"
 )
 
-// handlePin puts a post on top of its author's profile, or takes it away from there. What is put anywhere else is of no interest.
+// handlePin pins or unpins a status of the actor. Other collections than the pinned statuses are ignored.
 func (r *Receiver) handlePin(ctx context.Context, in *inbox.Activity) error {
 	actor, err := r.db.Actor(ctx, in.Actor.ID)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"svc/store"
 )
 
-// handleQuoteRequest answers who asks whether a post of theirs may quote one of here (FEP-044f).
+// handleQuoteRequest answers a request to quote a local status (FEP-044f).
 func (r *Receiver) handleQuoteRequest(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
@@ -27,7 +27,7 @@ func (r *Receiver) handleQuoteRequest(ctx context.Context, in *inbox.Activity) e
 	return r.social.ReceiveQuoteRequest(ctx, in.Actor, social.QuoteRequest{URI: in.URI, QuoteURI: instrument, Quoted: st.ID})
 }
 
-// quoteAuthorizationPath is where the authorizations to quote posts of here are.
+// quoteAuthorizationPath is the path of authorizations to quote local statuses.
 const quoteAuthorizationPath = "/quote_authorizations/"
 
 func (d *Documents) quoteAuthorizationURI(id store.QuoteAuthorizationID) string {

@@ -160,7 +160,8 @@ func (r *Receiver) isFromUnknown(ctx context.Context, kind, actor string, claims
 	return true, nil
 }
 
-// checkSigner returns false if an activity is ignored because of who has signed it. The signer's host is reachable: deliveries to it are tried now.
+// checkSigner returns false if an activity is ignored because of its signer. It marks the signer's host as reachable, so that
+// deliveries to it are attempted now.
 func (r *Receiver) checkSigner(ctx context.Context, in *inbox.Activity, h *handler) (bool, error) {
 	host := r.reader.HostOf(in.Signer)
 	if err := r.deliveries.MarkReachable(ctx, host); err != nil {
@@ -176,7 +177,7 @@ func (r *Receiver) checkSigner(ctx context.Context, in *inbox.Activity, h *handl
 		}
 		if !forwards && in.Object.Object("proof") == nil {
 			host, _ := activity.Host(actor, r.AllowLoopback)
-			return false, r.addRefusal(ctx, in.Object, host, "signed by "+in.Signer.URI+", who is not its actor")
+			return false, r.addRefusal(ctx, in.Object, host, "signed by "+in.Signer.URI+", which is not its actor")
 		}
 	}
 	return in.Signer.DeletedAt == nil && (!in.Signer.Unavailable || h.suspendedActors), nil

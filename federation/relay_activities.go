@@ -9,11 +9,11 @@ import (
 	"svc/store"
 )
 
-// maxRelayFollowers is how many others can follow this server's own relay actor.
+// maxRelayFollowers is the maximum number of followers of the relay actor.
 const maxRelayFollowers = 1000
 
-// handleRelayAnswer does what a relay's Accept or Reject of our Follow asks for. It tells whether that is what it is. Only a Follow that
-// was sent is answered, and only by who got it.
+// handleRelayAnswer handles a relay's Accept or Reject of our Follow, and returns false if the activity is none. The Follow must have
+// been sent to the actor that answers it.
 func (r *Receiver) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (bool, error) {
 	row, err := r.answeredRelay(ctx, in)
 	if row == nil || err != nil {
@@ -25,12 +25,12 @@ func (r *Receiver) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (b
 	err = r.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.RelayByFollow(ctx, row.FollowURI)
 		if now == nil || err != nil {
-			return err // we have left since
+			return err // unsubscribed meanwhile
 		}
 		now.Accepted = in.Type == "Accept"
 		if now.AccountID == nil {
 			if other, err := tx.RelayOf(ctx, in.Actor.ID); other != nil || err != nil {
-				return err // it is subscribed to under another address, too
+				return err // the relay has another row
 			}
 			now.AccountID = &in.Actor.ID
 		}
@@ -43,7 +43,7 @@ func (r *Receiver) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (b
 	return true, r.relays.loadRelays(ctx)
 }
 
-// isRelay tells whether an account is a relay: the one whose account is known, or, as long as it has not answered, any of its host.
+// isRelay returns whether an account is a relay: by its account, or before its first answer by its host.
 func (r *Receiver) isRelay(relay *store.Relay, a *store.Account) bool {
 	if relay.AccountID != nil {
 		return *relay.AccountID == a.ID
@@ -51,9 +51,9 @@ func (r *Receiver) isRelay(relay *store.Relay, a *store.Account) bool {
 	return activity.SameHost(a.URI, relay.Inbox, r.AllowLoopback)
 }
 
-// answeredRelay returns the relay whose Follow is answered, nil if it is none of ours. Some relays give the Follow back without its id, or
-// with one of their own making (federation 7.1): then it is the relay that answers, if that Follow is by our relay actor; or if it is
-// only named, by an id that is not ours, and the relay has not accepted yet.
+// answeredRelay returns the relay whose Follow is answered, nil if there is none. Some relays return the Follow without its id, or with
+// another (federation 7.1). Then the sender is the relay, if the Follow is by our relay actor, or if it is given by an unknown id and
+// the relay has not accepted yet.
 func (r *Receiver) answeredRelay(ctx context.Context, in *inbox.Activity) (*store.Relay, error) {
 	ref := in.Ref("object")
 	if row, err := r.db.RelayByFollow(ctx, ref); row != nil || err != nil {
@@ -77,15 +77,15 @@ func (r *Receiver) answeredRelay(ctx context.Context, in *inbox.Activity) (*stor
 			answered = append(answered, relay)
 		}
 	}
-	if len(answered) != 1 { // several of one host may be meant
+	if len(answered) != 1 { // ambiguous: several relays on one host
 		return nil, nil
 	}
 	return answered[0], nil
 }
 
-// handleRelayFollow answers a Follow of this server's own relay actor, or of the public collection, as servers of the Mastodon style send it
-// to relays. It tells whether it is one. Relays that we have subscribed to may follow, and with allow_relay other servers, but no
-// people (federation 6.1, 6.4).
+// handleRelayFollow handles a Follow of the relay actor, or of the public collection, which servers send to relays of the Mastodon
+// style. It returns false if the activity is none. Relays that we subscribe to may follow, and with allow_relay other servers, but no
+// persons (federation 6.1, 6.4).
 func (r *Receiver) handleRelayFollow(ctx context.Context, in *inbox.Activity) (bool, error) {
 	object := in.Ref("object")
 	if object != r.BaseURL+relayActorPath && object != activity.Public {
@@ -123,7 +123,7 @@ func (r *Receiver) handleRelayFollow(ctx context.Context, in *inbox.Activity) (b
 	})
 }
 
-// mayFollowRelay tells whether an account may follow this server's own relay actor.
+// mayFollowRelay returns whether an account may follow the relay actor.
 func (r *Receiver) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *store.Account) (bool, error) {
 	known, err := tx.Relays(ctx)
 	if err != nil {
@@ -141,8 +141,8 @@ func (r *Receiver) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self 
 	return err == nil && now.FollowersCount < maxRelayFollowers, err
 }
 
-// handleRelayUnfollow ends a follow of this server's own relay actor. It tells whether that is what an Undo is about: of the id ref, with the
-// embedded copy inner, if it has one.
+// handleRelayUnfollow ends a follow of the relay actor. It returns false if the Undo is about something else: the id ref, with the
+// embedded copy inner if there is one.
 func (r *Receiver) handleRelayUnfollow(ctx context.Context, in *inbox.Activity, ref string, inner activity.Object) (bool, error) {
 	self, err := r.local.serverActor(ctx, relayActorPath)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"svc/store"
 )
 
-// undoneTTL is how long an activity is refused that was taken back before it came (federation 4.9).
+// undoneTTL is how long an activity is ignored whose Undo arrived first (federation 4.9).
 const undoneTTL = 6 * time.Hour
 
-// handleUndo takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
-// known (federation 4.9).
+// handleUndo undoes an activity of the actor. The stored row of its id counts; if the id is unknown, the embedded copy does (federation
+// 4.9).
 func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	ref, inner := in.Ref("object"), in.Object.Object("object")
 	if ref == "" && inner == nil {
@@ -34,7 +34,7 @@ func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	if err != nil {
 		return err
 	}
-	if inner != nil && !heard { // else it has done its work, and what it would find now is newer
+	if inner != nil && !heard { // otherwise it was undone already, and a match would be newer
 		if done, err = r.undoEmbedded(ctx, in.Actor, inner); done || err != nil {
 			return err
 		}
@@ -53,17 +53,17 @@ func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	return err
 }
 
-// wasUndone tells whether an activity was taken back before it came.
+// wasUndone returns whether the Undo of an activity arrived first.
 func (r *Receiver) wasUndone(ctx context.Context, in *inbox.Activity) (bool, error) {
 	return r.inbox.Seen.IsUndone(ctx, in, undoneKey(in.Actor.URI, in.URI), r.db.Now().Add(-undoneTTL))
 }
 
-// undoneKey is what is heard of when an actor takes back what is not known. Nobody can do that to the activities of others.
+// undoneKey returns the key recorded for the Undo of an unknown activity. It contains the actor, so that others cannot undo it.
 func undoneKey(actor, uri string) store.SeenKey {
 	return store.NewSeenKey("undone " + actor + " " + uri)
 }
 
-// undoByURI takes back what an actor did by the activity of an id, and tells whether there is such a thing.
+// undoByURI undoes the activity with an id, and returns false if there is none.
 func (r *Receiver) undoByURI(ctx context.Context, actor *store.Account, uri string) (bool, error) {
 	if uri == "" {
 		return false, nil
@@ -111,9 +111,9 @@ func (r *Receiver) undoByURI(ctx context.Context, actor *store.Account, uri stri
 	return r.social.ReceiveUnblock(ctx, actor, target)
 }
 
-var errNotOwnActivity = remote.Refuse("it takes back what another did")
+var errNotOwnActivity = remote.Refuse("its object belongs to another actor")
 
-// undoEmbedded takes back what an actor did as an embedded activity says, and tells whether there was such a thing.
+// undoEmbedded undoes an activity by its embedded copy, and returns false if there is none.
 func (r *Receiver) undoEmbedded(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {
 	switch inner.Type("Follow", "Block", "Accept", "Like", "EmojiReact", "EmojiReaction", "Announce") {
 	case "Follow":
@@ -128,7 +128,7 @@ func (r *Receiver) undoEmbedded(ctx context.Context, actor *store.Account, inner
 			return false, err
 		}
 		return r.social.ReceiveUnblock(ctx, actor, to.ID)
-	case "Accept": // which some do to end a follow
+	case "Accept": // some servers end a follow like this
 		f, err := r.answeredFollow(ctx, actor, inner)
 		if err != nil || f == nil {
 			return false, err
@@ -151,7 +151,7 @@ func (r *Receiver) undoEmbedded(ctx context.Context, actor *store.Account, inner
 	return r.undoLike(ctx, actor, st.OriginalID(), inner)
 }
 
-// undoLike takes back a favourite or a reaction.
+// undoLike removes a favourite or a reaction.
 func (r *Receiver) undoLike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
 	if e, ok := r.reactionEmoji(inner); ok {
 		name, _ := r.social.ReactionName(e)
@@ -173,17 +173,17 @@ func (r *Receiver) undoLike(ctx context.Context, actor *store.Account, id store.
 	return true, r.unfavourite(ctx, actor, id)
 }
 
-// unfavourite takes back a favourite, also of what the actor does not see any more.
+// unfavourite removes a favourite, also of a status that is no longer visible to the actor.
 func (r *Receiver) unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) error {
 	_, err := r.social.Unfavourite(ctx, actor, id)
 	return ignoreNotFound(err)
 }
 
-// unreblog takes back a boost, likewise.
+// unreblog removes a boost, also of a status that is no longer visible to the actor.
 func (r *Receiver) unreblog(ctx context.Context, actor *store.Account, id store.StatusID) error {
 	_, err := r.social.Unreblog(ctx, actor, id)
 	return ignoreNotFound(err)
 }
 
-// undoableTypes are the types of activities that can be taken back before they come.
+// undoableTypes are the types of activities whose Undo may arrive first.
 var undoableTypes = map[string]bool{"Follow": true, "Block": true, "Like": true, "EmojiReact": true, "EmojiReaction": true, "Announce": true}

@@ -9,10 +9,10 @@ import (
 	"svc/internal/activity"
 )
 
-// maxLateCreateAge is how old a post that is not known can be for its edit to bring it here (federation 4.4).
+// maxLateCreateAge is the maximum age of an unknown status to be stored because of its Update (federation 4.4).
 const maxLateCreateAge = 24 * time.Hour
 
-// handleUpdate gives something of the actor's another form: the actor itself, or a post (federation 4.4).
+// handleUpdate updates the actor itself or one of its statuses (federation 4.4).
 func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 		return r.actors.UpdateActor(ctx, in.Actor, o)
 	}
 	if o != nil && !o.Is(remote.NoteTypes...) || in.Actor.Unavailable {
-		return nil // of no interest
+		return nil // not supported
 	}
 	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
 		return remote.Refuse("its object is of another host than its actor")
@@ -48,7 +48,7 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 		_, err := r.receiveNote(ctx, in, o)
 		return err
 	case st.AccountID != in.Actor.ID:
-		return remote.Refuse("its object is somebody else's")
+		return remote.Refuse("its object belongs to another actor")
 	case o == nil:
 		return r.statuses.RefreshStatus(ctx, st)
 	}

@@ -12,8 +12,7 @@ import (
 	"svc/internal/activity"
 )
 
-// receiveVote has an actor choose an option of a poll of this server, by the text of the option. Whom it is addressed to does not matter: what
-// others get of it is nothing.
+// receiveVote stores a vote in a local poll, by the text of the option. Its addressing does not matter, because votes are not shown.
 func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note activity.Object) error {
 	if by := note.Ref("attributedTo"); by != "" && by != in.Actor.URI {
 		return remote.Refuse("it is the vote of %s", by)
@@ -23,7 +22,7 @@ func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note act
 		return err
 	}
 	if st == nil || !st.Local() {
-		return nil // the votes in polls elsewhere are counted there
+		return nil // votes in remote polls are counted by their server
 	}
 	p, err := r.db.PollOf(ctx, st.ID)
 	if err != nil {
@@ -41,5 +40,5 @@ func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note act
 	return err
 }
 
-// normalizeOption is what the same options have in common, whoever has typed them.
+// normalizeOption returns the form in which options are compared.
 func normalizeOption(title string) string { return norm.NFC.String(strings.TrimSpace(title)) }
