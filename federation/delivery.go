@@ -37,7 +37,7 @@ func (s *sender) send(ctx context.Context, host *store.Host, inbox string, paylo
 }
 
 // handleGoneInbox finds out whether the owner of an inbox is gone too, and removes it then (federation 3.3). It returns true if the host
-// says of a shared or unknown inbox that it is gone for good.
+// reports a shared or unknown inbox as gone.
 func (s *sender) handleGoneInbox(ctx context.Context, inbox string, status int) bool {
 	owner, err := s.db.InboxOwner(ctx, inbox)
 	if err != nil {

@@ -42,7 +42,7 @@ func (d *Documents) cachedObject(id store.StatusID) (body []byte, generation uin
 	return body, generation
 }
 
-// cacheObject caches the document of a public or unlisted status without a poll, because it is the same for everybody and at all times.
+// cacheObject caches the document of a public or unlisted status without a poll, because it is the same for every viewer and does not change.
 func (d *Documents) cacheObject(st *store.Status, body []byte, generation uint64) {
 	if isPublicOrUnlisted(st.Visibility) && !st.HasPoll {
 		d.cache.Put(st.ID, &cachedDocument{body, d.emojis.All()}, generation)

@@ -216,7 +216,7 @@ func (o *Operator) explainHistory(ctx context.Context, e *Explanation, name stri
 	return err
 }
 
-// explainFetch fetches a document without the failure cache, and says what would be done with it.
+// explainFetch fetches a document without the failure cache, and returns how it would be handled.
 func (o *Operator) explainFetch(ctx context.Context, address string) *FetchedDocument {
 	o.fetcher.ForgetFailure(address)
 	doc, err := o.fetcher.DocumentForPage(ctx, address)

@@ -114,7 +114,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleLimited(w, maxEmojiCopies, s.emoji.copyEmoji)
 }
 
-// Run receives and delivers until ctx ends. What is not done by then stays in the database.
+// Run processes incoming activities and deliveries until ctx ends. The rest stays queued in the database.
 func (s *Service) Run(ctx context.Context) {
 	delivered := make(chan struct{})
 	go func() {
@@ -125,7 +125,7 @@ func (s *Service) Run(ctx context.Context) {
 	<-delivered
 }
 
-// Settle does what is due of receiving and delivering, one thing after another. Tests use it instead of Run.
+// Settle processes due incoming activities and deliveries, one after another. Tests use it instead of Run.
 func (s *Service) Settle(ctx context.Context) error {
 	s.DocumentServer.waitForFetchers()
 	if err := s.inbox.ProcessDue(ctx); err != nil {
@@ -134,7 +134,7 @@ func (s *Service) Settle(ctx context.Context) error {
 	return s.deliveries.Settle(ctx)
 }
 
-// MarkReachable notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
+// MarkReachable records that a host is reachable because it has sent a signed request, and attempts its queued deliveries now.
 func (s *Service) MarkReachable(ctx context.Context, domain string) error {
 	return s.deliveries.MarkReachable(ctx, domain)
 }

@@ -1,4 +1,4 @@
-// Package inbox is the durable queue of incoming activities. It knows no types of activities: what is done with one is a function that it is given.
+// Package inbox is the durable queue of incoming activities. It knows no activity types: its caller passes a function that processes them.
 //
 // An activity is on disk before its sender is answered and stays there until it was processed, so that a crash repeats work, but loses none.
 // Activities of one sender about the same object run in the order in which they came. Hosts take turns, and the senders of a host do: nobody
