@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -50,50 +51,49 @@ type picture struct {
 	text *string
 }
 
-// updateCredentials changes the viewer's profile and settings. What is absent or null stays unchanged.
-func (h *profile) updateCredentials(r *rest.Request) (any, error) {
-	var p struct {
-		DisplayName    *string      `param:"display_name"`
-		Note           *string      `param:"note"`
-		Avatar         *rest.Upload `param:"avatar"`
-		AvatarText     *string      `param:"avatar"`
-		Header         *rest.Upload `param:"header"`
-		HeaderText     *string      `param:"header"`
-		Background     *rest.Upload `param:"svc_background_image"`
-		BackgroundText *string      `param:"svc_background_image"`
-		Bot            *bool        `param:"bot"`
-		ActorType      *string      `param:"actor_type"`
-		AlsoKnownAs    []string     `param:"also_known_as"`
-		Fields         []struct {
-			Name  string `param:"name"`
-			Value string `param:"value"`
-		} `param:"fields_attributes"`
-		Source struct {
-			Privacy   *string `param:"privacy"`
-			Sensitive *bool   `param:"sensitive"`
-			Language  *string `param:"language"`
-		} `param:"source"`
-		DefaultScope          *string         `param:"default_scope"`
-		Locked                *bool           `param:"locked"`
-		Discoverable          *bool           `param:"discoverable"`
-		HideFavorites         *bool           `param:"hide_favorites"`
-		HideFollowers         *bool           `param:"hide_followers"`
-		HideFollows           *bool           `param:"hide_follows"`
-		HideFollowersCount    *bool           `param:"hide_followers_count"`
-		HideFollowsCount      *bool           `param:"hide_follows_count"`
-		AcceptsChatMessages   *bool           `param:"accepts_chat_messages"`
-		Birthday              *string         `param:"birthday"`
-		ShowBirthday          *bool           `param:"show_birthday"`
-		NoRichText            *bool           `param:"no_rich_text"`
-		ShowRole              *bool           `param:"show_role"`
-		SkipThreadContainment *bool           `param:"skip_thread_containment"`
-		AllowFollowingMove    *bool           `param:"allow_following_move"`
-		SettingsStore         json.RawMessage `param:"svc_settings_store"`
-	}
-	if err := r.Bind(&p); err != nil {
-		return nil, err
-	}
-	change := social.ProfileChange{
+// profileForm has the parameters of a profile change.
+type profileForm struct {
+	DisplayName    *string      `param:"display_name"`
+	Note           *string      `param:"note"`
+	Avatar         *rest.Upload `param:"avatar"`
+	AvatarText     *string      `param:"avatar"`
+	Header         *rest.Upload `param:"header"`
+	HeaderText     *string      `param:"header"`
+	Background     *rest.Upload `param:"svc_background_image"`
+	BackgroundText *string      `param:"svc_background_image"`
+	Bot            *bool        `param:"bot"`
+	ActorType      *string      `param:"actor_type"`
+	AlsoKnownAs    []string     `param:"also_known_as"`
+	Fields         []struct {
+		Name  string `param:"name"`
+		Value string `param:"value"`
+	} `param:"fields_attributes"`
+	Source struct {
+		Privacy   *string `param:"privacy"`
+		Sensitive *bool   `param:"sensitive"`
+		Language  *string `param:"language"`
+	} `param:"source"`
+	DefaultScope          *string         `param:"default_scope"`
+	Locked                *bool           `param:"locked"`
+	Discoverable          *bool           `param:"discoverable"`
+	HideFavorites         *bool           `param:"hide_favorites"`
+	HideFollowers         *bool           `param:"hide_followers"`
+	HideFollows           *bool           `param:"hide_follows"`
+	HideFollowersCount    *bool           `param:"hide_followers_count"`
+	HideFollowsCount      *bool           `param:"hide_follows_count"`
+	AcceptsChatMessages   *bool           `param:"accepts_chat_messages"`
+	Birthday              *string         `param:"birthday"`
+	ShowBirthday          *bool           `param:"show_birthday"`
+	NoRichText            *bool           `param:"no_rich_text"`
+	ShowRole              *bool           `param:"show_role"`
+	SkipThreadContainment *bool           `param:"skip_thread_containment"`
+	AllowFollowingMove    *bool           `param:"allow_following_move"`
+	SettingsStore         json.RawMessage `param:"svc_settings_store"`
+}
+
+// change returns the change, except for the pictures. r tells null from an empty list.
+func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err error) {
+	change = social.ProfileChange{
 		DisplayName:           p.DisplayName,
 		Note:                  p.Note,
 		Bot:                   p.Bot,
@@ -124,19 +124,25 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	if !r.IsNull("also_known_as") {
 		change.AlsoKnownAs = p.AlsoKnownAs
 	}
-	scope := p.DefaultScope
-	if scope == nil {
-		scope = p.Source.Privacy
-	}
-	if scope != nil && *scope != "" {
+	if scope := cmp.Or(p.DefaultScope, p.Source.Privacy); scope != nil && *scope != "" {
 		v, ok := store.ParseVisibility(*scope)
 		if !ok {
-			return nil, social.ErrInvalidProfile
+			return change, social.ErrInvalidProfile
 		}
 		change.Visibility = &v
 	}
-	var err error
-	if change.Settings, err = frontendSettings(p.SettingsStore); err != nil {
+	change.Settings, err = frontendSettings(p.SettingsStore)
+	return change, err
+}
+
+// updateCredentials changes the viewer's profile and settings. What is absent or null stays unchanged.
+func (h *profile) updateCredentials(r *rest.Request) (any, error) {
+	var p profileForm
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	change, err := p.change(r)
+	if err != nil {
 		return nil, err
 	}
 	limits := h.settings.Media

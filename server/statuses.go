@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -31,52 +32,45 @@ func (h *statuses) routes() rest.Routes {
 	}
 }
 
-// createStatus publishes or schedules a status, or renders it without publishing (preview).
-func (h *statuses) createStatus(r *rest.Request) (any, error) {
-	var p struct {
-		Status         string          `param:"status"`
-		SpoilerText    string          `param:"spoiler_text"`
-		ContentType    string          `param:"content_type"`
-		MediaIDs       []store.MediaID `param:"media_ids"`
-		InReplyTo      *store.StatusID `param:"in_reply_to_id"`
-		Quote          *store.StatusID `param:"quote_id"`
-		Quoted         *store.StatusID `param:"quoted_status_id"` // the reference API's name
-		InConversation string          `param:"in_reply_to_conversation_id"`
-		Visibility     string          `param:"visibility"`
-		To             []string        `param:"to"`
-		Sensitive      *bool           `param:"sensitive"`
-		Language       string          `param:"language"`
-		ExpiresIn      *int64          `param:"expires_in"` // seconds
-		ScheduledAt    string          `param:"scheduled_at"`
-		Preview        bool            `param:"preview"`
-		Poll           *pollForm       `param:"poll"`
+// statusForm has the parameters of a new status.
+type statusForm struct {
+	Status         string          `param:"status"`
+	SpoilerText    string          `param:"spoiler_text"`
+	ContentType    string          `param:"content_type"`
+	MediaIDs       []store.MediaID `param:"media_ids"`
+	InReplyTo      *store.StatusID `param:"in_reply_to_id"`
+	Quote          *store.StatusID `param:"quote_id"`
+	Quoted         *store.StatusID `param:"quoted_status_id"` // the reference API's name
+	InConversation string          `param:"in_reply_to_conversation_id"`
+	Visibility     string          `param:"visibility"`
+	To             []string        `param:"to"`
+	Sensitive      *bool           `param:"sensitive"`
+	Language       string          `param:"language"`
+	ExpiresIn      *int64          `param:"expires_in"` // seconds
+	ScheduledAt    string          `param:"scheduled_at"`
+	Preview        bool            `param:"preview"`
+	Poll           *pollForm       `param:"poll"`
+}
+
+// draft returns the status to publish. The app and the idempotency key are not parameters.
+func (p *statusForm) draft() (d social.Draft, err error) {
+	d = social.Draft{
+		Text:        p.Status,
+		SpoilerText: p.SpoilerText,
+		ContentType: p.ContentType,
+		MediaIDs:    p.MediaIDs,
+		Poll:        p.Poll.draft(),
+		To:          p.To,
+		Sensitive:   p.Sensitive,
+		Language:    p.Language,
 	}
-	if err := r.Bind(&p); err != nil {
-		return nil, err
-	}
-	at, err := parseSchedule(p.ScheduledAt)
-	if err != nil {
-		return nil, err
-	}
-	d := social.Draft{
-		Text:           p.Status,
-		SpoilerText:    p.SpoilerText,
-		ContentType:    p.ContentType,
-		MediaIDs:       p.MediaIDs,
-		Poll:           p.Poll.draft(),
-		ScheduledAt:    at,
-		To:             p.To,
-		Sensitive:      p.Sensitive,
-		Language:       p.Language,
-		IdempotencyKey: r.Header.Get("Idempotency-Key"),
+	if d.ScheduledAt, err = parseSchedule(p.ScheduledAt); err != nil {
+		return d, err
 	}
 	d.Visibility, d.List = parseVisibility(p.Visibility)
 	if p.InConversation != "" {
 		d.InConversation = new(store.DirectConversationID)
 		d.InConversation.UnmarshalText([]byte(p.InConversation)) // 0, an unknown conversation, if it is no id
-	}
-	if r.Token != nil {
-		d.App = r.Token.AppID
 	}
 	if p.ExpiresIn != nil {
 		expiry := seconds(*p.ExpiresIn)
@@ -84,16 +78,30 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	}
 	if p.InReplyTo != nil {
 		if d.InReplyTo = *p.InReplyTo; d.InReplyTo == 0 {
-			return nil, errs.Invalid("Cannot reply to a deleted status")
+			return d, errs.Invalid("Cannot reply to a deleted status")
 		}
 	}
-	if p.Quote == nil {
-		p.Quote = p.Quoted
-	}
-	if p.Quote != nil {
-		if d.Quote = *p.Quote; d.Quote == 0 {
-			return nil, errs.Invalid("Cannot quote a deleted status")
+	if quote := cmp.Or(p.Quote, p.Quoted); quote != nil {
+		if d.Quote = *quote; d.Quote == 0 {
+			return d, errs.Invalid("Cannot quote a deleted status")
 		}
+	}
+	return d, nil
+}
+
+// createStatus publishes or schedules a status, or renders it without publishing (preview).
+func (h *statuses) createStatus(r *rest.Request) (any, error) {
+	var p statusForm
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	d, err := p.draft()
+	if err != nil {
+		return nil, err
+	}
+	d.IdempotencyKey = r.Header.Get("Idempotency-Key")
+	if r.Token != nil {
+		d.App = r.Token.AppID
 	}
 	if p.Preview {
 		c, err := h.social.Preview(r.Context(), r.Viewer, d)
