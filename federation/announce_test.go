@@ -1,0 +1,180 @@
+package federation_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"svc/app/apptest"
+	"testing"
+)
+
+// Cases 90 to 92: boosts.
+func TestIncomingAnnounce(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	other := apptest.StartFake(t)
+	bob, eve, group := peer.AddActor("bob"), peer.AddActor("eve"), peer.AddActor("group", apptest.Doc{"type": "Group"})
+	dan := other.AddActor("dan")
+	alice.FollowRemote(bob)
+	alice.FollowRemote(group)
+	announce := func(by string, object any, changes ...apptest.Doc) apptest.Doc {
+		return peer.Activity("Announce", by, object, append([]apptest.Doc{{"to": []any{apptest.Public}, "cc": []any{by + "/followers"}, "published": apptest.FromNow(0)}}, changes...)...)
+	}
+	boosts := func(m *apptest.User, of any) int {
+		n := 0
+		for _, st := range m.Get("/api/v1/timelines/home", "limit", "40").List() {
+			if st.Find("reblog.uri") == of {
+				n++
+			}
+		}
+		return n
+	}
+	t.Run("of what is fetched", func(t *testing.T) {
+		note := other.Note(dan, "far away")
+		other.Serve(note)
+		peer.PostAndSettle(srv, announce(bob, note["id"]))
+		peer.PostAndSettle(srv, announce(bob, note["id"]))
+		if n := boosts(alice, note["id"]); n != 1 {
+			t.Errorf("%d boosts in home, want 1", n)
+		}
+		if st := alice.WantPost(note["id"]); st.Str("account.acct") != "dan@"+other.Host || st.Int("reblogs_count") != 1 {
+			t.Errorf("got %v", st.Fields)
+		}
+		if n := other.Fetches(note["id"].(string)); n != 1 {
+			t.Errorf("it was asked for %d times", n)
+		}
+	})
+	t.Run("of a post of here", func(t *testing.T) {
+		st := carol.Publish("mine")
+		peer.PostAndSettle(srv, announce(eve, st.Str("uri")))
+		if told := carol.NotificationTypes(); !slices.Equal(told, []string{"reblog"}) {
+			t.Errorf("the author was told %v", told)
+		}
+		peer.PostAndSettle(srv, announce(bob, apptest.Doc{"id": st.Str("uri"), "type": "Note", "content": "forged"}))
+		if n, content := boosts(alice, st.Str("uri")), alice.WantPost(st.Str("uri")).Str("content"); n != 1 || content != st.Str("content") {
+			t.Errorf("%d boosts in home, of %q", n, content)
+		}
+		carol.Post("/api/v1/notifications/clear").Want(200)
+	})
+	t.Run("by a stranger, of a stranger", func(t *testing.T) {
+		note := other.Note(dan, "of no interest")
+		other.Serve(note)
+		peer.PostAndSettle(srv, announce(eve, note["id"]))
+		if alice.FindPost(note["id"]) != nil || other.Fetches(note["id"].(string)) != 0 {
+			t.Error("it was fetched")
+		}
+	})
+	t.Run("of what is not for all", func(t *testing.T) {
+		secret := carol.Publish("secret", "visibility", "private")
+		note := peer.Note(eve, "for followers", apptest.Doc{"to": []any{eve + "/followers"}, "cc": nil})
+		peer.Serve(note)
+		for _, uri := range []any{secret.Str("uri"), note["id"]} {
+			peer.PostAndSettle(srv, announce(bob, uri))
+			if boosts(alice, uri) != 0 {
+				t.Errorf("a boost of %v is in home", uri)
+			}
+		}
+		if len(carol.NotificationTypes()) != 0 {
+			t.Errorf("told %v", carol.NotificationTypes())
+		}
+	})
+	t.Run("of one's own for followers, sent along", func(t *testing.T) {
+		note := peer.Note(bob, "for followers", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})
+		peer.PostAndSettle(srv, announce(bob, note))
+		if n := boosts(alice, note["id"]); n != 1 {
+			t.Errorf("%d boosts in the home of a follower, want 1", n)
+		}
+		if carol.FindPost(note["id"]) != nil {
+			t.Error("who does not follow sees it")
+		}
+		if boost := alice.Get("/api/v1/timelines/home", "limit", "1").List()[0]; boost.Str("visibility") != "private" {
+			t.Errorf("the boost is %s", boost.Str("visibility"))
+		}
+	})
+	t.Run("by a group, of what somebody did", func(t *testing.T) {
+		page := other.Note(dan, "<p>real</p>", apptest.Doc{"type": "Page", "name": "Title"})
+		other.Serve(page)
+		forged := apptest.With(page, apptest.Doc{"content": "forged"})
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Create", "actor": dan, "object": forged}))
+		if boosts(alice, page["id"]) != 1 {
+			t.Error("there is no boost by the group")
+		}
+		if got := alice.WantPost(page["id"]).Str("content"); !strings.Contains(got, "real") || strings.Contains(got, "forged") {
+			t.Errorf("got %q", got)
+		}
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Like", "actor": dan, "object": page["id"]}))
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
+		if got := alice.WantPost(page["id"]); got.Int("favourites_count") != 0 {
+			t.Error("what a group says of favourites counts")
+		}
+		other.Remove(page["id"].(string), http.StatusGone)
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
+		if alice.FindPost(page["id"]) != nil {
+			t.Error("what is gone is here")
+		}
+	})
+	t.Run("of an activity", func(t *testing.T) {
+		note := other.Note(dan, "behind its Create")
+		other.Serve(note)
+		created := other.Create(note)
+		other.Serve(created)
+		peer.PostAndSettle(srv, announce(bob, created["id"]))
+		if boosts(alice, note["id"]) != 1 {
+			t.Error("there is no boost")
+		}
+	})
+	t.Run("of several", func(t *testing.T) {
+		var ids []any
+		for range 3 {
+			note := other.Note(dan, "one of several")
+			other.Serve(note)
+			ids = append(ids, note["id"])
+		}
+		peer.PostAndSettle(srv, announce(bob, ids))
+		for _, id := range ids {
+			if boosts(alice, id) != 1 {
+				t.Errorf("there is no boost of %v", id)
+			}
+		}
+	})
+	t.Run("of an account", func(t *testing.T) {
+		a := announce(bob, dan)
+		peer.PostAndSettle(srv, a)
+		if srv.Refusals(a["id"]) == "" {
+			t.Error("it is not noted that it was refused")
+		}
+	})
+	t.Run("case 93: taken back by another", func(t *testing.T) {
+		st := carol.Publish("mine yet")
+		a := announce(bob, st.Str("uri"))
+		peer.PostAndSettle(srv, a)
+		anonymous := apptest.With(a, nil)
+		delete(anonymous, "actor")
+		for _, undone := range []any{a["id"], a, apptest.With(a, apptest.Doc{"actor": eve}), anonymous} {
+			peer.PostAndSettle(srv, peer.Activity("Undo", eve, undone))
+			if boosts(alice, st.Str("uri")) != 1 {
+				t.Errorf("another has taken it back by %v", undone)
+			}
+		}
+		peer.PostAndSettle(srv, peer.Activity("Undo", bob, a))
+		if boosts(alice, st.Str("uri")) != 0 {
+			t.Error("the boost is here")
+		}
+	})
+	t.Run("taken back by a deletion", func(t *testing.T) {
+		st := carol.Publish("again")
+		a := announce(bob, st.Str("uri"))
+		peer.PostAndSettle(srv, a)
+		peer.PostAndSettle(srv, peer.Activity("Delete", bob, a["id"]))
+		if boosts(alice, st.Str("uri")) != 0 || alice.WantPost(st.Str("uri")).Int("reblogs_count") != 0 {
+			t.Error("the boost is here")
+		}
+		late := announce(bob, st.Str("uri"))
+		peer.PostAndSettle(srv, peer.Activity("Delete", bob, late["id"]))
+		peer.PostAndSettle(srv, late)
+		if alice.WantPost(st.Str("uri")).Int("reblogs_count") != 0 {
+			t.Error("a boost that was deleted before it came is here")
+		}
+	})
+}

@@ -1,0 +1,212 @@
+package delivery_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"svc/app/apptest"
+	"svc/federation"
+	"svc/store"
+)
+
+// TestTooMany looks at a server that asks to be left alone: it is, also if it makes itself heard, or has taken something else meanwhile
+// (case 45).
+func TestTooMany(t *testing.T) {
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	bob := home.AddFollower(srv, "bob", true, alice)
+	alice.Publish("one") // the host is known to answer
+	apptest.Settle(srv)
+	home.TakeOne("Create")
+	home.Respond(http.StatusTooManyRequests, "Retry-After", "3600")
+	alice.Publish("two")
+	apptest.Settle(srv)
+	home.TakeOne("Create")
+	rests := func(when string) {
+		t.Helper()
+		left := time.Until(time.UnixMilli(int64(srv.Count(`SELECT due_at FROM hosts`))))
+		if left < 59*time.Minute || left > 61*time.Minute {
+			t.Errorf("%s: it is tried again in %v", when, left)
+		}
+	}
+	rests("at first")
+	home.Respond(202)
+	for _, away := range []time.Duration{0, time.Hour} {
+		srv.Exec(`UPDATE hosts SET unreachable_since = ?`, store.At(time.Now().Add(-away)))
+		if err := srv.Federation.MarkReachable(t.Context(), bob.Domain); err != nil {
+			t.Fatal(err)
+		}
+		alice.Publish("three")
+		apptest.Settle(srv)
+		rests("when it was heard")
+		if got := home.Take(); len(got) > 0 {
+			t.Errorf("got %s", apptest.DeliveredTypes(got))
+		}
+	}
+	srv.MakeDeliveriesDue()
+	apptest.Settle(srv)
+	if got := home.Take(); len(got) != 3 {
+		t.Errorf("got %s when the time had come", apptest.DeliveredTypes(got))
+	}
+}
+
+// TestTooManyAtOnce has a server take one delivery and ask to be left alone by another that is under way at the same time.
+func TestTooManyAtOnce(t *testing.T) {
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	home.AddFollower(srv, "bob", true, alice)
+	alice.Publish("the host is known to answer")
+	apptest.Settle(srv)
+	home.Take()
+	for range 4 {
+		alice.Publish("hello")
+	}
+	srv.RunJobs()
+	first := make(chan bool, 1)
+	first <- true
+	home.RespondFunc(func(w http.ResponseWriter, _ *http.Request) {
+		select {
+		case <-first:
+			w.Header().Set("Retry-After", "600")
+			w.WriteHeader(http.StatusTooManyRequests)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	})
+	stop := srv.RunDelivery()
+	home.WaitFor(4, 5*time.Second)
+	for deadline := time.Now().Add(5 * time.Second); srv.Count(`SELECT count(*) FROM deliveries`) > 1 && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond) // until it is recorded
+	}
+	stop()
+	if left := time.Until(time.UnixMilli(int64(srv.Count(`SELECT backoff_until FROM hosts`)))); left < 9*time.Minute {
+		t.Errorf("it rests for %v", left)
+	}
+}
+
+// TestLateRefusal has a delivery answered with 401 that has failed otherwise before: that is no lasting refusal yet.
+func TestLateRefusal(t *testing.T) {
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	home.AddFollower(srv, "bob", true, alice)
+	alice.Publish("hello")
+	for _, tt := range []struct{ status, left int }{{500, 1}, {502, 1}, {503, 1}, {401, 1}, {401, 0}} {
+		home.Respond(tt.status)
+		srv.MakeDeliveriesDue()
+		apptest.Settle(srv)
+		if n := srv.Count(`SELECT count(*) FROM deliveries`); n != tt.left {
+			t.Fatalf("%d deliveries wait after %d", n, tt.status)
+		}
+	}
+}
+
+// TestInboxMoved has an inbox answer with redirects: one to another address of the host is followed, once and with a signature of its
+// own (federation 3.3).
+func TestInboxMoved(t *testing.T) {
+	elsewhere := apptest.StartInboxServer(t)
+	for _, tt := range []struct {
+		name   string
+		status int
+		to     string
+		paths  []string
+		waits  int
+	}{
+		{"for now", 307, "/new", []string{"/inbox", "/new"}, 0},
+		{"for good", 308, "/new?x=1", []string{"/inbox", "/new"}, 0},
+		{"again and again", 307, "/inbox", []string{"/inbox", "/inbox"}, 1},
+		{"to another host", 307, elsewhere.URL + "/inbox", []string{"/inbox"}, 1},
+		{"to nowhere", 308, "", []string{"/inbox"}, 1},
+		{"as a page", 302, "/new", []string{"/inbox"}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv, alice, home := apptest.StartWithInboxServer(t)
+			home.AddFollower(srv, "bob", true, alice)
+			home.RespondFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/inbox" {
+					return
+				}
+				if tt.to != "" {
+					w.Header().Set("Location", tt.to)
+				}
+				w.WriteHeader(tt.status)
+			})
+			alice.Publish("hello")
+			apptest.Settle(srv)
+			got := home.Take()
+			if len(got) != len(tt.paths) {
+				t.Fatalf("got %s", apptest.DeliveredTypes(got))
+			}
+			for i, m := range got {
+				if m.Path != tt.paths[i] {
+					t.Errorf("request %d went to %s, want %s", i, m.Path, tt.paths[i])
+				}
+			}
+			if tt.paths[len(tt.paths)-1] == "/new" && got[0].Header.Get("Signature") == got[1].Header.Get("Signature") {
+				t.Error("the signature is that for the first address")
+			}
+			if n := srv.Count(`SELECT count(*) FROM deliveries`); n != tt.waits {
+				t.Errorf("%d deliveries wait", n)
+			}
+			if got := elsewhere.Take(); len(got) > 0 {
+				t.Errorf("another host got %s", apptest.DeliveredTypes(got))
+			}
+		})
+	}
+}
+
+// TestOutOfService deactivates and deletes accounts whose posts wait for a server: those are not delivered any more, the end of the
+// account is.
+func TestOutOfService(t *testing.T) {
+	for _, forGood := range []bool{false, true} {
+		srv, alice, home := apptest.StartWithInboxServer(t)
+		home.AddFollower(srv, "bob", true, alice)
+		home.Respond(503)
+		st := alice.Publish("hello").ID()
+		apptest.Settle(srv)
+		alice.EditStatus(st, apptest.JSON{"status": "hello again"}).Want(200)
+		apptest.Settle(srv)
+		home.Take()
+		srv.DeleteOrDeactivate(alice, forGood)
+		home.Respond(202)
+		srv.MakeDeliveriesDue()
+		if forGood {
+			apptest.Settle(srv)
+			home.TakeOne("Delete")
+		} else if err := srv.Federation.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if got := home.Take(); len(got) > 0 {
+			t.Errorf("got %s of somebody who is deactivated", apptest.DeliveredTypes(got))
+		}
+		if n := srv.Count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+	}
+}
+
+// TestGivenUpAndTakenBack tries once more what was given up: not what has been taken back since.
+func TestGivenUpAndTakenBack(t *testing.T) {
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	bob := home.AddFollower(srv, "bob", true, alice)
+	note := srv.AddRemoteStatus(bob).ID.String()
+	home.Respond(503)
+	alice.AccountAction(bob.ID.String(), "follow")
+	alice.Post("/api/v1/statuses/" + note + "/favourite").Want(200)
+	st := alice.Publish("one").ID()
+	apptest.Settle(srv)
+	alice.EditStatus(st, apptest.JSON{"status": "two"}).Want(200)
+	apptest.Settle(srv)
+	srv.Exec(`UPDATE deliveries SET parked = 1`)
+	home.Take()
+	home.Respond(202)
+	srv.Exec(`UPDATE hosts SET failures = 0, backoff_until = 0, unreachable_since = NULL`)
+	alice.AccountAction(bob.ID.String(), "unfollow")
+	alice.Post("/api/v1/statuses/" + note + "/unfavourite").Want(200)
+	alice.EditStatus(st, apptest.JSON{"status": "three"}).Want(200)
+	apptest.Settle(srv)
+	home.Take()
+	if _, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Settle(srv)
+	if got := apptest.DeliveredTypes(home.Take()); got != "Create /inbox" {
+		t.Errorf("got %s once more", got)
+	}
+}

@@ -1,0 +1,265 @@
+package federation_test
+
+import (
+	"testing"
+
+	"svc/app/apptest"
+	"svc/store"
+)
+
+// Case 96: who is not locked is followed at once, who is decides; a Follow that comes again is answered again.
+func TestIncomingFollow(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice, locked := srv.SignUp("alice"), srv.SignUp("locked")
+	locked.Lock()
+	bob := peer.AddActor("bob")
+	stream := srv.OpenStream(alice.Client, "stream", "user")
+
+	first := peer.Activity("Follow", bob, alice.URI())
+	peer.PostAndSettle(srv, first)
+	id := srv.KnownID(bob)
+	alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "followed_by")
+	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "follow")
+	accept := peer.OneDelivered("Accept")
+	apptest.WantField(t, accept, alice.URI(), "actor")
+	apptest.WantField(t, accept, first["id"], "object", "id")
+	apptest.WantField(t, accept, "Follow", "object", "type")
+	apptest.WantField(t, accept, bob, "object", "actor")
+	apptest.WantField(t, accept, alice.URI(), "object", "object")
+	stream.WantEvent("user: notification follow")
+
+	peer.ClearDelivered()
+	peer.PostAndSettle(srv, first) // our answer was lost
+	again := peer.Activity("Follow", bob, alice.URI())
+	peer.PostAndSettle(srv, again)
+	accepts := peer.Delivered("Accept")
+	if len(accepts) != 2 || accepts[0]["id"] == accepts[1]["id"] || accepts[0]["id"] == accept["id"] {
+		t.Fatalf("what is followed already is accepted by %v, want twice with ids of their own", accepts)
+	}
+	apptest.WantField(t, accepts[1], again["id"], "object", "id")
+	apptest.WantList(t, "alice is told again", alice.NotificationTypes(), "follow")
+	if n := alice.Get("/api/v1/accounts/" + alice.ID).Want(200).Object().Int("followers_count"); n != 1 {
+		t.Errorf("%d followers, want 1", n)
+	}
+
+	peer.ClearDelivered()
+	request := peer.Activity("Follow", bob, apptest.Doc{"type": "Person", "id": locked.URI()})
+	peer.PostAndSettle(srv, request)
+	locked.Relationship(id).WantTrue(apptest.RelationshipFlags, "requested_by")
+	apptest.WantList(t, "locked is told", locked.NotificationTypes(), "follow_request")
+	newer := peer.Activity("Follow", bob, locked.URI())
+	peer.PostAndSettle(srv, newer)
+	if got := peer.Delivered(); len(got) > 0 {
+		t.Errorf("a request was answered with %v", got)
+	}
+	locked.Post("/api/v1/follow_requests/" + id + "/authorize").Want(200)
+	apptest.Settle(srv)
+	apptest.WantField(t, peer.OneDelivered("Accept"), newer["id"], "object", "id")
+
+	// Whose request was denied may ask again by the same id, as some servers do.
+	peer.ClearDelivered()
+	carol := peer.AddActor("carol")
+	asked := peer.Activity("Follow", carol, locked.URI())
+	peer.PostAndSettle(srv, asked)
+	locked.Post("/api/v1/follow_requests/" + srv.KnownID(carol) + "/reject").Want(200)
+	apptest.Settle(srv)
+	apptest.WantField(t, peer.OneDelivered("Reject"), asked["id"], "object", "id")
+	peer.PostAndSettle(srv, asked)
+	locked.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "requested_by")
+}
+
+// Cases 96 and 105: who must not be followed is not, and who asks is told where there is somebody to tell of.
+func TestIncomingFollowRefused(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice, gone, moved, wary := srv.SignUp("alice"), srv.SignUp("gone"), srv.SignUp("moved"), srv.SignUp("wary")
+	bob := peer.AddActor("bob")
+	id := srv.FetchActor(bob)
+	alice.AccountAction(id, "block")
+	wary.Post("/api/v1/domain_blocks", "domain", peer.Host).Want(200)
+	srv.MakeUnavailable(gone)
+	srv.ChangeAccount(moved, func(a *store.Account) { target := alice.AccountID(); a.MovedToID = &target })
+	for _, tt := range []struct {
+		name     string
+		object   any
+		rejected bool
+	}{
+		{"by a block", alice.URI(), true},
+		{"by a block of the domain", wary.URI(), true},
+		{"who has moved away", moved.URI(), true},
+		{"who is deactivated", gone.URI(), false},
+		{"the actor that fetches", srv.URL + "/internal/fetch", false},
+		{"nobody", srv.URL + "/users/nobody", false},
+		{"somebody elsewhere", peer.URL + "/users/carol", false},
+		{"a post", srv.URL + "/objects/1", false},
+		{"nothing", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			peer.ClearDelivered()
+			follow := peer.Activity("Follow", bob, tt.object)
+			peer.PostAndSettle(srv, follow)
+			if rejects := peer.Delivered(); !tt.rejected && len(rejects) > 0 {
+				t.Errorf("answered with %v", rejects)
+			} else if tt.rejected {
+				apptest.WantField(t, peer.OneDelivered("Reject"), follow["id"], "object", "id")
+			}
+			if got, err := srv.HasRow(`SELECT 1 FROM follows`); got || err != nil {
+				t.Errorf("there is a follow: %v %v", got, err)
+			}
+		})
+	}
+	apptest.WantList(t, "alice is told", alice.NotificationTypes())
+
+	// An id that another follow has is of no use.
+	carol, dave := peer.AddActor("carol"), peer.AddActor("dave")
+	alice.AccountAction(id, "unblock")
+	follow := peer.Activity("Follow", carol, alice.URI())
+	peer.PostAndSettle(srv, follow)
+	follow["actor"] = dave
+	peer.PostAndSettle(srv, follow)
+	alice.Relationship(srv.KnownID(dave)).WantTrue(apptest.RelationshipFlags)
+	alice.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "followed_by")
+	if n := srv.Count(`SELECT count(*) FROM queued_activities`); n > 0 {
+		t.Errorf("%d activities are tried again", n)
+	}
+}
+
+// Cases 97, 98, 99: answers count if they are of who was asked, about what was asked, in each of their forms.
+func TestIncomingAnswers(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
+	id := srv.FetchActor(bob)
+	srv.FetchActor(mallory)
+	ask := func() string {
+		t.Helper()
+		peer.ClearDelivered()
+		if rel := alice.AccountAction(id, "follow"); !rel.Bool("requested") || rel.Bool("following") {
+			t.Fatalf("before the answer: %v", rel.Fields)
+		}
+		apptest.Settle(srv)
+		return peer.OneDelivered("Follow")["id"].(string)
+	}
+	pair := apptest.Doc{"type": "Follow", "actor": alice.URI(), "object": bob}
+	for _, tt := range []struct {
+		name   string
+		actor  string
+		object func(follow string) any
+		want   string // "" the request stays
+	}{
+		{"by the id", bob, func(f string) any { return f }, "following"},
+		{"with the Follow", bob, func(f string) any { return apptest.Doc{"id": f, "type": "Follow", "actor": alice.URI(), "object": bob} }, "following"},
+		{"with a list", bob, func(f string) any { return []any{apptest.Doc{"id": f, "type": "Follow"}} }, "following"},
+		{"with a Follow without an id", bob, func(string) any { return pair }, "following"},
+		{"with a Follow of an id of its own", bob, func(string) any {
+			return apptest.Doc{"id": peer.URL + "/follows/1", "type": "Follow", "actor": alice.URI(), "object": bob}
+		}, "following"},
+		{"by another", mallory, func(f string) any { return f }, ""},
+		{"by another with the Follow", mallory, func(f string) any { return apptest.Doc{"id": f, "type": "Follow", "actor": alice.URI(), "object": bob} }, ""},
+		{"by another with the pair", mallory, func(string) any { return pair }, ""},
+		{"of a follow that there is not", bob, func(string) any { return srv.URL + "/activities/" + alice.ID }, ""},
+		{"of somebody who has not asked", bob, func(string) any { return apptest.Doc{"type": "Follow", "actor": carol.URI(), "object": bob} }, ""},
+		{"of a favourite", bob, func(f string) any {
+			return apptest.Doc{"id": f + "0", "type": "Like", "actor": alice.URI(), "object": bob}
+		}, ""},
+		{"of nothing", bob, func(string) any { return nil }, ""},
+	} {
+		t.Run("accepted "+tt.name, func(t *testing.T) {
+			peer.PostAndSettle(srv, peer.Activity("Accept", tt.actor, tt.object(ask())))
+			if tt.want == "" {
+				tt.want = "requested"
+			}
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, tt.want)
+			carol.Relationship(id).WantTrue(apptest.RelationshipFlags)
+			alice.AccountAction(id, "unfollow")
+			apptest.Settle(srv)
+		})
+	}
+
+	// An Accept of what has been taken back makes no follow.
+	late := ask()
+	alice.AccountAction(id, "unfollow")
+	peer.PostAndSettle(srv, peer.Activity("Accept", bob, late))
+	alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
+
+	stream := srv.OpenStream(alice.Client, "stream", "user")
+	for name, end := range map[string]func(follow string) apptest.Doc{
+		"a Reject":             func(f string) apptest.Doc { return peer.Activity("Reject", bob, f) },
+		"a Reject of the pair": func(string) apptest.Doc { return peer.Activity("Reject", bob, pair) },
+		"an Undo of the Accept": func(f string) apptest.Doc {
+			return peer.Activity("Undo", bob, apptest.Doc{"type": "Accept", "id": peer.NewID("accepts"), "actor": bob, "object": apptest.Doc{"type": "Follow", "id": f}})
+		},
+	} {
+		follow := ask()
+		peer.PostAndSettle(srv, peer.Activity("Accept", bob, follow))
+		stream.WantEvent("user: svc:follow_relationships_update follow_accept")
+		peer.PostAndSettle(srv, peer.Activity("Reject", mallory, follow))
+		alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following")
+		peer.PostAndSettle(srv, end(follow))
+		alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
+		stream.WantEvent("user: svc:follow_relationships_update follow_reject")
+		if t.Failed() {
+			t.Fatalf("after %s", name)
+		}
+	}
+	peer.PostAndSettle(srv, peer.Activity("Reject", bob, ask()))
+	alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
+	if got := peer.Delivered("Accept", "Reject"); len(got) > 0 {
+		t.Errorf("what was answered was answered: %v", got)
+	}
+}
+
+// Case 100: who is removed from the followers hears that their own Follow is rejected.
+func TestRemoveFollowerElsewhere(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	follow := peer.Activity("Follow", bob, alice.URI())
+	peer.PostAndSettle(srv, follow)
+	alice.AccountAction(srv.KnownID(bob), "remove_from_followers")
+	apptest.Settle(srv)
+	reject := peer.OneDelivered("Reject")
+	apptest.WantField(t, reject, follow["id"], "object", "id")
+	apptest.WantField(t, reject, bob, "object", "actor")
+}
+
+// Case 101: a block ends the follows in both directions and is kept until it is taken back.
+func TestIncomingBlock(t *testing.T) {
+	apptest.SkipIfShort(t)
+	for _, form := range []string{"embedded", "by id", "by the pair"} {
+		t.Run("undone "+form, func(t *testing.T) {
+			srv, peer := apptest.StartWithFake(t)
+			alice := srv.SignUp("alice")
+			bob := peer.AddActor("bob")
+			peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+			id := srv.KnownID(bob)
+			alice.AccountAction(id, "follow")
+			apptest.Settle(srv)
+			peer.PostAndSettle(srv, peer.Activity("Accept", bob, peer.OneDelivered("Follow")["id"]))
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following", "followed_by")
+			before := alice.NotificationTypes()
+
+			peer.PostAndSettle(srv, peer.Activity("Block", bob, alice.URI(), apptest.Doc{"target": peer.URL + "/c/cats"})) // of a community
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following", "followed_by")
+			block := peer.Activity("Block", bob, alice.URI())
+			peer.PostAndSettle(srv, block)
+			peer.PostAndSettle(srv, peer.Activity("Block", bob, alice.URI(), apptest.Doc{"id": block["id"]}))
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "blocked_by")
+			if got := alice.NotificationTypes(); len(got) > len(before) {
+				t.Errorf("alice was told %q", got)
+			}
+			alice.Post("/api/v1/accounts/" + id + "/follow").Want(403)
+
+			mallory := peer.AddActor("mallory")
+			srv.FetchActor(mallory)
+			peer.PostAndSettle(srv, peer.Activity("Undo", mallory, block["id"]))
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "blocked_by")
+			undone := map[string]any{"embedded": block, "by id": block["id"], "by the pair": apptest.Doc{"type": "Block", "actor": bob, "object": alice.URI()}}[form]
+			peer.PostAndSettle(srv, peer.Activity("Undo", bob, undone))
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
+			alice.AccountAction(id, "follow").WantTrue(apptest.RelationshipFlags, "requested")
+		})
+	}
+}

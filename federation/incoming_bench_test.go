@@ -1,0 +1,148 @@
+package federation_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+// BenchmarkInbound is what it costs until a signed activity that has come in can be seen: by 20 actors, each followed by five people
+// here, over 32 connections; or a mention, each by somebody who is not known, whose server shares the process. Beside the time it reports
+// that of the processors.
+func BenchmarkInbound(b *testing.B) {
+	for _, kind := range []string{"Create", "Like", "Announce", "Mention"} {
+		b.Run(kind, func(b *testing.B) { benchmarkInbound(b, kind) })
+	}
+}
+
+func benchmarkInbound(b *testing.B, kind string) {
+	srv := apptest.StartPeers(b, 1, func(c *config.Config) { c.Cards.Enabled = false })[0]
+	peer := apptest.StartFake(b)
+	var people []*apptest.User
+	for i := range 5 {
+		people = append(people, srv.SignUp(fmt.Sprintf("p%d", i)))
+	}
+	var actors []string
+	for i := range 20 {
+		actors = append(actors, peer.AddActor(fmt.Sprintf("actor%d", i)))
+	}
+	if kind == "Mention" {
+		for i := range b.N {
+			actors = append(actors, peer.AddActor(fmt.Sprintf("stranger%d", i)))
+		}
+		actors = actors[20:]
+	} else {
+		for i := range 5 * len(actors) {
+			people[i%5].FollowRemote(actors[i/5])
+		}
+	}
+	posts := func(n int) []string {
+		var uris []string
+		for i := range n {
+			uris = append(uris, people[i%5].Publish(fmt.Sprintf("post %d", i)).Str("uri"))
+		}
+		return uris
+	}
+	var own []string
+	if kind == "Like" || kind == "Announce" {
+		own = posts(b.N/len(actors) + 1)
+	}
+	var requests []*http.Request
+	for i := range b.N {
+		actor := actors[i%len(actors)]
+		var a apptest.Doc
+		switch kind {
+		case "Create":
+			a = peer.Create(peer.Note(actor, fmt.Sprintf(`<p>Post number %d of the <a href="https://example.org/%d" rel="nofollow">river</a> and the lamp in the quiet garden</p>`, i, i), apptest.Doc{
+				"context": fmt.Sprintf("%s/contexts/%d", peer.URL, i), "tag": []any{apptest.Doc{"type": "Hashtag", "name": "#bench", "href": peer.URL + "/tags/bench"}},
+			}))
+		case "Mention":
+			a = peer.Create(peer.Note(actor, "hi", apptest.Doc{"cc": []any{people[0].URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": people[0].URI()}}}))
+		case "Like":
+			a = peer.Activity("Like", actor, own[i/len(actors)])
+		case "Announce":
+			a = peer.Activity("Announce", actor, own[i/len(actors)], apptest.Doc{"to": []any{apptest.Public}, "cc": []any{actor + "/followers"}})
+		}
+		body, err := json.Marshal(a)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodPost, srv.URL+"/inbox", bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/activity+json")
+		if err := peer.Signer(actor).Sign(r, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
+			b.Fatal(err)
+		}
+		requests = append(requests, r)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	running.Go(func() { srv.Federation.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+
+	seen := make(chan struct{}, 1<<20)
+	srv.DB.Subscribe(func(events []store.Event) {
+		for _, e := range events {
+			switch e.(type) {
+			case store.StatusPosted, store.NotificationAdded:
+				select {
+				case seen <- struct{}{}:
+				default:
+				}
+			}
+		}
+	})
+	work := make(chan *http.Request)
+	var senders sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	began := processorTime()
+	for range 32 {
+		senders.Go(func() {
+			for r := range work {
+				w := httptest.NewRecorder()
+				srv.HTTP.ServeHTTP(w, r)
+				if w.Code != http.StatusAccepted {
+					b.Errorf("answered with %d: %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+	for _, r := range requests {
+		work <- r
+	}
+	close(work)
+	senders.Wait()
+	wanted := b.N
+	if kind == "Announce" || kind == "Mention" {
+		wanted *= 2 // the boost or the post, and that somebody is told
+	}
+	for range wanted {
+		select {
+		case <-seen:
+		case <-time.After(20 * time.Second):
+			b.Fatal("not all of it can be seen")
+		}
+	}
+	b.ReportMetric(float64(processorTime()-began)/float64(b.N)/1e6, "cpu-ms/op")
+	b.StopTimer()
+}
+
+// processorTime is how long the processors have worked for this process.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,97 @@
+package federation_test
+
+import (
+	"fmt"
+	"svc/app/apptest"
+	"testing"
+	"time"
+)
+
+// Case 73: who mentions hundreds tells nobody.
+func TestIncomingManyMentions(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	bob := peer.AddActor("bob")
+	carol.FollowRemote(bob)
+	var tags []any
+	to := []any{apptest.Public, alice.URI(), carol.URI()}
+	for _, uri := range []string{alice.URI(), carol.URI()} {
+		tags = append(tags, apptest.Doc{"type": "Mention", "href": uri})
+	}
+	for i := range 500 {
+		tags = append(tags, apptest.Doc{"type": "Mention", "href": fmt.Sprintf("%s/users/x%d", peer.URL, i)})
+	}
+	note := peer.Note(bob, "hey", apptest.Doc{"tag": tags, "to": to})
+	peer.PostAndSettle(srv, peer.Create(note))
+	alice.WantPost(note["id"])
+	if len(alice.NotificationTypes()) != 0 || len(carol.NotificationTypes()) != 1 {
+		t.Errorf("told %v and %v, want only who follows", alice.NotificationTypes(), carol.NotificationTypes())
+	}
+	if n := peer.AllFetches(); n > 60 {
+		t.Errorf("%d requests for those mentioned", n)
+	}
+}
+
+// Who was away for days, or whose server was, is told of what comes late; but not of old posts that were fetched.
+func TestIncomingLate(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
+	told := func(want int) {
+		t.Helper()
+		if got := alice.Notifications(); len(got) != want {
+			t.Errorf("told of %q, want %d", got, want)
+		}
+	}
+	late := apptest.Doc{"published": apptest.FromNow(-60 * time.Hour), "to": []any{apptest.Public, alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}}
+	fetched := peer.Note(bob, "to be found", late)
+	peer.Serve(fetched)
+	alice.Get("/api/v2/search", "q", fetched["id"].(string), "resolve", "true").Want(200)
+	alice.WantPost(fetched["id"])
+	told(0)
+	peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "delivered", late)))
+	told(1)
+	st := alice.Publish("boost me")
+	peer.PostAndSettle(srv, peer.Activity("Announce", bob, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}, "published": apptest.FromNow(-60 * time.Hour)}))
+	told(2)
+}
+
+// Federation 5.7: strangers who mention people of here again and again have them told of some of it; who follows them is told of all.
+func TestIncomingMentionsOften(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	bob, dora := peer.AddActor("bob"), peer.AddActor("dora")
+	carol.FollowRemote(bob)
+	mentioning := func(by string, changes ...apptest.Doc) apptest.Doc {
+		return peer.Note(by, "hey", append([]apptest.Doc{{"to": []any{apptest.Public, alice.URI(), carol.URI()}, "tag": []any{
+			apptest.Doc{"type": "Mention", "href": alice.URI()}, apptest.Doc{"type": "Mention", "href": carol.URI()},
+		}}}, changes...)...)
+	}
+	told := func(m *apptest.User) int {
+		t.Helper()
+		apptest.Settle(srv)
+		return srv.Count(`SELECT count(*) FROM notifications n JOIN accounts a ON a.id = n.account_id WHERE a.nickname = ? AND n.type = 'mention'`, m.Nickname)
+	}
+	const posts, most = 20, 30 / 2 // each mentions two
+	for range posts {
+		peer.Post(srv, peer.Create(mentioning(bob)))
+	}
+	if a, c := told(alice), told(carol); a != most || c != posts {
+		t.Errorf("alice is told of %d, want %d, and carol of %d, want %d", a, most, c, posts)
+	}
+	if n := srv.Count(`SELECT count(*) FROM statuses WHERE domain <> ''`); n != posts {
+		t.Errorf("%d posts are here, want %d", n, posts)
+	}
+	plain := peer.Note(bob, "hey", apptest.Doc{"to": []any{apptest.Public, alice.URI()}, "published": apptest.FromNow(-time.Hour)})
+	peer.PostAndSettle(srv, peer.Create(plain))
+	peer.PostAndSettle(srv, peer.Activity("Update", bob, mentioning(bob, apptest.Doc{"id": plain["id"], "updated": apptest.FromNow(0)})))
+	if a := told(alice); a != most {
+		t.Errorf("alice is told of an edit: %d, want %d", a, most)
+	}
+	peer.Post(srv, peer.Create(mentioning(dora)))
+	if a := told(alice); a != most+1 {
+		t.Errorf("alice is not told of what others say: %d, want %d", a, most+1)
+	}
+}

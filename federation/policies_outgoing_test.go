@@ -1,0 +1,205 @@
+package federation_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+)
+
+// TestPoliciesOnPosts has what people here write pass the policies: what is refused is answered and leaves nothing, what is changed is
+// changed for everybody.
+func TestPoliciesOnPosts(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.MRF.Policies = append(c.MRF.Policies, "KeywordPolicy", "NoEmptyPolicy", "EnsureRePrepended", "ActivityExpirationPolicy")
+		c.MRFKeyword.Reject = []string{"casino"}
+		c.MRFKeyword.FederatedTimelineRemoval = []string{"politics"}
+		c.MRFKeyword.Replace = []config.Replacement{{Pattern: "darn", Replacement: "d**n"}}
+		c.MRFHashtag.Sensitive, c.MRFHashtag.Reject = []string{"spoilers"}, []string{"spam"}
+	})
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	refused := func(policy, reason string) string {
+		return "The rules of this server do not allow this (" + policy + "): " + reason
+	}
+	keyword := refused("KeywordPolicy", "it has a rejected keyword (casino)")
+
+	alice.Post("/api/v1/statuses", "status", "the CASINO").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "x", "spoiler_text", "casino").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "**cas**ino", "content_type", "text/markdown").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "vote", "poll[options][]", "a", "poll[options][]", "casino", "poll[expires_in]", "600").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "casino", "preview", "true").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "casino", "scheduled_at", apptest.FromNowJSON(time.Hour)).WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "#Spam").WantError(422, refused("HashtagPolicy", "it has the hashtag #spam"))
+	alice.Post("/api/v1/statuses", "status", "@bob").WantError(422, refused("NoEmptyPolicy", "it has no text"))
+	apptest.WantIDs(t, "what is refused", alice.Get("/api/v1/accounts/alice/statuses"))
+	apptest.WantIDs(t, "what is refused, scheduled", alice.Get("/api/v1/scheduled_statuses"))
+	if got := bob.Notifications(); len(got) != 0 {
+		t.Errorf("bob is told of it: %v", got)
+	}
+
+	apptest.WantFields(t, "unlisted", alice.Publish("politics"), apptest.JSON{"visibility": "unlisted"})
+	apptest.WantFields(t, "private stays", alice.Publish("politics", "visibility", "private"), apptest.JSON{"visibility": "private"})
+	apptest.WantFields(t, "preview", alice.Publish("politics", "preview", "true"), apptest.JSON{"visibility": "unlisted"})
+	apptest.WantFields(t, "sensitive", alice.Publish("#Spoilers"), apptest.JSON{"sensitive": true})
+	apptest.WantFields(t, "replaced", alice.Publish("darn it"), apptest.JSON{"content": "<p>d**n it</p>", "sensitive": false, "visibility": "public"})
+
+	st := alice.Publish("fine", "spoiler_text", "cats")
+	if at, err := time.Parse(time.RFC3339, st.Str("svc.expires_at")); err != nil || time.Until(at) < 364*24*time.Hour {
+		t.Errorf("it ends at %v, %v", at, err)
+	}
+	apptest.WantFields(t, "a reply", bob.Publish("me too", "spoiler_text", "cats", "in_reply_to_id", st.ID()), apptest.JSON{"spoiler_text": "re: cats"})
+
+	// Edits pass them too; whom a post is for stays as it is.
+	alice.EditStatus(st.ID(), apptest.JSON{"status": "casino"}).WantError(422, keyword)
+	apptest.WantFields(t, "not edited", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"content": "<p>fine</p>", "edited_at": nil})
+	apptest.WantFields(t, "edited", alice.EditStatus(st.ID(), apptest.JSON{"status": "darn politics #spoilers"}).Want(200).Object(), apptest.JSON{"visibility": "public", "sensitive": true})
+	if got := alice.Get("/api/v1/statuses/" + st.ID()).Object().Str("content"); !strings.HasPrefix(got, "<p>d**n politics") {
+		t.Errorf("edited: %s", got)
+	}
+}
+
+// TestPoliciesOnScheduled asks again when the time has come: rules may have changed since.
+func TestPoliciesOnScheduled(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	public, local := alice.Schedule("hello").ID(), alice.Schedule("psst", "visibility", "local").ID()
+	srv.TagAccount(alice, "mrf_tag:sandbox")
+	srv.MakeDue(public, local)
+	posted := alice.Get("/api/v1/accounts/alice/statuses").Want(200).List()
+	if len(posted) != 1 {
+		t.Fatalf("there are %d", len(posted))
+	}
+	apptest.WantFields(t, "posted", posted[0], apptest.JSON{"content": "<p>hello</p>", "visibility": "private"})
+	apptest.WantIDs(t, "what could not be posted", alice.Get("/api/v1/scheduled_statuses"), local)
+}
+
+// TestTagPolicy tries what moderators can do to people with tags.
+func TestTagPolicy(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	srv.TagAccount(alice, "mrf_tag:media-force-nsfw")
+	apptest.WantFields(t, "sensitive", alice.Publish("x", "media_ids[]", srv.AddMedia(alice)), apptest.JSON{"sensitive": true})
+	apptest.WantFields(t, "without pictures", alice.Publish("x"), apptest.JSON{"sensitive": false})
+	had := alice.Publish("with a picture", "media_ids[]", srv.AddMedia(alice)).ID()
+
+	srv.TagAccount(alice, "mrf_tag:media-strip", "mrf_tag:force-unlisted")
+	picture := srv.AddMedia(alice)
+	apptest.WantFields(t, "stripped", alice.Publish("x", "media_ids[]", picture), apptest.JSON{"media_attachments": []any{}, "visibility": "unlisted"})
+	alice.Post("/api/v1/statuses", "media_ids[]", picture).WantError(422, "Cannot post an empty status without attachments")
+	apptest.WantFields(t, "edited", alice.EditStatus(had, apptest.JSON{"status": "without", "media_ids": []string{picture}}).Want(200).Object(), apptest.JSON{"media_attachments": []any{}, "visibility": "public"})
+	apptest.WantFields(t, "as others see it", bob.Get("/api/v1/statuses/"+had).Object(), apptest.JSON{"media_attachments": []any{}})
+
+	srv.TagAccount(alice, "mrf_tag:sandbox")
+	sandboxed := alice.Publish("hello @bob")
+	apptest.WantFields(t, "sandboxed", sandboxed, apptest.JSON{"visibility": "private"})
+	bob.Get("/api/v1/statuses/" + sandboxed.ID()).Want(200) // who is mentioned
+	srv.As(nil).Get("/api/v1/statuses/" + sandboxed.ID()).Want(404)
+	alice.Post("/api/v1/statuses", "status", "x", "visibility", "local").
+		WantError(422, "The rules of this server do not allow this (TagPolicy): the author may post for followers only")
+
+	srv.TagAccount(alice, "mrf_tag:disable-remote-subscription")
+	bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
+	bob.Post("/api/v1/accounts/" + alice.ID + "/unfollow").Want(200)
+	srv.TagAccount(alice, "mrf_tag:disable-any-subscription")
+	bob.Post("/api/v1/accounts/"+alice.ID+"/follow").WantError(422, "The rules of this server do not allow this (TagPolicy): the account cannot be followed")
+}
+
+// TestPoliciesOnReplies tries those that look at what a post replies to, and change whom it is for.
+func TestPoliciesOnReplies(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.MRF.Policies = []string{"QuietReply", "FODirectReply", "ForceMention", "ForceMentionsInContent", "MentionPolicy"}
+		c.MRFMention.Actors = []string{"https://example.org/nobody"}
+	})
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	srv.AddFollow(bob, alice)
+	srv.AddFollow(carol, bob)
+	root := alice.Publish("root")
+	reply := bob.Publish("me too", "in_reply_to_id", root.ID())
+	apptest.WantFields(t, "a reply", reply, apptest.JSON{"visibility": "unlisted"})
+	if c := reply.Str("content"); !strings.HasPrefix(c, `<p><span class="recipients-inline">`) || strings.Count(c, "mention") != 1 || !strings.Contains(c, "alice") {
+		t.Errorf("a reply says %s", c)
+	}
+	if got := alice.Notifications(); !slices.Equal(got, []string{"mention bob", "follow bob"}) && !slices.Equal(got, []string{"mention bob"}) {
+		t.Errorf("alice is told %v", got)
+	}
+	// An edit keeps it, since it is made anew of the text.
+	if c := bob.EditStatus(reply.ID(), apptest.JSON{"status": "me three"}).Want(200).Object().Str("content"); !strings.Contains(c, "alice") || !strings.HasSuffix(c, "me three</p>") {
+		t.Errorf("an edited reply says %s", c)
+	}
+	secret := alice.Publish("for followers", "visibility", "private")
+	answer := bob.Publish("thanks", "in_reply_to_id", secret.ID(), "visibility", "private")
+	apptest.WantFields(t, "an answer to followers", answer, apptest.JSON{"visibility": "direct"})
+	alice.Get("/api/v1/statuses/" + answer.ID()).Want(200)
+	carol.Get("/api/v1/statuses/" + answer.ID()).Want(404)
+	apptest.WantIDs(t, "alice's conversations", alice.Get("/api/v1/conversations", "limit", "1"), alice.Get("/api/v1/conversations").IDs()...)
+	if got := len(alice.Get("/api/v1/conversations").IDs()); got != 1 {
+		t.Errorf("alice has %d conversations", got)
+	}
+	apptest.WantFields(t, "a quote", carol.Publish("look", "quote_id", root.ID()), apptest.JSON{"visibility": "public"})
+	if got := alice.Notifications(); !slices.Contains(got, "mention carol") {
+		t.Errorf("who is quoted is told %v", got)
+	}
+	srv.Exec(`UPDATE accounts SET uri = 'https://example.org/nobody' WHERE id = ?`, carol.AccountID())
+	bob.Post("/api/v1/statuses", "status", "hello @carol").
+		WantError(422, "The rules of this server do not allow this (MentionPolicy): posts to https://example.org/nobody are rejected")
+}
+
+// TestPicturesAreJudged has a service look at pictures before they are published.
+func TestPicturesAreJudged(t *testing.T) {
+	var asked []string
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("url"))
+		fmt.Fprint(w, `{"score":0.95}`)
+	}))
+	defer service.Close()
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.MRF.Policies, c.MRFNSFWAPI.URL = []string{"NsfwApiPolicy"}, service.URL
+	})
+	alice := srv.SignUp("alice")
+	picture := alice.Upload(apptest.PNG(3, 3))
+	apptest.WantFields(t, "a picture", alice.Publish("x", "media_ids[]", picture.ID()), apptest.JSON{"sensitive": true})
+	if !slices.Equal(asked, []string{picture.Str("url")}) {
+		t.Errorf("asked for %v, want %s", asked, picture.Str("url"))
+	}
+	apptest.WantFields(t, "no picture", alice.Publish("x"), apptest.JSON{"sensitive": false})
+	service.Close()
+	apptest.WantFields(t, "no answer", alice.Publish("x", "media_ids[]", alice.Upload(apptest.PNG(4, 4)).ID()), apptest.JSON{"sensitive": false})
+}
+
+// TestPoliciesShown compares what the instance and nodeinfo tell of policies.
+func TestPoliciesShown(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*config.Config)
+		want   string
+	}{
+		{"usual", func(*config.Config) {}, `{"enabled":true,"exclusions":false,"mrf_hashtag":{"federated_timeline_removal":[],"reject":[],"sensitive":["nsfw"]},` +
+			`"mrf_object_age":{"actions":["delist","strip_followers"],"threshold":604800},"mrf_policies":["ObjectAgePolicy","TagPolicy","InlineQuotePolicy","HashtagPolicy"],` +
+			`"quarantined_instances":[],"quarantined_instances_info":{"quarantined_instances":{}},"rejected_instances":{}}`},
+		{"with reasons", func(c *config.Config) {
+			c.MRF.Policies = []string{"SimplePolicy"}
+			c.MRFSimple.Reject = []config.HostReason{{Host: "*.bad.example", Reason: "spam & more"}, {Host: "secret.example"}}
+			c.MRF.TransparencyExclusions = []config.HostReason{{Host: "secret.example"}}
+			c.Federation.QuarantinedInstances = []config.HostReason{{Host: "leaky.example", Reason: "leaks"}}
+		}, `{"enabled":true,"exclusions":true,"mrf_hashtag":{"federated_timeline_removal":[],"reject":[],"sensitive":["nsfw"]},"mrf_policies":["SimplePolicy","HashtagPolicy"],` +
+			`"mrf_simple":{"accept":[],"avatar_removal":[],"banner_removal":[],"federated_timeline_removal":[],"followers_only":[],"media_nsfw":[],"media_removal":[],"reject":["*.bad.example"],"reject_deletes":[],"report_removal":[]},` +
+			`"mrf_simple_info":{"reject":{"*.bad.example":{"reason":"spam & more"}}},"quarantined_instances":["leaky.example"],` +
+			`"quarantined_instances_info":{"quarantined_instances":{"leaky.example":{"reason":"leaks"}}},"rejected_instances":{}}`},
+		{"not shown", func(c *config.Config) { c.MRF.Transparency = false }, `{"enabled":true}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := apptest.Start(t, tt.change)
+			for _, path := range []string{"/api/v1/instance", "/api/v2/instance", "/nodeinfo/2.0", "/nodeinfo/2.1"} {
+				if body := string(srv.As(nil).Get(path).Want(200).Body); !strings.Contains(body, `"federation":`+tt.want+`,"`) {
+					t.Errorf("GET %s: got %s\nwant %s", path, body, tt.want)
+				}
+			}
+		})
+	}
+}

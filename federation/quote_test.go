@@ -1,0 +1,191 @@
+package federation_test
+
+import (
+	"encoding/json"
+	"strings"
+	"svc/app/apptest"
+	"testing"
+)
+
+// Case 110: who asks to quote a public post may, and can show where that is written; others may not, or hear nothing.
+func TestQuoteRequest(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
+	public, unlisted := alice.Publish("a"), alice.Publish("b", "visibility", "unlisted")
+	private, direct, local := alice.Publish("c", "visibility", "private"), alice.Publish("d", "visibility", "direct"), alice.Publish("e", "visibility", "local")
+	ask := func(actor string, st *apptest.Object, changes ...apptest.Doc) apptest.Doc {
+		t.Helper()
+		peer.ClearDelivered()
+		note := peer.Note(actor, "look")
+		d := peer.Activity("QuoteRequest", actor, st.Str("uri"), append([]apptest.Doc{{"instrument": note}}, changes...)...)
+		peer.PostAndSettle(srv, d)
+		return d
+	}
+	fetch := func(address string) *apptest.Response {
+		t.Helper()
+		if !strings.HasPrefix(address, srv.URL+"/") {
+			t.Fatalf("%q is not of this server", address)
+		}
+		return srv.As(nil).Get(address)
+	}
+
+	request := ask(bob, public)
+	accept := peer.OneDelivered("Accept")
+	quote := request["instrument"].(apptest.Doc)["id"]
+	apptest.WantField(t, accept, alice.URI(), "actor")
+	apptest.WantField(t, accept, request["id"], "object", "id")
+	apptest.WantField(t, accept, "QuoteRequest", "object", "type")
+	apptest.WantField(t, accept, bob, "object", "actor")
+	apptest.WantField(t, accept, public.Str("uri"), "object", "object")
+	apptest.WantField(t, accept, quote, "object", "instrument")
+	result, _ := accept["result"].(string)
+	answer := fetch(result).Want(200)
+	if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/activity+json") {
+		t.Errorf("the authorization is served as %s", got)
+	}
+	var written apptest.Doc
+	if err := json.Unmarshal(answer.Body, &written); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{
+		"id": result, "type": "QuoteAuthorization", "attributedTo": alice.URI(), "interactingObject": quote, "interactionTarget": public.Str("uri"),
+	} {
+		apptest.WantField(t, written, want, key)
+	}
+	apptest.WantList(t, "alice is told", alice.NotificationTypes())
+
+	// The same again is the same authorization, and only its own.
+	again := ask(bob, public, apptest.Doc{"instrument": quote})
+	apptest.WantField(t, peer.OneDelivered("Accept"), result, "result")
+	apptest.WantField(t, peer.OneDelivered("Accept"), again["id"], "object", "id")
+	ask(carol, public, apptest.Doc{"instrument": quote})
+	peer.OneDelivered("Reject")
+	ask(bob, unlisted)
+	peer.OneDelivered("Accept")
+
+	for name, st := range map[string]*apptest.Object{"private": private, "direct": direct, "local": local} {
+		if ask(bob, st); len(peer.Delivered()) > 0 {
+			t.Errorf("to quote what is %s: %v, want no answer, as for what is not there", name, peer.Delivered())
+		}
+	}
+	if ask(bob, public, apptest.Doc{"instrument": "https://elsewhere.example/1"}); len(peer.Delivered()) > 0 {
+		t.Errorf("a quote on another server: %v", peer.Delivered())
+	}
+	if ask(bob, public, apptest.Doc{"instrument": nil}); len(peer.Delivered()) > 0 {
+		t.Errorf("no quote: %v", peer.Delivered())
+	}
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+	refused := ask(bob, private)
+	reject := peer.OneDelivered("Reject")
+	apptest.WantField(t, reject, refused["id"], "object", "id")
+	if reject["result"] != nil {
+		t.Errorf("a Reject has a result: %v", reject)
+	}
+
+	// A block takes back what was allowed, and the end of the post, too.
+	other := alice.Publish("other")
+	ask(carol, other)
+	carols := peer.OneDelivered("Accept")["result"].(string)
+	peer.ClearDelivered()
+	alice.AccountAction(srv.KnownID(bob), "block")
+	apptest.Settle(srv)
+	fetch(result).Want(404)
+	revoked := false
+	for _, d := range peer.Delivered("Delete") {
+		o, _ := d["object"].(apptest.Doc)
+		revoked = revoked || o["id"] == result
+	}
+	if !revoked {
+		t.Errorf("bob is not told: %v", peer.Delivered())
+	}
+	if ask(bob, public); len(peer.Delivered("Accept")) > 0 {
+		t.Errorf("who is blocked may quote: %v", peer.Delivered())
+	}
+	fetch(carols).Want(200)
+	alice.Do("DELETE", "/api/v1/statuses/"+other.ID(), "", nil).Want(200)
+	fetch(carols).Want(404)
+	fetch(srv.URL + "/quote_authorizations/nonsense").Want(404)
+}
+
+// Case 110: who takes back that a post may be quoted is heeded, whenever it comes, and nobody else is. What a post quotes is not changed by
+// an edit.
+func TestQuoteRevoked(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	bob, eve, carol := peer.AddActor("bob"), other.AddActor("eve"), other.AddActor("carol")
+	for _, actor := range []string{bob, eve, carol} {
+		alice.FollowRemote(actor)
+	}
+	revoke := func(by string, uri any) { other.PostAndSettle(srv, other.Activity("Delete", by, uri)) }
+	type stage struct {
+		quoted, quote, plain apptest.Doc // posts: what is quoted, the quote with its authorization, and without
+		leave                string
+	}
+	for _, tt := range []struct {
+		name string
+		do   func(s stage)
+		want bool // it quotes
+	}{
+		{"allowed", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			peer.PostAndSettle(srv, peer.Create(s.quote))
+		}, true},
+		{"taken back by another", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			peer.PostAndSettle(srv, peer.Create(s.quote))
+			revoke(carol, s.leave)
+		}, true},
+		{"taken back", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			peer.PostAndSettle(srv, peer.Create(s.quote))
+			revoke(eve, apptest.Doc{"id": s.leave, "type": "QuoteAuthorization"})
+		}, false},
+		{"taken back, named by an edit that is none", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			peer.PostAndSettle(srv, peer.Create(s.plain))
+			peer.PostAndSettle(srv, peer.Activity("Update", bob, s.quote))
+			revoke(eve, s.leave)
+		}, false},
+		{"taken back before that edit", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			peer.PostAndSettle(srv, peer.Create(s.plain))
+			revoke(eve, s.leave)
+			peer.PostAndSettle(srv, peer.Activity("Update", bob, s.quote))
+		}, false},
+		{"taken back before the quote", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			revoke(eve, s.leave)
+			peer.PostAndSettle(srv, peer.Create(s.quote))
+		}, false},
+		{"taken back before what is quoted is here", func(s stage) {
+			peer.PostAndSettle(srv, peer.Create(s.quote))
+			revoke(eve, s.leave)
+			other.PostAndSettle(srv, other.Create(s.quoted))
+		}, false},
+		{"with an authorization of another host", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			peer.PostAndSettle(srv, peer.Create(apptest.With(s.quote, apptest.Doc{"quoteAuthorization": "https://elsewhere.example/1"})))
+			revoke(eve, s.leave)
+		}, true},
+		{"edited to quote another", func(s stage) {
+			other.PostAndSettle(srv, other.Create(s.quoted))
+			second := other.Note(carol, "not me")
+			other.PostAndSettle(srv, other.Create(second))
+			peer.PostAndSettle(srv, peer.Create(s.quote))
+			peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(s.quote, apptest.Doc{"quote": second["id"], "content": "<p>another</p>", "updated": apptest.FromNow(0)})))
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := stage{quoted: other.Note(eve, "quote me"), leave: other.NewID("leaves")}
+			s.plain = peer.Note(bob, "<p>look</p>", apptest.Doc{"quote": s.quoted["id"], "published": apptest.FromNow(-1000)})
+			s.quote = apptest.With(s.plain, apptest.Doc{"quoteAuthorization": s.leave})
+			tt.do(s)
+			quote, quoted := alice.WantPost(s.quote["id"]), alice.WantPost(s.quoted["id"])
+			if got := quote.At("svc.quote_id") == quoted.ID(); got != tt.want || quoted.Int("svc.quotes_count") != map[bool]int{true: 1}[tt.want] {
+				t.Errorf("it quotes %v, and %d quotes are counted", quote.At("svc.quote_id"), quoted.Int("svc.quotes_count"))
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package federation_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+	"svc/store"
+)
+
+// behindProxy has requests say where they come from.
+func behindProxy(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1"} }
+
+// deliverFrom sends a signed activity from an address.
+func deliverFrom(p *apptest.FakeServer, address string, to *apptest.Server, d apptest.Doc, s Signing) *apptest.Response {
+	p.T.Helper()
+	actor := d["actor"].(string)
+	if s.keyID == "" {
+		s.keyID = actor + "#main-key"
+	}
+	if s.key == nil {
+		s.key = p.Keys[actor]
+	}
+	req := SignedByHand(p.T, to.URL+"/inbox", apptest.MustJSON(d), s)
+	req.Header.Set("X-Forwarded-For", address)
+	return to.As(nil).DoRequest(req)
+}
+
+// Who names keys that nobody has can have only so many of them asked for, wherever they are said to be; others are not kept out by that,
+// nor is who is known.
+func TestInboxKeysOfNobody(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t, behindProxy)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	const attacker, honest = "198.51.100.7", "198.51.100.8"
+	bob := peer.AddActor("bob")
+	deliverFrom(peer, attacker, srv, peer.Activity("Like", bob, st.Str("uri")), Signing{}).Want(202)
+	asked := peer.AllFetches()
+	answers := make(map[int]int)
+	for i := range 100 {
+		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
+		a := deliverFrom(peer, attacker, srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: apptest.SharedKey()})
+		answers[a.Status]++
+		if wait := a.Header.Get("Retry-After"); (a.Status == 503) != (wait == "300") {
+			t.Fatalf("answered %d, to be tried again after %q", a.Status, wait)
+		}
+	}
+	const most = 30
+	if n := peer.AllFetches() - asked; n != most {
+		t.Errorf("%d requests, want %d", n, most)
+	}
+	if answers[401] != most || answers[503] != 100-most {
+		t.Errorf("answered %v", answers)
+	}
+	carol := other.AddActor("carol")
+	deliverFrom(other, attacker, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(503)
+	if n := other.AllFetches(); n != 0 {
+		t.Errorf("another server is asked %d times because of who has named too many keys", n)
+	}
+	deliverFrom(other, honest, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(202)
+	apptest.Settle(srv)
+	deliverFrom(peer, attacker, srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}), Signing{}).Want(202)
+	if n := alice.Favourites(st.ID()); n != 1 {
+		t.Errorf("%d favourites, want 1", n)
+	}
+}
+
+// However many there are who name keys, a server is asked for few that it does not have.
+func TestInboxKeysOfOneServer(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t, behindProxy)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	for i := range 120 {
+		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
+		deliverFrom(peer, fmt.Sprint("198.51.100.", i), srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: apptest.SharedKey()})
+	}
+	if n := peer.AllFetches(); n != 100 {
+		t.Errorf("%d requests, want 100", n)
+	}
+	other.Post(srv, other.Activity("Like", other.AddActor("bob"), st.Str("uri")))
+}
+
+// Wrong signatures in the names of people who are known have only so many of their keys asked for anew.
+func TestInboxWrongSignatures(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t, behindProxy)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	var people []string
+	for i := range 50 {
+		people = append(people, peer.AddActor(fmt.Sprint("bob", i)))
+		srv.FetchActor(people[i])
+	}
+	asked := peer.AllFetches()
+	for range 2 {
+		for i, id := range people {
+			want := 401
+			if i >= 30 { // their keys may be others by now
+				want = 503
+			}
+			deliverFrom(peer, "198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: otherRSAKey()}).Want(want)
+		}
+	}
+	if n := peer.AllFetches() - asked; n != 30 {
+		t.Errorf("%d requests, want 30", n)
+	}
+}
+
+// That the key of a deletion is gone has its actor looked for, but neither again and again, nor if it was the key of another.
+func TestInboxDeleteWithoutKey(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	bob := peer.AddActor("bob")
+	srv.FetchActor(bob)
+	asked := peer.Fetches(bob)
+	send := func(keyID string) {
+		t.Helper()
+		body := apptest.MustJSON(peer.Activity("Delete", bob, bob))
+		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: otherRSAKey()}))
+	}
+	for i := range 5 {
+		send(fmt.Sprintf("%s/key%d", other.URL, i))
+	}
+	if n := peer.Fetches(bob) - asked; n != 0 {
+		t.Errorf("asked %d times because of keys that others do not have", n)
+	}
+	for i := range 5 {
+		send(fmt.Sprintf("%s/key%d", peer.URL, i))
+	}
+	if n := peer.Fetches(bob) - asked; n != 1 {
+		t.Errorf("asked %d times, want 1", n)
+	}
+	if srv.KnownID(bob) == "" {
+		t.Error("the actor is deleted though it is there")
+	}
+}
+
+// Somebody who was removed because nothing here had to do with them can come again.
+func TestInboxOfRemoved(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	bob := peer.AddActor("bob")
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, st.Str("uri")))
+	if err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
+		a, err := tx.AccountByURI(t.Context(), bob)
+		if err != nil {
+			return err
+		}
+		return tx.RemoveAccount(t.Context(), a.ID)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	another := alice.Publish("another")
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, another.Str("uri")))
+	if n := alice.Favourites(another.ID()); n != 1 {
+		t.Errorf("%d favourites, want 1", n)
+	}
+}
+
+// What cannot be an activity that anybody has signed is refused before it is read.
+func TestInboxUnsigned(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	bob := peer.AddActor("bob")
+	signed := func(body []byte) *http.Request {
+		return SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*http.Request)
+		want   int
+	}{
+		{"no JSON", func(*http.Request) {}, 400},
+		{"without a signature", func(r *http.Request) { r.Header.Del("Signature") }, 401},
+		{"with a token", func(r *http.Request) { r.Header.Del("Signature"); r.Header.Set("Authorization", "Bearer x") }, 401},
+		{"without a digest", func(r *http.Request) { r.Header.Del("Digest") }, 401},
+		{"too long", func(r *http.Request) { r.Header.Set("Expect", "100-continue"); r.ContentLength = 2 << 20 }, 413},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req := signed([]byte("{"))
+			tt.change(req)
+			w := &recorder{header: make(http.Header)}
+			in := incomingRequest(req, nil)
+			in.ContentLength, in.Body = req.ContentLength, readCloser{bytes.NewReader([]byte(strings.Repeat("{", int(req.ContentLength))))}
+			srv.HTTP.ServeHTTP(w, in)
+			if w.status != tt.want {
+				t.Errorf("got %d, want %d: %s", w.status, tt.want, w.body.Bytes())
+			}
+		})
+	}
+}

@@ -1,0 +1,512 @@
+package federation_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+	"svc/internal/httpsig"
+)
+
+// Signing is how a request is signed by hand, in the way of draft-cavage. What is empty is as most servers have it.
+type Signing struct {
+	keyID     string
+	key       crypto.Signer
+	algorithm string // "": rsa-sha256; "none": it is not named
+	headers   string // that are covered
+	params    string // more of them, as in ,created=1
+	created   string // values of these
+	expires   string
+	date      time.Time
+	digest    string // "none": there is no such header
+	host      string // that is signed for
+	target    string // likewise
+	hash      crypto.Hash
+}
+
+// SignedByHand makes a request to an inbox.
+func SignedByHand(t testing.TB, url string, body []byte, s Signing) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	orElse := func(s, standard string) string {
+		if s == "" {
+			return standard
+		}
+		return s
+	}
+	if s.date.IsZero() {
+		s.date = time.Now()
+	}
+	sum := sha256.Sum256(body)
+	values := map[string]string{
+		"(request-target)": "post " + orElse(s.target, req.URL.RequestURI()),
+		"host":             orElse(s.host, req.URL.Host),
+		"date":             s.date.UTC().Format(http.TimeFormat),
+		"digest":           orElse(s.digest, "SHA-256="+base64.StdEncoding.EncodeToString(sum[:])),
+		"content-type":     "application/activity+json",
+		"(created)":        s.created,
+		"(expires)":        s.expires,
+	}
+	for name, value := range values {
+		if !strings.HasPrefix(name, "(") && name != "host" && value != "none" {
+			req.Header.Set(name, value)
+		}
+	}
+	s.headers = orElse(s.headers, "(request-target) host date digest content-type")
+	var lines []string
+	for _, name := range strings.Fields(s.headers) {
+		lines = append(lines, name+": "+values[name])
+	}
+	text := []byte(strings.Join(lines, "\n"))
+	var signature []byte
+	switch {
+	case s.hash == crypto.SHA512:
+		sum := sha512.Sum512(text)
+		signature, err = s.key.Sign(rand.Reader, sum[:], crypto.SHA512)
+	default:
+		sum := sha256.Sum256(text)
+		signature, err = s.key.Sign(rand.Reader, sum[:], crypto.SHA256)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	algorithm := `algorithm="` + orElse(s.algorithm, "rsa-sha256") + `",`
+	if s.algorithm == "none" {
+		algorithm = ""
+	}
+	req.Header.Set("Signature", fmt.Sprintf(`keyId="%s",%sheaders="%s"%s,signature="%s"`, s.keyID, algorithm, s.headers, s.params,
+		base64.StdEncoding.EncodeToString(signature)))
+	return req
+}
+
+// Cases 21 to 27, 35: what a draft-cavage signature must be like.
+func TestInboxCavage(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	bob := peer.AddActor("bob")
+	now := time.Now()
+	unix := func(d time.Duration) string { return fmt.Sprint(now.Add(d).Unix()) }
+	const created = "(request-target) host (created) digest"
+	for _, tt := range []struct {
+		name string
+		sign Signing
+		path string
+		want int
+	}{
+		{"as most do", Signing{}, "/inbox", 202},
+		{"hs2019", Signing{algorithm: "hs2019"}, "/inbox", 202},
+		{"hs2019 with SHA-512", Signing{algorithm: "hs2019", hash: crypto.SHA512}, "/inbox", 202},
+		{"no algorithm", Signing{algorithm: "none"}, "/inbox", 202},
+		{"an algorithm of no kind", Signing{algorithm: "hmac-sha256"}, "/inbox", 401},
+		{"created", Signing{algorithm: "hs2019", headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 202},
+		{"created and expires", Signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(0), expires: unix(time.Minute),
+			params: ",created=" + unix(0) + ",expires=" + unix(time.Minute)}, "/inbox", 202},
+		{"expired", Signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(-3 * time.Hour), expires: unix(-2 * time.Hour),
+			params: ",created=" + unix(-3*time.Hour) + ",expires=" + unix(-2*time.Hour)}, "/inbox", 401},
+		{"created with rsa-sha256", Signing{headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 401},
+		{"the digest of another body", Signing{digest: "SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}, "/inbox", 401},
+		{"no digest", Signing{digest: "none", headers: "(request-target) host date"}, "/inbox", 401},
+		{"a digest that is not signed", Signing{headers: "(request-target) host date"}, "/inbox", 401},
+		{"a digest of another kind", Signing{digest: "MD5=abc"}, "/inbox", 401},
+		{"no host", Signing{headers: "(request-target) date digest"}, "/inbox", 401},
+		{"no target", Signing{headers: "host date digest"}, "/inbox", 401},
+		{"no date", Signing{headers: "(request-target) host digest"}, "/inbox", 401},
+		{"13 hours old", Signing{date: now.Add(-13 * time.Hour)}, "/inbox", 401},
+		{"11 hours old", Signing{date: now.Add(-11 * time.Hour)}, "/inbox", 202},
+		{"2 hours ahead", Signing{date: now.Add(2 * time.Hour)}, "/inbox", 401},
+		{"for another host", Signing{host: "social.example"}, "/inbox", 401},
+		{"for another path", Signing{target: "/users/x/inbox"}, "/inbox", 401},
+		{"for the path without the query", Signing{target: "/inbox"}, "/inbox?x=1", 202},
+		{"for the path with the query", Signing{}, "/inbox?x=1", 202},
+		{"with the key of nobody", Signing{keyID: peer.URL + "/users/nobody#main-key"}, "/inbox", 401},
+		{"with a key that is no address", Signing{keyID: "bob"}, "/inbox", 401},
+		{"with a key of this server", Signing{keyID: srv.URL + "/users/" + alice.ID + "#main-key"}, "/inbox", 401},
+		{"by another key", Signing{key: otherRSAKey()}, "/inbox", 401},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := alice.Favourites(st.ID())
+			name := "n" + fmt.Sprint(len(tt.name)) + strings.ReplaceAll(tt.name, " ", "_")
+			actor := peer.AddActor(strings.NewReplacer(",", "", "-", "").Replace(name))
+			if tt.sign.key == nil {
+				tt.sign.key = apptest.SharedKey()
+			}
+			if tt.sign.keyID == "" {
+				tt.sign.keyID = actor + "#main-key"
+			}
+			body, _ := json.Marshal(peer.Activity("Like", actor, st.Str("uri")))
+			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+tt.path, body, tt.sign)).Want(tt.want)
+			want := before
+			if tt.want == 202 {
+				want++
+			}
+			if got := alice.Favourites(st.ID()); got != want {
+				t.Errorf("%d favourites, want %d", got, want)
+			}
+		})
+	}
+	t.Run("not signed", func(t *testing.T) {
+		srv.As(nil).Do("POST", "/inbox", "application/activity+json", bytes.NewReader(apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))))).Want(401)
+	})
+}
+
+// How old a signature may be is a setting.
+func TestSignatureAge(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.SignatureAge = time.Hour })
+	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
+	st := alice.Publish("a post").Str("uri")
+	for age, want := range map[time.Duration]int{30 * time.Minute: 202, 90 * time.Minute: 401} {
+		body := apptest.MustJSON(peer.Activity("Like", bob, st))
+		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/inbox", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", apptest.ActivityJSON)
+		if err := peer.Signer(bob).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now().Add(-age)}); err != nil {
+			t.Fatal(err)
+		}
+		srv.As(nil).DoRequest(req).Want(want)
+	}
+}
+
+var otherRSAKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := apptest.Key()
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// Cases 33 and 34: what a signature by RFC 9421 must be like.
+func TestInboxRFC9421(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	rsaKey, edPublic := apptest.SharedKey(), ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))
+	for i, tt := range []struct {
+		name       string
+		ed         bool
+		components []string
+		uri        string
+		alg        string
+		want       int
+	}{
+		{"RSA", false, []string{"@method", "@target-uri", "content-digest"}, "", "rsa-v1_5-sha256", 202},
+		{"the algorithm not named", false, []string{"@method", "@target-uri", "content-digest"}, "", "", 202},
+		{"the host and path apart", false, []string{"@method", "@authority", "@path", "content-digest"}, "", "", 202},
+		{"Ed25519", true, []string{"@method", "@target-uri", "content-digest"}, "", "ed25519", 202},
+		{"no digest", false, []string{"@method", "@target-uri"}, "", "rsa-v1_5-sha256", 401},
+		{"no method", false, []string{"@target-uri", "content-digest"}, "", "rsa-v1_5-sha256", 401},
+		{"for another host", false, []string{"@method", "@target-uri", "content-digest"}, "https://social.example/inbox", "rsa-v1_5-sha256", 401},
+		{"a shared secret", false, []string{"@method", "@target-uri", "content-digest"}, "", "hmac-sha256", 401},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := alice.Favourites(st.ID())
+			name := fmt.Sprint("bob", i)
+			actor := peer.URL + "/users/" + name
+			keyID := actor + "#main-key"
+			if tt.ed {
+				keyID = actor + "#ed25519-key"
+				peer.AddActor(name, apptest.Doc{"assertionMethod": []any{apptest.Doc{
+					"id": keyID, "type": "Multikey", "controller": actor, "publicKeyMultibase": httpsig.FormatMultikey(edPublic.Public().(ed25519.PublicKey)),
+				}}})
+			} else {
+				peer.AddActor(name)
+			}
+			body := apptest.MustJSON(peer.Activity("Like", actor, st.Str("uri")))
+			sum := sha256.Sum256(body)
+			if tt.uri == "" {
+				tt.uri = srv.URL + "/inbox"
+			}
+			values := map[string]string{
+				"@method": "POST", "@target-uri": tt.uri, "@authority": strings.TrimPrefix(srv.URL, "http://"), "@path": "/inbox",
+				"content-digest": "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":",
+			}
+			params := `("` + strings.Join(tt.components, `" "`) + fmt.Sprintf(`");created=%d;keyid="%s"`, time.Now().Unix(), keyID)
+			if tt.alg != "" {
+				params += `;alg="` + tt.alg + `"`
+			}
+			var base strings.Builder
+			for _, c := range tt.components {
+				fmt.Fprintf(&base, "%q: %s\n", c, values[c])
+			}
+			base.WriteString(`"@signature-params": ` + params)
+			var signature []byte
+			if tt.ed {
+				signature = ed25519.Sign(edPublic, []byte(base.String()))
+			} else {
+				sum := sha256.Sum256([]byte(base.String()))
+				signature, _ = rsa.SignPKCS1v15(nil, rsaKey, crypto.SHA256, sum[:])
+			}
+			req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/inbox", bytes.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/activity+json")
+			req.Header.Set("Content-Digest", values["content-digest"])
+			req.Header.Set("Signature-Input", "sig1="+params)
+			req.Header.Set("Signature", "sig1=:"+base64.StdEncoding.EncodeToString(signature)+":")
+			srv.As(nil).DoRequest(req).Want(tt.want)
+			want := before
+			if tt.want == 202 {
+				want++
+			}
+			if got := alice.Favourites(st.ID()); got != want {
+				t.Errorf("%d favourites, want %d", got, want)
+			}
+		})
+	}
+}
+
+// Cases 28, 29, 39, 40: where keys are, and whose they are.
+func TestInboxKeys(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	block := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	pkix := func(bits int) (crypto.Signer, string) {
+		key, err := rsa.GenerateKey(rand.Reader, bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		der, err := x509.MarshalPKIXPublicKey(key.Public())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key, block("PUBLIC KEY", der)
+	}
+	standard, standardPEM := apptest.SharedKey(), ""
+	standardPEM, err := httpsig.FormatPublicKey(standard.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, longPEM := pkix(4096)
+	t.Setenv("GODEBUG", "rsa1024min=0")
+	short, shortPEM := pkix(512)
+	victim := other.AddActor("victim")
+	srv.FetchActor(victim)
+	for i, tt := range []struct {
+		name string
+		key  crypto.Signer
+		make func(name, id string) (keyID string)
+		want int
+	}{
+		{"a stub of the actor", standard, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
+			peer.ServeAt(id+"/main-key", apptest.Doc{"id": id, "type": "Person", "preferredUsername": name, "publicKey": apptest.Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
+			return id + "/main-key"
+		}, 202},
+		{"the key alone, listed by its owner", standard, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": id + "/key"})
+			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
+			return id + "/key"
+		}, 202},
+		{"the key alone, not listed by its owner", standard, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": nil})
+			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
+			return id + "/key"
+		}, 401},
+		{"a key with an owner elsewhere", standard, func(name, id string) string {
+			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": victim, "publicKeyPem": standardPEM})
+			return id + "/key"
+		}, 401},
+		{"an actor with the key of an actor elsewhere", standard, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": victim + "#main-key", "owner": id, "publicKeyPem": standardPEM}})
+			return id + "#main-key"
+		}, 401},
+		{"several keys", standard, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": []any{
+				apptest.Doc{"id": id + "#long", "owner": id, "publicKeyPem": longPEM}, apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": standardPEM},
+			}})
+			return id + "#main-key"
+		}, 202},
+		{"PKCS #1", standard, func(name, id string) string {
+			text := block("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&standard.PublicKey))
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": text}})
+			return id + "#main-key"
+		}, 202},
+		{"lines that end as in DOS", standard, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": strings.ReplaceAll(standardPEM, "\n", "\r\n")}})
+			return id + "#main-key"
+		}, 202},
+		{"4096 bits", long, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": longPEM}})
+			return id + "#main-key"
+		}, 202},
+		{"512 bits", short, func(name, id string) string {
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": shortPEM}})
+			return id + "#main-key"
+		}, 401},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := alice.Favourites(st.ID())
+			name := fmt.Sprint("bob", i)
+			id := peer.URL + "/users/" + name
+			keyID := tt.make(name, id)
+			body := apptest.MustJSON(peer.Activity("Like", id, st.Str("uri")))
+			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: tt.key})).Want(tt.want)
+			want := before
+			if tt.want == 202 {
+				want++
+			}
+			if got := alice.Favourites(st.ID()); got != want {
+				t.Errorf("%d favourites, want %d", got, want)
+			}
+		})
+	}
+	row, err := srv.DB.ActorKey(t.Context(), victim+"#main-key")
+	if err != nil || row == nil || row.AccountID.String() != srv.KnownID(victim) {
+		t.Errorf("the key of the victim is %+v, %v", row, err)
+	}
+}
+
+// Case 30: a key that was changed is asked for once, and after a signature was wrong not again so soon. Those who come meanwhile wait for the
+// same answer.
+func TestInboxKeyChanged(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	srv.FetchActor(bob)
+	old := peer.Keys[bob]
+	asked := peer.Fetches(bob)
+	peer.RotateKey("bob")
+	var all sync.WaitGroup
+	likes := make([]*http.Request, 20)
+	for i := range likes {
+		st := alice.Publish(fmt.Sprint("post ", i))
+		likes[i] = SignedByHand(t, srv.URL+"/inbox", apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
+	}
+	for _, req := range likes {
+		all.Go(func() {
+			if a := srv.As(nil).DoRequest(req); a.Status != 202 {
+				t.Errorf("got %d: %s", a.Status, a.Body)
+			}
+		})
+	}
+	all.Wait()
+	if n := peer.Fetches(bob) - asked; n != 1 {
+		t.Errorf("the actor was asked for %d times, want 1", n)
+	}
+	for range 2 {
+		body := apptest.MustJSON(peer.Activity("Like", bob, alice.Publish("another").Str("uri")))
+		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: old})).Want(401)
+	}
+	if n := peer.Fetches(bob) - asked; n != 1 {
+		t.Errorf("after wrong signatures, the actor was asked for %d times, want 1", n)
+	}
+}
+
+// However many activities of an actor come at once that is not known, it is asked for once.
+func TestInboxKeyOnce(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	peer.OnRequest("/users/bob", func(*http.Request) { time.Sleep(50 * time.Millisecond) })
+	st := alice.Publish("a post")
+	var all sync.WaitGroup
+	for range 50 {
+		like := peer.Activity("Like", bob, st.Str("uri"))
+		all.Go(func() { peer.Post(srv, like) })
+	}
+	all.Wait()
+	if n := peer.Fetches(bob); n != 1 {
+		t.Errorf("the actor was asked for %d times, want 1", n)
+	}
+	if n := alice.Favourites(st.ID()); n != 1 {
+		t.Errorf("%d favourites, want 1", n)
+	}
+}
+
+// Case 32 and the rules of refreshing: what it means that a key cannot be had.
+func TestInboxKeyTrouble(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	for i, tt := range []struct {
+		name         string
+		status, want int
+		asked        int // for two activities
+	}{
+		{"trouble", 500, 503, 1},
+		{"too many requests", 429, 503, 1},
+		{"gone", 410, 401, 1},
+		{"not found", 404, 401, 1},
+		{"not for us", 403, 401, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			name := fmt.Sprint("bob", i)
+			bob := peer.AddActor(name)
+			peer.Remove(bob, tt.status)
+			for range 2 {
+				a := peer.Deliver(srv, "/inbox", bob, peer.Activity("Like", bob, st.Str("uri"))).Want(tt.want)
+				if wait := a.Header.Get("Retry-After"); (wait == "60") != (tt.want == 503) {
+					t.Errorf("to be tried again after %q", wait)
+				}
+			}
+			if n := peer.Fetches(bob); n != tt.asked {
+				t.Errorf("asked %d times, want %d", n, tt.asked)
+			}
+		})
+	}
+	t.Run("nobody there", func(t *testing.T) {
+		gone := apptest.StartFake(t)
+		bob := gone.AddActor("bob")
+		like := gone.Activity("Like", bob, st.Str("uri"))
+		gone.Close()
+		gone.Deliver(srv, "/inbox", bob, like).Want(503)
+	})
+	if n := alice.Favourites(st.ID()); n != 0 {
+		t.Errorf("%d favourites, want 0", n)
+	}
+}
+
+// Case 31 and others: who has signed must be whose deed it is.
+func TestInboxSomebodyElse(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	bob, eve, mallory := peer.AddActor("bob"), peer.AddActor("eve"), other.AddActor("mallory")
+	like := peer.Activity("Like", bob, st.Str("uri"))
+	peer.Deliver(srv, "/inbox", eve, like).Want(202)
+	other.Deliver(srv, "/inbox", mallory, like).Want(202)
+	if n := alice.Favourites(st.ID()); n != 0 {
+		t.Fatalf("%d favourites, want 0", n)
+	}
+	// Nor can they keep us from hearing of what bob does: by his id in something of theirs.
+	taken := other.Activity("Like", mallory, st.Str("uri"), apptest.Doc{"id": like["id"]})
+	other.Deliver(srv, "/inbox", mallory, taken).Want(202)
+	apptest.Settle(srv)
+	like["proof"] = apptest.Doc{"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod", "proofValue": "z1",
+		"verificationMethod": bob + "#ed25519-key"} // a wrong one counts for nothing where the request is signed by the actor (2.8)
+	peer.Post(srv, like)
+	if n := alice.Favourites(st.ID()); n != 1 {
+		t.Errorf("%d favourites, want 1", n)
+	}
+	refusals, err := srv.DB.Refusals(t.Context(), like["id"].(string))
+	if err != nil || len(refusals) != 3 {
+		t.Errorf("got %d refusals, want 3: %v", len(refusals), err)
+	}
+}
