@@ -8,6 +8,7 @@ import (
 	"svc/federation/inbox"
 	"svc/federation/remote"
 	"svc/internal/activity"
+	"svc/internal/errs"
 	"svc/social"
 	"svc/store"
 )
@@ -92,7 +93,7 @@ func (r *Receiver) announcedRemoteStatus(ctx context.Context, in *inbox.Activity
 			return nil, err
 		}
 		st, err = r.db.Status(ctx, st.ID)
-		return st, ignoreNotFound(err)
+		return st, errs.IgnoreNotFound(err)
 	}
 	if st != nil || err != nil {
 		return st, err

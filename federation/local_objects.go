@@ -64,7 +64,7 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 		return nil, nil
 	}
 	if st, err = l.db.Status(ctx, id); err != nil || !st.Local() {
-		return nil, ignoreNotFound(err)
+		return nil, errs.IgnoreNotFound(err)
 	}
 	return st, nil
 }

@@ -88,14 +88,14 @@ func (b *Outbox) publish(ctx context.Context, e store.OutboxEntry) error {
 	defer lock.Unlock()
 	actor, err := b.db.Account(ctx, e.ActorID)
 	if err != nil {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	if actor.Unavailable && !slices.Contains(withdrawals, e.Type) {
 		return nil
 	}
 	list, err := build(b, ctx, actor, e)
 	if err != nil || len(list) == 0 {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	var out []*store.OutgoingActivity
 	for _, t := range list {
@@ -213,11 +213,4 @@ func subjectHash(kind string, a, b store.AccountID) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", kind, a, b)
 	return int64(h.Sum64()>>1) | 1
-}
-
-func ignoreNotFound(err error) error {
-	if errs.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

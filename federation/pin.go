@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"svc/federation/inbox"
+	"svc/internal/errs"
 )
 
 // handlePin pins or unpins a status of the actor. Other collections than the pinned statuses are ignored.
 func (r *Receiver) handlePin(ctx context.Context, in *inbox.Activity) error {
 	actor, err := r.db.Actor(ctx, in.Actor.ID)
 	if err != nil {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	target := in.Ref("target")
 	if target == "" || target != actor.Featured {

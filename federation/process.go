@@ -8,6 +8,7 @@ import (
 	"svc/federation/inbox"
 	"svc/federation/remote"
 	"svc/internal/activity"
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -17,7 +18,7 @@ func (r *Receiver) process(ctx context.Context, in *inbox.Activity, mayFetch boo
 		ctx = remote.WithoutFetching(ctx)
 	}
 	if in.Signer, err = r.accounts.Get(ctx, in.Row.SignerID); err != nil {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	in.Actor, in.Forwarder, in.Recipient = in.Signer, nil, nil
 	in.Type, in.FetchBudget = supportedType(in.Object), remote.MaxFetches
@@ -30,7 +31,7 @@ func (r *Receiver) process(ctx context.Context, in *inbox.Activity, mayFetch boo
 	}
 	if id := in.Row.RecipientID; id != nil {
 		if in.Recipient, err = r.db.Account(ctx, *id); err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 	}
 	if in.Signer.URI != in.Ref("actor") {

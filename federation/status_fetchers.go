@@ -22,7 +22,7 @@ func (s *DocumentServer) recordFetcher(ctx context.Context, st *store.Status, si
 	}
 	actor, err := s.db.Actor(ctx, signer.ID)
 	if err != nil {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	inbox := actor.DeliveryInbox()
 	if known, err := s.db.HasFetcher(ctx, st.ID, inbox); known || err != nil {

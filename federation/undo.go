@@ -7,6 +7,7 @@ import (
 	"svc/federation/inbox"
 	"svc/federation/remote"
 	"svc/internal/activity"
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -176,13 +177,13 @@ func (r *Receiver) undoLike(ctx context.Context, actor *store.Account, id store.
 // unfavourite removes a favourite, also of a status that is no longer visible to the actor.
 func (r *Receiver) unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) error {
 	_, err := r.social.Unfavourite(ctx, actor, id)
-	return ignoreNotFound(err)
+	return errs.IgnoreNotFound(err)
 }
 
 // unreblog removes a boost, also of a status that is no longer visible to the actor.
 func (r *Receiver) unreblog(ctx context.Context, actor *store.Account, id store.StatusID) error {
 	_, err := r.social.Unreblog(ctx, actor, id)
-	return ignoreNotFound(err)
+	return errs.IgnoreNotFound(err)
 }
 
 // undoableTypes are the types of activities whose Undo may arrive first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -14,13 +15,13 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		account, err := tx.Account(ctx, id)
 		if err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		if account.DeletedAt != nil {
 			return nil
 		}
 		user, err := tx.User(ctx, id)
-		if err = ignoreNotFound(err); err != nil {
+		if err = errs.IgnoreNotFound(err); err != nil {
 			return err
 		}
 		if err := checkNotLastAdmin(ctx, tx, id); err != nil {

@@ -121,7 +121,7 @@ func hasMoved(ctx context.Context, tx *store.Tx, a *store.Account) (bool, error)
 	}
 	actor, err := tx.Actor(ctx, a.ID)
 	if err != nil {
-		return false, ignoreNotFound(err)
+		return false, errs.IgnoreNotFound(err)
 	}
 	return actor.MovedTo != "", nil
 }
@@ -141,7 +141,7 @@ func (s *Service) moveFollowers(ctx context.Context, w store.MoveFollowers) erro
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		origin, err := tx.Account(ctx, w.OriginID)
 		if err != nil || origin.MovedToID == nil || *origin.MovedToID != w.TargetID {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		follows, err := tx.LocalFollowersAfter(ctx, w.OriginID, w.After, moveBatch)
 		if err != nil || len(follows) == 0 {
@@ -165,7 +165,7 @@ func (s *Service) moveFollower(ctx context.Context, tx *store.Tx, f *store.Follo
 	}
 	user, err := tx.User(ctx, f.FollowerID)
 	if err != nil || !user.AllowFollowingMove || f.FollowerID == target {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	follower, err := tx.Account(ctx, f.FollowerID)
 	if err != nil {

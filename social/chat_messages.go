@@ -160,7 +160,7 @@ func (s *Service) ReceiveChatMessageDelete(ctx context.Context, author *store.Ac
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := tx.ChatMessageByURI(ctx, uri)
 		if err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		if m.AccountID != author.ID {
 			return errs.ErrRecordNotFound

@@ -211,7 +211,7 @@ func (s *Service) incomingParent(ctx context.Context, tx *store.Tx, author *stor
 	}
 	parent, err := tx.Status(ctx, id)
 	if err != nil {
-		return nil, ignoreNotFound(err)
+		return nil, errs.IgnoreNotFound(err)
 	}
 	if parent.Local() {
 		if sees, err := tx.CanSee(ctx, author.ID, parent); !sees || err != nil {

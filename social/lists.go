@@ -196,7 +196,7 @@ func (s *Service) AddToList(ctx context.Context, owner *store.Account, id store.
 
 func addToList(ctx context.Context, tx *store.Tx, l *store.List, id store.AccountID) (added bool, err error) {
 	if _, err := availableAccount(ctx, tx, id); err != nil {
-		return false, ignoreNotFound(err)
+		return false, errs.IgnoreNotFound(err)
 	}
 	if blocked, err := tx.BlockBetween(ctx, l.AccountID, id); blocked || err != nil {
 		return false, err

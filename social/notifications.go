@@ -96,7 +96,7 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 	}
 	relation, err := tx.NotificationRelation(ctx, n.AccountID, n.FromID, thread)
 	if err != nil {
-		return ignoreNotFound(err) // remote account
+		return errs.IgnoreNotFound(err) // remote account
 	}
 	requested := n.Type == store.NotifyPoll || n.Type == store.NotifyStatus // caused by the recipient's own vote or subscription
 	if relation.Blocks || relation.BlockedBy || relation.Unavailable || !relation.Follows && (relation.BlocksDomain || relation.OnlyFromFollowed && !requested) {
@@ -126,7 +126,7 @@ func hidesNotification(ctx context.Context, tx *store.Tx, reader store.AccountID
 	if about.ReblogOfID != nil {
 		original, err := tx.Status(ctx, *about.ReblogOfID)
 		if err != nil {
-			return false, ignoreNotFound(err)
+			return false, errs.IgnoreNotFound(err)
 		}
 		about = original
 	}

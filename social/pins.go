@@ -112,7 +112,7 @@ func (s *Service) SetRemotePins(ctx context.Context, id store.AccountID, pins []
 			if err == nil && st.AccountID == id {
 				err = tx.AddPin(ctx, st)
 			}
-			if err := ignoreNotFound(err); err != nil {
+			if err := errs.IgnoreNotFound(err); err != nil {
 				return err
 			}
 			old = append(old, pin)

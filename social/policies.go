@@ -224,7 +224,7 @@ func (c *Composed) addMention(id store.AccountID) {
 func (s *Service) botFollow(ctx context.Context, w store.BotFollow) error {
 	bot, err := s.db.Account(ctx, w.BotID)
 	if err != nil || bot.Unavailable {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	f, err := s.db.FollowOf(ctx, w.BotID, w.TargetID)
 	if f != nil || err != nil {

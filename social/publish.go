@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -231,11 +230,4 @@ func notifySubscribers(ctx context.Context, tx *store.Tx, st *store.Status) erro
 		}
 	}
 	return nil
-}
-
-func ignoreNotFound(err error) error {
-	if errs.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

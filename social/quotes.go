@@ -152,7 +152,7 @@ func incomingQuoted(ctx context.Context, tx *store.Tx, st *store.Status, id stor
 	}
 	quoted, err := tx.Status(ctx, id)
 	if err != nil {
-		return nil, ignoreNotFound(err)
+		return nil, errs.IgnoreNotFound(err)
 	}
 	if allowed, err := mayQuote(ctx, tx, st, quoted, authorization); !allowed || err != nil {
 		return nil, err

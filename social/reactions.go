@@ -130,7 +130,7 @@ func (s *Service) ReceiveUnreact(ctx context.Context, r *store.Reaction) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, r.StatusID)
 		if err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		return unreact(ctx, tx, st, r)
 	})

@@ -133,7 +133,7 @@ func (s *Service) CancelScheduled(ctx context.Context, owner *store.Account, id 
 func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled) error {
 	row, err := s.db.ScheduledStatus(ctx, w.ScheduledID)
 	if err != nil {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	d, err := ScheduledDraft(row)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled
 func (s *Service) publishDue(ctx context.Context, tx *store.Tx, id store.ScheduledID, d Draft, w *statusText) error {
 	row, err := tx.ScheduledStatus(ctx, id)
 	if err != nil {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	if row.ScheduledAt.Time().After(s.db.Now()) {
 		return nil

@@ -151,7 +151,7 @@ func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string
 		if err == nil {
 			fieldErrors.Add("nickname", "ERR_TAKEN", "has already been taken")
 		}
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func checkEmail(ctx context.Context, r signupReader, g *Registration, fieldError
 		if err == nil {
 			fieldErrors.Add("email", "ERR_TAKEN", "has already been taken")
 		}
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	return nil
 }

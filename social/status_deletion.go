@@ -109,7 +109,7 @@ func (s *Service) expireStatus(ctx context.Context, w store.ExpireStatus) error 
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, w.StatusID)
 		if err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		if st.ExpiresAt == nil || st.ExpiresAt.Time().After(s.db.Now()) {
 			return nil
@@ -153,7 +153,7 @@ func (s *Service) RemoveRemoteStatus(ctx context.Context, id store.StatusID) err
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)
 		if err != nil || st.Local() {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		return removeStatus(ctx, tx, st)
 	})

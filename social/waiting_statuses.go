@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -14,7 +15,7 @@ func (s *Service) LinkWaitingStatuses(ctx context.Context, uri string, id store.
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)
 		if err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		return linkWaitingStatuses(ctx, tx, uri, st)
 	})
@@ -74,7 +75,7 @@ func (s *Service) AddMentions(ctx context.Context, id store.StatusID, accounts [
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)
 		if err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		accounts = slices.DeleteFunc(accounts, func(id store.AccountID) bool { return id == st.AccountID })
 		if err := tx.AddMentions(ctx, st, accounts); err != nil {

@@ -124,7 +124,7 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	}
 	shown, err := h.db.VisibleTo(ctx, st, slices.Collect(maps.Keys(viewers)))
 	if err != nil {
-		return ignoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	if err := h.db.CacheFlags(ctx, st.OriginalID(), shown); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	for _, id := range shown {
 		entity, err := h.entities.Status(ctx, viewers[id].account, st.ID)
 		if err != nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		// The JSON is the same for most viewers, so that one encoding serves them.
 		if text = entity.AppendJSON(text[:0]); n == nil || !bytes.Equal(n.payload, text) {
@@ -188,7 +188,7 @@ func (h *Hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged)
 	if !e.Deleted {
 		row, err := h.db.Announcement(ctx, e.ID)
 		if err != nil || !row.Current(h.now()) {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		payload, err := rest.AppendJSON(nil, h.entities.Announcement(row))
 		if err != nil {
@@ -229,7 +229,7 @@ func (h *Hub) sendToOwner(ctx context.Context, f topic, event string, render fun
 	for _, v := range viewers {
 		entity, err := render(v.account)
 		if err != nil || entity == nil {
-			return ignoreNotFound(err)
+			return errs.IgnoreNotFound(err)
 		}
 		payload, err := rest.AppendJSON(nil, entity)
 		if err != nil {
@@ -272,12 +272,4 @@ func (h *Hub) byViewer(ctx context.Context, targets []target) (map[store.Account
 		viewers[id].targets = append(viewers[id].targets, t)
 	}
 	return viewers, nil
-}
-
-// ignoreNotFound drops the error of a row that was deleted since the event.
-func ignoreNotFound(err error) error {
-	if errs.IsNotFound(err) {
-		return nil
-	}
-	return err
 }
