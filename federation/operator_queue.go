@@ -4,103 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
-	"svc/federation/inbox"
-	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
 )
-
-// Limits of lists for the operator.
-const (
-	maxListedHosts       = 10_000
-	maxListed            = 200
-	maxUnreachableListed = 2000
-	maxCounted           = 1_000_000
-)
-
-// Operator has what the operator asks about federation, and does about it.
-type Operator struct {
-	Host          string
-	AllowLoopback bool
-	disabled      bool
-	fetcher       *remote.Fetcher
-	signers       *remote.Signers
-	local         *LocalObjects
-	inbox         *inbox.Inbox
-	db            *store.DB
-}
-
-// Peer is another server as the operator sees it.
-type Peer struct {
-	Host             string     `json:"host"`
-	Software         string     `json:"software"` // with its version; "": unknown
-	Failures         int        `json:"failures"` // in a row
-	BackoffUntil     *time.Time `json:"rest_until"`
-	UnreachableSince *time.Time `json:"unreachable_since"`
-	LastSuccessAt    *time.Time `json:"last_success_at"`
-	LastError        string     `json:"last_error"`
-	Signature        string     `json:"signature"` // the scheme that it accepts; "": unknown
-	RejectReason     string     `json:"refused"`   // why it is blocked; "": it is not
-}
-
-func (o *Operator) newPeer(h *store.Host) *Peer {
-	p := &Peer{
-		Host: h.Domain, Software: h.Software, Failures: h.Failures, UnreachableSince: timePointer(h.UnreachableSince),
-		LastSuccessAt: timePointer(h.LastSuccessAt), LastError: h.LastError, Signature: h.Signature,
-	}
-	if h.Version != "" {
-		p.Software += " " + h.Version
-	}
-	if until := h.BackoffUntil.Time(); until.After(o.db.Now()) {
-		p.BackoffUntil = &until
-	}
-	if err := o.fetcher.CheckHostPolicy(h.Domain); err != nil {
-		p.RejectReason = err.Error()
-	}
-	return p
-}
-
-func timePointer(t *store.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	at := t.Time()
-	return &at
-}
-
-// PeerQuery selects peers.
-type PeerQuery struct {
-	Unreachable bool   `json:"unreachable"` // only unreachable peers, the longest unreachable first
-	After       string `json:"after"`       // the last host of the page before
-}
-
-// Peers lists the servers that this one has exchanged requests with, by name.
-func (o *Operator) Peers(ctx context.Context, q PeerQuery) ([]*Peer, error) {
-	rows, err := o.db.Hosts(ctx, q.After, maxListed)
-	if q.Unreachable {
-		rows, err = o.db.UnreachableHosts(ctx, maxUnreachableListed)
-	}
-	list := make([]*Peer, 0, len(rows))
-	for _, h := range rows {
-		list = append(list, o.newPeer(h))
-	}
-	return list, err
-}
-
-// UnreachableHosts returns the unreachable hosts and since when.
-func (o *Operator) UnreachableHosts(ctx context.Context) (map[string]store.Time, error) {
-	rows, err := o.db.UnreachableHosts(ctx, maxListedHosts)
-	since := make(map[string]store.Time, len(rows))
-	for _, h := range rows {
-		since[h.Domain] = *h.UnreachableSince
-	}
-	return since, err
-}
 
 // QueueStatus is the state of the queues of deliveries and of incoming activities.
 type QueueStatus struct {
@@ -420,41 +330,4 @@ func (o *Operator) queuedHosts(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts), nil
-}
-
-// Rotation says whose keys are to be replaced.
-type Rotation struct {
-	Name   string `json:"name"`   // nickname of a local account
-	Server bool   `json:"server"` // those of the server's own actors
-}
-
-// RotateKeys gives a local account, or the actors of the server, other keys. It returns their ids.
-func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (made []string, err error) {
-	var accounts []*store.Account
-	if r.Server {
-		for _, path := range []string{remote.FetchActorPath, relayActorPath} {
-			a, err := o.local.serverActor(ctx, path)
-			if err != nil {
-				return nil, err
-			}
-			accounts = append(accounts, a)
-		}
-	} else {
-		a, err := o.db.AccountByName(ctx, strings.TrimPrefix(r.Name, "@"), "")
-		if errs.IsNotFound(err) || err == nil && a.DeletedAt != nil {
-			return nil, errs.NotFound("There is no account %q on this server", r.Name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		accounts = append(accounts, a)
-	}
-	for _, a := range accounts {
-		key, err := o.signers.RotateKeys(ctx, a)
-		if err != nil {
-			return made, err
-		}
-		made = append(made, key.URI)
-	}
-	return made, nil
 }
