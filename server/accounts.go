@@ -121,7 +121,7 @@ func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.UserLists(rows), nil
+	return entity.Map(rows, entity.NewUserList), nil
 }
 
 // accountFavourites returns an account's favourites that the viewer may see, unless the account hides them.

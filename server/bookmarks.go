@@ -87,7 +87,7 @@ func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.BookmarkFolders(rows), nil
+	return entity.Map(rows, h.entities.BookmarkFolder), nil
 }
 
 // folderForm are the parameters of a folder. Nil leaves a member unchanged.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
@@ -60,7 +61,7 @@ func (h *statuses) showSource(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.StatusSource(st), nil
+	return entity.NewStatusSource(st), nil
 }
 
 // maxVersions is how many earlier versions of a status are returned.

@@ -13,9 +13,8 @@ import (
 
 // filters serves the filters of a user, in versions 1 and 2 of the API.
 type filters struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
+	db     *store.DB
+	social *social.Service
 }
 
 func (h *filters) routes() rest.Routes {
@@ -43,7 +42,7 @@ func (h *filters) listFilters(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.WholeFilters(rows), nil
+	return entity.Map(rows, entity.NewFilter), nil
 }
 
 // filterForm are the parameters of a filter.
@@ -124,7 +123,7 @@ func (h *filters) createFilter(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.WholeFilter(f), nil
+	return entity.NewFilter(f), nil
 }
 
 // ownFilter returns the viewer's filter of the path.
@@ -152,7 +151,7 @@ func (h *filters) showFilter(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.WholeFilter(f), nil
+	return entity.NewFilter(f), nil
 }
 
 // updateFilter changes the members of a filter that are sent, and its keywords. Keywords without an id are added.
@@ -165,7 +164,7 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.WholeFilter(f), nil
+	return entity.NewFilter(f), nil
 }
 
 // deleteFilter deletes a filter.
@@ -179,7 +178,7 @@ func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterKeywords(f.Keywords), nil
+	return entity.Map(f.Keywords, entity.NewFilterKeyword), nil
 }
 
 // addFilterKeyword adds a keyword to a filter.
@@ -192,7 +191,7 @@ func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterKeyword(k), nil
+	return entity.NewFilterKeyword(k), nil
 }
 
 // ownKeyword returns the keyword of the path and its filter, which must be the viewer's.
@@ -223,7 +222,7 @@ func (h *filters) showFilterKeyword(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterKeyword(k), nil
+	return entity.NewFilterKeyword(k), nil
 }
 
 // updateFilterKeyword changes the members of a keyword that are sent.
@@ -238,7 +237,7 @@ func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterKeyword(k), nil
+	return entity.NewFilterKeyword(k), nil
 }
 
 // deleteFilterKeyword deletes a keyword.
@@ -252,7 +251,7 @@ func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterStatuses(f.Statuses), nil
+	return entity.Map(f.Statuses, entity.NewFilterStatus), nil
 }
 
 // addFilterStatus adds a status to a filter.
@@ -270,7 +269,7 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterStatus(st), nil
+	return entity.NewFilterStatus(st), nil
 }
 
 func filterStatusParam(r *rest.Request) store.FilterStatusID {
@@ -288,7 +287,7 @@ func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 	for _, f := range rows {
 		for _, st := range f.Statuses {
 			if st.ID == filterStatusParam(r) {
-				return h.entities.FilterStatus(st), nil
+				return entity.NewFilterStatus(st), nil
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"time"
 
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 )
@@ -24,7 +25,7 @@ func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FiltersV1(rows), nil
+	return entity.NewFiltersV1(rows), nil
 }
 
 // bindFilterV1 binds the parameters of a keyword. By default it warns, matches parts of words, and never expires.
@@ -57,7 +58,7 @@ func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterV1(f, f.Keywords[0]), nil
+	return entity.NewFilterV1(f, f.Keywords[0]), nil
 }
 
 // showFilterV1 returns one keyword.
@@ -66,7 +67,7 @@ func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterV1(f, k), nil
+	return entity.NewFilterV1(f, k), nil
 }
 
 // replaceFilterV1 replaces a keyword.
@@ -79,7 +80,7 @@ func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FilterV1(f, k), nil
+	return entity.NewFilterV1(f, k), nil
 }
 
 // deleteFilterV1 deletes a keyword, and its filter if that was its last one.

@@ -17,7 +17,8 @@ import (
 type instance struct {
 	federation *federation.Service
 	settings   *config.Config
-	entities   *entity.Builder
+	documents  *entity.Instance
+	emojis     *entity.CustomEmojis
 	lookup     *lookup
 	baseURL    string
 }
@@ -52,12 +53,12 @@ func (h *instance) routes() rest.Routes {
 
 // showInstance returns the instance in version 1 of the API.
 func (h *instance) showInstance(r *rest.Request) (any, error) {
-	return h.entities.Instance(r.Context())
+	return h.documents.V1(r.Context())
 }
 
 // showInstanceV2 returns the instance in version 2 of the API.
 func (h *instance) showInstanceV2(r *rest.Request) (any, error) {
-	return h.entities.InstanceV2(r.Context())
+	return h.documents.V2(r.Context())
 }
 
 // listPeers lists the hosts of known servers.
@@ -65,7 +66,7 @@ func (h *instance) listPeers(r *rest.Request) (any, error) {
 	if !h.settings.Instance.ListPeers {
 		return nil, errs.ErrRecordNotFound
 	}
-	return h.entities.Peers(r.Context())
+	return h.documents.Peers(r.Context())
 }
 
 // showActivity returns the weekly numbers of statuses, logins and registrations.
@@ -73,15 +74,15 @@ func (h *instance) showActivity(r *rest.Request) (any, error) {
 	if !h.settings.Instance.ShowActivity {
 		return nil, errs.ErrRecordNotFound
 	}
-	return h.entities.Activity(r.Context())
+	return h.documents.Activity(r.Context())
 }
 
 // listCustomEmojis returns all custom emoji.
-func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.entities.CustomEmojis() }
+func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.emojis.List() }
 
 // mapCustomEmojis returns all custom emoji by their shortcodes.
 func (h *instance) mapCustomEmojis(*rest.Request) (any, error) {
-	return h.entities.CustomEmojisByShortcode()
+	return h.emojis.ByShortcode()
 }
 
 const nodeInfoSchema = "http://nodeinfo.diaspora.software/ns/schema/"
@@ -105,7 +106,7 @@ func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 // showNodeInfo returns NodeInfo in one version.
 func (h *instance) showNodeInfo(r *rest.Request) (any, error) {
 	version := r.Param("version")
-	text, err := h.entities.NodeInfo(r.Context(), version)
+	text, err := h.documents.NodeInfo(r.Context(), version)
 	if err != nil {
 		return nil, err
 	}

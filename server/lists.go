@@ -9,10 +9,9 @@ import (
 
 // lists serves the lists of accounts that users make. Their timelines are in timelines.go.
 type lists struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	render   *renderer
+	db     *store.DB
+	social *social.Service
+	render *renderer
 }
 
 func (h *lists) routes() rest.Routes {
@@ -34,7 +33,7 @@ func (h *lists) lists(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.UserLists(rows), nil
+	return entity.Map(rows, entity.NewUserList), nil
 }
 
 // listForm are the parameters of a list. Nil leaves a member unchanged.
@@ -67,7 +66,7 @@ func (h *lists) createList(r *rest.Request) (any, error) {
 	if err := h.social.CreateList(r.Context(), r.Viewer, &l); err != nil {
 		return nil, err
 	}
-	return h.entities.UserList(&l), nil
+	return entity.NewUserList(&l), nil
 }
 
 // ownList returns the viewer's list of the path.
@@ -87,7 +86,7 @@ func (h *lists) showList(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.UserList(l), nil
+	return entity.NewUserList(l), nil
 }
 
 // updateList changes the title and the policies of a list.
@@ -100,7 +99,7 @@ func (h *lists) updateList(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.UserList(l), nil
+	return entity.NewUserList(l), nil
 }
 
 // deleteList deletes a list.

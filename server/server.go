@@ -73,6 +73,7 @@ func New(c Config) *Server {
 	now := func() time.Time { return s.now() }
 	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Log), baseURL: c.Settings.URL().String()}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: now})
+	p.instance = entity.NewInstance(c.Entities)
 	limits := rest.NewLimits(c.Settings.RateLimit)
 	s.Streams = stream.NewHub(stream.Config{
 		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: now,
@@ -100,12 +101,13 @@ func Routes() []rest.RouteInfo { return rest.Describe(parts{}.tables()...) }
 // parts is what New hands to the resources.
 type parts struct {
 	Config
-	oauth   *oauth.Service
-	streams *stream.Hub
-	push    *stream.Push
-	pages   *web.Pages
-	health  *healthChecker
-	baseURL string
+	oauth    *oauth.Service
+	streams  *stream.Hub
+	push     *stream.Push
+	pages    *web.Pages
+	health   *healthChecker
+	instance *entity.Instance
+	baseURL  string
 }
 
 // tables returns the route tables of all resources. They are the same for empty parts.
@@ -116,7 +118,8 @@ func (c parts) tables() []rest.Routes {
 	accounts := &accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
 	profile := &profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}
 	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
-	filters := &filters{db: c.DB, social: c.Social, entities: c.Entities}
+	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
+	filters := &filters{db: c.DB, social: c.Social}
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Federation: c.Federation}).Routes()...), []rest.Routes{
 		(&homePage{settings: c.Settings, pages: c.pages}).routes(),
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
@@ -131,7 +134,7 @@ func (c parts) tables() []rest.Routes {
 		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
 		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
-		(&lists{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
+		(&lists{db: c.DB, social: c.Social, render: render}).routes(),
 		statuses.routes(),
 		statuses.editRoutes(),
 		statuses.threadRoutes(),
@@ -157,7 +160,7 @@ func (c parts) tables() []rest.Routes {
 		(&files{fallback: c.Fallback, staticDir: c.StaticDir}).routes(),
 		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
-		(&instance{federation: c.Federation, settings: c.Settings, entities: c.Entities, lookup: lookup, baseURL: c.baseURL}).routes(),
+		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup, baseURL: c.baseURL}).routes(),
 		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, log: c.Log}).routes(),
 		(&interactions{settings: c.Settings, db: c.DB, social: c.Social, entities: c.Entities, oauth: c.oauth, pages: c.pages, resolve: c.Resolve, lookup: lookup, baseURL: c.baseURL}).routes(),
 		(&setupPage{db: c.DB, social: c.Social, oauth: c.oauth, keys: c.Keys, pages: c.pages}).routes(),

@@ -88,8 +88,8 @@ func (b *Builder) movedTo(ctx context.Context, rows ...*store.Account) (map[stor
 	return moved, nil
 }
 
-func (b *Builder) renderAccount(row *store.Account, members *accountMembers, extension *accountExtension) (*accountDocument, error) {
-	json, err := b.extended(members, extension)
+func (r *renderer) renderAccount(row *store.Account, members *accountMembers, extension *accountExtension) (*accountDocument, error) {
+	json, err := r.extended(members, extension)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 }
 
 // accountMembers returns the members that are the same for every viewer. user is nil for remote accounts.
-func (b *Builder) accountMembers(row *store.Account, user *store.User) (*accountMembers, *accountExtension) {
+func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accountMembers, *accountExtension) {
 	m := &accountMembers{
 		ID:           row.ID,
 		Username:     row.Nickname,
@@ -116,19 +116,19 @@ func (b *Builder) accountMembers(row *store.Account, user *store.User) (*account
 		Note:         row.Note,
 		URL:          row.URL,
 		URI:          row.URI,
-		Avatar:       b.picture(row.Avatar, standardAvatar),
-		Header:       b.picture(row.Header, "/images/banner.png"),
+		Avatar:       r.picture(row.Avatar, standardAvatar),
+		Header:       r.picture(row.Header, "/images/banner.png"),
 		Fields:       row.Fields.V,
 	}
 	if row.Local() {
-		m.FQN = row.Nickname + "@" + b.Domain
+		m.FQN = row.Nickname + "@" + r.Domain
 	}
 	m.AvatarStatic, m.HeaderStatic = m.Avatar, m.Header
 	if row.AvatarStatic != "" {
-		m.AvatarStatic = b.picture(row.AvatarStatic, "")
+		m.AvatarStatic = r.picture(row.AvatarStatic, "")
 	}
 	if row.HeaderStatic != "" {
-		m.HeaderStatic = b.picture(row.HeaderStatic, "")
+		m.HeaderStatic = r.picture(row.HeaderStatic, "")
 	}
 	if m.Fields == nil {
 		m.Fields = []store.Field{}
@@ -137,7 +137,7 @@ func (b *Builder) accountMembers(row *store.Account, user *store.User) (*account
 	for _, f := range row.Fields.V {
 		texts = append(texts, f.Name, f.Value)
 	}
-	m.Emojis = b.emojisFor(row.Local(), row.Emojis.V, texts...)
+	m.Emojis = r.emojisFor(row.Local(), row.Emojis.V, texts...)
 
 	x := &accountExtension{
 		APID:                row.URI,
@@ -155,8 +155,8 @@ func (b *Builder) accountMembers(row *store.Account, user *store.User) (*account
 	if row.ShowBirthday {
 		x.Birthday = row.Birthday
 	}
-	x.BackgroundImage = b.Picture(row.Background)
-	m.Source = b.source(row, user)
+	x.BackgroundImage = r.Picture(row.Background)
+	m.Source = r.source(row, user)
 	if user != nil {
 		x.IsConfirmed, x.ConfirmationPending = user.ConfirmedAt != nil, user.ConfirmedAt == nil
 		x.IsActive = user.DeactivatedAt == nil
@@ -171,29 +171,29 @@ func (b *Builder) accountMembers(row *store.Account, user *store.User) (*account
 const standardAvatar = "/images/avi.png"
 
 // picture returns the URL of a profile picture: of a local file, of the proxy for a remote one, or of the standard one for "".
-func (b *Builder) picture(name, standard string) string {
+func (r *renderer) picture(name, standard string) string {
 	switch {
 	case name == "":
-		return b.BaseURL + standard
+		return r.BaseURL + standard
 	case len(name) > 8 && (name[:7] == "http://" || name[:8] == "https://"):
-		return b.proxied(name)
+		return r.proxied(name)
 	}
-	return b.MediaURL + name
+	return r.MediaURL + name
 }
 
 // Avatar returns the URL of an account's avatar that is not animated.
-func (b *Builder) Avatar(a *store.Account) string {
+func (r *renderer) Avatar(a *store.Account) string {
 	if a.AvatarStatic != "" {
-		return b.picture(a.AvatarStatic, "")
+		return r.picture(a.AvatarStatic, "")
 	}
-	return b.picture(a.Avatar, standardAvatar)
+	return r.picture(a.Avatar, standardAvatar)
 }
 
 // Picture returns the URL of a profile picture, nil if the account has none.
-func (b *Builder) Picture(name string) *string {
+func (r *renderer) Picture(name string) *string {
 	if name == "" {
 		return nil
 	}
-	url := b.picture(name, "")
+	url := r.picture(name, "")
 	return &url
 }

@@ -50,11 +50,11 @@ func (b *Builder) Announcements(ctx context.Context, viewer *store.Account) ([]*
 }
 
 // Announcement renders an unread announcement.
-func (b *Builder) Announcement(row *store.Announcement) *Announcement {
+func (r *renderer) Announcement(row *store.Announcement) *Announcement {
 	a := &Announcement{
 		ID: row.ID, Content: row.Content, StartsAt: row.StartsAt, EndsAt: row.EndsAt, AllDay: row.AllDay,
 		PublishedAt: store.At(row.ID.Time()), UpdatedAt: row.UpdatedAt,
-		Mentions: []Mention{}, Statuses: []object{}, Tags: []StatusTag{}, Emojis: b.localEmojis(row.Content), Reactions: []object{},
+		Mentions: []Mention{}, Statuses: []object{}, Tags: []StatusTag{}, Emojis: r.localEmojis(row.Content), Reactions: []object{},
 	}
 	if row.StartsAt != nil {
 		a.PublishedAt = max(a.PublishedAt, *row.StartsAt)

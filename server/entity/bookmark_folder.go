@@ -15,23 +15,14 @@ type BookmarkFolder struct {
 }
 
 // BookmarkFolder renders a folder for its owner.
-func (b *Builder) BookmarkFolder(f *store.BookmarkFolder) BookmarkFolder {
+func (r *renderer) BookmarkFolder(f *store.BookmarkFolder) BookmarkFolder {
 	e := BookmarkFolder{ID: f.ID, Name: f.Name}
 	if f.Emoji != "" {
 		e.Emoji = &f.Emoji
 	}
-	if custom := b.emojis.Find(strings.Trim(f.Emoji, ":")); custom != nil {
-		url := b.BaseURL + custom.Path
+	if custom := r.emojis.Find(strings.Trim(f.Emoji, ":")); custom != nil {
+		url := r.BaseURL + custom.Path
 		e.EmojiURL = &url
 	}
 	return e
-}
-
-// BookmarkFolders renders folders for their owner.
-func (b *Builder) BookmarkFolders(rows []*store.BookmarkFolder) []BookmarkFolder {
-	list := make([]BookmarkFolder, 0, len(rows))
-	for _, f := range rows {
-		list = append(list, b.BookmarkFolder(f))
-	}
-	return list
 }

@@ -81,8 +81,8 @@ type feedAccess struct {
 	Remote string `json:"remote"`
 }
 
-func (b *Builder) configuration() configuration {
-	c, polls := b.Settings, b.pollLimits()
+func (i *Instance) configuration() configuration {
+	c, polls := i.Settings, i.pollLimits()
 	feeds := feedAccess{"public", "public"}
 	if !c.Instance.Public {
 		feeds = feedAccess{"authenticated", "authenticated"}
@@ -110,8 +110,8 @@ func (b *Builder) configuration() configuration {
 		Polls:           configurationPolls{polls.MaxOptions, polls.MaxOptionChars, polls.MinExpiration, polls.MaxExpiration},
 		TimelinesAccess: timelinesAccess{feeds, feeds, feedAccess{"disabled", "disabled"}},
 	}
-	if b.VAPIDPublicKey != "" {
-		conf.VAPID = &configurationVAPID{b.VAPIDPublicKey}
+	if i.VAPIDPublicKey != "" {
+		conf.VAPID = &configurationVAPID{i.VAPIDPublicKey}
 	}
 	return conf
 }

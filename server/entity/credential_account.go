@@ -53,13 +53,13 @@ type sourceExtension struct {
 }
 
 // source returns the members of a source that are the same for every viewer.
-func (b *Builder) source(row *store.Account, user *store.User) any {
+func (r *renderer) source(row *store.Account, user *store.User) any {
 	s := Source{Note: text.HTMLToText(row.Note), Fields: []store.Field{}}
 	if user != nil {
 		s.Note = user.Note
 		s.Fields = append(s.Fields, user.Fields.V...)
 	}
-	o, err := b.extended(s, sourceExtension{Discoverable: row.Discoverable, ActorType: row.ActorType})
+	o, err := r.extended(s, sourceExtension{Discoverable: row.Discoverable, ActorType: row.ActorType})
 	if err != nil {
 		return nil
 	}

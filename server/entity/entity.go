@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"sync/atomic"
 
 	"svc/emoji"
 	"svc/internal/cache"
@@ -40,16 +39,32 @@ type Config struct {
 	Federation     map[string]any // what is public about federation; nil: only whether it is enabled
 }
 
+// FromSettings returns the Config of the settings.
+func FromSettings(c *config.Config) Config {
+	base := c.URL().String()
+	return Config{
+		Name:       c.API.Name,
+		BaseURL:    base,
+		Domain:     c.Host(),
+		MediaURL:   base + "/media/",
+		CacheBytes: int(c.Cache.RenderedBytes),
+		Settings:   c,
+	}
+}
+
+// renderer renders single rows. It needs neither the database nor the caches.
+type renderer struct {
+	Config
+	emojis *emoji.Packs
+}
+
 // Builder builds entities. Its methods may be called from any goroutine.
 type Builder struct {
-	Config
-	db           *store.DB
-	emojis       *emoji.Packs
-	accounts     *cache.Cache[store.AccountID, Account]
-	statuses     *cache.Cache[store.StatusID, *cachedStatus]
-	apps         *cache.Cache[store.AppID, *Application]
-	instance     instanceCache
-	customEmojis atomic.Pointer[renderedEmojis]
+	renderer
+	db       *store.DB
+	accounts *cache.Cache[store.AccountID, Account]
+	statuses *cache.Cache[store.StatusID, *cachedStatus]
+	apps     *cache.Cache[store.AppID, *Application]
 }
 
 // appCacheBytes bounds the cache of the apps of statuses to some hundred.
@@ -61,9 +76,8 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 		c.Version = "0.0.0"
 	}
 	b := &Builder{
-		Config:   c,
+		renderer: renderer{c, emojis},
 		db:       db,
-		emojis:   emojis,
 		accounts: cache.NewWeighted[store.AccountID](c.CacheBytes/4, Account.size),
 		statuses: cache.NewWeighted[store.StatusID](c.CacheBytes/4*3, (*cachedStatus).size),
 		apps:     cache.NewWeighted[store.AppID](appCacheBytes, (*Application).size),
@@ -85,19 +99,16 @@ func (b *Builder) invalidate(events []store.Event) {
 		}
 		b.accounts.Drop(c.Accounts...)
 		b.statuses.Drop(c.Statuses...)
-		b.invalidateInstance(c.Accounts)
 		for id, counters := range c.Counters {
 			b.accounts.Replace(id, func(a Account) Account { return a.withCounters(counters) })
-			b.invalidateInstance([]store.AccountID{id})
 		}
 	}
 }
 
-// InvalidateAll drops everything, for changes outside of the database: emoji, settings.
+// InvalidateAll drops all rendered entities.
 func (b *Builder) InvalidateAll() {
 	b.accounts.Clear()
 	b.statuses.Clear()
-	b.instance.documents.Drop()
 }
 
 // Appender is an entity that renders itself.
@@ -133,7 +144,7 @@ func (o object) AppendJSON(dst []byte) []byte { return append(dst, o...) }
 func (o object) MarshalJSON() ([]byte, error) { return o, nil }
 
 // extended returns the object of base with one more member: the extension, under the name of the service.
-func (b *Builder) extended(base, extension any) (object, error) {
+func (r *renderer) extended(base, extension any) (object, error) {
 	members, err := marshalMembers(base)
 	if err != nil {
 		return nil, err
@@ -143,15 +154,15 @@ func (b *Builder) extended(base, extension any) (object, error) {
 		return nil, err
 	}
 	dst := append([]byte{'{'}, members...)
-	dst = b.appendName(append(dst, ','))
+	dst = r.appendName(append(dst, ','))
 	dst = append(dst, more...)
 	return append(dst, '}'), nil
 }
 
 // appendName appends the name of the service as a key.
-func (b *Builder) appendName(dst []byte) []byte {
+func (r *renderer) appendName(dst []byte) []byte {
 	dst = append(dst, '"')
-	dst = append(dst, b.Name...)
+	dst = append(dst, r.Name...)
 	return append(dst, `":`...)
 }
 
@@ -208,6 +219,15 @@ func idOf(viewer *store.Account) store.AccountID {
 		return 0
 	}
 	return viewer.ID
+}
+
+// Map renders rows.
+func Map[R, E any](rows []R, render func(R) E) []E {
+	list := make([]E, 0, len(rows))
+	for _, row := range rows {
+		list = append(list, render(row))
+	}
+	return list
 }
 
 // orEmpty returns an empty list for nil, so that its JSON is [].

@@ -82,34 +82,34 @@ type nodeFields struct {
 	ValueLength     int `json:"valueLength"`
 }
 
-func (b *Builder) nodeInfo(version string, f stats, staff []*store.Account) (object, error) {
-	c := b.Settings
+func (i *Instance) nodeInfo(version string, f stats, staff []*store.Account) (object, error) {
+	c := i.Settings
 	staffAccounts := []string{}
 	for _, a := range staff {
 		staffAccounts = append(staffAccounts, a.URI)
 	}
 	return marshal(nodeInfo{
 		Version:           version,
-		Software:          nodeSoftware{strings.ReplaceAll(strings.ToLower(b.Name), "_", "-"), b.Version}, // the schema knows no _
+		Software:          nodeSoftware{strings.ReplaceAll(strings.ToLower(i.Name), "_", "-"), i.Version}, // the schema knows no _
 		Protocols:         []string{"activitypub"},
 		Services:          nodeServices{[]string{}, []string{}},
 		OpenRegistrations: c.Instance.RegistrationsOpen,
 		Usage:             nodeUsage{nodeUsers{f.Users, f.ActiveMonth, f.ActiveHalfYear}, f.Statuses - f.Reblogs},
 		Metadata: nodeInfoMetadata{
 			NodeName:                  c.Instance.Name,
-			NodeDescription:           b.shortDescription(),
+			NodeDescription:           i.shortDescription(),
 			Upstream:                  upstream{referenceProduct},
 			Private:                   !c.Instance.Public,
 			StaffAccounts:             staffAccounts,
-			Federation:                b.federation(),
-			PollLimits:                b.pollLimits(),
+			Federation:                i.federation(),
+			PollLimits:                i.pollLimits(),
 			PostFormats:               c.Statuses.AllowedFormats,
 			UploadLimits:              uploadLimits{c.Media.UploadLimit, c.Media.AvatarLimit, c.Media.BannerLimit, c.Media.BackgroundLimit},
-			FieldsLimits:              nodeFields(b.fieldsLimits()),
+			FieldsLimits:              nodeFields(i.fieldsLimits()),
 			AccountActivationRequired: c.Instance.AccountActivationRequired,
 			InvitesEnabled:            c.Instance.InvitesEnabled,
 			MailerEnabled:             c.Mail.Enabled,
-			Features:                  b.features(),
+			Features:                  i.features(),
 			RestrictedNicknames:       append([]string{}, c.Accounts.RestrictedNicknames...),
 			SkipThreadContainment:     true,
 		},

@@ -73,18 +73,18 @@ func (n *Notification) appendEmoji(dst []byte) []byte {
 func (n *Notification) MarshalJSON() ([]byte, error) { return n.AppendJSON(nil), nil }
 
 // NotificationType returns the name of a type. Types beyond the reference API are prefixed with the name of the service.
-func (b *Builder) NotificationType(t store.NotificationType) string {
+func (r *renderer) NotificationType(t store.NotificationType) string {
 	switch t {
 	case store.NotifyEmojiReaction, store.NotifyChatMention, store.NotifyReport:
-		return b.Name + ":" + string(t)
+		return r.Name + ":" + string(t)
 	}
 	return string(t)
 }
 
 // ParseNotificationType reads the name of a type.
-func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bool) {
+func (r *renderer) ParseNotificationType(name string) (store.NotificationType, bool) {
 	for _, t := range store.NotificationTypes {
-		if b.NotificationType(t) == name {
+		if r.NotificationType(t) == name {
 			return t, true
 		}
 	}
@@ -184,32 +184,4 @@ func reportID(n *store.Notification) store.ReportID {
 	var id store.ReportID
 	id.UnmarshalText([]byte(n.Detail)) // 0, an unknown report, if it is no id
 	return id
-}
-
-// Marker is the position up to which a user has read a timeline.
-type Marker struct {
-	LastReadID string     `json:"last_read_id"`
-	Version    int        `json:"version"`
-	UpdatedAt  store.Time `json:"updated_at"`
-}
-
-type markerExtension struct {
-	UnreadCount int `json:"unread_count"`
-}
-
-// Markers renders markers by timeline. unread is the number of unread notifications.
-func (b *Builder) Markers(markers []*store.Marker, unread int) (map[string]any, error) {
-	m := make(map[string]any, len(markers))
-	for _, row := range markers {
-		last := strconv.FormatInt(row.LastReadID, 10)
-		if row.Timeline == "home" {
-			last = store.StatusID(row.LastReadID).String()
-		}
-		o, err := b.extended(Marker{last, row.Version, row.UpdatedAt}, markerExtension{unread})
-		if err != nil {
-			return nil, err
-		}
-		m[row.Timeline] = o
-	}
-	return m, nil
 }

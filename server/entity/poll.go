@@ -95,15 +95,15 @@ func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[stor
 }
 
 // renderPoll renders the poll of a status. A poll without an id belongs to a preview.
-func (b *Builder) renderPoll(p *store.Poll, of *store.Status) (*cachedPoll, error) {
+func (r *renderer) renderPoll(p *store.Poll, of *store.Status) (*cachedPoll, error) {
 	members := pollMembers{
 		ID: p.ID.String(), ExpiresAt: p.ExpiresAt, Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount,
-		Emojis: b.emojisFor(of.Local(), of.Emojis.V, p.Titles()...),
+		Emojis: r.emojisFor(of.Local(), of.Emojis.V, p.Titles()...),
 	}
 	if p.ID == 0 {
-		members.ID = b.Name + ":fakeid"
+		members.ID = r.Name + ":fakeid"
 	}
-	json, err := b.extended(members, pollExtension{})
+	json, err := r.extended(members, pollExtension{})
 	if err != nil {
 		return nil, err
 	}

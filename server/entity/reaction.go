@@ -47,13 +47,13 @@ func (b *Builder) loadReactions(ctx context.Context, ids []store.StatusID) (map[
 
 // reactionPicture returns the address of the picture of a custom emoji, nil for a unicode one. That of one of this server is where
 // its pack has it now, if one still does.
-func (b *Builder) reactionPicture(c store.ReactionCount) *string {
+func (r *renderer) reactionPicture(c store.ReactionCount) *string {
 	if strings.Contains(c.Emoji, "@") {
-		url := b.proxied(c.URL)
+		url := r.proxied(c.URL)
 		return &url
 	}
-	if e := b.emojis.Find(c.Emoji); e != nil {
-		url := b.BaseURL + e.Path
+	if e := r.emojis.Find(c.Emoji); e != nil {
+		url := r.BaseURL + e.Path
 		return &url
 	}
 	return nil

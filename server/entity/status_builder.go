@@ -148,24 +148,24 @@ func (b *Builder) loadReferences(ctx context.Context, p *statusParts) error {
 	return err
 }
 
-func (b *Builder) addTags(tags []store.StatusTag, p *statusParts) {
+func (r *renderer) addTags(tags []store.StatusTag, p *statusParts) {
 	for _, t := range tags {
-		p.tags[t.StatusID] = append(p.tags[t.StatusID], StatusTag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
+		p.tags[t.StatusID] = append(p.tags[t.StatusID], StatusTag{Name: t.Name, URL: text.TagURL(r.BaseURL, t.Name)})
 	}
 }
 
 // addMedia adds attachments.
-func (b *Builder) addMedia(media []*store.Media, p *statusParts) error {
+func (r *renderer) addMedia(media []*store.Media, p *statusParts) error {
 	for _, m := range media {
-		if err := b.addAttachment(m, *m.StatusID, p); err != nil {
+		if err := r.addAttachment(m, *m.StatusID, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Builder) addAttachment(m *store.Media, to store.StatusID, p *statusParts) error {
-	o, err := b.attachment(m)
+func (r *renderer) addAttachment(m *store.Media, to store.StatusID, p *statusParts) error {
+	o, err := r.attachment(m)
 	p.media[to] = append(p.media[to], o)
 	if m.Description != "" {
 		p.mediaTexts[to] = append(p.mediaTexts[to], m.Description)
@@ -219,34 +219,15 @@ func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[st
 	return byID(rows, func(s *store.Status) store.StatusID { return s.ID }), err
 }
 
-// loadApps loads the apps of statuses. The name of an app never changes.
-func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
-	apps := make(map[store.AppID]*Application)
-	missing, generation := b.apps.GetAll(unique(ids), apps)
-	if len(missing) == 0 {
-		return apps, nil
-	}
-	rows, err := b.db.Apps(ctx, missing)
-	for _, row := range rows {
-		a := &Application{Name: row.Name}
-		if row.Website != "" {
-			a.Website = &row.Website
-		}
-		apps[row.ID] = a
-		b.apps.Put(row.ID, a, generation)
-	}
-	return apps, err
-}
-
-func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*cachedStatus, error) {
+func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatus, error) {
 	s := &cachedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
 		quoteOfID: row.QuoteOfID, reactions: p.reactions[row.ID],
 	}
 	plain := text.HTMLToText(row.Content)
-	extension := b.statusExtension(row, p, plain)
-	json, err := b.extended(b.statusMembers(row, p), extension)
+	extension := r.statusExtension(row, p, plain)
+	json, err := r.extended(r.statusMembers(row, p), extension)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +269,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*cachedStatus
 }
 
 // statusMembers returns the cached members of a status. A preview, which has no id, gets the ids that clients know for previews.
-func (b *Builder) statusMembers(row *store.Status, p *statusParts) *statusMembers {
+func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembers {
 	m := &statusMembers{
 		ID:                 row.ID.String(),
 		URI:                row.URI,
@@ -305,10 +286,10 @@ func (b *Builder) statusMembers(row *store.Status, p *statusParts) *statusMember
 		MediaAttachments:   orEmpty(p.media[row.ID]),
 		Mentions:           orEmpty(p.mentions[row.ID]),
 		Tags:               orEmpty(p.tags[row.ID]),
-		Emojis:             b.emojisFor(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
+		Emojis:             r.emojisFor(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
 	}
 	if row.ID == 0 {
-		m.ID, m.URI = b.Name+":fakeid", b.Name+":fake_object_id"
+		m.ID, m.URI = r.Name+":fakeid", r.Name+":fake_object_id"
 	}
 	if row.URL != "" {
 		m.URL = &row.URL
@@ -325,7 +306,7 @@ func (b *Builder) statusMembers(row *store.Status, p *statusParts) *statusMember
 	return m
 }
 
-func (b *Builder) statusExtension(row *store.Status, p *statusParts, plain string) *statusExtension {
+func (r *renderer) statusExtension(row *store.Status, p *statusParts, plain string) *statusExtension {
 	x := &statusExtension{
 		QuotesCount: row.QuotesCount,
 		Content:     map[string]string{"text/plain": plain},

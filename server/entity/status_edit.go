@@ -94,8 +94,8 @@ type StatusSource struct {
 	ContentType string         `json:"content_type"`
 }
 
-// StatusSource returns the source text of a status. For a remote one it is the content as plain text.
-func (b *Builder) StatusSource(st *store.Status) StatusSource {
+// NewStatusSource returns the source text of a status. For a remote one it is the content as plain text.
+func NewStatusSource(st *store.Status) StatusSource {
 	s := StatusSource{ID: st.ID, Text: st.Text, SpoilerText: st.SpoilerText, ContentType: st.ContentType}
 	if st.Text == "" && !st.Local() {
 		s.Text, s.ContentType = text.HTMLToText(st.Content), string(text.PlainText)

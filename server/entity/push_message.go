@@ -3,40 +3,11 @@ package entity
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"svc/internal/text"
 	"svc/store"
 )
-
-// PushSubscription is a subscription to push messages, for its owner.
-type PushSubscription struct {
-	ID        string           `json:"id"`
-	Endpoint  string           `json:"endpoint"`
-	Alerts    map[string]bool  `json:"alerts"`
-	ServerKey string           `json:"server_key"`
-	Policy    store.PushPolicy `json:"policy"`
-	Standard  bool             `json:"standard"`
-}
-
-// PushSubscription renders a subscription. It lists all alerts, on and off, because clients expect them.
-func (b *Builder) PushSubscription(p *store.PushSubscription) PushSubscription {
-	alerts := make(map[string]bool)
-	for _, t := range PushAlerts {
-		alerts[b.NotificationType(t)] = store.PushSubscriber{Alerts: p.Alerts}.Wants(t)
-	}
-	return PushSubscription{
-		ID: strconv.FormatInt(int64(p.ID), 10), Endpoint: p.Endpoint, Alerts: alerts, ServerKey: b.VAPIDPublicKey,
-		Policy: p.Policy, Standard: p.Standard,
-	}
-}
-
-// PushAlerts are the types of notifications that can be sent as push messages.
-var PushAlerts = []store.NotificationType{
-	store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyPoll,
-	store.NotifyMove, store.NotifyStatus, store.NotifyUpdate, store.NotifyEmojiReaction, store.NotifyChatMention,
-}
 
 // pushMessage is the content of a push message. Apps expect the id of the notification as a number.
 type pushMessage struct {
@@ -107,11 +78,11 @@ func (b *Builder) PushMessage(ctx context.Context, reader *store.Account, user *
 
 // pushIcon returns the URL of an account's avatar, always on this server, because some apps take from it which server sent the
 // message.
-func (b *Builder) pushIcon(a *store.Account) string {
-	if icon := b.Avatar(a); strings.HasPrefix(icon, b.BaseURL+"/") {
+func (r *renderer) pushIcon(a *store.Account) string {
+	if icon := r.Avatar(a); strings.HasPrefix(icon, r.BaseURL+"/") {
 		return icon
 	}
-	return b.BaseURL + standardAvatar
+	return r.BaseURL + standardAvatar
 }
 
 // pushSubject is the status or the chat message of a notification.

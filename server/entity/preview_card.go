@@ -65,9 +65,9 @@ func (b *Builder) loadCards(ctx context.Context, p *statusParts) error {
 	return b.addCards(rows, p)
 }
 
-func (b *Builder) addCards(rows []*store.Card, p *statusParts) error {
+func (r *renderer) addCards(rows []*store.Card, p *statusParts) error {
 	for _, row := range rows {
-		card, err := b.card(row)
+		card, err := r.card(row)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (b *Builder) addCards(rows []*store.Card, p *statusParts) error {
 }
 
 // card renders a card. It returns nil for an empty one.
-func (b *Builder) card(row *store.Card) (*object, error) {
+func (r *renderer) card(row *store.Card) (*object, error) {
 	c := row.Card
 	at, err := url.Parse(c.URL)
 	if c.Empty() || err != nil {
@@ -89,10 +89,10 @@ func (b *Builder) card(row *store.Card) (*object, error) {
 	}
 	var picture *string
 	if c.Image != "" {
-		shown := b.proxied(c.Image)
+		shown := r.proxied(c.Image)
 		picture = &shown
 	}
-	o, err := b.extended(cardMembers{
+	o, err := r.extended(cardMembers{
 		URL: c.URL, Title: c.Title, Description: c.Description, Type: "link",
 		ProviderName: at.Hostname(), ProviderURL: (&url.URL{Scheme: at.Scheme, Host: at.Host}).String(),
 		Width: c.Width, Height: c.Height, Image: picture, ImageDescription: c.ImageDescription,

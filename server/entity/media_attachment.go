@@ -18,11 +18,11 @@ type attachmentExtension struct {
 }
 
 // Attachment renders an upload or a remote attachment.
-func (b *Builder) Attachment(m *store.Media) (any, error) { return b.attachment(m) }
+func (r *renderer) Attachment(m *store.Media) (any, error) { return r.attachment(m) }
 
-func (b *Builder) attachment(m *store.Media) (object, error) {
+func (r *renderer) attachment(m *store.Media) (object, error) {
 	a := attachmentMembers{ID: m.ID, Type: m.Type}
-	file, preview := b.MediaFile(m)
+	file, preview := r.MediaFile(m)
 	a.URL, a.TextURL = file, file
 	if m.File == "" {
 		a.RemoteURL = &m.RemoteURL
@@ -33,26 +33,26 @@ func (b *Builder) attachment(m *store.Media) (object, error) {
 	if m.Description != "" {
 		a.Description = &m.Description
 	}
-	return b.extended(a, attachmentExtension{m.Mime})
+	return r.extended(a, attachmentExtension{m.Mime})
 }
 
 // proxied returns the URL of a remote file at the media proxy, "" for "". All remote media URLs go through it.
-func (b *Builder) proxied(address string) string {
-	if b.ProxyURL == nil || address == "" {
+func (r *renderer) proxied(address string) string {
+	if r.ProxyURL == nil || address == "" {
 		return address
 	}
-	return b.ProxyURL(address)
+	return r.ProxyURL(address)
 }
 
 // MediaFile returns the URLs of an attachment's file and of its preview.
-func (b *Builder) MediaFile(m *store.Media) (file, preview string) {
+func (r *renderer) MediaFile(m *store.Media) (file, preview string) {
 	if m.File == "" {
-		file = b.proxied(m.RemoteURL)
+		file = r.proxied(m.RemoteURL)
 		return file, file
 	}
-	file = b.MediaURL + m.File
+	file = r.MediaURL + m.File
 	if m.Thumbnail != "" {
-		return file, b.MediaURL + m.Thumbnail
+		return file, r.MediaURL + m.Thumbnail
 	}
 	return file, file
 }

@@ -1,8 +1,8 @@
 package entity
 
 import (
+	"context"
 	"strconv"
-	"time"
 
 	"svc/internal/cache"
 	"svc/store"
@@ -19,6 +19,25 @@ func (a *Application) size() int {
 		return cache.EntryBytes + len(a.Name)
 	}
 	return cache.EntryBytes + len(a.Name) + len(*a.Website)
+}
+
+// loadApps loads the apps of statuses. The name of an app never changes.
+func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
+	apps := make(map[store.AppID]*Application)
+	missing, generation := b.apps.GetAll(unique(ids), apps)
+	if len(missing) == 0 {
+		return apps, nil
+	}
+	rows, err := b.db.Apps(ctx, missing)
+	for _, row := range rows {
+		a := &Application{Name: row.Name}
+		if row.Website != "" {
+			a.Website = &row.Website
+		}
+		apps[row.ID] = a
+		b.apps.Put(row.ID, a, generation)
+	}
+	return apps, err
 }
 
 // App is an OAuth app for other users.
@@ -59,40 +78,4 @@ type CredentialApp struct {
 	OwnApp
 	ClientSecret          string `json:"client_secret"`
 	ClientSecretExpiresAt int    `json:"client_secret_expires_at"` // 0: never
-}
-
-// Token is the answer to a token request.
-type Token struct {
-	ID           store.TokenID `json:"id"`
-	AccessToken  string        `json:"access_token"`
-	TokenType    string        `json:"token_type"`
-	Scope        string        `json:"scope"`
-	CreatedAt    int64         `json:"created_at"` // Unix seconds
-	ExpiresIn    int64         `json:"expires_in,omitempty"`
-	RefreshToken string        `json:"refresh_token,omitempty"`
-	Me           string        `json:"me,omitempty"` // ActivityPub id of the account; "": an app's own token
-}
-
-// NewToken renders a token. lifetime is 0 for one that never expires, account nil for an app's own.
-func NewToken(t *store.Token, access, refresh string, lifetime time.Duration, account *store.Account) Token {
-	e := Token{
-		ID:           t.ID,
-		AccessToken:  access,
-		TokenType:    "Bearer",
-		Scope:        t.Scopes.String(),
-		CreatedAt:    t.CreatedAt.Time().Unix(),
-		ExpiresIn:    int64(lifetime.Seconds()),
-		RefreshToken: refresh,
-	}
-	if account != nil {
-		e.Me = account.URI
-	}
-	return e
-}
-
-// Session is a token for its owner, in the list of sessions.
-type Session struct {
-	ID         store.TokenID `json:"id"`
-	AppName    string        `json:"app_name"`
-	ValidUntil store.Time    `json:"valid_until"`
 }

@@ -14,7 +14,7 @@ type filtered struct {
 
 // FilterResult is a filter that matches a status, and why. The filter comes without its keywords and statuses (client API 3.15).
 type FilterResult struct {
-	Filter         Filter           `json:"filter"`
+	Filter         filterMembers    `json:"filter"`
 	KeywordMatches []string         `json:"keyword_matches"`
 	StatusMatches  []store.StatusID `json:"status_matches"`
 }
@@ -35,7 +35,7 @@ func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, origin
 		}
 		results := make([]FilterResult, 0, len(matches))
 		for _, m := range matches {
-			results = append(results, FilterResult{b.filter(m.Filter), orEmpty(m.Keywords), orEmpty(m.Statuses)})
+			results = append(results, FilterResult{newFilterMembers(m.Filter), orEmpty(m.Keywords), orEmpty(m.Statuses)})
 		}
 		rendered, err := marshal(results)
 		if err != nil {

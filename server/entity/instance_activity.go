@@ -20,9 +20,9 @@ type weekActivity struct {
 }
 
 // Activity returns the activity of the last weeks, the current one first.
-func (b *Builder) Activity(ctx context.Context) (Appender, error) {
-	return b.instance.activity.Load(b.db.Now(), activityTTL, func() (object, error) {
-		rows, err := b.db.WeeklyActivity(ctx, activityWeeks)
+func (i *Instance) Activity(ctx context.Context) (Appender, error) {
+	return i.activity.Load(i.db.Now(), activityTTL, func() (object, error) {
+		rows, err := i.db.WeeklyActivity(ctx, activityWeeks)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package entity
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"svc/emoji"
 	"svc/store"
@@ -19,60 +20,60 @@ type Emoji struct {
 }
 
 // localEmojis returns the custom emoji of this server that occur in texts.
-func (b *Builder) localEmojis(texts ...string) []Emoji {
+func (r *renderer) localEmojis(texts ...string) []Emoji {
 	found := []Emoji{}
-	for _, e := range b.emojis.In(texts...) {
-		url := b.BaseURL + e.Path
+	for _, e := range r.emojis.In(texts...) {
+		url := r.BaseURL + e.Path
 		found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
 	}
 	return found
 }
 
 // emojisFor returns the custom emoji that occur in texts: those of this server in local texts, those of the document in remote ones.
-func (b *Builder) emojisFor(local bool, came []store.RemoteEmoji, texts ...string) []Emoji {
+func (r *renderer) emojisFor(local bool, came []store.RemoteEmoji, texts ...string) []Emoji {
 	if local {
-		return b.localEmojis(texts...)
+		return r.localEmojis(texts...)
 	}
 	found := []Emoji{}
 	for _, e := range came {
 		name := ":" + e.Shortcode + ":"
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, name) }) {
-			url := b.proxied(e.URL)
+			url := r.proxied(e.URL)
 			found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
 		}
 	}
 	return found
 }
 
-// renderedEmojis are the rendered lists of all custom emoji.
+// CustomEmojis renders the lists of all custom emoji, again only if they have changed.
+type CustomEmojis struct {
+	Packs    *emoji.Packs
+	BaseURL  string
+	rendered atomic.Pointer[renderedEmojis]
+}
+
+// renderedEmojis are the rendered lists.
 type renderedEmojis struct {
 	source            []emoji.Emoji
 	list, byShortcode object
 }
 
-// CustomEmojis returns all custom emoji. Their category is their tags.
-func (b *Builder) CustomEmojis() (Appender, error) {
-	lists, err := b.renderCustomEmojis()
-	if err != nil {
-		return nil, err
-	}
-	return lists.list, nil
+// List returns all custom emoji. Their category is their tags.
+func (c *CustomEmojis) List() (Appender, error) {
+	lists, err := c.render()
+	return lists.list, err
 }
 
-// CustomEmojisByShortcode returns all custom emoji in the form of the extension API.
-func (b *Builder) CustomEmojisByShortcode() (Appender, error) {
-	lists, err := b.renderCustomEmojis()
-	if err != nil {
-		return nil, err
-	}
-	return lists.byShortcode, nil
+// ByShortcode returns all custom emoji in the form of the extension API.
+func (c *CustomEmojis) ByShortcode() (Appender, error) {
+	lists, err := c.render()
+	return lists.byShortcode, err
 }
 
-// renderCustomEmojis renders the emoji again if they have changed.
-func (b *Builder) renderCustomEmojis() (*renderedEmojis, error) {
-	all := b.emojis.All()
-	if kept := b.customEmojis.Load(); kept != nil && len(kept.source) == len(all) && (len(all) == 0 || &kept.source[0] == &all[0]) {
-		return kept, nil
+func (c *CustomEmojis) render() (lists renderedEmojis, err error) {
+	all := c.Packs.All()
+	if cached := c.rendered.Load(); cached != nil && len(cached.source) == len(all) && (len(all) == 0 || &cached.source[0] == &all[0]) {
+		return *cached, nil
 	}
 	type pickable struct {
 		Tags     []string `json:"tags"`
@@ -80,18 +81,17 @@ func (b *Builder) renderCustomEmojis() (*renderedEmojis, error) {
 	}
 	list, byCode := make([]Emoji, 0, len(all)), make(map[string]pickable, len(all))
 	for _, e := range all {
-		url, category := b.BaseURL+e.Path, strings.Join(e.Tags, ",")
+		url, category := c.BaseURL+e.Path, strings.Join(e.Tags, ",")
 		list = append(list, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url, VisibleInPicker: true, Category: &category, Tags: e.Tags})
 		byCode[e.Shortcode] = pickable{e.Tags, e.Path}
 	}
-	lists := &renderedEmojis{source: all}
-	var err error
+	lists.source = all
 	if lists.list, err = marshal(list); err != nil {
-		return nil, err
+		return lists, err
 	}
 	if lists.byShortcode, err = marshal(byCode); err != nil {
-		return nil, err
+		return lists, err
 	}
-	b.customEmojis.Store(lists)
+	c.rendered.Store(&lists)
 	return lists, nil
 }
