@@ -14,8 +14,8 @@ import (
 	"svc/store"
 )
 
-// TestWhoReadsObjects asks for posts of all kinds as everybody (federation 7.2 case 13, 14, 15, 120).
-func TestWhoReadsObjects(t *testing.T) {
+// TestObjectAccess requests posts of each visibility as each kind of viewer (federation 7.2 cases 13, 14, 15, 120).
+func TestObjectAccess(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	peer := apptest.StartFake(t)
@@ -120,8 +120,9 @@ func TestWhoReadsObjects(t *testing.T) {
 	peer.FetchAs(srv, "/objects/"+posts["direct"], named, apptest.ActivityJSON).Want(200)
 }
 
-// Who is not known and fetches an open post is met for that after the answer, and hears of its end (case 47).
-func TestStrangersWhoReadHear(t *testing.T) {
+// TestDeleteToUnknownFetchers checks that an unknown actor that fetches a public post is fetched after the response, and receives the
+// post's Delete (case 47).
+func TestDeleteToUnknownFetchers(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice := srv.SignUp("alice")
 	for _, visibility := range []string{"public", "unlisted"} {
@@ -150,7 +151,7 @@ func TestStrangersWhoReadHear(t *testing.T) {
 	}
 }
 
-// wantSame checks that two answers are the same, but for what differs in all (case 120).
+// wantSame compares two responses without the members that differ in every response (case 120).
 func wantSame(t *testing.T, what string, got, want *apptest.Response) {
 	t.Helper()
 	if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) {
@@ -166,7 +167,7 @@ func wantSame(t *testing.T, what string, got, want *apptest.Response) {
 	}
 }
 
-// accountIDByURI returns the id here of an account elsewhere.
+// accountIDByURI returns the local id of a remote account.
 func accountIDByURI(a *apptest.Server, uri string) string {
 	a.T.Helper()
 	account, err := a.DB.AccountByURI(a.T.Context(), uri)
@@ -176,7 +177,7 @@ func accountIDByURI(a *apptest.Server, uri string) string {
 	return account.ID.String()
 }
 
-// addListWithRemote makes a list of accounts elsewhere.
+// addListWithRemote creates a list of remote accounts.
 func addListWithRemote(a *apptest.Server, owner *apptest.User, uris ...string) string {
 	a.T.Helper()
 	id := a.AddList(owner)
@@ -192,8 +193,8 @@ func listID(text string) store.ListID {
 	return id
 }
 
-// TestReaders remembers who has fetched a post, unless they hear of its end anyway (federation 1.10).
-func TestReaders(t *testing.T) {
+// TestStatusFetchers checks that an account that fetches a post is recorded, unless it receives the Delete anyway (federation 1.10).
+func TestStatusFetchers(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	near, far := apptest.StartFake(t), apptest.StartFake(t)
@@ -212,7 +213,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestAuthorizedFetch shows documents to those only who prove who they are (federation 2.6, 7.2 case 9).
+// TestAuthorizedFetch checks that documents need a signed request (federation 2.6, 7.2 case 9).
 func TestAuthorizedFetch(t *testing.T) {
 	peer, rejected := apptest.StartFake(t), apptest.StartFake(t)
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
@@ -259,8 +260,8 @@ func TestAuthorizedFetch(t *testing.T) {
 	away.FetchAs(srv, "/objects/"+st, ghost, apptest.ActivityJSON).Want(503)
 }
 
-// TestRejectedHosts are refused where they say who they are, also where everybody may read.
-func TestRejectedHosts(t *testing.T) {
+// TestAccessOfRejectedHosts checks that signed requests of rejected hosts are refused, also for public documents.
+func TestAccessOfRejectedHosts(t *testing.T) {
 	rejected := apptest.StartFake(t)
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 		c.MRFSimple.Reject = []config.HostReason{{Host: rejected.Host}}
@@ -277,8 +278,8 @@ func TestRejectedHosts(t *testing.T) {
 	}
 }
 
-// TestSuspendedReaders are nobody (federation 7.2 case 119).
-func TestSuspendedReaders(t *testing.T) {
+// TestAccessOfSuspendedAccounts checks that suspended accounts read as much as anonymous viewers (federation 7.2 case 119).
+func TestAccessOfSuspendedAccounts(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice := srv.SignUp("alice")
 	peer := apptest.StartFake(t)
@@ -302,7 +303,7 @@ func TestSuspendedReaders(t *testing.T) {
 	alice.DoRequest(mine).WantError(404, "Record not found")
 }
 
-// TestNothingPrivateIsServed has everything of which others must not know, and asks for all documents and pages that there could be of it.
+// TestNothingPrivateIsServed adds private rows of every kind, and requests every document and page that could show them.
 func TestNothingPrivateIsServed(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")

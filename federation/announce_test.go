@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Cases 90 to 92: boosts.
+// TestIncomingAnnounce covers boosts (cases 90 to 92).
 func TestIncomingAnnounce(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)

@@ -9,8 +9,8 @@ import (
 	"svc/internal/config"
 )
 
-// Case 70: what a page of another server is about has a card, whatever else is linked to in its text, and an edit can be about something
-// else.
+// TestIncomingCard checks that a Page of another server has the card of its attachment, whatever its text links to, and that an edit
+// changes it (case 70).
 func TestIncomingCard(t *testing.T) {
 	apptest.SkipIfShort(t)
 	site := apptest.StartSite(t)

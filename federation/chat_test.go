@@ -9,8 +9,8 @@ import (
 	"svc/store"
 )
 
-// Case 83: a message goes into the chat, and nowhere else. Its author takes it back.
-func TestIncomingMessage(t *testing.T) {
+// TestIncomingChatMessage checks that a chat message appears in its chat only, and that its author can delete it (case 83).
+func TestIncomingChatMessage(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -54,8 +54,8 @@ func TestIncomingMessage(t *testing.T) {
 	apptest.WantList(t, "alice is told after the Delete", alice.NotificationTypes())
 }
 
-// What is deleted before it comes does not come; nobody else can keep it away.
-func TestIncomingMessageDeletedFirst(t *testing.T) {
+// TestIncomingChatMessageDeletedFirst checks that a Delete that precedes its message is respected if it is from the author.
+func TestIncomingChatMessageDeletedFirst(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -73,8 +73,8 @@ func TestIncomingMessageDeletedFirst(t *testing.T) {
 	}
 }
 
-// Chats go in both directions alike: text, emoji, a file, and what takes a message back.
-func TestChatOfPeers(t *testing.T) {
+// TestChatBetweenServers sends text, emoji, a file and a deletion in both directions.
+func TestChatBetweenServers(t *testing.T) {
 	here, there, alice, bob, _ := apptest.StartTwo(t)
 	chat := alice.Post("/api/v1/svc/chats/by-account-id/" + alice.FindRemote(bob)).Want(200).Object().ID()
 	photo := alice.Upload(apptest.JPEG(40, 30)).ID()
@@ -143,8 +143,8 @@ func chatMessageURI(a *apptest.Server, id string) string {
 	return m.URI
 }
 
-// The one attachment of a message comes in several shapes.
-func TestIncomingMessageAttachment(t *testing.T) {
+// TestIncomingChatMessageAttachment covers the forms of a message's one attachment.
+func TestIncomingChatMessageAttachment(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -165,8 +165,8 @@ func TestIncomingMessageAttachment(t *testing.T) {
 	}
 }
 
-// Case 84, and what else is no message for somebody here.
-func TestIncomingMessageRefused(t *testing.T) {
+// TestIncomingChatMessageRefused covers objects that are not messages for a local account (case 84).
+func TestIncomingChatMessageRefused(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol, deaf, wary, apart := srv.SignUp("alice"), srv.SignUp("carol"), srv.SignUp("deaf"), srv.SignUp("wary"), srv.SignUp("apart")

@@ -10,7 +10,7 @@ import (
 	"svc/store"
 )
 
-// TestCollections walks the collections of an account (federation 7.2 case 10, 11, 12).
+// TestCollections pages through the collections of an account (federation 7.2 cases 10, 11, 12).
 func TestCollections(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -107,7 +107,7 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-// TestRepliesAndThreads reads what an author has answered to a post, and a thread.
+// TestRepliesAndThreads reads the author's replies to a post, and a thread.
 func TestRepliesAndThreads(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -152,7 +152,7 @@ func TestRepliesAndThreads(t *testing.T) {
 	}
 }
 
-// TestActivities reads the activities that made rows, and those on their way (federation 1.11).
+// TestActivities reads activities by id: those of rows, and those still in the delivery queue (federation 1.11).
 func TestActivities(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png"})

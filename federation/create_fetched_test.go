@@ -11,7 +11,7 @@ import (
 	"svc/internal/proof"
 )
 
-// FEP-8b32 and case 31: who sends what another did needs a proof by that other.
+// TestIncomingProof checks that an activity sent by another account needs its actor's proof (FEP-8b32, case 31).
 func TestIncomingProof(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -60,8 +60,8 @@ func TestIncomingProof(t *testing.T) {
 	}
 }
 
-// Cases 113 and 118: documents that are not what they say, or that somebody means to confuse us with.
-func TestIncomingFetched(t *testing.T) {
+// TestFetchedForgeries covers documents that are not what they claim to be (cases 113 and 118).
+func TestFetchedForgeries(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -117,7 +117,7 @@ func TestIncomingFetched(t *testing.T) {
 	}
 }
 
-// Federation 3.9: who opens a thread has the replies to the post read.
+// TestFetchReplies checks that opening a thread fetches the replies to its post (federation 3.9).
 func TestFetchReplies(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -169,8 +169,8 @@ func TestFetchReplies(t *testing.T) {
 	}
 }
 
-// Who is mentioned and not known is asked for, so that answers reach them.
-func TestIncomingStrangers(t *testing.T) {
+// TestUnknownMentionsAreFetched checks that unknown mentioned accounts are fetched, so that replies reach them.
+func TestUnknownMentionsAreFetched(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")

@@ -11,7 +11,7 @@ import (
 	"svc/internal/httpsig"
 )
 
-// Case 54: a public post by who is followed is in home and in the timelines of all, with what is counted, and goes to open streams.
+// TestIncomingPost checks that a public post of a followed account is in home, public timelines, counters and streams (case 54).
 func TestIncomingPost(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -57,7 +57,7 @@ func TestIncomingPost(t *testing.T) {
 	}
 }
 
-// Case 49: what comes to several inboxes is one post, of which people are told once.
+// TestIncomingTwice checks that a Create sent to several inboxes makes one post and one notification (case 49).
 func TestIncomingTwice(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -76,7 +76,7 @@ func TestIncomingTwice(t *testing.T) {
 	}
 }
 
-// Cases 55 to 61: whom a post is for.
+// TestIncomingVisibility covers addressing and the visibility that follows from it (cases 55 to 61).
 func TestIncomingVisibility(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -152,7 +152,7 @@ func TestIncomingVisibility(t *testing.T) {
 	}
 }
 
-// Cases 62, 63, 69 to 72, 74 and others: what comes in odd shapes.
+// TestIncomingShapes covers unusual forms of posts (cases 62, 63, 69 to 72, 74 and others).
 func TestIncomingShapes(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -243,7 +243,7 @@ func TestIncomingShapes(t *testing.T) {
 	}
 }
 
-// Cases 64 to 66: nobody makes posts of others, nor has one that is known go to somebody else.
+// TestIncomingForgery checks that no account creates or changes posts of another (cases 64 to 66).
 func TestIncomingForgery(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -294,7 +294,7 @@ func TestIncomingForgery(t *testing.T) {
 	})
 }
 
-// Federation 3.7: what concerns nobody here is not kept.
+// TestRelevance checks that posts that concern no local account are not stored (federation 3.7).
 func TestRelevance(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -330,7 +330,7 @@ func TestRelevance(t *testing.T) {
 	}
 }
 
-// Cases 67 and 76: what a post replies to is fetched, but not without end, and its thread is that of what it replies to.
+// TestIncomingThread checks that parents are fetched up to a limit, and that a reply joins the thread of its parent (cases 67 and 76).
 func TestIncomingThread(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -482,8 +482,8 @@ func TestIncomingThread(t *testing.T) {
 	})
 }
 
-// Case 68: order is by arrival, or for what is fetched by when it was published.
-func TestIncomingOrder(t *testing.T) {
+// TestIncomingPostOrder checks that posts sort by arrival, and fetched posts by their publication time (case 68).
+func TestIncomingPostOrder(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -512,7 +512,7 @@ func TestIncomingOrder(t *testing.T) {
 	}
 }
 
-// Case 75: what polls ask, and until when.
+// TestIncomingPoll covers the options and expiry of polls (case 75).
 func TestIncomingPoll(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -549,8 +549,8 @@ func TestIncomingPoll(t *testing.T) {
 	}
 }
 
-// RFC 9421 does as well as the older scheme.
-func TestIncomingPostSigned(t *testing.T) {
+// TestIncomingPostRFC9421 checks that an RFC 9421 signature is accepted like the older scheme.
+func TestIncomingPostRFC9421(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")

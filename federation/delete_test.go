@@ -13,7 +13,7 @@ import (
 	"svc/store"
 )
 
-// ageSeenActivity has what is known of a poll be of some minutes ago.
+// ageSeenActivity makes the last fetch of a poll some minutes old.
 func ageSeenActivity(a *apptest.Server, uri any) {
 	a.T.Helper()
 	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
@@ -34,7 +34,7 @@ func ageSeenActivity(a *apptest.Server, uri any) {
 	}
 }
 
-// Cases 49, 108, 109: what is deleted is gone, if who says so has a right to.
+// TestIncomingDelete checks that a post is deleted if the sender of the Delete may delete it (cases 49, 108, 109).
 func TestIncomingDelete(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -148,7 +148,7 @@ func TestIncomingDelete(t *testing.T) {
 	})
 }
 
-// Cases 50 and 51: accounts that delete themselves.
+// TestIncomingDeleteActor covers accounts that delete themselves (cases 50 and 51).
 func TestIncomingDeleteActor(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -188,7 +188,7 @@ func TestIncomingDeleteActor(t *testing.T) {
 	})
 }
 
-// rotateKeySilently has an actor sign with another key than its document tells.
+// rotateKeySilently lets an actor sign with a key that its document does not have.
 func rotateKeySilently(p *apptest.FakeServer, actor string) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {

@@ -24,7 +24,7 @@ var (
 	files  = regexp.MustCompile(`/media/[^"]*(\.\w+)`)
 )
 
-// golden returns a document in the form in which testdata has it: what differs each time is named in the order in which it comes.
+// golden returns a document in the form that testdata has: values that differ in each run are numbered in order of appearance.
 func golden(a *apptest.Server, body []byte) []byte {
 	a.T.Helper()
 	var out bytes.Buffer
@@ -49,7 +49,7 @@ func golden(a *apptest.Server, body []byte) []byte {
 	return []byte(files.ReplaceAllString(text, "/media/FILE$1"))
 }
 
-// wantGolden compares a document with a file of testdata, but for its @context, which is the same for all.
+// wantGolden compares a document with a file of testdata, without its @context, which has a file of its own.
 func wantGolden(a *apptest.Server, name string, body []byte) {
 	a.T.Helper()
 	var d apptest.Doc
@@ -92,7 +92,7 @@ func compareGolden(a *apptest.Server, name string, d apptest.Doc) {
 	}
 }
 
-// TestDocuments compares documents with all that they can have with those of testdata.
+// TestDocuments compares complete documents with those in testdata.
 func TestDocuments(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.StartPeers(t, 1)[0]
@@ -148,7 +148,7 @@ func contextOf(t *testing.T, a *apptest.Response) string {
 	return string(d.Context)
 }
 
-// TestLongHistory edits a post that is as long as can be: with its earlier versions it stays as small as all servers take it
+// TestLongHistory edits a post of maximal length: with its earlier versions, its document stays within the size that all servers accept
 // (federation 3.2).
 func TestLongHistory(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]

@@ -22,7 +22,7 @@ import (
 	"svc/internal/httpsig"
 )
 
-// oddPeer is a server whose answers a test writes itself.
+// oddPeer is a server whose responses a test writes itself.
 type oddPeer struct {
 	t    *testing.T
 	url  string
@@ -107,8 +107,8 @@ func redirecting(to string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
 }
 
-// Cases 37, 38, 113, 114, 116, 117: what is believed of what is found at an address.
-func TestFetching(t *testing.T) {
+// TestFetch checks which of the documents found at an address are accepted (cases 37, 38, 113, 114, 116, 117).
+func TestFetch(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	good, evil := startOdd(t, srv), startOdd(t, srv)
 	for i, tt := range []struct {
@@ -234,8 +234,8 @@ func TestFetching(t *testing.T) {
 	}
 }
 
-// What is wanted by many at once is asked for once.
-func TestFetchingOnce(t *testing.T) {
+// TestConcurrentFetches checks that concurrent fetches of a document make one request.
+func TestConcurrentFetches(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	p := startOdd(t, srv)
 	p.answer["/bob"] = func(w http.ResponseWriter, r *http.Request) {
@@ -256,8 +256,9 @@ func TestFetchingOnce(t *testing.T) {
 	}
 }
 
-// Case 37 and federation 2.5: what a host does not understand is signed in another way, and that is remembered.
-func TestFetchingSigned(t *testing.T) {
+// TestFetchSignatureScheme checks that the other signature scheme is tried if a host refuses one, and remembered (case 37, federation
+// 2.5).
+func TestFetchSignatureScheme(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		query        bool
@@ -305,8 +306,8 @@ func TestFetchingSigned(t *testing.T) {
 	}
 }
 
-// A host that does not answer keeps nobody waiting for each of its addresses (security 11, 9).
-func TestFetchingSilent(t *testing.T) {
+// TestFetchFromHangingHost checks that a host that does not answer delays only the first fetch from it (security 9, 11).
+func TestFetchFromHangingHost(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

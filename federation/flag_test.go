@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Case 103: what is reported comes in many shapes, from the actors of servers mostly.
+// TestIncomingReport covers the forms of a Flag, most of which are sent by instance actors (case 103).
 func TestIncomingReport(t *testing.T) {
 	apptest.SkipIfShort(t)
 	for _, tt := range []struct {
@@ -97,7 +97,7 @@ func TestIncomingReport(t *testing.T) {
 	}
 }
 
-// The same complaint is one for a day, and no server fills the desk.
+// TestIncomingReportsBounded checks that equal reports are merged for a day, and that the reports of a server are limited.
 func TestIncomingReportsBounded(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)

@@ -7,7 +7,8 @@ import (
 	"svc/store"
 )
 
-// Case 96: who is not locked is followed at once, who is decides; a Follow that comes again is answered again.
+// TestIncomingFollow checks that a Follow is accepted at once or becomes a request, and that a repeated Follow is answered again (case
+// 96).
 func TestIncomingFollow(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -69,7 +70,7 @@ func TestIncomingFollow(t *testing.T) {
 	locked.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "requested_by")
 }
 
-// Cases 96 and 105: who must not be followed is not, and who asks is told where there is somebody to tell of.
+// TestIncomingFollowRefused covers follows that are rejected, and those that are ignored (cases 96 and 105).
 func TestIncomingFollowRefused(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -125,8 +126,9 @@ func TestIncomingFollowRefused(t *testing.T) {
 	}
 }
 
-// Cases 97, 98, 99: answers count if they are of who was asked, about what was asked, in each of their forms.
-func TestIncomingAnswers(t *testing.T) {
+// TestIncomingAcceptAndReject checks that Accept and Reject are accepted in every form, from the followed account only (cases 97, 98,
+// 99).
+func TestIncomingAcceptAndReject(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
@@ -211,8 +213,8 @@ func TestIncomingAnswers(t *testing.T) {
 	}
 }
 
-// Case 100: who is removed from the followers hears that their own Follow is rejected.
-func TestRemoveFollowerElsewhere(t *testing.T) {
+// TestRemoveRemoteFollower checks that removing a remote follower sends a Reject of its Follow (case 100).
+func TestRemoveRemoteFollower(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -225,7 +227,7 @@ func TestRemoveFollowerElsewhere(t *testing.T) {
 	apptest.WantField(t, reject, bob, "object", "actor")
 }
 
-// Case 101: a block ends the follows in both directions and is kept until it is taken back.
+// TestIncomingBlock checks that a Block ends the follows in both directions and holds until it is undone (case 101).
 func TestIncomingBlock(t *testing.T) {
 	apptest.SkipIfShort(t)
 	for _, form := range []string{"embedded", "by id", "by the pair"} {

@@ -7,8 +7,8 @@ import (
 	"svc/internal/config"
 )
 
-// TestRelationsOfPeers has people of two servers do with each other what there is between people.
-func TestRelationsOfPeers(t *testing.T) {
+// TestRelationshipsBetweenServers covers the relationships between accounts of two servers.
+func TestRelationshipsBetweenServers(t *testing.T) {
 	peers := apptest.StartPeers(t, 2, func(c *config.Config) { c.Federation.SendBlocks, c.Federation.SendListens = true, true })
 	here, there := peers[0], peers[1]
 	alice, staff := here.SignUp("alice"), here.SignUp("staff")
@@ -52,8 +52,8 @@ func TestRelationsOfPeers(t *testing.T) {
 	bob.ReactWith(seen.ID(), "🔥")
 	bob.Vote(seen, 1).Want(200)
 	apptest.Settle(here, there)
-	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 1 || shownAs(alice, st.ID()) != "🔥 1" || voteCounts(alice, st) != "yes 0, no 1" {
-		t.Errorf("alice has %d favourites, the reactions %s, and the votes %s", n, shownAs(alice, st.ID()), voteCounts(alice, st))
+	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 1 || reactionSummary(alice, st.ID()) != "🔥 1" || voteCounts(alice, st) != "yes 0, no 1" {
+		t.Errorf("alice has %d favourites, the reactions %s, and the votes %s", n, reactionSummary(alice, st.ID()), voteCounts(alice, st))
 	}
 	here.Exec(`UPDATE jobs SET run_at = 1 WHERE unique_key = ?`, "tally:"+st.ID())
 	apptest.Settle(here, there)
@@ -63,8 +63,8 @@ func TestRelationsOfPeers(t *testing.T) {
 	bob.Post("/api/v1/statuses/" + seen.ID() + "/unfavourite").Want(200)
 	bob.React("DELETE", seen.ID(), "🔥").Want(200)
 	apptest.Settle(here, there)
-	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 0 || shownAs(alice, st.ID()) != "" {
-		t.Errorf("after bob has taken them back: %d favourites, reactions %s", n, shownAs(alice, st.ID()))
+	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 0 || reactionSummary(alice, st.ID()) != "" {
+		t.Errorf("after bob has taken them back: %d favourites, reactions %s", n, reactionSummary(alice, st.ID()))
 	}
 
 	// Chats.
@@ -123,8 +123,8 @@ func TestRelationsOfPeers(t *testing.T) {
 	}
 }
 
-// TestLeaversOfPeers: requests that are taken back, accounts that are away for a while, and such as are gone for good.
-func TestLeaversOfPeers(t *testing.T) {
+// TestUnavailableAccountsBetweenServers covers withdrawn follow requests, deactivated accounts and deleted ones between two servers.
+func TestUnavailableAccountsBetweenServers(t *testing.T) {
 	peers := apptest.StartPeers(t, 2)
 	here, there := peers[0], peers[1]
 	alice, bob := here.SignUp("alice"), there.SignUp("bob")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Federation 2.4 and case 31: servers pass on to the followers of their people what others answer them. That is taken as a hint to look at
-// its origin, from those who are followed here.
+// TestIncomingForwarded checks that an activity forwarded by the server of a followed account is verified at its origin (federation
+// 2.4, case 31).
 func TestIncomingForwarded(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)

@@ -13,8 +13,8 @@ import (
 	"svc/store"
 )
 
-// BenchmarkInbox measures what it costs to take in activities, signed by ten actors that are known: until they are queued, and until they
-// are done. cpu-µs/op is what the whole process needs for one; the making of requests is not counted.
+// BenchmarkInbox measures activities that ten known actors sign: until they are queued, and until they are processed. cpu-µs/op is the
+// processor time of the process, without making the requests.
 func BenchmarkInbox(b *testing.B) {
 	for _, tt := range []struct {
 		name string
@@ -84,7 +84,7 @@ func BenchmarkInbox(b *testing.B) {
 	}
 }
 
-// cpuTime is what the process has used of the processors.
+// cpuTime returns the processor time that the process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -20,8 +20,8 @@ import (
 	"svc/store"
 )
 
-// Cases 49 and 122: the same activity again, at another inbox, or by somebody who has recorded the request, is nothing new.
-func TestInboxAgain(t *testing.T) {
+// TestInboxDuplicates checks that an activity is processed once, also when it comes to another inbox or is replayed (cases 49 and 122).
+func TestInboxDuplicates(t *testing.T) {
 	for _, running := range []bool{false, true} {
 		t.Run(fmt.Sprintf("running %v", running), func(t *testing.T) {
 			srv, peer := apptest.StartWithFake(t)
@@ -61,8 +61,8 @@ func TestInboxAgain(t *testing.T) {
 	}
 }
 
-// Case 50: deletions of accounts that nobody here has heard of cost nothing.
-func TestInboxDeletesOfStrangers(t *testing.T) {
+// TestInboxDeletesOfUnknownActors checks that Deletes of unknown accounts cause no requests (case 50).
+func TestInboxDeletesOfUnknownActors(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	for i := range 1000 {
 		id := fmt.Sprintf("%s/users/gone%d", peer.URL, i)
@@ -75,8 +75,8 @@ func TestInboxDeletesOfStrangers(t *testing.T) {
 	}
 }
 
-// Case 51: the deletion of an account whose key is gone with it.
-func TestInboxDeleteOfGone(t *testing.T) {
+// TestInboxDeleteWithGoneKey covers the Delete of an account whose key is gone, too (case 51).
+func TestInboxDeleteWithGoneKey(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -91,7 +91,7 @@ func TestInboxDeleteOfGone(t *testing.T) {
 	alice.Get("/api/v1/accounts/" + srv.KnownID(bob)).Want(404)
 }
 
-// Cases 52, 53, 118: what is no activity, or not in the form of one.
+// TestInboxForms covers bodies that are not activities or are malformed (cases 52, 53, 118).
 func TestInboxForms(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -167,7 +167,7 @@ func TestInboxForms(t *testing.T) {
 	})
 }
 
-// Case 119: who is suspended or deleted here has no say, but may take back and delete.
+// TestInboxOfSuspended checks that of suspended and deleted accounts only Undo and Delete are processed (case 119).
 func TestInboxOfSuspended(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -241,7 +241,7 @@ func TestInboxOfSuspended(t *testing.T) {
 	}
 }
 
-// Case 35: with hosts that are rejected there are no dealings, but what they delete is deleted.
+// TestInboxOfRejected checks that of rejected hosts only Delete is processed (case 35).
 func TestInboxOfRejected(t *testing.T) {
 	peer := apptest.StartFake(t)
 	srv := apptest.StartPeers(t, 1)[0]
@@ -275,7 +275,7 @@ func TestInboxOfRejected(t *testing.T) {
 	}
 }
 
-// What an actor sends is done in the order in which it is sent, however much that is, and others do not wait for it.
+// TestInboxOrder checks that the activities of an actor are processed in order, and that other actors do not wait for them.
 func TestInboxOrder(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -309,9 +309,9 @@ func TestInboxOrder(t *testing.T) {
 	}
 }
 
-// What is brief is done by the time its sender is answered, and never queued. What other servers have to be asked for is queued, and so is
-// what is about the same, and all that comes while nobody works.
-func TestInboxAtOnce(t *testing.T) {
+// TestInboxSynchronous checks that short work is done before the response and not queued. Work that needs other servers is queued, and
+// so is work on the same object, and all work while no worker runs.
+func TestInboxSynchronous(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
@@ -377,8 +377,9 @@ func TestInboxAtOnce(t *testing.T) {
 	wantCounts("that", 2, 2)
 }
 
-// What fails of something that passes is tried again, and not heard of before; what is given up is shown.
-func TestInboxTrouble(t *testing.T) {
+// TestInboxRetries checks that an activity that fails temporarily is retried without being recorded as seen, and that abandoned ones
+// are listed.
+func TestInboxRetries(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
@@ -428,7 +429,7 @@ func TestInboxTrouble(t *testing.T) {
 	alice.WantPost(id)
 }
 
-// FuzzReceive sends anything to the inbox, signed and not: it answers, and never that it has failed.
+// FuzzReceive sends anything to the inbox, signed and not, and never gets a 500.
 func FuzzReceive(f *testing.F) {
 	srv, peer := apptest.StartPeers(f, 1)[0], apptest.StartFake(f)
 	alice := srv.SignUp("alice")
@@ -482,7 +483,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// recorder is an answer.
+// recorder records a response.
 type recorder struct {
 	header http.Header
 	status int
@@ -500,7 +501,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 func (r *recorder) SetReadDeadline(time.Time) error  { return nil }
 func (r *recorder) SetWriteDeadline(time.Time) error { return nil }
 
-// incomingRequest makes of a request what a server gets to see.
+// incomingRequest converts an outgoing request into one as a server receives it.
 func incomingRequest(req *http.Request, body []byte) *http.Request {
 	in := req.Clone(req.Context())
 	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), "127.0.0.1:1"

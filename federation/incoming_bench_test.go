@@ -18,9 +18,8 @@ import (
 	"svc/store"
 )
 
-// BenchmarkInbound is what it costs until a signed activity that has come in can be seen: by 20 actors, each followed by five people
-// here, over 32 connections; or a mention, each by somebody who is not known, whose server shares the process. Beside the time it reports
-// that of the processors.
+// BenchmarkInbound measures the time until the object of a signed activity is visible: from 20 actors with five local followers each
+// over 32 connections, or a mention by an unknown actor each. It also reports processor time.
 func BenchmarkInbound(b *testing.B) {
 	for _, kind := range []string{"Create", "Like", "Announce", "Mention"} {
 		b.Run(kind, func(b *testing.B) { benchmarkInbound(b, kind) })
@@ -140,7 +139,7 @@ func benchmarkInbound(b *testing.B, kind string) {
 	b.StopTimer()
 }
 
-// processorTime is how long the processors have worked for this process.
+// processorTime returns the processor time that the process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -22,9 +22,9 @@ func permutations(n int) [][]int {
 	return all
 }
 
-// What happens elsewhere comes in any order, and comes to the same: an edit before what it edits, a boost before the post, a deletion before
-// what it deletes, answers before what they answer. So it does with posts that can be asked for, and with those that cannot. Of all orders
-// some are tried.
+// TestIncomingAnyOrder checks that the order in which activities arrive does not matter: an edit before the post, a boost before the
+// post, a Delete before the post, a reply before its parent. Posts that can be fetched and posts that cannot are covered, in some of
+// all orders.
 func TestIncomingAnyOrder(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -80,8 +80,8 @@ func TestIncomingAnyOrder(t *testing.T) {
 	}
 }
 
-// Edits overtake one another and the post that they are of: what is left is the last one, with how its poll stood then; and nothing, if it
-// was deleted at any time.
+// TestIncomingEditsAnyOrder checks that edits in any order leave the last one with its tally, or nothing if the post was deleted at any
+// time.
 func TestIncomingEditsAnyOrder(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -126,7 +126,7 @@ func TestIncomingEditsAnyOrder(t *testing.T) {
 	}
 }
 
-// A post is known by one id, also to what names it by another that its server has for it.
+// TestIncomingOtherIDs checks that a post that is referred to by another id of its server is found.
 func TestIncomingOtherIDs(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -160,7 +160,8 @@ func TestIncomingOtherIDs(t *testing.T) {
 	}
 }
 
-// The name that a server has for a thread is kept, also one by the scheme tag, and an answer gives it back (federation 4.16).
+// TestIncomingContext checks that a thread's context of a remote server is stored, also a tag: URI, and is in replies (federation
+// 4.16).
 func TestIncomingContext(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)

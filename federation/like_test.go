@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// shownAs returns the reactions of a status, as in "🔥 2, cat 1".
-func shownAs(m *apptest.User, id string) string {
+// reactionSummary returns the reactions of a status, as in "🔥 2, cat 1".
+func reactionSummary(m *apptest.User, id string) string {
 	m.Server.T.Helper()
 	var list []string
 	for _, v := range m.Get("/api/v1/statuses/" + id).Want(200).Object().At("svc.emoji_reactions").([]any) {
@@ -20,7 +20,7 @@ func shownAs(m *apptest.User, id string) string {
 	return strings.Join(list, ", ")
 }
 
-// Case 86: a Like counts once, and every form of Undo takes it back.
+// TestIncomingLike checks that a Like counts once, and that every form of Undo removes it (case 86).
 func TestIncomingLike(t *testing.T) {
 	apptest.SkipIfShort(t)
 	for name, undo := range map[string]func(p *apptest.FakeServer, like apptest.Doc) any{
@@ -80,9 +80,9 @@ func TestIncomingLike(t *testing.T) {
 	}
 }
 
-// Some servers have one id for each time that somebody likes or boosts the same: what was taken back can be done again. That the very
-// same comes again, as it does when an answer was lost, is nothing new.
-func TestDoneAgainByOneID(t *testing.T) {
+// TestReusedActivityIDs checks servers that use one id for every Like or Announce of the same post: it is possible again after an Undo.
+// An exact duplicate is ignored.
+func TestReusedActivityIDs(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -121,8 +121,8 @@ func TestDoneAgainByOneID(t *testing.T) {
 	}
 }
 
-// Case 94: what is undone before it comes does not come. Nobody can do that to what others do.
-func TestUndoFirst(t *testing.T) {
+// TestUndoBeforeActivity checks that an Undo that precedes its activity is respected if it is by the same actor (case 94).
+func TestUndoBeforeActivity(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
@@ -136,7 +136,7 @@ func TestUndoFirst(t *testing.T) {
 		there  func() bool
 	}{
 		{"Like", st.Str("uri"), nil, func() bool { return alice.Get("/api/v1/statuses/"+st.ID()).Object().Int("favourites_count") > 0 }},
-		{"EmojiReact", st.Str("uri"), apptest.Doc{"content": "🔥"}, func() bool { return shownAs(alice, st.ID()) != "" }},
+		{"EmojiReact", st.Str("uri"), apptest.Doc{"content": "🔥"}, func() bool { return reactionSummary(alice, st.ID()) != "" }},
 		{"Announce", st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}}, func() bool { return alice.Get("/api/v1/statuses/"+st.ID()).Object().Int("reblogs_count") > 0 }},
 		{"Follow", alice.URI(), nil, func() bool { return alice.Relationship(srv.KnownID(bob)).Bool("followed_by") }},
 		{"Block", alice.URI(), nil, func() bool { return alice.Relationship(srv.KnownID(bob)).Bool("blocked_by") }},
@@ -162,7 +162,7 @@ func TestUndoFirst(t *testing.T) {
 	}
 }
 
-// Cases 87, 88, 89 and what else reactions come as (federation 4.7).
+// TestIncomingReactions covers the forms of reactions (cases 87, 88, 89, federation 4.7).
 func TestIncomingReactions(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -203,7 +203,7 @@ func TestIncomingReactions(t *testing.T) {
 			react := peer.Activity(tt.verb, bob, st.Str("uri"), tt.more)
 			peer.PostAndSettle(srv, react)
 			peer.PostAndSettle(srv, peer.Activity(tt.verb, bob, st.Str("uri"), tt.more))
-			if got := shownAs(alice, st.ID()); got != tt.reactions {
+			if got := reactionSummary(alice, st.ID()); got != tt.reactions {
 				t.Errorf("reactions: got %q, want %q", got, tt.reactions)
 			}
 			if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != tt.favourites {
@@ -218,7 +218,7 @@ func TestIncomingReactions(t *testing.T) {
 			apptest.WantList(t, "alice is told", alice.NotificationTypes(), told...)
 			// by the pair: the second had another id
 			peer.PostAndSettle(srv, peer.Activity("Undo", bob, peer.Activity(tt.verb, bob, st.Str("uri"), tt.more)))
-			if got := shownAs(alice, st.ID()); got != "" {
+			if got := reactionSummary(alice, st.ID()); got != "" {
 				t.Errorf("reactions after the Undo: %q", got)
 			}
 			if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 0 {
@@ -237,18 +237,19 @@ func TestIncomingReactions(t *testing.T) {
 		peer.PostAndSettle(srv, first)
 		peer.PostAndSettle(srv, peer.Activity("EmojiReact", actor, st.Str("uri"), apptest.Doc{"content": "❤️"}))
 	}
-	if got := shownAs(alice, st.ID()); got != "🔥 3, ❤️ 3" {
+	if got := reactionSummary(alice, st.ID()); got != "🔥 3, ❤️ 3" {
 		t.Errorf("reactions of three: %q", got)
 	}
 	peer.PostAndSettle(srv, peer.Activity("Undo", first["actor"].(string), first["id"]))
-	if got := shownAs(alice, st.ID()); got != "🔥 2, ❤️ 3" {
+	if got := reactionSummary(alice, st.ID()); got != "🔥 2, ❤️ 3" {
 		t.Errorf("reactions after an Undo: %q", got)
 	}
 	alice.Get("/api/v1/svc/statuses/" + st.ID() + "/reactions/" + url.PathEscape("🔥")).Want(200)
 }
 
-// Case 95: what somebody does not see, or whose author blocks them, they cannot like. What is unknown is not asked for.
-func TestLikeOfTheUnseen(t *testing.T) {
+// TestLikeOfInvisiblePost checks that a Like needs a visible post whose author does not block the actor, and that unknown posts are not
+// fetched (case 95).
+func TestLikeOfInvisiblePost(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, wary, barred := srv.SignUp("alice"), srv.SignUp("wary"), srv.SignUp("barred")
 	bob := peer.AddActor("bob")

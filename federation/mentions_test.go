@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Case 73: who mentions hundreds tells nobody.
+// TestIncomingManyMentions checks that a post with hundreds of mentions notifies nobody (case 73).
 func TestIncomingManyMentions(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -33,8 +33,8 @@ func TestIncomingManyMentions(t *testing.T) {
 	}
 }
 
-// Who was away for days, or whose server was, is told of what comes late; but not of old posts that were fetched.
-func TestIncomingLate(t *testing.T) {
+// TestNotificationsOfLatePosts checks that posts that arrive late notify, and that old posts that were fetched do not.
+func TestNotificationsOfLatePosts(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
@@ -57,8 +57,9 @@ func TestIncomingLate(t *testing.T) {
 	told(2)
 }
 
-// Federation 5.7: strangers who mention people of here again and again have them told of some of it; who follows them is told of all.
-func TestIncomingMentionsOften(t *testing.T) {
+// TestMentionNotificationLimit checks the limit on mention notifications caused by unfollowed accounts, and its absence for followed
+// ones (federation 5.7).
+func TestMentionNotificationLimit(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")

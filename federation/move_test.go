@@ -8,7 +8,8 @@ import (
 	"svc/store"
 )
 
-// Case 102: followers are told that somebody has moved, and led on if they want that. Both accounts must say so.
+// TestIncomingMove checks that followers are notified of a Move and follow the new account if they chose that. Both accounts must refer
+// to each other (case 102).
 func TestIncomingMove(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -84,8 +85,8 @@ func TestIncomingMove(t *testing.T) {
 	apptest.WantList(t, "stays is told after a week", stays.NotificationTypes(), "move", "move")
 }
 
-// Somebody moves to an account of this server.
-func TestMoveHere(t *testing.T) {
+// TestMoveToLocalAccount covers a remote account that moves to a local one.
+func TestMoveToLocalAccount(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, second := srv.SignUp("alice"), srv.SignUp("second")
 	bob := peer.AddActor("bob")
@@ -103,8 +104,8 @@ func TestMoveHere(t *testing.T) {
 	apptest.WantList(t, "second is told", second.NotificationTypes(), "follow")
 }
 
-// An account that was looked for before it came into being can be moved to.
-func TestMoveToWhoWasNotThere(t *testing.T) {
+// TestMoveToFormerlyMissingAccount checks a Move to an account that was looked up before it existed.
+func TestMoveToFormerlyMissingAccount(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	there := apptest.StartFake(t)
@@ -123,8 +124,8 @@ func TestMoveToWhoWasNotThere(t *testing.T) {
 	apptest.WantList(t, "alice is told later", alice.NotificationTypes(), "move")
 }
 
-// Who has moved away from here can come back; then the account here has not moved any more, and others hear of that.
-func TestMoveBackHere(t *testing.T) {
+// TestMoveBackToLocalAccount checks that a local account that moved away can be moved back to, and that followers receive the change.
+func TestMoveBackToLocalAccount(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, fan := srv.SignUp("alice"), srv.SignUp("fan")
 	bob := peer.AddActor("bob", apptest.Doc{"alsoKnownAs": []any{alice.URI()}})
@@ -159,7 +160,7 @@ func TestMoveBackHere(t *testing.T) {
 	}
 }
 
-// Case 104: pins come without ids mostly. What is not the actor's own is not pinned.
+// TestIncomingPins checks that Add and Remove, mostly without ids, pin only the actor's own posts (case 104).
 func TestIncomingPins(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)

@@ -9,7 +9,7 @@ import (
 	"svc/federation"
 )
 
-// addFollower makes somebody on a peer who follows a member.
+// addFollower adds an account on a peer that follows a user.
 func addFollower(p *apptest.FakeServer, srv *apptest.Server, name string, m *apptest.User) string {
 	p.T.Helper()
 	id := p.AddActor(name)
@@ -17,14 +17,14 @@ func addFollower(p *apptest.FakeServer, srv *apptest.Server, name string, m *app
 	return id
 }
 
-// parkDeliveries has deliveries be such as have been tried too often.
+// parkDeliveries makes all deliveries parked ones.
 func parkDeliveries(a *apptest.Server) {
 	a.T.Helper()
 	a.Exec(`UPDATE deliveries SET parked = 1, attempts = 11, last_error = 'responded with status 503'`)
 	a.Exec(`UPDATE hosts SET due_at = NULL`)
 }
 
-// TestQueue looks at what waits, gives it up, and has it tried again.
+// TestQueue lists, abandons and retries queued deliveries.
 func TestQueue(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -109,8 +109,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// What came in and was given up is done when it is tried again.
-func TestRetryReceived(t *testing.T) {
+// TestRetryQueuedActivities checks that an abandoned incoming activity is processed when it is retried.
+func TestRetryQueuedActivities(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := p.AddActor("bob")
@@ -134,7 +134,7 @@ func TestRetryReceived(t *testing.T) {
 	}
 }
 
-// Which servers cannot be reached is public (extension API 26.4).
+// TestFederationStatus checks that the unreachable instances are public (extension API 26.4).
 func TestFederationStatus(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -171,7 +171,7 @@ func TestFederationStatus(t *testing.T) {
 	}
 }
 
-// TestExplain asks about things in every state.
+// TestExplain asks for explanations of objects in every state.
 func TestExplain(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -261,7 +261,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Other keys are in use at once, and others are told.
+// TestRotateKeys checks that new keys are used at once and sent to other servers.
 func TestRotateKeys(t *testing.T) {
 	peers := apptest.StartPeers(t, 2)
 	a, b := peers[0], peers[1]

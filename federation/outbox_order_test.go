@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestToldInOrder has somebody change their mind quickly, while several jobs run at a time: what is told last is how things are.
-func TestToldInOrder(t *testing.T) {
+// TestOutboxOrder follows and unfollows quickly while several jobs run: the last activity says the final state.
+func TestOutboxOrder(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

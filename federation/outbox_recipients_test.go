@@ -11,9 +11,9 @@ import (
 	"svc/store"
 )
 
-// TestWhoHearsOfEdits edits posts that are not for everybody: of those who had to do with one, or have asked for it, only those hear of
-// it who may still see it.
-func TestWhoHearsOfEdits(t *testing.T) {
+// TestUpdateRecipients checks that an Update of a post that is not public reaches only those of its earlier recipients that may still
+// see it.
+func TestUpdateRecipients(t *testing.T) {
 	for _, tt := range []struct {
 		visibility string
 		audience   []string // who gets it at first
@@ -89,9 +89,9 @@ func TestWhoHearsOfEdits(t *testing.T) {
 	}
 }
 
-// TestDeadAmongMany looks at something that is told in several activities, one of which is for a server that has been away for long: the
-// others are delivered.
-func TestDeadAmongMany(t *testing.T) {
+// TestUnreachableHostAmongRecipients checks an entry with several activities, one of which is for an unreachable host: the others are
+// delivered.
+func TestUnreachableHostAmongRecipients(t *testing.T) {
 	srv, alice, _ := apptest.StartWithInboxServer(t)
 	boxes := []*apptest.InboxServer{apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)}
 	slices.SortFunc(boxes, func(a, b *apptest.InboxServer) int { return strings.Compare(a.Host, b.Host) })
@@ -117,8 +117,9 @@ func TestDeadAmongMany(t *testing.T) {
 	}
 }
 
-// TestWhoDoesNotHearOfAnswers answers somebody in private, without them: they hear neither of the answer nor of its end.
-func TestWhoDoesNotHearOfAnswers(t *testing.T) {
+// TestPrivateReplyRecipients checks that the author of a post receives neither a private reply that does not mention them nor its
+// Delete.
+func TestPrivateReplyRecipients(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	away := apptest.StartInboxServer(t)
 	bob := home.AddAccount(srv, "bob", true)
@@ -142,8 +143,8 @@ func TestWhoDoesNotHearOfAnswers(t *testing.T) {
 	}
 }
 
-// TestWhoHearsOfBoosts boosts for everybody and for followers only: whose post it is hears of both.
-func TestWhoHearsOfBoosts(t *testing.T) {
+// TestAnnounceRecipients checks that the author receives the Announce of public and of private boosts.
+func TestAnnounceRecipients(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	away := apptest.StartInboxServer(t)
 	away.AddFollower(srv, "follower", true, alice)
@@ -166,7 +167,7 @@ func TestWhoHearsOfBoosts(t *testing.T) {
 	}
 }
 
-// TestManyInboxes tells more inboxes of something than are queued at once: each hears of it once, also if the job is done again.
+// TestManyInboxes checks that an activity for more inboxes than one batch reaches each once, also if the job is repeated.
 func TestManyInboxes(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	const many = 510

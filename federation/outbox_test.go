@@ -11,8 +11,8 @@ import (
 	"svc/store"
 )
 
-// TestWhoGetsPosts looks at where posts of each kind go, and whom they say they are for (federation 3.1, 4.1; cases 41 to 44).
-func TestWhoGetsPosts(t *testing.T) {
+// TestCreateRecipients checks where posts of each visibility are delivered, and their addressing (federation 3.1, 4.1; cases 41 to 44).
+func TestCreateRecipients(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	near, far := apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	for _, nick := range []string{"f1", "f2", "f3"} {
@@ -83,7 +83,7 @@ func TestWhoGetsPosts(t *testing.T) {
 	}
 }
 
-// TestListPosts looks at posts for the members of a list: each server hears of those who live there only (case 43).
+// TestListPosts checks that the addressing of a list post names to each server only its own accounts (case 43).
 func TestListPosts(t *testing.T) {
 	srv, alice, near := apptest.StartWithInboxServer(t)
 	far, home := apptest.StartInboxServer(t), apptest.StartInboxServer(t)
@@ -123,8 +123,8 @@ func TestListPosts(t *testing.T) {
 	check("Delete")
 }
 
-// TestEveryDeed has somebody do all that others hear of, and looks at what they hear.
-func TestEveryDeed(t *testing.T) {
+// TestEveryOutboxType performs every action that other servers receive, and checks the activities.
+func TestEveryOutboxType(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t, func(c *config.Config) { c.Federation.SendBlocks = true })
 	bob := home.AddAccount(srv, "bob", true)
 	note := srv.AddRemoteStatus(bob)
@@ -307,7 +307,7 @@ func TestEveryDeed(t *testing.T) {
 	}
 }
 
-// Who was told of a quote of theirs hears of its end, too, though they follow nobody and are not named.
+// TestQuoteDeleted checks that the author of a quoted post receives the quote's Delete, without following or being mentioned.
 func TestQuoteDeleted(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -323,7 +323,7 @@ func TestQuoteDeleted(t *testing.T) {
 	apptest.WantField(t, peer.OneDelivered("Delete"), st.Str("uri"), "object", "id")
 }
 
-// What somebody writes to few about a post is none of its author's business, neither when it is written nor when it is deleted.
+// TestDirectReplyDeleted checks that the author of a post receives neither a direct reply to others nor its Delete.
 func TestDirectReplyDeleted(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)
@@ -348,8 +348,8 @@ func TestDirectReplyDeleted(t *testing.T) {
 	}
 }
 
-// Who has to do with a post hears of its edits, also without following its author; but of those of a post for followers only followers do.
-// Of its end all hear who may have it.
+// TestEditAfterUnfollow checks that accounts that interacted with a post receive its Update without following its author, if it is not
+// private. All that may have a copy receive the Delete.
 func TestEditAfterUnfollow(t *testing.T) {
 	for _, tt := range []struct {
 		visibility string
@@ -383,8 +383,8 @@ func TestEditAfterUnfollow(t *testing.T) {
 	}
 }
 
-// TestNotTold looks at deeds that nobody elsewhere hears of.
-func TestNotTold(t *testing.T) {
+// TestNotSent performs actions that no other server receives.
+func TestNotSent(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddAccount(srv, "bob", true)
 	bobID := bob.ID.String()

@@ -13,7 +13,7 @@ import (
 	"svc/internal/config"
 )
 
-// policyCase is a post from elsewhere that one policy has something to say about.
+// policyCase is a remote post that one policy acts on.
 type policyCase struct {
 	policy string
 	name   string
@@ -28,7 +28,7 @@ func noteOf(d apptest.Doc) func(*apptest.FakeServer, *apptest.User, *apptest.Obj
 	return func(*apptest.FakeServer, *apptest.User, *apptest.Object) apptest.Doc { return d }
 }
 
-// to addresses a note to somebody without naming them.
+// addressed returns the addressing of a note to an account without mentioning it.
 func addressed(visibility string, more ...string) func(*apptest.FakeServer, *apptest.User, *apptest.Object) apptest.Doc {
 	return func(p *apptest.FakeServer, alice *apptest.User, _ *apptest.Object) apptest.Doc {
 		to := []any{alice.URI()}
@@ -64,7 +64,7 @@ func hashtag(name string) apptest.Doc {
 
 func hostList(p *apptest.FakeServer) []config.HostReason { return []config.HostReason{{Host: p.Host}} }
 
-// policyCases are for each policy that looks at posts from elsewhere one that it does something about, and one that it leaves alone.
+// policyCases has for each policy on remote posts one that it acts on, and one that it leaves alone.
 var policyCases = []policyCase{
 	{policy: "NoOpPolicy", want: unchanged},
 	{policy: "DropPolicy"},
@@ -186,7 +186,7 @@ var policyCases = []policyCase{
 	{policy: "ActivityExpirationPolicy", want: apptest.JSON{"svc.expires_at": nil}},
 }
 
-// TestEveryPolicyOnIncomingPosts tries each policy with a post that is delivered.
+// TestEveryPolicyOnIncomingPosts tries each policy with a delivered post.
 func TestEveryPolicyOnIncomingPosts(t *testing.T) {
 	apptest.SkipIfShort(t)
 	for _, tt := range policyCases {
@@ -230,7 +230,7 @@ func TestEveryPolicyOnIncomingPosts(t *testing.T) {
 	}
 }
 
-// wantRefusal fails the test unless what has an id was refused by a policy.
+// wantRefusal fails the test unless a policy refused the object with an id.
 func wantRefusal(a *apptest.Server, what string, id any, policy string) {
 	a.T.Helper()
 	if got := a.Refusals(id); !strings.Contains(got, policy) {
@@ -238,8 +238,8 @@ func wantRefusal(a *apptest.Server, what string, id any, policy string) {
 	}
 }
 
-// Strangers are not to name people here, or to spread links.
-func TestPoliciesOnStrangers(t *testing.T) {
+// TestPoliciesOnUnknownAccounts checks that accounts without posts must not mention local accounts or publish links.
+func TestPoliciesOnUnknownAccounts(t *testing.T) {
 	link := apptest.Doc{"content": `<p><a href="https://spam.example/">win</a></p>`}
 	for policy, changes := range map[string]apptest.Doc{"AntiLinkSpamPolicy": link, "AntiMentionSpamPolicy": nil} {
 		srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.MRF.Policies, c.MRFAntiMentionSpam.UserAgeLimit = []string{policy}, 0 })
@@ -260,7 +260,7 @@ func TestPoliciesOnStrangers(t *testing.T) {
 	}
 }
 
-// Messages of chats pass the policies in both directions.
+// TestPoliciesOnChats checks that chat messages pass the policies in both directions.
 func TestPoliciesOnChats(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) {
 		c.MRF.Policies = []string{"KeywordPolicy", "EmojiPolicy", "TagPolicy", "MentionPolicy"}
@@ -298,8 +298,8 @@ func TestPoliciesOnChats(t *testing.T) {
 	alice.Post("/api/v1/svc/chats/"+mine+"/messages", "media_id", srv.AddMedia(alice)).WantError(400, "no_content")
 }
 
-// Posts pass the policies whatever way they come: edited, boosted, by a relay, or looked for.
-func TestPoliciesOnOtherWays(t *testing.T) {
+// TestPoliciesOnEveryPath checks that posts pass the policies when they are edited, boosted, relayed or looked up.
+func TestPoliciesOnEveryPath(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) {
 		c.MRF.Policies = []string{"KeywordPolicy", "SimplePolicy"}
 		c.MRFKeyword.Reject = []string{"casino"}
@@ -364,7 +364,7 @@ func TestPoliciesOnOtherWays(t *testing.T) {
 	}
 }
 
-// What actors say of themselves passes the policies when it is fetched and when it is sent.
+// TestPoliciesOnProfiles checks that profiles pass the policies when they are fetched and when they are sent.
 func TestPoliciesOnProfiles(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) {
 		c.MRF.Policies = []string{"EmojiPolicy"}
@@ -394,7 +394,7 @@ func TestPoliciesOnProfiles(t *testing.T) {
 	wantRefusal(srv, "a reaction", react["id"], "EmojiPolicy")
 }
 
-// Bots do not follow those who do not want it, and reports have to say something.
+// TestPoliciesOnFollowsAndReports checks that bots cannot follow accounts that do not want it, and that reports need a comment.
 func TestPoliciesOnFollowsAndReports(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) {
 		c.MRF.Policies = []string{"AntiFollowbotPolicy", "RemoteReportPolicy", "TagPolicy"}
@@ -429,8 +429,8 @@ func TestPoliciesOnFollowsAndReports(t *testing.T) {
 	}
 }
 
-// The policies that ask others do so about what comes in.
-func TestPoliciesThatAsk(t *testing.T) {
+// TestPoliciesThatCallServices covers the policies that send requests because of incoming posts.
+func TestPoliciesThatCallServices(t *testing.T) {
 	peer := apptest.StartFake(t)
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		score := 0.1
@@ -470,7 +470,7 @@ func TestPoliciesThatAsk(t *testing.T) {
 	peer.OneDelivered("Follow")
 }
 
-// What hosts may show of people, and whom they may boost for.
+// TestSimplePolicyOnProfilesAndBoosts covers removed avatars and headers, and whose posts hosts may boost.
 func TestSimplePolicyOnProfilesAndBoosts(t *testing.T) {
 	peer := apptest.StartFake(t)
 	for _, tt := range []struct {
@@ -514,7 +514,7 @@ func TestSimplePolicyOnProfilesAndBoosts(t *testing.T) {
 	}
 }
 
-// An account is of its server, and of the host in its handle: whoever is refused by that is refused, also if it is known.
+// TestPoliciesGoByHandles checks that an account is rejected by the host of its id and by that of its handle, also if it is known.
 func TestPoliciesGoByHandles(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) {
 		c.MRF.Policies, c.MRFSimple.Reject = []string{"SimplePolicy"}, []config.HostReason{{Host: "handles.example"}}

@@ -13,8 +13,8 @@ import (
 	"svc/internal/config"
 )
 
-// TestPoliciesOnPosts has what people here write pass the policies: what is refused is answered and leaves nothing, what is changed is
-// changed for everybody.
+// TestPoliciesOnPosts checks that local posts pass the policies: a refused one is an error and stores nothing, a changed one is changed
+// for all.
 func TestPoliciesOnPosts(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.MRF.Policies = append(c.MRF.Policies, "KeywordPolicy", "NoEmptyPolicy", "EnsureRePrepended", "ActivityExpirationPolicy")
@@ -64,7 +64,7 @@ func TestPoliciesOnPosts(t *testing.T) {
 	}
 }
 
-// TestPoliciesOnScheduled asks again when the time has come: rules may have changed since.
+// TestPoliciesOnScheduled checks that policies also apply when a scheduled post is published, since rules may have changed.
 func TestPoliciesOnScheduled(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -79,7 +79,7 @@ func TestPoliciesOnScheduled(t *testing.T) {
 	apptest.WantIDs(t, "what could not be posted", alice.Get("/api/v1/scheduled_statuses"), local)
 }
 
-// TestTagPolicy tries what moderators can do to people with tags.
+// TestTagPolicy covers the tags that moderators can give to accounts.
 func TestTagPolicy(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -110,7 +110,7 @@ func TestTagPolicy(t *testing.T) {
 	bob.Post("/api/v1/accounts/"+alice.ID+"/follow").WantError(422, "The rules of this server do not allow this (TagPolicy): the account cannot be followed")
 }
 
-// TestPoliciesOnReplies tries those that look at what a post replies to, and change whom it is for.
+// TestPoliciesOnReplies covers the policies that depend on the parent and change visibility.
 func TestPoliciesOnReplies(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.MRF.Policies = []string{"QuietReply", "FODirectReply", "ForceMention", "ForceMentionsInContent", "MentionPolicy"}
@@ -150,8 +150,8 @@ func TestPoliciesOnReplies(t *testing.T) {
 		WantError(422, "The rules of this server do not allow this (MentionPolicy): posts to https://example.org/nobody are rejected")
 }
 
-// TestPicturesAreJudged has a service look at pictures before they are published.
-func TestPicturesAreJudged(t *testing.T) {
+// TestImageClassification sends images to the classifying service before they are published.
+func TestImageClassification(t *testing.T) {
 	var asked []string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Query().Get("url"))
@@ -172,8 +172,8 @@ func TestPicturesAreJudged(t *testing.T) {
 	apptest.WantFields(t, "no answer", alice.Publish("x", "media_ids[]", alice.Upload(apptest.PNG(4, 4)).ID()), apptest.JSON{"sensitive": false})
 }
 
-// TestPoliciesShown compares what the instance and nodeinfo tell of policies.
-func TestPoliciesShown(t *testing.T) {
+// TestPoliciesInInstance compares what the instance and nodeinfo say about policies.
+func TestPoliciesInInstance(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*config.Config)

@@ -10,7 +10,7 @@ import (
 	"svc/internal/config"
 )
 
-// Posts from elsewhere pass the policies, whether they are sent or fetched, and are stored as these leave them.
+// TestIncomingPolicies checks that remote posts pass the policies, delivered or fetched, and are stored as the policies change them.
 func TestIncomingPolicies(t *testing.T) {
 	apptest.SkipIfShort(t)
 	picture := apptest.Doc{"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": "https://pictures.example/1.png", "name": "a cat"}}}
@@ -72,7 +72,8 @@ func TestIncomingPolicies(t *testing.T) {
 	}
 }
 
-// A server that is rejected is neither listened to nor asked, and reads nothing that needs a signature. What it deletes is deleted.
+// TestRejectedServer checks that a rejected server is neither accepted nor fetched from, and cannot read signed documents. Its Deletes
+// are processed.
 func TestRejectedServer(t *testing.T) {
 	peer := apptest.StartFake(t)
 	refused := func(c *config.Config) {
@@ -88,8 +89,8 @@ func TestRejectedServer(t *testing.T) {
 	}
 }
 
-// Deeds pass the policies, too.
-func TestIncomingDeedPolicies(t *testing.T) {
+// TestPoliciesOnOtherActivities checks that follows, likes and other activities pass the policies, too.
+func TestPoliciesOnOtherActivities(t *testing.T) {
 	apptest.SkipIfShort(t)
 	peer := apptest.StartFake(t)
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
@@ -123,7 +124,7 @@ func TestIncomingDeedPolicies(t *testing.T) {
 	}
 }
 
-// What is not for everybody does not go to servers in quarantine.
+// TestQuarantine checks that only public posts are delivered to quarantined servers.
 func TestQuarantine(t *testing.T) {
 	peer := apptest.StartFake(t)
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Case 110: who asks to quote a public post may, and can show where that is written; others may not, or hear nothing.
+// TestQuoteRequest checks that a QuoteRequest for a public post is accepted with an authorization; others are rejected or ignored (case
+// 110).
 func TestQuoteRequest(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -108,8 +109,8 @@ func TestQuoteRequest(t *testing.T) {
 	fetch(srv.URL + "/quote_authorizations/nonsense").Want(404)
 }
 
-// Case 110: who takes back that a post may be quoted is heeded, whenever it comes, and nobody else is. What a post quotes is not changed by
-// an edit.
+// TestQuoteRevoked checks that only the quoted author revokes an authorization, at any time, and that an edit does not change what a
+// post quotes (case 110).
 func TestQuoteRevoked(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)

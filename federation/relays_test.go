@@ -37,7 +37,7 @@ func FollowFakeRelay(t *testing.T, srv *apptest.Server, m *apptest.User, p *appt
 	return relay
 }
 
-// Case 123: a relay is followed by /relay, is listed as accepted only once it has, and may then follow back.
+// TestFollowRelay checks that /relay follows a relay, which is listed as accepted once it accepts, and may then follow back (case 123).
 func TestFollowRelay(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
@@ -76,7 +76,8 @@ func TestFollowRelay(t *testing.T) {
 	wantRelays(t, root, relay)
 }
 
-// Who may follow the relay actor: relays that were asked, and if the server is a relay itself, other servers; people never.
+// TestFollowedAsRelay checks who may follow the relay actor: relays that this server follows, and other servers if it is a relay
+// itself; users never.
 func TestFollowedAsRelay(t *testing.T) {
 	for _, open := range []bool{true, false} {
 		srv, p := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = open })
@@ -114,7 +115,7 @@ func TestFollowedAsRelay(t *testing.T) {
 	}
 }
 
-// Case 124: what relays get of posts here.
+// TestRelaysGetPublicPosts checks which local posts relays receive (case 124).
 func TestRelaysGetPublicPosts(t *testing.T) {
 	for _, style := range []string{"litepub", "mastodon"} {
 		t.Run(style, func(t *testing.T) {
@@ -160,7 +161,7 @@ func TestRelaysGetPublicPosts(t *testing.T) {
 	}
 }
 
-// Case 125: what a relay announces is in the federated timeline and nowhere else.
+// TestRelayAnnounces checks that what a relay announces is in the federated timeline only (case 125).
 func TestRelayAnnounces(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
@@ -186,7 +187,7 @@ func TestRelayAnnounces(t *testing.T) {
 	}
 }
 
-// Case 126: of what a relay forwards, only the id counts.
+// TestRelayForwards checks that of a forwarded activity only the id is used (case 126).
 func TestRelayForwards(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
@@ -215,7 +216,7 @@ func TestRelayForwards(t *testing.T) {
 	}
 }
 
-// Case 127: leaving a relay, also one that is gone.
+// TestUnfollowRelay covers unfollowing a relay, also one that is gone (case 127).
 func TestUnfollowRelay(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
@@ -263,7 +264,7 @@ func TestUnfollowRelay(t *testing.T) {
 	wantRelays(t, root)
 }
 
-// Addresses that are none of a relay are refused and leave nothing behind.
+// TestRelayRefusals checks that addresses that are not relays are refused and store nothing.
 func TestRelayRefusals(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
@@ -275,8 +276,8 @@ func TestRelayRefusals(t *testing.T) {
 	srv.SignUp("alice").Post("/api/v1/svc/admin/relay", "relay_url", p.URL+"/x").Want(403)
 }
 
-// Two servers of this kind are relays for one another.
-func TestRelayForOneAnother(t *testing.T) {
+// TestServersAsRelays lets two servers be relays for each other.
+func TestServersAsRelays(t *testing.T) {
 	peers := apptest.StartPeers(t, 2)
 	a, b := peers[0], peers[1]
 	root, bob := a.SignUpAdmin(), b.SignUp("bob")
@@ -296,7 +297,7 @@ func TestRelayForOneAnother(t *testing.T) {
 	}
 }
 
-// Case 123: relays answer in many forms, of which each is taken from the relay that was asked, and from nobody else.
+// TestRelayAnswers checks that Accept and Reject of a relay are accepted in many forms, from that relay only (case 123).
 func TestRelayAnswers(t *testing.T) {
 	type asked struct {
 		srv    *apptest.Server
@@ -369,8 +370,8 @@ func TestRelayAnswers(t *testing.T) {
 	}
 }
 
-// A relay that could not be had is asked again as soon as the staff wants it.
-func TestRelayThatComesLate(t *testing.T) {
+// TestRefollowUnreachableRelay checks that following an unreachable relay again sends the Follow again.
+func TestRefollowUnreachableRelay(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
 	address := p.URL + "/users/relay"
@@ -395,8 +396,8 @@ func TestRelayThatComesLate(t *testing.T) {
 	wantRelays(t, root)
 }
 
-// The actor for relays is there only where there is something for it to do.
-func TestRelayActorIsThere(t *testing.T) {
+// TestRelayActorExists checks that the relay actor exists only where relays are in use.
+func TestRelayActorExists(t *testing.T) {
 	srv, p := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = false })
 	root := srv.SignUpAdmin()
 	relay := p.AddActor("relay", apptest.Doc{"type": "Application"})
@@ -422,8 +423,8 @@ func TestRelayActorIsThere(t *testing.T) {
 	wanted(404)
 }
 
-// What a relay is told while it is away is the last that was wanted of it.
-func TestRelayAway(t *testing.T) {
+// TestUnreachableRelay checks that a relay that was unreachable receives only the last change.
+func TestUnreachableRelay(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
 	relay := p.AddActor("relay", apptest.Doc{"type": "Application"})
@@ -445,7 +446,7 @@ func TestRelayAway(t *testing.T) {
 	}
 }
 
-// Posts that are sent to the actors of the server itself are for nobody.
+// TestPostsToTheServer checks that posts addressed to the server's own actors reach nobody.
 func TestPostsToTheServer(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	bob := p.AddActor("bob")

@@ -11,15 +11,15 @@ import (
 	"svc/store"
 )
 
-// searchResolved searches for what may be elsewhere, and returns the ids of accounts found and then of statuses.
+// searchResolved searches with resolve, and returns the ids of the accounts found and then of the statuses.
 func searchResolved(m *apptest.User, q string, params ...string) []string {
 	m.Server.T.Helper()
 	o := m.Get("/api/v2/search", append([]string{"q", q, "resolve", "true"}, params...)...).Want(200).Object()
 	return append(apptest.ListField(o, "accounts", "id"), apptest.ListField(o, "statuses", "id")...)
 }
 
-// Accounts of other servers are found by handle, by id and by the address of their page, by people who are signed in.
-func TestFindElsewhere(t *testing.T) {
+// TestResolveAccount checks that signed-in users find remote accounts by handle, id and profile address.
+func TestResolveAccount(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -108,8 +108,8 @@ func TestFindElsewhere(t *testing.T) {
 	bob.SendJSON("PUT", "/api/v1/svc/aliases", map[string]string{"alias": "nobody@" + p.Host}).Want(404)
 }
 
-// A profile that somebody looks at is completed in the background: counters, pins, where the account has moved, which software.
-func TestProfileElsewhere(t *testing.T) {
+// TestProfileRefresh checks that viewing a profile refreshes its counters, pins, moved address and software in the background.
+func TestProfileRefresh(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -157,8 +157,8 @@ func TestProfileElsewhere(t *testing.T) {
 	}
 }
 
-// Who is mentioned by a handle that nobody here has heard of is looked up while the post is made.
-func TestMentionElsewhere(t *testing.T) {
+// TestMentionUnknownAccount checks that an unknown handle is resolved while the post is created.
+func TestMentionUnknownAccount(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -196,8 +196,8 @@ func TestMentionElsewhere(t *testing.T) {
 	}
 }
 
-// A server that does not answer does not keep anybody from posting.
-func TestMentionOfTheSlow(t *testing.T) {
+// TestMentionOnHangingHost checks that a server that does not answer does not delay a post for long.
+func TestMentionOnHangingHost(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -217,8 +217,8 @@ func TestMentionOfTheSlow(t *testing.T) {
 	}
 }
 
-// Custom emoji of other servers are shown with what they came with, and those of here never with that.
-func TestEmojisElsewhere(t *testing.T) {
+// TestRemoteEmojis checks that remote objects are rendered with their own custom emoji, and local ones never.
+func TestRemoteEmojis(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -288,8 +288,8 @@ func TestEmojisElsewhere(t *testing.T) {
 	}
 }
 
-// An account elsewhere that its server says is gone is deleted here, with all that it has left.
-func TestGoneElsewhere(t *testing.T) {
+// TestGoneRemoteAccount checks that a remote account that answers 410 is deleted with all that belongs to it.
+func TestGoneRemoteAccount(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -355,8 +355,8 @@ func memberAccount(t *testing.T, a *apptest.Server, m *apptest.User) *store.Acco
 	return account
 }
 
-// Posts of other servers are found by their address, or that of their page.
-func TestFindPostElsewhere(t *testing.T) {
+// TestResolveStatus checks that remote posts are found by id and by page address.
+func TestResolveStatus(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -378,8 +378,8 @@ func TestFindPostElsewhere(t *testing.T) {
 	}
 }
 
-// What is pinned to a profile is read when somebody looks at it, if it is open to all and the account's own.
-func TestPinsElsewhere(t *testing.T) {
+// TestRemotePins checks that a profile's pins are fetched when it is viewed, if they are public and the account's own.
+func TestRemotePins(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -435,8 +435,8 @@ func TestPinsElsewhere(t *testing.T) {
 	}
 }
 
-// What an account elsewhere changes about itself is seen at once; what is not for it to change so is not (107).
-func TestUpdateElsewhere(t *testing.T) {
+// TestRemoteProfileUpdate checks that an Update of a profile takes effect, and that members that it must not change stay (case 107).
+func TestRemoteProfileUpdate(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -474,8 +474,8 @@ func TestUpdateElsewhere(t *testing.T) {
 	}
 }
 
-// A mention by somebody never seen costs two requests, the work in the background included.
-func TestStrangerCosts(t *testing.T) {
+// TestRequestsPerUnknownAuthor checks that a mention by an unknown account costs two requests, background work included.
+func TestRequestsPerUnknownAuthor(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
@@ -490,8 +490,8 @@ func TestStrangerCosts(t *testing.T) {
 	}
 }
 
-// Accounts from elsewhere pass the policies, too.
-func TestPoliciesOnAccountsElsewhere(t *testing.T) {
+// TestPoliciesOnRemoteAccounts checks that remote accounts pass the policies.
+func TestPoliciesOnRemoteAccounts(t *testing.T) {
 	p, blocked := apptest.StartFake(t), apptest.StartFake(t)
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 		c.MRF.Policies = append(c.MRF.Policies, "SimplePolicy")

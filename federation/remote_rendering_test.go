@@ -10,8 +10,8 @@ import (
 	"svc/store"
 )
 
-// The custom emoji of a message are those that came with it, not those of the same names here.
-func TestIncomingMessageEmojis(t *testing.T) {
+// TestIncomingChatMessageEmojis checks that a message is rendered with its own custom emoji, not with local ones of the same names.
+func TestIncomingChatMessageEmojis(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -35,8 +35,9 @@ func TestIncomingMessageEmojis(t *testing.T) {
 	}
 }
 
-// Somebody moves to an account that has become an alias since it was seen here last, and of which nobody here is told anything.
-func TestMoveToWhoHasChanged(t *testing.T) {
+// TestMoveToRefreshedAccount checks a Move to an account that added the alias after it was last fetched, and that no local account
+// follows.
+func TestMoveToRefreshedAccount(t *testing.T) {
 	peers := apptest.StartPeers(t, 2)
 	here, there := peers[0], peers[1]
 	alice, second := here.SignUp("alice"), there.SignUp("second")
@@ -57,8 +58,8 @@ func TestMoveToWhoHasChanged(t *testing.T) {
 	}
 }
 
-// Who has moved away gets no new followers; those who follow already may change how.
-func TestFollowOfTheMoved(t *testing.T) {
+// TestFollowMovedAccount checks that a moved account gets no new followers, and that existing follows can be changed.
+func TestFollowMovedAccount(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, early, here, there := srv.SignUp("alice"), srv.SignUp("early"), srv.SignUp("here"), srv.SignUp("there")
 	early.AccountAction(here.ID, "follow")
@@ -82,8 +83,8 @@ func TestFollowOfTheMoved(t *testing.T) {
 	alice.AccountAction(srv.FetchActor(target), "follow")
 }
 
-// Who has not answered for a day is asked again when the follower wants it: by the same Follow.
-func TestFollowAskedAgain(t *testing.T) {
+// TestFollowSentAgain checks that a Follow unanswered for a day is sent again with the same id when the user follows again.
+func TestFollowSentAgain(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	id := srv.FetchActor(peer.AddActor("bob"))
@@ -109,8 +110,8 @@ func TestFollowAskedAgain(t *testing.T) {
 	}
 }
 
-// An account whose server does not know it any more is found out by its inbox, and is gone if it is not there the next day either.
-func TestFollowOfWhoDisappeared(t *testing.T) {
+// TestFollowDisappearedAccount checks that an account that its inbox reports as gone is deleted if it is still gone the next day.
+func TestFollowDisappearedAccount(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob", apptest.Doc{"endpoints": nil})
@@ -134,8 +135,8 @@ func TestFollowOfWhoDisappeared(t *testing.T) {
 	}
 }
 
-// What else somebody is called is in their actor's document, and others hear of it, as long as it is so.
-func TestAliasesAreTold(t *testing.T) {
+// TestAliasesAreSent checks that aliases are in the actor document, and that changes are sent.
+func TestAliasesAreSent(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, old := peer.AddActor("bob"), peer.AddActor("old")
@@ -156,8 +157,8 @@ func TestAliasesAreTold(t *testing.T) {
 	}
 }
 
-// Who blocks a domain parts from all there, in both directions, and hears of them no more.
-func TestDomainBlockElsewhere(t *testing.T) {
+// TestDomainBlockOfRemoteHost checks that a domain block ends the follows in both directions and hides later activities.
+func TestDomainBlockOfRemoteHost(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	other := apptest.StartFake(t)

@@ -18,7 +18,7 @@ import (
 	"svc/internal/httpsig"
 )
 
-// replay is what one kind of server sends, in the shapes that it uses, of our own making (testdata/peers). In its documents
+// replay is the traffic of one kind of server in the forms that it uses, written for this test (testdata/peers). In its documents
 // https://social.example is this server, https://peer.example and https://other.example are others; PEM is a key, and TIME-5m the time
 // five minutes ago.
 type replay struct {
@@ -41,8 +41,8 @@ var (
 	replayIDs = regexp.MustCompile(`"(id|conversation_id|direct_conversation_id)": "?\d{10,}"?`)
 )
 
-// TestReplay sends what other kinds of servers send (federation 7.1), and compares what comes of it with golden files: what alice sees of
-// posts, in full but for what is empty; what she was told; her conversations; what this server has sent back, and what it has refused.
+// TestReplay sends the activities of other kinds of servers (federation 7.1) and compares the outcome with golden files: the posts that
+// alice sees without empty members, her notifications and conversations, and what this server sent and refused.
 func TestReplay(t *testing.T) {
 	apptest.SkipIfShort(t)
 	files, err := filepath.Glob("testdata/peers/*.json")
@@ -64,7 +64,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// replayer is a server and those that it has to do with.
+// replayer is a server and its peers.
 type replayer struct {
 	t     *testing.T
 	srv   *apptest.Server
@@ -98,7 +98,7 @@ func startReplay(t *testing.T) *replayer {
 	return r
 }
 
-// real returns a document as it is sent.
+// real returns a document with this run's addresses, keys and times.
 func (r *replayer) real(source string) string {
 	pem, err := httpsig.FormatPublicKey(apptest.SharedKey().Public())
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *replayer) run(name, source string) {
 	r.compare(name, r.outcome(&script, refused))
 }
 
-// serve has a document answered at its id, and its actor found.
+// serve serves a document at its id, and makes its actor resolvable.
 func (r *replayer) serve(d apptest.Doc) {
 	id := d["id"].(string)
 	p := r.peer(id)
@@ -204,7 +204,7 @@ func (r *replayer) deliver(signer string, personal bool, activity []byte) (refus
 	return refused
 }
 
-// outcome returns what has come of all that.
+// outcome returns the outcome for the golden file.
 func (r *replayer) outcome(script *replay, refused []string) apptest.Doc {
 	out := apptest.Doc{"about": script.About}
 	if len(refused) > 0 {
@@ -255,7 +255,7 @@ func (r *replayer) outcome(script *replay, refused []string) apptest.Doc {
 	return out
 }
 
-// slim leaves out of an entity what is empty, and of accounts all but their name.
+// slim removes empty members from an entity, and all but the name from accounts.
 func slim(v any) any {
 	switch v := v.(type) {
 	case apptest.Doc:

@@ -12,7 +12,7 @@ import (
 	"svc/store"
 )
 
-// TestNegotiation asks for the same addresses in many ways (federation 7.2 case 7, 16).
+// TestNegotiation requests the same addresses with many Accept headers (federation 7.2 cases 7, 16).
 func TestNegotiation(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice := srv.SignUp("alice")
@@ -107,7 +107,7 @@ func wantLocation(a *apptest.Response, address string) {
 	}
 }
 
-// TestActors shows accounts of several kinds (federation 7.2 case 8, 13).
+// TestActors reads the documents of several kinds of accounts (federation 7.2 cases 8, 13).
 func TestActors(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bot, gone, off := srv.SignUp("bot"), srv.SignUp("gone"), srv.SignUp("off")
@@ -138,7 +138,7 @@ func TestActors(t *testing.T) {
 	}
 }
 
-// TestInboxes sends all that is no activity (federation 3.6).
+// TestInboxes sends requests that are not activities (federation 3.6).
 func TestInboxes(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, off, gone := srv.SignUp("alice"), srv.SignUp("off"), srv.SignUp("gone")
@@ -197,7 +197,7 @@ func TestInboxes(t *testing.T) {
 	}
 }
 
-// TestFederationOff has no documents and no inboxes, only pages for people (federation 1.10).
+// TestFederationOff checks that there are no documents and inboxes, only pages, without federation (federation 1.10).
 func TestFederationOff(t *testing.T) {
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) { c.Federation.Enabled = false })[0]
 	alice := srv.SignUp("alice")
@@ -213,7 +213,7 @@ func TestFederationOff(t *testing.T) {
 	srv.As(nil).DoRequest(srv.NewGet(srv.URL+"/@alice", "text/html")).Want(200)
 }
 
-// TestNoForgeries looks for what people give this server that could pass for a document of it (federation 5.3, 7.2 case 121).
+// TestNoForgeries checks that nothing that users upload or write is served as an ActivityPub document (federation 5.3, 7.2 case 121).
 func TestNoForgeries(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png"})
@@ -244,8 +244,8 @@ func TestNoForgeries(t *testing.T) {
 	}
 }
 
-// TestFetchedOften counts documents in a bucket of their own.
-func TestFetchedOften(t *testing.T) {
+// TestDocumentRateLimit checks that documents have a rate limit of their own.
+func TestDocumentRateLimit(t *testing.T) {
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.Federation = config.Rate{Count: 5, Window: c.RateLimit.Federation.Window}
@@ -257,8 +257,8 @@ func TestFetchedOften(t *testing.T) {
 	srv.As(nil).Get("/api/v1/instance").Want(200) // is counted apart
 }
 
-// TestPagesOften counts the pages of profiles and posts among all that a visitor asks for.
-func TestPagesOften(t *testing.T) {
+// TestPageRateLimit checks that pages of profiles and posts count against the visitor's general rate limit.
+func TestPageRateLimit(t *testing.T) {
 	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AllAnonymous = config.Rate{Count: 4, Window: c.RateLimit.AllAnonymous.Window}
@@ -273,8 +273,8 @@ func TestPagesOften(t *testing.T) {
 	}
 }
 
-// TestKeptDocuments changes a post in all ways, after each of which the next request sees it.
-func TestKeptDocuments(t *testing.T) {
+// TestDocumentCacheInvalidation changes a post in every way, and checks that the next request sees it.
+func TestDocumentCacheInvalidation(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.StartPeers(t, 1)[0]
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png"})

@@ -12,7 +12,7 @@ import (
 	"svc/store"
 )
 
-// behindProxy has requests say where they come from.
+// behindProxy makes the server trust the X-Forwarded-For header.
 func behindProxy(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1"} }
 
 // deliverFrom sends a signed activity from an address.
@@ -30,9 +30,9 @@ func deliverFrom(p *apptest.FakeServer, address string, to *apptest.Server, d ap
 	return to.As(nil).DoRequest(req)
 }
 
-// Who names keys that nobody has can have only so many of them asked for, wherever they are said to be; others are not kept out by that,
-// nor is who is known.
-func TestInboxKeysOfNobody(t *testing.T) {
+// TestMissingKeyLimitPerSender checks that a sender causes a limited number of fetches of keys that do not exist, on whatever hosts;
+// other senders and known actors are not affected.
+func TestMissingKeyLimitPerSender(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, behindProxy)
 	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
@@ -70,8 +70,8 @@ func TestInboxKeysOfNobody(t *testing.T) {
 	}
 }
 
-// However many there are who name keys, a server is asked for few that it does not have.
-func TestInboxKeysOfOneServer(t *testing.T) {
+// TestMissingKeyLimitPerHost checks that many senders together cause a limited number of fetches of missing keys from one host.
+func TestMissingKeyLimitPerHost(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, behindProxy)
 	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
@@ -86,8 +86,8 @@ func TestInboxKeysOfOneServer(t *testing.T) {
 	other.Post(srv, other.Activity("Like", other.AddActor("bob"), st.Str("uri")))
 }
 
-// Wrong signatures in the names of people who are known have only so many of their keys asked for anew.
-func TestInboxWrongSignatures(t *testing.T) {
+// TestWrongSignatureLimit checks that wrong signatures of known actors cause a limited number of key fetches.
+func TestWrongSignatureLimit(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, behindProxy)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
@@ -111,7 +111,8 @@ func TestInboxWrongSignatures(t *testing.T) {
 	}
 }
 
-// That the key of a deletion is gone has its actor looked for, but neither again and again, nor if it was the key of another.
+// TestInboxDeleteWithoutKey checks that a Delete whose key is gone fetches its actor, but not repeatedly, and not if the key is of
+// another actor.
 func TestInboxDeleteWithoutKey(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)
@@ -140,8 +141,8 @@ func TestInboxDeleteWithoutKey(t *testing.T) {
 	}
 }
 
-// Somebody who was removed because nothing here had to do with them can come again.
-func TestInboxOfRemoved(t *testing.T) {
+// TestInboxOfPrunedAccount checks that an account that was pruned as unused can return.
+func TestInboxOfPrunedAccount(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
@@ -163,7 +164,7 @@ func TestInboxOfRemoved(t *testing.T) {
 	}
 }
 
-// What cannot be an activity that anybody has signed is refused before it is read.
+// TestInboxUnsigned checks that requests that cannot be signed activities are refused before their body is read.
 func TestInboxUnsigned(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	bob := peer.AddActor("bob")

@@ -24,7 +24,7 @@ import (
 	"svc/internal/httpsig"
 )
 
-// Signing is how a request is signed by hand, in the way of draft-cavage. What is empty is as most servers have it.
+// Signing describes a request signed by hand with draft-cavage. Empty members have the values that most servers use.
 type Signing struct {
 	keyID     string
 	key       crypto.Signer
@@ -98,7 +98,7 @@ func SignedByHand(t testing.TB, url string, body []byte, s Signing) *http.Reques
 	return req
 }
 
-// Cases 21 to 27, 35: what a draft-cavage signature must be like.
+// TestInboxCavage covers the rules for draft-cavage signatures (cases 21 to 27, 35).
 func TestInboxCavage(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -169,7 +169,7 @@ func TestInboxCavage(t *testing.T) {
 	})
 }
 
-// How old a signature may be is a setting.
+// TestSignatureAge checks the setting for the maximal age of a signature.
 func TestSignatureAge(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.SignatureAge = time.Hour })
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
@@ -196,7 +196,7 @@ var otherRSAKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// Cases 33 and 34: what a signature by RFC 9421 must be like.
+// TestInboxRFC9421 covers the rules for RFC 9421 signatures (cases 33 and 34).
 func TestInboxRFC9421(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -277,7 +277,7 @@ func TestInboxRFC9421(t *testing.T) {
 	}
 }
 
-// Cases 28, 29, 39, 40: where keys are, and whose they are.
+// TestInboxKeys covers where keys are found, and who owns them (cases 28, 29, 39, 40).
 func TestInboxKeys(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)
@@ -382,8 +382,8 @@ func TestInboxKeys(t *testing.T) {
 	}
 }
 
-// Case 30: a key that was changed is asked for once, and after a signature was wrong not again so soon. Those who come meanwhile wait for the
-// same answer.
+// TestInboxKeyChanged checks that a changed key is fetched once, and not again soon after a wrong signature. Concurrent requests share
+// the result (case 30).
 func TestInboxKeyChanged(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -418,8 +418,8 @@ func TestInboxKeyChanged(t *testing.T) {
 	}
 }
 
-// However many activities of an actor come at once that is not known, it is asked for once.
-func TestInboxKeyOnce(t *testing.T) {
+// TestConcurrentKeyFetches checks that concurrent activities of an unknown actor cause one fetch.
+func TestConcurrentKeyFetches(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
@@ -439,8 +439,8 @@ func TestInboxKeyOnce(t *testing.T) {
 	}
 }
 
-// Case 32 and the rules of refreshing: what it means that a key cannot be had.
-func TestInboxKeyTrouble(t *testing.T) {
+// TestInboxKeyUnavailable covers keys that cannot be fetched or refreshed (case 32).
+func TestInboxKeyUnavailable(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
@@ -482,8 +482,8 @@ func TestInboxKeyTrouble(t *testing.T) {
 	}
 }
 
-// Case 31 and others: who has signed must be whose deed it is.
-func TestInboxSomebodyElse(t *testing.T) {
+// TestSignerIsActor checks that the signer must be the actor of the activity (case 31 and others).
+func TestSignerIsActor(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPostsOfPeers publishes in every way there is, and compares what is seen on the other server with what the author sees.
-func TestPostsOfPeers(t *testing.T) {
+// TestPostsBetweenServers publishes every kind of post, and compares how the other server and the author see it.
+func TestPostsBetweenServers(t *testing.T) {
 	here, there, alice, bob, carol := apptest.StartTwo(t)
 	dave := there.SignUp("dave") // a stranger
 	host := apptest.MustHost(t, there.URL)
@@ -112,8 +112,8 @@ func TestPostsOfPeers(t *testing.T) {
 	}
 }
 
-// TestDeedsOfPeers has people do things with posts of another server, and take them back; both servers count the same all the time.
-func TestDeedsOfPeers(t *testing.T) {
+// TestInteractionsBetweenServers interacts with posts of another server and undoes it; the counters of both servers stay equal.
+func TestInteractionsBetweenServers(t *testing.T) {
 	here, there, alice, bob, carol := apptest.StartTwo(t)
 	st := alice.Publish("@bob@"+apptest.MustHost(t, there.URL)+" first", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "86400")
 	apptest.Settle(here, there)
@@ -208,8 +208,8 @@ func TestDeedsOfPeers(t *testing.T) {
 	here.GetDocument(uri).Want(410)
 }
 
-// TestWherePostsOfPeersAre looks for posts of another server wherever posts can be, with and without its name.
-func TestWherePostsOfPeersAre(t *testing.T) {
+// TestTimelinesBetweenServers looks for remote posts in every timeline, with and without the name of their server.
+func TestTimelinesBetweenServers(t *testing.T) {
 	here, there, alice, bob, _ := apptest.StartTwo(t)
 	dave := there.SignUp("dave")
 	host := apptest.MustHost(t, here.URL)

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Case 106: a newer version by the author replaces what was, which is kept; neither the audience nor anything else that is said once.
+// TestIncomingUpdate checks that a newer version by the author replaces the post and keeps the old one; audience and other fixed
+// members stay (case 106).
 func TestIncomingUpdate(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -117,7 +118,7 @@ func TestIncomingUpdate(t *testing.T) {
 	})
 }
 
-// Case 81: how a poll stands is what its author's server says, of the same options.
+// TestIncomingTally checks that the tally of a remote poll is its server's, for the same options only (case 81).
 func TestIncomingTally(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -225,8 +226,9 @@ func pollIDByURI(a *apptest.Server, uri any) string {
 	return p.ID.String()
 }
 
-// Some servers give activities the id of the post that they are about: an edit and a deletion are not known already because the post is.
-func TestIncomingChangesOfOneID(t *testing.T) {
+// TestUpdateAndDeleteWithObjectID checks servers whose activities have the id of their post: an Update and a Delete are not duplicates
+// of the Create.
+func TestUpdateAndDeleteWithObjectID(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -263,7 +265,7 @@ func TestIncomingChangesOfOneID(t *testing.T) {
 	}
 }
 
-// Case 111: quotes, under all the names that they have.
+// TestIncomingQuote covers the names of the quote property (case 111).
 func TestIncomingQuote(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)

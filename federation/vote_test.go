@@ -22,13 +22,13 @@ func sendVote(p *apptest.FakeServer, voter string, poll *apptest.Object, author 
 	return d
 }
 
-// voteCounts returns how a poll stands.
+// voteCounts returns the tally of a poll.
 func voteCounts(m *apptest.User, st *apptest.Object) string {
 	m.Server.T.Helper()
 	return apptest.PollOptions(&apptest.Object{T: m.Server.T, Fields: m.Get("/api/v1/statuses/" + st.ID()).Want(200).Object().At("poll").(map[string]any)})
 }
 
-// Cases 77 to 80: votes are counted once each, and nothing is to be seen of them.
+// TestIncomingVotes checks that votes are counted once each, and are not visible as posts (cases 77 to 80).
 func TestIncomingVotes(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -104,9 +104,9 @@ func TestIncomingVotes(t *testing.T) {
 	}
 }
 
-// Who has voted in a poll elsewhere hears once that it has ended, whether its server says so or it was known before, and however often
-// that server tells it; who has not voted does not.
-func TestVotersHear(t *testing.T) {
+// TestPollEndNotification checks that voters are notified once of the end of a remote poll, whether its server sends it or it was
+// known, and others are not.
+func TestPollEndNotification(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob := peer.AddActor("bob")
@@ -157,8 +157,9 @@ func TestVotersHear(t *testing.T) {
 	}
 }
 
-// A poll of one server in which people of another vote stands alike on both, and all who had to do with it hear once of its end.
-func TestPollOfPeers(t *testing.T) {
+// TestPollBetweenServers checks that a poll has the same tally on both servers, and that its author and voters are notified of its end
+// once.
+func TestPollBetweenServers(t *testing.T) {
 	here, there, alice, bob, carol := apptest.StartTwo(t)
 	st := alice.PublishPoll([]string{"yes & no", " <b>maybe</b>  not ", "never"}, "multiple", "true")
 	apptest.Settle(here, there)

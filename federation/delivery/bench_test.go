@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkCourier measures a post until 200 hosts have it, which live in the same process: for profiles. What the server alone takes
-// is measured by BenchmarkDeliveries.
-func BenchmarkCourier(b *testing.B) {
+// BenchmarkPostTo200Hosts measures a post until 200 hosts of the same process have it, for profiles. BenchmarkDeliveries measures the
+// server alone.
+func BenchmarkPostTo200Hosts(b *testing.B) {
 	srv, alice, _ := apptest.StartWithInboxServer(b)
 	var n atomic.Int64
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,8 +13,8 @@ import (
 	"svc/store"
 )
 
-// TestDeliveryAnswers looks at what becomes of a delivery by how it is answered (federation 3.3; case 45).
-func TestDeliveryAnswers(t *testing.T) {
+// TestDeliveryResponses checks what happens to a delivery by the response to it (federation 3.3; case 45).
+func TestDeliveryResponses(t *testing.T) {
 	const kept, dropped = true, false
 	for _, tt := range []struct {
 		status  int
@@ -83,8 +83,8 @@ func TestDeliveryAnswers(t *testing.T) {
 	}
 }
 
-// TestGivingUp follows a delivery to its end: growing pauses, parked after the last, forgotten in the end.
-func TestGivingUp(t *testing.T) {
+// TestRetriesAndExpiry follows a failing delivery: growing pauses, parked after the last attempt, deleted in the end.
+func TestRetriesAndExpiry(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	home.Respond(500)
@@ -126,7 +126,7 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// TestDoubleKnock looks at the second signature, which is tried once and then remembered (federation 2.5; case 36).
+// TestDoubleKnock checks that the second signature scheme is tried once and then remembered (federation 2.5; case 36).
 func TestDoubleKnock(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
@@ -167,7 +167,7 @@ func TestDoubleKnock(t *testing.T) {
 	}
 }
 
-// TestHostAway looks at a server that cannot be reached: for some time, for a week, for a month; and at its return (federation 3.5; case 46).
+// TestHostAway checks a host that is unreachable for some time, a week and a month, and its return (federation 3.5; case 46).
 func TestHostAway(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
@@ -237,9 +237,8 @@ func TestHostAway(t *testing.T) {
 	}
 }
 
-// TestOrder looks at what happens while a server is down: it hears of one thing after another, and not of what has been overtaken
-// (federation 3.4; case 48).
-func TestOrder(t *testing.T) {
+// TestOrderPerSubject checks that a host that was down receives activities in order, without superseded ones (federation 3.4; case 48).
+func TestOrderPerSubject(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		do   func(alice *apptest.User, bob *store.Account)
@@ -298,9 +297,9 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestReadersHear looks at who hears of the end of a post: those who have to do with it, and those who asked for it (case 47), also when
-// it ends by itself (case 112).
-func TestReadersHear(t *testing.T) {
+// TestDeleteRecipients checks who receives the Delete of a post: its audience and those that fetched it (case 47), also when it expires
+// (case 112).
+func TestDeleteRecipients(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	asked, liked, voted, relay := apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
@@ -340,8 +339,8 @@ func TestReadersHear(t *testing.T) {
 	srv.GetDocument(st.Str("uri")).Want(410).WantFields(apptest.Doc{"id": st.Str("uri"), "type": "Tombstone", "formerType": "Question"})
 }
 
-// TestRelaysGet looks at what relays of both kinds get: public posts only (federation 6.2; case 124).
-func TestRelaysGet(t *testing.T) {
+// TestRelaysReceivePublicPosts checks that relays of both kinds receive public posts only (federation 6.2; case 124).
+func TestRelaysReceivePublicPosts(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	litepub, raw, waiting := apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	for i, r := range []struct {
@@ -383,7 +382,7 @@ func TestRelaysGet(t *testing.T) {
 	}
 }
 
-// TestInboxGone looks at an own inbox that is gone: its owner is looked for.
+// TestInboxGone checks that the owner of a personal inbox that answers 410 is fetched.
 func TestInboxGone(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", false, alice)
@@ -406,7 +405,7 @@ func TestInboxGone(t *testing.T) {
 	}
 }
 
-// addHangingHosts makes hosts that take a connection and never answer, with a follower on each.
+// addHangingHosts adds hosts that accept a connection and never answer, with a follower on each.
 func addHangingHosts(t *testing.T, srv *apptest.Server, of *apptest.User, n int) {
 	t.Helper()
 	for i := range n {
@@ -420,8 +419,9 @@ func addHangingHosts(t *testing.T, srv *apptest.Server, of *apptest.User, n int)
 	}
 }
 
-// TestDeadAndLiving looks at a living host among many that hang: those that have failed before, and those of which nobody knew it.
-func TestDeadAndLiving(t *testing.T) {
+// TestReachableHostAmongHangingHosts checks delivery to a reachable host among many that hang: those that failed before, and those that
+// did not.
+func TestReachableHostAmongHangingHosts(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		hang       int
@@ -471,8 +471,8 @@ func TestDeadAndLiving(t *testing.T) {
 	}
 }
 
-// TestNoOvertaking looks at something that is taken back while it is being delivered: that waits.
-func TestNoOvertaking(t *testing.T) {
+// TestUndoWaitsForAttempt checks that an activity that undoes one that is being delivered waits for it.
+func TestUndoWaitsForAttempt(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddAccount(srv, "bob", true)
 	alice.Post("/api/v1/statuses/" + srv.AddRemoteStatus(bob).ID.String() + "/favourite").Want(200)
@@ -500,8 +500,8 @@ func TestNoOvertaking(t *testing.T) {
 	home.TakeOne("Undo")
 }
 
-// TestNothingTwice has many posts delivered at the same time: each goes to each once.
-func TestNothingTwice(t *testing.T) {
+// TestConcurrentDeliveries delivers many posts at the same time: each inbox receives each once.
+func TestConcurrentDeliveries(t *testing.T) {
 	srv, alice, _ := apptest.StartWithInboxServer(t)
 	boxes := make([]*apptest.InboxServer, 20)
 	for i := range boxes {

@@ -10,9 +10,9 @@ import (
 	"svc/store"
 )
 
-// TestTooMany looks at a server that asks to be left alone: it is, also if it makes itself heard, or has taken something else meanwhile
+// TestRetryAfter checks that Retry-After is respected, also when the host sends something, or has accepted another delivery meanwhile
 // (case 45).
-func TestTooMany(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
 	alice.Publish("one") // the host is known to answer
@@ -50,8 +50,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestTooManyAtOnce has a server take one delivery and ask to be left alone by another that is under way at the same time.
-func TestTooManyAtOnce(t *testing.T) {
+// TestConcurrentRetryAfter checks a host that accepts one delivery and answers 429 to another at the same time.
+func TestConcurrentRetryAfter(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	alice.Publish("the host is known to answer")
@@ -83,8 +83,8 @@ func TestTooManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestLateRefusal has a delivery answered with 401 that has failed otherwise before: that is no lasting refusal yet.
-func TestLateRefusal(t *testing.T) {
+// TestFirst401 checks that a first 401 is not final for a delivery that failed otherwise before.
+func TestFirst401(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	alice.Publish("hello")
@@ -98,8 +98,7 @@ func TestLateRefusal(t *testing.T) {
 	}
 }
 
-// TestInboxMoved has an inbox answer with redirects: one to another address of the host is followed, once and with a signature of its
-// own (federation 3.3).
+// TestInboxMoved checks that one redirect within the host is followed, with a signature of its own (federation 3.3).
 func TestInboxMoved(t *testing.T) {
 	elsewhere := apptest.StartInboxServer(t)
 	for _, tt := range []struct {
@@ -152,9 +151,9 @@ func TestInboxMoved(t *testing.T) {
 	}
 }
 
-// TestOutOfService deactivates and deletes accounts whose posts wait for a server: those are not delivered any more, the end of the
-// account is.
-func TestOutOfService(t *testing.T) {
+// TestDeliveriesOfUnavailableAccounts checks that queued posts of deactivated and deleted accounts are not delivered, and that the
+// Delete of the account is.
+func TestDeliveriesOfUnavailableAccounts(t *testing.T) {
 	for _, forGood := range []bool{false, true} {
 		srv, alice, home := apptest.StartWithInboxServer(t)
 		home.AddFollower(srv, "bob", true, alice)
@@ -181,8 +180,8 @@ func TestOutOfService(t *testing.T) {
 	}
 }
 
-// TestGivenUpAndTakenBack tries once more what was given up: not what has been taken back since.
-func TestGivenUpAndTakenBack(t *testing.T) {
+// TestRetryParked retries parked deliveries: not those of posts that were deleted since.
+func TestRetryParked(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
 	note := srv.AddRemoteStatus(bob).ID.String()
