@@ -20,13 +20,13 @@ const maxAnnounced = 10 // per Announce
 func (r *Receiver) handleAnnounce(ctx context.Context, in *inbox.Activity) error {
 	relay := r.relays.isAccepted(in.Actor.ID)
 	if !relay {
-		if wanted, err := r.isRelevantAnnounce(ctx, in); !wanted || err != nil {
+		if relevant, err := r.isRelevantAnnounce(ctx, in); !relevant || err != nil {
 			return err
 		}
 	}
 	objects := in.Values("object")
 	if len(objects) == 0 {
-		return remote.Refuse("it is about nothing")
+		return remote.Refuse("activity has no object")
 	}
 	var first error
 	for i, v := range objects[:min(len(objects), maxAnnounced)] {
@@ -69,12 +69,12 @@ func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v an
 		return 0, "", nil // a favourite or similar in a group
 	}
 	if ref == "" {
-		return 0, "", remote.Refuse("it is about nothing")
+		return 0, "", remote.Refuse("activity has no object")
 	}
 	if host, err := activity.Host(ref, r.AllowLoopback); err == nil && host == r.Host {
 		id, err := r.local.statusIDByURI(ctx, ref)
 		if err == nil && id == 0 {
-			err = remote.Refuse("there is no such post here")
+			err = remote.Refuse("status does not exist on this server")
 		}
 		return id, ref, err
 	}
@@ -111,7 +111,7 @@ func (r *Receiver) receiveAnnouncedNote(ctx context.Context, in *inbox.Activity,
 		return nil, err
 	}
 	if n.AuthorURI != in.Actor.URI {
-		return nil, remote.Refuse("its object is attributed to another actor")
+		return nil, remote.Refuse("object is attributed to another actor")
 	}
 	if err := r.statuses.ApplyFollowers(ctx, n, o, nil, in.Actor); err != nil {
 		return nil, err

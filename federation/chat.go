@@ -19,11 +19,11 @@ const maxChatMessage = 100_000 // characters (federation 4.3)
 func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, object activity.Object) error {
 	id := object.ID()
 	if !activity.SameHost(id, in.Actor.URI, r.AllowLoopback) {
-		return remote.Refuse("its id is of another host than its actor")
+		return remote.Refuse("id is on another host than the actor")
 	}
 	for _, key := range []string{"attributedTo", "actor"} {
 		if by := object.Ref(key); by != "" && by != in.Actor.URI {
-			return remote.Refuse("it is a message of %s", by)
+			return remote.Refuse("chat message is attributed to %s", by)
 		}
 	}
 	to, err := r.chatRecipient(ctx, in, object)
@@ -32,7 +32,7 @@ func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, o
 	}
 	content, _ := object.TextAndLanguage("content")
 	if utf8.RuneCountInString(content) > maxChatMessage {
-		return remote.Refuse("it is too long")
+		return remote.Refuse("chat message is too long")
 	}
 	m := social.IncomingChatMessage{
 		URI: id, Content: text.Sanitize(content), CreatedAt: r.activityTime(in, "published").Time(), Emojis: r.reader.ParseEmojis(object), Attachment: r.chatAttachment(object),
@@ -52,11 +52,11 @@ func (r *Receiver) chatRecipient(ctx context.Context, in *inbox.Activity, object
 		}
 	}
 	if len(to) != 1 || len(object.Refs("cc", 1))+len(in.Refs("cc", 1)) > 0 {
-		return nil, remote.Refuse("it is not for one person")
+		return nil, remote.Refuse("chat message does not have exactly one recipient")
 	}
 	account, err := r.local.localAccount(ctx, to[0])
 	if err == nil && account == nil {
-		err = remote.Refuse("it is for nobody here")
+		err = remote.Refuse("recipient is not a local account")
 	}
 	return account, err
 }

@@ -19,7 +19,7 @@ const (
 func (r *Receiver) handleCreate(ctx context.Context, in *inbox.Activity) error {
 	objects := in.Values("object")
 	if len(objects) == 0 {
-		return remote.Refuse("it is about nothing")
+		return remote.Refuse("activity has no object")
 	}
 	var first error
 	for _, v := range objects[:min(len(objects), maxCreatedObjects)] {
@@ -55,11 +55,11 @@ func (r *Receiver) createObject(ctx context.Context, in *inbox.Activity, v any) 
 
 func (r *Receiver) createByReference(ctx context.Context, in *inbox.Activity, uri string) error {
 	if !activity.SameHost(uri, in.Actor.URI, r.AllowLoopback) {
-		return remote.Refuse("its object is of another host than its actor")
+		return remote.Refuse("object is on another host than the actor")
 	}
 	st, err := r.statuses.FetchStatus(ctx, uri, remote.FetchOptions{Author: in.Actor.URI, OnlyRelevant: true, Budget: in.FetchBudget})
 	if err == nil && st.AccountID != in.Actor.ID {
-		err = remote.Refuse("its object is attributed to another actor")
+		err = remote.Refuse("object is attributed to another actor")
 	}
 	return err
 }
@@ -71,14 +71,14 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 		return nil, err
 	}
 	if n.AuthorURI != in.Actor.URI {
-		return nil, remote.Refuse("its object is attributed to another actor")
+		return nil, remote.Refuse("object is attributed to another actor")
 	}
 	if in.Recipient != nil {
 		n.InboxOwner = &in.Recipient.ID
 	}
 	if remote.HasNoAudience(o, in.Object) {
 		if n.InboxOwner == nil {
-			return nil, remote.Refuse("it is for nobody")
+			return nil, remote.Refuse("status has no recipients")
 		}
 		n.Visibility = store.Direct
 	}

@@ -20,7 +20,7 @@ func (r *Receiver) handleDelete(ctx context.Context, in *inbox.Activity) error {
 		return r.actors.ActorGone(ctx, in.Actor)
 	}
 	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
-		return remote.Refuse("its object is of another host than its actor")
+		return remote.Refuse("object is on another host than the actor")
 	}
 	if done, err := r.deleteChatMessage(ctx, in.Actor, ref); done || err != nil {
 		return err

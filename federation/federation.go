@@ -7,6 +7,8 @@
 // Documents are plain JSON (package activity). A document is trusted if its actor has signed the request that brought it, if it was
 // fetched from its own id, or if it has a proof by its actor. Of what others embed, only the ids count (federation D2, 5.1). The
 // authority is the host of an id.
+//
+// Limits: 20 objects per Create, 10 per Announce, 1000 followers of the relay actor. The Undo of an unknown activity counts for 6 hours.
 package federation
 
 import (
@@ -43,7 +45,7 @@ type Config struct {
 	AllowRelay  bool                            // other servers may follow the relay actor
 }
 
-// FromSettings takes what this package needs from the settings.
+// FromSettings returns the Config of the settings, without Policies and GenerateKey.
 func FromSettings(c *config.Config) Config {
 	return Config{
 		Disabled:        !c.Federation.Enabled,
@@ -75,7 +77,7 @@ type Service struct {
 	deliveries *delivery.Queue
 }
 
-// New assembles a service that follows the changes of db. Call it before db is used, and Open before the service is.
+// New assembles a Service. Call it before db is used, because caches follow the changes of db; call Open before other methods.
 func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	parts := remote.New(remote.Config{
 		BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, SignatureAge: c.SignatureAge, StoreAll: c.StoreAll, Policies: c.Policies,
@@ -107,7 +109,7 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 	}
 }
 
-// Register tells the worker which jobs this package does.
+// Register registers the jobs of this package.
 func (s *Service) Register(w *store.Worker) {
 	s.Remote.Register(w)
 	store.Handle(w, s.Outbox.publish)

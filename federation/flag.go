@@ -52,7 +52,7 @@ func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 		f.Target = author
 	}
 	if f.Target == 0 {
-		return remote.Refuse("it is about nobody here")
+		return remote.Refuse("report names no local account or status")
 	}
 	return r.social.ReceiveReport(ctx, in.Actor, f)
 }

@@ -23,7 +23,7 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 		return err // a follow of a status subscribes to its thread, which is not supported
 	}
 	if to.Unavailable {
-		return remote.Refuse("nobody can follow %s", to.Nickname)
+		return remote.Refuse("account %s cannot be followed", to.Nickname)
 	}
 	return r.social.ReceiveFollow(ctx, in.Actor, to.ID, in.URI)
 }

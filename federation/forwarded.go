@@ -12,11 +12,11 @@ import (
 
 // mayForward returns whether a forwarded activity by signer is processed: from a relay, or from a followed account, whose server
 // forwards replies. Anyone may forward a Delete, because its origin is asked.
-func (r *Receiver) mayForward(ctx context.Context, signer *store.Account, verb string) (bool, error) {
-	if verb == "Delete" || r.relays.isAccepted(signer.ID) {
+func (r *Receiver) mayForward(ctx context.Context, signer *store.Account, activityType string) (bool, error) {
+	if activityType == "Delete" || r.relays.isAccepted(signer.ID) {
 		return true, nil
 	}
-	if verb != "Create" && verb != "Update" {
+	if activityType != "Create" && activityType != "Update" {
 		return false, nil
 	}
 	return r.db.HasLocalFollower(ctx, signer.ID)
@@ -34,11 +34,11 @@ func (r *Receiver) processForwarded(ctx context.Context, in *inbox.Activity) err
 	if remote.NeedsFetch(err) {
 		return err
 	}
-	passes, failure := r.mayForward(ctx, in.Forwarder, in.Type)
+	allowed, lookupErr := r.mayForward(ctx, in.Forwarder, in.Type)
 	switch {
-	case failure != nil:
-		return failure
-	case !passes:
+	case lookupErr != nil:
+		return lookupErr
+	case !allowed:
 		return err
 	}
 	return r.processReferenced(ctx, in)
@@ -49,7 +49,7 @@ func (r *Receiver) processProven(ctx context.Context, in *inbox.Activity, actor 
 	in.Actor, in.Recipient = actor, nil
 	h := handlers[in.Type]
 	if actor.DeletedAt != nil || actor.Unavailable && !h.suspendedActors {
-		return remote.Refuse("its actor is blocked")
+		return remote.Refuse("actor is suspended or deleted")
 	}
 	return r.perform(ctx, in, h)
 }

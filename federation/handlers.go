@@ -26,14 +26,14 @@ var handlers = map[string]*handler{
 	"Like":          {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
 	"EmojiReact":    {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
 	"EmojiReaction": {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
-	"Follow":        {handle: (*Receiver).handleFollow, unknownActors: true, repeatable: true}, // some servers follow by the same id each time (federation 4.10)
+	"Follow":        {handle: (*Receiver).handleFollow, unknownActors: true, repeatable: true}, // some servers reuse the id of the Follow (federation 4.10)
 	"Accept":        {handle: (*Receiver).handleAccept},
 	"Reject":        {handle: (*Receiver).handleReject, suspendedActors: true},
-	"Undo":          {handle: (*Receiver).handleUndo, suspendedActors: true, repeatable: true}, // the same servers undo that by the same id each time
+	"Undo":          {handle: (*Receiver).handleUndo, suspendedActors: true, repeatable: true}, // the same servers reuse the id of the Undo, too
 	"Block":         {handle: (*Receiver).handleBlock, unknownActors: true},
 	"Flag":          {handle: (*Receiver).handleFlag, unknownActors: true},
 	"Move":          {handle: (*Receiver).handleMove},
-	"Add":           {handle: (*Receiver).handlePin, repeatable: true}, // mostly without an id, so that each is like an earlier one (federation 4.14)
+	"Add":           {handle: (*Receiver).handlePin, repeatable: true}, // mostly without an id, so that repetitions look alike (federation 4.14)
 	"Remove":        {handle: (*Receiver).handlePin, repeatable: true},
 	"QuoteRequest":  {handle: (*Receiver).handleQuoteRequest, unknownActors: true},
 	"Listen":        {handle: (*Receiver).handleListen},

@@ -15,9 +15,9 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	object, target := in.Ref("object"), in.Ref("target")
 	switch {
 	case object != in.Actor.URI:
-		return remote.Refuse("its object is another actor")
+		return remote.Refuse("object is another actor")
 	case target == "" || target == object:
-		return remote.Refuse("it leads nowhere")
+		return remote.Refuse("target is missing or the actor itself")
 	}
 	from, err := r.actors.FetchActor(ctx, object)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 		return err
 	}
 	if origin.MovedTo != target {
-		return remote.Refuse("%s does not say that it has moved there", object)
+		return remote.Refuse("movedTo of %s is another account", object)
 	}
 	to, err := r.moveTarget(ctx, target)
 	if errors.Is(err, remote.ErrCachedFailure) { // it may exist by now: retry later
@@ -45,7 +45,7 @@ func (r *Receiver) moveTarget(ctx context.Context, uri string) (*store.Account, 
 	if r.local.isLocalURI(uri) {
 		to, err := r.local.localAccount(ctx, uri)
 		if err == nil && to == nil {
-			err = remote.Refuse("%s is nobody here", uri)
+			err = remote.Refuse("there is no local account %s", uri)
 		}
 		return to, err
 	}

@@ -19,7 +19,7 @@ const (
 	maxCounted           = 1_000_000
 )
 
-// Operator has what the operator asks about federation, and does about it.
+// Operator inspects federation for commands and staff: peers, queues, and rejected activities. It retries deliveries and rotates keys.
 type Operator struct {
 	Host          string
 	AllowLoopback bool
@@ -31,7 +31,7 @@ type Operator struct {
 	db            *store.DB
 }
 
-// Peer is another server as the operator sees it.
+// Peer is the state of another server.
 type Peer struct {
 	Host             string     `json:"host"`
 	Software         string     `json:"software"` // with its version; "": unknown
@@ -41,7 +41,7 @@ type Peer struct {
 	LastSuccessAt    *time.Time `json:"last_success_at"`
 	LastError        string     `json:"last_error"`
 	Signature        string     `json:"signature"` // the scheme that it accepts; "": unknown
-	RejectReason     string     `json:"refused"`   // why it is blocked; "": it is not
+	RejectReason     string     `json:"refused"`   // why it is blocked; "": not blocked
 }
 
 func (o *Operator) newPeer(h *store.Host) *Peer {
@@ -98,14 +98,14 @@ func (o *Operator) UnreachableHosts(ctx context.Context) (map[string]store.Time,
 	return since, err
 }
 
-// Rotation says whose keys are to be replaced.
+// Rotation selects the accounts whose keys are replaced.
 type Rotation struct {
 	Name   string `json:"name"`   // nickname of a local account
-	Server bool   `json:"server"` // those of the server's own actors
+	Server bool   `json:"server"` // the server actors
 }
 
-// RotateKeys gives a local account, or the actors of the server, other keys. It returns their ids.
-func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (made []string, err error) {
+// RotateKeys replaces the keys of a local account or of the server actors. It returns the ids of the new keys.
+func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (keyIDs []string, err error) {
 	var accounts []*store.Account
 	if r.Server {
 		for _, path := range []string{remote.FetchActorPath, relayActorPath} {
@@ -128,9 +128,9 @@ func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (made []string, e
 	for _, a := range accounts {
 		key, err := o.signers.RotateKeys(ctx, a)
 		if err != nil {
-			return made, err
+			return keyIDs, err
 		}
-		made = append(made, key.URI)
+		keyIDs = append(keyIDs, key.URI)
 	}
-	return made, nil
+	return keyIDs, nil
 }

@@ -31,7 +31,7 @@ type HostQueue struct {
 	Parked      int        `json:"given_up"`
 	Oldest      time.Time  `json:"oldest"`
 	NextAttempt *time.Time `json:"next_try"` // nil: none
-	Attempts    int        `json:"attempts"` // the most of any delivery
+	Attempts    int        `json:"attempts"` // maximum of all deliveries
 	LastError   string     `json:"last_error"`
 	Peer        *Peer      `json:"peer"`
 }
@@ -105,7 +105,7 @@ func (o *Operator) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus,
 	return out, err
 }
 
-// normalizeHost normalizes a host that the operator typed. "" stays.
+// normalizeHost normalizes a host that the operator typed. An empty host is allowed.
 func normalizeHost(host *string) error {
 	if *host == "" {
 		return nil
@@ -181,14 +181,14 @@ func (o *Operator) describeDeliveries(ctx context.Context, rows []*store.Deliver
 	list := make([]*Delivery, 0, len(rows))
 	for _, d := range rows {
 		about := bodies[d.ActivityID]
-		shown := &Delivery{
+		entry := &Delivery{
 			ID: int64(d.ID), Host: d.Domain, Inbox: d.Inbox, Type: about.Type(), Activity: about.ID(), Attempts: d.Attempts,
 			QueuedAt: d.ID.Time(), Parked: d.Parked, LastError: d.LastError,
 		}
 		if !d.Parked {
-			shown.NextAttempt = timePointer(&d.RunAt)
+			entry.NextAttempt = timePointer(&d.RunAt)
 		}
-		list = append(list, shown)
+		list = append(list, entry)
 	}
 	return list, nil
 }
@@ -217,14 +217,14 @@ func (o *Operator) failedActivities(ctx context.Context, about string) ([]*Queue
 		if err != nil {
 			doc = activity.Object{}
 		}
-		shown := &QueuedActivity{
+		entry := &QueuedActivity{
 			ID: int64(r.ID), Type: doc.Type(), Activity: doc.ID(), Signer: of[r.SignerID], ReceivedAt: r.ReceivedAt.Time(), Attempts: r.Attempts,
 			Parked: r.Parked, LastError: r.LastError,
 		}
 		if !r.Parked {
-			shown.NextAttempt = timePointer(&r.RunAt)
+			entry.NextAttempt = timePointer(&r.RunAt)
 		}
-		list = append(list, shown)
+		list = append(list, entry)
 	}
 	return list, nil
 }
@@ -247,11 +247,11 @@ func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error
 	if err := normalizeHost(&q.Host); err != nil {
 		return nil, err
 	}
-	done := new(RetryResult)
+	result := new(RetryResult)
 	hosts := []string{q.Host}
 	switch {
 	case q.ID != 0:
-		if err := o.retryOne(ctx, q.ID, done); err != nil {
+		if err := o.retryOne(ctx, q.ID, result); err != nil {
 			return nil, err
 		}
 		hosts = nil
@@ -267,9 +267,9 @@ func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error
 	for _, host := range hosts {
 		for more := true; more; {
 			err := o.db.Update(ctx, func(tx *store.Tx) error {
-				n, again, err := tx.RetryHost(ctx, host)
-				done.Deliveries += n
-				more = again
+				n, remaining, err := tx.RetryHost(ctx, host)
+				result.Deliveries += n
+				more = remaining
 				return err
 			})
 			if err != nil {
@@ -279,7 +279,7 @@ func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error
 	}
 	if q.ID == 0 {
 		err := o.db.Update(ctx, func(tx *store.Tx) (err error) {
-			done.Incoming, err = tx.RetryQueuedActivities(ctx, 0, q.Host)
+			result.Incoming, err = tx.RetryQueuedActivities(ctx, 0, q.Host)
 			return err
 		})
 		if err != nil {
@@ -288,23 +288,23 @@ func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error
 	}
 	o.inbox.Reload()
 	o.db.WakeDelivery()
-	return done, nil
+	return result, nil
 }
 
-func (o *Operator) retryOne(ctx context.Context, id int64, done *RetryResult) error {
+func (o *Operator) retryOne(ctx context.Context, id int64, result *RetryResult) error {
 	err := o.db.Update(ctx, func(tx *store.Tx) error {
 		domain, err := tx.RetryDelivery(ctx, store.DeliveryID(id))
 		if err != nil {
 			return err
 		}
 		if domain != "" {
-			done.Deliveries = 1
+			result.Deliveries = 1
 			return nil
 		}
-		done.Incoming, err = tx.RetryQueuedActivities(ctx, store.QueuedActivityID(id), "")
+		result.Incoming, err = tx.RetryQueuedActivities(ctx, store.QueuedActivityID(id), "")
 		return err
 	})
-	if err == nil && done.Deliveries+done.Incoming == 0 {
+	if err == nil && result.Deliveries+result.Incoming == 0 {
 		err = errs.NotFound("No queued delivery or activity has the id %d", id)
 	}
 	return err

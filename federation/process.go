@@ -27,7 +27,7 @@ func (r *Receiver) process(ctx context.Context, in *inbox.Activity, mayFetch boo
 		return nil
 	}
 	if in.Signer.DeletedAt != nil || in.Signer.Unavailable && !h.suspendedActors {
-		return remote.Refuse("its sender is suspended or deleted")
+		return remote.Refuse("sender is suspended or deleted")
 	}
 	if id := in.Row.RecipientID; id != nil {
 		if in.Recipient, err = r.db.Account(ctx, *id); err != nil {
@@ -57,7 +57,7 @@ func (r *Receiver) perform(ctx context.Context, in *inbox.Activity, h *handler) 
 		if undone, err := r.wasUndone(ctx, in); err != nil {
 			return err
 		} else if undone {
-			return remote.Refuse("it was undone before it came")
+			return remote.Refuse("activity was undone before it arrived")
 		}
 	}
 	if err := r.applyPoliciesToActivity(ctx, in); err != nil {
@@ -66,7 +66,7 @@ func (r *Receiver) perform(ctx context.Context, in *inbox.Activity, h *handler) 
 	return h.handle(r, ctx, in)
 }
 
-// identify verifies the id of an activity. Some servers send activities without one: then it is made of the content.
+// identify verifies the id of an activity. If there is none, it derives one from the content.
 func (r *Receiver) identify(in *inbox.Activity) error {
 	if in.URI = in.ID(); in.URI == "" {
 		in.URI = in.Actor.URI + "#" + contentHash(in.Row.Body)
@@ -75,17 +75,17 @@ func (r *Receiver) identify(in *inbox.Activity) error {
 	}
 	host, err := activity.Host(in.URI, r.AllowLoopback)
 	if err != nil {
-		return remote.Refuse("its id is no URL")
+		return remote.Refuse("id is not a URL")
 	}
 	if host != r.reader.HostOf(in.Actor) {
-		return remote.Refuse("its id is of another host than its actor")
+		return remote.Refuse("id is on another host than the actor")
 	}
 	in.Key = seenKey(in)
 	return nil
 }
 
-// seenKey returns the key by which an activity with an id is recognized. Some servers use one id for a post, its Create, each Update and the Delete,
-// or for each Like of the same post: then the content is part of the key.
+// seenKey returns the deduplication key of an activity with an id. It contains the content of some types, because some servers use one id
+// for a status, its Create, each Update and the Delete, or for each Like of a status.
 func seenKey(in *inbox.Activity) store.SeenKey {
 	id := in.ID()
 	switch {
@@ -106,7 +106,7 @@ func contentHash(content string) string {
 func objectRef(in *inbox.Activity) (string, error) {
 	ref := in.Ref("object")
 	if ref == "" {
-		return "", remote.Refuse("it has no object")
+		return "", remote.Refuse("activity has no object")
 	}
 	return ref, nil
 }

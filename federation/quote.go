@@ -18,7 +18,7 @@ func (r *Receiver) handleQuoteRequest(ctx context.Context, in *inbox.Activity) e
 	}
 	instrument := in.Ref("instrument")
 	if !activity.SameHost(instrument, in.Actor.URI, r.AllowLoopback) {
-		return remote.Refuse("the quote is not of its actor's host")
+		return remote.Refuse("quoting status is on another host than the actor")
 	}
 	st, err := r.db.StatusByURI(ctx, ref)
 	if err != nil || st == nil || !st.Local() {

@@ -32,7 +32,7 @@ func (r *Receiver) handleLike(ctx context.Context, in *inbox.Activity) error {
 		}
 	}
 	if !in.Is("Like") {
-		return remote.Refuse("it reacts with no emoji")
+		return remote.Refuse("reaction has no emoji")
 	}
 	_, err = r.social.ReceiveFavourite(ctx, in.Actor, st, in.URI)
 	return err
@@ -75,7 +75,7 @@ func (r *Receiver) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 // receiveVote stores a vote in a local poll, by the text of the option. Its addressing does not matter, because votes are not shown.
 func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note activity.Object) error {
 	if by := note.Ref("attributedTo"); by != "" && by != in.Actor.URI {
-		return remote.Refuse("it is the vote of %s", by)
+		return remote.Refuse("vote is attributed to %s", by)
 	}
 	st, err := r.db.StatusByURI(ctx, note.Ref("inReplyTo"))
 	if err != nil {
@@ -89,12 +89,12 @@ func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note act
 		return err
 	}
 	if p == nil {
-		return remote.Refuse("there is no poll to vote in")
+		return remote.Refuse("status has no poll")
 	}
 	name := normalizeOption(note.Text("name"))
 	choice := slices.IndexFunc(p.Titles(), func(title string) bool { return normalizeOption(title) == name })
 	if choice < 0 {
-		return remote.Refuse("the poll has no such option")
+		return remote.Refuse("poll does not have this option")
 	}
 	_, err = r.social.Vote(ctx, in.Actor, p.ID, []int{choice})
 	return err

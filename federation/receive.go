@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	errNotActivity = errs.BadRequest("This is no activity")
+	errNotActivity = errs.BadRequest("This is not an activity")
 	errInboxFull   = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The inbox is full", RetryAfter: time.Minute}
 )
 
@@ -42,8 +42,8 @@ type Receiver struct {
 	log        *slog.Logger
 }
 
-// Receive verifies an incoming activity and processes or queues it (federation 3.6). recipient is whose inbox received it, nil for the shared inbox.
-// The errors are answers to the sender: 400 and 403 for what will never be accepted, 401 for a wrong signature, 503 for what may be sent again.
+// Receive verifies an incoming activity and processes or queues it (federation 3.6). recipient is the owner of the inbox, nil for the
+// shared inbox. Errors are responses to the sender: 400 and 403 are final, 401 is a wrong signature, 503 permits a retry.
 func (r *Receiver) Receive(ctx context.Context, req *http.Request, body []byte, recipient *store.Account) error {
 	err := r.receive(ctx, req, body, recipient)
 	var answer *errs.Error
@@ -59,11 +59,11 @@ func (r *Receiver) Receive(ctx context.Context, req *http.Request, body []byte, 
 		return err
 	}
 	if ctx.Err() == nil {
-		r.log.Error("could not receive an activity", "err", err) // such as that the disk is full
+		r.log.Error("could not receive an activity", "err", err) // for example, the disk is full
 	}
-	again := *answer
-	again.RetryAfter = time.Minute
-	return &again
+	retryable := *answer
+	retryable.RetryAfter = time.Minute
+	return &retryable
 }
 
 func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, recipient *store.Account) error {
@@ -140,8 +140,8 @@ func (r *Receiver) precheck(ctx context.Context, in *inbox.Activity) (bool, erro
 	return r.inbox.Seen.Precheck(ctx, in, seenKey(in), undo)
 }
 
-// isFromUnknown returns true if an activity is by an unknown actor and of a type that changes nothing then, so that its key is not fetched. That is so
-// of most deletions of accounts (federation 3.8). A known relay may have sent it, or it may be the answer of a relay to our Follow.
+// isFromUnknown returns true if an activity of a type that changes nothing for unknown actors is by one, so that its key is not fetched.
+// Most Deletes of accounts are such (federation 3.8). It returns false if a known relay forwards or may answer our Follow.
 func (r *Receiver) isFromUnknown(ctx context.Context, kind, actor string, claims []*httpsig.Claim) (bool, error) {
 	if _, err := r.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
 		return false, err

@@ -20,7 +20,7 @@ func (r *Receiver) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (b
 		return false, err
 	}
 	if !r.isRelay(row, in.Actor) {
-		return true, remote.Refuse("%s answers a Follow that %s got", in.Actor.URI, row.Address)
+		return true, remote.Refuse("%s answers a Follow that was sent to %s", in.Actor.URI, row.Address)
 	}
 	err = r.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.RelayByFollow(ctx, row.FollowURI)
@@ -107,9 +107,9 @@ func (r *Receiver) handleRelayFollow(ctx context.Context, in *inbox.Activity) (b
 		}
 		if f != nil {
 			answer = "Accept"
-		} else if welcome, err := r.mayFollowRelay(ctx, tx, in.Actor, self); err != nil {
+		} else if allowed, err := r.mayFollowRelay(ctx, tx, in.Actor, self); err != nil {
 			return err
-		} else if welcome {
+		} else if allowed {
 			answer = "Accept"
 			f = &store.Follow{FollowerID: in.Actor.ID, TargetID: self.ID, ShowReblogs: true, URI: &in.URI}
 			if err := tx.AddFollow(ctx, f); err != nil {

@@ -15,10 +15,10 @@ import (
 func (r *Receiver) handleListen(ctx context.Context, in *inbox.Activity) error {
 	track := in.Object.Object("object")
 	if track == nil || !track.Is("Audio") {
-		return remote.Refuse("it has no track")
+		return remote.Refuse("object is not an Audio")
 	}
 	if by := track.Ref("attributedTo"); by != "" && by != in.Actor.URI {
-		return remote.Refuse("it is what %s listens to", by)
+		return remote.Refuse("track is attributed to %s", by)
 	}
 	l := social.ScrobbleDraft{
 		Title: firstText(track, "title", "name"), Artist: firstText(track, "artist"), Album: firstText(track, "album"),

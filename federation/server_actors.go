@@ -9,15 +9,15 @@ import (
 	"svc/store"
 )
 
-// The actors of the server itself. They have rows among the accounts, but nobody sees those.
+// The server actors. They have rows in accounts, which clients never see.
 const (
-	fetchActorName  = "internal.fetch" // asks others in the name of this server
-	relayActorName  = "relay"          // is followed by relays, and follows them
+	fetchActorName  = "internal.fetch" // signs fetches
+	relayActorName  = "relay"          // follows relays, and is followed by them
 	relayActorPath  = "/relay"
 	serverActorType = "Application"
 )
 
-// Open makes what the service needs before anybody talks with it: the actors of the server.
+// Open creates the server actors and loads the relays. Call it before the first request.
 func (s *Service) Open(ctx context.Context) error {
 	for name, path := range map[string]string{fetchActorName: remote.FetchActorPath, relayActorName: relayActorPath} {
 		if err := s.ensureServerActor(ctx, name, s.config.BaseURL+path); err != nil {

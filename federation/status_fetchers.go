@@ -28,7 +28,7 @@ func (s *DocumentServer) recordFetcher(ctx context.Context, st *store.Status, si
 	if known, err := s.db.HasFetcher(ctx, st.ID, inbox); known || err != nil {
 		return err
 	}
-	if gets, err := s.db.InboxInAudience(ctx, st, inbox); gets || err != nil {
+	if inAudience, err := s.db.InboxInAudience(ctx, st, inbox); inAudience || err != nil {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddFetcher(ctx, st.ID, inbox) })

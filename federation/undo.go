@@ -19,10 +19,10 @@ const undoneTTL = 6 * time.Hour
 func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	ref, inner := in.Ref("object"), in.Object.Object("object")
 	if ref == "" && inner == nil {
-		return remote.Refuse("it is about nothing")
+		return remote.Refuse("activity has no object")
 	}
 	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.Actor.URI {
-		return remote.Refuse("it takes back what %s did", inner.Ref("actor"))
+		return remote.Refuse("undone activity is by %s", inner.Ref("actor"))
 	}
 	if relay, err := r.handleRelayUnfollow(ctx, in, ref, inner); relay || err != nil {
 		return err
@@ -31,11 +31,11 @@ func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	if done || err != nil {
 		return err
 	}
-	heard, err := r.db.SeenActivity(ctx, in.URI)
+	seen, err := r.db.SeenActivity(ctx, in.URI)
 	if err != nil {
 		return err
 	}
-	if inner != nil && !heard { // otherwise it was undone already, and a match would be newer
+	if inner != nil && !seen { // otherwise it was undone already, and a match would be newer
 		if done, err = r.undoEmbedded(ctx, in.Actor, inner); done || err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (r *Receiver) undoByURI(ctx context.Context, actor *store.Account, uri stri
 	return r.social.ReceiveUnblock(ctx, actor, target)
 }
 
-var errNotOwnActivity = remote.Refuse("its object belongs to another actor")
+var errNotOwnActivity = remote.Refuse("object belongs to another actor")
 
 // undoEmbedded undoes an activity by its embedded copy, and returns false if there is none.
 func (r *Receiver) undoEmbedded(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {

@@ -21,7 +21,7 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 	o := in.Object.Object("object")
 	if remote.IsActor(o) || ref == in.Actor.URI {
 		if ref != in.Actor.URI {
-			return remote.Refuse("it updates an actor that is not its own")
+			return remote.Refuse("object is another actor")
 		}
 		if in.Forwarder != nil {
 			o = nil
@@ -32,7 +32,7 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 		return nil // not supported
 	}
 	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
-		return remote.Refuse("its object is of another host than its actor")
+		return remote.Refuse("object is on another host than the actor")
 	}
 	st, err := r.db.StatusByURI(ctx, ref)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 		_, err := r.receiveNote(ctx, in, o)
 		return err
 	case st.AccountID != in.Actor.ID:
-		return remote.Refuse("its object belongs to another actor")
+		return remote.Refuse("object belongs to another actor")
 	case o == nil:
 		return r.statuses.RefreshStatus(ctx, st)
 	}

@@ -240,7 +240,7 @@ func releaseHandle(ctx context.Context, tx *store.Tx, h confirmedHandle) error {
 		return errs.IgnoreNotFound(err)
 	}
 	if h.confirmedAt == 0 && holder.DeletedAt == nil {
-		return Refuse("%s@%s is another account", h.nick, h.domain)
+		return Refuse("handle %s@%s belongs to another account", h.nick, h.domain)
 	}
 	holder.Nickname = holder.ID.String() + "." + holder.Nickname
 	return tx.RenameAccount(ctx, holder)
@@ -320,9 +320,9 @@ func (a *Actors) FetchAddressees(ctx context.Context, n *Note) error {
 	if err != nil {
 		return err
 	}
-	asked := 0
+	fetched := 0
 	for _, uri := range n.Audience {
-		if known[uri] != nil || asked == maxAddresseesFetched {
+		if known[uri] != nil || fetched == maxAddresseesFetched {
 			continue
 		}
 		if _, err := a.fetcher.FetchableHost(uri); err != nil {
@@ -331,7 +331,7 @@ func (a *Actors) FetchAddressees(ctx context.Context, n *Note) error {
 		if err := MayFetch(ctx); err != nil {
 			return err
 		}
-		asked++
+		fetched++
 		if _, err := a.Actor(ctx, uri); err != nil {
 			a.log.Debug("addressed account not found", "uri", uri, "err", err)
 		}

@@ -36,7 +36,8 @@ func (b *Backfill) AccountViewed(ctx context.Context, a *store.Account) error {
 	return b.actors.RefreshIfStale(ctx, a)
 }
 
-// fetchCollections is the job that refreshes them. What cannot be fetched stays as it is until the next view.
+// fetchCollections is the job that refreshes the counters, pins and move of an account. If a fetch fails, the stored data stays until
+// the next view.
 func (b *Backfill) fetchCollections(ctx context.Context, w store.RefreshCollections) error {
 	ctx, cancel := context.WithTimeout(ctx, collectionsTimeout)
 	defer cancel()

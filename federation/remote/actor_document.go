@@ -60,7 +60,7 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	case host == r.Host:
 		return nil, ErrLocal
 	case strings.Contains(id, "#"):
-		return nil, Refuse("the id of the actor has a fragment")
+		return nil, Refuse("actor id has a fragment")
 	}
 	p := &parsedActor{host: host}
 	a := &p.account
@@ -82,7 +82,7 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 		Followers: own(o.Ref("followers")), Following: own(o.Ref("following")), Featured: own(o.Ref("featured")),
 	}
 	if p.actor.Inbox == "" {
-		return nil, Refuse("the actor has no inbox on its own host")
+		return nil, Refuse("actor has no inbox on its own host")
 	}
 	if p.actor.Following == p.actor.Followers {
 		p.actor.Following = ""
@@ -107,12 +107,12 @@ func actorType(o activity.Object) (string, error) {
 			continue
 		}
 		if found != "" {
-			return "", Refuse("it is several kinds of actor at once")
+			return "", Refuse("document has several actor types")
 		}
 		found = t
 	}
 	if found == "" {
-		return "", Refuse("it is no actor, but %q", o.Type())
+		return "", Refuse("document is not an actor but %q", o.Type())
 	}
 	return found, nil
 }
@@ -125,7 +125,7 @@ func (p *parsedActor) parseUsername(o activity.Object) (string, error) {
 	}
 	nick, domain, ok := text.SplitHandle(name)
 	if !ok || domain != "" || nick != name || len(nick) > maxUsername {
-		return "", Refuse("the actor has no usable preferredUsername")
+		return "", Refuse("actor has no valid preferredUsername")
 	}
 	return nick, nil
 }

@@ -60,24 +60,24 @@ func withoutQuery(id string) string {
 
 // storeKeyOwner stores the owner of a key by the document that was found at the key id.
 func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Object) (*store.Account, error) {
-	var alone *store.ActorKey // a key that its owner only lists
+	var separate *store.ActorKey // a key that its owner only lists
 	if !IsActor(doc) && !doc.Is("Tombstone") {
 		if doc.ID() != id {
-			return nil, Refuse("at the id of the key there is another one")
+			return nil, Refuse("document at the key id has another key")
 		}
 		owner := cmp.Or(doc.Ref("owner"), doc.Ref("controller"))
 		if !activity.SameHost(owner, id, a.AllowLoopback) {
-			return nil, Refuse("the key says that it is of another host")
+			return nil, Refuse("key owner is on another host than the key")
 		}
-		if alone = a.reader.parseActorKey(doc, owner); alone == nil {
-			return nil, Refuse("at the id of the key there is no key that can be used")
+		if separate = a.reader.parseActorKey(doc, owner); separate == nil {
+			return nil, Refuse("document at the key id has no valid key")
 		}
 		var err error
 		if doc, err = a.fetcher.Document(ctx, owner); err != nil {
 			return nil, err
 		}
 		if doc.ID() != owner {
-			return nil, Refuse("the key has another owner")
+			return nil, Refuse("key belongs to another owner")
 		}
 	}
 	p, err := a.reader.parseFetchedActor(doc)
@@ -87,10 +87,10 @@ func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Obje
 	has := func(k *store.ActorKey) bool { return k.URI == id }
 	switch {
 	case slices.ContainsFunc(p.keys, has):
-	case alone != nil && slices.Contains(p.listedKeys, id):
-		p.keys = append(p.keys, alone)
+	case separate != nil && slices.Contains(p.listedKeys, id):
+		p.keys = append(p.keys, separate)
 	default:
-		return nil, Refuse("%s does not say that it has this key", p.account.URI)
+		return nil, Refuse("actor %s does not list the key", p.account.URI)
 	}
 	return a.importParsedActor(ctx, p, nil, false)
 }

@@ -179,7 +179,7 @@ func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc ac
 		return a.RefreshSoon(ctx, account)
 	}
 	if p.account.URI != account.URI {
-		return Refuse("it updates an actor that is not its own")
+		return Refuse("object is another actor")
 	}
 	row, actor, err := a.storedActor(ctx, account.URI)
 	if err != nil || row == nil || actor == nil || row.DeletedAt != nil {
@@ -190,7 +190,7 @@ func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc ac
 		return err
 	}
 	if !activity.SameHost(actor.Inbox, p.actor.Inbox, a.AllowLoopback) {
-		return Refuse("its inbox is of another host")
+		return Refuse("inbox is on another host than the actor")
 	}
 	if err := a.applyPoliciesToActor(ctx, p, row.Domain); err != nil {
 		return err

@@ -30,8 +30,8 @@ func unavailable(after time.Duration, message string) *errs.Error {
 	return &errs.Error{Status: http.StatusServiceUnavailable, Message: message, RetryAfter: after}
 }
 
-// IsFinal returns true if an activity or a fetch that failed with an error would fail again. Unforeseen errors, such as those of the database, are not
-// final, because another attempt costs little.
+// IsFinal returns true if another attempt would fail with the same error. Unexpected errors, such as those of the database, are not final,
+// because another attempt costs little.
 func IsFinal(err error) bool {
 	if !IsTemporary(err) {
 		return true
@@ -40,4 +40,5 @@ func IsFinal(err error) bool {
 	return errors.As(err, &e) && e.Status < 500 && e.Status != http.StatusTooManyRequests
 }
 
+// NeedsFetch returns true if err is or wraps ErrFetchNeeded.
 func NeedsFetch(err error) bool { return errors.Is(err, ErrFetchNeeded) }

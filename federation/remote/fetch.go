@@ -125,8 +125,8 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 	}
 	var resp *fetch.Response
 	last := host // after redirects
-	ways := signatureOptions(known, strings.Contains(uri, "?"), f.db.Now())
-	for i, o := range ways {
+	options := signatureOptions(known, strings.Contains(uri, "?"), f.db.Now())
+	for i, o := range options {
 		resp, err = f.client.Get(ctx, uri, fetch.Limits{
 			Accept: activity.Accept, ContentTypes: []string{activity.MediaType, activity.LDMediaType}, Timeout: documentTimeout,
 			Prepare: func(r *http.Request) (err error) {
@@ -140,7 +140,7 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 			}
 			break
 		}
-		if i > 0 && i == len(ways)-1 && last == host && (known.Signature == "" || known.Signature == noScheme) {
+		if i > 0 && i == len(options)-1 && last == host && (known.Signature == "" || known.Signature == noScheme) {
 			f.saveNoScheme(ctx, host)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"svc/internal/limit"
 )
 
-// Limits on fetching keys that do not exist (federation 2.3). Anyone can send requests that name keys on any server, without having one.
+// Limits on fetching keys that do not exist (federation 2.3). Anyone can send requests that name keys on any server.
 const (
 	maxKeyFailureEntries   = 10_000
 	maxKeyFetches          = 32 // at a time, half of all requests
@@ -67,8 +67,8 @@ var (
 	newHostOnce       = limit.Rate{Count: 1, Window: newHostsPerDomain.Window}
 )
 
-// newHostLimit limits the new instances per registered domain and day. The owner of a domain has any number of host names below it, and of
-// ports, each of which could have accounts. Only hosts with an account count, so that made-up names do not use up the limit.
+// newHostLimit limits the new instances per registered domain and day, because its owner can create any number of hosts and accounts. Only
+// hosts with an account count, so that nonexistent names do not exhaust the limit.
 type newHostLimit struct {
 	hosts   *limit.Window[string] // counted in domains
 	domains *limit.Window[string]
@@ -97,8 +97,8 @@ func (l *newHostLimit) allow(host string, count bool, now time.Time) bool {
 	return ok
 }
 
-// checkNewHost refuses actors of an unknown instance if its domain has reached the limit of new hosts. found means that the actor exists, so
-// that the host counts.
+// checkNewHost refuses actors of an unknown instance if its domain has reached the limit of new hosts. If found is set, the actor exists
+// and the host counts.
 func (a *Actors) checkNewHost(ctx context.Context, host string, found bool) error {
 	known, err := a.db.IsKnownDomain(ctx, host)
 	if err != nil || known {

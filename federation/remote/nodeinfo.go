@@ -35,7 +35,7 @@ func (b *Backfill) enqueueNodeInfo(ctx context.Context, address string) error {
 	})
 }
 
-// fetchNodeInfo is the job that fetches it. A failure is not retried that day either.
+// fetchNodeInfo is the job that fetches the software of a server. A failure is not retried that day either.
 func (b *Backfill) fetchNodeInfo(ctx context.Context, w store.FetchNodeInfo) error {
 	name, version, err := b.fetcher.readNodeInfo(ctx, w.Domain)
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, versio
 	}
 	best := slices.MaxFunc(append(d.links, link{}), func(a, b link) int { return strings.Compare(nodeInfoVersion(a), nodeInfoVersion(b)) })
 	if nodeInfoVersion(best) == "" || !activity.SameHost(best.href, base, f.AllowLoopback) {
-		return "", "", Refuse("it names no nodeinfo of its own")
+		return "", "", Refuse("no nodeinfo document on the same host")
 	}
 	if resp, err = f.fetchWellKnown(ctx, best.href, "application/json", types); err != nil {
 		return "", "", err
@@ -79,7 +79,7 @@ func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, versio
 		return "", "", err
 	}
 	if name = strings.ToLower(info.Software.Name); !softwareName.MatchString(name) {
-		return "", "", Refuse("its software has no name")
+		return "", "", Refuse("nodeinfo has no software name")
 	}
 	return name, singleLine(info.Software.Version, maxVersion), nil
 }

@@ -45,14 +45,14 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	n := &Note{ObjectType: o.Type(NoteTypes...)}
 	n.URI = o.ID()
 	if n.ObjectType == "" {
-		return nil, Refuse("it is no post but a %s", truncateBytes(o.Type(), 100))
+		return nil, Refuse("object is not a status but %q", truncateBytes(o.Type(), 100))
 	}
 	host, err := activity.Host(n.URI, r.AllowLoopback)
 	switch {
 	case err != nil:
-		return nil, Refuse("its object has no address")
+		return nil, Refuse("object has no valid id")
 	case host == r.Host:
-		return nil, Refuse("its object is of this server")
+		return nil, Refuse("object is on this server")
 	}
 	if n.AuthorURI, err = r.authorOf(o, by.Ref("actor")); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 		authors = o.Refs("actor", 1)
 	}
 	if len(authors) == 0 {
-		return "", Refuse("its object is nobody's")
+		return "", Refuse("object has no author")
 	}
 	author := authors[0]
 	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, r.AllowLoopback) {
@@ -114,7 +114,7 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 	}
 	switch {
 	case sender != "" && !slices.Contains(authors, sender):
-		return "", Refuse("its object is attributed to another actor")
+		return "", Refuse("object is attributed to another actor")
 	case sender != "":
 		author = sender
 	default:
@@ -126,10 +126,10 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 		}
 	}
 	if !activity.SameHost(author, id, r.AllowLoopback) {
-		return "", Refuse("its object is of another host than its author")
+		return "", Refuse("object is on another host than its author")
 	}
 	if actor := o.Ref("actor"); actor != "" && actor != author && !slices.Contains(authors, actor) {
-		return "", Refuse("its object has two authors")
+		return "", Refuse("object has two authors")
 	}
 	return author, nil
 }

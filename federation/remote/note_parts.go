@@ -144,7 +144,7 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 		options, p.Multiple = any, true
 	}
 	if len(options) == 0 {
-		return nil, Refuse("it asks nothing")
+		return nil, Refuse("poll has no options")
 	}
 	votes := 0
 	for _, option := range options {

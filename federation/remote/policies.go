@@ -8,12 +8,12 @@ import (
 	"svc/store"
 )
 
-// ApplyPolicies applies the policies to a remote status, received or fetched, and may change it. verb is Create or Update.
-func (s *Statuses) ApplyPolicies(ctx context.Context, author *store.Account, n *Note, verb string) error {
+// ApplyPolicies applies the policies to a remote status, received or fetched, and may change it. activityType is Create or Update.
+func (s *Statuses) ApplyPolicies(ctx context.Context, author *store.Account, n *Note, activityType string) error {
 	p := &policy.Post{
 		Spoiler: n.SpoilerText, Content: n.Content, Sensitive: n.Sensitive, Tags: n.Tags,
 		Attachments: make([]policy.Attachment, len(n.Media)), Emoji: make([]policy.Emoji, len(n.Emojis)),
-		Author: author, ActorID: author.URI, Host: s.reader.HostOf(author), ID: n.URI, ActivityType: verb, ObjectType: n.ObjectType,
+		Author: author, ActorID: author.URI, Host: s.reader.HostOf(author), ID: n.URI, ActivityType: activityType, ObjectType: n.ObjectType,
 		Visibility: n.Visibility, PublishedAt: n.Published,
 	}
 	for i, m := range n.Media {
@@ -37,11 +37,11 @@ func (s *Statuses) ApplyPolicies(ctx context.Context, author *store.Account, n *
 	}
 	n.Content, n.SpoilerText, n.Sensitive, n.Visibility, n.NoFollowers = p.Content, p.Spoiler, p.Sensitive, p.Visibility, p.NoFollowers
 	if len(p.Attachments) < len(n.Media) {
-		kept := make([]*store.Media, len(p.Attachments))
+		media := make([]*store.Media, len(p.Attachments))
 		for i, a := range p.Attachments {
-			kept[i] = n.Media[a.Index]
+			media[i] = n.Media[a.Index]
 		}
-		n.Media = kept
+		n.Media = media
 	}
 	n.Emojis = AllowedEmojis(n.Emojis, p)
 	for _, r := range p.Recipients {
@@ -52,7 +52,7 @@ func (s *Statuses) ApplyPolicies(ctx context.Context, author *store.Account, n *
 	return nil
 }
 
-// AllowedEmojis returns those custom emoji that the policies have left.
+// AllowedEmojis returns the custom emoji that the policies permit.
 func AllowedEmojis(list []store.RemoteEmoji, p *policy.Post) []store.RemoteEmoji {
 	if len(p.Emoji) == len(list) {
 		return list
@@ -60,7 +60,7 @@ func AllowedEmojis(list []store.RemoteEmoji, p *policy.Post) []store.RemoteEmoji
 	return slices.DeleteFunc(list, func(e store.RemoteEmoji) bool { return !slices.Contains(p.Emoji, policy.Emoji(e)) })
 }
 
-// loadPolicyContext adds the recipients, the parent and the quoted post. It reads their rows only if a policy needs them.
+// loadPolicyContext adds the recipients, the parent and the quoted status. It reads their rows only if a policy needs them.
 func (s *Statuses) loadPolicyContext(ctx context.Context, n *Note, p *policy.Post) error {
 	for _, uri := range n.Audience {
 		p.Recipients = append(p.Recipients, policy.Recipient{ID: uri, Mentioned: slices.Contains(n.Mentions, uri)})
@@ -89,7 +89,7 @@ func (s *Statuses) loadPolicyContext(ctx context.Context, n *Note, p *policy.Pos
 	return nil
 }
 
-// loadRelated reads what is known of a parent or a quoted post.
+// loadRelated reads the row of a parent or a quoted status if it is known.
 func (s *Statuses) loadRelated(ctx context.Context, r *policy.Related) error {
 	if r == nil {
 		return nil

@@ -22,8 +22,8 @@ const (
 
 // Post sends an activity. If the signature scheme of the host is not known, it tries one after the other (federation 2.5).
 func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, signer *httpsig.Signer) (status int, header http.Header, err error) {
-	ways := signatureOptions(host, false, f.db.Now())
-	for i, o := range ways {
+	options := signatureOptions(host, false, f.db.Now())
+	for i, o := range options {
 		o.Now = f.db.Now()
 		status, header, err = f.postFollowingRedirect(ctx, inbox, body, signer, o)
 		if err != nil || !isSignatureRejected(status) {
@@ -33,7 +33,7 @@ func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body
 			return status, header, err
 		}
 	}
-	if len(ways) > 1 && status == http.StatusUnauthorized {
+	if len(options) > 1 && status == http.StatusUnauthorized {
 		f.saveNoScheme(ctx, host.Domain)
 	}
 	return status, header, err
@@ -44,13 +44,13 @@ func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body 
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
 	status, header, err := f.postOnce(ctx, inbox, body, signer, o)
-	place := header.Get("Location")
-	if err != nil || place == "" || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
+	location := header.Get("Location")
+	if err != nil || location == "" || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
 		return status, header, err
 	}
 	to, err := url.Parse(inbox)
 	if err == nil {
-		to, err = to.Parse(place)
+		to, err = to.Parse(location)
 	}
 	if err != nil || !activity.SameHost(to.String(), inbox, f.AllowLoopback) {
 		return status, header, nil

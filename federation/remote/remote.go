@@ -1,3 +1,13 @@
+// Package remote fetches, verifies and stores what other servers publish: actors and their keys, statuses and threads, collections,
+// WebFinger and nodeinfo. It verifies the signatures of requests and signs those of local accounts.
+//
+// The inbox, outgoing activities and local documents are in package federation; address checks and sizes of requests in internal/fetch.
+//
+// A document counts only if it was fetched from its own id (federation 5.1). Network requests come before the transaction that stores
+// their result. A context of WithoutFetching prevents them.
+//
+// Limits: 100 fetches per activity, 45 s per actor, 5 s per key while a sender waits, 32 key fetches at a time, 30 failed ones per source
+// and 100 per registered domain in 5 minutes, 10 new hosts per registered domain and day, 20 pins per account, 100 replies per fetch.
 package remote
 
 import (

@@ -42,16 +42,16 @@ type Resolver struct {
 
 // Resolve returns the remote account or status of a handle or URL, and stores it. The URL may be that of a page. The error is
 // errs.ErrRecordNotFound if there is none or it cannot be fetched.
-func (r *Resolver) Resolve(ctx context.Context, what string) (store.AccountID, store.StatusID, error) {
+func (r *Resolver) Resolve(ctx context.Context, query string) (store.AccountID, store.StatusID, error) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
-	account, status, err := r.resolve(ctx, what)
+	account, status, err := r.resolve(ctx, query)
 	if account != nil && err == nil && account.Unavailable || errors.Is(err, ErrLocal) {
 		err = errs.ErrRecordNotFound
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			r.log.Debug("handle or URL could not be resolved", "what", what, "err", err)
+			r.log.Debug("handle or URL could not be resolved", "query", query, "err", err)
 			err = errs.ErrRecordNotFound
 		}
 		return 0, 0, err
@@ -63,12 +63,12 @@ func (r *Resolver) Resolve(ctx context.Context, what string) (store.AccountID, s
 }
 
 // resolve returns one of the two.
-func (r *Resolver) resolve(ctx context.Context, what string) (*store.Account, *store.Status, error) {
-	if !strings.HasPrefix(what, "https://") && !strings.HasPrefix(what, "http://") {
-		account, err := r.actors.Lookup(ctx, what)
+func (r *Resolver) resolve(ctx context.Context, query string) (*store.Account, *store.Status, error) {
+	if !strings.HasPrefix(query, "https://") && !strings.HasPrefix(query, "http://") {
+		account, err := r.actors.Lookup(ctx, query)
 		return account, nil, err
 	}
-	uri := activity.WithoutFragment(what)
+	uri := activity.WithoutFragment(query)
 	if account, err := r.db.AccountByURI(ctx, uri); err == nil && account.DeletedAt == nil {
 		return account, nil, r.actors.RefreshIfStale(ctx, account)
 	}
@@ -113,7 +113,7 @@ func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error)
 	}
 	found := alternateLink(resp.Body, resp.URL)
 	if !activity.SameHost(found, resp.URL.String(), f.AllowLoopback) {
-		return "", Refuse("the page names no document of its host")
+		return "", Refuse("page links to no document on its host")
 	}
 	return activity.WithoutFragment(found), nil
 }
@@ -159,17 +159,17 @@ func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string
 	ctx, cancel := context.WithTimeout(ctx, mentionTimeout)
 	defer cancel()
 	var asking sync.WaitGroup
-	asked := make(map[string]bool)
+	fetched := make(map[string]bool)
 	for _, name := range handles {
 		nick, domain, ok := text.SplitHandle(name)
 		key := strings.ToLower(nick) + "@" + domain
-		if !ok || domain == "" || domain == r.Host || asked[key] || len(asked) == maxMentionsResolved {
+		if !ok || domain == "" || domain == r.Host || fetched[key] || len(fetched) == maxMentionsResolved {
 			continue
 		}
 		if _, err := r.db.AccountByName(ctx, nick, domain); !errs.IsNotFound(err) {
 			continue
 		}
-		asked[key] = true
+		fetched[key] = true
 		asking.Go(func() {
 			if _, err := r.actors.Lookup(ctx, nick+"@"+domain); err != nil {
 				r.log.Debug("mentioned account not found", "handle", nick+"@"+domain, "err", err)
@@ -183,12 +183,12 @@ func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string
 const subscribeRel = "http://ostatus.org/schema/1.0/subscribe"
 
 // ErrNoInteractionPage is the error if there is no such user, or their server has no such page.
-var ErrNoInteractionPage = errors.New("nobody of that name is known, or their server has no page for it")
+var ErrNoInteractionPage = errors.New("the account does not exist, or its server has no page for interactions")
 
-// InteractionPage returns the URL at which a remote user can interact with the object at uri on their own server, by WebFinger. who is
-// their handle or profile URL.
-func (r *Resolver) InteractionPage(ctx context.Context, who, uri string) (string, error) {
-	template, err := r.subscribeTemplate(ctx, strings.TrimSpace(who))
+// InteractionPage returns the URL at which a remote user can interact with the object at uri on their own server, by WebFinger. user is
+// a handle or profile URL.
+func (r *Resolver) InteractionPage(ctx context.Context, user, uri string) (string, error) {
+	template, err := r.subscribeTemplate(ctx, strings.TrimSpace(user))
 	if err != nil {
 		return "", err
 	}
@@ -199,16 +199,16 @@ func (r *Resolver) InteractionPage(ctx context.Context, who, uri string) (string
 	return page, nil
 }
 
-func (r *Resolver) subscribeTemplate(ctx context.Context, who string) (string, error) {
-	resource, domain := who, ""
-	if strings.Contains(who, "://") {
-		host, err := activity.Host(who, r.AllowLoopback)
+func (r *Resolver) subscribeTemplate(ctx context.Context, user string) (string, error) {
+	resource, domain := user, ""
+	if strings.Contains(user, "://") {
+		host, err := activity.Host(user, r.AllowLoopback)
 		if err != nil {
 			return "", ErrNoInteractionPage
 		}
 		domain = host
 	} else {
-		nick, host, ok := text.SplitHandle(strings.TrimPrefix(who, "acct:"))
+		nick, host, ok := text.SplitHandle(strings.TrimPrefix(user, "acct:"))
 		if !ok || host == "" {
 			return "", ErrNoInteractionPage
 		}

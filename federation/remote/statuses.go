@@ -26,8 +26,8 @@ type Statuses struct {
 // MaxFetches is how many statuses and mentioned accounts one activity may cause to be fetched (federation 3.9).
 const MaxFetches = 100
 
-// maxWrappers is the number of activities to follow until a status is found.
-const maxWrappers = 2 // activities that lead to another before one leads to a status
+// maxWrappers is the maximum number of documents fetched until one is a status: the others are activities about it.
+const maxWrappers = 2
 
 // FetchOptions configure the fetch of a status.
 type FetchOptions struct {
@@ -56,13 +56,13 @@ func (s *Statuses) FetchStatus(ctx context.Context, uri string, f FetchOptions) 
 		}
 		if o.Is("Create", "Update", "Announce") {
 			if uri = o.Ref("object"); uri == "" {
-				return nil, Refuse("it is about nothing")
+				return nil, Refuse("activity has no object")
 			}
 			continue
 		}
 		return s.receiveFetched(ctx, o, f)
 	}
-	return nil, Refuse("it leads to no post")
+	return nil, Refuse("activities lead to no status")
 }
 
 // KnownStatus returns the status of an id, nil if it has to be fetched.
@@ -94,18 +94,18 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 	}
 	switch {
 	case IsVote(o):
-		return nil, Refuse("it is a vote")
+		return nil, Refuse("object is a vote")
 	case f.Author != "" && n.AuthorURI != f.Author:
-		return nil, Refuse("it is attributed to another actor")
+		return nil, Refuse("object is attributed to another actor")
 	case f.Accept != nil && !f.Accept(n):
-		return nil, Refuse("it is not what it was named for")
+		return nil, Refuse("object is not accepted by the caller")
 	}
 	author, err := s.actors.Actor(ctx, n.AuthorURI)
 	if err != nil {
 		return nil, err
 	}
 	if author.Unavailable || author.Local() {
-		return nil, Refuse("its author is blocked")
+		return nil, Refuse("author is suspended or deleted")
 	}
 	if HasNoAudience(o, nil) {
 		n.Visibility = store.Unlisted
@@ -120,7 +120,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 	return s.social.ReceiveStatus(ctx, author, n.IncomingStatus)
 }
 
-// ApplyFollowers goes by the address of the followers of a post's author where it matters.
+// ApplyFollowers corrects the visibility of a status by the followers URI in its author's document.
 func (s *Statuses) ApplyFollowers(ctx context.Context, n *Note, o, by activity.Object, author *store.Account) error {
 	if n.Visibility < store.Private {
 		return nil
@@ -140,7 +140,7 @@ func (s *Statuses) EditStatus(ctx context.Context, author *store.Account, st *st
 		return err
 	}
 	if n.AuthorURI != author.URI || n.URI != st.URI {
-		return Refuse("its object belongs to another actor")
+		return Refuse("object belongs to another actor")
 	}
 	if err := s.ApplyPolicies(ctx, author, n, "Update"); err != nil {
 		return err
@@ -177,13 +177,13 @@ func (s *Statuses) DeleteIfGone(ctx context.Context, uri string) error {
 	case isGoneAtOrigin(o, err), notFoundConfirmsDelete(st, err):
 		return s.social.RemoveRemoteStatus(ctx, st.ID)
 	case err == nil:
-		return Refuse("its origin has it still")
+		return Refuse("origin still has the object")
 	}
 	return err
 }
 
-// isGoneAtOrigin returns whether the origin of a status says that it is gone (410). A 404 does not count, because servers may be out of
-// order.
+// isGoneAtOrigin returns whether the origin of a status says that it is gone (410). A 404 does not count, because a broken server may send
+// it.
 func isGoneAtOrigin(o activity.Object, err error) bool {
 	return err == nil && o.Is("Tombstone") || HTTPStatus(err) == http.StatusGone
 }

@@ -48,17 +48,17 @@ func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) 
 	if err != nil {
 		return err
 	}
-	there, err := b.db.StatusExists(ctx, w.StatusID)
-	if err != nil || !there {
+	exists, err := b.db.StatusExists(ctx, w.StatusID)
+	if err != nil || !exists {
 		return err
 	}
 	w.FetchBudget -= len(w.Mentions) // each costs a fetch
-	again := false
-	if again, err = b.fetchMentioned(ctx, &w); err != nil {
+	retry := false
+	if retry, err = b.fetchMentioned(ctx, &w); err != nil {
 		return err
 	}
-	for uri, reach := range relatedURIs(origin, w.FetchBudget) {
-		st, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Budget: reach - 1})
+	for uri, budget := range relatedURIs(origin, w.FetchBudget) {
+		st, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Budget: budget - 1})
 		if err == nil && !st.Local() { // it may have been received meanwhile, or be stored under another id
 			err = b.social.LinkWaitingStatuses(ctx, uri, st.ID)
 		}
@@ -67,10 +67,10 @@ func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) 
 		}
 		if err != nil {
 			b.log.Debug("status could not be fetched", "uri", uri, "for", w.StatusID, "err", err)
-			again = again || !IsFinal(err)
+			retry = retry || !IsFinal(err)
 		}
 	}
-	if w.Attempts++; !again || w.Attempts == maxCompleteAttempts {
+	if w.Attempts++; !retry || w.Attempts == maxCompleteAttempts {
 		return nil
 	}
 	return b.db.Update(ctx, func(tx *store.Tx) error {
@@ -82,24 +82,24 @@ func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) 
 func withJitter(d time.Duration) time.Duration { return d - d/5 + rand.N(2*d/5) }
 
 // relatedURIs returns the unknown parent and quoted status of a status, with the share of each in the fetch budget. Their sum is
-// bounded by reach, or threads that branch with each status would never end.
-func relatedURIs(origin *store.RemoteStatus, reach int) map[string]int {
+// bounded by budget, or threads that branch with each status would never end.
+func relatedURIs(origin *store.RemoteStatus, budget int) map[string]int {
 	parts := make(map[string]int)
 	if origin == nil {
 		return parts
 	}
 	if origin.QuoteURI != "" {
-		most := reach
+		limit := budget
 		if origin.ParentURI != "" {
-			most = reach / 2
+			limit = budget / 2
 		}
-		if quote := min(quoteFetchBudget, most); quote > 0 {
+		if quote := min(quoteFetchBudget, limit); quote > 0 {
 			parts[origin.QuoteURI] = quote
-			reach -= quote
+			budget -= quote
 		}
 	}
-	if origin.ParentURI != "" && reach > 0 {
-		parts[origin.ParentURI] = reach
+	if origin.ParentURI != "" && budget > 0 {
+		parts[origin.ParentURI] = budget
 	}
 	return parts
 }
@@ -107,10 +107,10 @@ func relatedURIs(origin *store.RemoteStatus, reach int) map[string]int {
 // completeJobKey is the unique key of the job.
 func completeJobKey(id store.StatusID) string { return "complete:" + id.String() }
 
-// fetchMentioned fetches unknown mentioned accounts. again is true if some have to be retried.
-func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences) (again bool, err error) {
-	var met []store.AccountID
-	var left []string
+// fetchMentioned fetches unknown mentioned accounts. retry is true if some have to be retried.
+func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences) (retry bool, err error) {
+	var ids []store.AccountID
+	var remaining []string
 	for _, uri := range w.Mentions {
 		if _, err := b.fetcher.FetchableHost(uri); err != nil {
 			continue
@@ -120,16 +120,16 @@ func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences)
 		case ctx.Err() != nil:
 			return false, ctx.Err()
 		case err == nil:
-			met = append(met, account.ID)
+			ids = append(ids, account.ID)
 		case !IsFinal(err):
-			left = append(left, uri)
+			remaining = append(remaining, uri)
 		}
 	}
-	w.Mentions = left
-	if len(met) == 0 {
-		return len(left) > 0, nil
+	w.Mentions = remaining
+	if len(ids) == 0 {
+		return len(remaining) > 0, nil
 	}
-	return len(left) > 0, b.social.AddMentions(ctx, w.StatusID, met)
+	return len(remaining) > 0, b.social.AddMentions(ctx, w.StatusID, ids)
 }
 
 // statusViews limits how often a viewed status is refreshed, so that not each view costs a query.
@@ -205,7 +205,7 @@ func (b *Backfill) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
 	if err := b.statuses.RefreshStatus(ctx, st); err != nil {
 		b.log.Debug("poll could not be refreshed", "uri", st.URI, "err", err)
 	}
-	return ctx.Err() // the next view tries again
+	return ctx.Err() // the next view retries
 }
 
 // fetchReplies is the job that fetches unknown replies to a remote status. The list is bounded per host, so that it cannot direct many
@@ -229,7 +229,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 	if origin == nil || err != nil {
 		return err
 	}
-	asked := make(map[string]int)
+	perHost := make(map[string]int)
 	fits := func(n *Note) bool { return n.ParentURI == st.URI }
 	items, err := b.fetcher.fetchItems(ctx, origin.RepliesURI, maxReplyPages, maxRepliesFetched)
 	if err != nil {
@@ -245,7 +245,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 		} else if known != nil {
 			continue
 		}
-		if asked[host]++; asked[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, b.AllowLoopback) {
+		if perHost[host]++; perHost[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, b.AllowLoopback) {
 			continue
 		}
 		if _, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Accept: fits, Budget: replyFetchBudget}); err != nil {

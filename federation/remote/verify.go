@@ -28,7 +28,7 @@ const (
 	maxClockSkew       = time.Hour       // of servers whose clock is ahead (federation 2.2)
 	KeyFetchTimeout    = 5 * time.Second // while the sender waits for the response
 	keyRefreshInterval = 5 * time.Minute // between fetches of an actor with wrong signatures
-	maxCachedKeys      = 5000            // that are kept ready
+	maxCachedKeys      = 5000
 )
 
 // Verifier verifies signatures, and fetches the keys.
@@ -325,14 +325,14 @@ const maxProofAge = 7 * 24 * time.Hour
 func (v *Verifier) VerifyProof(ctx context.Context, doc activity.Object) (*store.Account, error) {
 	claim, err := proof.Read(doc, v.db.Now())
 	if err != nil {
-		return nil, Refuse("signed by another actor, and %v", err)
+		return nil, Refuse("signed by another actor: %v", err)
 	}
 	if age := v.db.Now().Sub(claim.Created); age > maxProofAge || age < -maxClockSkew {
-		return nil, Refuse("its proof was made at another time")
+		return nil, Refuse("proof is too old or in the future")
 	}
 	actor := doc.Ref("actor")
 	if !activity.SameHost(claim.VerificationMethod, actor, v.AllowLoopback) {
-		return nil, Refuse("its proof is of another host than its actor")
+		return nil, Refuse("proof key is on another host than the actor")
 	}
 	owner, err := v.keyOwner(ctx, claim.VerificationMethod, func(key crypto.PublicKey) error {
 		public, ok := key.(ed25519.PublicKey)
@@ -342,10 +342,10 @@ func (v *Verifier) VerifyProof(ctx context.Context, doc activity.Object) (*store
 		return nil
 	})
 	if errors.Is(err, errWrongSignature) || errors.Is(err, ErrActorGone) {
-		return nil, Refuse("its proof is wrong: %v", err)
+		return nil, Refuse("proof is not valid: %v", err)
 	}
 	if err == nil && owner.URI != actor {
-		err = Refuse("its proof is by another actor")
+		err = Refuse("proof is by another actor")
 	}
 	return owner, err
 }

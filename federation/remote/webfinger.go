@@ -92,7 +92,7 @@ func (a *Actors) fetchByHandle(ctx context.Context, nick, domain string) (*store
 func (f *Fetcher) webFingerAtHost(ctx context.Context, nick, domain string) (*webFinger, error) {
 	found, err := f.WebFinger(ctx, nick, domain)
 	if err == nil && !found.isFor(nick, domain) {
-		err = Refuse("%s does not know %s@%s", domain, nick, domain)
+		err = Refuse("%s has no account %s@%s", domain, nick, domain)
 	}
 	return found, err
 }
@@ -103,13 +103,13 @@ func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *
 	nick := p.account.Nickname
 	switch {
 	case f.Actor != p.account.URI || !strings.EqualFold(f.nick, nick):
-		return confirmedHandle{}, Refuse("%s@%s leads to %s, whose nickname is %s", f.nick, f.domain, p.account.URI, nick)
+		return confirmedHandle{}, Refuse("handle %s@%s leads to %s with the username %s", f.nick, f.domain, p.account.URI, nick)
 	case f.domain == p.host, f.host == p.host, p.claimedHost == f.domain:
 		return confirmedHandle{nick, f.domain, store.At(a.db.Now())}, nil
 	}
 	own, err := a.fetcher.WebFinger(ctx, nick, p.host)
 	if err == nil && !own.isFor(nick, f.domain) {
-		err = Refuse("%s does not say that %s@%s is its own", p.host, f.nick, f.domain)
+		err = Refuse("%s does not confirm the handle %s@%s", p.host, f.nick, f.domain)
 	}
 	return confirmedHandle{nick, f.domain, store.At(a.db.Now())}, err
 }
@@ -133,18 +133,18 @@ func (a *Actors) confirmHandle(ctx context.Context, p *parsedActor) (confirmedHa
 		a.log.Debug("handle could not be confirmed", "actor", id, "err", err)
 		return confirmedHandle{nick: nick, domain: p.host}, nil
 	case !strings.EqualFold(f.nick, nick) || !a.fetcher.leadsToActor(ctx, f, id):
-		return confirmedHandle{}, Refuse("%s@%s is not %s, but %s", nick, p.host, id, f.Actor)
+		return confirmedHandle{}, Refuse("handle %s@%s belongs to %[4]s, not %[3]s", nick, p.host, id, f.Actor)
 	case f.domain == p.host:
 		return confirmedHandle{nick, p.host, confirmed}, nil
 	}
-	there, err := a.fetcher.webFingerAtHost(ctx, nick, f.domain)
+	other, err := a.fetcher.webFingerAtHost(ctx, nick, f.domain)
 	switch {
 	case err != nil && IsTemporary(err):
 		return confirmedHandle{nick: nick, domain: p.host}, nil
 	case err != nil:
 		return confirmedHandle{}, fmt.Errorf("%s@%s is not confirmed: %w", nick, f.domain, err)
-	case !a.fetcher.leadsToActor(ctx, there, id):
-		return confirmedHandle{}, Refuse("%s@%s is not %s, but %s", nick, f.domain, id, there.Actor)
+	case !a.fetcher.leadsToActor(ctx, other, id):
+		return confirmedHandle{}, Refuse("handle %s@%s belongs to %[4]s, not %[3]s", nick, f.domain, id, other.Actor)
 	}
 	return confirmedHandle{nick, f.domain, confirmed}, nil
 }
@@ -236,7 +236,7 @@ func (r *Reader) parseWebFinger(mediaType string, body []byte) (*webFinger, erro
 	var ok bool
 	subject, isAccount := strings.CutPrefix(d.subject, "acct:")
 	if f.nick, f.domain, ok = text.SplitHandle(subject); !isAccount || !ok || f.domain == "" {
-		return nil, Refuse("WebFinger answers for %q", d.subject)
+		return nil, Refuse("WebFinger subject is %q", d.subject)
 	}
 	for _, l := range d.links {
 		if l.rel == "self" && isActivityMediaType(l.mediaType) && r.isPublicURL(l.href) {
@@ -244,7 +244,7 @@ func (r *Reader) parseWebFinger(mediaType string, body []byte) (*webFinger, erro
 			return f, nil
 		}
 	}
-	return nil, Refuse("WebFinger leads to no actor")
+	return nil, Refuse("WebFinger has no actor link")
 }
 
 // fetchHostMeta returns the WebFinger URL template of a server.
@@ -262,7 +262,7 @@ func (f *Fetcher) fetchHostMeta(ctx context.Context, base string) (string, error
 			return l.template, nil
 		}
 	}
-	return "", Refuse("the server says nowhere how it is asked for handles")
+	return "", Refuse("host-meta has no WebFinger template")
 }
 
 // descriptor is a resource descriptor in JSON (RFC 7033) or XML (RFC 6415): a subject and its links.
