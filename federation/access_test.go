@@ -19,8 +19,8 @@ func TestObjectAccess(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	peer := apptest.StartFake(t)
-	follower, named, stranger := peer.AddFollower(srv, "follower", alice), peer.AddFollower(srv, "named", bob), peer.AddActor("stranger")
-	peer.Remove(stranger, http.StatusNotFound)
+	follower, named, unknown := peer.AddFollower(srv, "follower", alice), peer.AddFollower(srv, "named", bob), peer.AddActor("unknown")
+	peer.Remove(unknown, http.StatusNotFound)
 	blocked := peer.AddFollower(srv, "blocked", alice)
 	alice.AccountAction(accountIDByURI(srv, blocked), "block")
 	at := "@named@" + peer.Host + " "
@@ -40,8 +40,8 @@ func TestObjectAccess(t *testing.T) {
 	for _, name := range []string{"gone", "local, gone"} {
 		alice.SendJSON("DELETE", "/api/v1/statuses/"+posts[name], nil).Want(200)
 	}
-	readers := []string{"", stranger, follower, named, blocked}
-	want := map[string][]int{ // unsigned, signed by the stranger, the follower, the named, the blocked
+	readers := []string{"", unknown, follower, named, blocked}
+	want := map[string][]int{ // unsigned, then signed by the unknown, following, mentioned and blocked account
 		"public":      {200, 200, 200, 200, 404},
 		"unlisted":    {200, 200, 200, 200, 404},
 		"private":     {404, 404, 200, 200, 404},
@@ -68,9 +68,9 @@ func TestObjectAccess(t *testing.T) {
 					wantSame(t, name, a, missing)
 				}
 				if text := string(a.Body); strings.Contains(text, `"bcc"`) || strings.Contains(text, `"bto"`) {
-					t.Errorf("%s tells of bcc: %s", name, text)
+					t.Errorf("%s shows bcc: %s", name, text)
 				}
-				open := reader == "" || reader == stranger // who is not known here gets what everybody gets
+				open := reader == "" || reader == unknown // an unknown account reads what anyone reads
 				if a.Status == 200 && open != (a.Header.Get("Cache-Control") == "no-cache") {
 					t.Errorf("%s, read by %q: Cache-Control is %q", name, reader, a.Header.Get("Cache-Control"))
 				}
@@ -82,7 +82,7 @@ func TestObjectAccess(t *testing.T) {
 		}
 	}
 
-	// To and cc say whom they are for (federation 4.1), and are the same on the activity.
+	// to and cc follow from the visibility (federation 4.1), and the activity has the same.
 	me, everybody := srv.URL+"/users/"+alice.ID, apptest.Public
 	for name, want := range map[string]apptest.Doc{
 		"public":   {"to": []any{everybody, named}, "cc": []any{me + "/followers"}, "directMessage": nil},
@@ -98,7 +98,7 @@ func TestObjectAccess(t *testing.T) {
 		}
 	}
 
-	// A signature that is none, or by somebody unknown, does no harm where everybody may read; elsewhere it is refused.
+	// A malformed signature, or one by an unknown account, is ignored for public posts and refused for others.
 	req := srv.NewGet(srv.URL+"/objects/"+posts["public"], apptest.ActivityJSON)
 	req.Header.Set("Signature", `keyId="x",algorithm="rsa-sha256",headers="(request-target)",signature="eA=="`)
 	srv.As(nil).DoRequest(req).Want(200)
@@ -113,10 +113,10 @@ func TestObjectAccess(t *testing.T) {
 		wantSame(t, name, a, refused)
 	}
 	apptest.Settle(srv)
-	if n := peer.Fetches(stranger); n > 1 { // because of what is open; nothing else is for somebody who is not known here
-		t.Errorf("the stranger was asked %d times", n)
+	if n := peer.Fetches(unknown); n > 1 { // for the public posts; unknown accounts cannot read others
+		t.Errorf("the unknown actor was fetched %d times", n)
 	}
-	peer.RotateKey("named") // a new key of somebody known is asked for
+	peer.RotateKey("named") // a new key of a known account is fetched
 	peer.FetchAs(srv, "/objects/"+posts["direct"], named, apptest.ActivityJSON).Want(200)
 }
 
@@ -128,25 +128,25 @@ func TestDeleteToUnknownFetchers(t *testing.T) {
 	for _, visibility := range []string{"public", "unlisted"} {
 		peer, forged := apptest.StartFake(t), apptest.StartFake(t)
 		st := alice.Publish("soon gone", "visibility", visibility)
-		stranger := peer.AddActor("stranger")
-		peer.FetchAs(srv, st.Str("uri"), stranger, apptest.ActivityJSON).Want(200)
+		unknown := peer.AddActor("unknown")
+		peer.FetchAs(srv, st.Str("uri"), unknown, apptest.ActivityJSON).Want(200)
 		apptest.Settle(srv)
-		peer.FetchAs(srv, st.Str("uri"), stranger, apptest.ActivityJSON).Want(200)
-		if n := peer.Fetches(stranger); n != 1 {
-			t.Errorf("the stranger was asked for %d times", n)
+		peer.FetchAs(srv, st.Str("uri"), unknown, apptest.ActivityJSON).Want(200)
+		if n := peer.Fetches(unknown); n != 1 {
+			t.Errorf("the unknown actor was fetched %d times", n)
 		}
 		req := srv.NewGet(st.Str("uri"), apptest.ActivityJSON)
-		forged.Sign(req, forged.AddActor("stranger"))
+		forged.Sign(req, forged.AddActor("unknown"))
 		req.Header.Set("Date", time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat))
 		srv.As(nil).DoRequest(req).Want(200)
 		apptest.Settle(srv)
 		alice.SendJSON("DELETE", "/api/v1/statuses/"+st.ID(), nil).Want(200)
 		apptest.Settle(srv)
 		if got := peer.Delivered("Delete"); len(got) != 1 || got[0]["object"].(apptest.Doc)["id"] != st.Str("uri") {
-			t.Errorf("%s: the stranger heard %v", visibility, got)
+			t.Errorf("%s: the unknown actor received %v", visibility, got)
 		}
 		if got := forged.Delivered(); len(got) > 0 {
-			t.Errorf("%s: whose signature is wrong heard %v", visibility, got)
+			t.Errorf("%s: the actor whose signature is wrong received %v", visibility, got)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestAuthorizedFetch(t *testing.T) {
 	}
 	srv.GetDocument("/objects/nothing").WantError(401, "A signature is required")
 	if n := rejected.AllFetches(); n != 0 {
-		t.Errorf("the rejected host was asked %d times", n)
+		t.Errorf("the rejected host received %d requests", n)
 	}
 	for _, path := range []string{"/internal/fetch", "/relay"} {
 		if key, ok := srv.GetDocument(path).Want(200).Document()["publicKey"].(apptest.Doc); !ok || key["publicKeyPem"] == "" {
@@ -247,9 +247,9 @@ func TestAuthorizedFetch(t *testing.T) {
 	}
 	srv.As(nil).Get("/.well-known/webfinger", "resource", "acct:alice@"+srv.Settings.Host()).Want(200)
 	srv.As(nil).Get("/nodeinfo/2.1.json").Want(200)
-	srv.As(nil).DoRequest(srv.NewGet(srv.URL+"/objects/"+st, "text/html")).Want(302) // people still find the page
+	srv.As(nil).DoRequest(srv.NewGet(srv.URL+"/objects/"+st, "text/html")).Want(302) // browsers still find the page
 
-	// Who cannot show a key at the moment gets what it takes to answer them.
+	// A server whose key cannot be fetched gets a stub of the actor, with which it can verify our signatures.
 	away := apptest.StartFake(t)
 	ghost := away.AddActor("ghost")
 	away.Remove(ghost, 503)
@@ -274,7 +274,7 @@ func TestAccessOfRejectedHosts(t *testing.T) {
 		rejected.FetchAs(srv, path, bad, apptest.ActivityJSON).WantError(403, "This instance is blocked")
 	}
 	if n := rejected.AllFetches(); n != 0 {
-		t.Errorf("it was asked %d times", n)
+		t.Errorf("the rejected host received %d requests", n)
 	}
 }
 
@@ -293,13 +293,13 @@ func TestAccessOfSuspendedAccounts(t *testing.T) {
 	for _, reader := range []string{suspended, deleted} {
 		peer.FetchAs(srv, "/objects/"+private, reader, apptest.ActivityJSON).WantError(401, "The signature could not be verified")
 		peer.FetchAs(srv, "/objects/nothing", reader, apptest.ActivityJSON).WantError(401, "The signature could not be verified")
-		peer.FetchAs(srv, "/objects/"+open, reader, apptest.ActivityJSON).Want(200) // as for everybody
+		peer.FetchAs(srv, "/objects/"+open, reader, apptest.ActivityJSON).Want(200) // as for anonymous viewers
 		outbox := peer.FetchAs(srv, "/users/"+alice.ID+"/outbox?page=true", reader, apptest.ActivityJSON).Want(200)
 		if strings.Contains(string(outbox.Body), private) {
 			t.Errorf("%s reads a private post in the outbox", reader)
 		}
 	}
-	mine := srv.NewGet(srv.URL+"/objects/"+private, apptest.ActivityJSON) // an app's token is of no use here
+	mine := srv.NewGet(srv.URL+"/objects/"+private, apptest.ActivityJSON) // an app's token has no effect on documents
 	alice.DoRequest(mine).WantError(404, "Record not found")
 }
 
@@ -308,7 +308,7 @@ func TestNothingPrivateIsServed(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	peer := apptest.StartFake(t)
-	friend, stranger, blocked := peer.AddFollower(srv, "friend", alice), peer.AddFollower(srv, "stranger", carol), peer.AddFollower(srv, "blocked", alice)
+	friend, unknown, blocked := peer.AddFollower(srv, "friend", alice), peer.AddFollower(srv, "unknown", carol), peer.AddFollower(srv, "blocked", alice)
 	alice.AccountAction(accountIDByURI(srv, blocked), "block")
 	const hush = "hush-hush"
 	open := alice.Publish("hello @carol").ID()
@@ -338,9 +338,9 @@ func TestNothingPrivateIsServed(t *testing.T) {
 	alice.SendChat(chat, hush)
 	carol.AccountAction(alice.ID, "mute")
 	alice.Publish(hush, "scheduled_at", "2030-01-01T00:00:00Z")
-	alice.AccountAction(accountIDByURI(srv, stranger), "follow")
+	alice.AccountAction(accountIDByURI(srv, unknown), "follow")
 
-	srv.RunJobs() // activities are on their way now
+	srv.RunJobs() // its activities are still queued
 	var paths []string
 	for _, who := range []*apptest.User{alice, bob, carol} {
 		for _, path := range []string{"", "/outbox", "/outbox?page=true", "/followers?page=true", "/following?page=true", "/collections/featured", "/inbox"} {
@@ -351,7 +351,7 @@ func TestNothingPrivateIsServed(t *testing.T) {
 	for _, table := range []string{"statuses", "favourites", "reactions", "follows", "chat_messages", "activities", "deliveries", "polls", "scheduled_statuses", "lists", "chats"} {
 		ids := rowIDs(srv, table)
 		if len(ids) == 0 {
-			t.Errorf("there is nothing in %s", table)
+			t.Errorf("%s is empty", table)
 		}
 		for _, id := range ids {
 			flake := store.StatusID(id).String()
@@ -364,7 +364,7 @@ func TestNothingPrivateIsServed(t *testing.T) {
 	if len(paths) < 300 {
 		t.Fatalf("there are only %d addresses", len(paths))
 	}
-	for _, reader := range []string{"", stranger, blocked} {
+	for _, reader := range []string{"", unknown, blocked} {
 		for _, path := range paths {
 			for _, accept := range []string{apptest.ActivityJSON, "text/html"} {
 				a := peer.FetchAs(srv, path, reader, accept)
@@ -374,7 +374,7 @@ func TestNothingPrivateIsServed(t *testing.T) {
 				asked := path
 				for id := range secret {
 					if !strings.Contains(asked, id) && strings.Contains(string(a.Body), id) {
-						t.Errorf("%s as %s, read by %q, tells of %s", path, accept, reader, id)
+						t.Errorf("%s as %s, read by %q, shows %s", path, accept, reader, id)
 					}
 				}
 			}

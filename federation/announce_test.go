@@ -30,7 +30,7 @@ func TestIncomingAnnounce(t *testing.T) {
 		}
 		return n
 	}
-	t.Run("of what is fetched", func(t *testing.T) {
+	t.Run("of a post that is fetched", func(t *testing.T) {
 		note := other.Note(dan, "far away")
 		other.Serve(note)
 		peer.PostAndSettle(srv, announce(bob, note["id"]))
@@ -42,14 +42,14 @@ func TestIncomingAnnounce(t *testing.T) {
 			t.Errorf("got %v", st.Fields)
 		}
 		if n := other.Fetches(note["id"].(string)); n != 1 {
-			t.Errorf("it was asked for %d times", n)
+			t.Errorf("it was fetched %d times", n)
 		}
 	})
-	t.Run("of a post of here", func(t *testing.T) {
+	t.Run("of a local post", func(t *testing.T) {
 		st := carol.Publish("mine")
 		peer.PostAndSettle(srv, announce(eve, st.Str("uri")))
-		if told := carol.NotificationTypes(); !slices.Equal(told, []string{"reblog"}) {
-			t.Errorf("the author was told %v", told)
+		if got := carol.NotificationTypes(); !slices.Equal(got, []string{"reblog"}) {
+			t.Errorf("notifications of the author: %v", got)
 		}
 		peer.PostAndSettle(srv, announce(bob, apptest.Doc{"id": st.Str("uri"), "type": "Note", "content": "forged"}))
 		if n, content := boosts(alice, st.Str("uri")), alice.WantPost(st.Str("uri")).Str("content"); n != 1 || content != st.Str("content") {
@@ -57,7 +57,7 @@ func TestIncomingAnnounce(t *testing.T) {
 		}
 		carol.Post("/api/v1/notifications/clear").Want(200)
 	})
-	t.Run("by a stranger, of a stranger", func(t *testing.T) {
+	t.Run("by and of accounts that are not followed", func(t *testing.T) {
 		note := other.Note(dan, "of no interest")
 		other.Serve(note)
 		peer.PostAndSettle(srv, announce(eve, note["id"]))
@@ -65,7 +65,7 @@ func TestIncomingAnnounce(t *testing.T) {
 			t.Error("it was fetched")
 		}
 	})
-	t.Run("of what is not for all", func(t *testing.T) {
+	t.Run("of a private post", func(t *testing.T) {
 		secret := carol.Publish("secret", "visibility", "private")
 		note := peer.Note(eve, "for followers", apptest.Doc{"to": []any{eve + "/followers"}, "cc": nil})
 		peer.Serve(note)
@@ -76,7 +76,7 @@ func TestIncomingAnnounce(t *testing.T) {
 			}
 		}
 		if len(carol.NotificationTypes()) != 0 {
-			t.Errorf("told %v", carol.NotificationTypes())
+			t.Errorf("notifications: %v", carol.NotificationTypes())
 		}
 	})
 	t.Run("of one's own for followers, sent along", func(t *testing.T) {
@@ -86,13 +86,13 @@ func TestIncomingAnnounce(t *testing.T) {
 			t.Errorf("%d boosts in the home of a follower, want 1", n)
 		}
 		if carol.FindPost(note["id"]) != nil {
-			t.Error("who does not follow sees it")
+			t.Error("an account that does not follow sees it")
 		}
 		if boost := alice.Get("/api/v1/timelines/home", "limit", "1").List()[0]; boost.Str("visibility") != "private" {
 			t.Errorf("the boost is %s", boost.Str("visibility"))
 		}
 	})
-	t.Run("by a group, of what somebody did", func(t *testing.T) {
+	t.Run("by a group, of an activity", func(t *testing.T) {
 		page := other.Note(dan, "<p>real</p>", apptest.Doc{"type": "Page", "name": "Title"})
 		other.Serve(page)
 		forged := apptest.With(page, apptest.Doc{"content": "forged"})
@@ -106,12 +106,12 @@ func TestIncomingAnnounce(t *testing.T) {
 		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Like", "actor": dan, "object": page["id"]}))
 		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
 		if got := alice.WantPost(page["id"]); got.Int("favourites_count") != 0 {
-			t.Error("what a group says of favourites counts")
+			t.Error("a favourite announced by a group is counted")
 		}
 		other.Remove(page["id"].(string), http.StatusGone)
 		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
 		if alice.FindPost(page["id"]) != nil {
-			t.Error("what is gone is here")
+			t.Error("the deleted post is stored")
 		}
 	})
 	t.Run("of an activity", func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestIncomingAnnounce(t *testing.T) {
 			t.Error("it is not noted that it was refused")
 		}
 	})
-	t.Run("case 93: taken back by another", func(t *testing.T) {
+	t.Run("case 93: undone by another", func(t *testing.T) {
 		st := carol.Publish("mine yet")
 		a := announce(bob, st.Str("uri"))
 		peer.PostAndSettle(srv, a)
@@ -159,22 +159,22 @@ func TestIncomingAnnounce(t *testing.T) {
 		}
 		peer.PostAndSettle(srv, peer.Activity("Undo", bob, a))
 		if boosts(alice, st.Str("uri")) != 0 {
-			t.Error("the boost is here")
+			t.Error("the boost is stored")
 		}
 	})
-	t.Run("taken back by a deletion", func(t *testing.T) {
+	t.Run("deleted with its Delete", func(t *testing.T) {
 		st := carol.Publish("again")
 		a := announce(bob, st.Str("uri"))
 		peer.PostAndSettle(srv, a)
 		peer.PostAndSettle(srv, peer.Activity("Delete", bob, a["id"]))
 		if boosts(alice, st.Str("uri")) != 0 || alice.WantPost(st.Str("uri")).Int("reblogs_count") != 0 {
-			t.Error("the boost is here")
+			t.Error("the boost is stored")
 		}
 		late := announce(bob, st.Str("uri"))
 		peer.PostAndSettle(srv, peer.Activity("Delete", bob, late["id"]))
 		peer.PostAndSettle(srv, late)
 		if alice.WantPost(st.Str("uri")).Int("reblogs_count") != 0 {
-			t.Error("a boost that was deleted before it came is here")
+			t.Error("a boost that was deleted before it arrived is stored")
 		}
 	})
 }

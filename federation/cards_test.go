@@ -18,7 +18,7 @@ func TestIncomingCard(t *testing.T) {
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
-	looked := func() {
+	settle := func() {
 		t.Helper()
 		srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'fetch_card'`)
 		apptest.Settle(srv)
@@ -36,15 +36,15 @@ func TestIncomingCard(t *testing.T) {
 		{"a note with a link", apptest.Doc{"content": other, "attachment": apptest.Doc{"type": "Page", "url": site.URL + "/page"}}, "Café <b>ä"},
 		{"a page about nothing", apptest.Doc{"type": "Page", "name": "News", "content": other}, "Other"},
 		{"a page about itself", apptest.Doc{"type": "Page", "name": "News", "id": peer.URL + "/post/1", "url": peer.URL + "/p/1", "attachment": link(peer.URL + "/p/1")}, ""},
-		{"a page about something here", apptest.Doc{"type": "Page", "name": "News", "attachment": link(srv.URL + "/about")}, ""},
-		{"a page about what is not looked at", apptest.Doc{"type": "Page", "name": "News", "attachment": link(strings.Replace(site.URL, "127.0.0.1", "localhost", 1) + "/page")}, ""},
+		{"a page about a local address", apptest.Doc{"type": "Page", "name": "News", "attachment": link(srv.URL + "/about")}, ""},
+		{"a page about an address that is not fetched", apptest.Doc{"type": "Page", "name": "News", "attachment": link(strings.Replace(site.URL, "127.0.0.1", "localhost", 1) + "/page")}, ""},
 		{"a page for followers", apptest.Doc{"type": "Page", "name": "News", "to": []any{bob + "/followers"}, "cc": nil, "attachment": link(site.URL + "/page")}, ""},
 		{"a picture", apptest.Doc{"type": "Page", "name": "News", "attachment": []any{apptest.Doc{"type": "Link", "href": site.URL + "/page", "mediaType": "image/png"}}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			note := peer.Note(bob, "", tt.note)
 			peer.PostAndSettle(srv, peer.Create(note))
-			looked()
+			settle()
 			if got := apptest.CardTitle(alice.WantPost(note["id"])); got != tt.want {
 				t.Errorf("got the card of %q, want %q", got, tt.want)
 			}
@@ -53,9 +53,9 @@ func TestIncomingCard(t *testing.T) {
 	t.Run("an edit", func(t *testing.T) {
 		note := peer.Note(bob, "", apptest.Doc{"type": "Page", "name": "News", "published": apptest.FromNow(-time.Hour), "attachment": link(site.URL + "/page")})
 		peer.PostAndSettle(srv, peer.Create(note))
-		looked()
+		settle()
 		peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(note, apptest.Doc{"attachment": link(site.URL + "/other"), "updated": apptest.FromNow(-time.Minute)})))
-		looked()
+		settle()
 		if got := alice.WantPost(note["id"]); apptest.CardTitle(got) != "Other" || got.At("edited_at") == nil {
 			t.Errorf("after an edit there is the card of %q, edited %v", apptest.CardTitle(got), got.At("edited_at"))
 		}

@@ -32,7 +32,7 @@ func TestIncomingChatMessage(t *testing.T) {
 	if at := messages[0].Str("created_at"); at > time.Now().UTC().Add(time.Minute).Format("2006-01-02T15:04:05.000Z") {
 		t.Errorf("the message is of %s", at)
 	}
-	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "svc:chat_mention")
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "svc:chat_mention")
 	stream.WantEvent("user: svc:chat_update " + chats[0].ID())
 	for _, path := range []string{"/api/v1/timelines/home", "/api/v1/timelines/public", "/api/v1/timelines/direct", "/api/v1/conversations"} {
 		if list := alice.Get(path).Want(200).List(); len(list) > 0 {
@@ -51,7 +51,7 @@ func TestIncomingChatMessage(t *testing.T) {
 	if got := alice.ChatMessages(chats[0].ID()); len(got) != 0 {
 		t.Errorf("after the Delete there is %v", got)
 	}
-	apptest.WantList(t, "alice is told after the Delete", alice.NotificationTypes())
+	apptest.WantList(t, "notifications of alice after the Delete", alice.NotificationTypes())
 }
 
 // TestIncomingChatMessageDeletedFirst checks that a Delete that precedes its message is respected if it is from the author.
@@ -67,7 +67,7 @@ func TestIncomingChatMessageDeletedFirst(t *testing.T) {
 		peer.PostAndSettle(srv, peer.Activity("Delete", by, apptest.Doc{"id": sent["object"].(apptest.Doc)["id"], "type": "Tombstone"}))
 		peer.PostAndSettle(srv, sent)
 		if got := len(alice.NotificationTypes()); got != want {
-			t.Errorf("deleted first by %s: alice is told %d times, want %d", by, got, want)
+			t.Errorf("deleted first by %s: %d notifications of alice, want %d", by, got, want)
 		}
 		alice.Post("/api/v1/notifications/clear").Want(200)
 	}
@@ -99,7 +99,7 @@ func TestChatBetweenServers(t *testing.T) {
 		t.Errorf("bob has got %v, want %v", got[0].Fields, picture.Fields)
 	}
 
-	// Who deletes another's message does so for themselves, who deletes their own for both.
+	// An account deletes a message of the other for itself only, and its own for both.
 	bob.Do("DELETE", "/api/v1/svc/chats/"+chats[0].ID()+"/messages/"+got[1].ID(), "", nil).Want(200)
 	apptest.Settle(here, there)
 	if n := len(alice.ChatMessages(chat)); n != 2 {
@@ -177,22 +177,22 @@ func TestIncomingChatMessageRefused(t *testing.T) {
 	apart.Post("/api/v1/domain_blocks", "domain", peer.Host).Want(200)
 	other := apptest.StartFake(t)
 	for name, d := range map[string]apptest.Doc{
-		"for two":                     peer.ChatMessage(bob, alice.URI(), apptest.Doc{"to": []any{alice.URI(), carol.URI()}}),
-		"with a cc":                   peer.ChatMessage(bob, alice.URI(), apptest.Doc{"cc": []any{carol.URI()}}),
-		"for nobody":                  peer.ChatMessage(bob, alice.URI(), apptest.Doc{"to": []any{}}),
-		"for everybody":               peer.ChatMessage(bob, apptest.Public),
-		"for somebody elsewhere":      peer.ChatMessage(bob, peer.URL+"/users/dave"),
-		"for who is not there":        peer.ChatMessage(bob, srv.URL+"/users/nobody"),
-		"for who wants none":          peer.ChatMessage(bob, deaf.URI()),
-		"for who blocks bob":          peer.ChatMessage(bob, wary.URI()),
-		"for who blocks bob's domain": peer.ChatMessage(bob, apart.URI()),
-		"with nothing in it":          peer.ChatMessage(bob, alice.URI(), apptest.Doc{"content": nil}),
-		"of nothing but markup":       peer.ChatMessage(bob, alice.URI(), apptest.Doc{"content": "<script>x</script>"}),
-		"that is too long":            peer.ChatMessage(bob, alice.URI(), apptest.Doc{"content": strings.Repeat("x", 100_001)}),
-		"by another":                  peer.ChatMessage(bob, alice.URI(), apptest.Doc{"attributedTo": peer.URL + "/users/dave"}),
-		"without an id":               peer.ChatMessage(bob, alice.URI(), apptest.Doc{"id": nil}),
-		"with an id of another host":  peer.ChatMessage(bob, alice.URI(), apptest.Doc{"id": other.URL + "/messages/1"}),
-		"with an id of here":          peer.ChatMessage(bob, alice.URI(), apptest.Doc{"id": srv.URL + "/objects/1"}),
+		"for two":                      peer.ChatMessage(bob, alice.URI(), apptest.Doc{"to": []any{alice.URI(), carol.URI()}}),
+		"with a cc":                    peer.ChatMessage(bob, alice.URI(), apptest.Doc{"cc": []any{carol.URI()}}),
+		"for no account":               peer.ChatMessage(bob, alice.URI(), apptest.Doc{"to": []any{}}),
+		"for the public":               peer.ChatMessage(bob, apptest.Public),
+		"for a remote account":         peer.ChatMessage(bob, peer.URL+"/users/dave"),
+		"for an unknown account":       peer.ChatMessage(bob, srv.URL+"/users/nobody"),
+		"for one without chats":        peer.ChatMessage(bob, deaf.URI()),
+		"for one that blocks bob":      peer.ChatMessage(bob, wary.URI()),
+		"for one that blocks the host": peer.ChatMessage(bob, apart.URI()),
+		"with nothing in it":           peer.ChatMessage(bob, alice.URI(), apptest.Doc{"content": nil}),
+		"of nothing but markup":        peer.ChatMessage(bob, alice.URI(), apptest.Doc{"content": "<script>x</script>"}),
+		"that is too long":             peer.ChatMessage(bob, alice.URI(), apptest.Doc{"content": strings.Repeat("x", 100_001)}),
+		"by another":                   peer.ChatMessage(bob, alice.URI(), apptest.Doc{"attributedTo": peer.URL + "/users/dave"}),
+		"without an id":                peer.ChatMessage(bob, alice.URI(), apptest.Doc{"id": nil}),
+		"with an id of another host":   peer.ChatMessage(bob, alice.URI(), apptest.Doc{"id": other.URL + "/messages/1"}),
+		"with a local id":              peer.ChatMessage(bob, alice.URI(), apptest.Doc{"id": srv.URL + "/objects/1"}),
 	} {
 		peer.PostAndSettle(srv, d)
 		for _, m := range []*apptest.User{alice, carol, deaf, wary, apart} {
@@ -200,7 +200,7 @@ func TestIncomingChatMessageRefused(t *testing.T) {
 				t.Fatalf("a message %s: %s has a chat", name, m.Nickname)
 			}
 			if got := m.NotificationTypes(); len(got) > 0 {
-				t.Fatalf("a message %s: %s is told %q", name, m.Nickname, got)
+				t.Fatalf("a message %s: notifications of %s: %q", name, m.Nickname, got)
 			}
 		}
 	}
@@ -208,10 +208,10 @@ func TestIncomingChatMessageRefused(t *testing.T) {
 	mixed["to"] = []any{carol.URI()}
 	peer.PostAndSettle(srv, mixed)
 	if got := alice.Chats(); len(got) > 0 {
-		t.Errorf("a message whose activity is for another came")
+		t.Errorf("a message whose activity is for another account is stored")
 	}
 	peer.PostAndSettle(srv, peer.ChatMessage(bob, alice.URI()))
 	if got := alice.Chats(); len(got) != 1 {
-		t.Errorf("one that is all right did not come")
+		t.Errorf("a valid message is not stored")
 	}
 }

@@ -17,8 +17,8 @@ func TestCollections(t *testing.T) {
 	peer := apptest.StartFake(t)
 	follower := peer.AddFollower(srv, "follower", alice)
 	me := srv.URL + "/users/" + alice.ID
-	stranger := bob.Publish("boost me").ID()
-	boost := alice.Post("/api/v1/statuses/" + stranger + "/reblog").Want(200).Object()
+	boosted := bob.Publish("boost me").ID()
+	boost := alice.Post("/api/v1/statuses/" + boosted + "/reblog").Want(200).Object()
 	var open []string
 	for i := range 45 {
 		open = append(open, srv.URL+"/activities/"+alice.Publish(fmt.Sprint("post ", i), "visibility", []string{"public", "unlisted"}[i%2]).ID())
@@ -60,10 +60,10 @@ func TestCollections(t *testing.T) {
 		t.Errorf("the outbox has for a follower %v, want %v", got, want)
 	}
 	embedded, ok := items[0].(apptest.Doc)["object"].(apptest.Doc)
-	if !ok || embedded["id"] != srv.URL+"/objects/"+private || embedded["attributedTo"] != me { // nobody else could fetch it
+	if !ok || embedded["id"] != srv.URL+"/objects/"+private || embedded["attributedTo"] != me { // no other server could fetch it
 		t.Errorf("the boost of a private post has %v", items[0])
 	}
-	if object := items[len(items)-1].(apptest.Doc)["object"]; object != srv.URL+"/objects/"+stranger {
+	if object := items[len(items)-1].(apptest.Doc)["object"]; object != srv.URL+"/objects/"+boosted {
 		t.Errorf("the boost has %v", object)
 	}
 	pages := srv.GetDocument("/users/" + alice.ID + "/outbox?page=true").Want(200).Document()
@@ -176,7 +176,7 @@ func TestActivities(t *testing.T) {
 
 	alice.AccountAction(accountIDByURI(srv, follower), "follow")
 	follow := row(`SELECT id FROM follows WHERE follower_local = 1`)
-	srv.GetDocument(follow).WantError(404, "Record not found") // who follows whom is not for everybody
+	srv.GetDocument(follow).WantError(404, "Record not found") // follows are not public
 	peer.FetchAs(srv, follow, follower, apptest.ActivityJSON).Want(200).WantFields(apptest.Doc{"type": "Follow", "actor": me, "object": follower, "to": []any{follower}})
 
 	boost := alice.Post("/api/v1/statuses/" + st + "/reblog").Want(200).Object().Str("uri")

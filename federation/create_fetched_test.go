@@ -54,7 +54,7 @@ func TestIncomingProof(t *testing.T) {
 			other.Deliver(srv, "/inbox", carrier, tt.change(peer.Create(note)))
 			apptest.Settle(srv)
 			if got := alice.FindPost(note["id"]) != nil; got != tt.want {
-				t.Errorf("it is here: %v, want %v", got, tt.want)
+				t.Errorf("stored: %v, want %v", got, tt.want)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestFetchedForgeries(t *testing.T) {
 		other.ServeAt(other.URL+"/forged", forged)
 		boost(other.URL + "/forged")
 		if alice.FindPost(note["id"]) != nil {
-			t.Error("it is here")
+			t.Error("it is stored")
 		}
 	})
 	t.Run("of another address of the same host", func(t *testing.T) {
@@ -90,12 +90,12 @@ func TestFetchedForgeries(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
-	t.Run("by an author elsewhere", func(t *testing.T) {
+	t.Run("by an author of another server", func(t *testing.T) {
 		note := other.Note(bob, "forged")
 		other.Serve(note)
 		boost(note["id"].(string))
 		if alice.FindPost(note["id"]) != nil {
-			t.Error("it is here")
+			t.Error("it is stored")
 		}
 	})
 	for name, body := range map[string]string{
@@ -111,7 +111,7 @@ func TestFetchedForgeries(t *testing.T) {
 			peer.DeliverRaw(srv, "/inbox", bob, fmt.Appendf(nil, body, peer.URL, bob))
 			apptest.Settle(srv)
 			if alice.FindPost(peer.URL+"/8") != nil {
-				t.Error("it is here")
+				t.Error("it is stored")
 			}
 		})
 	}
@@ -153,16 +153,16 @@ func TestFetchReplies(t *testing.T) {
 	srv.As(nil).Get("/api/v1/statuses/" + st.ID() + "/context").Want(200)
 	apptest.Settle(srv)
 	if peer.Fetches(replies) != 0 {
-		t.Error("somebody who is not signed in has had it read")
+		t.Error("an anonymous request caused a fetch")
 	}
 	below()
 	if n := below(); n != 7 { // 2 of its own host, 5 of the other
-		t.Errorf("%d replies are here, want 7", n)
+		t.Errorf("%d replies are stored, want 7", n)
 	}
 	alice.WantPost(first["id"])
 	alice.WantPost(last["id"])
 	if alice.FindPost(stray["id"]) != nil {
-		t.Error("what replies to something else was taken in")
+		t.Error("a post that replies to another post was stored")
 	}
 	if n := peer.Fetches(replies); n != 1 {
 		t.Errorf("the replies were read %d times", n)

@@ -49,9 +49,9 @@ func TestIncomingPost(t *testing.T) {
 		t.Errorf("%d posts are counted, want 1", n)
 	}
 	if len(alice.NotificationTypes()) != 0 {
-		t.Error("somebody was told of a post that mentions nobody")
+		t.Error("a post without mentions notified")
 	}
-	peer.PostAndSettle(srv, peer.Create(note)) // once more under another id
+	peer.PostAndSettle(srv, peer.Create(note)) // again under another id
 	if ids := alice.Get("/api/v1/timelines/home").IDs(); len(ids) != 1 {
 		t.Errorf("got %v, want one post", ids)
 	}
@@ -68,8 +68,8 @@ func TestIncomingTwice(t *testing.T) {
 	peer.PostTo(srv, alice, a)
 	peer.Post(srv, apptest.With(a, apptest.Doc{"id": peer.NewID("activities")}))
 	apptest.Settle(srv)
-	if told := alice.NotificationTypes(); !slices.Equal(told, []string{"mention"}) {
-		t.Errorf("told %v", told)
+	if got := alice.NotificationTypes(); !slices.Equal(got, []string{"mention"}) {
+		t.Errorf("notifications: %v", got)
 	}
 	if ids := alice.Get("/api/v1/timelines/public").IDs(); len(ids) != 1 {
 		t.Errorf("got %v, want one post", ids)
@@ -90,10 +90,10 @@ func TestIncomingVisibility(t *testing.T) {
 		note     apptest.Doc
 		activity apptest.Doc
 		personal bool
-		want     string // "": it is not kept
+		want     string // "": it is not stored
 		alice    bool   // sees it
 		anybody  bool
-		told     bool
+		notifies bool
 	}{
 		{"unlisted", apptest.Doc{"to": []any{followers}, "cc": []any{apptest.Public}}, apptest.Doc{"cc": []any{}}, false, "unlisted", true, true, false},
 		{"for followers", apptest.Doc{"to": []any{followers}, "cc": nil}, nil, false, "private", false, false, false},
@@ -101,15 +101,15 @@ func TestIncomingVisibility(t *testing.T) {
 		{"direct", apptest.Doc{"to": []any{alice.URI()}, "cc": nil, "tag": mention}, nil, false, "direct", true, false, true},
 		{"one value in place of a list", apptest.Doc{"to": alice.URI(), "cc": nil, "tag": mention[0]}, nil, false, "direct", true, false, true},
 		{"named without being addressed", apptest.Doc{"tag": mention}, nil, false, "public", true, true, false},
-		{"named in what is for others", apptest.Doc{"to": []any{followers}, "cc": nil, "tag": mention}, nil, false, "private", false, false, false},
+		{"mentioned in a post to followers", apptest.Doc{"to": []any{followers}, "cc": nil, "tag": mention}, nil, false, "private", false, false, false},
 		{"addressed without being named", apptest.Doc{"to": []any{alice.URI()}, "cc": nil}, nil, false, "direct", true, false, false},
 		{"as:Public", apptest.Doc{"to": []any{"as:Public"}}, nil, false, "public", true, true, false},
 		{"Public", apptest.Doc{"to": "Public", "cc": nil}, nil, false, "public", true, true, false},
-		{"for nobody", apptest.Doc{"to": nil, "cc": nil}, nil, false, "", false, false, false},
-		{"for nobody, to somebody's inbox", apptest.Doc{"to": nil, "cc": nil}, nil, true, "direct", true, false, false},
+		{"for no account", apptest.Doc{"to": nil, "cc": nil}, nil, false, "", false, false, false},
+		{"for no account, sent to a personal inbox", apptest.Doc{"to": nil, "cc": nil}, nil, true, "direct", true, false, false},
 		{"for the followers of another", apptest.Doc{"to": []any{peer.URL + "/users/eve/followers"}, "cc": nil}, nil, true, "direct", true, false, false},
-		{"for nobody known", apptest.Doc{"to": []any{peer.URL + "/users/eve"}, "cc": nil}, nil, false, "", false, false, false},
-		{"our own mark for all", apptest.Doc{"to": []any{srv.URL + "/#Public"}, "cc": []any{followers}}, nil, false, "private", false, false, false},
+		{"for an unknown account", apptest.Doc{"to": []any{peer.URL + "/users/eve"}, "cc": nil}, nil, false, "", false, false, false},
+		{"a Public id of this server", apptest.Doc{"to": []any{srv.URL + "/#Public"}, "cc": []any{followers}}, nil, false, "private", false, false, false},
 		{"addresses on the activity only", apptest.Doc{"to": nil, "cc": nil}, apptest.Doc{"to": []any{apptest.Public}}, false, "public", true, true, false},
 		{"direct, it says", apptest.Doc{"to": []any{alice.URI()}, "cc": nil, "directMessage": true}, nil, false, "direct", true, false, false},
 	} {
@@ -129,7 +129,7 @@ func TestIncomingVisibility(t *testing.T) {
 			}
 			if st == nil {
 				if tt.want != "" {
-					t.Fatalf("it is not here: %s", srv.Refusals(a["id"]))
+					t.Fatalf("it is not stored: %s", srv.Refusals(a["id"]))
 				}
 				return
 			}
@@ -140,10 +140,10 @@ func TestIncomingVisibility(t *testing.T) {
 				t.Errorf("alice sees it: %v, want %v", got, tt.alice)
 			}
 			if got := srv.As(nil).FindPost(note["id"]) != nil; got != tt.anybody {
-				t.Errorf("anybody sees it: %v, want %v", got, tt.anybody)
+				t.Errorf("anonymous viewers see it: %v, want %v", got, tt.anybody)
 			}
-			if told := alice.NotificationTypes(); (len(told) > 0) != tt.told || len(told) > 1 {
-				t.Errorf("alice was told %v, want that to be %v", told, tt.told)
+			if got := alice.NotificationTypes(); (len(got) > 0) != tt.notifies || len(got) > 1 {
+				t.Errorf("notifications of alice: %v, want any: %v", got, tt.notifies)
 			}
 			if direct := alice.Get("/api/v1/conversations").IDs(); tt.want == "direct" && len(direct) == 0 {
 				t.Error("alice has no conversation")
@@ -209,7 +209,7 @@ func TestIncomingShapes(t *testing.T) {
 		{"case 70: a page about a link", apptest.Doc{"type": "Page", "name": "News", "content": nil, "attachment": []any{apptest.Doc{"type": "Link", "href": "https://news.example/1"}}},
 			map[string]any{"media_attachments.0": nil, "content": `<p><b><a href="PAGE" rel="nofollow noopener noreferrer" target="_blank">News</a></b></p>`}},
 		{"a very long warning", apptest.Doc{"summary": strings.Repeat("y", 10_000)}, map[string]any{"content": "text"}},
-		{"somebody else's", apptest.Doc{"attributedTo": peer.URL + "/users/eve"}, nil},
+		{"of another account", apptest.Doc{"attributedTo": peer.URL + "/users/eve"}, nil},
 		{"of another host", apptest.Doc{"id": "https://elsewhere.example/notes/" + long}, nil},
 		{"of this server", apptest.Doc{"id": srv.URL + "/objects/1"}, nil},
 		{"without an id", apptest.Doc{"id": nil}, nil},
@@ -226,7 +226,7 @@ func TestIncomingShapes(t *testing.T) {
 					t.Error("it is not noted why it was refused")
 				}
 				if id, ok := note["id"].(string); ok && alice.FindPost(id) != nil {
-					t.Error("it is here")
+					t.Error("it is stored")
 				}
 				return
 			}
@@ -262,7 +262,7 @@ func TestIncomingForgery(t *testing.T) {
 	wider := peer.Note(bob, "mine", apptest.Doc{"id": note["id"], "to": []any{apptest.Public, carol.URI()}})
 	peer.PostAndSettle(srv, peer.Create(wider))
 	if carol.FindPost(note["id"]) != nil {
-		t.Error("a second Create has brought the post to somebody else")
+		t.Error("a second Create added a recipient")
 	}
 	if got := alice.WantPost(note["id"]); got.Str("visibility") != "private" || got.Str("content") != "mine" {
 		t.Errorf("got %v", got.Fields)
@@ -274,7 +274,7 @@ func TestIncomingForgery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			peer.PostAndSettle(srv, forged)
 			if alice.FindPost(forged["object"].(apptest.Doc)["id"]) != nil {
-				t.Error("it is here")
+				t.Error("it is stored")
 			}
 		})
 	}
@@ -283,10 +283,10 @@ func TestIncomingForgery(t *testing.T) {
 		peer.Deliver(srv, "/inbox", eve, a)
 		apptest.Settle(srv)
 		if alice.FindPost(a["object"].(apptest.Doc)["id"]) != nil {
-			t.Error("it is here")
+			t.Error("it is stored")
 		}
 	})
-	t.Run("of here", func(t *testing.T) {
+	t.Run("of a local post", func(t *testing.T) {
 		a := peer.Create(peer.Note(alice.URI(), "forged"), apptest.Doc{"actor": alice.URI()})
 		if got := peer.Deliver(srv, "/inbox", bob, a).Status; got < 400 {
 			t.Errorf("answered with %d", got)
@@ -310,21 +310,21 @@ func TestRelevance(t *testing.T) {
 		note apptest.Doc
 		want bool
 	}{
-		{"nothing to do with anybody", apptest.Doc{}, false},
-		{"a reply to somebody here", apptest.Doc{"inReplyTo": hers.Str("uri")}, true},
+		{"unrelated to local accounts", apptest.Doc{}, false},
+		{"a reply to a local post", apptest.Doc{"inReplyTo": hers.Str("uri")}, true},
 		{"a reply to a post that is known", apptest.Doc{"inReplyTo": his["id"]}, true},
-		{"a reply to what is not", apptest.Doc{"inReplyTo": peer.URL + "/notes/unknown"}, false},
-		{"mentions somebody", apptest.Doc{"tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI(), "name": "@alice"}}}, true},
-		{"addressed to somebody", apptest.Doc{"cc": []any{alice.URI()}}, true},
+		{"a reply to an unknown post", apptest.Doc{"inReplyTo": peer.URL + "/notes/unknown"}, false},
+		{"mentions a local account", apptest.Doc{"tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI(), "name": "@alice"}}}, true},
+		{"addressed to a local account", apptest.Doc{"cc": []any{alice.URI()}}, true},
 		{"a hashtag that is followed", apptest.Doc{"tag": []any{apptest.Doc{"type": "Hashtag", "name": "#Cats"}}}, true},
 		{"another hashtag", apptest.Doc{"tag": []any{apptest.Doc{"type": "Hashtag", "name": "#Dogs"}}}, false},
-		{"for followers, of which there are none here", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil}, false},
+		{"for followers, none of which is local", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			note := peer.Note(bob, "text", tt.note)
 			peer.PostAndSettle(srv, peer.Create(note))
 			if got := alice.FindPost(note["id"]) != nil; got != tt.want {
-				t.Errorf("it is here: %v, want %v", got, tt.want)
+				t.Errorf("stored: %v, want %v", got, tt.want)
 			}
 		})
 	}
@@ -372,7 +372,7 @@ func TestIncomingThread(t *testing.T) {
 		before := peer.AllFetches()
 		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "end", apptest.Doc{"inReplyTo": parent})))
 		if n := peer.AllFetches() - before; n != 100 {
-			t.Errorf("%d posts were asked for, want 100", n)
+			t.Errorf("%d posts were fetched, want 100", n)
 		}
 	})
 	t.Run("one that branches", func(t *testing.T) {
@@ -389,7 +389,7 @@ func TestIncomingThread(t *testing.T) {
 		before := peer.AllFetches()
 		peer.PostAndSettle(srv, peer.Create(top))
 		if n := peer.AllFetches() - before; n < 7 || n > 100 {
-			t.Errorf("%d posts were asked for, want some, but no more than 100", n)
+			t.Errorf("%d posts were fetched, want some, but no more than 100", n)
 		}
 		st := alice.WantPost(top["id"])
 		if n := len(alice.Get("/api/v1/statuses/" + st.ID() + "/context").Object().At("ancestors").([]any)); n != 7 {
@@ -399,7 +399,7 @@ func TestIncomingThread(t *testing.T) {
 			t.Error("it quotes nothing")
 		}
 	})
-	t.Run("one that names many", func(t *testing.T) {
+	t.Run("one with many mentions", func(t *testing.T) {
 		named := 0
 		mentioning := func() []any {
 			var tags []any
@@ -443,7 +443,7 @@ func TestIncomingThread(t *testing.T) {
 		st := alice.WantPost(a["id"])
 		alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200)
 	})
-	t.Run("a parent that comes later", func(t *testing.T) {
+	t.Run("a parent that arrives later", func(t *testing.T) {
 		parent := peer.Note(bob, "parent")
 		child := peer.Note(bob, "child", apptest.Doc{"inReplyTo": parent["id"]})
 		grandchild := peer.Note(bob, "grandchild", apptest.Doc{"inReplyTo": child["id"]})
@@ -463,7 +463,7 @@ func TestIncomingThread(t *testing.T) {
 			t.Errorf("%d replies are counted, want 1", want.Int("replies_count"))
 		}
 	})
-	t.Run("a reply to what it cannot see", func(t *testing.T) {
+	t.Run("a reply to an invisible post", func(t *testing.T) {
 		secret := alice.Publish("secret", "visibility", "private")
 		n := peer.Note(bob, "reply", apptest.Doc{"inReplyTo": secret.Str("uri")})
 		peer.PostAndSettle(srv, peer.Create(n))
@@ -477,7 +477,7 @@ func TestIncomingThread(t *testing.T) {
 		peer.ServeAt(n["id"].(string), forged)
 		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "child", apptest.Doc{"inReplyTo": n["id"]})))
 		if alice.FindPost(n["id"]) != nil || alice.FindPost(forged["id"]) != nil {
-			t.Error("a post is here that is not where it says")
+			t.Error("a post is stored that is not at its id")
 		}
 	})
 }
@@ -507,8 +507,8 @@ func TestIncomingPostOrder(t *testing.T) {
 	if at := alice.WantPost(first["id"]).Str("created_at"); at > time.Now().UTC().Format(time.RFC3339) {
 		t.Errorf("it was made at %s", at)
 	}
-	if told := alice.NotificationTypes(); len(told) != 0 {
-		t.Errorf("told %v of an old post", told)
+	if got := alice.NotificationTypes(); len(got) != 0 {
+		t.Errorf("notifications of an old post: %v", got)
 	}
 }
 

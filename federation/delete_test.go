@@ -58,8 +58,8 @@ func TestIncomingDelete(t *testing.T) {
 		{"by another on its server", eve, peer, func(id string) any { return id }, 200, false},
 		{"by another on its server, and it is gone", eve, peer, func(id string) any { return id }, 410, true},
 		{"by another on its server, and it is not found", eve, peer, func(id string) any { return id }, 404, true},
-		{"by another on its server, and nobody answers", eve, peer, func(id string) any { return id }, 500, false},
-		{"by somebody elsewhere", mallory, other, func(id string) any { return id }, 410, false},
+		{"by another account of its server, which answers 500", eve, peer, func(id string) any { return id }, 500, false},
+		{"by an account of another server", mallory, other, func(id string) any { return id }, 410, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			note := peer.Note(bob, "to be gone", apptest.Doc{"to": []any{apptest.Public, alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}})
@@ -79,19 +79,19 @@ func TestIncomingDelete(t *testing.T) {
 			}
 			stream.WantEvent("user: delete " + st.ID())
 			if slices.Contains(alice.NotificationTypes(), "mention") && len(alice.NotificationTypes()) > 2 {
-				t.Errorf("told %v of what is gone", alice.NotificationTypes())
+				t.Errorf("notifications of a deleted post: %v", alice.NotificationTypes())
 			}
 			peer.PostAndSettle(srv, peer.Create(note))
 			if alice.FindPost(note["id"]) != nil {
-				t.Error("it has come back")
+				t.Error("it is stored again")
 			}
 		})
 	}
-	// In the name of this server nobody is shown what is for few: that it is not found says nothing.
+	// The instance actor cannot read private posts: a 404 does not mean that they are deleted.
 	for name, to := range map[string][]any{"for followers": {bob + "/followers"}, "direct": {alice.URI()}} {
 		for status, want := range map[int]bool{404: false, 403: false, 410: true} {
 			t.Run(fmt.Sprintf("by another on its server, %s, and it answers %d", name, status), func(t *testing.T) {
-				note := peer.Note(bob, "for few", apptest.Doc{"to": to, "cc": nil})
+				note := peer.Note(bob, "private", apptest.Doc{"to": to, "cc": nil})
 				peer.PostAndSettle(srv, peer.Create(note))
 				alice.WantPost(note["id"])
 				peer.Remove(note["id"].(string), status)
@@ -103,9 +103,9 @@ func TestIncomingDelete(t *testing.T) {
 			})
 		}
 	}
-	// Servers pass on what is said of answers to those who follow who was answered.
+	// Servers forward activities on replies to the followers of the parent's author.
 	for status, want := range map[int]bool{200: false, 404: true, 410: true, 500: false} {
-		t.Run(fmt.Sprintf("passed on by somebody else, and it answers %d", status), func(t *testing.T) {
+		t.Run(fmt.Sprintf("forwarded by another account, and the origin answers %d", status), func(t *testing.T) {
 			note := peer.Note(bob, "an answer")
 			peer.PostAndSettle(srv, peer.Create(note))
 			peer.Serve(note)
@@ -121,27 +121,27 @@ func TestIncomingDelete(t *testing.T) {
 			peer.Post(srv, a)
 			apptest.Settle(srv)
 			if alice.FindPost(note["id"]) != nil {
-				t.Error("what its author says of it later does not count")
+				t.Error("a later Delete by its author is ignored")
 			}
 		})
 	}
-	t.Run("before it came", func(t *testing.T) {
+	t.Run("before the post", func(t *testing.T) {
 		note := peer.Note(bob, "late")
 		peer.PostAndSettle(srv, peer.Activity("Delete", bob, note["id"]))
 		peer.PostAndSettle(srv, peer.Create(note))
 		if alice.FindPost(note["id"]) != nil {
-			t.Error("it has come")
+			t.Error("it is stored")
 		}
 	})
-	t.Run("by another before it came", func(t *testing.T) {
+	t.Run("by another account before the post", func(t *testing.T) {
 		note := peer.Note(bob, "late")
 		peer.PostAndSettle(srv, peer.Activity("Delete", eve, note["id"]))
 		peer.PostAndSettle(srv, peer.Create(note))
 		if alice.FindPost(note["id"]) == nil {
-			t.Error("somebody else has kept it away")
+			t.Error("a Delete by another account prevented it")
 		}
 	})
-	t.Run("of a post of here", func(t *testing.T) {
+	t.Run("of a local post", func(t *testing.T) {
 		st := alice.Publish("mine")
 		peer.PostAndSettle(srv, peer.Activity("Delete", bob, st.Str("uri")))
 		alice.Get("/api/v1/statuses/" + st.ID()).Want(200)
@@ -160,14 +160,14 @@ func TestIncomingDeleteActor(t *testing.T) {
 
 	before := peer.AllFetches()
 	for i := range 100 {
-		stranger := fmt.Sprintf("%s/users/stranger%d", peer.URL, i)
-		a := peer.Activity("Delete", stranger, stranger)
-		peer.Keys[stranger] = peer.Keys[bob]
+		unknown := fmt.Sprintf("%s/users/unknown%d", peer.URL, i)
+		a := peer.Activity("Delete", unknown, unknown)
+		peer.Keys[unknown] = peer.Keys[bob]
 		peer.Post(srv, a)
 	}
 	apptest.Settle(srv)
 	if n := peer.AllFetches() - before; n != 0 {
-		t.Errorf("%d requests because of strangers", n)
+		t.Errorf("%d requests because of unknown accounts", n)
 	}
 
 	t.Run("by another", func(t *testing.T) {
@@ -179,11 +179,11 @@ func TestIncomingDeleteActor(t *testing.T) {
 		peer.Remove(bob, http.StatusGone)
 		a := peer.Activity("Delete", bob, bob)
 		b, _ := json.Marshal(a)
-		rotateKeySilently(peer, bob) // nobody can find out with what it is signed
+		rotateKeySilently(peer, bob) // its key cannot be fetched
 		peer.DeliverRaw(srv, "/inbox", bob, b).Want(202)
 		apptest.Settle(srv)
 		if alice.FindPost(note["id"]) != nil {
-			t.Error("its post is here")
+			t.Error("its post is stored")
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"svc/store"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata from what is there now")
+var update = flag.Bool("update", false, "rewrite testdata from the current output")
 
 var (
 	flakes = regexp.MustCompile(`\b[0-9A-Za-z]{18}\b`)
@@ -113,13 +113,13 @@ func TestDocuments(t *testing.T) {
 	wantGolden(srv, "fetch_actor", srv.GetDocument("/internal/fetch").Want(200).Body)
 
 	quoted := bob.Publish("quote me")
-	asked := bob.Publish("a question", "language", "en")
+	question := bob.Publish("a question", "language", "en")
 	picture := alice.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "three by three")).Str("id")
-	st := alice.Publish("@bob hi :cat: #Test **bold**", "content_type", "text/markdown", "spoiler_text", "a :nod:", "in_reply_to_id", asked.ID(),
+	st := alice.Publish("@bob hi :cat: #Test **bold**", "content_type", "text/markdown", "spoiler_text", "a :nod:", "in_reply_to_id", question.ID(),
 		"media_ids[]", picture, "language", "en", "quote_id", quoted.ID())
 	alice.Publish("and more", "in_reply_to_id", st.ID())
 	bob.Publish("not the author's", "in_reply_to_id", st.ID())
-	alice.Publish("for few", "in_reply_to_id", st.ID(), "visibility", "private")
+	alice.Publish("private", "in_reply_to_id", st.ID(), "visibility", "private")
 	alice.SendJSON("PUT", "/api/v1/statuses/"+st.ID(), map[string]any{
 		"status": "@bob hello :cat: #Test", "content_type": "text/plain", "spoiler_text": "a :nod:", "media_ids": []string{picture},
 	}).Want(200)

@@ -27,17 +27,17 @@ type oddPeer struct {
 	t    *testing.T
 	url  string
 	base *url.URL
-	key  crypto.PublicKey // of who asks
+	key  crypto.PublicKey // of the requester
 
-	mu     sync.Mutex
-	answer map[string]http.HandlerFunc // by path
-	asked  map[string]int
-	unsure []string // requests whose signature was not right
+	mu       sync.Mutex
+	answer   map[string]http.HandlerFunc // by path
+	requests map[string]int
+	unsure   []string // requests whose signature was wrong
 }
 
 func startOdd(t *testing.T, asker *apptest.Server) *oddPeer {
 	t.Helper()
-	p := &oddPeer{t: t, answer: make(map[string]http.HandlerFunc), asked: make(map[string]int)}
+	p := &oddPeer{t: t, answer: make(map[string]http.HandlerFunc), requests: make(map[string]int)}
 	ts := httptest.NewServer(p)
 	t.Cleanup(ts.Close)
 	p.url = ts.URL
@@ -55,7 +55,7 @@ func startOdd(t *testing.T, asker *apptest.Server) *oddPeer {
 
 func (p *oddPeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
-	p.asked[r.URL.Path]++
+	p.requests[r.URL.Path]++
 	answer := p.answer[r.URL.Path]
 	if !strings.HasPrefix(r.URL.Path, "/.well-known/") {
 		if err := p.verify(r, r.RequestURI); err != nil {
@@ -131,18 +131,18 @@ func TestFetch(t *testing.T) {
 		{"another context", func(id, name string) {
 			good.answer["/"+name] = document(good.actorOf(id, apptest.Doc{"@context": "https://example.org/ns"}))
 		}, false},
-		{"the id elsewhere", func(id, name string) { good.answer["/"+name] = document(evil.actorOf(evil.url + "/" + name)) }, false},
+		{"an id of another host", func(id, name string) { good.answer["/"+name] = document(evil.actorOf(evil.url + "/" + name)) }, false},
 		{"no id", func(id, name string) { good.answer["/"+name] = document(good.actorOf(id, apptest.Doc{"id": nil})) }, false},
-		{"another id here, where it is", func(id, name string) {
+		{"another id of its host, where it is", func(id, name string) {
 			good.answer["/"+name] = document(good.actorOf(id + "/real"))
 			good.answer["/"+name+"/real"] = document(good.actorOf(id + "/real"))
 		}, true},
-		{"another id here, where another one stands", func(id, name string) {
+		{"another id of its host, where another actor is", func(id, name string) {
 			good.answer["/"+name] = document(good.actorOf(id + "/real"))
 			good.answer["/"+name+"/real"] = document(good.actorOf(id + "/other"))
 			good.answer["/"+name+"/other"] = document(good.actorOf(id + "/other"))
 		}, false},
-		{"another id here, where nothing is", func(id, name string) { good.answer["/"+name] = document(good.actorOf(id + "/real")) }, false},
+		{"another id of its host, where nothing is", func(id, name string) { good.answer["/"+name] = document(good.actorOf(id + "/real")) }, false},
 		{"a redirect", func(id, name string) {
 			good.answer["/"+name] = redirecting(id + "/real")
 			good.answer["/"+name+"/real"] = document(good.actorOf(id + "/real"))
@@ -155,7 +155,7 @@ func TestFetch(t *testing.T) {
 			good.answer["/"+name] = redirecting(evil.url + "/" + name)
 			evil.answer["/"+name] = document(good.actorOf(id))
 		}, false},
-		{"a redirect to what another says is gone", func(id, name string) {
+		{"a redirect to an object that another host has deleted", func(id, name string) {
 			good.answer["/"+name] = redirecting(evil.url + "/" + name)
 			evil.answer["/"+name] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }
 		}, false},
@@ -218,12 +218,12 @@ func TestFetch(t *testing.T) {
 			if took := time.Since(began); took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
-			asked := good.asked["/"+name]
+			requests := good.requests["/"+name]
 			if _, err := srv.Federation.Actors.Actor(t.Context(), good.url+"/"+name); err == nil != tt.ok {
 				t.Errorf("the second time: %v", err)
 			}
-			if again := good.asked["/"+name]; !tt.ok && again != asked {
-				t.Errorf("what could not be had is asked for again: %d times, then %d", asked, again)
+			if again := good.requests["/"+name]; !tt.ok && again != requests {
+				t.Errorf("a failed fetch is repeated: %d requests, then %d", requests, again)
 			}
 		})
 	}
@@ -251,8 +251,8 @@ func TestConcurrentFetches(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := p.asked["/bob"]; n != 1 {
-		t.Errorf("asked %d times, want 1", n)
+	if n := p.requests["/bob"]; n != 1 {
+		t.Errorf("%d requests, want 1", n)
 	}
 }
 
@@ -291,11 +291,11 @@ func TestFetchSignatureScheme(t *testing.T) {
 					document(p.actorOf(address, apptest.Doc{"preferredUsername": name, "inbox": id + "/inbox"}))(w, r)
 				}
 				_, err := srv.Federation.Actors.Actor(t.Context(), address)
-				return p.asked["/"+name], err
+				return p.requests["/"+name], err
 			}
 			for i, want := range []int{tt.first, tt.later} {
 				if n, err := fetch(fmt.Sprint("user", i)); n != want || (err == nil) != tt.ok {
-					t.Errorf("%d: asked %d times, want %d: %v", i, n, want, err)
+					t.Errorf("%d: fetched %d times, want %d: %v", i, n, want, err)
 				}
 			}
 			host, err := srv.DB.Host(context.Background(), p.base.Host)

@@ -30,7 +30,7 @@ func TestIncomingReport(t *testing.T) {
 		{"posts alone", func(_ *apptest.User, a, b *apptest.Object) any {
 			return []any{b.Str("uri"), b.Str("uri"), a.Str("uri")}
 		}, nil, "b a", "spam"},
-		{"with posts that are not there", func(alice *apptest.User, a, b *apptest.Object) any {
+		{"with unknown posts", func(alice *apptest.User, a, b *apptest.Object) any {
 			return []any{alice.URI(), alice.Server.URL + "/objects/1", "https://elsewhere.example/1", a.Str("uri")}
 		}, nil, "a", "spam"},
 		{"addresses in the text", func(alice *apptest.User, a, b *apptest.Object) any { return []any{alice.URI()} }, apptest.Doc{"content": "CONTENT"}, "a b", "CONTENT"},
@@ -38,8 +38,8 @@ func TestIncomingReport(t *testing.T) {
 		{"a summary", func(alice *apptest.User, a, b *apptest.Object) any { return a.Str("uri") }, apptest.Doc{"content": nil, "summary": "rude"}, "a", "rude"},
 		{"without a word", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"content": nil}, "", ""},
 		{"too many words", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"content": strings.Repeat("ä", 6000)}, "", strings.Repeat("ä", 5000)},
-		{"somebody elsewhere", func(*apptest.User, *apptest.Object, *apptest.Object) any { return "https://elsewhere.example/users/x" }, nil, "-", ""},
-		{"somebody elsewhere and a post there", func(*apptest.User, *apptest.Object, *apptest.Object) any {
+		{"a remote account", func(*apptest.User, *apptest.Object, *apptest.Object) any { return "https://elsewhere.example/users/x" }, nil, "-", ""},
+		{"a remote account and its post", func(*apptest.User, *apptest.Object, *apptest.Object) any {
 			return []any{"https://elsewhere.example/users/x", "https://elsewhere.example/1"}
 		}, nil, "-", ""},
 		{"nothing", func(*apptest.User, *apptest.Object, *apptest.Object) any { return nil }, nil, "-", ""},
@@ -92,7 +92,7 @@ func TestIncomingReport(t *testing.T) {
 			if got := peer.Delivered(); len(got) > 0 {
 				t.Errorf("it was answered: %v", got)
 			}
-			apptest.WantList(t, "alice is told", alice.NotificationTypes())
+			apptest.WantList(t, "notifications of alice", alice.NotificationTypes())
 		})
 	}
 }

@@ -21,7 +21,7 @@ func TestIncomingFollow(t *testing.T) {
 	peer.PostAndSettle(srv, first)
 	id := srv.KnownID(bob)
 	alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "followed_by")
-	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "follow")
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "follow")
 	accept := peer.OneDelivered("Accept")
 	apptest.WantField(t, accept, alice.URI(), "actor")
 	apptest.WantField(t, accept, first["id"], "object", "id")
@@ -31,15 +31,15 @@ func TestIncomingFollow(t *testing.T) {
 	stream.WantEvent("user: notification follow")
 
 	peer.ClearDelivered()
-	peer.PostAndSettle(srv, first) // our answer was lost
+	peer.PostAndSettle(srv, first) // the response was lost
 	again := peer.Activity("Follow", bob, alice.URI())
 	peer.PostAndSettle(srv, again)
 	accepts := peer.Delivered("Accept")
 	if len(accepts) != 2 || accepts[0]["id"] == accepts[1]["id"] || accepts[0]["id"] == accept["id"] {
-		t.Fatalf("what is followed already is accepted by %v, want twice with ids of their own", accepts)
+		t.Fatalf("a repeated follow is accepted by %v, want two Accepts with different ids", accepts)
 	}
 	apptest.WantField(t, accepts[1], again["id"], "object", "id")
-	apptest.WantList(t, "alice is told again", alice.NotificationTypes(), "follow")
+	apptest.WantList(t, "notifications of alice again", alice.NotificationTypes(), "follow")
 	if n := alice.Get("/api/v1/accounts/" + alice.ID).Want(200).Object().Int("followers_count"); n != 1 {
 		t.Errorf("%d followers, want 1", n)
 	}
@@ -48,7 +48,7 @@ func TestIncomingFollow(t *testing.T) {
 	request := peer.Activity("Follow", bob, apptest.Doc{"type": "Person", "id": locked.URI()})
 	peer.PostAndSettle(srv, request)
 	locked.Relationship(id).WantTrue(apptest.RelationshipFlags, "requested_by")
-	apptest.WantList(t, "locked is told", locked.NotificationTypes(), "follow_request")
+	apptest.WantList(t, "notifications of locked", locked.NotificationTypes(), "follow_request")
 	newer := peer.Activity("Follow", bob, locked.URI())
 	peer.PostAndSettle(srv, newer)
 	if got := peer.Delivered(); len(got) > 0 {
@@ -58,15 +58,15 @@ func TestIncomingFollow(t *testing.T) {
 	apptest.Settle(srv)
 	apptest.WantField(t, peer.OneDelivered("Accept"), newer["id"], "object", "id")
 
-	// Whose request was denied may ask again by the same id, as some servers do.
+	// A rejected account may send the same Follow again, as some servers do.
 	peer.ClearDelivered()
 	carol := peer.AddActor("carol")
-	asked := peer.Activity("Follow", carol, locked.URI())
-	peer.PostAndSettle(srv, asked)
+	follow := peer.Activity("Follow", carol, locked.URI())
+	peer.PostAndSettle(srv, follow)
 	locked.Post("/api/v1/follow_requests/" + srv.KnownID(carol) + "/reject").Want(200)
 	apptest.Settle(srv)
-	apptest.WantField(t, peer.OneDelivered("Reject"), asked["id"], "object", "id")
-	peer.PostAndSettle(srv, asked)
+	apptest.WantField(t, peer.OneDelivered("Reject"), follow["id"], "object", "id")
+	peer.PostAndSettle(srv, follow)
 	locked.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "requested_by")
 }
 
@@ -88,11 +88,11 @@ func TestIncomingFollowRefused(t *testing.T) {
 	}{
 		{"by a block", alice.URI(), true},
 		{"by a block of the domain", wary.URI(), true},
-		{"who has moved away", moved.URI(), true},
-		{"who is deactivated", gone.URI(), false},
+		{"a moved account", moved.URI(), true},
+		{"a deactivated account", gone.URI(), false},
 		{"the actor that fetches", srv.URL + "/internal/fetch", false},
-		{"nobody", srv.URL + "/users/nobody", false},
-		{"somebody elsewhere", peer.URL + "/users/carol", false},
+		{"an unknown account", srv.URL + "/users/nobody", false},
+		{"a remote account", peer.URL + "/users/carol", false},
 		{"a post", srv.URL + "/objects/1", false},
 		{"nothing", nil, false},
 	} {
@@ -110,9 +110,9 @@ func TestIncomingFollowRefused(t *testing.T) {
 			}
 		})
 	}
-	apptest.WantList(t, "alice is told", alice.NotificationTypes())
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes())
 
-	// An id that another follow has is of no use.
+	// A Follow with the id of another follow is refused.
 	carol, dave := peer.AddActor("carol"), peer.AddActor("dave")
 	alice.AccountAction(id, "unblock")
 	follow := peer.Activity("Follow", carol, alice.URI())
@@ -122,7 +122,7 @@ func TestIncomingFollowRefused(t *testing.T) {
 	alice.Relationship(srv.KnownID(dave)).WantTrue(apptest.RelationshipFlags)
 	alice.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "followed_by")
 	if n := srv.Count(`SELECT count(*) FROM queued_activities`); n > 0 {
-		t.Errorf("%d activities are tried again", n)
+		t.Errorf("%d activities are queued for a retry", n)
 	}
 }
 
@@ -161,8 +161,8 @@ func TestIncomingAcceptAndReject(t *testing.T) {
 		{"by another", mallory, func(f string) any { return f }, ""},
 		{"by another with the Follow", mallory, func(f string) any { return apptest.Doc{"id": f, "type": "Follow", "actor": alice.URI(), "object": bob} }, ""},
 		{"by another with the pair", mallory, func(string) any { return pair }, ""},
-		{"of a follow that there is not", bob, func(string) any { return srv.URL + "/activities/" + alice.ID }, ""},
-		{"of somebody who has not asked", bob, func(string) any { return apptest.Doc{"type": "Follow", "actor": carol.URI(), "object": bob} }, ""},
+		{"of an unknown follow", bob, func(string) any { return srv.URL + "/activities/" + alice.ID }, ""},
+		{"of an account that did not send it", bob, func(string) any { return apptest.Doc{"type": "Follow", "actor": carol.URI(), "object": bob} }, ""},
 		{"of a favourite", bob, func(f string) any {
 			return apptest.Doc{"id": f + "0", "type": "Like", "actor": alice.URI(), "object": bob}
 		}, ""},
@@ -180,7 +180,7 @@ func TestIncomingAcceptAndReject(t *testing.T) {
 		})
 	}
 
-	// An Accept of what has been taken back makes no follow.
+	// An Accept of an undone Follow has no effect.
 	late := ask()
 	alice.AccountAction(id, "unfollow")
 	peer.PostAndSettle(srv, peer.Activity("Accept", bob, late))
@@ -209,7 +209,7 @@ func TestIncomingAcceptAndReject(t *testing.T) {
 	peer.PostAndSettle(srv, peer.Activity("Reject", bob, ask()))
 	alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
 	if got := peer.Delivered("Accept", "Reject"); len(got) > 0 {
-		t.Errorf("what was answered was answered: %v", got)
+		t.Errorf("an answered Follow got another answer: %v", got)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestIncomingBlock(t *testing.T) {
 			peer.PostAndSettle(srv, peer.Activity("Block", bob, alice.URI(), apptest.Doc{"id": block["id"]}))
 			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "blocked_by")
 			if got := alice.NotificationTypes(); len(got) > len(before) {
-				t.Errorf("alice was told %q", got)
+				t.Errorf("notifications of alice: %q", got)
 			}
 			alice.Post("/api/v1/accounts/" + id + "/follow").Want(403)
 

@@ -119,7 +119,7 @@ func TestRelationshipsBetweenServers(t *testing.T) {
 	bob.Relationship(carol.ID).WantTrue(apptest.RelationshipFlags, "following")
 	bob.Relationship(atBob).WantTrue(apptest.RelationshipFlags)
 	if got := bob.NotificationTypes(); got[0] != "move" {
-		t.Errorf("bob is told %q", got)
+		t.Errorf("notifications of bob: %q", got)
 	}
 }
 
@@ -146,17 +146,17 @@ func TestUnavailableAccountsBetweenServers(t *testing.T) {
 	apptest.Settle(here, there)
 	bob.AccountAction(atBob, "follow")
 	both(list("requested"), list("requested_by"))
-	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "follow_request")
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "follow_request")
 	bob.AccountAction(atBob, "unfollow")
 	both(nil, nil)
-	apptest.WantList(t, "alice is told after it is taken back", alice.NotificationTypes())
+	apptest.WantList(t, "notifications of alice after it is undone", alice.NotificationTypes())
 	apptest.WantList(t, "requests", alice.Get("/api/v1/follow_requests").Want(200).IDs())
 	carol := there.SignUp("carol")
 	carol.AccountAction(carol.FindRemote(alice), "follow")
 	apptest.Settle(here, there)
 	there.DeleteOrDeactivate(carol, false)
 	apptest.Settle(here, there)
-	apptest.WantList(t, "requests, of who is away", alice.Get("/api/v1/follow_requests").Want(200).IDs())
+	apptest.WantList(t, "requests of a deactivated account", alice.Get("/api/v1/follow_requests").Want(200).IDs())
 	bob.AccountAction(atBob, "follow")
 	both(list("requested"), list("requested_by"))
 	alice.Post("/api/v1/follow_requests/" + atAlice + "/authorize").Want(200)
@@ -165,10 +165,10 @@ func TestUnavailableAccountsBetweenServers(t *testing.T) {
 	counts(alice, alice.ID, 1, 1)
 	counts(bob, bob.ID, 1, 1)
 
-	// Away: what is written meanwhile does not come, and the follows are there afterwards.
+	// While an account is deactivated it receives no posts, and its follows are restored afterwards.
 	there.DeleteOrDeactivate(bob, false)
 	apptest.Settle(here, there)
-	alice.Publish("for who is away")
+	alice.Publish("while bob is deactivated")
 	apptest.Settle(here, there)
 	counts(alice, alice.ID, 1, 1)
 	if _, err := there.Social.Activate(t.Context(), bob.AccountID()); err != nil {
@@ -177,8 +177,8 @@ func TestUnavailableAccountsBetweenServers(t *testing.T) {
 	bob.Client = there.NewToken(bob, "read write follow push")
 	both(list("following", "followed_by"), list("following", "followed_by"))
 
-	// Gone: nothing of it stays but what others have written.
-	told := bob.Publish("my last words")
+	// Of a deleted account only the posts of others stay.
+	last := bob.Publish("my last words")
 	apptest.Settle(here, there)
 	if n := len(alice.Get("/api/v1/timelines/home").Want(200).List()); n != 2 {
 		t.Errorf("alice reads %d posts", n)
@@ -187,8 +187,8 @@ func TestUnavailableAccountsBetweenServers(t *testing.T) {
 	apptest.Settle(here, there)
 	counts(alice, alice.ID, 0, 0)
 	alice.Get("/api/v1/accounts/" + atAlice).Want(404)
-	if alice.FindPost(told.Str("uri")) != nil {
-		t.Error("the posts of who is gone are there")
+	if alice.FindPost(last.Str("uri")) != nil {
+		t.Error("posts of a deleted account are stored")
 	}
 	if n := here.Count(`SELECT count(*) FROM follows`) + there.Count(`SELECT count(*) FROM follows`); n > 0 {
 		t.Errorf("%d follows are left", n)

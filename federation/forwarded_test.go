@@ -31,7 +31,7 @@ func TestIncomingForwarded(t *testing.T) {
 	n := answer("real")
 	passOn(eve, other.Create(apptest.With(n, apptest.Doc{"content": "forged"})))
 	if alice.FindPost(n["id"]) != nil || other.AllFetches() != 0 {
-		t.Error("who is not followed has something fetched")
+		t.Error("an account that is not followed caused a fetch")
 	}
 	passOn(carol, other.Create(apptest.With(n, apptest.Doc{"content": "forged"})))
 	if got := alice.WantPost(n["id"]).Str("content"); got != "real" {
@@ -50,13 +50,13 @@ func TestIncomingForwarded(t *testing.T) {
 	other.Remove(n["id"].(string), http.StatusGone)
 	passOn(carol, other.Activity("Delete", bob, n["id"]))
 	if alice.FindPost(n["id"]) != nil {
-		t.Error("it is here though its origin has it no more")
+		t.Error("it is stored though its origin has deleted it")
 	}
-	alone := other.Note(bob, "to nobody here")
+	alone := other.Note(bob, "to no local account")
 	other.Serve(alone)
 	passOn(carol, other.Create(alone))
 	if alice.FindPost(alone["id"]) != nil {
-		t.Error("what concerns nobody is kept")
+		t.Error("an irrelevant post is stored")
 	}
 	liked := alice.Publish("a post")
 	passOn(carol, other.Activity("Like", bob, liked.Str("uri")))

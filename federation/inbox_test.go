@@ -51,12 +51,12 @@ func TestInboxDuplicates(t *testing.T) {
 			} else {
 				apptest.Settle(srv)
 			}
-			apptest.WantList(t, "alice is told", alice.NotificationTypes(), "mention")
+			apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "mention")
 
-			elsewhere := SignedByHand(t, srv.URL+"/inbox", body, sign)
-			elsewhere.URL.Host = strings.TrimPrefix(second.URL, "http://")
-			elsewhere.Host = strings.TrimPrefix(srv.URL, "http://")
-			second.As(nil).DoRequest(elsewhere).Want(401)
+			replayed := SignedByHand(t, srv.URL+"/inbox", body, sign)
+			replayed.URL.Host = strings.TrimPrefix(second.URL, "http://")
+			replayed.Host = strings.TrimPrefix(srv.URL, "http://")
+			second.As(nil).DoRequest(replayed).Want(401)
 		})
 	}
 }
@@ -86,7 +86,7 @@ func TestInboxDeleteWithGoneKey(t *testing.T) {
 	peer.Remove(bob, http.StatusGone)
 	peer.Post(srv, peer.Activity("Delete", bob, bob))
 	if n := alice.Favourites(st.ID()); n != 0 {
-		t.Errorf("%d favourites of who is gone", n)
+		t.Errorf("%d favourites of a deleted account", n)
 	}
 	alice.Get("/api/v1/accounts/" + srv.KnownID(bob)).Want(404)
 }
@@ -121,7 +121,7 @@ func TestInboxForms(t *testing.T) {
 		{"the id a number", like(actor + `,"id":1`), 400, false},
 		{"the id a list", like(actor + `,"id":["` + peer.NewID("likes") + `"]`), 400, false},
 		{"no id", like(actor), 202, true},
-		{"the id elsewhere", like(actor + `,"id":"https://other.example/1"`), 202, false},
+		{"an id of another host", like(actor + `,"id":"https://other.example/1"`), 202, false},
 		{"several types", []byte(strings.Replace(string(like(actor+`,"id":"`+peer.NewID("likes")+`"`)), `"Like"`, `["Like","Thing"]`, 1)), 202, true},
 		{"a type of no interest", []byte(strings.Replace(string(like(actor)), `"Like"`, `"Travel"`, 1)), 202, false},
 		{"no type", []byte(strings.Replace(string(like(actor)), `"Like"`, `7`, 1)), 202, false},
@@ -173,7 +173,7 @@ func TestInboxOfSuspended(t *testing.T) {
 	alice := srv.SignUp("alice")
 	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
 	st := alice.Publish("a post")
-	secret := alice.Publish("for nobody else", "visibility", "private")
+	secret := alice.Publish("for followers", "visibility", "private")
 	read := func(actor, uri string) int {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), "GET", uri, nil)
@@ -192,7 +192,7 @@ func TestInboxOfSuspended(t *testing.T) {
 	if n := alice.Favourites(st.ID()); n != 2 {
 		t.Fatalf("%d favourites, want 2", n)
 	}
-	peer.Post(srv, peer.Activity("Announce", bob, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}})) // suspended before it is done
+	peer.Post(srv, peer.Activity("Announce", bob, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}})) // suspended before it is processed
 	withhold := func(uri string) {
 		t.Helper()
 		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
@@ -214,7 +214,7 @@ func TestInboxOfSuspended(t *testing.T) {
 	for _, st := range []*apptest.Object{st, another} {
 		got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
 		if got.Int("reblogs_count") != 0 || got.Str("id") == another.ID() && got.Int("favourites_count") != 0 {
-			t.Errorf("who is suspended has a say: %v", got.Fields)
+			t.Errorf("an activity of a suspended account was processed: %v", got.Fields)
 		}
 	}
 	if got := read(bob, secret.Str("uri")); got != 401 && got != 404 {
@@ -222,22 +222,22 @@ func TestInboxOfSuspended(t *testing.T) {
 	}
 	peer.PostAndSettle(srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
 	if n := alice.Favourites(st.ID()); n != 1 {
-		t.Errorf("%d favourites after the Undo of who is suspended, want 1", n)
+		t.Errorf("%d favourites after the Undo of a suspended account, want 1", n)
 	}
 	peer.PostAndSettle(srv, peer.Activity("Delete", carol, carol))
-	asked := peer.AllFetches()
+	before := peer.AllFetches()
 	for range 5 {
 		peer.Deliver(srv, "/inbox", carol, peer.Activity("Like", carol, another.Str("uri")))
 	}
 	apptest.Settle(srv)
 	if n := alice.Favourites(another.ID()); n != 0 {
-		t.Errorf("%d favourites by who is deleted", n)
+		t.Errorf("%d favourites by a deleted account", n)
 	}
 	if got := read(carol, secret.Str("uri")); got != 401 && got != 404 {
 		t.Errorf("the deleted reads: %d", got)
 	}
-	if n := peer.AllFetches() - asked; n > 1 {
-		t.Errorf("for the key of who is deleted, %d requests", n)
+	if n := peer.AllFetches() - before; n > 1 {
+		t.Errorf("%d requests for the key of a deleted account", n)
 	}
 }
 
@@ -262,16 +262,16 @@ func TestInboxOfRejected(t *testing.T) {
 	rejecting.MRF.Policies = []string{"SimplePolicy"}
 	rejecting.MRFSimple.Reject = []config.HostReason{{Host: peer.Host}, {Host: "rejected.example"}}
 	*srv.Federation.Receiver.Policies = *policy.New(&rejecting, policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.DB.Now, Accounts: srv.DB})
-	asked := peer.AllFetches()
+	before := peer.AllFetches()
 	other.Deliver(srv, "/inbox", dora, other.Activity("Like", dora, alice.Publish("another").Str("uri"))).Want(403)
 	peer.Deliver(srv, "/inbox", bob, peer.Create(peer.Note(bob, "hi"))).Want(403)
 	peer.Deliver(srv, "/inbox", peer.AddActor("eve"), peer.Activity("Like", peer.URL+"/users/eve", note["id"])).Want(403)
-	if n := peer.AllFetches() - asked; n != 0 {
+	if n := peer.AllFetches() - before; n != 0 {
 		t.Errorf("%d requests to a host that is rejected", n)
 	}
 	peer.PostAndSettle(srv, peer.Activity("Delete", bob, uri))
 	if st, err := srv.DB.StatusByURI(t.Context(), uri); err != nil || st != nil {
-		t.Errorf("what a rejected host has deleted is there: %v %v", st, err)
+		t.Errorf("a post deleted by a rejected host is stored: %v %v", st, err)
 	}
 }
 
@@ -305,7 +305,7 @@ func TestInboxOrder(t *testing.T) {
 		t.Errorf("%d favourites, want 0", n)
 	}
 	if n := alice.Get("/api/v1/statuses/" + other.ID()).Want(200).Object().Int("favourites_count"); n != 1 {
-		t.Errorf("carol's favourite is not there: %d", n)
+		t.Errorf("carol's favourite is missing: %d", n)
 	}
 }
 
@@ -318,10 +318,10 @@ func TestInboxSynchronous(t *testing.T) {
 	bob, carol := peer.AddActor("bob"), other.AddActor("carol")
 	alice.FollowRemote(bob)
 	st := alice.Publish("a post")
-	unknown := other.Note(carol, "not known here")
+	unknown := other.Note(carol, "unknown")
 	other.Serve(unknown)
-	asked, answered := make(chan struct{}, 10), make(chan struct{})
-	other.OnRequest(strings.TrimPrefix(unknown["id"].(string), other.URL), func(*http.Request) { asked <- struct{}{}; <-answered })
+	before, answered := make(chan struct{}, 10), make(chan struct{})
+	other.OnRequest(strings.TrimPrefix(unknown["id"].(string), other.URL), func(*http.Request) { before <- struct{}{}; <-answered })
 	wantQueued := func(what string, want int) {
 		t.Helper()
 		if n := srv.Count(`SELECT count(*) FROM queued_activities`); n != want {
@@ -340,7 +340,7 @@ func TestInboxSynchronous(t *testing.T) {
 	}
 
 	peer.Post(srv, peer.Activity("Like", bob, st.Str("uri")))
-	wantQueued("a favourite before anybody works", 1)
+	wantQueued("a favourite before the workers started", 1)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { srv.Federation.Run(ctx) })
@@ -353,14 +353,14 @@ func TestInboxSynchronous(t *testing.T) {
 	alice.WantPost(note["id"])
 
 	peer.Post(srv, boost(unknown["id"]))
-	wantQueued("a boost of what is not known", 1)
-	<-asked
+	wantQueued("a boost of an unknown post", 1)
+	<-before
 	peer.Post(srv, boost(unknown["id"]))
 	wantQueued("another of the same", 2)
 	like := other.Activity("Like", carol, st.Str("uri"))
 	other.Post(srv, like)
 	other.Post(srv, like)
-	wantQueued("what somebody else sends, twice", 2)
+	wantQueued("activities of another actor, twice", 2)
 	wantCounts("that", 2, 0)
 	close(answered)
 	srv.WantEmptyInbox()
@@ -372,7 +372,7 @@ func TestInboxSynchronous(t *testing.T) {
 	stop()
 	running.Wait()
 	other.Post(srv, other.Activity("Announce", carol, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}}))
-	wantQueued("a boost when nobody works any more", 1)
+	wantQueued("a boost after the workers stopped", 1)
 	apptest.Settle(srv)
 	wantCounts("that", 2, 2)
 }
@@ -390,12 +390,12 @@ func TestInboxRetries(t *testing.T) {
 	other.Remove(id, 500)
 	boost := peer.Activity("Announce", bob, id, apptest.Doc{"to": []any{apptest.Public}})
 	peer.PostAndSettle(srv, boost)
-	if heard, err := srv.DB.SeenActivity(t.Context(), boost["id"].(string)); heard || err != nil {
-		t.Fatalf("heard of what failed: %v %v", heard, err)
+	if seen, err := srv.DB.SeenActivity(t.Context(), boost["id"].(string)); seen || err != nil {
+		t.Fatalf("a failed activity is recorded as seen: %v %v", seen, err)
 	}
 	state, err := srv.DB.QueuedActivityCounts(t.Context(), 10)
 	if err != nil || state.Failed != 1 {
-		t.Fatalf("got %+v %v, want one that has failed", state, err)
+		t.Fatalf("got %+v %v, want one failed", state, err)
 	}
 	for range 7 { // the last of these parks it
 		rows, err := srv.DB.QueuedActivityHeaders(t.Context(), 0, 10)
@@ -415,12 +415,12 @@ func TestInboxRetries(t *testing.T) {
 		}
 	}
 	if state, err = srv.DB.QueuedActivityCounts(t.Context(), 10); err != nil || state.Parked != 1 || state.Waiting != 0 {
-		t.Fatalf("got %+v %v, want one that is given up", state, err)
+		t.Fatalf("got %+v %v, want one abandoned", state, err)
 	}
 	other.Serve(note)
 	srv.RunFederation()
 	if done, err := srv.Federation.Operator.Explain(t.Context(), id); err != nil || len(done.Queued) != 1 || !done.Queued[0].Parked {
-		t.Errorf("what was given up is not told of: %+v %v", done, err)
+		t.Errorf("the abandoned activity is not explained: %+v %v", done, err)
 	}
 	if _, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)

@@ -29,9 +29,9 @@ func BenchmarkInbound(b *testing.B) {
 func benchmarkInbound(b *testing.B, kind string) {
 	srv := apptest.StartPeers(b, 1, func(c *config.Config) { c.Cards.Enabled = false })[0]
 	peer := apptest.StartFake(b)
-	var people []*apptest.User
+	var users []*apptest.User
 	for i := range 5 {
-		people = append(people, srv.SignUp(fmt.Sprintf("p%d", i)))
+		users = append(users, srv.SignUp(fmt.Sprintf("p%d", i)))
 	}
 	var actors []string
 	for i := range 20 {
@@ -39,18 +39,18 @@ func benchmarkInbound(b *testing.B, kind string) {
 	}
 	if kind == "Mention" {
 		for i := range b.N {
-			actors = append(actors, peer.AddActor(fmt.Sprintf("stranger%d", i)))
+			actors = append(actors, peer.AddActor(fmt.Sprintf("unknown%d", i)))
 		}
 		actors = actors[20:]
 	} else {
 		for i := range 5 * len(actors) {
-			people[i%5].FollowRemote(actors[i/5])
+			users[i%5].FollowRemote(actors[i/5])
 		}
 	}
 	posts := func(n int) []string {
 		var uris []string
 		for i := range n {
-			uris = append(uris, people[i%5].Publish(fmt.Sprintf("post %d", i)).Str("uri"))
+			uris = append(uris, users[i%5].Publish(fmt.Sprintf("post %d", i)).Str("uri"))
 		}
 		return uris
 	}
@@ -68,7 +68,7 @@ func benchmarkInbound(b *testing.B, kind string) {
 				"context": fmt.Sprintf("%s/contexts/%d", peer.URL, i), "tag": []any{apptest.Doc{"type": "Hashtag", "name": "#bench", "href": peer.URL + "/tags/bench"}},
 			}))
 		case "Mention":
-			a = peer.Create(peer.Note(actor, "hi", apptest.Doc{"cc": []any{people[0].URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": people[0].URI()}}}))
+			a = peer.Create(peer.Note(actor, "hi", apptest.Doc{"cc": []any{users[0].URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": users[0].URI()}}}))
 		case "Like":
 			a = peer.Activity("Like", actor, own[i/len(actors)])
 		case "Announce":
@@ -126,7 +126,7 @@ func benchmarkInbound(b *testing.B, kind string) {
 	senders.Wait()
 	wanted := b.N
 	if kind == "Announce" || kind == "Mention" {
-		wanted *= 2 // the boost or the post, and that somebody is told
+		wanted *= 2 // the boost or the post, and its notification
 	}
 	for range wanted {
 		select {

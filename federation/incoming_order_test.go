@@ -41,7 +41,7 @@ func TestIncomingAnyOrder(t *testing.T) {
 			edited := apptest.With(root, apptest.Doc{"content": "edited", "updated": apptest.FromNow(-time.Minute)})
 			reply := peer.Note(eve, "reply", apptest.Doc{"inReplyTo": root["id"], "published": apptest.FromNow(-2 * time.Minute)})
 			gone := peer.Note(eve, "gone", apptest.Doc{"inReplyTo": reply["id"], "published": apptest.FromNow(-2 * time.Minute)})
-			if served { // as they are by then
+			if served { // in their state by then
 				peer.Serve(edited)
 				peer.Serve(reply)
 				peer.Remove(gone["id"].(string), 410)
@@ -60,7 +60,7 @@ func TestIncomingAnyOrder(t *testing.T) {
 				t.Errorf("%s: root %v, reply %v, deleted %v", name, a != nil, b != nil, alice.FindPost(gone["id"]) != nil)
 				continue
 			}
-			// A boost of what is not here and cannot be had is lost.
+			// A boost of an unknown post that cannot be fetched is dropped.
 			boosts := 1
 			if !served && slices.Index(order, 5) < slices.Index(order, 0) && slices.Index(order, 5) < slices.Index(order, 1) {
 				boosts = 0
@@ -121,7 +121,7 @@ func TestIncomingEditsAnyOrder(t *testing.T) {
 			t.Errorf("%v: %q, %v", order, got.Str("content"), got.At("poll"))
 		}
 		if alice.FindPost(gone["id"]) != nil {
-			t.Errorf("%v: it is here, though it was deleted after %d", order, order[i%4])
+			t.Errorf("%v: it is stored, though it was deleted after %d", order, order[i%4])
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestIncomingOtherIDs(t *testing.T) {
 		t.Errorf("%d replies and %d quotes are counted", st.Int("replies_count"), st.Int("svc.quotes_count"))
 	}
 	if got := alice.WantPost(self["id"]); got.At("in_reply_to_id") != nil || got.Int("replies_count") != 0 {
-		t.Errorf("what names itself is %v", got.Fields)
+		t.Errorf("the post that names itself is %v", got.Fields)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestIncomingLike(t *testing.T) {
 		"as of the post": func(_ *apptest.FakeServer, like apptest.Doc) any {
 			return apptest.Doc{"type": "Like", "actor": like["actor"], "object": apptest.Doc{"id": like["object"]}}
 		},
-		"as another type": func(_ *apptest.FakeServer, like apptest.Doc) any { // what is stored counts
+		"as another type": func(_ *apptest.FakeServer, like apptest.Doc) any { // the stored type counts
 			return apptest.Doc{"id": like["id"], "type": "Dislike", "actor": like["actor"], "object": like["object"]}
 		},
 	} {
@@ -52,7 +52,7 @@ func TestIncomingLike(t *testing.T) {
 			if n := count(); n != 1 {
 				t.Errorf("%d favourites, want 1", n)
 			}
-			apptest.WantList(t, "alice is told", alice.NotificationTypes(), "favourite")
+			apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "favourite")
 			by := alice.Get("/api/v1/statuses/" + st.ID() + "/favourited_by").Want(200).IDs()
 			apptest.WantList(t, "favourited by", by, srv.KnownID(bob))
 			peer.PostAndSettle(srv, peer.Activity("Dislike", bob, st.Str("uri")))
@@ -68,7 +68,7 @@ func TestIncomingLike(t *testing.T) {
 			if n := count(); n != 0 {
 				t.Errorf("%d favourites after the Undo, want 0", n)
 			}
-			apptest.WantList(t, "alice is told after the Undo", alice.NotificationTypes())
+			apptest.WantList(t, "notifications of alice after the Undo", alice.NotificationTypes())
 
 			// The next Like is not undone by the Undo of the first.
 			peer.PostAndSettle(srv, peer.Activity("Like", bob, st.Str("uri")))
@@ -98,18 +98,18 @@ func TestReusedActivityIDs(t *testing.T) {
 		{"Announce", apptest.Doc{"to": []any{apptest.Public}}, func(o *apptest.Object) int { return o.Int("reblogs_count") }},
 	} {
 		t.Run(tt.verb, func(t *testing.T) {
-			id := peer.NewID("deeds")
+			id := peer.NewID("activities")
 			for i := range 3 {
-				deed := peer.Activity(tt.verb, bob, st.Str("uri"), tt.more, apptest.Doc{"id": id, "published": apptest.FromNow(time.Duration(i-10) * time.Second)})
+				activity := peer.Activity(tt.verb, bob, st.Str("uri"), tt.more, apptest.Doc{"id": id, "published": apptest.FromNow(time.Duration(i-10) * time.Second)})
 				for _, step := range []struct {
 					what string
 					doc  apptest.Doc
 					want int
 				}{
-					{"done", deed, 1},
-					{"done twice", deed, 1},
-					{"taken back", peer.Activity("Undo", bob, deed, apptest.Doc{"id": id + "/undo"}), 0},
-					{"done late", deed, 0},
+					{"done", activity, 1},
+					{"done twice", activity, 1},
+					{"undone", peer.Activity("Undo", bob, activity, apptest.Doc{"id": id + "/undo"}), 0},
+					{"done late", activity, 0},
 				} {
 					peer.PostAndSettle(srv, step.doc)
 					if n := tt.count(alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()); n != step.want {
@@ -142,20 +142,20 @@ func TestUndoBeforeActivity(t *testing.T) {
 		{"Block", alice.URI(), nil, func() bool { return alice.Relationship(srv.KnownID(bob)).Bool("blocked_by") }},
 	} {
 		for _, embedded := range []bool{true, false} {
-			deed := peer.Activity(tt.verb, bob, tt.object, tt.more)
-			var undone any = deed["id"]
+			activity := peer.Activity(tt.verb, bob, tt.object, tt.more)
+			var undone any = activity["id"]
 			if embedded {
-				undone = deed
+				undone = activity
 			}
 			peer.PostAndSettle(srv, peer.Activity("Undo", bob, undone))
-			peer.PostAndSettle(srv, deed)
+			peer.PostAndSettle(srv, activity)
 			if tt.there() {
 				t.Errorf("a %s was undone first (embedded: %v), and is done", tt.verb, embedded)
 			}
 		}
-		deed := peer.Activity(tt.verb, bob, tt.object, tt.more)
-		peer.PostAndSettle(srv, peer.Activity("Undo", mallory, deed["id"]))
-		peer.PostAndSettle(srv, deed)
+		activity := peer.Activity(tt.verb, bob, tt.object, tt.more)
+		peer.PostAndSettle(srv, peer.Activity("Undo", mallory, activity["id"]))
+		peer.PostAndSettle(srv, activity)
 		if !tt.there() {
 			t.Errorf("a %s was undone by another, and is not done", tt.verb)
 		}
@@ -209,13 +209,13 @@ func TestIncomingReactions(t *testing.T) {
 			if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != tt.favourites {
 				t.Errorf("%d favourites, want %d", n, tt.favourites)
 			}
-			told := []string{}
+			notified := []string{}
 			if tt.reactions != "" {
-				told = []string{"svc:emoji_reaction"}
+				notified = []string{"svc:emoji_reaction"}
 			} else if tt.favourites > 0 {
-				told = []string{"favourite"}
+				notified = []string{"favourite"}
 			}
-			apptest.WantList(t, "alice is told", alice.NotificationTypes(), told...)
+			apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), notified...)
 			// by the pair: the second had another id
 			peer.PostAndSettle(srv, peer.Activity("Undo", bob, peer.Activity(tt.verb, bob, st.Str("uri"), tt.more)))
 			if got := reactionSummary(alice, st.ID()); got != "" {
@@ -224,7 +224,7 @@ func TestIncomingReactions(t *testing.T) {
 			if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 0 {
 				t.Errorf("%d favourites after the Undo", n)
 			}
-			apptest.WantList(t, "alice is told after the Undo", alice.NotificationTypes())
+			apptest.WantList(t, "notifications of alice after the Undo", alice.NotificationTypes())
 		})
 	}
 
@@ -260,15 +260,15 @@ func TestLikeOfInvisiblePost(t *testing.T) {
 		"private":                    alice.Publish("secret", "visibility", "private"),
 		"direct":                     alice.Publish("secret", "visibility", "direct"),
 		"local":                      alice.Publish("here only", "visibility", "local"),
-		"of who blocks bob":          barred.Publish("a post"),
-		"of who blocks bob's domain": wary.Publish("a post"),
+		"of one who blocks bob":      barred.Publish("a post"),
+		"of one who blocks his host": wary.Publish("a post"),
 	} {
 		for _, d := range []apptest.Doc{{"type": "Like"}, {"type": "EmojiReact", "content": "🔥"}, {"type": "Like", "content": "🔥"}} {
 			peer.PostAndSettle(srv, peer.Activity("", bob, st.Str("uri"), d))
 		}
 		for _, m := range []*apptest.User{alice, wary, barred} {
 			if got := m.NotificationTypes(); len(got) > 0 {
-				t.Errorf("%s: %s is told %q", name, m.Nickname, got)
+				t.Errorf("%s: notifications of %s: %q", name, m.Nickname, got)
 			}
 		}
 	}
@@ -277,23 +277,23 @@ func TestLikeOfInvisiblePost(t *testing.T) {
 		peer.PostAndSettle(srv, d)
 	}
 	if got := wary.Get("/api/v1/statuses/" + poll.ID()).Object(); got.Int("reblogs_count") != 0 || got.Int("poll.votes_count") != 0 {
-		t.Errorf("whose domain is blocked has made %d boosts and %d votes", got.Int("reblogs_count"), got.Int("poll.votes_count"))
+		t.Errorf("an account of a blocked domain has made %d boosts and %d votes", got.Int("reblogs_count"), got.Int("poll.votes_count"))
 	}
 	for _, table := range []string{"favourites", "reactions"} {
 		if got, err := srv.HasRow(`SELECT 1 FROM ` + table); got || err != nil {
 			t.Errorf("there are %s: %v", table, err)
 		}
 	}
-	asked := peer.AllFetches()
-	peer.PostAndSettle(srv, peer.Activity("Like", bob, peer.URL+"/notes/unheard-of"))
-	peer.PostAndSettle(srv, peer.Activity("Like", bob, srv.URL+"/objects/unheard-of"))
-	if n := peer.AllFetches() - asked; n > 0 {
+	before := peer.AllFetches()
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, peer.URL+"/notes/unknown"))
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, srv.URL+"/objects/unknown"))
+	if n := peer.AllFetches() - before; n > 0 {
 		t.Errorf("%d requests because of a Like", n)
 	}
 
-	// Whom alice lets follow her sees what is for her followers.
+	// An accepted follower sees private posts.
 	secret := alice.Publish("for followers", "visibility", "private")
 	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
 	peer.PostAndSettle(srv, peer.Activity("Like", bob, secret.Str("uri")))
-	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "favourite", "follow")
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "favourite", "follow")
 }

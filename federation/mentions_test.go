@@ -26,7 +26,7 @@ func TestIncomingManyMentions(t *testing.T) {
 	peer.PostAndSettle(srv, peer.Create(note))
 	alice.WantPost(note["id"])
 	if len(alice.NotificationTypes()) != 0 || len(carol.NotificationTypes()) != 1 {
-		t.Errorf("told %v and %v, want only who follows", alice.NotificationTypes(), carol.NotificationTypes())
+		t.Errorf("notifications %v and %v, want only those of the follower", alice.NotificationTypes(), carol.NotificationTypes())
 	}
 	if n := peer.AllFetches(); n > 60 {
 		t.Errorf("%d requests for those mentioned", n)
@@ -38,10 +38,10 @@ func TestNotificationsOfLatePosts(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
-	told := func(want int) {
+	notified := func(want int) {
 		t.Helper()
 		if got := alice.Notifications(); len(got) != want {
-			t.Errorf("told of %q, want %d", got, want)
+			t.Errorf("notifications %q, want %d", got, want)
 		}
 	}
 	late := apptest.Doc{"published": apptest.FromNow(-60 * time.Hour), "to": []any{apptest.Public, alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}}
@@ -49,12 +49,12 @@ func TestNotificationsOfLatePosts(t *testing.T) {
 	peer.Serve(fetched)
 	alice.Get("/api/v2/search", "q", fetched["id"].(string), "resolve", "true").Want(200)
 	alice.WantPost(fetched["id"])
-	told(0)
+	notified(0)
 	peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "delivered", late)))
-	told(1)
+	notified(1)
 	st := alice.Publish("boost me")
 	peer.PostAndSettle(srv, peer.Activity("Announce", bob, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}, "published": apptest.FromNow(-60 * time.Hour)}))
-	told(2)
+	notified(2)
 }
 
 // TestMentionNotificationLimit checks the limit on mention notifications caused by unfollowed accounts, and its absence for followed
@@ -70,29 +70,29 @@ func TestMentionNotificationLimit(t *testing.T) {
 			apptest.Doc{"type": "Mention", "href": alice.URI()}, apptest.Doc{"type": "Mention", "href": carol.URI()},
 		}}}, changes...)...)
 	}
-	told := func(m *apptest.User) int {
+	notified := func(m *apptest.User) int {
 		t.Helper()
 		apptest.Settle(srv)
 		return srv.Count(`SELECT count(*) FROM notifications n JOIN accounts a ON a.id = n.account_id WHERE a.nickname = ? AND n.type = 'mention'`, m.Nickname)
 	}
-	const posts, most = 20, 30 / 2 // each mentions two
+	const posts, limit = 20, 30 / 2 // each mentions two
 	for range posts {
 		peer.Post(srv, peer.Create(mentioning(bob)))
 	}
-	if a, c := told(alice), told(carol); a != most || c != posts {
-		t.Errorf("alice is told of %d, want %d, and carol of %d, want %d", a, most, c, posts)
+	if a, c := notified(alice), notified(carol); a != limit || c != posts {
+		t.Errorf("%d notifications of alice, want %d, and %d of carol, want %d", a, limit, c, posts)
 	}
 	if n := srv.Count(`SELECT count(*) FROM statuses WHERE domain <> ''`); n != posts {
-		t.Errorf("%d posts are here, want %d", n, posts)
+		t.Errorf("%d posts are stored, want %d", n, posts)
 	}
 	plain := peer.Note(bob, "hey", apptest.Doc{"to": []any{apptest.Public, alice.URI()}, "published": apptest.FromNow(-time.Hour)})
 	peer.PostAndSettle(srv, peer.Create(plain))
 	peer.PostAndSettle(srv, peer.Activity("Update", bob, mentioning(bob, apptest.Doc{"id": plain["id"], "updated": apptest.FromNow(0)})))
-	if a := told(alice); a != most {
-		t.Errorf("alice is told of an edit: %d, want %d", a, most)
+	if a := notified(alice); a != limit {
+		t.Errorf("%d notifications of alice after an edit, want %d", a, limit)
 	}
 	peer.Post(srv, peer.Create(mentioning(dora)))
-	if a := told(alice); a != most+1 {
-		t.Errorf("alice is not told of what others say: %d, want %d", a, most+1)
+	if a := notified(alice); a != limit+1 {
+		t.Errorf("%d notifications of alice after posts of others, want %d", a, limit+1)
 	}
 }

@@ -47,18 +47,18 @@ func TestIncomingMove(t *testing.T) {
 	peer.AddActor("bob")
 	refused("a move that the old account does not know of", move())
 	peer.AddActor("bob", apptest.Doc{"movedTo": second})
-	refused("a move of somebody else", move(apptest.Doc{"object": second}))
+	refused("a move of another account", move(apptest.Doc{"object": second}))
 	refused("a move to nowhere", move(apptest.Doc{"target": nil}))
 	refused("a move to oneself", move(apptest.Doc{"target": bob}))
 	there.AddActor("second", apptest.Doc{"alsoKnownAs": []any{bob}, "movedTo": bob})
-	refused("a move to who has moved", move())
+	refused("a move to a moved account", move())
 
 	there.AddActor("second", apptest.Doc{"alsoKnownAs": []any{bob}})
 	peer.ClearDelivered()
 	peer.PostAndSettle(srv, move())
 	target := srv.KnownID(second)
 	for _, m := range []*apptest.User{alice, stays} {
-		apptest.WantList(t, m.Nickname+" is told", m.NotificationTypes(), "move")
+		apptest.WantList(t, "notifications of "+m.Nickname, m.NotificationTypes(), "move")
 		n := m.Get("/api/v1/notifications").List()[0]
 		if n.Str("target.id") != target || n.Str("account.id") != srv.KnownID(bob) {
 			t.Errorf("the notification is %v", n.Fields)
@@ -79,10 +79,10 @@ func TestIncomingMove(t *testing.T) {
 	peer.AddActor("bob", apptest.Doc{"movedTo": third})
 	peer.PostAndSettle(srv, move(apptest.Doc{"target": third}))
 	peer.PostAndSettle(srv, move())
-	apptest.WantList(t, "stays is told", stays.NotificationTypes(), "move")
+	apptest.WantList(t, "notifications of stays", stays.NotificationTypes(), "move")
 	srv.Exec(`UPDATE actors SET moved_at = moved_at - 8 * 24 * 3600 * 1000`)
 	peer.PostAndSettle(srv, move(apptest.Doc{"target": third}))
-	apptest.WantList(t, "stays is told after a week", stays.NotificationTypes(), "move", "move")
+	apptest.WantList(t, "notifications of stays after a week", stays.NotificationTypes(), "move", "move")
 }
 
 // TestMoveToLocalAccount covers a remote account that moves to a local one.
@@ -96,12 +96,12 @@ func TestMoveToLocalAccount(t *testing.T) {
 	peer.AddActor("bob", apptest.Doc{"movedTo": second.URI()})
 	move := peer.Activity("Move", bob, bob, apptest.Doc{"target": second.URI()})
 	peer.PostAndSettle(srv, move)
-	apptest.WantList(t, "alice is told", alice.NotificationTypes())
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes())
 	srv.ChangeAccount(second, func(a *store.Account) { a.AlsoKnownAs.V = []string{bob} })
 	peer.PostAndSettle(srv, peer.Activity("Move", bob, bob, apptest.Doc{"target": second.URI()}))
-	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "move")
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "move")
 	alice.Relationship(second.ID).WantTrue(apptest.RelationshipFlags, "following")
-	apptest.WantList(t, "second is told", second.NotificationTypes(), "follow")
+	apptest.WantList(t, "notifications of second", second.NotificationTypes(), "follow")
 }
 
 // TestMoveToFormerlyMissingAccount checks a Move to an account that was looked up before it existed.
@@ -115,13 +115,13 @@ func TestMoveToFormerlyMissingAccount(t *testing.T) {
 	alice.Get("/api/v2/search", "q", second, "resolve", "true").Want(200)
 	there.AddActor("second", apptest.Doc{"alsoKnownAs": []any{bob}})
 	peer.PostAndSettle(srv, peer.Activity("Move", bob, bob, apptest.Doc{"target": second}))
-	apptest.WantList(t, "alice is told", alice.NotificationTypes())
-	if _, err := srv.Federation.Operator.Explain(t.Context(), second); err != nil { // which asks for it in any case
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes())
+	if _, err := srv.Federation.Operator.Explain(t.Context(), second); err != nil { // which fetches it in any case
 		t.Fatal(err)
 	}
 	srv.Exec(`UPDATE queued_activities SET run_at = 1`)
 	apptest.Settle(srv)
-	apptest.WantList(t, "alice is told later", alice.NotificationTypes(), "move")
+	apptest.WantList(t, "later notifications of alice", alice.NotificationTypes(), "move")
 }
 
 // TestMoveBackToLocalAccount checks that a local account that moved away can be moved back to, and that followers receive the change.
@@ -153,10 +153,10 @@ func TestMoveBackToLocalAccount(t *testing.T) {
 	srv.Exec(`UPDATE jobs SET run_at = 1`)
 	apptest.Settle(srv)
 	if _, moved := apptest.LastDelivered(t, peer, "Update")["object"].(apptest.Doc)["movedTo"]; moved {
-		t.Errorf("others hear of %v", peer.Delivered("Update"))
+		t.Errorf("followers received %v", peer.Delivered("Update"))
 	}
 	if got := srv.Count(`SELECT count(*) FROM queued_activities`); got > 0 {
-		t.Errorf("%d activities are tried again", got)
+		t.Errorf("%d activities are queued for a retry", got)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestIncomingPins(t *testing.T) {
 	remove := pin("Remove", own["id"], featured("bob"))
 	peer.PostAndSettle(srv, remove)
 	peer.PostAndSettle(srv, remove)
-	peer.PostAndSettle(srv, pin("Remove", peer.URL+"/notes/unheard-of", featured("bob")))
+	peer.PostAndSettle(srv, pin("Remove", peer.URL+"/notes/unknown", featured("bob")))
 	if got := pinned(); len(got) != 1 || got[0] == "pinned" {
 		t.Errorf("pinned after one was taken away: %q", got)
 	}

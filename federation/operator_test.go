@@ -43,7 +43,7 @@ func TestQueue(t *testing.T) {
 	queue := look(federation.QueueQuery{})
 	if len(queue.Hosts) != 1 || queue.Hosts[0].Host != p.Host || queue.Hosts[0].Queued != 1 || queue.Hosts[0].NextAttempt == nil ||
 		queue.Hosts[0].LastError != "responded with status 503" {
-		t.Fatalf("what waits is %+v", queue.Hosts)
+		t.Fatalf("queued: %+v", queue.Hosts)
 	}
 	one := look(federation.QueueQuery{Host: p.Host}).Deliveries
 	if len(one) != 1 || one[0].Type != "Create" || one[0].Attempts != 1 || one[0].Parked {
@@ -53,12 +53,12 @@ func TestQueue(t *testing.T) {
 		t.Errorf("for another host: %+v", other)
 	}
 	if failed := look(federation.QueueQuery{Failed: true}); len(failed.Hosts)+len(failed.Deliveries) != 0 {
-		t.Errorf("given up: %+v", failed)
+		t.Errorf("abandoned: %+v", failed)
 	}
 	parkDeliveries(srv)
 	failed := look(federation.QueueQuery{Failed: true})
 	if len(failed.Hosts) != 1 || failed.Hosts[0].Parked != 1 || len(failed.Deliveries) != 1 || !failed.Deliveries[0].Parked || failed.Deliveries[0].NextAttempt != nil {
-		t.Errorf("given up: %+v", failed)
+		t.Errorf("abandoned: %+v", failed)
 	}
 	if got := p.Delivered("Create"); len(got) != 1 {
 		t.Fatalf("it was tried %d times", len(got))
@@ -67,7 +67,7 @@ func TestQueue(t *testing.T) {
 	p.RefuseDeliveries(0)
 	for _, q := range []federation.RetryQuery{{}, {ID: 1}} {
 		if _, err := srv.Federation.Operator.Retry(t.Context(), q); err == nil {
-			t.Errorf("%+v is tried again", q)
+			t.Errorf("%+v is retried", q)
 		}
 	}
 	if _, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{Host: "https://example.org"}); err == nil {
@@ -90,7 +90,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("it was tried %d times", len(got))
 	}
 	if queue := look(federation.QueueQuery{}); len(queue.Hosts) != 0 {
-		t.Errorf("what waits is %+v", queue.Hosts)
+		t.Errorf("queued: %+v", queue.Hosts)
 	}
 	for _, q := range []federation.RetryQuery{{Host: p.Host}, {All: true}} {
 		p.RefuseDeliveries(http.StatusServiceUnavailable)
@@ -104,7 +104,7 @@ func TestQueue(t *testing.T) {
 		}
 		apptest.Settle(srv)
 		if len(p.Delivered("Create")) != before+1 {
-			t.Errorf("%+v: it was not tried again", q)
+			t.Errorf("%+v: it was not retried", q)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestRetryQueuedActivities(t *testing.T) {
 	}
 	srv.Exec(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob) // as where handles have a domain of their own
 	if done, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{Host: p.Host}); err != nil || done.Incoming != 1 {
-		t.Fatalf("tried again: %+v, %v", done, err)
+		t.Fatalf("retried: %+v, %v", done, err)
 	}
 	apptest.Settle(srv)
 	if n := alice.Get("/api/v1/accounts/" + alice.ID).Object().Int("followers_count"); n != 1 {
@@ -210,7 +210,7 @@ func TestExplain(t *testing.T) {
 	if e := explain(srv.URL + "/@alice"); !e.Local || e.Account == nil || e.Account.Acct != "alice" {
 		t.Errorf("our own account: %+v", e)
 	}
-	// People have the addresses of pages at hand.
+	// The address of a page works, too.
 	p.Respond("/@bob", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+bob+`">`))
 	p.Respond(strings.TrimPrefix(known["url"].(string), p.URL), http.StatusOK, "text/html", nil)
 	if e := explain(known["url"].(string)); e.Status == nil {
@@ -241,12 +241,12 @@ func TestExplain(t *testing.T) {
 	p.PostAndSettle(srv, stolen)
 	e := explain(forged["id"].(string))
 	if len(e.Refusals) == 0 || e.Refusals[0].Reason == "" || e.Refusals[0].Host != p.Host {
-		t.Errorf("what was refused: %+v", e)
+		t.Errorf("the refused activity: %+v", e)
 	}
 	page := p.URL + "/pages/forged"
 	p.Respond("/pages/forged", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+forged["id"].(string)+`">`))
 	if e := explain(page); len(e.Refusals) == 0 {
-		t.Errorf("the page of what was refused: %+v", e)
+		t.Errorf("the page of a refused object: %+v", e)
 	}
 	carol := p.AddActor("carol")
 	for handle, want := range map[string]string{"@bob@" + p.Host: bob, "carol@" + p.Host: carol, "alice": alice.URI(), "@Alice@" + apptest.MustHost(t, srv.URL): alice.URI()} {
@@ -278,10 +278,10 @@ func TestRotateKeys(t *testing.T) {
 		st := alice.Publish("signed with another key")
 		apptest.Settle(a, b)
 		if got := bob.Get("/api/v1/timelines/home").Want(200).List(); len(got) == 0 || got[0].Str("uri") != st.Str("uri") {
-			t.Errorf("%+v: what is signed since is not taken: %v", r, got)
+			t.Errorf("%+v: a request with the new key is refused: %v", r, got)
 		}
 	}
-	if _, err := a.Federation.Operator.RotateKeys(t.Context(), federation.Rotation{Name: "nobody"}); err == nil {
-		t.Error("nobody has other keys")
+	if _, err := a.Federation.Operator.RotateKeys(t.Context(), federation.Rotation{Name: "an unknown account"}); err == nil {
+		t.Error("an unknown account got new keys")
 	}
 }

@@ -34,7 +34,7 @@ func TestOutboxOrder(t *testing.T) {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatal("the deliveries do not come to an end")
+				t.Fatal("the deliveries do not end")
 			}
 			time.Sleep(time.Millisecond)
 		}

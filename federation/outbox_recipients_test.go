@@ -16,8 +16,8 @@ import (
 func TestUpdateRecipients(t *testing.T) {
 	for _, tt := range []struct {
 		visibility string
-		audience   []string // who gets it at first
-		after      []string // and once two of them do not see it any more
+		audience   []string // recipients of the Create
+		after      []string // recipients once two of them cannot see it any more
 	}{
 		{"public", []string{"follower", "former", "named", "blocked"}, []string{"follower", "former", "named", "blocked", "reader"}},
 		{"private", []string{"follower", "former", "named", "blocked"}, []string{"follower", "named"}},
@@ -27,12 +27,12 @@ func TestUpdateRecipients(t *testing.T) {
 		t.Run(tt.visibility, func(t *testing.T) {
 			srv, alice, _ := apptest.StartWithInboxServer(t)
 			boxes := make(map[string]*apptest.InboxServer)
-			people := make(map[string]*store.Account)
+			accounts := make(map[string]*store.Account)
 			for _, nick := range []string{"follower", "former", "named", "blocked", "reader"} {
 				l := apptest.StartInboxServer(t)
-				boxes[nick], people[nick] = l, l.AddAccount(srv, nick, true)
+				boxes[nick], accounts[nick] = l, l.AddAccount(srv, nick, true)
 			}
-			heard := func(kind string) (nicks []string) {
+			received := func(kind string) (nicks []string) {
 				t.Helper()
 				apptest.Settle(srv)
 				for nick, l := range boxes {
@@ -47,20 +47,20 @@ func TestUpdateRecipients(t *testing.T) {
 				return slices.Compact(nicks)
 			}
 			for _, nick := range []string{"follower", "former"} {
-				srv.AddRemoteFollow(people[nick], alice, false)
+				srv.AddRemoteFollow(accounts[nick], alice, false)
 			}
 			visibility := tt.visibility
 			if visibility == "list" {
-				visibility = "list:" + addListWithRemote(srv, alice, people["former"].URI, people["named"].URI, people["blocked"].URI)
+				visibility = "list:" + addListWithRemote(srv, alice, accounts["former"].URI, accounts["named"].URI, accounts["blocked"].URI)
 			}
 			text := " @named@" + boxes["named"].Host + " @blocked@" + boxes["blocked"].Host
 			st := alice.Publish("one"+text, "visibility", visibility).ID()
 			want := slices.Sorted(slices.Values(tt.audience))
-			if got := heard("Create"); !slices.Equal(got, want) {
+			if got := received("Create"); !slices.Equal(got, want) {
 				t.Fatalf("it went to %v, want %v", got, want)
 			}
 			for _, nick := range tt.audience {
-				if _, err := srv.Social.ReceiveFavourite(t.Context(), people[nick], apptest.StatusID(st), people[nick].URI+"/like"); err != nil {
+				if _, err := srv.Social.ReceiveFavourite(t.Context(), accounts[nick], apptest.StatusID(st), accounts[nick].URI+"/like"); err != nil {
 					t.Fatal(err)
 				}
 				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st), boxes[nick].URL+"/inbox")
@@ -68,21 +68,21 @@ func TestUpdateRecipients(t *testing.T) {
 			if tt.visibility == "public" {
 				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st), boxes["reader"].URL+"/inbox")
 			}
-			alice.AccountAction(people["former"].ID.String(), "remove_from_followers")
-			alice.AccountAction(people["blocked"].ID.String(), "block")
+			alice.AccountAction(accounts["former"].ID.String(), "remove_from_followers")
+			alice.AccountAction(accounts["blocked"].ID.String(), "block")
 			apptest.Settle(srv)
 			for _, l := range boxes {
 				l.Take()
 			}
 			alice.EditStatus(st, apptest.JSON{"status": "two" + text}).Want(200)
 			want = slices.Sorted(slices.Values(tt.after))
-			if got := heard("Update"); !slices.Equal(got, want) {
+			if got := received("Update"); !slices.Equal(got, want) {
 				t.Errorf("the edit went to %v, want %v", got, want)
 			}
-			// All that have it hear that it is gone.
+			// All that have it receive the Delete.
 			alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
 			want = slices.Compact(slices.Sorted(slices.Values(append(tt.audience, tt.after...))))
-			if got := heard("Delete"); !slices.Equal(got, want) {
+			if got := received("Delete"); !slices.Equal(got, want) {
 				t.Errorf("the end went to %v, want %v", got, want)
 			}
 		})
@@ -138,7 +138,7 @@ func TestPrivateReplyRecipients(t *testing.T) {
 			t.Errorf("the end of a %s answer is for %s", visibility, m.Raw)
 		}
 		if got := home.Take(); len(got) > 0 {
-			t.Errorf("who was answered without being addressed got %s of a %s post", apptest.DeliveredTypes(got), visibility)
+			t.Errorf("the unaddressed author of the parent got %s of a %s post", apptest.DeliveredTypes(got), visibility)
 		}
 	}
 }

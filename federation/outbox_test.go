@@ -34,7 +34,7 @@ func TestCreateRecipients(t *testing.T) {
 		visibility string
 		to, cc     []string
 		home, far  int    // deliveries
-		near       string // the inbox there, "" if none
+		near       string // the remote inbox, "" if none
 	}{
 		{"public", "hello", "public", []string{apptest.Public}, []string{followers}, 1, 1, ""},
 		{"public with mention", "hello " + handle("bob", near), "public", []string{apptest.Public, bob.URI}, []string{followers}, 1, 1, "/inbox"},
@@ -43,9 +43,9 @@ func TestCreateRecipients(t *testing.T) {
 		{"local", "hello " + handle("bob", near), "local", nil, nil, 0, 0, ""},
 		{"direct to one", "psst " + handle("bob", near), "direct", []string{bob.URI}, nil, 0, 0, "/users/bob/inbox"},
 		{"direct to two", "psst " + handle("bob", near) + " " + handle("bea", near), "direct", []string{bob.URI, near.URL + "/users/bea"}, nil, 0, 0, "/inbox"},
-		{"direct to one and one here", "psst " + handle("bob", near) + " @local", "direct", []string{bob.URI, local.URI()}, nil, 0, 0, "/inbox"},
-		{"direct to nobody elsewhere", "psst @local", "direct", nil, nil, 0, 0, ""},
-		{"to one who is blocked", "hello " + handle("carl", near), "public", []string{apptest.Public, carl.URI}, []string{followers}, 1, 1, ""},
+		{"direct to a remote and a local account", "psst " + handle("bob", near) + " @local", "direct", []string{bob.URI, local.URI()}, nil, 0, 0, "/inbox"},
+		{"direct to a local account", "psst @local", "direct", nil, nil, 0, 0, ""},
+		{"to a blocked account", "hello " + handle("carl", near), "public", []string{apptest.Public, carl.URI}, []string{followers}, 1, 1, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			st := alice.Publish(tt.text, "visibility", tt.visibility)
@@ -131,13 +131,13 @@ func TestEveryOutboxType(t *testing.T) {
 	id, bobID := note.ID.String(), bob.ID.String()
 	var st, boost string
 	inbox := "/users/bob/inbox"
-	hear := func(kind, path string) *apptest.Object {
+	received := func(kind, path string) *apptest.Object {
 		t.Helper()
 		apptest.Settle(srv)
 		m := home.TakeOne(kind)
 		m.WantActivity(t, srv)
 		if m.Path != path {
-			t.Errorf("%s came to %s, want %s", kind, m.Path, path)
+			t.Errorf("%s was sent to %s, want %s", kind, m.Path, path)
 		}
 		return m.Object
 	}
@@ -149,49 +149,49 @@ func TestEveryOutboxType(t *testing.T) {
 	}
 	undone := func(kind string, of *apptest.Object) {
 		t.Helper()
-		o := hear("Undo", inbox)
+		o := received("Undo", inbox)
 		is(o, "object.type", kind)
 		is(o, "object.id", of.Str("id"))
 		is(o, "object.actor", alice.URI())
 		is(o, "object.object", of.Str("object"))
 		if o.Str("id") == of.Str("id") {
-			t.Error("an Undo has the id of what it undoes")
+			t.Error("an Undo has the id of the undone activity")
 		}
 	}
 
 	alice.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
-	like := hear("Like", inbox)
+	like := received("Like", inbox)
 	is(like, "object", note.URI)
 	alice.Post("/api/v1/statuses/" + id + "/unfavourite").Want(200)
 	undone("Like", like)
 
 	alice.ReactWith(id, "🔥")
-	react := hear("EmojiReact", inbox)
+	react := received("EmojiReact", inbox)
 	is(react, "content", "🔥")
 	alice.React("DELETE", id, "🔥").Want(200)
 	undone("EmojiReact", react)
 
 	alice.AccountAction(bobID, "follow")
-	follow := hear("Follow", inbox)
+	follow := received("Follow", inbox)
 	is(follow, "object", bob.URI)
 	alice.AccountAction(bobID, "unfollow")
 	undone("Follow", follow)
 
 	alice.AccountAction(bobID, "block")
-	is(hear("Block", inbox), "object", bob.URI)
+	is(received("Block", inbox), "object", bob.URI)
 	alice.AccountAction(bobID, "unblock")
-	is(hear("Undo", inbox), "object.type", "Block")
+	is(received("Undo", inbox), "object.type", "Block")
 
-	// Case 96, 100: answers have the Follow in them as it came.
+	// Cases 96, 100: Accept and Reject embed the received Follow.
 	followURI := bob.URI + "/follows/" + alice.ID
 	srv.AddRemoteFollow(bob, alice, true)
 	alice.Post("/api/v1/follow_requests/" + bobID + "/authorize").Want(200)
-	accept := hear("Accept", inbox)
+	accept := received("Accept", inbox)
 	is(accept, "object.id", followURI)
 	is(accept, "object.actor", bob.URI)
 	is(accept, "object.object", alice.URI())
 	alice.AccountAction(bobID, "remove_from_followers")
-	reject := hear("Reject", inbox)
+	reject := received("Reject", inbox)
 	is(reject, "object.id", followURI)
 	is(reject, "object.type", "Follow")
 
@@ -221,51 +221,51 @@ func TestEveryOutboxType(t *testing.T) {
 		is(v.Object, "object.name", name)
 		is(v.Object, "object.inReplyTo", note.URI)
 		if to, cc := apptest.Addresses(v.Object); !slices.Equal(to, []string{bob.URI}) || len(cc) != 0 || v.Path != inbox || strings.Contains(v.Raw, `"content"`) {
-			t.Errorf("a vote came to %s: %s", v.Path, v.Raw)
+			t.Errorf("a vote was sent to %s: %s", v.Path, v.Raw)
 		}
 	}
 
 	chat := alice.Post("/api/v1/svc/chats/by-account-id/" + bobID).Want(200).Object().ID()
 	said := alice.SendChat(chat, "hello there")
-	create := hear("Create", inbox)
+	create := received("Create", inbox)
 	is(create, "object.type", "ChatMessage")
 	is(create, "object.content", "hello there")
 	alice.Do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+said.ID(), "", nil).Want(200)
-	is(hear("Delete", inbox), "object.id", create.Str("object.id"))
+	is(received("Delete", inbox), "object.id", create.Str("object.id"))
 
 	boost = alice.Post("/api/v1/statuses/" + id + "/reblog").Want(200).Object().ID()
-	announce := hear("Announce", "/inbox")
+	announce := received("Announce", "/inbox")
 	is(announce, "object", note.URI)
 	is(announce, "id", srv.URL+"/activities/"+boost)
 	alice.Post("/api/v1/statuses/" + id + "/unreblog").Want(200)
-	undo := hear("Undo", "/inbox")
+	undo := received("Undo", "/inbox")
 	is(undo, "object.id", announce.Str("id"))
 	is(undo, "object.object", note.URI)
 
 	// From here on bob follows.
 	srv.AddRemoteFollow(bob, alice, false)
 	st = alice.Publish("first").ID()
-	is(hear("Create", "/inbox"), "object.content", "<p>first</p>")
+	is(received("Create", "/inbox"), "object.content", "<p>first</p>")
 	alice.EditStatus(st, apptest.JSON{"status": "second"}).Want(200)
-	update := hear("Update", "/inbox")
+	update := received("Update", "/inbox")
 	is(update, "object.content", "<p>second</p>")
 	if update.Str("object.updated") == "" || update.Str("id") == "" {
 		t.Error("an edit does not say when it was")
 	}
 	alice.Post("/api/v1/statuses/" + st + "/pin").Want(200)
-	add := hear("Add", "/inbox")
+	add := received("Add", "/inbox")
 	is(add, "object", srv.URL+"/objects/"+st)
 	is(add, "target", alice.URI()+"/collections/featured")
 	alice.Post("/api/v1/statuses/" + st + "/unpin").Want(200)
-	hear("Remove", "/inbox")
+	received("Remove", "/inbox")
 	alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
-	gone := hear("Delete", "/inbox")
+	gone := received("Delete", "/inbox")
 	is(gone, "object.type", "Tombstone")
 	is(gone, "object.id", srv.URL+"/objects/"+st)
 
 	alice.UpdateProfile(apptest.JSON{"display_name": "Alice A."})
 	srv.RunDelayedJobs()
-	profile := hear("Update", "/inbox")
+	profile := received("Update", "/inbox")
 	is(profile, "object.name", "Alice A.")
 	is(profile, "object.id", alice.URI())
 
@@ -288,22 +288,22 @@ func TestEveryOutboxType(t *testing.T) {
 	}
 	srv.RunDelayedJobs()
 	apptest.Settle(srv)
-	home.Take() // the profile once more
+	home.Take() // the profile again
 
-	// All servers hear that somebody has left, those too where nobody followed; and it is signed by who is no more.
+	// All known servers receive the Delete of an account, also those without followers; the deleted account signs it.
 	other := apptest.StartInboxServer(t)
-	other.AddAccount(srv, "stranger", true)
+	other.AddAccount(srv, "unrelated", true)
 	alone := apptest.StartInboxServer(t)
 	alone.AddAccount(srv, "hermit", false)
 	lonely := apptest.StartInboxServer(t)
 	lonely.AddFollower(srv, "lonely", false, alice)
 	srv.DeleteOrDeactivate(alice, true)
-	left := hear("Delete", "/inbox")
+	left := received("Delete", "/inbox")
 	is(left, "object", alice.URI())
 	other.TakeOne("Delete").WantActivity(t, srv)
 	alone.TakeOne("Delete")
 	if m := lonely.TakeOne("Delete"); m.Path != "/users/lonely/inbox" {
-		t.Errorf("a follower's server without a shared inbox heard of it at %s", m.Path)
+		t.Errorf("a follower's server without a shared inbox received it at %s", m.Path)
 	}
 }
 
@@ -340,7 +340,7 @@ func TestDirectReplyDeleted(t *testing.T) {
 		alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 		apptest.Settle(srv)
 		if got := peer.Delivered(); len(got) > 0 {
-			t.Errorf("%s: bob's server hears of it: %v", visibility, got)
+			t.Errorf("%s: bob's server received it: %v", visibility, got)
 		}
 		other.OneDelivered("Create")
 		other.OneDelivered("Delete")
@@ -353,7 +353,7 @@ func TestDirectReplyDeleted(t *testing.T) {
 func TestEditAfterUnfollow(t *testing.T) {
 	for _, tt := range []struct {
 		visibility string
-		followed   bool // by somebody else
+		followed   bool // by another account
 		updates    int
 	}{{"private", true, 0}, {"private", false, 0}, {"unlisted", true, 1}, {"unlisted", false, 1}} {
 		t.Run(fmt.Sprint(tt.visibility, " ", tt.followed), func(t *testing.T) {
@@ -392,7 +392,7 @@ func TestNotSent(t *testing.T) {
 	alice.AccountAction(bobID, "unblock")
 	alice.AccountAction(bobID, "mute")
 	alice.Publish("nobody follows me")
-	st := alice.Publish("taken back before anybody heard", "visibility", "direct")
+	st := alice.Publish("deleted before it was sent", "visibility", "direct")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	alice.Post("/api/v1/reports", "account_id", bobID, "comment", "only for here").Want(200)
 	alice.UpdateProfile(apptest.JSON{"display_name": "Nobody"})
@@ -402,7 +402,7 @@ func TestNotSent(t *testing.T) {
 		t.Errorf("got %s", apptest.DeliveredTypes(got))
 	}
 
-	// What is taken back before it is told of is not told; what takes it back may be.
+	// Activities undone before they are built are not sent; the Undo may be.
 	home.AddFollower(srv, "follower", true, alice)
 	st = alice.Publish("oops")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
@@ -411,15 +411,15 @@ func TestNotSent(t *testing.T) {
 	apptest.Settle(srv)
 	for _, m := range home.Take() {
 		if kind := m.Object.Str("type"); kind == "Create" || kind == "Follow" {
-			t.Errorf("told of %s that was taken back", kind)
+			t.Errorf("sent %s that was undone", kind)
 		}
 	}
 
-	// Who is out of service tells nothing new.
+	// Nothing new is sent for a deactivated account.
 	alice.Publish("one more")
 	srv.DeleteOrDeactivate(alice, false)
 	apptest.Settle(srv)
 	for _, m := range home.Take() {
-		t.Errorf("told %s of somebody who is deactivated", m.Object.Str("type"))
+		t.Errorf("sent %s of a deactivated account", m.Object.Str("type"))
 	}
 }

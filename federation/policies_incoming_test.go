@@ -93,9 +93,9 @@ var policyCases = []policyCase{
 		return apptest.Doc{"inReplyTo": parent.Str("uri"), "summary": "cats"}
 	}, want: apptest.JSON{"spoiler_text": "re: cats"}},
 	{policy: "AntiLinkSpamPolicy", note: noteOf(apptest.Doc{"content": `<p><a href="https://spam.example/">win</a></p>`}),
-		want: unchanged}, // alice follows, but nobody here is followed: see the strangers below
+		want: unchanged}, // TestPoliciesOnUnknownAccounts covers the refusal
 	{policy: "AntiMentionSpamPolicy", note: addressed("direct")},
-	{policy: "AntiMentionSpamPolicy", name: "to nobody", want: unchanged},
+	{policy: "AntiMentionSpamPolicy", name: "without mentions", want: unchanged},
 	{policy: "MentionPolicy", set: func(c *config.Config, p *apptest.FakeServer) { c.MRFMention.Actors = []string{p.URL + "/users/carol"} },
 		note: func(p *apptest.FakeServer, _ *apptest.User, _ *apptest.Object) apptest.Doc {
 			return apptest.Doc{"cc": []any{p.URL + "/users/carol"}}
@@ -148,13 +148,13 @@ var policyCases = []policyCase{
 			if got := apptest.ListField(st, "mentions", "id"); !slices.Equal(got, []string{alice.ID}) {
 				t.Errorf("it mentions %v", got)
 			}
-			apptest.WantList(t, "alice, who is not addressed, is told", alice.NotificationTypes())
+			apptest.WantList(t, "notifications of alice, who is not addressed", alice.NotificationTypes())
 		}},
 	{policy: "ForceMention", name: "turned off", set: func(c *config.Config, _ *apptest.FakeServer) { c.MRFForceMention.MentionParent = false },
 		note: func(_ *apptest.FakeServer, _ *apptest.User, parent *apptest.Object) apptest.Doc {
 			return apptest.Doc{"inReplyTo": parent.Str("uri")}
 		}, want: apptest.JSON{"mentions": []any{}}},
-	{policy: "ForceMention", name: "of who is quoted", note: func(_ *apptest.FakeServer, _ *apptest.User, parent *apptest.Object) apptest.Doc {
+	{policy: "ForceMention", name: "of the quoted author", note: func(_ *apptest.FakeServer, _ *apptest.User, parent *apptest.Object) apptest.Doc {
 		return apptest.Doc{"quoteUrl": parent.Str("uri")}
 	},
 		check: func(t *testing.T, alice *apptest.User, st *apptest.Object) {
@@ -248,14 +248,14 @@ func TestPoliciesOnUnknownAccounts(t *testing.T) {
 		bob := peer.AddActor("bob", apptest.Doc{"published": "2019-01-01T00:00:00Z"})
 		note := peer.Note(bob, "<p>hello</p>", mention, changes)
 		peer.PostAndSettle(srv, peer.Create(note))
-		wantRefusal(srv, "a stranger's post", note["id"], policy)
-		// Who has posts here is none any more.
+		wantRefusal(srv, "a post of an unknown account", note["id"], policy)
+		// An account with posts is not limited.
 		parent := alice.Publish("hello")
 		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "<p>me too</p>", apptest.Doc{"inReplyTo": parent.Str("uri")})))
 		again := peer.Note(bob, "<p>hello</p>", mention, changes)
 		peer.PostAndSettle(srv, peer.Create(again))
 		if alice.FindPost(again["id"]) == nil {
-			t.Errorf("%s: who has posted is refused for %q", policy, srv.Refusals(again["id"]))
+			t.Errorf("%s: an account with posts is refused for %q", policy, srv.Refusals(again["id"]))
 		}
 	}
 }
@@ -411,7 +411,7 @@ func TestPoliciesOnFollowsAndReports(t *testing.T) {
 	srv.FetchActor(bob)
 	follow = peer.Activity("Follow", bob, shy.URI())
 	peer.PostAndSettle(srv, follow)
-	wantRefusal(srv, "a follow of who is not to be followed", follow["id"], "TagPolicy")
+	wantRefusal(srv, "a follow by a bot", follow["id"], "TagPolicy")
 	for name, tt := range map[string]struct {
 		flag apptest.Doc
 		ok   bool
@@ -533,7 +533,7 @@ func TestPoliciesGoByHandles(t *testing.T) {
 		t.Errorf("%d favourites", got)
 	}
 	if got := alice.FindPost(note["id"]); got != nil {
-		t.Errorf("the post is here: %v", got)
+		t.Errorf("the post is stored: %v", got)
 	}
 	srv.SignUp("carol").Post("/api/v1/accounts/"+srv.KnownID(bob)+"/follow").
 		WantError(422, "The rules of this server do not allow this (SimplePolicy): the host handles.example is on the reject list")

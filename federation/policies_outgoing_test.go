@@ -37,10 +37,10 @@ func TestPoliciesOnPosts(t *testing.T) {
 	alice.Post("/api/v1/statuses", "status", "casino", "scheduled_at", apptest.FromNowJSON(time.Hour)).WantError(422, keyword)
 	alice.Post("/api/v1/statuses", "status", "#Spam").WantError(422, refused("HashtagPolicy", "it has the hashtag #spam"))
 	alice.Post("/api/v1/statuses", "status", "@bob").WantError(422, refused("NoEmptyPolicy", "it has no text"))
-	apptest.WantIDs(t, "what is refused", alice.Get("/api/v1/accounts/alice/statuses"))
-	apptest.WantIDs(t, "what is refused, scheduled", alice.Get("/api/v1/scheduled_statuses"))
+	apptest.WantIDs(t, "statuses after a refusal", alice.Get("/api/v1/accounts/alice/statuses"))
+	apptest.WantIDs(t, "scheduled statuses after a refusal", alice.Get("/api/v1/scheduled_statuses"))
 	if got := bob.Notifications(); len(got) != 0 {
-		t.Errorf("bob is told of it: %v", got)
+		t.Errorf("notifications of bob: %v", got)
 	}
 
 	apptest.WantFields(t, "unlisted", alice.Publish("politics"), apptest.JSON{"visibility": "unlisted"})
@@ -55,7 +55,7 @@ func TestPoliciesOnPosts(t *testing.T) {
 	}
 	apptest.WantFields(t, "a reply", bob.Publish("me too", "spoiler_text", "cats", "in_reply_to_id", st.ID()), apptest.JSON{"spoiler_text": "re: cats"})
 
-	// Edits pass them too; whom a post is for stays as it is.
+	// Edits pass the policies, too; the visibility stays.
 	alice.EditStatus(st.ID(), apptest.JSON{"status": "casino"}).WantError(422, keyword)
 	apptest.WantFields(t, "not edited", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"content": "<p>fine</p>", "edited_at": nil})
 	apptest.WantFields(t, "edited", alice.EditStatus(st.ID(), apptest.JSON{"status": "darn politics #spoilers"}).Want(200).Object(), apptest.JSON{"visibility": "public", "sensitive": true})
@@ -76,7 +76,7 @@ func TestPoliciesOnScheduled(t *testing.T) {
 		t.Fatalf("there are %d", len(posted))
 	}
 	apptest.WantFields(t, "posted", posted[0], apptest.JSON{"content": "<p>hello</p>", "visibility": "private"})
-	apptest.WantIDs(t, "what could not be posted", alice.Get("/api/v1/scheduled_statuses"), local)
+	apptest.WantIDs(t, "scheduled statuses that were refused", alice.Get("/api/v1/scheduled_statuses"), local)
 }
 
 // TestTagPolicy covers the tags that moderators can give to accounts.
@@ -98,7 +98,7 @@ func TestTagPolicy(t *testing.T) {
 	srv.TagAccount(alice, "mrf_tag:sandbox")
 	sandboxed := alice.Publish("hello @bob")
 	apptest.WantFields(t, "sandboxed", sandboxed, apptest.JSON{"visibility": "private"})
-	bob.Get("/api/v1/statuses/" + sandboxed.ID()).Want(200) // who is mentioned
+	bob.Get("/api/v1/statuses/" + sandboxed.ID()).Want(200) // bob is mentioned
 	srv.As(nil).Get("/api/v1/statuses/" + sandboxed.ID()).Want(404)
 	alice.Post("/api/v1/statuses", "status", "x", "visibility", "local").
 		WantError(422, "The rules of this server do not allow this (TagPolicy): the author may post for followers only")
@@ -126,9 +126,9 @@ func TestPoliciesOnReplies(t *testing.T) {
 		t.Errorf("a reply says %s", c)
 	}
 	if got := alice.Notifications(); !slices.Equal(got, []string{"mention bob", "follow bob"}) && !slices.Equal(got, []string{"mention bob"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("notifications of alice: %v", got)
 	}
-	// An edit keeps it, since it is made anew of the text.
+	// An edit keeps the change, since policies apply again.
 	if c := bob.EditStatus(reply.ID(), apptest.JSON{"status": "me three"}).Want(200).Object().Str("content"); !strings.Contains(c, "alice") || !strings.HasSuffix(c, "me three</p>") {
 		t.Errorf("an edited reply says %s", c)
 	}
@@ -143,7 +143,7 @@ func TestPoliciesOnReplies(t *testing.T) {
 	}
 	apptest.WantFields(t, "a quote", carol.Publish("look", "quote_id", root.ID()), apptest.JSON{"visibility": "public"})
 	if got := alice.Notifications(); !slices.Contains(got, "mention carol") {
-		t.Errorf("who is quoted is told %v", got)
+		t.Errorf("notifications of the quoted account: %v", got)
 	}
 	srv.Exec(`UPDATE accounts SET uri = 'https://example.org/nobody' WHERE id = ?`, carol.AccountID())
 	bob.Post("/api/v1/statuses", "status", "hello @carol").
@@ -152,9 +152,9 @@ func TestPoliciesOnReplies(t *testing.T) {
 
 // TestImageClassification sends images to the classifying service before they are published.
 func TestImageClassification(t *testing.T) {
-	var asked []string
+	var requested []string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Query().Get("url"))
+		requested = append(requested, r.URL.Query().Get("url"))
 		fmt.Fprint(w, `{"score":0.95}`)
 	}))
 	defer service.Close()
@@ -164,8 +164,8 @@ func TestImageClassification(t *testing.T) {
 	alice := srv.SignUp("alice")
 	picture := alice.Upload(apptest.PNG(3, 3))
 	apptest.WantFields(t, "a picture", alice.Publish("x", "media_ids[]", picture.ID()), apptest.JSON{"sensitive": true})
-	if !slices.Equal(asked, []string{picture.Str("url")}) {
-		t.Errorf("asked for %v, want %s", asked, picture.Str("url"))
+	if !slices.Equal(requested, []string{picture.Str("url")}) {
+		t.Errorf("requested %v, want %s", requested, picture.Str("url"))
 	}
 	apptest.WantFields(t, "no picture", alice.Publish("x"), apptest.JSON{"sensitive": false})
 	service.Close()

@@ -85,7 +85,7 @@ func TestRejectedServer(t *testing.T) {
 	peer.Deliver(srv, "/inbox", bob, peer.Create(peer.Note(bob, "<p>hello</p>"))).Want(http.StatusForbidden)
 	alice.Get("/api/v2/search", "q", bob, "resolve", "true").Want(200)
 	if n := peer.AllFetches(); n > 0 {
-		t.Errorf("the server was asked %d times", n)
+		t.Errorf("the server received %d requests", n)
 	}
 }
 

@@ -54,9 +54,9 @@ func TestQuoteRequest(t *testing.T) {
 	} {
 		apptest.WantField(t, written, want, key)
 	}
-	apptest.WantList(t, "alice is told", alice.NotificationTypes())
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes())
 
-	// The same again is the same authorization, and only its own.
+	// A repeated request gets the same authorization. Another account's request for the same quote is rejected.
 	again := ask(bob, public, apptest.Doc{"instrument": quote})
 	apptest.WantField(t, peer.OneDelivered("Accept"), result, "result")
 	apptest.WantField(t, peer.OneDelivered("Accept"), again["id"], "object", "id")
@@ -67,7 +67,7 @@ func TestQuoteRequest(t *testing.T) {
 
 	for name, st := range map[string]*apptest.Object{"private": private, "direct": direct, "local": local} {
 		if ask(bob, st); len(peer.Delivered()) > 0 {
-			t.Errorf("to quote what is %s: %v, want no answer, as for what is not there", name, peer.Delivered())
+			t.Errorf("to quote a %s post: %v, want no answer, as for an unknown post", name, peer.Delivered())
 		}
 	}
 	if ask(bob, public, apptest.Doc{"instrument": "https://elsewhere.example/1"}); len(peer.Delivered()) > 0 {
@@ -84,7 +84,7 @@ func TestQuoteRequest(t *testing.T) {
 		t.Errorf("a Reject has a result: %v", reject)
 	}
 
-	// A block takes back what was allowed, and the end of the post, too.
+	// A block revokes authorizations, and so does the post's deletion.
 	other := alice.Publish("other")
 	ask(carol, other)
 	carols := peer.OneDelivered("Accept")["result"].(string)
@@ -98,10 +98,10 @@ func TestQuoteRequest(t *testing.T) {
 		revoked = revoked || o["id"] == result
 	}
 	if !revoked {
-		t.Errorf("bob is not told: %v", peer.Delivered())
+		t.Errorf("bob receives no Delete: %v", peer.Delivered())
 	}
 	if ask(bob, public); len(peer.Delivered("Accept")) > 0 {
-		t.Errorf("who is blocked may quote: %v", peer.Delivered())
+		t.Errorf("a blocked account may quote: %v", peer.Delivered())
 	}
 	fetch(carols).Want(200)
 	alice.Do("DELETE", "/api/v1/statuses/"+other.ID(), "", nil).Want(200)
@@ -121,7 +121,7 @@ func TestQuoteRevoked(t *testing.T) {
 	}
 	revoke := func(by string, uri any) { other.PostAndSettle(srv, other.Activity("Delete", by, uri)) }
 	type stage struct {
-		quoted, quote, plain apptest.Doc // posts: what is quoted, the quote with its authorization, and without
+		quoted, quote, plain apptest.Doc // posts: the quoted one, the quote with its authorization, and without
 		leave                string
 	}
 	for _, tt := range []struct {
@@ -133,34 +133,34 @@ func TestQuoteRevoked(t *testing.T) {
 			other.PostAndSettle(srv, other.Create(s.quoted))
 			peer.PostAndSettle(srv, peer.Create(s.quote))
 		}, true},
-		{"taken back by another", func(s stage) {
+		{"revoked by another account", func(s stage) {
 			other.PostAndSettle(srv, other.Create(s.quoted))
 			peer.PostAndSettle(srv, peer.Create(s.quote))
 			revoke(carol, s.leave)
 		}, true},
-		{"taken back", func(s stage) {
+		{"revoked", func(s stage) {
 			other.PostAndSettle(srv, other.Create(s.quoted))
 			peer.PostAndSettle(srv, peer.Create(s.quote))
 			revoke(eve, apptest.Doc{"id": s.leave, "type": "QuoteAuthorization"})
 		}, false},
-		{"taken back, named by an edit that is none", func(s stage) {
+		{"revoked, then named by an edit without changes", func(s stage) {
 			other.PostAndSettle(srv, other.Create(s.quoted))
 			peer.PostAndSettle(srv, peer.Create(s.plain))
 			peer.PostAndSettle(srv, peer.Activity("Update", bob, s.quote))
 			revoke(eve, s.leave)
 		}, false},
-		{"taken back before that edit", func(s stage) {
+		{"revoked before that edit", func(s stage) {
 			other.PostAndSettle(srv, other.Create(s.quoted))
 			peer.PostAndSettle(srv, peer.Create(s.plain))
 			revoke(eve, s.leave)
 			peer.PostAndSettle(srv, peer.Activity("Update", bob, s.quote))
 		}, false},
-		{"taken back before the quote", func(s stage) {
+		{"revoked before the quote", func(s stage) {
 			other.PostAndSettle(srv, other.Create(s.quoted))
 			revoke(eve, s.leave)
 			peer.PostAndSettle(srv, peer.Create(s.quote))
 		}, false},
-		{"taken back before what is quoted is here", func(s stage) {
+		{"revoked before the quoted post is stored", func(s stage) {
 			peer.PostAndSettle(srv, peer.Create(s.quote))
 			revoke(eve, s.leave)
 			other.PostAndSettle(srv, other.Create(s.quoted))

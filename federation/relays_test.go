@@ -49,11 +49,11 @@ func TestFollowRelay(t *testing.T) {
 	apptest.Settle(srv)
 	follow := apptest.LastDelivered(t, p, "Follow")
 	if follow["actor"] != srv.URL+"/relay" || follow["object"] != relay {
-		t.Errorf("it was asked by %v", follow)
+		t.Errorf("its Follow is %v", follow)
 	}
 	wantRelays(t, root, relay)
 	asked := follow["id"].(string)
-	srv.GetDocument(asked).WantError(404, "Record not found") // which relays there are is not for everybody
+	srv.GetDocument(asked).WantError(404, "Record not found") // relays are not public
 	p.FetchAs(srv, asked, relay, apptest.ActivityJSON).Want(200).WantFields(apptest.Doc{"id": asked, "type": "Follow", "actor": srv.URL + "/relay", "object": relay})
 
 	other := p.AddActor("other", apptest.Doc{"type": "Application"})
@@ -65,7 +65,7 @@ func TestFollowRelay(t *testing.T) {
 	root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
 	apptest.Settle(srv)
 	if n := len(p.Delivered("Follow")); n != 1 {
-		t.Errorf("one that has accepted was asked %d times", n)
+		t.Errorf("a relay that has accepted received %d Follows", n)
 	}
 
 	p.PostAndSettle(srv, p.Activity("Follow", relay, srv.URL+"/relay"))
@@ -108,7 +108,7 @@ func TestFollowedAsRelay(t *testing.T) {
 				alice.Publish("hello again")
 				apptest.Settle(srv)
 				if got := len(p.Delivered("Announce")); got != n {
-					t.Errorf("who has left gets %v", p.Delivered("Announce"))
+					t.Errorf("a former follower received %v", p.Delivered("Announce"))
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func TestRelaysGetPublicPosts(t *testing.T) {
 				apptest.Settle(srv)
 				follow := apptest.LastDelivered(t, p, "Follow")
 				if follow["object"] != apptest.Public {
-					t.Errorf("it was asked by %v", follow)
+					t.Errorf("its Follow is %v", follow)
 				}
 				p.PostAndSettle(srv, p.Activity("Accept", relay, follow))
 			}
@@ -155,7 +155,7 @@ func TestRelaysGetPublicPosts(t *testing.T) {
 			alice.SendJSON("DELETE", "/api/v1/statuses/"+hello.Str("id"), nil).Want(200)
 			apptest.Settle(srv)
 			if d := apptest.LastDelivered(t, p, "Delete"); d["actor"] != srv.URL+"/users/"+alice.ID {
-				t.Errorf("the end of the post was told by %v", d["actor"])
+				t.Errorf("the Delete of the post is by %v", d["actor"])
 			}
 		})
 	}
@@ -178,12 +178,12 @@ func TestRelayAnnounces(t *testing.T) {
 		t.Errorf("the relay notifies: %v", n)
 	}
 
-	stranger := p.AddActor("stranger", apptest.Doc{"type": "Application"})
-	unasked := p.Note(writer, "<p>by nobody</p>")
-	p.Serve(unasked)
-	p.PostAndSettle(srv, p.Activity("Announce", stranger, unasked["id"]))
+	other := p.AddActor("other", apptest.Doc{"type": "Application"})
+	unrelated := p.Note(writer, "<p>unrelated</p>")
+	p.Serve(unrelated)
+	p.PostAndSettle(srv, p.Activity("Announce", other, unrelated["id"]))
 	if got := root.Get("/api/v1/timelines/public").Want(200).List(); len(got) != 1 {
-		t.Errorf("an Announce by one who is no relay: %v", got)
+		t.Errorf("an Announce by an account that is not a relay: %v", got)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestRelayForwards(t *testing.T) {
 	p.Deliver(srv, "/inbox", relay, p.Activity("Delete", writer, note["id"])).Want(http.StatusAccepted)
 	apptest.Settle(srv)
 	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 0 {
-		t.Error("a post is there that its origin has not any more")
+		t.Error("a post is stored that its origin has deleted")
 	}
 }
 
@@ -239,7 +239,7 @@ func TestUnfollowRelay(t *testing.T) {
 	apptest.Settle(srv)
 	undo := apptest.LastDelivered(t, p, "Undo")
 	if inner, _ := undo["object"].(apptest.Doc); inner["type"] != "Follow" || inner["object"] != relay {
-		t.Errorf("it was told %v", undo)
+		t.Errorf("it received %v", undo)
 	}
 	wantRelays(t, root)
 	note := p.Note(p.AddActor("writer"), "<p>late</p>")
@@ -249,7 +249,7 @@ func TestUnfollowRelay(t *testing.T) {
 		t.Errorf("a relay that was left goes on: %v", got)
 	}
 	before := len(p.Delivered())
-	srv.SignUp("alice").Publish("nobody's business")
+	srv.SignUp("alice").Publish("hello")
 	apptest.Settle(srv)
 	if got := p.Delivered()[before:]; len(got) != 0 {
 		t.Errorf("a relay that was left still gets %v", got)
@@ -293,7 +293,7 @@ func TestServersAsRelays(t *testing.T) {
 	bob.SendJSON("DELETE", "/api/v1/statuses/"+st.Str("id"), nil).Want(200)
 	apptest.Settle(a, b)
 	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 0 {
-		t.Errorf("what was deleted is there: %v", list)
+		t.Errorf("the deleted post is stored: %v", list)
 	}
 }
 
@@ -326,7 +326,7 @@ func TestRelayAnswers(t *testing.T) {
 		}, true},
 		{"another id alone", func(asked) any { return "http://127.0.0.1:1/follows/7" }, true},
 		{"an id of ours that is another's", func(a asked) any { return a.srv.URL + "/activities/x" }, false},
-		{"a Follow by somebody else", func(a asked) any { return inner(a, apptest.Doc{"actor": a.srv.URL + "/users/alice"}) }, false},
+		{"a Follow by another account", func(a asked) any { return inner(a, apptest.Doc{"actor": a.srv.URL + "/users/alice"}) }, false},
 		{"a favourite", func(a asked) any { return inner(a, apptest.Doc{"type": "Like"}) }, false},
 		{"nothing", func(asked) any { return nil }, false},
 	} {
@@ -342,21 +342,21 @@ func TestRelayAnswers(t *testing.T) {
 				if style == "inbox" {
 					kind = "Application"
 				}
-				// Without WebFinger, an outbox and the like, as many relays are.
+				// Many relays have no WebFinger, outbox and the like.
 				relay := p.AddActor("relay", apptest.Doc{"type": kind, "inbox": p.URL + "/inbox", "outbox": nil, "followers": nil, "following": nil, "endpoints": nil})
 				p.Respond("/.well-known/webfinger?resource=acct%3Arelay%40"+strings.ReplaceAll(p.Host, ":", "%3A"), http.StatusNotFound, "text/plain", nil)
-				stranger := p.URL + "/users/relay"
+				other := p.URL + "/users/relay"
 				address := relay
 				if style == "inbox" {
 					address = p.URL + "/inbox"
 				} else {
-					stranger = p.AddActor("stranger", apptest.Doc{"type": "Application"})
+					other = p.AddActor("other", apptest.Doc{"type": "Application"})
 				}
 				root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200)
 				apptest.Settle(srv)
 				a := asked{srv, apptest.LastDelivered(t, p, "Follow")}
-				if stranger != relay {
-					p.PostAndSettle(srv, p.Activity("Accept", stranger, tt.object(a)))
+				if other != relay {
+					p.PostAndSettle(srv, p.Activity("Accept", other, tt.object(a)))
 					wantRelays(t, root, address)
 				}
 				p.PostAndSettle(srv, p.Activity("Accept", relay, tt.object(a)))
@@ -380,10 +380,10 @@ func TestRefollowUnreachableRelay(t *testing.T) {
 	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200)
 	apptest.Settle(srv)
 	first := apptest.LastDelivered(t, p, "Follow")
-	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200) // it has not answered
+	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200) // it has not responded
 	apptest.Settle(srv)
 	if again := apptest.LastDelivered(t, p, "Follow"); len(p.Delivered("Follow")) != 2 || again["id"] != first["id"] {
-		t.Errorf("it was asked again by %v", again)
+		t.Errorf("the second Follow is %v", again)
 	}
 	p.Remove(address, http.StatusNotFound)
 	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).Want(400)
@@ -392,7 +392,7 @@ func TestRefollowUnreachableRelay(t *testing.T) {
 	wantRelays(t, root, address+"+")
 	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).Want(200)
 	apptest.Settle(srv)
-	p.PostAndSettle(srv, p.Activity("Accept", address, first)) // of what is no more
+	p.PostAndSettle(srv, p.Activity("Accept", address, first)) // of a withdrawn Follow
 	wantRelays(t, root)
 }
 
@@ -408,7 +408,7 @@ func TestRelayActorExists(t *testing.T) {
 		}
 	}
 	wanted(404)
-	// Who was not asked must not follow.
+	// An account that this server did not follow as a relay must not follow.
 	follow := p.Activity("Follow", relay, srv.URL+"/relay")
 	p.PostAndSettle(srv, follow)
 	if r := apptest.LastDelivered(t, p, "Reject"); r["actor"] != srv.URL+"/relay" || r["object"].(apptest.Doc)["id"] != follow["id"] {
@@ -442,7 +442,7 @@ func TestUnreachableRelay(t *testing.T) {
 	}
 	apptest.Settle(srv)
 	if got := p.Delivered(); len(got) != 1 || got[0]["type"] != "Undo" {
-		t.Errorf("it is told %v", got)
+		t.Errorf("it received %v", got)
 	}
 }
 
@@ -457,6 +457,6 @@ func TestPostsToTheServer(t *testing.T) {
 	}
 	apptest.Settle(srv)
 	if n := srv.Count(`SELECT count(*) FROM statuses`); n > 0 {
-		t.Errorf("%d posts are kept", n)
+		t.Errorf("%d posts are stored", n)
 	}
 }

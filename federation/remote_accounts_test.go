@@ -40,12 +40,12 @@ func TestResolveAccount(t *testing.T) {
 	handle := "alice@" + p.Host
 
 	if got := srv.As(nil).Get("/api/v2/search", "q", "@"+handle, "resolve", "true").Want(200).Object(); len(apptest.ListField(got, "accounts", "id")) != 0 || p.AllFetches() != 0 {
-		t.Error("the anonymous have others asked")
+		t.Error("an anonymous search caused requests")
 	}
 	bob.Get("/api/v2/search", "q", "@"+handle).Want(200)
 	bob.Get("/api/v1/accounts/lookup", "acct", handle).Want(404)
 	if p.AllFetches() != 0 {
-		t.Error("others are asked though nobody wants that")
+		t.Error("a search without resolve caused requests")
 	}
 	ids := searchResolved(bob, "@"+handle)
 	if len(ids) != 1 {
@@ -133,7 +133,7 @@ func TestProfileRefresh(t *testing.T) {
 
 	id := searchResolved(bob, "alice@"+p.Host)[0]
 	apptest.Settle(srv)
-	asked := p.AllFetches()
+	before := p.AllFetches()
 	a := bob.Get("/api/v1/accounts/" + id).Want(200).Object()
 	for path, want := range map[string]any{
 		"followers_count": 1234.0, "following_count": 0.0, "statuses_count": 99.0, "svc.hide_followers": true, "svc.hide_followers_count": false,
@@ -152,8 +152,8 @@ func TestProfileRefresh(t *testing.T) {
 		bob.Get("/api/v1/accounts/lookup", "acct", "alice@"+p.Host).Want(200)
 	}
 	apptest.Settle(srv)
-	if got := p.AllFetches(); got != asked {
-		t.Errorf("%d requests more for a profile that was read a moment ago", got-asked)
+	if got := p.AllFetches(); got != before {
+		t.Errorf("%d more requests for a profile that was just refreshed", got-before)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestMentionUnknownAccount(t *testing.T) {
 	n := p.AllFetches()
 	bob.Publish("again @alice@" + p.Host)
 	if got := p.AllFetches(); got != n {
-		t.Errorf("%d requests for somebody known", got-n)
+		t.Errorf("%d requests for a known account", got-n)
 	}
 	p.AddActor("carol")
 	if st := bob.Publish("psst", "visibility", "direct", "to[]", "carol@"+p.Host); len(apptest.ListField(st, "mentions", "acct")) != 1 {
@@ -443,7 +443,7 @@ func TestRemoteProfileUpdate(t *testing.T) {
 	alice := p.AddActor("alice")
 	id := searchResolved(bob, "alice@"+p.Host)[0]
 	apptest.Settle(srv)
-	asked := p.AllFetches()
+	before := p.AllFetches()
 	changed := apptest.Doc{
 		"id": alice, "type": "Person", "preferredUsername": "alice", "name": "Changed", "inbox": alice + "/inbox", "summary": "new",
 		"publicKey": apptest.Doc{"id": alice + "#main-key", "owner": alice, "publicKeyPem": "none"},
@@ -453,8 +453,8 @@ func TestRemoteProfileUpdate(t *testing.T) {
 	if a.Str("display_name") != "Changed" || a.Str("note") != "new" {
 		t.Errorf("got %v", a.Fields)
 	}
-	if got := p.AllFetches(); got != asked {
-		t.Errorf("%d requests for what came whole", got-asked)
+	if got := p.AllFetches(); got != before {
+		t.Errorf("%d requests for a complete document", got-before)
 	}
 	evil := apptest.StartFake(t)
 	eve := evil.AddActor("eve")
@@ -512,6 +512,6 @@ func TestPoliciesOnRemoteAccounts(t *testing.T) {
 	}
 	bob.Publish("hello @eve@" + blocked.Host)
 	if got := blocked.AllFetches(); got != 0 {
-		t.Errorf("a blocked server was asked %d times", got)
+		t.Errorf("a blocked server received %d requests", got)
 	}
 }

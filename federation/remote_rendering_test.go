@@ -49,7 +49,7 @@ func TestMoveToRefreshedAccount(t *testing.T) {
 		return alice.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", target).Want(200).Object()
 	}
 	if o := move(); o.At("error") == nil {
-		t.Fatalf("a move to who knows nothing of it: %v", o.Fields)
+		t.Fatalf("a move to an account without the alias: %v", o.Fields)
 	}
 	second.SendJSON("PUT", "/api/v1/svc/aliases", map[string]any{"alias": "alice@" + apptest.MustHost(t, here.URL)}).Want(200)
 	apptest.Settle(here, there)
@@ -74,9 +74,9 @@ func TestFollowMovedAccount(t *testing.T) {
 	}
 	apptest.Settle(srv)
 	if got := peer.Delivered(); len(got) > 0 {
-		t.Errorf("it was told %v", got)
+		t.Errorf("it received %v", got)
 	}
-	// Where to need not be known here.
+	// The new account need not be known.
 	gone := srv.FetchActor(peer.AddActor("gone", apptest.Doc{"movedTo": "https://elsewhere.example/users/gone"}))
 	alice.Post("/api/v1/accounts/"+gone+"/follow").WantError(403, "This action is not allowed")
 	early.AccountAction(here.ID, "follow", "reblogs", "false").WantTrue(apptest.RelationshipFlags, "following")
@@ -99,14 +99,14 @@ func TestFollowSentAgain(t *testing.T) {
 	apptest.Settle(srv)
 	again := apptest.LastDelivered(t, peer, "Follow")
 	if len(peer.Delivered("Follow")) != 2 || again["object"] != first["object"] {
-		t.Fatalf("asked by %v", peer.Delivered())
+		t.Fatalf("its Follow is %v", peer.Delivered())
 	}
 	peer.PostAndSettle(srv, peer.Activity("Accept", first["object"].(string), again["id"]))
 	alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following")
 	alice.AccountAction(id, "follow")
 	apptest.Settle(srv)
 	if got := peer.Delivered("Follow"); len(got) != 2 {
-		t.Errorf("who is followed was asked by %v", got)
+		t.Errorf("a second Follow is %v", got)
 	}
 }
 
@@ -149,10 +149,10 @@ func TestAliasesAreSent(t *testing.T) {
 		alice.SendJSON(tt.method, "/api/v1/svc/aliases", map[string]any{"alias": "@old@" + peer.Host}).Want(200)
 		srv.Exec(`UPDATE jobs SET run_at = 1`)
 		apptest.Settle(srv)
-		told := peer.OneDelivered("Update")["object"].(apptest.Doc)["alsoKnownAs"].([]any)
+		sent := peer.OneDelivered("Update")["object"].(apptest.Doc)["alsoKnownAs"].([]any)
 		shown, _ := srv.GetDocument(alice.URI()).Want(200).Object().At("alsoKnownAs").([]any)
-		if !slices.Equal(told, tt.want) || !slices.Equal(shown, tt.want) {
-			t.Errorf("after %s: told %v, shown %v, want %v", tt.method, told, shown, tt.want)
+		if !slices.Equal(sent, tt.want) || !slices.Equal(shown, tt.want) {
+			t.Errorf("after %s: sent %v, rendered %v, want %v", tt.method, sent, shown, tt.want)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestDomainBlockOfRemoteHost(t *testing.T) {
 	apptest.WantField(t, peer.OneDelivered("Undo"), bob, "object", "object")
 	apptest.WantField(t, peer.OneDelivered("Reject"), bob, "object", "actor")
 	if got := other.Delivered(); len(got) > 0 {
-		t.Errorf("the other server is told %v", got)
+		t.Errorf("the other server received %v", got)
 	}
 	mention := apptest.Doc{"cc": []any{alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}}
 	peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "<p>hello?</p>", mention)))
@@ -189,9 +189,9 @@ func TestDomainBlockOfRemoteHost(t *testing.T) {
 	message := peer.ChatMessage(bob, alice.URI())
 	peer.PostAndSettle(srv, message)
 	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
-	apptest.WantList(t, "alice is told, of carol only", alice.NotificationTypes(), "follow")
+	apptest.WantList(t, "notifications of alice, by carol only", alice.NotificationTypes(), "follow")
 	if n := len(alice.Get("/api/v2/svc/chats").Want(200).List()); n > 0 {
-		t.Error("the message has come")
+		t.Error("the message is stored")
 	}
 	alice.Relationship(srv.KnownID(bob)).WantTrue(apptest.RelationshipFlags, "domain_blocking")
 	if n := len(peer.Delivered("Reject")); n != 2 {

@@ -23,14 +23,14 @@ import (
 // five minutes ago.
 type replay struct {
 	About  string
-	Served []apptest.Doc // what the other servers have, actors too
+	Served []apptest.Doc // documents of the other servers, including actors
 	Follow []string      // actors whom alice follows
 	Inbox  []struct {
 		Personal bool // to alice's own inbox
 		Signer   string
 		Activity json.RawMessage
-		Serve    []apptest.Doc // what the other servers have from now on
-		Vanish   []string      // addresses at which there is nothing any more
+		Serve    []apptest.Doc // documents of the other servers from now on
+		Vanish   []string      // addresses that answer 404 from now on
 	}
 	Show []string // posts that the golden file shows as alice sees them
 }
@@ -71,7 +71,7 @@ type replayer struct {
 	alice *apptest.User
 	peers map[string]*apptest.FakeServer // by their host in the documents
 	now   time.Time
-	names *strings.Replacer // of hosts and of things here, as they are
+	names *strings.Replacer // from placeholders to hosts and ids
 	back  *strings.Replacer // and as they stand in the documents
 }
 
@@ -231,16 +231,16 @@ func (r *replayer) outcome(script *replay, refused []string) apptest.Doc {
 			out[name] = list
 		}
 	}
-	var told []any
+	var notifications []any
 	for _, n := range r.alice.Get("/api/v1/notifications").Want(200).List() {
 		line := n.Str("type") + " by " + n.Str("account.acct")
 		if uri, ok := n.Find("status.uri").(string); ok {
 			line += ": " + uri
 		}
-		told = append(told, line)
+		notifications = append(notifications, line)
 	}
-	if told != nil {
-		out["told"] = told
+	if notifications != nil {
+		out["notifications"] = notifications
 	}
 	sent := []apptest.Doc{}
 	for _, host := range slices.Sorted(maps.Keys(r.peers)) {

@@ -64,7 +64,7 @@ func TestNegotiation(t *testing.T) {
 				t.Errorf("%s %q: got %d %q", path, tt.accept, a.Status, media)
 			}
 		}
-		// The pages lead who wants a document to it.
+		// Pages redirect to the document if the request accepts it.
 		for path, id := range map[string]string{"/@alice": "/users/" + alice.ID, "/@ALICE": "/users/" + alice.ID, "/@alice/" + st: "/objects/" + st} {
 			a := srv.As(nil).DoRequest(srv.NewGet(srv.URL+path, tt.accept))
 			switch {
@@ -78,7 +78,7 @@ func TestNegotiation(t *testing.T) {
 			}
 		}
 	}
-	// What has no page is a document for all.
+	// Objects without a page are documents whatever the Accept header.
 	for _, path := range []string{"/internal/fetch", "/relay", "/objects/" + st + "/replies", "/contexts/" + st} {
 		for _, accept := range []string{"", "*/*", apptest.ActivityJSON, "text/html"} {
 			if a := srv.As(nil).DoRequest(srv.NewGet(srv.URL+path, accept)); a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), apptest.ActivityJSON) {
@@ -86,7 +86,7 @@ func TestNegotiation(t *testing.T) {
 			}
 		}
 	}
-	// By nickname one is led to the id, by another spelling to the one that there is.
+	// A nickname redirects to the id, another spelling to the canonical one.
 	wantLocation(srv.GetDocument("/users/alice").Want(302), srv.URL+"/users/"+alice.ID)
 	wantLocation(srv.GetDocument("/users/Alice/outbox?page=true").Want(302), srv.URL+"/users/"+alice.ID+"/outbox?page=true")
 	srv.GetDocument("/users/nobody").WantError(404, "Record not found")
@@ -131,7 +131,7 @@ func TestActors(t *testing.T) {
 	}
 	srv.GetDocument("/users/gone").Want(410)
 	srv.GetDocument("/objects/" + old).Want(410).WantFields(apptest.Doc{"id": srv.URL + "/objects/" + old, "type": "Tombstone", "formerType": "Note"})
-	srv.GetDocument("/users/"+srv.AddRemoteAccount("far", "peer.example")).WantError(404, "Record not found") // is asked for where it is
+	srv.GetDocument("/users/"+srv.AddRemoteAccount("far", "peer.example")).WantError(404, "Record not found") // is served by its own server
 	browser := srv.As(nil).DoRequest(srv.NewGet(srv.URL+"/users/"+off.ID, "text/html"))
 	if browser.Status != 404 || !strings.HasPrefix(browser.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("a person gets %d %q", browser.Status, browser.Header.Get("Content-Type"))
@@ -166,10 +166,10 @@ func TestInboxes(t *testing.T) {
 		{"no JSON, and unsigned", "/inbox", apptest.ActivityJSON, "", []byte("{"), 401},
 		{"empty, and unsigned", "/inbox", apptest.ActivityJSON, "", nil, 401},
 		{"a list, and unsigned", "/inbox", "application/json", "", []byte("[]"), 401},
-		{"somebody deactivated", "/users/" + off.ID + "/inbox", apptest.ActivityJSON, "", follow, 404},
-		{"somebody deleted", "/users/" + gone.ID + "/inbox", apptest.ActivityJSON, "", follow, 410},
-		{"somebody elsewhere", "/users/" + srv.AddRemoteAccount("far", "peer.example") + "/inbox", apptest.ActivityJSON, "", follow, 404},
-		{"nobody", "/users/nobody/inbox", apptest.ActivityJSON, "", follow, 404},
+		{"a deactivated account", "/users/" + off.ID + "/inbox", apptest.ActivityJSON, "", follow, 404},
+		{"a deleted account", "/users/" + gone.ID + "/inbox", apptest.ActivityJSON, "", follow, 410},
+		{"a remote account", "/users/" + srv.AddRemoteAccount("far", "peer.example") + "/inbox", apptest.ActivityJSON, "", follow, 404},
+		{"an unknown account", "/users/nobody/inbox", apptest.ActivityJSON, "", follow, 404},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+tt.path, bytes.NewReader(tt.body))
 		if err != nil {
@@ -223,7 +223,7 @@ func TestNoForgeries(t *testing.T) {
 	for _, content := range [][]byte{forged, []byte("<html>" + string(forged))} {
 		upload := alice.SendForm("POST", "/api/v1/media", apptest.FilePart(content))
 		if upload.Status != 200 {
-			continue // is not taken at all
+			continue // is refused
 		}
 		a := srv.As(nil).DoRequest(srv.NewGet(upload.Object().Str("url"), apptest.ActivityJSON))
 		if media := a.Header.Get("Content-Type"); strings.Contains(media, "json") || strings.Contains(media, "html") {
@@ -254,7 +254,7 @@ func TestDocumentRateLimit(t *testing.T) {
 		srv.GetDocument("/internal/fetch").Want(200)
 	}
 	srv.GetDocument("/internal/fetch").WantError(429, "Throttled")
-	srv.As(nil).Get("/api/v1/instance").Want(200) // is counted apart
+	srv.As(nil).Get("/api/v1/instance").Want(200) // is counted separately
 }
 
 // TestPageRateLimit checks that pages of profiles and posts count against the visitor's general rate limit.

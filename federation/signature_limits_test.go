@@ -40,27 +40,27 @@ func TestMissingKeyLimitPerSender(t *testing.T) {
 	const attacker, honest = "198.51.100.7", "198.51.100.8"
 	bob := peer.AddActor("bob")
 	deliverFrom(peer, attacker, srv, peer.Activity("Like", bob, st.Str("uri")), Signing{}).Want(202)
-	asked := peer.AllFetches()
+	before := peer.AllFetches()
 	answers := make(map[int]int)
 	for i := range 100 {
 		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
 		a := deliverFrom(peer, attacker, srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: apptest.SharedKey()})
 		answers[a.Status]++
 		if wait := a.Header.Get("Retry-After"); (a.Status == 503) != (wait == "300") {
-			t.Fatalf("answered %d, to be tried again after %q", a.Status, wait)
+			t.Fatalf("answered %d with Retry-After %q", a.Status, wait)
 		}
 	}
-	const most = 30
-	if n := peer.AllFetches() - asked; n != most {
-		t.Errorf("%d requests, want %d", n, most)
+	const limit = 30
+	if n := peer.AllFetches() - before; n != limit {
+		t.Errorf("%d requests, want %d", n, limit)
 	}
-	if answers[401] != most || answers[503] != 100-most {
+	if answers[401] != limit || answers[503] != 100-limit {
 		t.Errorf("answered %v", answers)
 	}
 	carol := other.AddActor("carol")
 	deliverFrom(other, attacker, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(503)
 	if n := other.AllFetches(); n != 0 {
-		t.Errorf("another server is asked %d times because of who has named too many keys", n)
+		t.Errorf("another server received %d requests because of missing keys", n)
 	}
 	deliverFrom(other, honest, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(202)
 	apptest.Settle(srv)
@@ -91,22 +91,22 @@ func TestWrongSignatureLimit(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, behindProxy)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
-	var people []string
+	var actors []string
 	for i := range 50 {
-		people = append(people, peer.AddActor(fmt.Sprint("bob", i)))
-		srv.FetchActor(people[i])
+		actors = append(actors, peer.AddActor(fmt.Sprint("bob", i)))
+		srv.FetchActor(actors[i])
 	}
-	asked := peer.AllFetches()
+	before := peer.AllFetches()
 	for range 2 {
-		for i, id := range people {
+		for i, id := range actors {
 			want := 401
-			if i >= 30 { // their keys may be others by now
+			if i >= 30 { // their keys may have changed
 				want = 503
 			}
 			deliverFrom(peer, "198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: otherRSAKey()}).Want(want)
 		}
 	}
-	if n := peer.AllFetches() - asked; n != 30 {
+	if n := peer.AllFetches() - before; n != 30 {
 		t.Errorf("%d requests, want 30", n)
 	}
 }
@@ -118,7 +118,7 @@ func TestInboxDeleteWithoutKey(t *testing.T) {
 	other := apptest.StartFake(t)
 	bob := peer.AddActor("bob")
 	srv.FetchActor(bob)
-	asked := peer.Fetches(bob)
+	before := peer.Fetches(bob)
 	send := func(keyID string) {
 		t.Helper()
 		body := apptest.MustJSON(peer.Activity("Delete", bob, bob))
@@ -127,17 +127,17 @@ func TestInboxDeleteWithoutKey(t *testing.T) {
 	for i := range 5 {
 		send(fmt.Sprintf("%s/key%d", other.URL, i))
 	}
-	if n := peer.Fetches(bob) - asked; n != 0 {
-		t.Errorf("asked %d times because of keys that others do not have", n)
+	if n := peer.Fetches(bob) - before; n != 0 {
+		t.Errorf("fetched %d times because of keys of other actors", n)
 	}
 	for i := range 5 {
 		send(fmt.Sprintf("%s/key%d", peer.URL, i))
 	}
-	if n := peer.Fetches(bob) - asked; n != 1 {
-		t.Errorf("asked %d times, want 1", n)
+	if n := peer.Fetches(bob) - before; n != 1 {
+		t.Errorf("fetched %d times, want 1", n)
 	}
 	if srv.KnownID(bob) == "" {
-		t.Error("the actor is deleted though it is there")
+		t.Error("the actor is deleted though it exists")
 	}
 }
 

@@ -35,7 +35,7 @@ type Signing struct {
 	expires   string
 	date      time.Time
 	digest    string // "none": there is no such header
-	host      string // that is signed for
+	host      string // the signed one
 	target    string // likewise
 	hash      crypto.Hash
 }
@@ -138,7 +138,7 @@ func TestInboxCavage(t *testing.T) {
 		{"for another path", Signing{target: "/users/x/inbox"}, "/inbox", 401},
 		{"for the path without the query", Signing{target: "/inbox"}, "/inbox?x=1", 202},
 		{"for the path with the query", Signing{}, "/inbox?x=1", 202},
-		{"with the key of nobody", Signing{keyID: peer.URL + "/users/nobody#main-key"}, "/inbox", 401},
+		{"with an unknown key", Signing{keyID: peer.URL + "/users/nobody#main-key"}, "/inbox", 401},
 		{"with a key that is no address", Signing{keyID: "bob"}, "/inbox", 401},
 		{"with a key of this server", Signing{keyID: srv.URL + "/users/" + alice.ID + "#main-key"}, "/inbox", 401},
 		{"by another key", Signing{key: otherRSAKey()}, "/inbox", 401},
@@ -328,11 +328,11 @@ func TestInboxKeys(t *testing.T) {
 			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 401},
-		{"a key with an owner elsewhere", standard, func(name, id string) string {
+		{"a key with an owner on another host", standard, func(name, id string) string {
 			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": victim, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 401},
-		{"an actor with the key of an actor elsewhere", standard, func(name, id string) string {
+		{"an actor with the key of an actor on another host", standard, func(name, id string) string {
 			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": victim + "#main-key", "owner": id, "publicKeyPem": standardPEM}})
 			return id + "#main-key"
 		}, 401},
@@ -390,7 +390,7 @@ func TestInboxKeyChanged(t *testing.T) {
 	bob := peer.AddActor("bob")
 	srv.FetchActor(bob)
 	old := peer.Keys[bob]
-	asked := peer.Fetches(bob)
+	fetches := peer.Fetches(bob)
 	peer.RotateKey("bob")
 	var all sync.WaitGroup
 	likes := make([]*http.Request, 20)
@@ -406,15 +406,15 @@ func TestInboxKeyChanged(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := peer.Fetches(bob) - asked; n != 1 {
-		t.Errorf("the actor was asked for %d times, want 1", n)
+	if n := peer.Fetches(bob) - fetches; n != 1 {
+		t.Errorf("the actor was fetched %d times, want 1", n)
 	}
 	for range 2 {
 		body := apptest.MustJSON(peer.Activity("Like", bob, alice.Publish("another").Str("uri")))
 		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: old})).Want(401)
 	}
-	if n := peer.Fetches(bob) - asked; n != 1 {
-		t.Errorf("after wrong signatures, the actor was asked for %d times, want 1", n)
+	if n := peer.Fetches(bob) - fetches; n != 1 {
+		t.Errorf("after wrong signatures, the actor was fetched %d times, want 1", n)
 	}
 }
 
@@ -432,7 +432,7 @@ func TestConcurrentKeyFetches(t *testing.T) {
 	}
 	all.Wait()
 	if n := peer.Fetches(bob); n != 1 {
-		t.Errorf("the actor was asked for %d times, want 1", n)
+		t.Errorf("the actor was fetched %d times, want 1", n)
 	}
 	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)
@@ -447,7 +447,7 @@ func TestInboxKeyUnavailable(t *testing.T) {
 	for i, tt := range []struct {
 		name         string
 		status, want int
-		asked        int // for two activities
+		fetches      int // for two activities
 	}{
 		{"trouble", 500, 503, 1},
 		{"too many requests", 429, 503, 1},
@@ -462,15 +462,15 @@ func TestInboxKeyUnavailable(t *testing.T) {
 			for range 2 {
 				a := peer.Deliver(srv, "/inbox", bob, peer.Activity("Like", bob, st.Str("uri"))).Want(tt.want)
 				if wait := a.Header.Get("Retry-After"); (wait == "60") != (tt.want == 503) {
-					t.Errorf("to be tried again after %q", wait)
+					t.Errorf("Retry-After: %q", wait)
 				}
 			}
-			if n := peer.Fetches(bob); n != tt.asked {
-				t.Errorf("asked %d times, want %d", n, tt.asked)
+			if n := peer.Fetches(bob); n != tt.fetches {
+				t.Errorf("fetched %d times, want %d", n, tt.fetches)
 			}
 		})
 	}
-	t.Run("nobody there", func(t *testing.T) {
+	t.Run("an unreachable host", func(t *testing.T) {
 		gone := apptest.StartFake(t)
 		bob := gone.AddActor("bob")
 		like := gone.Activity("Like", bob, st.Str("uri"))
@@ -495,12 +495,12 @@ func TestSignerIsActor(t *testing.T) {
 	if n := alice.Favourites(st.ID()); n != 0 {
 		t.Fatalf("%d favourites, want 0", n)
 	}
-	// Nor can they keep us from hearing of what bob does: by his id in something of theirs.
+	// Nor can they suppress an activity of bob's by using its id for one of theirs.
 	taken := other.Activity("Like", mallory, st.Str("uri"), apptest.Doc{"id": like["id"]})
 	other.Deliver(srv, "/inbox", mallory, taken).Want(202)
 	apptest.Settle(srv)
 	like["proof"] = apptest.Doc{"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod", "proofValue": "z1",
-		"verificationMethod": bob + "#ed25519-key"} // a wrong one counts for nothing where the request is signed by the actor (2.8)
+		"verificationMethod": bob + "#ed25519-key"} // a wrong proof is ignored if the actor signed the request (2.8)
 	peer.Post(srv, like)
 	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)

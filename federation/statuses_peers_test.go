@@ -12,7 +12,7 @@ import (
 // TestPostsBetweenServers publishes every kind of post, and compares how the other server and the author see it.
 func TestPostsBetweenServers(t *testing.T) {
 	here, there, alice, bob, carol := apptest.StartTwo(t)
-	dave := there.SignUp("dave") // a stranger
+	dave := there.SignUp("dave") // follows no one
 	host := apptest.MustHost(t, there.URL)
 	photo := alice.Upload(apptest.JPEG(40, 30)).ID()
 	alice.SendJSON("PUT", "/api/v1/media/"+photo, apptest.JSON{"description": "a photo"}).Want(200)
@@ -69,7 +69,7 @@ func TestPostsBetweenServers(t *testing.T) {
 					want = strings.ReplaceAll(want, here.URL, there.URL)
 				}
 				if tt.name == "a quote" && strings.Contains(path, "content") {
-					continue // the link below is for those who do not show quotes
+					continue // the link below is for servers without quotes
 				}
 				if v := fmt.Sprint(got.Find(path)); v != want {
 					t.Errorf("%s: got %v, want %v", path, v, want)
@@ -156,11 +156,11 @@ func TestInteractionsBetweenServers(t *testing.T) {
 	reply := bob.Publish("@alice@"+apptest.MustHost(t, here.URL)+" second", "in_reply_to_id", seen)
 	counted("a reply", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
 	hidden := bob.Publish("@alice@"+apptest.MustHost(t, here.URL)+" hidden", "in_reply_to_id", seen, "visibility", "private")
-	counted("a reply for few", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
+	counted("a private reply", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
 	quote := bob.Publish("see", "quote_id", seen)
 	counted("a quote", "replies 1, boosts 1, favourites 1, quotes 1, reactions 1")
 	posts("a quote", 1, 3)
-	apptest.WantList(t, "alice is told of", alice.NotificationTypes(), "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
 
 	thread := alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200).Object()
 	if got := thread.At("descendants").([]any); len(got) != 2 || got[0].(apptest.Doc)["uri"] != reply.Str("uri") || got[1].(apptest.Doc)["uri"] != hidden.Str("uri") {
@@ -176,7 +176,7 @@ func TestInteractionsBetweenServers(t *testing.T) {
 		t.Errorf("bob sees %v", got.Fields)
 	}
 	if got := bob.NotificationTypes()[0]; got != "update" {
-		t.Errorf("bob, who has boosted it, was told of %q", got)
+		t.Errorf("notifications of bob, who boosted it: %q", got)
 	}
 	if n := len(bob.Get("/api/v1/statuses/" + seen + "/history").Want(200).List()); n != 2 {
 		t.Errorf("bob sees %d versions", n)
@@ -194,7 +194,7 @@ func TestInteractionsBetweenServers(t *testing.T) {
 	bob.Post("/api/v1/statuses/" + seen + "/unfavourite").Want(200)
 	counted("the end of all", "replies 0, boosts 0, favourites 0, quotes 0, reactions 0")
 	posts("the end of all", 1, 0)
-	apptest.WantList(t, "alice is told of then", alice.NotificationTypes(), "follow", "follow")
+	apptest.WantList(t, "later notifications of alice", alice.NotificationTypes(), "follow", "follow")
 
 	bob.Post("/api/v1/statuses/" + seen + "/reblog").Want(200)
 	bob.Post("/api/v1/statuses/" + seen + "/bookmark").Want(200)
@@ -202,7 +202,7 @@ func TestInteractionsBetweenServers(t *testing.T) {
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	apptest.Settle(here, there)
 	if bob.FindPost(uri) != nil || len(bob.Get("/api/v1/bookmarks").List()) > 0 || len(bob.Get("/api/v1/timelines/home").List()) > 0 {
-		t.Error("what alice has deleted is there yet")
+		t.Error("a deleted post of alice is still stored")
 	}
 	posts("the deletion", 0, 0)
 	here.GetDocument(uri).Want(410)
@@ -244,7 +244,7 @@ func TestTimelinesBetweenServers(t *testing.T) {
 			var where []string
 			for _, at := range [][]string{
 				{"home", "timelines/home"}, {"public", "timelines/public"}, {"local", "timelines/public?local=true"}, {"remote", "timelines/public?remote=true"},
-				{"instance", "timelines/public?instance=" + host}, {"elsewhere", "timelines/public?instance=nowhere.example"}, {"own", "timelines/public?instance=" + apptest.MustHost(t, there.URL)},
+				{"instance", "timelines/public?instance=" + host}, {"another instance", "timelines/public?instance=nowhere.example"}, {"own", "timelines/public?instance=" + apptest.MustHost(t, there.URL)},
 				{"media", "timelines/public?only_media=true"}, {"instance-media", "timelines/public?only_media=true&instance=" + host},
 				{"tag", "timelines/tag/cats"}, {"local tag", "timelines/tag/cats?local=true"}, {"direct", "timelines/direct"}, {"list", "timelines/list/" + list},
 				{"account", "accounts/" + bob.FindRemote(alice) + "/statuses"}, {"account-media", "accounts/" + bob.FindRemote(alice) + "/statuses?only_media=true"},

@@ -72,11 +72,11 @@ func TestIncomingUpdate(t *testing.T) {
 			t.Errorf("got history %v", history)
 		}
 		stream.WantEvent("user: status.update " + st.ID())
-		if told := alice.NotificationTypes(); !slices.Equal(told, []string{"update"}) {
-			t.Errorf("who boosted it was told %v", told)
+		if got := alice.NotificationTypes(); !slices.Equal(got, []string{"update"}) {
+			t.Errorf("notifications of the account that boosted it: %v", got)
 		}
-		if told := carol.NotificationTypes(); !slices.Equal(told, []string{"mention"}) {
-			t.Errorf("who is mentioned newly was told %v", told)
+		if got := carol.NotificationTypes(); !slices.Equal(got, []string{"mention"}) {
+			t.Errorf("notifications of the newly mentioned account: %v", got)
 		}
 		if ids := alice.Get("/api/v1/timelines/tag/one").IDs(); len(ids) != 0 {
 			t.Error("it has the old hashtag still")
@@ -94,7 +94,7 @@ func TestIncomingUpdate(t *testing.T) {
 		peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(secret, apptest.Doc{
 			"content": "open", "updated": apptest.FromNow(-time.Minute), "to": []any{apptest.Public, carol.URI()}, "tag": []any{mention(carol)}})))
 		if carol.FindPost(secret["id"]) != nil {
-			t.Error("an edit has brought a post to more people")
+			t.Error("an edit extended the audience")
 		}
 		if got := alice.WantPost(secret["id"]); got.Str("content") != "open" || got.Str("visibility") != "private" {
 			t.Errorf("got %v", got.Fields)
@@ -107,7 +107,7 @@ func TestIncomingUpdate(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
-	t.Run("of what is not here", func(t *testing.T) {
+	t.Run("of an unknown post", func(t *testing.T) {
 		for published, want := range map[string]bool{apptest.FromNow(-time.Hour): true, apptest.FromNow(-72 * time.Hour): false} {
 			n := peer.Note(bob, "late", apptest.Doc{"published": published, "updated": apptest.FromNow(-time.Minute)})
 			peer.PostAndSettle(srv, peer.Activity("Update", bob, n))
@@ -159,7 +159,7 @@ func TestIncomingTally(t *testing.T) {
 			}
 		})
 	}
-	t.Run("who looks has it asked for", func(t *testing.T) {
+	t.Run("a viewer causes a fetch", func(t *testing.T) {
 		note := peer.Note(bob, "coffee?", question(1, 1))
 		peer.PostAndSettle(srv, peer.Create(note))
 		peer.Serve(apptest.With(note, question(7, 8)))
@@ -175,10 +175,10 @@ func TestIncomingTally(t *testing.T) {
 		alice.Get("/api/v1/polls/" + st.Find("poll.id").(string)).Want(200)
 		apptest.Settle(srv)
 		if n := peer.Fetches(note["id"].(string)); n != 1 {
-			t.Errorf("it was asked for %d times", n)
+			t.Errorf("it was fetched %d times", n)
 		}
 	})
-	t.Run("what is not found is not gone", func(t *testing.T) {
+	t.Run("a 404 is not a deletion", func(t *testing.T) {
 		for status, want := range map[int]bool{404: true, 500: true, 410: false} {
 			note := peer.Note(bob, "wine?", question(1, 1), apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})
 			peer.PostAndSettle(srv, peer.Create(note))
@@ -187,27 +187,27 @@ func TestIncomingTally(t *testing.T) {
 			alice.Get("/api/v1/polls/" + pollIDByURI(srv, note["id"])).Want(200)
 			apptest.Settle(srv)
 			if peer.Fetches(note["id"].(string)) == 0 {
-				t.Error("nobody has asked")
+				t.Error("it was not fetched")
 			}
 			open := peer.Note(bob, "water?", question(1, 1))
 			peer.PostAndSettle(srv, peer.Create(open))
 			peer.Remove(open["id"].(string), status)
 			peer.PostAndSettle(srv, peer.Activity("Update", bob, open["id"]))
 			if got := alice.FindPost(open["id"]) != nil; got != want {
-				t.Errorf("after %d what is for all is here: %v, want %v", status, got, want)
+				t.Errorf("after %d the public post is stored: %v, want %v", status, got, want)
 			}
 			if got := alice.FindPost(note["id"]) != nil; got != want {
-				t.Errorf("after %d it is here: %v, want %v", status, got, want)
+				t.Errorf("after %d it is stored: %v, want %v", status, got, want)
 			}
 		}
 	})
-	t.Run("those who voted hear of the end", func(t *testing.T) {
+	t.Run("voters are notified of the end", func(t *testing.T) {
 		st := alice.WantPost(note["id"])
 		alice.Post("/api/v1/polls/"+st.Find("poll.id").(string)+"/votes", "choices[]", "0").Want(200)
 		peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(note, apptest.With(question(8, 8, "maybe", "no"), apptest.Doc{"closed": apptest.FromNow(-time.Second)}))))
 		apptest.Settle(srv)
-		if told := alice.NotificationTypes(); !slices.Equal(told, []string{"poll"}) {
-			t.Errorf("told %v", told)
+		if got := alice.NotificationTypes(); !slices.Equal(got, []string{"poll"}) {
+			t.Errorf("notifications: %v", got)
 		}
 	})
 }
@@ -257,11 +257,11 @@ func TestUpdateAndDeleteWithObjectID(t *testing.T) {
 	}
 	peer.PostAndSettle(srv, peer.Activity("Delete", bob, note, same))
 	if alice.FindPost(note["id"]) != nil {
-		t.Error("what was deleted is here")
+		t.Error("the deleted post is stored")
 	}
 	peer.PostAndSettle(srv, peer.Create(note, same))
 	if alice.FindPost(note["id"]) != nil {
-		t.Error("it has come back")
+		t.Error("it is stored again")
 	}
 }
 
@@ -299,14 +299,14 @@ func TestIncomingQuote(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what is not for all", func(t *testing.T) {
+	t.Run("a private post", func(t *testing.T) {
 		note := peer.Note(bob, "look", apptest.Doc{"quoteUrl": secret.Str("uri")})
 		peer.PostAndSettle(srv, peer.Create(note))
 		if got := alice.WantPost(note["id"]); got.At("svc.quote_id") != nil {
 			t.Errorf("got %v", got.At("svc"))
 		}
 	})
-	t.Run("what is not here", func(t *testing.T) {
+	t.Run("an unknown object", func(t *testing.T) {
 		later := peer.Note(eve, "later")
 		note := peer.Note(bob, "<p>look</p>"+re, apptest.Doc{"quoteUrl": later["id"]})
 		peer.PostAndSettle(srv, peer.Create(note))

@@ -48,7 +48,7 @@ func TestIncomingVotes(t *testing.T) {
 	peer.PostAndSettle(srv, vote(bob, "café"))
 	want("after a second and a third vote", "yes 0, café 1, no 0")
 	peer.PostAndSettle(srv, vote(carol, "perhaps"))
-	want("after a vote for what cannot be chosen", "yes 0, café 1, no 0")
+	want("after a vote for an unknown option", "yes 0, café 1, no 0")
 	forged := vote(carol, "yes")
 	forged["object"].(apptest.Doc)["attributedTo"] = peer.URL + "/users/dave"
 	peer.PostAndSettle(srv, forged)
@@ -84,7 +84,7 @@ func TestIncomingVotes(t *testing.T) {
 	peer.PostAndSettle(srv, sendVote(peer, bob, plain, alice, "x"))
 
 	if got := alice.NotificationTypes(); len(got) != 1 || got[0] != "poll" {
-		t.Errorf("alice is told %q, want the end of her poll only", got)
+		t.Errorf("notifications of alice: %q, want the end of her poll only", got)
 	}
 	for _, path := range []string{"/api/v1/timelines/public", "/api/v1/timelines/home", "/api/v1/conversations"} {
 		for _, o := range alice.Get(path).Want(200).List() {
@@ -144,11 +144,11 @@ func TestPollEndNotification(t *testing.T) {
 			st := alice.WantPost(note["id"])
 			alice.Vote(st, 0).Want(200)
 			apptest.Settle(srv)
-			apptest.WantList(t, "before the end alice is told", alice.NotificationTypes())
+			apptest.WantList(t, "notifications of alice before the end", alice.NotificationTypes())
 			tt.end(note, st)
 			apptest.Settle(srv)
-			apptest.WantList(t, "alice is told", alice.NotificationTypes(), "poll")
-			apptest.WantList(t, "carol is told", carol.NotificationTypes())
+			apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "poll")
+			apptest.WantList(t, "notifications of carol", carol.NotificationTypes())
 			if !alice.WantPost(note["id"]).Bool("poll.expired") {
 				t.Error("it is open yet")
 			}
@@ -172,7 +172,7 @@ func TestPollBetweenServers(t *testing.T) {
 	apptest.Settle(here, there)
 	want := voteCounts(alice, st)
 	if want != "yes & no 1, <b>maybe</b>  not 2, never 0" {
-		t.Errorf("here it stands %s", want)
+		t.Errorf("the tally on the first server is %s", want)
 	}
 	for _, m := range []*apptest.User{bob, carol} {
 		at := m.WantPost(uri)
@@ -190,7 +190,7 @@ func TestPollBetweenServers(t *testing.T) {
 			}
 		}
 		if polls != want {
-			t.Errorf("%s is told %q", m.Nickname, m.NotificationTypes())
+			t.Errorf("notifications of %s: %q", m.Nickname, m.NotificationTypes())
 		}
 	}
 	if !bob.WantPost(uri).Bool("poll.expired") {

@@ -15,7 +15,7 @@ import (
 
 // TestDeliveryResponses checks what happens to a delivery by the response to it (federation 3.3; case 45).
 func TestDeliveryResponses(t *testing.T) {
-	const kept, dropped = true, false
+	const retried, dropped = true, false
 	for _, tt := range []struct {
 		status  int
 		header  string // Retry-After
@@ -25,20 +25,20 @@ func TestDeliveryResponses(t *testing.T) {
 	}{
 		{200, "", 1, dropped, 0},
 		{202, "", 1, dropped, 0},
-		{301, "", 1, kept, 20 * time.Second},
+		{301, "", 1, retried, 20 * time.Second},
 		{400, "", 2, dropped, 0},
-		{401, "", 2, kept, 20 * time.Second},
+		{401, "", 2, retried, 20 * time.Second},
 		{403, "", 1, dropped, 0},
 		{404, "", 1, dropped, 0},
 		{410, "", 1, dropped, 0},
 		{413, "", 1, dropped, 0},
 		{501, "", 1, dropped, 0},
-		{408, "", 1, kept, 20 * time.Second},
-		{429, "120", 1, kept, 119 * time.Second},
-		{429, "1", 1, kept, 20 * time.Second},
-		{500, "", 1, kept, 20 * time.Second},
-		{503, "999999", 1, kept, 24*time.Hour - time.Second},
-		{521, "", 1, kept, 20 * time.Second},
+		{408, "", 1, retried, 20 * time.Second},
+		{429, "120", 1, retried, 119 * time.Second},
+		{429, "1", 1, retried, 20 * time.Second},
+		{500, "", 1, retried, 20 * time.Second},
+		{503, "999999", 1, retried, 24*time.Hour - time.Second},
+		{521, "", 1, retried, 20 * time.Second},
 	} {
 		t.Run(fmt.Sprintf("%d %s", tt.status, tt.header), func(t *testing.T) {
 			srv, alice, home := apptest.StartWithInboxServer(t)
@@ -65,7 +65,7 @@ func TestDeliveryResponses(t *testing.T) {
 			}
 			at := time.UnixMilli(int64(srv.Count(`SELECT run_at FROM deliveries`)))
 			if at.Before(start.Add(tt.atLeast)) || at.After(start.Add(24*time.Hour+time.Minute)) {
-				t.Errorf("it is tried again %v later", at.Sub(start))
+				t.Errorf("it is retried %v later", at.Sub(start))
 			}
 			if due := srv.Count(`SELECT due_at FROM hosts`); due < int(store.At(at)) {
 				t.Errorf("the host is due at %d, its delivery at %d", due, store.At(at))
@@ -149,7 +149,7 @@ func TestDoubleKnock(t *testing.T) {
 		t.Errorf("%d requests when it was found out long ago, want 2", len(got))
 	}
 
-	// One that takes neither is not knocked at twice each time.
+	// A host that accepts neither scheme is not sent both each time.
 	home.Respond(401)
 	for _, want := range []int{2, 1} {
 		alice.Publish("hello")
@@ -188,13 +188,13 @@ func TestHostAway(t *testing.T) {
 		t.Error("a new post wakes a host that rests")
 	}
 
-	// For more than a week: no more than one delivery waits, which tells when it is back.
+	// Unreachable for more than a week: one delivery is kept to probe the host.
 	away := func(d time.Duration) {
 		t.Helper()
 		srv.Exec(`UPDATE hosts SET unreachable_since = ?`, store.At(time.Now().Add(-d)))
 	}
 	away(8 * 24 * time.Hour)
-	alice.Publish("nobody hears this")
+	alice.Publish("not delivered")
 	apptest.Settle(srv)
 	if n := srv.Count(`SELECT count(*) FROM deliveries`); n != 4 {
 		t.Errorf("%d deliveries wait, want those 4 from before", n)
@@ -207,7 +207,7 @@ func TestHostAway(t *testing.T) {
 		t.Errorf("%d deliveries wait, want 1", n)
 	}
 
-	// It makes itself heard: what waits goes at once, and all is well.
+	// It sends an activity: queued deliveries are sent at once.
 	home.Respond(202)
 	err := srv.Federation.MarkReachable(t.Context(), bob.Domain)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestHostAway(t *testing.T) {
 		t.Error("it counts as away still")
 	}
 
-	// After a month nothing waits for it.
+	// After a month nothing is queued for it.
 	home.RespondFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	alice.Publish("hello?")
 	apptest.Settle(srv)
@@ -270,7 +270,7 @@ func TestOrderPerSubject(t *testing.T) {
 			apptest.Settle(alice.Server)
 			alice.AccountAction(bob.ID.String(), "follow")
 		}, "Undo /users/bob/inbox, Follow /users/bob/inbox"},
-		{"favourite taken back", func(alice *apptest.User, bob *store.Account) {
+		{"favourite undone", func(alice *apptest.User, bob *store.Account) {
 			st := alice.Server.AddRemoteStatus(bob).ID.String()
 			alice.Post("/api/v1/statuses/" + st + "/favourite").Want(200)
 			apptest.Settle(alice.Server)
@@ -301,13 +301,13 @@ func TestOrderPerSubject(t *testing.T) {
 // (case 112).
 func TestDeleteRecipients(t *testing.T) {
 	srv, alice, home := apptest.StartWithInboxServer(t)
-	asked, liked, voted, relay := apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)
+	fetcher, liked, voted, relay := apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	fan, voter := liked.AddAccount(srv, "fan", false), voted.AddAccount(srv, "voter", true)
 	st := alice.Publish("short-lived", "expires_in", "7200", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "3600")
 	apptest.Settle(srv)
 	home.TakeOne("Create")
-	srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st.ID()), asked.URL+"/users/reader/inbox")
+	srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st.ID()), fetcher.URL+"/users/reader/inbox")
 	if _, err := srv.Social.ReceiveFavourite(t.Context(), fan, apptest.StatusID(st.ID()), fan.URI+"/like"); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestDeleteRecipients(t *testing.T) {
 	srv.Exec(`INSERT INTO relays (id, address, inbox, litepub, follow_uri, accepted) VALUES (1, ?1, ?1, 0, ?2, 1)`, relay.URL+"/inbox", srv.URL+"/activities/relayfollow")
 	srv.RunDelayedJobs()
 	apptest.Settle(srv)
-	for _, l := range []*apptest.InboxServer{home, asked, liked, voted, relay} {
+	for _, l := range []*apptest.InboxServer{home, fetcher, liked, voted, relay} {
 		if o := l.TakeOne("Update").Object; o.Str("object.type") != "Question" || o.Int("object.votersCount") != 1 {
 			t.Errorf("the tally is %v", o.Fields)
 		}
@@ -330,10 +330,10 @@ func TestDeleteRecipients(t *testing.T) {
 	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "expire:"+st.ID())
 	apptest.Settle(srv)
 	for l, path := range map[*apptest.InboxServer]string{
-		home: "/inbox", asked: "/users/reader/inbox", liked: "/users/fan/inbox", voted: "/inbox", relay: "/inbox",
+		home: "/inbox", fetcher: "/users/reader/inbox", liked: "/users/fan/inbox", voted: "/inbox", relay: "/inbox",
 	} {
 		if m := l.TakeOne("Delete"); m.Path != path {
-			t.Errorf("the end came to %s, want %s", m.Path, path)
+			t.Errorf("the Delete was sent to %s, want %s", m.Path, path)
 		}
 	}
 	srv.GetDocument(st.Str("uri")).Want(410).WantFields(apptest.Doc{"id": st.Str("uri"), "type": "Tombstone", "formerType": "Question"})
@@ -353,7 +353,7 @@ func TestRelaysReceivePublicPosts(t *testing.T) {
 	bob := home.AddAccount(srv, "bob", true)
 	note := srv.AddRemoteStatus(bob).ID.String()
 	for _, v := range []string{"unlisted", "private", "local", "direct"} {
-		alice.Publish("not for all", "visibility", v)
+		alice.Publish("private", "visibility", v)
 	}
 	alice.Post("/api/v1/statuses/" + note + "/reblog").Want(200)
 	apptest.Settle(srv)
@@ -362,7 +362,7 @@ func TestRelaysReceivePublicPosts(t *testing.T) {
 			t.Errorf("a relay got %s", apptest.DeliveredTypes(got))
 		}
 	}
-	st := alice.Publish("for all")
+	st := alice.Publish("public")
 	apptest.Settle(srv)
 	m := litepub.TakeOne("Announce")
 	m.WantActivity(t, srv)
@@ -423,14 +423,14 @@ func addHangingHosts(t *testing.T, srv *apptest.Server, of *apptest.User, n int)
 // did not.
 func TestReachableHostAmongHangingHosts(t *testing.T) {
 	for _, tt := range []struct {
-		name       string
-		hang       int
-		known, met bool // that the others hang, that the living one answers
-		most       time.Duration
+		name            string
+		hang            int
+		known, answered bool // the other hosts are known to hang, the reachable host is known to answer
+		most            time.Duration
 	}{
 		{"that failed before", 300, true, false, 5 * time.Second},
-		{"of which nobody knew it", 300, false, false, 10 * time.Second}, // before any of them has given up
-		{"of which nobody knew it, more than there are places", 600, false, true, 5 * time.Second},
+		{"not known to hang", 300, false, false, 10 * time.Second}, // before any attempt times out
+		{"not known to hang, more than there are slots", 600, false, true, 5 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv, alice, home := apptest.StartWithInboxServer(t)
@@ -441,12 +441,12 @@ func TestReachableHostAmongHangingHosts(t *testing.T) {
 			}
 			bob := home.AddFollower(srv, "bob", true, alice)
 			srv.Exec(`INSERT INTO hosts (domain) VALUES (?)`, bob.Domain)
-			if tt.met {
+			if tt.answered {
 				srv.Exec(`UPDATE hosts SET last_success_at = ? WHERE domain = ?`, store.At(time.Now()), bob.Domain)
 			}
 			alice.Publish("hello")
 			srv.RunJobs()
-			srv.Exec(`UPDATE hosts SET due_at = due_at + 1 WHERE domain = ?`, bob.Domain) // it comes after the others
+			srv.Exec(`UPDATE hosts SET due_at = due_at + 1 WHERE domain = ?`, bob.Domain) // it is queued after the others
 			stop := srv.RunDelivery()
 			for i := range 3 {
 				if i > 0 {
@@ -491,7 +491,7 @@ func TestUndoWaitsForAttempt(t *testing.T) {
 	note := srv.AddRemoteStatus(bob)
 	alice.Post("/api/v1/statuses/" + note.ID.String() + "/favourite").Want(200)
 	srv.RunJobs()
-	home.WaitFor(2, 5*time.Second) // what is about something else does not wait
+	home.WaitFor(2, 5*time.Second) // activities on other objects do not wait
 	if got := apptest.DeliveredTypes(home.Take()); got != "Follow /users/bob/inbox, Like /users/bob/inbox" {
 		t.Errorf("got %s while the Follow was under way", got)
 	}
@@ -524,7 +524,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 		seen := make(map[string]bool)
 		for _, m := range l.Take() {
 			if id := m.Object.Str("id"); seen[id] {
-				t.Errorf("%s came twice", id)
+				t.Errorf("%s was delivered twice", id)
 			} else {
 				seen[id] = true
 			}

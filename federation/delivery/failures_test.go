@@ -26,7 +26,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Helper()
 		left := time.Until(time.UnixMilli(int64(srv.Count(`SELECT due_at FROM hosts`))))
 		if left < 59*time.Minute || left > 61*time.Minute {
-			t.Errorf("%s: it is tried again in %v", when, left)
+			t.Errorf("%s: it is retried in %v", when, left)
 		}
 	}
 	rests("at first")
@@ -38,7 +38,7 @@ func TestRetryAfter(t *testing.T) {
 		}
 		alice.Publish("three")
 		apptest.Settle(srv)
-		rests("when it was heard")
+		rests("after it sent an activity")
 		if got := home.Take(); len(got) > 0 {
 			t.Errorf("got %s", apptest.DeliveredTypes(got))
 		}
@@ -46,7 +46,7 @@ func TestRetryAfter(t *testing.T) {
 	srv.MakeDeliveriesDue()
 	apptest.Settle(srv)
 	if got := home.Take(); len(got) != 3 {
-		t.Errorf("got %s when the time had come", apptest.DeliveredTypes(got))
+		t.Errorf("got %s after the pause", apptest.DeliveredTypes(got))
 	}
 }
 
@@ -100,7 +100,7 @@ func TestFirst401(t *testing.T) {
 
 // TestInboxMoved checks that one redirect within the host is followed, with a signature of its own (federation 3.3).
 func TestInboxMoved(t *testing.T) {
-	elsewhere := apptest.StartInboxServer(t)
+	other := apptest.StartInboxServer(t)
 	for _, tt := range []struct {
 		name   string
 		status int
@@ -109,9 +109,9 @@ func TestInboxMoved(t *testing.T) {
 		waits  int
 	}{
 		{"for now", 307, "/new", []string{"/inbox", "/new"}, 0},
-		{"for good", 308, "/new?x=1", []string{"/inbox", "/new"}, 0},
-		{"again and again", 307, "/inbox", []string{"/inbox", "/inbox"}, 1},
-		{"to another host", 307, elsewhere.URL + "/inbox", []string{"/inbox"}, 1},
+		{"permanently", 308, "/new?x=1", []string{"/inbox", "/new"}, 0},
+		{"to itself", 307, "/inbox", []string{"/inbox", "/inbox"}, 1},
+		{"to another host", 307, other.URL + "/inbox", []string{"/inbox"}, 1},
 		{"to nowhere", 308, "", []string{"/inbox"}, 1},
 		{"as a page", 302, "/new", []string{"/inbox"}, 1},
 	} {
@@ -144,7 +144,7 @@ func TestInboxMoved(t *testing.T) {
 			if n := srv.Count(`SELECT count(*) FROM deliveries`); n != tt.waits {
 				t.Errorf("%d deliveries wait", n)
 			}
-			if got := elsewhere.Take(); len(got) > 0 {
+			if got := other.Take(); len(got) > 0 {
 				t.Errorf("another host got %s", apptest.DeliveredTypes(got))
 			}
 		})
@@ -172,7 +172,7 @@ func TestDeliveriesOfUnavailableAccounts(t *testing.T) {
 		} else if err := srv.Federation.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		} else if got := home.Take(); len(got) > 0 {
-			t.Errorf("got %s of somebody who is deactivated", apptest.DeliveredTypes(got))
+			t.Errorf("got %s of a deactivated account", apptest.DeliveredTypes(got))
 		}
 		if n := srv.Count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
 			t.Errorf("%d rows are left", n)
