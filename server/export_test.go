@@ -7,13 +7,13 @@ import (
 	"svc/store"
 )
 
-// What the tests, which are outside of the package, need to see of its inside.
+// Exports for the tests, which are in package server_test.
 
-// Sift reads a page of home.
-func Sift(p store.Page, read func(store.Page) ([]store.StatusID, error), show func([]store.StatusID) (entity.List[Entry], error)) ([]store.StatusID, entity.List[Entry], error) {
+// FilteredPage reads a page of home.
+func FilteredPage(p store.Page, read func(store.Page) ([]store.StatusID, error), show func([]store.StatusID) (entity.List[ListEntry], error)) ([]store.StatusID, entity.List[ListEntry], error) {
 	return filteredPage(p, store.FilterHome, read, show)
 }
 
-type Entry = listEntry
+type ListEntry = listEntry
 
 func (s *Server) SetClock(now func() time.Time) { s.now = now }

@@ -273,11 +273,11 @@ func (hidden) AppendJSON(dst []byte) []byte      { return dst }
 func (hidden) HiddenIn(store.FilterContext) bool { return true }
 
 // Nor does it go on for long where each post takes its time.
-func TestSiftTime(t *testing.T) {
+func TestFilteredPageTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := func(p store.Page) ([]store.StatusID, error) { return make([]store.StatusID, p.Limit), nil }
-		show := func(ids []store.StatusID) (entity.List[server.Entry], error) {
-			list := make(entity.List[server.Entry], 0, len(ids))
+		show := func(ids []store.StatusID) (entity.List[server.ListEntry], error) {
+			list := make(entity.List[server.ListEntry], 0, len(ids))
 			for _, id := range ids {
 				time.Sleep(10 * time.Millisecond)
 				list = append(list, hidden{id})
@@ -285,7 +285,7 @@ func TestSiftTime(t *testing.T) {
 			return list, nil
 		}
 		began := time.Now()
-		scanned, shown, err := server.Sift(store.Page{Limit: 20}, read, show)
+		scanned, shown, err := server.FilteredPage(store.Page{Limit: 20}, read, show)
 		if d := time.Since(began); err != nil || len(shown) != 0 || d < time.Second || d > 5*time.Second {
 			t.Errorf("after %v, %d of %d are shown, %v", d, len(shown), len(scanned), err)
 		}

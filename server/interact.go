@@ -44,15 +44,17 @@ func (h *interactions) routes() rest.Routes {
 const interactPath = "/ostatus_subscribe"
 
 // interactionPath returns the URL of the page for a handle or URL.
-func interactionPath(what string) string { return interactPath + "?acct=" + url.QueryEscape(what) }
+func interactionPath(address string) string {
+	return interactPath + "?acct=" + url.QueryEscape(address)
+}
 
 // authorizeInteraction redirects from the older path of the page.
 func (h *interactions) authorizeInteraction(r *rest.Request) (any, error) {
-	what, err := bindInteraction(r)
+	address, err := bindInteraction(r)
 	if err != nil {
 		return nil, err
 	}
-	return rest.Redirect(interactionPath(what)), nil
+	return rest.Redirect(interactionPath(address)), nil
 }
 
 // bindInteraction returns the handle or URL that the page is for.
@@ -64,21 +66,21 @@ func bindInteraction(r *rest.Request) (string, error) {
 	if err := r.Bind(&p); err != nil {
 		return "", err
 	}
-	what := strings.TrimSpace(p.URI)
+	address := strings.TrimSpace(p.URI)
 	if p.Acct != "" {
-		what = strings.TrimSpace(p.Acct)
+		address = strings.TrimSpace(p.Acct)
 	}
-	what = strings.TrimPrefix(what, "acct:")
-	if what == "" || len(what) > maxAddressBytes {
+	address = strings.TrimPrefix(address, "acct:")
+	if address == "" || len(address) > maxAddressBytes {
 		return "", errs.BadRequest("The address names no account or post.")
 	}
-	return what, nil
+	return address, nil
 }
 
 // showInteraction shows an account or a status and what a user can do with it. Others have to sign in first, because the page can
 // cause requests to other servers.
 func (h *interactions) showInteraction(r *rest.Request) (any, error) {
-	what, err := bindInteraction(r)
+	address, err := bindInteraction(r)
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +89,15 @@ func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil {
-		return h.signInPage(http.StatusOK, what, "", "")
+		return h.signInPage(http.StatusOK, address, "", "")
 	}
-	return h.renderInteraction(r, sess, what, http.StatusOK, "", "")
+	return h.renderInteraction(r, sess, address, http.StatusOK, "", "")
 }
 
 // signInPage asks the user to sign in before the page is shown.
-func (h *interactions) signInPage(status int, what, name, fault string) (any, error) {
+func (h *interactions) signInPage(status int, address, name, message string) (any, error) {
 	return h.pages.Page(status, web.Login{
-		App: web.App{Name: h.settings.Instance.Name}, Action: interactPath, Hidden: []web.Field{{Name: "acct", Value: what}}, Name: name, Fault: fault,
+		App: web.App{Name: h.settings.Instance.Name}, Action: interactPath, HiddenFields: []web.Field{{Name: "acct", Value: address}}, Name: name, Error: message,
 	})
 }
 
@@ -108,9 +110,9 @@ type interactionSubject struct {
 var errNoSubject = errs.NotFound("No account or post was found that you can see.")
 
 // findSubject finds the account or status, if necessary on its own server.
-func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, what string) (*interactionSubject, error) {
+func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, address string) (*interactionSubject, error) {
 	r.Viewer = viewer
-	named, err := h.resolveSubject(r, what)
+	named, err := h.resolveSubject(r, address)
 	if errs.IsNotFound(err) {
 		return nil, errNoSubject
 	}
@@ -138,15 +140,15 @@ func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, what 
 	return f, err
 }
 
-func (h *interactions) resolveSubject(r *rest.Request, what string) (Resolved, error) {
-	isAddress := strings.HasPrefix(what, "https://") || strings.HasPrefix(what, "http://")
-	if isAddress {
-		named, err := h.lookup.lookUpAddress(r, what)
-		if err != nil || named != (Resolved{}) || strings.HasPrefix(what, h.baseURL+"/") {
+func (h *interactions) resolveSubject(r *rest.Request, address string) (Resolved, error) {
+	isURL := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+	if isURL {
+		named, err := h.lookup.lookUpAddress(r, address)
+		if err != nil || named != (Resolved{}) || strings.HasPrefix(address, h.baseURL+"/") {
 			return named, err
 		}
 	} else {
-		a, err := h.lookup.accountByHandle(r, what)
+		a, err := h.lookup.accountByHandle(r, address)
 		if err == nil {
 			return Resolved{Account: a.ID}, nil
 		}
@@ -157,19 +159,19 @@ func (h *interactions) resolveSubject(r *rest.Request, what string) (Resolved, e
 	if h.resolve == nil {
 		return Resolved{}, errNoSubject
 	}
-	return h.resolve(r.Context(), r.Viewer, what)
+	return h.resolve(r.Context(), r.Viewer, address)
 }
 
 // renderInteraction shows the page to a signed-in user.
-func (h *interactions) renderInteraction(r *rest.Request, sess *oauth.Session, what string, status int, done, fault string) (any, error) {
-	f, err := h.findSubject(r, sess.Account, what)
+func (h *interactions) renderInteraction(r *rest.Request, sess *oauth.Session, address string, status int, result, message string) (any, error) {
+	f, err := h.findSubject(r, sess.Account, address)
 	if err != nil {
 		return nil, err
 	}
 	p := web.Interact{
-		Acct: sess.Account.Nickname, Done: done, Fault: fault,
-		Hidden: []web.Field{
-			{Name: "acct", Value: what}, {Name: oauth.FormParam, Value: h.oauth.FormToken(sess)}, {Name: idempotencyParam, Value: keys.NewToken()},
+		Acct: sess.Account.Nickname, Result: result, Error: message,
+		HiddenFields: []web.Field{
+			{Name: "acct", Value: address}, {Name: oauth.FormParam, Value: h.oauth.FormToken(sess)}, {Name: idempotencyParam, Value: keys.NewToken()},
 		},
 	}
 	if f.account != nil {
@@ -203,9 +205,9 @@ func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, v
 		handle += "@" + h.settings.Host()
 	}
 	p.Title = handle
-	p.Account = &web.AccountSummary{Name: a.DisplayName, Handle: handle, Profile: a.URL, Avatar: h.entities.Avatar(a), Note: text.HTMLToText(a.Note)}
+	p.Account = &web.AccountSummary{Name: a.DisplayName, Handle: handle, ProfileURL: a.URL, AvatarURL: h.entities.Avatar(a), Note: text.HTMLToText(a.Note)}
 	if a.URL == "" {
-		p.Account.Profile = a.URI
+		p.Account.ProfileURL = a.URI
 	}
 	if a.ID == viewer.ID {
 		return nil
@@ -221,8 +223,8 @@ func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, v
 	default:
 		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Unfollow"}}
 	}
-	if p.Done == "" && follow != nil {
-		p.Done = followState(follow)
+	if p.Result == "" && follow != nil {
+		p.Result = followState(follow)
 	}
 	return nil
 }
@@ -245,13 +247,10 @@ func (h *interactions) addStatusActions(r *rest.Request, p *web.Interact, st *st
 		return err
 	}
 	p.Title = "A post by @" + author.Acct()
-	p.Post = &web.Post{
-		Name: author.DisplayName, Handle: "@" + author.Acct(), Profile: author.URL, Avatar: h.entities.Avatar(author), URL: st.URL,
-		At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
-		Subject: st.SpoilerText, Content: sanitized(st.Content), Hidden: st.Sensitive,
-	}
+	post := webPost(h.entities, st, author)
+	p.Post = &post
 	for _, m := range media {
-		p.Post.Media = append(p.Post.Media, webAttachment(h.entities, m))
+		post.Media = append(post.Media, webAttachment(h.entities, m))
 	}
 	p.Reply = true
 	p.Actions = []web.Action{
@@ -266,7 +265,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
 	}
-	what, err := bindInteraction(r)
+	address, err := bindInteraction(r)
 	if err != nil {
 		return nil, err
 	}
@@ -283,8 +282,8 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.In.Name != "" || p.In.Password != "" {
-		return h.oauth.SignInPage(r, interactionPath(what), p.In.Name, p.In.Password, func(status int, message string) (any, error) {
-			return h.signInPage(status, what, p.In.Name, message)
+		return h.oauth.SignInPage(r, interactionPath(address), p.In.Name, p.In.Password, func(status int, message string) (any, error) {
+			return h.signInPage(status, address, p.In.Name, message)
 		})
 	}
 	sess, err := h.oauth.Session(r)
@@ -292,7 +291,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil {
-		return h.signInPage(http.StatusOK, what, "", "You are no longer signed in. Your browser has to accept cookies.")
+		return h.signInPage(http.StatusOK, address, "", "You are no longer signed in. Your browser has to accept cookies.")
 	}
 	if err := h.oauth.CheckForm(r, sess); err != nil {
 		return nil, err
@@ -301,21 +300,21 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 		if err := h.oauth.EndSession(r, sess); err != nil {
 			return nil, err
 		}
-		return h.signInPage(http.StatusOK, what, "", "")
+		return h.signInPage(http.StatusOK, address, "", "")
 	}
-	f, err := h.findSubject(r, sess.Account, what)
+	f, err := h.findSubject(r, sess.Account, address)
 	if err != nil {
 		return nil, err
 	}
-	done, err := h.performAction(r.Context(), sess.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
+	result, err := h.performAction(r.Context(), sess.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
 	var refusal *errs.Error
 	if errors.As(err, &refusal) && refusal.Status < 500 {
-		return h.renderInteraction(r, sess, what, refusal.Status, "", refusal.Message)
+		return h.renderInteraction(r, sess, address, refusal.Status, "", refusal.Message)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return h.renderInteraction(r, sess, what, http.StatusOK, done, "")
+	return h.renderInteraction(r, sess, address, http.StatusOK, result, "")
 }
 
 // performAction performs an action and returns the message for the user.
@@ -334,23 +333,23 @@ func (h *interactions) performAction(ctx context.Context, viewer *store.Account,
 		return "", errs.BadRequest("Unknown action.")
 	}
 	var err error
-	done := ""
+	result := ""
 	switch decision {
 	case favouriteDecision:
 		_, err = h.social.Favourite(ctx, viewer, f.status.ID)
-		done = "You have favourited this post."
+		result = "You have favourited this post."
 	case reblogDecision:
 		_, err = h.social.Reblog(ctx, viewer, f.status.ID, nil)
-		done = "You have boosted this post."
+		result = "You have boosted this post."
 	case bookmarkDecision:
 		_, err = h.social.Bookmark(ctx, viewer, f.status.ID)
-		done = "You have bookmarked this post."
+		result = "You have bookmarked this post."
 	case replyDecision:
 		answer.InReplyTo = f.status.ID
 		_, err = h.social.Publish(ctx, viewer, answer)
-		done = "Your reply is posted."
+		result = "Your reply is posted."
 	default:
 		err = errs.BadRequest("Unknown action.")
 	}
-	return done, err
+	return result, err
 }

@@ -30,6 +30,6 @@ func (h *homePage) homePage(*rest.Request) (any, error) {
 	}
 	return h.pages.Page(http.StatusOK, web.Home{
 		Name: i.Name, Description: description, Host: h.settings.Host(),
-		Open: i.RegistrationsOpen, Approval: i.AccountApprovalRequired, Contact: i.Email,
+		RegistrationsOpen: i.RegistrationsOpen, ApprovalRequired: i.AccountApprovalRequired, Contact: i.Email,
 	})
 }

@@ -63,17 +63,17 @@ func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	p := web.Profile{
-		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + h.settings.Host(), Avatar: h.entities.Avatar(a),
+		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + h.settings.Host(), AvatarURL: h.entities.Avatar(a),
 		Note: sanitized(a.Note), Posts: posts,
 	}
 	if h.settings.Federation.Enabled {
-		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "nickname", Value: a.Nickname}}}
+		p.Remote = &web.Remote{HiddenFields: []web.Field{{Name: "nickname", Value: a.Nickname}}}
 	}
 	for _, f := range a.Fields.V {
 		p.Fields = append(p.Fields, web.ProfileField{Name: f.Name, Value: sanitized(f.Value)})
 	}
 	if len(ids) == page.Limit {
-		p.Older = a.URL + "?max_id=" + url.QueryEscape(ids[len(ids)-1].String())
+		p.OlderURL = a.URL + "?max_id=" + url.QueryEscape(ids[len(ids)-1].String())
 	}
 	return h.pages.Page(200, p)
 }
@@ -91,11 +91,11 @@ func (h *publicPages) threadPage(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	above, below, err := h.db.Thread(r.Context(), 0, st, anonymousThreadLimits)
+	ancestors, descendants, err := h.db.Thread(r.Context(), 0, st, anonymousThreadLimits)
 	if err != nil {
 		return nil, err
 	}
-	all := append(append(append([]store.StatusID{}, above...), st.ID), below...)
+	all := append(append(append([]store.StatusID{}, ancestors...), st.ID), descendants...)
 	posts, err := h.webPosts(r, all)
 	if err != nil {
 		return nil, err
@@ -103,12 +103,12 @@ func (h *publicPages) threadPage(r *rest.Request) (any, error) {
 	if len(posts) != len(all) {
 		return nil, errNoPage // deleted meanwhile
 	}
-	n := len(above)
+	n := len(ancestors)
 	p := web.Thread{
-		Above: posts[:n], Post: posts[n], Below: posts[n+1:], OEmbed: h.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
+		Ancestors: posts[:n], Post: posts[n], Descendants: posts[n+1:], OEmbedURL: h.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
 	}
 	if h.settings.Federation.Enabled && st.Visibility.Federated() {
-		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "status_id", Value: st.ID.String()}}}
+		p.Remote = &web.Remote{HiddenFields: []web.Field{{Name: "status_id", Value: st.ID.String()}}}
 	}
 	return h.pages.Page(200, p)
 }
@@ -133,9 +133,9 @@ func (h *publicPages) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Pos
 	if err != nil {
 		return nil, err
 	}
-	who := make(map[store.AccountID]*store.Account, len(accounts))
+	authorOf := make(map[store.AccountID]*store.Account, len(accounts))
 	for _, a := range accounts {
-		who[a.ID] = a
+		authorOf[a.ID] = a
 	}
 	attached := make(map[store.StatusID][]web.Attachment)
 	for _, m := range media {
@@ -144,23 +144,29 @@ func (h *publicPages) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Pos
 	posts := make([]web.Post, 0, len(ids))
 	for _, id := range ids {
 		st := byID[id]
-		if st == nil || who[st.AccountID] == nil {
+		if st == nil || authorOf[st.AccountID] == nil {
 			continue
 		}
-		a := who[st.AccountID]
-		posts = append(posts, web.Post{
-			Name: a.DisplayName, Handle: "@" + a.Acct(), Profile: a.URL, Avatar: h.entities.Avatar(a), URL: st.URL,
-			At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
-			Subject: st.SpoilerText, Content: sanitized(st.Content), Media: attached[id], Hidden: st.Sensitive,
-		})
+		post := webPost(h.entities, st, authorOf[st.AccountID])
+		post.Media = attached[id]
+		posts = append(posts, post)
 	}
 	return posts, nil
+}
+
+// webPost prepares a status without its media for a page.
+func webPost(b *entity.Builder, st *store.Status, author *store.Account) web.Post {
+	return web.Post{
+		Name: author.DisplayName, Handle: "@" + author.Acct(), ProfileURL: author.URL, AvatarURL: b.Avatar(author), URL: st.URL,
+		CreatedAt: st.CreatedAt.String(), Date: st.CreatedAt.Time().Format("2 January 2006"),
+		SpoilerText: st.SpoilerText, Content: sanitized(st.Content), Sensitive: st.Sensitive,
+	}
 }
 
 // webAttachment prepares a media attachment for a page.
 func webAttachment(b *entity.Builder, m *store.Media) web.Attachment {
 	file, preview := b.MediaFile(m)
-	return web.Attachment{Type: m.Type, URL: file, Preview: preview, Text: m.Description}
+	return web.Attachment{Type: m.Type, URL: file, PreviewURL: preview, Description: m.Description}
 }
 
 // sanitized cleans HTML once more, because on a page it would run with the origin of this server.

@@ -48,15 +48,15 @@ func (h *remoteInteractions) remoteInteraction(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	page, fault := h.remoteInteractionURL(r, p.Profile, p.ID)
-	if fault != "" {
-		return map[string]string{"error": fault}, nil
+	page, failure := h.remoteInteractionURL(r, p.Profile, p.ID)
+	if failure != "" {
+		return map[string]string{"error": failure}, nil
 	}
 	return map[string]string{"url": page}, nil
 }
 
 // remoteInteractionURL fetches the URL of that page, or returns the error text for the client.
-func (h *remoteInteractions) remoteInteractionURL(r *rest.Request, profile, uri string) (page, fault string) {
+func (h *remoteInteractions) remoteInteractionURL(r *rest.Request, profile, uri string) (page, failure string) {
 	if !h.lookup.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
 		return "", userNotFound
 	}
@@ -115,7 +115,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 			return form, "", "", err
 		}
 		form.Subject = "Reply to, boost or favourite a post"
-		form.Hidden = []web.Field{{Name: "status_id", Value: st.ID.String()}}
+		form.HiddenFields = []web.Field{{Name: "status_id", Value: st.ID.String()}}
 		return form, st.URI, p.Profile, nil
 	}
 	a, err := h.db.AccountByName(r.Context(), strings.TrimPrefix(p.Nickname, "@"), "")
@@ -126,7 +126,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 		return form, "", "", err
 	}
 	form.Subject = "Follow @" + a.Nickname + "@" + h.settings.Host()
-	form.Hidden = []web.Field{{Name: "nickname", Value: a.Nickname}}
+	form.HiddenFields = []web.Field{{Name: "nickname", Value: a.Nickname}}
 	return form, a.URI, p.Profile, nil
 }
 
@@ -148,14 +148,14 @@ func (h *remoteInteractions) submitRemote(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, fault := h.remoteInteractionURL(r, profile, uri)
-	switch fault {
+	page, failure := h.remoteInteractionURL(r, profile, uri)
+	switch failure {
 	case "":
 		return rest.Redirect(page), nil
 	case userNotFound:
-		form.Fault = "Could not find user, or their server has no page for this."
+		form.Error = "Could not find user, or their server has no page for this."
 	default:
-		form.Fault = "Something went wrong. Your server does not answer."
+		form.Error = "Something went wrong. Your server does not answer."
 	}
 	return h.pages.Page(http.StatusOK, form)
 }

@@ -78,22 +78,22 @@ func (h *setupPage) setup(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	again := web.Setup{Action: setupPath(h.keys), Nickname: p.Nickname, Email: p.Email, Faults: make(map[string][]string)}
+	page := web.Setup{Action: setupPath(h.keys), Nickname: p.Nickname, Email: p.Email, Errors: make(map[string][]string)}
 	if p.Password != p.Again {
-		again.Faults["password_confirmation"] = []string{"is not the same as the first"}
-		return h.pages.Page(http.StatusUnprocessableEntity, again)
+		page.Errors["password_confirmation"] = []string{"is not the same as the first"}
+		return h.pages.Page(http.StatusUnprocessableEntity, page)
 	}
 	account, user, err := h.social.SignUp(r.Context(), social.Registration{
 		Nickname: p.Nickname, Email: p.Email, Password: p.Password,
 		Admin: true, Confirmed: true, Approved: true, FirstAdmin: true,
 	})
-	var faults social.FieldErrors
+	var fields social.FieldErrors
 	switch {
-	case errors.As(err, &faults):
-		for _, f := range faults {
-			again.Faults[f.Field] = append(again.Faults[f.Field], f.Message)
+	case errors.As(err, &fields):
+		for _, f := range fields {
+			page.Errors[f.Field] = append(page.Errors[f.Field], f.Message)
 		}
-		return h.pages.Page(http.StatusUnprocessableEntity, again)
+		return h.pages.Page(http.StatusUnprocessableEntity, page)
 	case errors.Is(err, social.ErrHasAdmin):
 		return nil, errSetupDone
 	case err != nil:

@@ -206,7 +206,7 @@ func (s *Service) authorize(r *rest.Request) (any, error) {
 	decision := r.Query(decisionParam)
 	if decision == deny {
 		if z.redirect == outOfBand {
-			return s.pages.Page(http.StatusOK, web.Message{Title: "Access denied", Text: []string{"The app cannot use your account. You can close this page."}})
+			return s.pages.Page(http.StatusOK, web.Message{Title: "Access denied", Paragraphs: []string{"The app cannot use your account. You can close this page."}})
 		}
 		return z.refuse("access_denied", "The account may not be used")
 	}
@@ -279,8 +279,8 @@ func (s *Service) completeSignIn(r *rest.Request, z *authorization, user *store.
 	return s.issueCode(r.Context(), z, account, user)
 }
 
-func (s *Service) loginPage(z *authorization, status int, name, fault string) (any, error) {
-	return s.pages.Page(status, web.Login{App: z.appInfo(), Hidden: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Fault: fault})
+func (s *Service) loginPage(z *authorization, status int, name, message string) (any, error) {
+	return s.pages.Page(status, web.Login{App: z.appInfo(), HiddenFields: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Error: message})
 }
 
 func (s *Service) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
@@ -290,7 +290,7 @@ func (s *Service) consentPage(z *authorization, account *store.Account, user *st
 	}
 	return s.pages.Page(http.StatusOK, web.Consent{
 		App: z.appInfo(), Acct: account.Acct(), Scopes: web.DescribeScopes(scopes), Target: z.targetName(),
-		Hidden: z.formFields(web.Field{Name: FormParam, Value: s.formToken(session)}),
+		HiddenFields: z.formFields(web.Field{Name: FormParam, Value: s.formToken(session)}),
 	})
 }
 

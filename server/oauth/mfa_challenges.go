@@ -124,12 +124,12 @@ func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User,
 }
 
 // challengePage asks for the second factor. z is nil for a page of this server.
-func (s *Service) challengePage(status int, z *authorization, token, fault string) (any, error) {
-	who := web.App{Name: s.settings.Instance.Name}
+func (s *Service) challengePage(status int, z *authorization, token, message string) (any, error) {
+	app := web.App{Name: s.settings.Instance.Name}
 	if z != nil {
-		who = z.appInfo()
+		app = z.appInfo()
 	}
-	return s.pages.Page(status, web.Challenge{App: who, Token: token, Fault: fault})
+	return s.pages.Page(status, web.Challenge{App: app, Token: token, Error: message})
 }
 
 // verifyChallenge takes the second factor from the page, and completes the authorization of an app or the sign-in to a page.
@@ -152,7 +152,7 @@ func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if c == nil {
-		return s.pages.Page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Text: []string{"Start again from the app."}})
+		return s.pages.Page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Paragraphs: []string{"Start again from the app."}})
 	}
 	z, err := s.pendingAuthorization(r, c)
 	if err != nil {

@@ -61,17 +61,17 @@ func (s *Service) showPasswordReset(r *rest.Request) (any, error) {
 	return s.passwordPage(r, r.Param("token"), "")
 }
 
-func (s *Service) passwordPage(r *rest.Request, token, fault string) (any, error) {
+func (s *Service) passwordPage(r *rest.Request, token, message string) (any, error) {
 	account, err := s.social.PasswordResetAccount(r.Context(), token)
 	if errors.Is(err, social.ErrResetToken) {
-		return s.pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Text: []string{
+		return s.pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Paragraphs: []string{
 			"This link was used already, is too old, or was replaced by a newer one.", "Ask for another if you still need it."}})
 	}
 	if err != nil {
 		return nil, err
 	}
 	action := "/api/v1/" + s.settings.API.Name + "/password_reset"
-	return s.pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Fault: fault})
+	return s.pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Error: message})
 }
 
 // resetPassword sets the password from the page.
@@ -94,12 +94,12 @@ func (s *Service) resetPassword(r *rest.Request) (any, error) {
 	}
 	err := s.social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
 	if errors.Is(err, social.ErrResetToken) {
-		return s.pages.Page(http.StatusOK, web.Message{Title: "Password reset failed", Text: []string{
+		return s.pages.Page(http.StatusOK, web.Message{Title: "Password reset failed", Paragraphs: []string{
 			"The link was used already, is too old, or was replaced by a newer one."}})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.pages.Page(http.StatusOK, web.Message{Title: "Password changed!", Text: []string{
+	return s.pages.Page(http.StatusOK, web.Message{Title: "Password changed!", Paragraphs: []string{
 		"All apps and browsers are signed out. Sign in again with the new password."}})
 }

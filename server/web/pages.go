@@ -27,12 +27,12 @@ func (p *Pages) Page(status int, page Page) (http.Handler, error) {
 
 // Error returns the page of an error.
 func (p *Pages) Error(e *errs.Error) http.Handler {
-	m := Message{Title: "Error", Text: []string{e.Message}}
+	m := Message{Title: "Error", Paragraphs: []string{e.Message}}
 	switch e.Status {
 	case http.StatusNotFound:
-		m = Message{Title: "Not found", Text: []string{e.Message}}
+		m = Message{Title: "Not found", Paragraphs: []string{e.Message}}
 	case http.StatusTooManyRequests:
-		m = Message{Title: "Too many attempts", Text: []string{"Please wait a few minutes before you try again."}}
+		m = Message{Title: "Too many attempts", Paragraphs: []string{"Please wait a few minutes before you try again."}}
 	}
 	html, err := p.render(m)
 	if err != nil { // the layout is broken

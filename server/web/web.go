@@ -36,37 +36,37 @@ type Field struct{ Name, Value string }
 
 // Home is the page at /.
 type Home struct {
-	Name        string
-	Description string // plain text
-	Host        string // what users enter in their apps
-	Open        bool   // registration is open
-	Approval    bool   // a moderator approves new accounts
-	Contact     string // e-mail address; "": none
+	Name              string
+	Description       string // plain text
+	Host              string // what users enter in their apps
+	RegistrationsOpen bool
+	ApprovalRequired  bool   // a moderator approves new accounts
+	Contact           string // e-mail address; "": none
 }
 
 // Login asks for a name and a password.
 type Login struct {
-	App    App    // that requests the sign-in
-	Action string // of the form; "": the authorization endpoint
-	Hidden []Field
-	Name   string // as entered before
-	Fault  string
+	App          App    // that requests the sign-in
+	Action       string // of the form; "": the authorization endpoint
+	HiddenFields []Field
+	Name         string // as entered before
+	Error        string
 }
 
 // Challenge asks for a second factor.
 type Challenge struct {
 	App   App
 	Token string
-	Fault string
+	Error string
 }
 
 // Consent asks whether an app may use the account.
 type Consent struct {
-	App    App
-	Acct   string
-	Scopes []string // in plain words
-	Target string   // the redirect; "": a page with a code
-	Hidden []Field
+	App          App
+	Acct         string
+	Scopes       []string // in plain words
+	Target       string   // the redirect; "": a page with a code
+	HiddenFields []Field
 }
 
 // Code shows an authorization code to be copied into an app.
@@ -77,15 +77,15 @@ type Code struct {
 
 // Message shows a title and paragraphs.
 type Message struct {
-	Title string
-	Text  []string
+	Title      string
+	Paragraphs []string
 }
 
 // Setup asks for the account of the first admin.
 type Setup struct {
 	Action          string
 	Nickname, Email string              // as entered before
-	Faults          map[string][]string // by field
+	Errors          map[string][]string // by field
 }
 
 // Welcome explains the next steps after Setup.
@@ -96,7 +96,7 @@ type Password struct {
 	Action   string
 	Token    string
 	Nickname string
-	Fault    string
+	Error    string
 }
 
 func (Home) template() string      { return "home" }

@@ -17,35 +17,35 @@ func pages() map[string]Page {
 	app := App{Name: "App " + evil, Website: "https://example.org/?a=" + evil}
 	hidden := []Field{{"state", evil}, {"client_id", "x"}}
 	post := Post{
-		Name: evil, Handle: "@alice@example.org", Profile: "https://example.org/@alice", Avatar: "/images/avi.png", URL: "https://example.org/@alice/1",
-		At: "2026-01-02T03:04:05.000Z", Day: "2 January 2026", Subject: evil, Content: "<p>hello</p>", Hidden: true,
+		Name: evil, Handle: "@alice@example.org", ProfileURL: "https://example.org/@alice", AvatarURL: "/images/avi.png", URL: "https://example.org/@alice/1",
+		CreatedAt: "2026-01-02T03:04:05.000Z", Date: "2 January 2026", SpoilerText: evil, Content: "<p>hello</p>", Sensitive: true,
 		Media: []Attachment{{"image", "/media/a.png", "/media/b.png", evil}, {"video", "/media/a.mp4", "", "x"}, {"audio", "/media/a.mp3", "", ""}, {"unknown", "/media/a.bin", "", ""}},
 	}
 	return map[string]Page{
-		"home":            Home{Name: evil, Description: evil, Host: "example.org", Open: true, Approval: true, Contact: "a@example.org"},
-		"profile":         Profile{Name: evil, Handle: "@alice@example.org", Avatar: "/images/avi.png", Note: "<p>me</p>", Fields: []ProfileField{{evil, "x"}}, Posts: []Post{post}, Older: "/@alice?max_id=1", Remote: &Remote{Hidden: hidden}},
-		"thread":          Thread{Above: []Post{post}, Post: post, Below: []Post{post, post}},
-		"login":           Login{App: app, Hidden: hidden},
-		"login again":     Login{App: app, Hidden: hidden, Name: evil, Fault: evil},
+		"home":            Home{Name: evil, Description: evil, Host: "example.org", RegistrationsOpen: true, ApprovalRequired: true, Contact: "a@example.org"},
+		"profile":         Profile{Name: evil, Handle: "@alice@example.org", AvatarURL: "/images/avi.png", Note: "<p>me</p>", Fields: []ProfileField{{evil, "x"}}, Posts: []Post{post}, OlderURL: "/@alice?max_id=1", Remote: &Remote{HiddenFields: hidden}},
+		"thread":          Thread{Ancestors: []Post{post}, Post: post, Descendants: []Post{post, post}},
+		"login":           Login{App: app, HiddenFields: hidden},
+		"login again":     Login{App: app, HiddenFields: hidden, Name: evil, Error: evil},
 		"challenge":       Challenge{App: app, Token: evil},
-		"challenge again": Challenge{App: app, Token: "t", Fault: evil},
-		"consent":         Consent{App: app, Acct: "alice", Scopes: []string{evil, "b"}, Target: "example.org", Hidden: hidden},
+		"challenge again": Challenge{App: app, Token: "t", Error: evil},
+		"consent":         Consent{App: app, Acct: "alice", Scopes: []string{evil, "b"}, Target: "example.org", HiddenFields: hidden},
 		"consent oob":     Consent{App: App{Name: "App"}, Acct: "alice", Scopes: []string{"a"}},
 		"code":            Code{App: app, Code: "abcdefghijklmnopqrstuvwxyz"},
-		"message":         Message{Title: evil, Text: []string{evil, "b"}},
+		"message":         Message{Title: evil, Paragraphs: []string{evil, "b"}},
 		"setup":           Setup{Action: "/setup/x"},
-		"setup again": Setup{Action: "/setup/x", Nickname: evil, Email: evil, Faults: map[string][]string{
+		"setup again": Setup{Action: "/setup/x", Nickname: evil, Email: evil, Errors: map[string][]string{
 			"nickname": {evil}, "email": {"x"}, "password": {"x"}, "password_confirmation": {"x"}}},
 		"welcome":  Welcome{Nickname: evil},
 		"password": Password{Action: "/x", Token: evil, Nickname: "alice"},
 		"interact": Interact{
-			Title: evil, Acct: "alice", Done: evil, Hidden: hidden,
-			Account: &AccountSummary{Name: evil, Handle: "@bob@example.org", Profile: "https://example.org/@bob", Avatar: "/images/avi.png", Note: evil},
+			Title: evil, Acct: "alice", Result: evil, HiddenFields: hidden,
+			Account: &AccountSummary{Name: evil, Handle: "@bob@example.org", ProfileURL: "https://example.org/@bob", AvatarURL: "/images/avi.png", Note: evil},
 			Actions: []Action{{"follow", "Follow"}},
 		},
-		"interact with a post": Interact{Title: "A post", Acct: "alice", Fault: evil, Hidden: hidden, Post: &post, Actions: []Action{{"favourite", "Favourite"}}, Reply: true},
-		"remote":               Remote{Subject: "Follow " + evil, Hidden: hidden, Handle: evil, Fault: evil},
-		"password again":       Password{Action: "/x", Token: "t", Nickname: "alice", Fault: evil},
+		"interact with a post": Interact{Title: "A post", Acct: "alice", Error: evil, HiddenFields: hidden, Post: &post, Actions: []Action{{"favourite", "Favourite"}}, Reply: true},
+		"remote":               Remote{Subject: "Follow " + evil, HiddenFields: hidden, Handle: evil, Error: evil},
+		"password again":       Password{Action: "/x", Token: "t", Nickname: "alice", Error: evil},
 	}
 }
 
