@@ -215,3 +215,28 @@ func TestIncomingChatMessageRefused(t *testing.T) {
 		t.Errorf("a valid message is not stored")
 	}
 }
+
+// TestIncomingChatMessageEmojis checks that a message is rendered with its own custom emoji, not with local ones of the same names.
+func TestIncomingChatMessageEmojis(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	picture := peer.URL + "/emoji/cat.png"
+	peer.PostAndSettle(srv, peer.ChatMessage(bob, alice.URI(), apptest.Doc{
+		"content": "hello :cat: and :dog:",
+		"tag":     []any{apptest.Doc{"type": "Emoji", "name": ":cat:", "icon": apptest.Doc{"type": "Image", "url": picture}}},
+	}))
+	chat := alice.Get("/api/v2/svc/chats").Want(200).List()[0]
+	messages := alice.Get("/api/v1/svc/chats/" + chat.ID() + "/messages").Want(200).List()
+	want := srv.Proxy.URL(picture)
+	if got := apptest.ListField(messages[0], "emojis", "shortcode"); strings.Join(got, " ") != "cat" {
+		t.Fatalf("the emoji are %q", got)
+	}
+	if got := apptest.ListField(messages[0], "emojis", "url"); got[0] != want {
+		t.Errorf("the picture is %s, want %s", got[0], want)
+	}
+	if got := chat.At("last_message.emojis").([]any); len(got) != 1 {
+		t.Errorf("the last message has the emoji %v", got)
+	}
+}

@@ -1,6 +1,8 @@
 package federation_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"svc/app/apptest"
@@ -264,4 +266,126 @@ func TestIncomingBlock(t *testing.T) {
 			alice.AccountAction(id, "follow").WantTrue(apptest.RelationshipFlags, "requested")
 		})
 	}
+}
+
+// TestFollowMovedAccount checks that a moved account gets no new followers, and that existing follows can be changed.
+func TestFollowMovedAccount(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, early, here, there := srv.SignUp("alice"), srv.SignUp("early"), srv.SignUp("here"), srv.SignUp("there")
+	early.AccountAction(here.ID, "follow")
+	old := peer.URL + "/users/old"
+	target := peer.AddActor("target", apptest.Doc{"alsoKnownAs": []any{old}})
+	srv.FetchActor(target)
+	peer.AddActor("old", apptest.Doc{"movedTo": target})
+	srv.ChangeAccount(here, func(a *store.Account) { id := there.AccountID(); a.MovedToID = &id })
+	for _, id := range []string{here.ID, srv.FetchActor(old)} {
+		alice.Post("/api/v1/accounts/"+id+"/follow").WantError(403, "This action is not allowed")
+		alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
+	}
+	apptest.Settle(srv)
+	if got := peer.Delivered(); len(got) > 0 {
+		t.Errorf("it received %v", got)
+	}
+	// The new account need not be known.
+	gone := srv.FetchActor(peer.AddActor("gone", apptest.Doc{"movedTo": "https://elsewhere.example/users/gone"}))
+	alice.Post("/api/v1/accounts/"+gone+"/follow").WantError(403, "This action is not allowed")
+	early.AccountAction(here.ID, "follow", "reblogs", "false").WantTrue(apptest.RelationshipFlags, "following")
+	alice.AccountAction(srv.FetchActor(target), "follow")
+}
+
+// TestFollowSentAgain checks that a Follow unanswered for a day is sent again with the same id when the user follows again.
+func TestFollowSentAgain(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	id := srv.FetchActor(peer.AddActor("bob"))
+	alice.AccountAction(id, "follow")
+	apptest.Settle(srv)
+	first := peer.OneDelivered("Follow")
+	alice.AccountAction(id, "follow")
+	apptest.Settle(srv)
+	peer.OneDelivered("Follow")
+	srv.Exec(`UPDATE follows SET id = id - (25 * 3600 * 1000 << 10)`)
+	alice.AccountAction(id, "follow").WantTrue(apptest.RelationshipFlags, "requested")
+	apptest.Settle(srv)
+	again := apptest.LastDelivered(t, peer, "Follow")
+	if len(peer.Delivered("Follow")) != 2 || again["object"] != first["object"] {
+		t.Fatalf("its Follow is %v", peer.Delivered())
+	}
+	peer.PostAndSettle(srv, peer.Activity("Accept", first["object"].(string), again["id"]))
+	alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following")
+	alice.AccountAction(id, "follow")
+	apptest.Settle(srv)
+	if got := peer.Delivered("Follow"); len(got) != 2 {
+		t.Errorf("a second Follow is %v", got)
+	}
+}
+
+// TestFollowDisappearedAccount checks that an account that its inbox reports as gone is deleted if it is still gone the next day.
+func TestFollowDisappearedAccount(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob", apptest.Doc{"endpoints": nil})
+	id := srv.FetchActor(bob)
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+	peer.Remove(bob, http.StatusNotFound)
+	peer.RefuseDeliveries(http.StatusNotFound)
+	alice.AccountAction(id, "follow")
+	apptest.Settle(srv)
+	alice.Get("/api/v1/accounts/" + id).Want(200)
+	srv.Exec(`UPDATE jobs SET run_at = 1 WHERE unique_key LIKE 'refresh:%'`)
+	apptest.Settle(srv)
+	alice.Get("/api/v1/accounts/" + id).Want(200) // it is the same day
+	srv.Exec(`UPDATE actors SET attempted_at = attempted_at - 26 * 3600 * 1000`)
+	srv.Exec(`UPDATE jobs SET run_at = 1 WHERE unique_key LIKE 'refresh:%'`)
+	apptest.Settle(srv)
+	alice.Get("/api/v1/accounts/" + id).Want(404)
+	me := alice.Get("/api/v1/accounts/" + alice.ID).Want(200).Object()
+	if me.Int("followers_count") != 0 || me.Int("following_count") != 0 || srv.Count(`SELECT count(*) FROM follows`) != 0 {
+		t.Errorf("alice is left with %v followers, and follows %v", me.Int("followers_count"), me.Int("following_count"))
+	}
+}
+
+// TestDomainBlockOfRemoteHost checks that a domain block ends the follows in both directions and hides later activities.
+func TestDomainBlockOfRemoteHost(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	other := apptest.StartFake(t)
+	bob, carol := peer.AddActor("bob"), other.AddActor("carol")
+	for _, p := range []*apptest.FakeServer{peer, other} {
+		name := map[*apptest.FakeServer]string{peer: bob, other: carol}[p]
+		p.PostAndSettle(srv, p.Activity("Follow", name, alice.URI()))
+		alice.AccountAction(srv.KnownID(name), "follow")
+		apptest.Settle(srv)
+		p.PostAndSettle(srv, p.Activity("Accept", name, p.OneDelivered("Follow")["id"]))
+		alice.Relationship(srv.KnownID(name)).WantTrue(apptest.RelationshipFlags, "following", "followed_by")
+		p.ClearDelivered()
+	}
+	alice.Post("/api/v1/domain_blocks", "domain", strings.ToUpper(peer.Host)).Want(200)
+	apptest.Settle(srv)
+	alice.Relationship(srv.KnownID(bob)).WantTrue(apptest.RelationshipFlags, "domain_blocking")
+	alice.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "following", "followed_by")
+	apptest.WantField(t, peer.OneDelivered("Undo"), bob, "object", "object")
+	apptest.WantField(t, peer.OneDelivered("Reject"), bob, "object", "actor")
+	if got := other.Delivered(); len(got) > 0 {
+		t.Errorf("the other server received %v", got)
+	}
+	mention := apptest.Doc{"cc": []any{alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}}
+	peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "<p>hello?</p>", mention)))
+	st := alice.Publish("mine")
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, st.Str("uri")))
+	peer.PostAndSettle(srv, peer.Activity("Announce", bob, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}}))
+	message := peer.ChatMessage(bob, alice.URI())
+	peer.PostAndSettle(srv, message)
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+	apptest.WantList(t, "notifications of alice, by carol only", alice.NotificationTypes(), "follow")
+	if n := len(alice.Get("/api/v2/svc/chats").Want(200).List()); n > 0 {
+		t.Error("the message is stored")
+	}
+	alice.Relationship(srv.KnownID(bob)).WantTrue(apptest.RelationshipFlags, "domain_blocking")
+	if n := len(peer.Delivered("Reject")); n != 2 {
+		t.Errorf("%d rejects were sent, want 2", n)
+	}
+	alice.Do("DELETE", "/api/v1/domain_blocks?domain="+peer.Host, "", nil).Want(200)
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+	alice.Relationship(srv.KnownID(bob)).WantTrue(apptest.RelationshipFlags, "followed_by")
 }

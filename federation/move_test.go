@@ -225,3 +225,48 @@ func TestIncomingPins(t *testing.T) {
 		t.Errorf("pinned again: %q", got)
 	}
 }
+
+// TestMoveToRefreshedAccount checks a Move to an account that added the alias after it was last fetched, and that no local account
+// follows.
+func TestMoveToRefreshedAccount(t *testing.T) {
+	peers := apptest.StartPeers(t, 2)
+	here, there := peers[0], peers[1]
+	alice, second := here.SignUp("alice"), there.SignUp("second")
+	alice.FindRemote(second)
+	apptest.Settle(here, there)
+	target := "second@" + apptest.MustHost(t, there.URL)
+	move := func() *apptest.Object {
+		t.Helper()
+		return alice.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", target).Want(200).Object()
+	}
+	if o := move(); o.At("error") == nil {
+		t.Fatalf("a move to an account without the alias: %v", o.Fields)
+	}
+	second.SendJSON("PUT", "/api/v1/svc/aliases", map[string]any{"alias": "alice@" + apptest.MustHost(t, here.URL)}).Want(200)
+	apptest.Settle(here, there)
+	if o := move(); o.Fields["status"] != "success" {
+		t.Errorf("the move: %v", o.Fields)
+	}
+}
+
+// TestAliasesAreSent checks that aliases are in the actor document, and that changes are sent.
+func TestAliasesAreSent(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, old := peer.AddActor("bob"), peer.AddActor("old")
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+	for _, tt := range []struct {
+		method string
+		want   []any
+	}{{"PUT", []any{old}}, {"DELETE", []any{}}} {
+		peer.ClearDelivered()
+		alice.SendJSON(tt.method, "/api/v1/svc/aliases", map[string]any{"alias": "@old@" + peer.Host}).Want(200)
+		srv.Exec(`UPDATE jobs SET run_at = 1`)
+		apptest.Settle(srv)
+		sent := peer.OneDelivered("Update")["object"].(apptest.Doc)["alsoKnownAs"].([]any)
+		shown, _ := srv.GetDocument(alice.URI()).Want(200).Object().At("alsoKnownAs").([]any)
+		if !slices.Equal(sent, tt.want) || !slices.Equal(shown, tt.want) {
+			t.Errorf("after %s: sent %v, rendered %v, want %v", tt.method, sent, shown, tt.want)
+		}
+	}
+}
