@@ -51,11 +51,7 @@ func (h *accounts) showAccount(r *rest.Request) (any, error) {
 
 func withRelationships(r *rest.Request) bool { return rest.ParseBool(r.Query("with_relationships")) }
 
-func accountParam(r *rest.Request) store.AccountID {
-	var id store.AccountID
-	id.UnmarshalText([]byte(r.Param("id")))
-	return id
-}
+func accountParam(r *rest.Request) store.AccountID { return pathID[store.AccountID](r, "id") }
 
 // lookUpAccount returns the known account of a handle. Only signed-in users can have unknown handles resolved on other servers (client
 // API 3.4).

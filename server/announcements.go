@@ -39,7 +39,5 @@ func (h *announcements) announcements(r *rest.Request) (any, error) {
 
 // dismissAnnouncement marks an announcement as read.
 func (h *announcements) dismissAnnouncement(r *rest.Request) (any, error) {
-	var id store.AnnouncementID
-	id.UnmarshalText([]byte(r.Param("id")))
-	return nil, h.social.DismissAnnouncement(r.Context(), r.Viewer, id)
+	return nil, h.social.DismissAnnouncement(r.Context(), r.Viewer, pathID[store.AnnouncementID](r, "id"))
 }

@@ -65,16 +65,10 @@ func (h *chats) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	return h.entities.Chats(r.Context(), r.Viewer, rows)
 }
 
-func chatParam(r *rest.Request) store.ChatID {
-	var id store.ChatID
-	id.UnmarshalText([]byte(r.Param("id")))
-	return id
-}
+func chatParam(r *rest.Request) store.ChatID { return pathID[store.ChatID](r, "id") }
 
 func chatMessageParam(r *rest.Request) store.ChatMessageID {
-	var id store.ChatMessageID
-	id.UnmarshalText([]byte(r.Param("message_id")))
-	return id
+	return pathID[store.ChatMessageID](r, "message_id")
 }
 
 // showChat returns one chat.

@@ -57,9 +57,7 @@ func (h *conversations) conversationPage(r *rest.Request, page rest.Page, rows [
 }
 
 func conversationParam(r *rest.Request) store.DirectConversationID {
-	var id store.DirectConversationID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
-	return id
+	return pathID[store.DirectConversationID](r, "id")
 }
 
 // renderConversation renders the result of an operation on a conversation.

@@ -139,11 +139,7 @@ func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 	return rows[i], nil
 }
 
-func filterParam(r *rest.Request) store.FilterID {
-	var id store.FilterID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
-	return id
-}
+func filterParam(r *rest.Request) store.FilterID { return pathID[store.FilterID](r, "id") }
 
 // showFilter returns one filter.
 func (h *filters) showFilter(r *rest.Request) (any, error) {
@@ -211,9 +207,7 @@ func (h *filters) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.Fi
 }
 
 func keywordParam(r *rest.Request) store.FilterKeywordID {
-	var id store.FilterKeywordID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
-	return id
+	return pathID[store.FilterKeywordID](r, "id")
 }
 
 // showFilterKeyword returns one keyword.
@@ -273,9 +267,7 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 }
 
 func filterStatusParam(r *rest.Request) store.FilterStatusID {
-	var id store.FilterStatusID
-	id.UnmarshalText([]byte(r.Param("id"))) // 0 if it is no id
-	return id
+	return pathID[store.FilterStatusID](r, "id")
 }
 
 // showFilterStatus returns one status of a filter.

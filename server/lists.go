@@ -74,11 +74,7 @@ func (h *lists) ownList(r *rest.Request) (*store.List, error) {
 	return h.db.OwnList(r.Context(), r.Viewer.ID, listParam(r))
 }
 
-func listParam(r *rest.Request) store.ListID {
-	var id store.ListID
-	id.UnmarshalText([]byte(r.Param("id")))
-	return id
-}
+func listParam(r *rest.Request) store.ListID { return pathID[store.ListID](r, "id") }
 
 // showList returns one list.
 func (h *lists) showList(r *rest.Request) (any, error) {

@@ -25,7 +25,7 @@ type lookup struct {
 
 // Resolver fetches the account or status that a URL or a handle names from its server, and stores it. It returns zeros or
 // errs.NotFound if there is none. It takes a few seconds at most, because a client waits.
-type Resolver func(ctx context.Context, viewer *store.Account, what string) (Resolved, error)
+type Resolver func(ctx context.Context, viewer *store.Account, address string) (Resolved, error)
 
 // Resolved is the result of a Resolver. At most one id is not 0.
 type Resolved struct {
@@ -35,8 +35,8 @@ type Resolved struct {
 
 // resolveRemote returns the Resolver that fetches from other servers.
 func resolveRemote(fed *federation.Service) Resolver {
-	return func(ctx context.Context, _ *store.Account, what string) (Resolved, error) {
-		account, status, err := fed.Resolver.Resolve(ctx, what)
+	return func(ctx context.Context, _ *store.Account, address string) (Resolved, error) {
+		account, status, err := fed.Resolver.Resolve(ctx, address)
 		return Resolved{account, status}, err
 	}
 }

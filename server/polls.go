@@ -43,11 +43,7 @@ func (f *pollForm) draft() *social.PollDraft {
 	return d
 }
 
-func pollParam(r *rest.Request) store.PollID {
-	var id store.PollID
-	id.UnmarshalText([]byte(r.Param("id")))
-	return id
-}
+func pollParam(r *rest.Request) store.PollID { return pathID[store.PollID](r, "id") }
 
 // showPoll returns a poll if the viewer may see its status.
 func (h *polls) showPoll(r *rest.Request) (any, error) {

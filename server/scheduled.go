@@ -39,11 +39,7 @@ func (h *scheduled) ownScheduled(r *rest.Request) (*store.ScheduledStatus, error
 	return h.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 }
 
-func scheduledParam(r *rest.Request) store.ScheduledID {
-	var id store.ScheduledID
-	id.UnmarshalText([]byte(r.Param("id")))
-	return id
-}
+func scheduledParam(r *rest.Request) store.ScheduledID { return pathID[store.ScheduledID](r, "id") }
 
 // showScheduled returns one scheduled status.
 func (h *scheduled) showScheduled(r *rest.Request) (any, error) {

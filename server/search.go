@@ -119,8 +119,8 @@ func (q *searchQuery) isAddress() bool {
 // the first page.
 func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 	found := new(searchResults)
-	turned := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
-	if q.text == "" || r.Viewer == nil && turned {
+	laterPage := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
+	if q.text == "" || r.Viewer == nil && laterPage {
 		return found
 	}
 	if q.isAddress() {
@@ -200,7 +200,7 @@ func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.T
 
 // tagsInWords returns the hashtags among several words, and the one that joins them all.
 func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) {
-	var names, asked []string
+	var names, candidates []string
 	var joined strings.Builder
 	all := true
 	for _, w := range words {
@@ -209,12 +209,12 @@ func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 			all = false
 			continue
 		}
-		asked = append(asked, name)
+		candidates = append(candidates, name)
 		first, size := utf8.DecodeRuneInString(name)
 		joined.WriteRune(unicode.ToTitle(first))
 		joined.WriteString(name[size:])
 	}
-	used, err := h.db.UsedTags(r.Context(), viewerID(r), asked)
+	used, err := h.db.UsedTags(r.Context(), viewerID(r), candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 			known[text.TagName(w)] = true
 		}
 	}
-	for _, name := range asked {
+	for _, name := range candidates {
 		if known[name] {
 			names = append(names, name)
 			known[name] = false

@@ -166,8 +166,8 @@ func parseTime(text string) (time.Time, error) {
 
 // seconds returns a duration of at most a hundred years.
 func seconds(n int64) time.Duration {
-	const most = 100 * 365 * 24 * 60 * 60
-	return time.Duration(max(-1, min(n, most))) * time.Second
+	const maxSeconds = 100 * 365 * 24 * 60 * 60
+	return time.Duration(max(-1, min(n, maxSeconds))) * time.Second
 }
 
 // maxStatusIDs is how many ids a request may have (spec 4.6). More are ignored.
@@ -214,11 +214,7 @@ func (h *statuses) showStatus(r *rest.Request) (any, error) {
 	return h.entities.Status(r.Context(), r.Viewer, id)
 }
 
-func statusParam(r *rest.Request) store.StatusID {
-	var id store.StatusID
-	id.UnmarshalText([]byte(r.Param("id")))
-	return id
-}
+func statusParam(r *rest.Request) store.StatusID { return pathID[store.StatusID](r, "id") }
 
 // viewerID returns the viewer's id, 0 for anonymous requests.
 func viewerID(r *rest.Request) store.AccountID {

@@ -108,9 +108,7 @@ func (h *timelines) listTimeline(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var id store.ListID
-	id.UnmarshalText([]byte(r.Param("list_id")))
-	l, err := h.db.OwnList(r.Context(), r.Viewer.ID, id)
+	l, err := h.db.OwnList(r.Context(), r.Viewer.ID, pathID[store.ListID](r, "list_id"))
 	if err != nil {
 		return nil, err
 	}

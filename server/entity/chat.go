@@ -56,7 +56,7 @@ func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store
 			last = append(last, *c.LastID)
 		}
 	}
-	who, err := b.loadAccounts(ctx, unique(accounts))
+	accountOf, err := b.loadAccounts(ctx, unique(accounts))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store
 	}
 	list := make([]*Chat, 0, len(rows))
 	for _, c := range rows {
-		if account, ok := who[c.OtherID]; ok {
+		if account, ok := accountOf[c.OtherID]; ok {
 			list = append(list, &Chat{
 				ID: c.ID, Account: account, Unread: c.Unread, LastMessage: messageOf[c.ID], UpdatedAt: c.UpdatedAt,
 			})

@@ -52,34 +52,34 @@ func (b *Builder) Conversation(ctx context.Context, owner *store.Account, id sto
 
 // Conversations renders the owner's conversations, without unavailable accounts.
 func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows []*store.VisibleConversation) (List[*Conversation], error) {
-	people := []store.AccountID{owner.ID}
+	recipients := []store.AccountID{owner.ID}
 	var last []store.StatusID
 	for _, row := range rows {
-		people = append(people, row.Recipients...)
+		recipients = append(recipients, row.Recipients...)
 		if row.VisibleID != nil {
 			last = append(last, *row.VisibleID)
 		}
 	}
-	present, err := b.db.AvailableAccounts(ctx, unique(people))
+	present, err := b.db.AvailableAccounts(ctx, unique(recipients))
 	if err != nil {
 		return nil, err
 	}
-	who, err := b.loadAccounts(ctx, present)
+	accountOf, err := b.loadAccounts(ctx, present)
 	if err != nil {
 		return nil, err
 	}
-	var what List[*Status]
+	var statuses List[*Status]
 	if len(last) > 0 {
-		if what, err = b.Statuses(ctx, owner, last); err != nil {
+		if statuses, err = b.Statuses(ctx, owner, last); err != nil {
 			return nil, err
 		}
 	}
-	statusOf := byID(what, (*Status).ID)
+	statusOf := byID(statuses, (*Status).ID)
 	list := make(List[*Conversation], 0, len(rows))
 	for _, row := range rows {
 		c := &Conversation{builder: b, row: row}
 		for _, id := range store.NewAccountSet(append(row.Recipients, owner.ID)...) {
-			a := who[id]
+			a := accountOf[id]
 			if a.cachedAccount == nil {
 				continue
 			}

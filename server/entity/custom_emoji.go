@@ -30,12 +30,12 @@ func (r *renderer) localEmojis(texts ...string) []Emoji {
 }
 
 // emojisFor returns the custom emoji that occur in texts: those of this server in local texts, those of the document in remote ones.
-func (r *renderer) emojisFor(local bool, came []store.RemoteEmoji, texts ...string) []Emoji {
+func (r *renderer) emojisFor(local bool, remote []store.RemoteEmoji, texts ...string) []Emoji {
 	if local {
 		return r.localEmojis(texts...)
 	}
 	found := []Emoji{}
-	for _, e := range came {
+	for _, e := range remote {
 		name := ":" + e.Shortcode + ":"
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, name) }) {
 			url := r.proxied(e.URL)

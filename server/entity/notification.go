@@ -94,24 +94,24 @@ func (r *renderer) ParseNotificationType(name string) (store.NotificationType, b
 // Notifications renders a page of the reader's notifications. Those whose status, report, target or message was deleted meanwhile, or
 // may not be seen, are left out.
 func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
-	accounts := make([]store.AccountID, 0, len(rows))
-	var statuses []store.StatusID
+	accountIDs := make([]store.AccountID, 0, len(rows))
+	var statusIDs []store.StatusID
 	for _, n := range rows {
-		accounts = append(accounts, n.FromID)
+		accountIDs = append(accountIDs, n.FromID)
 		if n.Type == store.NotifyMove {
-			accounts = append(accounts, moveTarget(n))
+			accountIDs = append(accountIDs, moveTarget(n))
 		}
 		if n.StatusID != nil {
-			statuses = append(statuses, *n.StatusID)
+			statusIDs = append(statusIDs, *n.StatusID)
 		}
 	}
-	who, err := b.loadAccounts(ctx, unique(accounts))
+	accountOf, err := b.loadAccounts(ctx, unique(accountIDs))
 	if err != nil {
 		return nil, err
 	}
-	var what List[*Status]
-	if len(statuses) > 0 {
-		if what, err = b.Statuses(ctx, reader, unique(statuses)); err != nil {
+	var statuses List[*Status]
+	if len(statusIDs) > 0 {
+		if statuses, err = b.Statuses(ctx, reader, unique(statusIDs)); err != nil {
 			return nil, err
 		}
 	}
@@ -123,17 +123,17 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	if err != nil {
 		return nil, err
 	}
-	statusOf := byID(what, (*Status).ID)
+	statusOf := byID(statuses, (*Status).ID)
 	list := make(List[*Notification], 0, len(rows))
 	for _, row := range rows {
-		n := &Notification{builder: b, row: row, account: who[row.FromID]}
+		n := &Notification{builder: b, row: row, account: accountOf[row.FromID]}
 		if row.StatusID != nil {
 			if n.status = statusOf[*row.StatusID]; n.status == nil {
 				continue
 			}
 		}
 		if row.Type == store.NotifyMove {
-			if n.target = who[moveTarget(row)]; n.target.cachedAccount == nil || n.target.unavailable {
+			if n.target = accountOf[moveTarget(row)]; n.target.cachedAccount == nil || n.target.unavailable {
 				continue
 			}
 		}

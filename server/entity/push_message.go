@@ -124,33 +124,33 @@ func (s pushSubject) options() string {
 
 // pushTexts returns the title and the text of a push message (extension API 25).
 func pushTexts(n *store.Notification, from *store.Account, about pushSubject) (title, body string) {
-	who := "@" + from.Acct()
+	handle := "@" + from.Acct()
 	switch n.Type {
 	case store.NotifyMention:
 		if about.Visibility == store.Direct {
-			return "New Direct Message", who + ": " + about.excerpt()
+			return "New Direct Message", handle + ": " + about.excerpt()
 		}
-		return "New Mention", who + ": " + about.excerpt()
+		return "New Mention", handle + ": " + about.excerpt()
 	case store.NotifyStatus:
-		return "New Status", who + ": " + about.excerpt()
+		return "New Status", handle + ": " + about.excerpt()
 	case store.NotifyFollow:
-		return "New Follower", who + " has followed you"
+		return "New Follower", handle + " has followed you"
 	case store.NotifyFollowRequest:
-		return "New Follow Request", who + " has requested to follow you"
+		return "New Follow Request", handle + " has requested to follow you"
 	case store.NotifyReblog:
-		return "New Repeat", who + " repeated: " + about.excerpt()
+		return "New Repeat", handle + " repeated: " + about.excerpt()
 	case store.NotifyFavourite:
-		return "New Favorite", who + " has favorited your post"
+		return "New Favorite", handle + " has favorited your post"
 	case store.NotifyEmojiReaction:
-		return "New Reaction", who + " reacted with " + store.ReactionText(n.Detail)
+		return "New Reaction", handle + " reacted with " + store.ReactionText(n.Detail)
 	case store.NotifyChatMention:
-		return "New Chat Message", who + ": " + about.messageExcerpt()
+		return "New Chat Message", handle + ": " + about.messageExcerpt()
 	case store.NotifyPoll:
 		return "Poll Results", about.excerpt() + about.options()
 	case store.NotifyUpdate:
-		return "New Update", who + " edited a status"
+		return "New Update", handle + " edited a status"
 	case store.NotifyMove:
-		return "New Move", who + " has moved to another account"
+		return "New Move", handle + " has moved to another account"
 	}
-	return "New Notification", who
+	return "New Notification", handle
 }

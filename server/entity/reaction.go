@@ -72,7 +72,7 @@ const maxReactionsFiltered = 500
 // addReactions sets the viewer's own reactions, and those that are hidden from the viewer.
 func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	var with []*Status
-	var ids, few []store.StatusID
+	var ids, countHidden []store.StatusID
 	for _, s := range originals {
 		if len(s.reactions) == 0 {
 			continue
@@ -83,21 +83,21 @@ func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, origi
 			total += r.count
 		}
 		if total <= maxReactionsFiltered {
-			few = append(few, s.id)
+			countHidden = append(countHidden, s.id)
 		}
 	}
 	if len(with) == 0 {
 		return nil
 	}
-	of, err := b.viewerReactions(ctx, viewer, unique(ids), unique(few), false)
+	of, err := b.viewerReactions(ctx, viewer, unique(ids), unique(countHidden), false)
 	for _, s := range with {
 		s.reactionsOfViewer = of[s.id]
 	}
 	return err
 }
 
-// viewerReactions returns what of the reactions depends on the viewer: the own ones of all ids, the hidden ones of few.
-func (b *Builder) viewerReactions(ctx context.Context, viewer *store.Account, ids, few []store.StatusID, withMuted bool) (map[store.StatusID]*viewerReactions, error) {
+// viewerReactions returns what of the reactions depends on the viewer: the own ones, and the hidden ones of the statuses in countHidden.
+func (b *Builder) viewerReactions(ctx context.Context, viewer *store.Account, ids, countHidden []store.StatusID, withMuted bool) (map[store.StatusID]*viewerReactions, error) {
 	of := make(map[store.StatusID]*viewerReactions)
 	at := func(id store.StatusID) *viewerReactions {
 		if of[id] == nil {
@@ -114,7 +114,7 @@ func (b *Builder) viewerReactions(ctx context.Context, viewer *store.Account, id
 			at(r.StatusID).own = append(at(r.StatusID).own, r.Emoji)
 		}
 	}
-	hidden, err := b.db.HiddenReactions(ctx, idOf(viewer), few, withMuted)
+	hidden, err := b.db.HiddenReactions(ctx, idOf(viewer), countHidden, withMuted)
 	for _, r := range hidden {
 		at(r.StatusID).hidden[r.Emoji] = r.Count
 	}
@@ -184,11 +184,11 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 		return []Reaction{}, nil
 	}
 	ids := []store.StatusID{id}
-	few := ids
+	countHidden := ids
 	if total > maxReactionsFiltered {
-		few = nil
+		countHidden = nil
 	}
-	of, err := b.viewerReactions(ctx, viewer, ids, few, withMuted)
+	of, err := b.viewerReactions(ctx, viewer, ids, countHidden, withMuted)
 	if err != nil {
 		return nil, err
 	}
@@ -196,11 +196,11 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 	if err != nil {
 		return nil, err
 	}
-	who := make([]store.AccountID, 0, len(reactors))
+	accountIDs := make([]store.AccountID, 0, len(reactors))
 	for _, r := range reactors {
-		who = append(who, r.AccountID)
+		accountIDs = append(accountIDs, r.AccountID)
 	}
-	accounts, err := b.loadAccounts(ctx, unique(who))
+	accounts, err := b.loadAccounts(ctx, unique(accountIDs))
 	if err != nil {
 		return nil, err
 	}

@@ -51,11 +51,11 @@ func (b *Builder) StaffReports(ctx context.Context, reader *store.Account, ids [
 	if err != nil {
 		return nil, err
 	}
-	var people []store.AccountID
+	var accountIDs []store.AccountID
 	for _, row := range rows {
-		people = append(people, row.AccountID, row.TargetID)
+		accountIDs = append(accountIDs, row.AccountID, row.TargetID)
 	}
-	accounts, err := b.loadAccounts(ctx, unique(people))
+	accounts, err := b.loadAccounts(ctx, unique(accountIDs))
 	if err != nil {
 		return nil, err
 	}

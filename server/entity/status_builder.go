@@ -175,22 +175,22 @@ func (r *renderer) addAttachment(m *store.Media, to store.StatusID, p *statusPar
 
 // loadMentions loads the mentioned accounts and those replied to, except for known ones.
 func (b *Builder) loadMentions(ctx context.Context, recipients []store.Recipient, p *statusParts, known ...*store.Account) error {
-	var people []store.AccountID
+	var accountIDs []store.AccountID
 	for _, r := range recipients {
 		if r.Mentioned {
-			people = append(people, r.AccountID)
+			accountIDs = append(accountIDs, r.AccountID)
 		}
 	}
 	for _, row := range p.rows {
 		if row.InReplyToAccountID != nil {
-			people = append(people, *row.InReplyToAccountID)
+			accountIDs = append(accountIDs, *row.InReplyToAccountID)
 		}
 	}
-	if len(people) == 0 {
+	if len(accountIDs) == 0 {
 		return nil
 	}
 	of := byID(known, func(a *store.Account) store.AccountID { return a.ID })
-	missing := slices.DeleteFunc(unique(people), func(id store.AccountID) bool { return of[id] != nil })
+	missing := slices.DeleteFunc(unique(accountIDs), func(id store.AccountID) bool { return of[id] != nil })
 	if len(missing) > 0 {
 		accounts, err := b.db.Accounts(ctx, missing)
 		if err != nil {

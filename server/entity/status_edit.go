@@ -72,9 +72,9 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 		}
 		for _, attached := range v.Media.V {
 			if m := mediaOf[attached.ID]; m != nil && m.AccountID == st.AccountID {
-				then := *m
-				then.Description = attached.Description
-				o, err := b.attachment(&then)
+				edited := *m
+				edited.Description = attached.Description
+				o, err := b.attachment(&edited)
 				if err != nil {
 					return nil, err
 				}

@@ -47,25 +47,25 @@ func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status
 // addParents sets which parents the viewer may see.
 func (b *Builder) addParents(ctx context.Context, viewer *store.Account, originals []*Status) error {
 	var replies []*Status
-	var ask []store.StatusID
-	open, err := b.db.SeesAllUnrestricted(ctx, idOf(viewer))
+	var parents []store.StatusID
+	unrestricted, err := b.db.SeesAllUnrestricted(ctx, idOf(viewer))
 	if err != nil {
 		return err
 	}
 	for _, s := range originals {
 		switch p := s.parent; {
 		case p == nil:
-		case p.accountID == idOf(viewer), open && (p.visibility <= store.Unlisted || p.visibility == store.Local && viewer != nil):
+		case p.accountID == idOf(viewer), unrestricted && (p.visibility <= store.Unlisted || p.visibility == store.Local && viewer != nil):
 			s.parentVisible = true
 		default:
 			replies = append(replies, s)
-			ask = append(ask, p.id)
+			parents = append(parents, p.id)
 		}
 	}
-	if len(ask) == 0 {
+	if len(parents) == 0 {
 		return nil
 	}
-	rows, err := b.db.VisibleStatuses(ctx, idOf(viewer), ask)
+	rows, err := b.db.VisibleStatuses(ctx, idOf(viewer), parents)
 	if err != nil {
 		return err
 	}

@@ -66,13 +66,13 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 	if json.Unmarshal(text, &m) != nil {
 		return
 	}
-	var done bool
+	var changed bool
 	var err error
 	switch m.Type {
 	case "subscribe", "unsubscribe":
-		done, err = h.changeSubscription(ctx, c, m)
+		changed, err = h.changeSubscription(ctx, c, m)
 	case flexString(h.settings.API.Name + ":authenticate"):
-		done, err = true, h.authenticate(ctx, c, string(m.Token))
+		changed, err = true, h.authenticate(ctx, c, string(m.Token))
 	default:
 		return
 	}
@@ -88,7 +88,7 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 	case err != nil:
 		h.abort(ctx, c, err)
 		return
-	case done:
+	case changed:
 		r.Result = "success"
 	}
 	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
@@ -110,14 +110,14 @@ func (h *Hub) allow(c *client) bool {
 	return h.limits.AllowRequest(account, c.network, h.now())
 }
 
-// changeSubscription subscribes to a stream or unsubscribes from it. done is false if nothing changed.
-func (h *Hub) changeSubscription(ctx context.Context, c *client, m command) (done bool, err error) {
-	who, ok, err := h.identity(ctx, c)
+// changeSubscription subscribes to a stream or unsubscribes from it. changed is false if nothing changed.
+func (h *Hub) changeSubscription(ctx context.Context, c *client, m command) (changed bool, err error) {
+	identity, ok, err := h.identity(ctx, c)
 	if !ok || err != nil {
 		return false, err
 	}
 	name := name{stream: string(m.Stream), list: string(m.List), tag: string(m.Tag), instance: string(m.Instance)}
-	sub, err := h.subscription(ctx, who, name)
+	sub, err := h.subscription(ctx, identity, name)
 	if err != nil {
 		return false, err
 	}
@@ -135,7 +135,7 @@ func (h *Hub) authenticate(ctx context.Context, c *client, token string) error {
 	if known {
 		return errAuthenticated
 	}
-	who, err := h.identities.IdentityByToken(ctx, token)
+	identity, err := h.identities.IdentityByToken(ctx, token)
 	var refusal *errs.Error
 	if errors.As(err, &refusal) {
 		return errUnauthorized
@@ -143,10 +143,10 @@ func (h *Hub) authenticate(ctx context.Context, c *client, token string) error {
 	if err != nil {
 		return err
 	}
-	if who.Token == nil || who.Account == nil {
+	if identity.Token == nil || identity.Account == nil {
 		return errUnauthorized
 	}
-	if h.setIdentity(c, who) != nil { // too many streams
+	if h.setIdentity(c, identity) != nil { // too many streams
 		return errUnauthorized
 	}
 	_, _, err = h.identity(ctx, c) // the token may have been revoked meanwhile

@@ -85,16 +85,16 @@ func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 	case store.FollowChanged:
 		return h.sendFollow(ctx, e)
 	case store.ConversationChanged:
-		return h.sendToOwner(ctx, ownedTopic(directTopic, e.AccountID), "conversation", func(who *store.Account) (any, error) {
-			c, err := h.entities.Conversation(ctx, who, e.ID)
+		return h.sendToOwner(ctx, ownedTopic(directTopic, e.AccountID), "conversation", func(owner *store.Account) (any, error) {
+			c, err := h.entities.Conversation(ctx, owner, e.ID)
 			if err != nil || !c.HasStatus() {
 				return nil, err
 			}
 			return c, nil
 		})
 	case store.ChatChanged:
-		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.settings.API.Name+":chat_update", func(who *store.Account) (any, error) {
-			return h.entities.Chat(ctx, who, e.ID)
+		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.settings.API.Name+":chat_update", func(owner *store.Account) (any, error) {
+			return h.entities.Chat(ctx, owner, e.ID)
 		})
 	case store.FiltersChanged:
 		return h.sendToOwner(ctx, ownedTopic(filterTopic, e.AccountID), "filters_changed", func(*store.Account) (any, error) { return noPayload, nil })
@@ -168,13 +168,13 @@ func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 
 // sendNotification sends a notification, if the default list of notifications contains it.
 func (h *Hub) sendNotification(ctx context.Context, n *store.Notification) error {
-	return h.sendToOwner(ctx, ownedTopic(notificationTopic, n.AccountID), "notification", func(who *store.Account) (any, error) {
-		just := store.Page{MinID: int64(n.ID) - 1, MaxID: int64(n.ID) + 1, Limit: 1}
-		rows, err := h.db.Notifications(ctx, who.ID, store.NotificationFilter{}, just)
+	return h.sendToOwner(ctx, ownedTopic(notificationTopic, n.AccountID), "notification", func(owner *store.Account) (any, error) {
+		page := store.Page{MinID: int64(n.ID) - 1, MaxID: int64(n.ID) + 1, Limit: 1}
+		rows, err := h.db.Notifications(ctx, owner.ID, store.NotificationFilter{}, page)
 		if err != nil || len(rows) == 0 || rows[0].Read {
 			return nil, err
 		}
-		list, err := h.entities.Notifications(ctx, who, rows)
+		list, err := h.entities.Notifications(ctx, owner, rows)
 		if err != nil || len(list) == 0 || list[0].HiddenIn(store.FilterNotifications) {
 			return nil, err
 		}
@@ -251,13 +251,13 @@ type viewerTargets struct {
 func (h *Hub) byViewer(ctx context.Context, targets []target) (map[store.AccountID]*viewerTargets, error) {
 	viewers := make(map[store.AccountID]*viewerTargets)
 	for _, t := range targets {
-		who, ok, err := h.identity(ctx, t.client)
+		identity, ok, err := h.identity(ctx, t.client)
 		if err != nil {
 			return nil, err
 		}
 		var account *store.Account
-		if who.Token != nil && (!t.kind.isPublic() || h.viewerOf(who) != 0) {
-			account = who.Account
+		if identity.Token != nil && (!t.kind.isPublic() || h.viewerOf(identity) != 0) {
+			account = identity.Account
 		}
 		var id store.AccountID
 		if account != nil {

@@ -103,7 +103,7 @@ func NewHub(c Config) *Hub {
 }
 
 // register admits a client with an identity (zero: anonymous), unless there are too many. Each registered client must be released.
-func (h *Hub) register(c *client, who rest.Identity) error {
+func (h *Hub) register(c *client, identity rest.Identity) error {
 	limits := h.settings.Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +113,7 @@ func (h *Hub) register(c *client, who rest.Identity) error {
 	case c.counted && h.perAddress[c.network] >= limits.MaxStreamsPerAddress:
 		return errTooManyStreams
 	}
-	if err := h.setIdentityLocked(c, who); err != nil {
+	if err := h.setIdentityLocked(c, identity); err != nil {
 		return err
 	}
 	if c.counted {
@@ -128,28 +128,28 @@ func (h *Hub) register(c *client, who rest.Identity) error {
 }
 
 // setIdentity sets the identity of a client that was anonymous.
-func (h *Hub) setIdentity(c *client, who rest.Identity) error {
+func (h *Hub) setIdentity(c *client, identity rest.Identity) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.clients[c]; !ok { // the stream has ended meanwhile
 		return nil
 	}
-	return h.setIdentityLocked(c, who)
+	return h.setIdentityLocked(c, identity)
 }
 
 // setIdentityLocked is setIdentity with h.mu held. It fails if the account has too many streams.
-func (h *Hub) setIdentityLocked(c *client, who rest.Identity) error {
-	if who.Token == nil {
+func (h *Hub) setIdentityLocked(c *client, identity rest.Identity) error {
+	if identity.Token == nil {
 		return nil
 	}
-	if who.Account != nil {
-		if !h.perAccount.Add(who.Account.ID, h.settings.Streaming.MaxStreamsPerAccount) {
+	if identity.Account != nil {
+		if !h.perAccount.Add(identity.Account.ID, h.settings.Streaming.MaxStreamsPerAccount) {
 			return errTooManyStreams
 		}
-		c.account = who.Account.ID
+		c.account = identity.Account.ID
 	}
-	hash := [sha256.Size]byte(who.Token.Hash)
-	c.token, c.tokenID = &hash, who.Token.ID
+	hash := [sha256.Size]byte(identity.Token.Hash)
+	c.token, c.tokenID = &hash, identity.Token.ID
 	return nil
 }
 
@@ -343,18 +343,18 @@ func (h *Hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) 
 
 // identity returns the current identity of a client, zero if it is anonymous. ok is false if the token is no longer valid; the
 // stream ends then.
-func (h *Hub) identity(ctx context.Context, c *client) (who rest.Identity, ok bool, err error) {
+func (h *Hub) identity(ctx context.Context, c *client) (identity rest.Identity, ok bool, err error) {
 	h.mu.Lock()
 	token := c.token
 	h.mu.Unlock()
 	if token == nil {
-		return who, true, nil
+		return identity, true, nil
 	}
-	who, err = h.identities.CurrentIdentity(ctx, *token)
-	if err == nil && who.Token == nil {
+	identity, err = h.identities.CurrentIdentity(ctx, *token)
+	if err == nil && identity.Token == nil {
 		h.closeClient(c, closeRevoked)
 	}
-	return who, who.Token != nil, err
+	return identity, identity.Token != nil, err
 }
 
 // checkTokens ends the streams of clients whose tokens are no longer valid. accounts are those that may have changed, nil for all.

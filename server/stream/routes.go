@@ -37,22 +37,22 @@ var streamHealth http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *
 // openStream opens a socket, or server-sent events if the client accepts those. The token may be a parameter, in a header, or in the
 // place of a protocol. Without a token or a stream, the client may send both later.
 func (h *Hub) openStream(r *rest.Request) (any, error) {
-	who, err := h.streamIdentity(r)
+	identity, err := h.streamIdentity(r)
 	if err != nil {
 		return nil, err
 	}
 	name := queriedStream(r, r.Query("stream"))
 	if name.stream == "" {
-		return h.openSocket(r, who)
+		return h.openSocket(r, identity)
 	}
-	sub, err := h.subscription(r.Context(), who, name)
+	sub, err := h.subscription(r.Context(), identity, name)
 	if err != nil {
 		return nil, err
 	}
 	if !upgrades(r.Request) && strings.Contains(r.Header.Get("Accept"), eventStream) {
-		return h.openEvents(r, who, sub)
+		return h.openEvents(r, identity, sub)
 	}
-	return h.openSocket(r, who, sub)
+	return h.openSocket(r, identity, sub)
 }
 
 // queriedStream returns the name of a stream with the parameters of a request.
@@ -71,30 +71,30 @@ func (h *Hub) streamIdentity(r *rest.Request) (rest.Identity, error) {
 	if token == "" {
 		return rest.Identity{}, nil
 	}
-	who, err := h.identities.IdentityByToken(r.Context(), token)
+	identity, err := h.identities.IdentityByToken(r.Context(), token)
 	var refusal *errs.Error
-	if who.Token == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
+	if identity.Token == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
 		return rest.Identity{}, rest.ErrInvalidToken
 	}
-	return who, err
+	return identity, err
 }
 
 // openSocket returns the handler that upgrades the request to a socket, if the handshake is valid.
-func (h *Hub) openSocket(r *rest.Request, who rest.Identity, subs ...subscription) (any, error) {
+func (h *Hub) openSocket(r *rest.Request, identity rest.Identity, subs ...subscription) (any, error) {
 	if err := h.checkHandshake(r); err != nil {
 		return nil, err
 	}
 	k := new(socket)
 	k.transport = k
-	return k, h.listen(r, &k.client, who, subs...)
+	return k, h.listen(r, &k.client, identity, subs...)
 }
 
 // listen registers a client with its subscriptions before the client gets an answer, so that it misses nothing from then on.
-func (h *Hub) listen(r *rest.Request, c *client, who rest.Identity, subs ...subscription) error {
+func (h *Hub) listen(r *rest.Request, c *client, identity rest.Identity, subs ...subscription) error {
 	c.hub = h
 	c.network = r.Network()
 	c.counted = c.network.IsValid() && !r.FromProxy()
-	if err := h.register(c, who); err != nil {
+	if err := h.register(c, identity); err != nil {
 		return err
 	}
 	_, ok, err := h.identity(r.Context(), c) // the token may have been revoked meanwhile

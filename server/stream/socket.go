@@ -144,13 +144,13 @@ func (s *socket) read() {
 
 // schedulePing sets the time of the next ping, or of the expiry of the token if that is earlier.
 func (s *socket) schedulePing(ctx context.Context) {
-	who, ok, err := s.hub.identity(ctx, &s.client)
+	identity, ok, err := s.hub.identity(ctx, &s.client)
 	if !ok && err == nil {
 		return
 	}
 	d := s.hub.pingInterval
-	if who.Token != nil && who.Token.ExpiresAt != nil {
-		d = min(d, time.Until(who.Token.ExpiresAt.Time())+time.Millisecond)
+	if identity.Token != nil && identity.Token.ExpiresAt != nil {
+		d = min(d, time.Until(identity.Token.ExpiresAt.Time())+time.Millisecond)
 	}
 	s.timerMu.Lock()
 	defer s.timerMu.Unlock()

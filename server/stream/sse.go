@@ -51,29 +51,29 @@ func (h *Hub) serveEvents(stream string) rest.Handler {
 				name.stream += ":media"
 			}
 		}
-		var who rest.Identity
+		var identity rest.Identity
 		if r.Token != nil {
-			who = rest.Identity{Account: r.Viewer, User: r.User, Token: r.Token}
+			identity = rest.Identity{Account: r.Viewer, User: r.User, Token: r.Token}
 		}
-		sub, err := h.subscription(r.Context(), who, name)
+		sub, err := h.subscription(r.Context(), identity, name)
 		if err != nil {
 			return nil, err
 		}
-		return h.openEvents(r, who, sub)
+		return h.openEvents(r, identity, sub)
 	}
 }
 
 // openEvents returns the handler that answers a request with events.
-func (h *Hub) openEvents(r *rest.Request, who rest.Identity, sub subscription) (any, error) {
+func (h *Hub) openEvents(r *rest.Request, identity rest.Identity, sub subscription) (any, error) {
 	if r.Method == http.MethodHead {
 		return http.HandlerFunc(startEvents), nil
 	}
 	e := &sseClient{wakeups: make(chan struct{}, 1), done: make(chan struct{})}
 	e.transport = e
-	if who.Token != nil {
-		e.expiresAt = who.Token.ExpiresAt
+	if identity.Token != nil {
+		e.expiresAt = identity.Token.ExpiresAt
 	}
-	return e, h.listen(r, &e.client, who, sub)
+	return e, h.listen(r, &e.client, identity, sub)
 }
 
 // startEvents sends the headers.

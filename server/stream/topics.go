@@ -68,7 +68,7 @@ var (
 
 // subscription returns the stream with a name for an identity (zero: anonymous). It fails with errUnknownStream if there is none,
 // also for a list of another account, and with 401 if the identity may not subscribe.
-func (h *Hub) subscription(ctx context.Context, who rest.Identity, name name) (subscription, error) {
+func (h *Hub) subscription(ctx context.Context, identity rest.Identity, name name) (subscription, error) {
 	label := []string{name.stream}
 	stream, media := name.stream, false
 	if rest, ok := strings.CutSuffix(stream, ":media"); ok {
@@ -78,7 +78,7 @@ func (h *Hub) subscription(ctx context.Context, who rest.Identity, name name) (s
 		if media && f.kind != publicTopic && f.kind != localTopic && f.kind != remoteTopic {
 			return subscription{}, errUnknownStream
 		}
-		if h.viewerOf(who) == 0 && !h.settings.Instance.Public {
+		if h.viewerOf(identity) == 0 && !h.settings.Instance.Public {
 			return subscription{}, errStreamUser
 		}
 		f.media = media
@@ -112,13 +112,13 @@ func (h *Hub) subscription(ctx context.Context, who rest.Identity, name name) (s
 	if media {
 		return subscription{}, errUnknownStream
 	}
-	return h.ownSubscription(ctx, who, name, label)
+	return h.ownSubscription(ctx, identity, name, label)
 }
 
 // ownSubscription returns a stream that requires a user.
-func (h *Hub) ownSubscription(ctx context.Context, who rest.Identity, name name, label []string) (subscription, error) {
+func (h *Hub) ownSubscription(ctx context.Context, identity rest.Identity, name name, label []string) (subscription, error) {
 	allows := func(scope string) bool {
-		return who.Token != nil && who.Account != nil && who.Token.Scopes.Allow(scope)
+		return identity.Token != nil && identity.Account != nil && identity.Token.Scopes.Allow(scope)
 	}
 	var scope string
 	var kinds []topicKind
@@ -143,14 +143,14 @@ func (h *Hub) ownSubscription(ctx context.Context, who rest.Identity, name name,
 		return subscription{}, errUnknownStream
 	}
 	switch {
-	case who.Token == nil || who.Account == nil:
+	case identity.Token == nil || identity.Account == nil:
 		return subscription{}, errStreamUser
 	case !allows(scope):
 		return subscription{}, errStreamScopes
 	case name.stream == "list":
 		var id store.ListID
 		id.UnmarshalText([]byte(name.list))
-		list, err := h.db.OwnList(ctx, who.Account.ID, id)
+		list, err := h.db.OwnList(ctx, identity.Account.ID, id)
 		if errs.IsNotFound(err) {
 			return subscription{}, errUnknownStream
 		}
@@ -161,7 +161,7 @@ func (h *Hub) ownSubscription(ctx context.Context, who rest.Identity, name name,
 	}
 	topics := make([]topic, 0, len(kinds)+1)
 	for _, kind := range kinds {
-		topics = append(topics, ownedTopic(kind, who.Account.ID))
+		topics = append(topics, ownedTopic(kind, identity.Account.ID))
 	}
 	if name.stream == "user" {
 		topics = append(topics, topic{kind: announcementTopic})
@@ -175,11 +175,11 @@ func newSubscription(label []string, topics ...topic) subscription {
 }
 
 // viewerOf returns the account as which an identity reads public streams, 0 if its token may not read posts.
-func (h *Hub) viewerOf(who rest.Identity) store.AccountID {
-	if who.Token == nil || who.Account == nil || !who.Token.Scopes.Allow("read:statuses") {
+func (h *Hub) viewerOf(identity rest.Identity) store.AccountID {
+	if identity.Token == nil || identity.Account == nil || !identity.Token.Scopes.Allow("read:statuses") {
 		return 0
 	}
-	return who.Account.ID
+	return identity.Account.ID
 }
 
 // statusTopics returns the topics of a status or boost with an audience.

@@ -77,14 +77,14 @@ func describeScope(scope string) string {
 	if text := broadScopeTexts[scope]; text != "" {
 		return text
 	}
-	what, isAdmin := strings.CutPrefix(scope, "admin:")
+	subject, isAdmin := strings.CutPrefix(scope, "admin:")
 	if !isAdmin {
 		return scopeTexts[scope]
 	}
-	verb, what, _ := strings.Cut(what, ":")
-	what = strings.ReplaceAll(what, "_", " ")
+	verb, subject, _ := strings.Cut(subject, ":")
+	subject = strings.ReplaceAll(subject, "_", " ")
 	if verb == "read" {
-		return "See as staff of the server: " + what
+		return "See as staff of the server: " + subject
 	}
-	return "Change as staff of the server: " + what
+	return "Change as staff of the server: " + subject
 }
