@@ -249,7 +249,7 @@ func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id s
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := s.db.ThreadURIs(ctx, []store.ConversationID{id})
+	threadURIs, err := s.db.ThreadURIs(ctx, []store.ConversationID{id})
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id s
 	if err != nil {
 		return nil, err
 	}
-	if foreign[id] != "" || len(entries) == 0 && q.MinID == 0 {
+	if threadURIs[id] != "" || len(entries) == 0 && q.MinID == 0 {
 		return nil, errs.ErrRecordNotFound
 	}
 	if !q.Page {

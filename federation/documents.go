@@ -66,12 +66,12 @@ func idTerm(name string) jsonMap { return jsonMap{"@id": name, "@type": "@id"} }
 
 // withContext returns a copy of a document with @context.
 func withContext(o activity.Object) activity.Object {
-	whole := make(activity.Object, len(o)+1)
+	document := make(activity.Object, len(o)+1)
 	for key, value := range o {
-		whole[key] = value
+		document[key] = value
 	}
-	whole["@context"] = documentContext
-	return whole
+	document["@context"] = documentContext
+	return document
 }
 
 // followersURI returns the id of the followers collection of a local account.
@@ -304,18 +304,18 @@ func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []stri
 	}
 	to, cc = []string{}, []string{}
 	followers := d.followersURI(author)
-	people := d.recipientURIs(st, p)
+	uris := d.recipientURIs(st, p)
 	switch st.Visibility {
 	case store.Public:
-		to = append(append(to, activity.Public), people...)
+		to = append(append(to, activity.Public), uris...)
 		cc = append(cc, followers)
 	case store.Unlisted:
-		to = append(append(to, followers), people...)
+		to = append(append(to, followers), uris...)
 		cc = append(cc, activity.Public)
 	case store.Private:
-		to = append(append(to, followers), people...)
+		to = append(append(to, followers), uris...)
 	default:
-		to = append(to, people...)
+		to = append(to, uris...)
 	}
 	if o := p.reblogged(st); o != nil && o.AccountID != st.AccountID && p.accounts[o.AccountID] != nil {
 		cc = append(cc, p.accounts[o.AccountID].URI) // so that the author gets it without followers of the booster there
@@ -325,13 +325,13 @@ func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []stri
 
 // recipientURIs returns the ids of the recipients of a status. Members of a list are not among them, unless they are mentioned.
 func (d *Documents) recipientURIs(st *store.Status, p *documentRows) []string {
-	var people []string
+	var uris []string
 	for _, r := range p.recipients[st.ID] {
 		if a := p.accounts[r.AccountID]; a != nil && a.ID != st.AccountID && (r.Mentioned || st.Visibility != store.ListOnly) {
-			people = append(people, a.URI)
+			uris = append(uris, a.URI)
 		}
 	}
-	return people
+	return uris
 }
 
 // stringValues returns a list of strings as documents hold it.

@@ -50,11 +50,11 @@ func (d *Documents) buildAnnounce(boost *store.Status, p *documentRows) (activit
 		"to": stringValues(to), "cc": stringValues(cc), "object": original.URI,
 	}
 	if embedsOriginal(boost, original) {
-		whole, err := d.buildObject(original, p)
+		object, err := d.buildObject(original, p)
 		if err != nil {
 			return nil, err
 		}
-		a["object"] = jsonMap(whole)
+		a["object"] = jsonMap(object)
 	}
 	return a, nil
 }
@@ -95,8 +95,8 @@ func (d *Documents) reactActivity(ctx context.Context, r *store.Reaction) (activ
 
 // interactionActivity returns an activity about a status, addressed to its author, and to followers and the public if everybody may read
 // the status.
-func (d *Documents) interactionActivity(ctx context.Context, kind string, actor store.AccountID, about store.StatusID, id int64, uri *string) (activity.Object, error) {
-	st, err := d.db.Status(ctx, about)
+func (d *Documents) interactionActivity(ctx context.Context, kind string, actor store.AccountID, statusID store.StatusID, id int64, uri *string) (activity.Object, error) {
+	st, err := d.db.Status(ctx, statusID)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +107,12 @@ func (d *Documents) interactionActivity(ctx context.Context, kind string, actor 
 	if err != nil {
 		return nil, err
 	}
-	who, author := of[actor], of[st.AccountID]
+	from, author := of[actor], of[st.AccountID]
 	to, cc := []string{author.URI}, []string{}
 	if isPublicOrUnlisted(st.Visibility) {
-		to, cc = append(to, d.followersURI(who)), append(cc, activity.Public)
+		to, cc = append(to, d.followersURI(from)), append(cc, activity.Public)
 	}
-	a := jsonMap{"id": d.activityURI(id), "type": kind, "actor": who.URI, "object": st.URI, "to": stringValues(to), "cc": stringValues(cc)}
+	a := jsonMap{"id": d.activityURI(id), "type": kind, "actor": from.URI, "object": st.URI, "to": stringValues(to), "cc": stringValues(cc)}
 	if uri != nil {
 		a["id"] = *uri
 	}

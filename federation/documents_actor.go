@@ -38,7 +38,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
 	if d.IsServerActor(a) {
 		o["invisible"] = true
-		o["summary"] = "An account of the server " + d.Host + " itself. Nobody reads what is sent to it."
+		o["summary"] = "System actor of " + d.Host + ". Messages to it are not read."
 		if a.URI == d.BaseURL+relayActorPath {
 			o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 		}
@@ -107,13 +107,13 @@ func (d *Documents) addImages(o activity.Object, a *store.Account) {
 }
 
 func (d *Documents) addFields(o activity.Object, a *store.Account) {
-	fields, shown := []any{}, []string{a.DisplayName, a.Note}
+	fields, texts := []any{}, []string{a.DisplayName, a.Note}
 	for _, f := range a.Fields.V {
 		fields = append(fields, jsonMap{"type": "PropertyValue", "name": f.Name, "value": f.Value})
-		shown = append(shown, f.Name, f.Value)
+		texts = append(texts, f.Name, f.Value)
 	}
 	o["attachment"] = fields
-	o["tag"] = append([]any{}, d.emojiTags(shown...)...)
+	o["tag"] = append([]any{}, d.emojiTags(texts...)...)
 }
 
 // tombstone returns the document of a deleted object (federation 1.10).

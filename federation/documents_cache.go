@@ -18,19 +18,19 @@ type cachedDocument struct {
 func (d *cachedDocument) size() int { return cache.EntryBytes + len(d.body) }
 
 func newDocumentCache(db *store.DB) *cache.Cache[store.StatusID, *cachedDocument] {
-	kept := cache.NewWeighted[store.StatusID](documentCacheBytes, (*cachedDocument).size)
+	documents := cache.NewWeighted[store.StatusID](documentCacheBytes, (*cachedDocument).size)
 	db.Subscribe(func(events []store.Event) {
 		for _, e := range events {
 			c, ok := e.(store.RowsChanged)
 			switch {
 			case ok && c.All:
-				kept.Clear()
+				documents.Clear()
 			case ok:
-				kept.Drop(c.Statuses...)
+				documents.Drop(c.Statuses...)
 			}
 		}
 	})
-	return kept
+	return documents
 }
 
 // cachedObject returns the cached document of a status, if it is current, and the generation for cacheObject.

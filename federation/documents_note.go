@@ -116,8 +116,8 @@ func (d *Documents) tags(st *store.Status, p *documentRows) []any {
 	for _, name := range p.tags[st.ID] {
 		list = append(list, d.hashtagTag(name))
 	}
-	shown := append([]string{st.SpoilerText, st.Content}, p.polls[st.ID].Titles()...)
-	list = append(list, d.emojiTags(shown...)...)
+	texts := append([]string{st.SpoilerText, st.Content}, p.polls[st.ID].Titles()...)
+	list = append(list, d.emojiTags(texts...)...)
 	if quoted := p.quoted(st); quoted != nil {
 		address := quoted.URL
 		if address == "" {
@@ -157,11 +157,11 @@ const maxFormerText = 20 << 10
 func (d *Documents) formerRepresentations(st *store.Status, p *documentRows) jsonMap {
 	versions := []any{}
 	author := p.accounts[st.AccountID].URI
-	edits, room := p.edits[st.ID], maxFormerText
+	edits, bytesLeft := p.edits[st.ID], maxFormerText
 	first := len(edits)
 	for first > 0 {
 		e := edits[first-1]
-		if room -= len(e.Content) + len(e.Text) + len(e.SpoilerText); room < 0 {
+		if bytesLeft -= len(e.Content) + len(e.Text) + len(e.SpoilerText); bytesLeft < 0 {
 			break
 		}
 		first--

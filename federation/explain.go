@@ -195,11 +195,11 @@ func (o *Operator) explainHistory(ctx context.Context, e *Explanation, name stri
 	if gone != nil {
 		e.DeletedAt = timePointer(&gone.DeletedAt)
 	}
-	heard, err := o.db.SeenActivity(ctx, name)
+	seen, err := o.db.SeenActivity(ctx, name)
 	if err != nil {
 		return err
 	}
-	e.Seen = e.Seen || heard
+	e.Seen = e.Seen || seen
 	refusals, err := o.db.Refusals(ctx, name)
 	if err != nil {
 		return err

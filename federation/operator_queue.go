@@ -180,9 +180,9 @@ func (o *Operator) describeDeliveries(ctx context.Context, rows []*store.Deliver
 	}
 	list := make([]*Delivery, 0, len(rows))
 	for _, d := range rows {
-		about := bodies[d.ActivityID]
+		doc := bodies[d.ActivityID]
 		entry := &Delivery{
-			ID: int64(d.ID), Host: d.Domain, Inbox: d.Inbox, Type: about.Type(), Activity: about.ID(), Attempts: d.Attempts,
+			ID: int64(d.ID), Host: d.Domain, Inbox: d.Inbox, Type: doc.Type(), Activity: doc.ID(), Attempts: d.Attempts,
 			QueuedAt: d.ID.Time(), Parked: d.Parked, LastError: d.LastError,
 		}
 		if !d.Parked {
@@ -193,9 +193,9 @@ func (o *Operator) describeDeliveries(ctx context.Context, rows []*store.Deliver
 	return list, nil
 }
 
-// failedActivities lists incoming activities that failed. With about, it lists all queued ones that contain that text.
-func (o *Operator) failedActivities(ctx context.Context, about string) ([]*QueuedActivity, error) {
-	rows, err := o.db.FailedQueuedActivities(ctx, about, maxListed)
+// failedActivities lists incoming activities that failed. With substring, it lists all queued ones that contain it.
+func (o *Operator) failedActivities(ctx context.Context, substring string) ([]*QueuedActivity, error) {
+	rows, err := o.db.FailedQueuedActivities(ctx, substring, maxListed)
 	if err != nil {
 		return nil, err
 	}

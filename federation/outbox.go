@@ -204,8 +204,8 @@ func (b *Outbox) newActivity(e store.OutboxEntry, activityType string, actor *st
 }
 
 // newUndo makes the Undo of an activity. It embeds the whole activity, because many servers do not find it by its id (federation D5).
-func (b *Outbox) newUndo(e store.OutboxEntry, actor *store.Account, what activity.Object) activity.Object {
-	return b.newActivity(e, "Undo", actor, jsonMap(what), what.Refs("to", remote.MaxAddressees), what.Refs("cc", remote.MaxAddressees))
+func (b *Outbox) newUndo(e store.OutboxEntry, actor *store.Account, undone activity.Object) activity.Object {
+	return b.newActivity(e, "Undo", actor, jsonMap(undone), undone.Refs("to", remote.MaxAddressees), undone.Refs("cc", remote.MaxAddressees))
 }
 
 // subjectHash returns the subject of deliveries (store.OutgoingActivity) for what has no row: a relation of two accounts.

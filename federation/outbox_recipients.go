@@ -19,9 +19,9 @@ const (
 
 // inboxesOf returns the own inboxes of remote accounts.
 func (b *Outbox) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]string, error) {
-	boxes, err := b.db.RemoteRecipients(ctx, 0, ids)
-	inboxes := make([]string, len(boxes))
-	for i, to := range boxes {
+	recipients, err := b.db.RemoteRecipients(ctx, 0, ids)
+	inboxes := make([]string, len(recipients))
+	for i, to := range recipients {
 		inboxes[i] = to.Inbox
 	}
 	return inboxes, err
@@ -29,13 +29,13 @@ func (b *Outbox) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]strin
 
 // sharedInboxesOf returns the shared inboxes of remote accounts, or their own if there is none.
 func (b *Outbox) sharedInboxesOf(ctx context.Context, ids []store.AccountID) ([]string, error) {
-	boxes, err := b.db.RemoteRecipients(ctx, 0, ids)
-	return deliveryInboxes(boxes), err
+	recipients, err := b.db.RemoteRecipients(ctx, 0, ids)
+	return deliveryInboxes(recipients), err
 }
 
-func deliveryInboxes(boxes []*store.RemoteRecipient) []string {
-	inboxes := make([]string, len(boxes))
-	for i, b := range boxes {
+func deliveryInboxes(recipients []*store.RemoteRecipient) []string {
+	inboxes := make([]string, len(recipients))
+	for i, b := range recipients {
 		inboxes[i] = b.DeliveryInbox()
 	}
 	return inboxes
@@ -44,62 +44,62 @@ func deliveryInboxes(boxes []*store.RemoteRecipient) []string {
 // remoteAudience returns the inboxes of a status or reblog, and how many remote accounts it addresses by name. Accounts with a block
 // between them and the author get nothing.
 func (b *Outbox) remoteAudience(ctx context.Context, st *store.Status) (inboxes []string, named int, err error) {
-	people, err := b.addressedAccounts(ctx, st)
+	ids, err := b.addressedAccounts(ctx, st)
 	if err != nil {
 		return nil, 0, err
 	}
-	single := st.Visibility == store.Direct && len(people) == 1
-	about, err := b.relatedAuthors(ctx, st)
+	single := st.Visibility == store.Direct && len(ids) == 1
+	related, err := b.relatedAuthors(ctx, st)
 	if err != nil {
 		return nil, 0, err
 	}
-	boxes, err := b.db.RemoteRecipients(ctx, st.AccountID, append(people, about...))
+	recipients, err := b.db.RemoteRecipients(ctx, st.AccountID, append(ids, related...))
 	if err != nil {
 		return nil, 0, err
 	}
-	inboxes = deliveryInboxes(boxes)
-	if single && len(boxes) > 0 {
-		inboxes = []string{boxes[0].Inbox} // some servers address a message by the inbox that gets it (federation 3.1)
+	inboxes = deliveryInboxes(recipients)
+	if single && len(recipients) > 0 {
+		inboxes = []string{recipients[0].Inbox} // some servers address a message by the inbox that gets it (federation 3.1)
 	}
 	all, err := b.addFollowerInboxes(ctx, inboxes, st.AccountID, st.Visibility)
-	return all, len(boxes), err
+	return all, len(recipients), err
 }
 
 // addressedAccounts returns the recipients of a status, without its author.
 func (b *Outbox) addressedAccounts(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
 	recipients, err := b.db.Recipients(ctx, []store.StatusID{st.ID})
-	var people []store.AccountID
+	var ids []store.AccountID
 	for _, r := range recipients {
 		if r.AccountID != st.AccountID { // the author is a recipient of direct statuses
-			people = append(people, r.AccountID)
+			ids = append(ids, r.AccountID)
 		}
 	}
-	return people, err
+	return ids, err
 }
 
 // relatedAuthors returns the author of the reblogged status, and of the parent and the quoted status of a public or unlisted one.
 func (b *Outbox) relatedAuthors(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
-	var people []store.AccountID
-	var about []store.StatusID
+	var ids []store.AccountID
+	var related []store.StatusID
 	if st.ReblogOfID != nil {
-		about = append(about, *st.ReblogOfID)
+		related = append(related, *st.ReblogOfID)
 	}
 	if isPublicOrUnlisted(st.Visibility) {
 		if st.InReplyToAccountID != nil {
-			people = append(people, *st.InReplyToAccountID)
+			ids = append(ids, *st.InReplyToAccountID)
 		}
 		if st.QuoteOfID != nil {
-			about = append(about, *st.QuoteOfID)
+			related = append(related, *st.QuoteOfID)
 		}
 	}
-	if len(about) == 0 {
-		return people, nil
+	if len(related) == 0 {
+		return ids, nil
 	}
-	rows, err := b.db.Statuses(ctx, about)
+	rows, err := b.db.Statuses(ctx, related)
 	for _, o := range rows {
-		people = append(people, o.AccountID)
+		ids = append(ids, o.AccountID)
 	}
-	return people, err
+	return ids, err
 }
 
 // addFollowerInboxes adds the inboxes of the remote followers of an account, if the visibility includes followers.
@@ -119,16 +119,16 @@ func (b *Outbox) interestedInboxes(ctx context.Context, st *store.Status) ([]str
 	if !isPublicOrUnlisted(st.Visibility) {
 		return nil, nil
 	}
-	about, err := b.db.RemoteInteractors(ctx, st.ID, maxInterested)
+	related, err := b.db.RemoteInteractors(ctx, st.ID, maxInterested)
 	if err != nil {
 		return nil, err
 	}
-	boxes, err := b.db.RemoteRecipients(ctx, st.AccountID, about)
+	recipients, err := b.db.RemoteRecipients(ctx, st.AccountID, related)
 	if err != nil {
 		return nil, err
 	}
-	readers, err := b.db.FetcherInboxes(ctx, st.ID, maxInterested)
-	return append(deliveryInboxes(boxes), readers...), err
+	fetchers, err := b.db.FetcherInboxes(ctx, st.ID, maxInterested)
+	return append(deliveryInboxes(recipients), fetchers...), err
 }
 
 // splitByHost returns one copy of an activity per host for the members of a list; each copy addresses only the members on that host
@@ -141,15 +141,15 @@ func splitByHost(t *outgoing, members []*store.RemoteRecipient, other []string) 
 	}
 	var list []*outgoing
 	for _, domain := range slices.Sorted(maps.Keys(hosts)) {
-		there := hosts[domain]
+		onHost := hosts[domain]
 		c := *t
-		c.inboxes = deliveryInboxes(there)
-		if len(there) == 1 {
-			c.inboxes = []string{there[0].Inbox}
+		c.inboxes = deliveryInboxes(onHost)
+		if len(onHost) == 1 {
+			c.inboxes = []string{onHost[0].Inbox}
 		}
 		named := t.activity.Refs("to", remote.MaxAddressees)
 		var cc []string
-		for _, m := range there {
+		for _, m := range onHost {
 			if !slices.Contains(named, m.URI) {
 				cc = append(cc, m.URI)
 			}

@@ -111,7 +111,7 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, e sto
 	if err != nil || len(reports) == 0 {
 		return nil, err
 	}
-	about, err := b.db.ReportedStatuses(ctx, id)
+	statuses, err := b.db.ReportedStatuses(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -123,13 +123,13 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, e sto
 	if err != nil {
 		return nil, err
 	}
-	things := []string{target.URI}
-	for _, st := range about {
-		if !slices.Contains(things, st.URI) {
-			things = append(things, st.URI)
+	uris := []string{target.URI}
+	for _, st := range statuses {
+		if !slices.Contains(uris, st.URI) {
+			uris = append(uris, st.URI)
 		}
 	}
-	a := b.newActivity(e, "Flag", server, stringValues(things), []string{target.URI}, nil)
+	a := b.newActivity(e, "Flag", server, stringValues(uris), []string{target.URI}, nil)
 	a["content"] = reports[0].Comment
 	inboxes, err := b.sharedInboxesOf(ctx, []store.AccountID{target.ID})
 	return []*outgoing{{activity: a, signer: server.ID, priority: store.HighPriority, inboxes: inboxes}}, err

@@ -40,11 +40,11 @@ func (b *Outbox) buildStatusCreated(ctx context.Context, _ *store.Account, e sto
 
 // listMembers returns the remote members of a list at the time when a status was posted to it.
 func (b *Outbox) listMembers(ctx context.Context, st *store.Status) ([]*store.RemoteRecipient, error) {
-	people, err := b.addressedAccounts(ctx, st)
+	addressed, err := b.addressedAccounts(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	return b.db.RemoteRecipients(ctx, st.AccountID, people)
+	return b.db.RemoteRecipients(ctx, st.AccountID, addressed)
 }
 
 // markListMessage marks an activity and its object as addressed to the members of a list, which they do not name (federation 4.1).
@@ -97,17 +97,17 @@ func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, e
 
 // buildStatusDeleted sends the Delete to all servers that may have the status (federation 4.5).
 func (b *Outbox) buildStatusDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	boxes, err := b.db.RemoteRecipients(ctx, 0, e.Recipients)
+	recipients, err := b.db.RemoteRecipients(ctx, 0, e.Recipients)
 	if err != nil {
 		return nil, err
 	}
 	named := []string{}
 	if e.Visibility != store.ListOnly { // its recipients may not learn of each other
-		people, err := b.db.Accounts(ctx, e.Recipients)
+		addressed, err := b.db.Accounts(ctx, e.Recipients)
 		if err != nil {
 			return nil, err
 		}
-		for _, a := range people {
+		for _, a := range addressed {
 			if a.ID != actor.ID {
 				named = append(named, a.URI)
 			}
@@ -119,11 +119,11 @@ func (b *Outbox) buildStatusDeleted(ctx context.Context, actor *store.Account, e
 		subject:  int64(e.StatusID), replaces: store.ReplaceAll, priority: store.LowPriority,
 	}
 	if e.Visibility == store.ListOnly {
-		return splitByHost(t, boxes, e.Inboxes), nil
+		return splitByHost(t, recipients, e.Inboxes), nil
 	}
-	inboxes := deliveryInboxes(boxes)
-	if e.Visibility == store.Direct && len(named) == 1 && len(boxes) == 1 {
-		inboxes = []string{boxes[0].Inbox} // the inbox that got the Create, so that the order is kept
+	inboxes := deliveryInboxes(recipients)
+	if e.Visibility == store.Direct && len(named) == 1 && len(recipients) == 1 {
+		inboxes = []string{recipients[0].Inbox} // the inbox that got the Create, so that the order is kept
 	}
 	if t.inboxes, err = b.addFollowerInboxes(ctx, append(inboxes, e.Inboxes...), actor.ID, e.Visibility); err != nil {
 		return nil, err
@@ -170,19 +170,19 @@ func (b *Outbox) buildReblogDeleted(ctx context.Context, actor *store.Account, e
 	if err != nil {
 		return nil, err // the Delete of the original is enough
 	}
-	boxes, err := b.db.RemoteRecipients(ctx, 0, []store.AccountID{original.AccountID})
+	recipients, err := b.db.RemoteRecipients(ctx, 0, []store.AccountID{original.AccountID})
 	if err != nil {
 		return nil, err
 	}
 	to, cc := b.addressing(actor, e.Visibility, nil)
-	for _, author := range boxes {
+	for _, author := range recipients {
 		cc = append(cc, author.URI)
 	}
 	announce := activity.Object{
 		"id": e.URI, "type": "Announce", "actor": actor.URI, "object": original.URI, "to": stringValues(to), "cc": stringValues(cc),
 	}
 	t := &outgoing{activity: b.newUndo(e, actor, announce), subject: e.RowID, replaces: store.ReplaceAll, priority: store.UpdatePriority}
-	t.inboxes, err = b.addFollowerInboxes(ctx, deliveryInboxes(boxes), actor.ID, e.Visibility)
+	t.inboxes, err = b.addFollowerInboxes(ctx, deliveryInboxes(recipients), actor.ID, e.Visibility)
 	return []*outgoing{t}, err
 }
 

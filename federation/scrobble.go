@@ -2,6 +2,7 @@ package federation
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"svc/federation/inbox"
@@ -51,29 +52,18 @@ func (r *Receiver) listenVisibility(ctx context.Context, in *inbox.Activity, tra
 	if len(o.Values("to"))+len(o.Values("cc")) == 0 {
 		o = in.Object
 	}
-	visibility := store.Direct
-	for _, to := range o.Refs("to", remote.MaxAddressees) {
-		if activity.IsPublic(to) {
-			return store.Public
-		}
-	}
-	for _, cc := range o.Refs("cc", remote.MaxAddressees) {
-		if activity.IsPublic(cc) {
-			return store.Unlisted
-		}
+	to, cc := o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees)
+	switch {
+	case slices.ContainsFunc(to, activity.IsPublic):
+		return store.Public
+	case slices.ContainsFunc(cc, activity.IsPublic):
+		return store.Unlisted
 	}
 	actor, err := r.db.Actor(ctx, in.Actor.ID)
-	if err != nil || actor.Followers == "" {
-		return visibility
+	if err == nil && actor.Followers != "" && slices.Contains(slices.Concat(to, cc), actor.Followers) {
+		return store.Private
 	}
-	for _, key := range []string{"to", "cc"} {
-		for _, to := range o.Refs(key, remote.MaxAddressees) {
-			if to == actor.Followers {
-				visibility = store.Private
-			}
-		}
-	}
-	return visibility
+	return store.Direct
 }
 
 // activityTime returns the time of an activity if it is plausible: not in the future, and not before such servers existed.

@@ -307,13 +307,13 @@ func (r *Reader) parseActorKeys(o activity.Object, id string) (keys []*store.Act
 // parseActorKey parses one key of an actor, nil if it is not valid.
 func (r *Reader) parseActorKey(o activity.Object, owner string) *store.ActorKey {
 	id := cmp.Or(o.ID(), owner+"#main-key")
-	says := cmp.Or(o.Ref("owner"), o.Ref("controller"))
-	if says != "" && says != owner || !activity.SameHost(activity.WithoutFragment(id), owner, r.AllowLoopback) {
+	named := cmp.Or(o.Ref("owner"), o.Ref("controller"))
+	if named != "" && named != owner || !activity.SameHost(activity.WithoutFragment(id), owner, r.AllowLoopback) {
 		return nil
 	}
 	if multikey := o.Text("publicKeyMultibase"); multikey != "" {
 		key, err := httpsig.ParseMultikey(multikey)
-		if err != nil || says == "" {
+		if err != nil || named == "" {
 			return nil
 		}
 		return &store.ActorKey{URI: id, Public: httpsig.FormatMultikey(key)}

@@ -92,14 +92,14 @@ func (a *Actors) refreshActor(ctx context.Context, w store.RefreshActor) error {
 
 // ActorNotFound records that an account was not found.
 func (a *Actors) ActorNotFound(ctx context.Context, account *store.Account) error {
-	sure := false
+	confirmed := false
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
 		actor, err := tx.Actor(ctx, account.ID)
 		if err != nil {
 			return errs.IgnoreNotFound(err)
 		}
 		now := a.db.Now()
-		if sure = actor.Failures > 0 && now.Sub(actor.AttemptedAt.Time()) >= refreshAge; sure {
+		if confirmed = actor.Failures > 0 && now.Sub(actor.AttemptedAt.Time()) >= refreshAge; confirmed {
 			return nil
 		}
 		if actor.Failures == 0 {
@@ -110,7 +110,7 @@ func (a *Actors) ActorNotFound(ctx context.Context, account *store.Account) erro
 		}
 		return enqueueRefresh(ctx, tx, account.ID, actor.AttemptedAt.Time().Add(notFoundRecheckDelay))
 	})
-	if err == nil && sure {
+	if err == nil && confirmed {
 		return a.ActorGone(ctx, account)
 	}
 	return err
@@ -215,11 +215,11 @@ func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc ac
 
 // containsKeys returns whether all keys are known.
 func containsKeys(known, keys []*store.ActorKey) bool {
-	have := make(map[string]string, len(known))
+	stored := make(map[string]string, len(known))
 	for _, k := range known {
-		have[k.URI] = k.Public
+		stored[k.URI] = k.Public
 	}
-	return !slices.ContainsFunc(keys, func(k *store.ActorKey) bool { return have[k.URI] != k.Public })
+	return !slices.ContainsFunc(keys, func(k *store.ActorKey) bool { return stored[k.URI] != k.Public })
 }
 
 // RefreshSoon queues a refresh of an account, not earlier than minRefreshInterval after the last.

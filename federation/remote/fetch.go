@@ -144,7 +144,7 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 			f.saveNoScheme(ctx, host)
 		}
 	}
-	if noAnswer := err != nil && IsTemporary(err) && HTTPStatus(err) == 0; !noAnswer {
+	if unreachable := err != nil && IsTemporary(err) && HTTPStatus(err) == 0; !unreachable {
 		f.failures.recordHost(host, true, f.db.Now())
 	} else if !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, context.Canceled) {
 		f.failures.recordHost(host, false, f.db.Now())
@@ -215,10 +215,10 @@ func IsNotFoundOrGone(err error) bool {
 
 // IsTemporary returns whether another attempt may succeed.
 func IsTemporary(err error) bool {
-	for _, lasting := range []error{
+	for _, final := range []error{
 		fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects, activity.ErrMalformed, ErrLocal, ErrIDMismatch,
 	} {
-		if errors.Is(err, lasting) {
+		if errors.Is(err, final) {
 			return false
 		}
 	}
@@ -238,20 +238,20 @@ func (f *Fetcher) refetchDocument(ctx context.Context, uri string) (activity.Obj
 }
 
 // fetchItems returns ids of the items of a collection, bounded in pages and items. All pages are on one host.
-func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, most int) ([]string, error) {
+func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, maxItems int) ([]string, error) {
 	var items []string
 	seen := map[string]bool{uri: true}
 	page, err := f.Document(ctx, uri)
 	for err == nil && page != nil {
 		for _, key := range []string{"orderedItems", "items"} {
-			items = append(items, page.Refs(key, most-len(items))...)
+			items = append(items, page.Refs(key, maxItems-len(items))...)
 		}
 		next := page.Object("first")
 		ref := page.Ref("first")
 		if next == nil && ref == "" {
 			next, ref = page.Object("next"), page.Ref("next")
 		}
-		if len(items) == most || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, f.AllowLoopback)) {
+		if len(items) == maxItems || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, f.AllowLoopback)) {
 			break
 		}
 		seen[ref] = true

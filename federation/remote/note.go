@@ -87,10 +87,10 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 
 // isTagURIOf returns whether an id is a tag URI of a host (RFC 4151).
 func isTagURIOf(name, host string) bool {
-	const most = 2048
+	const maxBytes = 2048
 	rest, ok := strings.CutPrefix(name, "tag:")
-	authority, _, dated := strings.Cut(rest, ",")
-	return ok && dated && authority == host && len(name) <= most
+	authority, _, hasDate := strings.Cut(rest, ",")
+	return ok && hasDate && authority == host && len(name) <= maxBytes
 }
 
 // isObjectURL returns whether an id can be that of a status: one of this server, or a URL that may be fetched.
@@ -99,9 +99,9 @@ func (r *Reader) isObjectURL(id string) bool { return id != "" && r.isPublicURL(
 // authorOf returns the author of a status: of several, the actor who sent it, or else the first. It must be on the status's host
 // (federation R2).
 func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
-	const most = 20
+	const maxAuthors = 20
 	id := o.ID()
-	authors := o.Refs("attributedTo", most)
+	authors := o.Refs("attributedTo", maxAuthors)
 	if len(authors) == 0 {
 		authors = o.Refs("actor", 1)
 	}
@@ -109,8 +109,8 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 		return "", Refuse("object has no author")
 	}
 	author := authors[0]
-	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, r.AllowLoopback) {
-		authors, author = []string{maker}, maker // the author of a group's event is a person
+	if creator := o.Ref("actor"); o.Is("Event") && creator != "" && activity.SameHost(creator, author, r.AllowLoopback) {
+		authors, author = []string{creator}, creator // the author of a group's event is a person
 	}
 	switch {
 	case sender != "" && !slices.Contains(authors, sender):
@@ -223,8 +223,8 @@ func eventLine(o activity.Object) string {
 
 // readTags reads hashtags, mentions and emoji.
 func (n *Note) readTags(r *Reader, o activity.Object) {
-	const most = 1000
-	for _, tag := range o.Objects("tag", most) {
+	const maxTags = 1000
+	for _, tag := range o.Objects("tag", maxTags) {
 		switch {
 		case tag.Is("Hashtag"):
 			name := text.TagName(truncateBytes(tag.Text("name"), 1000))

@@ -124,13 +124,13 @@ func remoteMedia(address, kind, class string) *store.Media {
 // altText returns the description of an attachment, which servers put into different members.
 func altText(a activity.Object) string {
 	for _, key := range []string{"name", "summary", "content"} {
-		said, _ := a.TextAndLanguage(key)
-		said = truncateBytes(said, 4*maxAltText)
+		description, _ := a.TextAndLanguage(key)
+		description = truncateBytes(description, 4*maxAltText)
 		if key != "name" {
-			said = text.HTMLToText(said)
+			description = text.HTMLToText(description)
 		}
-		if said = text.Shorten(strings.TrimSpace(said), maxAltText); said != "" {
-			return said
+		if description = text.Shorten(strings.TrimSpace(description), maxAltText); description != "" {
+			return description
 		}
 	}
 	return ""

@@ -158,7 +158,7 @@ func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string
 	}
 	ctx, cancel := context.WithTimeout(ctx, mentionTimeout)
 	defer cancel()
-	var asking sync.WaitGroup
+	var fetches sync.WaitGroup
 	fetched := make(map[string]bool)
 	for _, name := range handles {
 		nick, domain, ok := text.SplitHandle(name)
@@ -170,13 +170,13 @@ func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string
 			continue
 		}
 		fetched[key] = true
-		asking.Go(func() {
+		fetches.Go(func() {
 			if _, err := r.actors.Lookup(ctx, nick+"@"+domain); err != nil {
 				r.log.Debug("mentioned account not found", "handle", nick+"@"+domain, "err", err)
 			}
 		})
 	}
-	asking.Wait()
+	fetches.Wait()
 }
 
 // subscribeRel is the WebFinger link to the page of a server where its users interact with remote objects.

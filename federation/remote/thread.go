@@ -230,7 +230,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 		return err
 	}
 	perHost := make(map[string]int)
-	fits := func(n *Note) bool { return n.ParentURI == st.URI }
+	isReply := func(n *Note) bool { return n.ParentURI == st.URI }
 	items, err := b.fetcher.fetchItems(ctx, origin.RepliesURI, maxReplyPages, maxRepliesFetched)
 	if err != nil {
 		b.log.Debug("replies could not be fetched", "uri", origin.RepliesURI, "err", err)
@@ -248,7 +248,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 		if perHost[host]++; perHost[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, b.AllowLoopback) {
 			continue
 		}
-		if _, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Accept: fits, Budget: replyFetchBudget}); err != nil {
+		if _, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Accept: isReply, Budget: replyFetchBudget}); err != nil {
 			b.log.Debug("reply could not be fetched", "uri", uri, "err", err)
 		}
 		if ctx.Err() != nil {
