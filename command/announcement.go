@@ -15,9 +15,8 @@ import (
 func (a *cli) announcementCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "announcement",
-		Short: "Tell everybody who has an account something",
-		Long: `Tell everybody who has an account something. Apps and web front ends show announcements until people put them away,
-or until they end.`,
+		Short: "Manage announcements to all local accounts",
+		Long:  `Manage announcements to all local accounts. Apps and web front ends show an announcement until it is dismissed or ends.`,
 	})
 	cmd.AddCommand(a.announcementAddCommand(), a.announcementListCommand(), a.announcementDeleteCommand())
 	return cmd
@@ -28,7 +27,7 @@ func (a *cli) announcementAddCommand() *cobra.Command {
 	var starts, ends string
 	cmd := &cobra.Command{
 		Use:     "add TEXT",
-		Short:   "Announce something",
+		Short:   "Create an announcement",
 		Example: "  svc announcement add \"We move on Sunday, from 10 to 11.\" --ends-at 2030-01-06T11:00:00Z",
 		Args:    oneArg("TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -39,21 +38,21 @@ func (a *cli) announcementAddCommand() *cobra.Command {
 			if n.EndsAt, err = timeFlag("--ends-at", ends); err != nil {
 				return err
 			}
-			made, err := perform(cmd.Context(), a, app.CreateAnnouncement, n)
+			created, err := perform(cmd.Context(), a, app.CreateAnnouncement, n)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "Announced as %s.\n", made.ID)
+			fmt.Fprintf(a.out, "Created announcement %s.\n", created.ID)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&starts, "starts-at", "", "not to be seen before this `TIME`, as in 2030-01-31 or 2030-01-31T18:00:00Z")
-	cmd.Flags().StringVar(&ends, "ends-at", "", "not to be seen from this `TIME` on")
-	cmd.Flags().BoolVar(&n.AllDay, "all-day", false, "apps show only the days of these times")
+	cmd.Flags().StringVar(&starts, "starts-at", "", "show from this `TIME` on, such as 2030-01-31 or 2030-01-31T18:00:00Z")
+	cmd.Flags().StringVar(&ends, "ends-at", "", "show until this `TIME`")
+	cmd.Flags().BoolVar(&n.AllDay, "all-day", false, "show only the dates of these times")
 	return cmd
 }
 
-// timeFlag reads the time of a flag, nil if it is not given. A day alone begins at midnight, UTC.
+// timeFlag parses the time of a flag; nil if it is not given. A date is midnight UTC.
 func timeFlag(flag, value string) (*time.Time, error) {
 	if value == "" {
 		return nil, nil
@@ -63,7 +62,7 @@ func timeFlag(flag, value string) (*time.Time, error) {
 		at, err = time.Parse(time.DateOnly, value)
 	}
 	if err != nil {
-		return nil, usage("%s: %q is no time such as 2030-01-31 or 2030-01-31T18:00:00Z", flag, value)
+		return nil, usage("%s: %q is not a time such as 2030-01-31 or 2030-01-31T18:00:00Z", flag, value)
 	}
 	return &at, nil
 }
@@ -71,7 +70,7 @@ func timeFlag(flag, value string) (*time.Time, error) {
 func (a *cli) announcementListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the announcements",
+		Short: "List announcements",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := perform(cmd.Context(), a, app.ListAnnouncements, struct{}{})
@@ -91,14 +90,14 @@ func (a *cli) announcementListCommand() *cobra.Command {
 func (a *cli) announcementDeleteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete ID",
-		Short: "Take an announcement back",
+		Short: "Delete an announcement",
 		Args:  oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			gone, err := perform(cmd.Context(), a, app.DeleteAnnouncement, args[0])
+			deleted, err := perform(cmd.Context(), a, app.DeleteAnnouncement, args[0])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "Deleted the announcement %s.\n", gone.ID)
+			fmt.Fprintf(a.out, "Deleted announcement %s.\n", deleted.ID)
 			return nil
 		},
 	}

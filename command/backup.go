@@ -17,12 +17,12 @@ func (a *cli) backupCommand() *cobra.Command {
 	var noMedia bool
 	cmd := &cobra.Command{
 		Use:   "backup [FILE]",
-		Short: "Write everything into one file",
-		Long: `Write everything that makes up the server into one file: database, keys, settings, emoji, your own static files and
-uploads. The server may run meanwhile; what it holds at the beginning is in the file.
+		Short: "Back up the server to one file",
+		Long: `Write the database, keys, settings, emoji, static files and uploads to one tar file. The server may run meanwhile; the
+file has the state at the start of the backup.
 
-FILE may be a folder. Without it, the file goes to backups/ in the data folder. Keep a copy on another machine. Who has
-the file has all secrets of the server.`,
+FILE may be a directory. The default is backups/ in the data directory. Keep a copy on another machine. The file contains all
+secrets of the server: keep it private.`,
 		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup --no-media small.tar",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,9 +34,9 @@ the file has all secrets of the server.`,
 			if err != nil {
 				return err
 			}
-			tell, end := a.progress("backup")
+			report, end := a.progress("backup")
 			m, err := admin.Backup(cmd.Context(), admin.BackupOptions{
-				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: app.Version, Progress: tell,
+				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: app.Version, Progress: report,
 			})
 			end()
 			if err != nil {
@@ -46,11 +46,11 @@ the file has all secrets of the server.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&noMedia, "no-media", false, "leave uploads out")
+	cmd.Flags().BoolVar(&noMedia, "no-media", false, "omit uploads")
 	return cmd
 }
 
-// backupFile returns where to write a backup.
+// backupFile returns the path for a new backup.
 func backupFile(c *config.Config, args []string) (string, error) {
 	name := "svc-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
 	if len(args) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// perform has an operation done: by the server that runs, or by this process.
+// perform runs an operation in the running server, or in this process if none runs.
 func perform[A, R any](ctx context.Context, a *cli, call app.Call[A, R], args A) (R, error) {
 	c, _, err := app.LoadSettings(a.configFile)
 	if err != nil {
@@ -18,17 +18,17 @@ func perform[A, R any](ctx context.Context, a *cli, call app.Call[A, R], args A)
 	return call.Do(ctx, c, a.options(), args)
 }
 
-// options are those of a server that is assembled for one operation: it logs warnings only.
+// options returns the options of a server that is assembled for one operation. It logs warnings and errors only.
 func (a *cli) options() app.Options {
 	return app.Options{Schema: a.schema, Log: slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 }
 
-// showCommand runs a command that shows something: print makes it readable, --json does without.
-func showCommand[A, R any](a *cli, cmd *cobra.Command, w app.Call[A, R], args func() A, print func(R)) *cobra.Command {
+// showCommand makes cmd print the result of an operation: with print, or as JSON with --json.
+func showCommand[A, R any](a *cli, cmd *cobra.Command, call app.Call[A, R], args func() A, print func(R)) *cobra.Command {
 	var asJSON bool
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		result, err := perform(cmd.Context(), a, w, args())
+		result, err := perform(cmd.Context(), a, call, args())
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 func (a *cli) federationCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "federation",
-		Short: "See how the exchange with other servers goes",
+		Short: "Inspect and retry federation",
 	})
 	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand())
 	return cmd
@@ -25,24 +25,24 @@ func (a *cli) deliveriesCommand() *cobra.Command {
 	var q federation.QueueQuery
 	cmd := &cobra.Command{
 		Use:   "deliveries",
-		Short: "Show what waits to be delivered, and what came in and is not done with",
-		Long: `Show what waits to be delivered, and what came in and is not done with.
+		Short: "Show queued deliveries and incoming activities",
+		Long: `Show queued deliveries, and incoming activities that are not processed yet.
 
-A delivery that fails is tried again for two days, with growing pauses. Then it is given up, and kept for a month, in which
-"svc federation retry" can try it once more.`,
+A failed delivery is retried for two days with growing intervals. Then it is parked for a month, in which
+"svc federation retry" can retry it.`,
 		Example: "  svc federation deliveries\n  svc federation deliveries --host example.org\n  svc federation deliveries --failed",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&q.Host, "host", "", "one by one what waits for a `HOST`")
-	cmd.Flags().BoolVar(&q.Failed, "failed", false, "one by one what failed for good, and what came in and failed")
+	cmd.Flags().StringVar(&q.Host, "host", "", "list the deliveries to a `HOST`")
+	cmd.Flags().BoolVar(&q.Failed, "failed", false, "list parked deliveries, and incoming activities that failed")
 	return showCommand(a, cmd, app.ShowQueue, func() federation.QueueQuery { return q }, a.printQueue)
 }
 
 func (a *cli) printQueue(q *federation.QueueStatus) {
 	if len(q.Hosts) == 0 {
-		fmt.Fprintln(a.out, "Nothing waits to be delivered.")
+		fmt.Fprintln(a.out, "No deliveries are queued.")
 	} else {
-		table := a.table("HOST", "WAITING", "GIVEN UP", "OLDEST", "NEXT TRY", "LAST ERROR")
+		table := a.table("HOST", "QUEUED", "PARKED", "OLDEST", "NEXT ATTEMPT", "LAST ERROR")
 		for _, h := range q.Hosts {
 			row(table, h.Host, h.Queued, h.Parked, ago(&h.Oldest), until(h.NextAttempt), h.LastError)
 		}
@@ -50,22 +50,22 @@ func (a *cli) printQueue(q *federation.QueueStatus) {
 	}
 	if len(q.Deliveries) > 0 {
 		fmt.Fprintln(a.out)
-		table := a.table("ID", "INBOX", "WHAT", "TRIES", "QUEUED", "NEXT TRY", "LAST ERROR")
+		table := a.table("ID", "INBOX", "TYPE", "ATTEMPTS", "QUEUED", "NEXT ATTEMPT", "LAST ERROR")
 		for _, d := range q.Deliveries {
 			row(table, d.ID, d.Inbox, d.Type, d.Attempts, ago(&d.QueuedAt), nextAttempt(d.NextAttempt, d.Parked), d.LastError)
 		}
 		table.Flush()
 	}
-	fmt.Fprintf(a.out, "\nCame in and not done with: %d, of which %d have failed and are tried again; given up: %d.\n", q.Incoming.Waiting, q.Incoming.Failed,
+	fmt.Fprintf(a.out, "\nIncoming activities queued: %d, of which %d failed and are retried; parked: %d.\n", q.Incoming.Waiting, q.Incoming.Failed,
 		q.Incoming.GivenUp)
-	a.printReceived(q.FailedIncoming)
+	a.printIncoming(q.FailedIncoming)
 }
 
-func (a *cli) printReceived(list []*federation.QueuedActivity) {
+func (a *cli) printIncoming(list []*federation.QueuedActivity) {
 	if len(list) == 0 {
 		return
 	}
-	table := a.table("ID", "FROM", "WHAT", "TRIES", "CAME", "NEXT TRY", "LAST ERROR")
+	table := a.table("ID", "SIGNER", "ACTIVITY", "ATTEMPTS", "RECEIVED", "NEXT ATTEMPT", "LAST ERROR")
 	for _, r := range list {
 		row(table, r.ID, r.Signer, r.Type+" "+r.Activity, r.Attempts, ago(&r.ReceivedAt), nextAttempt(r.NextAttempt, r.Parked), r.LastError)
 	}
@@ -77,38 +77,38 @@ func (a *cli) peersCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "peers",
-		Short:   "List the servers that something has been exchanged with",
+		Short:   "List known servers",
 		Example: "  svc federation peers --unreachable",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := []*federation.Peer{}
 			for {
-				some, err := perform(cmd.Context(), a, app.ListPeers, q)
+				page, err := perform(cmd.Context(), a, app.ListPeers, q)
 				if err != nil {
 					return err
 				}
-				all = append(all, some...)
-				if len(some) == 0 || q.Unreachable {
+				all = append(all, page...)
+				if len(page) == 0 || q.Unreachable {
 					break
 				}
-				q.After = some[len(some)-1].Host
+				q.After = page[len(page)-1].Host
 			}
 			if asJSON {
 				return a.printJSON(all)
 			}
-			table := a.table("HOST", "SOFTWARE", "REACHED", "FAILURES", "RESTS", "UNREACHABLE", "REMARK")
+			table := a.table("HOST", "SOFTWARE", "LAST SUCCESS", "FAILURES", "BACKOFF", "UNREACHABLE", "NOTE")
 			for _, p := range all {
-				remark := p.LastError
+				note := p.LastError
 				if p.RejectReason != "" {
-					remark = p.RejectReason
+					note = p.RejectReason
 				}
-				row(table, p.Host, p.Software, ago(p.LastSuccessAt), p.Failures, until(p.BackoffUntil), since(p.UnreachableSince), remark)
+				row(table, p.Host, p.Software, ago(p.LastSuccessAt), p.Failures, until(p.BackoffUntil), since(p.UnreachableSince), note)
 			}
 			return table.Flush()
 		},
 	}
-	cmd.Flags().BoolVar(&q.Unreachable, "unreachable", false, "only those that cannot be reached, the longest so first")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&q.Unreachable, "unreachable", false, "only unreachable servers, longest first")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -116,10 +116,10 @@ func (a *cli) explainCommand() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{
 		Use:   "explain URL|HANDLE",
-		Short: "Tell what this server knows of a post or an account elsewhere, and why it did not take it",
-		Long: `Tell what this server knows of a post, an account or an activity elsewhere: whether it is here and how it came, whether it was
-refused and why, what waits, and what its server says of it just now. URL is its id, or the address of its page.
-Nothing is changed by that.`,
+		Short: "Explain why a remote post or account did or did not arrive",
+		Long: `Explain what this server knows of a remote post, account or activity: whether it is stored and how it arrived, whether it was
+refused and why, what is queued, and what its server returns for it now. URL is its id or the URL of its page. The command
+changes nothing.`,
 		Example: "  svc federation explain https://example.org/users/alice/statuses/1\n  svc federation explain alice@example.org",
 		Args: func(cmd *cobra.Command, args []string) error {
 			err := oneArg("URL or HANDLE")(cmd, args)
@@ -137,65 +137,65 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(table, "%s:\t%s\n", name, printable(fmt.Sprintf(format, args...)))
 	}
-	line("address", "%s", e.URL)
+	line("url", "%s", e.URL)
 	switch {
 	case e.Local:
-		line("server", "%s, this one", e.Host)
+		line("server", "%s (this server)", e.Host)
 	case e.RejectReason != "":
-		line("server", "%s, with which there are no dealings: %s", e.Host, e.RejectReason)
+		line("server", "%s, rejected: %s", e.Host, e.RejectReason)
 	case e.Peer == nil:
-		line("server", "%s, with which nothing has been exchanged yet", e.Host)
+		line("server", "%s, no contact yet", e.Host)
 	case e.Peer.UnreachableSince != nil:
-		line("server", "%s, not reached since %s: %s", strings.TrimSpace(e.Host+" "+e.Peer.Software), day(*e.Peer.UnreachableSince), e.Peer.LastError)
+		line("server", "%s, unreachable since %s: %s", strings.TrimSpace(e.Host+" "+e.Peer.Software), day(*e.Peer.UnreachableSince), e.Peer.LastError)
 	default:
 		line("server", "%s", strings.TrimSpace(e.Host+" "+e.Peer.Software))
 	}
 	if e.Account != nil {
-		line("account", "@%s, known here as %s%s", e.Account.Acct, e.Account.ID, stateOf(e.Account))
+		line("account", "@%s, id %s%s", e.Account.Acct, e.Account.ID, stateOf(e.Account))
 		if e.Account.FetchedAt != nil {
-			line("read", "%s", ago(e.Account.FetchedAt))
+			line("fetched", "%s", ago(e.Account.FetchedAt))
 		}
 	}
 	if st := e.Status; st != nil {
-		line("post", "%s by @%s, of %s, known here as %s", st.Visibility, st.Author, st.CreatedAt.Format(time.DateTime), st.ID)
+		line("post", "%s by @%s, published %s, id %s", st.Visibility, st.Author, st.CreatedAt.Format(time.DateTime), st.ID)
 		if st.FetchedAt != nil {
-			line("came", "read from its server %s", ago(st.FetchedAt))
+			line("arrived", "fetched %s", ago(st.FetchedAt))
 		} else if !e.Local {
-			line("came", "delivered")
+			line("arrived", "delivered")
 		}
 		if st.ParentURI != "" {
-			line("answers", "%s, which is not known here", st.ParentURI)
+			line("reply to", "%s, which is not stored", st.ParentURI)
 		}
 	}
 	if e.Account == nil && e.Status == nil {
-		line("here", "no")
+		line("stored", "no")
 	}
 	if e.DeletedAt != nil {
-		line("deleted here", "%s", ago(e.DeletedAt))
+		line("deleted", "%s", ago(e.DeletedAt))
 	}
 	if e.Seen {
-		line("heard of", "yes: it was done, or taken back before it came")
+		line("seen", "yes: the activity was processed, or undone before it arrived")
 	}
 	if f := e.Fetched; f != nil {
 		if f.Error != "" {
-			line("asked now", "%s", f.Error)
+			line("fetch now", "%s", f.Error)
 		} else {
-			line("asked now", "%s %s by %s", f.Type, f.ID, f.Owner)
+			line("fetch now", "%s %s by %s", f.Type, f.ID, f.Owner)
 		}
 		line("verdict", "%s", f.Verdict)
 	}
 	table.Flush()
 	if len(e.Refusals) > 0 {
 		fmt.Fprintln(a.out, "\nRefused:")
-		table := a.table("WHEN", "FROM", "ACTIVITY", "WHY")
+		table := a.table("WHEN", "HOST", "ACTIVITY", "REASON")
 		for _, r := range e.Refusals {
 			row(table, ago(&r.At), r.Host, r.Activity, r.Reason)
 		}
 		table.Flush()
 	}
 	if len(e.Queued) > 0 {
-		fmt.Fprintln(a.out, "\nWaiting:")
-		a.printReceived(e.Queued)
+		fmt.Fprintln(a.out, "\nQueued:")
+		a.printIncoming(e.Queued)
 	}
 }
 
@@ -204,7 +204,7 @@ func stateOf(x *federation.ExplainedAccount) string {
 	case x.Deleted:
 		return ", deleted"
 	case x.Unavailable:
-		return ", withheld"
+		return ", unavailable"
 	}
 	return ""
 }
@@ -213,26 +213,26 @@ func (a *cli) retryCommand() *cobra.Command {
 	var q federation.RetryQuery
 	cmd := &cobra.Command{
 		Use:     "retry",
-		Short:   "Try again at once what failed",
+		Short:   "Retry failed deliveries and incoming activities now",
 		Example: "  svc federation retry --host example.org\n  svc federation retry --all",
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
-			given := 0
-			for _, is := range []bool{q.Host != "", q.ID != 0, q.All} {
-				if is {
-					given++
+			selectors := 0
+			for _, set := range []bool{q.Host != "", q.ID != 0, q.All} {
+				if set {
+					selectors++
 				}
 			}
-			if given != 1 {
-				return usage("say what to try again: --host, --id or --all")
+			if selectors != 1 {
+				return usage("name what to retry: --host, --id or --all")
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&q.Host, "host", "", "all that waits for a `HOST`, and what came from it and failed")
-	cmd.Flags().Int64Var(&q.ID, "id", 0, "the one of this `ID`")
-	cmd.Flags().BoolVar(&q.All, "all", false, "everything")
+	cmd.Flags().StringVar(&q.Host, "host", "", "all deliveries to a `HOST`, and failed incoming activities from it")
+	cmd.Flags().Int64Var(&q.ID, "id", 0, "the delivery or incoming activity with this `ID`")
+	cmd.Flags().BoolVar(&q.All, "all", false, "all deliveries and failed incoming activities")
 	return showCommand(a, cmd, app.Retry, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
-		fmt.Fprintf(a.out, "Tried again at once: deliveries: %d; of what came in: %d.\n", r.Deliveries, r.Incoming)
+		fmt.Fprintf(a.out, "Retrying now: %d deliveries, %d incoming activities.\n", r.Deliveries, r.Incoming)
 	})
 }

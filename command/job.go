@@ -11,17 +11,17 @@ import (
 	"svc/store"
 )
 
-// maxListedJobs is how many parked jobs are listed at most.
+// maxListedJobs is the maximum number of parked jobs in the list.
 const maxListedJobs = 1000
 
 func (a *cli) jobCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "job",
-		Short: "Manage jobs that failed",
-		Long: `Manage jobs that failed.
+		Short: "Manage failed background jobs",
+		Long: `Manage failed background jobs.
 
-A job that fails is retried with growing pauses. After its last attempt it is parked: it stays in the database with its error until
-it is retried or dropped here. Deliveries to other servers have queues of their own: see "svc federation".`,
+A job that fails is retried with growing intervals. After its last attempt it is parked: it stays in the database with its error until
+it is retried or dropped with these commands. Deliveries to other servers have queues of their own: see "svc federation".`,
 	})
 	cmd.AddCommand(a.jobListCommand(),
 		a.jobChangeCommand("retry ID", "Run a parked job again, with all its attempts", app.RetryJobs, "Jobs that run again: %d.\n"),
@@ -44,7 +44,7 @@ func (a *cli) jobListCommand() *cobra.Command {
 	})
 }
 
-// jobChangeCommand makes a command for one parked job or, with --all, all of them.
+// jobChangeCommand returns a command for one parked job or, with --all, all of them.
 func (a *cli) jobChangeCommand(use, short string, call app.Call[store.JobID, int64], done string) *cobra.Command {
 	var all bool
 	var id store.JobID
@@ -60,7 +60,7 @@ func (a *cli) jobChangeCommand(use, short string, call app.Call[store.JobID, int
 			}
 			n, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || n <= 0 {
-				return usage("%q is no id of a job", args[0])
+				return usage("%q is not a job id", args[0])
 			}
 			id = store.JobID(n)
 			return nil

@@ -11,11 +11,11 @@ import (
 func (a *cli) relayCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "relay",
-		Short: "Exchange public posts by way of relays",
-		Long: `Exchange public posts by way of relays.
+		Short: "Manage relays, which exchange public posts",
+		Long: `Manage relays, which exchange public posts.
 
-A relay passes on the public posts of all servers that subscribe to it. That fills the federated timeline of a small server,
-and makes its own posts known.`,
+A relay forwards the public posts of all servers that subscribe to it. That fills the federated timeline of a small server and
+spreads its own posts.`,
 	})
 	cmd.AddCommand(a.relayFollowCommand(), a.relayUnfollowCommand(), a.relayListCommand())
 	return cmd
@@ -25,8 +25,8 @@ func (a *cli) relayFollowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "follow URL",
 		Short: "Subscribe to a relay",
-		Long: `Subscribe to a relay. URL is the address of its actor, as in https://relay.example.org/actor; or, for relays in the
-style of Mastodon, of its inbox, which ends in /inbox. Posts go to and fro once the relay has accepted.`,
+		Long: `Subscribe to a relay. URL is the id of its actor, such as https://relay.example.org/actor; or, for relays in the style of
+Mastodon, its inbox, which ends in /inbox. Posts are exchanged once the relay has accepted.`,
 		Example: "  svc relay follow https://relay.example.org/actor\n  svc relay follow https://relay.example.org/inbox",
 		Args:    oneArg("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,9 +35,9 @@ style of Mastodon, of its inbox, which ends in /inbox. Posts go to and fro once 
 				return err
 			}
 			if r.FollowedBack {
-				fmt.Fprintf(a.out, "%s has accepted already.\n", r.Actor)
+				fmt.Fprintf(a.out, "%s has already accepted.\n", r.Actor)
 			} else {
-				fmt.Fprintf(a.out, "%s is asked. \"svc relay list\" tells whether it has accepted.\n", r.Actor)
+				fmt.Fprintf(a.out, "Follow request sent to %s. \"svc relay list\" shows whether it was accepted.\n", r.Actor)
 			}
 			return nil
 		},
@@ -45,28 +45,28 @@ style of Mastodon, of its inbox, which ends in /inbox. Posts go to and fro once 
 }
 
 func (a *cli) relayUnfollowCommand() *cobra.Command {
-	var left app.RelayUnfollow
+	var relay app.RelayUnfollow
 	cmd := &cobra.Command{
 		Use:   "unfollow URL",
-		Short: "Leave a relay",
+		Short: "Unsubscribe from a relay",
 		Args:  oneArg("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			left.Address = args[0]
-			if _, err := perform(cmd.Context(), a, app.UnfollowRelay, left); err != nil {
+			relay.Address = args[0]
+			if _, err := perform(cmd.Context(), a, app.UnfollowRelay, relay); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "%s is left.\n", left.Address)
+			fmt.Fprintf(a.out, "Unfollowed %s.\n", relay.Address)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&left.Force, "force", "f", false, "even if the relay cannot be reached")
+	cmd.Flags().BoolVarP(&relay.Force, "force", "f", false, "unfollow even if the relay is unreachable")
 	return cmd
 }
 
 func (a *cli) relayListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the relays",
+		Short: "List relays and their state",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := perform(cmd.Context(), a, app.ListRelays, struct{}{})
@@ -76,7 +76,7 @@ func (a *cli) relayListCommand() *cobra.Command {
 			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "RELAY\tSTATE")
 			for _, r := range list {
-				state := "not accepted yet"
+				state := "pending"
 				if r.FollowedBack {
 					state = "accepted"
 				}

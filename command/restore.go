@@ -20,12 +20,12 @@ func (a *cli) restoreCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Bring back what a backup holds",
-		Long: `Bring back what a backup holds. Every file in it is checked before anything is touched. No server may run on the data
-folder, and there must be no data in it; with --force they are moved aside, into a folder in it.
+		Short: "Restore a backup",
+		Long: `Restore a backup. Every file in it is verified before anything is changed. No server may run on the data directory, and the
+directory must not contain data; with --force, existing data are moved to a subdirectory of it.
 
-The data go where --data-dir says, else where the settings file says, and if there is none, where the one in the backup
-says. A settings file that is there is kept; if it is another than that in the backup, the latter is put beside it.`,
+The data directory is the one of --data-dir, else of the settings file, else of the settings in the backup. An existing
+settings file is kept; if the settings in the backup differ, they are written next to it.`,
 		Example: "  svc restore /mnt/usb/svc-20260102T030405Z.tar\n  svc restore svc.tar --data-dir /var/lib/svc/data --config /var/lib/svc/config.toml",
 		Args:    oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,29 +40,28 @@ says. A settings file that is there is kept; if it is another than that in the b
 				}
 				moved = true
 			}
-			tell, end := a.progress("restore")
-			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{File: args[0], DataDir: c.Data.Dir, Force: force, Progress: tell})
+			report, end := a.progress("restore")
+			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{File: args[0], DataDir: c.Data.Dir, Force: force, Progress: report})
 			end()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "%s holds the backup of %s.\n", c.Data.Dir, r.CreatedAt.Format(time.RFC3339))
+			fmt.Fprintf(a.out, "Restored the backup of %[2]s to %[1]s.\n", c.Data.Dir, r.CreatedAt.Format(time.RFC3339))
 			if r.PreviousDir != "" {
-				fmt.Fprintf(a.out, "What was there before is in %s.\n", r.PreviousDir)
+				fmt.Fprintf(a.out, "The previous data are in %s.\n", r.PreviousDir)
 			}
 			if !r.Media {
-				fmt.Fprintln(a.out, "The backup was made without uploads.")
+				fmt.Fprintln(a.out, "The backup contains no uploads.")
 			}
 			return a.restoreSettings(c, saved, moved)
 		},
 	}
-	cmd.Flags().StringVar(&dataDir, "data-dir", "", "`FOLDER` for the data")
-	cmd.Flags().BoolVar(&force, "force", false, "move data that are there aside")
+	cmd.Flags().StringVar(&dataDir, "data-dir", "", "data `DIRECTORY`")
+	cmd.Flags().BoolVar(&force, "force", false, "move existing data to a subdirectory")
 	return cmd
 }
 
-// restoredSettings returns the settings that say where the data belong: those that are there, else those in the backup, whose text
-// is returned too.
+// restoredSettings returns the existing settings, else those in the backup, and the text of the latter. They name the data directory.
 func (a *cli) restoredSettings(file string) (c *config.Config, saved []byte, err error) {
 	if saved, err = admin.BackupSettings(file); err != nil {
 		return nil, nil, err
@@ -78,11 +77,11 @@ func (a *cli) restoredSettings(file string) (c *config.Config, saved []byte, err
 	return c, saved, err
 }
 
-// restoreSettings puts the settings file of the backup in place, or beside the one that is there. moved says that the data are
-// elsewhere than the settings say.
+// restoreSettings writes the settings of the backup to the settings file, or next to an existing one. moved: the data directory is not
+// the one in the settings.
 func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) error {
 	path, _ := app.SettingsFile(a.configFile)
-	there, err := os.ReadFile(path)
+	existing, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && saved == nil && !moved:
 		return nil
@@ -100,20 +99,20 @@ func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) error 
 		return fmt.Errorf("settings: %w", err)
 	}
 	if moved {
-		fmt.Fprintf(a.out, "Note: %s names another data folder: set data.dir there to %s.\n", path, c.Data.Dir)
+		fmt.Fprintf(a.out, "Warning: %s names another data directory: set data.dir in it to %s.\n", path, c.Data.Dir)
 	}
-	if saved == nil || string(there) == string(saved) {
+	if saved == nil || string(existing) == string(saved) {
 		return nil
 	}
-	beside := path + ".from-backup"
-	if err := os.WriteFile(beside, saved, 0o600); err != nil {
+	savedPath := path + ".from-backup"
+	if err := os.WriteFile(savedPath, saved, 0o600); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	fmt.Fprintf(a.out, "Kept %s as it is. The settings of the backup are in %s.\n", path, beside)
+	fmt.Fprintf(a.out, "Kept %s unchanged. The settings of the backup are in %s.\n", path, savedPath)
 	return nil
 }
 
-// samePath tells whether two paths name the same place.
+// samePath returns true if two paths are the same absolute path.
 func samePath(a, b string) bool {
 	a, errA := filepath.Abs(a)
 	b, errB := filepath.Abs(b)

@@ -33,8 +33,8 @@ func Execute(schema string) int {
 	return run(schema, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// run runs a command and returns its exit code. An error is printed in one line. The first SIGTERM or SIGINT cancels the command's
-// context, a second one ends the program at once.
+// run runs a command and returns its exit code. It prints an error in one line. The first SIGTERM or SIGINT cancels the command's
+// context, a second one ends the process.
 func run(schema string, args []string, in io.Reader, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -65,29 +65,29 @@ func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// usageError is an error of who typed the command.
+// usageError is a wrong use of a command.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// cli is what the commands share.
+// cli has the terminal and the flags that all commands share.
 type cli struct {
 	terminal
 	schema     string // text of schema.sql
 	configFile string // --config
-	parsed     bool   // the command line was understood
+	parsed     bool   // the command line was parsed without an error
 }
 
 func (a *cli) root() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "svc",
-		Short: "A microblogging server in one file",
-		Long: `svc is a whole microblogging server: one program, one database file, one folder.
+		Short: "Federated microblogging server in one binary",
+		Long: `svc is a federated microblogging server: one binary, one database file, one data directory.
 
-To try it, run "svc serve" and follow the link in its log. To set up a server that is to stay, begin with
-"svc setup". Everything can be done while the server runs.`,
+To try it, run "svc serve" and open the link in its log. To set up a permanent server, run "svc setup" first. All other
+commands except restore work while the server runs.`,
 		Version: app.Version,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			a.parsed = true
@@ -95,14 +95,14 @@ To try it, run "svc serve" and follow the link in its log. To set up a server th
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
-	root.PersistentFlags().StringVar(&a.configFile, "config", "", "settings `FILE`; without it $SVC_CONFIG, else config.toml in the current folder if there is one")
+	root.PersistentFlags().StringVar(&a.configFile, "config", "", "settings `FILE` (default: $SVC_CONFIG, else config.toml in the current folder if it exists)")
 	root.SetVersionTemplate(versionText())
-	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.relayCommand(), a.federationCommand(), a.jobCommand(), a.configCommand(), a.backupCommand(), a.restoreCommand(),
-		a.routesCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.relayCommand(), a.federationCommand(), a.jobCommand(),
+		a.configCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.versionCommand())
 	return root
 }
 
-// group makes a command that only has others below it. Alone it tells about them.
+// group makes cmd a command that only has subcommands. Without one it prints its help.
 func group(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -118,7 +118,7 @@ func group(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// oneArg is for commands with one argument.
+// oneArg requires exactly one argument.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch len(args) {
@@ -127,7 +127,7 @@ func oneArg(what string) cobra.PositionalArgs {
 		case 1:
 			return nil
 		}
-		return usage("there is only one %s, what is %q?", what, args[1])
+		return usage("unexpected argument %q: the command takes one %s", args[1], what)
 	}
 }
 
@@ -140,7 +140,7 @@ func (a *cli) versionCommand() *cobra.Command {
 	}
 }
 
-// versionText tells which program this is: its version, and what it was built from.
+// versionText returns the version and the build information.
 func versionText() string {
 	var built []string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -152,7 +152,7 @@ func versionText() string {
 			built = append(built, "revision "+revision[:min(12, len(revision))])
 		}
 		if set["vcs.modified"] == "true" {
-			built = append(built, "with changes")
+			built = append(built, "modified")
 		}
 	}
 	built = append(built, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)

@@ -15,7 +15,7 @@ func (a *cli) routesCommand() *cobra.Command {
 		Short: "List the endpoints of the server and who may call them",
 		Long: `List the endpoints of the server: METHOD PATH ACCESS, one a line.
 
-ACCESS is anyone, app, user, staff or admin, and the scopes of which the token must have one.`,
+ACCESS is anyone, app, user, staff or admin, followed by the scopes, one of which the token must have.`,
 		Example: "  svc routes | grep /statuses",
 		Args:    cobra.NoArgs,
 		Run: func(*cobra.Command, []string) {

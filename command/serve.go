@@ -12,11 +12,11 @@ func (a *cli) serveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: `Run the server until it gets SIGTERM or SIGINT. Then it takes no new requests, finishes those under way and
-ends within ten seconds; a second signal ends it at once.
+		Long: `Run the server until SIGTERM or SIGINT. Then it accepts no new requests, finishes the ones in progress and exits within ten
+seconds; a second signal ends it immediately.
 
-Without any settings it listens on 127.0.0.1:4000 and keeps its data in ./data. As long as there is no
-administrator, the log tells how to make one.`,
+Without settings it listens on 127.0.0.1:4000 with its data in ./data. As long as there is no administrator, the log shows a
+link to create one.`,
 		Example: "  svc serve\n  svc serve --config /var/lib/svc/config.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -26,7 +26,7 @@ administrator, the log tells how to make one.`,
 			}
 			log := app.NewLog(c, a.errOut)
 			if file != "" {
-				log.Info("settings read", "file", file)
+				log.Info("settings loaded", "file", file)
 			}
 			server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log})
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 	"svc/store"
 )
 
-// setupOptions is what a new server is to be.
+// setupOptions are the flags of setup.
 type setupOptions struct {
 	url     string
 	listen  string
@@ -27,15 +27,15 @@ type setupOptions struct {
 
 func (a *cli) setupCommand() *cobra.Command {
 	var s setupOptions
-	usual := config.Default()
+	defaults := config.Default()
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Set up a new server",
-		Long: `Set up a new server: write the settings file, make the database, the keys and the first account, an administrator.
+		Long: `Set up a new server: write the settings file, create the database, the keys and the first account, an administrator.
 
-What the flags do not say is asked for; with --yes the usual is taken instead. The settings are written to the file that
---config or $SVC_CONFIG names, else to config.toml in the current folder. Settings or data that are there already are not
-touched without --force, and even then the data are kept, and the old settings as well, under another name.
+The command asks for values that no flag gives; with --yes it uses the defaults instead. It writes the settings to the file
+that --config or $SVC_CONFIG names, else to config.toml in the current folder. If a settings file or a database exists, it fails
+without --force. With --force it keeps the data, and renames the old settings file to FILE.old.
 
 The address (--url) becomes part of every account and post. It cannot be changed later.`,
 		Example: `  svc setup
@@ -45,24 +45,24 @@ The address (--url) becomes part of every account and post. It cannot be changed
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd, &s) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.url, "url", usual.Server.URL, "`ADDRESS` under which people reach the server")
-	f.StringVar(&s.listen, "listen", usual.Server.Listen, "`ADDRESS` and port, or socket, on which it listens")
-	f.StringVar(&s.dataDir, "data-dir", usual.Data.Dir, "`FOLDER` for the data")
+	f.StringVar(&s.url, "url", defaults.Server.URL, "public base `URL` of the server")
+	f.StringVar(&s.listen, "listen", defaults.Server.Listen, "`ADDRESS` and port, or path of a Unix socket, to listen on")
+	f.StringVar(&s.dataDir, "data-dir", defaults.Data.Dir, "data `DIRECTORY`")
 	f.StringVar(&s.admin.Nickname, "admin", "", "`NICK` of the first account")
-	f.StringVar(&s.admin.Email, "email", "", "its e-mail `ADDRESS`")
-	f.StringVar(&s.admin.Password, "password", "", "its `PASSWORD`; without one, it is made up and printed")
-	f.BoolVar(&s.yes, "yes", false, "ask nothing")
-	f.BoolVar(&s.force, "force", false, "even if there are settings or data already")
+	f.StringVar(&s.admin.Email, "email", "", "e-mail `ADDRESS` of the first account")
+	f.StringVar(&s.admin.Password, "password", "", "`PASSWORD` of the first account (default: generated and printed)")
+	f.BoolVar(&s.yes, "yes", false, "do not ask; use defaults")
+	f.BoolVar(&s.force, "force", false, "set up even if a settings file or a database exists")
 	return cmd
 }
 
 func (a *cli) setup(cmd *cobra.Command, s *setupOptions) error {
 	path, _ := app.SettingsFile(a.configFile)
 	if _, err := os.Lstat(path); err == nil && !s.force {
-		return fmt.Errorf("%s is there already: --force replaces it and keeps a copy", path)
+		return fmt.Errorf("%s already exists: --force replaces it and keeps a copy", path)
 	}
 	if s.yes && s.admin.Nickname != "" && s.admin.Email == "" {
-		return usage("the first account needs an address: --email ADDRESS")
+		return usage("the first account needs an e-mail address: --email ADDRESS")
 	}
 	if s.yes && s.admin.Nickname == "" && (s.admin.Email != "" || s.admin.Password != "") {
 		return usage("the first account needs a nickname: --admin NICK")
@@ -72,26 +72,26 @@ func (a *cli) setup(cmd *cobra.Command, s *setupOptions) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err == nil && !s.force {
-		return fmt.Errorf("%s holds a database already: --force sets up a server with it", c.Data.Dir)
+		return fmt.Errorf("%s already contains a database: --force sets up a server with it", c.Data.Dir)
 	}
 	if !s.yes {
-		if sure, err := a.confirm(cmd.Context(), fmt.Sprintf("A server at %s, with settings in %s and data in %s. Go on?", c.Server.URL, path, c.Data.Dir)); err != nil || !sure {
-			return errors.Join(err, errors.New("nothing was done"))
+		if yes, err := a.confirm(cmd.Context(), fmt.Sprintf("Set up %s with settings in %s and data in %s?", c.Server.URL, path, c.Data.Dir)); err != nil || !yes {
+			return errors.Join(err, errors.New("setup canceled, nothing was changed"))
 		}
 	}
 	return a.runSetup(cmd.Context(), s, c, path)
 }
 
-// setupSettings returns the settings for the new server. It asks for what the flags do not say.
+// setupSettings returns the settings of the new server. It asks for values that no flag gives.
 func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config, error) {
 	c := config.Default()
 	for _, q := range []struct {
 		flag, question, group, key string
 		value                      *string
 	}{
-		{"url", "Address under which people reach the server. It cannot be changed later", "server", "url", &s.url},
-		{"listen", "Where it listens", "server", "listen", &s.listen},
-		{"data-dir", "Folder for the data", "data", "dir", &s.dataDir},
+		{"url", "Public base URL of the server. It cannot be changed later", "server", "url", &s.url},
+		{"listen", "Address to listen on", "server", "listen", &s.listen},
+		{"data-dir", "Data directory", "data", "dir", &s.dataDir},
 	} {
 		given := s.yes || cmd.Flags().Changed(q.flag)
 		for {
@@ -112,7 +112,7 @@ func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config
 			fmt.Fprintf(a.errOut, "%v\n", errors.Unwrap(err))
 		}
 	}
-	dir, err := filepath.Abs(s.dataDir) // the server may be started elsewhere
+	dir, err := filepath.Abs(s.dataDir) // the server may be started in another directory
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -123,40 +123,40 @@ func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config
 	return c, a.setupAdmin(cmd.Context(), s)
 }
 
-// setupAdmin asks for what is missing of the first account.
+// setupAdmin asks for the values of the first account that no flag gives.
 func (a *cli) setupAdmin(ctx context.Context, s *setupOptions) (err error) {
 	if s.yes {
 		return nil
 	}
 	if s.admin.Nickname == "" {
-		if s.admin.Nickname, err = a.ask(ctx, "Nickname of the first account, an administrator (nothing: none now)", ""); err != nil || s.admin.Nickname == "" {
+		if s.admin.Nickname, err = a.ask(ctx, "Nickname of the first account, an administrator (empty: create none)", ""); err != nil || s.admin.Nickname == "" {
 			return err
 		}
 	}
 	for s.admin.Email == "" {
-		if s.admin.Email, err = a.ask(ctx, "Its e-mail address", ""); err != nil {
+		if s.admin.Email, err = a.ask(ctx, "E-mail address of the account", ""); err != nil {
 			return err
 		}
 	}
 	if s.admin.Password == "" {
-		s.admin.Password, err = a.askPassword(ctx, "Its password (nothing: one is made up)")
+		s.admin.Password, err = a.askPassword(ctx, "Password of the account (empty: generate one)")
 	}
 	return err
 }
 
-// runSetup makes what was asked for. The settings come last, so that what fails before can simply be tried again.
+// runSetup creates the server and prints the result.
 func (a *cli) runSetup(ctx context.Context, s *setupOptions, c *config.Config, path string) error {
 	created, err := app.Setup(ctx, c, a.options(), path, s.admin)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "Wrote %s.\nMade the data directory %s.\n", path, c.Data.Dir)
+	fmt.Fprintf(a.out, "Wrote %s.\nCreated the data directory %s.\n", path, c.Data.Dir)
 	if created != nil {
 		a.printCreated(created)
 	}
 	for _, w := range app.Warnings(c) {
-		fmt.Fprintln(a.out, "Note: "+w+".")
+		fmt.Fprintln(a.out, "Warning: "+w+".")
 	}
-	fmt.Fprintf(a.out, "Now start it with: %s\n", app.WithSettingsFlag("svc serve", path))
+	fmt.Fprintf(a.out, "Start the server with: %s\n", app.WithSettingsFlag("svc serve", path))
 	return nil
 }

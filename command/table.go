@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// table begins a table.
-func (a *cli) table(heads ...string) *tabwriter.Writer {
+// table starts a table.
+func (a *cli) table(headings ...string) *tabwriter.Writer {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for i, head := range heads {
+	for i, heading := range headings {
 		if i > 0 {
 			fmt.Fprint(table, "\t")
 		}
-		fmt.Fprint(table, head)
+		fmt.Fprint(table, heading)
 	}
 	fmt.Fprintln(table)
 	return table
 }
 
-// row adds a row to a table. What is empty is a dash.
+// row adds a row to a table. An empty cell is a dash.
 func row(table *tabwriter.Writer, cells ...any) {
 	for i, cell := range cells {
 		if i > 0 {
@@ -37,7 +37,7 @@ func row(table *tabwriter.Writer, cells ...any) {
 	fmt.Fprintln(table)
 }
 
-// ago tells how long ago something was.
+// ago formats the time since t.
 func ago(t *time.Time) string {
 	if t == nil || t.IsZero() || t.UnixMilli() == 0 {
 		return "never"
@@ -45,7 +45,7 @@ func ago(t *time.Time) string {
 	return formatDuration(time.Since(*t)) + " ago"
 }
 
-// until tells how far ahead something is.
+// until formats the time until t.
 func until(t *time.Time) string {
 	switch {
 	case t == nil:
@@ -63,14 +63,14 @@ func since(t *time.Time) string {
 	return "for " + formatDuration(time.Since(*t))
 }
 
-func nextAttempt(t *time.Time, givenUp bool) string {
-	if givenUp {
-		return "given up"
+func nextAttempt(t *time.Time, parked bool) string {
+	if parked {
+		return "parked"
 	}
 	return until(t)
 }
 
-// formatDuration writes a length of time in its largest unit.
+// formatDuration formats a duration in its largest unit.
 func formatDuration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:
@@ -90,7 +90,7 @@ func (a *cli) printJSON(v any) error {
 	return e.Encode(v)
 }
 
-// printable keeps what people wrote from moving the cursor about.
+// printable replaces control characters, so that remote text cannot send terminal escape sequences.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !strconv.IsPrint(r) {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is where a command reads and writes: a person at a terminal, or a script.
+// terminal is the input and output of a command, interactive or not.
 type terminal struct {
 	in         io.Reader
 	lineReader *bufio.Reader // of in
@@ -26,7 +26,7 @@ func newTerminal(in io.Reader, out, errOut io.Writer) terminal {
 	return terminal{in: in, lineReader: bufio.NewReader(in), out: out, errOut: errOut}
 }
 
-// isTerminal tells whether a person is at the other end.
+// isTerminal returns the file descriptor of stream and true if it is a terminal.
 func isTerminal(stream any) (fd int, is bool) {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -36,26 +36,26 @@ func isTerminal(stream any) (fd int, is bool) {
 	return fd, term.IsTerminal(fd)
 }
 
-// ask puts a question and returns the answer, or the usual one if that is empty.
-func (t *terminal) ask(ctx context.Context, question, usual string) (string, error) {
-	if usual != "" {
-		question += " [" + usual + "]"
+// ask prints a question and returns the answer, or defaultAnswer if that is empty.
+func (t *terminal) ask(ctx context.Context, question, defaultAnswer string) (string, error) {
+	if defaultAnswer != "" {
+		question += " [" + defaultAnswer + "]"
 	}
 	fmt.Fprint(t.errOut, question+": ")
 	line, err := readContext(ctx, t.line)
 	if line == "" && err == nil {
-		line = usual
+		line = defaultAnswer
 	}
 	return line, err
 }
 
-// confirm puts a question that is answered with yes or no.
+// confirm asks a yes-or-no question. The default is no.
 func (t *terminal) confirm(ctx context.Context, question string) (bool, error) {
 	answer, err := t.ask(ctx, question, "y/N")
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"), err
 }
 
-// askPassword asks for a password without showing it, and on a terminal a second time. Nothing is an answer too.
+// askPassword asks for a password, on a terminal twice and without echo. The answer may be empty.
 func (t *terminal) askPassword(ctx context.Context, question string) (string, error) {
 	fd, is := isTerminal(t.in)
 	if !is {
@@ -66,18 +66,18 @@ func (t *terminal) askPassword(ctx context.Context, question string) (string, er
 		if err != nil || first == "" {
 			return "", err
 		}
-		second, err := t.hidden(ctx, fd, "The same again")
+		second, err := t.hidden(ctx, fd, "Repeat it")
 		if err != nil {
 			return "", err
 		}
 		if first == second {
 			return first, nil
 		}
-		fmt.Fprintln(t.errOut, "These were not the same.")
+		fmt.Fprintln(t.errOut, "The two entries differ. Try again.")
 	}
 }
 
-// hidden reads a line that the terminal does not show. Whoever interrupts it finds the terminal as it was.
+// hidden reads a line without echo. It restores the terminal, also if it is interrupted.
 func (t *terminal) hidden(ctx context.Context, fd int, question string) (string, error) {
 	before, err := term.GetState(fd)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *terminal) hidden(ctx context.Context, fd int, question string) (string,
 	return string(b), err
 }
 
-// readContext returns what read returns, but does not wait for it longer than until ctx ends.
+// readContext returns the result of read, or the error of ctx if that ends first.
 func readContext[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -114,15 +114,15 @@ func (t *terminal) line() (string, error) {
 	line, err := t.lineReader.ReadString('\n')
 	if errors.Is(err, io.EOF) {
 		if line == "" {
-			return "", errors.New("there was no answer: give it on the command line")
+			return "", errors.New("no answer on standard input: use the flags of the command instead")
 		}
 		err = nil
 	}
 	return strings.TrimSpace(line), err
 }
 
-// progress returns a function that shows how far some work is, if a person is watching, and one to call in the end.
-func (t *terminal) progress(what string) (tell func(done, all int64), end func()) {
+// progress returns a function that draws a progress bar, nil if errOut is not a terminal, and one to call at the end.
+func (t *terminal) progress(what string) (report func(done, total int64), end func()) {
 	if _, is := isTerminal(t.errOut); !is {
 		return nil, func() {}
 	}
@@ -134,8 +134,8 @@ func (t *terminal) progress(what string) (tell func(done, all int64), end func()
 		progressbar.OptionClearOnFinish(),
 	)
 	bar.RenderBlank()
-	return func(done, all int64) {
-		bar.ChangeMax64(all)
+	return func(done, total int64) {
+		bar.ChangeMax64(total)
 		bar.Set64(done)
 	}, func() { bar.Finish() }
 }

@@ -16,32 +16,32 @@ import (
 func (a *cli) userCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "user",
-		Short: "Make accounts and look after them",
-		Long: `Make accounts and look after them.
+		Short: "Manage local accounts",
+		Long: `Manage local accounts.
 
-NICK is the nickname of an account on this server, or the id by which the log names it. All of this works while the
-server runs, and counts at once.`,
+NICK is the nickname of a local account, or its id as in the log. All of these commands work while the server runs and take
+effect immediately.`,
 	})
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
 		a.userDeleteCommand(), a.userRotateKeysCommand(),
-		a.stateCommand("confirm NICK", "Take the e-mail address of an account as confirmed", "",
-			app.ConfirmUser, "%s is confirmed.", "%s needs no confirmation."),
-		a.stateCommand("approve NICK", "Let somebody in who waits for approval", "",
-			app.ApproveUser, "%s is approved.", "%s needs no approval."),
-		a.stateCommand("activate NICK", "Bring a deactivated account back",
-			"What the account followed on this server does not come back, all else does.",
-			app.ActivateUser, "%s is active again.", "%s is active already."),
-		a.stateCommand("deactivate NICK", "Take an account out of service",
-			`Nobody can sign in to it any more, its apps stop working, and it is not to be seen, nor is what it posted. It stops
-following accounts on this server. Its posts and followers are kept until it is activated again.`,
-			app.DeactivateUser, "%s is deactivated.", "%s is deactivated already."),
-		a.stateCommand("reset-mfa NICK", "Let somebody sign in with the password alone again",
-			`For those who have lost both the authenticator app and the backup codes. Make sure that it is them. The account is signed out
-everywhere.`,
-			app.ResetMFA, "%s signs in with the password alone, and is signed out everywhere.", "%s needs no second factor."),
-		a.stateCommand("rebuild-home NICK", "Make the home timeline of an account anew, of what it follows",
-			"Home timelines are written as posts come in. Should one be wrong or empty, this mends it.",
-			app.RebuildHome, "The home timeline of %s is made anew.", ""))
+		a.stateCommand("confirm NICK", "Mark the e-mail address of an account as confirmed", "",
+			app.ConfirmUser, "%s is confirmed.", "%s is already confirmed."),
+		a.stateCommand("approve NICK", "Approve a pending account", "",
+			app.ApproveUser, "%s is approved.", "%s is already approved."),
+		a.stateCommand("activate NICK", "Activate a deactivated account",
+			"Everything is restored except its follows of other local accounts.",
+			app.ActivateUser, "%s is active.", "%s is already active."),
+		a.stateCommand("deactivate NICK", "Deactivate an account",
+			`Its user cannot sign in, its access tokens are revoked, and its profile and posts are hidden. It unfollows all local
+accounts. Its posts and followers are kept until it is activated again.`,
+			app.DeactivateUser, "%s is deactivated.", "%s is already deactivated."),
+		a.stateCommand("reset-mfa NICK", "Remove the second factor of an account",
+			`For users who lost both the authenticator app and the backup codes. Verify their identity first. All sessions of the account
+are signed out.`,
+			app.ResetMFA, "The second factor of %s is removed. All sessions are signed out.", "%s has no second factor."),
+		a.stateCommand("rebuild-home NICK", "Rebuild the home timeline of an account",
+			"Home timelines are written when posts arrive. Use this if one is wrong or empty.",
+			app.RebuildHome, "The home timeline of %s is rebuilt.", ""))
 	return cmd
 }
 
@@ -50,15 +50,15 @@ func (a *cli) userCreateCommand() *cobra.Command {
 	var ask bool
 	cmd := &cobra.Command{
 		Use:   "create NICK --email ADDRESS",
-		Short: "Make an account",
-		Long: `Make an account that can be used at once. Without a password one is made up and printed.
+		Short: "Create an account",
+		Long: `Create an account that is confirmed and approved. Without a password, one is generated and printed.
 
 A nickname has letters, digits, _ and -, and cannot be changed later.`,
 		Example: "  svc user create alice --email alice@example.org --admin\n  svc user create bob --email bob@example.org --ask-password",
 		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if n.Email == "" {
-				return usage("an account needs an address: --email ADDRESS")
+				return usage("an account needs an e-mail address: --email ADDRESS")
 			}
 			n.Nickname = args[0]
 			if n.Password, err = a.givenPassword(cmd.Context(), n.Password, ask); err != nil {
@@ -72,26 +72,26 @@ A nickname has letters, digits, _ and -, and cannot be changed later.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&n.Email, "email", "", "its e-mail `ADDRESS`")
+	cmd.Flags().StringVar(&n.Email, "email", "", "e-mail `ADDRESS` of the account")
 	passwordFlags(cmd, &n.Password, &ask)
-	cmd.Flags().BoolVar(&n.Admin, "admin", false, "may do everything")
-	cmd.Flags().BoolVar(&n.Moderator, "moderator", false, "may moderate")
+	cmd.Flags().BoolVar(&n.Admin, "admin", false, "give the admin role")
+	cmd.Flags().BoolVar(&n.Moderator, "moderator", false, "give the moderator role")
 	return cmd
 }
 
-// passwordFlags adds the two ways of giving a password.
+// passwordFlags adds --password and --ask-password.
 func passwordFlags(cmd *cobra.Command, password *string, ask *bool) {
-	cmd.Flags().StringVar(password, "password", "", "its `PASSWORD`; other users of this machine may see it while the command runs")
-	cmd.Flags().BoolVar(ask, "ask-password", false, "ask for the password, or read a line of the standard input")
+	cmd.Flags().StringVar(password, "password", "", "`PASSWORD` of the account; other users of this machine can see it while the command runs")
+	cmd.Flags().BoolVar(ask, "ask-password", false, "ask for the password, or read it from a line of standard input")
 }
 
-// givenPassword returns the password of the flags. One that was asked for must be given.
+// givenPassword returns the password of the flags, "" if there is none. With ask it must not be empty.
 func (a *cli) givenPassword(ctx context.Context, password string, ask bool) (string, error) {
 	if !ask {
 		return password, nil
 	}
 	if password != "" {
-		return "", usage("give the password or have it asked for, not both")
+		return "", usage("use either --password or --ask-password")
 	}
 	password, err := a.askPassword(ctx, "Password")
 	if err == nil && password == "" {
@@ -101,7 +101,7 @@ func (a *cli) givenPassword(ctx context.Context, password string, ask bool) (str
 }
 
 func (a *cli) printCreated(u *admin.CreatedUser) {
-	fmt.Fprintf(a.out, "Made the account %s (%s).\n", u.Nickname, u.URL)
+	fmt.Fprintf(a.out, "Created the account %s (%s).\n", u.Nickname, u.URL)
 	if u.Password != "" {
 		fmt.Fprintf(a.out, "Password: %s\n", u.Password)
 	}
@@ -112,10 +112,10 @@ func (a *cli) userResetPasswordCommand() *cobra.Command {
 	var ask bool
 	cmd := &cobra.Command{
 		Use:   "reset-password NICK",
-		Short: "Make a link for a new password, or set one",
-		Long: `Make a link with which somebody can choose a new password, once. With a password, set that instead.
+		Short: "Print a password reset link, or set a password",
+		Long: `Print a one-time link to set a new password. With --password or --ask-password, set that password instead.
 
-As soon as the password is another, the account is signed out everywhere.`,
+When the password changes, all sessions of the account are signed out.`,
 		Example: "  svc user reset-password alice\n  svc user reset-password alice --ask-password",
 		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -128,9 +128,9 @@ As soon as the password is another, the account is signed out everywhere.`,
 				return err
 			}
 			if reset.Link == "" {
-				fmt.Fprintf(a.out, "%s has the new password and is signed out everywhere.\n", reset.Nickname)
+				fmt.Fprintf(a.out, "The password of %s is changed. All sessions are signed out.\n", reset.Nickname)
 			} else {
-				fmt.Fprintf(a.out, "%s can choose a new password here, once:\n%s\n", reset.Nickname, reset.Link)
+				fmt.Fprintf(a.out, "One-time link for %s to set a new password:\n%s\n", reset.Nickname, reset.Link)
 			}
 			return nil
 		},
@@ -142,11 +142,11 @@ As soon as the password is another, the account is signed out everywhere.`,
 func (a *cli) userListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List all accounts, the oldest first",
+		Short: "List all local accounts, oldest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "NICKNAME\tE-MAIL\tROLE\tSTATE\tPOSTS\tMADE\tLAST ACTIVE")
+			fmt.Fprintln(table, "NICKNAME\tE-MAIL\tROLE\tSTATE\tPOSTS\tCREATED\tLAST ACTIVE")
 			page := admin.UserPage{Limit: 200}
 			for {
 				users, err := perform(cmd.Context(), a, app.ListUsers, page)
@@ -186,25 +186,25 @@ func (a *cli) userSetCommand() *cobra.Command {
 	var email string
 	cmd := &cobra.Command{
 		Use:   "set NICK",
-		Short: "Change the role, the address or the lock of an account",
-		Long: `Change the role, the address or the lock of an account. What is not named stays as it is.
+		Short: "Change the role, e-mail address or lock of an account",
+		Long: `Change the role, e-mail address or lock of an account. Other properties do not change.
 
-A locked account decides on each follower.`,
+A locked account approves each follower.`,
 		Example: "  svc user set alice --admin\n  svc user set bob --moderator=false --email bob@example.org",
 		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			change := admin.UserUpdate{Name: args[0]}
-			for name, to := range map[string]**bool{"admin": &change.Admin, "moderator": &change.Moderator, "locked": &change.Locked} {
+			for name, field := range map[string]**bool{"admin": &change.Admin, "moderator": &change.Moderator, "locked": &change.Locked} {
 				if f := cmd.Flags().Lookup(name); f.Changed {
 					value := f.Value.String() == "true"
-					*to = &value
+					*field = &value
 				}
 			}
 			if cmd.Flags().Changed("email") {
 				change.Email = &email
 			}
 			if change == (admin.UserUpdate{Name: args[0]}) {
-				return usage("say what to change: --admin, --moderator, --locked or --email")
+				return usage("name what to change: --admin, --moderator, --locked or --email")
 			}
 			u, err := perform(cmd.Context(), a, app.UpdateUser, change)
 			if err != nil {
@@ -214,10 +214,10 @@ A locked account decides on each follower.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&isAdmin, "admin", false, "may do everything, or no longer (=false)")
-	cmd.Flags().BoolVar(&isModerator, "moderator", false, "may moderate, or no longer (=false)")
-	cmd.Flags().BoolVar(&isLocked, "locked", false, "decides on each follower, or no longer (=false)")
-	cmd.Flags().StringVar(&email, "email", "", "its new e-mail `ADDRESS`, which counts at once")
+	cmd.Flags().BoolVar(&isAdmin, "admin", false, "give the admin role, or remove it (=false)")
+	cmd.Flags().BoolVar(&isModerator, "moderator", false, "give the moderator role, or remove it (=false)")
+	cmd.Flags().BoolVar(&isLocked, "locked", false, "lock the account, or unlock it (=false)")
+	cmd.Flags().StringVar(&email, "email", "", "new e-mail `ADDRESS`, which needs no confirmation")
 	return cmd
 }
 
@@ -225,14 +225,14 @@ func (a *cli) userDeleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "delete NICK --yes",
-		Short: "Delete an account and all it posted",
-		Long: `Delete an account and all it posted. There is no way back. The account is gone at once; its posts go one after the
-other while the server runs. Nobody can have its nickname again.`,
+		Short: "Delete an account and its posts",
+		Long: `Delete an account and its posts. This cannot be undone. The account is deleted immediately, its posts by a background job of
+the server. The nickname cannot be used again.`,
 		Example: "  svc user delete mallory --yes",
 		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes {
-				return usage("this cannot be undone: add --yes to delete %s and all it posted", args[0])
+				return usage("this cannot be undone: add --yes to delete %s and its posts", args[0])
 			}
 			u, err := perform(cmd.Context(), a, app.DeleteUser, args[0])
 			if err != nil {
@@ -242,12 +242,12 @@ other while the server runs. Nobody can have its nickname again.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "really")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm the deletion")
 	return cmd
 }
 
-// stateCommand makes a command that brings an account into a state: done says that it is, already that it was.
-func (a *cli) stateCommand(use, short, long string, d app.Call[string, *admin.ChangedUser], done, already string) *cobra.Command {
+// stateCommand returns a command that changes the state of an account. It prints done, or already if nothing changed.
+func (a *cli) stateCommand(use, short, long string, call app.Call[string, *admin.ChangedUser], done, already string) *cobra.Command {
 	if long != "" {
 		long = short + ". " + long
 	}
@@ -257,7 +257,7 @@ func (a *cli) stateCommand(use, short, long string, d app.Call[string, *admin.Ch
 		Long:  long,
 		Args:  oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			change, err := perform(cmd.Context(), a, d, args[0])
+			change, err := perform(cmd.Context(), a, call, args[0])
 			if err != nil {
 				return err
 			}
@@ -271,13 +271,13 @@ func (a *cli) stateCommand(use, short, long string, d app.Call[string, *admin.Ch
 	}
 }
 
-// printUser prints an account, a line for each thing.
+// printUser prints an account, one property a line.
 func (a *cli) printUser(u *admin.User) {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"nickname", u.Nickname},
 		{"name", u.DisplayName},
-		{"address", u.URL},
+		{"url", u.URL},
 		{"id", fmt.Sprintf("%s (%d)", u.PublicID, u.ID)},
 		{"e-mail", u.Email},
 		{"role", role(u)},
@@ -286,7 +286,7 @@ func (a *cli) printUser(u *admin.User) {
 		{"posts", strconv.Itoa(u.Statuses)},
 		{"followers", strconv.Itoa(u.Followers)},
 		{"following", strconv.Itoa(u.Following)},
-		{"made", day(u.CreatedAt)},
+		{"created", day(u.CreatedAt)},
 		{"last active", day(u.LastActiveAt)},
 		{"reason", u.Reason},
 	} {
@@ -316,7 +316,7 @@ func state(u *admin.User) string {
 	case !u.Confirmed:
 		return "unconfirmed"
 	case !u.Approved:
-		return "unapproved"
+		return "pending approval"
 	}
 	return "active"
 }
@@ -325,13 +325,13 @@ func (a *cli) userRotateKeysCommand() *cobra.Command {
 	var r federation.Rotation
 	cmd := &cobra.Command{
 		Use:   "rotate-keys [NICK]",
-		Short: "Give an account another key to sign with",
-		Long: `Give an account another key to sign with, and tell other servers. With --server, give others to the actors by which the server
-itself asks and relays. Do so if somebody may have got at the keys. What waits to be delivered is signed with the new key.`,
+		Short: "Replace the signing keys of an account or of the server",
+		Long: `Replace the signing keys of an account, and send the new ones to other servers. With --server, replace the keys of the server
+actors, which sign fetches and relay posts. Use it if keys may have been exposed. Queued deliveries are signed with the new key.`,
 		Example: "  svc user rotate-keys alice\n  svc user rotate-keys --server",
 		Args: func(_ *cobra.Command, args []string) error {
 			if r.Server == (len(args) == 1) || len(args) > 1 {
-				return usage("say whose keys: NICK or --server")
+				return usage("name whose keys to replace: NICK or --server")
 			}
 			return nil
 		},
@@ -339,13 +339,13 @@ itself asks and relays. Do so if somebody may have got at the keys. What waits t
 			if !r.Server {
 				r.Name = args[0]
 			}
-			made, err := perform(cmd.Context(), a, app.RotateKeys, r)
-			for _, key := range made {
+			keys, err := perform(cmd.Context(), a, app.RotateKeys, r)
+			for _, key := range keys {
 				fmt.Fprintf(a.out, "New key: %s\n", key)
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&r.Server, "server", false, "those of the server itself")
+	cmd.Flags().BoolVar(&r.Server, "server", false, "the keys of the server actors")
 	return cmd
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// URL returns the base address of the server in its one normal form: a scheme and a host in small letters, the port only
-// if it is not the usual one of the scheme, and nothing after it. The settings must be valid.
+// URL returns the normalized base URL of the server: scheme, host in lower case, and the port if it is not the default of the
+// scheme. The settings must be valid.
 func (c *Config) URL() *url.URL {
 	u, err := url.Parse(c.Server.URL)
 	if err != nil {
 		return new(url.URL)
 	}
 	host, port := strings.ToLower(u.Hostname()), u.Port()
-	if port == "" || port == usualPort(u.Scheme) {
+	if port == "" || port == defaultPort(u.Scheme) {
 		if strings.Contains(host, ":") { // IPv6
 			host = "[" + host + "]"
 		}
@@ -25,27 +25,27 @@ func (c *Config) URL() *url.URL {
 	return &url.URL{Scheme: u.Scheme, Host: host}
 }
 
-func usualPort(scheme string) string {
+func defaultPort(scheme string) string {
 	if scheme == "https" {
 		return "443"
 	}
 	return "80"
 }
 
-// Host returns the name of the server as it stands in handles: with its port, if that is not the usual one.
+// Host returns the host of the server as in handles, with its port if that is not the default.
 func (c *Config) Host() string { return c.URL().Host }
 
-// WebSocketURL returns the base address of streams: "wss://social.example.org".
+// WebSocketURL returns the base URL of streams, such as "wss://social.example.org".
 func (c *Config) WebSocketURL() string {
 	u := c.URL()
 	u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
 	return u.String()
 }
 
-// SecureCookies tells whether browsers reach the server by https only, so that cookies may be bound to that.
+// SecureCookies returns true if browsers reach the server by https, so that cookies can have the Secure attribute.
 func (c *Config) SecureCookies() bool { return c.URL().Scheme == "https" }
 
-// ListenAddress returns where to listen, in the terms of net.Listen.
+// ListenAddress returns the arguments of net.Listen.
 func (c *Config) ListenAddress() (network, address string) {
 	if isSocketPath(c.Server.Listen) {
 		return "unix", c.Server.Listen
@@ -55,7 +55,7 @@ func (c *Config) ListenAddress() (network, address string) {
 
 func isSocketPath(listen string) bool { return strings.Contains(listen, "/") }
 
-// TrustedProxies returns the networks whose forwarding headers are believed.
+// TrustedProxies returns the networks whose X-Forwarded-For header is trusted.
 func (c *Config) TrustedProxies() []netip.Prefix {
 	var list []netip.Prefix
 	for _, s := range c.Server.TrustedProxies {
@@ -72,7 +72,7 @@ func (c *Config) MailFrom() string {
 		return c.Mail.From
 	}
 	host := c.URL().Hostname()
-	if _, err := netip.ParseAddr(host); err == nil { // a trial; mail to and from bare addresses needs a form of its own
+	if _, err := netip.ParseAddr(host); err == nil { // a test server; mail addresses cannot have a bare IP address
 		host = "localhost"
 	}
 	return "noreply@" + host

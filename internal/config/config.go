@@ -1,17 +1,17 @@
-// Package config holds the settings of the server: what they are called, what they mean, what they may be, and how they
-// are read from a file.
+// Package config defines the settings of the server, with their defaults, rules and descriptions, and reads them from a file.
 //
-// Each setting is described once, in settings.go. Defaults, validation, config.example.toml, `svc config show` and the
-// overlay of an admin front end all derive from that description. The package reads one file and nothing else: which file
-// that is, and what follows from a change, is decided by its callers.
+// Each setting is described once, in the registry (settings.go). Defaults, validation, config.example.toml, `svc config show` and
+// the settings in the admin API derive from that description. The package reads one file and nothing else: callers decide which
+// file that is and when changes take effect.
+//
+// Limits: 10 000 entries in a list of hosts or accounts, 1000 patterns or hashtags in a list.
 package config
 
 import "time"
 
-// Config is one complete set of settings. Its fields are described in settings.go, under the same names.
+// Config is one complete set of settings. The registry describes its fields under the same names.
 //
-// A Config is a plain value. Set replaces lists and never changes them in place, so a copy of the struct is independent of
-// its original.
+// Set replaces lists and never changes them in place, so a copy of the struct is independent of its original.
 type Config struct {
 	Server     Server
 	Data       Data
@@ -38,7 +38,7 @@ type Config struct {
 	Metrics   Metrics
 }
 
-// Server is how the server is reached. Code that needs the address of the server asks Config.URL, which is normalised.
+// Server has the addresses and timeouts of the HTTP server. For the public address use Config.URL, which is normalized.
 type Server struct {
 	Listen            string
 	URL               string
@@ -50,14 +50,14 @@ type Server struct {
 	TLS               TLS
 }
 
-// TLS is the built-in handling of certificates.
+// TLS configures built-in certificates (ACME).
 type TLS struct {
 	Enabled    bool
 	Email      string
 	HTTPListen string
 }
 
-// Data is where things are kept and how safely. The caches are in bytes, per connection.
+// Data configures the data directory and the database. Caches are in bytes per connection.
 type Data struct {
 	Dir         string
 	Synchronous string // SyncFull or SyncNormal
@@ -72,18 +72,18 @@ const (
 	SyncNormal = "normal"
 )
 
-// Cache bounds what is kept in memory.
+// Cache bounds the in-memory caches.
 type Cache struct {
 	RenderedBytes int64
 	Tokens        int
 }
 
-// API is the shape of the programming interface.
+// API configures the client API.
 type API struct {
 	Name string
 }
 
-// Instance is what the server tells about itself, and who may join.
+// Instance is public information about the server, and registration.
 type Instance struct {
 	Name                      string
 	ShortDescription          string
@@ -126,7 +126,7 @@ type Statuses struct {
 	MinExpiry      time.Duration
 }
 
-// Polls holds the limits of polls made here.
+// Polls holds the limits of local polls.
 type Polls struct {
 	MaxOptions      int
 	MaxOptionLength int
@@ -144,7 +144,7 @@ type Timelines struct {
 	HomeLength int
 }
 
-// Search is who finds what.
+// Search is the scope of search results.
 type Search struct {
 	AnonymousRemote  bool
 	DiscoverableOnly bool
@@ -157,7 +157,7 @@ type Streaming struct {
 	MaxStreamsPerAddress int
 }
 
-// Media holds the limits of uploads, in bytes where nothing else is said.
+// Media holds the limits of uploads, in bytes unless noted.
 type Media struct {
 	UploadLimit       int64
 	AvatarLimit       int64
@@ -168,7 +168,7 @@ type Media struct {
 	MaxFrames         int
 }
 
-// MediaProxy is how files of other servers are shown. Sizes are in bytes.
+// MediaProxy configures the proxy for remote media. Sizes are in bytes.
 type MediaProxy struct {
 	Enabled     bool
 	CacheSize   int64
@@ -176,13 +176,13 @@ type MediaProxy struct {
 	DirectHosts []string
 }
 
-// Cards are the previews of the pages that posts link to.
+// Cards configures preview cards of linked pages.
 type Cards struct {
 	Enabled      bool
 	IgnoredHosts []string
 }
 
-// Federation is the exchange with other servers.
+// Federation configures the federation with other servers.
 type Federation struct {
 	Enabled              bool
 	AllowLoopback        bool
@@ -196,17 +196,17 @@ type Federation struct {
 	SignatureAge         time.Duration
 }
 
-// Captcha is the test against automatic registrations.
+// Captcha configures the captcha at registration.
 type Captcha struct {
 	Enabled bool
 }
 
-// OAuth is about the tokens of apps.
+// OAuth configures access tokens.
 type OAuth struct {
-	TokenLifetime time.Duration // 0: for ever
+	TokenLifetime time.Duration // 0: no expiry
 }
 
-// RateLimit holds the buckets. Those without a viewer count by address, the others by account.
+// RateLimit holds the rate limits. Anonymous requests are counted by IP address, others by account.
 type RateLimit struct {
 	Enabled            bool
 	All                Rate
@@ -229,7 +229,7 @@ type RateLimit struct {
 	Inbox              Rate
 }
 
-// Mail is how mail leaves. Code that needs the sender asks Config.MailFrom, which knows what an empty From means.
+// Mail configures outgoing mail. For the sender use Config.MailFrom, which has the default of an empty From.
 type Mail struct {
 	Enabled  bool
 	Adapter  string // MailSMTP or MailFile
@@ -251,7 +251,7 @@ const (
 	MailPlain    = "none"
 )
 
-// Log is what the server writes about its work.
+// Log configures the log.
 type Log struct {
 	Level  string // debug, info, warn or error
 	Format string // LogText or LogJSON
@@ -263,13 +263,13 @@ const (
 	LogJSON = "json"
 )
 
-// Metrics are figures for a monitoring system.
+// Metrics configures the metrics for a monitoring system.
 type Metrics struct {
 	Enabled bool
 	Listen  string
 }
 
-// Default returns the settings of a server that was told nothing. They are valid.
+// Default returns the default settings, which are valid.
 func Default() *Config {
 	c := new(Config)
 	for _, s := range c.settings() {

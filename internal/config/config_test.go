@@ -52,7 +52,7 @@ func TestFixedDefaults(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsOneSetting compares the fields of Config with the places that the registry fills.
+// TestEveryFieldIsOneSetting checks that each field of Config is bound to exactly one setting.
 func TestEveryFieldIsOneSetting(t *testing.T) {
 	c := new(Config)
 	bound := make(map[uintptr]string)
@@ -103,15 +103,15 @@ func TestDescriptions(t *testing.T) {
 		c := Default()
 		for _, v := range append(slices.Clone(s.Suggestions), s.Default) {
 			if s.Kind == List && v != nil && reflect.TypeOf(v).Kind() == reflect.String {
-				continue // one entry of the list; all are tried together below
+				continue // one entry of the list; all are tested together below
 			}
 			if err := c.Set(s.Group, s.Key, v); err != nil {
-				t.Errorf("the registry offers what it refuses: %v", err)
+				t.Errorf("a suggested value is rejected: %v", err)
 			}
 		}
 		if s.Kind == List && len(s.Suggestions) > 0 {
 			if err := c.Set(s.Group, s.Key, s.Suggestions); err != nil {
-				t.Errorf("the registry offers what it refuses: %v", err)
+				t.Errorf("a suggested value is rejected: %v", err)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func TestSetAndGet(t *testing.T) {
 			t.Errorf("%s.%s set to %v is %v, %v, want %v", tt.group, tt.key, tt.value, got, err, tt.want)
 		}
 		if err := c.Set(tt.group, tt.key, got); err != nil {
-			t.Errorf("what Get returned is refused: %v", err)
+			t.Errorf("the value that Get returned is rejected: %v", err)
 		}
 	}
 }
@@ -184,12 +184,12 @@ func TestSetRefusesAndKeeps(t *testing.T) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
 		if !reflect.DeepEqual(*c, before) {
-			t.Errorf("%s.%s was changed all the same", tt.group, tt.key)
+			t.Errorf("%s.%s was changed despite the error", tt.group, tt.key)
 		}
 	}
 }
 
-// TestCopyIsIndependent guards what Config promises to those who change a copy and swap it in.
+// TestCopyIsIndependent checks that changing a copy of a Config does not change the original.
 func TestCopyIsIndependent(t *testing.T) {
 	c := Default()
 	changed := *c
@@ -202,7 +202,7 @@ func TestCopyIsIndependent(t *testing.T) {
 	got, _ := c.Get("statuses", "allowed_formats")
 	got.([]string)[0] = "spoilt"
 	if c.Statuses.AllowedFormats[0] != "text/plain" {
-		t.Error("the result of Get is the setting itself")
+		t.Error("the result of Get aliases the setting")
 	}
 }
 
@@ -223,7 +223,7 @@ func TestValidateNamesAllProblems(t *testing.T) {
 	}
 	for i, p := range problems {
 		if !strings.HasPrefix(p.Error(), want[i]) {
-			t.Errorf("got %q, want something on %s", p, want[i])
+			t.Errorf("got %q, want an error for %s", p, want[i])
 		}
 	}
 	if strings.Contains(problems.Error(), "\n") {
@@ -235,14 +235,14 @@ func TestConflicts(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*Config)
-		want   string // the setting at fault, or empty
+		want   string // the invalid setting, or empty
 	}{
-		{"a poll that cannot be made", func(c *Config) { c.Polls.MinExpiration = 2 * c.Polls.MaxExpiration / 3; c.Polls.MaxExpiration /= 2 }, "polls.min_expiration"},
-		{"a file that leaves no room for others", func(c *Config) { c.MediaProxy.CacheSize, c.MediaProxy.MaxFile = 100_000_000, 50_000_001 }, "media_proxy.max_file"},
-		{"mail, which is not sent yet", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, "mail.enabled"},
-		{"metrics, which are not offered yet", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
-		{"settings in the database, which are not read yet", func(c *Config) { c.Instance.ConfigurableFromDatabase = true }, "instance.configurable_from_database"},
-		{"a limit of frames, which is not applied yet", func(c *Config) { c.Media.MaxFrames = 100 }, "media.max_frames"},
+		{"an empty range of poll durations", func(c *Config) { c.Polls.MinExpiration = 2 * c.Polls.MaxExpiration / 3; c.Polls.MaxExpiration /= 2 }, "polls.min_expiration"},
+		{"a file larger than half of the cache", func(c *Config) { c.MediaProxy.CacheSize, c.MediaProxy.MaxFile = 100_000_000, 50_000_001 }, "media_proxy.max_file"},
+		{"mail, not available", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, "mail.enabled"},
+		{"metrics, not available", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
+		{"settings in the database, not available", func(c *Config) { c.Instance.ConfigurableFromDatabase = true }, "instance.configurable_from_database"},
+		{"a limit of frames, not settable", func(c *Config) { c.Media.MaxFrames = 100 }, "media.max_frames"},
 		{"certificates for http", func(c *Config) { c.Server.TLS.Enabled = true }, "server.url"},
 		{"certificates on a socket", func(c *Config) {
 			c.Server.TLS.Enabled, c.Server.URL, c.Server.Listen = true, "https://example.org", "/run/svc.sock"
@@ -259,7 +259,7 @@ func TestConflicts(t *testing.T) {
 			case tt.want == "" && err != nil:
 				t.Error(err)
 			case tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want+": ")):
-				t.Errorf("got %v, want something on %s", err, tt.want)
+				t.Errorf("got %v, want an error for %s", err, tt.want)
 			}
 		})
 	}

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// field ties a setting to its place in one Config. Values pass in the form of Config.Get.
+// field binds a setting to its field in one Config. Values have the form of Config.Get.
 type field interface {
 	kind() Kind
 	choices() []any
 	initial() any
 	get() any
-	set(any) error // refuses what is not valid and leaves the place as it was
-	check() error  // checks what is in the place now
+	set(any) error // returns an error and changes nothing if the value is not valid
+	check() error  // validates the current value
 	reset()
 }
 
-// binding is the one implementation of field, for a Go type T.
+// binding implements field for a Go type T.
 type binding[T any] struct {
 	formKind     Kind
 	options      []any
@@ -33,7 +33,7 @@ type binding[T any] struct {
 	rules        []rule[T]
 }
 
-// rule says what is wrong with a value. Its error reads on after "group.key: ".
+// rule validates a value. Its error is printed after "group.key: ".
 type rule[T any] func(T) error
 
 func (p *binding[T]) kind() Kind     { return p.formKind }
@@ -42,7 +42,7 @@ func (p *binding[T]) initial() any   { return p.export(p.defaultValue) }
 func (p *binding[T]) get() any       { return p.export(*p.at) }
 func (p *binding[T]) check() error   { return p.validate(*p.at) }
 
-// reset goes through the generic form, so that a list is a copy.
+// reset uses the generic form, so that a list is copied.
 func (p *binding[T]) reset() { *p.at, _ = p.parse(p.export(p.defaultValue)) }
 
 func (p *binding[T]) set(value any) error {
@@ -74,7 +74,7 @@ func text(at *string, first string, rules ...rule[string]) field {
 	}
 }
 
-// choice is one of a few texts.
+// choice is one text of a fixed set.
 func choice(at *string, first string, all ...string) field {
 	options := make([]any, len(all))
 	for i, o := range all {
@@ -133,7 +133,7 @@ func list(at *[]string, first []string, rules ...rule[[]string]) field {
 	}
 }
 
-// duration is a length of time from lowest to highest.
+// duration is a duration from lowest to highest.
 func duration(at *time.Duration, first, lowest, highest time.Duration, rules ...rule[time.Duration]) field {
 	within := func(d time.Duration) error {
 		if d < lowest || d > highest {
@@ -203,7 +203,7 @@ func wholeNumber(value any) (int64, bool) {
 	case int:
 		return int64(n), true
 	case float64:
-		const exact = 1 << 53 // beyond it a float no longer tells neighbours apart
+		const exact = 1 << 53 // larger integers have no exact float64
 		return int64(n), n == math.Trunc(n) && math.Abs(n) <= exact
 	case json.Number:
 		i, err := n.Int64()
@@ -216,7 +216,7 @@ func wrongKind(expected string, value any) error {
 	return fmt.Errorf("expected %s, got %s", expected, kindOf(value))
 }
 
-// kindOf names the form of a value without telling the value, which may be a secret in the wrong place.
+// kindOf names the type of a value. It omits the value, which may be a misplaced secret.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:
@@ -242,7 +242,7 @@ const (
 	maxDays = 100 * 365
 )
 
-// parseDuration reads what time.ParseDuration reads, and whole days: "7d".
+// parseDuration extends time.ParseDuration by whole days: "7d".
 func parseDuration(s string) (time.Duration, error) {
 	if n, ok := strings.CutSuffix(s, "d"); ok {
 		days, err := strconv.ParseUint(n, 10, 32)
@@ -258,7 +258,7 @@ func parseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// formatDuration writes the shortest text that parseDuration reads back.
+// formatDuration returns the shortest text that parseDuration parses to d.
 func formatDuration(d time.Duration) string {
 	if d > 0 && d%day == 0 && d/day <= maxDays {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
@@ -273,7 +273,7 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// Rate is how many requests are let through in a window of time. The zero Rate lets everything through.
+// Rate is a maximum number of requests per window. The zero Rate is no limit.
 type Rate struct {
 	Count  int
 	Window time.Duration
@@ -286,7 +286,7 @@ const (
 	rateOff       = "off"
 )
 
-// String returns the form that stands in the file: "15/1m", or "off".
+// String returns the form of the settings file: "15/1m" or "off".
 func (r Rate) String() string {
 	if r == (Rate{}) {
 		return rateOff
@@ -299,14 +299,14 @@ func (r Rate) valid() error {
 	case r == (Rate{}):
 		return nil
 	case r.Count < 1 || r.Count > maxRateCount:
-		return fmt.Errorf(`must let 1 to %d requests through; "off" sets no limit`, maxRateCount)
+		return fmt.Errorf(`must allow 1 to %d requests; "off" sets no limit`, maxRateCount)
 	case r.Window < minRateWindow || r.Window > maxRateWindow:
 		return fmt.Errorf("must have a window from %s to %s", formatDuration(minRateWindow), formatDuration(maxRateWindow))
 	}
 	return nil
 }
 
-// parseRate reads the form of Rate.String; whether the figures make sense is for valid to say.
+// parseRate parses the form of Rate.String. Rate.valid checks the numbers.
 func parseRate(s string) (Rate, error) {
 	if s == rateOff {
 		return Rate{}, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Load reads a settings file over the defaults. Every key must be known and every value valid; the error names all that are
-// not, with their lines.
+// Load reads a settings file over the defaults. Every key must be known and every value valid; the error lists all mistakes with
+// their lines.
 func Load(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func Parse(text string) (*Config, error) {
 	return c, nil
 }
 
-// syntaxError says in the form of all other problems that a file is no TOML.
+// syntaxError formats a TOML syntax error like the other problems.
 func syntaxError(err error) error {
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
@@ -57,7 +57,7 @@ func syntaxError(err error) error {
 	return err
 }
 
-// file is a settings file while it is read.
+// file is the state of parsing a settings file.
 type file struct {
 	meta     toml.MetaData
 	settings map[string]Setting // by name
@@ -70,7 +70,7 @@ type mistake struct {
 	err  error
 }
 
-// table reads one table of the file; prefix is its name with a dot at the end, or empty for the file as a whole.
+// table reads one table of the file. prefix is its name with a trailing dot, or "" for the top level.
 func (f *file) table(prefix string, entries map[string]toml.Primitive) {
 	for key, entry := range entries {
 		name := prefix + key
@@ -102,7 +102,7 @@ func (f *file) table(prefix string, entries map[string]toml.Primitive) {
 	}
 }
 
-// value hands the value of an entry to use, and keeps its error together with the line of the entry.
+// value passes the value of an entry to use, and records its error with the line of the entry.
 func (f *file) value(entry toml.Primitive, use func(any) error) {
 	var cause error
 	err := f.meta.PrimitiveDecode(entry, decoder(func(v any) error {
@@ -112,17 +112,17 @@ func (f *file) value(entry toml.Primitive, use func(any) error) {
 	if err == nil {
 		return
 	}
-	var parse toml.ParseError // carries the position; its text says less than the cause
+	var parse toml.ParseError // has the position; cause has the better text
 	errors.As(err, &parse)
 	f.mistakes = append(f.mistakes, mistake{line: parse.Position.Line, err: cause})
 }
 
-// decoder is a function that takes a value as the TOML library has read it.
+// decoder is a function that receives a value as the TOML library decodes it.
 type decoder func(any) error
 
 func (d decoder) UnmarshalTOML(v any) error { return d(v) }
 
-// problems returns the mistakes in the order of the file.
+// problems returns the mistakes in file order.
 func (f *file) problems() Problems {
 	slices.SortStableFunc(f.mistakes, func(a, b mistake) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), strings.Compare(a.err.Error(), b.err.Error()))

@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	if c.Instance.Name != Default().Instance.Name {
-		t.Errorf("what the file does not name is %q, not the default", c.Instance.Name)
+		t.Errorf("a setting that the file omits is %q, not the default", c.Instance.Name)
 	}
 
 	write("[instance]\nregistation_open = false\n")
@@ -64,13 +64,13 @@ func TestParseRefuses(t *testing.T) {
 		name, text, want string
 	}{
 		{"a misspelt key", "[server]\n\nlistne = ':80'", "line 3: unknown setting server.listne, did you mean server.listen?"},
-		{"a key like no other", "[server]\ncolour = 'red'", "line 2: unknown setting server.colour"},
+		{"an unknown key", "[server]\ncolour = 'red'", "line 2: unknown setting server.colour"},
 		{"a key in the wrong group", "[instance]\nurl = 'http://example.org'", "line 2: unknown setting instance.url, did you mean server.url?"},
 		{"a key of many groups", "[instance]\nenabled = true", "line 2: unknown setting instance.enabled"},
 		{"a key without a group", "trusted_proxy = []", "line 1: unknown setting trusted_proxy, did you mean server.trusted_proxies?"},
 		{"capital letters", "[server]\nListen = ':80'", "line 2: unknown setting server.Listen, did you mean server.listen?"},
 		{"a misspelt group", "[federaton]\nenabled = false", "line 1: unknown setting group [federaton], did you mean [federation]?"},
-		{"a group like no other", "[database]\nhost = 'x'", "line 1: unknown setting group [database]"},
+		{"an unknown group", "[database]\nhost = 'x'", "line 1: unknown setting group [database]"},
 		{"a group within a group", "[server.tsl]\nenabled = true", "line 1: unknown setting group [server.tsl], did you mean [server.tls]?"},
 		{"a value for a group", "server = ':80'", "line 1: server: expected a group of settings, [server], got text"},
 		{"a list of groups", "[[server]]\nlisten = ':80'", "line 1: server: expected a group of settings, [server], got a list"},
@@ -80,11 +80,11 @@ func TestParseRefuses(t *testing.T) {
 		{"text for a number", "[statuses]\nmax_length = '500'", "line 2: statuses.max_length: expected a whole number, got text"},
 		{"text for a list", "[server]\ntrusted_proxies = '::1'", `line 2: server.trusted_proxies: expected a list of texts such as ["a", "b"], got text`},
 		{"a date", "[instance]\nname = 2020-01-01", "line 2: instance.name: expected text in quotes, got a date"},
-		{"a value against the rules", "[mail]\nadapter = 'sendmail'", `line 2: mail.adapter: must be one of "smtp", "file", not "sendmail"`},
+		{"an invalid value", "[mail]\nadapter = 'sendmail'", `line 2: mail.adapter: must be one of "smtp", "file", not "sendmail"`},
 		{"settings that contradict", "[server.tls]\nenabled = true", "server.url: must begin with https:// while server.tls.enabled is true"},
 		{"several problems", "[server]\nlisten = 1\n[api]\nnmae = 'x'\nname = 'v1'",
 			"line 2: server.listen: expected text in quotes, got a number; line 4: unknown setting api.nmae, did you mean api.name?; " +
-				`line 5: api.name: "v1" already has a meaning in the paths of the interface`},
+				`line 5: api.name: "v1" is already used in the paths of the API`},
 		{"a key twice", "[api]\nname = 'a'\nname = 'b'", "line 3: Key 'api.name' has already been defined."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that any file is either refused in one line or gives settings that are valid and survive being written.
+// FuzzParse checks that each file is either rejected in one line or has valid settings that File and Parse round-trip.
 func FuzzParse(f *testing.F) {
 	f.Add(Example())
 	f.Add("[server]\nlisten = ':80'\ntls = {enabled = true}")
@@ -142,7 +142,7 @@ func FuzzParse(f *testing.F) {
 		c, err := Parse(text)
 		if err != nil {
 			if c != nil {
-				t.Error("settings beside an error")
+				t.Error("both settings and an error")
 			}
 			return
 		}
@@ -159,7 +159,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTables reads lists of tables in each form that TOML has for them, and writes them so that they are read again.
+// TestTables parses lists of tables in each form of TOML, and checks that Show and File round-trip.
 func TestTables(t *testing.T) {
 	for _, text := range []string{
 		"[mrf_simple]\nreject = [\"plain.example\", { host = \"*.bad.example\", reason = \"spam\" }]\n[mrf]\npolicies = \"SimplePolicy\"\n",
@@ -181,11 +181,11 @@ func TestTables(t *testing.T) {
 			}
 		}
 		if shown := Show(c); !strings.Contains(shown, "\nreject = [\n    { host = \"plain.example\" },\n    { host = \"*.bad.example\", reason = \"spam\" },\n]\n") {
-			t.Errorf("it is shown as %s", shown)
+			t.Errorf("Show returns %s", shown)
 		}
 	}
 	_, err := Parse("[mrf_simple]\nreject = [{ hots = \"a.example\" }]\n")
-	if err == nil || !strings.HasPrefix(err.Error(), "line 2: mrf_simple.reject: has a table with \"hots\"") {
+	if err == nil || !strings.HasPrefix(err.Error(), "line 2: mrf_simple.reject: has a table with unknown key \"hots\"") {
 		t.Errorf("got %v", err)
 	}
 }

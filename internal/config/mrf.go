@@ -2,8 +2,8 @@ package config
 
 import "time"
 
-// Policies are the settings of the rules that messages to and from other servers pass (admin API 11). MRF has which of them, and in
-// which order; the others have one struct each.
+// Policies are the settings of the policies (admin API 11). MRF lists the active ones in their order; each policy with settings has a
+// struct of its own.
 type Policies struct {
 	MRF                   MRF
 	MRFSimple             MRFSimple
@@ -29,17 +29,17 @@ type Policies struct {
 	MRFNSFWAPI            MRFNSFWAPI
 }
 
-// MRF is which policies there are. HashtagPolicy runs last, named or not.
+// MRF lists the active policies. HashtagPolicy always runs, as the last one.
 type MRF struct {
 	Policies               []string // short names, as in PolicyNames
 	Transparency           bool
 	TransparencyExclusions []HostReason
 }
 
-// HostReason is a host, "*.x" for x and all below it, and why it is in a list, which may be shown to everybody.
+// HostReason is a host, or "*.x" for x and all its subdomains, and the reason why it is listed, which may be published.
 type HostReason struct{ Host, Reason string }
 
-// MRFSimple has what is done with messages of hosts.
+// MRFSimple lists hosts by what SimplePolicy does with their activities.
 type MRFSimple struct {
 	Accept                   []HostReason
 	Reject                   []HostReason
@@ -53,28 +53,28 @@ type MRFSimple struct {
 	RejectDeletes            []HostReason
 }
 
-// MRFSubchain has policies for some actors only.
+// MRFSubchain has additional policies for some actors.
 type MRFSubchain struct{ MatchActor []Subchain }
 
-// Subchain is which policies those pass whose ActivityPub id has a pattern in it.
+// Subchain names the additional policies for actors whose ActivityPub id matches a pattern.
 type Subchain struct {
 	Pattern  string
 	Policies []string
 }
 
-// MRFRejectNonPublic is what passes of that which is not for everybody.
+// MRFRejectNonPublic has the exceptions of RejectNonPublic.
 type MRFRejectNonPublic struct{ AllowFollowersOnly, AllowDirect bool }
 
-// MRFAntiMentionSpam is how new a stranger is.
+// MRFAntiMentionSpam has the time for which an account counts as new.
 type MRFAntiMentionSpam struct{ UserAgeLimit time.Duration }
 
-// MRFMention names whom nobody may write to, by their ActivityPub ids.
+// MRFMention has the ActivityPub ids of accounts to which no post may be addressed.
 type MRFMention struct{ Actors []string }
 
-// MRFVocabulary has types of activities and objects.
+// MRFVocabulary lists types of activities and objects.
 type MRFVocabulary struct{ Accept, Reject []string }
 
-// MRFObjectAge is what is done with old posts.
+// MRFObjectAge has the actions on old posts.
 type MRFObjectAge struct {
 	Threshold time.Duration
 	Actions   []string // AgeDelist, AgeStripFollowers, AgeReject
@@ -87,23 +87,23 @@ const (
 	AgeReject         = "reject"
 )
 
-// MRFHellthread are numbers of recipients; 0: any.
+// MRFHellthread has maximum numbers of recipients; 0: no limit.
 type MRFHellthread struct{ DelistThreshold, RejectThreshold int }
 
-// MRFKeyword has patterns to look for in posts.
+// MRFKeyword has patterns that KeywordPolicy searches for in posts.
 type MRFKeyword struct {
 	Reject                   []string
 	FederatedTimelineRemoval []string
 	Replace                  []Replacement
 }
 
-// Replacement is what comes in place of a pattern.
+// Replacement is a pattern and the text that replaces it.
 type Replacement struct{ Pattern, Replacement string }
 
-// MRFHashtag has hashtags, without the "#".
+// MRFHashtag lists hashtags, without the "#".
 type MRFHashtag struct{ Sensitive, Reject, FederatedTimelineRemoval []string }
 
-// MRFEmoji has patterns to look for in custom emoji.
+// MRFEmoji has patterns of URLs and shortcodes of custom emoji.
 type MRFEmoji struct {
 	RemoveURL                         []string
 	RemoveShortcode                   []string
@@ -111,7 +111,7 @@ type MRFEmoji struct {
 	FederatedTimelineRemovalShortcode []string
 }
 
-// MRFNormalizeMarkup is how much markup stays.
+// MRFNormalizeMarkup selects the HTML sanitizer of NormalizeMarkup.
 type MRFNormalizeMarkup struct{ ScrubPolicy string }
 
 // Values of MRFNormalizeMarkup.ScrubPolicy.
@@ -120,22 +120,22 @@ const (
 	ScrubStrict  = "strict"
 )
 
-// MRFActivityExpiration is how long posts of this server live.
+// MRFActivityExpiration has the lifetime of local posts.
 type MRFActivityExpiration struct{ Days int }
 
-// MRFFollowBot names the account that follows all; "": none.
+// MRFFollowBot names the local account that follows remote accounts; "": none.
 type MRFFollowBot struct{ FollowerNickname string }
 
-// MRFUserAllowlist is who of some hosts is heard.
+// MRFUserAllowlist lists the only accounts that are accepted from some hosts.
 type MRFUserAllowlist struct{ Hosts []AllowedActors }
 
-// AllowedActors are the ActivityPub ids of those of a host who are heard.
+// AllowedActors are the ActivityPub ids of a host's accepted accounts.
 type AllowedActors struct {
 	Host   string
 	Actors []string
 }
 
-// MRFStealEmoji is which emoji are copied.
+// MRFStealEmoji selects the emoji that StealEmojiPolicy copies.
 type MRFStealEmoji struct {
 	Hosts              []string
 	RejectedShortcodes []string
@@ -143,30 +143,30 @@ type MRFStealEmoji struct {
 	Pack               string
 }
 
-// MRFForceMention is who is mentioned without being named.
+// MRFForceMention selects the authors that ForceMention mentions.
 type MRFForceMention struct{ MentionParent, MentionQuoted bool }
 
-// MRFInlineQuote is what is appended for a quote: HTML with {url} in it.
+// MRFInlineQuote has the HTML that is appended to a quote, with {url} in it.
 type MRFInlineQuote struct{ Template string }
 
-// MRFRemoteReport is which reports from elsewhere are not taken.
+// MRFRemoteReport selects the remote reports that are rejected.
 type MRFRemoteReport struct{ RejectAll, RejectAnonymous, RejectThirdParty, RejectEmptyMessage bool }
 
-// MRFDNSRBL is a list of hosts that is asked by DNS; without Zone, none.
+// MRFDNSRBL is a DNS block list; Zone "": none.
 type MRFDNSRBL struct {
 	Nameserver string
 	Port       int
 	Zone       string
 }
 
-// MRFNSFWAPI is a service that scores pictures.
+// MRFNSFWAPI is a service that scores images.
 type MRFNSFWAPI struct {
 	URL                           string
 	Threshold                     float64
 	MarkSensitive, Unlist, Reject bool
 }
 
-// PolicyNames returns all policies there are, by their short names.
+// PolicyNames returns the short names of all policies.
 func PolicyNames() []string {
 	return []string{
 		"NoOpPolicy", "DropPolicy", "SimplePolicy", "TagPolicy", "SubchainPolicy", "RejectNonPublic", "EnsureRePrepended", "AntiLinkSpamPolicy",

@@ -34,7 +34,7 @@ func subchains(at *[]Subchain) field {
 			return err
 		}
 		if slices.Contains(s.Policies, "SubchainPolicy") {
-			return errors.New("SubchainPolicy cannot stand within itself")
+			return errors.New("SubchainPolicy must not contain itself")
 		}
 		return allOf(PolicyNames()...)(s.Policies)
 	}))
@@ -71,28 +71,28 @@ func patterns(at *[]string) field {
 func hashtags(at *[]string, first ...string) field {
 	return list(at, first, each(func(s string) error {
 		if names.TagName(s) == "" {
-			return fmt.Errorf("%q is no hashtag", s)
+			return fmt.Errorf("%q is not a hashtag", s)
 		}
 		return nil
 	}), maxItems[string](1000))
 }
 
-// policyList is a list of policies: by their short names, or by those that servers of this family have for them; one may stand
-// without a list (admin API 11.1).
+// policyList is a list of policy names: short, or in the long form of other servers of this family. A single text is a list of
+// one (admin API 11.1).
 func policyList(at *[]string, first ...string) field {
 	return &binding[[]string]{
 		formKind: List, at: at, defaultValue: first,
 		rules: []rule[[]string]{allOf(PolicyNames()...), func(l []string) error {
 			for i, name := range l {
 				if slices.Contains(l[:i], name) {
-					return fmt.Errorf("%s is named twice", name)
+					return fmt.Errorf("%s is listed twice", name)
 				}
 			}
 			return nil
 		}},
 		parse: func(value any) ([]string, error) {
-			if one, ok := value.(string); ok {
-				value = []string{one}
+			if name, ok := value.(string); ok {
+				value = []string{name}
 			}
 			l, err := readList(value)
 			for i, name := range l {
@@ -130,7 +130,7 @@ func patternText(s string) error {
 	return err
 }
 
-// hostPatternName is a host as it stands in addresses, "*." before it for it and all below it.
+// hostPatternName accepts a host, or "*." and a host for it and all its subdomains.
 func hostPatternName(s string) error {
 	if names.NormalizeDomain(strings.TrimPrefix(s, "*.")) == "" {
 		return fmt.Errorf(`%q is not a host such as "example.org" or "*.example.org"`, s)
@@ -141,7 +141,7 @@ func hostPatternName(s string) error {
 func webAddress(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fmt.Errorf(`%q is not an address such as "https://example.org/users/somebody"`, s)
+		return fmt.Errorf(`%q is not a URL such as "https://example.org/users/alice"`, s)
 	}
 	return nil
 }
@@ -155,14 +155,14 @@ func typeName(s string) error {
 
 func packName(s string) error {
 	if s == "" || len(s) > 100 || strings.HasPrefix(s, ".") || strings.ContainsAny(s, "/\\:") || strings.ContainsFunc(s, unicode.IsControl) {
-		return fmt.Errorf("%q is not the name of a pack", s)
+		return fmt.Errorf("%q is not a valid name of an emoji pack", s)
 	}
 	return nil
 }
 
 func quoteTemplate(s string) error {
 	if !strings.Contains(s, "{url}") {
-		return errors.New("must have {url} in it")
+		return errors.New("must contain {url}")
 	}
 	return atMost(1000)(s)
 }

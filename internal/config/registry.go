@@ -13,9 +13,9 @@ type Setting struct {
 	Kind        Kind
 	Default     any // in the form of Config.Get
 	Description string
-	Suggestions []any // values worth offering, in the form of Config.Get; all there are, if Kind is Choice
-	Restart     bool  // a change counts only after a restart
-	Secret      bool  // never shown
+	Suggestions []any // example values in the form of Config.Get; all valid values if Kind is Choice
+	Restart     bool  // a change takes effect after a restart
+	Secret      bool  // masked in output
 
 	field field
 }
@@ -23,10 +23,10 @@ type Setting struct {
 // Name returns the full name, such as "server.listen".
 func (s Setting) Name() string { return s.Group + "." + s.Key }
 
-// Kind says what form the value of a setting has.
+// Kind is the form of a setting's value.
 type Kind string
 
-// The kinds of settings, and the Go types in which Get returns them.
+// The kinds of settings, and the types that Get returns for them.
 const (
 	Text     Kind = "text"     // string
 	Choice   Kind = "choice"   // string, one of Setting.Suggestions
@@ -39,7 +39,7 @@ const (
 	Rows     Kind = "rows"     // []map[string]any, tables with the same members, each a string or a []string
 )
 
-// section is one group of settings, as it stands in the file.
+// section is one group of settings, a table of the file.
 type section struct {
 	group    string
 	about    string
@@ -58,7 +58,7 @@ func (c *Config) settings() []Setting {
 	return all
 }
 
-// sections returns the registry by group, with what the fields themselves know filled in.
+// sections returns the registry by group, and fills in the members that derive from the fields.
 func (c *Config) sections() []section {
 	secs := c.registry()
 	for _, sec := range secs {
@@ -88,7 +88,7 @@ func (c *Config) find(group, key string) (Setting, bool) {
 // ErrUnknown is wrapped by the errors of Get and Set for a group or key that is not in the registry.
 var ErrUnknown = errors.New("unknown setting")
 
-// Get returns the value of one setting in the form that its Kind names.
+// Get returns the value of one setting in the form of its Kind.
 func (c *Config) Get(group, key string) (any, error) {
 	s, ok := c.find(group, key)
 	if !ok {
@@ -97,9 +97,9 @@ func (c *Config) Get(group, key string) (any, error) {
 	return s.field.get(), nil
 }
 
-// Set changes one setting to a value as it comes out of TOML or JSON or Get: a string, a bool, any number, or a list
-// of strings or tables. A value of the wrong kind or against the rules of the setting is refused and changes nothing. Rules that
-// concern several settings are checked by Validate only.
+// Set changes one setting to a value as decoded from TOML or JSON or returned by Get: a string, a bool, any number, or a list
+// of strings or tables. It returns an error and changes nothing if the value is not valid. Only Validate checks rules that concern
+// several settings.
 func (c *Config) Set(group, key string, value any) error {
 	s, ok := c.find(group, key)
 	if !ok {
@@ -111,7 +111,7 @@ func (c *Config) Set(group, key string, value any) error {
 	return nil
 }
 
-// Problems are all the mistakes found in one set of settings. Its text is a single line.
+// Problems are all mistakes in one set of settings. Its text is a single line.
 type Problems []error
 
 func (p Problems) Error() string {
@@ -122,11 +122,11 @@ func (p Problems) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap lets errors.Is and errors.As look at each problem.
+// Unwrap returns all problems for errors.Is and errors.As.
 func (p Problems) Unwrap() []error { return p }
 
-// Validate checks every setting by itself, and if all are well, those that depend on one another. The error is of type
-// Problems and names each setting at fault.
+// Validate checks every setting and, if all are valid, the rules that concern several settings. The error is of type Problems and
+// names each invalid setting.
 func (c *Config) Validate() error {
 	var problems Problems
 	for _, s := range c.settings() {

@@ -9,32 +9,32 @@ import (
 	"strings"
 )
 
-// column is a member of the tables in a list of tables. Its place in a row is a *string or a *[]string.
+// column is a key of the tables in a list of tables. at returns a *string or a *[]string.
 type column[T any] struct {
 	name     string
 	optional bool
 	at       func(*T) any
 }
 
-// rows is a list of tables. A text in place of a table stands for one whose other members are left out.
+// rows is a list of tables. A text in place of a table is the value of its first key, if the other keys are optional.
 func rows[T any](at *[]T, columns []column[T], rules ...rule[[]T]) field {
 	return &binding[[]T]{
 		formKind: Rows, at: at, rules: append(rules, maxItems[T](maxEntries)),
 		parse: func(value any) ([]T, error) { return readRows(columns, value) },
 		export: func(list []T) any {
-			shown := make([]map[string]any, len(list))
+			exported := make([]map[string]any, len(list))
 			for i := range list {
-				shown[i] = make(map[string]any, len(columns))
+				exported[i] = make(map[string]any, len(columns))
 				for _, c := range columns {
 					switch at := c.at(&list[i]).(type) {
 					case *string:
-						shown[i][c.name] = *at
+						exported[i][c.name] = *at
 					case *[]string:
-						shown[i][c.name] = append([]string{}, *at...)
+						exported[i][c.name] = append([]string{}, *at...)
 					}
 				}
 			}
-			return shown
+			return exported
 		},
 	}
 }
@@ -84,7 +84,7 @@ func readRow[T any](columns []column[T], row *T, entry any) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		if !slices.ContainsFunc(columns, func(c column[T]) bool { return c.name == name }) {
-			return fmt.Errorf("has a table with %q, which is not one of the members in %s", name, example(columns))
+			return fmt.Errorf("has a table with unknown key %q: write %s", name, example(columns))
 		}
 	}
 	for _, c := range columns {
@@ -109,7 +109,7 @@ func readRow[T any](columns []column[T], row *T, entry any) error {
 	return nil
 }
 
-// example shows what a list of tables looks like.
+// example returns the form of a list of tables, for error messages.
 func example[T any](columns []column[T]) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -122,14 +122,14 @@ func example[T any](columns []column[T]) string {
 	return "[{ " + strings.Join(parts, ", ") + " }]"
 }
 
-// formatRows writes a list of tables as TOML, one a line if they are several. What is empty is left out.
+// formatRows returns a list of tables as TOML, one table a line if there are several. It omits empty texts.
 func formatRows(list []map[string]any) string {
 	lines := make([]string, len(list))
 	for i, row := range list {
 		keys := slices.SortedFunc(maps.Keys(row), func(a, b string) int {
 			_, aText := row[a].(string)
 			_, bText := row[b].(string)
-			if aText != bText { // texts come first
+			if aText != bText { // texts first
 				if aText {
 					return -1
 				}
@@ -176,13 +176,13 @@ func fraction(at *float64, first float64) field {
 	}
 }
 
-// maxEntries bounds the lists that are gone through for each message.
+// maxEntries bounds lists that a policy searches for each activity.
 const maxEntries = 10_000
 
-func maxItems[T any](most int) rule[[]T] {
+func maxItems[T any](limit int) rule[[]T] {
 	return func(l []T) error {
-		if len(l) > most {
-			return fmt.Errorf("must have at most %d entries", most)
+		if len(l) > limit {
+			return fmt.Errorf("must have at most %d entries", limit)
 		}
 		return nil
 	}

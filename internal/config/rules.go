@@ -23,7 +23,7 @@ var (
 	hostPattern     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
 )
 
-// routeWords are words that already begin a path: /WORD, /api/WORD or /api/v1/WORD, which is where api.name stands.
+// routeWords are path segments that routes use where api.name is inserted: /WORD, /api/WORD or /api/v1/WORD.
 var routeWords = []string{
 	"about", "account", "accounts", "activities", "announcements", "ap", "apps", "auth", "blocks", "bookmarks",
 	"conversations", "custom_emojis", "directory", "domain_blocks", "emails", "emoji", "endorsements", "favourites",
@@ -54,7 +54,7 @@ func (c *Config) conflicts() Problems {
 	return p
 }
 
-// optional lets the empty text pass.
+// optional accepts the empty text too.
 func optional(r rule[string]) rule[string] {
 	return func(s string) error {
 		if s == "" {
@@ -64,7 +64,7 @@ func optional(r rule[string]) rule[string] {
 	}
 }
 
-// each applies a rule to every text of a list.
+// each applies a rule to every element of a list.
 func each(r rule[string]) rule[[]string] {
 	return func(l []string) error {
 		for _, s := range l {
@@ -76,7 +76,7 @@ func each(r rule[string]) rule[[]string] {
 	}
 }
 
-// allOf allows a list to hold the given texts only.
+// allOf accepts a list of the given texts only.
 func allOf(known ...string) rule[[]string] { return each(oneOf(known...)) }
 
 func contains(needed string) rule[[]string] {
@@ -90,12 +90,12 @@ func contains(needed string) rule[[]string] {
 
 func atLeastOne(l []string) error {
 	if len(l) == 0 {
-		return errors.New("must name at least one")
+		return errors.New("must have at least one entry")
 	}
 	return nil
 }
 
-// unsupported refuses to switch on what this version does not do, so that nobody relies on it.
+// unsupported rejects true for a feature that this version does not have, so that nobody relies on it.
 func unsupported(on bool) error {
 	if on {
 		return errors.New("is not available in this version")
@@ -103,7 +103,7 @@ func unsupported(on bool) error {
 	return nil
 }
 
-// notSettable refuses every value but the default of a setting that nothing reads yet.
+// notSettable rejects every value but the default of a setting that is fixed in this version.
 func notSettable(defaultValue int) rule[int] {
 	return func(n int) error {
 		if n != defaultValue {
@@ -113,10 +113,10 @@ func notSettable(defaultValue int) rule[int] {
 	}
 }
 
-// longEnough lets a lifetime be endless or a few minutes at the least: less could not be renewed in time.
+// longEnough rejects token lifetimes under five minutes, because apps could not refresh their tokens in time. 0 is no expiry.
 func longEnough(d time.Duration) error {
 	if d > 0 && d < 5*time.Minute {
-		return fmt.Errorf("must be 5m or more, or 0s for ever, not %s", formatDuration(d))
+		return fmt.Errorf("must be 5m or more, or 0s for no expiry, not %s", formatDuration(d))
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func notEmpty(s string) error {
 	return nil
 }
 
-// oneLine keeps control characters out of what ends in headers, protocols and file names. It does not tell the text, which
+// oneLine rejects control characters in texts that are used in headers, protocols and file names. Its error omits the text, which
 // may be a password.
 func oneLine(s string) error {
 	if strings.ContainsFunc(s, unicode.IsControl) {
@@ -193,13 +193,13 @@ func baseURL(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Opaque != "" || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
-		return errors.New(`must be a whole address such as "https://social.example.org"`)
+		return errors.New(`must be a URL such as "https://social.example.org"`)
 	case u.User != nil:
-		return errors.New("must not hold a user name or password")
+		return errors.New("must not contain a user name or password")
 	case u.Path != "" && u.Path != "/", u.RawQuery != "", u.ForceQuery, u.Fragment != "", strings.Contains(s, "#"):
 		return errors.New("must end after the host and port, without a path")
 	case hostName(u.Hostname()) != nil:
-		return fmt.Errorf("%q is not a host name; write names with other letters than a to z in their xn-- form", u.Hostname())
+		return fmt.Errorf("%q is not a host name; write internationalized names in their xn-- form", u.Hostname())
 	case strings.HasSuffix(u.Host, ":"):
 		return errors.New("must have a port after the colon")
 	}
@@ -231,9 +231,9 @@ func parseProxy(s string) (netip.Prefix, error) {
 func apiName(s string) error {
 	switch {
 	case !apiNamePattern.MatchString(s):
-		return errors.New("must begin with a small letter and have at most 30 small letters, digits and _")
+		return errors.New("must begin with a lower-case letter and have at most 30 lower-case letters, digits and _")
 	case slices.Contains(routeWords, s):
-		return fmt.Errorf("%q already has a meaning in the paths of the interface", s)
+		return fmt.Errorf("%q is already used in the paths of the API", s)
 	}
 	return nil
 }
@@ -260,12 +260,12 @@ func nickname(s string) error {
 	return nil
 }
 
-// localNickname also takes the form "@nick".
+// localNickname also accepts the form "@nick".
 func localNickname(s string) error { return nickname(strings.TrimPrefix(s, "@")) }
 
 func languageTag(s string) error {
 	if !languagePattern.MatchString(s) {
-		return fmt.Errorf(`%q is not the code of a language such as "en" or "pt-BR"`, s)
+		return fmt.Errorf(`%q is not a language code such as "en" or "pt-BR"`, s)
 	}
 	return nil
 }
@@ -273,9 +273,9 @@ func languageTag(s string) error {
 func pictureAddress(s string) error {
 	u, err := url.Parse(s)
 	onServer := err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/")
-	elsewhere := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-	if !onServer && !elsewhere {
-		return fmt.Errorf(`%q is neither a path such as "/static/picture.png" nor an address such as "https://example.org/picture.png"`, s)
+	absolute := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	if !onServer && !absolute {
+		return fmt.Errorf(`%q is neither a path such as "/static/picture.png" nor a URL such as "https://example.org/picture.png"`, s)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRules tries each rule with what it must take and what it must refuse.
+// TestRules tests each rule with valid and invalid values.
 func TestRules(t *testing.T) {
 	for _, tt := range []struct {
 		group, key string
@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 		for _, v := range tt.bad {
 			err := c.Set(tt.group, tt.key, v)
 			if err == nil {
-				t.Errorf("%s.%s took %q", tt.group, tt.key, v)
+				t.Errorf("%s.%s accepted %q", tt.group, tt.key, v)
 			} else if !strings.HasPrefix(err.Error(), tt.group+"."+tt.key+": ") {
 				t.Errorf("%q does not name the setting", err)
 			}
@@ -94,7 +94,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestNumbersHaveBounds makes sure that no number is left without a lowest and a highest value.
+// TestNumbersHaveBounds checks that each number has a minimum and a maximum.
 func TestNumbersHaveBounds(t *testing.T) {
 	for _, s := range Settings() {
 		if s.Kind != Number {

@@ -7,7 +7,7 @@ func (c *Config) registry() []section {
 	return slices.Concat(
 		[]section{
 			c.serverSettings(),
-			c.serverTlsSettings(),
+			c.serverTLSSettings(),
 			c.dataSettings(),
 			c.cacheSettings(),
 			c.apiSettings(),

@@ -2,10 +2,10 @@ package config
 
 import "time"
 
-// Settings of the instance and what users post.
+// Settings of the instance, its accounts and their content.
 
 func (c *Config) instanceSettings() section {
-	return section{"instance", "What the server tells about itself, and who may join.", []Setting{
+	return section{"instance", "Public information about the server, and registration.", []Setting{
 		{Key: "name", field: text(&c.Instance.Name, "svc", notEmpty, oneLine, atMost(200)),
 			Description: "The title of the server."},
 		{Key: "short_description", field: text(&c.Instance.ShortDescription, "", atMost(1000)),
@@ -13,152 +13,152 @@ func (c *Config) instanceSettings() section {
 		{Key: "description", field: text(&c.Instance.Description, "A small social server.", atMost(20_000)),
 			Description: "What the server is about and for whom. HTML is allowed."},
 		{Key: "email", field: text(&c.Instance.Email, "", optional(mailAddress)),
-			Description: "Public address of the people who run the server."},
+			Description: "Public contact e-mail address of the administrators."},
 		{Key: "contact_username", field: text(&c.Instance.ContactUsername, "", optional(localNickname)),
-			Description: "Nickname of the account to turn to with questions."},
+			Description: "Nickname of the contact account."},
 		{Key: "languages", field: list(&c.Instance.Languages, []string{"en"}, atLeastOne, each(languageTag)),
-			Description: "Codes of the languages mostly spoken here, the first one first.",
+			Description: "Language codes of the server, the main language first.",
 			Suggestions: []any{"en", "de", "fr", "es", "ja", "pt-BR"}},
 		{Key: "thumbnail", field: text(&c.Instance.Thumbnail, "", optional(pictureAddress)),
-			Description: "Picture that stands for the server: a path on this server (\"/static/thumbnail.png\") or an address. Empty: a built-in one."},
+			Description: "Thumbnail image of the server: a path on this server (\"/static/thumbnail.png\") or a URL. Empty: the built-in image."},
 		{Key: "background_image", field: text(&c.Instance.BackgroundImage, "", optional(pictureAddress)),
-			Description: "Picture behind the pages of web front ends, as a path or an address. Empty: a built-in one."},
+			Description: "Background image of web front ends: a path or a URL. Empty: the built-in image."},
 		{Key: "public", field: boolean(&c.Instance.Public, true),
-			Description: "Let visitors read public profiles, posts and timelines without signing in."},
+			Description: "Allow anonymous access to public profiles, posts and timelines."},
 		{Key: "list_peers", field: boolean(&c.Instance.ListPeers, true),
-			Description: "Tell everybody which other servers are known here."},
+			Description: "Publish the list of known instances."},
 		{Key: "show_activity", field: boolean(&c.Instance.ShowActivity, true),
-			Description: "Tell everybody how many posts, people and new accounts there were in each of the last weeks."},
+			Description: "Publish the weekly numbers of posts, active users and registrations."},
 		{Key: "registrations_open", field: boolean(&c.Instance.RegistrationsOpen, true),
-			Description: "Let everybody make an account."},
+			Description: "Allow registration."},
 		{Key: "invites_enabled", field: boolean(&c.Instance.InvitesEnabled, false),
-			Description: "Let those who have an invitation make an account while registrations are closed."},
+			Description: "Allow registration by invitation while registration is closed."},
 		{Key: "account_approval_required", field: boolean(&c.Instance.AccountApprovalRequired, false),
-			Description: "Let new accounts in only after a moderator has approved them."},
+			Description: "New accounts need the approval of a moderator before their users can sign in."},
 		{Key: "account_activation_required", field: boolean(&c.Instance.AccountActivationRequired, false),
-			Description: "Let new accounts in only after they have confirmed their e-mail address. It needs [mail]; without it, confirm accounts with \"svc user confirm\"."},
+			Description: "New accounts need a confirmed e-mail address before their users can sign in. Requires [mail]; without it, confirm accounts with \"svc user confirm\"."},
 		{Key: "configurable_from_database", field: boolean(&c.Instance.ConfigurableFromDatabase, false, unsupported), Restart: true,
-			Description: "Let administrators change settings in the browser. What they change there goes before this file."},
+			Description: "Let administrators change settings in the admin front end. Their changes override this file. Not available in this version."},
 	}}
 }
 
 func (c *Config) accountsSettings() section {
 	return section{"accounts", "Limits of profiles. Lengths are in characters.", []Setting{
 		{Key: "name_length", field: number(&c.Accounts.NameLength, 100, 1, 1000),
-			Description: "Longest display name."},
+			Description: "Maximum length of a display name."},
 		{Key: "bio_length", field: number(&c.Accounts.BioLength, 5000, 1, 100_000),
-			Description: "Longest text about oneself."},
+			Description: "Maximum length of a bio."},
 		{Key: "max_fields", field: number(&c.Accounts.MaxFields, 10, 0, 100),
-			Description: "How many fields, such as links, a profile here may have."},
+			Description: "Maximum number of profile fields of a local account."},
 		{Key: "max_remote_fields", field: number(&c.Accounts.MaxRemoteFields, 20, 0, 100),
-			Description: "How many fields are kept of profiles from other servers."},
+			Description: "Maximum number of profile fields that are stored of a remote account."},
 		{Key: "field_name_length", field: number(&c.Accounts.FieldNameLength, 512, 1, 10_000),
-			Description: "Longest name of a profile field."},
+			Description: "Maximum length of the name of a profile field."},
 		{Key: "field_value_length", field: number(&c.Accounts.FieldValueLength, 2048, 1, 10_000),
-			Description: "Longest value of a profile field."},
+			Description: "Maximum length of the value of a profile field."},
 		{Key: "registration_reason_length", field: number(&c.Accounts.RegistrationReasonLength, 500, 0, 10_000),
-			Description: "Longest answer to why one wants to join, where accounts are approved."},
+			Description: "Maximum length of the reason that a registration gives if accounts need approval."},
 		{Key: "extended_nickname_format", field: boolean(&c.Accounts.ExtendedNicknameFormat, true),
-			Description: "Allow _ and - in new nicknames, besides letters and digits."},
+			Description: "Allow _ and - in new nicknames, in addition to letters and digits."},
 		{Key: "restricted_nicknames", field: list(&c.Accounts.RestrictedNicknames, nil, each(nickname)),
-			Description: "Nicknames that nobody may register, in addition to those that the server needs for itself.",
+			Description: "Nicknames that cannot be registered, in addition to those that the server reserves.",
 			Suggestions: []any{"admin", "support", "root"}},
 		{Key: "blockers_visible", field: boolean(&c.Accounts.BlockersVisible, false),
-			Description: "Let people who were blocked go on reading the public posts of those who blocked them."},
+			Description: "Let blocked users read the public posts of accounts that block them."},
 		{Key: "password_reset_lifetime", field: duration(&c.Accounts.PasswordResetLifetime, day, 5*time.Minute, 30*day),
-			Description: "How long a link to set a new password works."},
+			Description: "How long a password reset link is valid."},
 	}}
 }
 
 func (c *Config) statusesSettings() section {
 	return section{"statuses", "Limits of posts. Lengths are in characters.", []Setting{
 		{Key: "max_length", field: number(&c.Statuses.MaxLength, 5000, 1, 100_000),
-			Description: "Longest post, subject included."},
+			Description: "Maximum length of a post, including its subject."},
 		{Key: "allowed_formats", field: list(&c.Statuses.AllowedFormats, postFormats(), allOf(postFormats()...), contains("text/plain")),
 			Description: "Formats in which posts may be written.",
 			Suggestions: []any{"text/plain", "text/html", "text/markdown", "text/bbcode"}},
 		{Key: "max_pinned", field: number(&c.Statuses.MaxPinned, 5, 0, 100),
-			Description: "How many posts one can pin to one's profile."},
+			Description: "Maximum number of pinned posts of an account."},
 		{Key: "min_expiry", field: duration(&c.Statuses.MinExpiry, time.Hour, time.Minute, 365*day),
-			Description: "A post that is to delete itself must live longer than this."},
+			Description: "Minimum lifetime of an expiring post."},
 	}}
 }
 
 func (c *Config) pollsSettings() section {
-	return section{"polls", "Limits of polls made here.", []Setting{
+	return section{"polls", "Limits of local polls.", []Setting{
 		{Key: "max_options", field: number(&c.Polls.MaxOptions, 20, 2, 100),
-			Description: "Most options of a poll."},
+			Description: "Maximum number of options."},
 		{Key: "max_option_length", field: number(&c.Polls.MaxOptionLength, 200, 1, 1000),
-			Description: "Longest option, in characters."},
+			Description: "Maximum length of an option, in characters."},
 		{Key: "min_expiration", field: duration(&c.Polls.MinExpiration, 0, 0, 365*day),
-			Description: "Shortest time a poll is open."},
+			Description: "Minimum duration of a poll."},
 		{Key: "max_expiration", field: duration(&c.Polls.MaxExpiration, 365*day, time.Minute, 3650*day),
-			Description: "Longest time a poll is open."},
+			Description: "Maximum duration of a poll."},
 	}}
 }
 
 func (c *Config) chatsSettings() section {
 	return section{"chats", "Limits of chats.", []Setting{
 		{Key: "max_length", field: number(&c.Chats.MaxLength, 5000, 1, 100_000),
-			Description: "Longest chat message, in characters."},
+			Description: "Maximum length of a chat message, in characters."},
 	}}
 }
 
 func (c *Config) timelinesSettings() section {
 	return section{"timelines", "Limits of timelines.", []Setting{
 		{Key: "home_length", field: number(&c.Timelines.HomeLength, 2000, 100, 100_000),
-			Description: "How many posts are kept in the home timeline, and in each list, of each account."},
+			Description: "Maximum number of posts in each home timeline and in each list timeline."},
 	}}
 }
 
 func (c *Config) searchSettings() section {
-	return section{"search", "Who finds what.", []Setting{
+	return section{"search", "Scope of search results.", []Setting{
 		{Key: "anonymous_remote", field: boolean(&c.Search.AnonymousRemote, false),
-			Description: "Let visitors who are not signed in find accounts and posts of other servers too, not only those of this one."},
+			Description: "Include remote accounts and posts in the results of anonymous searches."},
 		{Key: "discoverable_only", field: boolean(&c.Search.DiscoverableOnly, false),
-			Description: "Let strangers' posts be found by their words only if their authors want to be found (\"discoverable\" in their profile)."},
+			Description: "Find posts by their text only if their authors are discoverable (a setting of the profile), or if the user received or interacted with them."},
 	}}
 }
 
 func (c *Config) mediaSettings() section {
-	return section{"media", "Limits of uploads, in bytes where nothing else is said.", []Setting{
+	return section{"media", "Limits of uploads. Sizes are in bytes unless noted.", []Setting{
 		{Key: "upload_limit", field: number(&c.Media.UploadLimit, 16_000_000, 1000, 10_000_000_000), Restart: true,
-			Description: "Largest file attached to a post. A reverse proxy in front must let as much through."},
+			Description: "Maximum size of an attachment. A reverse proxy must allow request bodies of this size."},
 		{Key: "avatar_limit", field: number(&c.Media.AvatarLimit, 2_000_000, 1000, 100_000_000),
-			Description: "Largest avatar."},
+			Description: "Maximum size of an avatar."},
 		{Key: "banner_limit", field: number(&c.Media.BannerLimit, 4_000_000, 1000, 100_000_000),
-			Description: "Largest picture at the head of a profile."},
+			Description: "Maximum size of a profile header image."},
 		{Key: "background_limit", field: number(&c.Media.BackgroundLimit, 4_000_000, 1000, 100_000_000),
-			Description: "Largest background picture of a profile."},
+			Description: "Maximum size of a profile background image."},
 		{Key: "description_length", field: number(&c.Media.DescriptionLength, 5000, 1, 100_000),
-			Description: "Longest description of a picture, video or sound, in characters."},
+			Description: "Maximum length of a media description, in characters."},
 		{Key: "max_pixels", field: number(&c.Media.MaxPixels, 50_000_000, 10_000, 1_000_000_000),
-			Description: "Largest picture in pixels, width times height. Making a preview takes up to four bytes of memory for each."},
+			Description: "Maximum width times height of an image. Making a thumbnail takes up to four bytes of memory for each pixel."},
 		{Key: "max_frames", field: number(&c.Media.MaxFrames, 200, 1, 10_000, notSettable(200)),
-			Description: "Most frames of an animated picture."},
+			Description: "Maximum number of frames of an animated image. Fixed in this version."},
 	}}
 }
 
 func (c *Config) mediaProxySettings() section {
-	return section{"media_proxy", "Pictures, video and sound of other servers, shown through this one, so that those do not learn who looks at them.", []Setting{
+	return section{"media_proxy", "Proxy for remote media, so that remote servers do not learn the IP addresses of viewers.", []Setting{
 		{Key: "enabled", field: boolean(&c.MediaProxy.Enabled, true), Restart: true,
-			Description: "Show them through this server. Without it, people's browsers and apps load them from where they are."},
+			Description: "Serve remote media through this server. If off, browsers and apps load them from the remote servers."},
 		{Key: "cache_size", field: number(&c.MediaProxy.CacheSize, 1<<30, 10_000_000, 10_000_000_000_000), Restart: true,
-			Description: "Bytes of disk that copies may take, in the folder cache/ of the data folder. What has not been looked at for longest goes first."},
+			Description: "Maximum size of the cache in bytes, in cache/ in the data directory. The least recently used files are evicted first."},
 		{Key: "max_file", field: number(&c.MediaProxy.MaxFile, 40<<20, 100_000, 10_000_000_000), Restart: true,
-			Description: "Largest file that is fetched, in bytes. It has to arrive within a minute."},
+			Description: "Maximum size of a proxied file, in bytes. A fetch times out after a minute."},
 		{Key: "direct_hosts", field: list(&c.MediaProxy.DirectHosts, nil, each(hostName)), Restart: true,
-			Description: "Hosts whose files are loaded from there, with all below them: for those that are your own.",
+			Description: "Hosts that are not proxied, including their subdomains, for example your own media host.",
 			Suggestions: []any{"media.example.org"}},
 	}}
 }
 
 func (c *Config) cardsSettings() section {
-	return section{"cards", "Previews of the pages that posts link to.", []Setting{
+	return section{"cards", "Preview cards of pages that posts link to.", []Setting{
 		{Key: "enabled", field: boolean(&c.Cards.Enabled, true),
-			Description: "Look at the first page that a public or unlisted post links to, and show its title and picture below the post."},
+			Description: "Fetch the first page that a public or unlisted post links to, and show its title and image below the post."},
 		{Key: "ignored_hosts", field: list(&c.Cards.IgnoredHosts, nil, each(hostName)),
-			Description: "Hosts that are never asked for a preview, with all below them.",
+			Description: "Hosts that are never fetched for a preview card, including their subdomains.",
 			Suggestions: []any{"intranet.example.org", "t.co"}},
 	}}
 }

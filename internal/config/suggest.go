@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// unknownSetting is the error for a key that is not in the registry, or whose group is not. It wraps ErrUnknown.
+// unknownSetting returns the error for a group or key that is not in the registry. It wraps ErrUnknown.
 func unknownSetting(group, key string) error {
 	name := strings.TrimPrefix(group+"."+key, ".")
 	if near := nearestSetting(group, key); near != "" {
@@ -14,7 +14,7 @@ func unknownSetting(group, key string) error {
 	return fmt.Errorf("%w %s", ErrUnknown, name)
 }
 
-// unknownGroup is the error for a table that is no group of settings. It wraps ErrUnknown.
+// unknownGroup returns the error for a table that is not a group of settings. It wraps ErrUnknown.
 func unknownGroup(name string) error {
 	var near nearest
 	for _, s := range Settings() {
@@ -26,35 +26,35 @@ func unknownGroup(name string) error {
 	return fmt.Errorf("%w group [%s]", ErrUnknown, name)
 }
 
-// nearestSetting returns the name of the setting that was probably meant: one of the same group that is spelt alike, else
-// the only one of another group that is, else none.
+// nearestSetting returns the name of the most similar setting: of the same group, else of another group if it is the only one, else
+// "".
 func nearestSetting(group, key string) string {
-	var here, elsewhere nearest
+	var sameGroup, otherGroup nearest
 	for _, s := range Settings() {
-		switch of := strings.HasPrefix(group, "mrf"); {
+		switch isPolicy := strings.HasPrefix(group, "mrf"); {
 		case s.Group == group:
-			here.compare(key, s.Key, s.Name())
-		case of == strings.HasPrefix(s.Group, "mrf"): // policies have many alike, which are not what others mean
-			elsewhere.compare(key, s.Key, s.Name())
+			sameGroup.compare(key, s.Key, s.Name())
+		case isPolicy == strings.HasPrefix(s.Group, "mrf"): // policies have many similar keys: do not suggest them for other groups
+			otherGroup.compare(key, s.Key, s.Name())
 		}
 	}
-	if here.name == "" && !elsewhere.tie {
-		return elsewhere.name
+	if sameGroup.name == "" && !otherGroup.tie {
+		return otherGroup.name
 	}
-	return here.name
+	return sameGroup.name
 }
 
-// nearest keeps the best of the candidates it is shown.
+// nearest is the best candidate so far.
 type nearest struct {
 	name     string
 	distance int
-	tie      bool // another name is as near
+	tie      bool // another name has the same distance
 }
 
-// compare compares two spellings and keeps name if they are alike and no nearer pair was seen.
+// compare keeps name if given and known are similar and no nearer pair was compared.
 func (n *nearest) compare(given, known, name string) {
-	const longest = 64 // a longer word is no misspelling of anything here
-	if len(given) > longest || name == n.name {
+	const maxLength = 64 // bounds the cost; all names are shorter
+	if len(given) > maxLength || name == n.name {
 		return
 	}
 	d := distance(given, known)
@@ -67,8 +67,7 @@ func (n *nearest) compare(given, known, name string) {
 	}
 }
 
-// distance is the number of letters to insert, delete, replace or swap with their neighbour to turn a into b
-// (Damerau-Levenshtein, optimal string alignment).
+// distance returns the Damerau-Levenshtein distance of a and b (optimal string alignment).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

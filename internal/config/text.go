@@ -16,19 +16,19 @@ const (
 
 const fileHead = `# Settings of the server.
 #
-# Every setting is listed here with its default. To change one, take away the "# " in front of it.
-# The server also starts without this file. It is looked for as config.toml in the current folder;
-# "--config FILE" or the environment variable SVC_CONFIG name another place.
+# Every setting is listed here with its default. To change one, remove the "# " in front of it.
+# The server also starts without this file. The file is config.toml in the current folder unless
+# "--config FILE" or the environment variable SVC_CONFIG names another one.
 #
-# Check the file with "svc config check", and see what counts with "svc config show". A setting that
-# does not exist is an error, so that a misspelling is noticed. Changes count after a restart.
+# Check the file with "svc config check"; "svc config show" prints the effective settings. Unknown
+# settings are an error. Changes take effect after a restart.
 `
 
 // Example returns the text of config.example.toml: every setting with its default, commented out.
 func Example() string { return File(Default()) }
 
-// File returns the text of a settings file that sets c: the same as Example, but what differs from the default is not
-// commented out. It holds the secrets in clear: only the owner of the file may read it.
+// File returns the text of a settings file that sets c: as Example, but settings that differ from their default are not
+// commented out. It contains secrets: only the owner of the file may read it.
 func File(c *Config) string {
 	var b strings.Builder
 	b.WriteString(fileHead)
@@ -48,7 +48,7 @@ func File(c *Config) string {
 	return b.String()
 }
 
-// Show returns all settings as they are, as TOML, with the secrets hidden.
+// Show returns the effective settings as TOML, with secrets masked.
 func Show(c *Config) string {
 	var b strings.Builder
 	for i, sec := range c.sections() {
@@ -67,7 +67,7 @@ func Show(c *Config) string {
 	return b.String()
 }
 
-// valuesComment is what the comment on a setting says of the values it may have.
+// valuesComment returns the part of a setting's comment that lists possible values.
 func (s Setting) valuesComment() string {
 	values := make([]string, len(s.Suggestions))
 	for i, v := range s.Suggestions {
@@ -75,14 +75,14 @@ func (s Setting) valuesComment() string {
 	}
 	switch {
 	case s.Kind == Choice:
-		return " Possible: " + strings.Join(values, ", ") + "."
+		return " One of: " + strings.Join(values, ", ") + "."
 	case len(values) > 0:
 		return " For example: " + strings.Join(values, ", ") + "."
 	}
 	return ""
 }
 
-// writeComment writes text as comment lines of readable width.
+// writeComment writes text as comment lines of at most lineWidth.
 func writeComment(b *strings.Builder, text string) {
 	width := 0
 	for _, word := range strings.Fields(text) {
@@ -100,7 +100,7 @@ func writeComment(b *strings.Builder, text string) {
 	b.WriteByte('\n')
 }
 
-// format writes a value, in the form of Config.Get, as TOML.
+// format returns a value in the form of Config.Get as TOML.
 func format(value any) string {
 	if n, ok := value.(int64); ok {
 		return formatNumber(n)
@@ -110,12 +110,12 @@ func format(value any) string {
 	}
 	out, err := toml.Marshal(map[string]any{"v": value})
 	if err != nil {
-		panic(fmt.Sprintf("config: a %T is no value of a setting: %v", value, err))
+		panic(fmt.Sprintf("config: a setting cannot have a value of type %T: %v", value, err))
 	}
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v = ")
 }
 
-// formatNumber writes long numbers with an underscore between thousands.
+// formatNumber returns numbers from 10000 with an underscore between thousands.
 func formatNumber(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	if n < 10_000 {

@@ -24,11 +24,11 @@ func TestExampleFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(file) != Example() {
-		t.Error("config.example.toml is not what the registry says; run go test ./internal/config -update")
+		t.Error("config.example.toml differs from the registry; run go test ./internal/config -update")
 	}
 }
 
-// TestExampleIsTheDefaults reads the example as it is and with every setting switched on.
+// TestExampleIsTheDefaults parses the example as it is and with every setting uncommented.
 func TestExampleIsTheDefaults(t *testing.T) {
 	setting := regexp.MustCompile(`(?m)^# ([a-z_]+ = )`)
 	if got, want := len(setting.FindAllString(Example(), -1)), len(Settings()); got != want {
@@ -36,7 +36,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"as it is":    Example(),
-		"switched on": setting.ReplaceAllString(Example(), "$1"),
+		"uncommented": setting.ReplaceAllString(Example(), "$1"),
 	} {
 		c, err := Parse(text)
 		if err != nil {
@@ -47,7 +47,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 	}
 	for line := range strings.Lines(Example()) {
 		if len(line) > lineWidth+1 && !setting.MatchString(line) {
-			t.Errorf("a long line: %s", line)
+			t.Errorf("line too long: %s", line)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestFileHoldsWhatIsSet(t *testing.T) {
 func TestShow(t *testing.T) {
 	c := Default()
 	if text := Show(c); !strings.Contains(text, "\npassword = \"\"\n") {
-		t.Error("a secret that is not set does not look so")
+		t.Error("Show masks a secret that is not set")
 	}
 	const secret = "correct horse"
 	for _, s := range Settings() {
