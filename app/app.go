@@ -1,10 +1,8 @@
-// Package app assembles the server from its settings: once, for `svc serve`, for commands that work while no server runs, and for
-// tests.
+// Package app assembles the server from its settings, for `svc serve`, for commands that run without a server, and for tests.
 //
-// New makes every part in the order of its dependencies and hands each what it needs; no other package wires the parts together. Run
-// listens and does the background work until its context ends. The package also decides what surrounds the parts: which settings
-// file counts, what the data directory holds, what an operator is warned of, and which operations commands may call. Rules of the
-// service itself are in social, federation and admin.
+// New creates every part in the order of its dependencies; no other package wires them together. Run listens and runs the
+// background work until its context ends. The package also selects the settings file, opens the data directory, warns of risky
+// settings and defines the operations that commands may call. The rules of the service are in social, federation and admin.
 //
 // Limits: 4 jobs at once, 768 requests to other servers (a third of the open files, if that is less), 24 fetches of the media proxy.
 package app
@@ -41,20 +39,20 @@ const Version = "0.1.0"
 const (
 	maxParallelJobs = 4
 	maxProxyFetches = 24
-	maxOutbound     = 768 // requests to other servers, deliveries among them
+	maxOutbound     = 768 // concurrent requests to other servers, including deliveries
 )
 
-// Options are what a caller decides beside the settings. Only Schema is required; the others are for tests.
+// Options are the inputs of New that are not settings. Only Schema is required; the others are for tests.
 type Options struct {
 	Schema       string                          // text of schema.sql
 	Version      string                          // "": Version
-	Log          *slog.Logger                    // nil: nothing is logged
+	Log          *slog.Logger                    // nil: no log
 	Now          func() time.Time                // nil: time.Now
 	PasswordCost password.Cost                   // zero: password.Standard
-	GenerateKey  func() (*rsa.PrivateKey, error) // makes the keys of accounts; nil: new RSA keys
+	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
 }
 
-// Server is an assembled server. Close it in the end.
+// Server is an assembled server. The caller must Close it.
 type Server struct {
 	Settings   *config.Config
 	DB         *store.DB
@@ -73,8 +71,8 @@ type Server struct {
 	log     *slog.Logger
 }
 
-// New opens the data directory that the settings name and assembles a server on it. It starts no work: see Run. Only one process can
-// have the directory: the error wraps store.ErrInUse if another has it.
+// New opens the data directory of the settings and assembles a server on it. It starts no background work: see Run. The error wraps
+// store.ErrInUse if another process has opened the directory.
 func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -158,8 +156,8 @@ func (s *Server) Close() (err error) {
 	return err
 }
 
-// outbound returns a client for at most maxRequests requests to other servers at once. The media proxy has one of its own, because its
-// files may take long and must not hold up anything else.
+// outbound returns a client for at most maxRequests concurrent requests to other servers. The media proxy has its own, because slow
+// downloads must not delay other requests.
 func (s *Server) outbound(maxRequests int) *fetch.Client {
 	return fetch.New(fetch.Options{
 		UserAgent:     s.Settings.API.Name + "/" + s.version + " (+" + s.Settings.URL().String() + ")",
@@ -169,7 +167,7 @@ func (s *Server) outbound(maxRequests int) *fetch.Client {
 	})
 }
 
-// maxOpenFiles returns how many files and connections this process may have open.
+// maxOpenFiles returns the limit of open files and connections of this process.
 func maxOpenFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

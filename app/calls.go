@@ -16,9 +16,9 @@ import (
 	"svc/store"
 )
 
-// Call is an operation that a command asks for. The running server does it, or this process if none runs.
+// Call is an operation of a command. The running server performs it, or this process if none runs.
 type Call[A, R any] struct {
-	name string // by which the running server knows it
+	name string // on the control socket
 	run  func(*Server, context.Context, A) (R, error)
 }
 
@@ -66,7 +66,7 @@ type RelayUnfollow struct {
 	Force   bool   `json:"force"` // even if the relay cannot be reached
 }
 
-// commands returns all operations for the control socket.
+// commands returns the handlers of all operations for the control socket.
 func (s *Server) commands() control.Commands {
 	list := make(control.Commands)
 	for _, call := range []interface {
@@ -97,10 +97,10 @@ func operatorCall[A, R any](name string, run func(*federation.Operator, context.
 	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Operator, ctx, args) }}
 }
 
-// lockTimeout is how long a call waits for a server that is starting or stopping.
+// lockTimeout bounds how long a call waits for a server that is starting or stopping.
 const lockTimeout = 15 * time.Second
 
-// Do has the operation done by the server that runs on the data directory of the settings, or here if none does.
+// Do performs the operation in the server that runs on the data directory of the settings, or in this process if none runs.
 func (c Call[A, R]) Do(ctx context.Context, settings *config.Config, o Options, args A) (R, error) {
 	var result R
 	for deadline := time.Now().Add(lockTimeout); ; {
@@ -120,7 +120,7 @@ func (c Call[A, R]) Do(ctx context.Context, settings *config.Config, o Options, 
 	}
 }
 
-// DoHere does the operation in this process. The data directory must hold a database, unless an account is made.
+// DoHere performs the operation in this process. Except for CreateUser, the data directory must contain a database.
 func (c Call[A, R]) DoHere(ctx context.Context, settings *config.Config, o Options, args A) (result R, err error) {
 	if _, err := os.Stat(filepath.Join(settings.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) && c.name != CreateUser.name {
 		return result, fmt.Errorf("%w in %s: is --config the server's settings file?", admin.ErrNoDatabase, settings.Data.Dir)

@@ -16,10 +16,10 @@ import (
 	"svc/store"
 )
 
-// dataDirs are the folders of the data directory. All are made at the start, so that an operator sees where things belong.
+// dataDirs are the subdirectories of the data directory. All are created at start, so that operators find them.
 var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "imports", "backups", "mail", "keys"}
 
-// openData opens what is in the data directory, and makes what is missing.
+// openData opens the database, keys, emoji and media in the data directory, and creates what does not exist.
 func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	c := s.Settings
 	if err := admin.CheckRestoreFinished(c.Data.Dir); err != nil {
@@ -57,10 +57,10 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 
 func (s *Server) dataPath(name string) string { return filepath.Join(s.Settings.Data.Dir, name) }
 
-// NewLog returns the log that the settings ask for.
+// NewLog returns a logger with the level and format of the settings.
 func NewLog(c *config.Config, w io.Writer) *slog.Logger {
 	var level slog.Level
-	level.UnmarshalText([]byte(c.Log.Level)) // valid: the settings were checked
+	level.UnmarshalText([]byte(c.Log.Level)) // cannot fail: the settings are validated
 	options := &slog.HandlerOptions{Level: level}
 	if c.Log.Format == config.LogJSON {
 		return slog.New(slog.NewJSONHandler(w, options))

@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	firstHousekeeping    = time.Minute // after the start, so that the first requests do not wait
+	firstHousekeeping    = time.Minute // after the start, so that it does not delay the first requests
 	housekeepingInterval = time.Hour
-	optimizeEvery        = 24 // rounds
+	optimizeEvery        = 24 // runs
 )
 
-// runHousekeeping maintains the database at intervals until ctx ends.
+// runHousekeeping maintains the database every housekeepingInterval until ctx ends.
 func (s *Server) runHousekeeping(ctx context.Context) {
 	timer := time.NewTimer(firstHousekeeping)
 	defer timer.Stop()

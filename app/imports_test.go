@@ -91,7 +91,7 @@ func TestImportDirection(t *testing.T) {
 	}
 	for _, name := range []string{"internal", "store", "social", "federation", "server", "app", "command", ""} {
 		if !found[name] {
-			t.Errorf("there is no package %q: does the test look in the right place?", name)
+			t.Errorf("there is no package %q: remove it from levels", name)
 		}
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"svc/internal/config"
 )
 
-// listen opens the address that the server answers on, with TLS if the settings want that. Close all that was opened with what
-// is returned.
+// listen opens server.listen, with TLS if it is enabled, and the listener for http redirects. closeAll closes both.
 func listen(c *config.Config, log *slog.Logger) (ln net.Listener, closeAll func(), err error) {
 	network, address := c.ListenAddress()
 	if network == "unix" {
@@ -48,8 +47,8 @@ func listen(c *config.Config, log *slog.Logger) (ln net.Listener, closeAll func(
 	return tls.NewListener(ln, settings), func() { ln.Close(); redirect() }, nil
 }
 
-// listenUnix makes a socket that every user of this machine may connect to who can enter its folder. One that is left from a
-// server that was killed is replaced.
+// listenUnix creates a Unix socket. Every user of this machine who can enter its directory may connect. It replaces the socket of a
+// server that was killed.
 func listenUnix(path string) (net.Listener, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -57,7 +56,7 @@ func listenUnix(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, err
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("%s is there and is no socket", path)
+		return nil, fmt.Errorf("%s exists and is not a socket", path)
 	default:
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
@@ -78,7 +77,7 @@ func listenUnix(path string) (net.Listener, error) {
 	return ln, nil
 }
 
-// serveRedirect answers plain http: the certificate authority with the proof it wants, everybody else with the way to https.
+// serveRedirect serves plain http: ACME challenges, and redirects to https for all other requests.
 func serveRedirect(c *config.Config, certificates *autocert.Manager, log *slog.Logger) (stop func(), err error) {
 	if c.Server.TLS.HTTPListen == "" {
 		return func() {}, nil
@@ -101,7 +100,7 @@ func serveRedirect(c *config.Config, certificates *autocert.Manager, log *slog.L
 	}
 	go func() {
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("plain http is no longer answered", "err", err)
+			log.Error("http redirect listener stopped", "err", err)
 		}
 	}()
 	return func() { srv.Close() }, nil

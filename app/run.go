@@ -9,17 +9,17 @@ import (
 	"svc/server"
 )
 
-// jobStopTime is how long jobs may take to end after the last request has.
+// jobStopTime bounds how long jobs may run after the last request has ended.
 const jobStopTime = 1500 * time.Millisecond
 
-// Run listens and serves until ctx ends, and does all background work meanwhile. settingsFile is where the settings are from, "" if
-// there is no file: the log names it in the command that makes the first administrator.
+// Run serves requests and runs all background work until ctx ends. settingsFile is the file of the settings, "" if there is none: the
+// log names it in the command that creates the first administrator.
 func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	for _, w := range Warnings(s.Settings) {
 		s.log.Warn(w)
 	}
 	if n := maxOpenFiles(); n/3 < maxOutbound {
-		s.log.Warn("this process may open few files: deliveries to many servers take longer", "limit", n)
+		s.log.Warn("the limit of open files is low: deliveries to many servers take longer; raise it (LimitNOFILE in systemd)", "limit", n)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -50,23 +50,23 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	err = s.HTTP.Serve(ctx, ln)
 	stop()
 	if !waitTimeout(&background, jobStopTime) {
-		s.log.Warn("some jobs did not end in time: they run again after the next start")
+		s.log.Warn("some jobs did not end in time and will run again after the next start")
 	}
 	return err
 }
 
-// logFirstAdminLink logs how to make an administrator if there is none.
+// logFirstAdminLink logs how to create an administrator if there is none.
 func (s *Server) logFirstAdminLink(ctx context.Context, settingsFile string) error {
 	has, err := s.DB.HasAdmin(ctx)
 	if err != nil || has {
 		return err
 	}
-	s.log.Info("there is no administrator yet: make the first account in a browser, with this one-time link", "link", server.SetupURL(s.Settings, s.Keys))
-	s.log.Info("or make it with a command", "command", WithSettingsFlag("svc user create NICK --email ADDRESS --admin", settingsFile))
+	s.log.Info("there is no administrator yet: open this one-time link in a browser to create the first account", "link", server.SetupURL(s.Settings, s.Keys))
+	s.log.Info("or create the first account with this command", "command", WithSettingsFlag("svc user create NICK --email ADDRESS --admin", settingsFile))
 	return nil
 }
 
-// waitTimeout waits for wg, at most d. It returns false if that was not enough.
+// waitTimeout waits for wg. It returns false after d.
 func waitTimeout(wg *sync.WaitGroup, d time.Duration) bool {
 	done := make(chan struct{})
 	go func() {

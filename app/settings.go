@@ -10,11 +10,11 @@ import (
 	"svc/internal/config"
 )
 
-// defaultSettingsFile is used if no file is named and it exists.
+// defaultSettingsFile is used if no file is named and it exists in the current folder.
 const defaultSettingsFile = "config.toml"
 
-// SettingsFile returns which settings file counts: the one that the flag --config names, else $SVC_CONFIG, else config.toml in the
-// current folder. A file that is named must exist; the last need not.
+// SettingsFile returns the path of the settings file: the one of the flag --config, else of $SVC_CONFIG, else config.toml in the
+// current folder. A named file must exist, the default need not.
 func SettingsFile(flag string) (path string, named bool) {
 	if flag != "" {
 		return flag, true
@@ -25,7 +25,7 @@ func SettingsFile(flag string) (path string, named bool) {
 	return defaultSettingsFile, false
 }
 
-// LoadSettings returns the settings and the file that they are from, "" if there is none and all have their defaults.
+// LoadSettings returns the settings and their file. Without a file it returns the defaults and "".
 func LoadSettings(flag string) (c *config.Config, file string, err error) {
 	path, named := SettingsFile(flag)
 	if !named {
@@ -45,10 +45,10 @@ func WithSettingsFlag(command, file string) string {
 	return command + " --config " + file
 }
 
-// WriteSettings writes a settings file that only its owner can read. A file that exists is kept as path.old.
+// WriteSettings writes a settings file that only its owner can read. It renames an existing file to path.old.
 func WriteSettings(path, text string) error {
 	if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("keep the old settings: %w", err)
+		return fmt.Errorf("rename the old settings file: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("settings: %w", err)

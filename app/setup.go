@@ -10,8 +10,8 @@ import (
 	"svc/internal/config"
 )
 
-// Setup makes the data directory, the keys, the database and, if first has a nickname, the first account, an administrator. It writes
-// the settings to file last, so that what fails before can be repeated. The result is nil if no account was made.
+// Setup creates the data directory, the keys, the database and, if first has a nickname, the first account, an administrator. It
+// writes the settings file last, so that a failed setup can be repeated. The result is nil if no account was created.
 func Setup(ctx context.Context, c *config.Config, o Options, file string, first admin.NewUser) (created *admin.CreatedUser, err error) {
 	if err := os.MkdirAll(c.Data.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)

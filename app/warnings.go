@@ -9,36 +9,36 @@ import (
 	"svc/internal/config"
 )
 
-// Warnings returns what is allowed, but probably not meant, in the settings of a server that others use.
+// Warnings returns warnings about settings that are valid but risky or probably a mistake.
 func Warnings(c *config.Config) []string {
 	var list []string
 	url := c.URL()
 	private := isPrivate(url.Hostname())
 	if c.Federation.AllowLoopback {
-		list = append(list, "federation.allow_loopback is on: other servers can have this one send requests to services on this machine; it is for trials only")
+		list = append(list, "federation.allow_loopback is on: other servers can cause requests to services on this machine; use it for testing only")
 	}
 	if url.Scheme == "http" && !private {
-		list = append(list, "server.url begins with http://: passwords travel unprotected, and other servers will not talk with this one; use https")
+		list = append(list, "server.url begins with http://: passwords are sent unencrypted, and other servers will not federate with this one; use https")
 	}
 	if url.Scheme == "https" && private {
-		list = append(list, "server.url names a host that nobody else can reach: "+url.Hostname())
+		list = append(list, "server.url has a host that other machines cannot reach:  "+url.Hostname())
 	}
 	if url.Scheme == "https" && !c.Server.TLS.Enabled && len(c.Server.TrustedProxies) == 0 && onLoopback(c) {
-		list = append(list, "server.trusted_proxies is empty: if a reverse proxy is in front, all visitors look like one and share its rate limits")
+		list = append(list, "server.trusted_proxies is empty: behind a reverse proxy, all clients share one IP address and its rate limits; list the proxy")
 	}
 	if c.Data.Synchronous == config.SyncNormal {
-		list = append(list, `data.synchronous is "normal": a power failure may take the last moments before it along`)
+		list = append(list, `data.synchronous is "normal": a power failure may lose the most recent changes`)
 	}
 	if !c.RateLimit.Enabled && !private {
-		list = append(list, "rate_limit.enabled is off: nothing slows down those who guess passwords")
+		list = append(list, "rate_limit.enabled is off: guessing passwords is not limited")
 	}
 	if c.Instance.RegistrationsOpen && c.Instance.AccountActivationRequired && !c.Mail.Enabled {
-		list = append(list, `instance.account_activation_required is on but mail.enabled is off: new accounts wait until you run "svc user confirm"`)
+		list = append(list, `instance.account_activation_required is on but mail.enabled is off: new accounts cannot sign in until you run "svc user confirm"`)
 	}
 	return append(list, policyWarnings(c)...)
 }
 
-// isPrivate tells whether a host is on this machine or in a network of one's own.
+// isPrivate returns true if a host is on this machine or in a private network.
 func isPrivate(host string) bool {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()
@@ -46,40 +46,40 @@ func isPrivate(host string) bool {
 	return host == "localhost"
 }
 
-// onLoopback tells whether only this machine reaches the port that the server listens on.
+// onLoopback returns true if server.listen is not reachable from other machines.
 func onLoopback(c *config.Config) bool {
 	network, address := c.ListenAddress()
 	host, _, err := net.SplitHostPort(address)
 	return network == "tcp" && err == nil && host != "" && isPrivate(host)
 }
 
-// policyWarnings tells of settings of policies that nothing looks at, and of policies that can do nothing.
+// policyWarnings returns warnings about settings of inactive policies, and active policies that lack a required setting.
 func policyWarnings(c *config.Config) []string {
 	var list []string
-	usual := config.Default()
+	defaults := config.Default()
 	for _, p := range []struct {
-		name  string
-		set   bool // something that has no use without the policy
-		lacks string
+		name     string
+		set      bool   // a setting of the policy differs from its default
+		requires string // a setting without which the policy does nothing
 	}{
-		{name: "SimplePolicy", set: !reflect.DeepEqual(c.MRFSimple, usual.MRFSimple)},
-		{name: "KeywordPolicy", set: !reflect.DeepEqual(c.MRFKeyword, usual.MRFKeyword)},
-		{name: "EmojiPolicy", set: !reflect.DeepEqual(c.MRFEmoji, usual.MRFEmoji)},
+		{name: "SimplePolicy", set: !reflect.DeepEqual(c.MRFSimple, defaults.MRFSimple)},
+		{name: "KeywordPolicy", set: !reflect.DeepEqual(c.MRFKeyword, defaults.MRFKeyword)},
+		{name: "EmojiPolicy", set: !reflect.DeepEqual(c.MRFEmoji, defaults.MRFEmoji)},
 		{name: "MentionPolicy", set: len(c.MRFMention.Actors) > 0},
 		{name: "VocabularyPolicy", set: len(c.MRFVocabulary.Accept)+len(c.MRFVocabulary.Reject) > 0},
 		{name: "UserAllowListPolicy", set: len(c.MRFUserAllowlist.Hosts) > 0},
 		{name: "SubchainPolicy", set: len(c.MRFSubchain.MatchActor) > 0},
-		{name: "StealEmojiPolicy", set: len(c.MRFStealEmoji.Hosts) > 0, lacks: "mrf_steal_emoji.hosts"},
-		{name: "FollowBotPolicy", set: c.MRFFollowBot.FollowerNickname != "", lacks: "mrf_follow_bot.follower_nickname"},
-		{name: "DNSRBLPolicy", set: c.MRFDNSRBL.Zone != "", lacks: "mrf_dnsrbl.zone"},
+		{name: "StealEmojiPolicy", set: len(c.MRFStealEmoji.Hosts) > 0, requires: "mrf_steal_emoji.hosts"},
+		{name: "FollowBotPolicy", set: c.MRFFollowBot.FollowerNickname != "", requires: "mrf_follow_bot.follower_nickname"},
+		{name: "DNSRBLPolicy", set: c.MRFDNSRBL.Zone != "", requires: "mrf_dnsrbl.zone"},
 	} {
-		named := slices.Contains(c.MRF.Policies, p.name) ||
+		active := slices.Contains(c.MRF.Policies, p.name) ||
 			slices.ContainsFunc(c.MRFSubchain.MatchActor, func(s config.Subchain) bool { return slices.Contains(s.Policies, p.name) })
 		switch {
-		case p.set && !named:
-			list = append(list, "mrf.policies does not name "+p.name+": its settings have no effect")
-		case !p.set && named && p.lacks != "":
-			list = append(list, p.name+" does nothing while "+p.lacks+" is empty")
+		case p.set && !active:
+			list = append(list, "mrf.policies does not list "+p.name+": its settings have no effect")
+		case !p.set && active && p.requires != "":
+			list = append(list, p.name+" does nothing while "+p.requires+" is empty")
 		}
 	}
 	return list

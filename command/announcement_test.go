@@ -18,14 +18,14 @@ func TestAnnouncementCommands(t *testing.T) {
 		{[]string{"add"}, 2, "TEXT is missing"},
 		{[]string{"add", " "}, 1, "needs a text"},
 		{[]string{"add", strings.Repeat("x", 10_001)}, 1, "longer than 10000"},
-		{[]string{"add", "x", "--ends-at", "tomorrow"}, 2, "is no time"},
+		{[]string{"add", "x", "--ends-at", "tomorrow"}, 2, "is not a time"},
 		{[]string{"add", "x", "--starts-at", "2030-01-02", "--ends-at", "2030-01-01"}, 1, "before it starts"},
 		{[]string{"add", "x", "--ends-at", "2020-01-01"}, 1, "would end in the past"},
 		{[]string{"delete", "x"}, 1, "There is no announcement"},
 	} {
 		p.run(append([]string{"announcement"}, tt.args...)...).fails(tt.code, tt.want)
 	}
-	made := p.run("announcement", "add", "made before", "--ends-at", "2100-01-01").ok()
+	created := p.run("announcement", "add", "made before", "--ends-at", "2100-01-01").ok()
 	p.serve()
 	p.run("announcement", "add", "see https://example.org/<news>").ok()
 	list := p.run("announcement", "list").ok()
@@ -34,11 +34,11 @@ func TestAnnouncementCommands(t *testing.T) {
 	}
 	_, body := p.get("/api/v1/announcements", "alice")
 	if !strings.Contains(body, "made before") || !strings.Contains(body, `<a href=\"https://example.org/`) || !strings.Contains(body, "&lt;news&gt;") {
-		t.Errorf("apps are told %s", body)
+		t.Errorf("GET /api/v1/announcements: %s", body)
 	}
-	id := regexp.MustCompile(`as (\w+)\.`).FindStringSubmatch(made)[1]
+	id := regexp.MustCompile(`announcement (\w+)\.`).FindStringSubmatch(created)[1]
 	p.run("announcement", "delete", id).ok()
 	if _, body := p.get("/api/v1/announcements", "alice"); strings.Contains(body, "made before") {
-		t.Error("still there after its deletion")
+		t.Error("still listed after its deletion")
 	}
 }

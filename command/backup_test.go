@@ -152,7 +152,7 @@ func TestBackupWithoutServer(t *testing.T) {
 	if media > 0 {
 		t.Errorf("there are %d uploads in the backup without media", media)
 	}
-	if got := newWorkspaceWithoutSettings(t).run("restore", p.path("small.tar")).ok(); !strings.Contains(got, "without uploads") {
+	if got := newWorkspaceWithoutSettings(t).run("restore", p.path("small.tar")).ok(); !strings.Contains(got, "contains no uploads") {
 		t.Errorf("got %q", got)
 	}
 }

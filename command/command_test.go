@@ -1,4 +1,4 @@
-// Package command_test drives the program from outside: it builds the binary once and runs it as people do.
+// Package command_test tests the built binary: it builds it once and runs it in temporary directories.
 package command_test
 
 import (
@@ -42,7 +42,7 @@ func buildAndTest(m *testing.M) int {
 	return m.Run()
 }
 
-// workspace is a folder in which commands run, with settings for a server on a port of its own.
+// workspace is a directory in which commands run, with settings for a server on its own port.
 type workspace struct {
 	t      testing.TB
 	dir    string
@@ -50,7 +50,7 @@ type workspace struct {
 	url    string
 }
 
-// newWorkspace makes a place. more is added to the settings.
+// newWorkspace returns a workspace. more is appended to the settings file.
 func newWorkspace(t testing.TB, more ...string) *workspace {
 	t.Helper()
 	p := &workspace{t: t, dir: t.TempDir(), url: "http://" + freeAddress(t)}
@@ -59,8 +59,7 @@ func newWorkspace(t testing.TB, more ...string) *workspace {
 	return p
 }
 
-// freeAddress returns an address on which nobody listens. It is not among those that the system gives away by itself, be it to what other
-// tests do meanwhile.
+// freeAddress returns an unused address. Its port is outside the system's ephemeral range, so that concurrent tests cannot take it.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	for range 100 {
@@ -85,7 +84,7 @@ func (p *workspace) write(name, text string) {
 	}
 }
 
-// command returns a command of the program, to be run in the place and without the settings of whoever runs the test.
+// command returns a command that runs in the workspace, without SVC_CONFIG from the environment.
 func (p *workspace) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(p.t.Context(), binary, args...)
 	cmd.Dir = p.dir
@@ -93,7 +92,7 @@ func (p *workspace) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// result is how a command ended.
+// result is the exit code and output of a command.
 type result struct {
 	t      testing.TB
 	what   string
@@ -126,7 +125,7 @@ func (p *workspace) runWithInput(input string, args ...string) *result {
 	return r
 }
 
-// ok fails the test unless the command succeeded, and returns what it printed.
+// ok fails the test unless the command succeeded, and returns its output.
 func (r *result) ok() string {
 	r.t.Helper()
 	if r.code != 0 {
@@ -135,7 +134,7 @@ func (r *result) ok() string {
 	return r.out
 }
 
-// fails fails the test unless the command ended with a code and one line that contains a text.
+// fails fails the test unless the command ended with the exit code and one line of stderr that contains text.
 func (r *result) fails(code int, text string) {
 	r.t.Helper()
 	if r.code != code || !strings.Contains(r.errOut, text) || strings.Count(r.errOut, "\n") != 1 || r.out != "" {
@@ -148,11 +147,11 @@ type server struct {
 	*workspace
 	cmd  *exec.Cmd
 	log  *lockedBuffer
-	done chan struct{} // closed when the process has ended
-	err  error         // how it ended
+	done chan struct{} // closed when the process exits
+	err  error         // of exec.Cmd.Wait
 }
 
-// lockedBuffer is written by one goroutine and read by another.
+// lockedBuffer is a buffer for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -170,7 +169,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// serve starts a server and waits until it runs. It ends with the test, if not before.
+// serve starts a server and waits until it runs. The test's cleanup stops it.
 func (p *workspace) serve(flags ...string) *server {
 	p.t.Helper()
 	s := p.start(flags...)
@@ -206,23 +205,23 @@ func (s *server) waitForLog(text string) {
 	s.waitUntil(fmt.Sprintf("%q in the log", text), func() bool { return strings.Contains(s.log.String(), text) })
 }
 
-// waitUntil waits for a condition, and fails the test if it does not come about or the server ends before.
+// waitUntil waits for a condition, and fails the test after a timeout or if the server exits.
 func (s *server) waitUntil(what string, is func() bool) {
 	s.t.Helper()
 	ended := false
 	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
 		if ended || time.Now().After(deadline) {
-			s.t.Fatalf("waited in vain for %s; the log:\n%s", what, s.log)
+			s.t.Fatalf("timed out waiting for %s; the log:\n%s", what, s.log)
 		}
 		select {
 		case <-s.done:
-			ended = true // look once more
+			ended = true // check once more
 		default:
 		}
 	}
 }
 
-// stop sends SIGTERM and waits for the end, which must come in time and with exit code 0.
+// stop sends SIGTERM. The server must exit in time with code 0.
 func (s *server) stop() {
 	s.t.Helper()
 	s.signal(syscall.SIGTERM)
@@ -236,16 +235,16 @@ func (s *server) signal(sig syscall.Signal) {
 	}
 }
 
-// waitExit waits for the end of the process and checks its exit code.
+// waitExit waits for the process and checks its exit code.
 func (s *server) waitExit(code int) {
 	s.t.Helper()
 	select {
 	case <-s.done:
 	case <-time.After(12 * time.Second):
-		s.t.Fatalf("the server does not end; the log:\n%s", s.log)
+		s.t.Fatalf("the server does not exit; the log:\n%s", s.log)
 	}
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
-		s.t.Errorf("the server ended with %d (%v), want %d; the log:\n%s", got, s.err, code, s.log)
+		s.t.Errorf("the server exited with %d (%v), want %d; the log:\n%s", got, s.err, code, s.log)
 	}
 }
 

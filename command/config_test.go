@@ -72,12 +72,12 @@ func TestWarnings(t *testing.T) {
 		{"the defaults", "", nil},
 		{"a public host by http", "[server]\nurl = \"http://social.example.org\"\n[rate_limit]\nenabled = true", []string{"server.url begins with http://"}},
 		{"loopback", "[federation]\nallow_loopback = true", []string{"federation.allow_loopback"}},
-		{"a proxy unknown", "[server]\nurl = \"https://social.example.org\"", []string{"server.trusted_proxies"}},
-		{"a proxy", "[server]\nurl = \"https://social.example.org\"\ntrusted_proxies = [\"127.0.0.1\"]", nil},
-		{"careless", "[server]\nurl = \"https://social.example.org\"\nlisten = \":4000\"\n[data]\nsynchronous = \"normal\"\n[rate_limit]\nenabled = false",
+		{"no trusted proxy", "[server]\nurl = \"https://social.example.org\"", []string{"server.trusted_proxies"}},
+		{"a trusted proxy", "[server]\nurl = \"https://social.example.org\"\ntrusted_proxies = [\"127.0.0.1\"]", nil},
+		{"two risky settings", "[server]\nurl = \"https://social.example.org\"\nlisten = \":4000\"\n[data]\nsynchronous = \"normal\"\n[rate_limit]\nenabled = false",
 			[]string{"data.synchronous", "rate_limit.enabled"}},
 		{"policies without effect", "[mrf_simple]\nreject = [\"a.example\"]\n[mrf]\npolicies = [\"DNSRBLPolicy\", \"KeywordPolicy\"]\n[mrf_keyword]\nreject = [\"x\"]",
-			[]string{"mrf.policies does not name SimplePolicy", "DNSRBLPolicy does nothing"}},
+			[]string{"mrf.policies does not list SimplePolicy", "DNSRBLPolicy does nothing"}},
 		{"policies with effect", "[mrf_simple]\nreject = [\"a.example\"]\n[mrf]\npolicies = \"SimplePolicy\"", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,8 +85,8 @@ func TestWarnings(t *testing.T) {
 			p.write("config.toml", tt.settings)
 			var got []string
 			for line := range strings.Lines(p.run("config", "check").ok()) {
-				if note, ok := strings.CutPrefix(line, "Note: "); ok {
-					got = append(got, note)
+				if warning, ok := strings.CutPrefix(line, "Warning: "); ok {
+					got = append(got, warning)
 				}
 			}
 			if len(got) != len(tt.want) {
@@ -101,7 +101,7 @@ func TestWarnings(t *testing.T) {
 	}
 	p := newWorkspace(t, "[federation]\nallow_loopback = true")
 	if s := p.serve(); !strings.Contains(s.log.String(), "level=WARN msg=\"federation.allow_loopback is on") {
-		t.Errorf("the log does not warn:\n%s", s.log)
+		t.Errorf("the log contains no warning:\n%s", s.log)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestRoutesCommand(t *testing.T) {
 		}
 	}
 	if !slices.Contains(lines, "POST /api/v1/statuses user write:statuses") {
-		t.Errorf("posting is not in the list:\n%s", strings.Join(lines, "\n"))
+		t.Errorf("the list does not contain the endpoint for posts:\n%s", strings.Join(lines, "\n"))
 	}
 }
 

@@ -37,11 +37,11 @@ func TestJobCommands(t *testing.T) {
 			list := p.run("job", "list").ok()
 			for _, want := range []string{"KIND", "import", "8", "line 1 is wrong", "line 4 is wrong"} {
 				if !strings.Contains(list, want) {
-					t.Errorf("the list lacks %q:\n%s", want, list)
+					t.Errorf("the list does not contain %q:\n%s", want, list)
 				}
 			}
 			p.run("job", "retry").fails(2, "name the job")
-			p.run("job", "drop", "x").fails(2, "no id of a job")
+			p.run("job", "drop", "x").fails(2, "is not a job id")
 			p.run("job", "drop", "1", "--all").fails(2, "name the job")
 			p.run("job", "drop", "99").fails(1, "There is no parked job 99")
 			if got := p.run("job", "drop", "2").ok(); got != "Jobs deleted: 1.\n" {

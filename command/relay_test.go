@@ -57,24 +57,24 @@ func TestFederationCommands(t *testing.T) {
 				{"relay follow", 2, "URL is missing"},
 				{"relay follow nonsense", 1, "no address of a relay"},
 				{"relay follow " + address + "s", 1, "could not be read"},
-				{"relay follow " + address, 0, "is asked"},
-				{"relay list", 0, address + "  not accepted yet\n"},
+				{"relay follow " + address, 0, "Follow request sent"},
+				{"relay list", 0, address + "  pending\n"},
 				{"relay unfollow " + address + "s", 1, "No relay has the URL"},
-				{"relay unfollow " + address, 0, "is left"},
+				{"relay unfollow " + address, 0, "Unfollowed"},
 				{"federation explain", 2, "URL or HANDLE is missing"},
 				{"federation explain nonsense", 1, "There is no account"},
 				{"federation explain http:nonsense", 1, "no address"},
 				{"federation explain " + address, 0, "taken for an account"},
 				{"federation explain " + address + " --json", 0, `"type": "Application"`},
 				{"federation deliveries --json", 0, `"received"`},
-				{"federation deliveries", 0, "Came in and not done with: 0"},
-				{"federation deliveries --failed", 0, "Nothing waits"},
+				{"federation deliveries", 0, "Incoming activities queued: 0"},
+				{"federation deliveries --failed", 0, "No deliveries are queued"},
 				{"federation peers", 0, host},
 				{"federation peers --json --unreachable", 0, "[]"},
-				{"federation retry", 2, "say what to try again"},
-				{"federation retry --host x --all", 2, "say what to try again"},
+				{"federation retry", 2, "name what to retry"},
+				{"federation retry --host x --all", 2, "name what to retry"},
 				{"federation retry --id 5", 1, "No queued delivery or activity has the id 5"},
-				{"federation retry --all", 0, "Tried again at once: "},
+				{"federation retry --all", 0, "Retrying now: "},
 				{"user rotate-keys", 2, "NICK or --server"},
 				{"user rotate-keys alice --server", 2, "NICK or --server"},
 				{"user rotate-keys nobody", 1, "There is no account"},
@@ -95,13 +95,13 @@ func TestFederationCommands(t *testing.T) {
 	}
 }
 
-// TestFederationCommandsOff: where there are no dealings with others, commands begin none.
+// TestFederationCommandsOff checks that commands fetch nothing while federation is off.
 func TestFederationCommandsOff(t *testing.T) {
 	address, _ := startRelay(t)
 	p := newWorkspace(t, "[federation]", "allow_loopback = true", "enabled = false")
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.run("relay", "follow", address).fails(1, "does not talk with others")
-	if out := p.run("federation", "explain", address).ok(); !strings.Contains(out, "federation.enabled is off") || strings.Contains(out, "asked now") {
+	if out := p.run("federation", "explain", address).ok(); !strings.Contains(out, "federation.enabled is off") || strings.Contains(out, "fetch now") {
 		t.Errorf("explained: %s", out)
 	}
 	p.run("federation", "explain", "bob@example.org").fails(1, "federation.enabled is off")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// newWorkspaceWithoutSettings returns a place without settings.
+// newWorkspaceWithoutSettings returns a workspace without a settings file.
 func newWorkspaceWithoutSettings(t testing.TB) *workspace {
 	t.Helper()
 	p := newWorkspace(t)
@@ -24,7 +24,7 @@ func TestSetupWithFlags(t *testing.T) {
 	setup := []string{"setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://"), "--data-dir", data,
 		"--admin", "alice", "--email", "alice@example.org", "--password", "correct horse"}
 	out := p.run(setup...).ok()
-	for _, want := range []string{"Wrote config.toml", data, "Made the account alice", "svc serve"} {
+	for _, want := range []string{"Wrote config.toml", data, "Created the account alice", "svc serve"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("got %q, want %q in it", out, want)
 		}
@@ -41,8 +41,8 @@ func TestSetupWithFlags(t *testing.T) {
 			t.Errorf("%s has mode %o", file, info.Mode().Perm())
 		}
 	}
-	p.run(setup...).fails(1, "config.toml is there already")
-	p.run(append(setup, "--config", "other.toml")...).fails(1, "holds a database already")
+	p.run(setup...).fails(1, "config.toml already exists")
+	p.run(append(setup, "--config", "other.toml")...).fails(1, "already contains a database")
 
 	s := p.serve()
 	if strings.Contains(s.log.String(), "there is no administrator yet") {
@@ -54,7 +54,7 @@ func TestSetupWithFlags(t *testing.T) {
 	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).fails(1, "in use")
 	s.stop()
 
-	// By force the database is kept, and so are the old settings.
+	// --force keeps the database and the old settings.
 	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).ok()
 	if got := p.run("user", "list").ok(); !strings.Contains(got, "alice") || !strings.Contains(got, "bob") {
 		t.Errorf("got %q", got)
@@ -67,24 +67,24 @@ func TestSetupWithFlags(t *testing.T) {
 func TestSetupAsks(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
 	answers := []string{
-		"example.org", // no whole address: asked again
+		"example.org", // not a URL: the question is repeated
 		p.url,
 		strings.TrimPrefix(p.url, "http://"),
 		"", // ./data
 		"alice",
 		"alice@example.org",
-		"", // a password is made up
+		"", // a password is generated
 		"y",
 	}
 	r := p.runWithInput(strings.Join(answers, "\n")+"\n", "setup")
 	out := r.ok()
-	if !strings.Contains(r.errOut, "must be a whole address") || !strings.Contains(out, "Password: ") {
+	if !strings.Contains(r.errOut, "must be a URL") || !strings.Contains(out, "Password: ") {
 		t.Errorf("got %q and %q", out, r.errOut)
 	}
 	settings := p.run("config", "show").ok()
 	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data"))} {
 		if !strings.Contains(settings, want) {
-			t.Errorf("the settings lack %s", want)
+			t.Errorf("the settings do not contain %s", want)
 		}
 	}
 	p.serve()
@@ -92,11 +92,11 @@ func TestSetupAsks(t *testing.T) {
 
 func TestSetupCanBeDeclined(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
-	if r := p.runWithInput("\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was done") {
+	if r := p.runWithInput("\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was changed") {
 		t.Errorf("got exit code %d, %q", r.code, r.errOut)
 	}
 	if r := p.runWithInput("", "setup"); r.code != 1 || !strings.Contains(r.errOut, "no answer") {
-		t.Errorf("without answers: got exit code %d, %q", r.code, r.errOut)
+		t.Errorf("without input: got exit code %d, %q", r.code, r.errOut)
 	}
 	entries, err := os.ReadDir(p.dir)
 	if err != nil || len(entries) > 0 {
@@ -110,7 +110,7 @@ func TestSetupRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--url example.org", 2, "--url: must be a whole address"},
+		{"--url example.org", 2, "--url: must be a URL"},
 		{"--listen nonsense", 2, "--listen: must be an address and port"},
 		{"--admin alice", 2, "--email"},
 		{"--email alice@example.org", 2, "--admin"},
@@ -120,7 +120,7 @@ func TestSetupRefuses(t *testing.T) {
 		p := newWorkspaceWithoutSettings(t)
 		p.run(append([]string{"setup", "--yes"}, strings.Fields(tt.args)...)...).fails(tt.code, tt.want)
 		if _, err := os.Stat(p.config); err == nil {
-			t.Errorf("%s: there are settings", tt.args)
+			t.Errorf("%s: a settings file exists", tt.args)
 		}
 	}
 }
