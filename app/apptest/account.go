@@ -12,17 +12,17 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// NewToken makes a token with these scopes: of a member, or of an app by itself if m is nil.
+// NewToken adds an access token with these scopes for a user, or an app token if m is nil, and returns its client.
 func (a *Server) NewToken(m *User, scopes string) *Client {
 	a.T.Helper()
-	who := "app"
+	owner := "app"
 	var account *store.AccountID
 	if m != nil {
 		var id store.AccountID
 		id.UnmarshalText([]byte(m.ID))
-		account, who = &id, m.Nickname
+		account, owner = &id, m.Nickname
 	}
-	token := who + " may " + scopes
+	token := owner + " may " + scopes
 	hash := sha256.Sum256([]byte(token))
 	err := a.DB.Update(context.Background(), func(tx *store.Tx) error {
 		app := &store.App{ClientID: token, Name: "walker", Scopes: store.ParseScopes(scopes)}
@@ -37,7 +37,7 @@ func (a *Server) NewToken(m *User, scopes string) *Client {
 	return &Client{Server: a, Token: token}
 }
 
-// SetRole gives a member a role.
+// SetRole sets the roles of a user.
 func (a *Server) SetRole(m *User, admin, moderator bool) {
 	a.T.Helper()
 	var id store.AccountID
@@ -55,7 +55,7 @@ func (a *Server) SetRole(m *User, admin, moderator bool) {
 	}
 }
 
-// SignUpAdmin makes an administrator.
+// SignUpAdmin creates an administrator.
 func (a *Server) SignUpAdmin() *User {
 	a.T.Helper()
 	m := a.SignUp("root")
@@ -64,7 +64,7 @@ func (a *Server) SignUpAdmin() *User {
 	return m
 }
 
-// TOTPCode is the code that an app shows so many steps from now.
+// TOTPCode returns the code of an authenticator app, steps time steps from now.
 func TOTPCode(t testing.TB, secret string, steps int) string {
 	t.Helper()
 	code, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second))
@@ -74,7 +74,7 @@ func TOTPCode(t testing.TB, secret string, steps int) string {
 	return code
 }
 
-// EnableMFA sets up a second factor and returns its secret. One code is used up by that.
+// EnableMFA sets up a second factor and returns its secret. It uses the code of the previous time step.
 func (m *User) EnableMFA() (secret string) {
 	t := m.Server.T
 	t.Helper()
@@ -90,20 +90,20 @@ func (m *User) AccountID() store.AccountID {
 	return id
 }
 
-// URI returns the ActivityPub id of a member.
+// URI returns the ActivityPub id of the account.
 func (m *User) URI() string { return m.Server.URL + "/users/" + m.ID }
 
-// SignUpMany signs up n people.
+// SignUpMany creates n users.
 func SignUpMany(a *Server, n int) []*User {
 	a.T.Helper()
-	people := make([]*User, n)
-	for i := range people {
-		people[i] = a.SignUp(fmt.Sprintf("p%d", i))
+	users := make([]*User, n)
+	for i := range users {
+		users[i] = a.SignUp(fmt.Sprintf("p%d", i))
 	}
-	return people
+	return users
 }
 
-// User is somebody with an account and a token.
+// User is a user with an access token.
 type User struct {
 	*Client
 	ID       string
@@ -114,7 +114,7 @@ type User struct {
 // App is a registered app.
 type App struct{ ID, Secret string }
 
-// RegisterApp registers an app. Other parameters than the usual ones come as pairs.
+// RegisterApp registers an app. params are additional parameters in pairs, which replace the defaults.
 func (a *Server) RegisterApp(params ...string) *App {
 	a.T.Helper()
 	body := map[string]string{"client_name": "Test", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "scopes": "read write follow push admin"}
@@ -125,15 +125,16 @@ func (a *Server) RegisterApp(params ...string) *App {
 	return &App{ID: o.Str("client_id"), Secret: o.Str("client_secret")}
 }
 
-// Grant asks for a token of the app.
+// Grant requests a token for the app.
 func (a *Server) Grant(app *App, grantType string, params ...string) *Response {
 	a.T.Helper()
 	return a.As(nil).Post("/oauth/token", append([]string{"grant_type", grantType, "client_id", app.ID, "client_secret", app.Secret}, params...)...)
 }
 
+// Password is the password of all users.
 const Password = "correct horse battery staple"
 
-// SignUp makes an account, as an app does, that may do everything a user can.
+// SignUp creates a user through the API if registration is open, else as staff does. Its token has all scopes of users.
 func (a *Server) SignUp(nick string) *User {
 	a.T.Helper()
 	if a.signUpClient == nil {
@@ -155,7 +156,7 @@ func (a *Server) SignUp(nick string) *User {
 	return m
 }
 
-// createUser makes an account as staff would, and returns a token for it.
+// createUser creates a user as staff does, and returns a token.
 func (a *Server) createUser(nick string) string {
 	a.T.Helper()
 	_, _, err := a.Social.SignUp(a.T.Context(), social.Registration{

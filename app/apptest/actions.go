@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// DeleteOrDeactivate has somebody go: for good, or for some time.
-func (a *Server) DeleteOrDeactivate(m *User, forGood bool) {
+// DeleteOrDeactivate deletes or deactivates an account.
+func (a *Server) DeleteOrDeactivate(m *User, forever bool) {
 	a.T.Helper()
 	var err error
-	if forGood {
+	if forever {
 		err = a.Social.DeleteAccount(a.T.Context(), m.AccountID())
 	} else {
 		_, err = a.Social.Deactivate(a.T.Context(), m.AccountID())
@@ -22,10 +22,10 @@ func (a *Server) DeleteOrDeactivate(m *User, forGood bool) {
 	}
 }
 
-// AccountAction does something to another account: "follow", "block" and so on.
-func (m *User) AccountAction(id, verb string, params ...string) *Object {
+// AccountAction calls an action on another account: "follow", "block" and so on.
+func (m *User) AccountAction(id, action string, params ...string) *Object {
 	m.Server.T.Helper()
-	return m.Post("/api/v1/accounts/"+id+"/"+verb, params...).Want(200).Object()
+	return m.Post("/api/v1/accounts/"+id+"/"+action, params...).Want(200).Object()
 }
 
 func (m *User) EditStatus(id string, params map[string]any) *Response {
@@ -33,7 +33,7 @@ func (m *User) EditStatus(id string, params map[string]any) *Response {
 	return m.SendJSON("PUT", "/api/v1/statuses/"+id, params)
 }
 
-// Favourites returns how often a post is a favourite, once all is done with that has come in.
+// Favourites returns the favourites count of a status after the server has settled.
 func (m *User) Favourites(id string) int {
 	m.Server.T.Helper()
 	Settle(m.Server)
@@ -43,13 +43,13 @@ func (m *User) Favourites(id string) int {
 var RelationshipFlags = []string{"following", "followed_by", "requested", "requested_by", "blocking", "blocked_by", "muting", "muting_notifications",
 	"domain_blocking", "endorsed", "notifying", "subscribing"}
 
-// Relationship returns what m and another account are to each other.
+// Relationship returns the relationship entity of m and another account.
 func (m *User) Relationship(id string) *Object {
 	m.Server.T.Helper()
 	return m.Get("/api/v1/accounts/relationships", "id[]", id).Want(200).List()[0]
 }
 
-// Chats returns what the list of chats has, as the nicknames of the other sides with the numbers of unread messages.
+// Chats returns the list of chats as "nickname unread", with the nickname of the other participant and the unread count.
 func (m *User) Chats(params ...string) []string {
 	m.Server.T.Helper()
 	got := []string{}
@@ -59,7 +59,7 @@ func (m *User) Chats(params ...string) []string {
 	return got
 }
 
-// ChatMessages returns what a chat has, newest first.
+// ChatMessages returns the contents of a chat's messages, newest first.
 func (m *User) ChatMessages(chat string) []string {
 	m.Server.T.Helper()
 	got := []string{}
@@ -76,7 +76,7 @@ func (m *User) SendChat(chat, content string, params ...string) *Object {
 	return m.Post("/api/v1/svc/chats/"+chat+"/messages", append([]string{"content", content}, params...)...).Want(200).Object()
 }
 
-// SendChatOnce is say with an Idempotency-Key.
+// SendChatOnce is SendChat with an Idempotency-Key.
 func (m *User) SendChatOnce(chat, content, key string) *Response {
 	m.Server.T.Helper()
 	req, err := http.NewRequestWithContext(m.Server.T.Context(), "POST", m.Server.URL+"/api/v1/svc/chats/"+chat+"/messages", strings.NewReader(`{"content":"`+content+`"}`))
@@ -88,7 +88,7 @@ func (m *User) SendChatOnce(chat, content, key string) *Response {
 	return m.DoRequest(req)
 }
 
-// NotificationTypes returns the types of what a member was notified of, newest first.
+// NotificationTypes returns the types of a user's notifications, newest first.
 func (m *User) NotificationTypes() []string {
 	m.Server.T.Helper()
 	var query []string
@@ -98,7 +98,7 @@ func (m *User) NotificationTypes() []string {
 	return EntityTypes(m.Get("/api/v1/notifications", query...).Want(200))
 }
 
-// Lock has others ask before they follow.
+// Lock locks the account, so that follows need approval.
 func (m *User) Lock() {
 	m.Server.T.Helper()
 	m.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).Want(200)
@@ -110,7 +110,7 @@ func (c *Client) React(method, id, emoji string) *Response {
 	return c.Do(method, "/api/v1/svc/statuses/"+id+"/reactions/"+url.PathEscape(emoji), "", nil)
 }
 
-// ReactWith reacts with each of the emoji.
+// ReactWith adds a reaction for each emoji.
 func (m *User) ReactWith(id string, emoji ...string) {
 	m.Server.T.Helper()
 	for _, e := range emoji {
@@ -118,7 +118,7 @@ func (m *User) ReactWith(id string, emoji ...string) {
 	}
 }
 
-// Scrobbles returns the titles of what somebody listened to.
+// Scrobbles returns the titles of an account's scrobbles.
 func (c *Client) Scrobbles(of string, params ...string) []string {
 	c.Server.T.Helper()
 	titles := []string{}
@@ -128,7 +128,7 @@ func (c *Client) Scrobbles(of string, params ...string) []string {
 	return titles
 }
 
-// PublishPoll posts a poll that is open for a day, with more parameters of the poll as pairs, and returns the status.
+// PublishPoll posts a poll that is open for a day and returns the status. more are additional poll parameters in pairs.
 func (m *User) PublishPoll(options []string, more ...string) *Object {
 	m.Server.T.Helper()
 	p := []string{"poll[expires_in]", "86400"}
@@ -147,21 +147,21 @@ func (m *User) Vote(st *Object, choices ...any) *Response {
 	return m.SendJSON("POST", "/api/v1/polls/"+st.Str("poll.id")+"/votes", JSON{"choices": choices})
 }
 
-// UpdateProfile changes the profile by a JSON body.
+// UpdateProfile updates the profile with a JSON body.
 func (m *User) UpdateProfile(body map[string]any) *Object {
 	m.Server.T.Helper()
 	return m.SendJSON("PATCH", UpdateCredentials, body).Want(200).Object()
 }
 
-// Schedule schedules a status for an hour from now on, with more parameters as pairs.
+// Schedule schedules a status in one hour. more are additional parameters in pairs.
 func (m *User) Schedule(text string, more ...string) *Object {
 	m.Server.T.Helper()
 	o := m.Post("/api/v1/statuses", append([]string{"status", text, "scheduled_at", FromNowJSON(time.Hour)}, more...)...).Want(200).Object()
-	o.Str("params.text") // it is no status
+	o.Str("params.text") // fails unless it is a scheduled status
 	return o
 }
 
-// AddList makes a list with members.
+// AddList creates a list with members.
 func (m *User) AddList(title string, params map[string]any, members ...*User) string {
 	m.Server.T.Helper()
 	body := map[string]any{"title": title}
@@ -185,7 +185,7 @@ func (m *User) ChangeList(method, id string, members ...*User) {
 	}
 }
 
-// Notifications returns what somebody was told, newest first, as "type nickname".
+// Notifications returns the user's notifications as "type nickname", newest first.
 func (m *User) Notifications() []string {
 	m.Server.T.Helper()
 	list := []string{}
@@ -195,7 +195,7 @@ func (m *User) Notifications() []string {
 	return list
 }
 
-// Publish posts a status and returns it. More parameters come as pairs.
+// Publish posts a status and returns it. params are additional parameters in pairs.
 func (m *User) Publish(text string, params ...string) *Object {
 	m.Server.T.Helper()
 	return m.Post("/api/v1/statuses", append([]string{"status", text}, params...)...).Want(200).Object()

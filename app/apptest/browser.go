@@ -10,11 +10,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Browser is a person's browser: it keeps cookies, follows no redirects, and says where its requests come from.
+// Browser is a browser that keeps cookies, does not follow redirects and sends Origin.
 type Browser struct {
 	T       testing.TB
 	BaseURL string
-	Origin  string // what it sends as Origin
+	Origin  string // the Origin header
 	Cookies map[string]*http.Cookie
 }
 
@@ -22,21 +22,21 @@ func (a *Server) Browser() *Browser {
 	return &Browser{T: a.T, BaseURL: a.URL, Origin: a.URL, Cookies: make(map[string]*http.Cookie)}
 }
 
-// Page is an answer to a browser.
+// Page is a response to a browser.
 type Page struct {
 	*Response
 	from  *Browser
-	Text  string // what a person reads
+	Text  string // visible text
 	Forms []*Form
 	Codes []string // texts of code elements and values of read-only fields
 }
 
-// Form is a form as it stands on a page.
+// Form is a form of a page.
 type Form struct {
 	Action  string
 	Fields  url.Values
 	Buttons []Button
-	HasText bool // there is something to type in
+	HasText bool // has a text field
 }
 
 type Button struct{ Name, Value, Text string }
@@ -49,7 +49,7 @@ func (b *Browser) Get(path string, params ...string) *Page {
 	return b.Do("GET", path, nil)
 }
 
-// Submit sends a form with values typed into its fields, by one of its buttons.
+// Submit submits the only form of the page by one of its buttons. typed are field values in pairs.
 func (p *Page) Submit(button int, typed ...string) *Page {
 	p.T.Helper()
 	if len(p.Forms) != 1 {
@@ -110,7 +110,7 @@ func (b *Browser) Do(method, path string, values url.Values) *Page {
 	return b.parse(a)
 }
 
-// parse takes a page apart.
+// parse parses a page.
 func (b *Browser) parse(a *Response) *Page {
 	b.T.Helper()
 	p := &Page{Response: a, from: b}
@@ -158,7 +158,7 @@ func hasAttribute(n *html.Node, key string) bool {
 	return false
 }
 
-// Want fails the test if the status is another, or if the page does not say all of texts.
+// Want fails the test if the status differs or the page does not contain all texts.
 func (p *Page) Want(status int, texts ...string) *Page {
 	p.T.Helper()
 	if p.Status != status {
@@ -172,7 +172,7 @@ func (p *Page) Want(status int, texts ...string) *Page {
 	return p
 }
 
-// Location returns where an answer leads, and the parameters that it adds.
+// Location returns the path and the query of a redirect.
 func (p *Page) Location() (address string, params url.Values) {
 	p.T.Helper()
 	p.Response.Want(302)

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// JSON is an object to send.
+// JSON is a JSON object.
 type JSON = map[string]any
 
-// As returns the caller to make requests with; nil is the anonymous.
+// As returns the client of a user; nil is anonymous.
 func (a *Server) As(m *User) *Client {
 	if m == nil {
 		return &Client{Server: a}
@@ -20,7 +20,7 @@ func (a *Server) As(m *User) *Client {
 	return m.Client
 }
 
-// Client makes requests with a token, or without one.
+// Client makes requests with a token, or anonymously if it is "".
 type Client struct {
 	Server *Server
 	Token  string
@@ -64,7 +64,7 @@ func (c *Client) Do(method, path, contentType string, body io.Reader) *Response 
 	return c.DoRequest(req)
 }
 
-// DoRequest sends a request of the test's own making, with the caller's token.
+// DoRequest sends a request with the client's token.
 func (c *Client) DoRequest(req *http.Request) *Response {
 	c.Server.T.Helper()
 	if c.Token != "" {
@@ -76,7 +76,7 @@ func (c *Client) DoRequest(req *http.Request) *Response {
 	}
 	defer resp.Body.Close()
 	var b []byte
-	if resp.Header.Get("Content-Type") != "text/event-stream" { // which has no end
+	if resp.Header.Get("Content-Type") != "text/event-stream" { // a stream has no end
 		if b, err = io.ReadAll(resp.Body); err != nil {
 			c.Server.T.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func (c *Client) DoRequest(req *http.Request) *Response {
 	return &Response{T: c.Server.T, Request: req.Method + " " + req.URL.RequestURI(), Status: resp.StatusCode, Header: resp.Header, Body: b}
 }
 
-// Pairs makes parameters of pairs; a key may come several times.
+// Pairs returns parameters from pairs; keys may repeat.
 func Pairs(kv []string) url.Values {
 	v := url.Values{}
 	for i := 0; i+1 < len(kv); i += 2 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// FetchAs asks for an address or path, wanting a kind of answer; unsigned if signer is "".
+// FetchAs fetches a URL or path of srv with an Accept header, signed by signer unless that is "".
 func (p *FakeServer) FetchAs(srv *Server, path, signer, accept string) *Response {
 	srv.T.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -31,7 +31,7 @@ func (p *FakeServer) Sign(req *http.Request, signer string) {
 	}
 }
 
-// AddFollower has an actor of the peer follow somebody, and returns its id.
+// AddFollower adds an actor that follows a user, and returns its id.
 func (p *FakeServer) AddFollower(srv *Server, name string, m *User) string {
 	p.T.Helper()
 	id := p.AddActor(name)
@@ -42,7 +42,7 @@ func (p *FakeServer) AddFollower(srv *Server, name string, m *User) string {
 	return id
 }
 
-// ChatMessage makes the Create of a chat message, as most servers send it. changes are other members of the message; nil removes one.
+// ChatMessage returns the Create of a chat message, as most servers send it. changes replace members of the message; nil removes one.
 func (p *FakeServer) ChatMessage(from, to string, changes ...Doc) Doc {
 	m := Doc{
 		"id": p.NewID("messages"), "type": "ChatMessage", "attributedTo": from, "actor": from, "to": []any{to},
@@ -58,24 +58,24 @@ func (p *FakeServer) ChatMessage(from, to string, changes ...Doc) Doc {
 	return p.Activity("Create", from, m)
 }
 
-// OneDelivered returns the one activity of a type that was delivered, and fails the test if there are more or none.
-func (p *FakeServer) OneDelivered(verb string) Doc {
+// OneDelivered returns the only delivered activity of a type, and fails the test if there is none or several.
+func (p *FakeServer) OneDelivered(activityType string) Doc {
 	p.T.Helper()
-	list := p.Delivered(verb)
+	list := p.Delivered(activityType)
 	if len(list) != 1 {
-		p.T.Fatalf("%d of type %s were delivered, want 1: %v", len(list), verb, p.Delivered())
+		p.T.Fatalf("%d activities of type %s were delivered, want 1: %v", len(list), activityType, p.Delivered())
 	}
 	return list[0]
 }
 
-// ClearDelivered has what was delivered forgotten.
+// ClearDelivered removes the recorded deliveries.
 func (p *FakeServer) ClearDelivered() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deliveries = nil
 }
 
-// LastDelivered returns the last activity of a type that was delivered to a peer.
+// LastDelivered returns the last delivered activity of a type.
 func LastDelivered(t *testing.T, p *FakeServer, kind string) Doc {
 	t.Helper()
 	list := p.Delivered(kind)
@@ -85,18 +85,19 @@ func LastDelivered(t *testing.T, p *FakeServer, kind string) Doc {
 	return list[len(list)-1]
 }
 
-// With returns a document with other members.
+// With returns a copy of a document with other members.
 func With(d Doc, changes Doc) Doc {
 	d = maps.Clone(d)
 	maps.Copy(d, changes)
 	return d
 }
 
-// FromNow is a time from now, as documents have it.
+// FromNow returns a time relative to now in the format of ActivityPub documents and the client API.
 func FromNow(d time.Duration) string {
 	return time.Now().Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
+// MustJSON returns v as JSON.
 func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -23,20 +23,20 @@ import (
 	"svc/internal/httpsig"
 )
 
-// Doc is a document of a test's own making.
+// Doc is an ActivityPub document.
 type Doc = map[string]any
 
-// Public is what addresses everybody.
+// Public is the collection that addresses everyone.
 const Public = "https://www.w3.org/ns/activitystreams#Public"
 
-// FakeServer is a server of another kind on a port of its own: it has the documents that a test gives it, keeps what is delivered to it,
-// and signs what it sends in the way that the test chooses. Its addresses are like PEER/users/NAME and PEER/NAME.
+// FakeServer is a remote server that serves the documents of a test, records deliveries and signs requests with a chosen scheme. Actor
+// ids are URL/users/NAME.
 type FakeServer struct {
 	T    testing.TB
 	URL  string // http://127.0.0.1:port
 	Host string // 127.0.0.1:port
 
-	Close func() // ends it before the test does
+	Close func() // stops it; the test's cleanup does, too
 
 	// How requests are signed. The zero value is draft-cavage with RSA.
 	Scheme httpsig.Scheme
@@ -44,14 +44,14 @@ type FakeServer struct {
 	mu          sync.Mutex
 	responses   map[string]*fakeResponse // by path
 	fetches     map[string]int           // GETs, by path with query
-	deliveries  []Doc                    // what was delivered, in order
-	inboxStatus int                      // to deliveries; 0: 202
+	deliveries  []Doc                    // in order of arrival
+	inboxStatus int                      // of responses to deliveries; 0: 202
 	Keys        map[string]crypto.Signer
-	KeyIDs      map[string]string // of actors whose key is not called ACTOR#main-key
+	KeyIDs      map[string]string // by actor; default ACTOR#main-key
 	lastID      int
 }
 
-// fakeResponse is what a peer answers for a path.
+// fakeResponse is the response to GETs of a path.
 type fakeResponse struct {
 	status    int
 	mediaType string
@@ -59,7 +59,7 @@ type fakeResponse struct {
 	onRequest func(*http.Request) // nil: nothing
 }
 
-// StartFake starts a peer without actors.
+// StartFake starts a FakeServer without actors.
 func StartFake(t testing.TB) *FakeServer {
 	t.Helper()
 	p := &FakeServer{
@@ -73,7 +73,7 @@ func StartFake(t testing.TB) *FakeServer {
 	return p
 }
 
-// ServeHTTP answers as the test has said.
+// ServeHTTP records deliveries and serves documents.
 func (p *FakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	p.mu.Lock()
@@ -102,7 +102,7 @@ func (p *FakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(a.body)
 }
 
-// SharedKey are made once: that takes a while.
+// SharedKey returns the default key of all actors.
 var SharedKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := Key()
 	if err != nil {
@@ -111,8 +111,7 @@ var SharedKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// AddActor makes a Person that can be fetched and found by WebFinger, and returns its id. Members of the document other than the
-// usual ones come in changes; nil removes one.
+// AddActor serves a Person with a WebFinger resource and returns its id. changes replace members of the document; nil removes one.
 func (p *FakeServer) AddActor(name string, changes ...Doc) string {
 	p.T.Helper()
 	id := p.URL + "/users/" + name
@@ -141,7 +140,7 @@ func (p *FakeServer) AddActor(name string, changes ...Doc) string {
 	return id
 }
 
-// AddWebFinger has an actor found by WebFinger.
+// AddWebFinger serves the WebFinger resource of an actor.
 func (p *FakeServer) AddWebFinger(name, id string) {
 	finger := Doc{
 		"subject": "acct:" + name + "@" + p.Host,
@@ -154,7 +153,7 @@ func (p *FakeServer) AddWebFinger(name, id string) {
 	}
 }
 
-// RotateKey gives an actor another key, which is in its document from now on.
+// RotateKey gives an actor a new key and serves its updated document.
 func (p *FakeServer) RotateKey(name string) {
 	p.T.Helper()
 	key, err := Key()
@@ -165,7 +164,7 @@ func (p *FakeServer) RotateKey(name string) {
 	p.AddActor(name)
 }
 
-// AddEd25519Key has an actor sign with Ed25519, and returns what its document must have for that.
+// AddEd25519Key makes an actor sign with Ed25519, and returns the members that its document needs for that.
 func (p *FakeServer) AddEd25519Key(name string) Doc {
 	p.T.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -179,13 +178,13 @@ func (p *FakeServer) AddEd25519Key(name string) Doc {
 	}}}
 }
 
-// Serve has a document answered at its id. It replaces one that was there.
+// Serve serves a document at its id. It replaces an existing one.
 func (p *FakeServer) Serve(d Doc) {
 	p.T.Helper()
 	p.ServeAt(d["id"].(string), d)
 }
 
-// ServeAt has a document answered at an address of this peer.
+// ServeAt serves a document at a URL of this server.
 func (p *FakeServer) ServeAt(address string, d Doc) {
 	p.T.Helper()
 	if _, ok := d["@context"]; !ok {
@@ -199,37 +198,37 @@ func (p *FakeServer) ServeAt(address string, d Doc) {
 	p.Respond(strings.TrimPrefix(address, p.URL), http.StatusOK, "application/activity+json", b)
 }
 
-// Respond has anything answered for a path.
+// Respond sets the response to GETs of a path.
 func (p *FakeServer) Respond(path string, status int, media string, body []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.responses[path] = &fakeResponse{status: status, mediaType: media, body: body}
 }
 
-// Remove has an address answered with a status such as 410, and nothing else.
+// Remove replaces the document at a URL by a status such as 410.
 func (p *FakeServer) Remove(address string, status int) {
 	p.Respond(strings.TrimPrefix(address, p.URL), status, "text/plain", []byte("gone"))
 }
 
-// Fetches returns how often an address was fetched.
+// Fetches returns how often a URL was fetched.
 func (p *FakeServer) Fetches(address string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.fetches[strings.TrimPrefix(address, p.URL)]
 }
 
-// AllFetches returns how often anything was fetched.
+// AllFetches returns the number of all fetches.
 func (p *FakeServer) AllFetches() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
-	for _, times := range p.fetches {
-		n += times
+	for _, count := range p.fetches {
+		n += count
 	}
 	return n
 }
 
-// Delivered returns what has been delivered here, in order, of the types given or of all.
+// Delivered returns the delivered activities of the given types, or all, in order of arrival.
 func (p *FakeServer) Delivered(types ...string) []Doc {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -243,14 +242,14 @@ func (p *FakeServer) Delivered(types ...string) []Doc {
 	return list
 }
 
-// RefuseDeliveries has deliveries answered with a status.
+// RefuseDeliveries sets the status of responses to deliveries.
 func (p *FakeServer) RefuseDeliveries(status int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inboxStatus = status
 }
 
-// NewID makes an address that nothing has had before.
+// NewID returns an unused id.
 func (p *FakeServer) NewID(kind string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -258,7 +257,7 @@ func (p *FakeServer) NewID(kind string) string {
 	return fmt.Sprintf("%s/%s/%d", p.URL, kind, p.lastID)
 }
 
-// Note makes a public Note by an actor, as most servers send it. changes are its other members; nil removes one.
+// Note returns a public Note, as most servers send it. changes replace members; nil removes one.
 func (p *FakeServer) Note(actor, content string, changes ...Doc) Doc {
 	id := p.NewID("notes")
 	d := Doc{
@@ -272,10 +271,10 @@ func (p *FakeServer) Note(actor, content string, changes ...Doc) Doc {
 	return d
 }
 
-// Activity makes an activity by an actor. The addresses of an embedded object are its own, too.
-func (p *FakeServer) Activity(verb, actor string, object any, changes ...Doc) Doc {
+// Activity returns an activity. It has the addressing of an embedded object. changes replace members; nil removes one.
+func (p *FakeServer) Activity(activityType, actor string, object any, changes ...Doc) Doc {
 	d := Doc{
-		"@context": "https://www.w3.org/ns/activitystreams", "id": p.NewID("activities"), "type": verb, "actor": actor, "object": object,
+		"@context": "https://www.w3.org/ns/activitystreams", "id": p.NewID("activities"), "type": activityType, "actor": actor, "object": object,
 	}
 	if o, ok := object.(Doc); ok {
 		for _, key := range []string{"to", "cc"} {
@@ -291,13 +290,13 @@ func (p *FakeServer) Activity(verb, actor string, object any, changes ...Doc) Do
 	return d
 }
 
-// Create makes the Create of a note.
+// Create returns the Create of a note.
 func (p *FakeServer) Create(note Doc, changes ...Doc) Doc {
 	actor, _ := note["attributedTo"].(string)
 	return p.Activity("Create", actor, note, changes...)
 }
 
-// Signer returns what an actor signs with.
+// Signer returns the signer of an actor.
 func (p *FakeServer) Signer(actor string) *httpsig.Signer {
 	if key := p.Keys[actor+"#ed25519-key"]; key != nil && p.Scheme == httpsig.RFC9421 {
 		return &httpsig.Signer{KeyID: actor + "#ed25519-key", Key: key}
@@ -305,22 +304,21 @@ func (p *FakeServer) Signer(actor string) *httpsig.Signer {
 	return &httpsig.Signer{KeyID: cmp.Or(p.KeyIDs[actor], actor+"#main-key"), Key: p.Keys[actor]}
 }
 
-// Post delivers an activity to the shared inbox of a server, signed by its actor, and wants it to be accepted. Nothing is done with
-// it before the server settles.
+// Post delivers an activity to the shared inbox of a server, signed by its actor, and wants status 202. Settle processes it.
 func (p *FakeServer) Post(to *Server, d Doc) *Response {
 	p.T.Helper()
 	actor, _ := d["actor"].(string)
 	return p.Deliver(to, "/inbox", actor, d).Want(http.StatusAccepted)
 }
 
-// PostTo delivers an activity to the own inbox of somebody.
+// PostTo delivers an activity to the inbox of a user.
 func (p *FakeServer) PostTo(to *Server, m *User, d Doc) *Response {
 	p.T.Helper()
 	actor, _ := d["actor"].(string)
 	return p.Deliver(to, "/users/"+m.ID+"/inbox", actor, d).Want(http.StatusAccepted)
 }
 
-// Deliver sends a document to a path of a server, signed by anybody.
+// Deliver posts a document to a path of a server, signed by signer.
 func (p *FakeServer) Deliver(to *Server, path, signer string, d Doc) *Response {
 	p.T.Helper()
 	b, err := json.Marshal(d)
@@ -330,7 +328,7 @@ func (p *FakeServer) Deliver(to *Server, path, signer string, d Doc) *Response {
 	return p.DeliverRaw(to, path, signer, b)
 }
 
-// DeliverRaw sends any text.
+// DeliverRaw posts a body that need not be JSON.
 func (p *FakeServer) DeliverRaw(to *Server, path, signer string, b []byte) *Response {
 	p.T.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, to.URL+path, bytes.NewReader(b))
@@ -344,14 +342,14 @@ func (p *FakeServer) DeliverRaw(to *Server, path, signer string, b []byte) *Resp
 	return to.As(nil).DoRequest(req)
 }
 
-// PostAndSettle delivers an activity and has it done with.
+// PostAndSettle delivers an activity and processes it.
 func (p *FakeServer) PostAndSettle(to *Server, d Doc) {
 	p.T.Helper()
 	p.Post(to, d)
 	Settle(to)
 }
 
-// OnRequest calls f before a document is answered whose path begins with prefix. The documents must exist.
+// OnRequest calls f before each response to a path with the prefix. The documents must exist.
 func (p *FakeServer) OnRequest(prefix string, f func(*http.Request)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

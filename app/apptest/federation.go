@@ -44,7 +44,7 @@ func (a *Server) RunFederation() {
 	})
 }
 
-// WantEmptyInbox waits until all is done that has come in.
+// WantEmptyInbox waits until no incoming activity is queued.
 func (a *Server) WantEmptyInbox() {
 	a.T.Helper()
 	var state store.QueuedActivityCounts
@@ -58,17 +58,17 @@ func (a *Server) WantEmptyInbox() {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	a.T.Fatalf("the inbox does not get empty: %+v", state)
+	a.T.Fatalf("incoming activities are still queued: %+v", state)
 }
 
-// StartWithFake starts a server that talks with a peer of another kind.
+// StartWithFake starts a server and a FakeServer that can reach each other.
 func StartWithFake(t *testing.T, change ...func(*config.Config)) (*Server, *FakeServer) {
 	t.Helper()
 	srv := StartPeers(t, 1, change...)[0]
 	return srv, StartFake(t)
 }
 
-// StartPeers starts servers that talk with one another.
+// StartPeers starts n servers that can reach each other.
 func StartPeers(t testing.TB, n int, change ...func(*config.Config)) []*Server {
 	t.Helper()
 	var peers []*Server
@@ -78,12 +78,12 @@ func StartPeers(t testing.TB, n int, change ...func(*config.Config)) []*Server {
 	return peers
 }
 
-// StartWithLoopback is Start for a server that may send to this machine.
+// StartWithLoopback is Start with federation.allow_loopback.
 func StartWithLoopback(t testing.TB, change ...func(*config.Config)) *Server {
 	return Start(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...)
 }
 
-// Settle runs what is due on all of the servers, until nothing is.
+// Settle runs due jobs, incoming activities and deliveries on all servers until none is due.
 func Settle(peers ...*Server) {
 	for busy := true; busy; {
 		busy = false
@@ -100,7 +100,7 @@ func Settle(peers ...*Server) {
 	}
 }
 
-// hasWork tells whether anything is due.
+// hasWork returns true if a job, an incoming activity or a delivery is due.
 func (a *Server) hasWork() bool {
 	a.T.Helper()
 	overdue, err := a.DB.OldestDueJobAge(a.T.Context())
@@ -112,8 +112,8 @@ func (a *Server) hasWork() bool {
 		a.T.Fatal(err)
 	}
 	hosts := 0
-	for _, standing := range []store.HostState{store.HostReachable, store.HostUntried, store.HostFailing} {
-		due, err := a.DB.DueHosts(a.T.Context(), standing, 1)
+	for _, state := range []store.HostState{store.HostReachable, store.HostUntried, store.HostFailing} {
+		due, err := a.DB.DueHosts(a.T.Context(), state, 1)
 		if err != nil {
 			a.T.Fatal(err)
 		}
@@ -122,13 +122,13 @@ func (a *Server) hasWork() bool {
 	return overdue > 0 || len(received) > 0 || hosts > 0
 }
 
-// RunDelayedJobs has done what waits in order to be done once for several changes.
+// RunDelayedJobs makes delayed outbox jobs due, which combine several changes into one activity.
 func (a *Server) RunDelayedJobs() {
 	a.T.Helper()
 	a.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'outbox'`)
 }
 
-// StartTwo starts two servers: on the one is alice, whom bob and locked carol of the other follow; alice follows bob.
+// StartTwo starts two servers: alice on one, bob and carol on the other. Bob and carol follow alice, and alice follows bob.
 func StartTwo(t *testing.T) (here, there *Server, alice, bob, carol *User) {
 	t.Helper()
 	peers := StartPeers(t, 2)
@@ -146,7 +146,7 @@ func WaitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited for %s in vain", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (c *Client) Upload(content []byte, more ...FormPart) *Object {
 	return c.SendForm("POST", "/api/v2/media", append([]FormPart{FilePart(content)}, more...)...).Want(200).Object()
 }
 
-// AddEmoji makes a pack of emoji.
+// AddEmoji adds an emoji pack.
 func (a *Server) AddEmoji(pack string, files map[string]string) {
 	a.T.Helper()
 	entries := make([]string, 0, len(files))
@@ -92,7 +92,7 @@ func (a *Server) AddEmoji(pack string, files map[string]string) {
 	}
 }
 
-// Noise is a picture of noise: it cannot be made small by compression.
+// Noise returns an image of noise, which does not compress.
 func Noise(width, height int) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	seed := uint32(width*31 + height)
@@ -106,7 +106,7 @@ func Noise(width, height int) image.Image {
 	return img
 }
 
-// WriteDataFile puts a file into the data directory.
+// WriteDataFile writes a file in the data directory.
 func WriteDataFile(a *Server, name, content string) {
 	a.T.Helper()
 	path := filepath.Join(a.Dir, name)

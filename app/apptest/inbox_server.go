@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// InboxServer is a server elsewhere that takes in what is delivered to it, and makes nothing of it.
+// InboxServer is a remote server that only records deliveries.
 type InboxServer struct {
 	T    testing.TB
 	URL  string
@@ -25,7 +25,7 @@ type InboxServer struct {
 	respond    func(http.ResponseWriter, *http.Request) // nil: 202
 }
 
-// Delivery is what was delivered.
+// Delivery is one recorded delivery.
 type Delivery struct {
 	Path   string
 	Header http.Header
@@ -42,7 +42,7 @@ func StartInboxServer(t testing.TB) *InboxServer {
 	return l
 }
 
-// StartWithInboxServer starts a server with somebody, and a letterbox.
+// StartWithInboxServer starts a server with a user, and an InboxServer.
 func StartWithInboxServer(t testing.TB, change ...func(*config.Config)) (*Server, *User, *InboxServer) {
 	t.Helper()
 	srv := StartPeers(t, 1, change...)[0]
@@ -53,7 +53,7 @@ func (l *InboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	o := &Object{T: l.T}
 	if r.Method == http.MethodPost && json.Unmarshal(raw, &o.Fields) != nil {
-		l.T.Errorf("%s: no JSON: %s", r.URL.Path, raw)
+		l.T.Errorf("%s: invalid JSON: %s", r.URL.Path, raw)
 	}
 	l.mu.Lock()
 	if r.Method == http.MethodPost {
@@ -71,7 +71,7 @@ func (l *InboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Respond has deliveries answered with a status from now on; headers come as pairs.
+// Respond sets the status and headers of responses to deliveries. headers are pairs.
 func (l *InboxServer) Respond(status int, headers ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *InboxServer) Respond(status int, headers ...string) {
 	}
 }
 
-// Take returns what has been delivered since it was called last.
+// Take returns the deliveries since its last call.
 func (l *InboxServer) Take() []Delivery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *InboxServer) Take() []Delivery {
 	return list
 }
 
-// TakeOne returns the one thing that was delivered.
+// TakeOne returns the only delivery since the last Take, and fails the test if there is none or its type differs.
 func (l *InboxServer) TakeOne(kind string) Delivery {
 	l.T.Helper()
 	list := l.Take()
@@ -102,7 +102,7 @@ func (l *InboxServer) TakeOne(kind string) Delivery {
 	return list[0]
 }
 
-// DeliveredTypes returns the types of what was delivered, with the paths.
+// DeliveredTypes returns the types and paths of deliveries.
 func DeliveredTypes(list []Delivery) string {
 	var names []string
 	for _, m := range list {
@@ -111,7 +111,7 @@ func DeliveredTypes(list []Delivery) string {
 	return strings.Join(names, ", ")
 }
 
-// AddAccount has a server know somebody who lives at the letterbox, whose server has an inbox for many or has not.
+// AddAccount adds an account of the InboxServer to the database of a server, with a shared inbox if shared.
 func (l *InboxServer) AddAccount(a *Server, nick string, shared bool) *store.Account {
 	a.T.Helper()
 	uri := l.URL + "/users/" + nick
@@ -133,7 +133,7 @@ func (l *InboxServer) AddAccount(a *Server, nick string, shared bool) *store.Acc
 	return who
 }
 
-// AddFollower is a person who follows somebody.
+// AddFollower adds a remote account that follows a user.
 func (l *InboxServer) AddFollower(a *Server, nick string, shared bool, of *User) *store.Account {
 	a.T.Helper()
 	who := l.AddAccount(a, nick, shared)
@@ -141,7 +141,7 @@ func (l *InboxServer) AddFollower(a *Server, nick string, shared bool, of *User)
 	return who
 }
 
-// WantActivity checks what all activities have (federation 4, D5, D6).
+// WantActivity checks the rules for all activities (federation 4, D5, D6).
 func (m Delivery) WantActivity(t *testing.T, a *Server) {
 	t.Helper()
 	d := m.Object
@@ -181,11 +181,11 @@ func Addresses(o *Object) (to, cc []string) {
 	read := func(key string) (list []string) {
 		o.T.Helper()
 		if !o.Has(key) && key == "cc" {
-			return nil // a chat message has none
+			return nil // a chat message has no cc
 		}
 		values, ok := o.At(key).([]any)
 		if !ok {
-			o.T.Fatalf("%s of %v is no list", key, o.Fields)
+			o.T.Fatalf("%s of %v is not a list", key, o.Fields)
 		}
 		for _, v := range values {
 			list = append(list, v.(string))
@@ -195,14 +195,14 @@ func Addresses(o *Object) (to, cc []string) {
 	return read("to"), read("cc")
 }
 
-// RespondFunc answers all requests with f from now on.
+// RespondFunc sets the handler of all requests.
 func (l *InboxServer) RespondFunc(f http.HandlerFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.respond = f
 }
 
-// WaitFor waits until n activities were delivered, at most timeout, and returns how long that took.
+// WaitFor waits until n activities were delivered and returns the elapsed time. It fails the test after timeout.
 func (l *InboxServer) WaitFor(n int, timeout time.Duration) time.Duration {
 	l.T.Helper()
 	start := time.Now()

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// keyFile are keys that were made before, because making one takes longer than most tests.
+// keyFile contains generated keys, because generating one takes longer than most tests.
 //
 //go:embed testdata/keys.pem
 var keyFile []byte
@@ -30,7 +30,7 @@ var (
 	nextKey atomic.Int64
 )
 
-// Key returns a key that is another than the last ones.
+// Key returns a different key for each call, until the file is used up.
 func Key() (*rsa.PrivateKey, error) {
 	keys, err := loadKeys()
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// PushService is a push service that gives out devices and keeps what is sent to them.
+// PushService is a Web Push service that records the messages to its devices.
 type PushService struct {
 	*httptest.Server
 	t       testing.TB
@@ -62,7 +62,7 @@ func (p *PushService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusGone)
 }
 
-// Fail has the service answer with a status and headers in pairs; 0: it takes messages again.
+// Fail sets the status and headers (in pairs) of all responses; 0: accept messages again.
 func (p *PushService) Fail(status int, headers ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *PushService) Fail(status int, headers ...string) {
 	}
 }
 
-// Device is what a browser makes when a page subscribes.
+// Device is a push subscription of a browser.
 type Device struct {
 	Service *PushService
 	Path    string
@@ -107,7 +107,7 @@ func (p *PushService) NewDevice() *Device {
 	return d
 }
 
-// SubscribeParams are what a client sends to subscribe the device to these alerts, or to all of them.
+// SubscribeParams returns the request body that subscribes the device to these alerts, or to all if none is given.
 func (d *Device) SubscribeParams(alerts ...string) map[string]any {
 	if len(alerts) == 0 {
 		alerts = []string{"mention", "follow", "follow_request", "reblog", "favourite", "poll", "status", "update", "move", "svc:chat_mention", "svc:emoji_reaction"}
@@ -126,7 +126,7 @@ func (d *Device) SubscribeParams(alerts ...string) map[string]any {
 	}
 }
 
-// SubscribePush subscribes a new device with the caller's token.
+// SubscribePush subscribes a new device with the client's token.
 func (c *Client) SubscribePush(p *PushService, alerts ...string) *Device {
 	c.Server.T.Helper()
 	d := p.NewDevice()
@@ -134,7 +134,7 @@ func (c *Client) SubscribePush(p *PushService, alerts ...string) *Device {
 	return d
 }
 
-// Messages returns what was sent to the device since it was asked last, decrypted.
+// Messages returns the decrypted messages to the device since its last call.
 func (d *Device) Messages() []*Object {
 	t := d.Service.t
 	t.Helper()
@@ -162,7 +162,7 @@ func (d *Device) Tries() int {
 	return d.tries
 }
 
-// decrypt does what a browser does.
+// decrypt decrypts a message as a browser does.
 func (d *Device) decrypt(s PushMessage) ([]byte, error) {
 	switch encoding := s.Header.Get("Content-Encoding"); encoding {
 	case "aes128gcm":
@@ -174,7 +174,7 @@ func (d *Device) decrypt(s PushMessage) ([]byte, error) {
 	}
 }
 
-// decryptStandard is RFC 8291, 3.4, and RFC 8188, 2.
+// decryptStandard implements RFC 8291 section 3.4 and RFC 8188 section 2.
 func (d *Device) decryptStandard(s PushMessage) ([]byte, error) {
 	if len(s.Body) < 86 || len(s.Body) > 4096 || s.Body[20] != 65 || int(binary.BigEndian.Uint32(s.Body[16:])) < len(s.Body)-86 {
 		return nil, fmt.Errorf("a malformed header in %d bytes", len(s.Body))
@@ -196,12 +196,12 @@ func (d *Device) decryptStandard(s PushMessage) ([]byte, error) {
 	}
 	text = []byte(strings.TrimRight(string(text), "\x00"))
 	if len(text) == 0 || text[len(text)-1] != 2 {
-		return nil, fmt.Errorf("no delimiter of a last record")
+		return nil, fmt.Errorf("the last record has no delimiter")
 	}
 	return text[:len(text)-1], nil
 }
 
-// decryptDraft is draft-ietf-webpush-encryption-04, 4.
+// decryptDraft implements draft-ietf-webpush-encryption-04 section 4.
 func (d *Device) decryptDraft(s PushMessage) ([]byte, error) {
 	b64 := base64.RawURLEncoding
 	salt, err := b64.DecodeString(strings.TrimPrefix(s.Header.Get("Encryption"), "salt="))
@@ -250,7 +250,7 @@ func open(key, nonce, sealed []byte) ([]byte, error) {
 	return gcm.Open(nil, nonce, sealed, nil)
 }
 
-// WantVAPID checks that a message comes with the proof of who sends it (RFC 8292).
+// WantVAPID checks the VAPID token of a message (RFC 8292).
 func WantVAPID(t *testing.T, header http.Header, service *PushService, serverKey string) {
 	t.Helper()
 	token, key, ok := strings.Cut(strings.TrimPrefix(header.Get("Authorization"), "vapid t="), ", k=")
@@ -291,7 +291,7 @@ func WantVAPID(t *testing.T, header http.Header, service *PushService, serverKey
 		t.Errorf("aud is %q, want %q", claims.Aud, service.URL)
 	}
 	if left := time.Until(time.Unix(claims.Exp, 0)); left <= 0 || left > 24*time.Hour {
-		t.Errorf("it is good for %v", left)
+		t.Errorf("it expires in %v", left)
 	}
 	if sub, err := url.Parse(claims.Sub); err != nil || sub.Scheme != "mailto" && sub.Scheme != "https" {
 		t.Errorf("sub is %q", claims.Sub)
@@ -307,7 +307,7 @@ func MessageBodies(messages []*Object) []string {
 	return list
 }
 
-// RespondFunc answers messages with f from now on.
+// RespondFunc sets the handler of all messages.
 func (p *PushService) RespondFunc(f http.HandlerFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,26 +8,26 @@ import (
 	"testing"
 )
 
-// MakeDeliveriesDue lets what waits for its time in deliveries go now.
+// MakeDeliveriesDue makes all queued deliveries due now.
 func (a *Server) MakeDeliveriesDue() {
 	a.T.Helper()
 	a.Exec(`UPDATE deliveries SET run_at = 1000 WHERE parked = 0`)
 	a.Exec(`UPDATE hosts SET backoff_until = 0, due_at = 1000 WHERE domain IN (SELECT domain FROM deliveries WHERE parked = 0)`)
 }
 
-// AddRemoteFollow has somebody elsewhere follow, or ask to follow, somebody here.
-func (a *Server) AddRemoteFollow(who *store.Account, of *User, pending bool) {
+// AddRemoteFollow adds a follow, or a follow request if pending, of a remote account to a user.
+func (a *Server) AddRemoteFollow(follower *store.Account, target *User, pending bool) {
 	a.T.Helper()
-	uri := who.URI + "/follows/" + of.ID
+	uri := follower.URI + "/follows/" + target.ID
 	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
-		return tx.AddFollow(a.T.Context(), &store.Follow{FollowerID: who.ID, TargetID: of.AccountID(), URI: &uri, Pending: pending, ShowReblogs: true})
+		return tx.AddFollow(a.T.Context(), &store.Follow{FollowerID: follower.ID, TargetID: target.AccountID(), URI: &uri, Pending: pending, ShowReblogs: true})
 	})
 	if err != nil {
 		a.T.Fatal(err)
 	}
 }
 
-// post has somebody elsewhere post something public here.
+// AddRemoteStatus adds a public status of a remote account.
 func (a *Server) AddRemoteStatus(by *store.Account, change ...func(*store.Status)) *store.Status {
 	a.T.Helper()
 	st := &store.Status{AccountID: by.ID, Domain: by.Domain, Content: "<p>hello</p>"}
@@ -46,7 +46,7 @@ func (a *Server) AddRemoteStatus(by *store.Account, change ...func(*store.Status
 	return st
 }
 
-// GetDocument asks for a document without a signature.
+// GetDocument fetches an ActivityPub document without a signature.
 func (a *Server) GetDocument(path string) *Response {
 	a.T.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -55,7 +55,7 @@ func (a *Server) GetDocument(path string) *Response {
 	return a.As(nil).DoRequest(a.NewGet(path, ActivityJSON))
 }
 
-// NewGet makes a request that wants a kind of answer, any if accept is "".
+// NewGet returns a GET request with an Accept header, without one if accept is "".
 func (a *Server) NewGet(address, accept string) *http.Request {
 	a.T.Helper()
 	req, err := http.NewRequestWithContext(a.T.Context(), http.MethodGet, address, nil)
@@ -73,7 +73,7 @@ const (
 	LinkedDataJSON = `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`
 )
 
-// KnownID returns the id, as the API has it, of the account of an ActivityPub id; "" if there is none.
+// KnownID returns the API id of the account with an ActivityPub id, "" if it is unknown.
 func (a *Server) KnownID(uri string) string {
 	a.T.Helper()
 	list, err := a.DB.AccountsByURI(a.T.Context(), []string{uri})
@@ -86,7 +86,7 @@ func (a *Server) KnownID(uri string) string {
 	return list[uri].ID.String()
 }
 
-// FetchActor has an actor of a peer known here, and returns its account's id.
+// FetchActor makes the server fetch a remote actor, and returns the id of its account.
 func (a *Server) FetchActor(uri string) string {
 	a.T.Helper()
 	account, err := a.Federation.Actors.Actor(a.T.Context(), uri)
@@ -96,7 +96,7 @@ func (a *Server) FetchActor(uri string) string {
 	return account.ID.String()
 }
 
-// Refusals returns why what has an id was not accepted.
+// Refusals returns the recorded reasons why an activity or object was refused.
 func (a *Server) Refusals(uri any) string {
 	a.T.Helper()
 	list, err := a.DB.Refusals(a.T.Context(), uri.(string))
@@ -110,7 +110,7 @@ func (a *Server) Refusals(uri any) string {
 	return strings.Join(reasons, "; ")
 }
 
-// post returns the post of an ActivityPub id as a caller sees it, nil if there is none or they do not.
+// FindPost returns the status with an ActivityPub id, nil if it is unknown or not visible to the client's user.
 func (c *Client) FindPost(uri any) *Object {
 	c.Server.T.Helper()
 	st, err := c.Server.DB.StatusByURI(c.Server.T.Context(), uri.(string))
@@ -127,17 +127,17 @@ func (c *Client) FindPost(uri any) *Object {
 	return a.Want(200).Object()
 }
 
-// WantPost is FindPost for a post that must be there.
+// WantPost is FindPost, but fails the test if there is no status.
 func (c *Client) WantPost(uri any) *Object {
 	c.Server.T.Helper()
 	o := c.FindPost(uri)
 	if o == nil {
-		c.Server.T.Fatalf("%v is not here", uri)
+		c.Server.T.Fatalf("there is no status %v", uri)
 	}
 	return o
 }
 
-// FollowRemote has a member follow an actor of a peer, as if that had accepted.
+// FollowRemote adds an accepted follow of a remote actor.
 func (m *User) FollowRemote(actor string) {
 	m.Server.T.Helper()
 	target, err := m.Server.Federation.Actors.Actor(m.Server.T.Context(), actor)
@@ -156,16 +156,16 @@ func (m *User) FollowRemote(actor string) {
 	}
 }
 
-// FindRemote returns the id that a member of another server has on this one, which is looked for if it is not known.
-func (m *User) FindRemote(who *User) string {
+// FindRemote returns the id on this server of a user of another one. It resolves the handle by a search.
+func (m *User) FindRemote(other *User) string {
 	m.Server.T.Helper()
-	u, err := url.Parse(who.Server.URL)
+	u, err := url.Parse(other.Server.URL)
 	if err != nil {
 		m.Server.T.Fatal(err)
 	}
-	found := m.Get("/api/v2/search", "q", "@"+who.Nickname+"@"+u.Host, "resolve", "true", "type", "accounts").Want(200).Object().At("accounts").([]any)
+	found := m.Get("/api/v2/search", "q", "@"+other.Nickname+"@"+u.Host, "resolve", "true", "type", "accounts").Want(200).Object().At("accounts").([]any)
 	if len(found) != 1 {
-		m.Server.T.Fatalf("%s finds %d accounts of %s", m.Nickname, len(found), who.Nickname)
+		m.Server.T.Fatalf("%s finds %d accounts of %s", m.Nickname, len(found), other.Nickname)
 	}
 	return found[0].(map[string]any)["id"].(string)
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// WantFields checks the members of a document.
+// WantFields checks members of the response.
 func (a *Response) WantFields(members Doc) *Response {
 	a.T.Helper()
 	var d Doc
@@ -26,7 +26,7 @@ func (a *Response) WantFields(members Doc) *Response {
 	return a
 }
 
-// Document returns the answer as a document.
+// Document returns the response body as a JSON object.
 func (a *Response) Document() Doc {
 	a.T.Helper()
 	var d Doc
@@ -36,7 +36,7 @@ func (a *Response) Document() Doc {
 	return d
 }
 
-// Find returns a member, also of lists by place; nil if there is none.
+// Find returns a member by path, where numbers index lists; nil if there is none.
 func (o *Object) Find(path string) any {
 	var v any = o.Fields
 	for _, key := range strings.Split(path, ".") {
@@ -76,7 +76,7 @@ func WantField(t *testing.T, d Doc, want any, path ...string) {
 	}
 }
 
-// EntityTypes returns the types of a page of notifications.
+// EntityTypes returns the types of a list of notifications.
 func EntityTypes(a *Response) []string {
 	a.T.Helper()
 	list := []string{}
@@ -86,7 +86,7 @@ func EntityTypes(a *Response) []string {
 	return list
 }
 
-// PollOptions returns the options of a poll, as in "yes 2, no ?".
+// PollOptions returns the options of a poll with their votes, as in "yes 2, no ?".
 func PollOptions(poll *Object) string {
 	var list []string
 	for _, o := range poll.At("options").([]any) {
@@ -100,7 +100,7 @@ func PollOptions(poll *Object) string {
 	return strings.Join(list, ", ")
 }
 
-// WantFields compares members of an object.
+// WantFields checks members of an object.
 func WantFields(t *testing.T, what string, o *Object, want JSON) {
 	t.Helper()
 	for path, value := range want {
@@ -120,7 +120,7 @@ func ListField(o *Object, list, key string) []string {
 	return values
 }
 
-// WantTrue checks booleans: those that are listed are true, and the others of these names false.
+// WantTrue checks boolean members: those in set must be true, the others of names false.
 func (o *Object) WantTrue(names []string, set ...string) {
 	o.T.Helper()
 	for _, name := range names {
@@ -143,7 +143,7 @@ func (o *Object) Usernames(path string) string {
 
 func PollOf(o *Object) *Object { return &Object{T: o.T, Fields: o.At("poll").(map[string]any)} }
 
-// WantPages walks a list by its next links to the end and back by prev, and checks that it has these ids, each once, in order.
+// WantPages follows the next links of a list to its end and the prev links back, and checks the ids and their order.
 func WantPages(t *testing.T, as *User, path string, want []string) {
 	t.Helper()
 	var got []string
@@ -177,7 +177,7 @@ func WantPages(t *testing.T, as *User, path string, want []string) {
 	}
 }
 
-// Links returns the addresses in a Link header by rel.
+// Links returns the URLs of a Link header by rel.
 func (a *Response) Links() map[string]string {
 	links := make(map[string]string)
 	for _, m := range linkForm.FindAllStringSubmatch(a.Header.Get("Link"), -1) {
@@ -188,7 +188,7 @@ func (a *Response) Links() map[string]string {
 
 var linkForm = regexp.MustCompile(`<([^<>,;]*)>; rel="(next|prev)"`)
 
-// WantIDs fails the test if a list has other ids.
+// WantIDs fails the test if the ids of a list differ.
 func WantIDs(t testing.TB, what string, a *Response, want ...string) {
 	t.Helper()
 	if got := a.Want(200).IDs(); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -196,7 +196,7 @@ func WantIDs(t testing.TB, what string, a *Response, want ...string) {
 	}
 }
 
-// Response is what came back.
+// Response is a response with its body.
 type Response struct {
 	T       testing.TB
 	Request string
@@ -205,7 +205,7 @@ type Response struct {
 	Body    []byte
 }
 
-// Want fails the test if the status is another.
+// Want fails the test if the status differs.
 func (a *Response) Want(status int) *Response {
 	a.T.Helper()
 	if a.Status != status {
@@ -214,7 +214,7 @@ func (a *Response) Want(status int) *Response {
 	return a
 }
 
-// WantError checks status and message of an error.
+// WantError checks the status and message of an error.
 func (a *Response) WantError(status int, message string) {
 	a.T.Helper()
 	if got := a.Want(status).Object().Str("error"); got != message {
@@ -254,20 +254,20 @@ func (a *Response) IDs() []string {
 	return ids
 }
 
-// Object is a JSON object. Its members are found by path: "account.id", "svc.content.text/plain".
+// Object is a JSON object. Members are addressed by path: "account.id", "svc.content.text/plain".
 type Object struct {
 	T      testing.TB
 	Fields map[string]any
 }
 
-// At returns the member, and fails the test if there is none.
+// At returns a member, and fails the test if there is none.
 func (o *Object) At(path string) any {
 	o.T.Helper()
 	var v any = o.Fields
 	for _, key := range strings.Split(path, ".") {
 		m, ok := v.(map[string]any)
 		if !ok {
-			o.T.Fatalf("%s: %q is in no object: %v", path, key, o.Fields)
+			o.T.Fatalf("%s: parent of %q is not an object: %v", path, key, o.Fields)
 		}
 		if v, ok = m[key]; !ok {
 			o.T.Fatalf("%s: there is no %q in %v", path, key, m)
@@ -282,7 +282,7 @@ func (o *Object) Str(path string) string {
 	o.T.Helper()
 	s, ok := o.At(path).(string)
 	if !ok {
-		o.T.Fatalf("%s is no string: %v", path, o.At(path))
+		o.T.Fatalf("%s is not a string: %v", path, o.At(path))
 	}
 	return s
 }
@@ -291,7 +291,7 @@ func (o *Object) Int(path string) int {
 	o.T.Helper()
 	n, ok := o.At(path).(float64)
 	if !ok {
-		o.T.Fatalf("%s is no number: %v", path, o.At(path))
+		o.T.Fatalf("%s is not a number: %v", path, o.At(path))
 	}
 	return int(n)
 }
@@ -300,7 +300,7 @@ func (o *Object) Bool(path string) bool {
 	o.T.Helper()
 	b, ok := o.At(path).(bool)
 	if !ok {
-		o.T.Fatalf("%s is no boolean: %v", path, o.At(path))
+		o.T.Fatalf("%s is not a boolean: %v", path, o.At(path))
 	}
 	return b
 }

@@ -16,7 +16,7 @@ func StatusID(text string) store.StatusID {
 	return id
 }
 
-// ChangeAccount changes an account's row.
+// ChangeAccount updates an account's row.
 func (a *Server) ChangeAccount(m *User, change func(context *store.Account)) {
 	a.T.Helper()
 	var id store.AccountID
@@ -34,7 +34,7 @@ func (a *Server) ChangeAccount(m *User, change func(context *store.Account)) {
 	}
 }
 
-// ChangeUser changes somebody as those who run the server do.
+// ChangeUser updates a user's row.
 func (a *Server) ChangeUser(nick string, change func(*store.User)) {
 	a.T.Helper()
 	ctx := a.T.Context()
@@ -55,13 +55,13 @@ func (a *Server) ChangeUser(nick string, change func(*store.User)) {
 	}
 }
 
-// TagAccount gives an account the tags of a moderator.
+// TagAccount sets the moderation tags of an account.
 func (a *Server) TagAccount(m *User, tags ...string) {
 	a.T.Helper()
 	a.Exec(`UPDATE accounts SET tags = ? WHERE id = ?`, `["`+strings.Join(tags, `","`)+`"]`, m.AccountID())
 }
 
-// HasRow tells whether a query of the test's own has a row.
+// HasRow returns true if a query returns a row.
 func (a *Server) HasRow(query string, args ...any) (bool, error) {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *Server) Account(t *testing.T, id string) *store.Account {
 	return account
 }
 
-// AddRemoteAccount makes an account of another server known here.
+// AddRemoteAccount adds a remote account and returns its id.
 func (a *Server) AddRemoteAccount(nick, domain string) string {
 	a.T.Helper()
 	acct := &store.Account{
@@ -99,7 +99,7 @@ func (a *Server) AddRemoteAccount(nick, domain string) string {
 	return acct.ID.String()
 }
 
-// EndPoll brings the end of the poll of a status about.
+// EndPoll ends the poll of a status.
 func (a *Server) EndPoll(st *Object) {
 	a.T.Helper()
 	a.Exec(`UPDATE polls SET expires_at = 1000 WHERE status_id = ?`, StatusID(st.ID()))
@@ -107,7 +107,7 @@ func (a *Server) EndPoll(st *Object) {
 	a.RunJobs()
 }
 
-// MakeDue has the time of scheduled statuses come.
+// MakeDue makes scheduled statuses due.
 func (a *Server) MakeDue(ids ...string) {
 	a.T.Helper()
 	for _, id := range ids {
@@ -117,7 +117,7 @@ func (a *Server) MakeDue(ids ...string) {
 	a.RunJobs()
 }
 
-// Exec runs statements on the database, beside the server, and has the server forget what it knows of it.
+// Exec runs statements on a database connection of its own, and then invalidates the server's caches.
 func (a *Server) Exec(query string, args ...any) {
 	a.T.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)")
@@ -129,14 +129,14 @@ func (a *Server) Exec(query string, args ...any) {
 		a.T.Fatalf("%s: %v", query, err)
 	}
 	err = a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
-		return tx.SetUnavailable(a.T.Context(), 0, false) // touches everything
+		return tx.SetUnavailable(a.T.Context(), 0, false) // invalidates all caches
 	})
 	if err != nil {
 		a.T.Fatal(err)
 	}
 }
 
-// Count reads a number from the database, beside the server.
+// Count returns the number that a query returns.
 func (a *Server) Count(query string, args ...any) (n int) {
 	a.T.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
@@ -175,7 +175,7 @@ func (a *Server) MakeUnavailable(m *User) {
 	a.Exec(`UPDATE accounts SET unavailable = 1 WHERE id = ?`, m.AccountID())
 }
 
-// AddList makes a list and returns its id.
+// AddList adds a list and returns its id.
 func (a *Server) AddList(owner *User, members ...*User) string {
 	a.T.Helper()
 	id := store.ListID(time.Now().UnixMilli()<<10 | 5)
@@ -186,7 +186,7 @@ func (a *Server) AddList(owner *User, members ...*User) string {
 	return id.String()
 }
 
-// AddMedia makes an upload and returns its id. There is no file behind it.
+// AddMedia adds an upload without a file and returns its id.
 func (a *Server) AddMedia(m *User) string {
 	a.T.Helper()
 	media := &store.Media{AccountID: m.AccountID(), Type: "image", Mime: "image/png", File: "aa/picture.png"}

@@ -14,24 +14,25 @@ import (
 	"testing"
 )
 
-// Server is a whole server on a port of its own, in a temporary directory.
+// Server is an assembled server on its own port, with a temporary data directory.
 type Server struct {
 	*app.Server
 	T            testing.TB
 	URL          string
 	Dir          string  // the data directory
-	signUpClient *Client // has the token of an app, with which users sign up; nil until one does
+	signUpClient *Client // has an app token for registrations; nil until the first one
 }
 
-// Start starts a server without rate limits. change adjusts its settings.
+// Start starts a server without rate limits. change modifies its settings.
 func Start(t testing.TB, change ...func(*config.Config)) *Server {
 	t.Helper()
 	return StartWith(t, app.Options{}, change...)
 }
 
-// StartWith is Start with options. Passwords and keys are cheap unless the options say otherwise.
+// StartWith is Start with options. By default, password hashes and keys are cheap to make.
 //
-// Without federation.allow_loopback the server does not federate, so that a test cannot reach other machines.
+// The server federates as configured. Requests to loopback addresses fail without federation.allow_loopback (see StartPeers), and
+// host names are not resolved (no_dns.go), so that a test does not reach other machines.
 func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Server {
 	t.Helper()
 	ts := httptest.NewUnstartedServer(nil)
@@ -94,7 +95,7 @@ var Schema = sync.OnceValues(func() (string, error) {
 	}
 })
 
-// databaseTemplate returns the file of a database without rows, because making one takes longer than most tests.
+// databaseTemplate returns an empty database file. It is made once, because that takes longer than most tests.
 var databaseTemplate = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "svc")
 	if err != nil {
@@ -115,7 +116,7 @@ var databaseTemplate = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(filepath.Join(dir, store.File))
 })
 
-// copyDatabaseTemplate puts a database without rows into a data directory that has none.
+// copyDatabaseTemplate copies an empty database into a data directory, unless it has a database.
 func copyDatabaseTemplate(dir string) error {
 	file := filepath.Join(dir, store.File)
 	if _, err := os.Stat(file); err == nil {
@@ -136,8 +137,7 @@ func (a *Server) RunJobs() {
 	}
 }
 
-// SkipIfShort skips a test that handles much data or many signatures in one goroutine when the tests run with -short, as those under
-// the race detector do.
+// SkipIfShort skips a slow single-threaded test with -short, which the run under the race detector uses.
 func SkipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

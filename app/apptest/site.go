@@ -52,16 +52,16 @@ func CardTitle(st *Object) string {
 	return card["title"].(string)
 }
 
-// Site is a server elsewhere, with pages that say something of themselves and others that do not.
+// Site is a remote web site with pages with and without metadata for preview cards.
 type Site struct {
 	*httptest.Server
 	requests atomic.Int32
 }
 
-// WantRequests checks how many requests came since the last time.
+// WantRequests checks the number of requests since its last call.
 func (w *Site) WantRequests(t *testing.T, what string, n int32) {
 	t.Helper()
 	if got := w.requests.Swap(0); got != n {
-		t.Errorf("%s: the page was asked for %d times, want %d", what, got, n)
+		t.Errorf("%s: got %d requests, want %d", what, got, n)
 	}
 }

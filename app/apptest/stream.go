@@ -18,32 +18,32 @@ import (
 	"svc/store"
 )
 
-// StreamClient is a client that listens to streams by a WebSocket (RFC 6455), as simple as one can be, so that tests can also behave badly.
+// StreamClient is a minimal WebSocket client (RFC 6455) for streams. Tests can also violate the protocol with it.
 type StreamClient struct {
 	T      testing.TB
 	Server *Server
 	Conn   net.Conn
 	Input  *bufio.Reader
-	Header http.Header // of the answer to the handshake
+	Header http.Header // of the handshake response
 
 	mu          sync.Mutex
 	change      *sync.Cond
 	events      []StreamEvent
 	pings       int
-	closeCode   int // with which the server closed; 0: not yet; -1: without a word
+	closeCode   int // status of the server's close frame; 0: still open; -1: closed without a frame
 	IgnorePings bool
 }
 
-// StreamEvent is what a stream said.
+// StreamEvent is one event of a stream.
 type StreamEvent struct {
 	Stream  []string
 	Event   string
 	Payload *string
 }
 
-// String is short, for comparing: "user: update ID".
+// String returns a short form for comparisons: "user: update ID".
 func (s StreamEvent) String() string {
-	what := ""
+	detail := ""
 	if s.Payload != nil {
 		var v struct {
 			ID    string
@@ -53,15 +53,15 @@ func (s StreamEvent) String() string {
 		if json.Unmarshal([]byte(*s.Payload), &v) != nil {
 			v.ID = *s.Payload
 		}
-		what = strings.TrimSpace(v.ID + v.State)
+		detail = strings.TrimSpace(v.ID + v.State)
 		if v.Type != "" {
-			what = v.Type
+			detail = v.Type
 		}
 	}
-	return strings.TrimSpace(strings.Join(s.Stream, " ") + ": " + s.Event + " " + what)
+	return strings.TrimSpace(strings.Join(s.Stream, " ") + ": " + s.Event + " " + detail)
 }
 
-// StreamHandshake asks for a WebSocket. Headers come as pairs.
+// StreamHandshake sends a WebSocket handshake. headers are pairs.
 func (a *Server) StreamHandshake(query url.Values, headers ...string) (net.Conn, *bufio.Reader, *http.Response) {
 	a.T.Helper()
 	base, err := url.Parse(a.URL)
@@ -75,7 +75,7 @@ func (a *Server) StreamHandshake(query url.Values, headers ...string) (net.Conn,
 	a.T.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(30 * time.Second))
 	text := "GET /api/v1/streaming?" + query.Encode() + " HTTP/1.1\r\nHost: " + base.Host + "\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n" +
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: https://elsewhere.example\r\n"
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: https://frontend.example\r\n"
 	for i := 0; i+1 < len(headers); i += 2 {
 		text += headers[i] + ": " + headers[i+1] + "\r\n"
 	}
@@ -90,7 +90,7 @@ func (a *Server) StreamHandshake(query url.Values, headers ...string) (net.Conn,
 	return conn, input, resp
 }
 
-// OpenStream opens a WebSocket with parameters, and listens.
+// OpenStream opens a WebSocket with parameters, and reads it in the background.
 func (a *Server) OpenStream(c *Client, params ...string) *StreamClient {
 	a.T.Helper()
 	l := a.DialStream(c, params...)
@@ -119,7 +119,7 @@ func NewStreamClient(a *Server, conn net.Conn, input *bufio.Reader, head http.He
 	return l
 }
 
-// Kinds of frames.
+// Opcodes of frames.
 const (
 	OpText  = 1
 	OpClose = 8
@@ -127,7 +127,7 @@ const (
 	OpPong  = 10
 )
 
-// Read hears what comes, until the connection ends.
+// Read reads frames until the connection ends.
 func (l *StreamClient) Read() {
 	code := -1
 	for {
@@ -165,7 +165,7 @@ func (l *StreamClient) Read() {
 	l.mu.Unlock()
 }
 
-// ReadFrame reads one frame. Those of servers are whole and not masked.
+// ReadFrame reads one frame, which must be unfragmented and not masked.
 func (l *StreamClient) ReadFrame() (kind int, payload []byte, err error) {
 	var head [2]byte
 	if _, err := io.ReadFull(l.Input, head[:]); err != nil {
@@ -198,10 +198,10 @@ func (l *StreamClient) WriteFrame(kind int, payload []byte) {
 		frame = []byte{0x80 | byte(kind), 0x80 | byte(len(payload))}
 	}
 	frame = append(append(frame, 0, 0, 0, 0), payload...)
-	l.Conn.Write(frame) // where that fails, reading does too
+	l.Conn.Write(frame) // if this fails, reading fails too
 }
 
-// Send sends a text, or anything else as JSON.
+// Send sends a string as it is, or another value as JSON.
 func (l *StreamClient) Send(what any) {
 	l.T.Helper()
 	text, ok := what.(string)
@@ -215,7 +215,7 @@ func (l *StreamClient) Send(what any) {
 	l.WriteFrame(OpText, []byte(text))
 }
 
-// Ask says something and returns the answer, "result" or "error REASON". Frames that come before it are kept.
+// Ask sends a request and returns its response, "result" or "error REASON". Other events are kept.
 func (l *StreamClient) Ask(params ...string) string {
 	l.T.Helper()
 	m := map[string]string{}
@@ -223,15 +223,15 @@ func (l *StreamClient) Ask(params ...string) string {
 		m[params[i]] = params[i+1]
 	}
 	l.Send(m)
-	answer := l.WaitFor(func(s StreamEvent) bool { return strings.HasSuffix(s.Event, ":respond") })
+	response := l.WaitFor(func(s StreamEvent) bool { return strings.HasSuffix(s.Event, ":respond") })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var r struct{ Type, Result, Error string }
-	if err := json.Unmarshal([]byte(*answer.Payload), &r); err != nil || r.Type != m["type"] || len(answer.Stream) > 0 {
-		l.T.Errorf("answer to %v: %v %v", m, answer, *answer.Payload)
+	if err := json.Unmarshal([]byte(*response.Payload), &r); err != nil || r.Type != m["type"] || len(response.Stream) > 0 {
+		l.T.Errorf("response to %v: %v %v", m, response, *response.Payload)
 	}
 	for i, s := range l.events {
-		if s.Payload == answer.Payload {
+		if s.Payload == response.Payload {
 			l.events = append(l.events[:i:i], l.events[i+1:]...)
 			break
 		}
@@ -276,12 +276,12 @@ func (l *StreamClient) WaitEnd() int {
 	return l.closeCode
 }
 
-// Events returns all that has been said by now, and forgets it: what is committed has been told when the hub has settled, and has
-// arrived when the answer to a question that is asked after that has.
+// Events returns and clears all events so far. Settle sends the events of committed changes, and a request after it flushes them: its
+// response arrives after them.
 func (l *StreamClient) Events() []StreamEvent {
 	l.T.Helper()
 	l.Server.HTTP.Streams.Settle()
-	l.Ask("type", "unsubscribe", "stream", "public:remote", "instance", "nowhere.example")
+	l.Ask("type", "unsubscribe", "stream", "public:remote", "instance", "unknown.example")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	got := l.events
@@ -289,7 +289,7 @@ func (l *StreamClient) Events() []StreamEvent {
 	return got
 }
 
-// WantEvents fails the test if something else has been said.
+// WantEvents fails the test if the events since the last call differ.
 func (l *StreamClient) WantEvents(what string, want ...string) {
 	l.T.Helper()
 	got := []string{}
@@ -297,11 +297,20 @@ func (l *StreamClient) WantEvents(what string, want ...string) {
 		got = append(got, s.String())
 	}
 	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) && len(got)+len(want) > 0 {
-		l.T.Errorf("%s: heard %q, want %q", what, got, want)
+		l.T.Errorf("%s: got %q, want %q", what, got, want)
 	}
 }
 
-// EmitFiltersChanged says that somebody's filters have changed.
+// WantEvent fails the test if an event is not among the events since the last call of Events.
+func (l *StreamClient) WantEvent(want string) {
+	l.T.Helper()
+	events := l.Events()
+	if !slices.ContainsFunc(events, func(s StreamEvent) bool { return s.String() == want }) {
+		l.T.Errorf("got %q, want %q among them", events, want)
+	}
+}
+
+// EmitFiltersChanged emits the event that a user's filters changed.
 func (a *Server) EmitFiltersChanged(m *User) {
 	a.T.Helper()
 	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
@@ -313,21 +322,21 @@ func (a *Server) EmitFiltersChanged(m *User) {
 	}
 }
 
-// Unread returns the events that have arrived and were not returned by Events.
+// Unread returns the received events that Events has not returned.
 func (l *StreamClient) Unread() []StreamEvent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.events)
 }
 
-// Pings returns how many pings have arrived.
+// Pings returns the number of received pings.
 func (l *StreamClient) Pings() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pings
 }
 
-// WaitPings waits until n pings have arrived.
+// WaitPings waits until n pings were received.
 func (l *StreamClient) WaitPings(n int) {
 	l.T.Helper()
 	l.mu.Lock()
