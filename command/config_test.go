@@ -24,12 +24,12 @@ func TestConfigCommands(t *testing.T) {
 		t.Errorf("show: got %q", got)
 	}
 
-	example, err := os.ReadFile("config.example.toml")
+	example, err := os.ReadFile("../config.example.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := p.run("config", "example").ok(); got != string(example) {
-		t.Error("example: not the same as config.example.toml")
+		t.Error("config example: output differs from config.example.toml")
 	}
 }
 

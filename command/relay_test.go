@@ -55,16 +55,16 @@ func TestFederationCommands(t *testing.T) {
 				want string
 			}{
 				{"relay follow", 2, "URL is missing"},
-				{"relay follow nonsense", 1, "no address of a relay"},
-				{"relay follow " + address + "s", 1, "could not be read"},
+				{"relay follow nonsense", 1, "is not the URL of a relay"},
+				{"relay follow " + address + "s", 1, "could not be fetched"},
 				{"relay follow " + address, 0, "Follow request sent"},
 				{"relay list", 0, address + "  pending\n"},
 				{"relay unfollow " + address + "s", 1, "No relay has the URL"},
 				{"relay unfollow " + address, 0, "Unfollowed"},
 				{"federation explain", 2, "URL or HANDLE is missing"},
-				{"federation explain nonsense", 1, "There is no account"},
-				{"federation explain http:nonsense", 1, "no address"},
-				{"federation explain " + address, 0, "taken for an account"},
+				{"federation explain nonsense", 1, "has no account"},
+				{"federation explain http:nonsense", 1, "is not a URL"},
+				{"federation explain " + address, 0, "accepted as an account"},
 				{"federation explain " + address + " --json", 0, `"type": "Application"`},
 				{"federation deliveries --json", 0, `"received"`},
 				{"federation deliveries", 0, "Incoming activities queued: 0"},
@@ -100,7 +100,7 @@ func TestFederationCommandsOff(t *testing.T) {
 	address, _ := startRelay(t)
 	p := newWorkspace(t, "[federation]", "allow_loopback = true", "enabled = false")
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
-	p.run("relay", "follow", address).fails(1, "does not talk with others")
+	p.run("relay", "follow", address).fails(1, "Federation is off")
 	if out := p.run("federation", "explain", address).ok(); !strings.Contains(out, "federation.enabled is off") || strings.Contains(out, "fetch now") {
 		t.Errorf("explained: %s", out)
 	}
