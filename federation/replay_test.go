@@ -311,7 +311,7 @@ func (r *replayer) compare(name string, out apptest.Doc) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if ago := r.now.Sub(at); ago%time.Minute == 0 && ago != 0 {
+		if ago := r.now.Sub(at); ago > 0 && ago%time.Minute == 0 {
 			return fmt.Sprintf("TIME-%dm", ago/time.Minute)
 		}
 		return "TIME"
