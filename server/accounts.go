@@ -51,7 +51,9 @@ func (h *accounts) showAccount(r *rest.Request) (any, error) {
 
 func withRelationships(r *rest.Request) bool { return rest.ParseBool(r.Query("with_relationships")) }
 
-func accountParam(r *rest.Request) store.AccountID { return pathID[store.AccountID](r, "id") }
+func accountParam(r *rest.Request) store.AccountID {
+	return store.ParseID[store.AccountID](r.Param("id"))
+}
 
 // lookUpAccount returns the known account of a handle. Only signed-in users can have unknown handles resolved on other servers (client
 // API 3.4).

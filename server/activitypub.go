@@ -102,8 +102,7 @@ func answerDocument(a *federation.Response, err error) (any, error) {
 // localAccount returns the account of the path. named is true if the path has its nickname instead of its id.
 func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, named bool, err error) {
 	name := r.Param("nickname")
-	var id store.AccountID
-	if id.UnmarshalText([]byte(name)); id != 0 {
+	if id := store.ParseID[store.AccountID](name); id != 0 {
 		a, err = h.db.Account(r.Context(), id)
 	} else {
 		a, err = h.db.AccountByName(r.Context(), name, "")

@@ -39,5 +39,5 @@ func (h *announcements) announcements(r *rest.Request) (any, error) {
 
 // dismissAnnouncement marks an announcement as read.
 func (h *announcements) dismissAnnouncement(r *rest.Request) (any, error) {
-	return nil, h.social.DismissAnnouncement(r.Context(), r.Viewer, pathID[store.AnnouncementID](r, "id"))
+	return nil, h.social.DismissAnnouncement(r.Context(), r.Viewer, store.ParseID[store.AnnouncementID](r.Param("id")))
 }

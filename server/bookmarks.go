@@ -75,11 +75,7 @@ func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 	return h.render.statusEntries(r, page, rows, err)
 }
 
-func folderID(text string) store.BookmarkFolderID {
-	var id store.BookmarkFolderID
-	id.UnmarshalText([]byte(text)) // 0 if it is no id
-	return id
-}
+func folderID(text string) store.BookmarkFolderID { return store.ParseID[store.BookmarkFolderID](text) }
 
 // listBookmarkFolders returns the viewer's folders.
 func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {

@@ -65,10 +65,10 @@ func (h *chats) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	return h.entities.Chats(r.Context(), r.Viewer, rows)
 }
 
-func chatParam(r *rest.Request) store.ChatID { return pathID[store.ChatID](r, "id") }
+func chatParam(r *rest.Request) store.ChatID { return store.ParseID[store.ChatID](r.Param("id")) }
 
 func chatMessageParam(r *rest.Request) store.ChatMessageID {
-	return pathID[store.ChatMessageID](r, "message_id")
+	return store.ParseID[store.ChatMessageID](r.Param("message_id"))
 }
 
 // showChat returns one chat.

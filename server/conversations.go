@@ -57,7 +57,7 @@ func (h *conversations) conversationPage(r *rest.Request, page rest.Page, rows [
 }
 
 func conversationParam(r *rest.Request) store.DirectConversationID {
-	return pathID[store.DirectConversationID](r, "id")
+	return store.ParseID[store.DirectConversationID](r.Param("id"))
 }
 
 // renderConversation renders the result of an operation on a conversation.

@@ -139,7 +139,7 @@ func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 	return rows[i], nil
 }
 
-func filterParam(r *rest.Request) store.FilterID { return pathID[store.FilterID](r, "id") }
+func filterParam(r *rest.Request) store.FilterID { return store.ParseID[store.FilterID](r.Param("id")) }
 
 // showFilter returns one filter.
 func (h *filters) showFilter(r *rest.Request) (any, error) {
@@ -207,7 +207,7 @@ func (h *filters) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.Fi
 }
 
 func keywordParam(r *rest.Request) store.FilterKeywordID {
-	return pathID[store.FilterKeywordID](r, "id")
+	return store.ParseID[store.FilterKeywordID](r.Param("id"))
 }
 
 // showFilterKeyword returns one keyword.
@@ -267,7 +267,7 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 }
 
 func filterStatusParam(r *rest.Request) store.FilterStatusID {
-	return pathID[store.FilterStatusID](r, "id")
+	return store.ParseID[store.FilterStatusID](r.Param("id"))
 }
 
 // showFilterStatus returns one status of a filter.

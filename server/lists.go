@@ -74,7 +74,7 @@ func (h *lists) ownList(r *rest.Request) (*store.List, error) {
 	return h.db.OwnList(r.Context(), r.Viewer.ID, listParam(r))
 }
 
-func listParam(r *rest.Request) store.ListID { return pathID[store.ListID](r, "id") }
+func listParam(r *rest.Request) store.ListID { return store.ParseID[store.ListID](r.Param("id")) }
 
 // showList returns one list.
 func (h *lists) showList(r *rest.Request) (any, error) {

@@ -105,14 +105,12 @@ func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, err
 	switch {
 	case len(parts) == 1 && isHandle:
 	case len(parts) == 2 && parts[0] == "users":
-		var id store.AccountID
-		if id.UnmarshalText([]byte(parts[1])); id != 0 {
+		if id := store.ParseID[store.AccountID](parts[1]); id != 0 {
 			return h.accountByAddress(r, h.baseURL+"/users/"+parts[1])
 		}
 		handle = parts[1]
 	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
-		var id store.StatusID
-		id.UnmarshalText([]byte(parts[1]))
+		id := store.ParseID[store.StatusID](parts[1])
 		return Resolved{Status: id}, nil
 	default:
 		return Resolved{}, nil

@@ -79,7 +79,7 @@ func (h *uploads) updateMedia(r *rest.Request) (any, error) {
 	return h.entities.Attachment(m)
 }
 
-func mediaParam(r *rest.Request) store.MediaID { return pathID[store.MediaID](r, "id") }
+func mediaParam(r *rest.Request) store.MediaID { return store.ParseID[store.MediaID](r.Param("id")) }
 
 // serveMedia serves local media.
 func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.media.Handler(), nil }

@@ -112,9 +112,7 @@ func (h *notifications) showNotification(r *rest.Request) (any, error) {
 }
 
 func notificationParam(text string) store.NotificationID {
-	var id store.NotificationID
-	id.UnmarshalText([]byte(text)) // 0 if it is no id
-	return id
+	return store.ParseID[store.NotificationID](text)
 }
 
 func (h *notifications) renderNotification(r *rest.Request, row *store.Notification) (*entity.Notification, error) {

@@ -96,8 +96,7 @@ func (h *oEmbeds) publicStatus(r *rest.Request, address string) (*store.Status, 
 	if err != nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	var id store.StatusID
-	id.UnmarshalText([]byte(path.Base(u.Path)))
+	id := store.ParseID[store.StatusID](path.Base(u.Path))
 	st, err := h.db.VisibleStatus(r.Context(), 0, id)
 	if err != nil {
 		return nil, err

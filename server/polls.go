@@ -43,7 +43,7 @@ func (f *pollForm) draft() *social.PollDraft {
 	return d
 }
 
-func pollParam(r *rest.Request) store.PollID { return pathID[store.PollID](r, "id") }
+func pollParam(r *rest.Request) store.PollID { return store.ParseID[store.PollID](r.Param("id")) }
 
 // showPoll returns a poll if the viewer may see its status.
 func (h *polls) showPoll(r *rest.Request) (any, error) {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding"
 	"strconv"
 
 	"svc/internal/errs"
@@ -115,13 +114,4 @@ func (h *renderer) statusPage(r *rest.Request, page rest.Page, ids []store.Statu
 	}
 	r.LinkPage(page, len(ids), func(i int) string { return ids[i].String() })
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
-}
-
-// pathID reads an id of the path. It returns 0, the id of no row, if the parameter is no id.
-func pathID[T any, P interface {
-	*T
-	encoding.TextUnmarshaler
-}](r *rest.Request, name string) (id T) {
-	P(&id).UnmarshalText([]byte(r.Param(name)))
-	return id
 }

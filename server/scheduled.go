@@ -39,7 +39,9 @@ func (h *scheduled) ownScheduled(r *rest.Request) (*store.ScheduledStatus, error
 	return h.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 }
 
-func scheduledParam(r *rest.Request) store.ScheduledID { return pathID[store.ScheduledID](r, "id") }
+func scheduledParam(r *rest.Request) store.ScheduledID {
+	return store.ParseID[store.ScheduledID](r.Param("id"))
+}
 
 // showScheduled returns one scheduled status.
 func (h *scheduled) showScheduled(r *rest.Request) (any, error) {

@@ -157,7 +157,7 @@ func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*ent
 		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.settings.Search.DiscoverableOnly,
 	}
 	if q.author != "" {
-		search.Author.UnmarshalText([]byte(q.author))
+		search.Author = store.ParseID[store.AccountID](q.author)
 		if search.Author == 0 {
 			return nil, nil
 		}

@@ -69,8 +69,8 @@ func (p *statusForm) draft() (d social.Draft, err error) {
 	}
 	d.Visibility, d.List = parseVisibility(p.Visibility)
 	if p.InConversation != "" {
-		d.InConversation = new(store.DirectConversationID)
-		d.InConversation.UnmarshalText([]byte(p.InConversation)) // 0, an unknown conversation, if it is no id
+		id := store.ParseID[store.DirectConversationID](p.InConversation)
+		d.InConversation = &id
 	}
 	if p.ExpiresIn != nil {
 		expiry := seconds(*p.ExpiresIn)
@@ -127,11 +127,9 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 
 // parseVisibility reads a visibility or list:ID. It returns nil for unknown words, which means the author's default.
 func parseVisibility(text string) (*store.Visibility, store.ListID) {
-	var list store.ListID
 	if id, ok := strings.CutPrefix(text, "list:"); ok {
 		v := store.ListOnly
-		list.UnmarshalText([]byte(id)) // 0, an unknown list, if it is no id
-		return &v, list
+		return &v, store.ParseID[store.ListID](id)
 	}
 	v, ok := store.ParseVisibility(text)
 	if !ok || v == store.ListOnly {
@@ -214,7 +212,7 @@ func (h *statuses) showStatus(r *rest.Request) (any, error) {
 	return h.entities.Status(r.Context(), r.Viewer, id)
 }
 
-func statusParam(r *rest.Request) store.StatusID { return pathID[store.StatusID](r, "id") }
+func statusParam(r *rest.Request) store.StatusID { return store.ParseID[store.StatusID](r.Param("id")) }
 
 // viewerID returns the viewer's id, 0 for anonymous requests.
 func viewerID(r *rest.Request) store.AccountID {

@@ -108,7 +108,7 @@ func (h *timelines) listTimeline(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := h.db.OwnList(r.Context(), r.Viewer.ID, pathID[store.ListID](r, "list_id"))
+	l, err := h.db.OwnList(r.Context(), r.Viewer.ID, store.ParseID[store.ListID](r.Param("list_id")))
 	if err != nil {
 		return nil, err
 	}

@@ -119,8 +119,8 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 	if !ok {
 		return nil, errs.ErrRecordNotFound
 	}
-	var id store.AccountID
-	if id.UnmarshalText([]byte(name)); id == 0 {
+	id := store.ParseID[store.AccountID](name)
+	if id == 0 {
 		return h.localAccountByName(ctx, name)
 	}
 	a, err := h.db.Account(ctx, id)

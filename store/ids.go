@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/rand"
 	"database/sql/driver"
+	"encoding"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -144,6 +145,15 @@ func (id ScheduledID) String() string { return string(appendFlake(nil, int64(id)
 func (id *AccountID) UnmarshalText(b []byte) error {
 	*id = AccountID(parseLocalFlake(string(b)))
 	return nil
+}
+
+// ParseID reads an id. It returns 0, the id of no row, if the text is no id.
+func ParseID[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](text string) (id T) {
+	P(&id).UnmarshalText([]byte(text))
+	return id
 }
 
 func (id *StatusID) UnmarshalText(b []byte) error {

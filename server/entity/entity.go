@@ -6,7 +6,7 @@
 // answered.
 //
 // The name of the service is part of some keys and values ("svc" by default). The members of the reference API and those under the
-// name are two structs, joined by Builder.extended.
+// name are two structs, joined by renderer.extended.
 package entity
 
 import (

@@ -174,14 +174,8 @@ func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows [
 
 // moveTarget returns the account to which the one that a notification is about has moved.
 func moveTarget(n *store.Notification) store.AccountID {
-	var id store.AccountID
-	id.UnmarshalText([]byte(n.Detail)) // 0, an unknown account, if it is no id
-	return id
+	return store.ParseID[store.AccountID](n.Detail)
 }
 
 // reportID returns what a notification of a report is about.
-func reportID(n *store.Notification) store.ReportID {
-	var id store.ReportID
-	id.UnmarshalText([]byte(n.Detail)) // 0, an unknown report, if it is no id
-	return id
-}
+func reportID(n *store.Notification) store.ReportID { return store.ParseID[store.ReportID](n.Detail) }

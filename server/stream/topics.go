@@ -148,8 +148,7 @@ func (h *Hub) ownSubscription(ctx context.Context, identity rest.Identity, name 
 	case !allows(scope):
 		return subscription{}, errStreamScopes
 	case name.stream == "list":
-		var id store.ListID
-		id.UnmarshalText([]byte(name.list))
+		id := store.ParseID[store.ListID](name.list)
 		list, err := h.db.OwnList(ctx, identity.Account.ID, id)
 		if errs.IsNotFound(err) {
 			return subscription{}, errUnknownStream
