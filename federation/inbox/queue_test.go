@@ -12,7 +12,7 @@ import (
 	"svc/store"
 )
 
-// arrive puts an activity of a sender into a queue, and tells whether there was room for it.
+// arrive adds an activity of a sender to a queue. It returns false if the queue is full.
 func arrive(q *queue, id int, from store.AccountID, host string, refs ...string) bool {
 	sn := q.reserve(from, host, 1)
 	if sn == nil {
@@ -29,11 +29,11 @@ func arrive(q *queue, id int, from store.AccountID, host string, refs ...string)
 func TestQueueTurns(t *testing.T) {
 	q := newQueue()
 	for id := 1; id <= 30; id++ {
-		arrive(q, id, store.AccountID(id%3+1), "big") // three who send much
+		arrive(q, id, store.AccountID(id%3+1), "big") // three senders of many
 	}
 	arrive(q, 31, 9, "small")
 	arrive(q, 33, 10, "tiny")
-	arrive(q, 32, 10, "tiny") // overtaken on the way to the queue
+	arrive(q, 32, 10, "tiny") // arrives after a later one
 	var got []int
 	for range 33 {
 		it := q.next(t.Context())
@@ -42,7 +42,7 @@ func TestQueueTurns(t *testing.T) {
 		q.remove(it)
 	}
 	if i := slices.Index(got, 31); i > 2 {
-		t.Errorf("the only one of a host comes as number %d: %v", i, got)
+		t.Errorf("the only activity of a host is number %d: %v", i, got)
 	}
 	if slices.Index(got, 33) < slices.Index(got, 32) {
 		t.Errorf("out of order: %v", got)
@@ -59,7 +59,7 @@ func TestQueueTurns(t *testing.T) {
 		}
 	}
 	if q.weight != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
-		t.Errorf("something is left: %+v", q)
+		t.Errorf("the queue is not empty: %+v", q)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := context.AfterFunc(ctx, q.wakeAll)
@@ -70,7 +70,7 @@ func TestQueueTurns(t *testing.T) {
 	}
 }
 
-// One sender cannot fill the queue, nor one host, nor several; and what they send does not fill the memory.
+// TestQueueShares checks that neither a sender nor hosts fill the queue, and that its memory is bounded.
 func TestQueueShares(t *testing.T) {
 	q := newQueue()
 	id := 0
@@ -94,14 +94,14 @@ func TestQueueShares(t *testing.T) {
 		t.Errorf("one host has %d of %d places", host, maxQueued)
 	}
 	if !arrive(q, 1_000_000, 100, "small") {
-		t.Error("there is no room for another host")
+		t.Error("the queue refuses another host")
 	}
 	if q.bytes > maxBytesInMemory {
 		t.Errorf("%d bytes in memory", q.bytes)
 	}
 }
 
-// What is long takes as much room as it has bytes, however few that are; what is done gives it back.
+// TestQueueLength checks that activities count by their length, and that finished ones no longer count.
 func TestQueueLength(t *testing.T) {
 	q := newQueue()
 	weight := weightOf(1 << 20)
@@ -113,17 +113,17 @@ func TestQueueLength(t *testing.T) {
 		}
 	}
 	if n := len(held); n > 1000 {
-		t.Errorf("%d MiB can wait", n)
+		t.Errorf("%d MiB are queued", n)
 	}
 	for _, sn := range held {
 		q.unreserve(sn, weight)
 	}
 	if q.weight != 0 || len(q.hosts) != 0 || len(q.senders) != 0 {
-		t.Errorf("what is given back counts: %d, %d hosts, %d senders", q.weight, len(q.hosts), len(q.senders))
+		t.Errorf("finished activities still count: %d, %d hosts, %d senders", q.weight, len(q.hosts), len(q.senders))
 	}
 }
 
-// What needs time does not hold up what comes after it, unless that is about the same.
+// TestQueueSlow checks that a slow activity delays later ones only if they are about the same object.
 func TestQueueSlow(t *testing.T) {
 	q := newQueue()
 	arrive(q, 1, 1, "host", "post a")
@@ -139,10 +139,10 @@ func TestQueueSlow(t *testing.T) {
 	q.done(second)
 	third := q.next(t.Context())
 	if third.id != 3 || !q.requeueIfBlocked(third) {
-		t.Errorf("%d does not wait for what is about the same", third.id)
+		t.Errorf("%d does not wait for an activity on the same object", third.id)
 	}
 	if len(q.fast) != 0 {
-		t.Error("what must wait has a turn")
+		t.Error("a blocked activity is taken")
 	}
 	slow := q.nextSlow(t.Context())
 	if slow != first {
@@ -156,7 +156,7 @@ func TestQueueSlow(t *testing.T) {
 		}
 		q.done(it)
 	}
-	// What failed comes again when its time has come.
+	// A failed activity is retried at its time.
 	now := time.Now()
 	q.retryLater(slow, now.Add(time.Hour))
 	q.retryLater(second, now.Add(time.Minute))
@@ -172,7 +172,7 @@ func TestQueueSlow(t *testing.T) {
 	}
 }
 
-// What is brief is begun before it is queued only if it keeps nobody waiting and does not overtake anything.
+// TestQueueBegin checks that an activity is begun without queueing only if it delays none and precedes none.
 func TestQueueBegin(t *testing.T) {
 	q := newQueue()
 	begin := func(from store.AccountID, ref string) *Activity {
@@ -184,23 +184,23 @@ func TestQueueBegin(t *testing.T) {
 	}
 	first := begin(1, "post a")
 	if first == nil {
-		t.Fatal("nothing is begun though nothing waits")
+		t.Fatal("an activity is not begun though the queue is empty")
 	}
 	if begin(1, "post b") != nil {
-		t.Error("what a sender sends next is begun before the first is done")
+		t.Error("the next activity of a sender is begun before the first is done")
 	}
 	arrive(q, 1, 1, "host", "post b")
 	if len(q.fast) != 0 {
-		t.Error("what was queued behind it has a turn")
+		t.Error("an activity queued behind it is taken")
 	}
 	other := begin(2, "post a")
 	if other == nil {
-		t.Error("what somebody else sends has to wait")
+		t.Error("an activity of another sender has to wait")
 	}
 	q.done(first)
 	q.remove(first)
 	if begin(3, "post c") != nil {
-		t.Error("something is begun while something waits for its turn")
+		t.Error("an activity is begun while another is queued")
 	}
 	second := q.next(t.Context())
 	if second.id != 1 {
@@ -208,26 +208,26 @@ func TestQueueBegin(t *testing.T) {
 	}
 	q.moveToSlow(second)
 	if begin(1, "post b") != nil {
-		t.Error("what is about the same as something slow is begun")
+		t.Error("an activity on the object of a slow one is begun")
 	}
 	third := begin(1, "post c")
 	if third == nil {
-		t.Fatal("something slow keeps another from being begun")
+		t.Fatal("a slow activity prevents another from being begun")
 	}
-	third.Row.ID = 7 // it could not be done, and is in the database now
+	third.Row.ID = 7 // it failed, and is in the database now
 	if !q.markStored(third) || q.items[7] != third {
-		t.Error("what has entered the queue is not known")
+		t.Error("a queued activity is not known")
 	}
 	other.Row.ID = 7
 	if q.markStored(other) || q.senders[2] != nil {
-		t.Error("what was found in the database already is done a second time")
+		t.Error("an activity read from the database is processed twice")
 	}
 	for _, it := range []*Activity{q.nextSlow(t.Context()), third} {
 		q.done(it)
 		q.remove(it)
 	}
 	if q.weight != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
-		t.Errorf("something is left: %+v", q)
+		t.Errorf("the queue is not empty: %+v", q)
 	}
 }
 
@@ -235,23 +235,23 @@ func TestSeen(t *testing.T) {
 	r := newSeen(nil)
 	mark := r.mark()
 	key := func(i int) store.SeenKey { return store.NewSeenKey(fmt.Sprint(i)) }
-	if heard, certain := r.recent(key(0), mark); heard || !certain {
-		t.Errorf("got %v %v of nothing", heard, certain)
+	if seen, certain := r.recent(key(0), mark); seen || !certain {
+		t.Errorf("got %v %v without activities", seen, certain)
 	}
 	for i := range 2 * maxRecentlySeen {
 		r.Add(key(i))
 		r.Add(key(i))
 	}
-	if heard, certain := r.recent(key(2*maxRecentlySeen-1), mark); !heard || !certain {
-		t.Errorf("got %v %v of the last", heard, certain)
+	if seen, certain := r.recent(key(2*maxRecentlySeen-1), mark); !seen || !certain {
+		t.Errorf("got %v %v for the last", seen, certain)
 	}
-	if heard, certain := r.recent(key(0), mark); heard || certain {
-		t.Errorf("got %v %v of one long ago", heard, certain)
+	if seen, certain := r.recent(key(0), mark); seen || certain {
+		t.Errorf("got %v %v for an old one", seen, certain)
 	}
-	if heard, certain := r.recent(key(-1), r.mark()); heard || !certain {
-		t.Errorf("got %v %v of one that was not there just now", heard, certain)
+	if seen, certain := r.recent(key(-1), r.mark()); seen || !certain {
+		t.Errorf("got %v %v for a new one", seen, certain)
 	}
 	if len(r.keys) != maxRecentlySeen || len(r.ring) != maxRecentlySeen {
-		t.Errorf("%d and %d are kept", len(r.keys), len(r.ring))
+		t.Errorf("%d and %d are stored", len(r.keys), len(r.ring))
 	}
 }

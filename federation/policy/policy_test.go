@@ -17,7 +17,7 @@ import (
 
 var now = time.Date(2025, 6, 7, 8, 0, 0, 0, time.UTC)
 
-// fakeAccounts is what the rules of tests know of people.
+// fakeAccounts answers what the rules ask about accounts.
 type fakeAccounts struct {
 	posted, followed bool
 	follows          bool
@@ -87,7 +87,7 @@ func account(uri, actorType string, tags ...string) *store.Account {
 	return a
 }
 
-// idAt is the id of an account that has been known since a time.
+// idAt returns the id of an account that was added at a time.
 func idAt(t time.Time) store.AccountID { return store.AccountID(t.UnixMilli() << 10) }
 
 const (
@@ -95,7 +95,7 @@ const (
 	aliceID = "https://here.example/users/alice"
 )
 
-// remote is a usual post by somebody elsewhere.
+// remote returns an ordinary post by a remote account.
 func remote() *Post {
 	return &Post{
 		Author: account(bobID, "Person"), ActorID: bobID, Host: "there.example", ID: "https://there.example/1",
@@ -104,7 +104,7 @@ func remote() *Post {
 	}
 }
 
-// local is a usual post by somebody here.
+// local returns an ordinary post by a local account.
 func local() *Post {
 	a := account(aliceID, "Person")
 	a.Domain = ""
@@ -116,7 +116,7 @@ func with(p *Post, change func(*Post)) *Post {
 	return p
 }
 
-// rejectedBy returns the short name of the policy that err is of, "" for no error.
+// rejectedBy returns the short name of the policy that caused err, "" for no error.
 func rejectedBy(t *testing.T, err error) string {
 	t.Helper()
 	if err == nil {
@@ -132,7 +132,7 @@ func rejectedBy(t *testing.T, err error) string {
 	return r.Policy
 }
 
-func TestEveryPolicyIsThere(t *testing.T) {
+func TestEveryPolicyExists(t *testing.T) {
 	names := config.PolicyNames()
 	for _, name := range names {
 		if builders[name] == nil {
@@ -144,7 +144,7 @@ func TestEveryPolicyIsThere(t *testing.T) {
 	}
 	rest := without(without(names, "DropPolicy"), "NoOpPolicy")
 	c := New(settings(t, nil, rest...), Deps{Now: func() time.Time { return now }, Accounts: &fakeAccounts{posted: true}})
-	for name, p := range map[string]*Post{"from elsewhere": remote(), "from here": local(), "with nothing": {Host: "x.example"}} {
+	for name, p := range map[string]*Post{"remote": remote(), "local": local(), "empty": {Host: "x.example"}} {
 		if err := c.Post(t.Context(), p); err != nil {
 			t.Errorf("a post %s: %v", name, err)
 		}
@@ -196,7 +196,7 @@ type broken struct{}
 func (broken) post(context.Context, *Post) error { panic("oops") }
 func (broken) host(string) error                 { panic("oops") }
 
-func TestBrokenRuleLetsNothingPass(t *testing.T) {
+func TestBrokenRuleRefuses(t *testing.T) {
 	c := New(settings(t, nil), Deps{})
 	c.add("Broken", broken{})
 	var r *Rejected
@@ -206,7 +206,7 @@ func TestBrokenRuleLetsNothingPass(t *testing.T) {
 	if err := c.Host("there.example"); !errors.As(err, &r) {
 		t.Errorf("got %v", err)
 	}
-	// What cannot be read is no refusal: it is tried again.
+	// A failed read is not a refusal: the activity is retried.
 	cause := errors.New("the disk is full")
 	c = New(settings(t, nil, "AntiMentionSpamPolicy"), Deps{Now: func() time.Time { return now }, Accounts: &fakeAccounts{err: cause}})
 	err := c.Post(t.Context(), with(remote(), func(p *Post) { p.Recipients = []Recipient{{ID: aliceID}} }))
@@ -215,7 +215,7 @@ func TestBrokenRuleLetsNothingPass(t *testing.T) {
 	}
 	for _, err := range []error{c.Post(t.Context(), &Post{}), c.Profile(t.Context(), &Profile{}), c.Activity(t.Context(), &Activity{})} {
 		if rejectedBy(t, err) == "" {
-			t.Error("what comes from nowhere passes")
+			t.Error("a post without a host passes")
 		}
 	}
 }
@@ -303,7 +303,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	full := settings(t, func(c *config.Config) {
-		c.MRFSimple.Reject = []config.HostReason{{Host: "*.bad.example", Reason: "spam"}, {Host: "quiet.example"}, {Host: "secret.example", Reason: "not told"}}
+		c.MRFSimple.Reject = []config.HostReason{{Host: "*.bad.example", Reason: "spam"}, {Host: "quiet.example"}, {Host: "secret.example", Reason: "hidden"}}
 		c.MRFSimple.MediaNSFW = hosts("pics.example", "SECRET.example")
 		c.MRF.TransparencyExclusions = []config.HostReason{{Host: "secret.example", Reason: "privacy"}}
 		c.Federation.QuarantinedInstances = []config.HostReason{{Host: "leaky.example", Reason: "leaks"}, {Host: "other.example"}}
@@ -335,17 +335,17 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDefaultsAskNobody makes sure that the usual policies cost a post that is made here nothing but a look.
-func TestDefaultsAskNobody(t *testing.T) {
-	people := &fakeAccounts{}
-	c := New(config.Default(), Deps{Accounts: people})
+// TestDefaultsSendNoRequests checks that the default policies neither query nor send requests for a local post.
+func TestDefaultsSendNoRequests(t *testing.T) {
+	accounts := &fakeAccounts{}
+	c := New(config.Default(), Deps{Accounts: accounts})
 	if c.NeedsAccounts() || c.Inspects() {
-		t.Error("the usual policies want something to be read")
+		t.Error("the default policies need queries")
 	}
 	p, want := local(), local()
 	want.Host = c.localHost
 	want.Tags, p.Tags = []string{"cats"}, []string{"cats"}
-	if err := c.Post(t.Context(), p); err != nil || people.queries > 0 || !reflect.DeepEqual(p, want) {
+	if err := c.Post(t.Context(), p); err != nil || accounts.queries > 0 || !reflect.DeepEqual(p, want) {
 		t.Errorf("got %+v, %v, want %+v", p, err, want)
 	}
 }

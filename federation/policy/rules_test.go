@@ -20,7 +20,7 @@ func recipients(n int) []Recipient {
 	return list
 }
 
-// TestPosts tries each policy with what it must refuse, change and leave alone.
+// TestPosts tries each policy with posts that it refuses, changes and leaves alone.
 func TestPosts(t *testing.T) {
 	someHost := "there.example"
 	parent := func(v store.Visibility, spoiler string) *Related {
@@ -104,25 +104,25 @@ func TestPosts(t *testing.T) {
 		{policy: "EnsureRePrepended", name: "no subject", post: with(remote(), func(p *Post) { p.Parent = parent(store.Public, "") })},
 		{policy: "EnsureRePrepended", name: "no reply", post: with(remote(), func(p *Post) { p.Spoiler = "cats" })},
 
-		{policy: "AntiLinkSpamPolicy", name: "a stranger's link", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` }), refused: true},
+		{policy: "AntiLinkSpamPolicy", name: "a link by an unknown account", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` }), refused: true},
 		{policy: "AntiLinkSpamPolicy", name: "of nobody", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Author, p.Content = nil, `<a href="https://buy.example">x</a>` }), refused: true},
 		{policy: "AntiLinkSpamPolicy", name: "no links", deps: Deps{Accounts: &fakeAccounts{}}, post: remote()},
 		{policy: "AntiLinkSpamPolicy", name: "mentions and hashtags", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) {
 			p.Content = `<a class="u-url mention" href="https://here.example/@alice">@alice</a> <a class="hashtag" href="https://there.example/tags/x">#x</a>`
 		})},
-		{policy: "AntiLinkSpamPolicy", name: "who has posted", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
-		{policy: "AntiLinkSpamPolicy", name: "who is followed", deps: Deps{Accounts: &fakeAccounts{followed: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
+		{policy: "AntiLinkSpamPolicy", name: "an account with posts", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
+		{policy: "AntiLinkSpamPolicy", name: "a followed account", deps: Deps{Accounts: &fakeAccounts{followed: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
 		{policy: "AntiLinkSpamPolicy", name: "local", post: with(local(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
 
 		{policy: "AntiMentionSpamPolicy", name: "to nobody", deps: Deps{Accounts: &fakeAccounts{}}, post: remote()},
-		{policy: "AntiMentionSpamPolicy", name: "500 mentions by a stranger", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(500) }), refused: true},
-		{policy: "AntiMentionSpamPolicy", name: "who has posted", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(1) })},
-		{policy: "AntiMentionSpamPolicy", name: "who has posted, but is new", deps: Deps{Accounts: &fakeAccounts{posted: true}},
+		{policy: "AntiMentionSpamPolicy", name: "500 mentions by an unknown account", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(500) }), refused: true},
+		{policy: "AntiMentionSpamPolicy", name: "an account with posts", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(1) })},
+		{policy: "AntiMentionSpamPolicy", name: "a new account with posts", deps: Deps{Accounts: &fakeAccounts{posted: true}},
 			post: with(remote(), func(p *Post) { p.Recipients, p.Author.ID = recipients(1), idAt(now.Add(-29*time.Second)) }), refused: true},
 		{policy: "AntiMentionSpamPolicy", name: "of nobody", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients, p.Author = recipients(1), nil }), refused: true},
 		{policy: "AntiMentionSpamPolicy", name: "local", post: with(local(), func(p *Post) { p.Recipients = recipients(1) })},
 
-		{policy: "MentionPolicy", name: "to somebody else", settings: func(c *config.Config) { c.MRFMention.Actors = []string{bobID} }, post: with(remote(), func(p *Post) { p.Recipients = recipients(2) })},
+		{policy: "MentionPolicy", name: "to another account", settings: func(c *config.Config) { c.MRFMention.Actors = []string{bobID} }, post: with(remote(), func(p *Post) { p.Recipients = recipients(2) })},
 		{policy: "MentionPolicy", name: "to one of them", settings: func(c *config.Config) { c.MRFMention.Actors = []string{bobID, aliceID} }, post: with(remote(), func(p *Post) { p.Recipients = recipients(2) }), refused: true},
 
 		{policy: "VocabularyPolicy", name: "nothing set", post: remote()},
@@ -312,9 +312,9 @@ func TestPosts(t *testing.T) {
 
 func zone(c *config.Config) { c.MRFDNSRBL.Zone = "bl.example" }
 
-// TestDeeds does the same for other activities.
-func TestDeeds(t *testing.T) {
-	deed := func(kind string, change func(*Activity)) *Activity {
+// TestActivities does the same for other activities.
+func TestActivities(t *testing.T) {
+	activity := func(kind string, change func(*Activity)) *Activity {
 		d := &Activity{Type: kind, Actor: account(bobID, "Person"), ActorID: bobID, Host: "there.example", ObjectIDs: []string{aliceID}, Content: "bad"}
 		if change != nil {
 			change(d)
@@ -330,88 +330,88 @@ func TestDeeds(t *testing.T) {
 		name     string
 		settings func(*config.Config)
 		deps     Deps
-		deed     *Activity
+		activity *Activity
 		refused  bool
 		want     store.Visibility
 	}{
-		{policy: "DropPolicy", deed: deed("Like", nil), refused: true},
-		{policy: "SimplePolicy", name: "rejected", settings: reject, deed: deed("Follow", nil), refused: true},
-		{policy: "SimplePolicy", name: "rejected by the handle", settings: func(c *config.Config) { c.MRFSimple.Reject = hosts("handles.example") }, deed: deed("Follow", func(d *Activity) { d.Actor.Domain = "handles.example" }), refused: true},
-		{policy: "SimplePolicy", name: "a report, by the handle", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("handles.example") }, deed: deed("Flag", func(d *Activity) { d.Actor.Domain = "handles.example" }), refused: true},
-		{policy: "SimplePolicy", name: "accepted whatever the handle", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("there.example") }, deed: deed("Follow", func(d *Activity) { d.Actor.Domain = "handles.example" })},
-		{policy: "SimplePolicy", name: "rejected, undo", settings: reject, deed: deed("Undo", nil), refused: true},
-		{policy: "SimplePolicy", name: "rejected, but a deletion", settings: reject, deed: deed("Delete", nil)},
-		{policy: "SimplePolicy", name: "not accepted, but a deletion", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, deed: deed("Delete", nil)},
-		{policy: "SimplePolicy", name: "not accepted, local", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, deed: &Activity{Local: true, Type: "Follow"}},
-		{policy: "SimplePolicy", name: "a deletion", settings: func(c *config.Config) { c.MRFSimple.RejectDeletes = hosts("there.example") }, deed: deed("Delete", nil), refused: true},
-		{policy: "SimplePolicy", name: "a report", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, deed: deed("Flag", nil), refused: true},
-		{policy: "SimplePolicy", name: "a like", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, deed: deed("Like", nil)},
-		{policy: "SimplePolicy", name: "a boost of a rejected host", settings: reject, deed: deed("Announce", func(d *Activity) {
+		{policy: "DropPolicy", activity: activity("Like", nil), refused: true},
+		{policy: "SimplePolicy", name: "rejected", settings: reject, activity: activity("Follow", nil), refused: true},
+		{policy: "SimplePolicy", name: "rejected by the handle", settings: func(c *config.Config) { c.MRFSimple.Reject = hosts("handles.example") }, activity: activity("Follow", func(d *Activity) { d.Actor.Domain = "handles.example" }), refused: true},
+		{policy: "SimplePolicy", name: "a report, by the handle", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("handles.example") }, activity: activity("Flag", func(d *Activity) { d.Actor.Domain = "handles.example" }), refused: true},
+		{policy: "SimplePolicy", name: "accepted whatever the handle", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("there.example") }, activity: activity("Follow", func(d *Activity) { d.Actor.Domain = "handles.example" })},
+		{policy: "SimplePolicy", name: "rejected, undo", settings: reject, activity: activity("Undo", nil), refused: true},
+		{policy: "SimplePolicy", name: "rejected, but a deletion", settings: reject, activity: activity("Delete", nil)},
+		{policy: "SimplePolicy", name: "not accepted, but a deletion", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, activity: activity("Delete", nil)},
+		{policy: "SimplePolicy", name: "not accepted, local", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, activity: &Activity{Local: true, Type: "Follow"}},
+		{policy: "SimplePolicy", name: "a deletion", settings: func(c *config.Config) { c.MRFSimple.RejectDeletes = hosts("there.example") }, activity: activity("Delete", nil), refused: true},
+		{policy: "SimplePolicy", name: "a report", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, activity: activity("Flag", nil), refused: true},
+		{policy: "SimplePolicy", name: "a like", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, activity: activity("Like", nil)},
+		{policy: "SimplePolicy", name: "a boost of a rejected host", settings: reject, activity: activity("Announce", func(d *Activity) {
 			d.Host, d.Actor.Domain, d.ObjectIDs = "fine.example", "fine.example", []string{"https://THERE.example:443/1"}
 		}), refused: true},
-		{policy: "SimplePolicy", name: "its end", settings: reject, deed: deed("Undo", func(d *Activity) {
+		{policy: "SimplePolicy", name: "an Undo", settings: reject, activity: activity("Undo", func(d *Activity) {
 			d.Host, d.Actor.Domain, d.ObjectIDs = "fine.example", "fine.example", []string{"https://there.example/1"}
 		})},
-		{policy: "SimplePolicy", name: "a boost, unlisted", settings: func(c *config.Config) { c.MRFSimple.FederatedTimelineRemoval = hosts("there.example") }, deed: deed("Announce", nil), want: store.Unlisted},
-		{policy: "SimplePolicy", name: "a boost, for followers", settings: func(c *config.Config) { c.MRFSimple.FollowersOnly = hosts("there.example") }, deed: deed("Announce", nil), want: store.Private},
+		{policy: "SimplePolicy", name: "a boost, unlisted", settings: func(c *config.Config) { c.MRFSimple.FederatedTimelineRemoval = hosts("there.example") }, activity: activity("Announce", nil), want: store.Unlisted},
+		{policy: "SimplePolicy", name: "a boost, for followers", settings: func(c *config.Config) { c.MRFSimple.FollowersOnly = hosts("there.example") }, activity: activity("Announce", nil), want: store.Private},
 
-		{policy: "TagPolicy", name: "no tag", deed: deed("Follow", tagged("friend"))},
-		{policy: "TagPolicy", name: "remote follows", deed: deed("Follow", tagged("mrf_tag:disable-remote-subscription")), refused: true},
-		{policy: "TagPolicy", name: "remote likes", deed: deed("Like", tagged("mrf_tag:disable-any-subscription"))},
-		{policy: "TagPolicy", name: "any follows", deed: deed("Follow", tagged("mrf_tag:disable-any-subscription")), refused: true},
-		{policy: "TagPolicy", name: "local follows", deed: deed("Follow", func(d *Activity) { tagged("mrf_tag:disable-remote-subscription")(d); d.Local = true })},
-		{policy: "TagPolicy", name: "any local follows", deed: deed("Follow", func(d *Activity) { tagged("mrf_tag:disable-any-subscription")(d); d.Local = true }), refused: true},
+		{policy: "TagPolicy", name: "no tag", activity: activity("Follow", tagged("friend"))},
+		{policy: "TagPolicy", name: "remote follows", activity: activity("Follow", tagged("mrf_tag:disable-remote-subscription")), refused: true},
+		{policy: "TagPolicy", name: "remote likes", activity: activity("Like", tagged("mrf_tag:disable-any-subscription"))},
+		{policy: "TagPolicy", name: "any follows", activity: activity("Follow", tagged("mrf_tag:disable-any-subscription")), refused: true},
+		{policy: "TagPolicy", name: "local follows", activity: activity("Follow", func(d *Activity) { tagged("mrf_tag:disable-remote-subscription")(d); d.Local = true })},
+		{policy: "TagPolicy", name: "any local follows", activity: activity("Follow", func(d *Activity) { tagged("mrf_tag:disable-any-subscription")(d); d.Local = true }), refused: true},
 
-		{policy: "VocabularyPolicy", name: "rejected", settings: func(c *config.Config) { c.MRFVocabulary.Reject = []string{"Like"} }, deed: deed("Like", nil), refused: true},
-		{policy: "VocabularyPolicy", name: "within an Undo", settings: func(c *config.Config) { c.MRFVocabulary.Reject = []string{"Like"} }, deed: deed("Undo", func(d *Activity) { d.InnerType = "Like" }), refused: true},
-		{policy: "VocabularyPolicy", name: "an Undo of what is accepted", settings: func(c *config.Config) { c.MRFVocabulary.Accept = []string{"Like"} }, deed: deed("Undo", func(d *Activity) { d.InnerType = "Like" })},
-		{policy: "VocabularyPolicy", name: "not accepted", settings: func(c *config.Config) { c.MRFVocabulary.Accept = []string{"Like"} }, deed: deed("Follow", nil), refused: true},
+		{policy: "VocabularyPolicy", name: "rejected", settings: func(c *config.Config) { c.MRFVocabulary.Reject = []string{"Like"} }, activity: activity("Like", nil), refused: true},
+		{policy: "VocabularyPolicy", name: "within an Undo", settings: func(c *config.Config) { c.MRFVocabulary.Reject = []string{"Like"} }, activity: activity("Undo", func(d *Activity) { d.InnerType = "Like" }), refused: true},
+		{policy: "VocabularyPolicy", name: "an Undo of an accepted type", settings: func(c *config.Config) { c.MRFVocabulary.Accept = []string{"Like"} }, activity: activity("Undo", func(d *Activity) { d.InnerType = "Like" })},
+		{policy: "VocabularyPolicy", name: "not accepted", settings: func(c *config.Config) { c.MRFVocabulary.Accept = []string{"Like"} }, activity: activity("Follow", nil), refused: true},
 
 		{policy: "UserAllowListPolicy", name: "not listed", settings: func(c *config.Config) {
 			c.MRFUserAllowlist.Hosts = []config.AllowedActors{{Host: "there.example"}}
-		}, deed: deed("Like", nil), refused: true},
+		}, activity: activity("Like", nil), refused: true},
 
-		{policy: "AntiFollowbotPolicy", name: "a person", deed: deed("Follow", nil)},
-		{policy: "AntiFollowbotPolicy", name: "nobody", deed: deed("Follow", func(d *Activity) { d.Actor = nil })},
-		{policy: "AntiFollowbotPolicy", name: "a bot", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") }), refused: true},
-		{policy: "AntiFollowbotPolicy", name: "a bot by its name", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) { d.Actor.Nickname = "Follow_Bot_7" }), refused: true},
-		{policy: "AntiFollowbotPolicy", name: "a bot by what it shows", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) { d.Actor.DisplayName = "Federation Bot" }), refused: true},
-		{policy: "AntiFollowbotPolicy", name: "a bot that is wanted", deps: Deps{Accounts: &fakeAccounts{follows: true}}, deed: deed("Follow", func(d *Activity) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") })},
-		{policy: "AntiFollowbotPolicy", name: "a relay that follows back", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) {
+		{policy: "AntiFollowbotPolicy", name: "a person", activity: activity("Follow", nil)},
+		{policy: "AntiFollowbotPolicy", name: "no actor", activity: activity("Follow", func(d *Activity) { d.Actor = nil })},
+		{policy: "AntiFollowbotPolicy", name: "a bot", deps: Deps{Accounts: &fakeAccounts{}}, activity: activity("Follow", func(d *Activity) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") }), refused: true},
+		{policy: "AntiFollowbotPolicy", name: "a bot by its name", deps: Deps{Accounts: &fakeAccounts{}}, activity: activity("Follow", func(d *Activity) { d.Actor.Nickname = "Follow_Bot_7" }), refused: true},
+		{policy: "AntiFollowbotPolicy", name: "a bot by its display name", deps: Deps{Accounts: &fakeAccounts{}}, activity: activity("Follow", func(d *Activity) { d.Actor.DisplayName = "Federation Bot" }), refused: true},
+		{policy: "AntiFollowbotPolicy", name: "a bot that is wanted", deps: Deps{Accounts: &fakeAccounts{follows: true}}, activity: activity("Follow", func(d *Activity) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") })},
+		{policy: "AntiFollowbotPolicy", name: "a relay that follows back", deps: Deps{Accounts: &fakeAccounts{}}, activity: activity("Follow", func(d *Activity) {
 			d.Actor.ActorType, d.Target = "Service", account("https://here.example/relay", "Application")
 		})},
-		{policy: "AntiFollowbotPolicy", name: "a bot that likes", deed: deed("Like", func(d *Activity) { d.Actor.ActorType = "Service" })},
+		{policy: "AntiFollowbotPolicy", name: "a bot that likes", activity: activity("Like", func(d *Activity) { d.Actor.ActorType = "Service" })},
 
-		{policy: "EmojiPolicy", name: "a reaction", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", func(d *Activity) { d.Emoji = &Emoji{"bad", "x"} }), refused: true},
-		{policy: "EmojiPolicy", name: "its end", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("Undo", func(d *Activity) { d.Emoji = &Emoji{"bad", "x"} })},
-		{policy: "EmojiPolicy", name: "another", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", func(d *Activity) { d.Emoji = &Emoji{"good", "x"} })},
-		{policy: "EmojiPolicy", name: "unicode", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", nil)},
+		{policy: "EmojiPolicy", name: "a reaction", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, activity: activity("EmojiReact", func(d *Activity) { d.Emoji = &Emoji{"bad", "x"} }), refused: true},
+		{policy: "EmojiPolicy", name: "an Undo", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, activity: activity("Undo", func(d *Activity) { d.Emoji = &Emoji{"bad", "x"} })},
+		{policy: "EmojiPolicy", name: "another", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, activity: activity("EmojiReact", func(d *Activity) { d.Emoji = &Emoji{"good", "x"} })},
+		{policy: "EmojiPolicy", name: "unicode", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, activity: activity("EmojiReact", nil)},
 
-		{policy: "RemoteReportPolicy", name: "a report", deed: deed("Flag", nil)},
-		{policy: "RemoteReportPolicy", name: "all", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAll = true }, deed: deed("Flag", nil), refused: true},
-		{policy: "RemoteReportPolicy", name: "other activities", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAll = true }, deed: deed("Like", nil)},
-		{policy: "RemoteReportPolicy", name: "of a server", deed: deed("Flag", func(d *Activity) { d.Actor.ActorType = "Application" }), refused: true},
-		{policy: "RemoteReportPolicy", name: "of a server by its address", deed: deed("Flag", func(d *Activity) { d.Actor, d.ActorID = nil, "https://there.example/actor" }), refused: true},
-		{policy: "RemoteReportPolicy", name: "of a server, allowed", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAnonymous = false }, deed: deed("Flag", func(d *Activity) { d.Actor.ActorType = "Application" })},
-		{policy: "RemoteReportPolicy", name: "about somebody else", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, deed: deed("Flag", func(d *Activity) { d.ObjectIDs = []string{bobID} }), refused: true},
-		{policy: "RemoteReportPolicy", name: "about somebody else too", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, deed: deed("Flag", func(d *Activity) { d.ObjectIDs = []string{bobID, aliceID} })},
-		{policy: "RemoteReportPolicy", name: "without a word", deed: deed("Flag", func(d *Activity) { d.Content = "<p> </p>" }), refused: true},
+		{policy: "RemoteReportPolicy", name: "a report", activity: activity("Flag", nil)},
+		{policy: "RemoteReportPolicy", name: "all", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAll = true }, activity: activity("Flag", nil), refused: true},
+		{policy: "RemoteReportPolicy", name: "other activities", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAll = true }, activity: activity("Like", nil)},
+		{policy: "RemoteReportPolicy", name: "of a server", activity: activity("Flag", func(d *Activity) { d.Actor.ActorType = "Application" }), refused: true},
+		{policy: "RemoteReportPolicy", name: "of a server by its address", activity: activity("Flag", func(d *Activity) { d.Actor, d.ActorID = nil, "https://there.example/actor" }), refused: true},
+		{policy: "RemoteReportPolicy", name: "of a server, allowed", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAnonymous = false }, activity: activity("Flag", func(d *Activity) { d.Actor.ActorType = "Application" })},
+		{policy: "RemoteReportPolicy", name: "about another account", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, activity: activity("Flag", func(d *Activity) { d.ObjectIDs = []string{bobID} }), refused: true},
+		{policy: "RemoteReportPolicy", name: "about another account too", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, activity: activity("Flag", func(d *Activity) { d.ObjectIDs = []string{bobID, aliceID} })},
+		{policy: "RemoteReportPolicy", name: "without a comment", activity: activity("Flag", func(d *Activity) { d.Content = "<p> </p>" }), refused: true},
 
-		{policy: "DNSRBLPolicy", name: "listed", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, deed: deed("Like", nil), refused: true},
-		{policy: "DNSRBLPolicy", name: "listed, a deletion", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, deed: deed("Delete", nil)},
+		{policy: "DNSRBLPolicy", name: "listed", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, activity: activity("Like", nil), refused: true},
+		{policy: "DNSRBLPolicy", name: "listed, a deletion", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, activity: activity("Delete", nil)},
 
 		{policy: "SubchainPolicy", name: "its actors", settings: func(c *config.Config) {
 			c.MRFSubchain.MatchActor = []config.Subchain{{Pattern: "users/bob", Policies: []string{"TagPolicy"}}}
-		}, deed: deed("Follow", tagged("friend"))},
+		}, activity: activity("Follow", tagged("friend"))},
 	} {
 		t.Run(tt.policy+" "+tt.name, func(t *testing.T) {
 			tt.deps.Now = func() time.Time { return now }
-			err := New(settings(t, tt.settings, tt.policy), tt.deps).Activity(t.Context(), tt.deed)
+			err := New(settings(t, tt.settings, tt.policy), tt.deps).Activity(t.Context(), tt.activity)
 			if got := rejectedBy(t, err); (got == tt.policy) != tt.refused || !tt.refused && err != nil {
 				t.Fatalf("got %v, refused should be %v", err, tt.refused)
 			}
-			if tt.deed.Visibility != tt.want {
-				t.Errorf("it is %s, want %s", tt.deed.Visibility, tt.want)
+			if tt.activity.Visibility != tt.want {
+				t.Errorf("it is %s, want %s", tt.activity.Visibility, tt.want)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 	"svc/store"
 )
 
-// nameServer answers questions for A records on this machine: what table has, and nothing else.
+// nameServer answers queries for A records from a table.
 func nameServer(t *testing.T, table map[string][4]byte) (port int, asked *atomic.Int32) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -96,7 +96,7 @@ func TestScorer(t *testing.T) {
 	}
 }
 
-// TestInspect judges pictures of people here before they are published: the publishing itself asks nobody.
+// TestInspect checks that local images are classified before they are published, and that publishing sends no requests.
 func TestInspect(t *testing.T) {
 	asked := 0
 	d := Deps{Score: func(context.Context, string) (float64, error) {
@@ -152,8 +152,8 @@ func TestResultCache(t *testing.T) {
 	get("one", 1)
 }
 
-// TestAskedLater: where nobody can be waited for, what others have to say is left open, unless it is known.
-func TestAskedLater(t *testing.T) {
+// TestDeferredRequests checks that a service's result is left open where a request would block, unless it is cached.
+func TestDeferredRequests(t *testing.T) {
 	later := errors.New("others have to be asked")
 	port, _ := nameServer(t, map[string][4]byte{"there.example.bl.test.": {127, 0, 0, 2}})
 	for _, policy := range []string{"DNSRBLPolicy", "NsfwApiPolicy"} {
