@@ -14,11 +14,11 @@ type FamiliarFollowers struct {
 
 // FamiliarFollowers renders one entry for each of the ids.
 func (b *Builder) FamiliarFollowers(ctx context.Context, ids []store.AccountID, rows []store.FamiliarFollower) ([]FamiliarFollowers, error) {
-	people := make([]store.AccountID, 0, len(rows))
+	accountIDs := make([]store.AccountID, 0, len(rows))
 	for _, row := range rows {
-		people = append(people, row.AccountID)
+		accountIDs = append(accountIDs, row.AccountID)
 	}
-	rendered, err := b.loadAccounts(ctx, unique(people))
+	rendered, err := b.loadAccounts(ctx, unique(accountIDs))
 	if err != nil {
 		return nil, err
 	}

@@ -148,11 +148,7 @@ func (s *Service) listApps(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]entity.OwnApp, 0, len(rows))
-	for _, a := range rows {
-		list = append(list, s.ownApp(a))
-	}
-	return list, nil
+	return entity.Map(rows, s.ownApp), nil
 }
 
 func (s *Service) ownApp(a *store.App) entity.OwnApp {
