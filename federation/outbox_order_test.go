@@ -22,7 +22,7 @@ func TestOutboxOrder(t *testing.T) {
 		cancel()
 		<-done
 	})
-	srv.RunDelivery()
+	srv.RunFederation()
 	st := alice.Publish("0").ID()
 	for round := range 20 {
 		alice.AccountAction(bob.ID.String(), "follow")

@@ -34,7 +34,7 @@ func TestPoliciesOnPosts(t *testing.T) {
 	alice.Post("/api/v1/statuses", "status", "**cas**ino", "content_type", "text/markdown").WantError(422, keyword)
 	alice.Post("/api/v1/statuses", "status", "vote", "poll[options][]", "a", "poll[options][]", "casino", "poll[expires_in]", "600").WantError(422, keyword)
 	alice.Post("/api/v1/statuses", "status", "casino", "preview", "true").WantError(422, keyword)
-	alice.Post("/api/v1/statuses", "status", "casino", "scheduled_at", apptest.FromNowJSON(time.Hour)).WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "casino", "scheduled_at", apptest.FromNow(time.Hour)).WantError(422, keyword)
 	alice.Post("/api/v1/statuses", "status", "#Spam").WantError(422, refused("HashtagPolicy", "it has the hashtag #spam"))
 	alice.Post("/api/v1/statuses", "status", "@bob").WantError(422, refused("NoEmptyPolicy", "it has no text"))
 	apptest.WantIDs(t, "statuses after a refusal", alice.Get("/api/v1/accounts/alice/statuses"))

@@ -113,24 +113,24 @@ func TestScheduleParameters(t *testing.T) {
 		error  string
 		now    bool
 	}{
-		{"in six minutes", apptest.FromNowJSON(6 * time.Minute), nil, 200, "", false},
+		{"in six minutes", apptest.FromNow(6 * time.Minute), nil, 200, "", false},
 		{"in ages", "9999-12-31T23:59:59Z", nil, 200, "", false},
 		{"in another zone", time.Now().Add(time.Hour).In(time.FixedZone("", 5*3600)).Format(time.RFC3339), nil, 200, "", false},
 		{"without a zone", time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04:05"), nil, 200, "", false},
-		{"in four minutes", apptest.FromNowJSON(4 * time.Minute), nil, 200, "", true},
-		{"in just five minutes", apptest.FromNowJSON(5 * time.Minute), nil, 200, "", true},
+		{"in four minutes", apptest.FromNow(4 * time.Minute), nil, 200, "", true},
+		{"in just five minutes", apptest.FromNow(5 * time.Minute), nil, 200, "", true},
 		{"long ago", "1970-01-01T00:00:00Z", nil, 200, "", true},
 		{"at no time", "", nil, 200, "", true},
-		{"a preview", apptest.FromNowJSON(time.Hour), []string{"preview", "true"}, 200, "", true},
+		{"a preview", apptest.FromNow(time.Hour), []string{"preview", "true"}, 200, "", true},
 		{"later", "later", nil, 400, "scheduled_at - Invalid format. Expected date-time.", false},
 		{"a number", "1700000000", nil, 400, "scheduled_at - Invalid format. Expected date-time.", false},
-		{"nothing", apptest.FromNowJSON(time.Hour), []string{"status", " "}, 422, "Cannot post an empty status without attachments", false},
-		{"too long", apptest.FromNowJSON(time.Hour), []string{"status", strings.Repeat("a", 5001)}, 422, "The status is over the character limit", false},
-		{"a poll of one option", apptest.FromNowJSON(time.Hour), []string{"poll[options][]", "a", "poll[expires_in]", "60"}, 422, "Poll must contain at least 2 options", false},
-		{"gone too soon", apptest.FromNowJSON(time.Hour), []string{"expires_in", "3600"}, 422, "Expiry date is too soon", false},
-		{"an answer to nothing", apptest.FromNowJSON(time.Hour), []string{"in_reply_to_id", "000000000000000000"}, 422, "Cannot reply to a deleted status", false},
-		{"too wide an answer", apptest.FromNowJSON(time.Hour), []string{"in_reply_to_id", direct, "visibility", "public"}, 422, "The message visibility must be direct", false},
-		{"for no list", apptest.FromNowJSON(time.Hour), []string{"visibility", "list:000000000000000000"}, 404, "Record not found", false},
+		{"nothing", apptest.FromNow(time.Hour), []string{"status", " "}, 422, "Cannot post an empty status without attachments", false},
+		{"too long", apptest.FromNow(time.Hour), []string{"status", strings.Repeat("a", 5001)}, 422, "The status is over the character limit", false},
+		{"a poll of one option", apptest.FromNow(time.Hour), []string{"poll[options][]", "a", "poll[expires_in]", "60"}, 422, "Poll must contain at least 2 options", false},
+		{"gone too soon", apptest.FromNow(time.Hour), []string{"expires_in", "3600"}, 422, "Expiry date is too soon", false},
+		{"an answer to nothing", apptest.FromNow(time.Hour), []string{"in_reply_to_id", "000000000000000000"}, 422, "Cannot reply to a deleted status", false},
+		{"too wide an answer", apptest.FromNow(time.Hour), []string{"in_reply_to_id", direct, "visibility", "public"}, 422, "The message visibility must be direct", false},
+		{"for no list", apptest.FromNow(time.Hour), []string{"visibility", "list:000000000000000000"}, 404, "Record not found", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := alice.Post("/api/v1/statuses", append([]string{"status", "x", "scheduled_at", tt.at}, tt.params...)...)
@@ -145,7 +145,7 @@ func TestScheduleParameters(t *testing.T) {
 	if n := len(alice.Get("/api/v1/scheduled_statuses").Want(200).List()); n != 4 {
 		t.Errorf("%d are scheduled, want 4", n)
 	}
-	srv.As(nil).Post("/api/v1/statuses", "status", "x", "scheduled_at", apptest.FromNowJSON(time.Hour)).WantError(401, "The access token is invalid")
+	srv.As(nil).Post("/api/v1/statuses", "status", "x", "scheduled_at", apptest.FromNow(time.Hour)).WantError(401, "The access token is invalid")
 }
 
 // What is kept of one is bounded by what a status can be, whatever was sent with it.
@@ -160,7 +160,7 @@ func TestScheduledIsBounded(t *testing.T) {
 	}
 	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{
 		"status": blank + "**hello**" + blank, "spoiler_text": blank + "cw\x00", "content_type": long, "language": long, "visibility": "direct", "to": to,
-		"scheduled_at": apptest.FromNowJSON(time.Hour),
+		"scheduled_at": apptest.FromNow(time.Hour),
 	}).Want(200).Object()
 	apptest.WantFields(t, "scheduled", o, apptest.JSON{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
 	if ok, err := srv.HasRow(`SELECT 1 FROM scheduled_statuses WHERE length(draft) < 2000`); !ok || err != nil {
@@ -172,7 +172,7 @@ func TestScheduledIsBounded(t *testing.T) {
 			t.Errorf("%s got %v", m.Nickname, st)
 		}
 	}
-	none := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": apptest.FromNowJSON(time.Hour)}).Want(200).Object()
+	none := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": apptest.FromNow(time.Hour)}).Want(200).Object()
 	srv.MakeDue(none.ID())
 	if n := len(bob.Get("/api/v1/timelines/direct").Want(200).List()); n != 1 {
 		t.Errorf("what is for nobody came to who is named in it: %d posts", n)
@@ -184,7 +184,7 @@ func TestScheduledStatuses(t *testing.T) {
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var ids []string
 	for i := range 24 {
-		ids = append([]string{alice.Schedule(fmt.Sprint(i), "scheduled_at", apptest.FromNowJSON(time.Duration(i+24)*time.Hour)).ID()}, ids...)
+		ids = append([]string{alice.Schedule(fmt.Sprint(i), "scheduled_at", apptest.FromNow(time.Duration(i+24)*time.Hour)).ID()}, ids...)
 	}
 	foreign := bob.Schedule("bob's").ID()
 	apptest.WantPages(t, alice, "/api/v1/scheduled_statuses?limit=5", ids)
@@ -203,17 +203,17 @@ func TestScheduledStatuses(t *testing.T) {
 		{"show another's", "GET", foreign, alice, nil, 404, "Record not found"},
 		{"show none", "GET", "x", alice, nil, 404, "Record not found"},
 		{"show without a token", "GET", ids[0], nil, nil, 401, "The access token is invalid"},
-		{"move", "PUT", ids[0], alice, apptest.FromNowJSON(6 * time.Minute), 200, ""},
-		{"move another's", "PUT", foreign, alice, apptest.FromNowJSON(time.Hour), 404, "Record not found"},
-		{"move none", "PUT", "000000000000000000", alice, apptest.FromNowJSON(time.Hour), 404, "Record not found"},
-		{"move to soon", "PUT", ids[0], alice, apptest.FromNowJSON(4 * time.Minute), 422, "must be at least 5 minutes from now"},
-		{"move to yesterday", "PUT", ids[0], alice, apptest.FromNowJSON(-24 * time.Hour), 422, "must be at least 5 minutes from now"},
+		{"move", "PUT", ids[0], alice, apptest.FromNow(6 * time.Minute), 200, ""},
+		{"move another's", "PUT", foreign, alice, apptest.FromNow(time.Hour), 404, "Record not found"},
+		{"move none", "PUT", "000000000000000000", alice, apptest.FromNow(time.Hour), 404, "Record not found"},
+		{"move to soon", "PUT", ids[0], alice, apptest.FromNow(4 * time.Minute), 422, "must be at least 5 minutes from now"},
+		{"move to yesterday", "PUT", ids[0], alice, apptest.FromNow(-24 * time.Hour), 422, "must be at least 5 minutes from now"},
 		{"move to some time", "PUT", ids[0], alice, "some time", 400, "scheduled_at - Invalid format. Expected date-time."},
 		{"move to nowhere", "PUT", ids[0], alice, nil, 400, "Missing field: scheduled_at."},
 		{"delete another's", "DELETE", foreign, alice, nil, 404, "Record not found"},
 		{"delete", "DELETE", ids[1], alice, nil, 200, ""},
 		{"delete again", "DELETE", ids[1], alice, nil, 404, "Record not found"},
-		{"move what is gone", "PUT", ids[1], alice, apptest.FromNowJSON(time.Hour), 404, "Record not found"},
+		{"move what is gone", "PUT", ids[1], alice, apptest.FromNow(time.Hour), 404, "Record not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := srv.As(tt.as).SendJSON(tt.method, "/api/v1/scheduled_statuses/"+tt.id, apptest.JSON{"scheduled_at": tt.at})
@@ -233,7 +233,7 @@ func TestScheduledStatuses(t *testing.T) {
 
 	// picture is a parameter with a file, a picture in a data: URL, or an empty text, which removes the picture.
 	picture := srv.AddMedia(alice)
-	cancelled := alice.Schedule("never", "media_ids[]", picture, "scheduled_at", apptest.FromNowJSON(100*time.Hour)).ID()
+	cancelled := alice.Schedule("never", "media_ids[]", picture, "scheduled_at", apptest.FromNow(100*time.Hour)).ID()
 	alice.Do("DELETE", "/api/v1/scheduled_statuses/"+cancelled, "", nil).Want(200)
 	srv.MakeDue(cancelled)
 	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "publish:"+ids[2]) // a job that comes too soon
@@ -331,7 +331,7 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	apptest.WantIDs(t, "bob's statuses", bob.Get("/api/v1/accounts/bob/statuses"))
-	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.JSON{"scheduled_at": apptest.FromNowJSON(time.Hour)}).Want(200)
+	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.JSON{"scheduled_at": apptest.FromNow(time.Hour)}).Want(200)
 	srv.MakeDue(away)
 	if posted := bob.Get("/api/v1/accounts/bob/statuses").List(); len(posted) != 1 {
 		t.Errorf("bob posted %v", posted)
@@ -381,7 +381,7 @@ func TestScheduledIdempotency(t *testing.T) {
 		return as.DoRequest(req).Want(200).Object()
 	}
 	for _, key := range []string{"key", strings.Repeat("k", 5000), "no UTF-8: \xff"} {
-		at := apptest.FromNowJSON(time.Hour)
+		at := apptest.FromNow(time.Hour)
 		ids := make([]string, 10)
 		var wg sync.WaitGroup
 		for i := range ids {
@@ -397,7 +397,7 @@ func TestScheduledIdempotency(t *testing.T) {
 		if post(bob, key, at).ID() == ids[0] {
 			t.Error("bob got what alice scheduled")
 		}
-		if o := post(alice, key, apptest.FromNowJSON(time.Minute)); o.ID() != ids[0] || !o.Has("params") {
+		if o := post(alice, key, apptest.FromNow(time.Minute)); o.ID() != ids[0] || !o.Has("params") {
 			t.Errorf("the time has come nearer, and it was posted: %v", o.Fields)
 		}
 		srv.MakeDue(ids[0])

@@ -156,7 +156,7 @@ func (m *User) UpdateProfile(body map[string]any) *Object {
 // Schedule schedules a status in one hour. more are additional parameters in pairs.
 func (m *User) Schedule(text string, more ...string) *Object {
 	m.Server.T.Helper()
-	o := m.Post("/api/v1/statuses", append([]string{"status", text, "scheduled_at", FromNowJSON(time.Hour)}, more...)...).Want(200).Object()
+	o := m.Post("/api/v1/statuses", append([]string{"status", text, "scheduled_at", FromNow(time.Hour)}, more...)...).Want(200).Object()
 	o.Str("params.text") // fails unless it is a scheduled status
 	return o
 }
@@ -200,8 +200,5 @@ func (m *User) Publish(text string, params ...string) *Object {
 	m.Server.T.Helper()
 	return m.Post("/api/v1/statuses", append([]string{"status", text}, params...)...).Want(200).Object()
 }
-
-// FromNowJSON returns a time from now on, as clients send it.
-func FromNowJSON(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Nano) }
 
 const UpdateCredentials = "/api/v1/accounts/update_credentials"

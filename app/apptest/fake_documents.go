@@ -1,34 +1,94 @@
 package apptest
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
-	"svc/internal/httpsig"
-	"testing"
+	"sync"
 	"time"
+
+	"svc/internal/httpsig"
 )
 
-// FetchAs fetches a URL or path of srv with an Accept header, signed by signer unless that is "".
-func (p *FakeServer) FetchAs(srv *Server, path, signer, accept string) *Response {
-	srv.T.Helper()
-	if strings.HasPrefix(path, "/") {
-		path = srv.URL + path
+// SharedKey returns the default key of all actors.
+var SharedKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := Key()
+	if err != nil {
+		panic(err)
 	}
-	req := srv.NewGet(path, accept)
-	if signer != "" {
-		p.Sign(req, signer)
-	}
-	return srv.As(nil).DoRequest(req)
-}
+	return key
+})
 
-// Sign signs a request without a body.
-func (p *FakeServer) Sign(req *http.Request, signer string) {
+// AddActor serves a Person with a WebFinger resource and returns its id. changes replace members of the document; nil removes one.
+func (p *FakeServer) AddActor(name string, changes ...Doc) string {
 	p.T.Helper()
-	if err := p.Signer(signer).Sign(req, nil, httpsig.Options{Scheme: p.Scheme, Now: time.Now()}); err != nil {
+	id := p.URL + "/users/" + name
+	key := p.Keys[id]
+	if key == nil {
+		key = SharedKey()
+		p.Keys[id] = key
+	}
+	pem, err := httpsig.FormatPublicKey(key.Public())
+	if err != nil {
 		p.T.Fatal(err)
 	}
+	d := Doc{
+		"@context": []any{"https://www.w3.org/ns/activitystreams", "https://w3id.org/security/v1"},
+		"id":       id, "type": "Person", "preferredUsername": name, "name": strings.ToUpper(name[:1]) + name[1:],
+		"inbox": id + "/inbox", "outbox": id + "/outbox", "followers": id + "/followers", "following": id + "/following",
+		"url": p.URL + "/@" + name, "endpoints": Doc{"sharedInbox": p.URL + "/inbox"},
+		"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": pem},
+	}
+	for _, c := range changes {
+		maps.Copy(d, c)
+	}
+	maps.DeleteFunc(d, func(_ string, v any) bool { return v == nil })
+	p.Serve(d)
+	p.AddWebFinger(name, id)
+	return id
+}
+
+// AddWebFinger serves the WebFinger resource of an actor.
+func (p *FakeServer) AddWebFinger(name, id string) {
+	finger := Doc{
+		"subject": "acct:" + name + "@" + p.Host,
+		"links":   []any{Doc{"rel": "self", "type": "application/activity+json", "href": id}},
+	}
+	b, _ := json.Marshal(finger)
+	handle := name + "%40" + p.Host
+	for _, resource := range []string{"acct:" + name + "@" + p.Host, "acct:" + handle, "acct%3A" + name + "@" + p.Host, "acct%3A" + strings.ReplaceAll(handle, ":", "%3A")} {
+		p.Respond("/.well-known/webfinger?resource="+resource, http.StatusOK, "application/jrd+json", b)
+	}
+}
+
+// RotateKey gives an actor a new key and serves its updated document.
+func (p *FakeServer) RotateKey(name string) {
+	p.T.Helper()
+	key, err := Key()
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	p.Keys[p.URL+"/users/"+name] = key
+	p.AddActor(name)
+}
+
+// AddEd25519Key makes an actor sign with Ed25519, and returns the members that its document needs for that.
+func (p *FakeServer) AddEd25519Key(name string) Doc {
+	p.T.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	id := p.URL + "/users/" + name
+	p.Keys[id+"#ed25519-key"] = private
+	return Doc{"assertionMethod": []any{Doc{
+		"id": id + "#ed25519-key", "type": "Multikey", "controller": id, "publicKeyMultibase": httpsig.FormatMultikey(public),
+	}}}
 }
 
 // AddFollower adds an actor that follows a user, and returns its id.
@@ -40,6 +100,53 @@ func (p *FakeServer) AddFollower(srv *Server, name string, m *User) string {
 		p.T.Fatal(err)
 	}
 	return id
+}
+
+// NewID returns an unused id.
+func (p *FakeServer) NewID(kind string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastID++
+	return fmt.Sprintf("%s/%s/%d", p.URL, kind, p.lastID)
+}
+
+// Note returns a public Note, as most servers send it. changes replace members; nil removes one.
+func (p *FakeServer) Note(actor, content string, changes ...Doc) Doc {
+	id := p.NewID("notes")
+	d := Doc{
+		"id": id, "type": "Note", "attributedTo": actor, "content": content, "published": time.Now().UTC().Format(time.RFC3339),
+		"to": []any{Public}, "cc": []any{actor + "/followers"}, "url": id + ".html",
+	}
+	for _, c := range changes {
+		maps.Copy(d, c)
+	}
+	maps.DeleteFunc(d, func(_ string, v any) bool { return v == nil })
+	return d
+}
+
+// Activity returns an activity. It has the addressing of an embedded object. changes replace members; nil removes one.
+func (p *FakeServer) Activity(activityType, actor string, object any, changes ...Doc) Doc {
+	d := Doc{
+		"@context": "https://www.w3.org/ns/activitystreams", "id": p.NewID("activities"), "type": activityType, "actor": actor, "object": object,
+	}
+	if o, ok := object.(Doc); ok {
+		for _, key := range []string{"to", "cc"} {
+			if v, ok := o[key]; ok {
+				d[key] = v
+			}
+		}
+	}
+	for _, c := range changes {
+		maps.Copy(d, c)
+	}
+	maps.DeleteFunc(d, func(_ string, v any) bool { return v == nil })
+	return d
+}
+
+// Create returns the Create of a note.
+func (p *FakeServer) Create(note Doc, changes ...Doc) Doc {
+	actor, _ := note["attributedTo"].(string)
+	return p.Activity("Create", actor, note, changes...)
 }
 
 // ChatMessage returns the Create of a chat message, as most servers send it. changes replace members of the message; nil removes one.
@@ -56,33 +163,6 @@ func (p *FakeServer) ChatMessage(from, to string, changes ...Doc) Doc {
 		}
 	}
 	return p.Activity("Create", from, m)
-}
-
-// OneDelivered returns the only delivered activity of a type, and fails the test if there is none or several.
-func (p *FakeServer) OneDelivered(activityType string) Doc {
-	p.T.Helper()
-	list := p.Delivered(activityType)
-	if len(list) != 1 {
-		p.T.Fatalf("%d activities of type %s were delivered, want 1: %v", len(list), activityType, p.Delivered())
-	}
-	return list[0]
-}
-
-// ClearDelivered removes the recorded deliveries.
-func (p *FakeServer) ClearDelivered() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.deliveries = nil
-}
-
-// LastDelivered returns the last delivered activity of a type.
-func LastDelivered(t *testing.T, p *FakeServer, kind string) Doc {
-	t.Helper()
-	list := p.Delivered(kind)
-	if len(list) == 0 {
-		t.Fatalf("no %s was delivered, but %v", kind, p.Delivered())
-	}
-	return list[len(list)-1]
 }
 
 // With returns a copy of a document with other members.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// RunDelivery has a server receive and deliver in the background until the test ends, or until stop is called.
-func (a *Server) RunDelivery() (stop func()) {
+// RunFederation processes incoming activities and deliveries in the background until the test ends or stop is called.
+func (a *Server) RunFederation() (stop func()) {
 	a.T.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a.T.Context()))
 	done := make(chan struct{})
@@ -19,29 +19,14 @@ func (a *Server) RunDelivery() (stop func()) {
 	}()
 	stop = func() {
 		cancel()
-		<-done
+		select {
+		case <-done:
+		case <-time.After(5 * time.Second):
+			a.T.Error("federation does not stop")
+		}
 	}
 	a.T.Cleanup(stop)
 	return stop
-}
-
-// RunFederation has what comes in done as it comes, instead of by settle, until the test ends.
-func (a *Server) RunFederation() {
-	a.T.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		a.Federation.Run(ctx)
-	}()
-	a.T.Cleanup(func() {
-		stop()
-		select {
-		case <-ended:
-		case <-time.After(5 * time.Second):
-			a.T.Error("federation does not end")
-		}
-	})
 }
 
 // WantEmptyInbox waits until no incoming activity is queued.

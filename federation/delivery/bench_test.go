@@ -32,7 +32,7 @@ func BenchmarkPostTo200Hosts(b *testing.B) {
 		l := &apptest.InboxServer{T: b, URL: "http://" + ln.Addr().String(), Host: ln.Addr().String()}
 		l.AddFollower(srv, "fan", true, alice)
 	}
-	srv.RunDelivery()
+	srv.RunFederation()
 	for b.Loop() {
 		want := n.Load() + 200
 		alice.Publish("hello to all")

@@ -447,7 +447,7 @@ func TestReachableHostAmongHangingHosts(t *testing.T) {
 			alice.Publish("hello")
 			srv.RunJobs()
 			srv.Exec(`UPDATE hosts SET due_at = due_at + 1 WHERE domain = ?`, bob.Domain) // it is queued after the others
-			stop := srv.RunDelivery()
+			stop := srv.RunFederation()
 			for i := range 3 {
 				if i > 0 {
 					alice.Publish("hello")
@@ -482,7 +482,7 @@ func TestUndoWaitsForAttempt(t *testing.T) {
 	release := sync.OnceFunc(func() { close(held) })
 	t.Cleanup(release)
 	home.RespondFunc(func(http.ResponseWriter, *http.Request) { <-held })
-	srv.RunDelivery()
+	srv.RunFederation()
 	alice.AccountAction(bob.ID.String(), "follow")
 	srv.RunJobs()
 	home.WaitFor(1, 5*time.Second)
@@ -508,7 +508,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 		boxes[i] = apptest.StartInboxServer(t)
 		boxes[i].AddFollower(srv, "fan", true, alice)
 	}
-	srv.RunDelivery()
+	srv.RunFederation()
 	const posts = 20
 	for range posts {
 		alice.Publish("hello")

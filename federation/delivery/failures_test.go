@@ -72,7 +72,7 @@ func TestConcurrentRetryAfter(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 		}
 	})
-	stop := srv.RunDelivery()
+	stop := srv.RunFederation()
 	home.WaitFor(4, 5*time.Second)
 	for deadline := time.Now().Add(5 * time.Second); srv.Count(`SELECT count(*) FROM deliveries`) > 1 && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond) // until it is recorded
