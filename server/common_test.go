@@ -2,64 +2,12 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
-	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
-	"svc/internal/config"
 	"svc/server"
 )
-
-// settings returns the standard ones with changes.
-func settings(change ...func(*config.Config)) *config.Config {
-	c := config.Default()
-	c.Server.URL = "https://social.example.org"
-	c.RateLimit.Enabled = false
-	for _, f := range change {
-		f(c)
-	}
-	return c
-}
-
-// call sends a request straight to the handler. Headers are given as name and value.
-func call(h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
-	var content io.Reader
-	if body != "" {
-		content = strings.NewReader(body)
-	}
-	r := httptest.NewRequest(method, target, content)
-	for i := 0; i < len(headers); i += 2 {
-		if headers[i] == "RemoteAddr" {
-			r.RemoteAddr = headers[i+1]
-			continue
-		}
-		r.Header.Add(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
-}
-
-// field returns a member of a JSON answer as text.
-func field(t testing.TB, w *httptest.ResponseRecorder, name string) string {
-	t.Helper()
-	var object map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &object); err != nil {
-		t.Fatalf("answer %d %q is no JSON object: %v", w.Code, w.Body, err)
-	}
-	text, _ := object[name].(string)
-	return text
-}
-
-// logTo returns a logger that writes to w.
-func logTo(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
-}
 
 // site is a server on a port of its own.
 type site struct {

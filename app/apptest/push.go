@@ -206,7 +206,7 @@ func (d *Device) decryptDraft(s PushMessage) ([]byte, error) {
 	b64 := base64.RawURLEncoding
 	salt, err := b64.DecodeString(strings.TrimPrefix(s.Header.Get("Encryption"), "salt="))
 	if err != nil || len(salt) != 16 {
-		return nil, fmt.Errorf("Encryption %q, %v", s.Header.Get("Encryption"), err)
+		return nil, fmt.Errorf("header Encryption %q: %v", s.Header.Get("Encryption"), err)
 	}
 	dh, _, _ := strings.Cut(strings.TrimPrefix(s.Header.Get("Crypto-Key"), "dh="), ";")
 	theirs, err := b64.DecodeString(dh)
