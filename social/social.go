@@ -52,6 +52,8 @@ type Config struct {
 	ResetLifetime         time.Duration    // of password reset links
 	Passwords             *password.Hasher // nil: one of the default cost
 
+	MailEnabled bool // the server sends mail
+
 	SendListens bool // scrobbles are federated to followers
 
 	CardsEnabled     bool
@@ -88,6 +90,8 @@ func FromSettings(c *config.Config) Config {
 		ExtendedNicknames:     c.Accounts.ExtendedNicknameFormat,
 		MaxRegistrationReason: c.Accounts.RegistrationReasonLength,
 		ResetLifetime:         c.Accounts.PasswordResetLifetime,
+
+		MailEnabled: c.Mail.Enabled,
 
 		SendListens: c.Federation.SendListens,
 
