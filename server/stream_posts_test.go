@@ -475,8 +475,8 @@ func TestStreamedOwnThings(t *testing.T) {
 	direct := bob.Publish("@alice psst", "visibility", "direct").ID()
 	talks := map[*apptest.User]string{alice: alice.Get("/api/v1/conversations").IDs()[0], bob: bob.Get("/api/v1/conversations").IDs()[0]}
 	listeners[alice].WantEvents("a direct post", "user: notification mention", "user:notification: notification mention",
-		"user: update "+direct, "direct: update "+direct, "direct: conversation "+talks[alice])
-	listeners[bob].WantEvents("a direct post of one's own", "user: update "+direct, "direct: update "+direct, "direct: conversation "+talks[bob])
+		"direct: conversation "+talks[alice], "user: update "+direct, "direct: update "+direct)
+	listeners[bob].WantEvents("a direct post of one's own", "direct: conversation "+talks[bob], "user: update "+direct, "direct: update "+direct)
 
 	chat := bob.Post("/api/v1/svc/chats/by-account-id/" + alice.ID).Want(200).Object().ID()
 	bob.Post("/api/v1/svc/chats/"+chat+"/messages", "content", "hello").Want(200)

@@ -146,6 +146,7 @@ func TestServerSentEvents(t *testing.T) {
 		next(name, "delete "+id)
 	}
 	secret := alice.Publish("psst @bob", "visibility", "direct").ID()
+	next("direct", "conversation {")
 	next("direct", `update {"id":"`+secret+`"`)
 	next("user/notification", `notification {"id":`)
 	next("user", `notification {"id":`)

@@ -165,7 +165,7 @@ func TestStreamMessages(t *testing.T) {
 	l.WantEvents("a post by who is blocked")
 
 	for _, nonsense := range []any{
-		"", "{", "null", "[]", "7", `"subscribe"`, "{}", `{"type":7}`, `{"type":"dance"}`, `{"type":{"a":1},"stream":"public"}`, "\xff\xfe",
+		"", "{", "null", "[]", "7", `"subscribe"`, "{}", `{"type":7}`, `{"type":"dance"}`, `{"type":{"a":1},"stream":"public"}`,
 		strings.Repeat(" ", stream.MaxCommandBytes),
 	} {
 		l.Send(nonsense)
@@ -189,6 +189,61 @@ func TestStreamMessages(t *testing.T) {
 	}
 	many.Ask("type", "unsubscribe", "stream", "hashtag", "tag", "TAG7")
 	many.Subscribe("public")
+}
+
+// TestStreamRefusals checks that a refused subscription also has the error of the reference API, and nothing else has.
+func TestStreamRefusals(t *testing.T) {
+	srv := apptest.Start(t)
+	for _, tt := range []struct {
+		command string
+		status  int
+		error   string
+	}{
+		{`{"type":"subscribe","stream":"nothing"}`, 404, "Unknown stream"},
+		{`{"type":"subscribe","stream":"user"}`, 401, "This stream requires an authenticated user"},
+		{`{"type":"unsubscribe","stream":"nothing"}`, 404, "Unknown stream"},
+		{`{"type":"subscribe","stream":"public"}`, 0, ""},
+		{`{"type":"unsubscribe","stream":"public:local"}`, 0, ""},
+		{`{"type":"svc:authenticate","token":"wrong"}`, 0, ""},
+	} {
+		l := srv.OpenStream(nil)
+		l.Send(tt.command)
+		response := l.WaitFor(func(s apptest.StreamEvent) bool { return s.Event == "svc:respond" })
+		if response.Status != tt.status || response.Error != tt.error {
+			t.Errorf("%s: %d %q, want %d %q", tt.command, response.Status, response.Error, tt.status, tt.error)
+		}
+	}
+}
+
+// TestStreamViolations violates the protocol, and reads why the stream ends. The client fails if there is a second Close frame.
+func TestStreamViolations(t *testing.T) {
+	srv := apptest.Start(t)
+	for _, tt := range []struct {
+		name  string
+		frame func(*apptest.StreamClient)
+		want  int
+	}{
+		{"text that is not UTF-8", func(l *apptest.StreamClient) { l.Send("\xff\xfe") }, 1007},
+		{"a command that is not UTF-8", func(l *apptest.StreamClient) { l.Send("{\"type\":\"subscribe\",\"stream\":\"\xc3\"}") }, 1007},
+		{"too long a command, with more behind it", func(l *apptest.StreamClient) {
+			for range 20 {
+				l.Send(strings.Repeat(" ", 10*stream.MaxCommandBytes))
+			}
+		}, 1009},
+		{"an unknown opcode", func(l *apptest.StreamClient) { l.WriteFrame(5, []byte("x")) }, 1002},
+		{"a frame without a mask", func(l *apptest.StreamClient) { l.Conn.Write([]byte{0x81, 2, '{', '}'}) }, 1002},
+		{"a Close frame with half a code", func(l *apptest.StreamClient) { l.WriteFrame(apptest.OpClose, []byte{3}) }, 1002},
+		{"a Close frame", func(l *apptest.StreamClient) { l.WriteFrame(apptest.OpClose, []byte{3, 0xe8}) }, 1000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := srv.OpenStream(nil)
+			l.T = t
+			tt.frame(l)
+			if got := l.WaitEnd(); got != tt.want {
+				t.Errorf("the stream ended with %d, want %d", got, tt.want)
+			}
+		})
+	}
 }
 
 // TestStreamNumbers subscribes by number, which some clients take ids for.

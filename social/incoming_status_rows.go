@@ -34,11 +34,11 @@ func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 			return err
 		}
 	}
-	if !r.Fetched || age < maxStreamAge {
-		tx.Emit(store.StatusPosted{Status: st})
-	}
 	if err := addToConversations(ctx, tx, st, c.Recipients, nil); err != nil {
 		return err
+	}
+	if !r.Fetched || age < maxStreamAge {
+		tx.Emit(store.StatusPosted{Status: st})
 	}
 	return s.enqueueCompletion(ctx, tx, r, a, c)
 }

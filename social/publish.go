@@ -158,13 +158,15 @@ func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Acc
 			return err
 		}
 	}
-	tx.Emit(store.StatusPosted{Status: st})
-	if st.Visibility.Federated() {
-		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.StatusCreated, ActorID: st.AccountID, StatusID: st.ID}); err != nil {
-			return err
-		}
+	// On the stream direct, clients expect the conversation before the status.
+	if err := addToConversations(ctx, tx, st, c.Recipients, nil); err != nil {
+		return err
 	}
-	return addToConversations(ctx, tx, st, c.Recipients, nil)
+	tx.Emit(store.StatusPosted{Status: st})
+	if !st.Visibility.Federated() {
+		return nil
+	}
+	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.StatusCreated, ActorID: st.AccountID, StatusID: st.ID})
 }
 
 // addStatusRows stores recipients, tags, poll and media of a status.

@@ -39,6 +39,9 @@ type StreamEvent struct {
 	Stream  []string
 	Event   string
 	Payload *string
+
+	Error  string // of a refused subscription
+	Status int
 }
 
 // String returns a short form for comparisons: "user: update ID".
@@ -149,10 +152,11 @@ func (l *StreamClient) Read() {
 				l.WriteFrame(OpPong, payload)
 			}
 		case OpClose:
-			if code == -1 {
-				code = int(binary.BigEndian.Uint16(payload))
-				l.WriteFrame(OpClose, payload)
+			if code != -1 {
+				l.T.Errorf("a second Close frame: %q", payload)
 			}
+			code = int(binary.BigEndian.Uint16(payload))
+			l.WriteFrame(OpClose, payload)
 		default:
 			l.T.Errorf("a frame of kind %d: %q", kind, payload)
 		}

@@ -154,6 +154,7 @@ type closeReason struct {
 
 var (
 	closeNormal  = closeReason{1000, ""}
+	closeInvalid = closeReason{1007, "the text is not UTF-8"}
 	closeFailed  = closeReason{1011, "something went wrong"}
 	closePolicy  = closeReason{1008, "too many messages"}
 	closeRevoked = closeReason{1008, "the access token is no longer valid"}

@@ -45,6 +45,12 @@ type commandResult struct {
 	Error  string `json:"error,omitempty"`
 }
 
+// refusal are members of the frame that refuses a subscription, for clients of the reference API: they know no svc:respond.
+type refusal struct {
+	Error  string `json:"error"`
+	Status int    `json:"status"`
+}
+
 // Errors in responses are single words.
 var (
 	errAuthenticated = errors.New("already_authenticated")
@@ -77,13 +83,13 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 		return
 	}
 	r := commandResult{Type: string(m.Type), Result: "ignored"}
-	var refusal *errs.Error
+	var refused *errs.Error
 	switch {
 	case errors.Is(err, errAuthenticated), errors.Is(err, errUnauthorized):
 		r.Result, r.Error = "error", err.Error()
-	case errors.As(err, &refusal) && refusal.Status == http.StatusUnauthorized:
+	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		r.Result, r.Error = "error", errUnauthorized.Error()
-	case errors.As(err, &refusal):
+	case errors.As(err, &refused):
 		r.Result, r.Error = "error", "bad_topic"
 	case err != nil:
 		h.abort(ctx, c, err)
@@ -91,9 +97,19 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 	case changed:
 		r.Result = "success"
 	}
+	h.respond(c, r, refused)
+}
+
+// respond answers a command. refused is the reason for which a subscription was refused, nil if it was not.
+func (h *Hub) respond(c *client, r commandResult, refused *errs.Error) {
 	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
 	n := &message{name: h.settings.API.Name + ":respond", payload: payload}
-	c.send(n.socketFrame("[]", true)) // clients fail on frames without a stream
+	f := n.socketFrame("[]", true) // clients fail on frames without a stream
+	if refused != nil {
+		members, _ := rest.AppendJSON(nil, refusal{refused.Message, refused.Status})
+		f = &frame{bytes: append(append(f.bytes[:len(f.bytes)-1], ','), members[1:]...)}
+	}
+	c.send(f)
 }
 
 // abort ends the stream of a client after an internal error.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"nhooyr.io/websocket"
 )
@@ -127,15 +128,19 @@ func (s *socket) read() {
 			s.timer.Stop()
 		}
 		s.timerMu.Unlock()
-		s.conn.CloseNow()
+		// After a violation of the protocol the client must have time to read the Close frame, else it sees code 1006.
+		s.conn.Close(websocket.StatusProtocolError, "")
 		s.hub.release(&s.client)
 	}()
 	for {
 		kind, message, err := s.conn.Read(context.Background())
-		if err != nil {
+		switch {
+		case err != nil:
 			return
-		}
-		if kind == websocket.MessageText {
+		case kind != websocket.MessageText:
+		case !utf8.Valid(message):
+			s.hub.closeClient(&s.client, closeInvalid) // the next Read fails after the client's answer
+		default:
 			s.hub.handleCommand(context.Background(), &s.client, message)
 			s.schedulePing(context.Background())
 		}
@@ -177,13 +182,18 @@ func (s *socket) checkAlive() {
 	s.schedulePing(ctx)
 }
 
-// smallBuffers gives a hijacked connection a small read buffer, because it lasts long and reads little.
+// smallBuffers gives a hijacked connection a small read buffer, because it lasts long and reads little. It writes one Close frame only.
 type smallBuffers struct{ http.ResponseWriter }
 
 func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(w.ResponseWriter).Hijack()
-	if err == nil && buffers.Reader.Buffered() == 0 {
+	if err != nil {
+		return nil, nil, err
+	}
+	conn = &closingConn{Conn: conn}
+	if buffers.Reader.Buffered() == 0 {
 		buffers.Reader = bufio.NewReaderSize(conn, readBuffer)
 	}
-	return conn, buffers, err
+	buffers.Writer.Reset(conn)
+	return conn, buffers, nil
 }
