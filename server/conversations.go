@@ -22,6 +22,7 @@ func (h *conversations) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/conversations":                  {rest.User("read:statuses"), h.listConversations},
 		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), h.readConversation},
+		"POST /api/v1/conversations/:id/unread":      {rest.User("write:conversations"), h.unreadConversation},
 		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), h.deleteConversation},
 		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), h.showConversation},
 		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), h.conversationStatuses},
@@ -75,6 +76,12 @@ func (h *conversations) renderConversation(r *rest.Request, row *store.VisibleCo
 // readConversation marks one of the viewer's conversations as read.
 func (h *conversations) readConversation(r *rest.Request) (any, error) {
 	row, err := h.social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
+	return h.renderConversation(r, row, err)
+}
+
+// unreadConversation marks one of the viewer's conversations as unread.
+func (h *conversations) unreadConversation(r *rest.Request) (any, error) {
+	row, err := h.social.UnreadConversation(r.Context(), r.Viewer, conversationParam(r))
 	return h.renderConversation(r, row, err)
 }
 

@@ -108,6 +108,22 @@ func TestConversation(t *testing.T) {
 		t.Errorf("after reading, %d are unread", got)
 	}
 
+	// A conversation that is marked as unread is like one with a new post.
+	wantConversation(alice.Post("/api/v1/conversations/"+id+"/unread").Want(200).Object(), reply.ID(), true)
+	wantConversation(alice.Post("/api/v1/conversations/"+id+"/unread").Want(200).Object(), reply.ID(), true)
+	wantConversation(onlyConversation(bob), reply.ID(), false)
+	if got := unreadConversations(alice); got != 1 {
+		t.Errorf("after marking one as unread, %d are unread", got)
+	}
+	for _, tt := range []struct {
+		as   *apptest.Client
+		id   string
+		want int
+	}{{bob.Client, id, 404}, {alice.Client, "7777", 404}, {alice.Client, "x", 404}, {srv.As(nil), id, 401}, {srv.NewToken(alice, "read"), id, 403}} {
+		tt.as.Post("/api/v1/conversations/" + tt.id + "/unread").Want(tt.want)
+	}
+	wantConversation(alice.Post("/api/v1/conversations/"+id+"/read").Want(200).Object(), reply.ID(), false)
+
 	// One who writes has read what came before.
 	answer := publishDirect(carol, "@alice me too", "in_reply_to_id", first.ID())
 	wantConversation(onlyConversation(carol), answer.ID(), false)

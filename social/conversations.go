@@ -81,6 +81,11 @@ func (s *Service) ReadConversation(ctx context.Context, reader *store.Account, i
 	return s.changeConversation(ctx, reader, id, func(tx *store.Tx) error { return tx.ReadConversation(ctx, reader.ID, id) })
 }
 
+// UnreadConversation marks the last status of a conversation as unread. Doing it twice is not an error.
+func (s *Service) UnreadConversation(ctx context.Context, reader *store.Account, id store.DirectConversationID) (*store.VisibleConversation, error) {
+	return s.changeConversation(ctx, reader, id, func(tx *store.Tx) error { return tx.UnreadConversation(ctx, reader.ID, id) })
+}
+
 // SetConversationRecipients replaces the recipients of the owner's conversation by the available ones of accounts, and the owner.
 // Conversations of other accounts do not change.
 func (s *Service) SetConversationRecipients(ctx context.Context, owner *store.Account, id store.DirectConversationID, accounts []store.AccountID) (*store.VisibleConversation, error) {

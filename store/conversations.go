@@ -223,6 +223,15 @@ func (tx *Tx) ReadConversation(ctx context.Context, owner AccountID, id DirectCo
 	return err
 }
 
+// UnreadConversation marks the last post of a conversation of the owner as unread. It is not an error if there is none.
+func (tx *Tx) UnreadConversation(ctx context.Context, owner AccountID, id DirectConversationID) error {
+	_, err := tx.exec(ctx, "unread conversation", `
+		UPDATE direct_conversations
+		SET read_id = last_status_id - 1
+		WHERE id = ? AND account_id = ? AND read_id >= last_status_id`, id, owner)
+	return err
+}
+
 // ReadConversations marks up to limit conversations of the owner as read, and returns how many were unread.
 func (tx *Tx) ReadConversations(ctx context.Context, owner AccountID, limit int) (int64, error) {
 	return tx.exec(ctx, "read conversations", `
