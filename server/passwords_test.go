@@ -29,6 +29,7 @@ func TestChangePassword(t *testing.T) {
 		{"", "new", "new", "Invalid password."},
 		{apptest.Password, "", "", "New password can't be blank."},
 		{apptest.Password, " ", " ", "New password can't be blank."},
+		{apptest.Password, "1234567", "1234567", "New password should be at least 8 character(s)."},
 		{apptest.Password, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 character(s)."},
 	} {
 		change(tt.password, tt.newPassword, tt.again).WantError(200, tt.want)
@@ -99,13 +100,14 @@ func TestPasswordReset(t *testing.T) {
 	}
 	page.Submit(0, "data[password]", "one", "data[password_confirmation]", "two").Want(200, "Password reset failed: the two passwords are not the same.")
 	page.Submit(0, "data[password]", " ", "data[password_confirmation]", " ").Want(200, "Password reset failed: the password can't be blank.")
+	page.Submit(0, "data[password]", "1234567", "data[password_confirmation]", "1234567").Want(200, "the password should be at least 8 character(s).")
 	srv.ChangeUser("alice", func(u *store.User) { u.ResetRequired = true })
 	page.Submit(0, "data[password]", "the new one", "data[password_confirmation]", "the new one").Want(200, "Password changed!")
 	alice.Get(verifyCredentials).Want(401)
 	app := srv.RegisterApp()
 	srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(400)
 	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
-	page.Submit(0, "data[password]", "again", "data[password_confirmation]", "again").Want(200, "Password reset failed")
+	page.Submit(0, "data[password]", "once again", "data[password_confirmation]", "once again").Want(200, "Password reset failed")
 	b.Get(link).Want(200, "Invalid Token")
 	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
 

@@ -54,6 +54,7 @@ func TestRegister(t *testing.T) {
 		{"a tricky e-mail address", map[string]any{"username": "dave", "email": `"a@b"@example.org`}, "email", "has invalid format", "email", "ERR_INVALID"},
 		{"no password", map[string]any{"username": "dave", "password": nil}, "password", "can't be blank", "password", "ERR_BLANK"},
 		{"a blank password", map[string]any{"username": "dave", "password": "  "}, "password", "can't be blank", "password", "ERR_BLANK"},
+		{"a short password", map[string]any{"username": "dave", "password": "1234567"}, "password", "should be at least 8 character(s)", "password", "ERR_TOO_SHORT"},
 		{"a long password", map[string]any{"username": "dave", "password": strings.Repeat("x", 257)}, "password", "should be at most 256 character(s)", "password", "ERR_TOO_LONG"},
 		{"a long name", map[string]any{"username": "dave", "fullname": strings.Repeat("x", 101)}, "name", "should be at most 100 character(s)", "fullname", "ERR_TOO_LONG"},
 		{"a long bio", map[string]any{"username": "dave", "bio": strings.Repeat("x", 5001)}, "bio", "should be at most 5000 character(s)", "bio", "ERR_TOO_LONG"},

@@ -93,6 +93,11 @@ type signupReader interface {
 	UserByEmail(ctx context.Context, email string) (*store.User, error)
 }
 
+// passwordCodes are the codes of the client API for the errors of password.Check.
+var passwordCodes = map[error]string{
+	password.ErrBlank: "ERR_BLANK", password.ErrTooShort: "ERR_TOO_SHORT", password.ErrTooLong: "ERR_TOO_LONG",
+}
+
 // checkRegistration returns all validation errors (extension API 6.2).
 func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Registration) error {
 	if g.FirstAdmin {
@@ -110,11 +115,8 @@ func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Regi
 	if err := checkEmail(ctx, r, g, &fieldErrors); err != nil {
 		return err
 	}
-	switch password.Check(g.Password) {
-	case password.ErrBlank:
-		fieldErrors.Add("password", "ERR_BLANK", "%v", password.ErrBlank)
-	case password.ErrTooLong:
-		fieldErrors.Add("password", "ERR_TOO_LONG", "%v", password.ErrTooLong)
+	if err := password.Check(g.Password); err != nil {
+		fieldErrors.Add("password", passwordCodes[err], "%v", err)
 	}
 	for _, f := range []struct {
 		name, text string

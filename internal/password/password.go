@@ -19,13 +19,17 @@ import (
 	"svc/internal/limit"
 )
 
-// MaxLength is the maximum length of a password in characters.
-const MaxLength = 256
+// Lengths of a new password in characters.
+const (
+	MinLength = 8
+	MaxLength = 256
+)
 
 // Errors of Check. Their texts follow the name of the field.
 var (
-	ErrBlank   = errors.New("can't be blank")
-	ErrTooLong = errors.New("should be at most 256 character(s)")
+	ErrBlank    = errors.New("can't be blank")
+	ErrTooShort = errors.New("should be at least 8 character(s)")
+	ErrTooLong  = errors.New("should be at most 256 character(s)")
 )
 
 // Check returns an error if a new password is not acceptable.
@@ -33,6 +37,8 @@ func Check(password string) error {
 	switch {
 	case strings.TrimSpace(password) == "":
 		return ErrBlank
+	case utf8.RuneCountInString(password) < MinLength:
+		return ErrTooShort
 	case utf8.RuneCountInString(password) > MaxLength:
 		return ErrTooLong
 	}

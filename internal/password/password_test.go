@@ -78,9 +78,9 @@ func TestVerify(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for password, want := range map[string]error{
 		"":                                ErrBlank,
-		"x":                               nil,
+		"päßwörd":                         ErrTooShort,
+		"päßwörds":                        nil,
 		"correct horse":                   nil,
-		"päßwörd":                         nil,
 		strings.Repeat("ä", MaxLength):    nil,
 		strings.Repeat("ä", MaxLength+1):  ErrTooLong,
 		" \t\n\u00a0":                     ErrBlank,
