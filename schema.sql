@@ -115,6 +115,24 @@ CREATE TABLE one_time_tokens (
 CREATE INDEX one_time_tokens_account ON one_time_tokens (account_id, kind);
 CREATE INDEX one_time_tokens_expiry ON one_time_tokens (expires_at);
 
+-- Invites, with which people register while registration is closed.
+CREATE TABLE invites (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    token      TEXT    NOT NULL UNIQUE,     -- in the link
+    expires_on TEXT    NOT NULL DEFAULT '', -- the last day in UTC, 2026-12-31; '': none
+    max_use    INTEGER CHECK (max_use > 0), -- NULL: 1, or any number until expires_on
+    uses       INTEGER NOT NULL DEFAULT 0,  -- counted only if there is a max_use
+    used       INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1)), -- used up or revoked
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- Captchas with which an account was registered, until they are no longer valid.
+CREATE TABLE used_captchas (
+    hash       BLOB    PRIMARY KEY, -- SHA-256 of the token
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX used_captchas_expiry ON used_captchas (expires_at);
+
 -- Backup codes for a lost authenticator app. Each works once.
 CREATE TABLE backup_codes (
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,

@@ -35,6 +35,7 @@ type (
 	TokenID        int64
 	PushID         int64
 	JobID          int64
+	InviteID       int64
 	ConversationID int64 // of a thread
 	CardID         int64
 	TagID          int64 // not in the API

@@ -28,6 +28,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.AppID]():            {store.AppID(1)},
 	reflect.TypeFor[store.TokenID]():          {store.TokenID(1)},
 	reflect.TypeFor[store.AnnouncementID]():   {store.AnnouncementID(1)},
+	reflect.TypeFor[store.InviteID]():         {store.InviteID(1)},
 	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
 	reflect.TypeFor[store.PollID]():           {store.PollID(1000)},
 	reflect.TypeFor[store.ScheduledID]():      {store.ScheduledID(1)},
@@ -102,6 +103,7 @@ var planExceptions = []string{
 	"SELECT DISTINCT domain",         // in order of the index, once a minute
 	"FROM oauth_tokens WHERE hash =", // by a unique index
 	"FROM announcements ORDER BY id", // at most a hundred
+	"FROM invites ORDER BY id",       // at most a thousand
 	"FROM media_bans ORDER BY id",    // at most some thousand, for staff
 }
 

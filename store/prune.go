@@ -19,8 +19,8 @@ const (
 	unusedAppTTL = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep theirs for good
 )
 
-// PruneExpired deletes a batch each of expired codes, challenges, one-time tokens and idempotency keys. It returns whether there may be
-// more.
+// PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys. It returns whether there
+// may be more.
 func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	for _, step := range []struct {
@@ -36,6 +36,9 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 		{"prune challenges", `
 			DELETE FROM mfa_challenges
 			WHERE hash IN (SELECT hash FROM mfa_challenges WHERE expires_at < ? LIMIT ?)`, now},
+		{"prune captchas", `
+			DELETE FROM used_captchas
+			WHERE hash IN (SELECT hash FROM used_captchas WHERE expires_at < ? LIMIT ?)`, now},
 		{"prune idempotency keys", `
 			DELETE FROM idempotency_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},

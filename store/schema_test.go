@@ -72,6 +72,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"push_subscriptions":   store.PushSubscription{},
 		"bookmark_folders":     store.BookmarkFolder{},
 		"one_time_tokens":      store.OneTimeToken{},
+		"invites":              store.Invite{},
 		"filter_keywords":      store.FilterKeyword{},
 		"filter_statuses":      store.FilterStatus{},
 		"scheduled_statuses":   store.ScheduledStatus{},
