@@ -81,6 +81,9 @@ var purges = []string{
 	purge("idempotency_keys", "account_id, key", "account_id = ?"),
 	purge("scheduled_statuses", "id", "account_id = ?"),
 	purge("media", "id", "account_id = ?"),
+	purge("import_entries", "import_id, position", "import_id IN (SELECT id FROM imports WHERE account_id = ?)"),
+	purge("imports", "id", "account_id = ?"),
+	purge("account_backups", "id", "account_id = ?"),
 }
 
 // purge returns a DELETE of one batch of rows.

@@ -77,6 +77,9 @@ func TestRowsMirrorTables(t *testing.T) {
 		"filter_statuses":      store.FilterStatus{},
 		"scheduled_statuses":   store.ScheduledStatus{},
 		"direct_conversations": store.DirectConversation{},
+		"imports":              store.Import{},
+		"import_entries":       store.ImportEntry{},
+		"account_backups":      store.AccountBackup{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

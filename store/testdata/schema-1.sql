@@ -929,6 +929,43 @@ CREATE TABLE tombstones (
     kind       TEXT    NOT NULL -- status, poll or message
 ) STRICT, WITHOUT ROWID;
 
+-- Imports of follows, blocks and the like from files. Finished ones are kept for some days, for their results.
+CREATE TABLE imports (
+    id          INTEGER PRIMARY KEY,
+    account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    kind        TEXT    NOT NULL CHECK (kind IN ('follows', 'blocks', 'mutes', 'domain_blocks', 'lists', 'bookmarks')),
+    total       INTEGER NOT NULL, -- entries
+    imported    INTEGER NOT NULL DEFAULT 0, -- of these
+    skipped     INTEGER NOT NULL DEFAULT 0, -- of these
+    finished_at INTEGER -- NULL: not yet
+) STRICT;
+CREATE INDEX imports_account ON imports (account_id, id);
+CREATE INDEX imports_finished ON imports (finished_at) WHERE finished_at IS NOT NULL;
+
+-- Entries of imports that are not imported yet, or that were skipped.
+CREATE TABLE import_entries (
+    import_id INTEGER NOT NULL REFERENCES imports (id) ON DELETE CASCADE,
+    position  INTEGER NOT NULL, -- in the file, from 1 on
+    state     TEXT    NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'retry', 'skipped')),
+    target    TEXT    NOT NULL, -- a handle, URI or domain
+    options   TEXT    NOT NULL, -- the other columns of the file, JSON
+    reason    TEXT    NOT NULL DEFAULT '', -- why it was not imported
+    PRIMARY KEY (import_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX import_entries_state ON import_entries (import_id, state, position);
+
+-- Backups of accounts, which their users download.
+CREATE TABLE account_backups (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    file       TEXT    NOT NULL UNIQUE, -- whoever knows the name may download it
+    state      TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'complete', 'failed')),
+    size       INTEGER NOT NULL DEFAULT 0, -- bytes, once it is complete
+    attempts   INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT    NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX account_backups_account ON account_backups (account_id, id);
+
 -- Jobs: run at least once, retried with exponential backoff, parked with their error after the last attempt.
 CREATE TABLE jobs (
     id         INTEGER PRIMARY KEY,
