@@ -72,11 +72,7 @@ func (a *Account) Acct() string {
 
 // Account returns an account, and errs.ErrRecordNotFound if there is none.
 func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
-	a, err := one[Account](ctx, r, "account", `SELECT * FROM accounts WHERE id = ?`, id)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Account](ctx, r, "account", `SELECT * FROM accounts WHERE id = ?`, id)
 }
 
 // AccountUnavailable returns true if an account is unavailable, and errs.ErrRecordNotFound if there is none.
@@ -156,14 +152,10 @@ func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error 
 
 // AccountByName returns the account with a nickname, in any case, and a domain ("": local).
 func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Account, error) {
-	a, err := one[Account](ctx, r, "account by name", `
+	return get[Account](ctx, r, "account by name", `
 		SELECT *
 		FROM accounts
 		WHERE nickname_key = ? AND domain = ?`, text.FoldKey(nickname), strings.ToLower(domain))
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
 }
 
 // LocalAccounts returns the local accounts after an id that are not deleted, oldest first.
@@ -191,11 +183,7 @@ func (r reader) AccountsByURI(ctx context.Context, uris []string) (map[string]*A
 
 // AccountByURI returns the account with an ActivityPub id.
 func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) {
-	a, err := one[Account](ctx, r, "account by URI", `SELECT * FROM accounts WHERE uri = ?`, uri)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Account](ctx, r, "account by URI", `SELECT * FROM accounts WHERE uri = ?`, uri)
 }
 
 // AccountByAddress returns the account with an ActivityPub id or profile URL.
@@ -232,7 +220,7 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.Emojis.V == nil {
 		a.Emojis.V = []RemoteEmoji{}
 	}
-	_, err := tx.exec(ctx, "add account", `
+	err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
 			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
 			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, unavailable)
@@ -254,7 +242,7 @@ func (tx *Tx) NewAccountID() AccountID { return AccountID(tx.newID()) }
 
 // SaveAccount writes the profile of an account: all columns but names, domain, counters and state.
 func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
-	_, err := tx.exec(ctx, "save account", `
+	err := tx.exec(ctx, "save account", `
 		UPDATE accounts
 		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
 			background = ?, locked = ?, discoverable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
@@ -275,7 +263,7 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 // RenameAccount changes the handle of a remote account.
 func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 	a.NicknameKey = text.FoldKey(a.Nickname)
-	_, err := tx.exec(ctx, "rename account", `
+	err := tx.exec(ctx, "rename account", `
 		UPDATE accounts
 		SET nickname = ?, nickname_key = ?, domain = ?
 		WHERE id = ?`, a.Nickname, a.NicknameKey, a.Domain, a.ID)
@@ -291,13 +279,12 @@ func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 
 // RestoreAccount makes a deleted remote account available again. Its rows in other tables are gone.
 func (tx *Tx) RestoreAccount(ctx context.Context, id AccountID) error {
-	_, err := tx.exec(ctx, "revive account", `
+	tx.invalidateAccount(id)
+	tx.invalidateAll()
+	return tx.exec(ctx, "revive account", `
 		UPDATE accounts
 		SET unavailable = 0, deleted_at = NULL, followers_count = 0, following_count = 0, statuses_count = 0, last_status_at = NULL
 		WHERE id = ?`, id)
-	tx.invalidateAccount(id)
-	tx.invalidateAll()
-	return err
 }
 
 // RemoteCounts are the counters of a remote account that its server publishes; nil: not published.
@@ -309,30 +296,27 @@ type RemoteCounts struct {
 // SetRemoteCounts stores the counters that a server publishes of its account. An unpublished counter keeps its value, and is hidden if the
 // members are hidden too.
 func (tx *Tx) SetRemoteCounts(ctx context.Context, id AccountID, c RemoteCounts) error {
-	_, err := tx.exec(ctx, "set remote counts", `
+	tx.invalidateAccount(id)
+	return tx.exec(ctx, "set remote counts", `
 		UPDATE accounts
 		SET followers_count = ifnull(?, followers_count), following_count = ifnull(?, following_count), statuses_count = ifnull(?, statuses_count),
 			hide_followers = ?, hide_follows = ?, hide_followers_count = ?, hide_follows_count = ?
 		WHERE id = ? AND domain <> ''`,
 		c.Followers, c.Following, c.Statuses, c.HideFollowers, c.HideFollows, c.HideFollowers && c.Followers == nil, c.HideFollows && c.Following == nil, id)
-	tx.invalidateAccount(id)
-	return err
 }
 
 // indexAccount adds the names of an account to the full-text index.
 func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
-	_, err := tx.exec(ctx, "index account", `
+	return tx.exec(ctx, "index account", `
 		INSERT OR REPLACE INTO accounts_fts (rowid, nickname, display_name)
 		VALUES (?, ?, ?)`, a.ID, a.Nickname, a.DisplayName)
-	return err
 }
 
 // SetUnavailable makes an account and its statuses unavailable to others, or available again.
 func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, unavailable bool) error {
-	_, err := tx.exec(ctx, "set unavailable", `UPDATE accounts SET unavailable = ? WHERE id = ?`, unavailable, id)
 	tx.invalidateAccount(id)
 	tx.invalidateAll()
-	return err
+	return tx.exec(ctx, "set unavailable", `UPDATE accounts SET unavailable = ? WHERE id = ?`, unavailable, id)
 }
 
 // KnownDomains returns the domains of remote accounts, sorted.
@@ -347,13 +331,9 @@ func (r reader) KnownDomains(ctx context.Context) ([]string, error) {
 
 // CountDomains counts the domains of remote accounts.
 func (r reader) CountDomains(ctx context.Context) (int, error) {
-	n, err := one[int](ctx, r, "count domains", `
+	return value[int](ctx, r, "count domains", `
 		SELECT count(*)
 		FROM (SELECT DISTINCT domain FROM accounts WHERE domain <> '')`)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
 }
 
 // IsKnownDomain returns true if an account of a domain is known.

@@ -59,8 +59,7 @@ func parameters(query string) int {
 
 // Exec runs a statement of a test.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {
-	_, err := tx.exec(ctx, "test", query, args...)
-	return err
+	return tx.exec(ctx, "test", query, args...)
 }
 
 // Check returns what integrity_check and foreign_key_check find.

@@ -42,7 +42,7 @@ func (r reader) FavouritedBy(ctx context.Context, viewer AccountID, id StatusID,
 // AddFavourite adds a favourite, with the id of the Like activity if there is one. It returns 0 if there was one already.
 func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status StatusID, uri *string) (FavouriteID, error) {
 	id := FavouriteID(tx.newID())
-	n, err := tx.exec(ctx, "add favourite", `
+	n, err := tx.execRows(ctx, "add favourite", `
 		INSERT OR IGNORE INTO favourites (id, account_id, status_id, uri)
 		VALUES (?, ?, ?, ?)`, id, account, status, uri)
 	if err != nil || n == 0 {
@@ -81,9 +81,8 @@ func (r reader) Favourite(ctx context.Context, id FavouriteID) (*Favourite, erro
 }
 
 func (tx *Tx) countFavourite(ctx context.Context, status StatusID, n int) error {
-	_, err := tx.exec(ctx, "count favourite", `UPDATE statuses SET favourites_count = favourites_count + ? WHERE id = ?`, n, status)
 	tx.invalidateStatus(status)
-	return err
+	return tx.exec(ctx, "count favourite", `UPDATE statuses SET favourites_count = favourites_count + ? WHERE id = ?`, n, status)
 }
 
 // BoostsOf returns the oldest boosts of a status.
@@ -98,7 +97,7 @@ func (r reader) BoostsOf(ctx context.Context, id StatusID, limit int) ([]*Status
 
 // DeleteFavourites deletes a batch of favourites of a status that will be deleted. The counter is not updated.
 func (tx *Tx) DeleteFavourites(ctx context.Context, id StatusID, limit int) (n int64, err error) {
-	return tx.exec(ctx, "delete favourites", `
+	return tx.execRows(ctx, "delete favourites", `
 		DELETE FROM favourites
 		WHERE id IN (
 			SELECT id

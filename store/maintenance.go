@@ -166,7 +166,7 @@ func (db *DB) inBatches(ctx context.Context, what, query string, args ...any) er
 	for {
 		var n int64
 		err := db.Update(ctx, func(tx *Tx) (err error) {
-			n, err = tx.exec(ctx, what, query, args...)
+			n, err = tx.execRows(ctx, what, query, args...)
 			return err
 		})
 		if err != nil || n < trimBatch {

@@ -16,23 +16,15 @@ type ScheduledStatus struct {
 
 // OwnScheduledStatus returns a scheduled status of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnScheduledStatus(ctx context.Context, owner AccountID, id ScheduledID) (*ScheduledStatus, error) {
-	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `
+	return get[ScheduledStatus](ctx, r, "scheduled status", `
 		SELECT *
 		FROM scheduled_statuses
 		WHERE id = ? AND account_id = ?`, id, owner)
-	if s == nil && err == nil {
-		err = notFound
-	}
-	return s, err
 }
 
 // ScheduledStatus returns a scheduled status of any account, and errs.ErrRecordNotFound if there is none.
 func (r reader) ScheduledStatus(ctx context.Context, id ScheduledID) (*ScheduledStatus, error) {
-	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `SELECT * FROM scheduled_statuses WHERE id = ?`, id)
-	if s == nil && err == nil {
-		err = notFound
-	}
-	return s, err
+	return get[ScheduledStatus](ctx, r, "scheduled status", `SELECT * FROM scheduled_statuses WHERE id = ?`, id)
 }
 
 var scheduledStatuses = newKeyset(`
@@ -78,13 +70,13 @@ func (r reader) ScheduledMedia(ctx context.Context, ids []ScheduledID) ([]*Media
 // AddScheduledStatus inserts a scheduled status with its attachments. Its ID is set.
 func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media []*Media) error {
 	s.ID = ScheduledID(tx.newID())
-	if _, err := tx.exec(ctx, "add scheduled status", `
+	if err := tx.exec(ctx, "add scheduled status", `
 		INSERT INTO scheduled_statuses (id, account_id, app_id, scheduled_at, draft)
 		VALUES (?, ?, ?, ?, ?)`, s.ID, s.AccountID, s.AppID, s.ScheduledAt, s.Draft); err != nil {
 		return err
 	}
 	for i, m := range media {
-		if _, err := tx.exec(ctx, "attach media", `
+		if err := tx.exec(ctx, "attach media", `
 			UPDATE media
 			SET scheduled_id = ?, position = ?, detached_at = NULL
 			WHERE id = ?`, s.ID, i, m.ID); err != nil {
@@ -96,12 +88,10 @@ func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media 
 
 // Reschedule changes the time of a scheduled status.
 func (tx *Tx) Reschedule(ctx context.Context, s *ScheduledStatus) error {
-	_, err := tx.exec(ctx, "reschedule status", `UPDATE scheduled_statuses SET scheduled_at = ? WHERE id = ?`, s.ScheduledAt, s.ID)
-	return err
+	return tx.exec(ctx, "reschedule status", `UPDATE scheduled_statuses SET scheduled_at = ? WHERE id = ?`, s.ScheduledAt, s.ID)
 }
 
 // RemoveScheduledStatus deletes a scheduled status. Its attachments become detached.
 func (tx *Tx) RemoveScheduledStatus(ctx context.Context, id ScheduledID) error {
-	_, err := tx.exec(ctx, "remove scheduled status", `DELETE FROM scheduled_statuses WHERE id = ?`, id)
-	return err
+	return tx.exec(ctx, "remove scheduled status", `DELETE FROM scheduled_statuses WHERE id = ?`, id)
 }

@@ -247,6 +247,24 @@ func one[T any](ctx context.Context, r reader, what, query string, args ...any) 
 	return row, nil
 }
 
+// get is one for a row that must exist: without it, the error is errs.ErrRecordNotFound.
+func get[T any](ctx context.Context, r reader, what, query string, args ...any) (*T, error) {
+	row, err := one[T](ctx, r, what, query, args...)
+	if row == nil && err == nil {
+		err = notFound
+	}
+	return row, err
+}
+
+// value is get for a result that callers copy, such as a count.
+func value[T any](ctx context.Context, r reader, what, query string, args ...any) (result T, err error) {
+	row, err := get[T](ctx, r, what, query, args...)
+	if row != nil {
+		result = *row
+	}
+	return result, err
+}
+
 func orDefault(n, standard int) int {
 	if n == 0 {
 		return standard
