@@ -270,10 +270,9 @@ func TestCodeExpires(t *testing.T) {
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
 	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	now := time.Now()
-	srv.HTTP.SetClock(func() time.Time { return now.Add(store.AuthorizationCodeTTL + time.Second) })
+	srv.SetClock(store.AuthorizationCodeTTL + time.Second)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
-	srv.HTTP.SetClock(func() time.Time { return now.Add(store.AuthorizationCodeTTL - time.Minute) })
+	srv.SetClock(store.AuthorizationCodeTTL - time.Minute)
 	srv.Grant(app, "authorization_code", "code", code).Want(200)
 }
 
@@ -287,8 +286,7 @@ func TestRefresh(t *testing.T) {
 	}
 	old := asToken(first, srv)
 	old.Get(verifyCredentials).Want(200)
-	now := time.Now()
-	srv.HTTP.SetClock(func() time.Time { return now.Add(2 * time.Hour) })
+	srv.SetClock(2 * time.Hour)
 	old.Get(verifyCredentials).WantError(401, "The access token is invalid")
 	second := srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token")) // works after the end
 	fresh := asToken(second, srv)
@@ -297,7 +295,7 @@ func TestRefresh(t *testing.T) {
 	if o.Str("scope") != "read" || o.Int("expires_in") != 3600 || o.Str("refresh_token") == first.Object().Str("refresh_token") {
 		t.Errorf("got %s", second.Body)
 	}
-	srv.HTTP.SetClock(time.Now)
+	srv.SetClock(0)
 	old.Get(verifyCredentials).Want(401)
 	srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token")).WantError(400, "invalid_grant")
 	srv.Grant(app, "client_credentials").Want(200)

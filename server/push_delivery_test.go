@@ -295,14 +295,6 @@ func TestPushNotSent(t *testing.T) {
 	}
 }
 
-// waitJobs lets the server live at a time that is so much later, and with it what waits for its time in the queue.
-func waitJobs(a *apptest.Server, d time.Duration) {
-	a.T.Helper()
-	at := time.Now().Add(d)
-	a.HTTP.SetClock(func() time.Time { return at })
-	a.Exec(`UPDATE jobs SET run_at = 1 WHERE parked = 0 AND run_at <= ?`, store.At(at))
-}
-
 // queuedJobs counts the jobs of a kind in the queue.
 func queuedJobs(a *apptest.Server, kind string) int {
 	a.T.Helper()
@@ -346,12 +338,12 @@ func TestPushRefused(t *testing.T) {
 			}
 			a.Want(200)
 			service.Fail(0)
-			waitJobs(srv, time.Minute)
+			srv.SetClock(time.Minute)
 			srv.RunJobs()
 			if got := d.Messages(); len(got) != 1 {
 				t.Errorf("got %d messages when the service worked again, want 1", len(got))
 			}
-			srv.HTTP.SetClock(time.Now)
+			srv.SetClock(0)
 		})
 	}
 }
@@ -382,7 +374,7 @@ func TestPushRetries(t *testing.T) {
 		if after > 24*time.Hour {
 			t.Fatal("the messages are never given up")
 		}
-		waitJobs(srv, after)
+		srv.SetClock(after)
 		srv.RunJobs()
 		if got := d.Tries(); got > tries+1 {
 			t.Errorf("after %v: %d tries at once", after, got-tries)
@@ -415,18 +407,18 @@ func TestPushRetryAfter(t *testing.T) {
 			bob.Publish("@alice " + tt.name)
 			srv.RunJobs()
 			tried := d.Tries()
-			waitJobs(srv, tt.pause-5*time.Second)
+			srv.SetClock(tt.pause - 5*time.Second)
 			srv.RunJobs()
 			if d.Tries() != tried {
 				t.Error("tried too early")
 			}
 			service.Fail(0)
-			waitJobs(srv, tt.pause+5*time.Second)
+			srv.SetClock(tt.pause + 5*time.Second)
 			srv.RunJobs()
 			if got := d.Messages(); len(got) != 1 {
 				t.Errorf("got %d messages in the end, want 1", len(got))
 			}
-			srv.HTTP.SetClock(time.Now)
+			srv.SetClock(0)
 		})
 	}
 }
@@ -483,7 +475,7 @@ func TestSlowPushServices(t *testing.T) {
 		if after > time.Hour {
 			t.Fatalf("after an hour, %d of 5 have been sent", tried())
 		}
-		waitJobs(srv, after)
+		srv.SetClock(after)
 		srv.RunJobs()
 	}
 	if got := tried(); got != 5 {

@@ -55,7 +55,6 @@ type Server struct {
 	*rest.Server
 	Streams *stream.Hub
 	Push    *stream.Push
-	now     func() time.Time
 }
 
 // New returns a server for all routes. It panics if their tables contradict each other.
@@ -69,17 +68,16 @@ func New(c Config) *Server {
 	if c.Resolve == nil && c.Federation != nil && c.Settings.Federation.Enabled {
 		c.Resolve = resolveRemote(c.Federation)
 	}
-	s := &Server{now: c.Now}
-	now := func() time.Time { return s.now() }
+	s := new(Server)
 	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Log), baseURL: c.Settings.URL().String()}
-	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: now})
+	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
 	limits := rest.NewLimits(c.Settings.RateLimit)
 	s.Streams = stream.NewHub(stream.Config{
-		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: now,
+		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: c.Now,
 	})
 	s.Push = stream.NewPush(stream.PushConfig{
-		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: now,
+		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: c.Now,
 	})
 	p.streams, p.push = s.Streams, s.Push
 	s.Server = rest.New(rest.Config{
