@@ -28,6 +28,7 @@ func (h *accounts) routes() rest.Routes {
 		"GET /api/v1/accounts/:id/identity_proofs": {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/accounts/:id/featured_tags":   {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/svc/accounts/:id/favourites":  {rest.Content("read:favourites"), h.accountFavourites},
+		"GET /api/v1/svc/birthdays":                {rest.User("read:accounts"), h.listBirthdays},
 	}
 }
 
@@ -116,10 +117,7 @@ func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	rows, err := h.db.ListsWith(r.Context(), r.Viewer.ID, a.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.Map(rows, entity.NewUserList), nil
+	return answerList(rows, err, entity.NewUserList)
 }
 
 // accountFavourites returns an account's favourites that the viewer may see, unless the account hides them.
@@ -134,4 +132,26 @@ func (h *accounts) accountFavourites(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	rows, err := h.db.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
 	return h.render.statusEntries(r, page, rows, err)
+}
+
+// maxBirthdays bounds the list, which has no pages.
+const maxBirthdays = 100
+
+// listBirthdays lists the followed accounts that show a birthday on the requested day and month.
+func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
+	var p struct {
+		Day   int `param:"day,required"`
+		Month int `param:"month,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.Month < 1 || p.Month > 12 || p.Day < 1 || p.Day > 31 {
+		return nil, errs.BadRequest("Invalid day")
+	}
+	ids, err := h.db.Birthdays(r.Context(), r.Viewer.ID, p.Month, p.Day, maxBirthdays)
+	if err != nil {
+		return nil, err
+	}
+	return h.entities.Accounts(r.Context(), ids)
 }

@@ -12,22 +12,12 @@ import (
 // extension's path has those of any account.
 func (h *accounts) endorsementRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.endorse},
-		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts"), h.unendorse},
+		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.render.accountAction(h.social.Endorse)},
+		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts"), h.render.accountAction(h.social.Unendorse)},
 		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
 		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // there are no suggestions
 	}
-}
-
-// endorse endorses an account.
-func (h *accounts) endorse(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Endorse(r.Context(), r.Viewer, accountParam(r)))
-}
-
-// unendorse removes an endorsement.
-func (h *accounts) unendorse(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Unendorse(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // endorsements lists the accounts that an account endorses.

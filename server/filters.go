@@ -39,10 +39,7 @@ func (h *filters) routes() rest.Routes {
 // listFilters returns the viewer's filters, with expired ones.
 func (h *filters) listFilters(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.Map(rows, entity.NewFilter), nil
+	return answerList(rows, err, entity.NewFilter)
 }
 
 // filterForm are the parameters of a filter.
@@ -120,10 +117,7 @@ func (h *filters) createFilter(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f, err := h.social.CreateFilter(r.Context(), r.Viewer, d)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilter(f), nil
+	return answer(f, err, entity.NewFilter)
 }
 
 // ownFilter returns the viewer's filter of the path.
@@ -144,10 +138,7 @@ func filterParam(r *rest.Request) store.FilterID { return store.ParseID[store.Fi
 // showFilter returns one filter.
 func (h *filters) showFilter(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilter(f), nil
+	return answer(f, err, entity.NewFilter)
 }
 
 // updateFilter changes the members of a filter that are sent, and its keywords. Keywords without an id are added.
@@ -157,10 +148,7 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f, err := h.social.UpdateFilter(r.Context(), r.Viewer, filterParam(r), d)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilter(f), nil
+	return answer(f, err, entity.NewFilter)
 }
 
 // deleteFilter deletes a filter.
@@ -184,10 +172,7 @@ func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	k, err := h.social.AddFilterKeyword(r.Context(), r.Viewer, filterParam(r), p.draft())
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilterKeyword(k), nil
+	return answer(k, err, entity.NewFilterKeyword)
 }
 
 // ownKeyword returns the keyword of the path and its filter, which must be the viewer's.
@@ -228,10 +213,7 @@ func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	d := p.draft()
 	d.ID = keywordParam(r)
 	k, err := h.social.UpdateFilterKeyword(r.Context(), r.Viewer, d)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilterKeyword(k), nil
+	return answer(k, err, entity.NewFilterKeyword)
 }
 
 // deleteFilterKeyword deletes a keyword.
@@ -260,10 +242,7 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 		return nil, errs.Invalid("Validation failed: Status can't be blank")
 	}
 	st, err := h.social.AddFilterStatus(r.Context(), r.Viewer, filterParam(r), *p.StatusID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilterStatus(st), nil
+	return answer(st, err, entity.NewFilterStatus)
 }
 
 func filterStatusParam(r *rest.Request) store.FilterStatusID {

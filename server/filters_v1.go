@@ -22,10 +22,7 @@ func (h *filters) v1Routes() rest.Routes {
 // listFiltersV1 returns the viewer's keywords, with those of expired filters.
 func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFiltersV1(rows), nil
+	return answer(rows, err, entity.NewFiltersV1)
 }
 
 // bindFilterV1 binds the parameters of a keyword. By default it warns, matches parts of words, and never expires.

@@ -30,10 +30,7 @@ func (h *lists) routes() rest.Routes {
 // lists returns the viewer's lists.
 func (h *lists) lists(r *rest.Request) (any, error) {
 	rows, err := h.db.Lists(r.Context(), r.Viewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.Map(rows, entity.NewUserList), nil
+	return answerList(rows, err, entity.NewUserList)
 }
 
 // listForm are the parameters of a list. Nil leaves a member unchanged.
@@ -79,10 +76,7 @@ func listParam(r *rest.Request) store.ListID { return store.ParseID[store.ListID
 // showList returns one list.
 func (h *lists) showList(r *rest.Request) (any, error) {
 	l, err := h.ownList(r)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewUserList(l), nil
+	return answer(l, err, entity.NewUserList)
 }
 
 // updateList changes the title and the policies of a list.
@@ -92,10 +86,7 @@ func (h *lists) updateList(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	l, err := h.social.UpdateList(r.Context(), r.Viewer, listParam(r), p.apply)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewUserList(l), nil
+	return answer(l, err, entity.NewUserList)
 }
 
 // deleteList deletes a list.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"strconv"
 
 	"svc/internal/errs"
@@ -56,6 +57,37 @@ func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Re
 	return list[0], nil
 }
 
+// answer renders the result of an operation, unless it failed.
+func answer[R, E any](row R, err error, render func(R) E) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return render(row), nil
+}
+
+// answerList renders a list that was read, unless that failed.
+func answerList[R, E any](rows []R, err error, render func(R) E) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return entity.Map(rows, render), nil
+}
+
+// statusAction returns a handler that runs an operation on the status of the path, and answers with the status.
+func (h *renderer) statusAction(run func(context.Context, *store.Account, store.StatusID) (*store.Status, error)) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		st, err := run(r.Context(), r.Viewer, statusParam(r))
+		return h.status(r, st, err)
+	}
+}
+
+// accountAction returns a handler that runs an operation on the account of the path, and answers with its relationship.
+func (h *renderer) accountAction(run func(context.Context, *store.Account, store.AccountID) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		return h.relationshipAfter(r, run(r.Context(), r.Viewer, accountParam(r)))
+	}
+}
+
 // status renders the result of an operation on a status.
 func (h *renderer) status(r *rest.Request, st *store.Status, err error) (*entity.Status, error) {
 	if err != nil {
@@ -70,10 +102,7 @@ func (h *renderer) statusEntries(r *rest.Request, page rest.Page, rows []store.S
 		return nil, err
 	}
 	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) })
-	ids := make([]store.StatusID, 0, len(rows))
-	for _, row := range rows {
-		ids = append(ids, row.StatusID)
-	}
+	ids := entity.Map(rows, func(row store.StatusEntry) store.StatusID { return row.StatusID })
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
 }
 
@@ -83,11 +112,7 @@ func (h *renderer) accountEntries(r *rest.Request, page rest.Page, rows []store.
 		return nil, err
 	}
 	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) })
-	ids := make([]store.AccountID, 0, len(rows))
-	for _, row := range rows {
-		ids = append(ids, row.AccountID)
-	}
-	return h.accounts(r, ids)
+	return h.accounts(r, entity.Map(rows, func(row store.AccountEntry) store.AccountID { return row.AccountID }))
 }
 
 // relationshipAfter answers an operation on the account of the path with its relationship.

@@ -114,21 +114,17 @@ func (c parts) tables() []rest.Routes {
 	render := &renderer{db: c.DB, entities: c.Entities}
 	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
 	accounts := &accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
-	profile := &profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}
 	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	filters := &filters{db: c.DB, social: c.Social}
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Federation: c.Federation}).Routes()...), []rest.Routes{
-		(&homePage{settings: c.Settings, pages: c.pages}).routes(),
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),
 		accounts.routes(),
-		accounts.birthdayRoutes(),
 		accounts.endorsementRoutes(),
-		profile.routes(),
-		profile.settingsRoutes(),
+		(&profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}).routes(),
 		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
 		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
@@ -136,17 +132,14 @@ func (c parts) tables() []rest.Routes {
 		statuses.routes(),
 		statuses.editRoutes(),
 		statuses.threadRoutes(),
+		statuses.actionRoutes(),
 		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&scheduled{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&conversations{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
 		(&oEmbeds{settings: c.Settings, db: c.DB, baseURL: c.baseURL}).routes(),
-		(&reblogs{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
-		(&quotes{db: c.DB, lookup: lookup, render: render}).routes(),
 		(&scrobbles{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
-		(&favourites{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
 		(&reactions{settings: c.Settings, social: c.Social, entities: c.Entities, emojis: c.Emojis, lookup: lookup, render: render}).routes(),
 		(&bookmarks{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, render: render}).routes(),
-		(&pins{social: c.Social, render: render}).routes(),
 		(&timelines{settings: c.Settings, db: c.DB, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&reports{social: c.Social, entities: c.Entities}).routes(),

@@ -11,7 +11,7 @@ func (h *statuses) threadRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), h.showContext},
 		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), h.muteThread},
-		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), h.unmuteThread},
+		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), h.render.statusAction(h.social.UnmuteThread)},
 	}
 }
 
@@ -52,11 +52,5 @@ func (h *statuses) muteThread(r *rest.Request) (any, error) {
 		return nil, errs.Invalid("Expiry date is too soon")
 	}
 	st, err := h.social.MuteThread(r.Context(), r.Viewer, statusParam(r), d)
-	return h.render.status(r, st, err)
-}
-
-// unmuteThread removes the mute of a thread.
-func (h *statuses) unmuteThread(r *rest.Request) (any, error) {
-	st, err := h.social.UnmuteThread(r.Context(), r.Viewer, statusParam(r))
 	return h.render.status(r, st, err)
 }
