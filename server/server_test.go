@@ -4,8 +4,10 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 
+	"svc/internal/text"
 	"svc/server"
 )
 
@@ -53,5 +55,15 @@ func TestRoutesAreUnique(t *testing.T) {
 			t.Errorf("%s is listed twice", key)
 		}
 		seen[key] = true
+	}
+}
+
+// TestRoutesAreNoNicknames checks that no nickname equals the last part of a route, because lookups by that name would find the route.
+func TestRoutesAreNoNicknames(t *testing.T) {
+	for _, r := range server.Routes() {
+		name, ok := strings.CutPrefix(r.Path, "/api/v1/accounts/")
+		if ok && !strings.ContainsAny(name, ":/") && !text.IsReserved(name, text.ReservedNicknames()) {
+			t.Errorf("%q is not reserved", name)
+		}
 	}
 }
