@@ -274,7 +274,7 @@ func TestAccountFavourites(t *testing.T) {
 		as   *apptest.User
 		want []string
 	}{
-		{"anonymous", nil, want},
+		{"an anonymous client", nil, want},
 		{"bob himself", bob, append([]string{secret}, want...)},
 		{"the author", alice, append([]string{secret}, want...)},
 	} {

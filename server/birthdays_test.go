@@ -39,7 +39,7 @@ func TestBirthdays(t *testing.T) {
 		t.Errorf("a birthday that is not shown is shown: %v", o.Fields)
 	}
 	change(moved, map[string]any{"birthday": ""}).Want(200)
-	apptest.WantIDs(t, "taken back", alice.Get("/api/v1/svc/birthdays?day=1&month=3"))
+	apptest.WantIDs(t, "removed", alice.Get("/api/v1/svc/birthdays?day=1&month=3"))
 
 	for _, query := range []string{"", "?day=1", "?month=1", "?day=0&month=1", "?day=32&month=1", "?day=1&month=13", "?day=x&month=1"} {
 		alice.Get("/api/v1/svc/birthdays" + query).Want(400)

@@ -23,7 +23,7 @@ func TestFavourite(t *testing.T) {
 	}{
 		{"a public status", bob, hello.ID(), 200, 1},
 		{"again", bob, hello.ID(), 200, 1},
-		{"one's own", alice, hello.ID(), 200, 2},
+		{"of the viewer", alice, hello.ID(), 200, 2},
 		{"one bob cannot see", bob, secret.ID(), 404, 0},
 		{"one that is not there", bob, "0000000000000000AA", 404, 0},
 		{"without a token", nil, hello.ID(), 401, 0},
@@ -41,7 +41,7 @@ func TestFavourite(t *testing.T) {
 		})
 	}
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite bob"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 	for range 2 {
 		o := bob.Post("/api/v1/statuses/" + hello.ID() + "/unfavourite").Want(200).Object()
@@ -50,7 +50,7 @@ func TestFavourite(t *testing.T) {
 		}
 	}
 	if got := alice.Notifications(); len(got) != 0 {
-		t.Errorf("alice is still told %v", got)
+		t.Errorf("alice still has the notifications %v", got)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestFavouritedBy(t *testing.T) {
 	}
 	path := "/api/v1/statuses/" + st + "/favourited_by"
 	apptest.WantPages(t, bob, path+"?limit=4", want)
-	apptest.WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
+	apptest.WantIDs(t, "an anonymous client", srv.As(nil).Get(path), want...)
 	srv.AddBlock(bob, people[8])
 	srv.AddBlock(people[7], bob)
 	srv.MakeUnavailable(people[6])

@@ -228,8 +228,8 @@ func TestMediaBelongsToItsOwner(t *testing.T) {
 		path   string
 		status int
 	}{
-		{"somebody else", bob, path, 404},
-		{"the anonymous", nil, path, 401},
+		{"another user", bob, path, 404},
+		{"an anonymous client", nil, path, 401},
 		{"an id that is not there", alice, "/api/v1/media/0000000000000000AA", 404},
 		{"no id", alice, "/api/v1/media/x", 404},
 		{"its owner", alice, path, 200},

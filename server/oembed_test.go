@@ -62,7 +62,7 @@ func TestOEmbed(t *testing.T) {
 		}
 	}
 	answer := srv.As(nil).Get("/api/oembed", "url", address, "maxwidth", "300")
-	WantEntity(t, "the anonymous", answer, "OEmbed")
+	WantEntity(t, "an anonymous client", answer, "OEmbed")
 	o := answer.Object()
 	for key, want := range map[string]any{
 		"type": "rich", "version": "1.0", "author_name": `<b>"Alice"`, "author_url": srv.URL + "/@alice", "provider_url": srv.URL + "/",

@@ -29,7 +29,7 @@ func TestPin(t *testing.T) {
 		{"local", alice, post("local"), 422, "Non-public status cannot be pinned"},
 		{"private", alice, post("private"), 422, "Non-public status cannot be pinned"},
 		{"direct", alice, post("direct"), 422, "Non-public status cannot be pinned"},
-		{"somebody else's", alice, theirs, 422, "Someone else's status cannot be pinned"},
+		{"of another user", alice, theirs, 422, "Someone else's status cannot be pinned"},
 		{"a boost", alice, boost, 422, "Someone else's status cannot be pinned"},
 		{"invisible", bob, post("private"), 404, "Record not found"},
 		{"unknown", alice, "nothing", 404, "Record not found"},

@@ -141,7 +141,7 @@ func TestVote(t *testing.T) {
 		{"several", bob, many, []any{"2", 0, 2}, 200, "", "a 1, b 0, c 1", []any{0.0, 2.0}},
 		{"one more", bob, many, []any{1}, 422, "Already voted", "a 1, b 0, c 1", nil},
 		{"all", carol, many, []any{0, 1, 2}, 200, "", "a 2, b 1, c 2", []any{0.0, 1.0, 2.0}},
-		{"one's own", alice, single, []any{0}, 422, "Poll's author can't vote", "yes 1, no 1, maybe 0", nil},
+		{"of the viewer", alice, single, []any{0}, 422, "Poll's author can't vote", "yes 1, no 1, maybe 0", nil},
 		{"one's own, and wrong", alice, single, []any{7}, 422, "Poll's author can't vote", "yes 1, no 1, maybe 0", nil},
 		{"hidden", bob, hidden, []any{1}, 200, "", "a ?, b ?", []any{1.0}},
 		{"ended", bob, over, []any{0}, 422, "The poll has already ended", "a 0, b 0", nil},

@@ -56,7 +56,7 @@ func TestReblog(t *testing.T) {
 		})
 	}
 	if got, want := alice.Notifications(), []string{"reblog bob", "reblog bob", "reblog dave", "reblog carol", "reblog bob"}; !slices.Equal(got, want) {
-		t.Errorf("alice is told %v, want %v", got, want)
+		t.Errorf("alice has the notifications %v, want %v", got, want)
 	}
 	if n := alice.Get("/api/v1/statuses/" + public).Object().Int("reblogs_count"); n != 4 {
 		t.Errorf("reblogs_count is %d", n)
@@ -96,7 +96,7 @@ func TestUnreblog(t *testing.T) {
 	bob.Get("/api/v1/statuses/" + boost).Want(404)
 	apptest.WantIDs(t, "the home of who follows", carol.Get("/api/v1/timelines/home"))
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite carol"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 	// Deleting the boost takes it back, too.
 	boost = reblog(st)
@@ -107,7 +107,7 @@ func TestUnreblog(t *testing.T) {
 		t.Errorf("reblogs_count is %d", n)
 	}
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite carol"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 }
 
@@ -153,5 +153,5 @@ func TestRebloggedBy(t *testing.T) {
 	srv.AddFollow(carol, secret)
 	apptest.WantIDs(t, "who follows", carol.Get(path), append([]string{secret.ID}, want...)...)
 	apptest.WantIDs(t, "the boost's own", carol.Get("/api/v1/statuses/"+boost+"/reblogged_by"), append([]string{secret.ID}, want...)...)
-	apptest.WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
+	apptest.WantIDs(t, "an anonymous client", srv.As(nil).Get(path), want...)
 }

@@ -396,7 +396,7 @@ func TestStreamedNotifications(t *testing.T) {
 	if err := json.Unmarshal([]byte(*got[0].Payload), &streamed); err != nil || fmt.Sprint(streamed) != fmt.Sprint(any(n.Fields)) {
 		t.Errorf("streamed is %v, want %v", streamed, n.Fields)
 	}
-	for _, fault := range misshapen("it", streamed, "Notification") {
+	for _, fault := range shapeFaults("it", streamed, "Notification") {
 		t.Error(fault)
 	}
 	// What is listed only on request is no news either.

@@ -54,7 +54,7 @@ func TestTimelines(t *testing.T) {
 		{"/api/v1/timelines/public", []string{"local", "true"}, carol, []string{"self-reply", "reply", "local", "public"}},
 		{"/api/v1/timelines/public", []string{"remote", "true"}, carol, []string{}},
 		{"/api/v1/timelines/public", []string{"only_media", "true"}, carol, []string{}},
-		{"/api/v1/timelines/public", []string{"instance", "elsewhere.example"}, carol, []string{}},
+		{"/api/v1/timelines/public", []string{"instance", "other.example"}, carol, []string{}},
 		{"/api/v1/timelines/public", []string{"instance", "exa:99999"}, carol, []string{}}, // no host
 		{"/api/v1/timelines/public", []string{"exclude_visibilities[]", "local"}, carol, []string{"self-reply", "reply", "public"}},
 		{"/api/v1/timelines/public", []string{"reply_visibility", "self"}, carol, []string{"local", "public"}},

@@ -49,7 +49,7 @@ func TestAccessWalk(t *testing.T) {
 		scopes string
 		caller *apptest.Client
 	}{
-		{"the anonymous", 0, "", srv.As(nil)},
+		{"an anonymous client", 0, "", srv.As(nil)},
 		{"a wrong token", 0, "", &apptest.Client{Server: srv, Token: "wrong"}},
 		{"an app", 1, all, srv.NewToken(nil, all)},
 		{"a user", 2, all, srv.NewToken(alice, all)},

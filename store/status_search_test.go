@@ -20,7 +20,7 @@ var hardSearches = map[string]store.StatusSearch{
 	"no_phrase":       {Text: `"words many"`, Viewer: 3},
 	"not_permitted":   {Text: "secret", Viewer: 3},
 	"all_excluded":    {Text: "-words", Viewer: 3},
-	"anonymous":       {Text: "words", LocalOnly: true},
+	"an anonymous client":       {Text: "words", LocalOnly: true},
 	"one_author":      {Text: "words from:a7", Viewer: 3},
 	"no_words":        {Text: "is:sensitive", Viewer: 3},
 	"upwards":         {Text: "secret", Viewer: 3, Page: store.Page{MinID: 1}},
