@@ -189,14 +189,10 @@ func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) 
 // AccountByAddress returns the account with an ActivityPub id or profile URL.
 func (r reader) AccountByAddress(ctx context.Context, address string) (*Account, error) {
 	a, err := r.AccountByURI(ctx, address)
-	if err == nil || err != notFound {
+	if err != notFound {
 		return a, err
 	}
-	a, err = one[Account](ctx, r, "account by URL", `SELECT * FROM accounts INDEXED BY accounts_url WHERE url = ? LIMIT 1`, address)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Account](ctx, r, "account by URL", `SELECT * FROM accounts INDEXED BY accounts_url WHERE url = ? LIMIT 1`, address)
 }
 
 // AddAccount inserts an account. Its ID is set if it is 0, as are NicknameKey and CreatedAt.
@@ -220,15 +216,14 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.Emojis.V == nil {
 		a.Emojis.V = []RemoteEmoji{}
 	}
-	err := tx.exec(ctx, "add account", `
+	if err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
 			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
 			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, unavailable)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
 		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
-		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Unavailable)
-	if err != nil {
+		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Unavailable); err != nil {
 		return err
 	}
 	if a.Unavailable {
@@ -242,7 +237,7 @@ func (tx *Tx) NewAccountID() AccountID { return AccountID(tx.newID()) }
 
 // SaveAccount writes the profile of an account: all columns but names, domain, counters and state.
 func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
-	err := tx.exec(ctx, "save account", `
+	if err := tx.exec(ctx, "save account", `
 		UPDATE accounts
 		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
 			background = ?, locked = ?, discoverable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
@@ -252,8 +247,7 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 		a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic,
 		a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows,
 		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday,
-		a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.ID)
-	if err != nil {
+		a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.ID); err != nil {
 		return err
 	}
 	tx.invalidateAccount(a.ID)
@@ -263,11 +257,10 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 // RenameAccount changes the handle of a remote account.
 func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 	a.NicknameKey = text.FoldKey(a.Nickname)
-	err := tx.exec(ctx, "rename account", `
+	if err := tx.exec(ctx, "rename account", `
 		UPDATE accounts
 		SET nickname = ?, nickname_key = ?, domain = ?
-		WHERE id = ?`, a.Nickname, a.NicknameKey, a.Domain, a.ID)
-	if err != nil {
+		WHERE id = ?`, a.Nickname, a.NicknameKey, a.Domain, a.ID); err != nil {
 		return err
 	}
 	tx.invalidateAccount(a.ID)
@@ -344,13 +337,10 @@ func (r reader) IsKnownDomain(ctx context.Context, domain string) (bool, error) 
 // HasStatusesAndFollowers returns whether any status of an account is known, and whether a local account follows it.
 func (r reader) HasStatusesAndFollowers(ctx context.Context, id AccountID) (posted, followed bool, err error) {
 	type row struct{ Posted, Followed bool }
-	has, err := one[row](ctx, r, "statuses and followers", `
+	has, err := value[row](ctx, r, "statuses and followers", `
 		SELECT EXISTS (SELECT 1 FROM statuses WHERE account_id = ?1) AS posted,
 			EXISTS (SELECT 1 FROM follows WHERE target_id = ?1 AND pending = 0 AND follower_local = 1) AS followed`, id)
-	if err != nil {
-		return false, false, err
-	}
-	return has.Posted, has.Followed, nil
+	return has.Posted, has.Followed, err
 }
 
 // RemoteEmoji is a custom emoji of another instance.

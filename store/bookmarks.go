@@ -47,10 +47,7 @@ func (id BookmarkFolderID) MarshalText() ([]byte, error) { return appendFlake(ni
 func (id BookmarkFolderID) String() string { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake; any other text becomes 0.
-func (id *BookmarkFolderID) UnmarshalText(b []byte) error {
-	*id = BookmarkFolderID(parseLocalFlake(string(b)))
-	return nil
-}
+func (id *BookmarkFolderID) UnmarshalText(b []byte) error { return readFlake(id, b) }
 
 // BookmarkFolder is a folder of an account's bookmarks.
 type BookmarkFolder struct {

@@ -63,8 +63,7 @@ type FetchCard struct {
 type SweepCards struct{}
 
 // Kind returns the kind of the job.
-func (FetchCard) Kind() string { return "fetch_card" }
-
+func (FetchCard) Kind() string  { return "fetch_card" }
 func (SweepCards) Kind() string { return "sweep_cards" }
 
 func cardKey(id CardID) string { return fmt.Sprintf("card:%d", id) }

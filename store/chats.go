@@ -35,20 +35,16 @@ var chatSummary = `
 		WHERE c.account_id = ?1
 			AND (c.other_id = ?1 OR ` + available("c.other_id") + `)`
 
-// chatList returns the query of a page of chats. It leaves out chats with blocked accounts and, unless ?3 is set, with muted ones
+// chatList are the queries of a page of chats. It leaves out chats with blocked accounts and, unless ?3 is set, with muted ones
 // (extension API 11.3). Clients that ignore Link headers page by chat ids, which stand for the current position of the chat.
-var chatList = func(order string) string {
-	return chatSummary + `
+var chatList = newKeyset(chatSummary + `
 			AND c.position < ifnull((SELECT x.position FROM chats x WHERE x.id = ?4 AND x.account_id = ?1), ?4)
 			AND c.position > ifnull((SELECT x.position FROM chats x WHERE x.id = ?5 AND x.account_id = ?1), ?5)
 			AND ` + notBlocked("c.other_id") + `
 			AND ` + notOfBlockedDomain("c.other_id") + `
 			AND (?3 OR ` + notMuted("c.other_id") + `)
-		ORDER BY c.position ` + order + `
-		LIMIT ?6`
-}
-
-var chatsDescending, chatsAscending = chatList("DESC"), chatList("ASC")
+		ORDER BY c.position DESC
+		LIMIT ?6`)
 
 // Chats returns a page of an account's chats, latest update first, paged by Position.
 func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) ([]*ChatSummary, error) {
@@ -56,11 +52,7 @@ func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Pa
 	if err != nil {
 		return nil, err
 	}
-	below, above, ascending := p.bounds()
-	query := chatsDescending
-	if ascending {
-		query = chatsAscending
-	}
+	query, below, above, ascending := chatList.query(p)
 	rows, err := list[*ChatSummary](ctx, r, "chats", query, owner, l, withMuted, below, above, p.Limit)
 	return newestFirst(rows, ascending), err
 }

@@ -75,28 +75,18 @@ func countUnreadConversations(where string) string {
 				LIMIT ?4)`
 }
 
-func (k keyset) conversations(ctx context.Context, r reader, owner AccountID, p Page, more ...any) ([]*VisibleConversation, error) {
-	l, err := r.lookups(ctx, owner)
-	if err != nil {
-		return nil, err
-	}
-	query, below, above, ascending := k.query(p)
-	rows, err := list[*VisibleConversation](ctx, r, "conversations", query, append([]any{owner, l, below, above, p.Limit}, more...)...)
-	return newestFirst(rows, ascending), err
-}
-
 // DirectConversations returns the visible conversations of an account, latest post first; if recipients is not nil, only those with exactly
 // these.
 func (r reader) DirectConversations(ctx context.Context, owner AccountID, recipients AccountSet, p Page) ([]*VisibleConversation, error) {
 	if recipients != nil {
-		return conversationsWithRecipients.conversations(ctx, r, owner, p, recipients)
+		return readEntries[*VisibleConversation](ctx, r, conversationsWithRecipients, owner, p, recipients)
 	}
-	return conversationList.conversations(ctx, r, owner, p)
+	return readEntries[*VisibleConversation](ctx, r, conversationList, owner, p)
 }
 
 // UnreadConversations returns those of an account's conversations that it has not read, like DirectConversations.
 func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page) ([]*VisibleConversation, error) {
-	return conversationsUnread.conversations(ctx, r, owner, p)
+	return readEntries[*VisibleConversation](ctx, r, conversationsUnread, owner, p)
 }
 
 // DirectConversation returns a conversation of the owner, and errs.ErrRecordNotFound if there is none.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -157,12 +158,7 @@ func (tx *Tx) dropUnusedActivities(ctx context.Context, list []ActivityID) error
 }
 
 // WakeDelivery makes the delivery queue look for due deliveries.
-func (db *DB) WakeDelivery() {
-	select {
-	case db.deliveryWake <- struct{}{}:
-	default:
-	}
-}
+func (db *DB) WakeDelivery() { wake(db.deliveryWake) }
 
 // DueDeliveries returns the due deliveries of each host in the order in which they are sent, at most limit for each. A delivery is not due
 // before earlier ones about its subject are delivered.
@@ -185,10 +181,7 @@ func (r reader) DueDeliveries(ctx context.Context, domains []string, limit int) 
 	}
 	for _, list := range of {
 		slices.SortFunc(list, func(a, b *Delivery) int {
-			if a.Priority != b.Priority {
-				return a.Priority - b.Priority
-			}
-			return int(a.ID - b.ID)
+			return cmp.Or(a.Priority-b.Priority, cmp.Compare(a.ID, b.ID))
 		})
 	}
 	return of, err

@@ -49,7 +49,7 @@ func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status Status
 		return 0, err
 	}
 	tx.invalidateFlags(account)
-	return id, tx.countFavourite(ctx, status, 1)
+	return id, tx.addToCounter(ctx, "favourites_count", &status, 1)
 }
 
 // RemoveFavourite removes a favourite. It returns 0 if there was none.
@@ -62,7 +62,7 @@ func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status Sta
 		return 0, err
 	}
 	tx.invalidateFlags(account)
-	return found[0], tx.countFavourite(ctx, status, -1)
+	return found[0], tx.addToCounter(ctx, "favourites_count", &status, -1)
 }
 
 // FavouriteByURI returns the favourite of a Like activity, nil if there is none.
@@ -78,11 +78,6 @@ func (r reader) FavouriteOf(ctx context.Context, account AccountID, status Statu
 // Favourite returns the favourite with an id, nil if there is none.
 func (r reader) Favourite(ctx context.Context, id FavouriteID) (*Favourite, error) {
 	return one[Favourite](ctx, r, "favourite", `SELECT * FROM favourites WHERE id = ?`, id)
-}
-
-func (tx *Tx) countFavourite(ctx context.Context, status StatusID, n int) error {
-	tx.invalidateStatus(status)
-	return tx.exec(ctx, "count favourite", `UPDATE statuses SET favourites_count = favourites_count + ? WHERE id = ?`, n, status)
 }
 
 // BoostsOf returns the oldest boosts of a status.

@@ -3,46 +3,22 @@ package store
 import (
 	"context"
 	"slices"
-	"strconv"
 )
 
-// Ids of filters, keywords and statuses of filters are decimal text in the API (client API 4.3).
+// Ids of filters, keywords and statuses of filters are decimal text in the API (client API 4.3). Other text becomes 0.
 type (
 	FilterID        int64
 	FilterKeywordID int64
 	FilterStatusID  int64
 )
 
-func (id FilterID) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
+func (id FilterID) MarshalText() ([]byte, error)        { return decimal(id) }
+func (id FilterKeywordID) MarshalText() ([]byte, error) { return decimal(id) }
+func (id FilterStatusID) MarshalText() ([]byte, error)  { return decimal(id) }
 
-func (id FilterKeywordID) MarshalText() ([]byte, error) {
-	return strconv.AppendInt(nil, int64(id), 10), nil
-}
-
-func (id FilterStatusID) MarshalText() ([]byte, error) {
-	return strconv.AppendInt(nil, int64(id), 10), nil
-}
-
-// UnmarshalText reads decimal text; anything else becomes 0.
-func (id *FilterID) UnmarshalText(b []byte) error { *id = FilterID(parseDecimal(b)); return nil }
-
-func (id *FilterKeywordID) UnmarshalText(b []byte) error {
-	*id = FilterKeywordID(parseDecimal(b))
-	return nil
-}
-
-func (id *FilterStatusID) UnmarshalText(b []byte) error {
-	*id = FilterStatusID(parseDecimal(b))
-	return nil
-}
-
-func parseDecimal(b []byte) int64 {
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return max(n, 0)
-}
+func (id *FilterID) UnmarshalText(b []byte) error        { return readDecimal(id, b) }
+func (id *FilterKeywordID) UnmarshalText(b []byte) error { return readDecimal(id, b) }
+func (id *FilterStatusID) UnmarshalText(b []byte) error  { return readDecimal(id, b) }
 
 // UserFilter is a filter of an account. It matches statuses by keywords, or by id.
 type UserFilter struct {

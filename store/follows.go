@@ -101,11 +101,10 @@ func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 	if f.Languages.V == nil {
 		f.Languages.V = []string{}
 	}
-	err := tx.exec(ctx, "add follow", `
+	if err := tx.exec(ctx, "add follow", `
 		INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs, languages, uri)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.ID, f.FollowerID, f.TargetID, f.Pending, f.FollowerLocal, f.ShowReblogs, f.Languages, f.URI)
-	if err != nil {
+		f.ID, f.FollowerID, f.TargetID, f.Pending, f.FollowerLocal, f.ShowReblogs, f.Languages, f.URI); err != nil {
 		return err
 	}
 	tx.invalidateRelations(f.FollowerID)

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -56,15 +54,11 @@ func (r reader) MediaByIDs(ctx context.Context, ids []MediaID) ([]*Media, error)
 
 // UsedFiles returns those of the files that a row of media has.
 func (r reader) UsedFiles(ctx context.Context, names []string) ([]string, error) {
-	array, err := json.Marshal(names)
-	if err != nil {
-		return nil, fmt.Errorf("used files: %w", err)
-	}
 	return list[string](ctx, r, "used files", `
 		SELECT j.value
 		FROM json_each(?) j
 		WHERE EXISTS (SELECT 1 FROM media m WHERE m.file = j.value AND m.file <> '')
-			OR EXISTS (SELECT 1 FROM media m WHERE m.thumbnail = j.value AND m.thumbnail <> '')`, string(array))
+			OR EXISTS (SELECT 1 FROM media m WHERE m.thumbnail = j.value AND m.thumbnail <> '')`, jsonTexts(names))
 }
 
 // ProfilePictures returns the files in the profiles of local accounts.
@@ -99,11 +93,10 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 
 // DescribeMedia sets the description of an upload.
 func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
-	err := tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
 	if m.StatusID != nil {
 		tx.invalidateStatus(*m.StatusID)
 	}
-	return err
+	return tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
 }
 
 // AttachMedia replaces the attachments of a status, in this order. The old ones stay for the earlier versions of the status.

@@ -96,8 +96,7 @@ const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
 // neverHidden is the condition that the type is none of these. For a list of so many, SQLite would build a table in each query.
 const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
-var notificationList = func(order string) string {
-	return `
+var notificationList = newKeyset(`
 		SELECT n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted
 		FROM notifications n
 		WHERE n.account_id = ?1
@@ -106,11 +105,8 @@ var notificationList = func(order string) string {
 			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
 			AND ` + notificationVisible + `
-		ORDER BY n.id ` + order + `
-		LIMIT ?9`
-}
-
-var notificationsDescending, notificationsAscending = notificationList("DESC"), notificationList("ASC")
+		ORDER BY n.id DESC
+		LIMIT ?9`)
 
 // Notifications returns a page of an account's notifications, newest first.
 func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
@@ -118,11 +114,7 @@ func (r reader) Notifications(ctx context.Context, account AccountID, f Notifica
 	if err != nil {
 		return nil, err
 	}
-	below, above, ascending := p.bounds()
-	query := notificationsDescending
-	if ascending {
-		query = notificationsAscending
-	}
+	query, below, above, ascending := notificationList.query(p)
 	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
 	rows, err := r.q.QueryContext(ctx, query, account, l, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
 	if err != nil {

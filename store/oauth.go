@@ -73,15 +73,12 @@ func (r reader) AppsOf(ctx context.Context, owner AccountID, limit int) ([]*App,
 // AddApp inserts an app. Its ID and CreatedAt are set.
 func (tx *Tx) AddApp(ctx context.Context, a *App) error {
 	a.CreatedAt = At(tx.db.now())
-	id, err := one[AppID](ctx, tx.reader, "add app", `
+	var err error
+	a.ID, err = value[AppID](ctx, tx.reader, "add app", `
 		INSERT INTO oauth_apps (client_id, client_secret, name, website, redirect_uris, scopes, trusted, owner_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		RETURNING id`, a.ClientID, a.ClientSecret, a.Name, a.Website, a.RedirectURIs, a.Scopes, a.Trusted, a.OwnerID, a.CreatedAt)
-	if err != nil {
-		return err
-	}
-	a.ID = *id
-	return nil
+	return err
 }
 
 // ClaimApp makes the first account that signs in with an app its owner.
@@ -135,29 +132,19 @@ func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 
 // trimTokens removes tokens over the bounds, but not the new one.
 func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
-	var deleted []TokenID
-	var err error
+	condition, owner, bound := `app_id = ? AND account_id IS NULL`, any(t.AppID), TokensPerApp
 	if t.AccountID != nil {
-		deleted, err = list[TokenID](ctx, tx.reader, "trim tokens", `
-			DELETE FROM oauth_tokens
-			WHERE id IN (
-				SELECT id
-				FROM oauth_tokens
-				WHERE account_id = ? AND id <> ?
-				ORDER BY last_used_at DESC, id DESC
-				LIMIT -1 OFFSET ?)
-			RETURNING id`, *t.AccountID, t.ID, TokensPerAccount-1)
-	} else {
-		deleted, err = list[TokenID](ctx, tx.reader, "trim tokens", `
-			DELETE FROM oauth_tokens
-			WHERE id IN (
-				SELECT id
-				FROM oauth_tokens
-				WHERE app_id = ? AND account_id IS NULL AND id <> ?
-				ORDER BY last_used_at DESC, id DESC
-				LIMIT -1 OFFSET ?)
-			RETURNING id`, t.AppID, t.ID, TokensPerApp-1)
+		condition, owner, bound = `account_id = ?`, *t.AccountID, TokensPerAccount
 	}
+	deleted, err := list[TokenID](ctx, tx.reader, "trim tokens", `
+		DELETE FROM oauth_tokens
+		WHERE id IN (
+			SELECT id
+			FROM oauth_tokens
+			WHERE `+condition+` AND id <> ?
+			ORDER BY last_used_at DESC, id DESC
+			LIMIT -1 OFFSET ?)
+		RETURNING id`, owner, t.ID, bound-1)
 	if len(deleted) > 0 {
 		tx.Emit(TokensRevoked{Tokens: deleted})
 	}

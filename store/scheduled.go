@@ -42,7 +42,7 @@ func (r reader) ScheduledStatuses(ctx context.Context, owner AccountID, p Page) 
 // CountScheduled counts the scheduled statuses of an account without one, and those that are due in [from, until).
 func (r reader) CountScheduled(ctx context.Context, owner AccountID, from, until Time, but ScheduledID) (due, all int, err error) {
 	type counts struct{ Due, Total int }
-	n, err := one[counts](ctx, r, "count scheduled statuses", `
+	n, err := value[counts](ctx, r, "count scheduled statuses", `
 		SELECT (
 			SELECT count(*)
 			FROM scheduled_statuses INDEXED BY scheduled_statuses_time
@@ -52,10 +52,7 @@ func (r reader) CountScheduled(ctx context.Context, owner AccountID, from, until
 			FROM scheduled_statuses INDEXED BY scheduled_statuses_account
 			WHERE account_id = ?1 AND id <> ?4
 		) AS total`, owner, from, until, but)
-	if err != nil {
-		return 0, 0, err
-	}
-	return n.Due, n.Total, nil
+	return n.Due, n.Total, err
 }
 
 // ScheduledMedia returns the attachments of scheduled statuses, in order of status and position.

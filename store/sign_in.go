@@ -146,8 +146,7 @@ func (tx *Tx) SetPasswordHash(ctx context.Context, account AccountID, hash strin
 
 // PasswordIs returns true if the hash of an account's password is unchanged.
 func (r reader) PasswordIs(ctx context.Context, account AccountID, hash string) (bool, error) {
-	is, err := one[bool](ctx, r, "password", `SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND password_hash = ?)`, account, hash)
-	return err == nil && *is, err
+	return r.exists(ctx, `SELECT 1 FROM users WHERE account_id = ? AND password_hash = ?`, account, hash)
 }
 
 // RehashPassword replaces the hash of a password, unless the password was changed meanwhile.

@@ -79,8 +79,7 @@ func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
 	if !reply.Visibility.Unrestricted() {
 		return nil
 	}
-	tx.invalidateStatus(parent.ID)
-	return tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + 1 WHERE id = ?`, parent.ID)
+	return tx.addToCounter(ctx, "replies_count", &parent.ID, 1)
 }
 
 // LinkQuote makes quote a quote of quoted, which came later, and replaces its content.
@@ -98,8 +97,7 @@ func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content stri
 	if !quote.Visibility.Unrestricted() {
 		return nil
 	}
-	tx.invalidateStatus(quoted.ID)
-	return tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + 1 WHERE id = ?`, quoted.ID)
+	return tx.addToCounter(ctx, "quotes_count", &quoted.ID, 1)
 }
 
 // UnlinkQuote makes a status no longer a quote.
@@ -108,9 +106,8 @@ func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status) error {
 		return err
 	}
 	tx.invalidateStatus(quote.ID)
-	if quote.QuoteOfID == nil || !quote.Visibility.Unrestricted() {
+	if !quote.Visibility.Unrestricted() {
 		return nil
 	}
-	tx.invalidateStatus(*quote.QuoteOfID)
-	return tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count - 1 WHERE id = ?`, *quote.QuoteOfID)
+	return tx.addToCounter(ctx, "quotes_count", quote.QuoteOfID, -1)
 }

@@ -76,15 +76,14 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.Emojis.V == nil {
 		s.Emojis.V = []RemoteEmoji{}
 	}
-	err := tx.exec(ctx, "add status", `
+	if err := tx.exec(ctx, "add status", `
 		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
 			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at, language, content_type, emojis, uri,
 			url, spoiler_text, text, content)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
 		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.EditedAt, s.ExpiresAt, s.Language, s.ContentType,
-		s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content)
-	if err != nil {
+		s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content); err != nil {
 		return err
 	}
 	return tx.countStatus(ctx, s, 1)
@@ -170,27 +169,26 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 			WHERE id = ?3`+returningCounters, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
-	}
-	if s.InReplyToID != nil && s.Visibility.Unrestricted() {
-		if err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
+		if err := tx.addToCounter(ctx, "replies_count", s.InReplyToID, n); err != nil {
 			return err
 		}
-		tx.invalidateStatus(*s.InReplyToID)
-	}
-	if s.QuoteOfID != nil && s.Visibility.Unrestricted() {
-		if err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + ? WHERE id = ?`, n, *s.QuoteOfID); err != nil {
+		if err := tx.addToCounter(ctx, "quotes_count", s.QuoteOfID, n); err != nil {
 			return err
 		}
-		tx.invalidateStatus(*s.QuoteOfID)
 	}
 	if s.ReblogOfID != nil {
 		tx.invalidateFlags(s.AccountID)
-		if err := tx.exec(ctx, "count boost", `UPDATE statuses SET reblogs_count = reblogs_count + ? WHERE id = ?`, n, *s.ReblogOfID); err != nil {
-			return err
-		}
-		tx.invalidateStatus(*s.ReblogOfID)
 	}
-	return nil
+	return tx.addToCounter(ctx, "reblogs_count", s.ReblogOfID, n)
+}
+
+// addToCounter adds n to a counter of a status; nil: of none.
+func (tx *Tx) addToCounter(ctx context.Context, counter string, id *StatusID, n int) error {
+	if id == nil {
+		return nil
+	}
+	tx.invalidateStatus(*id)
+	return tx.exec(ctx, "count status", `UPDATE statuses SET `+counter+` = `+counter+` + ? WHERE id = ?`, n, *id)
 }
 
 // Recipient is an account to which a status is addressed.

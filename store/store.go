@@ -15,7 +15,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
 	"os"
@@ -88,7 +87,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	lock, err := lockDir(o.Dir)
+	lock, err := Lock(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -299,19 +298,10 @@ func (db *DB) Connections() Connections {
 // ErrInUse is returned by Open if another process has the data directory.
 var ErrInUse = errors.New("the data directory is in use by another svc process")
 
-// Lock locks the data directory for this process, as Open does, until the result is closed. It is for work on the files while the database
-// is not open.
-func Lock(dir string) (io.Closer, error) {
-	f, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// lockDir locks the data directory. The lock is a file of its own, because locks on the database file are released as soon as anything in
-// the process closes it.
-func lockDir(dir string) (*os.File, error) {
+// Lock locks the data directory for this process, until the file is closed. Open calls it; others do for work on the files while the
+// database is not open. The lock is a file of its own, because locks on the database file are released as soon as anything in the process
+// closes it.
+func Lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

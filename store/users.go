@@ -64,17 +64,10 @@ type PostingDefaults struct {
 
 // PostingDefaults returns the defaults of a local account, and errs.ErrRecordNotFound if there is none.
 func (r reader) PostingDefaults(ctx context.Context, id AccountID) (PostingDefaults, error) {
-	d, err := one[PostingDefaults](ctx, r, "posting defaults", `
+	return value[PostingDefaults](ctx, r, "posting defaults", `
 		SELECT default_visibility AS visibility, default_sensitive AS sensitive, default_language AS language
 		FROM users
 		WHERE account_id = ?`, id)
-	if d == nil && err == nil {
-		err = notFound
-	}
-	if err != nil {
-		return PostingDefaults{}, err
-	}
-	return *d, nil
 }
 
 // Users returns the users that have one of the ids, in no order; remote accounts have none.
@@ -92,11 +85,7 @@ func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
 
 // AddUser inserts the user of an account. Its EmailKey is set.
 func (tx *Tx) AddUser(ctx context.Context, u *User) error {
-	u.EmailKey = nil
-	if u.Email != "" {
-		key := emailKey(u.Email)
-		u.EmailKey = &key
-	}
+	u.EmailKey = emailKey(u.Email)
 	if u.Fields.V == nil {
 		u.Fields.V = []Field{}
 	}
@@ -117,11 +106,7 @@ func (tx *Tx) AddUser(ctx context.Context, u *User) error {
 
 // SaveUser writes all columns of a user but LastActiveAt.
 func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
-	u.EmailKey = nil
-	if u.Email != "" {
-		key := emailKey(u.Email)
-		u.EmailKey = &key
-	}
+	u.EmailKey = emailKey(u.Email)
 	tx.invalidateAccount(u.AccountID)
 	return tx.exec(ctx, "save user", `
 		UPDATE users
@@ -217,7 +202,14 @@ func (r reader) VisibleStaff(ctx context.Context) ([]*Account, error) {
 		LIMIT 100`)
 }
 
-func emailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+// emailKey returns the text by which addresses are compared, nil without an address.
+func emailKey(email string) *string {
+	if email == "" {
+		return nil
+	}
+	key := strings.ToLower(strings.TrimSpace(email))
+	return &key
+}
 
 // RemoveUser deletes the user of an account, with tokens, codes and one-time tokens.
 func (tx *Tx) RemoveUser(ctx context.Context, id AccountID) error {

@@ -280,9 +280,12 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 		attempts, attempts >= maxJobAttempts, truncate(failure.Error(), 1000), At(tx.db.now().Add(backoff)), j.ID, j.RunAt)
 }
 
-func (db *DB) wakeWorker() {
+func (db *DB) wakeWorker() { wake(db.workerWake) }
+
+// wake adds an element to a channel of length one, unless there is one.
+func wake(c chan<- struct{}) {
 	select {
-	case db.workerWake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
