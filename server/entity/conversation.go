@@ -127,9 +127,5 @@ func (b *Builder) addDirectConversations(ctx context.Context, viewer *store.Acco
 }
 
 func (s *Status) appendDirectConversation(dst []byte) []byte {
-	s = s.original()
-	if s.directConversation == 0 {
-		return append(dst, "null"...)
-	}
-	return strconv.AppendInt(dst, int64(s.directConversation), 10)
+	return strconv.AppendInt(dst, int64(s.original().directConversation), 10)
 }

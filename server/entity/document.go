@@ -5,69 +5,85 @@ import (
 	"fmt"
 )
 
-// slot is a member of an entity that is not cached with the others, because it depends on the viewer or changes often. It encodes as
-// {}; the entity's AppendJSON writes the value instead.
+// slot is a member of an entity that is not cached with the others, because it depends on the viewer or changes often. It encodes as {};
+// newDocument replaces that by the usual value, and AppendJSON by the value of the entity.
 type slot struct{}
 
-// slotOf is a slot of the entity E: the name of the member, and the function that appends its value.
+// slotOf is a slot of the entity E.
 type slotOf[E any] struct {
-	name   string
-	append func(e E, dst []byte) []byte
+	name    string
+	usual   string                       // JSON of the value that most entities have; "": the member is left out
+	differs func(e E) bool               // false if e has the usual value; nil: never
+	append  func(e E, dst []byte) []byte // appends the value
 }
 
-// document is the cached JSON of an entity, cut into pieces at its slots.
+// flagSlot is a slot that is usually false.
+func flagSlot[E any](name string, value func(e E) bool) slotOf[E] {
+	return slotOf[E]{name, "false", value, func(_ E, dst []byte) []byte { return append(dst, "true"...) }}
+}
+
+// document is the cached JSON of an entity, with the usual values in its slots.
 type document struct {
 	json []byte
-	cuts []int32 // ends of the pieces before the slots
+	cuts []cut // of the slots
 }
 
-// newDocument cuts the JSON of an entity at its slots, which stand in the order of the list. No text can contain a slot, because quotes
+// cut is where the value of a slot stands. It is empty at the end of the member before if the slot is usually left out.
+type cut struct{ from, to int32 }
+
+// newDocument finds the slots, which stand in the order of the list, in the JSON of an entity. No text can contain a slot, because quotes
 // are escaped there. The search runs backwards, because an account that has moved contains the other account before its own last slot.
 func newDocument[E any](json []byte, slots []slotOf[E]) (document, error) {
-	d := document{json: json, cuts: make([]int32, len(slots))}
-	end := len(json)
+	pieces := make([][]byte, 2*len(slots)+1)
+	rest := json
 	for i := len(slots) - 1; i >= 0; i-- {
 		key := `"` + slots[i].name + `":`
-		end = bytes.LastIndex(json[:end], []byte(key+"{}"))
-		if end < 0 {
-			return d, fmt.Errorf("render: no slot %s", slots[i].name)
+		at := bytes.LastIndex(rest, []byte(key+"{}"))
+		if at < 0 {
+			return document{}, fmt.Errorf("render: no slot %s", slots[i].name)
 		}
-		d.cuts[i] = int32(end + len(key))
+		pieces[2*i+2] = rest[at+len(key)+len("{}"):]
+		pieces[2*i+1] = []byte(slots[i].usual)
+		if slots[i].usual == "" {
+			rest = rest[:at-len(",")]
+		} else {
+			rest = rest[:at+len(key)]
+		}
+	}
+	pieces[0] = rest
+	d := document{json: bytes.Join(pieces, nil), cuts: make([]cut, len(slots))}
+	at := 0
+	for i := range slots {
+		at += len(pieces[2*i])
+		d.cuts[i].from = int32(at)
+		at += len(pieces[2*i+1])
+		d.cuts[i].to = int32(at)
 	}
 	return d, nil
 }
 
-// piece returns what comes before the i-th slot, or after the last one.
-func (d *document) piece(i int) []byte {
-	from, to := 0, len(d.json)
-	if i > 0 {
-		from = int(d.cuts[i-1]) + len("{}")
-	}
-	if i < len(d.cuts) {
-		to = int(d.cuts[i])
-	}
-	return d.json[from:to]
-}
+// head returns what comes before the first slot.
+func (d *document) head() []byte { return d.json[:d.cuts[0].from] }
 
 // size returns the memory that a document takes, in bytes.
-func (d *document) size() int { return len(d.json) + 4*len(d.cuts) }
+func (d *document) size() int { return len(d.json) + 8*len(d.cuts) }
 
-// appendDocument appends an entity: the first piece of head, the other pieces of rest, and between them the slots. A member whose slot
-// appends nothing is left out.
-func appendDocument[E any](dst []byte, head, rest *document, slots []slotOf[E], e E) []byte {
-	json, from := rest.json, 0
+// appendDocument appends an entity: head in place of what the document has before its first slot, and the values of the slots where e
+// differs from the usual.
+func appendDocument[E any](dst, head []byte, d *document, slots []slotOf[E], e E) []byte {
+	dst = append(dst, head...)
+	from := d.cuts[0].from
 	for i := range slots {
-		to := int(rest.cuts[i])
-		if i > 0 {
-			dst = append(dst, json[from:to]...)
-		} else {
-			dst = append(dst, head.piece(0)...)
+		s := &slots[i]
+		if s.differs != nil && !s.differs(e) {
+			continue
 		}
-		before := len(dst)
-		if dst = slots[i].append(e, dst); len(dst) == before {
-			dst = dst[:before-len(slots[i].name)-len(`,"":`)]
+		dst = append(dst, d.json[from:d.cuts[i].from]...)
+		if s.usual == "" {
+			dst = append(append(append(dst, `,"`...), s.name...), `":`...)
 		}
-		from = to + len("{}")
+		dst = s.append(e, dst)
+		from = d.cuts[i].to
 	}
-	return append(dst, json[from:]...)
+	return append(dst, d.json[from:]...)
 }

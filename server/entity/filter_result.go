@@ -47,11 +47,7 @@ func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, origin
 }
 
 func (s *Status) appendFiltered(dst []byte) []byte {
-	s = s.original()
-	if s.filtered == nil {
-		return append(dst, "[]"...)
-	}
-	return append(dst, s.filtered.results...)
+	return append(dst, s.original().filtered.results...)
 }
 
 // HiddenIn returns true if a filter of the viewer hides the status from home or notifications, in lists as in streams. The viewer's

@@ -34,23 +34,17 @@ type pollOption struct {
 // pollSlots append the members that are not in the document. Expired is one of them, because no event invalidates the document when the
 // poll ends. The author counts as a voter (extension API 14).
 var pollSlots = []slotOf[*Status]{
-	{"expired", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.pollEnded()) }},
-	{"options", func(s *Status, dst []byte) []byte {
+	flagSlot("expired", (*Status).pollEnded),
+	{"options", "[]", nil, func(s *Status, dst []byte) []byte {
 		if s.pollEnded() {
 			return append(dst, s.poll.options...)
 		}
 		return append(dst, s.poll.openOptions...)
 	}},
-	{"voted", func(s *Status, dst []byte) []byte {
-		if !s.hasViewer {
-			return dst
-		}
+	{"voted", "", func(s *Status) bool { return s.hasViewer }, func(s *Status, dst []byte) []byte {
 		return strconv.AppendBool(dst, s.byViewer || len(s.ownVotes) > 0)
 	}},
-	{"own_votes", func(s *Status, dst []byte) []byte {
-		if !s.hasViewer {
-			return dst
-		}
+	{"own_votes", "", func(s *Status) bool { return s.hasViewer }, func(s *Status, dst []byte) []byte {
 		return appendValue(dst, orEmpty(s.ownVotes))
 	}},
 }
@@ -164,10 +158,7 @@ func (s *Status) pollEnded() bool {
 // appendPoll appends the poll of the status for its viewer.
 func (s *Status) appendPoll(dst []byte) []byte {
 	s = s.original()
-	if s.poll == nil {
-		return append(dst, "null"...)
-	}
-	return appendDocument(dst, &s.poll.document, &s.poll.document, pollSlots, s)
+	return appendDocument(dst, s.poll.head(), &s.poll.document, pollSlots, s)
 }
 
 // Poll is a poll for one viewer.

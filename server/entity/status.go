@@ -2,7 +2,6 @@ package entity
 
 import (
 	"context"
-	"strconv"
 
 	"svc/internal/cache"
 	"svc/internal/text"
@@ -72,32 +71,29 @@ var statusSlots []slotOf[*Status]
 
 func init() {
 	statusSlots = []slotOf[*Status]{ // not in the declaration, because statuses contain statuses
-		{"account", func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
-		{"content", (*Status).appendContent},
-		{"poll", (*Status).appendPoll},
-		{"reblog", (*Status).appendReblog},
-		{"text", (*Status).appendText},
-		{"favourited", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.Favourited) }},
-		{"reblogged", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.Reblogged) }},
-		{"bookmarked", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.Bookmarked) }},
-		{"muted", func(s *Status, dst []byte) []byte {
-			f := s.original().flags
-			return strconv.AppendBool(dst, f.ThreadMuted || f.AuthorMuted)
-		}},
-		{"pinned", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.hasViewer && s.pinned) }},
-		{"filtered", (*Status).appendFiltered},
-		{"local", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
-		{"thread_muted", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.ThreadMuted) }},
-		{"parent_visible", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().parentVisible) }},
-		{"direct_conversation_id", (*Status).appendDirectConversation},
-		{"emoji_reactions", (*Status).appendReactions},
-		{"bookmark_folder", (*Status).appendFolder},
-		{"quote", (*Status).appendQuote},
-		{"quote_id", (*Status).appendQuoteID},
-		{"quote_url", (*Status).appendQuoteURL},
-		{"quote_visible", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().quote != nil) }},
-		{"expires_at", (*Status).appendExpiresAt},
-		{"list_id", (*Status).appendListID},
+		{"account", "{}", nil, func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
+		{"content", `""`, nil, (*Status).appendContent},
+		{"poll", "null", func(s *Status) bool { return s.original().poll != nil }, (*Status).appendPoll},
+		{"reblog", "null", func(s *Status) bool { return s.reblog != nil }, func(s *Status, dst []byte) []byte { return s.reblog.AppendJSON(dst) }},
+		{"text", "", func(s *Status) bool { return s.text != nil }, func(s *Status, dst []byte) []byte { return appendValue(dst, *s.text) }},
+		flagSlot("favourited", func(s *Status) bool { return s.original().flags.Favourited }),
+		flagSlot("reblogged", func(s *Status) bool { return s.original().flags.Reblogged }),
+		flagSlot("bookmarked", func(s *Status) bool { return s.original().flags.Bookmarked }),
+		flagSlot("muted", func(s *Status) bool { return s.original().flags.ThreadMuted || s.original().flags.AuthorMuted }),
+		flagSlot("pinned", func(s *Status) bool { return s.hasViewer && s.pinned }),
+		{"filtered", "[]", func(s *Status) bool { return s.original().filtered != nil }, (*Status).appendFiltered},
+		flagSlot("local", func(s *Status) bool { return s.local }),
+		flagSlot("thread_muted", func(s *Status) bool { return s.original().flags.ThreadMuted }),
+		flagSlot("parent_visible", func(s *Status) bool { return s.original().parentVisible }),
+		{"direct_conversation_id", "null", func(s *Status) bool { return s.original().directConversation != 0 }, (*Status).appendDirectConversation},
+		{"emoji_reactions", "[]", func(s *Status) bool { return len(s.original().reactions) > 0 }, (*Status).appendReactions},
+		{"bookmark_folder", "null", func(s *Status) bool { return s.original().flags.Folder != 0 }, (*Status).appendFolder},
+		{"quote", "null", (*Status).quotes, func(s *Status, dst []byte) []byte { return s.original().quote.AppendJSON(dst) }},
+		{"quote_id", "null", (*Status).quotes, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().quote.id.String()) }},
+		{"quote_url", "null", (*Status).quotes, func(s *Status, dst []byte) []byte { return append(dst, s.original().quote.quoteURL...) }},
+		flagSlot("quote_visible", (*Status).quotes),
+		{"expires_at", "null", (*Status).showsExpiry, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().expiresAt.String()) }},
+		{"list_id", "", (*Status).showsList, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().listID.String()) }},
 	}
 }
 
@@ -129,7 +125,7 @@ type Status struct {
 	reactionsOfViewer  *viewerReactions           // nil: none, or none that depend on the viewer
 }
 
-// cachedStatus is what of a status is the same for every viewer. The document of a boost ends at the first slot.
+// cachedStatus is what of a status is the same for every viewer. The document of a boost is its head.
 type cachedStatus struct {
 	document
 	id             store.StatusID
@@ -181,7 +177,11 @@ func (s *Status) original() *Status {
 
 // AppendJSON renders the status.
 func (s *Status) AppendJSON(dst []byte) []byte {
-	return appendDocument(dst, &s.document, &s.original().document, statusSlots, s)
+	head := s.json
+	if s.reblog == nil {
+		head = s.head()
+	}
+	return appendDocument(dst, head, &s.original().document, statusSlots, s)
 }
 
 // MarshalJSON is AppendJSON for statuses inside of other entities.
@@ -201,65 +201,24 @@ func (s *Status) appendContent(dst []byte) []byte {
 	return append(dst, s.content...)
 }
 
-func (s *Status) appendReblog(dst []byte) []byte {
-	if s.reblog == nil {
-		return append(dst, "null"...)
-	}
-	return s.reblog.AppendJSON(dst)
-}
-
-func (s *Status) appendText(dst []byte) []byte {
-	if s.text == nil {
-		return dst
-	}
-	return appendValue(dst, *s.text)
-}
-
 // appendFolder appends the folder of the viewer's bookmark of the status.
 func (s *Status) appendFolder(dst []byte) []byte {
+	return appendQuoted(dst, s.original().flags.Folder.String())
+}
+
+// quotes returns true if there is a quoted status that the viewer may see. A quote inside of a quote is not shown.
+func (s *Status) quotes() bool { return s.original().quote != nil }
+
+// showsExpiry returns true if the viewer sees when the status expires. Pinned statuses do not expire.
+func (s *Status) showsExpiry() bool {
 	s = s.original()
-	if s.flags.Folder == 0 {
-		return append(dst, "null"...)
-	}
-	return appendQuoted(dst, s.flags.Folder.String())
+	return s.byViewer && s.expiresAt != nil && !s.pinned
 }
 
-// appendQuote appends the quoted status. A quote inside of a quote is not shown.
-func (s *Status) appendQuote(dst []byte) []byte {
-	if q := s.original().quote; q != nil {
-		return q.AppendJSON(dst)
-	}
-	return append(dst, "null"...)
-}
-
-func (s *Status) appendQuoteID(dst []byte) []byte {
-	if q := s.original().quote; q != nil {
-		return appendQuoted(dst, q.id.String())
-	}
-	return append(dst, "null"...)
-}
-
-func (s *Status) appendQuoteURL(dst []byte) []byte {
-	if q := s.original().quote; q != nil {
-		return append(dst, q.quoteURL...)
-	}
-	return append(dst, "null"...)
-}
-
-func (s *Status) appendExpiresAt(dst []byte) []byte {
+// showsList returns true if the viewer sees the list that the status was posted to.
+func (s *Status) showsList() bool {
 	s = s.original()
-	if !s.byViewer || s.expiresAt == nil || s.pinned { // pinned statuses do not expire
-		return append(dst, "null"...)
-	}
-	return appendQuoted(dst, s.expiresAt.String())
-}
-
-func (s *Status) appendListID(dst []byte) []byte {
-	s = s.original()
-	if !s.byViewer || s.listID == nil {
-		return dst
-	}
-	return appendQuoted(dst, s.listID.String())
+	return s.byViewer && s.listID != nil
 }
 
 // Status returns a status for the viewer (nil: anonymous).

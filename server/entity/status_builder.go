@@ -235,7 +235,7 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 		return nil, err
 	}
 	if row.ReblogOfID != nil {
-		s.document = document{json: bytes.Clone(s.piece(0)), cuts: nil}
+		s.document = document{json: bytes.Clone(s.head())}
 		return s, nil
 	}
 	s.pinned = extension.PinnedAt != nil
