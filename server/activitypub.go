@@ -41,8 +41,8 @@ func (h *activityPub) routes() rest.Routes {
 		"GET /quote_authorizations/:id":             {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
 		"GET /internal/fetch":                       {documentAccess, h.documentOrPage(h.selfDocument, nil)},
 		"GET /relay":                                {documentAccess, h.documentOrPage(h.selfDocument, nil)},
-		"GET /relay/followers":                      {documentAccess, h.documentOrPage(h.relayFollowers, nil)},
-		"GET /relay/following":                      {documentAccess, h.documentOrPage(h.relayFollowing, nil)},
+		"GET /relay/followers":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
+		"GET /relay/following":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowing), nil)},
 	}
 }
 
@@ -148,8 +148,11 @@ func pageQuery(r *rest.Request) federation.PageQuery {
 	return p
 }
 
+// collectionServer is a method of the document server for collections of an account.
+type collectionServer func(*federation.DocumentServer, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)
+
 // accountCollection returns a handler for a collection of an account.
-func (h *activityPub) accountCollection(serve func(*federation.DocumentServer, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) rest.Handler {
+func (h *activityPub) accountCollection(serve collectionServer) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 			return serve(h.federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r))
@@ -195,22 +198,15 @@ func (h *activityPub) selfDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeServerActor(r.Context(), r.Route()))
 }
 
-// relayFollowers returns the followers of the relay actor.
-func (h *activityPub) relayFollowers(r *rest.Request) (any, error) {
-	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowers)
-}
-
-// relayFollowing returns the relays that the relay actor follows.
-func (h *activityPub) relayFollowing(r *rest.Request) (any, error) {
-	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowing)
-}
-
-func (h *activityPub) relayCollection(r *rest.Request, serve func(context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) (any, error) {
-	a, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay")
-	if err != nil {
-		return nil, err
+// relayCollection returns a handler for a collection of the relay actor.
+func (h *activityPub) relayCollection(serve collectionServer) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		a, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay")
+		if err != nil {
+			return nil, err
+		}
+		return answerDocument(serve(h.federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r)))
 	}
-	return answerDocument(serve(r.Context(), r.Request, a, pageQuery(r)))
 }
 
 // redirectToProfile redirects a browser to the page of an account.

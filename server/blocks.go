@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"time"
 
 	"svc/server/rest"
@@ -24,8 +25,8 @@ func (h *blocks) routes() rest.Routes {
 		"GET /api/v1/blocks":                {rest.User("read:blocks"), h.blocks},
 		"GET /api/v1/mutes":                 {rest.User("read:mutes"), h.mutes},
 		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), h.domainBlocks},
-		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), h.blockDomain},
-		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), h.unblockDomain},
+		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), domainAction(h.social.BlockDomain)},
+		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), domainAction(h.social.UnblockDomain)},
 	}
 }
 
@@ -88,28 +89,15 @@ func (h *blocks) domainBlocks(r *rest.Request) (any, error) {
 	return h.db.DomainBlocks(r.Context(), r.Viewer.ID)
 }
 
-// blockDomain blocks a domain.
-func (h *blocks) blockDomain(r *rest.Request) (any, error) {
-	domain, err := domainParam(r)
-	if err != nil {
-		return nil, err
+// domainAction returns a handler that blocks or unblocks a domain.
+func domainAction(run func(context.Context, *store.Account, string) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		var p struct {
+			Domain string `param:"domain"`
+		}
+		if err := r.Bind(&p); err != nil {
+			return nil, err
+		}
+		return nil, run(r.Context(), r.Viewer, p.Domain)
 	}
-	return nil, h.social.BlockDomain(r.Context(), r.Viewer, domain)
-}
-
-// unblockDomain removes a domain block.
-func (h *blocks) unblockDomain(r *rest.Request) (any, error) {
-	domain, err := domainParam(r)
-	if err != nil {
-		return nil, err
-	}
-	return nil, h.social.UnblockDomain(r.Context(), r.Viewer, domain)
-}
-
-func domainParam(r *rest.Request) (string, error) {
-	var p struct {
-		Domain string `param:"domain"`
-	}
-	err := r.Bind(&p)
-	return p.Domain, err
 }

@@ -23,16 +23,16 @@ func (h *filters) routes() rest.Routes {
 		"POST /api/v2/filters":                {rest.User("write:filters"), h.createFilter},
 		"GET /api/v2/filters/:id":             {rest.User("read:filters"), h.showFilter},
 		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), h.updateFilter},
-		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), h.deleteFilter},
+		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), operation(h.social.DeleteFilter)},
 		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), h.listFilterKeywords},
 		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters"), h.addFilterKeyword},
 		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), h.showFilterKeyword},
 		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), h.updateFilterKeyword},
-		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), h.deleteFilterKeyword},
+		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterKeyword)},
 		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), h.listFilterStatuses},
 		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters"), h.addFilterStatus},
 		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), h.showFilterStatus},
-		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), h.removeFilterStatus},
+		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), operation(h.social.RemoveFilterStatus)},
 	}
 }
 
@@ -151,11 +151,6 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	return answer(f, err, entity.NewFilter)
 }
 
-// deleteFilter deletes a filter.
-func (h *filters) deleteFilter(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteFilter(r.Context(), r.Viewer, filterParam(r))
-}
-
 // listFilterKeywords returns the keywords of a filter.
 func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
@@ -216,11 +211,6 @@ func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	return answer(k, err, entity.NewFilterKeyword)
 }
 
-// deleteFilterKeyword deletes a keyword.
-func (h *filters) deleteFilterKeyword(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteFilterKeyword(r.Context(), r.Viewer, keywordParam(r))
-}
-
 // listFilterStatuses returns the statuses that a filter matches by id.
 func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
@@ -263,9 +253,4 @@ func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 		}
 	}
 	return nil, errs.ErrRecordNotFound
-}
-
-// removeFilterStatus removes a status from a filter.
-func (h *filters) removeFilterStatus(r *rest.Request) (any, error) {
-	return nil, h.social.RemoveFilterStatus(r.Context(), r.Viewer, filterStatusParam(r))
 }

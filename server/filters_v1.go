@@ -15,7 +15,7 @@ func (h *filters) v1Routes() rest.Routes {
 		"POST /api/v1/filters":       {rest.User("write:filters"), h.createFilterV1},
 		"GET /api/v1/filters/:id":    {rest.User("read:filters"), h.showFilterV1},
 		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.replaceFilterV1},
-		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), h.deleteFilterV1},
+		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterV1)},
 	}
 }
 
@@ -78,9 +78,4 @@ func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return entity.NewFilterV1(f, k), nil
-}
-
-// deleteFilterV1 deletes a keyword, and its filter if that was its last one.
-func (h *filters) deleteFilterV1(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteFilterV1(r.Context(), r.Viewer, keywordParam(r))
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
@@ -78,14 +77,7 @@ func (h *follows) followByHandle(r *rest.Request) (any, error) {
 	if _, err := h.social.Follow(r.Context(), r.Viewer, a.ID, o); err != nil {
 		return nil, err
 	}
-	list, err := h.entities.AccountsWithRelationships(r.Context(), r.Viewer, []store.AccountID{a.ID})
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errs.ErrRecordNotFound
-	}
-	return list[0], nil
+	return only(h.entities.AccountsWithRelationships(r.Context(), r.Viewer, []store.AccountID{a.ID}))
 }
 
 // followRequests lists the accounts that request to follow the viewer, with the ids of the requests as cursors.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
@@ -20,10 +22,10 @@ func (h *lists) routes() rest.Routes {
 		"POST /api/v1/lists":                {rest.User("write:lists"), h.createList},
 		"GET /api/v1/lists/:id":             {rest.User("read:lists"), h.showList},
 		"PUT /api/v1/lists/:id":             {rest.User("write:lists"), h.updateList},
-		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), h.deleteList},
+		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), operation(h.social.DeleteList)},
 		"GET /api/v1/lists/:id/accounts":    {rest.User("read:lists"), h.listMembers},
-		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), h.addToList},
-		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), h.removeFromList},
+		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), h.changeMembers(h.social.AddToList)},
+		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), h.changeMembers(h.social.RemoveFromList)},
 	}
 }
 
@@ -89,11 +91,6 @@ func (h *lists) updateList(r *rest.Request) (any, error) {
 	return answer(l, err, entity.NewUserList)
 }
 
-// deleteList deletes a list.
-func (h *lists) deleteList(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteList(r.Context(), r.Viewer, listParam(r))
-}
-
 // maxUnpagedMembers is above the number of members that a list can have, because web front ends do not page them.
 const maxUnpagedMembers = 1000
 
@@ -108,28 +105,15 @@ func (h *lists) listMembers(r *rest.Request) (any, error) {
 	return h.render.accountPage(r, page, ids, err)
 }
 
-// addToList adds accounts to a list.
-func (h *lists) addToList(r *rest.Request) (any, error) {
-	ids, err := accountIDs(r)
-	if err != nil {
-		return nil, err
+// changeMembers returns a handler that adds accounts to a list or removes them.
+func (h *lists) changeMembers(change func(context.Context, *store.Account, store.ListID, []store.AccountID) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		var p struct {
+			IDs []store.AccountID `param:"account_ids"`
+		}
+		if err := r.Bind(&p); err != nil {
+			return nil, err
+		}
+		return nil, change(r.Context(), r.Viewer, listParam(r), p.IDs)
 	}
-	return nil, h.social.AddToList(r.Context(), r.Viewer, listParam(r), ids)
-}
-
-// removeFromList removes accounts from a list.
-func (h *lists) removeFromList(r *rest.Request) (any, error) {
-	ids, err := accountIDs(r)
-	if err != nil {
-		return nil, err
-	}
-	return nil, h.social.RemoveFromList(r.Context(), r.Viewer, listParam(r), ids)
-}
-
-func accountIDs(r *rest.Request) ([]store.AccountID, error) {
-	var p struct {
-		IDs []store.AccountID `param:"account_ids"`
-	}
-	err := r.Bind(&p)
-	return p.IDs, err
 }

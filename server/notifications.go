@@ -116,14 +116,7 @@ func notificationParam(text string) store.NotificationID {
 }
 
 func (h *notifications) renderNotification(r *rest.Request, row *store.Notification) (*entity.Notification, error) {
-	list, err := h.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row})
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errs.ErrRecordNotFound
-	}
-	return list[0], nil
+	return only(h.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row}))
 }
 
 // clearNotifications deletes all of the viewer's notifications.

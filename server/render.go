@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding"
 	"strconv"
 
 	"svc/internal/errs"
@@ -18,14 +19,7 @@ type renderer struct {
 
 // account renders one account for the viewer.
 func (h *renderer) account(r *rest.Request, id store.AccountID) (any, error) {
-	accounts, err := h.accounts(r, []store.AccountID{id})
-	if err != nil {
-		return nil, err
-	}
-	if len(accounts) == 0 {
-		return nil, errs.ErrRecordNotFound
-	}
-	return accounts[0], nil
+	return only(h.accounts(r, []store.AccountID{id}))
 }
 
 // accounts renders accounts, with relationships if the request asks for them.
@@ -47,14 +41,7 @@ func (h *renderer) accountPage(r *rest.Request, page rest.Page, ids []store.Acco
 
 // relationship returns the relationship of the viewer with one account.
 func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Relationship, error) {
-	list, err := h.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id})
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errs.ErrRecordNotFound
-	}
-	return list[0], nil
+	return only(h.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id}))
 }
 
 // answer renders the result of an operation, unless it failed.
@@ -71,6 +58,27 @@ func answerList[R, E any](rows []R, err error, render func(R) E) (any, error) {
 		return nil, err
 	}
 	return entity.Map(rows, render), nil
+}
+
+// only returns the one element of a list that was rendered.
+func only[E any](list []E, err error) (element E, _ error) {
+	if err == nil && len(list) == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	if err != nil {
+		return element, err
+	}
+	return list[0], nil
+}
+
+// operation returns a handler that runs an operation on the row of the path, and answers with {}.
+func operation[ID any, P interface {
+	*ID
+	encoding.TextUnmarshaler
+}](run func(context.Context, *store.Account, ID) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		return nil, run(r.Context(), r.Viewer, store.ParseID[ID, P](r.Param("id")))
+	}
 }
 
 // statusAction returns a handler that runs an operation on the status of the path, and answers with the status.

@@ -188,10 +188,7 @@ func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := make([]store.StatusID, 0, len(rows))
-	for _, st := range rows {
-		seen = append(seen, st.ID)
-	}
+	seen := entity.Map(rows, func(st *store.Status) store.StatusID { return st.ID })
 	slices.Sort(seen)
 	seen = slices.Compact(seen)
 	slices.Reverse(seen)

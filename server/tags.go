@@ -70,9 +70,5 @@ func (h *tags) renderTag(r *rest.Request, name string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tags entity.List[entity.Tag]
-	if tags, err = h.entities.Tags(r.Context(), r.Viewer, []string{name}); err != nil {
-		return nil, err
-	}
-	return tags[0], nil
+	return only(h.entities.Tags(r.Context(), r.Viewer, []string{name}))
 }
