@@ -13,19 +13,19 @@ import (
 // hardSearches are searches in which most of what the index holds is of no use, over the posts of seed: words that every post has but
 // none together, words of posts that one may not see, phrases that do not occur, exclusions of everything.
 var hardSearches = map[string]store.StatusSearch{
-	"everything":      {Text: "words", Viewer: 3},
-	"rare":            {Text: "words word17", Viewer: 3},
-	"never":           {Text: "never", Viewer: 3},
-	"never_together":  {Text: "even odd", Viewer: 3},
-	"no_phrase":       {Text: `"words many"`, Viewer: 3},
-	"not_permitted":   {Text: "secret", Viewer: 3},
-	"all_excluded":    {Text: "-words", Viewer: 3},
-	"an anonymous client":       {Text: "words", LocalOnly: true},
-	"one_author":      {Text: "words from:a7", Viewer: 3},
-	"no_words":        {Text: "is:sensitive", Viewer: 3},
-	"upwards":         {Text: "secret", Viewer: 3, Page: store.Page{MinID: 1}},
-	"many_words":      {Text: "many words many words many words many words even even even even", Viewer: 3},
-	"many_characters": {Text: "東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京", Viewer: 3},
+	"everything":          {Text: "words", Viewer: 3},
+	"rare":                {Text: "words word17", Viewer: 3},
+	"never":               {Text: "never", Viewer: 3},
+	"never_together":      {Text: "even odd", Viewer: 3},
+	"no_phrase":           {Text: `"words many"`, Viewer: 3},
+	"not_permitted":       {Text: "secret", Viewer: 3},
+	"all_excluded":        {Text: "-words", Viewer: 3},
+	"an anonymous client": {Text: "words", LocalOnly: true},
+	"one_author":          {Text: "words from:a7", Viewer: 3},
+	"no_words":            {Text: "is:sensitive", Viewer: 3},
+	"upwards":             {Text: "secret", Viewer: 3, Page: store.Page{MinID: 1}},
+	"many_words":          {Text: "many words many words many words many words even even even even", Viewer: 3},
+	"many_characters":     {Text: "東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京", Viewer: 3},
 }
 
 // TestHardSearches checks that a search has an end, whatever is looked for.
