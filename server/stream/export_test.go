@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// What tests observe and change.
+// What the tests in package stream_test observe and change.
 
 // Count returns the number of clients, and of topics that have subscribers.
 func (h *Hub) Count() (clients, topics int) {
