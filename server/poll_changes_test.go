@@ -33,7 +33,7 @@ func TestPollEnd(t *testing.T) {
 	for _, m := range []*apptest.User{bob, carol, dave} {
 		m.Vote(st, 0, 1).Want(200)
 	}
-	apptest.WantFields(t, "before", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": false})
+	apptest.WantFields(t, "before", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"poll.expired": false})
 	srv.RunJobs()
 	if got := alice.Notifications(); len(got) != 0 {
 		t.Errorf("alice has the notifications %v before the end", got)
@@ -46,7 +46,7 @@ func TestPollEnd(t *testing.T) {
 		t.Errorf("alice has the notifications %v before the end", got)
 	}
 	srv.Exec(`UPDATE polls SET expires_at = 1000`)
-	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": true})
+	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"poll.expired": true})
 	closing := func() {
 		t.Helper()
 		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
@@ -66,7 +66,7 @@ func TestPollEnd(t *testing.T) {
 		}
 	}
 	n := bob.Get("/api/v1/notifications", "types[]", "poll").Want(200).List()[0]
-	apptest.WantFields(t, "the notification", n, apptest.JSON{"status.id": st.ID(), "status.poll.expired": true, "status.poll.own_votes": []any{0.0, 1.0}, "account.id": alice.ID})
+	apptest.WantFields(t, "the notification", n, apptest.Doc{"status.id": st.ID(), "status.poll.expired": true, "status.poll.own_votes": []any{0.0, 1.0}, "account.id": alice.ID})
 	if !slices.Equal(edited, []store.StatusID{apptest.StatusID(st.ID())}) {
 		t.Errorf("edited statuses are %v", edited)
 	}
@@ -107,27 +107,27 @@ func TestTimesAfterRestart(t *testing.T) {
 func TestPollEdits(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	poll := func(in any, multiple bool, options ...string) apptest.JSON {
-		return apptest.JSON{"options": options, "multiple": multiple, "expires_in": in}
+	poll := func(in any, multiple bool, options ...string) apptest.Doc {
+		return apptest.Doc{"options": options, "multiple": multiple, "expires_in": in}
 	}
 	for _, tt := range []struct {
 		name     string
-		edit     apptest.JSON
+		edit     apptest.Doc
 		options  string // "": there is no poll
 		votes    float64
 		versions int
 	}{
-		{"no change", apptest.JSON{"status": "x", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 1},
-		{"another end", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "b")}, "a 0, b 1", 1, 1},
-		{"white space and an empty field", apptest.JSON{"status": "x", "poll": poll(nil, false, " a", "b", "")}, "a 0, b 1", 1, 1},
-		{"hidden totals", apptest.JSON{"status": "x", "poll": apptest.JSON{"options": []string{"a", "b"}, "hide_totals": true}}, "a ?, b ?", 1, 1},
-		{"the text", apptest.JSON{"status": "y", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 2},
-		{"an option", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "c")}, "a 0, c 0", 0, 2},
-		{"the order", apptest.JSON{"status": "x", "poll": poll(600, false, "b", "a")}, "b 0, a 0", 0, 2},
-		{"one more", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "b", "c")}, "a 0, b 0, c 0", 0, 2},
-		{"multiple", apptest.JSON{"status": "x", "poll": poll(600, true, "a", "b")}, "a 0, b 0", 0, 2},
-		{"no poll", apptest.JSON{"status": "x"}, "", 0, 2},
-		{"null", apptest.JSON{"status": "x", "poll": nil}, "", 0, 2},
+		{"no change", apptest.Doc{"status": "x", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 1},
+		{"another end", apptest.Doc{"status": "x", "poll": poll(600, false, "a", "b")}, "a 0, b 1", 1, 1},
+		{"white space and an empty field", apptest.Doc{"status": "x", "poll": poll(nil, false, " a", "b", "")}, "a 0, b 1", 1, 1},
+		{"hidden totals", apptest.Doc{"status": "x", "poll": apptest.Doc{"options": []string{"a", "b"}, "hide_totals": true}}, "a ?, b ?", 1, 1},
+		{"the text", apptest.Doc{"status": "y", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 2},
+		{"an option", apptest.Doc{"status": "x", "poll": poll(600, false, "a", "c")}, "a 0, c 0", 0, 2},
+		{"the order", apptest.Doc{"status": "x", "poll": poll(600, false, "b", "a")}, "b 0, a 0", 0, 2},
+		{"one more", apptest.Doc{"status": "x", "poll": poll(600, false, "a", "b", "c")}, "a 0, b 0, c 0", 0, 2},
+		{"multiple", apptest.Doc{"status": "x", "poll": poll(600, true, "a", "b")}, "a 0, b 0", 0, 2},
+		{"no poll", apptest.Doc{"status": "x"}, "", 0, 2},
+		{"null", apptest.Doc{"status": "x", "poll": nil}, "", 0, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			st := alice.Publish("x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "86400")
@@ -156,7 +156,7 @@ func TestPollEdits(t *testing.T) {
 			if got := apptest.PollOptions(apptest.PollOf(edited)); got != tt.options {
 				t.Errorf("the response has %q", got)
 			}
-			in, ok := tt.edit["poll"].(apptest.JSON)["expires_in"].(int)
+			in, ok := tt.edit["poll"].(apptest.Doc)["expires_in"].(int)
 			end, _ := time.Parse(time.RFC3339, p.Str("expires_at"))
 			if soon := time.Until(end) < time.Hour; soon != (ok && in == 600) {
 				t.Errorf("it ends at %v", end)
@@ -169,7 +169,7 @@ func TestPollEdits(t *testing.T) {
 
 	st := alice.Publish("x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "86400")
 	for _, tt := range []struct {
-		poll  apptest.JSON
+		poll  apptest.Doc
 		want  int
 		error string
 	}{
@@ -177,20 +177,20 @@ func TestPollEdits(t *testing.T) {
 		{poll(600, false, "a"), 422, "Poll must contain at least 2 options"},
 		{poll(-1, false, "a", "b"), 422, "Expiration date is too soon"},
 	} {
-		alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": tt.poll}).WantError(tt.want, tt.error)
+		alice.EditStatus(st.ID(), apptest.Doc{"status": "y", "poll": tt.poll}).WantError(tt.want, tt.error)
 	}
-	apptest.WantFields(t, "after edits that failed", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"content": "<p>x</p>", "edited_at": nil})
+	apptest.WantFields(t, "after edits that failed", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"content": "<p>x</p>", "edited_at": nil})
 
 	// A poll that ended stays ended when an edit keeps its options, and is replaced by a new poll when they change.
 	bob.Vote(st, 0).Want(200)
 	srv.EndPoll(st)
-	alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": poll(-5, false, "a", "b")}).Want(200)
-	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": true, "poll.votes_count": 1.0, "content": "<p>y</p>"})
+	alice.EditStatus(st.ID(), apptest.Doc{"status": "y", "poll": poll(-5, false, "a", "b")}).Want(200)
+	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"poll.expired": true, "poll.votes_count": 1.0, "content": "<p>y</p>"})
 	srv.RunJobs()
 	if got, want := bob.Notifications(), []string{"poll alice"}; !slices.Equal(got, want) {
 		t.Errorf("bob has the notifications %v, want %v", got, want)
 	}
-	alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": poll(600, false, "c", "d")}).Want(200)
+	alice.EditStatus(st.ID(), apptest.Doc{"status": "y", "poll": poll(600, false, "c", "d")}).Want(200)
 	if got := bob.Notifications(); len(got) != 0 {
 		t.Errorf("bob still has the notifications %v", got)
 	}
@@ -202,7 +202,7 @@ func TestPollEdits(t *testing.T) {
 
 	// A poll can be added by an edit.
 	plain := alice.Publish("what?").ID()
-	with := alice.EditStatus(plain, apptest.JSON{"status": "what?", "poll": poll(600, false, "a", "b")}).Want(200).Object()
+	with := alice.EditStatus(plain, apptest.Doc{"status": "what?", "poll": poll(600, false, "a", "b")}).Want(200).Object()
 	bob.Vote(with, 0).Want(200)
 	if h := bob.Get("/api/v1/statuses/" + plain + "/history").List(); len(h) != 2 || h[0].At("poll") != nil || h[1].At("poll") == nil {
 		t.Errorf("versions of the status with an added poll: %v", h)
@@ -228,7 +228,7 @@ func TestPollDeletion(t *testing.T) {
 	}
 	srv.RunJobs()
 	p := carol.Get("/api/v1/polls/" + kept.Str("poll.id")).Object()
-	apptest.WantFields(t, "the poll that bob voted in", p, apptest.JSON{"votes_count": 1.0, "voters_count": 1.0})
+	apptest.WantFields(t, "the poll that bob voted in", p, apptest.Doc{"votes_count": 1.0, "voters_count": 1.0})
 	if got := apptest.PollOptions(p); got != "a 0, b 1" {
 		t.Errorf("options are %q", got)
 	}
@@ -293,8 +293,8 @@ func TestRemotePolls(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "/api/v1/polls/" + poll.ID.String()
-	apptest.WantFields(t, "without an end", alice.Get(path).Want(200).Object(), apptest.JSON{"expires_at": nil, "expired": false, "voters_count": nil, "votes_count": 3.0})
-	apptest.WantFields(t, "voted", alice.Post(path+"/votes", "choices[]", "1").Want(200).Object(), apptest.JSON{"voters_count": nil, "votes_count": 4.0, "own_votes": []any{1.0}})
+	apptest.WantFields(t, "without an end", alice.Get(path).Want(200).Object(), apptest.Doc{"expires_at": nil, "expired": false, "voters_count": nil, "votes_count": 3.0})
+	apptest.WantFields(t, "voted", alice.Post(path+"/votes", "choices[]", "1").Want(200).Object(), apptest.Doc{"voters_count": nil, "votes_count": 4.0, "own_votes": []any{1.0}})
 
 	// Each remote vote is for one option.
 	multiple := bob.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
@@ -308,7 +308,7 @@ func TestRemotePolls(t *testing.T) {
 			t.Errorf("the vote for %d: %v, want %q", tt.choice, err, tt.want)
 		}
 	}
-	apptest.WantFields(t, "voted by a remote account", alice.Get("/api/v1/polls/"+multiple.Str("poll.id")).Object(), apptest.JSON{"voters_count": 1.0, "votes_count": 2.0})
+	apptest.WantFields(t, "voted by a remote account", alice.Get("/api/v1/polls/"+multiple.Str("poll.id")).Object(), apptest.Doc{"voters_count": 1.0, "votes_count": 2.0})
 	srv.EndPoll(multiple)
 	if got, want := bob.Notifications(), []string{"poll bob"}; !slices.Equal(got, want) {
 		t.Errorf("bob has the notifications %v, want %v", got, want)

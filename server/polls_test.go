@@ -25,14 +25,14 @@ func TestPollForms(t *testing.T) {
 			apptest.ValuePart("poll[hide_totals]", "true")),
 		"indexes": alice.Do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded",
 			strings.NewReader(strings.NewReplacer("options][]=+", "options][0]=", "options][]", "options][1]").Replace(form))),
-		"JSON": alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "tea?", "media_ids": nil, "poll": apptest.JSON{
+		"JSON": alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "tea?", "media_ids": nil, "poll": apptest.Doc{
 			"options": []any{"yes :cat: <b>", "no tea", "no tea "}, "expires_in": "600", "multiple": true, "hide_totals": true,
 		}}),
 		"the query": alice.Do("POST", "/api/v1/statuses?"+form, "", nil),
 	} {
 		st := a.Want(200).Object()
 		for _, p := range []*apptest.Object{apptest.PollOf(st), alice.Get("/api/v1/polls/" + st.Str("poll.id")).Want(200).Object()} {
-			apptest.WantFields(t, name, p, apptest.JSON{
+			apptest.WantFields(t, name, p, apptest.Doc{
 				"expired": false, "multiple": true, "votes_count": 0.0, "voters_count": 0.0, "voted": true, "own_votes": []any{}, "svc.non_anonymous": false,
 			})
 			if got, want := apptest.PollOptions(p), "yes :cat: <b> ?, no tea ?"; got != want {
@@ -47,8 +47,8 @@ func TestPollForms(t *testing.T) {
 			}
 		}
 	}
-	for name, poll := range map[string]any{"null": nil, "nothing": apptest.JSON{}, "text": "", "flags only": apptest.JSON{"multiple": false, "hide_totals": false}} {
-		if got := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "poll": poll}).Want(200).Object().At("poll"); got != nil {
+	for name, poll := range map[string]any{"null": nil, "nothing": apptest.Doc{}, "text": "", "flags only": apptest.Doc{"multiple": false, "hide_totals": false}} {
+		if got := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "x", "poll": poll}).Want(200).Object().At("poll"); got != nil {
 			t.Errorf("%s creates the poll %v", name, got)
 		}
 	}
@@ -82,10 +82,10 @@ func TestPollLimits(t *testing.T) {
 		{"too long", []string{"a", long}, 60, 422, "Poll options cannot be longer than 5 characters each"},
 		{"without an end", []string{"a", "b"}, nil, 400, "Missing field: expires_in."},
 		{"an expiry that is not a number", []string{"a", "b"}, "soon", 400, "expires_in - Invalid integer. Got: string."},
-		{"an option that is not a text", []any{apptest.JSON{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
+		{"an option that is not a text", []any{apptest.Doc{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
 	} {
 		for _, preview := range []bool{false, true} {
-			a := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "preview": preview, "poll": apptest.JSON{"options": tt.options, "expires_in": tt.in}})
+			a := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "x", "preview": preview, "poll": apptest.Doc{"options": tt.options, "expires_in": tt.in}})
 			if tt.error == "" {
 				if p := a.Want(200).Object().Str("poll.id"); preview && p != "svc:fakeid" {
 					t.Errorf("%s: the poll of a preview has the id %s", tt.name, p)
@@ -95,11 +95,11 @@ func TestPollLimits(t *testing.T) {
 			t.Run(fmt.Sprint(tt.name, preview), func(t *testing.T) { a.WantError(tt.want, tt.error) })
 		}
 	}
-	alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "poll": "yes or no"}).WantError(400, "poll - Invalid object. Got: string.")
-	alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 60}}).
+	alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "x", "poll": "yes or no"}).WantError(400, "poll - Invalid object. Got: string.")
+	alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"poll": apptest.Doc{"options": []string{"a", "b"}, "expires_in": 60}}).
 		WantError(422, "Cannot post an empty status without attachments")
 	picture := srv.AddMedia(alice)
-	st := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"media_ids": []string{picture}, "poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 60}}).Want(200).Object()
+	st := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"media_ids": []string{picture}, "poll": apptest.Doc{"options": []string{"a", "b"}, "expires_in": 60}}).Want(200).Object()
 	if len(st.At("media_attachments").([]any)) != 1 || apptest.PollOptions(apptest.PollOf(st)) != "a 0, b 0" {
 		t.Errorf("a picture with a poll is %v", st.Fields)
 	}
@@ -154,11 +154,11 @@ func TestVote(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := srv.As(tt.as)
 			path := "/api/v1/polls/" + tt.st.Str("poll.id")
-			a := c.SendJSON("POST", path+"/votes", apptest.JSON{"choices": tt.choices})
+			a := c.SendJSON("POST", path+"/votes", apptest.Doc{"choices": tt.choices})
 			if tt.error != "" {
 				a.WantError(tt.want, tt.error)
 			} else {
-				apptest.WantFields(t, "the response", a.Want(200).Object(), apptest.JSON{"voted": true, "own_votes": tt.own})
+				apptest.WantFields(t, "the response", a.Want(200).Object(), apptest.Doc{"voted": true, "own_votes": tt.own})
 			}
 			if tt.options == "" {
 				c.Get(path).WantError(404, "Record not found")
@@ -175,11 +175,11 @@ func TestVote(t *testing.T) {
 	bob.Post("/api/v1/polls/17/votes", "choices[]", "0").WantError(404, "Record not found")
 	bob.Get("/api/v1/polls/"+single.ID()).WantError(404, "Record not found")
 
-	apptest.WantFields(t, "several voters", carol.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{
+	apptest.WantFields(t, "several voters", carol.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.Doc{
 		"votes_count": 5.0, "voters_count": 2.0, "voted": true, "own_votes": []any{0.0, 1.0, 2.0},
 	})
-	apptest.WantFields(t, "a viewer without a vote", erin.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{"voted": false, "own_votes": []any{}})
-	apptest.WantFields(t, "the author", alice.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{"voted": true, "own_votes": []any{}})
+	apptest.WantFields(t, "a viewer without a vote", erin.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.Doc{"voted": false, "own_votes": []any{}})
+	apptest.WantFields(t, "the author", alice.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.Doc{"voted": true, "own_votes": []any{}})
 	if p := srv.As(nil).Get("/api/v1/polls/" + many.Str("poll.id")).Want(200).Object(); p.Has("voted") || p.Has("own_votes") {
 		t.Errorf("anonymous viewers see %v", p.Fields)
 	}
@@ -187,17 +187,17 @@ func TestVote(t *testing.T) {
 	for _, path := range []string{"/api/v1/timelines/public", "/api/v1/accounts/bob/statuses"} {
 		for _, st := range bob.Get(path).Want(200).List() {
 			if r, ok := st.At("reblog").(map[string]any); ok {
-				apptest.WantFields(t, path, &apptest.Object{T: t, Fields: r}, apptest.JSON{"id": single.ID(), "poll.own_votes": []any{1.0}})
+				apptest.WantFields(t, path, &apptest.Object{T: t, Fields: r}, apptest.Doc{"id": single.ID(), "poll.own_votes": []any{1.0}})
 			} else if st.ID() != single.ID() {
 				continue
 			}
-			apptest.WantFields(t, path, st, apptest.JSON{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
+			apptest.WantFields(t, path, st, apptest.Doc{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
 		}
 	}
-	apptest.WantFields(t, "hidden", bob.Get("/api/v1/polls/"+hidden.Str("poll.id")).Object(), apptest.JSON{"votes_count": 1.0, "expired": false})
+	apptest.WantFields(t, "hidden", bob.Get("/api/v1/polls/"+hidden.Str("poll.id")).Object(), apptest.Doc{"votes_count": 1.0, "expired": false})
 	srv.EndPoll(hidden)
 	p := bob.Get("/api/v1/polls/" + hidden.Str("poll.id")).Object()
-	apptest.WantFields(t, "hidden before the end", p, apptest.JSON{"expired": true})
+	apptest.WantFields(t, "hidden before the end", p, apptest.Doc{"expired": true})
 	if got := apptest.PollOptions(p); got != "a 0, b 1" {
 		t.Errorf("after the end options are %q", got)
 	}
@@ -218,7 +218,7 @@ func TestConcurrentVotes(t *testing.T) {
 	if voted[0] != 200 || voted[1] != 200 || voted[2] != 422 || voted[19] != 422 {
 		t.Errorf("response statuses are %v", voted)
 	}
-	apptest.WantFields(t, "the poll", alice.Get("/api/v1/polls/"+st.Str("poll.id")).Object(), apptest.JSON{"votes_count": 2.0, "voters_count": 2.0})
+	apptest.WantFields(t, "the poll", alice.Get("/api/v1/polls/"+st.Str("poll.id")).Object(), apptest.Doc{"votes_count": 2.0, "voters_count": 2.0})
 }
 
 // addRichPolls adds polls in all states and scheduled statuses, and returns one of each.
@@ -232,19 +232,19 @@ func addRichPolls(a *apptest.Server, rich, other *apptest.User, statuses *[]stri
 	}
 	ended := rich.PublishPoll([]string{"a", "b"})
 	a.EndPoll(ended)
-	rich.EditStatus(ended.ID(), apptest.JSON{"status": "without a poll"}).Want(200)
+	rich.EditStatus(ended.ID(), apptest.Doc{"status": "without a poll"}).Want(200)
 	*statuses = append(*statuses, ended.ID())
 	later := time.Now().Add(time.Hour)
-	for _, body := range []apptest.JSON{{"status": "x"}, {
+	for _, body := range []apptest.Doc{{"status": "x"}, {
 		"status": "y", "spoiler_text": "cw", "language": "de", "expires_in": 4000, "visibility": "private", "in_reply_to_id": ended.ID(),
-		"media_ids": []string{a.AddMedia(rich)}, "poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 600},
+		"media_ids": []string{a.AddMedia(rich)}, "poll": apptest.Doc{"options": []string{"a", "b"}, "expires_in": 600},
 	}} {
 		body["scheduled_at"] = later
 		response := rich.SendJSON("POST", "/api/v1/statuses", body)
 		WantEntity(a.T.(*testing.T), "rich", response, "ScheduledStatus")
 		scheduled = response.Object().ID()
 	}
-	response := rich.SendJSON("PUT", "/api/v1/scheduled_statuses/"+scheduled, apptest.JSON{"scheduled_at": later.Add(time.Hour)})
+	response := rich.SendJSON("PUT", "/api/v1/scheduled_statuses/"+scheduled, apptest.Doc{"scheduled_at": later.Add(time.Hour)})
 	WantEntity(a.T.(*testing.T), "rich", response, "ScheduledStatus")
 	return poll, scheduled
 }

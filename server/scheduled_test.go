@@ -21,24 +21,24 @@ func TestSchedule(t *testing.T) {
 	picture, theirs := srv.AddMedia(alice), srv.AddMedia(bob)
 	root := bob.Publish("root").ID()
 	at := time.Now().Add(6 * time.Minute).Truncate(time.Millisecond)
-	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{
+	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{
 		"status": "**hello** @bob #later", "spoiler_text": "cw", "content_type": "text/markdown", "media_ids": []string{picture, theirs, picture},
 		"in_reply_to_id": root, "visibility": "unlisted", "language": "de", "expires_in": 7200, "scheduled_at": at,
-		"poll": apptest.JSON{"options": []string{"a", " b", "b", ""}, "expires_in": 600, "multiple": true},
+		"poll": apptest.Doc{"options": []string{"a", " b", "b", ""}, "expires_in": 600, "multiple": true},
 	}).Want(200).Object()
 	for _, got := range []*apptest.Object{o, alice.Get("/api/v1/scheduled_statuses").Want(200).List()[0], alice.Get("/api/v1/scheduled_statuses/" + o.ID()).Want(200).Object()} {
-		apptest.WantFields(t, "scheduled", got, apptest.JSON{
+		apptest.WantFields(t, "scheduled", got, apptest.Doc{
 			"id": o.ID(), "scheduled_at": store.At(at).String(), "params.text": "**hello** @bob #later", "params.spoiler_text": "cw",
 			"params.media_ids": []any{picture}, "params.in_reply_to_id": root, "params.visibility": "unlisted", "params.language": "de",
 			"params.expires_in": 7200.0, "params.scheduled_at": nil, "params.sensitive": true, "params.idempotency": nil, "params.with_rate_limit": false,
-			"params.poll": apptest.JSON{"options": []any{"a", "b"}, "expires_in": 600.0, "multiple": true, "hide_totals": false},
+			"params.poll": apptest.Doc{"options": []any{"a", "b"}, "expires_in": 600.0, "multiple": true, "hide_totals": false},
 		})
 		if m := got.At("media_attachments").([]any); len(m) != 1 || m[0].(map[string]any)["id"] != picture {
 			t.Errorf("media_attachments: %v", m)
 		}
 	}
 	plain := alice.Schedule("plain")
-	apptest.WantFields(t, "a plain one", plain, apptest.JSON{
+	apptest.WantFields(t, "a plain one", plain, apptest.Doc{
 		"params.media_ids": nil, "media_attachments": []any{}, "params.poll": nil, "params.expires_in": nil, "params.in_reply_to_id": nil,
 		"params.visibility": "public", "params.language": nil, "params.sensitive": false,
 	})
@@ -70,9 +70,9 @@ func TestSchedule(t *testing.T) {
 		t.Fatalf("statuses are %v", posted)
 	}
 	slices.SortFunc(posted, func(a, b *apptest.Object) int { return strings.Compare(a.Str("spoiler_text"), b.Str("spoiler_text")) })
-	apptest.WantFields(t, "the plain one", posted[0], apptest.JSON{"content": "<p>plain</p>", "visibility": "public", "sensitive": false})
+	apptest.WantFields(t, "the plain one", posted[0], apptest.Doc{"content": "<p>plain</p>", "visibility": "public", "sensitive": false})
 	st := posted[1]
-	apptest.WantFields(t, "posted", st, apptest.JSON{
+	apptest.WantFields(t, "posted", st, apptest.Doc{
 		"visibility": "unlisted", "spoiler_text": "cw", "in_reply_to_id": root, "language": "de", "sensitive": true, "poll.multiple": true,
 		"application.name": "Test",
 	})
@@ -158,11 +158,11 @@ func TestScheduledIsBounded(t *testing.T) {
 	for len(to) < 900 {
 		to = append(to, "nobody")
 	}
-	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{
+	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{
 		"status": blank + "**hello**" + blank, "spoiler_text": blank + "cw\x00", "content_type": long, "language": long, "visibility": "direct", "to": to,
 		"scheduled_at": apptest.FromNow(time.Hour),
 	}).Want(200).Object()
-	apptest.WantFields(t, "scheduled", o, apptest.JSON{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
+	apptest.WantFields(t, "scheduled", o, apptest.Doc{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
 	if ok, err := srv.HasRow(`SELECT 1 FROM scheduled_statuses WHERE length(draft) < 2000`); !ok || err != nil {
 		t.Errorf("the draft is too long: %v", err)
 	}
@@ -172,7 +172,7 @@ func TestScheduledIsBounded(t *testing.T) {
 			t.Errorf("%s got %v", m.Nickname, st)
 		}
 	}
-	none := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": apptest.FromNow(time.Hour)}).Want(200).Object()
+	none := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": apptest.FromNow(time.Hour)}).Want(200).Object()
 	srv.MakeDue(none.ID())
 	if n := len(bob.Get("/api/v1/timelines/direct").Want(200).List()); n != 1 {
 		t.Errorf("a post without recipients was delivered to the account in its text: %d posts", n)
@@ -216,7 +216,7 @@ func TestScheduledStatuses(t *testing.T) {
 		{"move a deleted one", "PUT", ids[1], alice, apptest.FromNow(time.Hour), 404, "Record not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := srv.As(tt.as).SendJSON(tt.method, "/api/v1/scheduled_statuses/"+tt.id, apptest.JSON{"scheduled_at": tt.at})
+			a := srv.As(tt.as).SendJSON(tt.method, "/api/v1/scheduled_statuses/"+tt.id, apptest.Doc{"scheduled_at": tt.at})
 			if tt.error != "" {
 				a.WantError(tt.want, tt.error)
 				return
@@ -277,7 +277,7 @@ func TestScheduleLimits(t *testing.T) {
 	}
 	after := alice.Schedule("x", "scheduled_at", day.Add(30*time.Hour).Format(time.RFC3339)).ID()
 	move := func(id string, to time.Time) *apptest.Response {
-		return alice.SendJSON("PUT", "/api/v1/scheduled_statuses/"+id, apptest.JSON{"scheduled_at": to})
+		return alice.SendJSON("PUT", "/api/v1/scheduled_statuses/"+id, apptest.Doc{"scheduled_at": to})
 	}
 	move(after, day).WantError(422, "daily limit exceeded")
 	move(first, day.Add(time.Hour)).Want(200) // within the day
@@ -301,7 +301,7 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 	root, list, picture := bob.Publish("root").ID(), srv.AddList(alice, bob), srv.AddMedia(alice)
 	orphan := alice.Schedule("yes", "in_reply_to_id", root, "media_ids[]", picture).ID()
 	listless := alice.Schedule("friends", "visibility", "list:"+list)
-	apptest.WantFields(t, "for a list", listless, apptest.JSON{"params.visibility": "list:" + list})
+	apptest.WantFields(t, "for a list", listless, apptest.Doc{"params.visibility": "list:" + list})
 	fine := alice.Schedule("fine").ID()
 	bob.Do("DELETE", "/api/v1/statuses/"+root, "", nil).Want(200)
 	alice.Do("DELETE", "/api/v1/lists/"+list, "", nil).Want(200)
@@ -311,7 +311,7 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 	}
 	apptest.WantIDs(t, "remaining", alice.Get("/api/v1/scheduled_statuses"), listless.ID(), orphan)
 	left := alice.Get("/api/v1/scheduled_statuses/" + orphan).Object()
-	apptest.WantFields(t, "left", left, apptest.JSON{"scheduled_at": "1970-01-01T00:00:01.000Z", "params.media_ids": []any{picture}})
+	apptest.WantFields(t, "left", left, apptest.Doc{"scheduled_at": "1970-01-01T00:00:01.000Z", "params.media_ids": []any{picture}})
 	if len(left.At("media_attachments").([]any)) != 1 {
 		t.Errorf("the picture is no longer attached: %v", left.Fields)
 	}
@@ -331,7 +331,7 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	apptest.WantIDs(t, "bob's statuses", bob.Get("/api/v1/accounts/bob/statuses"))
-	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.JSON{"scheduled_at": apptest.FromNow(time.Hour)}).Want(200)
+	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.Doc{"scheduled_at": apptest.FromNow(time.Hour)}).Want(200)
 	srv.MakeDue(away)
 	if posted := bob.Get("/api/v1/accounts/bob/statuses").List(); len(posted) != 1 {
 		t.Errorf("bob posted %v", posted)
@@ -363,9 +363,9 @@ func TestScheduledWithoutItsApp(t *testing.T) {
 	id := alice.Get("/api/v1/scheduled_statuses").IDs()[0]
 	srv.Exec(`UPDATE oauth_tokens SET app_id = NULL`)
 	srv.Exec(`DELETE FROM oauth_apps`)
-	apptest.WantFields(t, "scheduled", alice.Get("/api/v1/scheduled_statuses/"+id).Object(), apptest.JSON{"params.application_id": nil})
+	apptest.WantFields(t, "scheduled", alice.Get("/api/v1/scheduled_statuses/"+id).Object(), apptest.Doc{"params.application_id": nil})
 	srv.MakeDue(id)
-	apptest.WantFields(t, "posted", alice.Get("/api/v1/accounts/alice/statuses").List()[0], apptest.JSON{"application": nil})
+	apptest.WantFields(t, "posted", alice.Get("/api/v1/accounts/alice/statuses").List()[0], apptest.Doc{"application": nil})
 }
 
 // TestScheduledIdempotency checks that a key creates one scheduled status and returns the published status later.
