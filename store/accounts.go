@@ -142,8 +142,7 @@ func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error 
 			return fmt.Errorf("account counters: %w", err)
 		}
 		if last.Valid {
-			at := Time(last.Int64)
-			c.LastStatusAt = &at
+			c.LastStatusAt = new(Time(last.Int64))
 		}
 		counters[AccountID(id)] = c
 	}

@@ -137,12 +137,10 @@ func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, erro
 		}
 		n.ID, n.FromID, n.Read, n.Muted = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0
 		if status.Valid {
-			of := StatusID(status.Int64)
-			n.StatusID = &of
+			n.StatusID = new(StatusID(status.Int64))
 		}
 		if message.Valid {
-			of := MessageID(message.Int64)
-			n.MessageID = &of
+			n.MessageID = new(MessageID(message.Int64))
 		}
 		page = append(page, n)
 	}

@@ -91,8 +91,7 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 		rel.ID, rel.Note = AccountID(id), note.String
 		rel.read(bits)
 		if expires.Valid {
-			at := Time(expires.Int64)
-			rel.MuteExpiresAt = &at
+			rel.MuteExpiresAt = new(Time(expires.Int64))
 		}
 		if languages.Valid {
 			if err := json.Unmarshal([]byte(languages.String), &rel.Languages); err != nil {
