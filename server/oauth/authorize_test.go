@@ -103,7 +103,7 @@ func TestAuthorizeOutOfBand(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Want(200, "Your code") // the only redirect address
+	page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Want(200, "Your code") // the only redirect URI
 	if len(page.Codes) != 2 || page.Codes[0] != page.Codes[1] || len(page.Codes[0]) != 43 {
 		t.Fatalf("codes on the page: %q", page.Codes)
 	}

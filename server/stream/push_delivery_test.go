@@ -26,7 +26,6 @@ func queuedJobs(a *apptest.Server, kind string) int {
 	return 0
 }
 
-// TestPushRefused looks at what becomes of a subscription, and of the message, when a push service refuses.
 // TestPushFailures checks which statuses of a push service delete the subscription and which cause a retry.
 func TestPushFailures(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
@@ -48,7 +47,7 @@ func TestPushFailures(t *testing.T) {
 			if got := d.Tries(); got != 1 {
 				t.Errorf("tried %d times at once, want 1", got)
 			}
-			a := alice.Get("/api/v1/push/subscription")
+			a := alice.Get(pushPath)
 			if tt.gone {
 				a.WantError(404, "Record not found")
 				return
@@ -101,7 +100,7 @@ func TestPushRetries(t *testing.T) {
 	if tries < 5 || tries > 40 {
 		t.Errorf("tried %d times in all", tries)
 	}
-	alice.Get("/api/v1/push/subscription").Want(200)
+	alice.Get(pushPath).Want(200)
 }
 
 // TestPushRetryAfter checks that Retry-After of a push service delays the retry, within bounds.

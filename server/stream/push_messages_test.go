@@ -60,7 +60,7 @@ func TestPushMessages(t *testing.T) {
 			poll := bob.Publish("which?", "poll[options][]", "this", "poll[options][]", "that", "poll[expires_in]", "3600").Str("poll.id")
 			alice.Post("/api/v1/polls/"+poll+"/votes", "choices[]", "1").Want(200)
 			srv.RunJobs()
-			d.Messages() // bob's posts are announced
+			d.Messages() // discards the one about bob's post
 			srv.Exec(`UPDATE polls SET expires_at = 1000`)
 			srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind LIKE '%poll%'`)
 		}, "poll", "Poll Results", "which?\n○ this\n○ that"},
@@ -119,7 +119,7 @@ func TestPushEncodings(t *testing.T) {
 			d := service.NewDevice()
 			params := d.SubscribeParams("mention")
 			params["subscription"].(map[string]any)["standard"] = tt.standard
-			o := alice.SendJSON("POST", "/api/v1/push/subscription", params).Want(200).Object()
+			o := alice.SendJSON("POST", pushPath, params).Want(200).Object()
 			if got := o.At("standard"); got != (tt.standard == true) {
 				t.Errorf("standard is %v", got)
 			}
@@ -197,7 +197,7 @@ func TestPushPolicy(t *testing.T) {
 				if place == "data" {
 					body = map[string]any{"data": body}
 				}
-				alice.SendJSON("PUT", "/api/v1/push/subscription", body).Want(200)
+				alice.SendJSON("PUT", pushPath, body).Want(200)
 				for _, m := range []*apptest.User{followed, follower, other} {
 					m.Publish("@alice " + m.Nickname)
 				}
@@ -216,19 +216,18 @@ func TestPushPolicy(t *testing.T) {
 
 // TestPushNotSent checks each state that prevents a message, set before it is queued or between queueing and sending.
 func TestPushNotSent(t *testing.T) {
-	const subscription = "/api/v1/push/subscription"
 	for _, tt := range []struct {
 		name          string
 		before, after func(alice, bob *apptest.User, d *apptest.Device, post *apptest.Object)
 	}{
 		{"no such alert", func(alice, _ *apptest.User, d *apptest.Device, _ *apptest.Object) {
-			alice.SendJSON("PUT", subscription, map[string]any{"data": map[string]any{"alerts": map[string]any{"favourite": true}}}).Want(200)
+			alice.SendJSON("PUT", pushPath, map[string]any{"data": map[string]any{"alerts": map[string]any{"favourite": true}}}).Want(200)
 		}, nil},
 		{"muted", func(alice, bob *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.AccountAction(bob.ID, "mute")
 		}, nil},
 		{"unsubscribed", func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
-			alice.Do("DELETE", subscription+"/", "", nil).Want(200)
+			alice.Do("DELETE", pushPath+"/", "", nil).Want(200)
 		}, nil},
 		{"muted meanwhile", nil, func(alice, bob *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.AccountAction(bob.ID, "mute")
@@ -249,7 +248,7 @@ func TestPushNotSent(t *testing.T) {
 			bob.Do("DELETE", "/api/v1/statuses/"+post.ID(), "", nil).Want(200)
 		}},
 		{"unsubscribed meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
-			alice.Do("DELETE", subscription, "", nil).Want(200)
+			alice.Do("DELETE", pushPath, "", nil).Want(200)
 		}},
 		{"replaced meanwhile", nil, func(alice, _ *apptest.User, d *apptest.Device, _ *apptest.Object) { alice.SubscribePush(d.Service) }},
 		{"token revoked meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {

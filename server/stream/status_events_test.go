@@ -54,8 +54,8 @@ func newAudience(t *testing.T) *audience {
 	return w
 }
 
-// want compares the events since the last call with want, which has the streams by nickname. Only events of the status are listed by
-// stream alone.
+// want checks the events since the last call. want lists them by nickname: the streams of the given event about the status, and
+// notifications in their short form. Any other event but those of conversations is an error.
 func (w *audience) want(t *testing.T, what, event, id string, want map[string]string) {
 	t.Helper()
 	for nick, l := range w.streams {
