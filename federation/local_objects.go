@@ -42,8 +42,7 @@ func (l *LocalObjects) isLocalURI(uri string) bool { return strings.HasPrefix(ur
 // status may be deleted.
 func (l *LocalObjects) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
 	if text, ok := strings.CutPrefix(uri, l.BaseURL+"/objects/"); ok {
-		err = id.UnmarshalText([]byte(text))
-		return id, err
+		return store.ParseID[store.StatusID](text), nil
 	}
 	return l.db.StatusIDByURI(ctx, uri)
 }
@@ -58,8 +57,7 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 		return st, err
 	}
 	address, _, _ = strings.Cut(address, "?")
-	var id store.StatusID
-	id.UnmarshalText([]byte(address[strings.LastIndexByte(address, '/')+1:]))
+	id := store.ParseID[store.StatusID](address[strings.LastIndexByte(address, '/')+1:])
 	if id == 0 {
 		return nil, nil
 	}

@@ -298,11 +298,7 @@ func (s *DocumentServer) activityByID(ctx context.Context, id store.ActivityID, 
 
 // interactionFor returns an activity about a status, for those who may see the status and its local actor.
 func (s *DocumentServer) interactionFor(ctx context.Context, st store.StatusID, actor store.AccountID, signer *store.Account, build func() (activity.Object, error)) (activity.Object, error) {
-	var viewer store.AccountID
-	if signer != nil {
-		viewer = signer.ID
-	}
-	if _, err := s.db.VisibleStatus(ctx, viewer, st); err != nil {
+	if _, err := s.db.VisibleStatus(ctx, idOf(signer), st); err != nil {
 		return nil, err
 	}
 	if err := s.checkLocal(ctx, actor); err != nil {

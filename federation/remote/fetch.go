@@ -174,6 +174,12 @@ func (f *Fetcher) FetchableHost(uri string) (string, error) {
 	return host, f.CheckHostPolicy(host)
 }
 
+// checkRequest applies the host policy to a request.
+func (f *Fetcher) checkRequest(r *http.Request) error {
+	_, err := f.FetchableHost(r.URL.String())
+	return err
+}
+
 // signRequest signs a request by the instance actor, and returns its host. The host policy applies to each redirect.
 func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Options) (host string, err error) {
 	if host, err = f.FetchableHost(r.URL.String()); err != nil {

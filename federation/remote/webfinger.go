@@ -202,10 +202,7 @@ func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string, ty
 	}
 	resp, err := f.client.Get(ctx, address, fetch.Limits{
 		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept, ContentTypes: types,
-		Prepare: func(r *http.Request) error {
-			_, err := f.FetchableHost(r.URL.String())
-			return err
-		},
+		Prepare: f.checkRequest,
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
 		f.failures.addFor(address, err, f.db.Now(), webFingerFailureTTL)

@@ -71,7 +71,7 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 	switch m.Type {
 	case "subscribe", "unsubscribe":
 		changed, err = h.changeSubscription(ctx, c, m)
-	case flexString(h.settings.API.Name + ":authenticate"):
+	case flexString(h.Settings.API.Name + ":authenticate"):
 		changed, err = true, h.authenticate(ctx, c, string(m.Token))
 	default:
 		return
@@ -92,13 +92,13 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 		r.Result = "success"
 	}
 	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
-	n := &message{name: h.settings.API.Name + ":respond", payload: payload}
+	n := &message{name: h.Settings.API.Name + ":respond", payload: payload}
 	c.send(n.socketFrame("[]", true)) // clients fail on frames without a stream
 }
 
 // abort ends the stream of a client after an internal error.
 func (h *Hub) abort(ctx context.Context, c *client, err error) {
-	h.log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
+	h.Log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
 	h.closeClient(c, closeFailed)
 }
 
@@ -107,7 +107,7 @@ func (h *Hub) allow(c *client) bool {
 	h.mu.Lock()
 	account := c.account
 	h.mu.Unlock()
-	return h.limits.AllowRequest(account, c.network, h.now())
+	return h.Limits.AllowRequest(account, c.network, h.Now())
 }
 
 // changeSubscription subscribes to a stream or unsubscribes from it. changed is false if nothing changed.
@@ -135,7 +135,7 @@ func (h *Hub) authenticate(ctx context.Context, c *client, token string) error {
 	if known {
 		return errAuthenticated
 	}
-	identity, err := h.identities.IdentityByToken(ctx, token)
+	identity, err := h.Identities.IdentityByToken(ctx, token)
 	var refusal *errs.Error
 	if errors.As(err, &refusal) {
 		return errUnauthorized

@@ -78,7 +78,7 @@ func (h *Hub) subscription(ctx context.Context, identity rest.Identity, name nam
 		if media && f.kind != publicTopic && f.kind != localTopic && f.kind != remoteTopic {
 			return subscription{}, errUnknownStream
 		}
-		if h.viewerOf(identity) == 0 && !h.settings.Instance.Public {
+		if h.viewerOf(identity) == 0 && !h.Settings.Instance.Public {
 			return subscription{}, errStreamUser
 		}
 		f.media = media
@@ -133,7 +133,7 @@ func (h *Hub) ownSubscription(ctx context.Context, identity rest.Identity, name 
 		}
 	case "user:notification", "user:notifications": // some clients use the plural
 		scope, kinds = "read:notifications", []topicKind{notificationTopic, filterTopic}
-	case "user:" + h.settings.API.Name + "_chat":
+	case "user:" + h.Settings.API.Name + "_chat":
 		scope, kinds = "read:chats", []topicKind{chatTopic}
 	case "direct":
 		scope, kinds = "read:statuses", []topicKind{directTopic}
@@ -149,7 +149,7 @@ func (h *Hub) ownSubscription(ctx context.Context, identity rest.Identity, name 
 		return subscription{}, errStreamScopes
 	case name.stream == "list":
 		id := store.ParseID[store.ListID](name.list)
-		list, err := h.db.OwnList(ctx, identity.Account.ID, id)
+		list, err := h.DB.OwnList(ctx, identity.Account.ID, id)
 		if errs.IsNotFound(err) {
 			return subscription{}, errUnknownStream
 		}
