@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// table starts a table.
 func (a *cli) table(headings ...string) *tabwriter.Writer {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, strings.Join(headings, "\t"))

@@ -80,7 +80,6 @@ A nickname has letters, digits, _ and -, and cannot be changed later.`,
 	return cmd
 }
 
-// passwordFlags adds --password and --ask-password.
 func passwordFlags(cmd *cobra.Command, password *string, ask *bool) {
 	cmd.Flags().StringVar(password, "password", "", "`PASSWORD` of the account; other users of this machine can see it while the command runs")
 	cmd.Flags().BoolVar(ask, "ask-password", false, "ask for the password, or read it from a line of standard input")

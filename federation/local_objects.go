@@ -35,7 +35,6 @@ func (l *LocalObjects) localActivityID(uri string) store.ActivityID {
 	return store.ParseActivityID(flake)
 }
 
-// isLocalURI returns whether a URI is one of this server.
 func (l *LocalObjects) isLocalURI(uri string) bool { return strings.HasPrefix(uri, l.BaseURL+"/") }
 
 // statusIDByURI returns the id of the status or boost with a URI, 0 if it is unknown. The id of a local status is in its URI; that
@@ -67,7 +66,6 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 	return st, nil
 }
 
-// serverActor returns one of the server actors.
 func (l *LocalObjects) serverActor(ctx context.Context, path string) (*store.Account, error) {
 	return l.db.AccountByURI(ctx, l.BaseURL+path)
 }

@@ -63,7 +63,6 @@ func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, 
 	return signer, err
 }
 
-// respond returns a document as a response.
 func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Response, error) {
 	body, err := withContext(o).Bytes()
 	if err != nil {
@@ -72,7 +71,6 @@ func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Res
 	return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
 }
 
-// formerTypes are the former types of tombstones.
 var formerTypes = map[string]string{store.TombstoneStatus: "Note", store.TombstonePoll: "Question", store.TombstoneMessage: "ChatMessage"}
 
 // respondTombstone returns the response for a deleted object.

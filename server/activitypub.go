@@ -131,7 +131,6 @@ func (h *activityPub) serveAccount(r *rest.Request, serve func(*store.Account) (
 	return answerDocument(serve(a))
 }
 
-// actorDocument returns an actor.
 func (h *activityPub) actorDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return h.federation.DocumentServer.ServeActor(r.Context(), r.Request, a)
@@ -151,7 +150,6 @@ func pageQuery(r *rest.Request) federation.PageQuery {
 // collectionServer is a method of the document server for collections of an account.
 type collectionServer func(*federation.DocumentServer, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)
 
-// accountCollection returns a handler for a collection of an account.
 func (h *activityPub) accountCollection(serve collectionServer) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
@@ -167,7 +165,6 @@ func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 	})
 }
 
-// objectDocument returns the object of a status.
 func (h *activityPub) objectDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
 }
@@ -177,7 +174,6 @@ func (h *activityPub) repliesDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
 }
 
-// activityDocument returns an activity.
 func (h *activityPub) activityDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
 }
@@ -187,7 +183,6 @@ func (h *activityPub) contextDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
 }
 
-// quoteAuthorization returns a QuoteAuthorization.
 func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
 	return answerDocument(h.federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))

@@ -71,7 +71,6 @@ func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 
 func folderID(text string) store.BookmarkFolderID { return store.ParseID[store.BookmarkFolderID](text) }
 
-// listBookmarkFolders returns the viewer's folders.
 func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {
 	rows, err := h.db.BookmarkFolders(r.Context(), r.Viewer.ID)
 	return answerList(rows, err, h.entities.BookmarkFolder)

@@ -68,7 +68,6 @@ func (h *conversations) renderConversation(r *rest.Request, row *store.VisibleCo
 	return only(h.entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row}))
 }
 
-// readConversation marks one of the viewer's conversations as read.
 func (h *conversations) readConversation(r *rest.Request) (any, error) {
 	row, err := h.social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
 	return h.renderConversation(r, row, err)
@@ -82,7 +81,6 @@ func conversationNotFound(err error) error {
 	return err
 }
 
-// showConversation returns one of the viewer's conversations.
 func (h *conversations) showConversation(r *rest.Request) (any, error) {
 	c, err := h.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
 	if err != nil {

@@ -42,7 +42,6 @@ func (h *filters) listFilters(r *rest.Request) (any, error) {
 	return answerList(rows, err, entity.NewFilter)
 }
 
-// filterForm are the parameters of a filter.
 type filterForm struct {
 	Title    *string             `param:"title"`
 	Context  []string            `param:"context"`
@@ -50,7 +49,6 @@ type filterForm struct {
 	Keywords []keywordForm       `param:"keywords_attributes"`
 }
 
-// keywordForm are the parameters of a keyword.
 type keywordForm struct {
 	ID        *store.FilterKeywordID `param:"id"`
 	Keyword   *string                `param:"keyword"`
@@ -110,7 +108,6 @@ func filterExpiry(r *rest.Request) (*time.Duration, error) {
 	return &in, nil
 }
 
-// createFilter creates a filter.
 func (h *filters) createFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
@@ -135,7 +132,6 @@ func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 
 func filterParam(r *rest.Request) store.FilterID { return store.ParseID[store.FilterID](r.Param("id")) }
 
-// showFilter returns one filter.
 func (h *filters) showFilter(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
 	return answer(f, err, entity.NewFilter)
@@ -151,7 +147,6 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	return answer(f, err, entity.NewFilter)
 }
 
-// listFilterKeywords returns the keywords of a filter.
 func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
 	if err != nil {
@@ -160,7 +155,6 @@ func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	return entity.Map(f.Keywords, entity.NewFilterKeyword), nil
 }
 
-// addFilterKeyword adds a keyword to a filter.
 func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
@@ -190,7 +184,6 @@ func keywordParam(r *rest.Request) store.FilterKeywordID {
 	return store.ParseID[store.FilterKeywordID](r.Param("id"))
 }
 
-// showFilterKeyword returns one keyword.
 func (h *filters) showFilterKeyword(r *rest.Request) (any, error) {
 	_, k, err := h.ownKeyword(r)
 	if err != nil {
@@ -220,7 +213,6 @@ func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
 	return entity.Map(f.Statuses, entity.NewFilterStatus), nil
 }
 
-// addFilterStatus adds a status to a filter.
 func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	var p struct {
 		StatusID *store.StatusID `param:"status_id"`
@@ -239,7 +231,6 @@ func filterStatusParam(r *rest.Request) store.FilterStatusID {
 	return store.ParseID[store.FilterStatusID](r.Param("id"))
 }
 
-// showFilterStatus returns one status of a filter.
 func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {

@@ -58,7 +58,6 @@ func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	return entity.NewFilterV1(f, f.Keywords[0]), nil
 }
 
-// showFilterV1 returns one keyword.
 func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	f, k, err := h.ownKeyword(r)
 	if err != nil {
@@ -67,7 +66,6 @@ func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	return entity.NewFilterV1(f, k), nil
 }
 
-// replaceFilterV1 replaces a keyword.
 func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {

@@ -29,7 +29,6 @@ func (h *lists) routes() rest.Routes {
 	}
 }
 
-// lists returns the viewer's lists.
 func (h *lists) lists(r *rest.Request) (any, error) {
 	rows, err := h.db.Lists(r.Context(), r.Viewer.ID)
 	return answerList(rows, err, entity.NewUserList)
@@ -75,7 +74,6 @@ func (h *lists) ownList(r *rest.Request) (*store.List, error) {
 
 func listParam(r *rest.Request) store.ListID { return store.ParseID[store.ListID](r.Param("id")) }
 
-// showList returns one list.
 func (h *lists) showList(r *rest.Request) (any, error) {
 	l, err := h.ownList(r)
 	return answer(l, err, entity.NewUserList)

@@ -102,7 +102,6 @@ func accountNotFound(err error) error {
 	return err
 }
 
-// showNotification returns one notification.
 func (h *notifications) showNotification(r *rest.Request) (any, error) {
 	row, err := h.db.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
 	if err != nil {
@@ -119,7 +118,6 @@ func (h *notifications) renderNotification(r *rest.Request, row *store.Notificat
 	return only(h.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row}))
 }
 
-// clearNotifications deletes all of the viewer's notifications.
 func (h *notifications) clearNotifications(r *rest.Request) (any, error) {
 	return nil, h.social.ClearNotifications(r.Context(), r.Viewer)
 }

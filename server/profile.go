@@ -42,7 +42,6 @@ func (h *profile) routes() rest.Routes {
 	}
 }
 
-// verifyCredentials returns the viewer's account.
 func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
 	return h.render.credentialAccount(r, r.Viewer, r.User, true)
 }

@@ -39,7 +39,6 @@ func (h *renderer) accountPage(r *rest.Request, page rest.Page, ids []store.Acco
 	return h.accounts(r, ids)
 }
 
-// relationship returns the relationship of the viewer with one account.
 func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Relationship, error) {
 	return only(h.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id}))
 }

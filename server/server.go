@@ -113,7 +113,6 @@ func (c parts) tables() []rest.Routes {
 	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
 	render := &renderer{db: c.DB, entities: c.Entities}
 	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
-	accounts := &accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
 	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	filters := &filters{db: c.DB, social: c.Social}
@@ -122,8 +121,7 @@ func (c parts) tables() []rest.Routes {
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),
-		accounts.routes(),
-		accounts.endorsementRoutes(),
+		(&accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}).routes(),
 		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
@@ -131,7 +129,6 @@ func (c parts) tables() []rest.Routes {
 		(&lists{db: c.DB, social: c.Social, render: render}).routes(),
 		statuses.routes(),
 		statuses.editRoutes(),
-		statuses.threadRoutes(),
 		statuses.actionRoutes(),
 		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&scheduled{db: c.DB, social: c.Social, entities: c.Entities}).routes(),

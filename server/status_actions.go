@@ -38,7 +38,6 @@ func (h *statuses) listFavouriters(r *rest.Request) (any, error) {
 	return h.render.accountEntries(r, page, rows, err)
 }
 
-// listFavourites lists the viewer's favourites.
 func (h *statuses) listFavourites(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	rows, err := h.db.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)
@@ -72,7 +71,6 @@ func (h *statuses) listRebloggers(r *rest.Request) (any, error) {
 	return h.render.accountEntries(r, page, rows, err)
 }
 
-// listQuotes lists the statuses that quote a status.
 func (h *statuses) listQuotes(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {

@@ -29,7 +29,6 @@ func (h *timelines) routes() rest.Routes {
 	}
 }
 
-// homeTimeline returns the viewer's home timeline.
 func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {

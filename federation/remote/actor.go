@@ -38,7 +38,6 @@ type Actors struct {
 	newHosts      *newHostLimit
 }
 
-// actorDeletedError is the error for an actor that is deleted.
 func actorDeletedError(uri string) error {
 	return fmt.Errorf("%s is deleted: %w", uri, &fetch.StatusError{Status: http.StatusGone})
 }

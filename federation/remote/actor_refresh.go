@@ -198,7 +198,6 @@ func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc ac
 	return nil
 }
 
-// containsKeys returns whether all keys are known.
 func containsKeys(known, keys []*store.ActorKey) bool {
 	stored := make(map[string]string, len(known))
 	for _, k := range known {

@@ -86,7 +86,6 @@ func isURLOf(id, address string) bool {
 	return err == nil && (activity.WithoutFragment(id) == address || u.String() == address)
 }
 
-// fetchedDocument is a fetched document.
 type fetchedDocument struct {
 	doc activity.Object
 	url string // after redirects

@@ -83,7 +83,6 @@ func (s *Signers) unseal(key *store.ActorKey) (crypto.Signer, error) {
 	return private.(crypto.Signer), nil
 }
 
-// createKey creates and stores a key for a local account.
 func (s *Signers) createKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
 	key, err := s.newSealedKey(account)
 	if err != nil {

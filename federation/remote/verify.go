@@ -97,7 +97,6 @@ func (v *Verifier) SignatureError(actor string, err error) error {
 // errWrongSignature is the error for a wrong signature whose key need not be fetched again.
 var errWrongSignature = errors.New("signature does not match the key")
 
-// errKeyFetchLimit is the error if too many keys could not be fetched.
 var errKeyFetchLimit = errors.New("too many keys could not be fetched")
 
 // keyOwner returns the owner of the key of a signature, which verify checks. If the cached key does not match, it fetches the key once
@@ -163,7 +162,6 @@ func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error)
 	return k, nil
 }
 
-// parseStoredKey parses a key as it is stored.
 func parseStoredKey(text string) (crypto.PublicKey, error) {
 	if len(text) > 0 && text[0] == 'z' {
 		return httpsig.ParseMultikey(text)

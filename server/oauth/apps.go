@@ -14,7 +14,6 @@ import (
 	"svc/store"
 )
 
-// appRoutes register apps.
 func (s *Service) appRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration"), s.createApp},
@@ -129,7 +128,6 @@ func isRedirect(address string) bool {
 	return !slices.Contains(forbiddenSchemes, u.Scheme) // url.Parse returns lower-case schemes
 }
 
-// showOwnApp returns the app of the token.
 func (s *Service) showOwnApp(r *rest.Request) (any, error) {
 	if r.Token == nil || r.Token.AppID == nil { // a password, or a session of a browser
 		return nil, rest.ErrInvalidToken

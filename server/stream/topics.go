@@ -46,7 +46,6 @@ const (
 func (k topicKind) isTimeline() bool { return k <= localHashtagTopic }
 func (k topicKind) isPublic() bool   { return k >= publicTopic && k <= localHashtagTopic }
 
-// ownedTopic returns a topic of one account.
 func ownedTopic(kind topicKind, account store.AccountID) topic {
 	return topic{kind: kind, id: int64(account)}
 }
