@@ -24,7 +24,7 @@ func Render(v, head any, values []SlotValue, always bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDocument(json, slots)
+	d, err := newDocument(json, slots, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func Render(v, head any, values []SlotValue, always bool) ([]byte, error) {
 		if json, err = marshal(head); err != nil {
 			return nil, err
 		}
-		other, err := newDocument(json, slots)
+		other, err := newDocument(json, slots, nil)
 		if err != nil {
 			return nil, err
 		}
