@@ -83,7 +83,7 @@ func TestIncomingProof(t *testing.T) {
 	}
 }
 
-// TestFetchedForgeries covers documents that are not what they claim to be (cases 113 and 118).
+// TestFetchedForgeries covers documents with false ids and authors (cases 113 and 118).
 func TestFetchedForgeries(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv, peer := apptest.StartWithFake(t)
@@ -107,7 +107,7 @@ func TestFetchedForgeries(t *testing.T) {
 	t.Run("of another address of the same host", func(t *testing.T) {
 		note := other.Note(eve, "real")
 		other.Serve(note)
-		other.ServeAt(other.URL+"/also", apptest.With(note, apptest.Doc{"content": "elsewhere"}))
+		other.ServeAt(other.URL+"/also", apptest.With(note, apptest.Doc{"content": "forged"}))
 		boost(other.URL + "/also")
 		if got := alice.WantPost(note["id"]).Str("content"); got != "real" {
 			t.Errorf("got %q", got)

@@ -148,7 +148,7 @@ var policyCases = []policyCase{
 			if got := apptest.ListField(st, "mentions", "id"); !slices.Equal(got, []string{alice.ID}) {
 				t.Errorf("it mentions %v", got)
 			}
-			apptest.WantList(t, "notifications of alice, who is not addressed", alice.NotificationTypes())
+			apptest.WantList(t, "notifications of alice without addressing her", alice.NotificationTypes())
 		}},
 	{policy: "ForceMention", name: "turned off", set: func(c *config.Config, _ *apptest.FakeServer) { c.MRFForceMention.MentionParent = false },
 		note: func(_ *apptest.FakeServer, _ *apptest.User, parent *apptest.Object) apptest.Doc {

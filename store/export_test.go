@@ -103,7 +103,7 @@ func (db *DB) FiltersCached(owner AccountID) bool {
 // TouchAll invalidates all caches.
 func (tx *Tx) TouchAll() { tx.invalidateAll() }
 
-// BreakOffSearches changes maxSearchTime, and returns what it was.
+// BreakOffSearches changes maxSearchTime, and returns the old value.
 func BreakOffSearches(after time.Duration) (before time.Duration) {
 	before, maxSearchTime = maxSearchTime, after
 	return before
