@@ -43,8 +43,7 @@ func (s *Service) findUser(ctx context.Context, r accountReader, name string) (*
 	if n, domain, ok := strings.Cut(nick, "@"); ok && strings.EqualFold(domain, s.social.Domain) {
 		nick = n
 	}
-	var id store.AccountID
-	id.UnmarshalText([]byte(nick)) // no nickname looks like one
+	id := store.ParseID[store.AccountID](nick) // no nickname looks like one
 	account, err := r.AccountByName(ctx, nick, "")
 	if errs.IsNotFound(err) && id != 0 {
 		account, err = r.Account(ctx, id)

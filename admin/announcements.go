@@ -66,8 +66,7 @@ func (s *Service) Announcements(ctx context.Context, _ struct{}) ([]*Announcemen
 
 // DeleteAnnouncement deletes an announcement and returns it.
 func (s *Service) DeleteAnnouncement(ctx context.Context, id string) (*Announcement, error) {
-	var key store.AnnouncementID
-	key.UnmarshalText([]byte(id)) // stays 0 for an invalid id
+	key := store.ParseID[store.AnnouncementID](id)
 	var a *store.Announcement
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		a, err = tx.Announcement(ctx, key)
@@ -93,14 +92,12 @@ func storeTime(t *time.Time) *store.Time {
 	if t == nil {
 		return nil
 	}
-	at := store.At(*t)
-	return &at
+	return new(store.At(*t))
 }
 
 func timePointer(t *store.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
-	at := t.Time()
-	return &at
+	return new(t.Time())
 }

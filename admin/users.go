@@ -243,8 +243,7 @@ func (s *Service) setUserTime(ctx context.Context, name string, field func(*stor
 			return nil
 		}
 		changed = true
-		now := store.At(s.db.Now())
-		*field(u) = &now
+		*field(u) = new(store.At(s.db.Now()))
 		if err := tx.SaveUser(ctx, u); err != nil {
 			return err
 		}

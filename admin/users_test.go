@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// fixture is a harness with accounts that follow each other: alice, who is deleted, and others.
+// fixture is a harness with accounts that follow each other: alice, which tests delete, and others.
 type fixture struct {
 	*harness
 	alice, bob, carol *store.Account

@@ -66,35 +66,35 @@ type RelayUnfollow struct {
 	Force   bool   `json:"force"` // even if the relay cannot be reached
 }
 
+// calls are the handlers of all operations by name.
+var calls = make(map[string]func(*Server) control.Handler)
+
 // commands returns the handlers of all operations for the control socket.
 func (s *Server) commands() control.Commands {
 	list := make(control.Commands)
-	for _, call := range []interface {
-		register(control.Commands, *Server)
-	}{
-		CreateUser, ResetPassword, ListUsers, ShowUser, UpdateUser, ConfirmUser, ApproveUser, ActivateUser, DeactivateUser, DeleteUser,
-		RebuildHome, ResetMFA, CreateAnnouncement, ListAnnouncements, DeleteAnnouncement, FollowRelay, UnfollowRelay, ListRelays,
-		ListJobs, RetryJobs, DropJobs, ShowQueue, ListPeers, Retry, Explain, RotateKeys,
-	} {
-		call.register(list, s)
+	for name, handler := range calls {
+		list[name] = handler(s)
 	}
 	return list
 }
 
-func (c Call[A, R]) register(list control.Commands, s *Server) {
-	list[c.name] = control.Command(func(ctx context.Context, args A) (R, error) { return c.run(s, ctx, args) })
+func newCall[A, R any](name string, run func(*Server, context.Context, A) (R, error)) Call[A, R] {
+	calls[name] = func(s *Server) control.Handler {
+		return control.Command(func(ctx context.Context, args A) (R, error) { return run(s, ctx, args) })
+	}
+	return Call[A, R]{name, run}
 }
 
 func adminCall[A, R any](name string, run func(*admin.Service, context.Context, A) (R, error)) Call[A, R] {
-	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Admin, ctx, args) }}
+	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Admin, ctx, args) })
 }
 
 func relayCall[A, R any](name string, run func(*federation.Relays, context.Context, A) (R, error)) Call[A, R] {
-	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Relays, ctx, args) }}
+	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Relays, ctx, args) })
 }
 
 func operatorCall[A, R any](name string, run func(*federation.Operator, context.Context, A) (R, error)) Call[A, R] {
-	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Operator, ctx, args) }}
+	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Operator, ctx, args) })
 }
 
 // lockTimeout bounds how long a call waits for a server that is starting or stopping.

@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,10 +76,9 @@ func (a *cli) announcementListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "ID\tFROM\tUNTIL\tTEXT")
+			table := a.table("ID", "FROM", "UNTIL", "TEXT")
 			for _, n := range list {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.ID, formatTime(n.StartsAt), formatTime(n.EndsAt), strings.Join(strings.Fields(n.Text), " "))
+				row(table, n.ID, formatTime(n.StartsAt), formatTime(n.EndsAt), strings.Join(strings.Fields(n.Text), " "))
 			}
 			return table.Flush()
 		},
@@ -92,13 +90,8 @@ func (a *cli) announcementDeleteCommand() *cobra.Command {
 		Use:   "delete ID",
 		Short: "Delete an announcement",
 		Args:  oneArg("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			deleted, err := perform(cmd.Context(), a, app.DeleteAnnouncement, args[0])
-			if err != nil {
-				return err
-			}
+		RunE: printing(a, app.DeleteAnnouncement, func(deleted *admin.Announcement) {
 			fmt.Fprintf(a.out, "Deleted announcement %s.\n", deleted.ID)
-			return nil
-		},
+		}),
 	}
 }

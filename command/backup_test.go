@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// mediaPath is the name that content has in the media folder.
+// mediaPath returns the path of a file with some content in the data directory.
 func mediaPath(content string) string {
 	sum := hex.EncodeToString(sha256Of([]byte(content)))
 	return "media/" + sum[:2] + "/" + sum + ".png"
@@ -29,7 +29,7 @@ func sha256Of(b []byte) []byte {
 	return sum[:]
 }
 
-// addFiles puts files into the data directory that are not made by the server itself.
+// addFiles writes files into the data directory that the server does not create itself.
 func (p *workspace) addFiles() map[string]string {
 	p.t.Helper()
 	files := map[string]string{
@@ -73,7 +73,7 @@ func TestBackupWhileWritingAndRestore(t *testing.T) {
 	if got := p.run("backup", "svc.tar").ok(); !strings.Contains(got, "Wrote svc.tar") {
 		t.Errorf("got %q", got)
 	}
-	s.waitUntil("the writers to go on", func() bool {
+	s.waitUntil("the writers to continue", func() bool {
 		_, body := p.get("/api/v1/timelines/home?limit=1", "t")
 		return strings.Contains(body, "of writer")
 	})
@@ -84,10 +84,10 @@ func TestBackupWhileWritingAndRestore(t *testing.T) {
 	}
 	leftovers, err := filepath.Glob(p.path(".svc-backup-*"))
 	if err != nil || len(leftovers) > 0 {
-		t.Errorf("the backup left %q, %v", leftovers, err)
+		t.Errorf("the backup left the files %q, %v", leftovers, err)
 	}
 
-	// An empty machine, on which the data are to be elsewhere.
+	// Restore into an empty workspace with another data directory.
 	q := newWorkspaceWithoutSettings(t)
 	q.url = p.url
 	out := q.run("restore", p.path("svc.tar"), "--data-dir", "data").ok()
@@ -108,7 +108,7 @@ func TestBackupWhileWritingAndRestore(t *testing.T) {
 	}
 	for _, name := range []string{"media/tmp", "cache/something", "restore.tmp", "restore.unfinished", "manifest.json", "config.toml"} {
 		if _, err := os.Stat(q.path("data", name)); err == nil {
-			t.Errorf("there is %s", name)
+			t.Errorf("unexpected file %s", name)
 		}
 	}
 	q.serve()
@@ -126,7 +126,7 @@ func TestBackupWithoutServer(t *testing.T) {
 	p := newWorkspace(t)
 	p.run("backup").fails(1, "there is no database")
 	if _, err := os.Stat(p.path("data")); err == nil {
-		t.Error("it made a data directory")
+		t.Error("the command created a data directory")
 	}
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.addFiles()
@@ -175,10 +175,10 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 
-	p.writeFile("data/cache/ab/copy", "of what others have")
+	p.writeFile("data/cache/ab/copy", "a copy of a remote file")
 	out := p.run("restore", backup, "--force").ok()
 	if _, err := os.Stat(p.path("data/cache/ab/copy")); err != nil {
-		t.Errorf("what is kept of others' files is good beside any database: %v", err)
+		t.Errorf("cached copies of remote files were not kept: %v", err)
 	}
 	if got := p.run("user", "list").ok(); !strings.Contains(got, "alice") || strings.Contains(got, "bob") {
 		t.Errorf("after the restore: got %q", got)
@@ -188,7 +188,7 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 		t.Errorf("got %q, %v, %q", aside, err, out)
 	}
 
-	// One that was interrupted while it put things into place.
+	// A restore that was interrupted while it moved files into place.
 	if err := os.Mkdir(p.path("data", "restore.unfinished"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 	p.run("restore", backup, "--force").ok()
 	p.serve()
 
-	p.writeFile("other/cache/ab/copy", "of what others have") // no data
+	p.writeFile("other/cache/ab/copy", "a copy of a remote file") // the cache does not count as data
 	p.run("restore", backup, "--data-dir", p.path("other")).ok()
 }
 
@@ -220,14 +220,14 @@ func TestRestoreAndSettings(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
-	t.Run("the backup says where", func(t *testing.T) {
+	t.Run("the data directory of the backup's settings", func(t *testing.T) {
 		q := newWorkspaceWithoutSettings(t)
 		q.run("restore", p.path("svc.tar")).ok() // ./data
 		q.run("user", "show", "alice").ok()
 	})
-	t.Run("settings follow the data", func(t *testing.T) {
+	t.Run("the restored settings have the new data directory", func(t *testing.T) {
 		q := newWorkspaceWithoutSettings(t)
-		q.run("restore", p.path("svc.tar"), "--data-dir", "elsewhere", "--config", "new.toml").ok()
+		q.run("restore", p.path("svc.tar"), "--data-dir", "other-data", "--config", "new.toml").ok()
 		q.run("user", "show", "alice", "--config", "new.toml").ok()
 	})
 }
@@ -286,7 +286,7 @@ func writeTar(t testing.TB, path string, list []entry) {
 	}
 }
 
-// withManifest replaces the manifest by one that fits.
+// withManifest replaces the manifest by one that matches the entries.
 func withManifest(t testing.TB, list []entry) []entry {
 	t.Helper()
 	type file struct {
@@ -364,18 +364,18 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 			return list
 		}(), mediaPath("a picture") + " is damaged"},
 		{"a changed database", changeDatabase(t, whole, `UPDATE accounts SET display_name = 'x'`), "svc.db is damaged"},
-		{"a file less", without(mediaPath("a picture")), "no such file"},
-		{"a file more", with(entry{"static/more", tar.TypeReg, nil}), "differ from its manifest"},
+		{"a missing file", without(mediaPath("a picture")), "no such file"},
+		{"an additional file", with(entry{"static/more", tar.TypeReg, nil}), "differ from its manifest"},
 		{"no manifest", without("manifest.json"), "manifest.json is missing"},
 		{"no database", withManifest(t, without("svc.db")), "database is missing"},
-		{"a path out of the folder", withManifest(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "unexpected file"},
+		{"a path outside the folder", withManifest(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "unexpected file"},
 		{"an absolute path", with(entry{"/tmp/evil", tar.TypeReg, nil}), "unexpected file"},
-		{"a foreign folder", withManifest(t, with(entry{"backups/evil", tar.TypeReg, nil})), "unexpected file"},
+		{"an unexpected folder", withManifest(t, with(entry{"backups/evil", tar.TypeReg, nil})), "unexpected file"},
 		{"a link", with(entry{"media/link", tar.TypeSymlink, []byte("/etc/passwd")}), "unexpected file"},
 		{"the same file twice", withManifest(t, with(entry{mediaPath("a picture"), tar.TypeReg, []byte("a picture")})), "exists"},
 		{"a newer database", withManifest(t, changeDatabase(t, whole, `PRAGMA user_version = 9999`)), "newer version of svc"},
-		{"a row that refers to none", withManifest(t, changeDatabase(t, whole, `PRAGMA foreign_keys = 0; UPDATE users SET account_id = 1`)), "refer to rows that are not there"},
-		{"no database in its file", withManifest(t, append(without("svc.db"), entry{"svc.db", tar.TypeReg, []byte("nonsense")})), "database is damaged"},
+		{"a row that refers to a missing row", withManifest(t, changeDatabase(t, whole, `PRAGMA foreign_keys = 0; UPDATE users SET account_id = 1`)), "refer to rows that are not there"},
+		{"a database file that is not a database", withManifest(t, append(without("svc.db"), entry{"svc.db", tar.TypeReg, []byte("nonsense")})), "database is damaged"},
 		{"another format", func() []entry {
 			list := slices.Clone(whole)
 			last := &list[len(list)-1]
@@ -406,11 +406,11 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 	}
 }
 
-// wantNoData checks that there are no data and no settings.
+// wantNoData fails the test if there are data or settings.
 func (p *workspace) wantNoData() {
 	p.t.Helper()
 	if _, err := os.Stat(p.config); err == nil {
-		p.t.Error("there are settings")
+		p.t.Error("there is a settings file")
 	}
 	entries, err := os.ReadDir(p.path("data"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -418,7 +418,7 @@ func (p *workspace) wantNoData() {
 	}
 	for _, e := range entries {
 		if e.Name() != "lock" {
-			p.t.Errorf("there is %s", e.Name())
+			p.t.Errorf("unexpected file %s", e.Name())
 		}
 	}
 }

@@ -18,6 +18,17 @@ func perform[A, R any](ctx context.Context, a *cli, call app.Call[A, R], args A)
 	return call.Do(ctx, c, a.options(), args)
 }
 
+// printing returns the function of a command that performs an operation on its argument and prints the result.
+func printing[R any](a *cli, call app.Call[string, R], print func(R)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		result, err := perform(cmd.Context(), a, call, args[0])
+		if err == nil {
+			print(result)
+		}
+		return err
+	}
+}
+
 // options returns the options of a server that is assembled for one operation. It logs warnings and errors only.
 func (a *cli) options() app.Options {
 	return app.Options{Schema: a.schema, Log: slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))}

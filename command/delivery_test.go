@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// inboxServer are servers elsewhere with an inbox each, on addresses of their own. They count what is delivered, by the id of the activity.
+// inboxServer is a set of remote servers with an inbox each, on different addresses. They count deliveries by the id of the object.
 type inboxServer struct {
 	hosts []string
 	reply func(host int, w http.ResponseWriter) // nil: 202
@@ -63,14 +63,14 @@ func (in *inboxServer) take(host int, w http.ResponseWriter, r *http.Request) {
 	in.last = time.Now()
 }
 
-// count returns how many deliveries there were, and the time of the last.
+// count returns the number of deliveries and the time of the last one.
 func (in *inboxServer) count() (int, time.Time) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.n, in.last
 }
 
-// has counts the hosts that have got the post of an id.
+// has returns the number of hosts, of those in a range, that received the post with an id.
 func (in *inboxServer) has(uri string, from, to int) (n int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -82,7 +82,7 @@ func (in *inboxServer) has(uri string, from, to int) (n int) {
 	return n
 }
 
-// newFederatedWorkspace makes a place with alice, whom somebody on each of the hosts follows, and a token for her.
+// newFederatedWorkspace returns a workspace with the account alice, a token for it, and a follower on each of the hosts.
 func newFederatedWorkspace(t testing.TB, in *inboxServer) *workspace {
 	t.Helper()
 	p := newWorkspace(t, "[rate_limit]\nenabled = false\n[federation]\nallow_loopback = true")
@@ -90,7 +90,7 @@ func newFederatedWorkspace(t testing.TB, in *inboxServer) *workspace {
 	p.addToken("alice", "t")
 	p.openDatabase(func(db *sql.DB) error {
 		for i, host := range in.hosts {
-			uri := "http://" + host + "/users/fan"
+			uri := "http://" + host + "/users/follower"
 			for _, q := range []struct {
 				text string
 				args []any
@@ -110,7 +110,7 @@ func newFederatedWorkspace(t testing.TB, in *inboxServer) *workspace {
 	return p
 }
 
-// openDatabase does something with the database beside the server.
+// openDatabase calls a function with a second connection to the database.
 func (p *workspace) openDatabase(fn func(*sql.DB) error) {
 	p.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+p.path("data", "svc.db")+"?_pragma=busy_timeout(10000)")
@@ -123,14 +123,14 @@ func (p *workspace) openDatabase(fn func(*sql.DB) error) {
 	}
 }
 
-// queryInt reads a number from the database.
+// queryInt returns the number that a query selects.
 func (p *workspace) queryInt(query string, args ...any) (n int) {
 	p.t.Helper()
 	p.openDatabase(func(db *sql.DB) error { return db.QueryRow(query, args...).Scan(&n) })
 	return n
 }
 
-// cpu returns the processor time that a server has taken.
+// cpu returns the processor time that a server has used.
 func (s *server) cpu() time.Duration {
 	s.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
@@ -143,7 +143,7 @@ func (s *server) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// BenchmarkDeliveries measures a post until 200 hosts have it that answer at once, and the processor time of a delivery.
+// BenchmarkDeliveries measures a post until 200 fast hosts have received it, and the processor time of a delivery.
 func BenchmarkDeliveries(b *testing.B) {
 	const hosts = 200
 	in := startInboxServer(b, hosts)
@@ -164,27 +164,27 @@ func BenchmarkDeliveries(b *testing.B) {
 	b.ReportMetric(float64(b.N*hosts)/b.Elapsed().Seconds(), "deliveries/s")
 }
 
-// TestSlowInboxes looks at how long the last of 200 hosts waits for a post, if all take their time and if some hang. The time includes that
-// of the hosts, which share the processor with the server.
+// TestSlowInboxes measures the time until the last of 200 hosts has received a post, if all are slow and if some hang. It includes the
+// time of the hosts, which share the processor with the server.
 func TestSlowInboxes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a while")
+		t.Skip("slow")
 	}
 	const hosts = 200
 	for _, tt := range []struct {
 		name string
-		hang int           // so many hosts do not answer until the others have it
-		take time.Duration // so long the others take
-		in   time.Duration // within this they are to have it
+		hang int           // number of hosts that do not respond until the others have received the post
+		take time.Duration // response time of the others
+		in   time.Duration // maximum time until the others have received the post
 	}{
-		{"all take 100 ms", 0, 100 * time.Millisecond, 400 * time.Millisecond},
+		{"all respond after 100 ms", 0, 100 * time.Millisecond, 400 * time.Millisecond},
 		{"ten hang", 10, 0, 300 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := startInboxServer(t, hosts)
 			s := newFederatedWorkspace(t, in).serve()
 			s.post("t", "the first")
-			s.waitUntil("the first", func() bool { n, _ := in.count(); return n == hosts })
+			s.waitUntil("the deliveries of the first post", func() bool { n, _ := in.count(); return n == hosts })
 			release := make(chan struct{})
 			in.reply = func(host int, w http.ResponseWriter) {
 				if host < tt.hang {
@@ -196,37 +196,37 @@ func TestSlowInboxes(t *testing.T) {
 			}
 			want := hosts - tt.hang
 			best := time.Hour
-			for range 3 { // others may use the machine, too
-				start, _ := in.count()
-				begun := time.Now()
+			for range 3 { // the best of several runs, because of other load on the machine
+				before, _ := in.count()
+				start := time.Now()
 				s.post("t", "another")
-				s.waitUntil("those who do not hang", func() bool { n, _ := in.count(); return n >= start+want })
+				s.waitUntil("the hosts that do not hang", func() bool { n, _ := in.count(); return n >= before+want })
 				_, last := in.count()
-				best = min(best, last.Sub(begun))
+				best = min(best, last.Sub(start))
 				for range tt.hang {
 					release <- struct{}{}
 				}
-				s.waitUntil("the others", func() bool { n, _ := in.count(); return n == start+hosts })
+				s.waitUntil("the hosts that hang", func() bool { n, _ := in.count(); return n == before+hosts })
 			}
-			t.Logf("the last of %d had it after %v", want, best)
-			if best > 4*tt.in { // a machine that does much else must not fail this
-				t.Errorf("it took %v, want %v", best, tt.in)
+			t.Logf("the last of %d hosts received the post after %v", want, best)
+			if best > 4*tt.in { // tolerate other load on the machine
+				t.Errorf("the deliveries took %v, want %v", best, tt.in)
 			}
 		})
 	}
 }
 
-// TestKilledWhileDelivering kills the server in the middle of a thousand deliveries, some to hosts that are slow or broken, and starts it
-// anew: each host that works gets everything, at least once; what the others have not got waits for them.
+// TestKilledWhileDelivering kills the server in the middle of a thousand deliveries, some to hosts that are slow or broken, and restarts
+// it: each working host receives each post at least once. Deliveries to the broken hosts stay queued.
 func TestKilledWhileDelivering(t *testing.T) {
 	const hosts, posts, broken, slow = 200, 5, 10, 20 // hosts 0 to 9 are broken, 10 to 29 slow
 	in := startInboxServer(t, hosts)
-	mended := make(chan struct{})
+	repaired := make(chan struct{})
 	in.reply = func(host int, w http.ResponseWriter) {
 		switch {
 		case host < broken:
 			select {
-			case <-mended:
+			case <-repaired:
 			default:
 				panic(http.ErrAbortHandler)
 			}
@@ -250,7 +250,7 @@ func TestKilledWhileDelivering(t *testing.T) {
 	<-s.done
 	reached, _ := in.count()
 	if reached >= hosts*posts {
-		t.Fatal("all was delivered before the server was killed")
+		t.Fatal("all deliveries ended before the server was killed")
 	}
 
 	s = p.serve()
@@ -263,23 +263,23 @@ func TestKilledWhileDelivering(t *testing.T) {
 		}
 		return true
 	}
-	s.waitUntil("the healthy hosts to have everything", func() bool { return all(broken+slow, hosts) })
-	t.Logf("%d deliveries before it was killed; the healthy had everything %v after the start", reached, time.Since(started))
-	s.waitUntil("the slow hosts to have everything", func() bool { return all(broken, hosts) })
+	s.waitUntil("the healthy hosts to receive all posts", func() bool { return all(broken+slow, hosts) })
+	t.Logf("%d deliveries before the server was killed; the healthy hosts had all posts %v after the restart", reached, time.Since(started))
+	s.waitUntil("the slow hosts to receive all posts", func() bool { return all(broken, hosts) })
 	for _, uri := range uris {
 		if n := in.has(uri, 0, broken); n != 0 {
-			t.Errorf("%d broken hosts have taken something in", n)
+			t.Errorf("%d broken hosts have received a post", n)
 		}
 	}
-	s.waitUntil("what was delivered to be recorded", func() bool {
+	s.waitUntil("the results of the deliveries to be recorded", func() bool {
 		return s.queryInt(`SELECT count(*) FROM deliveries`) == broken*posts
 	})
 	if n := s.queryInt(`SELECT count(*) FROM deliveries d WHERE parked = 0 AND EXISTS (SELECT 1 FROM hosts h WHERE h.domain = d.domain AND h.due_at IS NOT NULL)`); n != broken*posts {
 		t.Errorf("%d deliveries wait for the broken hosts, want %d", n, broken*posts)
 	}
-	close(mended)
-	// Half a minute's pause is made one of two seconds. That it ends is up to the server, which learns how long it is when it looks what to
-	// send next.
+	close(repaired)
+	// The test shortens the backoff of half a minute to two seconds. The server reads the new time when it next looks for due
+	// deliveries.
 	p.openDatabase(func(db *sql.DB) error {
 		_, err := db.Exec(`
 			UPDATE deliveries SET run_at = ?1;
@@ -287,12 +287,12 @@ func TestKilledWhileDelivering(t *testing.T) {
 		return err
 	})
 	uris = append(uris, p.url+"/objects/"+s.post("t", "one more"))
-	s.waitUntil("the hosts that were broken to have everything", func() bool { return all(0, hosts) })
-	s.waitUntil("nothing to be left", func() bool { return s.queryInt(`SELECT count(*) FROM deliveries`) == 0 })
+	s.waitUntil("the repaired hosts to receive all posts", func() bool { return all(0, hosts) })
+	s.waitUntil("the delivery queue to be empty", func() bool { return s.queryInt(`SELECT count(*) FROM deliveries`) == 0 })
 	s.stop()
 }
 
-// TestStopWhileDelivering looks at a server that is told to stop while hosts keep it waiting: it ends in time and loses nothing.
+// TestStopWhileDelivering stops a server while hosts do not respond: it exits in time and loses no delivery.
 func TestStopWhileDelivering(t *testing.T) {
 	const hosts = 200
 	in := startInboxServer(t, hosts)
@@ -304,10 +304,10 @@ func TestStopWhileDelivering(t *testing.T) {
 	p := newFederatedWorkspace(t, in)
 	s := p.serve()
 	s.post("t", "hello")
-	time.Sleep(100 * time.Millisecond) // until some are under way: how many does not matter
-	begun := time.Now()
+	time.Sleep(100 * time.Millisecond) // until some deliveries have begun
+	start := time.Now()
 	s.stop()
-	if took := time.Since(begun); took > 2*time.Second {
+	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("it took %v to stop", took)
 	}
 	if strings.Contains(s.log.String(), "did not come to an end") {
@@ -318,7 +318,7 @@ func TestStopWhileDelivering(t *testing.T) {
 	s.waitUntil("all deliveries", func() bool { return s.queryInt(`SELECT count(*) FROM deliveries`) == 0 })
 	for host, got := range in.got {
 		if len(got) != 1 {
-			t.Errorf("host %d has got %d posts", host, len(got))
+			t.Errorf("host %d has received %d posts", host, len(got))
 		}
 	}
 }

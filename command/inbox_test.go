@@ -18,8 +18,8 @@ import (
 	"svc/internal/httpsig"
 )
 
-// TestKilledWhileReceiving kills the server again and again while activities come in: what it has accepted is done after it is started
-// again, once.
+// TestKilledWhileReceiving kills the server repeatedly while it receives activities: each accepted activity is processed once after a
+// restart.
 func TestKilledWhileReceiving(t *testing.T) {
 	p := newWorkspace(t, "[federation]\nallow_loopback = true", "[rate_limit]\nenabled = false")
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
@@ -109,7 +109,7 @@ func TestKilledWhileReceiving(t *testing.T) {
 			})
 		}
 		want := len(accepted) + 150
-		s.waitUntil("activities are accepted", func() bool {
+		s.waitUntil("activities to be accepted", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return len(accepted) >= want
@@ -120,22 +120,22 @@ func TestKilledWhileReceiving(t *testing.T) {
 		senders.Wait()
 		s = p.serve()
 	}
-	s.waitUntil("the inbox is empty", func() bool {
+	s.waitUntil("the inbox to be empty", func() bool {
 		return p.queryInt(`SELECT count(*) FROM queued_activities`) == 0
 	})
 	for uri := range accepted {
 		posts := p.queryInt(`SELECT count(*) FROM statuses WHERE uri = ?`, uri)
-		told := p.queryInt(`SELECT count(*) FROM notifications n JOIN statuses s ON s.id = n.status_id WHERE s.uri = ? AND n.type = 'mention'`, uri)
-		if posts != 1 || told != 1 {
-			t.Errorf("%s was accepted: it is there %d times, and alice was told %d times", uri, posts, told)
+		notified := p.queryInt(`SELECT count(*) FROM notifications n JOIN statuses s ON s.id = n.status_id WHERE s.uri = ? AND n.type = 'mention'`, uri)
+		if posts != 1 || notified != 1 {
+			t.Errorf("%s was accepted: it has %d statuses and %d notifications, want 1 each", uri, posts, notified)
 		}
 	}
 	if refused := p.queryInt(`SELECT count(*) FROM refusals`); refused != 0 {
 		t.Errorf("%d were refused", refused)
 	}
-	began := time.Now()
+	start := time.Now()
 	s.stop()
-	if took := time.Since(began); took > 3*time.Second {
+	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("the server took %v to stop", took)
 	}
 }

@@ -2,10 +2,11 @@ package command
 
 import (
 	"fmt"
-	"svc/app"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"svc/app"
+	"svc/federation"
 )
 
 func (a *cli) relayCommand() *cobra.Command {
@@ -29,18 +30,13 @@ func (a *cli) relayFollowCommand() *cobra.Command {
 Mastodon, its inbox, which ends in /inbox. Posts are exchanged once the relay has accepted.`,
 		Example: "  svc relay follow https://relay.example.org/actor\n  svc relay follow https://relay.example.org/inbox",
 		Args:    oneArg("URL"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := perform(cmd.Context(), a, app.FollowRelay, args[0])
-			if err != nil {
-				return err
-			}
+		RunE: printing(a, app.FollowRelay, func(r *federation.Relay) {
 			if r.FollowedBack {
 				fmt.Fprintf(a.out, "%s has already accepted.\n", r.Actor)
 			} else {
 				fmt.Fprintf(a.out, "Follow request sent to %s. \"svc relay list\" shows whether it was accepted.\n", r.Actor)
 			}
-			return nil
-		},
+		}),
 	}
 }
 
@@ -73,14 +69,13 @@ func (a *cli) relayListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "RELAY\tSTATE")
+			table := a.table("RELAY", "STATE")
 			for _, r := range list {
 				state := "pending"
 				if r.FollowedBack {
 					state = "accepted"
 				}
-				fmt.Fprintf(table, "%s\t%s\n", printable(r.Actor), state)
+				row(table, r.Actor, state)
 			}
 			return table.Flush()
 		},

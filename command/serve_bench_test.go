@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkColdStart measures the program from its start to its first answer, on a database that is there already; and beside it
-// the CPU time and the most memory that it took until its end.
+// BenchmarkColdStart measures the time from the start of the program to its first response, with an existing database. It also
+// reports the CPU time and the peak memory until its exit.
 func BenchmarkColdStart(b *testing.B) {
 	p := newWorkspace(b)
 	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").ok()

@@ -35,10 +35,10 @@ func TestServeUnprepared(t *testing.T) {
 	}
 	link := regexp.MustCompile(regexp.QuoteMeta(p.url) + `(/setup/[\w-]+)`).FindStringSubmatch(s.log.String())
 	if link == nil {
-		t.Fatalf("the log names no page to make the first account:\n%s", s.log)
+		t.Fatalf("the log has no setup URL:\n%s", s.log)
 	}
 	if status, body := p.get(link[1], ""); status != 200 || !strings.Contains(body, "<form") {
-		t.Errorf("the page to make the first account: got %d %s", status, body)
+		t.Errorf("the setup page: got %d %s", status, body)
 	}
 	for _, want := range []string{"svc user create NICK --email ADDRESS --admin", "data=./data"} {
 		if !strings.Contains(s.log.String(), want) {
@@ -51,7 +51,7 @@ func TestServeUnprepared(t *testing.T) {
 		}
 		info, err := d.Info()
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("others may use %s: mode %o", path, info.Mode().Perm())
+			t.Errorf("%s is accessible to others: mode %o", path, info.Mode().Perm())
 		}
 		return err
 	})
@@ -69,14 +69,14 @@ func TestServeUnprepared(t *testing.T) {
 	}
 	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").ok()
 	if again := p.serve(); strings.Contains(again.log.String(), "there is no administrator yet") {
-		t.Error("the log asks for an admin, but there is one")
+		t.Error("the log asks for an admin although there is one")
 	}
 	if status, _ := p.get(link[1], ""); status != 410 {
-		t.Errorf("the page to make the first account, when there is one: got %d", status)
+		t.Errorf("the setup page after the setup: got %d", status)
 	}
 }
 
-// TestServeNamesItsSettings checks that the command in the log is one for this server.
+// TestServeNamesItsSettings checks that the command in the log has the flags of this server.
 func TestServeNamesItsSettings(t *testing.T) {
 	p := newWorkspace(t)
 	if err := os.Rename(p.config, p.path("other.toml")); err != nil {
@@ -95,7 +95,7 @@ func TestSecondServerRefuses(t *testing.T) {
 		t.Errorf("got exit code %d and %q", r.code, r.errOut)
 	}
 	if status, _ := p.get("/api/v1/timelines/public", ""); status != 200 {
-		t.Errorf("the first server answers %d", status)
+		t.Errorf("the first server returned %d", status)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestServeFails(t *testing.T) {
 	}{
 		{"a taken port", fmt.Sprintf("[server]\nlisten = %q", taken.Addr()), "server.listen", 1},
 		{"a misspelt setting", "[server]\nlitsen = \":1\"", "did you mean server.listen?", 1},
-		{"no TOML", "server", "line 1", 1},
+		{"not TOML", "server", "line 1", 1},
 		{"a data folder that is a file", "[data]\ndir = \"config.toml/data\"", "data directory", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,14 +169,14 @@ func TestServeTLS(t *testing.T) {
 	if got := resp.Header.Get("Location"); resp.StatusCode != 301 || got != "https://social.example.org/@alice?a=b" {
 		t.Errorf("plain http: got %d to %q", resp.StatusCode, got)
 	}
-	// No certificate is asked for in the name of another host, so this ends without any connection to the outside.
+	// No certificate is requested for another host, so the test makes no connection to the internet.
 	_, err = tls.Dial("tcp", https, &tls.Config{ServerName: "other.example.com", InsecureSkipVerify: true})
 	if err == nil || !strings.Contains(err.Error(), "remote error") {
 		t.Errorf("TLS for another host: got %v, want the server to refuse", err)
 	}
 }
 
-// startRequest begins to post a status and leaves its text unfinished. What is missing is returned.
+// startRequest sends the beginning of a request that posts a status. It returns the rest of the body.
 func (p *workspace) startRequest(token string) (conn net.Conn, rest string) {
 	p.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
@@ -213,15 +213,15 @@ func TestStopFinishesRequests(t *testing.T) {
 	fmt.Fprint(conn, rest)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		t.Fatalf("the request under way got no answer: %v", err)
+		t.Fatalf("the running request got no response: %v", err)
 	}
 	if resp.StatusCode != 200 {
-		t.Errorf("the request under way got %d", resp.StatusCode)
+		t.Errorf("the running request got %d", resp.StatusCode)
 	}
 	s.waitExit(0)
 }
 
-func TestSecondSignalEndsAtOnce(t *testing.T) {
+func TestSecondSignalExits(t *testing.T) {
 	p := newWorkspace(t)
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.addToken("alice", "t")
@@ -229,8 +229,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	p.startRequest("t")
 	s.signal(syscall.SIGINT)
 	s.waitForLog("stopping")
-	begun := time.Now()
-	s.waitUntil("the end", func() bool {
+	start := time.Now()
+	s.waitUntil("the process to exit", func() bool {
 		s.cmd.Process.Signal(syscall.SIGINT)
 		select {
 		case <-s.done:
@@ -239,12 +239,12 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 			return false
 		}
 	})
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }
 
-// addToken gives an account a token. No server may run.
+// addToken adds an access token of an account. No server may run.
 func (p *workspace) addToken(nick, token string) {
 	p.t.Helper()
 	db, err := sql.Open("sqlite", p.path("data", "svc.db"))
@@ -262,7 +262,7 @@ func (p *workspace) addToken(nick, token string) {
 	}
 }
 
-// post publishes a status and returns its id, "" if the server did not say that it was done.
+// post publishes a status and returns its id, "" if the request failed.
 func (p *workspace) post(token, text string) (id string) {
 	status, body, err := p.request(context.Background(), "POST", "/api/v1/statuses", token, strings.NewReader(url.Values{"status": {text}}.Encode()))
 	if err != nil || status != 200 {
@@ -275,7 +275,7 @@ func (p *workspace) post(token, text string) (id string) {
 	return st.ID
 }
 
-// startWriters posts from several goroutines until stop is called, which returns the texts of what was acknowledged, by id.
+// startWriters posts from several goroutines until stop is called. stop returns the texts of acknowledged posts by id.
 func (p *workspace) startWriters(token string, n int) (stop func() map[string]string) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -320,7 +320,7 @@ func TestStopUnderLoad(t *testing.T) {
 	p.serve()
 	for id, text := range posted {
 		if status, body := p.get("/api/v1/statuses/"+id, "t"); status != 200 || !strings.Contains(body, text) {
-			t.Errorf("%q was answered with success and is not there: %d", text, status)
+			t.Errorf("%q was acknowledged but is missing: %d", text, status)
 		}
 	}
 }

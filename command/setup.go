@@ -15,7 +15,6 @@ import (
 	"svc/store"
 )
 
-// setupOptions are the flags of setup.
 type setupOptions struct {
 	url     string
 	listen  string

@@ -20,13 +20,13 @@ func newWorkspaceWithoutSettings(t testing.TB) *workspace {
 
 func TestSetupWithFlags(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
-	data := p.path("elsewhere", "data")
+	data := p.path("other", "data")
 	setup := []string{"setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://"), "--data-dir", data,
 		"--admin", "alice", "--email", "alice@example.org", "--password", "correct horse"}
 	out := p.run(setup...).ok()
 	for _, want := range []string{"Wrote config.toml", data, "Created the account alice", "svc serve"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("got %q, want %q in it", out, want)
+			t.Errorf("%q does not contain %q", out, want)
 		}
 	}
 	if strings.Contains(out, "correct horse") {
@@ -46,7 +46,7 @@ func TestSetupWithFlags(t *testing.T) {
 
 	s := p.serve()
 	if strings.Contains(s.log.String(), "there is no administrator yet") {
-		t.Error("the server does not know its admin")
+		t.Error("the log asks for an administrator although there is one")
 	}
 	if got := p.run("user", "show", "alice").ok(); !strings.Contains(got, "role:         admin") {
 		t.Errorf("got %q", got)

@@ -9,16 +9,9 @@ import (
 	"time"
 )
 
-// table starts a table.
 func (a *cli) table(headings ...string) *tabwriter.Writer {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for i, heading := range headings {
-		if i > 0 {
-			fmt.Fprint(table, "\t")
-		}
-		fmt.Fprint(table, heading)
-	}
-	fmt.Fprintln(table)
+	fmt.Fprintln(table, strings.Join(headings, "\t"))
 	return table
 }
 

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"svc/admin"
-	"svc/app"
-	"svc/federation"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"svc/admin"
+	"svc/app"
+	"svc/federation"
 )
 
 func (a *cli) userCommand() *cobra.Command {
@@ -79,7 +80,6 @@ A nickname has letters, digits, _ and -, and cannot be changed later.`,
 	return cmd
 }
 
-// passwordFlags adds --password and --ask-password.
 func passwordFlags(cmd *cobra.Command, password *string, ask *bool) {
 	cmd.Flags().StringVar(password, "password", "", "`PASSWORD` of the account; other users of this machine can see it while the command runs")
 	cmd.Flags().BoolVar(ask, "ask-password", false, "ask for the password, or read it from a line of standard input")
@@ -145,8 +145,7 @@ func (a *cli) userListCommand() *cobra.Command {
 		Short: "List all local accounts, oldest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "NICKNAME\tE-MAIL\tROLE\tSTATE\tPOSTS\tCREATED\tLAST ACTIVE")
+			table := a.table("NICKNAME", "E-MAIL", "ROLE", "STATE", "POSTS", "CREATED", "LAST ACTIVE")
 			page := admin.UserPage{Limit: 200}
 			for {
 				users, err := perform(cmd.Context(), a, app.ListUsers, page)
@@ -157,7 +156,7 @@ func (a *cli) userListCommand() *cobra.Command {
 					return table.Flush()
 				}
 				for _, u := range users {
-					fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", u.Nickname, u.Email, role(u), state(u), u.Statuses, day(u.CreatedAt), day(u.LastActiveAt))
+					row(table, u.Nickname, u.Email, role(u), state(u), u.Statuses, day(u.CreatedAt), day(u.LastActiveAt))
 					page.After = u.ID
 				}
 			}
@@ -170,14 +169,7 @@ func (a *cli) userShowCommand() *cobra.Command {
 		Use:   "show NICK",
 		Short: "Show an account",
 		Args:  oneArg("NICK"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := perform(cmd.Context(), a, app.ShowUser, args[0])
-			if err != nil {
-				return err
-			}
-			a.printUser(u)
-			return nil
-		},
+		RunE:  printing(a, app.ShowUser, a.printUser),
 	}
 }
 
@@ -256,18 +248,13 @@ func (a *cli) stateCommand(use, short, long string, call app.Call[string, *admin
 		Short: short,
 		Long:  long,
 		Args:  oneArg("NICK"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			change, err := perform(cmd.Context(), a, call, args[0])
-			if err != nil {
-				return err
-			}
+		RunE: printing(a, call, func(change *admin.ChangedUser) {
 			text := done
 			if !change.Changed {
 				text = already
 			}
 			fmt.Fprintf(a.out, text+"\n", change.Nickname)
-			return nil
-		},
+		}),
 	}
 }
 

@@ -322,7 +322,7 @@ func TestNothingPrivateIsServed(t *testing.T) {
 	tell(alice, "list:"+list)
 	for _, visibility := range []string{"private", "direct", "local"} {
 		id := tell(alice, visibility)
-		alice.EditStatus(id, apptest.JSON{"status": hush + " once more", "spoiler_text": hush}).Want(200)
+		alice.EditStatus(id, apptest.Doc{"status": hush + " once more", "spoiler_text": hush}).Want(200)
 		tell(alice, visibility, "in_reply_to_id", open)
 		tell(bob, visibility, "in_reply_to_id", open)
 	}

@@ -78,7 +78,7 @@ func TestChatBetweenServers(t *testing.T) {
 	here, there, alice, bob, _ := apptest.StartTwo(t)
 	chat := alice.Post("/api/v1/svc/chats/by-account-id/" + alice.FindRemote(bob)).Want(200).Object().ID()
 	photo := alice.Upload(apptest.JPEG(40, 30)).ID()
-	alice.SendJSON("PUT", "/api/v1/media/"+photo, apptest.JSON{"description": "a photo"}).Want(200)
+	alice.SendJSON("PUT", "/api/v1/media/"+photo, apptest.Doc{"description": "a photo"}).Want(200)
 	here.AddEmoji("pets", map[string]string{"cat": "cat.png"})
 	hello := alice.SendChatOnce(chat, "hello :cat:", "once").Want(200).Object()
 	alice.SendChatOnce(chat, "hello again", "once").Want(200)

@@ -3,6 +3,7 @@ package federation
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -53,6 +54,22 @@ func newCollectionPage(uri string, q PageQuery, items []any, next string) activi
 	return o
 }
 
+// nextPage returns the query of the page after a list of ids, "" if they do not fill a page.
+func nextPage[ID fmt.Stringer](param string, ids []ID, size int) string {
+	if len(ids) < size {
+		return ""
+	}
+	return param + "=" + ids[len(ids)-1].String()
+}
+
+// idOf returns the id of a requester, 0 if it is not known.
+func idOf(signer *store.Account) store.AccountID {
+	if signer == nil {
+		return 0
+	}
+	return signer.ID
+}
+
 // authorizeCollection returns the requester of a collection of an account. The response is not nil if the account is not there for the
 // requester.
 func (s *DocumentServer) authorizeCollection(ctx context.Context, r *http.Request, a *store.Account) (signer *store.Account, answer *Response, err error) {
@@ -79,13 +96,9 @@ func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *st
 	if !q.Page {
 		return s.respond(newCollection(uri, &a.StatusesCount), signer)
 	}
-	var viewer store.AccountID
-	if signer != nil {
-		viewer = signer.ID
-	}
 	hidden := store.Filter{ExcludeVisibility: []store.Visibility{store.Local, store.Direct, store.ListOnly}}
 	page := store.Page{MaxID: q.MaxID, MinID: q.MinID, Limit: outboxPageSize}
-	ids, err := s.db.AccountTimeline(ctx, viewer, a.ID, "", hidden, page)
+	ids, err := s.db.AccountTimeline(ctx, idOf(signer), a.ID, "", hidden, page)
 	if err != nil {
 		return nil, err
 	}
@@ -93,11 +106,7 @@ func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *st
 	if err != nil {
 		return nil, err
 	}
-	next := ""
-	if len(ids) == outboxPageSize {
-		next = "max_id=" + ids[len(ids)-1].String()
-	}
-	o := newCollectionPage(uri, q, items, next)
+	o := newCollectionPage(uri, q, items, nextPage("max_id", ids, outboxPageSize))
 	if len(ids) > 0 {
 		o["prev"] = uri + "?page=true&min_id=" + ids[0].String()
 	}
@@ -181,10 +190,7 @@ func (s *DocumentServer) serveAccounts(ctx context.Context, r *http.Request, a *
 	for _, other := range rows {
 		items = append(items, other.URI)
 	}
-	next := ""
-	if len(ids) == accountsPageSize {
-		next = "max_id=" + ids[len(ids)-1].String()
-	}
+	next := nextPage("max_id", ids, accountsPageSize)
 	return s.respond(newCollectionPage(l.uri, PageQuery{Page: true, MaxID: q.MaxID}, items, next), signer)
 }
 
@@ -233,11 +239,7 @@ func (s *DocumentServer) ServeReplies(ctx context.Context, r *http.Request, id s
 	if !q.Page {
 		return s.respond(s.documents.repliesOf(st, ids), signer)
 	}
-	next := ""
-	if len(ids) == size {
-		next = "min_id=" + ids[len(ids)-1].String()
-	}
-	o := newCollectionPage(st.URI+"/replies", PageQuery{Page: true, MinID: q.MinID}, nil, next)
+	o := newCollectionPage(st.URI+"/replies", PageQuery{Page: true, MinID: q.MinID}, nil, nextPage("min_id", ids, size))
 	delete(o, "orderedItems")
 	o["type"], o["items"] = "CollectionPage", s.documents.objectURIs(ids)
 	return s.respond(o, signer)
@@ -253,11 +255,7 @@ func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id s
 	if err != nil {
 		return nil, err
 	}
-	var viewer store.AccountID
-	if signer != nil {
-		viewer = signer.ID
-	}
-	entries, err := s.db.ThreadStatusesAfter(ctx, viewer, id, store.StatusID(q.MinID), contextPageSize)
+	entries, err := s.db.ThreadStatusesAfter(ctx, idOf(signer), id, store.StatusID(q.MinID), contextPageSize)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func TestCollections(t *testing.T) {
 		t.Errorf("bob follows %s", got)
 	}
 	srv.GetDocument("/users/" + alice.ID + "/followers").WantFields(apptest.Doc{"totalItems": 2})
-	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.JSON{"hide_followers": true, "hide_follows": true}).Want(200)
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.Doc{"hide_followers": true, "hide_follows": true}).Want(200)
 	for _, path := range []string{"/followers", "/following"} {
 		c := srv.GetDocument("/users/" + alice.ID + path).Want(200).Document()
 		if _, ok := c["first"]; ok || c["totalItems"] == nil {
@@ -90,7 +90,7 @@ func TestCollections(t *testing.T) {
 			peer.FetchAs(srv, "/users/"+alice.ID+path+query, follower, apptest.ActivityJSON).WantError(403, "This list is hidden")
 		}
 	}
-	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.JSON{"hide_followers_count": true, "hide_follows_count": true}).Want(200)
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.Doc{"hide_followers_count": true, "hide_follows_count": true}).Want(200)
 	for _, path := range []string{"/followers", "/following"} {
 		if c := srv.GetDocument("/users/" + alice.ID + path).Want(200).Document(); c["totalItems"] != nil {
 			t.Errorf("hidden count of %s: %v", path, c)

@@ -11,11 +11,7 @@ import (
 	"svc/store"
 )
 
-// createActivity returns the Create of a local status, with its object.
-func (d *Documents) createActivity(ctx context.Context, st *store.Status) (activity.Object, error) {
-	return d.statusDocument(ctx, st, d.buildCreate)
-}
-
+// buildCreate returns the Create of a status, with its object.
 func (d *Documents) buildCreate(st *store.Status, p *documentRows) (activity.Object, error) {
 	o, err := d.buildObject(st, p)
 	if err != nil {
@@ -31,11 +27,7 @@ func (d *Documents) buildCreate(st *store.Status, p *documentRows) (activity.Obj
 	return a, nil
 }
 
-// announceActivity returns the Announce of a local reblog. It embeds a private status of the same author (federation 4.8).
-func (d *Documents) announceActivity(ctx context.Context, boost *store.Status) (activity.Object, error) {
-	return d.statusDocument(ctx, boost, d.buildAnnounce)
-}
-
+// buildAnnounce returns the Announce of a reblog. It embeds a private status of the same author (federation 4.8).
 func (d *Documents) buildAnnounce(boost *store.Status, p *documentRows) (activity.Object, error) {
 	original := p.reblogged(boost)
 	if original == nil || !original.Visibility.Federated() {

@@ -1,7 +1,6 @@
 package federation
 
 import (
-	"context"
 	"slices"
 
 	"svc/internal/activity"
@@ -12,12 +11,7 @@ import (
 // quoteRel is the relation of a link to the quoted object (FEP-e232).
 const quoteRel = "https://misskey-hub.net/ns#_misskey_quote"
 
-// objectDocument returns the Note or Question of a local status, without @context. Local-only statuses and reblogs are
-// errs.ErrRecordNotFound.
-func (d *Documents) objectDocument(ctx context.Context, st *store.Status) (activity.Object, error) {
-	return d.statusDocument(ctx, st, d.buildObject)
-}
-
+// buildObject returns the Note or Question of a status, without @context. Local-only statuses and reblogs are errs.ErrRecordNotFound.
 func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Object, error) {
 	if st.ReblogOfID != nil {
 		return nil, errs.ErrRecordNotFound

@@ -156,7 +156,7 @@ func TestLongHistory(t *testing.T) {
 	text := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", srv.Settings.Statuses.MaxLength-1) }
 	st := alice.Publish(text(0)).ID()
 	for i := range 5 {
-		alice.EditStatus(st, apptest.JSON{"status": text(i + 1)}).Want(200)
+		alice.EditStatus(st, apptest.Doc{"status": text(i + 1)}).Want(200)
 	}
 	a := srv.GetDocument("/objects/" + st).Want(200)
 	if len(a.Body) > 60_000 {

@@ -31,16 +31,16 @@ func TestIncomingReport(t *testing.T) {
 			return []any{b.Str("uri"), b.Str("uri"), a.Str("uri")}
 		}, nil, "b a", "spam"},
 		{"with unknown posts", func(alice *apptest.User, a, b *apptest.Object) any {
-			return []any{alice.URI(), alice.Server.URL + "/objects/1", "https://elsewhere.example/1", a.Str("uri")}
+			return []any{alice.URI(), alice.Server.URL + "/objects/1", "https://other.example/1", a.Str("uri")}
 		}, nil, "a", "spam"},
 		{"addresses in the text", func(alice *apptest.User, a, b *apptest.Object) any { return []any{alice.URI()} }, apptest.Doc{"content": "CONTENT"}, "a b", "CONTENT"},
 		{"without an id", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"id": nil}, "", "spam"},
 		{"a summary", func(alice *apptest.User, a, b *apptest.Object) any { return a.Str("uri") }, apptest.Doc{"content": nil, "summary": "rude"}, "a", "rude"},
 		{"without a word", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"content": nil}, "", ""},
 		{"too many words", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"content": strings.Repeat("ä", 6000)}, "", strings.Repeat("ä", 5000)},
-		{"a remote account", func(*apptest.User, *apptest.Object, *apptest.Object) any { return "https://elsewhere.example/users/x" }, nil, "-", ""},
+		{"a remote account", func(*apptest.User, *apptest.Object, *apptest.Object) any { return "https://other.example/users/x" }, nil, "-", ""},
 		{"a remote account and its post", func(*apptest.User, *apptest.Object, *apptest.Object) any {
-			return []any{"https://elsewhere.example/users/x", "https://elsewhere.example/1"}
+			return []any{"https://other.example/users/x", "https://other.example/1"}
 		}, nil, "-", ""},
 		{"nothing", func(*apptest.User, *apptest.Object, *apptest.Object) any { return nil }, nil, "-", ""},
 		{"the actor that fetches", func(alice *apptest.User, _, _ *apptest.Object) any { return alice.Server.URL + "/internal/fetch" }, nil, "-", ""},

@@ -28,9 +28,9 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveFollow(ctx, in.Actor, to.ID, in.URI)
 }
 
-// handleAccept accepts the follow of a local account. Accepts of other activities, such as favourites or replies, are ignored
-// (federation 4.15).
-func (r *Receiver) handleAccept(ctx context.Context, in *inbox.Activity) error {
+// handleAnswer accepts, rejects or ends the follow of a local account. Accepts of other activities, such as favourites or replies, are
+// ignored (federation 4.15).
+func (r *Receiver) handleAnswer(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := r.handleRelayAnswer(ctx, in); relay || err != nil {
 		return err
 	}
@@ -38,17 +38,8 @@ func (r *Receiver) handleAccept(ctx context.Context, in *inbox.Activity) error {
 	if err != nil || f == nil {
 		return err
 	}
-	return r.social.ReceiveAccept(ctx, in.Actor, f.FollowerID)
-}
-
-// handleReject rejects or ends the follow of a local account.
-func (r *Receiver) handleReject(ctx context.Context, in *inbox.Activity) error {
-	if relay, err := r.handleRelayAnswer(ctx, in); relay || err != nil {
-		return err
-	}
-	f, err := r.answeredFollow(ctx, in.Actor, in.Object)
-	if err != nil || f == nil {
-		return err
+	if in.Type == "Accept" {
+		return r.social.ReceiveAccept(ctx, in.Actor, f.FollowerID)
 	}
 	return r.social.ReceiveReject(ctx, in.Actor, f.FollowerID)
 }

@@ -287,7 +287,7 @@ func TestFollowMovedAccount(t *testing.T) {
 		t.Errorf("it received %v", got)
 	}
 	// The new account need not be known.
-	gone := srv.FetchActor(peer.AddActor("gone", apptest.Doc{"movedTo": "https://elsewhere.example/users/gone"}))
+	gone := srv.FetchActor(peer.AddActor("gone", apptest.Doc{"movedTo": "https://other.example/users/gone"}))
 	alice.Post("/api/v1/accounts/"+gone+"/follow").WantError(403, "This action is not allowed")
 	early.AccountAction(here.ID, "follow", "reblogs", "false").WantTrue(apptest.RelationshipFlags, "following")
 	alice.AccountAction(srv.FetchActor(target), "follow")

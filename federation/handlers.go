@@ -27,8 +27,8 @@ var handlers = map[string]*handler{
 	"EmojiReact":    {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
 	"EmojiReaction": {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
 	"Follow":        {handle: (*Receiver).handleFollow, unknownActors: true, repeatable: true}, // some servers reuse the id of the Follow (federation 4.10)
-	"Accept":        {handle: (*Receiver).handleAccept},
-	"Reject":        {handle: (*Receiver).handleReject, suspendedActors: true},
+	"Accept":        {handle: (*Receiver).handleAnswer},
+	"Reject":        {handle: (*Receiver).handleAnswer, suspendedActors: true},
 	"Undo":          {handle: (*Receiver).handleUndo, suspendedActors: true, repeatable: true}, // the same servers reuse the id of the Undo, too
 	"Block":         {handle: (*Receiver).handleBlock, unknownActors: true},
 	"Flag":          {handle: (*Receiver).handleFlag, unknownActors: true},

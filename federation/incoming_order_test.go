@@ -175,8 +175,8 @@ func TestIncomingContext(t *testing.T) {
 	}{
 		{"a context", apptest.Doc{"context": peer.URL + "/contexts/1", "conversation": "tag:x"}, peer.URL + "/contexts/1"},
 		{"a tag", apptest.Doc{"conversation": "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"}, "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"},
-		{"a tag of another host", apptest.Doc{"conversation": "tag:elsewhere.example,2024-08-20:objectId=1"}, ""},
-		{"a context of another host", apptest.Doc{"context": "https://elsewhere.example/contexts/1"}, ""},
+		{"a tag of another host", apptest.Doc{"conversation": "tag:other.example,2024-08-20:objectId=1"}, ""},
+		{"a context of another host", apptest.Doc{"context": "https://other.example/contexts/1"}, ""},
 		{"no name", nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,15 +35,13 @@ func (l *LocalObjects) localActivityID(uri string) store.ActivityID {
 	return store.ParseActivityID(flake)
 }
 
-// isLocalURI returns whether a URI is one of this server.
 func (l *LocalObjects) isLocalURI(uri string) bool { return strings.HasPrefix(uri, l.BaseURL+"/") }
 
 // statusIDByURI returns the id of the status or boost with a URI, 0 if it is unknown. The id of a local status is in its URI; that
 // status may be deleted.
 func (l *LocalObjects) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
 	if text, ok := strings.CutPrefix(uri, l.BaseURL+"/objects/"); ok {
-		err = id.UnmarshalText([]byte(text))
-		return id, err
+		return store.ParseID[store.StatusID](text), nil
 	}
 	return l.db.StatusIDByURI(ctx, uri)
 }
@@ -58,8 +56,7 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 		return st, err
 	}
 	address, _, _ = strings.Cut(address, "?")
-	var id store.StatusID
-	id.UnmarshalText([]byte(address[strings.LastIndexByte(address, '/')+1:]))
+	id := store.ParseID[store.StatusID](address[strings.LastIndexByte(address, '/')+1:])
 	if id == 0 {
 		return nil, nil
 	}
@@ -69,7 +66,6 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 	return st, nil
 }
 
-// serverActor returns one of the server actors.
 func (l *LocalObjects) serverActor(ctx context.Context, path string) (*store.Account, error) {
 	return l.db.AccountByURI(ctx, l.BaseURL+path)
 }

@@ -9,14 +9,6 @@ import (
 // Profiles, moves and deletions of local accounts (federation 4.13, 4.18), and chat messages (4.3).
 
 func (b *Outbox) buildProfileUpdated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	t, err := b.profileUpdate(ctx, actor, e)
-	if err != nil {
-		return nil, err
-	}
-	return []*outgoing{t}, nil
-}
-
-func (b *Outbox) profileUpdate(ctx context.Context, actor *store.Account, e store.OutboxEntry) (*outgoing, error) {
 	o, err := b.documents.actorDocument(ctx, actor)
 	if err != nil {
 		return nil, err
@@ -26,10 +18,10 @@ func (b *Outbox) profileUpdate(ctx context.Context, actor *store.Account, e stor
 		return nil, err
 	}
 	to, cc := b.addressing(actor, store.Public, nil)
-	return &outgoing{
+	return []*outgoing{{
 		activity: b.newActivity(e, "Update", actor, jsonMap(o), to, cc),
 		subject:  int64(actor.ID), replaces: store.ReplaceChanges, priority: store.LowPriority, inboxes: inboxes,
-	}, nil
+	}}, nil
 }
 
 // buildAccountMoved sends an Update before the Move, so that followers find the new account in the profile.
@@ -41,15 +33,15 @@ func (b *Outbox) buildAccountMoved(ctx context.Context, actor *store.Account, e 
 	if err != nil {
 		return nil, err
 	}
-	update, err := b.profileUpdate(ctx, actor, e)
+	list, err := b.buildProfileUpdated(ctx, actor, e)
 	if err != nil {
 		return nil, err
 	}
+	update := list[0]
 	update.activity["id"] = update.activity.ID() + "/profile"
 	a := b.newActivity(e, "Move", actor, actor.URI, []string{b.documents.followersURI(actor)}, nil)
 	a["target"] = target.URI
-	move := &outgoing{activity: a, subject: update.subject, priority: store.StatusPriority, inboxes: update.inboxes}
-	return []*outgoing{update, move}, nil
+	return append(list, &outgoing{activity: a, subject: update.subject, priority: store.StatusPriority, inboxes: update.inboxes}), nil
 }
 
 // buildAccountDeleted sends the Delete to all known servers, because any of them may have something of the account.

@@ -26,9 +26,9 @@ func TestOutboxOrder(t *testing.T) {
 	st := alice.Publish("0").ID()
 	for round := range 20 {
 		alice.AccountAction(bob.ID.String(), "follow")
-		alice.EditStatus(st, apptest.JSON{"status": fmt.Sprint(round, " first")}).Want(200)
+		alice.EditStatus(st, apptest.Doc{"status": fmt.Sprint(round, " first")}).Want(200)
 		alice.AccountAction(bob.ID.String(), "unfollow")
-		alice.EditStatus(st, apptest.JSON{"status": fmt.Sprint(round, " second")}).Want(200)
+		alice.EditStatus(st, apptest.Doc{"status": fmt.Sprint(round, " second")}).Want(200)
 		for deadline := time.Now().Add(10 * time.Second); ; {
 			if srv.Count(`SELECT (SELECT count(*) FROM jobs WHERE kind = 'outbox') + (SELECT count(*) FROM deliveries)`) == 0 {
 				break

@@ -74,7 +74,7 @@ func TestUpdateRecipients(t *testing.T) {
 			for _, l := range boxes {
 				l.Take()
 			}
-			alice.EditStatus(st, apptest.JSON{"status": "two" + text}).Want(200)
+			alice.EditStatus(st, apptest.Doc{"status": "two" + text}).Want(200)
 			want = slices.Sorted(slices.Values(tt.after))
 			if got := received("Update"); !slices.Equal(got, want) {
 				t.Errorf("the edit went to %v, want %v", got, want)
@@ -129,7 +129,7 @@ func TestPrivateReplyRecipients(t *testing.T) {
 		st := alice.Publish("what a bore", "visibility", visibility, "in_reply_to_id", note, "to[]", "carol@"+away.Host).ID()
 		apptest.Settle(srv)
 		away.TakeOne("Create")
-		alice.EditStatus(st, apptest.JSON{"status": "what a dreadful bore"}).Want(200)
+		alice.EditStatus(st, apptest.Doc{"status": "what a dreadful bore"}).Want(200)
 		apptest.Settle(srv)
 		away.TakeOne("Update")
 		alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)

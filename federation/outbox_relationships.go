@@ -75,20 +75,13 @@ func (b *Outbox) toTarget(ctx context.Context, e store.OutboxEntry, a activity.O
 	return []*outgoing{{activity: a, subject: subject, replaces: replaces, priority: store.HighPriority, inboxes: inboxes}}, err
 }
 
-func (b *Outbox) buildBlockCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildBlock(ctx, actor, e, true)
-}
-
-func (b *Outbox) buildBlockDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildBlock(ctx, actor, e, false)
-}
-
 // buildBlock makes a Block or its Undo, if federation.send_blocks is on (federation 4.11). A block has no id of its own, so other servers
 // match the Undo by the two accounts.
-func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, e store.OutboxEntry, is bool) ([]*outgoing, error) {
+func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
 	if !b.SendBlocks {
 		return nil, nil
 	}
+	is := e.Type == store.BlockCreated
 	if blocked, err := b.db.Blocks(ctx, actor.ID, e.TargetID); blocked != is || err != nil {
 		return nil, err // changed meanwhile
 	}

@@ -15,7 +15,7 @@ func (b *Outbox) buildStatusCreated(ctx context.Context, _ *store.Account, e sto
 	if err != nil {
 		return nil, err
 	}
-	a, err := b.documents.createActivity(ctx, st)
+	a, err := b.documents.statusDocument(ctx, st, b.documents.buildCreate)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, e
 	if err != nil {
 		return nil, err
 	}
-	o, err := b.documents.objectDocument(ctx, st)
+	o, err := b.documents.statusDocument(ctx, st, b.documents.buildObject)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (b *Outbox) buildReblogCreated(ctx context.Context, _ *store.Account, e sto
 	if err != nil {
 		return nil, err
 	}
-	a, err := b.documents.announceActivity(ctx, boost)
+	a, err := b.documents.statusDocument(ctx, boost, b.documents.buildAnnounce)
 	if err != nil {
 		return nil, err
 	}
@@ -186,21 +186,17 @@ func (b *Outbox) buildReblogDeleted(ctx context.Context, actor *store.Account, e
 	return []*outgoing{t}, err
 }
 
-// buildPinCreated sends the Add of a status to the featured collection (federation 4.14).
-func (b *Outbox) buildPinCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildPin(ctx, actor, e, "Add", true)
-}
-
-func (b *Outbox) buildPinDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	return b.buildPin(ctx, actor, e, "Remove", false)
-}
-
-func (b *Outbox) buildPin(ctx context.Context, actor *store.Account, e store.OutboxEntry, activityType string, is bool) ([]*outgoing, error) {
+// buildPin sends the Add of a status to the featured collection, or its Remove (federation 4.14).
+func (b *Outbox) buildPin(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	activityType := "Remove"
+	if e.Type == store.PinCreated {
+		activityType = "Add"
+	}
 	st, err := b.db.Status(ctx, e.StatusID)
 	if err != nil {
 		return nil, err
 	}
-	if pinned, err := b.db.Pinned(ctx, st.ID); pinned != is || err != nil {
+	if pinned, err := b.db.Pinned(ctx, st.ID); pinned != (e.Type == store.PinCreated) || err != nil {
 		return nil, err // changed meanwhile
 	}
 	to, cc := b.addressing(actor, st.Visibility, nil)

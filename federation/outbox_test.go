@@ -89,7 +89,7 @@ func TestListPosts(t *testing.T) {
 	far, home := apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	home.AddFollower(srv, "follower", true, alice)
 	bob, bea, cyd := near.AddAccount(srv, "bob", true), near.AddAccount(srv, "bea", true), far.AddAccount(srv, "cyd", true)
-	list := alice.SendJSON("POST", "/api/v1/lists", apptest.JSON{"title": "Few"}).Want(200).Object().ID()
+	list := alice.SendJSON("POST", "/api/v1/lists", apptest.Doc{"title": "Few"}).Want(200).Object().ID()
 	for _, who := range []*store.Account{bob, bea, cyd} {
 		srv.Exec(`INSERT INTO list_members (list_id, account_id) SELECT id, ? FROM lists`, who.ID)
 	}
@@ -117,7 +117,7 @@ func TestListPosts(t *testing.T) {
 		}
 	}
 	check("Create")
-	alice.EditStatus(st.ID(), apptest.JSON{"status": "among ourselves"}).Want(200)
+	alice.EditStatus(st.ID(), apptest.Doc{"status": "among ourselves"}).Want(200)
 	check("Update")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	check("Delete")
@@ -246,7 +246,7 @@ func TestEveryOutboxType(t *testing.T) {
 	srv.AddRemoteFollow(bob, alice, false)
 	st = alice.Publish("first").ID()
 	is(received("Create", "/inbox"), "object.content", "<p>first</p>")
-	alice.EditStatus(st, apptest.JSON{"status": "second"}).Want(200)
+	alice.EditStatus(st, apptest.Doc{"status": "second"}).Want(200)
 	update := received("Update", "/inbox")
 	is(update, "object.content", "<p>second</p>")
 	if update.Str("object.updated") == "" || update.Str("id") == "" {
@@ -263,7 +263,7 @@ func TestEveryOutboxType(t *testing.T) {
 	is(gone, "object.type", "Tombstone")
 	is(gone, "object.id", srv.URL+"/objects/"+st)
 
-	alice.UpdateProfile(apptest.JSON{"display_name": "Alice A."})
+	alice.UpdateProfile(apptest.Doc{"display_name": "Alice A."})
 	srv.RunDelayedJobs()
 	profile := received("Update", "/inbox")
 	is(profile, "object.name", "Alice A.")
@@ -371,7 +371,7 @@ func TestEditAfterUnfollow(t *testing.T) {
 			peer.PostAndSettle(srv, peer.Activity("Like", bob, st.Str("uri")))
 			peer.PostAndSettle(srv, peer.Activity("Undo", bob, follow))
 			peer.ClearDelivered()
-			alice.EditStatus(st.ID(), apptest.JSON{"status": "us only"}).Want(200)
+			alice.EditStatus(st.ID(), apptest.Doc{"status": "us only"}).Want(200)
 			apptest.Settle(srv)
 			if n := len(peer.Delivered("Update")); n != tt.updates {
 				t.Errorf("%d edits were delivered, want %d", n, tt.updates)
@@ -395,7 +395,7 @@ func TestNotSent(t *testing.T) {
 	st := alice.Publish("deleted before it was sent", "visibility", "direct")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	alice.Post("/api/v1/reports", "account_id", bobID, "comment", "only for here").Want(200)
-	alice.UpdateProfile(apptest.JSON{"display_name": "Nobody"})
+	alice.UpdateProfile(apptest.Doc{"display_name": "Nobody"})
 	srv.RunDelayedJobs()
 	apptest.Settle(srv)
 	if got := home.Take(); len(got) > 0 {

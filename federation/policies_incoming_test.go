@@ -20,7 +20,7 @@ type policyCase struct {
 	set    func(*config.Config, *apptest.FakeServer)
 	actor  apptest.Doc
 	note   func(p *apptest.FakeServer, alice *apptest.User, parent *apptest.Object) apptest.Doc // changes of the note
-	want   apptest.JSON                                                                         // of the post; nil: it is refused
+	want   apptest.Doc                                                                          // of the post; nil: it is refused
 	check  func(t *testing.T, alice *apptest.User, st *apptest.Object)
 }
 
@@ -55,7 +55,7 @@ func addressedOpenly(n int) func(*apptest.FakeServer, *apptest.User, *apptest.Ob
 var (
 	policyPicture = apptest.Doc{"type": "Document", "mediaType": "image/png", "url": "https://pictures.example/1.png", "name": "a cat"}
 	policyEmoji   = apptest.Doc{"type": "Emoji", "name": ":bad:", "icon": apptest.Doc{"type": "Image", "url": "https://pictures.example/emoji.png"}}
-	unchanged     = apptest.JSON{"visibility": "public", "sensitive": false}
+	unchanged     = apptest.Doc{"visibility": "public", "sensitive": false}
 )
 
 func hashtag(name string) apptest.Doc {
@@ -76,7 +76,7 @@ var policyCases = []policyCase{
 	{policy: "SubchainPolicy", set: func(c *config.Config, _ *apptest.FakeServer) {
 		c.MRFSubchain.MatchActor = []config.Subchain{{Pattern: "~r/users\\/bob$/", Policies: []string{"KeywordPolicy"}}}
 		c.MRFKeyword.FederatedTimelineRemoval = []string{"hello"}
-	}, want: apptest.JSON{"visibility": "unlisted"}},
+	}, want: apptest.Doc{"visibility": "unlisted"}},
 	{policy: "SubchainPolicy", name: "of others", set: func(c *config.Config, _ *apptest.FakeServer) {
 		c.MRFSubchain.MatchActor = []config.Subchain{{Pattern: "carol", Policies: []string{"DropPolicy"}}}
 	}, want: unchanged},
@@ -85,13 +85,13 @@ var policyCases = []policyCase{
 	{policy: "RejectNonPublic", name: "direct", note: addressed("direct")},
 	{policy: "RejectNonPublic", name: "for followers, allowed", set: func(c *config.Config, _ *apptest.FakeServer) {
 		c.MRFRejectNonPublic.AllowFollowersOnly = true
-	}, note: addressed("private"), want: apptest.JSON{"visibility": "private"}},
+	}, note: addressed("private"), want: apptest.Doc{"visibility": "private"}},
 	{policy: "RejectNonPublic", name: "direct, allowed", set: func(c *config.Config, _ *apptest.FakeServer) {
 		c.MRFRejectNonPublic.AllowDirect = true
-	}, note: addressed("direct"), want: apptest.JSON{"visibility": "direct"}},
+	}, note: addressed("direct"), want: apptest.Doc{"visibility": "direct"}},
 	{policy: "EnsureRePrepended", note: func(_ *apptest.FakeServer, _ *apptest.User, parent *apptest.Object) apptest.Doc {
 		return apptest.Doc{"inReplyTo": parent.Str("uri"), "summary": "cats"}
-	}, want: apptest.JSON{"spoiler_text": "re: cats"}},
+	}, want: apptest.Doc{"spoiler_text": "re: cats"}},
 	{policy: "AntiLinkSpamPolicy", note: noteOf(apptest.Doc{"content": `<p><a href="https://spam.example/">win</a></p>`}),
 		want: unchanged}, // TestPoliciesOnUnknownAccounts covers the refusal
 	{policy: "AntiMentionSpamPolicy", note: addressed("direct")},
@@ -108,7 +108,7 @@ var policyCases = []policyCase{
 			return apptest.Doc{"published": time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339)}
 		}},
 	{policy: "HellthreadPolicy", name: "few", note: addressedOpenly(10), want: unchanged},
-	{policy: "HellthreadPolicy", name: "many", note: addressedOpenly(11), want: apptest.JSON{"visibility": "unlisted"}},
+	{policy: "HellthreadPolicy", name: "many", note: addressedOpenly(11), want: apptest.Doc{"visibility": "unlisted"}},
 	{policy: "HellthreadPolicy", name: "too many", note: addressedOpenly(21)},
 	{policy: "KeywordPolicy", name: "an option of a poll", set: func(c *config.Config, _ *apptest.FakeServer) { c.MRFKeyword.Reject = []string{"~r/CASINO/i"} },
 		note: noteOf(apptest.Doc{"type": "Question", "oneOf": []any{apptest.Doc{"type": "Note", "name": "a casino"}, apptest.Doc{"type": "Note", "name": "b"}}})},
@@ -117,23 +117,23 @@ var policyCases = []policyCase{
 	{policy: "KeywordPolicy", name: "the subject", set: func(c *config.Config, _ *apptest.FakeServer) {
 		c.MRFKeyword.FederatedTimelineRemoval = []string{"casino"}
 	},
-		note: noteOf(apptest.Doc{"summary": "casino"}), want: apptest.JSON{"visibility": "unlisted"}},
-	{policy: "HashtagPolicy", name: "sensitive", note: noteOf(apptest.Doc{"tag": []any{hashtag("NSFW")}}), want: apptest.JSON{"sensitive": true}},
+		note: noteOf(apptest.Doc{"summary": "casino"}), want: apptest.Doc{"visibility": "unlisted"}},
+	{policy: "HashtagPolicy", name: "sensitive", note: noteOf(apptest.Doc{"tag": []any{hashtag("NSFW")}}), want: apptest.Doc{"sensitive": true}},
 	{policy: "HashtagPolicy", name: "refused", set: func(c *config.Config, _ *apptest.FakeServer) { c.MRFHashtag.Reject = []string{"spam"} },
 		note: noteOf(apptest.Doc{"tag": hashtag("Spam")})},
 	{policy: "HashtagPolicy", name: "unlisted", set: func(c *config.Config, _ *apptest.FakeServer) {
 		c.MRFHashtag.FederatedTimelineRemoval = []string{"spam"}
 	},
-		note: noteOf(apptest.Doc{"tag": hashtag("Spam")}), want: apptest.JSON{"visibility": "unlisted"}},
+		note: noteOf(apptest.Doc{"tag": hashtag("Spam")}), want: apptest.Doc{"visibility": "unlisted"}},
 	{policy: "EmojiPolicy", name: "removed", set: func(c *config.Config, _ *apptest.FakeServer) { c.MRFEmoji.RemoveShortcode = []string{"bad"} },
-		note: noteOf(apptest.Doc{"tag": []any{policyEmoji}, "content": "<p>:bad:</p>"}), want: apptest.JSON{"emojis": []any{}, "visibility": "public"}},
+		note: noteOf(apptest.Doc{"tag": []any{policyEmoji}, "content": "<p>:bad:</p>"}), want: apptest.Doc{"emojis": []any{}, "visibility": "public"}},
 	{policy: "EmojiPolicy", name: "unlisted", set: func(c *config.Config, _ *apptest.FakeServer) {
 		c.MRFEmoji.FederatedTimelineRemovalURL = []string{"pictures.example"}
-	}, note: noteOf(apptest.Doc{"tag": []any{policyEmoji}, "content": "<p>:bad:</p>"}), want: apptest.JSON{"visibility": "unlisted"}},
+	}, note: noteOf(apptest.Doc{"tag": []any{policyEmoji}, "content": "<p>:bad:</p>"}), want: apptest.Doc{"visibility": "unlisted"}},
 	{policy: "NormalizeMarkup", set: func(c *config.Config, _ *apptest.FakeServer) { c.MRFNormalizeMarkup.ScrubPolicy = "strict" },
-		note: noteOf(apptest.Doc{"content": "<p><b>loud</b> <i>words</i></p>"}), want: apptest.JSON{"content": "<p>loud words</p>"}},
-	{policy: "NoPlaceholderTextPolicy", note: noteOf(apptest.Doc{"content": "<p>.</p>", "attachment": []any{policyPicture}}), want: apptest.JSON{"content": ""}},
-	{policy: "ForceBotUnlistedPolicy", actor: apptest.Doc{"type": "Service"}, want: apptest.JSON{"visibility": "unlisted"}},
+		note: noteOf(apptest.Doc{"content": "<p><b>loud</b> <i>words</i></p>"}), want: apptest.Doc{"content": "<p>loud words</p>"}},
+	{policy: "NoPlaceholderTextPolicy", note: noteOf(apptest.Doc{"content": "<p>.</p>", "attachment": []any{policyPicture}}), want: apptest.Doc{"content": ""}},
+	{policy: "ForceBotUnlistedPolicy", actor: apptest.Doc{"type": "Service"}, want: apptest.Doc{"visibility": "unlisted"}},
 	{policy: "ForceBotUnlistedPolicy", name: "a person", want: unchanged},
 	{policy: "UserAllowListPolicy", set: func(c *config.Config, p *apptest.FakeServer) {
 		c.MRFUserAllowlist.Hosts = []config.AllowedActors{{Host: p.Host, Actors: []string{p.URL + "/users/carol"}}}
@@ -148,12 +148,12 @@ var policyCases = []policyCase{
 			if got := apptest.ListField(st, "mentions", "id"); !slices.Equal(got, []string{alice.ID}) {
 				t.Errorf("it mentions %v", got)
 			}
-			apptest.WantList(t, "notifications of alice, who is not addressed", alice.NotificationTypes())
+			apptest.WantList(t, "notifications of alice without addressing her", alice.NotificationTypes())
 		}},
 	{policy: "ForceMention", name: "turned off", set: func(c *config.Config, _ *apptest.FakeServer) { c.MRFForceMention.MentionParent = false },
 		note: func(_ *apptest.FakeServer, _ *apptest.User, parent *apptest.Object) apptest.Doc {
 			return apptest.Doc{"inReplyTo": parent.Str("uri")}
-		}, want: apptest.JSON{"mentions": []any{}}},
+		}, want: apptest.Doc{"mentions": []any{}}},
 	{policy: "ForceMention", name: "of the quoted author", note: func(_ *apptest.FakeServer, _ *apptest.User, parent *apptest.Object) apptest.Doc {
 		return apptest.Doc{"quoteUrl": parent.Str("uri")}
 	},
@@ -183,7 +183,7 @@ var policyCases = []policyCase{
 	}, want: unchanged},
 	{policy: "FODirectReply", want: unchanged},
 	{policy: "NoEmptyPolicy", want: unchanged},
-	{policy: "ActivityExpirationPolicy", want: apptest.JSON{"svc.expires_at": nil}},
+	{policy: "ActivityExpirationPolicy", want: apptest.Doc{"svc.expires_at": nil}},
 }
 
 // TestEveryPolicyOnIncomingPosts tries each policy with a delivered post.
@@ -281,7 +281,7 @@ func TestPoliciesOnChats(t *testing.T) {
 	chat := alice.Post("/api/v1/svc/chats/by-account-id/" + id).Want(200).Object().ID()
 	apptest.WantList(t, "alice reads", alice.ChatMessages(chat), "stripped", "d**n :bad:")
 	messages := alice.Get("/api/v1/svc/chats/" + chat + "/messages").Want(200).List()
-	apptest.WantFields(t, "the first message", messages[1], apptest.JSON{"emojis": []any{}})
+	apptest.WantFields(t, "the first message", messages[1], apptest.Doc{"emojis": []any{}})
 	if messages[1].At("attachment") == nil {
 		t.Error("the attachment is gone")
 	}
@@ -322,7 +322,7 @@ func TestPoliciesOnEveryPath(t *testing.T) {
 	peer.PostAndSettle(srv, bad)
 	wantRefusal(srv, "an edit", bad["id"], "KeywordPolicy")
 	peer.PostAndSettle(srv, edit("<p>darn politics</p>"))
-	apptest.WantFields(t, "the edited post", alice.WantPost(note["id"]), apptest.JSON{"content": "<p>d**n politics</p>", "visibility": "public"})
+	apptest.WantFields(t, "the edited post", alice.WantPost(note["id"]), apptest.Doc{"content": "<p>d**n politics</p>", "visibility": "public"})
 
 	ways := map[string]func(id any) apptest.Doc{
 		"boosted": func(id any) apptest.Doc {
@@ -359,7 +359,7 @@ func TestPoliciesOnEveryPath(t *testing.T) {
 				t.Errorf("%s: it is not here", name)
 				continue
 			}
-			apptest.WantFields(t, name, got, apptest.JSON{"content": "<p>d**n politics</p>", "visibility": "unlisted"})
+			apptest.WantFields(t, name, got, apptest.Doc{"content": "<p>d**n politics</p>", "visibility": "unlisted"})
 		}
 	}
 }
@@ -462,8 +462,8 @@ func TestPoliciesThatCallServices(t *testing.T) {
 		peer.PostAndSettle(srv, peer.Create(n))
 		return n
 	}
-	apptest.WantFields(t, "a bad picture", alice.WantPost(post("/1.png")["id"]), apptest.JSON{"sensitive": true, "visibility": "unlisted"})
-	apptest.WantFields(t, "a good one", alice.WantPost(post("/2.png")["id"]), apptest.JSON{"sensitive": false, "visibility": "public"})
+	apptest.WantFields(t, "a bad picture", alice.WantPost(post("/1.png")["id"]), apptest.Doc{"sensitive": true, "visibility": "unlisted"})
+	apptest.WantFields(t, "a good one", alice.WantPost(post("/2.png")["id"]), apptest.Doc{"sensitive": false, "visibility": "public"})
 	apptest.WaitFor(t, "the pictures are fetched", func() bool { return peer.Fetches("/1.png") == 1 && peer.Fetches("/2.png") == 1 })
 	apptest.WaitFor(t, "the emoji is copied", func() bool { return srv.Emojis.Has("cat") })
 	robot.Relationship(srv.KnownID(bob)).WantTrue(apptest.RelationshipFlags, "requested")

@@ -43,22 +43,22 @@ func TestPoliciesOnPosts(t *testing.T) {
 		t.Errorf("notifications of bob: %v", got)
 	}
 
-	apptest.WantFields(t, "unlisted", alice.Publish("politics"), apptest.JSON{"visibility": "unlisted"})
-	apptest.WantFields(t, "private stays", alice.Publish("politics", "visibility", "private"), apptest.JSON{"visibility": "private"})
-	apptest.WantFields(t, "preview", alice.Publish("politics", "preview", "true"), apptest.JSON{"visibility": "unlisted"})
-	apptest.WantFields(t, "sensitive", alice.Publish("#Spoilers"), apptest.JSON{"sensitive": true})
-	apptest.WantFields(t, "replaced", alice.Publish("darn it"), apptest.JSON{"content": "<p>d**n it</p>", "sensitive": false, "visibility": "public"})
+	apptest.WantFields(t, "unlisted", alice.Publish("politics"), apptest.Doc{"visibility": "unlisted"})
+	apptest.WantFields(t, "private stays", alice.Publish("politics", "visibility", "private"), apptest.Doc{"visibility": "private"})
+	apptest.WantFields(t, "preview", alice.Publish("politics", "preview", "true"), apptest.Doc{"visibility": "unlisted"})
+	apptest.WantFields(t, "sensitive", alice.Publish("#Spoilers"), apptest.Doc{"sensitive": true})
+	apptest.WantFields(t, "replaced", alice.Publish("darn it"), apptest.Doc{"content": "<p>d**n it</p>", "sensitive": false, "visibility": "public"})
 
 	st := alice.Publish("fine", "spoiler_text", "cats")
 	if at, err := time.Parse(time.RFC3339, st.Str("svc.expires_at")); err != nil || time.Until(at) < 364*24*time.Hour {
 		t.Errorf("it ends at %v, %v", at, err)
 	}
-	apptest.WantFields(t, "a reply", bob.Publish("me too", "spoiler_text", "cats", "in_reply_to_id", st.ID()), apptest.JSON{"spoiler_text": "re: cats"})
+	apptest.WantFields(t, "a reply", bob.Publish("me too", "spoiler_text", "cats", "in_reply_to_id", st.ID()), apptest.Doc{"spoiler_text": "re: cats"})
 
 	// Edits pass the policies, too; the visibility stays.
-	alice.EditStatus(st.ID(), apptest.JSON{"status": "casino"}).WantError(422, keyword)
-	apptest.WantFields(t, "not edited", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"content": "<p>fine</p>", "edited_at": nil})
-	apptest.WantFields(t, "edited", alice.EditStatus(st.ID(), apptest.JSON{"status": "darn politics #spoilers"}).Want(200).Object(), apptest.JSON{"visibility": "public", "sensitive": true})
+	alice.EditStatus(st.ID(), apptest.Doc{"status": "casino"}).WantError(422, keyword)
+	apptest.WantFields(t, "not edited", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"content": "<p>fine</p>", "edited_at": nil})
+	apptest.WantFields(t, "edited", alice.EditStatus(st.ID(), apptest.Doc{"status": "darn politics #spoilers"}).Want(200).Object(), apptest.Doc{"visibility": "public", "sensitive": true})
 	if got := alice.Get("/api/v1/statuses/" + st.ID()).Object().Str("content"); !strings.HasPrefix(got, "<p>d**n politics") {
 		t.Errorf("edited: %s", got)
 	}
@@ -75,7 +75,7 @@ func TestPoliciesOnScheduled(t *testing.T) {
 	if len(posted) != 1 {
 		t.Fatalf("there are %d", len(posted))
 	}
-	apptest.WantFields(t, "posted", posted[0], apptest.JSON{"content": "<p>hello</p>", "visibility": "private"})
+	apptest.WantFields(t, "posted", posted[0], apptest.Doc{"content": "<p>hello</p>", "visibility": "private"})
 	apptest.WantIDs(t, "scheduled statuses that were refused", alice.Get("/api/v1/scheduled_statuses"), local)
 }
 
@@ -84,20 +84,20 @@ func TestTagPolicy(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	srv.TagAccount(alice, "mrf_tag:media-force-nsfw")
-	apptest.WantFields(t, "sensitive", alice.Publish("x", "media_ids[]", srv.AddMedia(alice)), apptest.JSON{"sensitive": true})
-	apptest.WantFields(t, "without pictures", alice.Publish("x"), apptest.JSON{"sensitive": false})
+	apptest.WantFields(t, "sensitive", alice.Publish("x", "media_ids[]", srv.AddMedia(alice)), apptest.Doc{"sensitive": true})
+	apptest.WantFields(t, "without pictures", alice.Publish("x"), apptest.Doc{"sensitive": false})
 	had := alice.Publish("with a picture", "media_ids[]", srv.AddMedia(alice)).ID()
 
 	srv.TagAccount(alice, "mrf_tag:media-strip", "mrf_tag:force-unlisted")
 	picture := srv.AddMedia(alice)
-	apptest.WantFields(t, "stripped", alice.Publish("x", "media_ids[]", picture), apptest.JSON{"media_attachments": []any{}, "visibility": "unlisted"})
+	apptest.WantFields(t, "stripped", alice.Publish("x", "media_ids[]", picture), apptest.Doc{"media_attachments": []any{}, "visibility": "unlisted"})
 	alice.Post("/api/v1/statuses", "media_ids[]", picture).WantError(422, "Cannot post an empty status without attachments")
-	apptest.WantFields(t, "edited", alice.EditStatus(had, apptest.JSON{"status": "without", "media_ids": []string{picture}}).Want(200).Object(), apptest.JSON{"media_attachments": []any{}, "visibility": "public"})
-	apptest.WantFields(t, "as others see it", bob.Get("/api/v1/statuses/"+had).Object(), apptest.JSON{"media_attachments": []any{}})
+	apptest.WantFields(t, "edited", alice.EditStatus(had, apptest.Doc{"status": "without", "media_ids": []string{picture}}).Want(200).Object(), apptest.Doc{"media_attachments": []any{}, "visibility": "public"})
+	apptest.WantFields(t, "as others see it", bob.Get("/api/v1/statuses/"+had).Object(), apptest.Doc{"media_attachments": []any{}})
 
 	srv.TagAccount(alice, "mrf_tag:sandbox")
 	sandboxed := alice.Publish("hello @bob")
-	apptest.WantFields(t, "sandboxed", sandboxed, apptest.JSON{"visibility": "private"})
+	apptest.WantFields(t, "sandboxed", sandboxed, apptest.Doc{"visibility": "private"})
 	bob.Get("/api/v1/statuses/" + sandboxed.ID()).Want(200) // bob is mentioned
 	srv.As(nil).Get("/api/v1/statuses/" + sandboxed.ID()).Want(404)
 	alice.Post("/api/v1/statuses", "status", "x", "visibility", "local").
@@ -121,7 +121,7 @@ func TestPoliciesOnReplies(t *testing.T) {
 	srv.AddFollow(carol, bob)
 	root := alice.Publish("root")
 	reply := bob.Publish("me too", "in_reply_to_id", root.ID())
-	apptest.WantFields(t, "a reply", reply, apptest.JSON{"visibility": "unlisted"})
+	apptest.WantFields(t, "a reply", reply, apptest.Doc{"visibility": "unlisted"})
 	if c := reply.Str("content"); !strings.HasPrefix(c, `<p><span class="recipients-inline">`) || strings.Count(c, "mention") != 1 || !strings.Contains(c, "alice") {
 		t.Errorf("a reply says %s", c)
 	}
@@ -129,19 +129,19 @@ func TestPoliciesOnReplies(t *testing.T) {
 		t.Errorf("notifications of alice: %v", got)
 	}
 	// An edit keeps the change, since policies apply again.
-	if c := bob.EditStatus(reply.ID(), apptest.JSON{"status": "me three"}).Want(200).Object().Str("content"); !strings.Contains(c, "alice") || !strings.HasSuffix(c, "me three</p>") {
+	if c := bob.EditStatus(reply.ID(), apptest.Doc{"status": "me three"}).Want(200).Object().Str("content"); !strings.Contains(c, "alice") || !strings.HasSuffix(c, "me three</p>") {
 		t.Errorf("an edited reply says %s", c)
 	}
 	secret := alice.Publish("for followers", "visibility", "private")
 	answer := bob.Publish("thanks", "in_reply_to_id", secret.ID(), "visibility", "private")
-	apptest.WantFields(t, "an answer to followers", answer, apptest.JSON{"visibility": "direct"})
+	apptest.WantFields(t, "an answer to followers", answer, apptest.Doc{"visibility": "direct"})
 	alice.Get("/api/v1/statuses/" + answer.ID()).Want(200)
 	carol.Get("/api/v1/statuses/" + answer.ID()).Want(404)
 	apptest.WantIDs(t, "alice's conversations", alice.Get("/api/v1/conversations", "limit", "1"), alice.Get("/api/v1/conversations").IDs()...)
 	if got := len(alice.Get("/api/v1/conversations").IDs()); got != 1 {
 		t.Errorf("alice has %d conversations", got)
 	}
-	apptest.WantFields(t, "a quote", carol.Publish("look", "quote_id", root.ID()), apptest.JSON{"visibility": "public"})
+	apptest.WantFields(t, "a quote", carol.Publish("look", "quote_id", root.ID()), apptest.Doc{"visibility": "public"})
 	if got := alice.Notifications(); !slices.Contains(got, "mention carol") {
 		t.Errorf("notifications of the quoted account: %v", got)
 	}
@@ -163,13 +163,13 @@ func TestImageClassification(t *testing.T) {
 	})
 	alice := srv.SignUp("alice")
 	picture := alice.Upload(apptest.PNG(3, 3))
-	apptest.WantFields(t, "a picture", alice.Publish("x", "media_ids[]", picture.ID()), apptest.JSON{"sensitive": true})
+	apptest.WantFields(t, "a picture", alice.Publish("x", "media_ids[]", picture.ID()), apptest.Doc{"sensitive": true})
 	if !slices.Equal(requested, []string{picture.Str("url")}) {
 		t.Errorf("requested %v, want %s", requested, picture.Str("url"))
 	}
-	apptest.WantFields(t, "no picture", alice.Publish("x"), apptest.JSON{"sensitive": false})
+	apptest.WantFields(t, "no picture", alice.Publish("x"), apptest.Doc{"sensitive": false})
 	service.Close()
-	apptest.WantFields(t, "no answer", alice.Publish("x", "media_ids[]", alice.Upload(apptest.PNG(4, 4)).ID()), apptest.JSON{"sensitive": false})
+	apptest.WantFields(t, "no answer", alice.Publish("x", "media_ids[]", alice.Upload(apptest.PNG(4, 4)).ID()), apptest.Doc{"sensitive": false})
 }
 
 // TestPoliciesInInstance compares what the instance and nodeinfo say about policies.

@@ -102,7 +102,6 @@ func contentHash(content string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// objectRef returns the id of an activity's object.
 func objectRef(in *inbox.Activity) (string, error) {
 	ref := in.Ref("object")
 	if ref == "" {

@@ -70,7 +70,7 @@ func TestQuoteRequest(t *testing.T) {
 			t.Errorf("to quote a %s post: %v, want no answer, as for an unknown post", name, peer.Delivered())
 		}
 	}
-	if ask(bob, public, apptest.Doc{"instrument": "https://elsewhere.example/1"}); len(peer.Delivered()) > 0 {
+	if ask(bob, public, apptest.Doc{"instrument": "https://other.example/1"}); len(peer.Delivered()) > 0 {
 		t.Errorf("a quote on another server: %v", peer.Delivered())
 	}
 	if ask(bob, public, apptest.Doc{"instrument": nil}); len(peer.Delivered()) > 0 {
@@ -167,7 +167,7 @@ func TestQuoteRevoked(t *testing.T) {
 		}, false},
 		{"with an authorization of another host", func(s stage) {
 			other.PostAndSettle(srv, other.Create(s.quoted))
-			peer.PostAndSettle(srv, peer.Create(apptest.With(s.quote, apptest.Doc{"quoteAuthorization": "https://elsewhere.example/1"})))
+			peer.PostAndSettle(srv, peer.Create(apptest.With(s.quote, apptest.Doc{"quoteAuthorization": "https://other.example/1"})))
 			revoke(eve, s.leave)
 		}, true},
 		{"edited to quote another", func(s stage) {

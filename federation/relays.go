@@ -93,7 +93,6 @@ func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	follow := row.FollowURI
 	err = rel.db.Update(ctx, func(tx *store.Tx) error {
 		if before, err := tx.RelayByAddress(ctx, row.Address); err != nil || before != nil && before.Accepted {
 			return err
@@ -109,7 +108,6 @@ func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 			}
 			row.ID = tx.NewRelayID()
 			row.FollowURI = rel.documents.activityURI(int64(row.ID))
-			follow = row.FollowURI
 			if err := tx.SaveRelay(ctx, row); err != nil {
 				return err
 			}
@@ -118,7 +116,7 @@ func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 		if err != nil {
 			return err
 		}
-		return rel.enqueueForRelay(ctx, tx, self, row, relayFollow(follow, self, object))
+		return rel.outbox.enqueueTo(ctx, tx, self, relayFollow(row.FollowURI, self, object), row.Inbox, int64(row.ID))
 	})
 	if err != nil {
 		return nil, err
@@ -153,7 +151,11 @@ func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) err
 		if err != nil {
 			return err
 		}
-		if err := rel.enqueueForRelay(ctx, tx, self, row, rel.undoRelayFollow(tx, self, row, object)); err != nil {
+		undo := activity.Object{
+			"id": rel.documents.activityURI(int64(tx.NewActivityID())), "type": "Undo", "actor": self.URI, "to": []any{object}, "cc": []any{},
+			"object": map[string]any{"id": row.FollowURI, "type": "Follow", "actor": self.URI, "object": object},
+		}
+		if err := rel.outbox.enqueueTo(ctx, tx, self, undo, row.Inbox, int64(row.ID)); err != nil {
 			return err
 		}
 		if row.AccountID != nil {
@@ -168,13 +170,6 @@ func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) err
 	}
 	rel.log.Info("relay unfollowed", "relay", row.Address)
 	return rel.loadRelays(ctx)
-}
-
-func (rel *Relays) undoRelayFollow(tx *store.Tx, self *store.Account, r *store.Relay, object string) activity.Object {
-	return activity.Object{
-		"id": rel.documents.activityURI(int64(tx.NewActivityID())), "type": "Undo", "actor": self.URI, "to": []any{object}, "cc": []any{},
-		"object": map[string]any{"id": r.FollowURI, "type": "Follow", "actor": self.URI, "object": object},
-	}
 }
 
 // findRelay returns the relay of a URL that staff gave, or of an actor id; nil if there is none.
@@ -211,8 +206,11 @@ func (rel *Relays) resolveRelay(ctx context.Context, address string) (*store.Rel
 		return &store.Relay{Address: address, Inbox: address}, nil
 	}
 	account, err := rel.fetchRelayActor(ctx, address)
-	if err != nil {
-		return nil, relayFetchError(ctx, err)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, errs.BadRequest("The actor of the relay could not be fetched: %v", err)
 	}
 	known, err := rel.db.RelayOf(ctx, account.ID)
 	if known != nil || err != nil {
@@ -227,14 +225,6 @@ func (rel *Relays) resolveRelay(ctx context.Context, address string) (*store.Rel
 
 func invalidRelay(address string) error {
 	return errs.BadRequest("%q is not the URL of a relay; give one like https://relay.example.org/actor", address)
-}
-
-// relayFetchError is the error for staff if the actor of a relay could not be fetched.
-func relayFetchError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return errs.BadRequest("The actor of the relay could not be fetched: %v", err)
 }
 
 // checkRelayReachable returns an error if the actor of a relay cannot be fetched. A Mastodon-style relay that has not answered has no known
@@ -272,11 +262,6 @@ func relayTarget(ctx context.Context, known accountReader, r *store.Relay) (stri
 		return "", err
 	}
 	return account.URI, nil
-}
-
-// enqueueForRelay queues an activity of the relay actor for a relay, in place of those that are still queued.
-func (rel *Relays) enqueueForRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
-	return rel.outbox.enqueueTo(ctx, tx, self, o, r.Inbox, int64(r.ID))
 }
 
 // enqueueTo queues an activity of a server actor for an inbox with high priority, in place of queued ones about the same subject.

@@ -35,7 +35,7 @@ func TestResolveAccount(t *testing.T) {
 	})
 	p.Respond("/@page", 200, "text/html", []byte(`<html><head><link rel="stylesheet" href="/x"><LINK href="/users/carol" type="application/activity+json" rel='Alternate'>`))
 	p.AddActor("carol")
-	p.Respond("/@elsewhere", 200, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="https://other.example/users/carol">`))
+	p.Respond("/@other", 200, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="https://other.example/users/carol">`))
 	p.Respond("/@nothing", 200, "text/html", []byte(`<link rel="alternate" type="application/atom+xml" href="/feed">`))
 	handle := "alice@" + p.Host
 
@@ -83,7 +83,7 @@ func TestResolveAccount(t *testing.T) {
 	if got := searchResolved(bob, p.URL+"/@page"); len(got) != 1 || got[0] == ids[0] {
 		t.Errorf("by a page: found %v", got)
 	}
-	for _, q := range []string{p.URL + "/@elsewhere", p.URL + "/@nothing", p.URL + "/none", "nobody@" + p.Host, "x@127.0.0.1:1", "https://10.0.0.1/users/x", "ftp://" + p.Host + "/users/alice"} {
+	for _, q := range []string{p.URL + "/@other", p.URL + "/@nothing", p.URL + "/none", "nobody@" + p.Host, "x@127.0.0.1:1", "https://10.0.0.1/users/x", "ftp://" + p.Host + "/users/alice"} {
 		if got := searchResolved(bob, q); len(got) != 0 {
 			t.Errorf("%s: found %v", q, got)
 		}

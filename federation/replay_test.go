@@ -24,7 +24,7 @@ import (
 type replay struct {
 	About  string
 	Served []apptest.Doc // documents of the other servers, including actors
-	Follow []string      // actors whom alice follows
+	Follow []string      // actors that alice follows
 	Inbox  []struct {
 		Personal bool // to alice's own inbox
 		Signer   string

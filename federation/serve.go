@@ -63,7 +63,6 @@ func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, 
 	return signer, err
 }
 
-// respond returns a document as a response.
 func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Response, error) {
 	body, err := withContext(o).Bytes()
 	if err != nil {
@@ -72,7 +71,6 @@ func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Res
 	return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
 }
 
-// formerTypes are the former types of tombstones.
 var formerTypes = map[string]string{store.TombstoneStatus: "Note", store.TombstonePoll: "Question", store.TombstoneMessage: "ChatMessage"}
 
 // respondTombstone returns the response for a deleted object.
@@ -298,11 +296,7 @@ func (s *DocumentServer) activityByID(ctx context.Context, id store.ActivityID, 
 
 // interactionFor returns an activity about a status, for those who may see the status and its local actor.
 func (s *DocumentServer) interactionFor(ctx context.Context, st store.StatusID, actor store.AccountID, signer *store.Account, build func() (activity.Object, error)) (activity.Object, error) {
-	var viewer store.AccountID
-	if signer != nil {
-		viewer = signer.ID
-	}
-	if _, err := s.db.VisibleStatus(ctx, viewer, st); err != nil {
+	if _, err := s.db.VisibleStatus(ctx, idOf(signer), st); err != nil {
 		return nil, err
 	}
 	if err := s.checkLocal(ctx, actor); err != nil {

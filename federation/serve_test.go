@@ -112,7 +112,7 @@ func TestActors(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	bot, gone, off := srv.SignUp("bot"), srv.SignUp("gone"), srv.SignUp("off")
 	old := gone.Publish("old").ID()
-	bot.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.JSON{"actor_type": "Service", "locked": true, "accepts_chat_messages": false, "bot": true}).Want(200)
+	bot.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.Doc{"actor_type": "Service", "locked": true, "accepts_chat_messages": false, "bot": true}).Want(200)
 	srv.GetDocument("/users/" + bot.ID).Want(200).WantFields(apptest.Doc{
 		"type": "Service", "manuallyApprovesFollowers": true, "capabilities": apptest.Doc{"acceptsChatMessages": false}, "discoverable": false,
 	})
@@ -219,7 +219,7 @@ func TestNoForgeries(t *testing.T) {
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png"})
 	alice := srv.SignUp("alice")
 	forged := []byte(`{"@context":"https://www.w3.org/ns/activitystreams","id":"` + srv.URL + `/users/x","type":"Person","inbox":"x"}`)
-	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.JSON{"svc_settings_store": apptest.JSON{"app": json.RawMessage(forged)}})
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.Doc{"svc_settings_store": apptest.Doc{"app": json.RawMessage(forged)}})
 	for _, content := range [][]byte{forged, []byte("<html>" + string(forged))} {
 		upload := alice.SendForm("POST", "/api/v1/media", apptest.FilePart(content))
 		if upload.Status != 200 {
@@ -298,9 +298,9 @@ func TestDocumentCacheInvalidation(t *testing.T) {
 		}
 		before = after
 	}
-	alice.SendJSON("PUT", "/api/v1/statuses/"+st, apptest.JSON{"status": "hello again :dog:", "media_ids": []string{picture}}).Want(200)
+	alice.SendJSON("PUT", "/api/v1/statuses/"+st, apptest.Doc{"status": "hello again :dog:", "media_ids": []string{picture}}).Want(200)
 	changed("edit")
-	alice.SendJSON("PUT", "/api/v1/media/"+picture, apptest.JSON{"description": "black"}).Want(200)
+	alice.SendJSON("PUT", "/api/v1/media/"+picture, apptest.Doc{"description": "black"}).Want(200)
 	changed("description")
 	reply := alice.Publish("more", "in_reply_to_id", st).ID()
 	changed("own answer")

@@ -15,9 +15,9 @@ func TestPostsBetweenServers(t *testing.T) {
 	dave := there.SignUp("dave") // follows no one
 	host := apptest.MustHost(t, there.URL)
 	photo := alice.Upload(apptest.JPEG(40, 30)).ID()
-	alice.SendJSON("PUT", "/api/v1/media/"+photo, apptest.JSON{"description": "a photo"}).Want(200)
-	list := alice.SendJSON("POST", "/api/v1/lists", apptest.JSON{"title": "friends"}).Want(200).Object().ID()
-	alice.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", apptest.JSON{"account_ids": []string{alice.FindRemote(bob)}}).Want(200)
+	alice.SendJSON("PUT", "/api/v1/media/"+photo, apptest.Doc{"description": "a photo"}).Want(200)
+	list := alice.SendJSON("POST", "/api/v1/lists", apptest.Doc{"title": "friends"}).Want(200).Object().ID()
+	alice.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", apptest.Doc{"account_ids": []string{alice.FindRemote(bob)}}).Want(200)
 	hello := bob.Publish("hello")
 	apptest.Settle(here, there)
 	parent := alice.WantPost(hello.Str("uri")).ID()
@@ -170,7 +170,7 @@ func TestInteractionsBetweenServers(t *testing.T) {
 		t.Errorf("carol sees %d replies", len(got))
 	}
 
-	alice.EditStatus(st.ID(), apptest.JSON{"status": "first, edited"}).Want(200)
+	alice.EditStatus(st.ID(), apptest.Doc{"status": "first, edited"}).Want(200)
 	counted("an edit", "replies 1, boosts 1, favourites 1, quotes 1, reactions 1")
 	if got := bob.WantPost(uri); !strings.Contains(got.Str("content"), "first, edited") || got.At("edited_at") != alice.WantPost(uri).At("edited_at") || got.At("poll") != nil {
 		t.Errorf("bob sees %v", got.Fields)
@@ -213,8 +213,8 @@ func TestTimelinesBetweenServers(t *testing.T) {
 	here, there, alice, bob, _ := apptest.StartTwo(t)
 	dave := there.SignUp("dave")
 	host := apptest.MustHost(t, here.URL)
-	list := bob.SendJSON("POST", "/api/v1/lists", apptest.JSON{"title": "friends"}).Want(200).Object().ID()
-	bob.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", apptest.JSON{"account_ids": []string{bob.FindRemote(alice)}}).Want(200)
+	list := bob.SendJSON("POST", "/api/v1/lists", apptest.Doc{"title": "friends"}).Want(200).Object().ID()
+	bob.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", apptest.Doc{"account_ids": []string{bob.FindRemote(alice)}}).Want(200)
 	l := there.OpenStream(bob.Client, "stream", "user")
 	for _, stream := range []string{"public", "public:local", "public:remote", "public:media", "public:remote:media"} {
 		l.Subscribe(stream)

@@ -1,8 +1,6 @@
 package media
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // itemBoxes are the children of a "meta" box that are kept (ISO/IEC 14496-12 8.11, 23008-12).
 var itemBoxes = set("hdlr", "pitm", "iloc", "iinf", "iprp", "iref", "idat", "grpl", "dinf", "ipro")

@@ -67,22 +67,29 @@ func Open(dir string, limits Limits) (*Files, error) {
 	if limits.DecodeMemory <= 0 {
 		limits.DecodeMemory = defaultDecodeMemory
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open media: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := openDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open media: %w", err)
-	}
-	err = root.RemoveAll(tempDir)
-	if err == nil {
-		err = root.Mkdir(tempDir, 0o700)
-	}
-	if err != nil {
-		root.Close()
 		return nil, fmt.Errorf("open media: %w", err)
 	}
 	return &Files{root: root, limits: limits, decoding: make(chan struct{}, 1)}, nil
+}
+
+// openDir opens a directory, which it creates if necessary, and removes incomplete files of an interrupted process.
+func openDir(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err = root.RemoveAll(tempDir); err == nil {
+		err = root.Mkdir(tempDir, 0o700)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
 }
 
 // Close closes the directory. Open files stay readable.
@@ -124,35 +131,42 @@ func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 	f.renaming.Lock()
 	defer f.renaming.Unlock()
 	info, err := f.root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().After(than) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("stat stored file: %w", err)
-	}
-	if info.ModTime().After(than) {
-		return false, nil
 	}
 	return true, f.Remove(name)
 }
 
 // Walk calls fn for each stored file, in no order, until fn fails or ctx ends. Files may be added and removed meanwhile.
 func (f *Files) Walk(ctx context.Context, fn func(Entry) error) error {
+	return walkFolders(ctx, f.root, func(name string, info fs.FileInfo) error {
+		if !validName(name) {
+			return nil
+		}
+		return fn(Entry{Name: name, Size: info.Size(), ModTime: info.ModTime()})
+	})
+}
+
+// walkFolders calls fn for each file in the 256 folders of a directory, in no order. Files may be added and removed meanwhile.
+func walkFolders(ctx context.Context, root *os.Root, fn func(name string, info fs.FileInfo) error) error {
 	for i := range 256 {
-		if err := f.walkDir(ctx, fmt.Sprintf("%02x", i), fn); err != nil {
+		if err := walkFolder(ctx, root, fmt.Sprintf("%02x", i), fn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *Files) walkDir(ctx context.Context, dir string, fn func(Entry) error) error {
-	d, err := f.root.Open(dir)
+func walkFolder(ctx context.Context, root *os.Root, folder string, fn func(name string, info fs.FileInfo) error) error {
+	d, err := root.Open(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("list stored files: %w", err)
+		return fmt.Errorf("list files: %w", err)
 	}
 	defer d.Close()
 	for {
@@ -161,24 +175,20 @@ func (f *Files) walkDir(ctx context.Context, dir string, fn func(Entry) error) e
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("list stored files: %w", err)
+			return fmt.Errorf("list files: %w", err)
 		}
 		for _, e := range entries {
 			if err := ctx.Err(); err != nil {
 				return err
-			}
-			name := path.Join(dir, e.Name())
-			if !validName(name) {
-				continue
 			}
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("list stored files: %w", err)
+				return fmt.Errorf("list files: %w", err)
 			}
-			if err := fn(Entry{Name: name, Size: info.Size(), ModTime: info.ModTime()}); err != nil {
+			if err := fn(path.Join(folder, e.Name()), info); err != nil {
 				return err
 			}
 		}

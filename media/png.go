@@ -10,12 +10,8 @@ const pngHeader = "\x89PNG\r\n\x1a\n"
 
 // pngChunks are the chunks that are kept: image data, colours, animation. Other critical chunks are rejected, other ancillary ones
 // dropped (PNG 5.4).
-var pngChunks = map[string]bool{
-	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true, "bKGD": true, "pHYs": true,
-	"cHRM": true, "gAMA": true, "iCCP": true, "sBIT": true, "sRGB": true, "cICP": true,
-	"mDCV": true, "mDCv": true, "cLLI": true, "cLLi": true,
-	"acTL": true, "fcTL": true, "fdAT": true,
-}
+var pngChunks = set("IHDR", "PLTE", "IDAT", "IEND", "tRNS", "bKGD", "pHYs", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP",
+	"mDCV", "mDCv", "cLLI", "cLLi", "acTL", "fcTL", "fdAT")
 
 // scanPNG plans to drop text, times, EXIF, and what follows the picture. It verifies the checksums of the other chunks.
 func scanPNG(w *peekReader) (fileInfo, *plan, error) {

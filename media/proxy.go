@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open media proxy: %w", err)
 	}
-	root, err := openProxyDir(c.Dir)
+	root, err := openDir(c.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open media proxy: %w", err)
 	}
@@ -113,24 +114,6 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 		}
 	})
 	return p, nil
-}
-
-// openProxyDir opens the directory and removes incomplete files of an interrupted process.
-func openProxyDir(dir string) (*os.Root, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err = root.RemoveAll(tempDir); err == nil {
-		err = root.Mkdir(tempDir, 0o700)
-	}
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	return root, nil
 }
 
 // Close aborts downloads and closes the directory.
@@ -180,13 +163,10 @@ func (p *Proxy) direct(u *url.URL) bool {
 		return true
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	for _, d := range p.DirectHosts {
+	return slices.ContainsFunc(p.DirectHosts, func(d string) bool {
 		d = strings.ToLower(d)
-		if host == d || strings.HasSuffix(host, "."+d) {
-			return true
-		}
-	}
-	return false
+		return host == d || strings.HasSuffix(host, "."+d)
+	})
 }
 
 // Original returns the address of a proxied URL, and any other address unchanged.

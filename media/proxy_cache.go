@@ -164,9 +164,8 @@ var errNoRoom = errors.New("running downloads fill the cache")
 func (p *Proxy) reserve(ctx context.Context, n int64) error {
 	p.mu.Lock()
 	p.downloadingBytes += n
-	fits := p.cachedBytes+p.downloadingBytes <= p.CacheSize
 	p.mu.Unlock()
-	if fits {
+	if p.fits() {
 		return nil
 	}
 	p.sweeping.Lock()
@@ -270,10 +269,14 @@ func minutesSince(t, now time.Time) int {
 
 // walk calls fn for every copy that was not added during the sweep.
 func (p *Proxy) walk(ctx context.Context, fn func(name string, info fs.FileInfo) error) error {
-	for i := range 256 {
-		if err := p.walkDir(ctx, fmt.Sprintf("%02x", i), fn); err != nil {
-			return fmt.Errorf("walk through media cache: %w", err)
+	err := walkFolders(ctx, p.root, func(name string, info fs.FileInfo) error {
+		if !info.Mode().IsRegular() || p.wasAddedDuringSweep(name) {
+			return nil
 		}
+		return fn(name, info)
+	})
+	if err != nil {
+		return fmt.Errorf("walk through media cache: %w", err)
 	}
 	return nil
 }
@@ -283,43 +286,4 @@ func (p *Proxy) wasAddedDuringSweep(name string) bool {
 	defer p.mu.Unlock()
 	_, ok := p.addedDuringSweep[name]
 	return ok
-}
-
-func (p *Proxy) walkDir(ctx context.Context, dir string, fn func(string, fs.FileInfo) error) error {
-	d, err := p.root.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	for {
-		entries, err := d.ReadDir(256)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			info, err := e.Info()
-			if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			name := path.Join(dir, e.Name())
-			if p.wasAddedDuringSweep(name) {
-				continue
-			}
-			if err := fn(name, info); err != nil {
-				return err
-			}
-		}
-	}
 }

@@ -19,10 +19,7 @@ func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
 
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	setSafeHeaders(h)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
 		refuse(w, errs.New(http.StatusMethodNotAllowed, "Method not allowed"))

@@ -553,7 +553,7 @@ func (p *proxy) begin(ctx context.Context, address string) *http.Response {
 	return resp
 }
 
-// Received bytes are passed on before the download is complete, to all clients of one download.
+// Received bytes are sent to all clients of a download before it is complete.
 func TestProxyStreams(t *testing.T) {
 	for name, size := range map[string]int{"known": 50_000, "unknown": 0} {
 		t.Run(name, func(t *testing.T) {

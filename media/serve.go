@@ -20,10 +20,7 @@ func (f *Files) Handler() http.Handler {
 
 func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	setSafeHeaders(h)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "Method not allowed", http.StatusMethodNotAllowed)
@@ -55,6 +52,14 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "public, max-age=1209600, immutable")
 	h.Set("ETag", `"`+strings.TrimSuffix(path.Base(name), "."+ext)+`"`)
 	http.ServeContent(w, r, "", time.Time{}, file)
+}
+
+// setSafeHeaders sets the headers that keep a file from running scripts or loading resources.
+func setSafeHeaders(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // wantsActivity returns whether an Accept header asks for an ActivityPub document and does not accept the type of the file.

@@ -71,7 +71,7 @@ func TestServe(t *testing.T) {
 		{"with a backslash", "GET", `/media/..%5csvc.db`, nil, 404, "*", nil},
 		{"with a zero byte", "GET", path + "%00", nil, 404, "*", nil},
 		{"an escaped slash", "GET", "/media/" + strings.Replace(picture.Name, "/", "%2f", 1), nil, 200, "*", nil},
-		{"elsewhere", "GET", "/" + picture.Name, nil, 404, "*", nil},
+		{"another path", "GET", "/" + picture.Name, nil, 404, "*", nil},
 		{"to write", "POST", path, nil, 405, "*", h("Allow", "GET, HEAD")},
 		{"to delete", "DELETE", path, nil, 405, "*", nil},
 	} {

@@ -165,8 +165,7 @@ func move(f editable, to, from, n int64) error {
 	if to == from || n == 0 {
 		return nil
 	}
-	_, err := io.Copy(io.NewOffsetWriter(f, to), io.NewSectionReader(f, from, n))
-	if err != nil {
+	if _, err := io.Copy(io.NewOffsetWriter(f, to), io.NewSectionReader(f, from, n)); err != nil {
 		return writeError(err)
 	}
 	return nil

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -19,15 +21,21 @@ type accounts struct {
 
 func (h *accounts) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/accounts/:id":                 {rest.Content("read:accounts"), h.showAccount},
-		"GET /api/v1/accounts/lookup":              {rest.Content("read:accounts"), h.lookUpAccount},
-		"GET /api/v1/accounts/relationships":       {rest.User("read:follows"), h.relationships},
-		"GET /api/v1/accounts/:id/followers":       {rest.Content("read:accounts"), h.followers},
-		"GET /api/v1/accounts/:id/following":       {rest.Content("read:accounts"), h.following},
-		"GET /api/v1/accounts/:id/lists":           {rest.User("read:lists"), h.listsWithAccount},
-		"GET /api/v1/accounts/:id/identity_proofs": {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/accounts/:id/featured_tags":   {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/svc/accounts/:id/favourites":  {rest.Content("read:favourites"), h.accountFavourites},
+		"GET /api/v1/accounts/:id":                  {rest.Content("read:accounts"), h.showAccount},
+		"GET /api/v1/accounts/lookup":               {rest.Content("read:accounts"), h.lookUpAccount},
+		"GET /api/v1/accounts/relationships":        {rest.User("read:follows"), h.relationships},
+		"GET /api/v1/accounts/:id/followers":        {rest.Content("read:accounts"), h.followers},
+		"GET /api/v1/accounts/:id/following":        {rest.Content("read:accounts"), h.following},
+		"GET /api/v1/accounts/:id/lists":            {rest.User("read:lists"), h.listsWithAccount},
+		"GET /api/v1/accounts/:id/identity_proofs":  {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/accounts/:id/featured_tags":    {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/svc/accounts/:id/favourites":   {rest.Content("read:favourites"), h.accountFavourites},
+		"GET /api/v1/svc/birthdays":                 {rest.User("read:accounts"), h.listBirthdays},
+		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.render.accountAction(h.social.Endorse)},
+		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts"), h.render.accountAction(h.social.Unendorse)},
+		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
+		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
+		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // there are no suggestions
 	}
 }
 
@@ -109,17 +117,13 @@ func (h *accounts) following(r *rest.Request) (any, error) {
 	return h.render.accountPage(r, page, ids, err)
 }
 
-// listsWithAccount returns the viewer's lists that contain an account.
 func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {
 		return nil, err
 	}
 	rows, err := h.db.ListsWith(r.Context(), r.Viewer.ID, a.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.Map(rows, entity.NewUserList), nil
+	return answerList(rows, err, entity.NewUserList)
 }
 
 // accountFavourites returns an account's favourites that the viewer may see, unless the account hides them.
@@ -134,4 +138,61 @@ func (h *accounts) accountFavourites(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	rows, err := h.db.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
 	return h.render.statusEntries(r, page, rows, err)
+}
+
+// maxBirthdays bounds the list, which has no pages.
+const maxBirthdays = 100
+
+// listBirthdays lists the followed accounts that show a birthday on the requested day and month.
+func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
+	var p struct {
+		Day   int `param:"day,required"`
+		Month int `param:"month,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.Month < 1 || p.Month > 12 || p.Day < 1 || p.Day > 31 {
+		return nil, errs.BadRequest("Invalid day")
+	}
+	ids, err := h.db.Birthdays(r.Context(), r.Viewer.ID, p.Month, p.Day, maxBirthdays)
+	if err != nil {
+		return nil, err
+	}
+	return h.entities.Accounts(r.Context(), ids)
+}
+
+// endorsements lists the accounts that an account endorses. The list of the viewer's own at the older path is always empty (spec 4.6).
+func (h *accounts) endorsements(r *rest.Request) (any, error) {
+	a, err := h.lookup.visibleAccount(r, accountParam(r))
+	if err != nil {
+		return nil, err
+	}
+	ids, err := h.db.Endorsements(r.Context(), a.ID, social.MaxEndorsements)
+	if err != nil {
+		return nil, err
+	}
+	return h.entities.Accounts(r.Context(), ids)
+}
+
+const (
+	maxFamiliarAccounts  = 40 // accounts that one request asks about
+	maxFamiliarFollowers = 40 // followers of each
+)
+
+// familiarFollowers returns the followers of each requested account that the viewer follows.
+func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
+	var p struct {
+		IDs []store.AccountID `param:"id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	ids := slices.DeleteFunc(p.IDs, func(id store.AccountID) bool { return id == 0 }) // invalid ids
+	ids = ids[:min(len(ids), maxFamiliarAccounts)]
+	familiar, err := h.db.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliarFollowers)
+	if err != nil {
+		return nil, err
+	}
+	return h.entities.FamiliarFollowers(r.Context(), ids, familiar)
 }

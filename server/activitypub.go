@@ -41,8 +41,8 @@ func (h *activityPub) routes() rest.Routes {
 		"GET /quote_authorizations/:id":             {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
 		"GET /internal/fetch":                       {documentAccess, h.documentOrPage(h.selfDocument, nil)},
 		"GET /relay":                                {documentAccess, h.documentOrPage(h.selfDocument, nil)},
-		"GET /relay/followers":                      {documentAccess, h.documentOrPage(h.relayFollowers, nil)},
-		"GET /relay/following":                      {documentAccess, h.documentOrPage(h.relayFollowing, nil)},
+		"GET /relay/followers":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
+		"GET /relay/following":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowing), nil)},
 	}
 }
 
@@ -131,7 +131,6 @@ func (h *activityPub) serveAccount(r *rest.Request, serve func(*store.Account) (
 	return answerDocument(serve(a))
 }
 
-// actorDocument returns an actor.
 func (h *activityPub) actorDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return h.federation.DocumentServer.ServeActor(r.Context(), r.Request, a)
@@ -148,8 +147,10 @@ func pageQuery(r *rest.Request) federation.PageQuery {
 	return p
 }
 
-// accountCollection returns a handler for a collection of an account.
-func (h *activityPub) accountCollection(serve func(*federation.DocumentServer, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) rest.Handler {
+// collectionServer is a method of the document server for collections of an account.
+type collectionServer func(*federation.DocumentServer, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)
+
+func (h *activityPub) accountCollection(serve collectionServer) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 			return serve(h.federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r))
@@ -164,7 +165,6 @@ func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 	})
 }
 
-// objectDocument returns the object of a status.
 func (h *activityPub) objectDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
 }
@@ -174,7 +174,6 @@ func (h *activityPub) repliesDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
 }
 
-// activityDocument returns an activity.
 func (h *activityPub) activityDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
 }
@@ -184,7 +183,6 @@ func (h *activityPub) contextDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
 }
 
-// quoteAuthorization returns a QuoteAuthorization.
 func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
 	return answerDocument(h.federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))
@@ -195,22 +193,15 @@ func (h *activityPub) selfDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeServerActor(r.Context(), r.Route()))
 }
 
-// relayFollowers returns the followers of the relay actor.
-func (h *activityPub) relayFollowers(r *rest.Request) (any, error) {
-	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowers)
-}
-
-// relayFollowing returns the relays that the relay actor follows.
-func (h *activityPub) relayFollowing(r *rest.Request) (any, error) {
-	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowing)
-}
-
-func (h *activityPub) relayCollection(r *rest.Request, serve func(context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) (any, error) {
-	a, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay")
-	if err != nil {
-		return nil, err
+// relayCollection returns a handler for a collection of the relay actor.
+func (h *activityPub) relayCollection(serve collectionServer) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		a, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay")
+		if err != nil {
+			return nil, err
+		}
+		return answerDocument(serve(h.federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r)))
 	}
-	return answerDocument(serve(r.Context(), r.Request, a, pageQuery(r)))
 }
 
 // redirectToProfile redirects a browser to the page of an account.

@@ -6,7 +6,6 @@ import (
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
-	"svc/store"
 )
 
 // announcements serves what staff announce to all users.
@@ -18,7 +17,7 @@ type announcements struct {
 func (h *announcements) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/announcements":              {rest.User(), h.announcements},
-		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts"), h.dismissAnnouncement},
+		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts"), operation(h.social.DismissAnnouncement)},
 	}
 }
 
@@ -35,9 +34,4 @@ func (h *announcements) announcements(r *rest.Request) (any, error) {
 		list = slices.DeleteFunc(list, func(a *entity.Announcement) bool { return a.Read })
 	}
 	return list, err
-}
-
-// dismissAnnouncement marks an announcement as read.
-func (h *announcements) dismissAnnouncement(r *rest.Request) (any, error) {
-	return nil, h.social.DismissAnnouncement(r.Context(), r.Viewer, store.ParseID[store.AnnouncementID](r.Param("id")))
 }

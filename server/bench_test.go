@@ -9,10 +9,10 @@ import (
 	"svc/internal/config"
 )
 
-// crowd is a server with ten people who follow and talk with one another: 2 000 posts, a fifth of them replies and mentions, a third with a
-// hashtag, favourites on a third.
-func crowd(b *testing.B) (*apptest.Server, []*apptest.User) {
-	srv := apptest.Start(b, func(c *config.Config) { c.Federation.AllowLoopback = true }) // as servers are
+// benchServer returns a server with ten users who follow each other and have 2 000 posts: a fifth are replies with mentions, a third have a
+// hashtag, a third have favourites.
+func benchServer(b *testing.B) (*apptest.Server, []*apptest.User) {
+	srv := apptest.Start(b, func(c *config.Config) { c.Federation.AllowLoopback = true }) // with federation enabled
 	var people []*apptest.User
 	for i := range 10 {
 		people = append(people, srv.SignUp(fmt.Sprintf("p%d", i)))
@@ -49,25 +49,25 @@ func crowd(b *testing.B) (*apptest.Server, []*apptest.User) {
 
 // longThread posts a status with 100 replies, each to one of those before, and returns its id.
 func longThread(people []*apptest.User) string {
-	ids := []string{people[0].Publish("a thread begins").ID()}
+	ids := []string{people[0].Publish("the root of a thread").ID()}
 	for i := range 100 {
 		to := ids[0]
 		if i%3 > 0 {
 			to = ids[i*2/3]
 		}
-		ids = append(ids, people[i%10].Publish(fmt.Sprintf("reply number %d to what has been said about the lamp", i), "in_reply_to_id", to).ID())
+		ids = append(ids, people[i%10].Publish(fmt.Sprintf("reply number %d to the long thread about the lamp", i), "in_reply_to_id", to).ID())
 	}
 	return ids[0]
 }
 
-// BenchmarkRead measures requests without the network: what remains of them is net/http's.
+// BenchmarkRead measures requests without the network and net/http.
 func BenchmarkRead(b *testing.B) {
-	srv, people := crowd(b)
+	srv, people := benchServer(b)
 	root := longThread(people)
 	last := people[0].Get("/api/v1/timelines/home").IDs()[0]
-	everybody := url.Values{}
+	ids := url.Values{}
 	for _, p := range people {
-		everybody.Add("id[]", p.ID)
+		ids.Add("id[]", p.ID)
 	}
 	for _, bb := range []struct{ name, path string }{
 		{"home20", "/api/v1/timelines/home?limit=20"},
@@ -78,7 +78,7 @@ func BenchmarkRead(b *testing.B) {
 		{"notifications", "/api/v1/notifications?limit=20"},
 		{"status", "/api/v1/statuses/" + last},
 		{"verify_credentials", "/api/v1/accounts/verify_credentials"},
-		{"relationships", "/api/v1/accounts/relationships?" + everybody.Encode()},
+		{"relationships", "/api/v1/accounts/relationships?" + ids.Encode()},
 		{"search_account", "/api/v2/search?q=p1&type=accounts&limit=20"},
 		{"search_status", "/api/v2/search?q=orange+lamp&type=statuses&limit=20"},
 		{"search_hashtag", "/api/v2/search?q=bench&type=hashtags&limit=20"},
@@ -96,10 +96,10 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkPost measures a post with a mention and a hashtag, until everything it causes is on disk; then the same with 90 more
-// accounts that nobody uses, which must not make it slower.
+// BenchmarkPost measures a post with a mention and a hashtag, until all its rows are on disk; then the same with 90 more accounts
+// that are not in use, which must not make it slower.
 func BenchmarkPost(b *testing.B) {
-	srv, people := crowd(b)
+	srv, people := benchServer(b)
 	b.Run("post", func(b *testing.B) { benchRequests(srv, b, "POST", "/api/v1/statuses", people[0].Token, benchPost) })
 	for i := range 90 {
 		srv.SignUp(fmt.Sprintf("idle%d", i))
@@ -109,9 +109,9 @@ func BenchmarkPost(b *testing.B) {
 
 var benchPost = url.Values{"status": {"@p1 a post with a #hashtag and some words that make it as long as posts are"}}.Encode()
 
-// BenchmarkMixed measures nine reads of home and a post by one of those read.
+// BenchmarkMixed measures nine reads of home and a post that appears in it.
 func BenchmarkMixed(b *testing.B) {
-	srv, people := crowd(b)
+	srv, people := benchServer(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		for range 9 {
@@ -121,7 +121,7 @@ func BenchmarkMixed(b *testing.B) {
 	}
 }
 
-// benchRequests sends one and the same request to the handler.
+// benchRequests sends the same request to the handler repeatedly.
 func benchRequests(a *apptest.Server, b *testing.B, method, path, token, body string) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"time"
 
 	"svc/server/rest"
@@ -17,26 +18,16 @@ type blocks struct {
 
 func (h *blocks) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), h.block},
-		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks"), h.unblock},
+		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), h.render.accountAction(h.social.Block)},
+		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks"), h.render.accountAction(h.social.Unblock)},
 		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes"), h.mute},
-		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes"), h.unmute},
+		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes"), h.render.accountAction(h.social.Unmute)},
 		"GET /api/v1/blocks":                {rest.User("read:blocks"), h.blocks},
 		"GET /api/v1/mutes":                 {rest.User("read:mutes"), h.mutes},
 		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), h.domainBlocks},
-		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), h.blockDomain},
-		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), h.unblockDomain},
+		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), domainAction(h.social.BlockDomain)},
+		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), domainAction(h.social.UnblockDomain)},
 	}
-}
-
-// block blocks an account.
-func (h *blocks) block(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Block(r.Context(), r.Viewer, accountParam(r)))
-}
-
-// unblock removes a block.
-func (h *blocks) unblock(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Unblock(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // mute mutes an account, for expires_in seconds or without end.
@@ -63,11 +54,6 @@ func secondsOrZero(n int64) time.Duration {
 		return 0
 	}
 	return time.Duration(n) * time.Second
-}
-
-// unmute removes a mute.
-func (h *blocks) unmute(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Unmute(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // blocks lists the accounts that the viewer blocks.
@@ -103,28 +89,15 @@ func (h *blocks) domainBlocks(r *rest.Request) (any, error) {
 	return h.db.DomainBlocks(r.Context(), r.Viewer.ID)
 }
 
-// blockDomain blocks a domain.
-func (h *blocks) blockDomain(r *rest.Request) (any, error) {
-	domain, err := domainParam(r)
-	if err != nil {
-		return nil, err
+// domainAction returns a handler that blocks or unblocks a domain.
+func domainAction(run func(context.Context, *store.Account, string) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		var p struct {
+			Domain string `param:"domain"`
+		}
+		if err := r.Bind(&p); err != nil {
+			return nil, err
+		}
+		return nil, run(r.Context(), r.Viewer, p.Domain)
 	}
-	return nil, h.social.BlockDomain(r.Context(), r.Viewer, domain)
-}
-
-// unblockDomain removes a domain block.
-func (h *blocks) unblockDomain(r *rest.Request) (any, error) {
-	domain, err := domainParam(r)
-	if err != nil {
-		return nil, err
-	}
-	return nil, h.social.UnblockDomain(r.Context(), r.Viewer, domain)
-}
-
-func domainParam(r *rest.Request) (string, error) {
-	var p struct {
-		Domain string `param:"domain"`
-	}
-	err := r.Bind(&p)
-	return p.Domain, err
 }

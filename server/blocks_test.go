@@ -35,13 +35,13 @@ func TestBlock(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"the other's notifications are gone", alice, "/api/v1/notifications", []string{}},
-		{"the list has lost its member", alice, "/api/v1/lists/" + friends + "/accounts", []string{carol.ID}},
-		{"and the other's list too", bob, "/api/v1/lists/" + theirs + "/accounts", []string{}},
-		{"and what they posted there", alice, "/api/v1/timelines/list/" + friends, []string{}},
+		{"notifications by the blocked account are removed", alice, "/api/v1/notifications", []string{}},
+		{"the blocked account is removed from lists", alice, "/api/v1/lists/" + friends + "/accounts", []string{carol.ID}},
+		{"the viewer is removed from lists of the blocked account", bob, "/api/v1/lists/" + theirs + "/accounts", []string{}},
+		{"posts of the blocked account are removed from list timelines", alice, "/api/v1/timelines/list/" + friends, []string{}},
 		{"home", alice, "/api/v1/timelines/home", []string{mine}},
 		{"blocks", alice, "/api/v1/blocks", []string{bob.ID}},
-		{"the other's blocks", bob, "/api/v1/blocks", []string{}},
+		{"blocks of the blocked account", bob, "/api/v1/blocks", []string{}},
 	} {
 		if got := tt.as.Get(tt.path).Want(200).IDs(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
@@ -59,7 +59,7 @@ func TestBlock(t *testing.T) {
 	carol.AccountAction(alice.ID, "block")
 	alice.Relationship(carol.ID).WantTrue(apptest.RelationshipFlags, "blocked_by")
 	if got := carol.Get("/api/v1/follow_requests").IDs(); len(got) != 0 {
-		t.Errorf("a request of the blocked is left: %v", got)
+		t.Errorf("a request of the blocked account remains: %v", got)
 	}
 
 	alice.AccountAction(bob.ID, "unblock").WantTrue(apptest.RelationshipFlags)
@@ -76,7 +76,7 @@ func TestMute(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.AccountAction(bob.ID, "follow")
-	said := bob.Publish("hello").ID()
+	post := bob.Publish("hello").ID()
 	home := func() []string { return alice.Get("/api/v1/timelines/home").Want(200).IDs() }
 	for _, tt := range []struct {
 		name    string
@@ -85,20 +85,20 @@ func TestMute(t *testing.T) {
 		want    []string
 		expires time.Duration
 	}{
-		{"for good", "mute", nil, []string{"muting", "muting_notifications"}, 0},
+		{"without an end", "mute", nil, []string{"muting", "muting_notifications"}, 0},
 		{"again, but not notifications", "mute", []string{"notifications", "false"}, []string{"muting"}, 0},
 		{"for a while", "mute", []string{"duration", "3600"}, []string{"muting", "muting_notifications"}, time.Hour},
 		{"for another while", "mute", []string{"expires_in", "60"}, []string{"muting", "muting_notifications"}, time.Minute},
-		{"for good again", "mute", []string{"expires_in", "0"}, []string{"muting", "muting_notifications"}, 0},
-		{"for longer than anybody lives", "mute", []string{"duration", "99999999999999"}, []string{"muting", "muting_notifications"}, 0},
-		{"not any more", "unmute", nil, nil, 0},
-		{"nor twice", "unmute", nil, nil, 0},
+		{"without an end again", "mute", []string{"expires_in", "0"}, []string{"muting", "muting_notifications"}, 0},
+		{"for a very long time", "mute", []string{"duration", "99999999999999"}, []string{"muting", "muting_notifications"}, 0},
+		{"unmuted", "unmute", nil, nil, 0},
+		{"unmuted twice", "unmute", nil, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := alice.AccountAction(bob.ID, tt.verb, tt.params...)
 			o.WantTrue(apptest.RelationshipFlags, append(tt.want, "following")...)
 			muted := slices.Contains(tt.want, "muting")
-			if got := home(); slices.Contains(got, said) == muted {
+			if got := home(); slices.Contains(got, post) == muted {
 				t.Errorf("home is %v", got)
 			}
 			list := alice.Get("/api/v1/mutes").Want(200).List()
@@ -136,7 +136,7 @@ func TestMuteEnds(t *testing.T) {
 		return !alice.Relationship(bob.ID).Bool("muting")
 	})
 	if got := alice.Get("/api/v1/mutes").IDs(); !slices.Equal(got, []string{carol.ID}) {
-		t.Errorf("muted are %v, want those for good", got)
+		t.Errorf("muted accounts are %v, want those without an end", got)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestMutedNotifications(t *testing.T) {
 	alice.AccountAction(bob.ID, "mute")
 	bob.Publish("hello @alice")
 	if got := alice.Get("/api/v1/notifications").IDs(); len(got) != 0 {
-		t.Errorf("told of the muted: %v", got)
+		t.Errorf("notifications of a muted account: %v", got)
 	}
 	if got := alice.Get("/api/v1/accounts/verify_credentials").Object().Int("svc.unread_notifications_count"); got != 0 {
 		t.Errorf("%d unread, want none", got)
@@ -163,15 +163,15 @@ func TestBlocksAndMutesPaging(t *testing.T) {
 		alice.AccountAction(m.ID, "mute")
 		ids = append(ids, m.ID)
 	}
-	gone := srv.SignUp("gone")
-	alice.AccountAction(gone.ID, "block")
-	alice.AccountAction(gone.ID, "mute")
-	srv.MakeUnavailable(gone)
+	unavailable := srv.SignUp("unavailable")
+	alice.AccountAction(unavailable.ID, "block")
+	alice.AccountAction(unavailable.ID, "mute")
+	srv.MakeUnavailable(unavailable)
 	slices.Reverse(ids)
 	for _, path := range []string{"/api/v1/blocks", "/api/v1/mutes"} {
 		apptest.WantPages(t, alice, path+"/?limit=3&with_relationships=true", ids)
 		if got := alice.Get(path+"/", "max_id", ids[4]).Want(200).IDs(); !slices.Equal(got, ids[5:]) {
-			t.Errorf("%s: the account id is the cursor: got %v, want %v", path, got, ids[5:])
+			t.Errorf("%s: with the account id as cursor: got %v, want %v", path, got, ids[5:])
 		}
 		first := alice.Get(path, "with_relationships", "true").List()[0]
 		if !first.Bool("svc.relationship.muting") {
@@ -221,7 +221,7 @@ func TestDomainBlocks(t *testing.T) {
 	alice.Do("DELETE", "/api/v1/domain_blocks?domain=xn--bcher-kva.example", "", nil).Want(200)
 	block("DELETE", map[string]any{"domain": "example.com"}).Want(200)
 	block("DELETE", map[string]any{"domain": "example.com"}).Want(200)
-	block("DELETE", map[string]any{"domain": "what is this"}).Want(422)
+	block("DELETE", map[string]any{"domain": "not a domain"}).Want(422)
 	if got := string(alice.Get("/api/v1/domain_blocks").Body); got != "[]" {
 		t.Errorf("domain blocks are %s", got)
 	}
@@ -240,5 +240,5 @@ func TestDomainBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	block("POST", map[string]any{"domain": "one.too.many.example"}).Want(422)
-	block("POST", map[string]any{"domain": "d7.example"}).Want(200) // which is blocked already
+	block("POST", map[string]any{"domain": "d7.example"}).Want(200) // already blocked
 }

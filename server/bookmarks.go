@@ -22,7 +22,7 @@ type bookmarks struct {
 func (h *bookmarks) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks"), h.bookmarkStatus},
-		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks"), h.unbookmarkStatus},
+		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks"), h.render.statusAction(h.social.Unbookmark)},
 		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), h.listBookmarks},
 		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), h.listBookmarkFolders},
 		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks"), h.createBookmarkFolder},
@@ -53,12 +53,6 @@ func (h *bookmarks) bookmarkStatus(r *rest.Request) (any, error) {
 	return h.render.status(r, st, err)
 }
 
-// unbookmarkStatus removes a bookmark.
-func (h *bookmarks) unbookmarkStatus(r *rest.Request) (any, error) {
-	st, err := h.social.Unbookmark(r.Context(), r.Viewer, statusParam(r))
-	return h.render.status(r, st, err)
-}
-
 // listBookmarks lists the viewer's bookmarks, all or those of one folder.
 func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
@@ -77,13 +71,9 @@ func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 
 func folderID(text string) store.BookmarkFolderID { return store.ParseID[store.BookmarkFolderID](text) }
 
-// listBookmarkFolders returns the viewer's folders.
 func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {
 	rows, err := h.db.BookmarkFolders(r.Context(), r.Viewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.Map(rows, h.entities.BookmarkFolder), nil
+	return answerList(rows, err, h.entities.BookmarkFolder)
 }
 
 // folderForm are the parameters of a folder. Nil leaves a member unchanged.
@@ -142,17 +132,11 @@ func (h *bookmarks) updateBookmarkFolder(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f, err := h.social.UpdateBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")), set)
-	if err != nil {
-		return nil, err
-	}
-	return h.entities.BookmarkFolder(f), nil
+	return answer(f, err, h.entities.BookmarkFolder)
 }
 
 // deleteBookmarkFolder deletes a folder and returns it. Its bookmarks stay.
 func (h *bookmarks) deleteBookmarkFolder(r *rest.Request) (any, error) {
 	f, err := h.social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
-	if err != nil {
-		return nil, err
-	}
-	return h.entities.BookmarkFolder(f), nil
+	return answer(f, err, h.entities.BookmarkFolder)
 }

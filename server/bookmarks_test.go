@@ -27,23 +27,23 @@ func TestBookmarkFolders(t *testing.T) {
 		status int
 		want   map[string]any
 	}{
-		{"made", "POST", "", map[string]any{"name": " To\nread ", "emoji": "📚"}, 200, map[string]any{"name": "To read", "emoji": "📚", "emoji_url": nil}},
+		{"created", "POST", "", map[string]any{"name": " To\nread ", "emoji": "📚"}, 200, map[string]any{"name": "To read", "emoji": "📚", "emoji_url": nil}},
 		{"another name", "PATCH", "/ID", map[string]any{"name": "Read"}, 200, map[string]any{"name": "Read", "emoji": "📚", "emoji_url": nil}},
 		{"a custom emoji", "PATCH", "/ID", map[string]any{"emoji": ":cat:"}, 200, map[string]any{"name": "Read", "emoji": ":cat:", "emoji_url": catURL}},
 		{"another emoji", "PATCH", "/ID", map[string]any{"emoji": "👩‍👩‍👧‍👦"}, 200, map[string]any{"emoji": "👩‍👩‍👧‍👦", "emoji_url": nil}},
 		{"a custom one without colons", "PATCH", "/ID", map[string]any{"emoji": "cat"}, 200, map[string]any{"emoji": ":cat:", "emoji_url": catURL}},
 		{"a keycap", "PATCH", "/ID", map[string]any{"emoji": "1️⃣"}, 200, map[string]any{"emoji": "1️⃣"}},
-		{"nothing", "PATCH", "/ID", map[string]any{}, 200, map[string]any{"name": "Read", "emoji": "1️⃣"}},
+		{"no change", "PATCH", "/ID", map[string]any{}, 200, map[string]any{"name": "Read", "emoji": "1️⃣"}},
 		{"one without its variation selector", "PATCH", "/ID", map[string]any{"emoji": "☎"}, 200, map[string]any{"emoji": "☎️"}},
 		{"no emoji", "PATCH", "/ID", map[string]any{"emoji": nil}, 200, map[string]any{"name": "Read", "emoji": nil, "emoji_url": nil}},
 		{"a letter", "PATCH", "/ID", map[string]any{"emoji": "x"}, 422, map[string]any{"error": "Invalid emoji"}},
 		{"two emoji", "PATCH", "/ID", map[string]any{"emoji": "📚📚"}, 422, map[string]any{"error": "Invalid emoji"}},
-		{"a custom one that there is not", "PATCH", "/ID", map[string]any{"emoji": ":dog:", "name": "x"}, 422, map[string]any{"error": "Invalid emoji"}},
+		{"an unknown custom one", "PATCH", "/ID", map[string]any{"emoji": ":dog:", "name": "x"}, 422, map[string]any{"error": "Invalid emoji"}},
 		{"no name", "PATCH", "/ID", map[string]any{"name": " "}, 422, map[string]any{"error": "Validation failed: Name can't be blank"}},
 		{"a long name", "PATCH", "/ID", map[string]any{"name": strings.Repeat("x", 257)}, 422, map[string]any{"error": "Validation failed: Name is too long (maximum is 256 characters)"}},
 		{"a name of another type", "PATCH", "/ID", map[string]any{"name": []string{"x"}}, 400, nil},
-		{"made without a name", "POST", "", map[string]any{"emoji": "📚"}, 422, map[string]any{"error": "Validation failed: Name can't be blank"}},
-		{"one that is not there", "PATCH", "/0000000000000000AA", map[string]any{"name": "x"}, 404, map[string]any{"error": "Record not found"}},
+		{"created without a name", "POST", "", map[string]any{"emoji": "📚"}, 422, map[string]any{"error": "Validation failed: Name can't be blank"}},
+		{"an unknown one", "PATCH", "/0000000000000000AA", map[string]any{"name": "x"}, 404, map[string]any{"error": "Record not found"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := alice.SendJSON(tt.method, foldersPath+strings.Replace(tt.path, "ID", folder, 1), tt.body).Want(tt.status).Object()
@@ -97,7 +97,7 @@ func TestBookmarksInFolders(t *testing.T) {
 	for i := range ids {
 		id := ids[len(ids)-1-i]
 		if got := bookmark(id, map[string]any{"folder_id": one}).Want(200).Object(); got.At("svc.bookmark_folder") != one || !got.Bool("bookmarked") {
-			t.Errorf("it is in %v", got.At("svc.bookmark_folder"))
+			t.Errorf("the bookmark is in %v", got.At("svc.bookmark_folder"))
 		}
 	}
 	apptest.WantPages(t, alice, "/api/v1/bookmarks?limit=2&folder_id="+one, ids)
@@ -107,24 +107,24 @@ func TestBookmarksInFolders(t *testing.T) {
 		status int
 		want   any
 	}{
-		{"no word of a folder", nil, 200, one},
+		{"no folder_id", nil, 200, one},
 		{"another folder", map[string]any{"folder_id": two}, 200, two},
-		{"not one's own", map[string]any{"folder_id": theirs}, 404, two},
-		{"one that is not there", map[string]any{"folder_id": "nonsense"}, 404, two},
+		{"a folder of another user", map[string]any{"folder_id": theirs}, 404, two},
+		{"an unknown one", map[string]any{"folder_id": "nonsense"}, 404, two},
 		{"none", map[string]any{"folder_id": nil}, 200, nil},
 		{"another again", map[string]any{"folder_id": two}, 200, two},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bookmark(ids[0], tt.body).Want(tt.status)
 			if got := folderOf(ids[0]); got != tt.want {
-				t.Errorf("it is in %v, want %v", got, tt.want)
+				t.Errorf("the bookmark is in %v, want %v", got, tt.want)
 			}
 		})
 	}
 	fresh := bob.Publish("new").ID()
 	bookmark(fresh, map[string]any{"folder_id": theirs}).WantError(404, "Record not found")
 	if alice.Get("/api/v1/statuses/" + fresh).Object().Bool("bookmarked") {
-		t.Error("it became a bookmark all the same")
+		t.Error("a refused request created a bookmark")
 	}
 	apptest.WantIDs(t, "one", alice.Get("/api/v1/bookmarks?folder_id="+one), ids[1:]...)
 	apptest.WantIDs(t, "two", alice.Get("/api/v1/bookmarks?folder_id="+two), ids[0])
@@ -134,18 +134,18 @@ func TestBookmarksInFolders(t *testing.T) {
 		t.Errorf("bob sees alice's folder %v", got)
 	}
 
-	// A boost is filed as what it boosts. What was deleted with its folder stays bookmarked; what is taken away leaves its folder.
+	// Bookmarking a boost bookmarks the boosted status. Deleting a folder keeps its bookmarks; removing a bookmark removes it from its folder.
 	boost := bob.Post("/api/v1/statuses/" + ids[1] + "/reblog").Want(200).Object().ID()
 	if got := bookmark(boost, map[string]any{"folder_id": two}).Want(200).Object().At("svc.bookmark_folder"); got != two || folderOf(ids[1]) != two {
-		t.Errorf("the boosted is in %v", folderOf(ids[1]))
+		t.Errorf("the boosted status is in %v", folderOf(ids[1]))
 	}
 	alice.Post("/api/v1/statuses/" + ids[2] + "/unbookmark").Want(200)
 	if got := folderOf(ids[2]); got != nil {
-		t.Errorf("what is no bookmark is in %v", got)
+		t.Errorf("the status without a bookmark is in %v", got)
 	}
 	alice.SendJSON("DELETE", foldersPath+"/"+one, nil).Want(200)
 	if got := alice.Get("/api/v1/statuses/" + ids[3]).Object(); got.At("svc.bookmark_folder") != nil || !got.Bool("bookmarked") {
-		t.Errorf("after its folder has gone: %v", got.Fields)
+		t.Errorf("after its folder was deleted: %v", got.Fields)
 	}
-	apptest.WantIDs(t, "all that is left", alice.Get("/api/v1/bookmarks"), ids[0], ids[1], ids[3], ids[4])
+	apptest.WantIDs(t, "all remaining", alice.Get("/api/v1/bookmarks"), ids[0], ids[1], ids[3], ids[4])
 }

@@ -22,7 +22,7 @@ func TestCard(t *testing.T) {
 	}
 	boost := bob.Post("/api/v1/statuses/" + st.ID() + "/reblog").Want(200).Object().ID()
 	if apptest.CardTitle(st) != "" || apptest.CardTitle(show()) != "" {
-		t.Error("there is a card before anybody has looked at the page")
+		t.Error("there is a card before the page was fetched")
 	}
 	if got := string(bob.Get("/api/v1/statuses/" + st.ID() + "/card").Want(200).Body); got != "{}" {
 		t.Errorf("got %s, want {}", got)
@@ -45,10 +45,10 @@ func TestCard(t *testing.T) {
 	shown := show()
 	check("status", shown.At("card").(map[string]any))
 	if got := shown.Str("card.svc.opengraph.url"); got != "https://bank.example/" {
-		t.Errorf("got %q among the properties", got)
+		t.Errorf("the OpenGraph property is %q", got)
 	}
 	if shown.At("edited_at") != nil {
-		t.Error("the card is taken for an edit")
+		t.Error("the card marks the status as edited")
 	}
 	check("timeline", bob.Get("/api/v1/timelines/public").Want(200).List()[0].At("card").(map[string]any))
 	wrapper := bob.Get("/api/v1/statuses/" + boost).Want(200).Object()
@@ -74,22 +74,22 @@ func TestCardOfHiddenPost(t *testing.T) {
 	srv.As(nil).Get("/api/v1/statuses/nothing/card").WantError(404, "Record not found")
 }
 
-// The card of a link that leads to another host shows that host, and leads there; one that stays on its host, as it was posted.
+// TestCardOfRedirect checks that a card has the final URL if a link redirects to another host, and the posted URL otherwise.
 func TestCardOfRedirect(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
 	alice := srv.SignUp("alice")
-	elsewhere := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
-	for path, want := range map[string]string{"/moved": site.URL + "/moved", "/away": elsewhere + "/other"} {
+	otherHost := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+	for path, want := range map[string]string{"/moved": site.URL + "/moved", "/away": otherHost + "/other"} {
 		id := alice.Publish(site.URL + path).ID()
 		srv.RunJobs()
 		st := alice.Get("/api/v1/statuses/" + id).Want(200).Object()
 		if got := st.Str("card.url"); got != want || !strings.HasPrefix(want, st.Str("card.provider_url")) {
-			t.Errorf("%s: the card of %s leads to %s, want %s", path, st.Str("card.provider_url"), got, want)
+			t.Errorf("%s: the card of %s has the URL %s, want %s", path, st.Str("card.provider_url"), got, want)
 		}
 	}
 }
 
-// Several posts with one link have it looked at once, and all get the card.
+// TestCardOfManyPosts checks that the page of a link in several posts is fetched once, and that all posts get the card.
 func TestCardOfManyPosts(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
 	alice := srv.SignUp("alice")
@@ -97,8 +97,8 @@ func TestCardOfManyPosts(t *testing.T) {
 	for i := range 5 {
 		ids = append(ids, alice.Publish(fmt.Sprint(i, " ", site.URL, "/page")).ID())
 	}
-	gone := alice.Publish("gone " + site.URL + "/other").ID()
-	alice.Do("DELETE", "/api/v1/statuses/"+gone, "", nil).Want(200)
+	deleted := alice.Publish("deleted " + site.URL + "/other").ID()
+	alice.Do("DELETE", "/api/v1/statuses/"+deleted, "", nil).Want(200)
 	srv.RunJobs()
 	site.WantRequests(t, "five posts and one that was deleted", 1)
 	for _, id := range ids {
@@ -108,7 +108,7 @@ func TestCardOfManyPosts(t *testing.T) {
 	}
 }
 
-// Which posts have which page looked at.
+// TestWhichCard checks which links are fetched, for which visibilities.
 func TestWhichCard(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) { c.Cards.IgnoredHosts = []string{"localhost"} }), apptest.StartSite(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -130,15 +130,15 @@ func TestWhichCard(t *testing.T) {
 		{"after others", "@bob #tag " + own + " " + srv.URL + " mailto:a@example.org " + ignored + "/page URL/other", "public", "Other", 1},
 		{"ignored host", ignored + "/page " + ignored + "/page", "public", "", 0},
 		{"ignored subdomain", strings.Replace(ignored, "//", "//a.", 1), "public", "", 0},
-		{"our own", srv.URL + "/about " + own, "public", "", 0},
+		{"this server", srv.URL + "/about " + own, "public", "", 0},
 		{"only the first", "URL/silent URL/page?second", "public", "", 1},
-		{"nothing there", "URL/missing", "public", "", 1},
-		{"no page", "URL/data", "public", "", 1},
+		{"not found", "URL/missing", "public", "", 1},
+		{"not HTML", "URL/data", "public", "", 1},
 		{"a large page", "URL/large", "public", "Large", 1},
 		{"moved", "URL/moved", "public", "Other", 2},
-		{"moved inside", "URL/inside", "public", "", 1},
+		{"redirected to a private address", "URL/inside", "public", "", 1},
 		{"too long", "URL/page?" + strings.Repeat("x", 2048), "public", "", 0},
-		{"not there", "https://user:secret@127.0.0.1/page", "public", "", 0},
+		{"with credentials", "https://user:secret@127.0.0.1/page", "public", "", 0},
 		{"no link", "just words", "public", "", 0},
 	} {
 		st := alice.Publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
@@ -171,7 +171,7 @@ func TestNoCards(t *testing.T) {
 	}
 }
 
-// An edit that changes the link changes the card.
+// TestCardOfEdit checks that an edit that changes the link changes the card.
 func TestCardOfEdit(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
 	alice := srv.SignUp("alice")
@@ -197,7 +197,7 @@ func TestCardOfEdit(t *testing.T) {
 	}
 }
 
-// The raw properties of a page stand under the service's name.
+// TestCardOfAnotherName checks that the OpenGraph properties are under the configured API name.
 func TestCardOfAnotherName(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) { c.API.Name = "other" }), apptest.StartSite(t)
 	alice := srv.SignUp("alice")

@@ -25,7 +25,7 @@ func TestChatContent(t *testing.T) {
 		{"a link", "see https://example.org/a?b=c&d", `see <a href="https://example.org/a?b=c&amp;d" rel="nofollow noopener noreferrer ugc" target="_blank">https://example.org/a?b=c&amp;d</a>`},
 		{"a mention", "ask @carol and @nobody", "ask " + mention},
 		{"a hashtag", "#Cats", `href="` + srv.URL + `/tags/cats"`},
-		{"the longest", strings.Repeat("é", 200), strings.Repeat("é", 200)},
+		{"the maximum length", strings.Repeat("é", 200), strings.Repeat("é", 200)},
 		{"an emoji", "a :cat: :dog:", "a :cat: :dog:"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestChatContent(t *testing.T) {
 			}
 			shown := bob.Get("/api/v1/svc/chats/" + openChat(bob, alice)).Object()
 			if shown.Str("last_message.content") != content {
-				t.Errorf("the other sees %q", shown.Str("last_message.content"))
+				t.Errorf("the recipient sees %q", shown.Str("last_message.content"))
 			}
 		})
 	}
@@ -45,10 +45,10 @@ func TestChatContent(t *testing.T) {
 		t.Errorf("emojis are %v", emojis)
 	}
 	if got := alice.Get("/api/v1/svc/chats/" + chat + "/messages").Body; strings.Contains(string(got), `@nobody</a>`) {
-		t.Errorf("a mention of nobody is a link: %s", got)
+		t.Errorf("a mention of an unknown account is a link: %s", got)
 	}
 	if n := len(carol.Get("/api/v1/notifications", "types[]", "svc:chat_mention", "types[]", "mention").Want(200).List()); n != 0 || len(carol.Chats()) != 0 {
-		t.Error("who is only mentioned is told")
+		t.Error("an account that is only mentioned got a notification or chat")
 	}
 	bob.UpdateProfile(map[string]any{"no_rich_text": true})
 	bob.Get("/api/v1/svc/chats/" + openChat(bob, alice)).Want(200)
@@ -109,36 +109,36 @@ func TestDeletingMessages(t *testing.T) {
 	alice.SendChat(chat, "third")
 	theirs := openChat(bob, alice)
 	ids := bob.Get("/api/v1/svc/chats/" + theirs + "/messages").IDs()
-	told := func(want int) {
+	wantNotified := func(want int) {
 		t.Helper()
 		if n := len(bob.Get("/api/v1/notifications", "types[]", "svc:chat_mention").Want(200).List()); n != want {
 			t.Errorf("%d notifications, want %d", n, want)
 		}
 	}
-	told(3)
+	wantNotified(3)
 	remove := func(as *apptest.User, chat, id string) *apptest.Response {
 		return as.Do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+id, "", nil)
 	}
-	gone := remove(alice, chat, first.ID()).Want(200).Object()
-	if gone.ID() != first.ID() || gone.Str("attachment.id") != picture {
-		t.Errorf("the deleted message was %v", gone.Fields)
+	deleted := remove(alice, chat, first.ID()).Want(200).Object()
+	if deleted.ID() != first.ID() || deleted.Str("attachment.id") != picture {
+		t.Errorf("the deleted message was %v", deleted.Fields)
 	}
 	remove(alice, chat, first.ID()).WantError(400, "could_not_delete")
 	apptest.WantList(t, "alice has", alice.ChatMessages(chat), "third", "second")
 	apptest.WantList(t, "bob has", bob.ChatMessages(theirs), "third", "second")
-	told(2)
+	wantNotified(2)
 	if n := bob.Get("/api/v1/svc/chats/" + theirs).Object().Int("unread"); n != 2 {
 		t.Errorf("%d are unread, want 2", n)
 	}
-	alice.Post("/api/v1/svc/chats/"+chat+"/messages", "media_id", picture).Want(200) // it is free again
+	alice.Post("/api/v1/svc/chats/"+chat+"/messages", "media_id", picture).Want(200) // it is no longer in use
 	remove(alice, chat, alice.Get("/api/v1/svc/chats/" + chat + "/messages").IDs()[0]).Want(200)
 
 	if o := remove(bob, theirs, ids[0]).Want(200).Object(); o.Str("content") != "third" {
 		t.Errorf("the deleted message was %v", o.Fields)
 	}
-	apptest.WantList(t, "alice keeps her message", alice.ChatMessages(chat), "third", "second")
-	apptest.WantList(t, "bob has lost it", bob.ChatMessages(theirs), "second")
-	told(1)
+	apptest.WantList(t, "alice's messages after bob deleted one", alice.ChatMessages(chat), "third", "second")
+	apptest.WantList(t, "bob's messages", bob.ChatMessages(theirs), "second")
+	wantNotified(1)
 	if got := bob.Get("/api/v1/svc/chats/" + theirs).Object().Str("last_message.content"); got != "second" {
 		t.Errorf("the last message is %q", got)
 	}
@@ -147,9 +147,9 @@ func TestDeletingMessages(t *testing.T) {
 	if got := bob.Get("/api/v1/svc/chats/" + theirs).Object(); got.At("last_message") != nil || got.Int("unread") != 0 {
 		t.Errorf("an empty chat is %v", got.Fields)
 	}
-	told(0)
+	wantNotified(0)
 	if n := srv.Count(`SELECT count(*) FROM chat_messages WHERE content = 'second'`); n != 0 {
-		t.Error("what nobody has any more is kept")
+		t.Error("a message without copies is kept")
 	}
 }
 
@@ -167,8 +167,8 @@ func TestChatIdempotency(t *testing.T) {
 	if another := alice.SendChatOnce(chat, "hello", "k 2").Want(200).Object(); another.ID() == first.ID() {
 		t.Error("another key sends no message")
 	}
-	if elsewhere := alice.SendChatOnce(other, "hello", "k 3").Want(200).Object(); elsewhere.Str("chat_id") != other {
-		t.Error("a message for carol is one for bob")
+	if toCarol := alice.SendChatOnce(other, "hello", "k 3").Want(200).Object(); toCarol.Str("chat_id") != other {
+		t.Error("a message for carol is in bob's chat")
 	}
 	alice.SendChatOnce(other, "hello", "k 2").Want(200)
 	alice.SendChatOnce(chat, "hello", strings.Repeat("x", 256)).Want(400)
@@ -178,10 +178,10 @@ func TestChatIdempotency(t *testing.T) {
 
 	shown := alice.Get("/api/v1/svc/chats/" + chat + "/messages").List()
 	if got := shown[2].Str("idempotency_key"); got != "k 1" {
-		t.Errorf("the author is shown the key %q", got)
+		t.Errorf("the author sees the key %q", got)
 	}
 	if shown[0].Has("idempotency_key") {
-		t.Error("the key of somebody else is shown")
+		t.Error("the key of another user is visible")
 	}
 	srv.Exec(`UPDATE chat_message_keys SET created_at = created_at - ?`, (7 * time.Hour).Milliseconds())
 	if late := alice.SendChatOnce(chat, "hello", "k 1").Want(200).Object(); late.ID() == first.ID() {
@@ -192,7 +192,7 @@ func TestChatIdempotency(t *testing.T) {
 		return err
 	})
 	if n := srv.Count(`SELECT count(*) FROM chat_message_keys`); n != 1 || err != nil {
-		t.Errorf("%d keys are left, want the last one (%v)", n, err)
+		t.Errorf("%d keys remain, want the last one (%v)", n, err)
 	}
 
 	var wg sync.WaitGroup
@@ -231,21 +231,21 @@ func TestChatNotification(t *testing.T) {
 	}
 	list = alice.Get("/api/v1/notifications", "types[]", "other:chat_mention", "with_muted", "true").Want(200).List()
 	if len(list) != 3 || list[0].Str("account.id") != muted.ID || !list[0].Bool("other.is_seen") || !list[0].Bool("other.is_muted") {
-		t.Errorf("with the muted: %v", list)
+		t.Errorf("with muted accounts: %v", list)
 	}
 	alice.AccountAction(bob.ID, "block")
 	alice.AccountAction(bob.ID, "unblock")
 	apptest.WantList(t, "after a block", apptest.EntityTypes(alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200)))
 	alice.SendJSON("PUT", "/api/v1/other/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
 	say(bob, "three")
-	apptest.WantList(t, "from a stranger", apptest.EntityTypes(alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200)))
+	apptest.WantList(t, "from an account that she does not follow", apptest.EntityTypes(alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200)))
 	features := srv.As(nil).Get("/api/v1/instance").Object().At("other.metadata.features").([]any)
 	if !slices.Contains(features, any("other_chat_messages")) {
 		t.Errorf("features are %v", features)
 	}
 }
 
-// Both sides' streams hear of a message, but not those of who mutes its author.
+// TestChatEvents checks that both accounts get events for a message, except an account that mutes its author.
 func TestChatEvents(t *testing.T) {
 	srv := apptest.Start(t)
 	events := watchChats(srv)
@@ -258,23 +258,23 @@ func TestChatEvents(t *testing.T) {
 		want []string
 	}{
 		{"a message", func() { alice.SendChat(chat, "x") }, []string{alice.ID + chat, bob.ID + theirs}},
-		{"to oneself", func() { alice.SendChat(self, "x") }, []string{alice.ID + self}},
+		{"to the sender", func() { alice.SendChat(self, "x") }, []string{alice.ID + self}},
 		{"reading", func() { bob.Post("/api/v1/svc/chats/"+theirs+"/read", "last_read_id", "9").Want(200) }, nil},
-		{"to who mutes", func() { bob.AccountAction(alice.ID, "mute"); alice.SendChat(chat, "x") }, []string{alice.ID + chat}},
+		{"to an account that mutes the sender", func() { bob.AccountAction(alice.ID, "mute"); alice.SendChat(chat, "x") }, []string{alice.ID + chat}},
 		{"a refused one", func() { alice.Post("/api/v1/svc/chats/"+chat+"/messages", "content", "").Want(400) }, nil},
 	} {
 		tt.do()
 		apptest.WantList(t, tt.name, events(), tt.want...)
 	}
-	who := &store.Account{ID: bob.AccountID()}
+	viewer := &store.Account{ID: bob.AccountID()}
 	var id store.ChatID
 	id.UnmarshalText([]byte(theirs))
-	c, err := srv.Entities.Chat(t.Context(), who, id)
+	c, err := srv.Entities.Chat(t.Context(), viewer, id)
 	if err != nil || c.Unread != 2 || c.LastMessage == nil || c.LastMessage.ChatID != id {
-		t.Errorf("a stream is shown %+v, %v", c, err)
+		t.Errorf("the chat for a stream is %+v, %v", c, err)
 	}
-	who.ID = alice.AccountID()
-	if _, err := srv.Entities.Chat(t.Context(), who, id); err == nil {
-		t.Error("a stream is shown a foreign chat")
+	viewer.ID = alice.AccountID()
+	if _, err := srv.Entities.Chat(t.Context(), viewer, id); err == nil {
+		t.Error("a stream gets another account's chat")
 	}
 }

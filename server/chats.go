@@ -71,7 +71,6 @@ func chatMessageParam(r *rest.Request) store.ChatMessageID {
 	return store.ParseID[store.ChatMessageID](r.Param("message_id"))
 }
 
-// showChat returns one chat.
 func (h *chats) showChat(r *rest.Request) (any, error) {
 	return h.entities.Chat(r.Context(), r.Viewer, chatParam(r))
 }
@@ -150,7 +149,6 @@ func couldNotDelete(err error) error {
 	return err
 }
 
-// readChatMessage marks one message as read.
 func (h *chats) readChatMessage(r *rest.Request) (any, error) {
 	e, err := h.social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
 	if err != nil {

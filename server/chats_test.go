@@ -18,7 +18,7 @@ func openChat(m *apptest.User, with *apptest.User) string {
 	return m.Post("/api/v1/svc/chats/by-account-id/" + with.ID).Want(200).Object().ID()
 }
 
-// watchChats returns a function that tells whose chats the streams have heard of since it was called last.
+// watchChats returns a function that returns the owners and ids of the chats with events since its last call.
 func watchChats(a *apptest.Server) func() []string {
 	var mu sync.Mutex
 	var heard []string
@@ -48,9 +48,9 @@ func TestChat(t *testing.T) {
 		t.Errorf("a new chat is %v", opened.Fields)
 	}
 	if again := openChat(alice, bob); again != chat {
-		t.Errorf("opened again, it is another: %s, %s", chat, again)
+		t.Errorf("opening it again returns another chat: %s, %s", chat, again)
 	}
-	apptest.WantList(t, "the other has no chat yet", bob.Chats())
+	apptest.WantList(t, "the recipient has no chat yet", bob.Chats())
 
 	first := alice.SendChat(chat, "hello")
 	if first.Str("chat_id") != chat || first.Str("account_id") != alice.ID || first.Str("content") != "hello" || first.Bool("unread") ||
@@ -60,7 +60,7 @@ func TestChat(t *testing.T) {
 	theirs := bob.Get("/api/v2/svc/chats").Want(200).List()[0]
 	if theirs.ID() == chat || theirs.Str("account.id") != alice.ID || theirs.Int("unread") != 1 || theirs.Str("last_message.content") != "hello" ||
 		theirs.Str("last_message.chat_id") != theirs.ID() || !theirs.Bool("last_message.unread") || theirs.Str("last_message.account_id") != alice.ID {
-		t.Errorf("the other's chat is %v", theirs.Fields)
+		t.Errorf("the recipient's chat is %v", theirs.Fields)
 	}
 	if theirs.Str("last_message.id") == first.ID() {
 		t.Error("both sides have the same id for the message")
@@ -78,32 +78,32 @@ func TestChat(t *testing.T) {
 
 	self := openChat(alice, alice)
 	alice.SendChat(self, "to do")
-	apptest.WantList(t, "messages to oneself", alice.ChatMessages(self), "to do")
+	apptest.WantList(t, "messages to herself", alice.ChatMessages(self), "to do")
 	apptest.WantList(t, "the list", alice.Chats(), "alice 0", "bob 1")
 	apptest.WantList(t, "nothing in timelines", alice.Get("/api/v1/timelines/home").Want(200).IDs())
 	apptest.WantList(t, "nor in conversations", alice.Get("/api/v1/timelines/direct").Want(200).IDs())
 	if n := len(alice.Get("/api/v1/notifications", "include_types[]", "svc:chat_mention").Want(200).List()); n != 1 {
-		t.Errorf("%d notifications, want one, of the reply", n)
+		t.Errorf("%d notifications, want one about the reply", n)
 	}
 }
 
 func TestChatRefusals(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Chats.MaxLength = 10 })
-	alice, bob, deaf := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("deaf")
-	blocker, blocked, gone, off := srv.SignUp("blocker"), srv.SignUp("blocked"), srv.SignUp("gone"), srv.SignUp("off")
-	deaf.UpdateProfile(map[string]any{"accepts_chat_messages": false})
+	alice, bob, closed := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("closed")
+	blocker, blocked, deleted, deactivated := srv.SignUp("blocker"), srv.SignUp("blocked"), srv.SignUp("deleted"), srv.SignUp("deactivated")
+	closed.UpdateProfile(map[string]any{"accepts_chat_messages": false})
 	with := map[*apptest.User]string{}
-	for _, m := range []*apptest.User{alice, bob, deaf, blocker, blocked, gone, off} {
+	for _, m := range []*apptest.User{alice, bob, closed, blocker, blocked, deleted, deactivated} {
 		with[m] = openChat(alice, m)
 	}
 	blocker.AccountAction(alice.ID, "block")
 	alice.AccountAction(blocked.ID, "block")
-	srv.DeleteOrDeactivate(gone, true)
-	srv.DeleteOrDeactivate(off, false)
-	alice.UpdateProfile(map[string]any{"accepts_chat_messages": false}) // from others, that is
-	foreign, used, free := bob.Upload(apptest.PNG(3, 3)).ID(), alice.Upload(apptest.PNG(4, 4)).ID(), alice.Upload(apptest.PNG(5, 5)).ID()
+	srv.DeleteOrDeactivate(deleted, true)
+	srv.DeleteOrDeactivate(deactivated, false)
+	alice.UpdateProfile(map[string]any{"accepts_chat_messages": false}) // from other accounts
+	others, used, free := bob.Upload(apptest.PNG(3, 3)).ID(), alice.Upload(apptest.PNG(4, 4)).ID(), alice.Upload(apptest.PNG(5, 5)).ID()
 	alice.Publish("", "media_ids[]", used)
-	bobsChat := openChat(bob, deaf)
+	bobsChat := openChat(bob, closed)
 	for _, tt := range []struct {
 		name   string
 		chat   string
@@ -111,23 +111,23 @@ func TestChatRefusals(t *testing.T) {
 		status int
 		want   string // the error
 	}{
-		{"nothing", with[bob], nil, 400, "no_content"},
+		{"no content", with[bob], nil, 400, "no_content"},
 		{"blanks", with[bob], []string{"content", " \n\t"}, 400, "no_content"},
 		{"control characters", with[bob], []string{"content", "\x01\x02"}, 400, "no_content"},
 		{"an empty attachment", with[bob], []string{"media_id", ""}, 400, "no_content"},
 		{"too long", with[bob], []string{"content", strings.Repeat("x", 11)}, 400, "content_too_long"},
 		{"too long beside an attachment", with[bob], []string{"content", strings.Repeat("x", 11), "media_id", free}, 400, "content_too_long"},
-		{"a foreign attachment", with[bob], []string{"media_id", foreign}, 400, "forbidden"},
+		{"an attachment of another user", with[bob], []string{"media_id", others}, 400, "forbidden"},
 		{"an unknown attachment", with[bob], []string{"content", "x", "media_id", "0000000000000000AA"}, 400, "forbidden"},
-		{"nonsense for an attachment", with[bob], []string{"content", "x", "media_id", "nonsense"}, 400, "forbidden"},
+		{"an invalid attachment id", with[bob], []string{"content", "x", "media_id", "nonsense"}, 400, "forbidden"},
 		{"an attachment of a post", with[bob], []string{"media_id", used}, 400, "The attachment is in use already"},
-		{"to a deactivated account", with[off], []string{"content", "x"}, 400, "Recipient does not exist"},
-		{"to who wants none", with[deaf], []string{"content", "x"}, 400, "The recipient does not accept your messages"},
-		{"to who blocks", with[blocker], []string{"content", "x"}, 400, "The recipient does not accept your messages"},
-		{"to the blocked", with[blocked], []string{"content", "x"}, 400, "The recipient does not accept your messages"},
-		{"in a foreign chat", bobsChat, []string{"content", "x"}, 404, "Record not found"},
-		{"in no chat", "nonsense", []string{"content", "x"}, 404, "Record not found"},
-		{"to oneself", with[alice], []string{"content", "x"}, 200, ""},
+		{"to a deactivated account", with[deactivated], []string{"content", "x"}, 400, "Recipient does not exist"},
+		{"to an account that accepts no messages", with[closed], []string{"content", "x"}, 400, "The recipient does not accept your messages"},
+		{"to a blocking account", with[blocker], []string{"content", "x"}, 400, "The recipient does not accept your messages"},
+		{"to a blocked account", with[blocked], []string{"content", "x"}, 400, "The recipient does not accept your messages"},
+		{"in a chat of another user", bobsChat, []string{"content", "x"}, 404, "Record not found"},
+		{"in an unknown chat", "nonsense", []string{"content", "x"}, 404, "Record not found"},
+		{"to the sender", with[alice], []string{"content", "x"}, 200, ""},
 		{"to bob", with[bob], []string{"content", "x", "media_id", free}, 200, ""},
 		{"with the same attachment", with[bob], []string{"content", "x", "media_id", free}, 400, "The attachment is in use already"},
 	} {
@@ -141,18 +141,18 @@ func TestChatRefusals(t *testing.T) {
 		})
 	}
 	alice.SendJSON("POST", "/api/v1/svc/chats/"+with[bob]+"/messages", map[string]any{"content": map[string]any{"a": 1}}).Want(400)
-	for _, m := range []*apptest.User{deaf, blocker, blocked} {
+	for _, m := range []*apptest.User{closed, blocker, blocked} {
 		apptest.WantList(t, m.Nickname, m.Chats())
 		if n := len(m.Get("/api/v1/notifications", "types[]", "svc:chat_mention").Want(200).List()); n != 0 {
-			t.Errorf("%s was told of a refused message", m.Nickname)
+			t.Errorf("%s was notified of a refused message", m.Nickname)
 		}
 	}
-	apptest.WantList(t, "bob", bob.Chats(), "alice 1", "deaf 0")
+	apptest.WantList(t, "bob", bob.Chats(), "alice 1", "closed 0")
 
-	// Who is blocked, gone or off is no longer in the list; a chat can be opened with the blocked.
-	apptest.WantList(t, "the list", alice.Chats(), "bob 0", "alice 0", "blocker 0", "deaf 0")
+	// Chats with blocked, deleted and deactivated accounts are not listed. A chat with a blocked account can be opened.
+	apptest.WantList(t, "the list", alice.Chats(), "bob 0", "alice 0", "blocker 0", "closed 0")
 	openChat(alice, blocked)
-	for _, m := range []*apptest.User{gone, off} {
+	for _, m := range []*apptest.User{deleted, deactivated} {
 		alice.Post("/api/v1/svc/chats/by-account-id/"+m.ID).WantError(404, "Record not found")
 		alice.Get("/api/v1/svc/chats/"+with[m]).WantError(404, "Record not found")
 		alice.Get("/api/v1/svc/chats/"+with[m]+"/messages").WantError(404, "Record not found")
@@ -161,8 +161,8 @@ func TestChatRefusals(t *testing.T) {
 	srv.As(nil).Get("/api/v1/svc/chats").WantError(403, "Invalid credentials.")
 }
 
-// What is not one's own is not there.
-func TestForeignChats(t *testing.T) {
+// TestChatsOfOthers checks that chats and messages of other users are not found.
+func TestChatsOfOthers(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, eve := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("eve")
 	chat, own := openChat(alice, bob), openChat(eve, bob)
@@ -217,7 +217,7 @@ func TestChatList(t *testing.T) {
 	apptest.WantPages(t, alice, "/api/v2/svc/chats?limit=2&with_muted=true", ids)
 	apptest.WantList(t, "all at once", alice.Get("/api/v1/svc/chats").Want(200).IDs(), ids...)
 
-	// While somebody turns the pages, chats move to the top: of the others none is lost, and none comes twice.
+	// New messages move chats to the top between two pages. The other chats are listed exactly once.
 	page := alice.Get("/api/v2/svc/chats?limit=2").Want(200)
 	got := page.IDs()
 	for i := 0; ; i++ {
@@ -234,7 +234,7 @@ func TestChatList(t *testing.T) {
 	apptest.WantList(t, "pages", got, ids...)
 	apptest.WantList(t, "order", alice.Get("/api/v1/svc/chats?limit=2").IDs(), with["m5"], with["m6"])
 
-	// Clients that page by the id of the last chat get on, too.
+	// Clients can also page by the id of the last chat.
 	got = []string{}
 	for path := "/api/v2/svc/chats?limit=3"; ; {
 		chats := alice.Get(path).Want(200).IDs()
@@ -245,24 +245,24 @@ func TestChatList(t *testing.T) {
 		path = "/api/v2/svc/chats?limit=3&max_id=" + chats[len(chats)-1]
 	}
 	apptest.WantList(t, "by ids", got, with["m5"], with["m6"], with["m4"], with["m3"], with["m2"], with["m1"], with["m0"])
-	apptest.WantList(t, "a cursor that is none", alice.Get("/api/v2/svc/chats?max_id=nonsense").Want(200).IDs())
+	apptest.WantList(t, "an invalid cursor", alice.Get("/api/v2/svc/chats?max_id=nonsense").Want(200).IDs())
 
 	alice.AccountAction(people[5].ID, "mute")
 	alice.AccountAction(people[6].ID, "block")
 	apptest.WantList(t, "muted and blocked", alice.Chats(), "m4 0", "m3 0", "m2 0", "m1 0", "m0 0")
-	apptest.WantList(t, "with the muted", alice.Chats("with_muted", "true", "limit", "2"), "m5 2", "m4 0")
+	apptest.WantList(t, "with muted accounts", alice.Chats("with_muted", "true", "limit", "2"), "m5 2", "m4 0")
 	srv.DeleteOrDeactivate(people[4], false)
 	apptest.WantList(t, "deactivated", alice.Chats("limit", "1"), "m3 0")
 	if _, err := srv.Social.Activate(t.Context(), people[4].AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	apptest.WantList(t, "and back", alice.Chats("limit", "1"), "m4 0")
+	apptest.WantList(t, "activated", alice.Chats("limit", "1"), "m4 0")
 	alice.AccountAction(people[6].ID, "unblock")
 	alice.Get("/api/v2/svc/chats?limit=1").Want(200)
 	apptest.WantList(t, "unblocked", alice.Chats("limit", "1"), "m6 0")
 }
 
-// Who opens a chat several times at once has one.
+// TestChatOpenedAtOnce checks that concurrent requests to open a chat create one.
 func TestChatOpenedAtOnce(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -281,8 +281,8 @@ func TestChatOpenedAtOnce(t *testing.T) {
 	apptest.WantList(t, "chats", alice.Chats(), "bob 10")
 }
 
-// An account that goes takes its chats along.
-func TestChatsOfTheDeleted(t *testing.T) {
+// TestChatsOfDeletedAccounts checks that deleting an account deletes its chats.
+func TestChatsOfDeletedAccounts(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	picture := bob.Upload(apptest.PNG(3, 3)).ID()
@@ -292,7 +292,7 @@ func TestChatsOfTheDeleted(t *testing.T) {
 	srv.DeleteOrDeactivate(bob, true)
 	apptest.WantList(t, "at once", alice.Chats(), "carol 0")
 	srv.RunJobs()
-	apptest.WantList(t, "and later", alice.Chats("with_muted", "true"), "carol 0")
+	apptest.WantList(t, "after the purge", alice.Chats("with_muted", "true"), "carol 0")
 	apptest.WantList(t, "notifications", apptest.EntityTypes(alice.Get("/api/v1/notifications", "types[]", "svc:chat_mention")))
 	for _, query := range []string{
 		`SELECT count(*) FROM chats WHERE ?1 IN (account_id, other_id)`,
@@ -300,13 +300,13 @@ func TestChatsOfTheDeleted(t *testing.T) {
 		`SELECT count(*) FROM media WHERE account_id = ?1`,
 	} {
 		if n := srv.Count(query, bob.AccountID()); n != 0 {
-			t.Errorf("%s: %d are left", query, n)
+			t.Errorf("%s: %d remain", query, n)
 		}
 	}
 	apptest.WantList(t, "carol's messages", carol.ChatMessages(openChat(carol, alice)), "to carol")
 }
 
-// addRichChats has two people chat, each with themselves too, and looks at what is answered. It returns a chat of each.
+// addRichChats adds chats between two users, and of each with themselves, and checks the responses. It returns a chat of each.
 func addRichChats(a *apptest.Server, people ...*apptest.User) (chats []string) {
 	t := a.T.(*testing.T)
 	t.Helper()
@@ -327,7 +327,7 @@ func addRichChats(a *apptest.Server, people ...*apptest.User) (chats []string) {
 	return chats
 }
 
-// Nobody has more chats than one can, whoever began them.
+// TestTooManyChats checks the limit on the number of chats, also of chats that others open.
 func TestTooManyChats(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
@@ -338,7 +338,7 @@ func TestTooManyChats(t *testing.T) {
 	srv.Exec(numbers+`INSERT INTO chats (id, account_id, other_id, position, updated_at) SELECT i, ?, i, i, 1 FROM n`, alice.AccountID())
 	alice.Post("/api/v1/svc/chats/by-account-id/"+carol.ID).WantError(422, "Validation failed: You cannot have more than 10000 chats")
 	carol.Post("/api/v1/svc/chats/"+openChat(carol, alice)+"/messages", "content", "x").WantError(400, "The recipient does not accept your messages")
-	bob.SendChat(openChat(bob, alice), "but this goes on")
+	bob.SendChat(openChat(bob, alice), "in an existing chat")
 	if n := len(alice.Get("/api/v1/svc/chats").Want(200).IDs()); n != 500 {
 		t.Errorf("%d chats are listed at once, want 500", n)
 	}

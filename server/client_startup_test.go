@@ -14,24 +14,24 @@ import (
 	"svc/social"
 )
 
-// The ways in which five clients start, call by call (client API 2.3): what they ask for, how they send it, and what they read of the
-// answers without looking whether it is there. All but one of them live on another site.
+// These tests repeat the requests that five clients send when they start (client API 2.3), in the encoding of each client, and check
+// the members that the client reads without checks. Most of the clients are served from another site.
 
-// boot is a client that starts.
+// boot is the start of a client.
 type boot struct {
 	t      *testing.T
 	srv    *apptest.Server
-	origin string            // "": the client is served from here
-	kept   map[string]string // of earlier answers
+	origin string            // "": the client is served by this server
+	kept   map[string]string // members of earlier responses, by name
 }
 
-// step is one call.
+// step is one request.
 type step struct {
-	call  string // METHOD PATH; {NAME} stands for what was kept under that name
+	call  string // METHOD PATH; {NAME} stands for a kept value
 	body  string // urlencoded, JSON if it begins with a brace, multipart if it begins with "multipart:"
-	auth  string // what to sign in with: "", or the name of something kept
+	auth  string // the name of a kept token, "" for an anonymous request
 	want  int    // 0: 200
-	reads string // members that must be there, and of which type: "a.b:string c:array"; [] is the first element of a list
+	reads string // required members and their types: "a.b:string c:array"; [] is the first element of a list
 	keeps string // members to keep: "name=member"
 }
 
@@ -70,10 +70,10 @@ func (b *boot) take(s step) *apptest.Response {
 		b.t.Fatalf("%s: got %d %s, want %d", s.call, a.Status, a.Body, want)
 	}
 	if b.origin != "" && a.Header.Get("Access-Control-Allow-Origin") != "*" {
-		b.t.Errorf("%s: another site's page may not read the answer", s.call)
+		b.t.Errorf("%s: the response has no CORS header", s.call)
 	}
 	if strings.HasPrefix(path, "/api/") && !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
-		b.t.Errorf("%s: the answer is of type %q", s.call, a.Header.Get("Content-Type"))
+		b.t.Errorf("%s: the response has the type %q", s.call, a.Header.Get("Content-Type"))
 	}
 	if s.reads == "" && s.keeps == "" {
 		return a
@@ -93,14 +93,14 @@ func (b *boot) take(s step) *apptest.Response {
 		name, member, _ := strings.Cut(keep, "=")
 		text, ok := memberOf(v, member).(string)
 		if !ok || text == "" {
-			b.t.Fatalf("%s: there is no %s: %s", s.call, member, a.Body)
+			b.t.Fatalf("%s: %s is missing: %s", s.call, member, a.Body)
 		}
 		b.kept[name] = text
 	}
 	return a
 }
 
-// preflight is what a browser asks before a page of another site may make a request.
+// preflight sends the CORS preflight request of a browser.
 func (b *boot) preflight(method, path string) {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), "OPTIONS", b.srv.URL+path, nil)
@@ -114,7 +114,7 @@ func (b *boot) preflight(method, path string) {
 	allowed := strings.ToLower(a.Header.Get("Access-Control-Allow-Headers"))
 	if a.Status >= 300 || !strings.Contains(a.Header.Get("Access-Control-Allow-Methods"), method) ||
 		!strings.Contains(allowed, "authorization") || !strings.Contains(allowed, "content-type") || !strings.Contains(allowed, "idempotency-key") {
-		b.t.Fatalf("%s %s may not be asked for by another site: %d %v", method, path, a.Status, a.Header)
+		b.t.Fatalf("%s %s is not allowed for another site: %d %v", method, path, a.Status, a.Header)
 	}
 }
 
@@ -148,7 +148,7 @@ func (b *boot) body(text string) (*bytes.Buffer, string) {
 	return &buf, w.FormDataContentType()
 }
 
-// memberOf returns a member of a JSON value, nil if it is not there; [] is the first element of a list.
+// memberOf returns a member of a JSON value, nil if it is missing; [] is the first element of a list.
 func memberOf(v any, path string) any {
 	for _, key := range strings.Split(path, ".") {
 		switch of := v.(type) {
@@ -166,12 +166,12 @@ func memberOf(v any, path string) any {
 	return v
 }
 
-// signIn goes through the pages as a person does and returns where the browser is sent.
+// signIn submits the sign-in and consent pages and returns the URL of the last redirect.
 func (b *boot) signIn(address string) string {
 	b.t.Helper()
 	page := b.srv.As(nil).Get(b.fill(address)).Want(200)
 	if coop := page.Header.Get("Cross-Origin-Opener-Policy"); coop != "" {
-		b.t.Errorf("the page is cut off from the window that opened it: %s", coop)
+		b.t.Errorf("the page isolates itself from the window that opened it: %s", coop)
 	}
 	form := regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
 	send := func(page *apptest.Response, cookie string, more ...string) *apptest.Response {
@@ -199,12 +199,12 @@ func unescape(text string) string {
 	return strings.NewReplacer("&amp;", "&", "&#43;", "+", "&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">").Replace(text)
 }
 
-// codeIn keeps the code in an address that a browser was sent to.
+// codeIn keeps the authorization code of a redirect URL.
 func (b *boot) codeIn(location string) {
 	b.t.Helper()
 	u, err := url.Parse(location)
 	if err != nil || u.Query().Get("code") == "" {
-		b.t.Fatalf("sent to %s", location)
+		b.t.Fatalf("redirected to %s", location)
 	}
 	b.kept["CODE"] = u.Query().Get("code")
 }
@@ -374,18 +374,18 @@ func TestMegalodonStarts(t *testing.T) {
 	b.streamsByQuery("user")
 }
 
-// hears checks that a post that mentions the client's person is heard of on each of the streams.
-func (b *boot) hears(l *apptest.StreamClient, streams ...string) {
+// wantEvents checks that each of the streams gets an event for a post that mentions the user.
+func (b *boot) wantEvents(l *apptest.StreamClient, streams ...string) {
 	b.t.Helper()
 	bob, err := b.srv.DB.AccountByName(b.t.Context(), "bob", "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c, err := b.srv.Social.Publish(b.t.Context(), bob, social.Draft{Text: "@alice are you there?"})
+	c, err := b.srv.Social.Publish(b.t.Context(), bob, social.Draft{Text: "@alice hello"})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	heard := map[string]string{}
+	received := map[string]string{}
 	for _, s := range l.Events() {
 		var v struct {
 			ID, Type string
@@ -394,19 +394,19 @@ func (b *boot) hears(l *apptest.StreamClient, streams ...string) {
 		if err := json.Unmarshal([]byte(*s.Payload), &v); err != nil || len(s.Stream) == 0 {
 			b.t.Fatalf("%v: %v", err, s)
 		}
-		heard[s.Stream[0]+" "+s.Event] = v.ID + v.Status.ID
+		received[s.Stream[0]+" "+s.Event] = v.ID + v.Status.ID
 	}
 	for _, stream := range streams {
-		if stream == "user" && heard["user update"] != c.ID.String() {
-			b.t.Errorf("the post is not heard of on user: %v", heard)
+		if stream == "user" && received["user update"] != c.ID.String() {
+			b.t.Errorf("the stream user got no event for the post: %v", received)
 		}
-		if !strings.HasSuffix(heard[stream+" notification"], c.ID.String()) {
-			b.t.Errorf("the mention is not heard of on %s: %v", stream, heard)
+		if !strings.HasSuffix(received[stream+" notification"], c.ID.String()) {
+			b.t.Errorf("the stream %s got no event for the mention: %v", stream, received)
 		}
 	}
 }
 
-// streams opens one socket for all streams, as masto does: the token is the protocol that is offered, and it has to be echoed.
+// streams opens one WebSocket for all streams, as the library masto does: the offered protocol is the token, and the response repeats it.
 func (b *boot) streams(streams ...string) {
 	b.t.Helper()
 	conn, input, resp := b.srv.StreamHandshake(nil, "Sec-WebSocket-Protocol", b.kept["TOKEN"])
@@ -418,21 +418,21 @@ func (b *boot) streams(streams ...string) {
 	for _, stream := range streams {
 		l.Subscribe(stream)
 	}
-	b.hears(l, streams...)
+	b.wantEvents(l, streams...)
 }
 
-// streamsByQuery opens a socket for one stream, with everything in the query.
+// streamsByQuery opens a WebSocket for one stream, with all parameters in the query.
 func (b *boot) streamsByQuery(stream string) {
 	b.t.Helper()
-	b.hears(b.srv.OpenStream(&apptest.Client{Server: b.srv, Token: b.kept["TOKEN"]}, "stream", stream), stream)
+	b.wantEvents(b.srv.OpenStream(&apptest.Client{Server: b.srv, Token: b.kept["TOKEN"]}, "stream", stream), stream)
 }
 
-// streamsLater opens a socket as nobody, says on it who it is, and subscribes.
+// streamsLater opens an anonymous WebSocket, authenticates on it, and subscribes.
 func (b *boot) streamsLater(stream string) {
 	b.t.Helper()
 	l := b.srv.OpenStream(nil)
 	if got := l.Ask("type", "svc:authenticate", "token", b.kept["TOKEN"]); got != "success" {
 		b.t.Fatalf("authenticating: %s", got)
 	}
-	b.hears(l.Subscribe(stream), stream)
+	b.wantEvents(l.Subscribe(stream), stream)
 }

@@ -11,7 +11,7 @@ import (
 	"svc/store"
 )
 
-func TestDeletingWhatIsLast(t *testing.T) {
+func TestDeletingLastStatus(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	remove := func(m *apptest.User, st *apptest.Object) {
@@ -27,10 +27,10 @@ func TestDeletingWhatIsLast(t *testing.T) {
 	wantConversation(onlyConversation(alice), second.ID(), true)
 	wantConversation(onlyConversation(bob), aside.ID(), false)
 	remove(bob, second)
-	wantConversation(onlyConversation(alice), first.ID(), false) // it was her own
+	wantConversation(onlyConversation(alice), first.ID(), false) // her own post
 	wantConversation(onlyConversation(carol), aside.ID(), true)
 	if got := unreadConversations(alice); got != 0 {
-		t.Errorf("after all that was unread has gone, %d are unread", got)
+		t.Errorf("%d are unread after the unread posts were deleted", got)
 	}
 	remove(alice, first)
 	if list := listConversations(alice); len(list) != 0 {
@@ -45,7 +45,7 @@ func TestDeletingWhatIsLast(t *testing.T) {
 	wantRows(srv, "direct_conversations", 0)
 }
 
-// wantRows checks how many rows a table has.
+// wantRows fails the test if a table has another number of rows.
 func wantRows(a *apptest.Server, table string, want int) {
 	a.T.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)")
@@ -68,21 +68,21 @@ func TestDeletingAConversation(t *testing.T) {
 	st := publishDirect(alice, "@bob hello")
 	c := onlyConversation(bob)
 	if got := bob.Do("DELETE", "/api/v1/conversations/"+c.ID(), "", nil).Want(200).Body; string(got) != "{}" {
-		t.Errorf("deleting answers %s", got)
+		t.Errorf("the response is %s", got)
 	}
 	bob.Do("DELETE", "/api/v1/conversations/"+c.ID(), "", nil).WantError(404, "Record not found")
 	if list := listConversations(bob); len(list) != 0 || unreadConversations(bob) != 0 {
 		t.Errorf("%d conversations, %d unread after it was deleted", len(list), unreadConversations(bob))
 	}
 	if got := bob.Get("/api/v1/statuses/" + st.ID()).Want(200).Object().At("svc.direct_conversation_id"); got != nil {
-		t.Errorf("the post is in %v", got)
+		t.Errorf("the post is in conversation %v", got)
 	}
 	wantConversation(onlyConversation(alice), st.ID(), false)
 	again := publishDirect(alice, "@bob still there?", "in_reply_to_id", st.ID())
 	wantConversation(onlyConversation(bob), again.ID(), true)
 }
 
-// Who is mentioned by an edit only, is in the conversation from then on.
+// TestEditIntoAConversation checks that an account that an edit mentions gets the conversation.
 func TestEditIntoAConversation(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
@@ -91,29 +91,29 @@ func TestEditIntoAConversation(t *testing.T) {
 	alice.SendJSON("PUT", "/api/v1/statuses/"+st.ID(), map[string]any{"status": "@bob @carol hello"}).Want(200)
 	wantConversation(onlyConversation(carol), st.ID(), true)
 	if list := listConversations(bob); len(list) != 0 {
-		t.Errorf("an edit brought back what was deleted: %v", list)
+		t.Errorf("an edit restored the deleted conversation: %v", list)
 	}
 }
 
-// What goes into a conversation goes to its recipients, whoever is named, also when it is edited.
+// TestEditInAConversation checks that a post into a conversation goes to its recipients only, also after an edit with mentions.
 func TestEditInAConversation(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	st := publishDirect(alice, "@bob hello")
 	publishDirect(bob, "@alice hi", "in_reply_to_id", st.ID())
-	reply := alice.Publish("as to somebody", "in_reply_to_conversation_id", strconv.Itoa(st.Int("svc.direct_conversation_id")))
-	edited := alice.SendJSON("PUT", "/api/v1/statuses/"+reply.ID(), map[string]any{"status": "as to @carol"}).Want(200).Object()
+	reply := alice.Publish("no mention", "in_reply_to_conversation_id", strconv.Itoa(st.Int("svc.direct_conversation_id")))
+	edited := alice.SendJSON("PUT", "/api/v1/statuses/"+reply.ID(), map[string]any{"status": "about @carol"}).Want(200).Object()
 	if got := edited.Usernames("mentions"); got != "bob" {
 		t.Errorf("it mentions %q", got)
 	}
 	carol.Get("/api/v1/statuses/" + reply.ID()).Want(404)
 	if list := listConversations(carol); len(list) != 0 || len(carol.Get("/api/v1/notifications").List()) != 0 {
-		t.Errorf("who was only named was told: %v", list)
+		t.Errorf("carol, who is only named in the text, received the post: %v", list)
 	}
 	wantConversation(onlyConversation(bob), reply.ID(), true)
 }
 
-func TestQuietConversations(t *testing.T) {
+func TestHiddenPostsInConversations(t *testing.T) {
 	srv := apptest.Start(t)
 	people := map[string]*apptest.User{}
 	for _, nick := range []string{"alice", "bob", "carol"} {
@@ -123,7 +123,7 @@ func TestQuietConversations(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		hush, unhush func(st *apptest.Object)
-		hidden       bool // rather than only quiet
+		hidden       bool // the conversation is not listed, rather than listed as read
 	}{
 		{
 			"a mute",
@@ -166,7 +166,7 @@ func TestQuietConversations(t *testing.T) {
 			if got := unreadConversations(alice); got != 0 {
 				t.Errorf("%d are unread", got)
 			}
-			// A conversation that starts like that is quiet, too.
+			// So is a conversation that starts afterwards.
 			if tt.name != "a muted thread" {
 				start := publishDirect(bob, "@alice a new one")
 				found := slices.ContainsFunc(listConversations(alice), func(c *apptest.Object) bool { return c.Str("last_status.id") == start.ID() && !c.Bool("unread") })
@@ -185,7 +185,7 @@ func TestQuietConversations(t *testing.T) {
 	}
 }
 
-// A block marks what the two share as read, and shows what came before the other's posts.
+// TestBlockingInAConversation checks that a block marks shared conversations as read and lists them with their last visible posts.
 func TestBlockingInAConversation(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
@@ -204,11 +204,11 @@ func TestBlockingInAConversation(t *testing.T) {
 	}
 	list := listConversations(alice)
 	if len(list) != 2 {
-		t.Fatalf("%d conversations are left, want 2: %v", len(list), list)
+		t.Fatalf("%d conversations are listed, want 2: %v", len(list), list)
 	}
 	wantConversation(list[0], apart.ID(), true)
 	wantConversation(list[1], mine.ID(), false)
-	// It can still be asked for, and pages are full although what is hidden is newer.
+	// A hidden conversation can still be requested by id. Newer hidden conversations do not shorten pages.
 	id := strconv.Itoa(bob.Get("/api/v1/statuses/" + own.ID()).Want(200).Object().Int("svc.direct_conversation_id"))
 	wantConversation(bob.Get("/api/v1/svc/conversations/"+id).Want(200).Object(), own.ID(), false)
 	for range 3 {
@@ -224,8 +224,8 @@ func TestBlockingInAConversation(t *testing.T) {
 	}
 }
 
-// A deleted account takes its conversations along, and its posts out of those of others.
-func TestConversationsOfTheDeleted(t *testing.T) {
+// TestConversationsOfDeletedAccounts checks that deleting an account deletes its conversations, and removes it from those of others.
+func TestConversationsOfDeletedAccounts(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	srv.SignUp("carol")
@@ -240,10 +240,10 @@ func TestConversationsOfTheDeleted(t *testing.T) {
 		c := onlyConversation(alice)
 		wantConversation(c, first.ID(), c.Bool("unread"))
 		if got := c.Usernames("accounts"); got != "carol" {
-			t.Errorf("%s, alice talks with %q", when, got)
+			t.Errorf("%s, the accounts are %q", when, got)
 		}
 		if got := alice.Publish("anybody?", "in_reply_to_conversation_id", c.ID(), "preview", "true").Usernames("mentions"); got != "carol" {
-			t.Errorf("%s, alice writes to %q", when, got)
+			t.Errorf("%s, a post mentions %q", when, got)
 		}
 	}
 	check("before the purge")
@@ -255,23 +255,23 @@ func TestConversationsOfTheDeleted(t *testing.T) {
 	wantRows(srv, "direct_conversations", 2)
 }
 
-// The events tell each participant of each post that reaches them.
+// TestConversationEvents checks which participants get an event for a direct post.
 func TestConversationEvents(t *testing.T) {
 	srv := apptest.Start(t)
-	heard := make(chan store.ConversationChanged, 100)
+	changes := make(chan store.ConversationChanged, 100)
 	srv.DB.Subscribe(func(events []store.Event) {
 		for _, e := range events {
 			if c, ok := e.(store.ConversationChanged); ok {
-				heard <- c
+				changes <- c
 			}
 		}
 	})
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	wantHeard := func(what string, want ...*apptest.User) {
+	wantChanges := func(what string, want ...*apptest.User) {
 		t.Helper()
 		var got []store.ConversationChanged
-		for len(heard) > 0 { // events are sent before the answer
-			got = append(got, <-heard)
+		for len(changes) > 0 { // events are sent before the response
+			got = append(got, <-changes)
 		}
 		if len(got) != len(want) {
 			t.Errorf("%s: got %v, want %d events", what, got, len(want))
@@ -281,22 +281,22 @@ func TestConversationEvents(t *testing.T) {
 				o, err := srv.Entities.Conversation(t.Context(), &store.Account{ID: m.AccountID()}, c.ID)
 				return c.AccountID == m.AccountID() && err == nil && o != nil
 			}) {
-				t.Errorf("%s: %s heard nothing: %v", what, m.Nickname, got)
+				t.Errorf("%s: %s got no event: %v", what, m.Nickname, got)
 			}
 		}
 	}
 	alice.Publish("hello @bob")
-	wantHeard("a public post")
+	wantChanges("a public post")
 	st := publishDirect(alice, "hello @bob @carol")
-	wantHeard("a direct post", alice, bob, carol)
+	wantChanges("a direct post", alice, bob, carol)
 	srv.AddMute(bob, alice)
 	publishDirect(alice, "hello again @bob @carol", "in_reply_to_id", st.ID())
-	wantHeard("a post by the muted", alice, carol)
+	wantChanges("a post by a muted account", alice, carol)
 	publishDirect(carol, "@alice @bob hi", "in_reply_to_id", st.ID())
-	wantHeard("a post by another", alice, bob, carol)
+	wantChanges("a post by another account", alice, bob, carol)
 	publishDirect(alice, "once more @bob @carol", "in_reply_to_id", st.ID())
-	wantHeard("a post by the muted into what is unread", alice, carol)
+	wantChanges("a post by a muted account into an unread conversation", alice, carol)
 	srv.AddBlock(carol, alice)
 	publishDirect(alice, "and @carol", "in_reply_to_id", st.ID())
-	wantHeard("a post by the blocked", alice)
+	wantChanges("a post by a blocked account", alice)
 }

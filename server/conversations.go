@@ -23,7 +23,7 @@ func (h *conversations) routes() rest.Routes {
 		"GET /api/v1/conversations":                  {rest.User("read:statuses"), h.listConversations},
 		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), h.readConversation},
 		"POST /api/v1/conversations/:id/unread":      {rest.User("write:conversations"), h.unreadConversation},
-		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), h.deleteConversation},
+		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), operation(h.social.DeleteConversation)},
 		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), h.showConversation},
 		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), h.conversationStatuses},
 		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), h.setConversationRecipients},
@@ -66,14 +66,9 @@ func (h *conversations) renderConversation(r *rest.Request, row *store.VisibleCo
 	if err != nil {
 		return nil, err
 	}
-	list, err := h.entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row})
-	if err != nil {
-		return nil, err
-	}
-	return list[0], nil
+	return only(h.entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row}))
 }
 
-// readConversation marks one of the viewer's conversations as read.
 func (h *conversations) readConversation(r *rest.Request) (any, error) {
 	row, err := h.social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
 	return h.renderConversation(r, row, err)
@@ -85,11 +80,6 @@ func (h *conversations) unreadConversation(r *rest.Request) (any, error) {
 	return h.renderConversation(r, row, err)
 }
 
-// deleteConversation deletes one of the viewer's conversations.
-func (h *conversations) deleteConversation(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteConversation(r.Context(), r.Viewer, conversationParam(r))
-}
-
 // conversationNotFound replaces a 404 by the error of the extension API.
 func conversationNotFound(err error) error {
 	if errs.IsNotFound(err) {
@@ -98,7 +88,6 @@ func conversationNotFound(err error) error {
 	return err
 }
 
-// showConversation returns one of the viewer's conversations.
 func (h *conversations) showConversation(r *rest.Request) (any, error) {
 	c, err := h.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
 	if err != nil {

@@ -19,7 +19,7 @@ func listConversations(m *apptest.User, params ...string) []*apptest.Object {
 	return m.Get("/api/v1/conversations", params...).Want(200).List()
 }
 
-// onlyConversation returns the only conversation that a member has.
+// onlyConversation returns a user's only conversation.
 func onlyConversation(m *apptest.User) *apptest.Object {
 	m.Server.T.Helper()
 	list := listConversations(m)
@@ -35,7 +35,7 @@ func publishDirect(m *apptest.User, text string, params ...string) *apptest.Obje
 	return m.Publish(text, append(params, "visibility", "direct")...)
 }
 
-// unreadConversations returns the number of unread conversations that a member is told of.
+// unreadConversations returns the number of unread conversations in a user's own account entity.
 func unreadConversations(m *apptest.User) int {
 	m.Server.T.Helper()
 	return m.Get("/api/v1/accounts/verify_credentials").Want(200).Object().Int("svc.unread_conversation_count")
@@ -56,8 +56,8 @@ func wantConversation(o *apptest.Object, last string, unread bool) {
 func TestConversation(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
-	alice.Publish("nobody's talk @bob")
-	alice.Publish("followers' talk @bob", "visibility", "private")
+	alice.Publish("a public mention of @bob")
+	alice.Publish("a private mention of @bob", "visibility", "private")
 	first := publishDirect(alice, "@bob @carol hello")
 	for _, tt := range []struct {
 		of       *apptest.User
@@ -67,10 +67,10 @@ func TestConversation(t *testing.T) {
 		c := onlyConversation(tt.of)
 		wantConversation(c, first.ID(), tt.unread)
 		if got := c.Usernames("accounts"); got != tt.accounts {
-			t.Errorf("%s talks with %q, want %q", tt.of.Nickname, got, tt.accounts)
+			t.Errorf("the accounts of %s's conversation are %q, want %q", tt.of.Nickname, got, tt.accounts)
 		}
 		if got, want := c.Usernames("svc.recipients"), "alice bob carol"; got != want {
-			t.Errorf("%s writes to %q, want %q", tt.of.Nickname, got, want)
+			t.Errorf("the recipients of %s's conversation are %q, want %q", tt.of.Nickname, got, want)
 		}
 		if n, err := strconv.Atoi(c.ID()); err != nil || c.Int("last_status.svc.direct_conversation_id") != n {
 			t.Errorf("the id is %q, in the status %v", c.ID(), c.At("last_status.svc.direct_conversation_id"))
@@ -80,24 +80,24 @@ func TestConversation(t *testing.T) {
 			want = 1
 		}
 		if got := unreadConversations(tt.of); got != want {
-			t.Errorf("%s is told of %d unread conversations, want %d", tt.of.Nickname, got, want)
+			t.Errorf("%s has %d unread conversations, want %d", tt.of.Nickname, got, want)
 		}
 	}
 	if list := listConversations(dave); len(list) != 0 {
-		t.Errorf("a stranger has %v", list)
+		t.Errorf("dave has the conversations %v", list)
 	}
 
-	// Not everybody of the thread is in each of its posts, and later posts change nobody's recipients.
-	reply := publishDirect(bob, "@alice @dave for the two of you", "in_reply_to_id", first.ID())
+	// A post of the thread may have other participants. Later posts do not change the recipients of a conversation.
+	reply := publishDirect(bob, "@alice @dave only you two", "in_reply_to_id", first.ID())
 	wantConversation(onlyConversation(alice), reply.ID(), true)
 	wantConversation(onlyConversation(bob), reply.ID(), false)
 	wantConversation(onlyConversation(carol), first.ID(), true)
 	wantConversation(onlyConversation(dave), reply.ID(), true)
 	if got, want := onlyConversation(alice).Usernames("svc.recipients"), "alice bob carol"; got != want {
-		t.Errorf("alice writes to %q, want %q", got, want)
+		t.Errorf("the recipients of alice's conversation are %q, want %q", got, want)
 	}
 	if got, want := onlyConversation(dave).Usernames("svc.recipients"), "alice bob dave"; got != want {
-		t.Errorf("dave writes to %q, want %q", got, want)
+		t.Errorf("the recipients of dave's conversation are %q, want %q", got, want)
 	}
 
 	id := onlyConversation(alice).ID()
@@ -124,22 +124,22 @@ func TestConversation(t *testing.T) {
 	}
 	wantConversation(alice.Post("/api/v1/conversations/"+id+"/read").Want(200).Object(), reply.ID(), false)
 
-	// One who writes has read what came before.
-	answer := publishDirect(carol, "@alice me too", "in_reply_to_id", first.ID())
-	wantConversation(onlyConversation(carol), answer.ID(), false)
-	wantConversation(onlyConversation(alice), answer.ID(), true)
+	// Posting into a conversation marks it as read.
+	carolsReply := publishDirect(carol, "@alice me too", "in_reply_to_id", first.ID())
+	wantConversation(onlyConversation(carol), carolsReply.ID(), false)
+	wantConversation(onlyConversation(alice), carolsReply.ID(), true)
 
-	// Talking to oneself.
-	monologue := srv.SignUp("erin")
-	note := publishDirect(monologue, "note to self")
-	c := onlyConversation(monologue)
+	// A direct post without mentions.
+	erin := srv.SignUp("erin")
+	note := publishDirect(erin, "note to self")
+	c := onlyConversation(erin)
 	wantConversation(c, note.ID(), false)
 	if got := c.Usernames("accounts"); got != "erin" {
-		t.Errorf("accounts of a monologue: %q", got)
+		t.Errorf("accounts of a conversation without others: %q", got)
 	}
 }
 
-// A new conversation comes first, and so does one that something new came into.
+// TestConversationPaging checks the order by the last post, and the pages.
 func TestConversationPaging(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -153,7 +153,7 @@ func TestConversationPaging(t *testing.T) {
 		want, last = append(want, c.ID()), append(last, c.Str("last_status.id"))
 	}
 	if len(want) != 7 || !slices.IsSortedFunc(last, func(a, b string) int { return -strings.Compare(a, b) }) {
-		t.Fatalf("not seven in order of what came last: %v", last)
+		t.Fatalf("got %v, want seven in the order of their last posts", last)
 	}
 	apptest.WantPages(t, alice, "/api/v1/conversations?limit=2", want)
 	for _, tt := range []struct {
@@ -213,7 +213,7 @@ func TestConversationsByRecipients(t *testing.T) {
 	}
 }
 
-// What is not there, not one's own or not understood is refused, and changes nothing.
+// TestConversationRefusals checks that unknown ids, conversations of other users and invalid parameters are refused and change nothing.
 func TestConversationRefusals(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, mallory := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("mallory")
@@ -221,14 +221,14 @@ func TestConversationRefusals(t *testing.T) {
 	id := onlyConversation(bob).ID()
 	recipients := map[string]any{"recipients": []string{mallory.ID}}
 	for _, path := range []string{id, "999", "0", "-1", "nonsense", "99999999999999999999", st.ID()} {
-		for _, m := range []*apptest.User{mallory, alice} { // alice has a conversation of her own of the thread
+		for _, m := range []*apptest.User{mallory, alice} { // alice has her own conversation of the thread
 			m.Get("/api/v1/svc/conversations/"+path).WantError(404, "Unknown conversation id")
 			m.Get("/api/v1/svc/conversations/"+path+"/statuses").WantError(404, "Unknown conversation id")
 			m.SendJSON("PATCH", "/api/v1/svc/conversations/"+path, recipients).WantError(404, "Unknown conversation id")
 			m.Post("/api/v1/conversations/"+path+"/read").WantError(404, "Record not found")
 			m.Do("DELETE", "/api/v1/conversations/"+path, "", nil).WantError(404, "Record not found")
-			m.Post("/api/v1/statuses", "status", "intruding", "in_reply_to_conversation_id", path).WantError(404, "Unknown conversation id")
-			m.Post("/api/v1/statuses", "status", "intruding", "in_reply_to_conversation_id", path, "preview", "true").WantError(404, "Unknown conversation id")
+			m.Post("/api/v1/statuses", "status", "refused", "in_reply_to_conversation_id", path).WantError(404, "Unknown conversation id")
+			m.Post("/api/v1/statuses", "status", "refused", "in_reply_to_conversation_id", path, "preview", "true").WantError(404, "Unknown conversation id")
 		}
 	}
 	bob.SendJSON("PATCH", "/api/v1/svc/conversations/"+id, map[string]any{}).WantError(400, "Missing field: recipients.")
@@ -255,7 +255,7 @@ func TestConversationStatuses(t *testing.T) {
 	if got := alice.Get(path).Want(200).IDs(); !slices.Equal(got, ids) {
 		t.Errorf("got %v, want %v", got, ids)
 	}
-	// The pages go back in time, each with its oldest first.
+	// The pages go back in time, the oldest status of each page comes first.
 	a := alice.Get(path, "limit", "3").Want(200)
 	for _, want := range [][]string{ids[4:], ids[1:4], ids[:1]} {
 		if got := a.IDs(); !slices.Equal(got, want) {
@@ -266,7 +266,7 @@ func TestConversationStatuses(t *testing.T) {
 		}
 	}
 	if got := alice.Get(a.Links()["prev"]).Want(200).IDs(); !slices.Equal(got, ids[1:4]) {
-		t.Errorf("the page before is %v, want %v", got, ids[1:4])
+		t.Errorf("the previous page is %v, want %v", got, ids[1:4])
 	}
 	if got := alice.Get(path, "exclude_visibilities[]", "direct").Want(200).IDs(); len(got) != 0 {
 		t.Errorf("without direct posts: %v", got)
@@ -285,15 +285,15 @@ func TestConversationStatuses(t *testing.T) {
 		t.Errorf("with a mute: got %v, want %v", got, want)
 	}
 	if got := alice.Get(path, "with_muted", "true").Want(200).IDs(); !slices.Equal(got, ids) {
-		t.Errorf("with the muted: got %v, want %v", got, ids)
+		t.Errorf("with muted accounts: got %v, want %v", got, ids)
 	}
 	alice.Post("/api/v1/accounts/" + bob.ID + "/block").Want(200)
-	if got, want := alice.Get(path, "with_muted", "true").Want(200).IDs(), without(1, 2, 4, 5); !slices.Equal(got, want) { // carol's name bob
+	if got, want := alice.Get(path, "with_muted", "true").Want(200).IDs(), without(1, 2, 4, 5); !slices.Equal(got, want) { // carol's posts mention bob
 		t.Errorf("with a block: got %v, want %v", got, want)
 	}
 }
 
-func TestAddressingAConversation(t *testing.T) {
+func TestConversationRecipients(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol, gone := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("gone")
 	publishDirect(alice, "@bob hello")
@@ -306,10 +306,10 @@ func TestAddressingAConversation(t *testing.T) {
 	}{
 		{"others", []string{carol.ID}, "alice carol"},
 		{"the owner, too", []string{carol.ID, alice.ID, bob.ID, bob.ID}, "alice bob carol"},
-		{"unknown ones", []string{bob.ID, "unknown", gone.ID}, "alice bob"},
+		{"unknown accounts", []string{bob.ID, "unknown", gone.ID}, "alice bob"},
 		{"one", carol.ID, "alice carol"},
-		{"nobody", []string{}, "alice"},
-		{"nobody, in a form", "", "alice"},
+		{"no account", []string{}, "alice"},
+		{"no account, as a text", "", "alice"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := alice.SendJSON("PATCH", path, map[string]any{"recipients": tt.recipients}).Want(200).Object()
@@ -317,12 +317,12 @@ func TestAddressingAConversation(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 			if got := alice.Get(path).Want(200).Object().Usernames("svc.recipients"); got != tt.want {
-				t.Errorf("kept are %q, want %q", got, tt.want)
+				t.Errorf("stored are %q, want %q", got, tt.want)
 			}
 		})
 	}
 	if got := onlyConversation(bob).Usernames("svc.recipients"); got != "alice bob" {
-		t.Errorf("the other writes to %q", got)
+		t.Errorf("the recipients of bob's conversation are %q", got)
 	}
 	var many []string
 	for i := range 103 {
@@ -342,7 +342,7 @@ func TestPostingIntoAConversation(t *testing.T) {
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
 	first := publishDirect(alice, "@bob @carol hello")
 	second := publishDirect(bob, "@alice hi", "in_reply_to_id", first.ID())
-	elsewhere := publishDirect(alice, "@bob elsewhere")
+	outside := publishDirect(alice, "@bob another conversation")
 	for _, tt := range []struct {
 		name    string
 		params  []string
@@ -350,12 +350,12 @@ func TestPostingIntoAConversation(t *testing.T) {
 		error   string
 	}{
 		{"alone", nil, second.ID(), ""},
-		{"whatever the visibility", []string{"visibility", "public"}, "", ""},
-		{"and list", []string{"visibility", "list:1"}, "", ""},
-		{"whoever is named", []string{"to[]", "dave"}, "", ""},
+		{"the visibility is ignored", []string{"visibility", "public"}, "", ""},
+		{"the list is ignored", []string{"visibility", "list:1"}, "", ""},
+		{"the recipients are ignored", []string{"to[]", "dave"}, "", ""},
 		{"replying to a post of it", []string{"in_reply_to_id", first.ID()}, first.ID(), ""},
-		{"replying to another's", []string{"in_reply_to_id", elsewhere.ID()}, "", "Validation failed: The status replied to is not in the conversation"},
-		{"replying to nothing", []string{"in_reply_to_id", "unknown"}, "", "Cannot reply to a deleted status"},
+		{"replying to a post outside the conversation", []string{"in_reply_to_id", outside.ID()}, "", "Validation failed: The status replied to is not in the conversation"},
+		{"replying to an unknown post", []string{"in_reply_to_id", "unknown"}, "", "Cannot reply to a deleted status"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := listConversations(alice)[0].Str("last_status.id")
@@ -388,21 +388,21 @@ func TestPostingIntoAConversation(t *testing.T) {
 		})
 	}
 	if list := listConversations(dave); len(list) != 0 || len(dave.Get("/api/v1/notifications").List()) != 0 {
-		t.Errorf("who was only named was told: %v", list)
+		t.Errorf("dave, who is only named in the text, received the post: %v", list)
 	}
 	preview := alice.Publish("@dave psst", "in_reply_to_conversation_id", strconv.Itoa(first.Int("svc.direct_conversation_id")), "preview", "true")
 	if preview.Str("visibility") != "direct" || preview.Usernames("mentions") != "bob carol" {
 		t.Errorf("the preview is %v", preview.Fields)
 	}
 
-	alice.SendJSON("POST", "/api/v1/statuses", map[string]any{ // a number, as it stands in statuses
+	alice.SendJSON("POST", "/api/v1/statuses", map[string]any{ // a number, as in the entity of a status
 		"status": "x", "in_reply_to_conversation_id": first.Int("svc.direct_conversation_id"), "in_reply_to_id": "",
 	}).Want(200)
 	if got := alice.Publish("y", "in_reply_to_conversation_id", "").Str("visibility"); got != "public" {
-		t.Errorf("into no conversation: %s", got)
+		t.Errorf("without a conversation the visibility is %s", got)
 	}
 
-	// A conversation that was addressed anew takes in who is in it now.
+	// A post into a conversation goes to its current recipients.
 	c := listConversations(alice)[0]
 	alice.SendJSON("PATCH", "/api/v1/svc/conversations/"+c.ID(), map[string]any{"recipients": []string{dave.ID, bob.ID}}).Want(200)
 	srv.MakeUnavailable(bob)
@@ -422,7 +422,7 @@ func TestReadingAllConversations(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	if got := alice.Post("/api/v1/svc/conversations/read").Want(200); len(got.List()) != 0 || got.Header.Get("Link") != "" {
-		t.Errorf("there is nothing to read: %s", got.Body)
+		t.Errorf("got %s, want no conversations", got.Body)
 	}
 	for i := range 5 {
 		publishDirect(bob, fmt.Sprintf("@alice %d", i))
@@ -437,10 +437,10 @@ func TestReadingAllConversations(t *testing.T) {
 		}
 	}
 	if got := a.IDs(); !slices.Equal(got, want) {
-		t.Errorf("read were %v, want %v", got, want)
+		t.Errorf("marked as read: %v, want %v", got, want)
 	}
 	if a.Links()["prev"] == "" {
-		t.Errorf("there is no link: %q", a.Header.Get("Link"))
+		t.Errorf("no previous link in %q", a.Header.Get("Link"))
 	}
 	for _, c := range append(a.List(), listConversations(alice)...) {
 		if c.Bool("unread") {
@@ -453,7 +453,7 @@ func TestReadingAllConversations(t *testing.T) {
 	publishDirect(bob, "@alice x")
 	publishDirect(bob, "@alice y")
 	if got := alice.Post("/api/v1/svc/conversations/read", "limit", "1").Want(200).IDs(); len(got) != 1 || unreadConversations(alice) != 0 {
-		t.Errorf("read were %v, unread are %d", got, unreadConversations(alice))
+		t.Errorf("marked as read: %v, %d are unread", got, unreadConversations(alice))
 	}
 	for _, m := range []*apptest.User{alice, bob} {
 		if got := listConversations(m); len(got) != 7 {
@@ -462,7 +462,7 @@ func TestReadingAllConversations(t *testing.T) {
 	}
 }
 
-// Under another name of the API, the members and paths are called by that.
+// TestNamedConversation checks that members and paths use the configured name of the API.
 func TestNamedConversation(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	alice := srv.SignUp("alice")
@@ -475,6 +475,6 @@ func TestNamedConversation(t *testing.T) {
 		wantConversation(alice.Get(prefix+"/conversations/"+c.ID()).Want(200).Object(), st.ID(), false)
 	}
 	if c.Int("last_status.other.direct_conversation_id") == 0 {
-		t.Error("there is no direct_conversation_id")
+		t.Error("direct_conversation_id is missing")
 	}
 }

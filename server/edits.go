@@ -58,10 +58,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 // showSource returns the source text of a status.
 func (h *statuses) showSource(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewStatusSource(st), nil
+	return answer(st, err, entity.NewStatusSource)
 }
 
 // maxVersions is how many earlier versions of a status are returned.

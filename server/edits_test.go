@@ -22,17 +22,17 @@ func TestEdit(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	root := bob.Publish("root").ID()
-	one, two, foreign := srv.AddMedia(alice), srv.AddMedia(alice), srv.AddMedia(bob)
+	one, two, others := srv.AddMedia(alice), srv.AddMedia(alice), srv.AddMedia(bob)
 	st := alice.Publish("first", "in_reply_to_id", root, "visibility", "unlisted", "language", "en", "media_ids[]", one, "spoiler_text", "cw").ID()
 	history := "/api/v1/statuses/" + st + "/history"
 	if got := alice.Get("/api/v1/statuses/" + st).Object(); got.At("edited_at") != nil {
-		t.Errorf("edited before it was: %v", got.Fields)
+		t.Errorf("edited_at before the first edit: %v", got.Fields)
 	}
-	bob.Get("/api/v1/statuses/" + st).Want(200) // so that it is rendered before
+	bob.Get("/api/v1/statuses/" + st).Want(200) // so that a rendered copy is cached
 
 	edited := alice.EditStatus(st, map[string]any{
-		"status": "second", "visibility": "public", "in_reply_to_id": nil, "content_type": "text/markdown", "media_ids": []string{two, foreign, one},
-		"media_attributes": []any{map[string]any{"id": two, "description": "a cat", "focus": "0,0"}, map[string]any{"id": foreign, "description": "x"}},
+		"status": "second", "visibility": "public", "in_reply_to_id": nil, "content_type": "text/markdown", "media_ids": []string{two, others, one},
+		"media_attributes": []any{map[string]any{"id": two, "description": "a cat", "focus": "0,0"}, map[string]any{"id": others, "description": "x"}},
 		"sensitive":        true, "poll": nil,
 	}).Want(200).Object()
 	for _, o := range []*apptest.Object{edited, bob.Get("/api/v1/statuses/" + st).Object()} {
@@ -49,7 +49,7 @@ func TestEdit(t *testing.T) {
 			media[0].(map[string]any)["description"] != "a cat" {
 			t.Errorf("media_attachments: %v", media)
 		}
-		if m := o.At("mentions").([]any); len(m) != 1 { // the author of what it replies to
+		if m := o.At("mentions").([]any); len(m) != 1 { // the author of the parent status
 			t.Errorf("mentions: %v", m)
 		}
 	}
@@ -78,7 +78,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("the first attachment was described as %v, want %v", described, want)
 	}
 
-	// Edits by what changes.
+	// An edit creates a version only if it changes something.
 	same := map[string]any{"status": "second", "media_ids": []string{two, one}, "sensitive": true}
 	with := func(key string, value any) map[string]any {
 		m := map[string]any{}
@@ -120,13 +120,13 @@ func TestEdit(t *testing.T) {
 		}
 	}
 
-	// What was taken out stays with the versions that showed it: it can be put back, but not be attached elsewhere.
+	// A removed attachment belongs to earlier versions: it can be added to the status again, but not to another status.
 	if m := alice.Publish("another", "media_ids[]", one).At("media_attachments").([]any); len(m) != 0 {
 		t.Errorf("a picture of an earlier version was attached to another status: %v", m)
 	}
-	back := alice.EditStatus(st, map[string]any{"status": "third", "media_ids": []string{one}}).Want(200).Object()
-	if m := back.At("media_attachments").([]any); len(m) != 1 || m[0].(map[string]any)["id"] != one {
-		t.Errorf("the picture was not put back: %v", m)
+	restored := alice.EditStatus(st, map[string]any{"status": "third", "media_ids": []string{one}}).Want(200).Object()
+	if m := restored.At("media_attachments").([]any); len(m) != 1 || m[0].(map[string]any)["id"] != one {
+		t.Errorf("the picture was not added again: %v", m)
 	}
 
 	for _, tt := range []struct {
@@ -137,9 +137,9 @@ func TestEdit(t *testing.T) {
 		want   int
 		error  string
 	}{
-		{"nothing left", alice, st, map[string]any{"status": " "}, 422, "Cannot post an empty status without attachments"},
+		{"empty", alice, st, map[string]any{"status": " "}, 422, "Cannot post an empty status without attachments"},
 		{"too long", alice, st, map[string]any{"status": strings.Repeat("a", 5001)}, 422, "The status is over the character limit"},
-		{"somebody else's", bob, st, map[string]any{"status": "mine"}, 404, "Record not found"},
+		{"of another user", bob, st, map[string]any{"status": "mine"}, 404, "Record not found"},
 		{"an unknown one", alice, "000000000000000000", map[string]any{"status": "x"}, 404, "Record not found"},
 		{"without a token", nil, st, map[string]any{"status": "x"}, 401, "The access token is invalid"},
 		{"a boost", bob, bob.Post("/api/v1/statuses/" + st + "/reblog").Want(200).Object().ID(), map[string]any{"status": "x"}, 404, "Record not found"},
@@ -176,15 +176,15 @@ func TestEditMentions(t *testing.T) {
 	if got := mentions(alice.EditStatus(st, map[string]any{"status": "hi @carol"})); got != "carol" {
 		t.Errorf("mentions %s", got)
 	}
-	bob.Get(path).Want(200) // who was addressed stays so
+	bob.Get(path).Want(200) // a former recipient can still see the status
 	alice.EditStatus(st, map[string]any{"status": "hi @carol and @bob again"}).Want(200)
 	for _, m := range []*apptest.User{bob, carol} {
 		if got := m.Notifications(); !slices.Equal(got, []string{"mention alice"}) {
-			t.Errorf("%s is told %v", m.Nickname, got)
+			t.Errorf("%s has the notifications %v", m.Nickname, got)
 		}
 	}
 
-	// Who is named but not addressed is not addressed by an edit of something else.
+	// An edit does not address accounts that are named in the text but not among the recipients.
 	to := alice.Publish("about @dave", "visibility", "direct", "to[]", "bob").ID()
 	for _, text := range []string{"about @dave, again", "about @carol and @dave, @bob", "about @carol"} {
 		if got := mentions(alice.EditStatus(to, map[string]any{"status": text})); got != "bob" {
@@ -194,11 +194,11 @@ func TestEditMentions(t *testing.T) {
 	carol.Get("/api/v1/statuses/" + to).Want(404)
 	dave.Get("/api/v1/statuses/" + to).Want(404)
 	if got := dave.Notifications(); len(got) != 0 {
-		t.Errorf("dave is told %v", got)
+		t.Errorf("dave has the notifications %v", got)
 	}
 }
 
-func TestEditIsToldToBoosters(t *testing.T) {
+func TestEditNotifiesBoosters(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	st := alice.Publish("one").ID()
@@ -210,15 +210,15 @@ func TestEditIsToldToBoosters(t *testing.T) {
 		alice.EditStatus(st, map[string]any{"status": fmt.Sprint("edit ", i)}).Want(200)
 		list := bob.Get("/api/v1/notifications").Want(200).List()
 		if len(list) != 1 || list[0].Str("type") != "update" || list[0].Str("status.id") != st || list[0].ID() == last {
-			t.Fatalf("bob is told %v", list)
+			t.Fatalf("bob has the notifications %v", list)
 		}
 		last = list[0].ID()
 	}
 	if got := carol.Notifications(); len(got) != 0 {
-		t.Errorf("carol is told %v", got)
+		t.Errorf("carol has the notifications %v", got)
 	}
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite carol", "reblog bob"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestSource(t *testing.T) {
 	srv.As(nil).Get("/api/v1/statuses/"+st+"/source").WantError(401, "The access token is invalid")
 }
 
-// Who wants no rich text gets none of earlier versions either.
+// TestVersionsWithoutRichText checks that no_rich_text of the author also applies to earlier versions.
 func TestVersionsWithoutRichText(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

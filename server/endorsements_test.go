@@ -16,9 +16,9 @@ func TestEndorse(t *testing.T) {
 	alice.Post("/api/v1/accounts/" + alice.ID + "/pin").Want(403)
 	alice.Post("/api/v1/accounts/nobody/pin").Want(404)
 	srv.As(nil).Post("/api/v1/accounts/" + bob.ID + "/pin").Want(401)
-	for range 2 { // twice is no error
+	for range 2 { // endorsing twice is not an error
 		if !alice.Post("/api/v1/accounts/" + bob.ID + "/pin").Want(200).Object().Bool("endorsed") {
-			t.Error("the answer does not say endorsed")
+			t.Error("the response does not have endorsed")
 		}
 	}
 	list := "/api/v1/svc/accounts/" + alice.ID + "/endorsements"
@@ -33,7 +33,7 @@ func TestEndorse(t *testing.T) {
 		t.Errorf("/api/v1/endorsements: got %v, want none (spec 4.6)", got)
 	}
 	if bob.Get("/api/v1/accounts/relationships", "id[]", alice.ID).List()[0].Bool("endorsed") {
-		t.Error("an endorsement works the other way round, too")
+		t.Error("alice is endorsed by bob, too")
 	}
 	for range 2 {
 		if alice.Post("/api/v1/accounts/" + bob.ID + "/unpin").Want(200).Object().Bool("endorsed") {
@@ -105,10 +105,10 @@ func TestFamiliarFollowers(t *testing.T) {
 		t.Errorf("with hidden lists got %s, want %s", got, want)
 	}
 	if got := familiar(); got != "" {
-		t.Errorf("for nobody got %s", got)
+		t.Errorf("without ids got %s", got)
 	}
 	if got := alice.Get("/api/v1/accounts/familiar_followers", "id[]", "nobody", "id[]", "").Want(200).IDs(); len(got) > 0 {
-		t.Errorf("for what are no ids got %s", got)
+		t.Errorf("for invalid ids got %s", got)
 	}
 	srv.As(nil).Get("/api/v1/accounts/familiar_followers", "id[]", dave.ID).Want(401)
 }

@@ -12,9 +12,9 @@ import (
 	"svc/server"
 )
 
-// The shapes of what the API answers, by the rules of the client API's reference, section 3. A shape is a kind of value, an
+// entityShapes are the shapes of all entities, by section 3 of the client API's reference. A shape is a kind of value, an
 // entity by its name, []SHAPE or several joined by |. A member whose shape begins with ? may be absent. Members that are not
-// here must not be there.
+// listed must not exist.
 var entityShapes = map[string]map[string]string{
 	"FamiliarFollowers": {"id": "id", "accounts": "[]Account"},
 	"Report": {
@@ -177,7 +177,7 @@ var entityShapes = map[string]map[string]string{
 	"Session":                    {"id": "number", "app_name": "text", "valid_until": "time"},
 }
 
-func init() { // an account to itself is an account with more, and what is not posted yet has an id that is none
+func init() { // a CredentialAccount is an Account with more members, and the id of a preview is not a status id
 	extend := func(name, base string, more map[string]string) {
 		for _, members := range []map[string]string{entityShapes[base], more} {
 			for key, shape := range members {
@@ -209,11 +209,11 @@ var kindPatterns = map[string]*regexp.Regexp{
 	"string": regexp.MustCompile(``),
 }
 
-// misshapen tells what of a value is not as its shape wants it; where names the value.
-func misshapen(where string, v any, shape string) []string {
+// shapeFaults returns the differences between a value and its shape; where is the name of the value in them.
+func shapeFaults(where string, v any, shape string) []string {
 	var faults []string
 	for _, one := range strings.Split(shape, "|") {
-		found := misshapenOne(where, v, one)
+		found := singleShapeFaults(where, v, one)
 		if len(found) == 0 {
 			return nil
 		}
@@ -224,16 +224,16 @@ func misshapen(where string, v any, shape string) []string {
 	return faults
 }
 
-func misshapenOne(where string, v any, shape string) []string {
-	wrong := []string{fmt.Sprintf("%s is %.200v, want %s", where, v, shape)}
+func singleShapeFaults(where string, v any, shape string) []string {
+	fault := []string{fmt.Sprintf("%s is %.200v, want %s", where, v, shape)}
 	if of, ok := strings.CutPrefix(shape, "[]"); ok {
 		list, ok := v.([]any)
 		if !ok {
-			return wrong
+			return fault
 		}
 		var faults []string
 		for i, e := range list {
-			faults = append(faults, misshapen(fmt.Sprintf("%s[%d]", where, i), e, of)...)
+			faults = append(faults, shapeFaults(fmt.Sprintf("%s[%d]", where, i), e, of)...)
 		}
 		return faults
 	}
@@ -241,7 +241,7 @@ func misshapenOne(where string, v any, shape string) []string {
 		if s, ok := v.(string); ok && pattern.MatchString(s) {
 			return nil
 		}
-		return wrong
+		return fault
 	}
 	members, ok := v.(map[string]any)
 	switch shape {
@@ -249,26 +249,26 @@ func misshapenOne(where string, v any, shape string) []string {
 		if JSONKind(v) == shape {
 			return nil
 		}
-		return wrong
+		return fault
 	case "empty":
 		if ok && len(members) == 0 {
 			return nil
 		}
-		return wrong
+		return fault
 	}
 	if !ok {
-		return wrong
+		return fault
 	}
-	return misshapenMembers(where, members, entityShapes[shape])
+	return memberFaults(where, members, entityShapes[shape])
 }
 
-func misshapenMembers(where string, members map[string]any, shapes map[string]string) []string {
+func memberFaults(where string, members map[string]any, shapes map[string]string) []string {
 	var faults []string
 	for key, shape := range shapes {
 		of, optional := strings.CutPrefix(shape, "?")
-		switch v, there := members[key]; {
-		case there:
-			faults = append(faults, misshapen(where+"."+key, v, of)...)
+		switch v, exists := members[key]; {
+		case exists:
+			faults = append(faults, shapeFaults(where+"."+key, v, of)...)
 		case !optional:
 			faults = append(faults, fmt.Sprintf("%s has no %q", where, key))
 		}
@@ -282,7 +282,7 @@ func misshapenMembers(where string, members map[string]any, shapes map[string]st
 	return faults
 }
 
-// WantEntity fails the test if an answer is of another shape.
+// WantEntity fails the test if a response has another shape.
 func WantEntity(t *testing.T, who string, a *apptest.Response, shape string) {
 	t.Helper()
 	var v any
@@ -290,14 +290,14 @@ func WantEntity(t *testing.T, who string, a *apptest.Response, shape string) {
 		t.Errorf("%s: %s: %v: %s", who, a.Request, err, a.Body)
 		return
 	}
-	for _, fault := range misshapen("it", v, shape) {
+	for _, fault := range shapeFaults("the entity", v, shape) {
 		t.Errorf("%s: %s: %s", who, a.Request, fault)
 	}
 }
 
-// readable are all endpoints that answer with entities to those who only look, and the shapes of what they answer. ACCOUNT,
-// STATUS and so on stand for ids; with several STATUSES each is asked for. Those of the instance are looked at by the tests of
-// the instance.
+// readable are all GET endpoints that return entities, with the paths to request and the shapes of the responses. ACCOUNT,
+// LIST and so on stand for ids; STATUSES stands for each status in turn. The tests of the instance check the entities of the
+// instance.
 var readable = map[string]struct{ path, shape string }{
 	"/api/oauth_tokens":                      {"", "[]Session"},
 	"/api/v1/accounts/:id":                   {"/api/v1/accounts/ACCOUNT?with_relationships=true", "Account"},
@@ -404,8 +404,8 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/oembed":                            {"/api/oembed?url=ADDRESS", "404"},
 }
 
-// TestEntities asks for everything there is to read: as somebody who has done everything there is to do, as somebody who has done
-// nothing, and as nobody. All that is answered must be of the shape that clients rely on.
+// TestEntities requests all readable endpoints: as an account with all kinds of data, as an account without any, as an admin and
+// anonymously. All responses must have the documented shape.
 func TestEntities(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
@@ -415,19 +415,19 @@ func TestEntities(t *testing.T) {
 	talk, othersTalk := listConversations(rich)[0].ID(), listConversations(other)[0].ID()
 	poll, scheduled := addRichPolls(srv, rich, other, &statuses)
 	service := apptest.StartPushService(t)
-	for _, m := range []*apptest.User{rich, other, empty} { // who has no subscription is answered with 404
+	for _, m := range []*apptest.User{rich, other, empty} { // without a subscription the response is 404
 		m.SubscribePush(service)
 	}
 	viewers := []struct {
 		name string
 		*apptest.Client
-		ids []string // of what only the owner may see; what there is none of is not asked for
+		ids []string // pairs of a placeholder and an id; placeholders without an id are not requested
 	}{
-		{"the rich", rich.Client, []string{"SELF", rich.ID, "ACCOUNT", other.ID, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk, "POLL", poll, "SCHEDULED", scheduled}},
-		{"the other", other.Client, []string{"SELF", other.ID, "ACCOUNT", rich.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk, "POLL", poll, "SCHEDULED", ""}},
-		{"the empty", empty.Client, []string{"SELF", empty.ID, "ACCOUNT", rich.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
-		{"the admin", srv.SignUpAdmin().Client, nil},
-		{"the anonymous", srv.As(nil), []string{"SELF", "", "ACCOUNT", empty.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
+		{"rich", rich.Client, []string{"SELF", rich.ID, "ACCOUNT", other.ID, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk, "POLL", poll, "SCHEDULED", scheduled}},
+		{"other", other.Client, []string{"SELF", other.ID, "ACCOUNT", rich.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk, "POLL", poll, "SCHEDULED", ""}},
+		{"empty", empty.Client, []string{"SELF", empty.ID, "ACCOUNT", rich.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
+		{"admin", srv.SignUpAdmin().Client, nil},
+		{"an anonymous client", srv.As(nil), []string{"SELF", "", "ACCOUNT", empty.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
 	}
 	for i, chat := range append(addRichChats(srv, rich, other), "", "") {
 		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)
@@ -442,12 +442,12 @@ func TestEntities(t *testing.T) {
 		if route.Method != "GET" || !strings.HasPrefix(route.Path, "/api/") || strings.Contains(route.Path, "password_reset") {
 			continue
 		}
-		if strings.HasPrefix(route.Path, "/api/v1/streaming") { // what streams say is looked at by their own tests
+		if strings.HasPrefix(route.Path, "/api/v1/streaming") { // the tests of streams check their events
 			continue
 		}
 		read, known := readable[route.Path]
 		if !known {
-			t.Errorf("nothing is known of what %s answers", route.Path)
+			t.Errorf("the shape of %s is not listed", route.Path)
 			continue
 		}
 		path := read.path
@@ -458,19 +458,19 @@ func TestEntities(t *testing.T) {
 			if viewer.Token == "" && !strings.HasPrefix(route.Access, "anyone") {
 				continue
 			}
-			if strings.HasPrefix(route.Access, "admin") != (viewer.name == "the admin") {
+			if strings.HasPrefix(route.Access, "admin") != (viewer.name == "admin") {
 				continue
 			}
-			for _, asked := range askedFor(path, viewer.ids, statuses) {
-				a := viewer.Get(asked)
-				if read.shape == "404" { // said not to be implemented
+			for _, target := range expandPath(path, viewer.ids, statuses) {
+				a := viewer.Get(target)
+				if read.shape == "404" { // documented as not implemented
 					a.WantError(404, "Record not found")
 					continue
 				}
-				if a.Status == 404 && strings.Contains(path, "STATUSES") { // not everybody may see each of them
+				if a.Status == 404 && strings.Contains(path, "STATUSES") { // not all statuses are visible to all viewers
 					continue
 				}
-				if a.Status == 403 && strings.HasSuffix(path, "/favourites") { // and only the rich shows favourites
+				if a.Status == 403 && strings.HasSuffix(path, "/favourites") { // only rich shows its favourites
 					continue
 				}
 				WantEntity(t, viewer.name, a, read.shape)
@@ -479,8 +479,8 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-// askedFor fills in the ids of a path, once for each of the statuses.
-func askedFor(path string, ids, statuses []string) []string {
+// expandPath replaces the placeholders of a path by ids, once for each status.
+func expandPath(path string, ids, statuses []string) []string {
 	for i := 0; i < len(ids); i += 2 {
 		if ids[i+1] == "" && strings.Contains(path, ids[i]) {
 			return nil
@@ -496,16 +496,16 @@ func askedFor(path string, ids, statuses []string) []string {
 	return paths
 }
 
-// addRichEntities has somebody do, and suffer from the other, everything that leaves something to see. What the deeds answer is looked at
-// as well. It returns statuses of all kinds, an upload and a list with members.
+// addRichEntities makes rich and other perform all actions that create data, and checks the shapes of the responses.
+// It returns statuses of all kinds, an upload and a list with members.
 func addRichEntities(a *apptest.Server, rich, other *apptest.User) (statuses []string, attachment, list string) {
 	t := a.T.(*testing.T)
 	t.Helper()
 	do := func(m *apptest.User, shape, method, path string, body any) *apptest.Object {
 		t.Helper()
-		answer := m.SendJSON(method, path, body)
-		WantEntity(t, m.Nickname, answer, shape)
-		return answer.Object()
+		response := m.SendJSON(method, path, body)
+		WantEntity(t, m.Nickname, response, shape)
+		return response.Object()
 	}
 	type params = map[string]any
 	status := func(m *apptest.User, body params) string {
@@ -536,20 +536,20 @@ func addRichEntities(a *apptest.Server, rich, other *apptest.User) (statuses []s
 	for _, v := range []string{"unlisted", "private", "direct", "local", "list:" + list} {
 		status(rich, params{"status": "@other of visibility " + v, "visibility": v})
 	}
-	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "only a look @other #rich", "preview": true, "media_ids": []string{attachment}})
+	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "a preview @other #rich", "preview": true, "media_ids": []string{attachment}})
 	reply := status(other, params{"status": "@rich a reply #rich", "in_reply_to_id": first, "media_ids": []string{upload.ID()}})
 	status(rich, params{"status": "an answer", "in_reply_to_id": reply})
-	status(other, params{"status": "to be quoted so", "quote_id": first})
+	status(other, params{"status": "a quote", "quote_id": first})
 	orphan := status(other, params{"status": "gone"})
-	status(rich, params{"status": "a reply to what is gone", "in_reply_to_id": orphan})
+	status(rich, params{"status": "a reply to a deleted status", "in_reply_to_id": orphan})
 	do(other, "Status", "DELETE", "/api/v1/statuses/"+orphan, nil)
 
 	boost := do(other, "Status", "POST", "/api/v1/statuses/"+first+"/reblog", nil).ID()
 	statuses = append(statuses, boost, do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/reblog", nil).ID())
 	for _, m := range []*apptest.User{rich, other} {
-		for _, deed := range []string{"favourite", "bookmark", "unbookmark", "bookmark", "mute", "unmute"} {
-			do(m, "Status", "POST", "/api/v1/statuses/"+first+"/"+deed, nil)
-			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+deed, nil)
+		for _, action := range []string{"favourite", "bookmark", "unbookmark", "bookmark", "mute", "unmute"} {
+			do(m, "Status", "POST", "/api/v1/statuses/"+first+"/"+action, nil)
+			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+action, nil)
 		}
 	}
 	for _, id := range []string{first, boost, reply} {
@@ -576,7 +576,7 @@ func addRichEntities(a *apptest.Server, rich, other *apptest.User) (statuses []s
 	do(rich, "Relationship", "POST", "/api/v1/accounts/"+blocked.ID+"/block", nil)
 	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"locked": true})
 	do(asking, "Relationship", "POST", "/api/v1/accounts/"+rich.ID+"/follow", nil)
-	status(muted, params{"status": "@rich can you hear me"})
+	status(muted, params{"status": "@rich a mention by a muted account"})
 	do(rich, "empty", "POST", "/api/v1/domain_blocks", params{"domain": "example.com"})
 	do(rich, "Markers", "POST", "/api/v1/markers", params{
 		"home": params{"last_read_id": first}, "notifications": params{"last_read_id": rich.Get("/api/v1/notifications").IDs()[0]},

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"time"
-
 	"svc/server/entity"
 	"svc/store"
 )
@@ -15,5 +13,3 @@ func FilteredPage(p store.Page, read func(store.Page) ([]store.StatusID, error),
 }
 
 type ListEntry = listEntry
-
-func (s *Server) SetClock(now func() time.Time) { s.now = now }

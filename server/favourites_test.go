@@ -23,9 +23,9 @@ func TestFavourite(t *testing.T) {
 	}{
 		{"a public status", bob, hello.ID(), 200, 1},
 		{"again", bob, hello.ID(), 200, 1},
-		{"one's own", alice, hello.ID(), 200, 2},
-		{"one bob cannot see", bob, secret.ID(), 404, 0},
-		{"one that is not there", bob, "0000000000000000AA", 404, 0},
+		{"of the viewer", alice, hello.ID(), 200, 2},
+		{"an invisible status", bob, secret.ID(), 404, 0},
+		{"an unknown status", bob, "0000000000000000AA", 404, 0},
 		{"without a token", nil, hello.ID(), 401, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -41,16 +41,16 @@ func TestFavourite(t *testing.T) {
 		})
 	}
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite bob"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 	for range 2 {
 		o := bob.Post("/api/v1/statuses/" + hello.ID() + "/unfavourite").Want(200).Object()
 		if o.Bool("favourited") || o.Int("favourites_count") != 1 {
-			t.Errorf("still a favourite: %v", o.Fields)
+			t.Errorf("it is still a favourite: %v", o.Fields)
 		}
 	}
 	if got := alice.Notifications(); len(got) != 0 {
-		t.Errorf("alice is still told %v", got)
+		t.Errorf("alice still has the notifications %v", got)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestFavouritedBy(t *testing.T) {
 	}
 	path := "/api/v1/statuses/" + st + "/favourited_by"
 	apptest.WantPages(t, bob, path+"?limit=4", want)
-	apptest.WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
+	apptest.WantIDs(t, "an anonymous client", srv.As(nil).Get(path), want...)
 	srv.AddBlock(bob, people[8])
 	srv.AddBlock(people[7], bob)
 	srv.MakeUnavailable(people[6])
@@ -75,7 +75,7 @@ func TestFavouritedBy(t *testing.T) {
 	alice.Get("/api/v1/statuses/nothing/favourited_by").WantError(404, "Record not found")
 }
 
-// A favourite may be set and taken back three times a minute, for each status apart.
+// TestSameActionIsLimited checks the rate limit on repeating an action and its undo on one status.
 func TestSameActionIsLimited(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
@@ -84,7 +84,7 @@ func TestSameActionIsLimited(t *testing.T) {
 	alice := srv.SignUp("alice")
 	one, two := alice.Publish("one").ID(), alice.Publish("two").ID()
 	for _, kind := range []string{"favourite", "reblog"} {
-		do := func(id, deed string) *apptest.Response { return alice.Post("/api/v1/statuses/" + id + "/" + deed) }
+		do := func(id, action string) *apptest.Response { return alice.Post("/api/v1/statuses/" + id + "/" + action) }
 		do(one, kind).Want(200)
 		do(one, "un"+kind).Want(200)
 		do(one, kind).Want(200)
@@ -93,7 +93,7 @@ func TestSameActionIsLimited(t *testing.T) {
 	}
 }
 
-// Favourites and bookmarks are lists in the order in which they were made, without what has become invisible.
+// TestSavedStatuses checks that favourites and bookmarks are listed in the order of their creation, without invisible statuses.
 func TestSavedStatuses(t *testing.T) {
 	for _, kind := range []struct{ path, do, undo, flag string }{
 		{"/api/v1/favourites", "/favourite", "/unfavourite", "favourited"},
@@ -122,7 +122,7 @@ func TestSavedStatuses(t *testing.T) {
 			a := carol.Get(kind.path, "limit", "3")
 			for rel, link := range a.Links() {
 				if _, cursor, ok := cutLast(link, "="); !ok || !isDecimal(cursor) {
-					t.Errorf("%s is no decimal cursor: %s", rel, link)
+					t.Errorf("%s has no decimal cursor: %s", rel, link)
 				}
 			}
 			for _, o := range a.List() {
@@ -133,14 +133,14 @@ func TestSavedStatuses(t *testing.T) {
 			apptest.WantIDs(t, "others have none", alice.Get(kind.path))
 			srv.As(nil).Get(kind.path).WantError(401, "The access token is invalid")
 
-			// What has become invisible leaves no hole: ids are of alice and bob in turn, four of them the last private.
+			// Statuses that became invisible do not shorten pages. The ids are of alice and bob in turn.
 			srv.Exec(`DELETE FROM follows`)
 			visible := slices.Delete(slices.Clone(ids), 7, 8)
 			apptest.WantPages(t, carol, kind.path+"?limit=3", visible)
 			srv.AddBlock(alice, carol)
 			apptest.WantPages(t, carol, kind.path+"?limit=1", []string{ids[1], ids[3], ids[5]})
 			srv.MakeUnavailable(bob)
-			apptest.WantIDs(t, "nothing visible", carol.Get(kind.path))
+			apptest.WantIDs(t, "none visible", carol.Get(kind.path))
 			srv.Exec(`UPDATE accounts SET unavailable = 0; DELETE FROM blocks`)
 
 			carol.Post("/api/v1/statuses/" + ids[0] + kind.undo).Want(200)

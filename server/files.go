@@ -113,7 +113,6 @@ func openInDir(dir, name string) (fs.File, error) {
 	return root.Open(name)
 }
 
-// servedFile serves an open file.
 type servedFile struct {
 	fs.File
 	contentType string

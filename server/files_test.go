@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestFilesThatComeWithTheServer(t *testing.T) {
+func TestEmbeddedFiles(t *testing.T) {
 	srv := apptest.Start(t)
 	for _, tt := range []struct{ path, contentType, begins string }{
 		{"/images/avi.png", "image/png", "\x89PNG"},
@@ -43,7 +43,7 @@ func TestFilesThatComeWithTheServer(t *testing.T) {
 	if got := srv.As(nil).Get("/images/avi.png").Header.Get("Access-Control-Allow-Origin"); got != "*" {
 		t.Errorf("Access-Control-Allow-Origin is %q", got)
 	}
-	// The pictures of somebody who has none are there.
+	// The default pictures of an account can be fetched.
 	alice := srv.SignUp("alice")
 	account := alice.Publish("hello").At("account").(map[string]any)
 	for _, key := range []string{"avatar", "avatar_static", "header", "header_static"} {
@@ -156,10 +156,10 @@ func TestEmojiPictures(t *testing.T) {
 func TestCustomEmojis(t *testing.T) {
 	srv := apptest.Start(t)
 	if list := srv.As(nil).Get("/api/v1/custom_emojis").Want(200); string(list.Body) != "[]" {
-		t.Errorf("without any there are %s", list.Body)
+		t.Errorf("without emoji the response is %s", list.Body)
 	}
 	if list := srv.As(nil).Get("/api/v1/svc/emoji").Want(200); string(list.Body) != "{}" {
-		t.Errorf("without any there are %s", list.Body)
+		t.Errorf("without emoji the response is %s", list.Body)
 	}
 	srv.AddEmoji("blobs", map[string]string{"dog": "Dog 1.gif", "cat": "cat.png"})
 	want := `[{"shortcode":"cat","url":"URL/emoji/blobs/cat.png","static_url":"URL/emoji/blobs/cat.png","visible_in_picker":true,"category":"pack:blobs","tags":["pack:blobs"]},` +
@@ -177,7 +177,7 @@ func TestCustomEmojis(t *testing.T) {
 			t.Errorf("GET %s: got\n%s, want\n%s", path, got.Body, want)
 		}
 	}
-	// A pack that comes later is there at once.
+	// A pack that is added later is served at once.
 	srv.AddEmoji("animals", map[string]string{"bee": "bee.png"})
 	if list := srv.As(nil).Get("/api/v1/custom_emojis").List(); len(list) != 3 || list[0].Str("shortcode") != "bee" {
 		t.Errorf("%d emoji", len(list))

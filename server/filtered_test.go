@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// filterMatches returns why a status is filtered, filter by filter: the matched keywords and statuses.
+// filterMatches returns the title, matched keywords and number of matched statuses of each filter of a status.
 func filterMatches(o *apptest.Object, path string) []string {
 	o.T.Helper()
 	list := []string{}
@@ -59,8 +59,8 @@ func TestFiltered(t *testing.T) {
 		if strings.Contains(name, "boost") && !slices.Equal(filterMatches(st, "reblog.filtered"), want) {
 			t.Errorf("%s: within, filtered is %v, want %v", name, filterMatches(st, "reblog.filtered"), want)
 		}
-		for _, who := range []*apptest.Client{bob.Client, srv.As(nil)} {
-			if got := filterMatches(who.Get("/api/v1/statuses/"+posts[name]).Want(200).Object(), "filtered"); len(got) > 0 {
+		for _, viewer := range []*apptest.Client{bob.Client, srv.As(nil)} {
+			if got := filterMatches(viewer.Get("/api/v1/statuses/"+posts[name]).Want(200).Object(), "filtered"); len(got) > 0 {
 				t.Errorf("%s: alice's filters are applied for others: %v", name, got)
 			}
 		}
@@ -70,7 +70,7 @@ func TestFiltered(t *testing.T) {
 		t.Errorf("the filter in the result is %v", result)
 	}
 
-	// It is the same wherever a status is shown.
+	// All endpoints that render the status apply the filter.
 	carol.Publish("@alice giraffe in a notification")
 	for _, path := range []string{
 		"/api/v1/timelines/home?limit=40", "/api/v1/timelines/public?limit=40", "/api/v1/accounts/" + bob.ID + "/statuses?limit=40",
@@ -85,15 +85,15 @@ func TestFiltered(t *testing.T) {
 		}
 	}
 	root := alice.Get("/api/v1/statuses/" + posts["reply"]).Object().Str("in_reply_to_id")
-	below := alice.Get("/api/v1/statuses/" + root + "/context").Want(200).Object().At("descendants").([]any)[0].(map[string]any)
-	if len(below["filtered"].([]any)) != 1 {
+	descendant := alice.Get("/api/v1/statuses/" + root + "/context").Want(200).Object().At("descendants").([]any)[0].(map[string]any)
+	if len(descendant["filtered"].([]any)) != 1 {
 		t.Error("nothing is filtered in the thread")
 	}
 	if got := filterMatches(alice.Get("/api/v1/notifications").Want(200).List()[0], "status.filtered"); !slices.Equal(got, hit) {
 		t.Errorf("in a notification, filtered is %v", got)
 	}
 
-	// Each change counts at once.
+	// Each change applies at once.
 	check := func(when, post string, want ...string) {
 		t.Helper()
 		if got := filterMatches(alice.Get("/api/v1/statuses/"+posts[post]).Want(200).Object(), "filtered"); !slices.Equal(got, append([]string{}, want...)) {
@@ -110,32 +110,32 @@ func TestFiltered(t *testing.T) {
 	check("another keyword", "nothing", "filter[giraffe fter]0")
 	alice.SendJSON("PUT", "/api/v2/filters/keywords/"+k, map[string]any{"whole_word": true}).Want(200)
 	check("as a whole word", "nothing", "filter[giraffe]0")
-	named := alice.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": posts["boost"]}).Want(200).Object()
-	check("a named post", "boost", "filter[giraffe]1")
-	if got := alice.Get("/api/v1/statuses/" + posts["boost"]).Object().At("filtered").([]any)[0].(map[string]any)["status_matches"].([]any)[0]; got != named.Str("status_id") {
+	filterStatus := alice.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": posts["boost"]}).Want(200).Object()
+	check("a listed status", "boost", "filter[giraffe]1")
+	if got := alice.Get("/api/v1/statuses/" + posts["boost"]).Object().At("filtered").([]any)[0].(map[string]any)["status_matches"].([]any)[0]; got != filterStatus.Str("status_id") {
 		t.Errorf("the matched status is %v", got)
 	}
-	alice.SendJSON("DELETE", "/api/v2/filters/statuses/"+named.ID(), nil).Want(200)
-	check("not named any more", "boost", "filter[giraffe]0")
+	alice.SendJSON("DELETE", "/api/v2/filters/statuses/"+filterStatus.ID(), nil).Want(200)
+	check("a status no longer listed", "boost", "filter[giraffe]0")
 	phrases := alice.Get("/api/v1/filters").Want(200).IDs()
 	second := alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "BOOSTED", "context": "public", "expires_in": 1000}).Want(200).Object()
 	check("two filters", "boost", "filter[giraffe]0", "BOOSTED[BOOSTED]0")
 	srv.Exec(`UPDATE filters SET expires_at = ? WHERE expires_at IS NOT NULL`, time.Now().UnixMilli()-1000)
 	check("an expired one", "boost", "filter[giraffe]0")
 	alice.Get("/api/v1/filters/" + second.ID()).Want(200)
-	apptest.WantIDs(t, "the expired is listed", alice.Get("/api/v1/filters"), append(phrases, second.ID())...)
+	apptest.WantIDs(t, "the expired filter is listed", alice.Get("/api/v1/filters"), append(phrases, second.ID())...)
 	whole := alice.Get("/api/v2/filters").Want(200).IDs()[1]
 	if fault := within(alice.SendJSON("PUT", "/api/v2/filters/"+whole, map[string]any{"title": "x", "expires_in": -3}).Want(200).Object(), "expires_at", 0); fault != "" {
-		t.Errorf("an expired filter is changed otherwise: %s", fault)
+		t.Errorf("changing an expired filter: %s", fault)
 	}
 	alice.SendJSON("PUT", "/api/v2/filters/"+whole, map[string]any{"expires_in": nil}).Want(200)
-	check("made good again", "boost", "filter[giraffe]0", "x[BOOSTED]0")
+	check("without an end", "boost", "filter[giraffe]0", "x[BOOSTED]0")
 	alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil).Want(200)
 	check("deleted", "boost", "x[BOOSTED]0")
 	check("deleted", "subject")
 }
 
-// A filter does nothing once its time is over, without anybody doing anything.
+// TestFilterExpires checks that a filter stops matching when it expires.
 func TestFilterExpires(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -145,12 +145,12 @@ func TestFilterExpires(t *testing.T) {
 	alice.Get(st).Want(200)
 	for deadline := time.Now().Add(10 * time.Second); len(filterMatches(alice.Get(st).Want(200).Object(), "filtered")) > 0; {
 		if time.Now().After(deadline) {
-			t.Fatal("it is still in force")
+			t.Fatal("the filter still matches")
 		}
 	}
 }
 
-// What a filter hides in home is not there, and no page is empty for it while there is more.
+// TestHiddenInHome checks that home omits hidden statuses, and that pages are full while there are more statuses.
 func TestHiddenInHome(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
@@ -169,7 +169,7 @@ func TestHiddenInHome(t *testing.T) {
 		switch {
 		case i < 5, i%7 == 0:
 			post("a post", false)
-		case i > 20 && i < 50: // longer than any page
+		case i > 20 && i < 50: // more than any page has
 			post("the bad word, again", true)
 		default:
 			post("a bad word", i%2 == 0)
@@ -214,7 +214,7 @@ func TestHiddenInHome(t *testing.T) {
 		}
 	}
 	if got := alice.Get("/api/v1/accounts/"+bob.ID+"/statuses", "limit", "40").Want(200).IDs(); len(got) != 40 {
-		t.Errorf("the profile has %d posts: only home and notifications lack them", len(got))
+		t.Errorf("the profile has %d posts, want 40: only home and notifications omit hidden posts", len(got))
 	}
 	if got := bob.Get(home, "limit", "40").Want(200).IDs(); len(got) != 40 {
 		t.Errorf("bob's home has %d posts", len(got))
@@ -229,7 +229,7 @@ func TestHiddenInHome(t *testing.T) {
 	apptest.WantPages(t, alice, home+"?limit=20", all)
 }
 
-// newest returns up to n of ids, the newest first, that are in a range; oldest those at its other end.
+// newest returns the newest n ids in a range, the newest first; oldest returns the oldest n.
 func newest(ids []string, n int, in func(string) bool) []string {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !in(id) })
 	return ids[:min(n, len(ids))]
@@ -240,7 +240,7 @@ func oldest(ids []string, n int, in func(string) bool) []string {
 	return ids[max(0, len(ids)-n):]
 }
 
-// However much is hidden, the first page has what there is, and a request has an end.
+// TestHiddenForLong checks that the first page finds visible posts behind many hidden ones, and that a request scans a bounded number.
 func TestHiddenForLong(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -266,13 +266,13 @@ func TestHiddenForLong(t *testing.T) {
 	}
 }
 
-// hidden is an entry that is not shown.
+// hidden is a list entry that every filter hides.
 type hidden struct{ store.StatusID }
 
 func (hidden) AppendJSON(dst []byte) []byte      { return dst }
 func (hidden) HiddenIn(store.FilterContext) bool { return true }
 
-// Nor does it go on for long where each post takes its time.
+// TestFilteredPageTime checks that a page stops scanning after a time limit.
 func TestFilteredPageTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := func(p store.Page) ([]store.StatusID, error) { return make([]store.StatusID, p.Limit), nil }
@@ -284,15 +284,15 @@ func TestFilteredPageTime(t *testing.T) {
 			}
 			return list, nil
 		}
-		began := time.Now()
+		start := time.Now()
 		scanned, shown, err := server.FilteredPage(store.Page{Limit: 20}, read, show)
-		if d := time.Since(began); err != nil || len(shown) != 0 || d < time.Second || d > 5*time.Second {
-			t.Errorf("after %v, %d of %d are shown, %v", d, len(shown), len(scanned), err)
+		if d := time.Since(start); err != nil || len(shown) != 0 || d < time.Second || d > 5*time.Second {
+			t.Errorf("after %v, %d of %d are listed, %v", d, len(shown), len(scanned), err)
 		}
 	})
 }
 
-// Of what a filter hides nobody is told (extension API 21.3), and what they were told of it before is not listed.
+// TestHiddenNotifications checks that hidden statuses cause no notifications, and that older notifications about them are not listed (extension API 21.3).
 func TestHiddenNotifications(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -309,36 +309,36 @@ func TestHiddenNotifications(t *testing.T) {
 		t.Fatalf("got %d notifications, want 12", len(before))
 	}
 	filter := addFilter(alice, "hide", "bad")
-	told := func(want ...string) {
+	wantNotified := func(want ...string) {
 		t.Helper()
 		if got := alice.Notifications(); !slices.Equal(got, want) {
-			t.Errorf("notified of %v, want %v", got, want)
+			t.Errorf("notifications are %v, want %v", got, want)
 		}
 	}
-	told("mention bob")
+	wantNotified("mention bob")
 	apptest.WantPages(t, alice, "/api/v1/notifications?limit=1", before[10:11])
 	alice.Get("/api/v1/notifications/" + before[0]).Want(200)
 	bob.Publish("@alice another bad one")
 	bob.Publish("for subscribers: bad")
 	bob.Publish("@alice look", "media_ids[]", picture)
 	bob.Publish("@alice inside", "spoiler_text", "bad")
-	told("mention bob")
+	wantNotified("mention bob")
 	bob.Publish("for subscribers")
 	bob.AccountAction(alice.ID, "follow")
 	bob.Post("/api/v1/statuses/" + own + "/favourite").Want(200)
 	bob.Post("/api/v1/statuses/" + own + "/reblog").Want(200)
 	all := []string{"reblog bob", "favourite bob", "follow bob", "status bob", "mention bob"}
-	told(all...)
+	wantNotified(all...)
 	bob.EditStatus(early, map[string]any{"status": "@alice a good start"}).Want(200)
-	told(append(slices.Clone(all), "mention bob")...)
+	wantNotified(append(slices.Clone(all), "mention bob")...)
 
-	// A filter for other places, or of another kind, does not keep anything.
+	// Filters for other contexts, or with another action, do not prevent notifications.
 	for _, body := range []map[string]any{{"context": []string{"home", "public"}}, {"context": []string{"notifications"}, "filter_action": "warn"}} {
 		alice.SendJSON("PUT", "/api/v2/filters/"+filter, body).Want(200)
 		n := len(alice.Get("/api/v1/notifications").Want(200).IDs())
-		bob.Publish("@alice a bad one that is told of")
+		bob.Publish("@alice a bad one with a notification")
 		if got := len(alice.Get("/api/v1/notifications").Want(200).IDs()); got != n+1 || n < 16 {
-			t.Errorf("with %v there are %d notifications, and then %d", body, n, got)
+			t.Errorf("with %v there are %d notifications before and %d after the post", body, n, got)
 		}
 	}
 	alice.SendJSON("PUT", "/api/v2/filters/"+filter, map[string]any{"filter_action": "hide"}).Want(200)
@@ -346,6 +346,6 @@ func TestHiddenNotifications(t *testing.T) {
 	n := len(alice.Get("/api/v1/notifications").Want(200).IDs())
 	bob.Publish("@alice a bad one after all")
 	if got := len(alice.Get("/api/v1/notifications").Want(200).IDs()); got != n+1 {
-		t.Error("an expired filter keeps a notification")
+		t.Error("an expired filter prevents a notification")
 	}
 }

@@ -23,29 +23,25 @@ func (h *filters) routes() rest.Routes {
 		"POST /api/v2/filters":                {rest.User("write:filters"), h.createFilter},
 		"GET /api/v2/filters/:id":             {rest.User("read:filters"), h.showFilter},
 		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), h.updateFilter},
-		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), h.deleteFilter},
+		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), operation(h.social.DeleteFilter)},
 		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), h.listFilterKeywords},
 		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters"), h.addFilterKeyword},
 		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), h.showFilterKeyword},
 		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), h.updateFilterKeyword},
-		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), h.deleteFilterKeyword},
+		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterKeyword)},
 		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), h.listFilterStatuses},
 		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters"), h.addFilterStatus},
 		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), h.showFilterStatus},
-		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), h.removeFilterStatus},
+		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), operation(h.social.RemoveFilterStatus)},
 	}
 }
 
 // listFilters returns the viewer's filters, with expired ones.
 func (h *filters) listFilters(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.Map(rows, entity.NewFilter), nil
+	return answerList(rows, err, entity.NewFilter)
 }
 
-// filterForm are the parameters of a filter.
 type filterForm struct {
 	Title    *string             `param:"title"`
 	Context  []string            `param:"context"`
@@ -53,7 +49,6 @@ type filterForm struct {
 	Keywords []keywordForm       `param:"keywords_attributes"`
 }
 
-// keywordForm are the parameters of a keyword.
 type keywordForm struct {
 	ID        *store.FilterKeywordID `param:"id"`
 	Keyword   *string                `param:"keyword"`
@@ -113,17 +108,13 @@ func filterExpiry(r *rest.Request) (*time.Duration, error) {
 	return &in, nil
 }
 
-// createFilter creates a filter.
 func (h *filters) createFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
 		return nil, err
 	}
 	f, err := h.social.CreateFilter(r.Context(), r.Viewer, d)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilter(f), nil
+	return answer(f, err, entity.NewFilter)
 }
 
 // ownFilter returns the viewer's filter of the path.
@@ -141,13 +132,9 @@ func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 
 func filterParam(r *rest.Request) store.FilterID { return store.ParseID[store.FilterID](r.Param("id")) }
 
-// showFilter returns one filter.
 func (h *filters) showFilter(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilter(f), nil
+	return answer(f, err, entity.NewFilter)
 }
 
 // updateFilter changes the members of a filter that are sent, and its keywords. Keywords without an id are added.
@@ -157,18 +144,9 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f, err := h.social.UpdateFilter(r.Context(), r.Viewer, filterParam(r), d)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilter(f), nil
+	return answer(f, err, entity.NewFilter)
 }
 
-// deleteFilter deletes a filter.
-func (h *filters) deleteFilter(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteFilter(r.Context(), r.Viewer, filterParam(r))
-}
-
-// listFilterKeywords returns the keywords of a filter.
 func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
 	if err != nil {
@@ -177,17 +155,13 @@ func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	return entity.Map(f.Keywords, entity.NewFilterKeyword), nil
 }
 
-// addFilterKeyword adds a keyword to a filter.
 func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
 	k, err := h.social.AddFilterKeyword(r.Context(), r.Viewer, filterParam(r), p.draft())
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilterKeyword(k), nil
+	return answer(k, err, entity.NewFilterKeyword)
 }
 
 // ownKeyword returns the keyword of the path and its filter, which must be the viewer's.
@@ -210,7 +184,6 @@ func keywordParam(r *rest.Request) store.FilterKeywordID {
 	return store.ParseID[store.FilterKeywordID](r.Param("id"))
 }
 
-// showFilterKeyword returns one keyword.
 func (h *filters) showFilterKeyword(r *rest.Request) (any, error) {
 	_, k, err := h.ownKeyword(r)
 	if err != nil {
@@ -228,15 +201,7 @@ func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	d := p.draft()
 	d.ID = keywordParam(r)
 	k, err := h.social.UpdateFilterKeyword(r.Context(), r.Viewer, d)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilterKeyword(k), nil
-}
-
-// deleteFilterKeyword deletes a keyword.
-func (h *filters) deleteFilterKeyword(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteFilterKeyword(r.Context(), r.Viewer, keywordParam(r))
+	return answer(k, err, entity.NewFilterKeyword)
 }
 
 // listFilterStatuses returns the statuses that a filter matches by id.
@@ -248,7 +213,6 @@ func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
 	return entity.Map(f.Statuses, entity.NewFilterStatus), nil
 }
 
-// addFilterStatus adds a status to a filter.
 func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	var p struct {
 		StatusID *store.StatusID `param:"status_id"`
@@ -260,17 +224,13 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 		return nil, errs.Invalid("Validation failed: Status can't be blank")
 	}
 	st, err := h.social.AddFilterStatus(r.Context(), r.Viewer, filterParam(r), *p.StatusID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFilterStatus(st), nil
+	return answer(st, err, entity.NewFilterStatus)
 }
 
 func filterStatusParam(r *rest.Request) store.FilterStatusID {
 	return store.ParseID[store.FilterStatusID](r.Param("id"))
 }
 
-// showFilterStatus returns one status of a filter.
 func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -284,9 +244,4 @@ func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 		}
 	}
 	return nil, errs.ErrRecordNotFound
-}
-
-// removeFilterStatus removes a status from a filter.
-func (h *filters) removeFilterStatus(r *rest.Request) (any, error) {
-	return nil, h.social.RemoveFilterStatus(r.Context(), r.Viewer, filterStatusParam(r))
 }

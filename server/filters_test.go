@@ -13,7 +13,7 @@ import (
 	"svc/store"
 )
 
-// addFilter makes a filter that applies everywhere, and returns its id.
+// addFilter creates a filter for all contexts, and returns its id.
 func addFilter(m *apptest.User, action string, keywords ...string) string {
 	m.Server.T.Helper()
 	var list []map[string]any
@@ -25,30 +25,30 @@ func addFilter(m *apptest.User, action string, keywords ...string) string {
 	}).Want(200).Object().ID()
 }
 
-// addRichFilters makes filters of all kinds, and returns their ids by the names that paths in readable have for them.
+// addRichFilters creates filters of all kinds, and returns pairs of a placeholder in the paths of readable and an id.
 func addRichFilters(a *apptest.Server, m *apptest.User, statuses []string) []string {
 	a.T.Helper()
 	t := a.T.(*testing.T)
 	do := func(shape, method, path string, body map[string]any) *apptest.Object {
 		t.Helper()
-		answer := m.SendJSON(method, path, body)
-		WantEntity(t, m.Nickname, answer, shape)
-		return answer.Object()
+		response := m.SendJSON(method, path, body)
+		WantEntity(t, m.Nickname, response, shape)
+		return response.Object()
 	}
 	filter := do("Filter", "POST", "/api/v2/filters", map[string]any{"title": "f", "context": []string{"home"}}).ID()
 	do("Filter", "PUT", "/api/v2/filters/"+filter, map[string]any{"expires_in": 1000})
 	keyword := do("FilterKeyword", "POST", "/api/v2/filters/"+filter+"/keywords", map[string]any{"keyword": "reply"}).ID()
 	do("FilterKeyword", "PUT", "/api/v2/filters/keywords/"+keyword, map[string]any{"whole_word": true})
-	var named string
+	var filterStatus string
 	for _, id := range statuses[:3] {
-		named = do("FilterStatus", "POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": id}).ID()
+		filterStatus = do("FilterStatus", "POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": id}).ID()
 	}
 	phrase := do("Phrase", "POST", "/api/v1/filters", map[string]any{"phrase": "noise", "context": []string{"public", "home"}}).ID()
-	do("Phrase", "PUT", "/api/v1/filters/"+phrase, map[string]any{"phrase": "hear", "context": []string{"public"}})
-	return []string{"FILTER", filter, "KEYWORD", keyword, "NAMED", named}
+	do("Phrase", "PUT", "/api/v1/filters/"+phrase, map[string]any{"phrase": "sound", "context": []string{"public"}})
+	return []string{"FILTER", filter, "KEYWORD", keyword, "NAMED", filterStatus}
 }
 
-// within tells whether a time is that many seconds from now.
+// within returns "" if a time is about so many seconds from now, else what is wrong.
 func within(o *apptest.Object, path string, seconds int) string {
 	at, err := time.Parse(time.RFC3339, fmt.Sprint(o.At(path)))
 	want := time.Now().Add(time.Duration(seconds) * time.Second)
@@ -110,33 +110,33 @@ func TestFilters(t *testing.T) {
 		status int
 		check  func(*apptest.Object) string
 	}{
-		{"the least", "POST", "", params{"title": "t", "context": "home"}, 200, fieldIs("filter_action", "warn")},
-		{"unknown places", "POST", "", params{"title": "t", "context": []string{"home", "moon"}}, 200, contextIs("[home]")},
+		{"only required members", "POST", "", params{"title": "t", "context": "home"}, 200, fieldIs("filter_action", "warn")},
+		{"unknown contexts", "POST", "", params{"title": "t", "context": []string{"home", "moon"}}, 200, contextIs("[home]")},
 		{"blur", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "blur"}, 200, fieldIs("filter_action", "blur")},
 		{"no title", "POST", "", params{"context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title can't be blank")},
 		{"a blank title", "POST", "", params{"title": " \n", "context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title can't be blank")},
 		{"the longest title", "POST", "", params{"title": strings.Repeat("ö", 256), "context": []string{"home"}}, 200, nil},
 		{"a longer title", "POST", "", params{"title": strings.Repeat("ö", 257), "context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title is too long (maximum is 256 characters)")},
-		{"no place", "POST", "", params{"title": "t"}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
-		{"unknown places only", "POST", "", params{"title": "t", "context": []string{"moon"}}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
+		{"no context", "POST", "", params{"title": "t"}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
+		{"unknown contexts only", "POST", "", params{"title": "t", "context": []string{"moon"}}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
 		{"an unknown action", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "burn"}, 422, fieldIs("error", "Validation failed: Filter action is not included in the list")},
-		{"an expiry that is no number", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": "soon"}, 400, nil},
+		{"an expiry that is not a number", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": "soon"}, 400, nil},
 		{"an expiry that is a list", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": params{"a": 1}}, 400, nil},
 		{"a negative expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": -1}, 422, fieldIs("error", "Validation failed: Expires in must not be negative")},
 		{"a huge expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": int64(1) << 62}, 200, fieldIs("expires_at", nil)},
-		{"an expiry of nothing", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": ""}, 200, fieldIs("expires_at", nil)},
-		{"keywords that are none", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": "x"}, 400, nil},
+		{"an empty expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": ""}, 200, fieldIs("expires_at", nil)},
+		{"malformed keywords", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": "x"}, 400, nil},
 		{"a blank keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": " "}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
-		{"a keyword that nobody sees", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": "\u200b\u00ad"}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
-		{"a keyword without a word", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"whole_word": true}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
+		{"an invisible keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": "\u200b\u00ad"}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
+		{"a keyword without a text", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"whole_word": true}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
 		{"the longest keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": strings.Repeat("ö", 256)}}}, 200, nil},
 		{"a longer keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": strings.Repeat("ö", 257)}}}, 422, fieldIs("error", "Validation failed: Keyword is too long (maximum is 256 characters)")},
 
 		{"shown", "GET", "/" + id, nil, 200, wordsAre("one/true two words/false")},
 		{"another title", "PUT", "/" + id, params{"title": "other"}, 200, fieldIs("title", "other")},
-		{"the rest stays", "GET", "/" + id, nil, 200, expiresIn(3600)},
-		{"other places", "PUT", "/" + id, params{"context": []string{"public"}}, 200, contextIs("[public]")},
-		{"no place any more", "PUT", "/" + id, params{"context": []string{}}, 422, nil},
+		{"the rest is unchanged", "GET", "/" + id, nil, 200, expiresIn(3600)},
+		{"other contexts", "PUT", "/" + id, params{"context": []string{"public"}}, 200, contextIs("[public]")},
+		{"no contexts", "PUT", "/" + id, params{"context": []string{}}, 422, nil},
 		{"another action", "PUT", "/" + id, params{"filter_action": "warn"}, 200, fieldIs("filter_action", "warn")},
 		{"another expiry", "PUT", "/" + id, params{"expires_in": "60"}, 200, expiresIn(60)},
 		{"a negative expiry again", "PUT", "/" + id, params{"expires_in": -60}, 422, nil},
@@ -145,15 +145,15 @@ func TestFilters(t *testing.T) {
 		{"an expiry of 0", "PUT", "/" + id, params{"expires_in": 0}, 200, fieldIs("expires_at", nil)},
 		{"keywords changed", "PUT", "/" + id, params{"keywords_attributes": []params{
 			{"id": first, "whole_word": false}, {"keyword": "three"}, {"keyword": "never", "_destroy": true}}}, 200, wordsAre("one/false two words/false three/false")},
-		{"a keyword of nobody's", "PUT", "/" + id, params{"title": "x", "keywords_attributes": []params{{"id": "1", "keyword": "x"}}}, 404, nil},
-		{"a keyword of no id", "PUT", "/" + id, params{"title": "x", "keywords_attributes": []params{{"id": "one", "keyword": "x"}}}, 404, nil},
-		{"a keyword gone", "PUT", "/" + id, params{"keywords_attributes": []params{{"id": first, "_destroy": true}}}, 200, wordsAre("two words/false three/false")},
-		{"a keyword gone again", "PUT", "/" + id, params{"keywords_attributes": []params{{"id": first, "_destroy": true}}}, 404, nil},
-		{"a fault changes nothing", "GET", "/" + id, nil, 200, fieldIs("title", "other")},
-		{"one that is not there", "GET", "/12345", nil, 404, fieldIs("error", "Record not found")},
-		{"one of no id", "GET", "/nonsense", nil, 404, fieldIs("error", "Record not found")},
-		{"one that is not there changed", "PUT", "/12345", params{"title": "x"}, 404, nil},
-		{"one that is not there deleted", "DELETE", "/12345", nil, 404, nil},
+		{"an unknown keyword id", "PUT", "/" + id, params{"title": "x", "keywords_attributes": []params{{"id": "1", "keyword": "x"}}}, 404, nil},
+		{"an invalid keyword id", "PUT", "/" + id, params{"title": "x", "keywords_attributes": []params{{"id": "one", "keyword": "x"}}}, 404, nil},
+		{"a keyword deleted", "PUT", "/" + id, params{"keywords_attributes": []params{{"id": first, "_destroy": true}}}, 200, wordsAre("two words/false three/false")},
+		{"a keyword deleted again", "PUT", "/" + id, params{"keywords_attributes": []params{{"id": first, "_destroy": true}}}, 404, nil},
+		{"an error changes nothing", "GET", "/" + id, nil, 200, fieldIs("title", "other")},
+		{"an unknown one", "GET", "/12345", nil, 404, fieldIs("error", "Record not found")},
+		{"an invalid id", "GET", "/nonsense", nil, 404, fieldIs("error", "Record not found")},
+		{"an unknown one changed", "PUT", "/12345", params{"title": "x"}, 404, nil},
+		{"an unknown one deleted", "DELETE", "/12345", nil, 404, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := alice.SendJSON(tt.method, "/api/v2/filters"+tt.path, tt.body).Want(tt.status).Object()
@@ -170,7 +170,7 @@ func TestFilters(t *testing.T) {
 	form := alice.Post("/api/v2/filters", "title", "form", "context[]", "home", "context[]", "public",
 		"keywords_attributes[0][keyword]", "a", "keywords_attributes[0][whole_word]", "true", "keywords_attributes[1][keyword]", "b").Want(200).Object()
 	if got := words(form); got != "a/true b/false" {
-		t.Errorf("a form makes %q", got)
+		t.Errorf("a form creates %q", got)
 	}
 	if all := alice.Get("/api/v2/filters").Want(200).IDs(); !slices.Contains(all, id) || !slices.IsSorted(all) || all[len(all)-1] != form.ID() {
 		t.Errorf("filters are %v", all)
@@ -185,7 +185,7 @@ func TestFilters(t *testing.T) {
 	alice.Get("/api/v2/filters/"+kept).WantError(404, "Record not found")
 }
 
-// What is part of a filter has endpoints of its own, and is nobody else's.
+// TestFilterParts checks the endpoints of keywords and statuses of a filter, and that other users cannot access them.
 func TestFilterParts(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -224,30 +224,30 @@ func TestFilterParts(t *testing.T) {
 	alice.SendJSON("POST", path+"/statuses", map[string]any{"status_id": status}).WantError(422, "Validation failed: Status has already been taken")
 	boosted := alice.SendJSON("POST", path+"/statuses", map[string]any{"status_id": boost.ID()}).Want(200).Object()
 	if got := boosted.Str("status_id"); got != boost.Str("reblog.id") {
-		t.Errorf("of a boost, %s is filtered, want %s", got, boost.Str("reblog.id"))
+		t.Errorf("for a boost, status %s is filtered, want %s", got, boost.Str("reblog.id"))
 	}
-	named := "/api/v2/filters/statuses/" + st.ID()
+	filterStatus := "/api/v2/filters/statuses/" + st.ID()
 	apptest.WantIDs(t, "statuses", alice.Get(path+"/statuses"), st.ID(), boosted.ID())
-	if got := alice.Get(named).Want(200).Object().Str("status_id"); got != status {
+	if got := alice.Get(filterStatus).Want(200).Object().Str("status_id"); got != status {
 		t.Errorf("the status is %s", got)
 	}
-	alice.SendJSON("PUT", named, nil).Want(404)
+	alice.SendJSON("PUT", filterStatus, nil).Want(404)
 
-	for _, foreign := range []struct{ method, path string }{
+	for _, request := range []struct{ method, path string }{
 		{"GET", path}, {"PUT", path}, {"DELETE", path}, {"GET", path + "/keywords"}, {"POST", path + "/keywords"}, {"GET", path + "/statuses"},
-		{"POST", path + "/statuses"}, {"GET", keyword}, {"PUT", keyword}, {"DELETE", keyword}, {"GET", named}, {"DELETE", named},
+		{"POST", path + "/statuses"}, {"GET", keyword}, {"PUT", keyword}, {"DELETE", keyword}, {"GET", filterStatus}, {"DELETE", filterStatus},
 		{"GET", "/api/v1/filters/" + k.ID()}, {"PUT", "/api/v1/filters/" + k.ID()}, {"DELETE", "/api/v1/filters/" + k.ID()},
 	} {
 		body := map[string]any{"title": "t", "keyword": "x", "status_id": status, "phrase": "x", "context": []string{"home"}}
-		bob.SendJSON(foreign.method, foreign.path, body).WantError(404, "Record not found")
-		srv.As(nil).SendJSON(foreign.method, foreign.path, body).Want(401)
+		bob.SendJSON(request.method, request.path, body).WantError(404, "Record not found")
+		srv.As(nil).SendJSON(request.method, request.path, body).Want(401)
 	}
 	bob.SendJSON("PUT", "/api/v2/filters/"+other, map[string]any{"keywords_attributes": []any{map[string]any{"id": k.ID(), "_destroy": true}}}).Want(404)
 	if got := alice.Get(path).Want(200).Object(); len(got.At("keywords").([]any)) != 1 || len(got.At("statuses").([]any)) != 2 {
-		t.Errorf("others have changed it: %v", got.Fields)
+		t.Errorf("another user has changed it: %v", got.Fields)
 	}
 	bob.SendJSON("DELETE", "/api/v1/statuses/"+status, nil).Want(200)
-	apptest.WantIDs(t, "statuses, one of them gone", alice.Get(path+"/statuses"), boosted.ID())
+	apptest.WantIDs(t, "statuses, one of them deleted", alice.Get(path+"/statuses"), boosted.ID())
 	for _, p := range []string{keyword, "/api/v2/filters/statuses/" + boosted.ID()} {
 		if a := alice.SendJSON("DELETE", p, nil).Want(200); string(a.Body) != "{}" {
 			t.Errorf("got %s, want {}", a.Body)
@@ -259,7 +259,7 @@ func TestFilterParts(t *testing.T) {
 	}
 }
 
-// Version 1 of the API has each keyword as a filter of its own.
+// TestPhrases checks version 1 of the API, in which each keyword is a filter.
 func TestPhrases(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -275,17 +275,17 @@ func TestPhrases(t *testing.T) {
 		status       int
 		want         string
 	}{
-		{"made", "POST", params{"phrase": " bad\nword ", "context": []string{"home", "notifications"}, "irreversible": true, "whole_word": "true", "expires_in": 100}, 200, "bad word[home notifications] true true true"},
+		{"created", "POST", params{"phrase": " bad\nword ", "context": []string{"home", "notifications"}, "irreversible": true, "whole_word": "true", "expires_in": 100}, 200, "bad word[home notifications] true true true"},
 		{"shown", "GET", nil, 200, "bad word[home notifications] true true true"},
 		{"replaced", "PUT", params{"phrase": "word", "context": []string{"public"}}, 200, "word[public] false false false"},
 		{"no phrase", "PUT", params{"context": []string{"public"}}, 422, "Validation failed: Phrase can't be blank"},
-		{"a phrase that nobody sees", "PUT", params{"phrase": "\u200b", "context": []string{"public"}}, 422, "Validation failed: Phrase can't be blank"},
+		{"an invisible phrase", "PUT", params{"phrase": "\u200b", "context": []string{"public"}}, 422, "Validation failed: Phrase can't be blank"},
 		{"a long phrase", "PUT", params{"phrase": strings.Repeat("x", 257), "context": []string{"public"}}, 422, "Validation failed: Phrase is too long (maximum is 256 characters)"},
-		{"no place", "PUT", params{"phrase": "x"}, 422, "Validation failed: Context can't be blank"},
+		{"no context", "PUT", params{"phrase": "x"}, 422, "Validation failed: Context can't be blank"},
 		{"a negative expiry", "PUT", params{"phrase": "x", "context": []string{"home"}, "expires_in": -5}, 422, "Validation failed: Expires in must not be negative"},
 		{"still the same", "GET", nil, 200, "word[public] false false false"},
-		{"made without a phrase", "POST", params{"context": []string{"home"}}, 422, "Validation failed: Phrase can't be blank"},
-		{"made without a place", "POST", params{"phrase": "x"}, 422, "Validation failed: Context can't be blank"},
+		{"created without a phrase", "POST", params{"context": []string{"home"}}, 422, "Validation failed: Phrase can't be blank"},
+		{"created without a context", "POST", params{"phrase": "x"}, 422, "Validation failed: Context can't be blank"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := path
@@ -309,7 +309,7 @@ func TestPhrases(t *testing.T) {
 		t.Errorf("version 2 has %v", got)
 	}
 
-	// A filter of several keywords is several.
+	// A filter with several keywords is several filters in version 1.
 	whole := addFilter(alice, "hide", "one", "two", "three")
 	phrases := alice.Get(path).Want(200).List()
 	if len(phrases) != 4 || phrases[1].Str("phrase") != "one" || !phrases[1].Bool("irreversible") || !phrases[3].Bool("whole_word") {
@@ -324,7 +324,7 @@ func TestPhrases(t *testing.T) {
 	if got := alice.Get("/api/v2/filters/" + whole).Object().Str("title"); got != "filter" {
 		t.Errorf("the title has become %q", got)
 	}
-	// What the others share is theirs: the changed one leaves them.
+	// Changing the filter's members for one keyword moves that keyword to a filter of its own.
 	if got := all(alice.SendJSON("PUT", path+"/"+two, params{"phrase": "dos", "context": []string{"home"}}).Want(200).Object()); got != "dos[home] false false false" {
 		t.Errorf("got %s", got)
 	}
@@ -332,9 +332,9 @@ func TestPhrases(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if got := all(alice.Get(path + "/" + one).Want(200).Object()); got != fmt.Sprintf("uno%v false true false", everywhere) {
-		t.Errorf("the other has become %s", got)
+		t.Errorf("the other keyword changed to %s", got)
 	}
-	apptest.WantIDs(t, "keywords left", alice.Get("/api/v2/filters/"+whole+"/keywords"), one, three)
+	apptest.WantIDs(t, "remaining keywords", alice.Get("/api/v2/filters/"+whole+"/keywords"), one, three)
 	for _, p := range []string{one, three} {
 		alice.Get("/api/v2/filters/" + whole).Want(200)
 		if a := alice.SendJSON("DELETE", path+"/"+p, nil).Want(200); string(a.Body) != "{}" {
@@ -344,10 +344,10 @@ func TestPhrases(t *testing.T) {
 	alice.Get("/api/v2/filters/"+whole).WantError(404, "Record not found")
 	alice.SendJSON("DELETE", path+"/"+one, nil).WantError(404, "Record not found")
 	alice.Get(path+"/"+whole).WantError(404, "Record not found")
-	apptest.WantIDs(t, "phrases left", alice.Get(path), id, two)
+	apptest.WantIDs(t, "remaining phrases", alice.Get(path), id, two)
 }
 
-// Nobody can have so many filters that matching them takes long.
+// TestFilterLimits checks the limits on filters, keywords and statuses of filters.
 func TestFilterLimits(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -366,7 +366,7 @@ func TestFilterLimits(t *testing.T) {
 	alice.SendJSON("POST", "/api/v2/filters/"+second+"/keywords", map[string]any{"keyword": "more"}).Want(422)
 	alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "more", "context": "home"}).Want(422)
 	if got := len(alice.Get("/api/v2/filters").IDs()); got != 2 {
-		t.Errorf("there are %d filters: what was refused has been made", got)
+		t.Errorf("there are %d filters: a refused request created one", got)
 	}
 	for range 98 {
 		addFilter(alice, "warn")
@@ -385,7 +385,7 @@ func TestFilterLimits(t *testing.T) {
 	bob.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).WantError(422, "Validation failed: Filters cannot have more than 1000 posts in total")
 }
 
-// Of two who do the same at the same time, one comes too late.
+// TestFiltersAtOnce checks that of concurrent identical requests one succeeds.
 func TestFiltersAtOnce(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -410,12 +410,12 @@ func TestFiltersAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		if n := done.Load(); n != 1 {
-			t.Errorf("%d came first", n)
+			t.Errorf("%d requests succeeded, want 1", n)
 		}
 	}
 }
 
-// Open streams hear of each change, once; of what was refused they hear nothing.
+// TestFiltersChanged checks that each change causes one event, and that refused requests cause none.
 func TestFiltersChanged(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -428,7 +428,7 @@ func TestFiltersChanged(t *testing.T) {
 		}
 	})
 	status := alice.Publish("hello").ID()
-	var filter, keyword, named, phrase string
+	var filter, keyword, filterStatus, phrase string
 	for i, change := range []func(){
 		func() { filter = addFilter(alice, "warn", "one", "two") },
 		func() { alice.SendJSON("PUT", "/api/v2/filters/"+filter, map[string]any{"title": "x"}).Want(200) },
@@ -440,9 +440,9 @@ func TestFiltersChanged(t *testing.T) {
 		},
 		func() { alice.SendJSON("DELETE", "/api/v2/filters/keywords/"+keyword, nil).Want(200) },
 		func() {
-			named = alice.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": status}).Want(200).Object().ID()
+			filterStatus = alice.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": status}).Want(200).Object().ID()
 		},
-		func() { alice.SendJSON("DELETE", "/api/v2/filters/statuses/"+named, nil).Want(200) },
+		func() { alice.SendJSON("DELETE", "/api/v2/filters/statuses/"+filterStatus, nil).Want(200) },
 		func() { alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil).Want(200) },
 		func() {
 			phrase = alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "x", "context": "home"}).Want(200).Object().ID()
@@ -454,13 +454,13 @@ func TestFiltersChanged(t *testing.T) {
 	} {
 		changes = 0
 		if change(); changes != 1 {
-			t.Errorf("change %d was told %d times", i, changes)
+			t.Errorf("change %d caused %d events", i, changes)
 		}
 	}
 	changes = 0
 	alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "x"}).Want(422)
 	alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil).Want(404)
 	if changes != 0 {
-		t.Error("what was refused was told")
+		t.Error("a refused request caused an event")
 	}
 }

@@ -15,17 +15,14 @@ func (h *filters) v1Routes() rest.Routes {
 		"POST /api/v1/filters":       {rest.User("write:filters"), h.createFilterV1},
 		"GET /api/v1/filters/:id":    {rest.User("read:filters"), h.showFilterV1},
 		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.replaceFilterV1},
-		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), h.deleteFilterV1},
+		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterV1)},
 	}
 }
 
 // listFiltersV1 returns the viewer's keywords, with those of expired filters.
 func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewFiltersV1(rows), nil
+	return answer(rows, err, entity.NewFiltersV1)
 }
 
 // bindFilterV1 binds the parameters of a keyword. By default it warns, matches parts of words, and never expires.
@@ -61,7 +58,6 @@ func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	return entity.NewFilterV1(f, f.Keywords[0]), nil
 }
 
-// showFilterV1 returns one keyword.
 func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	f, k, err := h.ownKeyword(r)
 	if err != nil {
@@ -70,7 +66,6 @@ func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	return entity.NewFilterV1(f, k), nil
 }
 
-// replaceFilterV1 replaces a keyword.
 func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
@@ -81,9 +76,4 @@ func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return entity.NewFilterV1(f, k), nil
-}
-
-// deleteFilterV1 deletes a keyword, and its filter if that was its last one.
-func (h *filters) deleteFilterV1(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteFilterV1(r.Context(), r.Viewer, keywordParam(r))
 }

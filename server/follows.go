@@ -1,7 +1,6 @@
 package server
 
 import (
-	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
@@ -20,14 +19,14 @@ type follows struct {
 func (h *follows) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/accounts/:id/follow":                {followAction, h.follow},
-		"POST /api/v1/accounts/:id/unfollow":              {followAction, h.unfollow},
-		"POST /api/v1/accounts/:id/remove_from_followers": {followAction, h.removeFollower},
+		"POST /api/v1/accounts/:id/unfollow":              {followAction, h.render.accountAction(h.social.Unfollow)},
+		"POST /api/v1/accounts/:id/remove_from_followers": {followAction, h.render.accountAction(h.social.RemoveFollower)},
 		"POST /api/v1/follows":                            {rest.User("write:follows").Limit("follows"), h.followByHandle},
 		"GET /api/v1/follow_requests":                     {rest.User("read:follows"), h.followRequests},
-		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows"), h.acceptFollowRequest},
-		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows"), h.rejectFollowRequest},
-		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows"), h.subscribe},
-		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows"), h.unsubscribe},
+		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows"), h.render.accountAction(h.social.AcceptFollowRequest)},
+		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows"), h.render.accountAction(h.social.RejectFollowRequest)},
+		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows"), h.render.accountAction(h.social.Subscribe)},
+		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows"), h.render.accountAction(h.social.Unsubscribe)},
 		"POST /api/v1/accounts/:id/note":                  {rest.User("write:accounts"), h.noteAccount},
 	}
 }
@@ -78,24 +77,7 @@ func (h *follows) followByHandle(r *rest.Request) (any, error) {
 	if _, err := h.social.Follow(r.Context(), r.Viewer, a.ID, o); err != nil {
 		return nil, err
 	}
-	list, err := h.entities.AccountsWithRelationships(r.Context(), r.Viewer, []store.AccountID{a.ID})
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errs.ErrRecordNotFound
-	}
-	return list[0], nil
-}
-
-// unfollow ends a follow or withdraws a follow request.
-func (h *follows) unfollow(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Unfollow(r.Context(), r.Viewer, accountParam(r)))
-}
-
-// removeFollower ends an account's follow of the viewer.
-func (h *follows) removeFollower(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.RemoveFollower(r.Context(), r.Viewer, accountParam(r)))
+	return only(h.entities.AccountsWithRelationships(r.Context(), r.Viewer, []store.AccountID{a.ID}))
 }
 
 // followRequests lists the accounts that request to follow the viewer, with the ids of the requests as cursors.
@@ -103,26 +85,6 @@ func (h *follows) followRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	rows, err := h.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountEntries(r, page, rows, err)
-}
-
-// acceptFollowRequest accepts a follow request.
-func (h *follows) acceptFollowRequest(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.AcceptFollowRequest(r.Context(), r.Viewer, accountParam(r)))
-}
-
-// rejectFollowRequest rejects a follow request.
-func (h *follows) rejectFollowRequest(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.RejectFollowRequest(r.Context(), r.Viewer, accountParam(r)))
-}
-
-// subscribe turns on notifications for the statuses of a followed account.
-func (h *follows) subscribe(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Subscribe(r.Context(), r.Viewer, accountParam(r)))
-}
-
-// unsubscribe turns them off.
-func (h *follows) unsubscribe(r *rest.Request) (any, error) {
-	return h.render.relationshipAfter(r, h.social.Unsubscribe(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // noteAccount sets the viewer's private note on an account.

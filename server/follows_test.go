@@ -12,13 +12,13 @@ import (
 
 func TestFollow(t *testing.T) {
 	srv := apptest.Start(t)
-	alice, bob, locked, gone := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("locked"), srv.SignUp("gone")
+	alice, bob, locked, unavailable := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("locked"), srv.SignUp("unavailable")
 	blocked, blocking := srv.SignUp("blocked"), srv.SignUp("blocking")
 	dave := srv.AddRemoteAccount("dave", "example.com")
 	locked.UpdateProfile(map[string]any{"locked": true})
 	alice.AccountAction(blocked.ID, "block")
 	blocking.AccountAction(alice.ID, "block")
-	srv.MakeUnavailable(gone)
+	srv.MakeUnavailable(unavailable)
 	for _, tt := range []struct {
 		name   string
 		id     string
@@ -27,18 +27,18 @@ func TestFollow(t *testing.T) {
 		error  string
 		want   []string
 	}{
-		{"somebody", bob.ID, nil, 200, "", []string{"following"}},
+		{"an account", bob.ID, nil, 200, "", []string{"following"}},
 		{"again", bob.ID, nil, 200, "", []string{"following"}},
-		{"with posts announced", bob.ID, []string{"notify", "true"}, 200, "", []string{"following", "notifying", "subscribing"}},
-		{"no word of it", bob.ID, []string{"reblogs", "false"}, 200, "", []string{"following", "notifying", "subscribing"}},
-		{"not announced any more", bob.ID, []string{"notify", "false"}, 200, "", []string{"following"}},
+		{"with notifications of posts", bob.ID, []string{"notify", "true"}, 200, "", []string{"following", "notifying", "subscribing"}},
+		{"notify absent", bob.ID, []string{"reblogs", "false"}, 200, "", []string{"following", "notifying", "subscribing"}},
+		{"without notifications of posts", bob.ID, []string{"notify", "false"}, 200, "", []string{"following"}},
 		{"a locked account", locked.ID, nil, 200, "", []string{"requested"}},
-		{"an account elsewhere", dave, nil, 200, "", []string{"requested"}},
-		{"oneself", alice.ID, nil, 403, "You cannot do that to yourself", nil},
-		{"one that is blocked", blocked.ID, nil, 403, "This action is not allowed", nil},
-		{"one that blocks", blocking.ID, nil, 403, "This action is not allowed", nil},
-		{"one that is withheld", gone.ID, nil, 404, "Record not found", nil},
-		{"one that is not there", "0000000000000000AA", nil, 404, "Record not found", nil},
+		{"a remote account", dave, nil, 200, "", []string{"requested"}},
+		{"the viewer", alice.ID, nil, 403, "You cannot do that to yourself", nil},
+		{"a blocked account", blocked.ID, nil, 403, "This action is not allowed", nil},
+		{"a blocking account", blocking.ID, nil, 403, "This action is not allowed", nil},
+		{"an unavailable account", unavailable.ID, nil, 404, "Record not found", nil},
+		{"an unknown account", "0000000000000000AA", nil, 404, "Record not found", nil},
 		{"a nickname", "bob", nil, 404, "Record not found", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,10 +56,10 @@ func TestFollow(t *testing.T) {
 	}
 	srv.As(nil).Post("/api/v1/accounts/"+bob.ID+"/follow").WantError(401, "The access token is invalid")
 	if got := apptest.EntityTypes(bob.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow"}) {
-		t.Errorf("bob is told of %v, want one follow", got)
+		t.Errorf("bob has the notifications %v, want one follow", got)
 	}
 	if got := apptest.EntityTypes(locked.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request"}) {
-		t.Errorf("locked is told of %v, want one request", got)
+		t.Errorf("locked has the notifications %v, want one request", got)
 	}
 	counts := func(m *apptest.User) [2]int {
 		o := m.Get("/api/v1/accounts/" + m.Nickname).Object()
@@ -72,11 +72,11 @@ func TestFollow(t *testing.T) {
 	alice.AccountAction(bob.ID, "unfollow").WantTrue(apptest.RelationshipFlags)
 	alice.AccountAction(locked.ID, "unfollow").WantTrue(apptest.RelationshipFlags)
 	if counts(alice) != [2]int{0, 0} || counts(bob) != [2]int{0, 0} {
-		t.Errorf("counts are %v, %v after all", counts(alice), counts(bob))
+		t.Errorf("counts are %v, %v after unfollowing", counts(alice), counts(bob))
 	}
 	for _, m := range []*apptest.User{bob, locked} {
 		if got := apptest.EntityTypes(m.Get("/api/v1/notifications")); len(got) != 0 {
-			t.Errorf("%s is still told of %v", m.Nickname, got)
+			t.Errorf("%s still has the notifications %v", m.Nickname, got)
 		}
 	}
 	alice.Post("/api/v1/accounts/0000000000000000AA/unfollow").WantError(404, "Record not found")
@@ -92,9 +92,9 @@ func TestFollowOptions(t *testing.T) {
 		languages []any
 	}{
 		{"at first", map[string]any{"reblogs": false, "languages": []string{"de", "PT-br", "nonsense", "de"}}, false, []any{"de", "pt-BR"}},
-		{"absent stays", map[string]any{}, false, []any{"de", "pt-BR"}},
-		{"null stays", map[string]any{"reblogs": nil, "languages": nil}, false, []any{"de", "pt-BR"}},
-		{"other", map[string]any{"reblogs": true, "languages": "en"}, true, []any{"en"}},
+		{"absent", map[string]any{}, false, []any{"de", "pt-BR"}},
+		{"null", map[string]any{"reblogs": nil, "languages": nil}, false, []any{"de", "pt-BR"}},
+		{"changed", map[string]any{"reblogs": true, "languages": "en"}, true, []any{"en"}},
 		{"all languages", map[string]any{"languages": []string{}}, true, []any{}},
 	} {
 		o := alice.SendJSON("POST", "/api/v1/accounts/"+bob.ID+"/follow", tt.body).Want(200).Object()
@@ -146,7 +146,7 @@ func TestFollowFillsHome(t *testing.T) {
 
 	bob.UpdateProfile(map[string]any{"locked": true})
 	alice.AccountAction(bob.ID, "follow")
-	check("asking", "for @alice", "own")
+	check("requested", "for @alice", "own")
 	bob.Post("/api/v1/follow_requests/" + alice.ID + "/authorize").Want(200)
 	check("accepted", "for @alice", "new", "own", "local", "private", "public")
 	bob.AccountAction(alice.ID, "remove_from_followers")
@@ -198,54 +198,54 @@ func TestFollowFillsHomeUpToTheSetting(t *testing.T) {
 
 func TestFollowRequests(t *testing.T) {
 	srv := apptest.Start(t)
-	star := srv.SignUp("star")
-	star.UpdateProfile(map[string]any{"locked": true})
+	locked := srv.SignUp("locked")
+	locked.UpdateProfile(map[string]any{"locked": true})
 	var fans []*apptest.User
 	var ids []string
 	for i := range 6 {
 		fan := srv.SignUp(fmt.Sprintf("fan%d", i))
-		fan.AccountAction(star.ID, "follow").WantTrue(apptest.RelationshipFlags, "requested")
+		fan.AccountAction(locked.ID, "follow").WantTrue(apptest.RelationshipFlags, "requested")
 		fans, ids = append(fans, fan), append(ids, fan.ID)
 	}
 	slices.Reverse(ids)
-	apptest.WantPages(t, star, "/api/v1/follow_requests?limit=2", ids)
-	star.Relationship(fans[0].ID).WantTrue(apptest.RelationshipFlags, "requested_by")
-	if got := star.Get("/api/v1/follow_requests", "limit", "1", "with_relationships", "true").List()[0]; !got.Bool("svc.relationship.requested_by") {
+	apptest.WantPages(t, locked, "/api/v1/follow_requests?limit=2", ids)
+	locked.Relationship(fans[0].ID).WantTrue(apptest.RelationshipFlags, "requested_by")
+	if got := locked.Get("/api/v1/follow_requests", "limit", "1", "with_relationships", "true").List()[0]; !got.Bool("svc.relationship.requested_by") {
 		t.Errorf("the relationship is not filled in: %v", got.Fields)
 	}
-	note := star.Get("/api/v1/notifications").List()[5]
+	note := locked.Get("/api/v1/notifications").List()[5]
 
 	request := func(as *apptest.User, fan *apptest.User, verb string) *apptest.Response {
 		return as.Post("/api/v1/follow_requests/" + fan.ID + "/" + verb)
 	}
-	request(star, fans[0], "authorize").Want(200).Object().WantTrue(apptest.RelationshipFlags, "followed_by")
-	request(star, fans[0], "authorize").WantError(404, "Record not found")
-	request(star, fans[0], "reject").WantError(404, "Record not found")
-	request(star, fans[1], "reject").Want(200).Object().WantTrue(apptest.RelationshipFlags)
-	request(star, fans[1], "authorize").WantError(404, "Record not found")
+	request(locked, fans[0], "authorize").Want(200).Object().WantTrue(apptest.RelationshipFlags, "followed_by")
+	request(locked, fans[0], "authorize").WantError(404, "Record not found")
+	request(locked, fans[0], "reject").WantError(404, "Record not found")
+	request(locked, fans[1], "reject").Want(200).Object().WantTrue(apptest.RelationshipFlags)
+	request(locked, fans[1], "authorize").WantError(404, "Record not found")
 	request(fans[3], fans[2], "authorize").WantError(404, "Record not found")
-	star.Post("/api/v1/follow_requests/nonsense/authorize").WantError(404, "Record not found")
+	locked.Post("/api/v1/follow_requests/nonsense/authorize").WantError(404, "Record not found")
 	srv.As(nil).Post("/api/v1/follow_requests/" + fans[2].ID + "/authorize").Want(401)
-	if got := star.Get("/api/v1/follow_requests").IDs(); !slices.Equal(got, ids[:4]) {
-		t.Errorf("left are %v, want %v", got, ids[:4])
+	if got := locked.Get("/api/v1/follow_requests").IDs(); !slices.Equal(got, ids[:4]) {
+		t.Errorf("remaining are %v, want %v", got, ids[:4])
 	}
-	fans[0].Relationship(star.ID).WantTrue(apptest.RelationshipFlags, "following")
-	fans[1].Relationship(star.ID).WantTrue(apptest.RelationshipFlags)
-	if got := apptest.EntityTypes(star.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request", "follow_request", "follow_request", "follow_request", "follow"}) {
-		t.Errorf("star is told of %v", got)
+	fans[0].Relationship(locked.ID).WantTrue(apptest.RelationshipFlags, "following")
+	fans[1].Relationship(locked.ID).WantTrue(apptest.RelationshipFlags)
+	if got := apptest.EntityTypes(locked.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request", "follow_request", "follow_request", "follow_request", "follow"}) {
+		t.Errorf("locked has the notifications %v", got)
 	}
-	if got := star.Get("/api/v1/notifications/" + note.ID()).Want(200).Object().Str("type"); got != "follow" {
-		t.Errorf("what told of the request tells of %q, want of the follow", got)
+	if got := locked.Get("/api/v1/notifications/" + note.ID()).Want(200).Object().Str("type"); got != "follow" {
+		t.Errorf("the type of the request's notification is %q, want follow", got)
 	}
-	if got := star.Get("/api/v1/accounts/verify_credentials").Object(); got.Int("follow_requests_count") != 4 || got.Int("followers_count") != 1 {
+	if got := locked.Get("/api/v1/accounts/verify_credentials").Object(); got.Int("follow_requests_count") != 4 || got.Int("followers_count") != 1 {
 		t.Errorf("counts are %d and %d", got.Int("follow_requests_count"), got.Int("followers_count"))
 	}
 
-	// Who is unlocked does not accept what was asked before; but whoever asks again is in.
-	star.UpdateProfile(map[string]any{"locked": false})
-	fans[2].Relationship(star.ID).WantTrue(apptest.RelationshipFlags, "requested")
-	fans[2].AccountAction(star.ID, "follow").WantTrue(apptest.RelationshipFlags, "following")
-	if got := star.Get("/api/v1/accounts/star").Object().Int("followers_count"); got != 2 {
+	// Unlocking an account does not accept pending requests, but a repeated request is accepted.
+	locked.UpdateProfile(map[string]any{"locked": false})
+	fans[2].Relationship(locked.ID).WantTrue(apptest.RelationshipFlags, "requested")
+	fans[2].AccountAction(locked.ID, "follow").WantTrue(apptest.RelationshipFlags, "following")
+	if got := locked.Get("/api/v1/accounts/locked").Object().Int("followers_count"); got != 2 {
 		t.Errorf("%d followers, want 2", got)
 	}
 }

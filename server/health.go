@@ -38,7 +38,6 @@ type health struct {
 	ParkedJobs int                  `json:"parked_jobs"` // of all kinds: an admin has to look at them (svc job)
 }
 
-// jobCounts counts the jobs of a kind.
 type jobCounts struct {
 	Waiting int `json:"waiting"`
 	Failed  int `json:"failed"` // parked after their last attempt
@@ -70,7 +69,6 @@ type healthChecker struct {
 	checkedAt time.Time
 }
 
-// healthResult is the result of a check.
 type healthResult struct {
 	queue map[string]jobCounts
 	err   error // nil: healthy

@@ -39,7 +39,7 @@ func TestHealth(t *testing.T) {
 	wg.Wait()
 }
 
-// A database that cannot be written makes the server unhealthy.
+// TestUnhealthy checks that the server is unhealthy if its database cannot be written.
 func TestUnhealthy(t *testing.T) {
 	srv := apptest.Start(t)
 	if err := srv.DB.Close(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// A home that is made anew is what it was.
+// TestRebuildHome checks that rebuilding a home timeline restores its statuses.
 func TestRebuildHome(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol, dave, eve := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("eve")
@@ -21,7 +21,7 @@ func TestRebuildHome(t *testing.T) {
 	bob.Publish("for followers", "visibility", "private")
 	eve.Publish("for @alice", "visibility", "direct")
 	eve.Publish("@alice in passing")
-	eves := eve.Publish("elsewhere")
+	eves := eve.Publish("boosted by others")
 	for _, m := range []*apptest.User{carol, dave} {
 		m.Post("/api/v1/statuses/" + eves.ID() + "/reblog").Want(200)
 		m.Post("/api/v1/statuses/" + own.ID() + "/reblog").Want(200)
@@ -36,7 +36,7 @@ func TestRebuildHome(t *testing.T) {
 	srv.Exec(`DELETE FROM home WHERE account_id = ? AND status_id % 2 = 0`, id)
 	srv.Exec(`INSERT OR IGNORE INTO home (account_id, status_id) SELECT ?, id FROM statuses`, id)
 	if got := alice.Get("/api/v1/timelines/home").Want(200).IDs(); slices.Equal(got, before) {
-		t.Fatal("home is not in disorder: nothing is tested")
+		t.Fatal("home is unchanged: the test tests nothing")
 	}
 	for range 2 {
 		if err := srv.Social.RebuildHome(t.Context(), id); err != nil {

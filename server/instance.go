@@ -77,7 +77,6 @@ func (h *instance) showActivity(r *rest.Request) (any, error) {
 	return h.documents.Activity(r.Context())
 }
 
-// listCustomEmojis returns all custom emoji.
 func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.emojis.List() }
 
 // mapCustomEmojis returns all custom emoji by their shortcodes.

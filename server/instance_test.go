@@ -27,7 +27,7 @@ func WantShape(t *testing.T, o *apptest.Object, all bool, shape map[string]strin
 	}
 	for key := range o.Fields {
 		if _, known := shape[key]; all && !known {
-			t.Errorf("there is a member %q", key)
+			t.Errorf("unexpected member %q", key)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestInstance(t *testing.T) {
 		"configuration.timelines_access.live_feeds.local":    "public",
 		"configuration.accounts.max_pinned_statuses":         5.,
 		"configuration.vapid.public_key":                     srv.Keys.VAPIDPublic(),
-		"configuration.statuses.characters_reserved_per_url": 0., // an address counts as it is
+		"configuration.statuses.characters_reserved_per_url": 0., // URLs count with their length
 		"configuration.media_attachments.image_matrix_limit": 50e6,
 	} {
 		if got := o.At(path); got != want {
@@ -169,7 +169,7 @@ func TestInstance(t *testing.T) {
 		"svc:api/v1/notifications:include_types_filter": true, "blockers_visible": false,
 		"svc_chat_messages": true, "svc_emoji_reactions": true, "svc_custom_emoji_reactions": true, "exposable_reactions": true,
 		"media_proxy": true, "relay": true, "svc:get:main/ostatus": true,
-		// What there is not yet, front ends must not look for.
+		// Front ends must not use unimplemented features.
 		"shareable_emoji_packs": false, "chat": false, "shout": false,
 	} {
 		if got := slices.Contains(features, any(name)); got != want {
@@ -177,7 +177,7 @@ func TestInstance(t *testing.T) {
 		}
 	}
 	if o.Has("api_versions") {
-		t.Error("versions of the API would have clients ask for what there is not")
+		t.Error("api_versions would make clients use unimplemented endpoints")
 	}
 }
 
@@ -315,7 +315,7 @@ func TestInstanceWithoutContact(t *testing.T) {
 	}
 }
 
-// What is told of an account is as of now, although the documents are kept.
+// TestInstanceContactChanges checks that cached instance documents have the current contact account.
 func TestInstanceContactChanges(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.ContactUsername = "alice" })
 	alice := srv.SignUp("alice")
@@ -348,7 +348,7 @@ func TestInstanceStats(t *testing.T) {
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.Publish("one")
 	alice.Publish("two", "visibility", "unlisted")
-	bob.Publish("psst", "visibility", "direct") // counts on no profile
+	bob.Publish("psst", "visibility", "direct") // not counted
 	note := bob.Publish("three").ID()
 	alice.Post("/api/v1/statuses/" + note + "/reblog").Want(200)
 	private := alice.Publish("for followers", "visibility", "private").ID()
@@ -403,7 +403,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-func TestNothingIsTold(t *testing.T) {
+func TestPeersAndActivityDisabled(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.ListPeers, c.Instance.ShowActivity = false, false })
 	srv.As(nil).Get("/api/v1/instance/peers").WantError(404, "Record not found")
 	srv.As(nil).Get("/api/v1/instance/activity").WantError(404, "Record not found")
@@ -450,7 +450,7 @@ func TestNodeInfo(t *testing.T) {
 				t.Errorf("GET %s: %v", path, o.Fields)
 			}
 			if o.Str("metadata.upstream.name") != "Mastodon" {
-				t.Error("libraries that do not know the server's name have nothing to go by")
+				t.Error("upstream.name is missing, by which libraries choose an API")
 			}
 			if got := fmt.Sprint(o.At("protocols")); got != "[activitypub]" {
 				t.Errorf("protocols are %s", got)
@@ -511,7 +511,7 @@ func TestHostMeta(t *testing.T) {
 	}
 }
 
-func TestBootPath(t *testing.T) {
+func TestEndpointsOfClientStartup(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
 	for _, tt := range []struct {
@@ -582,10 +582,10 @@ func TestPreferences(t *testing.T) {
 	srv.NewToken(alice, "write").Get("/api/v1/preferences").Want(403)
 }
 
-// standardWord finds the standard name where it stands as an identifier, or as the beginning of one.
+// standardWord matches the standard name as an identifier or at the beginning of one.
 var standardWord = regexp.MustCompile(`\bsvc`)
 
-// TestOtherName starts the server under another name of the interface: every identifier follows it.
+// TestOtherName checks that all identifiers use the configured API name.
 func TestOtherName(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.API.Name, c.Instance.Name, c.Instance.ContactUsername = "other", "Example", "alice"
@@ -620,7 +620,7 @@ func TestOtherName(t *testing.T) {
 				a.Object().At(path)
 			}
 			if found := standardWord.FindIndex(a.Body); found != nil {
-				t.Errorf("the standard name is in …%s…", a.Body[max(0, found[0]-40):min(len(a.Body), found[1]+40)])
+				t.Errorf("the response has the standard name: …%s…", a.Body[max(0, found[0]-40):min(len(a.Body), found[1]+40)])
 			}
 		})
 	}
@@ -631,7 +631,7 @@ func TestOtherName(t *testing.T) {
 	features := o.At("other.metadata.features").([]any)
 	for _, name := range []string{"other_api", "mastodon_api", "other_explicit_addressing", "other:api/v1/notifications:include_types_filter"} {
 		if !slices.Contains(features, any(name)) {
-			t.Errorf("there is no feature %s", name)
+			t.Errorf("the feature %s is missing", name)
 		}
 	}
 	if got := srv.As(nil).Get("/nodeinfo/2.0").Object().Str("software.name"); got != "other" {

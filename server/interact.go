@@ -113,14 +113,9 @@ var errNoSubject = errs.NotFound("No account or post was found that you can see.
 func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, address string) (*interactionSubject, error) {
 	r.Viewer = viewer
 	named, err := h.resolveSubject(r, address)
-	if errs.IsNotFound(err) {
-		return nil, errNoSubject
-	}
-	if err != nil {
-		return nil, err
-	}
 	f := new(interactionSubject)
 	switch {
+	case err != nil:
 	case named.Status != 0:
 		f.status, err = h.db.VisibleStatus(r.Context(), viewer.ID, named.Status)
 		if err == nil && f.status.ReblogOfID != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// serveInteractionTemplate has a peer say where people with an account there go on.
+// serveInteractionTemplate makes a peer serve WebFinger documents of an account with an interaction template.
 func serveInteractionTemplate(p *apptest.FakeServer, name, template string) {
 	p.T.Helper()
 	body := `{"subject": "acct:` + name + `@` + p.Host + `", "links": [
@@ -23,7 +23,7 @@ func serveInteractionTemplate(p *apptest.FakeServer, name, template string) {
 	p.Respond("/.well-known/webfinger?resource="+profile, http.StatusOK, "application/jrd+json", []byte(body+"]}"))
 }
 
-// Where somebody with an account elsewhere goes on (extension API 27).
+// TestRemoteInteraction checks the redirects to the servers of remote users (extension API 27).
 func TestRemoteInteraction(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -63,17 +63,17 @@ func TestRemoteInteraction(t *testing.T) {
 		profile := srv.Browser().Get(page).Want(200)
 		address, params := profile.Submit(0, "profile", "bob@"+p.Host).Location()
 		if address != p.URL+"/follow" || params.Get("uri") == "" {
-			t.Errorf("%s leads to %s, %v", page, address, params)
+			t.Errorf("%s redirects to %s, %v", page, address, params)
 		}
 		profile.Submit(0, "profile", "nobody@"+p.Host).Want(200, "Could not find user").Submit(0, "profile", "bob@"+p.Host).Response.Want(302)
 	}
 	form := srv.Browser().Get("/main/ostatus", "nickname", "alice").Want(200, "Follow @alice@"+srv.Settings.Host())
 	other := srv.Browser()
-	other.Origin = "https://elsewhere.example"
+	other.Origin = "https://other.example"
 	other.Post("/main/ostatus", url.Values{"nickname": {"alice"}, "profile": {"bob@" + p.Host}}).Want(403)
 	address, _ := srv.Browser().Post("/main/ostatus", url.Values{"user[nickname]": {"alice"}, "user[profile]": {"bob@" + p.Host}}).Location()
 	if form.Forms[0].Action != "/main/ostatus" || address != p.URL+"/follow" {
-		t.Errorf("the form leads to %s", address)
+		t.Errorf("the form redirects to %s", address)
 	}
 	secret := alice.Publish("psst", "visibility", "private")
 	for _, params := range [][]string{{"nickname", "nobody"}, {"status_id", secret.ID()}, {"status_id", "x"}, {}} {
@@ -81,7 +81,7 @@ func TestRemoteInteraction(t *testing.T) {
 	}
 }
 
-// From one server of this kind to another.
+// TestInteractBetweenPeers follows an account from its page through the user's own server, both of this software.
 func TestInteractBetweenPeers(t *testing.T) {
 	peers := apptest.StartPeers(t, 2)
 	a, b := peers[0], peers[1]
@@ -89,19 +89,19 @@ func TestInteractBetweenPeers(t *testing.T) {
 	page := a.Browser().Get("/@alice").Want(200).Submit(0, "profile", "bob@"+b.Settings.Host())
 	address, params := page.Location()
 	if address != b.URL+"/authorize_interaction" || params.Get("uri") != alice.URI() {
-		t.Fatalf("it leads to %s, %v", address, params)
+		t.Fatalf("it redirects to %s, %v", address, params)
 	}
-	there := b.Browser()
-	there.Get("/ostatus_subscribe", "acct", alice.URI()).
+	browser := b.Browser()
+	browser.Get("/ostatus_subscribe", "acct", alice.URI()).
 		Submit(0, "authorization[name]", "bob", "authorization[password]", apptest.Password).Response.Want(302)
-	there.Get("/ostatus_subscribe", "acct", alice.URI()).Want(200, "Follow").Submit(0).Want(200)
+	browser.Get("/ostatus_subscribe", "acct", alice.URI()).Want(200, "Follow").Submit(0).Want(200)
 	apptest.Settle(a, b)
 	if got := bob.Get("/api/v1/accounts/" + bob.ID + "/following").Want(200).List(); len(got) != 1 || got[0].Str("acct") != "alice@"+a.Settings.Host() {
 		t.Errorf("bob follows %v", got)
 	}
 }
 
-// Other servers send people here to follow and answer what they have found there.
+// TestAuthorizeInteraction follows and replies on the page to which other servers redirect local users.
 func TestAuthorizeInteraction(t *testing.T) {
 	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -111,17 +111,17 @@ func TestAuthorizeInteraction(t *testing.T) {
 	b := srv.Browser()
 	address, params := b.Get("/authorize_interaction", "uri", bob).Location()
 	if address != "/ostatus_subscribe" || params.Get("acct") != bob {
-		t.Fatalf("it leads to %s, %v", address, params)
+		t.Fatalf("it redirects to %s, %v", address, params)
 	}
 	login := b.Get("/ostatus_subscribe", "acct", bob).Want(200, "Sign in")
 	if n := p.AllFetches(); n != 0 {
-		t.Errorf("a stranger has had %d requests made", n)
+		t.Errorf("an anonymous request caused %d fetches", n)
 	}
 	login.Submit(0, "authorization[name]", "alice", "authorization[password]", "wrong").Want(401, "Invalid Username/Password")
 	in := login.Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password)
 	address, params = in.Location()
 	if address != srv.URL+"/ostatus_subscribe" || params.Get("acct") != bob {
-		t.Fatalf("who has signed in goes on at %s, %v", address, params)
+		t.Fatalf("signing in redirects to %s, %v", address, params)
 	}
 	page := b.Get("/ostatus_subscribe", "acct", bob).Want(200, "@bob@"+p.Host, "Follow")
 	page.Submit(0).Want(200, "You have requested to follow")
@@ -139,14 +139,14 @@ func TestAuthorizeInteraction(t *testing.T) {
 		page.Submit(i+1).Want(200, want)
 	}
 	apptest.Settle(srv)
-	answers := 0
+	replies := 0
 	for _, d := range p.Delivered("Create") {
 		if o, _ := d["object"].(apptest.Doc); o["inReplyTo"] == note["id"] {
-			answers++
+			replies++
 		}
 	}
-	if answers != 1 {
-		t.Errorf("%d answers were delivered: %v", answers, p.Delivered())
+	if replies != 1 {
+		t.Errorf("%d replies were delivered: %v", replies, p.Delivered())
 	}
 	apptest.LastDelivered(t, p, "Like")
 	if list := alice.Get("/api/v1/bookmarks").Want(200).List(); len(list) != 1 {
@@ -161,12 +161,12 @@ func TestAuthorizeInteraction(t *testing.T) {
 	}
 	b.Get("/ostatus_subscribe").Want(400)
 
-	// Other sites cannot press the buttons.
+	// Other sites cannot submit the forms.
 	values := url.Values{"acct": {bob}, "decision": {"follow"}}
 	b.Post("/ostatus_subscribe", values).Want(403)
 	form := b.Get("/ostatus_subscribe", "acct", bob).Want(200).Forms[0]
 	values.Set("form_token", form.Fields.Get("form_token"))
-	b.Origin = "https://elsewhere.example"
+	b.Origin = "https://other.example"
 	b.Post("/ostatus_subscribe", values).Want(403)
 	b.Origin = srv.URL
 	b.Post("/ostatus_subscribe", values).Want(200, "You have requested")
@@ -175,7 +175,7 @@ func TestAuthorizeInteraction(t *testing.T) {
 	b.Get("/ostatus_subscribe", "acct", bob).Want(200, "Sign in")
 }
 
-// Who has a second factor has to show it here, too.
+// TestInteractionWithMFA checks that this sign-in requires the second factor.
 func TestInteractionWithMFA(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
@@ -187,7 +187,7 @@ func TestInteractionWithMFA(t *testing.T) {
 	challenge.Submit(0, "mfa[code]", "000000").Want(401, "Two-factor authentication failed")
 	address, params := challenge.Submit(0, "mfa[code]", apptest.TOTPCode(t, secret, 0)).Location()
 	if address != srv.URL+"/ostatus_subscribe" || params.Get("acct") != "carol" {
-		t.Fatalf("it leads to %s, %v", address, params)
+		t.Fatalf("it redirects to %s, %v", address, params)
 	}
 	b.Get("/ostatus_subscribe", "acct", "carol").Want(200, "Follow").Submit(0).Want(200, "You follow this account")
 	if got := carol.Get("/api/v1/accounts/" + carol.ID + "/followers").Want(200).IDs(); !slices.Contains(got, alice.ID) {
@@ -195,15 +195,15 @@ func TestInteractionWithMFA(t *testing.T) {
 	}
 }
 
-// The page shows posts to those only who may read them.
+// TestInteractionVisibility checks that the page shows only posts that are visible to the user.
 func TestInteractionVisibility(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
-	author, follower, stranger, blocked := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
+	author, follower, unrelated, blocked := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
 	srv.AddFollow(follower, author)
 	srv.AddBlock(author, blocked)
 	browsers := make(map[*apptest.User]*apptest.Browser)
-	for _, m := range []*apptest.User{author, follower, stranger, blocked} {
+	for _, m := range []*apptest.User{author, follower, unrelated, blocked} {
 		b := srv.Browser()
 		b.Get("/ostatus_subscribe", "acct", "author").Submit(0, "authorization[name]", m.Nickname, "authorization[password]", apptest.Password).Response.Want(302)
 		browsers[m] = b
@@ -211,11 +211,11 @@ func TestInteractionVisibility(t *testing.T) {
 	for _, tt := range []struct {
 		visibility string
 		sees       []*apptest.User
-		remote     bool // it can be answered from elsewhere
+		remote     bool // remote users can reply to it
 	}{
-		{"public", []*apptest.User{author, follower, stranger}, true},
-		{"unlisted", []*apptest.User{author, follower, stranger}, true},
-		{"local", []*apptest.User{author, follower, stranger}, false},
+		{"public", []*apptest.User{author, follower, unrelated}, true},
+		{"unlisted", []*apptest.User{author, follower, unrelated}, true},
+		{"local", []*apptest.User{author, follower, unrelated}, false},
 		{"private", []*apptest.User{author, follower}, false},
 		{"direct", []*apptest.User{author}, false},
 	} {
@@ -230,7 +230,7 @@ func TestInteractionVisibility(t *testing.T) {
 		}
 		want := map[bool]int{true: 200, false: 404}[tt.remote]
 		if got := srv.Browser().Get("/main/ostatus", "status_id", st.ID()).Status; got != want {
-			t.Errorf("%s from elsewhere: %d, want %d", tt.visibility, got, want)
+			t.Errorf("%s for remote users: %d, want %d", tt.visibility, got, want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
@@ -20,20 +22,16 @@ func (h *lists) routes() rest.Routes {
 		"POST /api/v1/lists":                {rest.User("write:lists"), h.createList},
 		"GET /api/v1/lists/:id":             {rest.User("read:lists"), h.showList},
 		"PUT /api/v1/lists/:id":             {rest.User("write:lists"), h.updateList},
-		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), h.deleteList},
+		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), operation(h.social.DeleteList)},
 		"GET /api/v1/lists/:id/accounts":    {rest.User("read:lists"), h.listMembers},
-		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), h.addToList},
-		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), h.removeFromList},
+		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), h.changeMembers(h.social.AddToList)},
+		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), h.changeMembers(h.social.RemoveFromList)},
 	}
 }
 
-// lists returns the viewer's lists.
 func (h *lists) lists(r *rest.Request) (any, error) {
 	rows, err := h.db.Lists(r.Context(), r.Viewer.ID)
-	if err != nil {
-		return nil, err
-	}
-	return entity.Map(rows, entity.NewUserList), nil
+	return answerList(rows, err, entity.NewUserList)
 }
 
 // listForm are the parameters of a list. Nil leaves a member unchanged.
@@ -76,13 +74,9 @@ func (h *lists) ownList(r *rest.Request) (*store.List, error) {
 
 func listParam(r *rest.Request) store.ListID { return store.ParseID[store.ListID](r.Param("id")) }
 
-// showList returns one list.
 func (h *lists) showList(r *rest.Request) (any, error) {
 	l, err := h.ownList(r)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewUserList(l), nil
+	return answer(l, err, entity.NewUserList)
 }
 
 // updateList changes the title and the policies of a list.
@@ -92,15 +86,7 @@ func (h *lists) updateList(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	l, err := h.social.UpdateList(r.Context(), r.Viewer, listParam(r), p.apply)
-	if err != nil {
-		return nil, err
-	}
-	return entity.NewUserList(l), nil
-}
-
-// deleteList deletes a list.
-func (h *lists) deleteList(r *rest.Request) (any, error) {
-	return nil, h.social.DeleteList(r.Context(), r.Viewer, listParam(r))
+	return answer(l, err, entity.NewUserList)
 }
 
 // maxUnpagedMembers is above the number of members that a list can have, because web front ends do not page them.
@@ -117,28 +103,15 @@ func (h *lists) listMembers(r *rest.Request) (any, error) {
 	return h.render.accountPage(r, page, ids, err)
 }
 
-// addToList adds accounts to a list.
-func (h *lists) addToList(r *rest.Request) (any, error) {
-	ids, err := accountIDs(r)
-	if err != nil {
-		return nil, err
+// changeMembers returns a handler that adds accounts to a list or removes them.
+func (h *lists) changeMembers(change func(context.Context, *store.Account, store.ListID, []store.AccountID) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		var p struct {
+			IDs []store.AccountID `param:"account_ids"`
+		}
+		if err := r.Bind(&p); err != nil {
+			return nil, err
+		}
+		return nil, change(r.Context(), r.Viewer, listParam(r), p.IDs)
 	}
-	return nil, h.social.AddToList(r.Context(), r.Viewer, listParam(r), ids)
-}
-
-// removeFromList removes accounts from a list.
-func (h *lists) removeFromList(r *rest.Request) (any, error) {
-	ids, err := accountIDs(r)
-	if err != nil {
-		return nil, err
-	}
-	return nil, h.social.RemoveFromList(r.Context(), r.Viewer, listParam(r), ids)
-}
-
-func accountIDs(r *rest.Request) ([]store.AccountID, error) {
-	var p struct {
-		IDs []store.AccountID `param:"account_ids"`
-	}
-	err := r.Bind(&p)
-	return p.IDs, err
 }

@@ -20,17 +20,17 @@ func TestLists(t *testing.T) {
 		status int
 		want   map[string]any // or "error"
 	}{
-		{"made", "POST", "", map[string]any{"title": " Friends\n\x00 <3 "}, 200, map[string]any{"title": "Friends <3", "replies_policy": "list", "exclusive": false}},
+		{"created", "POST", "", map[string]any{"title": " Friends\n\x00 <3 "}, 200, map[string]any{"title": "Friends <3", "replies_policy": "list", "exclusive": false}},
 		{"shown", "GET", "/ID", nil, 200, map[string]any{"title": "Friends <3", "replies_policy": "list", "exclusive": false}},
 		{"another policy", "PUT", "/ID", map[string]any{"replies_policy": "none"}, 200, map[string]any{"title": "Friends <3", "replies_policy": "none", "exclusive": false}},
 		{"another title", "PUT", "/ID", map[string]any{"title": "Foes", "exclusive": true}, 200, map[string]any{"title": "Foes", "replies_policy": "none", "exclusive": true}},
 		{"no title", "PUT", "/ID", map[string]any{"title": " "}, 422, map[string]any{"error": "Validation failed: Title can't be blank"}},
 		{"a long title", "PUT", "/ID", map[string]any{"title": strings.Repeat("x", 257)}, 422, map[string]any{"error": "Validation failed: Title is too long (maximum is 256 characters)"}},
-		{"a policy there is not", "PUT", "/ID", map[string]any{"replies_policy": "some"}, 422, map[string]any{"error": "Validation failed: Replies policy is not included in the list"}},
+		{"an unknown policy", "PUT", "/ID", map[string]any{"replies_policy": "some"}, 422, map[string]any{"error": "Validation failed: Replies policy is not included in the list"}},
 		{"still the same", "GET", "/ID", nil, 200, map[string]any{"title": "Foes", "replies_policy": "none", "exclusive": true}},
-		{"made without a title", "POST", "", map[string]any{}, 422, map[string]any{"error": "Validation failed: Title can't be blank"}},
-		{"one that is not there", "GET", "/0000000000000000AA", nil, 404, map[string]any{"error": "Record not found"}},
-		{"one that is not there changed", "PUT", "/0000000000000000AA", map[string]any{"title": "x"}, 404, map[string]any{"error": "Record not found"}},
+		{"created without a title", "POST", "", map[string]any{}, 422, map[string]any{"error": "Validation failed: Title can't be blank"}},
+		{"an unknown one", "GET", "/0000000000000000AA", nil, 404, map[string]any{"error": "Record not found"}},
+		{"an unknown one changed", "PUT", "/0000000000000000AA", map[string]any{"title": "x"}, 404, map[string]any{"error": "Record not found"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := alice.SendJSON(tt.method, "/api/v1/lists"+strings.Replace(tt.path, "ID", list, 1), tt.body).Want(tt.status).Object()
@@ -95,7 +95,7 @@ func TestListMembers(t *testing.T) {
 		t.Errorf("lists with an account are %v, want %v", got, []string{list, other})
 	}
 	if got := people[1].Get("/api/v1/accounts/" + people[0].ID + "/lists").Want(200).IDs(); len(got) != 0 {
-		t.Errorf("foreign lists are shown: %v", got)
+		t.Errorf("bob gets alice's lists: %v", got)
 	}
 	alice.Get("/api/v1/accounts/0000000000000000AA/lists").WantError(404, "Record not found")
 
@@ -146,30 +146,30 @@ func TestListTimeline(t *testing.T) {
 	check("no replies", timeline, "carol", "private", "bob to himself", "bob")
 	alice.AccountAction(dave.ID, "follow")
 	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "followed"}).Want(200)
-	check("replies to the followed", timeline, "carol", "private", "carol to bob", "bob to dave", "bob to himself", "bob")
+	check("replies to followed accounts", timeline, "carol", "private", "carol to bob", "bob to dave", "bob to himself", "bob")
 	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "list"}).Want(200)
 	check("replies to members", timeline, "carol", "private", "carol to bob", "bob to himself", "bob")
 
 	home := "/api/v1/timelines/home"
 	check("home", home, "dave again", "private", "bob to dave", "dave", "bob to himself", "bob")
 	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": true}).Want(200)
-	check("an exclusive list takes its members out of home", home, "dave again", "dave")
+	check("home without members of an exclusive list", home, "dave again", "dave")
 	alice.AccountAction(carol.ID, "follow")
-	check("also those followed later", home, "dave again", "dave")
+	check("home without a member that is followed later", home, "dave again", "dave")
 	second := alice.AddList("more", map[string]any{"exclusive": true}, dave)
-	check("and those of another", home)
+	check("home with a second exclusive list", home)
 	alice.SendJSON("DELETE", "/api/v1/lists/"+second, nil).Want(200)
-	check("which is gone", home, "dave again", "dave")
+	check("home after the second list is deleted", home, "dave again", "dave")
 	alice.ChangeList("DELETE", list, carol)
-	check("who leaves the list comes back", home, "carol", "dave again", "carol to bob", "dave")
-	check("and out of the list", timeline, "private", "bob to himself", "bob")
+	check("home after a member is removed", home, "carol", "dave again", "carol to bob", "dave")
+	check("the list after a member is removed", timeline, "private", "bob to himself", "bob")
 	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": false}).Want(200)
 	check("not exclusive any more", home, "carol", "dave again", "private", "carol to bob", "bob to dave", "dave", "bob to himself", "bob")
 	alice.ChangeList("DELETE", list, bob)
-	check("nobody left", timeline)
+	check("no members", timeline)
 }
 
-// A post for a list is for its members.
+// TestPostForList checks that a post for a list is visible to the members only.
 func TestPostForList(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")

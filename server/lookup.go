@@ -41,7 +41,6 @@ func resolveRemote(fed *federation.Service) Resolver {
 	}
 }
 
-// federates returns true if the server federates.
 func (h *lookup) federates() bool { return h.federation != nil && h.settings.Federation.Enabled }
 
 // resolveMentions fetches the unknown accounts that a text mentions.

@@ -52,7 +52,6 @@ func (h *uploads) uploadMedia(r *rest.Request) (any, error) {
 	return h.entities.Attachment(m)
 }
 
-// showMedia returns an upload of the viewer.
 func (h *uploads) showMedia(r *rest.Request) (any, error) {
 	m, err := h.db.OwnMedia(r.Context(), r.Viewer.ID, mediaParam(r))
 	if err != nil {
@@ -81,7 +80,6 @@ func (h *uploads) updateMedia(r *rest.Request) (any, error) {
 
 func mediaParam(r *rest.Request) store.MediaID { return store.ParseID[store.MediaID](r.Param("id")) }
 
-// serveMedia serves local media.
 func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.media.Handler(), nil }
 
 // serveProxy serves remote media.

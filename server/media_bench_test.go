@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// BenchmarkInstance measures what clients ask for first.
+// BenchmarkInstance measures the documents that clients fetch first.
 func BenchmarkInstance(b *testing.B) {
 	srv := apptest.Start(b)
 	for _, bb := range []struct{ name, path string }{
@@ -22,7 +22,7 @@ func BenchmarkInstance(b *testing.B) {
 	}
 }
 
-// BenchmarkUpload measures the upload of a JPEG of two megapixels, until it and its smaller form are on disk.
+// BenchmarkUpload measures the upload of a JPEG of two megapixels, until it and its thumbnail are on disk.
 func BenchmarkUpload(b *testing.B) {
 	srv := apptest.Start(b)
 	alice := srv.SignUp("alice")

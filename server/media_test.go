@@ -43,7 +43,7 @@ func words(values ...uint32) []byte {
 	return b
 }
 
-// mp4File is a film, or a recording of sound, of one sample.
+// mp4File returns a video or audio file of one sample.
 func mp4File(handler string) []byte {
 	ftyp := mp4Box("ftyp", []byte("isom"), words(0), []byte("isommp42"))
 	at := uint32(len(ftyp) + 8)
@@ -75,7 +75,7 @@ func TestUploadTypes(t *testing.T) {
 		file    []byte
 		kind    string
 		mime    string
-		preview bool // something that is a picture
+		preview bool // preview_url is a picture
 	}{
 		{"PNG", apptest.PNG(3, 3), "image", "image/png", true},
 		{"JPEG", apptest.JPEG(9, 9), "image", "image/jpeg", true},
@@ -83,7 +83,7 @@ func TestUploadTypes(t *testing.T) {
 		{"WebP", webpFile, "image", "image/webp", true},
 		{"MP4", mp4File("vide"), "video", "video/mp4", false},
 		{"WebM", webmFile, "video", "video/webm", false},
-		{"MP4 of sound", mp4File("soun"), "audio", "audio/mp4", false},
+		{"MP4 audio", mp4File("soun"), "audio", "audio/mp4", false},
 		{"MP3", mp3File, "audio", "audio/mpeg", false},
 		{"Ogg", oggFile, "audio", "audio/ogg", false},
 	} {
@@ -101,7 +101,7 @@ func TestUploadTypes(t *testing.T) {
 			}
 			for _, key := range []string{"meta", "blurhash"} {
 				if m.Has(key) {
-					t.Errorf("there is a %q", key)
+					t.Errorf("unexpected member %q", key)
 				}
 			}
 			if !tt.preview && m.At("preview_url") != nil {
@@ -134,7 +134,7 @@ func TestUploadRefused(t *testing.T) {
 		status int
 		error  string
 	}{
-		{"nothing at all", nil, 422, "Validation failed: File can't be blank"},
+		{"no body", nil, 422, "Validation failed: File can't be blank"},
 		{"no file", []apptest.FormPart{apptest.ValuePart("description", "x")}, 422, "Validation failed: File can't be blank"},
 		{"a text instead of a file", []apptest.FormPart{apptest.ValuePart("file", "x")}, 422, "Validation failed: File can't be blank"},
 		{"an empty text", []apptest.FormPart{apptest.ValuePart("file", "")}, 422, "Validation failed: File can't be blank"},
@@ -146,8 +146,8 @@ func TestUploadRefused(t *testing.T) {
 		{"HTML that claims to be PNG", []apptest.FormPart{{Name: "file", Content: "<html>", IsFile: true, Filename: "a.png", Type: "image/png"}}, 422, "Files of this type are not accepted"},
 		{"PDF", []apptest.FormPart{apptest.FilePart([]byte("%PDF-1.7\n"))}, 422, "Files of this type are not accepted"},
 		{"ActivityPub", []apptest.FormPart{apptest.FilePart([]byte(`{"@context":"https://www.w3.org/ns/activitystreams","type":"Note"}`))}, 422, "Files of this type are not accepted"},
-		{"one byte more than allowed", []apptest.FormPart{apptest.FilePart(append(atLimit, 0))}, 413, "File is too large"},
-		{"far more than allowed", []apptest.FormPart{apptest.FilePart(make([]byte, 4_000_000))}, 413, ""},
+		{"one byte too large", []apptest.FormPart{apptest.FilePart(append(atLimit, 0))}, 413, "File is too large"},
+		{"much too large", []apptest.FormPart{apptest.FilePart(make([]byte, 4_000_000))}, 413, ""},
 		{"a long description", []apptest.FormPart{small, apptest.ValuePart("description", "12345678901")}, 400, "description_too_long"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,14 +160,14 @@ func TestUploadRefused(t *testing.T) {
 		})
 	}
 	alice.Upload(atLimit, apptest.ValuePart("description", "1234567890"))
-	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(apptest.PNG(3, 3)[:60])).Want(422) // cut off
+	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(apptest.PNG(3, 3)[:60])).Want(422) // truncated
 	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(mp3File), apptest.FormPart{Name: "thumbnail", Content: "x", Filename: "t.png", IsFile: true}).Want(200)
 	alice.Post("/api/v1/media", "description", "x").Want(422)
 	alice.SendJSON("POST", "/api/v1/media", map[string]any{"file": nil}).Want(422)
 	srv.As(nil).SendForm("POST", "/api/v2/media", small).Want(401)
 }
 
-// Who says 100-continue learns of the refusal before the file is sent.
+// TestUploadNeedsToken checks that a client that expects 100-continue is refused before it sends the file.
 func TestUploadNeedsToken(t *testing.T) {
 	srv := apptest.Start(t)
 	body := &countingReader{Reader: bytes.NewReader(make([]byte, 8_000_000))}
@@ -228,10 +228,10 @@ func TestMediaBelongsToItsOwner(t *testing.T) {
 		path   string
 		status int
 	}{
-		{"somebody else", bob, path, 404},
-		{"the anonymous", nil, path, 401},
-		{"an id that is not there", alice, "/api/v1/media/0000000000000000AA", 404},
-		{"no id", alice, "/api/v1/media/x", 404},
+		{"another user", bob, path, 404},
+		{"an anonymous client", nil, path, 401},
+		{"an unknown id", alice, "/api/v1/media/0000000000000000AA", 404},
+		{"an invalid id", alice, "/api/v1/media/x", 404},
 		{"its owner", alice, path, 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestDescribeMedia(t *testing.T) {
 		{"null", func() *apptest.Response { return alice.SendJSON("PUT", path, map[string]any{"description": nil}) }, "three"},
 		{"no body", func() *apptest.Response { return alice.Do("PUT", path, "", nil) }, "three"},
 		{"an empty text", func() *apptest.Response { return alice.SendJSON("PUT", path, map[string]any{"description": ""}) }, nil},
-		{"as long as may be", func() *apptest.Response {
+		{"the maximum length", func() *apptest.Response {
 			return alice.SendJSON("PUT", path, map[string]any{"description": "äöüäöüäöüä"})
 		}, "äöüäöüäöüä"},
 	} {
@@ -300,9 +300,9 @@ func TestAttach(t *testing.T) {
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	big := alice.Upload(apptest.PNG(900, 700), apptest.ValuePart("description", "noise"))
 	small := alice.Upload(mp3File)
-	foreign := bob.Upload(apptest.PNG(3, 3))
+	others := bob.Upload(apptest.PNG(3, 3))
 	if big.Str("preview_url") == big.Str("url") {
-		t.Error("a large picture has no smaller form")
+		t.Error("a large picture has no preview")
 	}
 	thumbnail := srv.As(nil).Get(big.Str("preview_url")).Want(200)
 	conf, kind, err := image.DecodeConfig(bytes.NewReader(thumbnail.Body))
@@ -310,7 +310,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("the preview is %d wide, a %s served as %s: %v", conf.Width, kind, thumbnail.Header.Get("Content-Type"), err)
 	}
 
-	st := alice.Publish("", "media_ids[]", small.ID(), "media_ids[]", foreign.ID(), "media_ids[]", big.ID(), "media_ids[]", "nonsense")
+	st := alice.Publish("", "media_ids[]", small.ID(), "media_ids[]", others.ID(), "media_ids[]", big.ID(), "media_ids[]", "nonsense")
 	shown := srv.As(nil).Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
 	attached := shown.At("media_attachments").([]any)
 	if len(attached) != 2 {
@@ -325,12 +325,12 @@ func TestAttach(t *testing.T) {
 	if list := again.At("media_attachments").([]any); len(list) != 0 {
 		t.Errorf("an upload was attached twice: %v", list)
 	}
-	bob.Publish("mine", "media_ids[]", foreign.ID())
+	bob.Publish("mine", "media_ids[]", others.ID())
 
-	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200) // to write it anew
-	redraft := alice.Publish("anew", "media_ids[]", big.ID())
+	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200) // delete and redraft
+	redraft := alice.Publish("redrafted", "media_ids[]", big.ID())
 	if list := redraft.At("media_attachments").([]any); len(list) != 1 {
-		t.Errorf("attached anew are %v", list)
+		t.Errorf("attached to the redraft are %v", list)
 	}
 }
 
@@ -352,11 +352,11 @@ func TestServeMedia(t *testing.T) {
 	}
 	sum := sha256.Sum256(content)
 	if want := hex.EncodeToString(sum[:]) + ".png"; !strings.HasSuffix(url, "/"+want) {
-		t.Errorf("the address is %s, want …/%s", url, want)
+		t.Errorf("the URL is %s, want …/%s", url, want)
 	}
 	a := get("GET").Want(200)
 	if !bytes.Equal(a.Body, content) {
-		t.Error("the file is another")
+		t.Error("the content differs")
 	}
 	for key, want := range map[string]string{
 		"Content-Type":                "image/png",
@@ -399,27 +399,27 @@ func TestServeMedia(t *testing.T) {
 	}
 }
 
-// The same content is one file, however often and by whomever it is uploaded at the same time.
-func TestUploadAtTheSameTime(t *testing.T) {
+// TestConcurrentUploads checks that concurrent uploads of the same content by two users create one file.
+func TestConcurrentUploads(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	content := apptest.PNG(20, 20)
-	answers := make([]*apptest.Response, 12)
+	responses := make([]*apptest.Response, 12)
 	var wg sync.WaitGroup
-	for i := range answers {
+	for i := range responses {
 		as := []*apptest.User{alice, bob}[i%2]
-		wg.Go(func() { answers[i] = as.SendForm("POST", "/api/v2/media", apptest.FilePart(content)) })
+		wg.Go(func() { responses[i] = as.SendForm("POST", "/api/v2/media", apptest.FilePart(content)) })
 	}
 	wg.Wait()
 	ids := make(map[string]bool)
-	for _, a := range answers {
+	for _, a := range responses {
 		m := a.Want(200).Object()
 		ids[m.ID()] = true
-		if m.Str("url") != answers[0].Object().Str("url") {
-			t.Errorf("another address: %v", m.Fields)
+		if m.Str("url") != responses[0].Object().Str("url") {
+			t.Errorf("another URL: %v", m.Fields)
 		}
 	}
-	if len(ids) != len(answers) {
+	if len(ids) != len(responses) {
 		t.Errorf("%d ids", len(ids))
 	}
 }

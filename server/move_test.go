@@ -22,7 +22,7 @@ func TestAliases(t *testing.T) {
 	alias := func(name string) map[string]string { return map[string]string{"alias": name} }
 	wantAliases()
 	alice.SendJSON("PUT", path, alias("nobody")).WantError(404, "Target account does not exist.")
-	alice.SendJSON("PUT", path, alias("nobody@elsewhere.example")).WantError(404, "Target account does not exist.")
+	alice.SendJSON("PUT", path, alias("nobody@other.example")).WantError(404, "Target account does not exist.")
 	alice.SendJSON("PUT", path, alias("alice")).Want(403)
 	alice.SendJSON("PUT", path, nil).Want(400)
 	srv.As(nil).Get(path).Want(403)
@@ -32,12 +32,12 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	wantAliases("bob@" + domain)
-	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"also_known_as": []string{"https://elsewhere.example/users/1"}}).Want(200)
-	wantAliases("https://elsewhere.example/users/1")
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"also_known_as": []string{"https://other.example/users/1"}}).Want(200)
+	wantAliases("https://other.example/users/1")
 	alice.SendJSON("DELETE", path, alias("bob")).WantError(404, "Account has no such alias.")
-	alice.SendJSON("DELETE", path, alias("https://elsewhere.example/users/1")).Want(200)
+	alice.SendJSON("DELETE", path, alias("https://other.example/users/1")).Want(200)
 	wantAliases()
-	// What is listed can be removed by that name, also if nobody sees the account any more.
+	// An alias can be removed by its listed name even if the account is unavailable.
 	carol := srv.SignUp("carol")
 	alice.SendJSON("PUT", path, alias("carol")).Want(200)
 	srv.MakeUnavailable(carol)
@@ -72,7 +72,7 @@ func TestMoveAccount(t *testing.T) {
 	move(apptest.Password, "nobody").WantError(404, "Target account not found.")
 	wantFailed(move(apptest.Password, "fresh"), "Target account must have the origin in `alsoKnownAs`")
 	if srv.As(nil).Get("/api/v1/accounts/" + old.ID).Want(200).Object().Has("moved") {
-		t.Error("moved without the other's word")
+		t.Error("moved although the target does not list the old account as an alias")
 	}
 	fresh.SendJSON("PUT", "/api/v1/svc/aliases", map[string]string{"alias": "old"}).Want(200)
 	for range 2 {
@@ -88,26 +88,26 @@ func TestMoveAccount(t *testing.T) {
 			t.Errorf("%s: notifications are %v", m.Nickname, list)
 		}
 		rel := m.Get("/api/v1/accounts/relationships", "id[]", old.ID, "id[]", fresh.ID).List()
-		led := i == 0
-		if rel[0].Bool("following") == led || rel[1].Bool("following") != led {
-			t.Errorf("%s follows the old: %t, the new: %t", m.Nickname, rel[0].Bool("following"), rel[1].Bool("following"))
+		wantMoved := i == 0
+		if rel[0].Bool("following") == wantMoved || rel[1].Bool("following") != wantMoved {
+			t.Errorf("%s follows the old account: %t, the new one: %t", m.Nickname, rel[0].Bool("following"), rel[1].Bool("following"))
 		}
-		if rel[0].Bool("subscribing") == led || rel[1].Bool("subscribing") != led {
-			t.Errorf("%s is told of the posts of the old: %t, of the new: %t", m.Nickname, rel[0].Bool("subscribing"), rel[1].Bool("subscribing"))
+		if rel[0].Bool("subscribing") == wantMoved || rel[1].Bool("subscribing") != wantMoved {
+			t.Errorf("%s is subscribed to the old account: %t, to the new one: %t", m.Nickname, rel[0].Bool("subscribing"), rel[1].Bool("subscribing"))
 		}
-		if led && rel[1].Bool("showing_reblogs") {
-			t.Errorf("%s sees boosts now", m.Nickname)
+		if wantMoved && rel[1].Bool("showing_reblogs") {
+			t.Errorf("%s has boosts enabled", m.Nickname)
 		}
 	}
 	wantFailed(old.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", "f1"), "Target account must have the origin in `alsoKnownAs`")
 }
 
-// TestMovedIsCurrent: an account that has moved shows the other as it is now, and only as long as it may be seen.
+// TestMovedIsCurrent checks that `moved` is the current target account, and absent while that is unavailable.
 func TestMovedIsCurrent(t *testing.T) {
 	srv := apptest.Start(t)
 	old, fresh, bob := srv.SignUp("old"), srv.SignUp("fresh"), srv.SignUp("bob")
 	bob.Post("/api/v1/accounts/" + old.ID + "/follow").Want(200)
-	post := old.Publish("the last words")
+	post := old.Publish("the last post")
 	fresh.SendJSON("PUT", "/api/v1/svc/aliases", map[string]string{"alias": "old"}).Want(200)
 	old.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", "fresh").Want(200)
 	srv.RunJobs()
@@ -136,13 +136,13 @@ func TestMovedIsCurrent(t *testing.T) {
 	want("fresh")
 	fresh.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": "Fresh"}).Want(200)
 	want("Fresh")
-	told := bob.Get("/api/v1/notifications", "types[]", "move").Want(200).List()
+	notifications := bob.Get("/api/v1/notifications", "types[]", "move").Want(200).List()
 	srv.MakeUnavailable(fresh)
 	want(nil)
-	bob.Get("/api/v1/notifications/" + told[0].ID()).Want(404)
+	bob.Get("/api/v1/notifications/" + notifications[0].ID()).Want(404)
 }
 
-// TestMoveBack: who has moved can come back, and those who followed do too.
+// TestMoveBack moves an account back to its old account, including the followers.
 func TestMoveBack(t *testing.T) {
 	srv := apptest.Start(t)
 	old, fresh, third, bob := srv.SignUp("old"), srv.SignUp("fresh"), srv.SignUp("third"), srv.SignUp("bob")
@@ -160,17 +160,17 @@ func TestMoveBack(t *testing.T) {
 		t.Errorf("to an account that has moved itself: got %q", got)
 	}
 	if got := move(fresh, old).Object().Str("status"); got != "success" {
-		t.Errorf("back: got %q", got)
+		t.Errorf("moving back: got %q", got)
 	}
 	srv.RunJobs()
 	if srv.As(nil).Get("/api/v1/accounts/" + old.ID).Want(200).Object().Has("moved") {
-		t.Error("who came back has still moved")
+		t.Error("the old account is still marked as moved")
 	}
 	if got := srv.As(nil).Get("/api/v1/accounts/" + fresh.ID).Want(200).Object().Str("moved.id"); got != old.ID {
 		t.Errorf("moved back to %s", got)
 	}
 	rel := bob.Get("/api/v1/accounts/relationships", "id[]", old.ID, "id[]", fresh.ID).List()
 	if !rel[0].Bool("following") || rel[1].Bool("following") {
-		t.Errorf("bob follows the one that he came back to: %t, the other: %t", rel[0].Bool("following"), rel[1].Bool("following"))
+		t.Errorf("bob follows the old account: %t, the new one: %t", rel[0].Bool("following"), rel[1].Bool("following"))
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestNotificationKinds does what people are told of, and undoes it where that can be (extension API 21).
+// TestNotificationKinds performs all actions that cause notifications, and undoes them where that is possible (extension API 21).
 func TestNotificationKinds(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		do     func(alice, bob *apptest.User) (undo func())
-		told   []string // alice, newest first
-		undone []string // what is left after undo
+		name       string
+		do         func(alice, bob *apptest.User) (undo func())
+		want       []string // alice, newest first
+		wantUndone []string // alice's after undo
 	}{
 		{"mention, deleted", func(alice, bob *apptest.User) func() {
 			id := bob.Publish("@alice hello").ID()
@@ -31,7 +31,7 @@ func TestNotificationKinds(t *testing.T) {
 			bob.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
 			return func() { bob.Post("/api/v1/statuses/" + id + "/unreblog").Want(200) }
 		}, []string{"reblog bob"}, nil},
-		{"own deeds", func(alice, bob *apptest.User) func() {
+		{"own actions", func(alice, bob *apptest.User) func() {
 			id := alice.Publish("@alice mine").ID()
 			alice.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
 			alice.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
@@ -42,7 +42,7 @@ func TestNotificationKinds(t *testing.T) {
 			bob.AccountAction(alice.ID, "follow", "reblogs", "false")
 			return func() { bob.AccountAction(alice.ID, "unfollow") }
 		}, []string{"follow bob"}, nil},
-		{"follow request, taken back", func(alice, bob *apptest.User) func() {
+		{"follow request, withdrawn", func(alice, bob *apptest.User) func() {
 			alice.Lock()
 			bob.AccountAction(alice.ID, "follow")
 			return func() { bob.AccountAction(alice.ID, "unfollow") }
@@ -72,14 +72,14 @@ func TestNotificationKinds(t *testing.T) {
 				bob.Publish("three")
 			}
 		}, []string{"mention bob", "status bob", "status bob"}, []string{"mention bob", "status bob", "status bob"}},
-		{"edits of what was boosted", func(alice, bob *apptest.User) func() {
+		{"edits of a boosted status", func(alice, bob *apptest.User) func() {
 			id := bob.Publish("one").ID()
 			alice.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
 			bob.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "two"}).Want(200)
 			bob.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "three"}).Want(200)
 			return func() { bob.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200) }
 		}, []string{"update bob"}, nil},
-		{"strangers who are not heard", func(alice, bob *apptest.User) func() {
+		{"notifications of accounts that she does not follow are disabled", func(alice, bob *apptest.User) func() {
 			alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
 			bob.Publish("@alice hello")
 			bob.AccountAction(alice.ID, "follow")
@@ -89,13 +89,13 @@ func TestNotificationKinds(t *testing.T) {
 				bob.Publish("@alice hello again")
 			}
 		}, nil, []string{"mention bob"}},
-		{"a follow request of a stranger who is not heard", func(alice, bob *apptest.User) func() {
+		{"a follow request while notifications of accounts that she does not follow are disabled", func(alice, bob *apptest.User) func() {
 			alice.Lock()
 			alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
 			bob.AccountAction(alice.ID, "follow")
 			return nil
 		}, nil, nil},
-		{"the blocked", func(alice, bob *apptest.User) func() {
+		{"a blocked account", func(alice, bob *apptest.User) func() {
 			bob.Publish("@alice before")
 			alice.AccountAction(bob.ID, "block")
 			bob.Publish("@alice after")
@@ -106,21 +106,21 @@ func TestNotificationKinds(t *testing.T) {
 			srv := apptest.Start(t)
 			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 			undo := tt.do(alice, bob)
-			if got := alice.Notifications(); !slices.Equal(got, tt.told) && len(got)+len(tt.told) > 0 {
-				t.Errorf("told of %q, want %q", got, tt.told)
+			if got := alice.Notifications(); !slices.Equal(got, tt.want) && len(got)+len(tt.want) > 0 {
+				t.Errorf("notifications are %q, want %q", got, tt.want)
 			}
 			if undo == nil {
 				return
 			}
 			undo()
-			if got := alice.Notifications(); !slices.Equal(got, tt.undone) && len(got)+len(tt.undone) > 0 {
-				t.Errorf("told of %q in the end, want %q", got, tt.undone)
+			if got := alice.Notifications(); !slices.Equal(got, tt.wantUndone) && len(got)+len(tt.wantUndone) > 0 {
+				t.Errorf("notifications after undo are %q, want %q", got, tt.wantUndone)
 			}
 		})
 	}
 }
 
-// Filters on the type and on the status work together, and leave alone what they do not speak of.
+// TestNotificationFiltersTogether combines filters on types, visibilities and accounts.
 func TestNotificationFiltersTogether(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

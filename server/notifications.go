@@ -102,7 +102,6 @@ func accountNotFound(err error) error {
 	return err
 }
 
-// showNotification returns one notification.
 func (h *notifications) showNotification(r *rest.Request) (any, error) {
 	row, err := h.db.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
 	if err != nil {
@@ -116,17 +115,9 @@ func notificationParam(text string) store.NotificationID {
 }
 
 func (h *notifications) renderNotification(r *rest.Request, row *store.Notification) (*entity.Notification, error) {
-	list, err := h.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row})
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errs.ErrRecordNotFound
-	}
-	return list[0], nil
+	return only(h.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row}))
 }
 
-// clearNotifications deletes all of the viewer's notifications.
 func (h *notifications) clearNotifications(r *rest.Request) (any, error) {
 	return nil, h.social.ClearNotifications(r.Context(), r.Viewer)
 }

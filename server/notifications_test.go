@@ -82,7 +82,7 @@ func TestNotificationPaging(t *testing.T) {
 	}
 	want := alice.Get("/api/v1/notifications").Want(200).IDs()
 	if len(want) != 25 || !slices.IsSortedFunc(want, func(a, b string) int { return -compareNumbers(a, b) }) {
-		t.Fatalf("not 25 in order: %v", want)
+		t.Fatalf("got %v, want 25 in order", want)
 	}
 	apptest.WantPages(t, alice, "/api/v1/notifications?limit=10&exclude_types[]=poll", want)
 	newest, _ := strconv.Atoi(want[24])
@@ -118,14 +118,14 @@ func TestDismissNotifications(t *testing.T) {
 		{"one by its path", func() *apptest.Response { return alice.Post("/api/v1/notifications/" + ids[0] + "/dismiss") }, 200, ids[1:]},
 		{"again", func() *apptest.Response { return alice.Post("/api/v1/notifications/" + ids[0] + "/dismiss") }, 404, ids[1:]},
 		{"one by parameter", func() *apptest.Response { return alice.Post("/api/v1/notifications/dismiss", "id", ids[1]) }, 200, ids[2:]},
-		{"not one's own", func() *apptest.Response { return alice.Post("/api/v1/notifications/" + theirs + "/dismiss") }, 404, ids[2:]},
+		{"of another user", func() *apptest.Response { return alice.Post("/api/v1/notifications/" + theirs + "/dismiss") }, 404, ids[2:]},
 		{"several, in the query, with a slash", func() *apptest.Response {
 			return alice.Do("DELETE", "/api/v1/notifications/destroy_multiple/?ids[]="+ids[2]+"&ids[]="+theirs, "", nil)
 		}, 200, ids[3:]},
 		{"several, in a JSON body", func() *apptest.Response {
 			return alice.SendJSON("DELETE", "/api/v1/notifications/destroy_multiple", map[string]any{"ids": []string{ids[3]}})
 		}, 200, ids[4:]},
-		{"several, but none named", func() *apptest.Response {
+		{"several, without ids", func() *apptest.Response {
 			return alice.SendJSON("DELETE", "/api/v1/notifications/destroy_multiple", nil)
 		}, 400, ids[4:]},
 		{"all", func() *apptest.Response { return alice.Post("/api/v1/notifications/clear") }, 200, ids[6:]},
@@ -133,12 +133,12 @@ func TestDismissNotifications(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.do().Want(tt.status)
 			if got := alice.Get("/api/v1/notifications").IDs(); !slices.Equal(got, tt.left) {
-				t.Errorf("left are %v, want %v", got, tt.left)
+				t.Errorf("remaining are %v, want %v", got, tt.left)
 			}
 		})
 	}
 	if got := bob.Get("/api/v1/notifications").IDs(); len(got) != 1 {
-		t.Errorf("bob has %v left, want his one", got)
+		t.Errorf("bob's notifications are %v, want one", got)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestReadNotificationsAndMarkers(t *testing.T) {
 		return alice.Get("/api/v1/markers", "timeline[]", "notifications").Want(200).Object().Int("notifications.svc.unread_count")
 	}
 	if got := alice.Get("/api/v1/markers", "timeline", "notifications").Object().Str("notifications.last_read_id"); got != "0" {
-		t.Errorf("a marker never set is %q, want 0", got)
+		t.Errorf("the unset marker is %q, want 0", got)
 	}
 	if got := unread(); got != 4 {
 		t.Errorf("%d unread, want 4", got)
@@ -190,7 +190,7 @@ func TestReadNotificationsAndMarkers(t *testing.T) {
 		t.Errorf("home marker is %q, want %q; %v", got, st, home.Fields)
 	}
 
-	// What is not understood moves nothing.
+	// A request with an invalid id changes no marker.
 	alice.SendJSON("POST", "/api/v1/markers", map[string]any{"home": map[string]any{"last_read_id": "no id"}}).Want(422)
 	alice.SendJSON("POST", "/api/v1/markers", map[string]any{
 		"home": map[string]any{"last_read_id": bob.Publish("later").ID()}, "notifications": map[string]any{"last_read_id": "no id"},

@@ -124,18 +124,9 @@ func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) 
 	}
 	var b bytes.Buffer
 	err := quotationTemplate.Execute(&b, map[string]any{
-		"URL": st.URL, "Language": st.Language, "Width": width, "Text": truncateChars(shown, maxEmbedChars),
+		"URL": st.URL, "Language": st.Language, "Width": width, "Text": text.Shorten(shown, maxEmbedChars),
 		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + h.settings.Host(),
 		"At": st.CreatedAt.String(), "Day": st.CreatedAt.Time().Format("2 January 2006"),
 	})
 	return b.String(), err
-}
-
-// truncateChars shortens a text to max characters.
-func truncateChars(text string, most int) string {
-	characters := []rune(text)
-	if len(characters) <= most {
-		return text
-	}
-	return strings.TrimSpace(string(characters[:most-1])) + "…"
 }

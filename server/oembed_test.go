@@ -22,10 +22,10 @@ func TestOEmbed(t *testing.T) {
 	public := alice.Publish("one <script>alert('x')</script> & two\n\nthree https://example.org/?a&b @bob", "language", "en")
 	address := public.Str("url")
 	boost := alice.Post("/api/v1/statuses/" + public.ID() + "/reblog").Want(200).Object().ID()
-	gone := alice.Publish("gone")
-	alice.Do("DELETE", "/api/v1/statuses/"+gone.ID(), "", nil).Want(200)
-	elsewhere := alice.Publish("from elsewhere")
-	srv.Exec(`UPDATE statuses SET domain = 'example.com' WHERE id = ?`, apptest.StatusID(elsewhere.ID()))
+	deleted := alice.Publish("to be deleted")
+	alice.Do("DELETE", "/api/v1/statuses/"+deleted.ID(), "", nil).Want(200)
+	remote := alice.Publish("remote")
+	srv.Exec(`UPDATE statuses SET domain = 'example.com' WHERE id = ?`, apptest.StatusID(remote.ID()))
 	for _, tt := range []struct {
 		name   string
 		params []string
@@ -43,12 +43,12 @@ func TestOEmbed(t *testing.T) {
 		{"direct", []string{"url", post("@bob x", "visibility", "direct")}, 404},
 		{"list", []string{"url", post("x", "visibility", "list:"+list)}, 404},
 		{"a boost", []string{"url", strings.Replace(address, public.ID(), boost, 1)}, 404},
-		{"gone", []string{"url", gone.Str("url")}, 404},
-		{"from elsewhere", []string{"url", elsewhere.Str("url")}, 404},
-		{"another's", []string{"url", strings.Replace(address, "@alice", "@bob", 1)}, 404},
-		{"another server's", []string{"url", strings.Replace(address, "127.0.0.1", "localhost", 1)}, 404},
+		{"deleted", []string{"url", deleted.Str("url")}, 404},
+		{"remote", []string{"url", remote.Str("url")}, 404},
+		{"another account's URL", []string{"url", strings.Replace(address, "@alice", "@bob", 1)}, 404},
+		{"another host", []string{"url", strings.Replace(address, "127.0.0.1", "localhost", 1)}, 404},
 		{"another scheme", []string{"url", strings.Replace(address, "http:", "https:", 1)}, 404},
-		{"an id alone", []string{"url", public.ID()}, 404},
+		{"only an id", []string{"url", public.ID()}, 404},
 		{"a profile", []string{"url", srv.URL + "/@alice"}, 404},
 		{"nonsense", []string{"url", "http://[" + public.ID()}, 404},
 		{"nothing", nil, 400},
@@ -61,9 +61,9 @@ func TestOEmbed(t *testing.T) {
 			}
 		}
 	}
-	answer := srv.As(nil).Get("/api/oembed", "url", address, "maxwidth", "300")
-	WantEntity(t, "the anonymous", answer, "OEmbed")
-	o := answer.Object()
+	response := srv.As(nil).Get("/api/oembed", "url", address, "maxwidth", "300")
+	WantEntity(t, "an anonymous client", response, "OEmbed")
+	o := response.Object()
 	for key, want := range map[string]any{
 		"type": "rich", "version": "1.0", "author_name": `<b>"Alice"`, "author_url": srv.URL + "/@alice", "provider_url": srv.URL + "/",
 		"provider_name": "svc", "width": 300.0, "height": nil, "cache_age": 86400.0,
@@ -82,16 +82,16 @@ func TestOEmbed(t *testing.T) {
 		"one <script>alert('x')</script> & two\n\nthree https://example.org/?a&b @bob", `<b>"Alice" (@alice@` + srv.Settings.Host() + ")", address, `lang="en"`,
 	} {
 		if !strings.Contains(html.UnescapeString(shown), want) {
-			t.Errorf("%q is not in %s", want, shown)
+			t.Errorf("%q is missing in %s", want, shown)
 		}
 	}
-	covered := srv.As(nil).Get("/api/oembed", "url", post("secret", "spoiler_text", "a subject")).Want(200).Object().Str("html")
-	if strings.Contains(covered, "secret") || !strings.Contains(covered, "a subject") {
-		t.Errorf("a post with a subject is shown as %s", covered)
+	withSubject := srv.As(nil).Get("/api/oembed", "url", post("secret", "spoiler_text", "a subject")).Want(200).Object().Str("html")
+	if strings.Contains(withSubject, "secret") || !strings.Contains(withSubject, "a subject") {
+		t.Errorf("the HTML of a post with a subject is %s", withSubject)
 	}
 	long := srv.As(nil).Get("/api/oembed", "url", post(strings.Repeat("ä", 1000))).Want(200).Object().Str("html")
 	if strings.Count(long, "ä") != 499 {
-		t.Errorf("a long post is shown with %d characters", strings.Count(long, "ä"))
+		t.Errorf("the HTML of a long post has %d characters", strings.Count(long, "ä"))
 	}
 
 	resp, err := http.Get(address)
@@ -105,11 +105,11 @@ func TestOEmbed(t *testing.T) {
 	}
 	found := regexp.MustCompile(`<link rel="alternate" type="application/json\+oembed" href="([^"]*)"`).FindSubmatch(page)
 	if found == nil {
-		t.Fatalf("the page does not tell of it: %.600s", page)
+		t.Fatalf("the page has no oEmbed link: %.600s", page)
 	}
 	link, err := url.Parse(html.UnescapeString(string(found[1])))
 	if err != nil || srv.As(nil).Get(link.RequestURI()).Want(200).Object().Str("html") == "" {
-		t.Errorf("the page tells of %s: %v", found[1], err)
+		t.Errorf("the oEmbed link %s does not work: %v", found[1], err)
 	}
 }
 

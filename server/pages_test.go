@@ -11,8 +11,8 @@ import (
 	"svc/internal/config"
 )
 
-// Who opens the server in a browser is told what it is; where there is nothing, people get a page and programs get JSON.
-func TestPagesForPeople(t *testing.T) {
+// TestStartPage checks the start page, and that unknown paths return a page to browsers and JSON to other clients.
+func TestStartPage(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.Instance.Name, c.Instance.ShortDescription = "Tea & <Biscuits>", "For friends of tea"
 		c.Instance.RegistrationsOpen = false
@@ -48,17 +48,17 @@ func TestPagesForPeople(t *testing.T) {
 	}
 }
 
-// The pages of accounts and posts show what everybody may see, and nothing else.
+// TestPublicPages checks that the pages of accounts and posts contain only what is visible to anonymous viewers.
 func TestPublicPages(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": "Al & <i>", "note": "I like #tea"}).Want(200)
 	root := alice.Publish("the root <script>alert(1)</script>")
-	answer := bob.Publish("an answer", "in_reply_to_id", root.ID())
-	bob.Publish("a whisper", "in_reply_to_id", root.ID(), "visibility", "private")
-	unlisted := alice.Publish("quietly", "visibility", "unlisted", "spoiler_text", "folded")
-	local := alice.Publish("among us", "visibility", "local")
-	secret := alice.Publish("secretly", "visibility", "private")
+	reply := bob.Publish("a reply", "in_reply_to_id", root.ID())
+	bob.Publish("a private reply", "in_reply_to_id", root.ID(), "visibility", "private")
+	unlisted := alice.Publish("not listed", "visibility", "unlisted", "spoiler_text", "folded")
+	local := alice.Publish("local only", "visibility", "local")
+	secret := alice.Publish("followers only", "visibility", "private")
 	page := func(url string) *webPage {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
@@ -69,13 +69,13 @@ func TestPublicPages(t *testing.T) {
 		return &webPage{srv.As(nil).DoRequest(req)}
 	}
 	profile := page(srv.URL + "/@ALICE")
-	profile.shows(200, "Al &amp; &lt;i&gt;", "@alice@", "I like", "the root", "quietly", "<summary>folded</summary>")
-	profile.hides("among us", "secretly", "<script", "an answer")
+	profile.shows(200, "Al &amp; &lt;i&gt;", "@alice@", "I like", "the root", "not listed", "<summary>folded</summary>")
+	profile.hides("local only", "followers only", "<script", "a reply")
 	thread := page(root.Str("url"))
-	thread.shows(200, "the root", "an answer", "/@bob")
-	thread.hides("a whisper", "<script")
-	page(answer.Str("url")).shows(200, "the root", "an answer")
-	page(unlisted.Str("url")).shows(200, "quietly")
+	thread.shows(200, "the root", "a reply", "/@bob")
+	thread.hides("a private reply", "<script")
+	page(reply.Str("url")).shows(200, "the root", "a reply")
+	page(unlisted.Str("url")).shows(200, "not listed")
 	for _, url := range []string{
 		local.Str("url"), secret.Str("url"), srv.URL + "/@bob/" + root.ID(), srv.URL + "/@nobody", srv.URL + "/@alice/nonsense", srv.URL + "/@alice/000000000000000000",
 	} {
@@ -109,7 +109,7 @@ func TestPrivateInstanceHasNoPages(t *testing.T) {
 	}
 }
 
-// webPage is an answer that is a page.
+// webPage is a response with a page.
 type webPage struct{ *apptest.Response }
 
 func (a *webPage) shows(status int, parts ...string) {
@@ -117,7 +117,7 @@ func (a *webPage) shows(status int, parts ...string) {
 	a.Want(status)
 	for _, p := range parts {
 		if !strings.Contains(string(a.Body), p) {
-			a.T.Errorf("%s: %q is not in %s", a.Request, p, a.Body)
+			a.T.Errorf("%s: %q is missing in %s", a.Request, p, a.Body)
 		}
 	}
 }

@@ -17,32 +17,32 @@ import (
 type pagedList struct {
 	path string
 	n    int  // how many entries it has
-	ids  bool // the cursors are the ids of the entries, which order as texts do
+	ids  bool // the cursors are the ids of the entries, in the order of texts
 }
 
-// TestPagingWalks walks all lists at random, by all kinds of bounds and by the links in both directions: each entry must come exactly
-// once, in order. There are entries in between that the reader must not see.
+// TestPagingWalks reads pages of all lists, with random bounds and by links in both directions. Each entry must be returned exactly
+// once, in order, and without the entries in between that are hidden from the viewer.
 func TestPagingWalks(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
-	reader, lists := fillLists(srv)
+	viewer, lists := fillLists(srv)
 	for _, l := range lists {
 		t.Run(l.path, func(t *testing.T) {
-			all, cursors := everyEntry(t, reader, l)
+			all, cursors := everyEntry(t, viewer, l)
 			seed := rand.Uint64()
 			random := rand.New(rand.NewPCG(seed, 0))
 			t.Logf("seed %d", seed)
 			for range 25 {
-				randomPage(t, reader, l, all, cursors, random)
+				randomPage(t, viewer, l, all, cursors, random)
 			}
 			for range 3 {
-				randomWalk(t, reader, l, all, cursors, random)
+				randomWalk(t, viewer, l, all, cursors, random)
 			}
 		})
 	}
 }
 
-// pageKeys are what tells the entries of a page apart: their ids, or their names.
+// pageKeys returns the ids, or else the names, of the entries of a page.
 func pageKeys(a *apptest.Response) []string {
 	a.T.Helper()
 	var rows []map[string]any
@@ -74,7 +74,7 @@ func (l pagedList) with(params ...string) string {
 	return u.String()
 }
 
-// everyEntry reads a list one by one, and returns its entries and their cursors, as the links say.
+// everyEntry reads a list in pages of one entry, and returns the entries and the cursors in the links.
 func everyEntry(t *testing.T, as *apptest.User, l pagedList) (all, cursors []string) {
 	t.Helper()
 	for path := l.with("limit", "1"); path != ""; {
@@ -91,10 +91,10 @@ func everyEntry(t *testing.T, as *apptest.User, l pagedList) (all, cursors []str
 		}
 	}
 	if len(all) != l.n {
-		t.Fatalf("one by one there are %d entries, want %d: %v", len(all), l.n, all)
+		t.Fatalf("pages of one have %d entries, want %d: %v", len(all), l.n, all)
 	}
 	if unique := slices.Compact(slices.Sorted(slices.Values(all))); len(unique) != l.n {
-		t.Fatalf("entries come twice: %v", all)
+		t.Fatalf("repeated entries: %v", all)
 	}
 	if l.ids && (!slices.Equal(all, cursors) || !slices.IsSortedFunc(all, func(a, b string) int { return cmp.Compare(b, a) })) {
 		t.Fatalf("the entries are %v, their cursors %v", all, cursors)
@@ -102,7 +102,7 @@ func everyEntry(t *testing.T, as *apptest.User, l pagedList) (all, cursors []str
 	return all, cursors
 }
 
-// cursorOf returns the cursor in a link to the page before.
+// cursorOf returns the cursor in a link to the previous page.
 func cursorOf(t *testing.T, link string) string {
 	t.Helper()
 	u, err := url.Parse(link)
@@ -114,11 +114,11 @@ func cursorOf(t *testing.T, link string) string {
 			return c
 		}
 	}
-	t.Fatalf("the link to the page before is %q", link)
+	t.Fatalf("the link to the previous page is %q", link)
 	return ""
 }
 
-// randomPage asks for a page between random bounds. A list of n entries, newest first, is thought of with bounds -1 (newer than all)
+// randomPage requests a page between random bounds. The bounds are indexes in a list of n entries, newest first: from -1 (newer than all)
 // to n (older than all).
 func randomPage(t *testing.T, as *apptest.User, l pagedList, all, cursors []string, random *rand.Rand) {
 	t.Helper()
@@ -155,7 +155,7 @@ func randomPage(t *testing.T, as *apptest.User, l pagedList, all, cursors []stri
 	}
 }
 
-// randomWalk starts anywhere and follows the links there and back, by chance.
+// randomWalk starts at a random entry and follows links in random directions.
 func randomWalk(t *testing.T, as *apptest.User, l pagedList, all, cursors []string, random *rand.Rand) {
 	t.Helper()
 	limit := 1 + random.IntN(7)
@@ -166,7 +166,7 @@ func randomWalk(t *testing.T, as *apptest.User, l pagedList, all, cursors []stri
 		keys := pageKeys(a)
 		want := all[first:min(len(all), first+limit)]
 		if step > 0 && first == 0 {
-			want = all[:len(keys)] // the page at the beginning may be shorter
+			want = all[:len(keys)] // the first page may be shorter
 		}
 		if !slices.Equal(keys, want) {
 			t.Fatalf("step %d, %s: got %v, want %v, of %v", step, a.Request, keys, want, all)
@@ -189,7 +189,7 @@ func randomWalk(t *testing.T, as *apptest.User, l pagedList, all, cursors []stri
 		if len(pageKeys(a)) < limit && first > limit {
 			t.Fatalf("%s: a page of %d with %d entries before it", a.Request, len(pageKeys(a)), first)
 		}
-		if u, _ := url.Parse(links["prev"]); u.Query().Has("since_id") { // it leads to the newest page, as lists of accounts do
+		if u, _ := url.Parse(links["prev"]); u.Query().Has("since_id") { // the link is to the newest page, as in lists of accounts
 			want := all[:min(limit, first)]
 			if !slices.Equal(pageKeys(a), want) {
 				t.Fatalf("%s: got %v, want %v", a.Request, pageKeys(a), want)
@@ -207,18 +207,18 @@ func randomWalk(t *testing.T, as *apptest.User, l pagedList, all, cursors []stri
 	}
 }
 
-// fillLists makes somebody of whom all lists have entries, and others do what they do in between whom the reader does not see.
+// fillLists returns a user with entries in all lists, and the lists. Between the entries are others, by blocked, muted and blocking accounts.
 func fillLists(a *apptest.Server) (*apptest.User, []pagedList) {
 	t := a.T
 	t.Helper()
 	const n = 24
-	reader := a.SignUp("reader")
+	viewer := a.SignUp("viewer")
 	post := func(m *apptest.User, path string, params ...string) *apptest.Response {
 		t.Helper()
 		return m.Post(path, params...).Want(200)
 	}
-	one := reader.Publish("the one #walks").ID()
-	list := reader.SendJSON("POST", "/api/v1/lists", map[string]string{"title": "all"}).Want(200).Object().ID()
+	one := viewer.Publish("the one #walks").ID()
+	list := viewer.SendJSON("POST", "/api/v1/lists", map[string]string{"title": "all"}).Want(200).Object().ID()
 	var others, hidden []*apptest.User
 	for i := range n {
 		others = append(others, a.SignUp(fmt.Sprintf("other%d", i)))
@@ -226,22 +226,22 @@ func fillLists(a *apptest.Server) (*apptest.User, []pagedList) {
 			hidden = append(hidden, a.SignUp(fmt.Sprintf("hidden%d", i)))
 		}
 	}
-	for _, m := range hidden { // whom the reader is to block
-		post(reader, "/api/v1/accounts/"+m.ID+"/follow")
+	for _, m := range hidden { // the viewer blocks them later
+		post(viewer, "/api/v1/accounts/"+m.ID+"/follow")
 	}
 	act := func(m *apptest.User) {
-		post(m, "/api/v1/accounts/"+reader.ID+"/follow")
-		post(reader, "/api/v1/accounts/"+m.ID+"/follow")
-		reader.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{m.ID}}).Want(200)
-		public := m.Publish("@reader hello #walks").ID()
-		m.Publish("@reader psst", "visibility", "direct")
+		post(m, "/api/v1/accounts/"+viewer.ID+"/follow")
+		post(viewer, "/api/v1/accounts/"+m.ID+"/follow")
+		viewer.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{m.ID}}).Want(200)
+		public := m.Publish("@viewer hello #walks").ID()
+		m.Publish("@viewer psst", "visibility", "direct")
 		m.Publish("quoting", "quote_id", one)
-		for _, deed := range []string{"favourite", "reblog"} {
-			post(m, "/api/v1/statuses/"+one+"/"+deed)
+		for _, action := range []string{"favourite", "reblog"} {
+			post(m, "/api/v1/statuses/"+one+"/"+action)
 		}
-		post(reader, "/api/v1/statuses/"+public+"/favourite")
-		post(reader, "/api/v1/statuses/"+public+"/bookmark")
-		chat := post(m, "/api/v1/svc/chats/by-account-id/"+reader.ID).Object().ID()
+		post(viewer, "/api/v1/statuses/"+public+"/favourite")
+		post(viewer, "/api/v1/statuses/"+public+"/bookmark")
+		chat := post(m, "/api/v1/svc/chats/by-account-id/"+viewer.ID).Object().ID()
 		post(m, "/api/v1/svc/chats/"+chat+"/messages", "content", "hi")
 	}
 	for i, m := range others {
@@ -249,14 +249,14 @@ func fillLists(a *apptest.Server) (*apptest.User, []pagedList) {
 			act(hidden[i/3])
 		}
 		act(m)
-		reader.Publish("mine")
-		post(reader, fmt.Sprintf("/api/v1/tags/tag%d/follow", i))
+		viewer.Publish("mine")
+		post(viewer, fmt.Sprintf("/api/v1/tags/tag%d/follow", i))
 		at := a.DB.Now().Add(time.Duration(1+i) * 24 * time.Hour).UTC().Format(time.RFC3339)
-		post(reader, "/api/v1/statuses", "status", "later", "scheduled_at", at)
+		post(viewer, "/api/v1/statuses", "status", "later", "scheduled_at", at)
 	}
 	for i, m := range hidden {
 		if i%2 == 0 {
-			post(reader, "/api/v1/accounts/"+m.ID+"/block")
+			post(viewer, "/api/v1/accounts/"+m.ID+"/block")
 		} else {
 			a.MakeUnavailable(m)
 		}
@@ -264,24 +264,24 @@ func fillLists(a *apptest.Server) (*apptest.User, []pagedList) {
 	var muted []*apptest.User
 	for i := range n {
 		m := a.SignUp(fmt.Sprintf("muted%d", i))
-		post(reader, "/api/v1/accounts/"+m.ID+"/mute")
+		post(viewer, "/api/v1/accounts/"+m.ID+"/mute")
 		muted = append(muted, m)
 	}
 	for _, m := range muted {
-		post(m, "/api/v1/accounts/"+reader.ID+"/follow")
-		m.Publish("not to be heard #walks @reader")
+		post(m, "/api/v1/accounts/"+viewer.ID+"/follow")
+		m.Publish("hidden by the mute #walks @viewer")
 	}
-	chat := post(reader, "/api/v1/svc/chats/by-account-id/"+others[0].ID).Object().ID()
+	chat := post(viewer, "/api/v1/svc/chats/by-account-id/"+others[0].ID).Object().ID()
 	for range n - 1 {
-		post(reader, "/api/v1/svc/chats/"+chat+"/messages", "content", "ho")
+		post(viewer, "/api/v1/svc/chats/"+chat+"/messages", "content", "ho")
 	}
-	reader.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).Want(200)
+	viewer.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).Want(200)
 	for i := range n {
 		m := a.SignUp(fmt.Sprintf("asking%d", i))
-		post(m, "/api/v1/accounts/"+reader.ID+"/follow")
+		post(m, "/api/v1/accounts/"+viewer.ID+"/follow")
 	}
 	blocks := (len(hidden) + 1) / 2
-	return reader, []pagedList{
+	return viewer, []pagedList{
 		{"/api/v1/timelines/home", 1 + n + 3*n, true},
 		{"/api/v1/timelines/public", 1 + n + 2*n, true},
 		{"/api/v1/timelines/public?local=true", 1 + n + 2*n, true},
@@ -289,20 +289,20 @@ func fillLists(a *apptest.Server) (*apptest.User, []pagedList) {
 		{"/api/v1/timelines/tag/nothing?any[]=walks", 1 + n, true},
 		{"/api/v1/timelines/list/" + list, 3*n + n, true},
 		{"/api/v1/timelines/direct", n, true},
-		{"/api/v1/accounts/" + reader.ID + "/statuses", 1 + n, true},
-		{"/api/v1/favourites", n + blocks, false}, // what one did oneself stays
+		{"/api/v1/accounts/" + viewer.ID + "/statuses", 1 + n, true},
+		{"/api/v1/favourites", n + blocks, false}, // the viewer's own favourites of them remain
 		{"/api/v1/bookmarks", n + blocks, false},
 		{"/api/v1/notifications", n*5 + n, true},
 		{"/api/v1/notifications?types[]=mention", 2 * n, true},
 		{"/api/v1/follow_requests", n, false},
 		{"/api/v1/blocks", blocks, false},
 		{"/api/v1/mutes", n, false},
-		{"/api/v1/accounts/" + reader.ID + "/followers", 2 * n, false},
-		{"/api/v1/accounts/" + reader.ID + "/following", n, false},
+		{"/api/v1/accounts/" + viewer.ID + "/followers", 2 * n, false},
+		{"/api/v1/accounts/" + viewer.ID + "/following", n, false},
 		{"/api/v1/lists/" + list + "/accounts", n, false},
 		{"/api/v1/statuses/" + one + "/favourited_by", n, false},
 		{"/api/v1/statuses/" + one + "/reblogged_by", n, false},
-		{"/api/v1/svc/accounts/" + reader.ID + "/favourites", n, false},
+		{"/api/v1/svc/accounts/" + viewer.ID + "/favourites", n, false},
 		{"/api/v1/svc/statuses/" + one + "/quotes", n, true},
 		{"/api/v1/conversations", n, false},
 		{"/api/v2/svc/chats", n, false},

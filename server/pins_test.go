@@ -24,12 +24,12 @@ func TestPin(t *testing.T) {
 	}{
 		{"public", alice, public, 200, ""},
 		{"unlisted", alice, unlisted, 200, ""},
-		{"again, with no room left", alice, public, 200, ""},
+		{"again, at the limit", alice, public, 200, ""},
 		{"one too many", alice, third, 422, "You have already pinned the maximum number of statuses"},
 		{"local", alice, post("local"), 422, "Non-public status cannot be pinned"},
 		{"private", alice, post("private"), 422, "Non-public status cannot be pinned"},
 		{"direct", alice, post("direct"), 422, "Non-public status cannot be pinned"},
-		{"somebody else's", alice, theirs, 422, "Someone else's status cannot be pinned"},
+		{"of another user", alice, theirs, 422, "Someone else's status cannot be pinned"},
 		{"a boost", alice, boost, 422, "Someone else's status cannot be pinned"},
 		{"invisible", bob, post("private"), 404, "Record not found"},
 		{"unknown", alice, "nothing", 404, "Record not found"},
@@ -53,9 +53,9 @@ func TestPin(t *testing.T) {
 		t.Errorf("pinned are %s, want %s", got, want)
 	}
 	if o := srv.As(nil).Get("/api/v1/statuses/" + public).Object(); o.Bool("pinned") || o.At("svc.pinned_at") == nil {
-		t.Errorf("the anonymous see %v", o.Fields)
+		t.Errorf("anonymous viewers see %v", o.Fields)
 	}
-	bob.Post("/api/v1/statuses/" + public + "/unpin").Want(200) // not theirs to unpin: nothing happens
+	bob.Post("/api/v1/statuses/" + public + "/unpin").Want(200) // another user's pin: no effect
 	for range 2 {
 		if o := alice.Post("/api/v1/statuses/" + unlisted + "/unpin").Want(200).Object(); o.Bool("pinned") || o.At("svc.pinned_at") != nil {
 			t.Errorf("still pinned: %v", o.Fields)

@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// The end is told of once: to the author, to those here who voted, and to open streams.
+// TestPollEnd checks that the author, the local voters and open streams are notified once when a poll ends.
 func TestPollEnd(t *testing.T) {
 	srv := apptest.Start(t)
 	var edited []store.StatusID
@@ -33,20 +33,20 @@ func TestPollEnd(t *testing.T) {
 	for _, m := range []*apptest.User{bob, carol, dave} {
 		m.Vote(st, 0, 1).Want(200)
 	}
-	apptest.WantFields(t, "before", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": false})
+	apptest.WantFields(t, "before", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"poll.expired": false})
 	srv.RunJobs()
 	if got := alice.Notifications(); len(got) != 0 {
-		t.Errorf("alice is told %v before the end", got)
+		t.Errorf("alice has the notifications %v before the end", got)
 	}
 	dave.Post("/api/v1/accounts/" + alice.ID + "/unfollow").Want(200)
-	// A job that comes too soon does nothing; it is the time that ends a poll, not the job.
+	// A job that runs too early does nothing: the poll ends at its time, not when the job runs.
 	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'close_poll'`)
 	srv.RunJobs()
 	if got := alice.Notifications(); len(got) != 0 {
-		t.Errorf("alice is told %v before the end", got)
+		t.Errorf("alice has the notifications %v before the end", got)
 	}
 	srv.Exec(`UPDATE polls SET expires_at = 1000`)
-	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": true})
+	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"poll.expired": true})
 	closing := func() {
 		t.Helper()
 		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
@@ -62,27 +62,27 @@ func TestPollEnd(t *testing.T) {
 		alice: {"poll alice"}, bob: {"poll alice", "mention alice"}, carol: {"poll alice"}, dave: {}, erin: {},
 	} {
 		if got := m.Notifications(); !slices.Equal(got, want) {
-			t.Errorf("%s is told %v, want %v", m.Nickname, got, want)
+			t.Errorf("%s has the notifications %v, want %v", m.Nickname, got, want)
 		}
 	}
 	n := bob.Get("/api/v1/notifications", "types[]", "poll").Want(200).List()[0]
-	apptest.WantFields(t, "the notification", n, apptest.JSON{"status.id": st.ID(), "status.poll.expired": true, "status.poll.own_votes": []any{0.0, 1.0}, "account.id": alice.ID})
+	apptest.WantFields(t, "the notification", n, apptest.Doc{"status.id": st.ID(), "status.poll.expired": true, "status.poll.own_votes": []any{0.0, 1.0}, "account.id": alice.ID})
 	if !slices.Equal(edited, []store.StatusID{apptest.StatusID(st.ID())}) {
-		t.Errorf("edited are %v", edited)
+		t.Errorf("edited statuses are %v", edited)
 	}
 	bob.Post("/api/v1/notifications/clear").Want(200)
-	closing() // as after a crash between the deed and its record
+	closing() // as after a crash between the transaction and the removal of the job
 	if got := bob.Notifications(); len(got) != 0 {
-		t.Errorf("bob is told again: %v", got)
+		t.Errorf("bob is notified again: %v", got)
 	}
 }
 
-// Jobs outlive the process: a poll ends, a scheduled status goes out and an expiring one goes after a restart.
+// TestTimesAfterRestart checks that polls end, scheduled statuses are published and expiring ones are deleted after a restart.
 func TestTimesAfterRestart(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.PublishPoll([]string{"a", "b"})
-	expiring := alice.Publish("soon gone", "expires_in", "3601").ID()
+	expiring := alice.Publish("expires soon", "expires_in", "3601").ID()
 	alice.Post("/api/v1/statuses", "status", "later", "scheduled_at", time.Now().Add(time.Hour).Format(time.RFC3339)).Want(200)
 	srv.Exec(`UPDATE polls SET expires_at = 1000`)
 	srv.Exec(`UPDATE statuses SET expires_at = 1000 WHERE expires_at IS NOT NULL`)
@@ -96,43 +96,43 @@ func TestTimesAfterRestart(t *testing.T) {
 	again.RunJobs()
 	alice.Client.Server = again
 	if got, want := alice.Notifications(), []string{"poll alice"}; !slices.Equal(got, want) {
-		t.Errorf("alice is told %v, want %v", got, want)
+		t.Errorf("alice has the notifications %v, want %v", got, want)
 	}
 	posts := alice.Get("/api/v1/accounts/alice/statuses").Want(200)
 	if ids := posts.IDs(); len(ids) != 2 || ids[1] != st.ID() || slices.Contains(ids, expiring) || !strings.Contains(posts.List()[0].Str("content"), "later") {
-		t.Errorf("there are %s", posts.Body)
+		t.Errorf("statuses are %s", posts.Body)
 	}
 }
 
 func TestPollEdits(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	poll := func(in any, multiple bool, options ...string) apptest.JSON {
-		return apptest.JSON{"options": options, "multiple": multiple, "expires_in": in}
+	poll := func(in any, multiple bool, options ...string) apptest.Doc {
+		return apptest.Doc{"options": options, "multiple": multiple, "expires_in": in}
 	}
 	for _, tt := range []struct {
 		name     string
-		edit     apptest.JSON
+		edit     apptest.Doc
 		options  string // "": there is no poll
 		votes    float64
 		versions int
 	}{
-		{"nothing", apptest.JSON{"status": "x", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 1},
-		{"another end", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "b")}, "a 0, b 1", 1, 1},
-		{"white space and an empty field", apptest.JSON{"status": "x", "poll": poll(nil, false, " a", "b", "")}, "a 0, b 1", 1, 1},
-		{"hidden totals", apptest.JSON{"status": "x", "poll": apptest.JSON{"options": []string{"a", "b"}, "hide_totals": true}}, "a ?, b ?", 1, 1},
-		{"the text", apptest.JSON{"status": "y", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 2},
-		{"an option", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "c")}, "a 0, c 0", 0, 2},
-		{"the order", apptest.JSON{"status": "x", "poll": poll(600, false, "b", "a")}, "b 0, a 0", 0, 2},
-		{"one more", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "b", "c")}, "a 0, b 0, c 0", 0, 2},
-		{"multiple", apptest.JSON{"status": "x", "poll": poll(600, true, "a", "b")}, "a 0, b 0", 0, 2},
-		{"no poll", apptest.JSON{"status": "x"}, "", 0, 2},
-		{"null", apptest.JSON{"status": "x", "poll": nil}, "", 0, 2},
+		{"no change", apptest.Doc{"status": "x", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 1},
+		{"another end", apptest.Doc{"status": "x", "poll": poll(600, false, "a", "b")}, "a 0, b 1", 1, 1},
+		{"white space and an empty field", apptest.Doc{"status": "x", "poll": poll(nil, false, " a", "b", "")}, "a 0, b 1", 1, 1},
+		{"hidden totals", apptest.Doc{"status": "x", "poll": apptest.Doc{"options": []string{"a", "b"}, "hide_totals": true}}, "a ?, b ?", 1, 1},
+		{"the text", apptest.Doc{"status": "y", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 2},
+		{"an option", apptest.Doc{"status": "x", "poll": poll(600, false, "a", "c")}, "a 0, c 0", 0, 2},
+		{"the order", apptest.Doc{"status": "x", "poll": poll(600, false, "b", "a")}, "b 0, a 0", 0, 2},
+		{"one more", apptest.Doc{"status": "x", "poll": poll(600, false, "a", "b", "c")}, "a 0, b 0, c 0", 0, 2},
+		{"multiple", apptest.Doc{"status": "x", "poll": poll(600, true, "a", "b")}, "a 0, b 0", 0, 2},
+		{"no poll", apptest.Doc{"status": "x"}, "", 0, 2},
+		{"null", apptest.Doc{"status": "x", "poll": nil}, "", 0, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			st := alice.Publish("x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "86400")
 			bob.Vote(st, 1).Want(200)
-			bob.Get("/api/v1/statuses/" + st.ID()).Want(200) // so that it is rendered before
+			bob.Get("/api/v1/statuses/" + st.ID()).Want(200) // so that a rendered copy is cached
 			edited := alice.EditStatus(st.ID(), tt.edit).Want(200).Object()
 			history := bob.Get("/api/v1/statuses/" + st.ID() + "/history").Want(200).List()
 			if len(history) != tt.versions {
@@ -154,9 +154,9 @@ func TestPollEdits(t *testing.T) {
 				t.Errorf("the poll is %v, want %s", p.Fields, tt.options)
 			}
 			if got := apptest.PollOptions(apptest.PollOf(edited)); got != tt.options {
-				t.Errorf("the answer has %q", got)
+				t.Errorf("the response has %q", got)
 			}
-			in, ok := tt.edit["poll"].(apptest.JSON)["expires_in"].(int)
+			in, ok := tt.edit["poll"].(apptest.Doc)["expires_in"].(int)
 			end, _ := time.Parse(time.RFC3339, p.Str("expires_at"))
 			if soon := time.Until(end) < time.Hour; soon != (ok && in == 600) {
 				t.Errorf("it ends at %v", end)
@@ -169,7 +169,7 @@ func TestPollEdits(t *testing.T) {
 
 	st := alice.Publish("x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "86400")
 	for _, tt := range []struct {
-		poll  apptest.JSON
+		poll  apptest.Doc
 		want  int
 		error string
 	}{
@@ -177,40 +177,40 @@ func TestPollEdits(t *testing.T) {
 		{poll(600, false, "a"), 422, "Poll must contain at least 2 options"},
 		{poll(-1, false, "a", "b"), 422, "Expiration date is too soon"},
 	} {
-		alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": tt.poll}).WantError(tt.want, tt.error)
+		alice.EditStatus(st.ID(), apptest.Doc{"status": "y", "poll": tt.poll}).WantError(tt.want, tt.error)
 	}
-	apptest.WantFields(t, "after edits that failed", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"content": "<p>x</p>", "edited_at": nil})
+	apptest.WantFields(t, "after edits that failed", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"content": "<p>x</p>", "edited_at": nil})
 
-	// What has ended stays so while it asks the same, and is a new poll when it asks something else.
+	// A poll that ended stays ended when an edit keeps its options, and is replaced by a new poll when they change.
 	bob.Vote(st, 0).Want(200)
 	srv.EndPoll(st)
-	alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": poll(-5, false, "a", "b")}).Want(200)
-	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": true, "poll.votes_count": 1.0, "content": "<p>y</p>"})
+	alice.EditStatus(st.ID(), apptest.Doc{"status": "y", "poll": poll(-5, false, "a", "b")}).Want(200)
+	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.Doc{"poll.expired": true, "poll.votes_count": 1.0, "content": "<p>y</p>"})
 	srv.RunJobs()
 	if got, want := bob.Notifications(), []string{"poll alice"}; !slices.Equal(got, want) {
-		t.Errorf("bob is told %v, want %v", got, want)
+		t.Errorf("bob has the notifications %v, want %v", got, want)
 	}
-	alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": poll(600, false, "c", "d")}).Want(200)
+	alice.EditStatus(st.ID(), apptest.Doc{"status": "y", "poll": poll(600, false, "c", "d")}).Want(200)
 	if got := bob.Notifications(); len(got) != 0 {
-		t.Errorf("bob is still told %v", got)
+		t.Errorf("bob still has the notifications %v", got)
 	}
 	bob.Vote(st, 1).Want(200)
 	srv.EndPoll(st)
 	if got, want := bob.Notifications(), []string{"poll alice"}; !slices.Equal(got, want) {
-		t.Errorf("bob is told %v, want %v", got, want)
+		t.Errorf("bob has the notifications %v, want %v", got, want)
 	}
 
-	// A poll may come later.
+	// A poll can be added by an edit.
 	plain := alice.Publish("what?").ID()
-	with := alice.EditStatus(plain, apptest.JSON{"status": "what?", "poll": poll(600, false, "a", "b")}).Want(200).Object()
+	with := alice.EditStatus(plain, apptest.Doc{"status": "what?", "poll": poll(600, false, "a", "b")}).Want(200).Object()
 	bob.Vote(with, 0).Want(200)
 	if h := bob.Get("/api/v1/statuses/" + plain + "/history").List(); len(h) != 2 || h[0].At("poll") != nil || h[1].At("poll") == nil {
-		t.Errorf("versions of what got a poll later: %v", h)
+		t.Errorf("versions of the status with an added poll: %v", h)
 	}
 }
 
-// Deleting a status returns its poll to write it anew, and leaves nothing behind. So does deleting an account.
-func TestPollsGo(t *testing.T) {
+// TestPollDeletion checks that deleting a status returns its poll for a new draft, and that deleting a status or account deletes its polls and votes.
+func TestPollDeletion(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	deleted, kept := alice.PublishPoll([]string{"a", "b"}), alice.PublishPoll([]string{"a", "b"}, "multiple", "true")
@@ -221,14 +221,14 @@ func TestPollsGo(t *testing.T) {
 	carol.Vote(own, 1).Want(200)
 	gone := alice.Do("DELETE", "/api/v1/statuses/"+deleted.ID(), "", nil).Want(200).Object()
 	if got := apptest.PollOptions(apptest.PollOf(gone)); got != "a 1, b 0" || gone.Str("text") == "" {
-		t.Errorf("deleted was %v", gone.Fields)
+		t.Errorf("the deleted status was returned as %v", gone.Fields)
 	}
 	if err := srv.Social.DeleteAccount(t.Context(), bob.AccountID()); err != nil {
 		t.Fatal(err)
 	}
 	srv.RunJobs()
 	p := carol.Get("/api/v1/polls/" + kept.Str("poll.id")).Object()
-	apptest.WantFields(t, "what bob voted in", p, apptest.JSON{"votes_count": 1.0, "voters_count": 1.0})
+	apptest.WantFields(t, "the poll that bob voted in", p, apptest.Doc{"votes_count": 1.0, "voters_count": 1.0})
 	if got := apptest.PollOptions(p); got != "a 0, b 1" {
 		t.Errorf("options are %q", got)
 	}
@@ -241,12 +241,12 @@ func TestPollsGo(t *testing.T) {
 			of = kept.ID()
 		}
 		if left, err := srv.HasRow(query, of); left || err != nil {
-			t.Errorf("%s are left: %v", what, err)
+			t.Errorf("%s remain: %v", what, err)
 		}
 	}
 }
 
-// A key makes one poll, and what is made is what is read.
+// TestPollIsPublishedOnce checks that an idempotency key creates one poll.
 func TestPollIsPublishedOnce(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -266,7 +266,7 @@ func TestPollIsPublishedOnce(t *testing.T) {
 	}
 }
 
-// Polls and votes from elsewhere are like any other, but for what only their server knows.
+// TestRemotePolls checks remote polls, whose number of voters is unknown, and remote votes.
 func TestRemotePolls(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -293,13 +293,13 @@ func TestRemotePolls(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "/api/v1/polls/" + poll.ID.String()
-	apptest.WantFields(t, "open for good", alice.Get(path).Want(200).Object(), apptest.JSON{"expires_at": nil, "expired": false, "voters_count": nil, "votes_count": 3.0})
-	apptest.WantFields(t, "voted", alice.Post(path+"/votes", "choices[]", "1").Want(200).Object(), apptest.JSON{"voters_count": nil, "votes_count": 4.0, "own_votes": []any{1.0}})
+	apptest.WantFields(t, "without an end", alice.Get(path).Want(200).Object(), apptest.Doc{"expires_at": nil, "expired": false, "voters_count": nil, "votes_count": 3.0})
+	apptest.WantFields(t, "voted", alice.Post(path+"/votes", "choices[]", "1").Want(200).Object(), apptest.Doc{"voters_count": nil, "votes_count": 4.0, "own_votes": []any{1.0}})
 
-	// Votes from elsewhere come one option at a time.
-	asked := bob.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
+	// Each remote vote is for one option.
+	multiple := bob.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
 	var id store.PollID
-	id.UnmarshalText([]byte(asked.Str("poll.id")))
+	id.UnmarshalText([]byte(multiple.Str("poll.id")))
 	for _, tt := range []struct {
 		choice int
 		want   string
@@ -308,9 +308,9 @@ func TestRemotePolls(t *testing.T) {
 			t.Errorf("the vote for %d: %v, want %q", tt.choice, err, tt.want)
 		}
 	}
-	apptest.WantFields(t, "asked", alice.Get("/api/v1/polls/"+asked.Str("poll.id")).Object(), apptest.JSON{"voters_count": 1.0, "votes_count": 2.0})
-	srv.EndPoll(asked)
+	apptest.WantFields(t, "voted by a remote account", alice.Get("/api/v1/polls/"+multiple.Str("poll.id")).Object(), apptest.Doc{"voters_count": 1.0, "votes_count": 2.0})
+	srv.EndPoll(multiple)
 	if got, want := bob.Notifications(), []string{"poll bob"}; !slices.Equal(got, want) {
-		t.Errorf("bob is told %v, want %v", got, want)
+		t.Errorf("bob has the notifications %v, want %v", got, want)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"svc/internal/config"
 )
 
-// All forms of a request make the same poll.
+// TestPollForms sends the same poll in all encodings.
 func TestPollForms(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
@@ -25,14 +25,14 @@ func TestPollForms(t *testing.T) {
 			apptest.ValuePart("poll[hide_totals]", "true")),
 		"indexes": alice.Do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded",
 			strings.NewReader(strings.NewReplacer("options][]=+", "options][0]=", "options][]", "options][1]").Replace(form))),
-		"JSON": alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "tea?", "media_ids": nil, "poll": apptest.JSON{
+		"JSON": alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "tea?", "media_ids": nil, "poll": apptest.Doc{
 			"options": []any{"yes :cat: <b>", "no tea", "no tea "}, "expires_in": "600", "multiple": true, "hide_totals": true,
 		}}),
 		"the query": alice.Do("POST", "/api/v1/statuses?"+form, "", nil),
 	} {
 		st := a.Want(200).Object()
 		for _, p := range []*apptest.Object{apptest.PollOf(st), alice.Get("/api/v1/polls/" + st.Str("poll.id")).Want(200).Object()} {
-			apptest.WantFields(t, name, p, apptest.JSON{
+			apptest.WantFields(t, name, p, apptest.Doc{
 				"expired": false, "multiple": true, "votes_count": 0.0, "voters_count": 0.0, "voted": true, "own_votes": []any{}, "svc.non_anonymous": false,
 			})
 			if got, want := apptest.PollOptions(p), "yes :cat: <b> ?, no tea ?"; got != want {
@@ -47,9 +47,9 @@ func TestPollForms(t *testing.T) {
 			}
 		}
 	}
-	for name, poll := range map[string]any{"null": nil, "nothing": apptest.JSON{}, "text": "", "flags only": apptest.JSON{"multiple": false, "hide_totals": false}} {
-		if got := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "poll": poll}).Want(200).Object().At("poll"); got != nil {
-			t.Errorf("%s makes the poll %v", name, got)
+	for name, poll := range map[string]any{"null": nil, "nothing": apptest.Doc{}, "text": "", "flags only": apptest.Doc{"multiple": false, "hide_totals": false}} {
+		if got := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "x", "poll": poll}).Want(200).Object().At("poll"); got != nil {
+			t.Errorf("%s creates the poll %v", name, got)
 		}
 	}
 }
@@ -67,25 +67,25 @@ func TestPollLimits(t *testing.T) {
 		want    int
 		error   string
 	}{
-		{"just right", []string{"a", "b", "äöüäö"}, 3600, 200, ""},
+		{"at all limits", []string{"a", "b", "äöüäö"}, 3600, 200, ""},
 		{"the shortest time", []string{"a", "b"}, 60, 200, ""},
-		{"too late, and wrong in every other way", []string{long}, 3601, 422, "Expiration date is too far in the future"},
-		{"in ages", []string{"a", "b"}, int64(9223372036854775807), 422, "Expiration date is too far in the future"},
-		{"too soon, and wrong in every other way", []string{long}, 59, 422, "Expiration date is too soon"},
-		{"over", []string{"a", "b"}, -1, 422, "Expiration date is too soon"},
-		{"one option, and that too long", []string{long, long}, 60, 422, "Poll must contain at least 2 options"},
+		{"too late, with other faults", []string{long}, 3601, 422, "Expiration date is too far in the future"},
+		{"much too late", []string{"a", "b"}, int64(9223372036854775807), 422, "Expiration date is too far in the future"},
+		{"too soon, with other faults", []string{long}, 59, 422, "Expiration date is too soon"},
+		{"in the past", []string{"a", "b"}, -1, 422, "Expiration date is too soon"},
+		{"one option, which is too long", []string{long, long}, 60, 422, "Poll must contain at least 2 options"},
 		{"no options", []string{}, 60, 422, "Poll must contain at least 2 options"},
-		{"nothing said of options", nil, 60, 422, "Poll must contain at least 2 options"},
+		{"options missing", nil, 60, 422, "Poll must contain at least 2 options"},
 		{"options without text", []string{"a", " ", "\u0000"}, 60, 422, "Poll must contain at least 2 options"},
 		{"too many, one of them too long", []string{"a", "b", "c", long}, 60, 422, "Poll can't contain more than 3 options"},
-		{"as many, but for repetitions", []string{"a", "b", "c", "a "}, 60, 200, ""},
+		{"the maximum, with a repetition", []string{"a", "b", "c", "a "}, 60, 200, ""},
 		{"too long", []string{"a", long}, 60, 422, "Poll options cannot be longer than 5 characters each"},
 		{"without an end", []string{"a", "b"}, nil, 400, "Missing field: expires_in."},
-		{"no number", []string{"a", "b"}, "soon", 400, "expires_in - Invalid integer. Got: string."},
-		{"options are no texts", []any{apptest.JSON{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
+		{"an expiry that is not a number", []string{"a", "b"}, "soon", 400, "expires_in - Invalid integer. Got: string."},
+		{"an option that is not a text", []any{apptest.Doc{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
 	} {
 		for _, preview := range []bool{false, true} {
-			a := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "preview": preview, "poll": apptest.JSON{"options": tt.options, "expires_in": tt.in}})
+			a := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "x", "preview": preview, "poll": apptest.Doc{"options": tt.options, "expires_in": tt.in}})
 			if tt.error == "" {
 				if p := a.Want(200).Object().Str("poll.id"); preview && p != "svc:fakeid" {
 					t.Errorf("%s: the poll of a preview has the id %s", tt.name, p)
@@ -95,11 +95,11 @@ func TestPollLimits(t *testing.T) {
 			t.Run(fmt.Sprint(tt.name, preview), func(t *testing.T) { a.WantError(tt.want, tt.error) })
 		}
 	}
-	alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "poll": "yes or no"}).WantError(400, "poll - Invalid object. Got: string.")
-	alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 60}}).
+	alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "x", "poll": "yes or no"}).WantError(400, "poll - Invalid object. Got: string.")
+	alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"poll": apptest.Doc{"options": []string{"a", "b"}, "expires_in": 60}}).
 		WantError(422, "Cannot post an empty status without attachments")
 	picture := srv.AddMedia(alice)
-	st := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"media_ids": []string{picture}, "poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 60}}).Want(200).Object()
+	st := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"media_ids": []string{picture}, "poll": apptest.Doc{"options": []string{"a", "b"}, "expires_in": 60}}).Want(200).Object()
 	if len(st.At("media_attachments").([]any)) != 1 || apptest.PollOptions(apptest.PollOf(st)) != "a 0, b 0" {
 		t.Errorf("a picture with a poll is %v", st.Fields)
 	}
@@ -111,12 +111,12 @@ func TestVote(t *testing.T) {
 	srv.AddBlock(alice, dave)
 	single, many := alice.PublishPoll([]string{"yes", "no", "maybe"}), alice.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
 	hidden := alice.PublishPoll([]string{"a", "b"}, "hide_totals", "true")
-	over, secret := alice.PublishPoll([]string{"a", "b"}), alice.Publish("psst @bob", "visibility", "direct",
+	ended, secret := alice.PublishPoll([]string{"a", "b"}), alice.Publish("psst @bob", "visibility", "direct",
 		"poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "60")
-	srv.EndPoll(over)
+	srv.EndPoll(ended)
 	bob.Post("/api/v1/statuses/" + single.ID() + "/reblog").Want(200)
-	gone := alice.PublishPoll([]string{"a", "b"})
-	alice.Do("DELETE", "/api/v1/statuses/"+gone.ID(), "", nil).Want(200)
+	deleted := alice.PublishPoll([]string{"a", "b"})
+	alice.Do("DELETE", "/api/v1/statuses/"+deleted.ID(), "", nil).Want(200)
 	for _, tt := range []struct {
 		name    string
 		as      *apptest.User
@@ -131,9 +131,9 @@ func TestVote(t *testing.T) {
 		{"again", bob, single, []any{0}, 422, "Already voted", "yes 0, no 1, maybe 0", nil},
 		{"the same again", bob, single, []any{1}, 422, "Already voted", "yes 0, no 1, maybe 0", nil},
 		{"nothing, after a vote", bob, single, []any{}, 422, "Already voted", "yes 0, no 1, maybe 0", nil},
-		{"two of one", carol, single, []any{0, 1}, 422, "Too many choices", "yes 0, no 1, maybe 0", nil},
-		{"an option that there is not", carol, single, []any{3}, 422, "Invalid indices", "yes 0, no 1, maybe 0", nil},
-		{"too many that there are not", carol, single, []any{3, 4}, 422, "Invalid indices", "yes 0, no 1, maybe 0", nil},
+		{"two in a single-choice poll", carol, single, []any{0, 1}, 422, "Too many choices", "yes 0, no 1, maybe 0", nil},
+		{"an unknown option", carol, single, []any{3}, 422, "Invalid indices", "yes 0, no 1, maybe 0", nil},
+		{"two unknown options", carol, single, []any{3, 4}, 422, "Invalid indices", "yes 0, no 1, maybe 0", nil},
 		{"a negative one", carol, single, []any{-1}, 422, "Invalid indices", "yes 0, no 1, maybe 0", nil},
 		{"none", carol, single, []any{}, 422, "Invalid indices", "yes 0, no 1, maybe 0", nil},
 		{"a word", carol, single, []any{"yes"}, 400, "0 - Invalid integer. Got: string.", "yes 0, no 1, maybe 0", nil},
@@ -141,24 +141,24 @@ func TestVote(t *testing.T) {
 		{"several", bob, many, []any{"2", 0, 2}, 200, "", "a 1, b 0, c 1", []any{0.0, 2.0}},
 		{"one more", bob, many, []any{1}, 422, "Already voted", "a 1, b 0, c 1", nil},
 		{"all", carol, many, []any{0, 1, 2}, 200, "", "a 2, b 1, c 2", []any{0.0, 1.0, 2.0}},
-		{"one's own", alice, single, []any{0}, 422, "Poll's author can't vote", "yes 1, no 1, maybe 0", nil},
-		{"one's own, and wrong", alice, single, []any{7}, 422, "Poll's author can't vote", "yes 1, no 1, maybe 0", nil},
+		{"of the viewer", alice, single, []any{0}, 422, "Poll's author can't vote", "yes 1, no 1, maybe 0", nil},
+		{"of the viewer, an unknown option", alice, single, []any{7}, 422, "Poll's author can't vote", "yes 1, no 1, maybe 0", nil},
 		{"hidden", bob, hidden, []any{1}, 200, "", "a ?, b ?", []any{1.0}},
-		{"ended", bob, over, []any{0}, 422, "The poll has already ended", "a 0, b 0", nil},
-		{"by somebody who is blocked", dave, single, []any{0}, 404, "Record not found", "", nil},
+		{"ended", bob, ended, []any{0}, 422, "The poll has already ended", "a 0, b 0", nil},
+		{"by a blocked account", dave, single, []any{0}, 404, "Record not found", "", nil},
 		{"not addressed", carol, secret, []any{0}, 404, "Record not found", "", nil},
 		{"addressed", bob, secret, []any{0}, 200, "", "a 1, b 0", []any{0.0}},
-		{"deleted", bob, gone, []any{0}, 404, "Record not found", "", nil},
+		{"deleted", bob, deleted, []any{0}, 404, "Record not found", "", nil},
 		{"without a token", nil, single, []any{0}, 401, "The access token is invalid", "yes 1, no 1, maybe 0", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := srv.As(tt.as)
 			path := "/api/v1/polls/" + tt.st.Str("poll.id")
-			a := c.SendJSON("POST", path+"/votes", apptest.JSON{"choices": tt.choices})
+			a := c.SendJSON("POST", path+"/votes", apptest.Doc{"choices": tt.choices})
 			if tt.error != "" {
 				a.WantError(tt.want, tt.error)
 			} else {
-				apptest.WantFields(t, "the answer", a.Want(200).Object(), apptest.JSON{"voted": true, "own_votes": tt.own})
+				apptest.WantFields(t, "the response", a.Want(200).Object(), apptest.Doc{"voted": true, "own_votes": tt.own})
 			}
 			if tt.options == "" {
 				c.Get(path).WantError(404, "Record not found")
@@ -175,36 +175,36 @@ func TestVote(t *testing.T) {
 	bob.Post("/api/v1/polls/17/votes", "choices[]", "0").WantError(404, "Record not found")
 	bob.Get("/api/v1/polls/"+single.ID()).WantError(404, "Record not found")
 
-	apptest.WantFields(t, "several voters", carol.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{
+	apptest.WantFields(t, "several voters", carol.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.Doc{
 		"votes_count": 5.0, "voters_count": 2.0, "voted": true, "own_votes": []any{0.0, 1.0, 2.0},
 	})
-	apptest.WantFields(t, "who did not vote", erin.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{"voted": false, "own_votes": []any{}})
-	apptest.WantFields(t, "the author", alice.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{"voted": true, "own_votes": []any{}})
+	apptest.WantFields(t, "a viewer without a vote", erin.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.Doc{"voted": false, "own_votes": []any{}})
+	apptest.WantFields(t, "the author", alice.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.Doc{"voted": true, "own_votes": []any{}})
 	if p := srv.As(nil).Get("/api/v1/polls/" + many.Str("poll.id")).Want(200).Object(); p.Has("voted") || p.Has("own_votes") {
-		t.Errorf("the anonymous see %v", p.Fields)
+		t.Errorf("anonymous viewers see %v", p.Fields)
 	}
-	// The same in lists, on boosts, and with totals that are shown at the end only.
+	// So do timelines, boosts, and polls with totals that are hidden until the end.
 	for _, path := range []string{"/api/v1/timelines/public", "/api/v1/accounts/bob/statuses"} {
 		for _, st := range bob.Get(path).Want(200).List() {
 			if r, ok := st.At("reblog").(map[string]any); ok {
-				apptest.WantFields(t, path, &apptest.Object{T: t, Fields: r}, apptest.JSON{"id": single.ID(), "poll.own_votes": []any{1.0}})
+				apptest.WantFields(t, path, &apptest.Object{T: t, Fields: r}, apptest.Doc{"id": single.ID(), "poll.own_votes": []any{1.0}})
 			} else if st.ID() != single.ID() {
 				continue
 			}
-			apptest.WantFields(t, path, st, apptest.JSON{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
+			apptest.WantFields(t, path, st, apptest.Doc{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
 		}
 	}
-	apptest.WantFields(t, "hidden", bob.Get("/api/v1/polls/"+hidden.Str("poll.id")).Object(), apptest.JSON{"votes_count": 1.0, "expired": false})
+	apptest.WantFields(t, "hidden", bob.Get("/api/v1/polls/"+hidden.Str("poll.id")).Object(), apptest.Doc{"votes_count": 1.0, "expired": false})
 	srv.EndPoll(hidden)
 	p := bob.Get("/api/v1/polls/" + hidden.Str("poll.id")).Object()
-	apptest.WantFields(t, "hidden until now", p, apptest.JSON{"expired": true})
+	apptest.WantFields(t, "hidden before the end", p, apptest.Doc{"expired": true})
 	if got := apptest.PollOptions(p); got != "a 0, b 1" {
-		t.Errorf("the end shows %q", got)
+		t.Errorf("after the end options are %q", got)
 	}
 }
 
-// Who votes twice at once has voted once, and nobody's vote is lost.
-func TestVoteAtTheSameTime(t *testing.T) {
+// TestConcurrentVotes checks that concurrent votes of an account count once, and that votes of several accounts all count.
+func TestConcurrentVotes(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	st := alice.PublishPoll([]string{"a", "b"}, "multiple", "true")
@@ -216,35 +216,35 @@ func TestVoteAtTheSameTime(t *testing.T) {
 	wg.Wait()
 	slices.Sort(voted)
 	if voted[0] != 200 || voted[1] != 200 || voted[2] != 422 || voted[19] != 422 {
-		t.Errorf("answers are %v", voted)
+		t.Errorf("response statuses are %v", voted)
 	}
-	apptest.WantFields(t, "the poll", alice.Get("/api/v1/polls/"+st.Str("poll.id")).Object(), apptest.JSON{"votes_count": 2.0, "voters_count": 2.0})
+	apptest.WantFields(t, "the poll", alice.Get("/api/v1/polls/"+st.Str("poll.id")).Object(), apptest.Doc{"votes_count": 2.0, "voters_count": 2.0})
 }
 
-// addRichPolls has two people make polls in all states, and posts for later, and returns one of each.
+// addRichPolls adds polls in all states and scheduled statuses, and returns one of each.
 func addRichPolls(a *apptest.Server, rich, other *apptest.User, statuses *[]string) (poll, scheduled string) {
 	a.T.Helper()
 	a.AddEmoji("more", map[string]string{"tea": "tea.png"})
 	for _, more := range [][]string{nil, {"hide_totals", "true"}, {"multiple", "true"}} {
 		st := rich.PublishPoll([]string{"yes :tea:", "no"}, more...)
 		*statuses, poll = append(*statuses, st.ID()), st.Str("poll.id")
-		WantEntity(a.T.(*testing.T), "the other", other.Vote(st, 0), "Poll")
+		WantEntity(a.T.(*testing.T), "other", other.Vote(st, 0), "Poll")
 	}
 	ended := rich.PublishPoll([]string{"a", "b"})
 	a.EndPoll(ended)
-	rich.EditStatus(ended.ID(), apptest.JSON{"status": "no poll any more"}).Want(200)
+	rich.EditStatus(ended.ID(), apptest.Doc{"status": "without a poll"}).Want(200)
 	*statuses = append(*statuses, ended.ID())
 	later := time.Now().Add(time.Hour)
-	for _, body := range []apptest.JSON{{"status": "x"}, {
+	for _, body := range []apptest.Doc{{"status": "x"}, {
 		"status": "y", "spoiler_text": "cw", "language": "de", "expires_in": 4000, "visibility": "private", "in_reply_to_id": ended.ID(),
-		"media_ids": []string{a.AddMedia(rich)}, "poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 600},
+		"media_ids": []string{a.AddMedia(rich)}, "poll": apptest.Doc{"options": []string{"a", "b"}, "expires_in": 600},
 	}} {
 		body["scheduled_at"] = later
-		answer := rich.SendJSON("POST", "/api/v1/statuses", body)
-		WantEntity(a.T.(*testing.T), "the rich", answer, "ScheduledStatus")
-		scheduled = answer.Object().ID()
+		response := rich.SendJSON("POST", "/api/v1/statuses", body)
+		WantEntity(a.T.(*testing.T), "rich", response, "ScheduledStatus")
+		scheduled = response.Object().ID()
 	}
-	answer := rich.SendJSON("PUT", "/api/v1/scheduled_statuses/"+scheduled, apptest.JSON{"scheduled_at": later.Add(time.Hour)})
-	WantEntity(a.T.(*testing.T), "the rich", answer, "ScheduledStatus")
+	response := rich.SendJSON("PUT", "/api/v1/scheduled_statuses/"+scheduled, apptest.Doc{"scheduled_at": later.Add(time.Hour)})
+	WantEntity(a.T.(*testing.T), "rich", response, "ScheduledStatus")
 	return poll, scheduled
 }

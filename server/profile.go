@@ -37,10 +37,11 @@ func (h *profile) routes() rest.Routes {
 		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads(), h.updateBanner},
 		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads(), h.updateBackground},
 		"PUT /api/svc/notification_settings":           {rest.User("write:accounts"), h.updateNotificationSettings},
+		"GET /api/v1/svc/settings/:app":                {rest.User("read:accounts"), h.showSettings},
+		"PATCH /api/v1/svc/settings/:app":              {rest.User("write:accounts"), h.mergeSettings},
 	}
 }
 
-// verifyCredentials returns the viewer's account.
 func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
 	return h.render.credentialAccount(r, r.Viewer, r.User, true)
 }
@@ -293,4 +294,28 @@ func (h *profile) updateNotificationSettings(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return map[string]string{"status": "success"}, nil
+}
+
+// maxFrontendName bounds the name of a front end, in bytes.
+const maxFrontendName = 100
+
+// showSettings returns the object of a front end.
+func (h *profile) showSettings(r *rest.Request) (any, error) {
+	if stored, ok := r.User.SettingsStore.V[r.Param("app")]; ok {
+		return stored, nil
+	}
+	return nil, nil
+}
+
+// mergeSettings merges an object into that of a front end. The body is the object; the fields of a form are texts.
+func (h *profile) mergeSettings(r *rest.Request) (any, error) {
+	app := r.Param("app")
+	if len(app) > maxFrontendName {
+		return nil, errs.Invalid("Validation failed: App is too long (maximum is %d bytes)", maxFrontendName)
+	}
+	patch, err := r.Object()
+	if err != nil {
+		return nil, err
+	}
+	return h.social.MergeFrontendSettings(r.Context(), r.Viewer.ID, app, patch)
 }

@@ -95,7 +95,7 @@ func TestUpdateCredentials(t *testing.T) {
 			for i, o := range []*apptest.Object{alice.UpdateProfile(tt.body), alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object()} {
 				for path, want := range tt.want {
 					if got := o.At(path); !reflect.DeepEqual(got, want) {
-						t.Errorf("answer %d: %s is %v, want %v", i, path, got, want)
+						t.Errorf("response %d: %s is %v, want %v", i, path, got, want)
 					}
 				}
 			}
@@ -117,7 +117,7 @@ func TestUpdateCredentialsRenders(t *testing.T) {
 		`href="` + srv.URL + `/@bob"`, `@<span>bob</span>`, `@<span>dave@example.com</span>`, "not @nobody &lt;script&gt;</p>", `href="https://example.org/x"`, `/tags/tea"`,
 	} {
 		if !strings.Contains(note, part) {
-			t.Errorf("%s is not in %s", part, note)
+			t.Errorf("%s is missing in %s", part, note)
 		}
 	}
 	fields := o.At("fields").([]any)
@@ -130,10 +130,10 @@ func TestUpdateCredentialsRenders(t *testing.T) {
 	}
 	alice.UpdateProfile(map[string]any{"fields_attributes": []any{}})
 	if got := srv.As(nil).Get("/api/v1/accounts/alice").Object().At("fields").([]any); len(got) != 0 {
-		t.Errorf("fields are left: %v", got)
+		t.Errorf("fields remain: %v", got)
 	}
 	if got := bob.Get("/api/v1/notifications").IDs(); len(got) != 0 {
-		t.Errorf("a mention in a profile is told: %v", got)
+		t.Errorf("a mention in a profile caused a notification: %v", got)
 	}
 }
 
@@ -155,15 +155,15 @@ func TestUpdateCredentialsRefuses(t *testing.T) {
 		{"a long field name", map[string]any{"fields_attributes": []any{field(strings.Repeat("x", 513), "")}}, 413, "One or more field entries are too long"},
 		{"a long field value", map[string]any{"fields_attributes": []any{field("a", strings.Repeat("x", 2049))}}, 413, "One or more field entries are too long"},
 		{"many fields", map[string]any{"fields_attributes": []any{field("a", ""), field("b", ""), field("c", "")}}, 413, "Too many field entries"},
-		{"an actor type there is not", map[string]any{"actor_type": "Application"}, 403, "Invalid request"},
-		{"a scope there is not", map[string]any{"default_scope": "list"}, 403, "Invalid request"},
-		{"a scope there is not, in source", map[string]any{"source": map[string]any{"privacy": "secret"}}, 403, "Invalid request"},
-		{"a language there is not", map[string]any{"source": map[string]any{"language": "nonsense!"}}, 403, "Invalid request"},
-		{"an alias that is no address", map[string]any{"also_known_as": []string{"alice@example.com"}}, 403, "Invalid request"},
-		{"settings that are no object", map[string]any{"svc_settings_store": []int{1}}, 403, "Invalid request"},
+		{"an actor type that is not allowed", map[string]any{"actor_type": "Application"}, 403, "Invalid request"},
+		{"an unknown scope", map[string]any{"default_scope": "list"}, 403, "Invalid request"},
+		{"an unknown scope, in source", map[string]any{"source": map[string]any{"privacy": "secret"}}, 403, "Invalid request"},
+		{"an unknown language", map[string]any{"source": map[string]any{"language": "nonsense!"}}, 403, "Invalid request"},
+		{"an alias that is not a URL", map[string]any{"also_known_as": []string{"alice@example.com"}}, 403, "Invalid request"},
+		{"settings that are not an object", map[string]any{"svc_settings_store": []int{1}}, 403, "Invalid request"},
 		{"large settings", map[string]any{"svc_settings_store": map[string]string{"fe": strings.Repeat("x", 600_000)}}, 413, "The settings are too large"},
 		{"a picture that is a text", map[string]any{"avatar": "https://example.com/a.png"}, 403, "Invalid request"},
-		{"a picture that is none", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 403, "Invalid request"},
+		{"an invalid picture", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 403, "Invalid request"},
 		{"a name of another type", map[string]any{"display_name": []string{"a"}}, 400, "display_name - Invalid string. Got: array."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestProfilePictures(t *testing.T) {
 	}
 	avatar, header := o.Str("avatar"), o.Str("header")
 	if avatar == header {
-		t.Error("different pictures have one address")
+		t.Error("different pictures have the same URL")
 	}
 
 	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), apptest.FormPart{Name: "display_name", Content: "Al"}).Want(200).Object()
@@ -222,22 +222,22 @@ func TestPictureEndpoints(t *testing.T) {
 	content := pngOf(t, 99, 30, 30)
 	data := "data:image/png;base64," + base64.StdEncoding.EncodeToString(content)
 	shown := func(path string) any { return alice.Get("/api/v1/accounts/alice").Object().At(path) }
-	for _, tt := range []struct{ path, param, shows string }{
+	for _, tt := range []struct{ path, param, member string }{
 		{"/api/v1/svc/accounts/update_avatar", "img", "avatar"},
 		{"/api/v1/svc/accounts/update_banner", "banner", "header"},
 		{"/api/svc/accounts/update_background", "img", "svc.background_image"},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
-			reset := shown(tt.shows)
+			reset := shown(tt.member)
 			url := alice.SendForm("PATCH", tt.path, fileOf(tt.param, "x", content)).Want(200).Object().Str("url")
-			if got := shown(tt.shows); got != url {
-				t.Errorf("shown is %v, want %q", got, url)
+			if got := shown(tt.member); got != url {
+				t.Errorf("the account has %v, want %q", got, url)
 			}
 			if got := alice.SendJSON("PATCH", tt.path, map[string]any{tt.param: ""}).Want(200).Object().At("url"); got != nil {
 				t.Errorf("cleared is %v, want null", got)
 			}
-			if got := shown(tt.shows); got != reset {
-				t.Errorf("shown is %v, want %v", got, reset)
+			if got := shown(tt.member); got != reset {
+				t.Errorf("the account has %v, want %v", got, reset)
 			}
 			if got := alice.SendJSON("PATCH", tt.path, map[string]any{tt.param: data}).Want(200).Object().Str("url"); got != url {
 				t.Errorf("by data URL: got %q, want %q", got, url)
@@ -261,7 +261,7 @@ func TestFrontendSettings(t *testing.T) {
 		want  map[string]any
 	}{
 		{"one front end", map[string]any{"fe": map[string]any{"a": 1, "b": 2}}, map[string]any{"fe": map[string]any{"a": 1.0, "b": 2.0}}},
-		{"is replaced whole", map[string]any{"fe": map[string]any{"a": 3}}, map[string]any{"fe": map[string]any{"a": 3.0}}},
+		{"the same front end, replaced", map[string]any{"fe": map[string]any{"a": 3}}, map[string]any{"fe": map[string]any{"a": 3.0}}},
 		{"another", map[string]any{"other": "text"}, map[string]any{"fe": map[string]any{"a": 3.0}, "other": "text"}},
 		{"null removes", map[string]any{"fe": nil}, map[string]any{"other": "text"}},
 		{"as a text", `{"fe":[1]}`, map[string]any{"fe": []any{1.0}, "other": "text"}},
@@ -302,12 +302,12 @@ func TestNotificationSettings(t *testing.T) {
 	bob.AccountAction(alice.ID, "follow")
 	bob.Publish("hello @alice")
 	if got := alice.Get("/api/v1/notifications").IDs(); len(got) != 0 {
-		t.Errorf("told of a stranger's deeds: %v", got)
+		t.Errorf("notifications of an account that she does not follow: %v", got)
 	}
 	srv.As(nil).SendJSON("PUT", "/api/svc/notification_settings", nil).WantError(403, "Invalid credentials.")
 }
 
-// One's own counters are as fresh as those that others see.
+// TestVerifyCredentialsCounts checks that the counters of the viewer's own account are current.
 func TestVerifyCredentialsCounts(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -324,7 +324,7 @@ func TestVerifyCredentialsCounts(t *testing.T) {
 		{"followed", func() { bob.AccountAction(alice.ID, "follow") }, [3]int{1, 0, 0}},
 		{"following", func() { alice.AccountAction(bob.ID, "follow") }, [3]int{1, 1, 0}},
 		{"a post", func() { alice.Publish("hello") }, [3]int{1, 1, 1}},
-		{"followed no more", func() { bob.AccountAction(alice.ID, "unfollow") }, [3]int{0, 1, 1}},
+		{"unfollowed", func() { bob.AccountAction(alice.ID, "unfollow") }, [3]int{0, 1, 1}},
 	} {
 		if tt.do(); counts() != tt.want {
 			t.Errorf("%s: counts are %v, want %v", tt.name, counts(), tt.want)

@@ -13,17 +13,17 @@ import (
 	"svc/store"
 )
 
-// pictureSite is a server elsewhere that has one picture under any path.
+// pictureSite is a remote server that returns the same picture for any path.
 type pictureSite struct {
 	*httptest.Server
-	asked atomic.Int32
+	requests atomic.Int32
 }
 
 func startPictures(t *testing.T, content []byte) *pictureSite {
 	t.Helper()
 	p := new(pictureSite)
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		p.asked.Add(1)
+		p.requests.Add(1)
 		w.Header().Set("Content-Type", "image/png")
 		w.Write(content)
 	}))
@@ -31,7 +31,7 @@ func startPictures(t *testing.T, content []byte) *pictureSite {
 	return p
 }
 
-// addPictures gives the author of a post elsewhere pictures, and the post attachments, as federation would.
+// addPictures adds pictures to the author of a remote post, and attachments to the post, as federation does.
 func addPictures(a *apptest.Server, t *testing.T, id, site string) (author string) {
 	t.Helper()
 	var status store.StatusID
@@ -68,50 +68,50 @@ func addPictures(a *apptest.Server, t *testing.T, id, site string) (author strin
 	return author
 }
 
-// TestProxiedEntities looks at what apps are given to load: everything is on this server, and says what it is.
+// TestProxiedEntities checks that all remote pictures and attachments in entities have proxy URLs, and fetches them.
 func TestProxiedEntities(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback), startPictures(t, apptest.PNG(4, 4))
 	alice := srv.SignUp("alice")
 	st := addRemotePost(srv, t, "look", "https://remote.example/1")
 	author := addPictures(srv, t, st, site.URL)
 
-	shown := map[string]string{} // by what it was
-	ours := func(what, address, original string) {
+	proxied := map[string]string{} // by original URL
+	wantProxied := func(what, address, original string) {
 		t.Helper()
 		if !strings.HasPrefix(address, srv.URL+"/proxy/") || srv.Proxy.Original(address) != original {
-			t.Errorf("%s is at %s, want %s through the proxy", what, address, original)
+			t.Errorf("%s is %s, want the proxy URL of %s", what, address, original)
 		}
-		shown[original] = address
+		proxied[original] = address
 	}
 	status := alice.Get("/api/v1/statuses/" + st).Want(200).Object()
 	for _, where := range []struct {
 		prefix string
 		object *apptest.Object
 	}{{"account.", status}, {"", alice.Get("/api/v1/accounts/" + author).Want(200).Object()}} {
-		ours("avatar", where.object.Str(where.prefix+"avatar"), site.URL+"/avatar.gif")
-		ours("avatar_static", where.object.Str(where.prefix+"avatar_static"), site.URL+"/avatar.png")
-		ours("header", where.object.Str(where.prefix+"header"), site.URL+"/header.png")
-		ours("header_static", where.object.Str(where.prefix+"header_static"), site.URL+"/header.png")
-		ours("background_image", where.object.Str(where.prefix+"svc.background_image"), site.URL+"/back.png")
+		wantProxied("avatar", where.object.Str(where.prefix+"avatar"), site.URL+"/avatar.gif")
+		wantProxied("avatar_static", where.object.Str(where.prefix+"avatar_static"), site.URL+"/avatar.png")
+		wantProxied("header", where.object.Str(where.prefix+"header"), site.URL+"/header.png")
+		wantProxied("header_static", where.object.Str(where.prefix+"header_static"), site.URL+"/header.png")
+		wantProxied("background_image", where.object.Str(where.prefix+"svc.background_image"), site.URL+"/back.png")
 	}
 	for i, kind := range []string{"image", "video", "audio"} {
 		m := &apptest.Object{T: t, Fields: status.At("media_attachments").([]any)[i].(map[string]any)}
 		original := site.URL + "/" + kind + ".png"
-		ours("url", m.Str("url"), original)
-		ours("text_url", m.Str("text_url"), original)
+		wantProxied("url", m.Str("url"), original)
+		wantProxied("text_url", m.Str("text_url"), original)
 		if m.Str("remote_url") != original {
 			t.Errorf("remote_url is %s", m.Str("remote_url"))
 		}
 		if kind == "image" {
-			ours("preview_url", m.Str("preview_url"), original)
+			wantProxied("preview_url", m.Str("preview_url"), original)
 		} else if m.At("preview_url") != nil {
-			t.Errorf("a picture stands for %s that is none", kind)
+			t.Errorf("the preview of %s is a picture", kind)
 		}
 	}
-	if site.asked.Load() != 0 {
-		t.Error("what nobody looked at was fetched")
+	if site.requests.Load() != 0 {
+		t.Error("a picture was fetched before it was requested")
 	}
-	for original, address := range shown {
+	for original, address := range proxied {
 		for range 2 {
 			a := srv.As(nil).Get(address).Want(200)
 			if string(a.Body) != string(apptest.PNG(4, 4)) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
@@ -120,22 +120,22 @@ func TestProxiedEntities(t *testing.T) {
 			}
 		}
 	}
-	if got := int(site.asked.Load()); got != len(shown) {
-		t.Errorf("%d requests for %d files", got, len(shown))
+	if got := int(site.requests.Load()); got != len(proxied) {
+		t.Errorf("%d requests for %d files", got, len(proxied))
 	}
-	// Our own files are where they were.
+	// Local files are not proxied.
 	own := alice.Publish("mine", "media_ids[]", alice.Upload(apptest.PNG(9, 9)).ID())
 	m := &apptest.Object{T: t, Fields: own.At("media_attachments").([]any)[0].(map[string]any)}
 	if !strings.HasPrefix(m.Str("url"), srv.URL+"/media/") || m.At("remote_url") != nil || !strings.HasPrefix(own.Str("account.avatar"), srv.URL+"/images/") {
-		t.Errorf("our own: %v", m.Fields)
+		t.Errorf("a local file: %v", m.Fields)
 	}
 	for path, status := range map[string]int{"/proxy": 404, "/proxy/": 404, "/proxy/a/b/c": 403, "/proxy/preview/a/b": 403} {
 		if got := srv.As(nil).Get(path); got.Status != status {
 			t.Errorf("%s: got %d, want %d", path, got.Status, status)
 		}
 	}
-	// A body of any size is let through no further than the method.
-	srv.As(nil).Do("POST", shown[site.URL+"/header.png"], "", nil).Want(404)
+	// Other methods are refused.
+	srv.As(nil).Do("POST", proxied[site.URL+"/header.png"], "", nil).Want(404)
 }
 
 func TestProxyOffOrDirect(t *testing.T) {
@@ -158,7 +158,7 @@ func TestProxyOffOrDirect(t *testing.T) {
 			}
 			page := srv.As(nil).Do("GET", "/@alice", "", nil).Want(200)
 			if got := page.Header.Get("Content-Security-Policy"); !strings.Contains(got, tt.policy) {
-				t.Errorf("policy %q, want %q in it", got, tt.policy)
+				t.Errorf("the policy %q does not contain %q", got, tt.policy)
 			}
 			features := fmt.Sprint(srv.As(nil).Get("/api/v1/instance").Want(200).Object().At("svc.metadata.features"))
 			if got := strings.Contains(features, "media_proxy"); got != (name != "off") {
@@ -168,20 +168,20 @@ func TestProxyOffOrDirect(t *testing.T) {
 	}
 }
 
-// The page of a post shows pictures of others in the thread through this server.
+// TestProxiedPage checks that remote pictures on the page of a thread have proxy URLs.
 func TestProxiedPage(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	remote := addRemotePost(srv, t, "look", "https://remote.example/1")
 	addPictures(srv, t, remote, "https://files.example")
-	answer := alice.Publish("nice", "in_reply_to_id", remote)
-	page := string(srv.As(nil).Do("GET", answer.Str("url"), "", nil).Want(200).Body)
+	reply := alice.Publish("nice", "in_reply_to_id", remote)
+	page := string(srv.As(nil).Do("GET", reply.Str("url"), "", nil).Want(200).Body)
 	for _, file := range []string{"avatar.png", "image.png", "video.png", "audio.png"} {
-		if shown := srv.Proxy.URL("https://files.example/" + file); !strings.Contains(page, `src="`+shown+`"`) {
-			t.Errorf("%s is not on the page", shown)
+		if proxied := srv.Proxy.URL("https://files.example/" + file); !strings.Contains(page, `src="`+proxied+`"`) {
+			t.Errorf("%s is missing on the page", proxied)
 		}
 	}
 	if strings.Contains(page, `"https://files.example`) {
-		t.Error("the page loads something from elsewhere")
+		t.Error("the page loads a remote file")
 	}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"html/template"
+	"net/http"
 	"net/url"
 
 	"svc/internal/config"
@@ -14,7 +15,7 @@ import (
 	"svc/store"
 )
 
-// publicPages serves the pages of accounts and statuses. They show what anyone may see, whoever is signed in.
+// publicPages serves the page at / and the pages of accounts and statuses. Those show what anyone may see, whoever is signed in.
 type publicPages struct {
 	settings *config.Config
 	db       *store.DB
@@ -26,6 +27,7 @@ type publicPages struct {
 
 func (h *publicPages) routes() rest.Routes {
 	return rest.Routes{
+		"GET /":               {rest.Anonymous.HTML(), h.homePage},
 		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.actorAddress, h.profilePage)},
 		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.objectAddress, h.threadPage)},
 	}
@@ -34,6 +36,19 @@ func (h *publicPages) routes() rest.Routes {
 var errNoPage = errs.NotFound("There is no page at this address.")
 
 const postsOfPage = 20
+
+// homePage shows the name of the server and how to join.
+func (h *publicPages) homePage(*rest.Request) (any, error) {
+	i := h.settings.Instance
+	description := i.ShortDescription
+	if description == "" {
+		description = text.HTMLToText(i.Description)
+	}
+	return h.pages.Page(http.StatusOK, web.Home{
+		Name: i.Name, Description: description, Host: h.settings.Host(),
+		RegistrationsOpen: i.RegistrationsOpen, ApprovalRequired: i.AccountApprovalRequired, Contact: i.Email,
+	})
+}
 
 // publicAccount returns the local account of the path if anyone may see it.
 func (h *publicPages) publicAccount(r *rest.Request) (*store.Account, error) {

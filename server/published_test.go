@@ -8,9 +8,9 @@ import (
 	"svc/social"
 )
 
-// The answer to a new post is rendered of what it was composed of. It is what a later request reads: at first from the same
-// rendering, then from the database.
-func TestPublishedIsWhatIsRead(t *testing.T) {
+// TestPublishedEqualsRead checks that the response to a new post, which is rendered from the published rows, equals the entity that is
+// read later, from the cache and from the database.
+func TestPublishedEqualsRead(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	srv.SignUp("carol")
@@ -34,39 +34,39 @@ func TestPublishedIsWhatIsRead(t *testing.T) {
 		{"a picture", "look", []string{"media_ids[]", photo}},
 		{"for a list", "friends", []string{"visibility", "list:" + list}},
 		{"hidden, in another language", "olá", []string{"spoiler_text", "a < b", "language", "pt", "sensitive", "true"}},
-		{"for followers, for a day", "soon gone", []string{"visibility", "private", "expires_in", "86400"}},
+		{"for followers, for a day", "expires soon", []string{"visibility", "private", "expires_in", "86400"}},
 		{"markdown", "*so* `it` is", []string{"content_type", "text/markdown"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			published := alice.Publish(tt.text, tt.params...)
-			kept := alice.Get("/api/v1/statuses/" + published.ID()).Want(200).Object()
+			cached := alice.Get("/api/v1/statuses/" + published.ID()).Want(200).Object()
 			srv.Entities.InvalidateAll()
 			read := alice.Get("/api/v1/statuses/" + published.ID()).Want(200).Object()
 			if !reflect.DeepEqual(published.Fields, read.Fields) {
 				t.Errorf("published\n%v\nread\n%v", published.Fields, read.Fields)
 			}
-			if !reflect.DeepEqual(kept.Fields, read.Fields) {
-				t.Errorf("kept\n%v\nread\n%v", kept.Fields, read.Fields)
+			if !reflect.DeepEqual(cached.Fields, read.Fields) {
+				t.Errorf("cached\n%v\nread\n%v", cached.Fields, read.Fields)
 			}
 		})
 	}
 }
 
-// What is shown of an account after its counters have changed is what is read anew.
-func TestCountersAreWhatIsRead(t *testing.T) {
+// TestCachedCountersEqualRead checks that a cached account with changed counters equals one that is rendered from the database.
+func TestCachedCountersEqualRead(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	same := func(when string, counts map[string]int) {
 		t.Helper()
 		path := "/api/v1/accounts/" + alice.ID
-		kept := bob.Get(path).Want(200).Object()
+		cached := bob.Get(path).Want(200).Object()
 		srv.Entities.InvalidateAll()
 		read := bob.Get(path).Want(200).Object()
-		if !reflect.DeepEqual(kept.Fields, read.Fields) {
-			t.Errorf("%s: kept\n%v\nread\n%v", when, kept.Fields, read.Fields)
+		if !reflect.DeepEqual(cached.Fields, read.Fields) {
+			t.Errorf("%s: cached\n%v\nread\n%v", when, cached.Fields, read.Fields)
 		}
 		for key, want := range counts {
-			if got := kept.Int(key); got != want {
+			if got := cached.Int(key); got != want {
 				t.Errorf("%s: %s is %d, want %d", when, key, got, want)
 			}
 		}
@@ -88,8 +88,8 @@ func TestCountersAreWhatIsRead(t *testing.T) {
 	same("and once more", map[string]int{"followers_count": 0, "following_count": 1, "statuses_count": 3})
 }
 
-// A rendering that was begun before a change is not kept after it.
-func TestPublishedIsNotKeptOverAChange(t *testing.T) {
+// TestOutdatedRenderingIsNotCached checks that a rendering that began before a change is not cached after it.
+func TestOutdatedRenderingIsNotCached(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	author, err := srv.DB.AccountByName(t.Context(), "alice", "")

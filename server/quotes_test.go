@@ -16,8 +16,8 @@ func TestQuote(t *testing.T) {
 		post[v] = alice.Publish("of visibility "+v+" @bob", "visibility", v).ID()
 	}
 	boost := carol.Post("/api/v1/statuses/" + first.ID() + "/reblog").Want(200).Object().ID()
-	gone := alice.Publish("gone").ID()
-	alice.Do("DELETE", "/api/v1/statuses/"+gone, "", nil).Want(200)
+	deleted := alice.Publish("to be deleted").ID()
+	alice.Do("DELETE", "/api/v1/statuses/"+deleted, "", nil).Want(200)
 	for _, tt := range []struct {
 		name   string
 		as     *apptest.User
@@ -26,12 +26,12 @@ func TestQuote(t *testing.T) {
 	}{
 		{"a private post", bob, []string{"quote_id", post["private"]}, "Cannot quote private message"},
 		{"a direct post", bob, []string{"quote_id", post["direct"]}, "Cannot quote private message"},
-		{"one's own direct post", alice, []string{"quote_id", post["direct"]}, "Cannot quote private message"},
-		{"what one cannot see", carol, []string{"quote_id", post["private"]}, "Cannot quote a deleted status"},
-		{"what is gone", bob, []string{"quote_id", gone}, "Cannot quote a deleted status"},
-		{"what is no id", bob, []string{"quote_id", "x"}, "Cannot quote a deleted status"},
+		{"the viewer's direct post", alice, []string{"quote_id", post["direct"]}, "Cannot quote private message"},
+		{"an invisible post", carol, []string{"quote_id", post["private"]}, "Cannot quote a deleted status"},
+		{"a deleted post", bob, []string{"quote_id", deleted}, "Cannot quote a deleted status"},
+		{"an invalid id", bob, []string{"quote_id", "x"}, "Cannot quote a deleted status"},
 		{"a local post in public", bob, []string{"quote_id", post["local"], "visibility", "public"}, "Cannot quote a local post for others"},
-		{"a local post for followers, who may be elsewhere", bob, []string{"quote_id", post["local"], "visibility", "private"}, "Cannot quote a local post for others"},
+		{"a local post for followers, who may be remote", bob, []string{"quote_id", post["local"], "visibility", "private"}, "Cannot quote a local post for others"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.as.Post("/api/v1/statuses", append([]string{"status", "see"}, tt.params...)...).WantError(422, tt.want)
@@ -48,8 +48,8 @@ func TestQuote(t *testing.T) {
 		{"a boost", bob, []string{"quote_id", boost}, first.ID()},
 		{"an unlisted post", bob, []string{"quote_id", post["unlisted"]}, post["unlisted"]},
 		{"a local post for this server", bob, []string{"quote_id", post["local"], "visibility", "local"}, post["local"]},
-		{"one's own private post", alice, []string{"quote_id", post["private"]}, post["private"]},
-		{"nothing", bob, []string{"quote_id", ""}, ""},
+		{"the viewer's private post", alice, []string{"quote_id", post["private"]}, post["private"]},
+		{"no id", bob, []string{"quote_id", ""}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			made := tt.as.Publish("see", tt.params...)
@@ -80,8 +80,8 @@ func TestQuote(t *testing.T) {
 	apptest.WantPages(t, alice, list, ids)
 }
 
-// TestQuoteIsFor: what is quoted is shown to those only who may see it, and who want to.
-func TestQuoteIsFor(t *testing.T) {
+// TestQuoteVisibility checks that a quoted status is rendered only if it is visible to the viewer and its author is not muted.
+func TestQuoteVisibility(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	first := alice.Publish("the first")
@@ -97,27 +97,27 @@ func TestQuoteIsFor(t *testing.T) {
 		t.Error("a quote within a quote is shown")
 	}
 	if got := quoted(bob, mine.ID()); got != nil {
-		t.Errorf("bob is shown %v", got)
+		t.Errorf("bob sees %v", got)
 	}
 	srv.AddFollow(bob, alice)
 	if got := quoted(bob, mine.ID()); got != hidden {
-		t.Errorf("a follower is shown %v", got)
+		t.Errorf("a follower sees %v", got)
 	}
 	carol.Post("/api/v1/accounts/" + alice.ID + "/mute").Want(200)
 	if got := quoted(carol, second.ID()); got != nil {
-		t.Errorf("who mutes the author is shown %v", got)
+		t.Errorf("a viewer who mutes the author sees %v", got)
 	}
 	alice.Post("/api/v1/accounts/" + carol.ID + "/block").Want(200)
 	carol.Post("/api/v1/accounts/" + alice.ID + "/unmute").Want(200)
 	if got := quoted(carol, second.ID()); got != nil {
-		t.Errorf("who is blocked by the author is shown %v", got)
+		t.Errorf("a viewer who is blocked by the author sees %v", got)
 	}
-	// Boosts show what the boosted quotes.
+	// A boost contains the quote of the boosted status.
 	boost := bob.Post("/api/v1/statuses/" + second.ID() + "/reblog").Want(200).Object().ID()
 	if got := srv.As(bob).Get("/api/v1/statuses/" + boost).Object().Str("reblog.svc.quote_id"); got != first.ID() {
 		t.Errorf("through a boost: %s", got)
 	}
-	// An edit keeps the quote, a deletion ends it.
+	// An edit keeps the quote, a deletion removes it.
 	edited := bob.SendJSON("PUT", "/api/v1/statuses/"+second.ID(), map[string]any{"status": "the second, edited"}).Want(200).Object()
 	if edited.At("svc.quote_id") != first.ID() || strings.Count(edited.Str("content"), "quote-inline") != 1 {
 		t.Errorf("edited: %s", edited.Str("content"))
@@ -127,26 +127,26 @@ func TestQuoteIsFor(t *testing.T) {
 		t.Errorf("after the deletion: %v", got)
 	}
 	if n := alice.Get("/api/v1/statuses/" + first.ID()).Object().Int("svc.quotes_count"); n != 0 {
-		t.Errorf("quotes_count is %d after the only quote is gone", n)
+		t.Errorf("quotes_count is %d after the only quote was deleted", n)
 	}
 	if ids := bob.Get("/api/v1/svc/statuses/" + first.ID() + "/quotes").Want(200).IDs(); slices.Contains(ids, second.ID()) {
 		t.Error("a deleted quote is listed")
 	}
 }
 
-// TestQuoteHasNoCard: what is quoted is shown as a quote, and not once more as a page that the post links to.
+// TestQuoteHasNoCard checks that the link to a quoted status gets no preview card.
 func TestQuoteHasNoCard(t *testing.T) {
 	srv := apptest.Start(t, apptest.AllowLoopback)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	quoted := alice.Publish("from elsewhere")
-	srv.Exec(`UPDATE statuses SET url = 'https://elsewhere.example/1', domain = 'elsewhere.example' WHERE text = 'from elsewhere'`)
+	quoted := alice.Publish("a remote post")
+	srv.Exec(`UPDATE statuses SET url = 'https://other.example/1', domain = 'other.example' WHERE text = 'a remote post'`)
 	for _, tt := range []struct {
 		text  string
 		cards int
-	}{{"see", 0}, {"see https://elsewhere.example/1", 0}, {"see https://third.example/", 1}} {
+	}{{"see", 0}, {"see https://other.example/1", 0}, {"see https://third.example/", 1}} {
 		made := bob.Publish(tt.text, "quote_id", quoted.ID())
-		if !strings.Contains(made.Str("content"), `<a href="https://elsewhere.example/1">`) {
-			t.Fatalf("no link to the quoted: %s", made.Str("content"))
+		if !strings.Contains(made.Str("content"), `<a href="https://other.example/1">`) {
+			t.Fatalf("no link to the quoted status: %s", made.Str("content"))
 		}
 		if n := srv.Count(`SELECT count(*) FROM cards`); n != tt.cards {
 			t.Errorf("%s: %d cards, want %d", tt.text, n, tt.cards)

@@ -32,13 +32,11 @@ func (h *reactions) routes() rest.Routes {
 
 var reacting = rest.User("write:statuses").Limit("status_actions")
 
-// addReaction adds a reaction to a status.
 func (h *reactions) addReaction(r *rest.Request) (any, error) {
 	st, err := h.social.React(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r), "")
 	return h.render.status(r, st, err)
 }
 
-// removeReaction removes a reaction.
 func (h *reactions) removeReaction(r *rest.Request) (any, error) {
 	st, err := h.social.Unreact(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r))
 	return h.render.status(r, st, err)

@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// reactionsIn returns the reactions that a status has, as in "🔥 2 me".
+// reactionsIn returns the reactions in the entity of a status, such as "🔥 2 me".
 func reactionsIn(st *apptest.Object) []string {
 	st.T.Helper()
 	list := []string{}
@@ -32,7 +32,7 @@ func reactionLine(o *apptest.Object) string {
 	return line
 }
 
-// reactionsAt returns the reactions to a status, as in "🔥 2 me: bob alice".
+// reactionsAt returns the reactions in the list at a path, such as "🔥 2 me: bob alice".
 func reactionsAt(c *apptest.Client, path string, params ...string) []string {
 	c.Server.T.Helper()
 	list := []string{}
@@ -46,7 +46,7 @@ func reactionsAt(c *apptest.Client, path string, params ...string) []string {
 	return list
 }
 
-// wantReactions fails the test if somebody is shown other reactions, in the status and in the list of reactions.
+// wantReactions fails the test if the entity or the list of reactions of a status has other reactions than want.
 func wantReactions(c *apptest.Client, what, id string, want ...string) {
 	t := c.Server.T
 	t.Helper()
@@ -63,7 +63,7 @@ func wantReactions(c *apptest.Client, what, id string, want ...string) {
 	}
 }
 
-// told returns what somebody has been told of reactions, as in "bob 🔥", the newest first.
+// notifiedReactions returns an account's notifications of reactions, such as "bob 🔥", the newest first.
 func notifiedReactions(m *apptest.User) []string {
 	m.Server.T.Helper()
 	list := []string{}
@@ -91,29 +91,29 @@ func TestReact(t *testing.T) {
 		{"again", bob, "PUT", hello, "🔥", "🔥 1 me"},
 		{"another one, without its selector", bob, "PUT", hello, "❤", "🔥 1 me, ❤️ 1 me"},
 		{"the same with its selector", bob, "PUT", hello, "❤️", "🔥 1 me, ❤️ 1 me"},
-		{"somebody else", alice, "PUT", hello, "❤", "🔥 1, ❤️ 2 me"},
+		{"another user", alice, "PUT", hello, "❤", "🔥 1, ❤️ 2 me"},
 		{"a boost", alice, "PUT", boost, "👍🏽", "🔥 1, ❤️ 2 me, 👍🏽 1 me"},
 		{"a regional indicator", alice, "PUT", hello, "🇦", "🔥 1, ❤️ 2 me, 👍🏽 1 me, 🇦 1 me"},
 		{"a keycap", alice, "PUT", hello, "#️⃣", "🔥 1, ❤️ 2 me, 👍🏽 1 me, 🇦 1 me, #️⃣ 1 me"},
-		{"taken back", alice, "DELETE", hello, "#⃣", "🔥 1, ❤️ 2 me, 👍🏽 1 me, 🇦 1 me"},
-		{"taken back twice", alice, "DELETE", hello, "#⃣", remove},
-		{"one of two taken back", bob, "DELETE", hello, "❤️", "🔥 1 me, ❤️ 1, 👍🏽 1, 🇦 1"},
-		{"what somebody else reacts with", bob, "DELETE", hello, "👍🏽", remove},
-		{"taken back from a boost", alice, "DELETE", boost, "👍🏽", "🔥 1, ❤️ 1 me, 🇦 1 me"},
-		{"the first one leaves", bob, "DELETE", hello, "🔥", "❤️ 1, 🇦 1"},
-		{"and comes back last", bob, "PUT", hello, "🔥", "❤️ 1, 🇦 1, 🔥 1 me"},
+		{"removed", alice, "DELETE", hello, "#⃣", "🔥 1, ❤️ 2 me, 👍🏽 1 me, 🇦 1 me"},
+		{"removed twice", alice, "DELETE", hello, "#⃣", remove},
+		{"one of two removed", bob, "DELETE", hello, "❤️", "🔥 1 me, ❤️ 1, 👍🏽 1, 🇦 1"},
+		{"a reaction of another user, removed", bob, "DELETE", hello, "👍🏽", remove},
+		{"removed from a boost", alice, "DELETE", boost, "👍🏽", "🔥 1, ❤️ 1 me, 🇦 1 me"},
+		{"the first one removed", bob, "DELETE", hello, "🔥", "❤️ 1, 🇦 1"},
+		{"added again, last", bob, "PUT", hello, "🔥", "❤️ 1, 🇦 1, 🔥 1 me"},
 
-		{"a word", bob, "PUT", hello, "hello", add},
+		{"a word, not an emoji", bob, "PUT", hello, "hello", add},
 		{"two emoji", bob, "PUT", hello, "🔥🔥", add},
-		{"a custom emoji that is not there", bob, "PUT", hello, ":cat:", add},
-		{"a custom emoji of elsewhere that is not there", bob, "PUT", hello, "cat@remote.example", add},
-		{"very much", bob, "PUT", hello, strings.Repeat("🔥", 500), add},
-		{"a word taken back", bob, "DELETE", hello, "hello", remove},
-		{"what bob cannot see", bob, "PUT", secret, "🔥", add},
-		{"what bob cannot see, taken back", bob, "DELETE", secret, "🔥", remove},
-		{"what is not there", bob, "PUT", "0000000000000000AA", "🔥", add},
-		{"what is not there, taken back", bob, "DELETE", "0000000000000000AA", "🔥", remove},
-		{"what is no id", bob, "PUT", "x", "🔥", add},
+		{"an unknown custom emoji", bob, "PUT", hello, ":cat:", add},
+		{"an unknown remote custom emoji", bob, "PUT", hello, "cat@remote.example", add},
+		{"a long text", bob, "PUT", hello, strings.Repeat("🔥", 500), add},
+		{"a word, removed", bob, "DELETE", hello, "hello", remove},
+		{"an invisible status", bob, "PUT", secret, "🔥", add},
+		{"an invisible status, removed", bob, "DELETE", secret, "🔥", remove},
+		{"an unknown id", bob, "PUT", "0000000000000000AA", "🔥", add},
+		{"an unknown id, removed", bob, "DELETE", "0000000000000000AA", "🔥", remove},
+		{"an invalid id", bob, "PUT", "x", "🔥", add},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := tt.as.React(tt.method, tt.id, tt.emoji)
@@ -123,24 +123,24 @@ func TestReact(t *testing.T) {
 			}
 			st := a.Want(200).Object()
 			if st.ID() != hello {
-				t.Errorf("the answer is %s, want %s", st.ID(), hello)
+				t.Errorf("the response is status %s, want %s", st.ID(), hello)
 			}
 			if got := strings.Join(reactionsIn(st), ", "); got != tt.want {
 				t.Errorf("reactions are %s, want %s", got, tt.want)
 			}
 		})
 	}
-	bob.React("PUT", hello, "\xff\xfe").WantError(404, "Record not found") // no path
+	bob.React("PUT", hello, "\xff\xfe").WantError(404, "Record not found") // the path is not valid UTF-8
 	srv.As(nil).React("PUT", hello, "🔥").WantError(403, "Invalid credentials.")
-	wantReactions(srv.As(nil), "the anonymous", hello, "❤️ 1: alice", "🇦 1: alice", "🔥 1: bob")
+	wantReactions(srv.As(nil), "an anonymous client", hello, "❤️ 1: alice", "🇦 1: alice", "🔥 1: bob")
 	if got := reactionsIn(nestedObject(bob.Get("/api/v1/statuses/"+boost).Want(200).Object(), "reblog")); len(got) != 3 || got[2] != "🔥 1 me" {
-		t.Errorf("the boosted has %v", got)
+		t.Errorf("the boosted status has %v", got)
 	}
 	if got := notifiedReactions(alice); !slices.Equal(got, []string{"bob 🔥"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 	if got := notifiedReactions(bob); len(got) > 0 {
-		t.Errorf("bob is told %v", got)
+		t.Errorf("bob has the notifications %v", got)
 	}
 	scoped := srv.NewToken(bob, "read write:favourites")
 	scoped.React("PUT", hello, "👍").WantError(403, "Insufficient permissions: write:statuses.")
@@ -152,7 +152,7 @@ func nestedObject(o *apptest.Object, path string) *apptest.Object {
 	return &apptest.Object{T: o.T, Fields: o.At(path).(map[string]any)}
 }
 
-// Those whom the viewer blocks or mutes, who block the viewer, and who are gone are neither counted nor named.
+// TestReactionsShown checks that reactions of blocked, muted, blocking and unavailable accounts are neither counted nor listed.
 func TestReactionsShown(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, viewer := srv.SignUp("alice"), srv.SignUp("viewer")
@@ -163,17 +163,17 @@ func TestReactionsShown(t *testing.T) {
 	}
 	people[0].ReactWith(st, "❤️")
 	viewer.ReactWith(st, "🔥")
-	wantReactions(viewer.Client, "all", st, "🔥 7 me: viewer p5 p4 p3 p2 p1 p0", "❤️ 1: p0")
+	wantReactions(viewer.Client, "before blocks and mutes", st, "🔥 7 me: viewer p5 p4 p3 p2 p1 p0", "❤️ 1: p0")
 
 	viewer.AccountAction(people[0].ID, "block")
 	people[1].AccountAction(viewer.ID, "block")
 	viewer.AccountAction(people[2].ID, "mute")
 	srv.DeleteOrDeactivate(people[3], false)
-	wantReactions(viewer.Client, "some", st, "🔥 3 me: viewer p5 p4")
+	wantReactions(viewer.Client, "after blocks and mutes", st, "🔥 3 me: viewer p5 p4")
 	wantReactions(alice.Client, "alice", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
-	wantReactions(srv.As(nil), "the anonymous", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
+	wantReactions(srv.As(nil), "an anonymous client", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
 	if got := reactionsAt(viewer.Client, st+"/reactions", "with_muted", "true"); !slices.Equal(got, []string{"🔥 4 me: viewer p5 p4 p2"}) {
-		t.Errorf("with the muted: %v", got)
+		t.Errorf("with muted accounts: %v", got)
 	}
 	for path, want := range map[string]string{
 		"/reactions/🔥": "🔥 3 me: viewer p5 p4", "/reactions/%F0%9F%94%A5": "🔥 3 me: viewer p5 p4", "/reactions/❤": "", "/reactions/👍": "", "/reactions/x": "",
@@ -186,9 +186,9 @@ func TestReactionsShown(t *testing.T) {
 		t.Errorf("a heart without its selector: %q", got)
 	}
 	alice.Get("/api/v1/svc/statuses/"+st+"/reactions", "with_muted", "maybe?").Want(200)
-	wantReactions(alice.Client, "what is not there", alice.Publish("none").ID())
+	wantReactions(alice.Client, "none", alice.Publish("none").ID())
 	if got := reactionsAt(alice.Client, "nothing/reactions"); len(got) > 0 {
-		t.Errorf("to what is no status: %v", got)
+		t.Errorf("reactions to an invalid id: %v", got)
 	}
 
 	viewer.AccountAction(people[0].ID, "unblock")
@@ -208,8 +208,8 @@ func TestReactionsShown(t *testing.T) {
 	wantRows(srv, "reaction_counts", 0)
 }
 
-// A post that has more reactions than can go with it goes with all of them, when its author does.
-func TestReactionsOfTheDeleted(t *testing.T) {
+// TestReactionsOfDeletedAccounts deletes an account whose post has more reactions than one batch of deletions removes.
+func TestReactionsOfDeletedAccounts(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	many, few := alice.Publish("many").ID(), bob.Publish("few").ID()
@@ -221,17 +221,17 @@ func TestReactionsOfTheDeleted(t *testing.T) {
 		t.Errorf("the status has %v", got)
 	}
 	if n := len(strings.Fields(reactionsAt(bob.Client, many+"/reactions")[0])); n != 2+80 {
-		t.Errorf("%d people are named", n-2)
+		t.Errorf("%d accounts are listed", n-2)
 	}
 	alice.ReactWith(few, "🔥", "👍", "❤")
 	bob.ReactWith(few, "👍")
 	srv.DeleteOrDeactivate(alice, true)
 	srv.RunJobs()
-	wantReactions(bob.Client, "what is left", few, "👍 1 me: bob")
+	wantReactions(bob.Client, "remaining", few, "👍 1 me: bob")
 	wantRows(srv, "reactions", 1)
 	wantRows(srv, "reaction_counts", 1)
 	if got := notifiedReactions(bob); len(got) > 0 {
-		t.Errorf("bob is told %v", got)
+		t.Errorf("bob has the notifications %v", got)
 	}
 }
 
@@ -260,15 +260,15 @@ func TestCustomReactions(t *testing.T) {
 	if got := strings.Join(reactionsAt(bob.Client, st+"/reactions/:cat:"), ", "); got != "cat 2 me: alice bob" {
 		t.Errorf("one emoji: %s", got)
 	}
-	var told []string
+	var notified []string
 	for _, n := range alice.Get("/api/v1/notifications").Want(200).List() {
-		told = append(told, fmt.Sprint(n.Str("account.acct"), " ", n.Str("emoji"), " ", n.At("emoji_url")))
+		notified = append(notified, fmt.Sprint(n.Str("account.acct"), " ", n.Str("emoji"), " ", n.At("emoji_url")))
 	}
-	if want := []string{"bob :dog: " + urls[2].(string), "bob :cat: " + urls[1].(string), "far@remote.example :cat: " + srv.Proxy.URL(picture)}; !slices.Equal(told, want) {
-		t.Errorf("alice is told %q, want %q", told, want)
+	if want := []string{"bob :dog: " + urls[2].(string), "bob :cat: " + urls[1].(string), "far@remote.example :cat: " + srv.Proxy.URL(picture)}; !slices.Equal(notified, want) {
+		t.Errorf("alice has the notifications %q, want %q", notified, want)
 	}
 
-	// What is in no pack any more has no picture, and can be taken back.
+	// A reaction with an emoji that was removed from its pack has no picture, and can be removed.
 	srv.AddEmoji("pets", map[string]string{"dog": "dog.gif"})
 	srv.Entities.InvalidateAll()
 	if got := alice.Get("/api/v1/svc/statuses/" + st + "/reactions/cat").Want(200).List()[0].At("url"); got != nil {
@@ -276,10 +276,10 @@ func TestCustomReactions(t *testing.T) {
 	}
 	bob.React("DELETE", st, ":cat:").Want(200)
 	alice.React("DELETE", st, "cat@remote.example").Want(200)
-	wantReactions(alice.Client, "what is left", st, "cat@remote.example 1: far@remote.example", "cat 1 me: alice", "dog 1: bob")
+	wantReactions(alice.Client, "remaining", st, "cat@remote.example 1: far@remote.example", "cat 1 me: alice", "dog 1: bob")
 }
 
-// What comes from elsewhere.
+// TestRemoteReactions adds and removes reactions of remote accounts.
 func TestRemoteReactions(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -298,22 +298,22 @@ func TestRemoteReactions(t *testing.T) {
 		to    string
 		emoji social.Emoji
 		uri   string
-		want  string // the reactions then, "" if it is refused
+		want  string // the reactions afterwards, "" if the reaction is refused
 	}{
 		{"an emoji", far, "public", social.Emoji{Name: "❤"}, "1", "❤️ 1"},
 		{"in another form, by another activity", far, "public", social.Emoji{Name: "❤️"}, "2", "❤️ 1"},
 		{"another emoji by the same activity", far, "public", social.Emoji{Name: "🔥"}, "1", "❤️ 1"},
 		{"a picture", far, "public", custom("blob_cat", "https://Media.Remote.Example:443/cat.png"), "3", "❤️ 1, blob_cat@media.remote.example 1"},
 		{"another picture of the same name", follower, "public", custom("blob_cat", "https://media.remote.example/2.png"), "4", "❤️ 1, blob_cat@media.remote.example 2"},
-		{"by its name", far, "public", custom("cat", "https://127.0.0.1:8080/cat.png"), "5", "❤️ 1, blob_cat@media.remote.example 2, cat@127.0.0.1:8080 1"},
+		{"a host with a port", far, "public", custom("cat", "https://127.0.0.1:8080/cat.png"), "5", "❤️ 1, blob_cat@media.remote.example 2, cat@127.0.0.1:8080 1"},
 		{"a private post, by a follower", follower, "private", social.Emoji{Name: "🔥"}, "6", "🔥 1"},
-		{"a private post, by nobody", far, "private", social.Emoji{Name: "🔥"}, "7", ""},
+		{"a private post, not by a follower", far, "private", social.Emoji{Name: "🔥"}, "7", ""},
 		{"a local post", follower, "local", social.Emoji{Name: "🔥"}, "8", ""},
 		{"a direct post", follower, "direct", social.Emoji{Name: "🔥"}, "9", ""},
-		{"by somebody blocked", blocked, "public", social.Emoji{Name: "🔥"}, "10", ""},
+		{"by a blocked account", blocked, "public", social.Emoji{Name: "🔥"}, "10", ""},
 		{"no emoji", far, "public", social.Emoji{Name: "hi"}, "11", ""},
 		{"nothing", far, "public", social.Emoji{}, "12", ""},
-		{"a strange name", far, "public", custom("a b", "https://remote.example/cat.png"), "13", ""},
+		{"an invalid name", far, "public", custom("a b", "https://remote.example/cat.png"), "13", ""},
 		{"a name with a host", far, "public", custom("cat@evil.example", "https://remote.example/cat.png"), "14", ""},
 		{"an emoji with a picture", far, "public", custom("🔥", "https://remote.example/cat.png"), "15", ""},
 		{"a script for a picture", far, "public", custom("cat", "javascript:alert(1)"), "16", ""},
@@ -349,24 +349,24 @@ func TestRemoteReactions(t *testing.T) {
 	}
 	for _, e := range []social.Emoji{{Name: r.Emoji}, custom("cat", "https://127.0.0.1:8080/other.png"), {Name: "❤"}} {
 		if _, err := srv.Social.Unreact(t.Context(), far, r.StatusID, e); err != nil {
-			t.Errorf("%v cannot be taken back: %v", e, err)
+			t.Errorf("%v cannot be removed: %v", e, err)
 		}
 		if _, err := srv.Social.Unreact(t.Context(), far, r.StatusID, e); !errors.Is(err, social.ErrRemoveReaction) {
-			t.Errorf("%v taken back twice: %v", e, err)
+			t.Errorf("%v removed twice: %v", e, err)
 		}
 	}
-	wantReactions(bob.Client, "what is left", id["public"], "blob_cat@media.remote.example 1: follower@remote.example")
-	// Whoever has lost sight of a post can still take back what they did, and is not told of it.
+	wantReactions(bob.Client, "remaining", id["public"], "blob_cat@media.remote.example 1: follower@remote.example")
+	// An account that no longer sees a post can still remove its reaction, but gets the same error as without a reaction.
 	srv.Exec(`DELETE FROM follows`)
 	if _, err := srv.Social.Unreact(t.Context(), follower, apptest.StatusID(id["private"]), social.Emoji{Name: "🔥"}); !errors.Is(err, social.ErrRemoveReaction) {
-		t.Errorf("what follower cannot see: %v", err)
+		t.Errorf("invisible to follower: %v", err)
 	}
 	if got := notifiedReactions(alice); !slices.Equal(got, []string{"follower@remote.example :blob_cat:"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 }
 
-// One account reacts with so many emoji to a post, and all together with so many.
+// TestReactionsAreBounded checks the number of emoji per account and status, and of different emoji per status.
 func TestReactionsAreBounded(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
@@ -395,14 +395,14 @@ func TestReactionsAreBounded(t *testing.T) {
 	}
 	bob := srv.SignUp("bob")
 	if n := len(reactionsAt(bob.Client, st+"/reactions")); n != 100 {
-		t.Fatalf("%d different emoji", n)
+		t.Fatalf("%d different emoji, want 100", n)
 	}
 	bob.React("PUT", st, "👍").WantError(400, "There are reactions with 100 different emoji already")
 	bob.ReactWith(st, emoji(5))
 }
 
-// Many at the same time, and the same one at the same time, are counted right.
-func TestReactionsAtTheSameTime(t *testing.T) {
+// TestConcurrentReactions checks the counters when several accounts add and remove the same reactions concurrently.
+func TestConcurrentReactions(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("hello").ID()
@@ -427,14 +427,14 @@ func TestReactionsAtTheSameTime(t *testing.T) {
 	}
 	wg.Wait()
 	if got := reactionsIn(alice.Get("/api/v1/statuses/" + st).Want(200).Object()); !slices.Equal(got, []string{"❤️ 4"}) {
-		t.Errorf("then they are %v", got)
+		t.Errorf("after the removals reactions are %v", got)
 	}
 	if got := notifiedReactions(alice); len(got) != 4 {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 }
 
-// Streams tell the author of reactions; that a number has changed they do not tell.
+// TestReactionsInStreams checks that the author's stream gets a notification, and that other streams get no event.
 func TestReactionsInStreams(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -444,10 +444,10 @@ func TestReactionsInStreams(t *testing.T) {
 	bob.ReactWith(st, kiss)
 	s := l.WaitFor(func(s apptest.StreamEvent) bool { return s.Event == "notification" })
 	if !strings.Contains(*s.Payload, `"type":"svc:emoji_reaction"`) || !strings.Contains(*s.Payload, `"emoji":"`+kiss+`","emoji_url":null`) {
-		t.Errorf("the stream says %s", *s.Payload)
+		t.Errorf("the stream sent %s", *s.Payload)
 	}
-	if heard := public.Events(); len(heard) > 0 {
-		t.Errorf("the public stream says %v", heard)
+	if events := public.Events(); len(events) > 0 {
+		t.Errorf("the public stream sent %v", events)
 	}
 }
 

@@ -24,18 +24,18 @@ func TestReblog(t *testing.T) {
 		v      string
 	}{
 		{"public", bob, public, nil, 200, "public"},
-		{"again, otherwise", bob, public, []string{"visibility", "private"}, 200, "public"},
+		{"again, with another visibility", bob, public, []string{"visibility", "private"}, 200, "public"},
 		{"public, for followers", carol, public, []string{"visibility", "private"}, 200, "private"},
 		{"public, by its author", alice, public, []string{"visibility", "unlisted"}, 200, "unlisted"},
-		{"public, with a word", dave, public, []string{"visibility", "direct"}, 200, "public"},
+		{"public, with an invalid visibility", dave, public, []string{"visibility", "direct"}, 200, "public"},
 		{"unlisted", bob, unlisted, []string{"visibility", "everyone"}, 200, "public"},
 		{"local", bob, local, []string{"visibility", "public"}, 200, "local"},
 		{"private", bob, private, nil, 404, ""},
-		{"one's own private", alice, private, []string{"visibility", "public"}, 200, "private"},
+		{"the viewer's private", alice, private, []string{"visibility", "public"}, 200, "private"},
 		{"direct", bob, direct, nil, 404, ""},
-		{"one's own direct", alice, direct, nil, 404, ""},
+		{"the viewer's direct", alice, direct, nil, 404, ""},
 		{"of a list", bob, listed, nil, 404, ""},
-		{"one's own of a list", alice, listed, nil, 404, ""},
+		{"the viewer's, of a list", alice, listed, nil, 404, ""},
 		{"invisible", carol, private, nil, 404, ""},
 		{"unknown", bob, "nothing", nil, 404, ""},
 		{"without a token", nil, public, nil, 401, ""},
@@ -48,15 +48,15 @@ func TestReblog(t *testing.T) {
 			o := a.Object()
 			if o.Str("reblog.id") != tt.id || o.ID() == tt.id || o.Str("visibility") != tt.v || o.Str("account.id") != tt.as.ID || !o.Bool("reblogged") ||
 				!o.Bool("reblog.reblogged") || o.Str("reblog.account.id") != alice.ID || o.At("reblog.reblog") != nil || o.Str("content") != o.Str("reblog.content") {
-				t.Errorf("not that boost: %v", o.Fields)
+				t.Errorf("the boost is %v", o.Fields)
 			}
 			if !o.Bool("svc.local") || !o.Bool("reblog.svc.local") {
-				t.Error("no extension on both levels")
+				t.Error("the extension is missing in the boost or the boosted status")
 			}
 		})
 	}
 	if got, want := alice.Notifications(), []string{"reblog bob", "reblog bob", "reblog dave", "reblog carol", "reblog bob"}; !slices.Equal(got, want) {
-		t.Errorf("alice is told %v, want %v", got, want)
+		t.Errorf("alice has the notifications %v, want %v", got, want)
 	}
 	if n := alice.Get("/api/v1/statuses/" + public).Object().Int("reblogs_count"); n != 4 {
 		t.Errorf("reblogs_count is %d", n)
@@ -72,15 +72,15 @@ func TestUnreblog(t *testing.T) {
 	reblog := func(id string) string { return bob.Post("/api/v1/statuses/" + id + "/reblog").Want(200).Object().ID() }
 	boost := reblog(st)
 	if again := reblog(boost); again != boost {
-		t.Errorf("boosting the boost made %s", again)
+		t.Errorf("boosting the boost created %s", again)
 	}
-	apptest.WantIDs(t, "the home of who follows", carol.Get("/api/v1/timelines/home"), boost)
-	apptest.WantIDs(t, "the home of who boosted", bob.Get("/api/v1/timelines/home"), boost)
-	apptest.WantIDs(t, "the home of who is boosted", alice.Get("/api/v1/timelines/home"), st)
+	apptest.WantIDs(t, "home of a follower", carol.Get("/api/v1/timelines/home"), boost)
+	apptest.WantIDs(t, "home of the booster", bob.Get("/api/v1/timelines/home"), boost)
+	apptest.WantIDs(t, "home of the boosted author", alice.Get("/api/v1/timelines/home"), st)
 	if n := bob.Get("/api/v1/accounts/bob/statuses").List()[0].Int("account.statuses_count"); n != 1 {
 		t.Errorf("statuses_count is %d", n)
 	}
-	// What is done with a boost is done with what it boosts.
+	// Actions on a boost apply to the boosted status.
 	if o := carol.Post("/api/v1/statuses/" + boost + "/favourite").Want(200).Object(); o.ID() != st || o.Int("favourites_count") != 1 {
 		t.Errorf("favourite of the boost: %v", o.Fields)
 	}
@@ -90,29 +90,29 @@ func TestUnreblog(t *testing.T) {
 	}
 	o := bob.Post("/api/v1/statuses/" + boost + "/unreblog").Want(200).Object()
 	if o.ID() != st || o.Bool("reblogged") || o.Int("reblogs_count") != 0 {
-		t.Errorf("not the original: %v", o.Fields)
+		t.Errorf("got %v, want the boosted status", o.Fields)
 	}
 	bob.Post("/api/v1/statuses/" + st + "/unreblog").Want(200)
 	bob.Get("/api/v1/statuses/" + boost).Want(404)
-	apptest.WantIDs(t, "the home of who follows", carol.Get("/api/v1/timelines/home"))
+	apptest.WantIDs(t, "home of a follower", carol.Get("/api/v1/timelines/home"))
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite carol"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
-	// Deleting the boost takes it back, too.
+	// Deleting the boost also removes it.
 	boost = reblog(st)
 	if o := bob.Do("DELETE", "/api/v1/statuses/"+boost, "", nil).Want(200).Object(); o.ID() != boost || o.Str("reblog.id") != st {
-		t.Errorf("not the boost: %v", o.Fields)
+		t.Errorf("got %v, want the boost", o.Fields)
 	}
 	if n := bob.Get("/api/v1/statuses/" + st).Want(200).Object().Int("reblogs_count"); n != 0 {
 		t.Errorf("reblogs_count is %d", n)
 	}
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite carol"}) {
-		t.Errorf("alice is told %v", got)
+		t.Errorf("alice has the notifications %v", got)
 	}
 }
 
-// What somebody did can be taken back after the status has become invisible, but the answer tells nothing of it.
-func TestUndoOfTheInvisible(t *testing.T) {
+// TestUndoOnInvisibleStatus checks that actions can be undone after the status became invisible, with the response for an unknown status.
+func TestUndoOnInvisibleStatus(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("hello").ID()
@@ -151,7 +151,7 @@ func TestRebloggedBy(t *testing.T) {
 	boost := secret.Post("/api/v1/statuses/"+st+"/reblog", "visibility", "private").Want(200).Object().ID()
 	apptest.WantIDs(t, "with a boost for followers", bob.Get(path), want...)
 	srv.AddFollow(carol, secret)
-	apptest.WantIDs(t, "who follows", carol.Get(path), append([]string{secret.ID}, want...)...)
-	apptest.WantIDs(t, "the boost's own", carol.Get("/api/v1/statuses/"+boost+"/reblogged_by"), append([]string{secret.ID}, want...)...)
-	apptest.WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
+	apptest.WantIDs(t, "a follower of the booster", carol.Get(path), append([]string{secret.ID}, want...)...)
+	apptest.WantIDs(t, "of the boost", carol.Get("/api/v1/statuses/"+boost+"/reblogged_by"), append([]string{secret.ID}, want...)...)
+	apptest.WantIDs(t, "an anonymous client", srv.As(nil).Get(path), want...)
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"encoding"
 	"strconv"
 
 	"svc/internal/errs"
@@ -17,14 +19,7 @@ type renderer struct {
 
 // account renders one account for the viewer.
 func (h *renderer) account(r *rest.Request, id store.AccountID) (any, error) {
-	accounts, err := h.accounts(r, []store.AccountID{id})
-	if err != nil {
-		return nil, err
-	}
-	if len(accounts) == 0 {
-		return nil, errs.ErrRecordNotFound
-	}
-	return accounts[0], nil
+	return only(h.accounts(r, []store.AccountID{id}))
 }
 
 // accounts renders accounts, with relationships if the request asks for them.
@@ -44,16 +39,60 @@ func (h *renderer) accountPage(r *rest.Request, page rest.Page, ids []store.Acco
 	return h.accounts(r, ids)
 }
 
-// relationship returns the relationship of the viewer with one account.
 func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Relationship, error) {
-	list, err := h.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id})
+	return only(h.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id}))
+}
+
+// answer renders the result of an operation, unless it failed.
+func answer[R, E any](row R, err error, render func(R) E) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		return nil, errs.ErrRecordNotFound
+	return render(row), nil
+}
+
+// answerList renders a list that was read, unless that failed.
+func answerList[R, E any](rows []R, err error, render func(R) E) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return entity.Map(rows, render), nil
+}
+
+// only returns the one element of a list that was rendered.
+func only[E any](list []E, err error) (element E, _ error) {
+	if err == nil && len(list) == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	if err != nil {
+		return element, err
 	}
 	return list[0], nil
+}
+
+// operation returns a handler that runs an operation on the row of the path, and answers with {}.
+func operation[ID any, P interface {
+	*ID
+	encoding.TextUnmarshaler
+}](run func(context.Context, *store.Account, ID) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		return nil, run(r.Context(), r.Viewer, store.ParseID[ID, P](r.Param("id")))
+	}
+}
+
+// statusAction returns a handler that runs an operation on the status of the path, and answers with the status.
+func (h *renderer) statusAction(run func(context.Context, *store.Account, store.StatusID) (*store.Status, error)) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		st, err := run(r.Context(), r.Viewer, statusParam(r))
+		return h.status(r, st, err)
+	}
+}
+
+// accountAction returns a handler that runs an operation on the account of the path, and answers with its relationship.
+func (h *renderer) accountAction(run func(context.Context, *store.Account, store.AccountID) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		return h.relationshipAfter(r, run(r.Context(), r.Viewer, accountParam(r)))
+	}
 }
 
 // status renders the result of an operation on a status.
@@ -70,10 +109,7 @@ func (h *renderer) statusEntries(r *rest.Request, page rest.Page, rows []store.S
 		return nil, err
 	}
 	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) })
-	ids := make([]store.StatusID, 0, len(rows))
-	for _, row := range rows {
-		ids = append(ids, row.StatusID)
-	}
+	ids := entity.Map(rows, func(row store.StatusEntry) store.StatusID { return row.StatusID })
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
 }
 
@@ -83,11 +119,7 @@ func (h *renderer) accountEntries(r *rest.Request, page rest.Page, rows []store.
 		return nil, err
 	}
 	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) })
-	ids := make([]store.AccountID, 0, len(rows))
-	for _, row := range rows {
-		ids = append(ids, row.AccountID)
-	}
-	return h.accounts(r, ids)
+	return h.accounts(r, entity.Map(rows, func(row store.AccountEntry) store.AccountID { return row.AccountID }))
 }
 
 // relationshipAfter answers an operation on the account of the path with its relationship.

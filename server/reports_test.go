@@ -16,8 +16,8 @@ func TestReport(t *testing.T) {
 	srv.SetRole(moderator, false, true)
 	bad := bob.Publish("bad", "spoiler_text", "worse")
 	secret := bob.Publish("secret", "visibility", "direct")
-	foreign := carol.Publish("by another")
-	boost := bob.Post("/api/v1/statuses/" + foreign.ID() + "/reblog").Want(200).Object()
+	others := carol.Publish("by another")
+	boost := bob.Post("/api/v1/statuses/" + others.ID() + "/reblog").Want(200).Object()
 	type params = map[string]any
 
 	for _, tt := range []struct {
@@ -27,8 +27,8 @@ func TestReport(t *testing.T) {
 		status int
 	}{
 		{"without an account", alice, params{"comment": "x"}, 400},
-		{"of nobody", alice, params{"account_id": "0"}, 404},
-		{"of oneself", alice, params{"account_id": alice.ID}, 422},
+		{"of an unknown account", alice, params{"account_id": "0"}, 404},
+		{"of the viewer", alice, params{"account_id": alice.ID}, 422},
 		{"with too long a comment", alice, params{"account_id": bob.ID, "comment": strings.Repeat("x", 1001)}, 422},
 		{"of too many statuses", alice, params{"account_id": bob.ID, "status_ids": slices.Repeat([]string{bad.ID()}, 101)}, 422},
 		{"without a token", nil, params{"account_id": bob.ID}, 401},
@@ -42,26 +42,26 @@ func TestReport(t *testing.T) {
 		return m.Get("/api/v1/notifications", "types[]", "svc:report").Want(200).List()
 	}
 	if n := len(reports(admin)); n > 0 {
-		t.Fatalf("%d notifications of refused reports", n)
+		t.Fatalf("%d notifications about refused reports", n)
 	}
 
-	answer := alice.SendJSON("POST", "/api/v1/reports", params{
-		"account_id": bob.ID, "status_ids": []string{bad.ID(), secret.ID(), foreign.ID(), boost.ID(), bad.ID(), "0"},
+	response := alice.SendJSON("POST", "/api/v1/reports", params{
+		"account_id": bob.ID, "status_ids": []string{bad.ID(), secret.ID(), others.ID(), boost.ID(), bad.ID(), "0"},
 		"comment": " look\n<here> ", "category": "spam", "forward": true, "rule_ids": nil,
 	})
-	WantEntity(t, "alice", answer, "Report")
-	report := answer.Object()
+	WantEntity(t, "alice", response, "Report")
+	report := response.Object()
 	if got := report.At("status_ids").([]any); len(got) != 1 || got[0] != bad.ID() {
-		t.Errorf("status_ids: got %v, want only %s, which is bob's and can be seen", got, bad.ID())
+		t.Errorf("status_ids: got %v, want only %s, which is bob's and visible to alice", got, bad.ID())
 	}
 	for path, want := range map[string]any{"category": "spam", "comment": "look\n<here>", "forwarded": false, "action_taken": false, "target_account.id": bob.ID} {
 		if got := report.At(path); got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
-	alice.SendJSON("POST", "/api/v1/reports", params{"account_id": bob.ID, "category": "unheard of"}).Want(200)
+	alice.SendJSON("POST", "/api/v1/reports", params{"account_id": bob.ID, "category": "unknown"}).Want(200)
 
-	// The staff is told, nobody else.
+	// Only staff get notifications.
 	for _, m := range []*apptest.User{admin, moderator} {
 		list := reports(m)
 		if len(list) != 2 {
@@ -80,7 +80,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("report.statuses: got %v", got)
 		}
 		if types := notificationTypes(m.Get("/api/v1/notifications").Want(200)); slices.Contains(types, "svc:report") {
-			t.Errorf("%s is told without asking for it", m.Nickname)
+			t.Errorf("%s gets reports without requesting the type", m.Nickname)
 		}
 	}
 	for _, m := range []*apptest.User{alice, bob, carol} {
@@ -92,17 +92,17 @@ func TestReport(t *testing.T) {
 	if got := reports(admin)[1].At("report.statuses").([]any); len(got) != 0 {
 		t.Errorf("after the deletion: got %v", got)
 	}
-	// Who is no longer staff no longer sees what the staff was told.
-	told := reports(moderator)[0].ID()
-	moderator.Get("/api/v1/notifications/" + told).Want(200)
+	// A former moderator no longer sees notifications for staff.
+	notification := reports(moderator)[0].ID()
+	moderator.Get("/api/v1/notifications/" + notification).Want(200)
 	srv.Exec(`UPDATE users SET is_moderator = 0 WHERE account_id = ?`, moderator.AccountID())
 	if list := reports(moderator); len(list) > 0 {
-		t.Error("who was a moderator still sees reports")
+		t.Error("a former moderator still sees reports")
 	}
-	moderator.Get("/api/v1/notifications/" + told).Want(404)
-	moderator.Post("/api/v1/svc/notifications/read", "id", told).Want(404)
+	moderator.Get("/api/v1/notifications/" + notification).Want(404)
+	moderator.Post("/api/v1/svc/notifications/read", "id", notification).Want(404)
 	if list := moderator.Post("/api/v1/svc/notifications/read", "max_id", "9999999999999999").Want(200).List(); len(list) > 0 {
-		t.Errorf("reading all shows who was a moderator %v", list)
+		t.Errorf("marking all as read returns %v to a former moderator", list)
 	}
 }
 
@@ -124,17 +124,17 @@ func TestAnnouncements(t *testing.T) {
 		srv.Exec(`INSERT INTO announcements (id, text, content, starts_at, ends_at, updated_at) VALUES (?, 'news', '<p>news</p>', ?, ?, ?)`,
 			now<<10+int64(i), a.starts, a.ends, now)
 	}
-	answer := alice.Get("/api/v1/announcements")
-	WantEntity(t, "alice", answer, "[]Announcement")
-	list := answer.List()
+	response := alice.Get("/api/v1/announcements")
+	WantEntity(t, "alice", response, "[]Announcement")
+	list := response.List()
 	if len(list) != 2 {
-		t.Fatalf("got %d announcements, want those two that are current: %s", len(list), answer.Body)
+		t.Fatalf("got %d announcements, want the two current ones: %s", len(list), response.Body)
 	}
 	srv.As(nil).Get("/api/v1/announcements").Want(401)
 	srv.As(nil).Post("/api/v1/announcements/" + list[0].ID() + "/dismiss").Want(401)
 	alice.Post("/api/v1/announcements/none/dismiss").Want(404)
-	alice.Post("/api/v1/announcements/" + store.AnnouncementID(now<<10+2).String() + "/dismiss").Want(404) // is not to be seen yet
-	alice.Post("/api/v1/announcements/" + store.AnnouncementID(now<<10+3).String() + "/dismiss").Want(200) // was, until just now
+	alice.Post("/api/v1/announcements/" + store.AnnouncementID(now<<10+2).String() + "/dismiss").Want(404) // has not started
+	alice.Post("/api/v1/announcements/" + store.AnnouncementID(now<<10+3).String() + "/dismiss").Want(200) // has just ended
 	for range 2 {
 		alice.Post("/api/v1/announcements/" + list[0].ID() + "/dismiss").Want(200)
 	}

@@ -34,7 +34,6 @@ func (h *scheduled) listScheduled(r *rest.Request) (any, error) {
 	return h.entities.ScheduledStatuses(r.Context(), rows)
 }
 
-// ownScheduled returns the viewer's scheduled status of the path.
 func (h *scheduled) ownScheduled(r *rest.Request) (*store.ScheduledStatus, error) {
 	return h.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 }
@@ -43,7 +42,6 @@ func scheduledParam(r *rest.Request) store.ScheduledID {
 	return store.ParseID[store.ScheduledID](r.Param("id"))
 }
 
-// showScheduled returns one scheduled status.
 func (h *scheduled) showScheduled(r *rest.Request) (any, error) {
 	row, err := h.ownScheduled(r)
 	if err != nil {

@@ -21,38 +21,38 @@ func TestSchedule(t *testing.T) {
 	picture, theirs := srv.AddMedia(alice), srv.AddMedia(bob)
 	root := bob.Publish("root").ID()
 	at := time.Now().Add(6 * time.Minute).Truncate(time.Millisecond)
-	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{
+	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{
 		"status": "**hello** @bob #later", "spoiler_text": "cw", "content_type": "text/markdown", "media_ids": []string{picture, theirs, picture},
 		"in_reply_to_id": root, "visibility": "unlisted", "language": "de", "expires_in": 7200, "scheduled_at": at,
-		"poll": apptest.JSON{"options": []string{"a", " b", "b", ""}, "expires_in": 600, "multiple": true},
+		"poll": apptest.Doc{"options": []string{"a", " b", "b", ""}, "expires_in": 600, "multiple": true},
 	}).Want(200).Object()
 	for _, got := range []*apptest.Object{o, alice.Get("/api/v1/scheduled_statuses").Want(200).List()[0], alice.Get("/api/v1/scheduled_statuses/" + o.ID()).Want(200).Object()} {
-		apptest.WantFields(t, "scheduled", got, apptest.JSON{
+		apptest.WantFields(t, "scheduled", got, apptest.Doc{
 			"id": o.ID(), "scheduled_at": store.At(at).String(), "params.text": "**hello** @bob #later", "params.spoiler_text": "cw",
 			"params.media_ids": []any{picture}, "params.in_reply_to_id": root, "params.visibility": "unlisted", "params.language": "de",
 			"params.expires_in": 7200.0, "params.scheduled_at": nil, "params.sensitive": true, "params.idempotency": nil, "params.with_rate_limit": false,
-			"params.poll": apptest.JSON{"options": []any{"a", "b"}, "expires_in": 600.0, "multiple": true, "hide_totals": false},
+			"params.poll": apptest.Doc{"options": []any{"a", "b"}, "expires_in": 600.0, "multiple": true, "hide_totals": false},
 		})
 		if m := got.At("media_attachments").([]any); len(m) != 1 || m[0].(map[string]any)["id"] != picture {
 			t.Errorf("media_attachments: %v", m)
 		}
 	}
 	plain := alice.Schedule("plain")
-	apptest.WantFields(t, "a plain one", plain, apptest.JSON{
+	apptest.WantFields(t, "a plain one", plain, apptest.Doc{
 		"params.media_ids": nil, "media_attachments": []any{}, "params.poll": nil, "params.expires_in": nil, "params.in_reply_to_id": nil,
 		"params.visibility": "public", "params.language": nil, "params.sensitive": false,
 	})
 
-	// Nothing of it is to be seen yet, and its picture cannot go anywhere else, nor be swept away.
+	// The status is not visible yet. Its picture cannot be attached to another status and is not removed as unused.
 	apptest.WantIDs(t, "alice's statuses", bob.Get("/api/v1/accounts/alice/statuses"))
 	if got := bob.Notifications(); len(got) != 0 {
-		t.Errorf("bob is told %v", got)
+		t.Errorf("bob has the notifications %v", got)
 	}
 	alice.Post("/api/v1/statuses", "media_ids[]", picture).WantError(422, "Cannot post an empty status without attachments")
 	if got := alice.Schedule("x", "media_ids[]", picture); got.At("params.media_ids") != nil {
 		t.Errorf("the picture is scheduled twice: %v", got.Fields)
 	}
-	for range 2 { // what comes loose is noted by the first, and removed by the second
+	for range 2 { // the first job marks unused media, the second removes them
 		srv.Exec(`UPDATE media SET detached_at = 1000 WHERE detached_at IS NOT NULL`)
 		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.Enqueue(t.Context(), store.SweepMedia{}) })
 		if err != nil {
@@ -63,16 +63,16 @@ func TestSchedule(t *testing.T) {
 	alice.Get("/api/v1/media/" + picture).Want(200)
 	bob.Get("/api/v1/media/"+theirs).WantError(404, "Record not found")
 
-	srv.Exec(`UPDATE users SET default_visibility = 3, default_sensitive = 1 WHERE account_id = ?`, alice.AccountID()) // not as it was meant
+	srv.Exec(`UPDATE users SET default_visibility = 3, default_sensitive = 1 WHERE account_id = ?`, alice.AccountID()) // the scheduled status keeps the defaults of its creation
 	srv.MakeDue(o.ID(), plain.ID())
 	posted := bob.Get("/api/v1/accounts/alice/statuses").Want(200).List()
 	if len(posted) != 2 {
-		t.Fatalf("there are %v", posted)
+		t.Fatalf("statuses are %v", posted)
 	}
 	slices.SortFunc(posted, func(a, b *apptest.Object) int { return strings.Compare(a.Str("spoiler_text"), b.Str("spoiler_text")) })
-	apptest.WantFields(t, "the plain one", posted[0], apptest.JSON{"content": "<p>plain</p>", "visibility": "public", "sensitive": false})
+	apptest.WantFields(t, "the plain one", posted[0], apptest.Doc{"content": "<p>plain</p>", "visibility": "public", "sensitive": false})
 	st := posted[1]
-	apptest.WantFields(t, "posted", st, apptest.JSON{
+	apptest.WantFields(t, "posted", st, apptest.Doc{
 		"visibility": "unlisted", "spoiler_text": "cw", "in_reply_to_id": root, "language": "de", "sensitive": true, "poll.multiple": true,
 		"application.name": "Test",
 	})
@@ -82,7 +82,7 @@ func TestSchedule(t *testing.T) {
 	if got := apptest.PollOptions(apptest.PollOf(st)); got != "a 0, b 0" {
 		t.Errorf("options are %q", got)
 	}
-	// Times count from its publication.
+	// Durations start at the publication.
 	own := alice.Get("/api/v1/statuses/" + st.ID()).Object()
 	for path, want := range map[string]time.Duration{"created_at": 0, "svc.expires_at": 2 * time.Hour, "poll.expires_at": 10 * time.Minute} {
 		at, err := time.Parse(time.RFC3339, own.Str(path))
@@ -91,16 +91,16 @@ func TestSchedule(t *testing.T) {
 		}
 	}
 	if got := bob.Notifications(); !slices.Equal(got, []string{"mention alice"}) {
-		t.Errorf("bob is told %v", got)
+		t.Errorf("bob has the notifications %v", got)
 	}
 	apptest.WantIDs(t, "carol's home", carol.Get("/api/v1/timelines/home", "limit", "1"), bob.Get("/api/v1/accounts/alice/statuses").IDs()[0])
 	alice.Get("/api/v1/scheduled_statuses/"+o.ID()).WantError(404, "Record not found")
 	if left, err := srv.HasRow(`SELECT 1 FROM jobs WHERE kind = 'publish_scheduled' AND run_at < ?`, time.Now().UnixMilli()); left || err != nil {
-		t.Errorf("a job is left: %v", err)
+		t.Errorf("a job remains: %v", err)
 	}
 }
 
-// What is bad is refused at once, and what is to be posted soon is posted at once.
+// TestScheduleParameters checks that invalid parameters are refused when scheduling, and that times in less than five minutes post at once.
 func TestScheduleParameters(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -114,23 +114,23 @@ func TestScheduleParameters(t *testing.T) {
 		now    bool
 	}{
 		{"in six minutes", apptest.FromNow(6 * time.Minute), nil, 200, "", false},
-		{"in ages", "9999-12-31T23:59:59Z", nil, 200, "", false},
+		{"in the year 9999", "9999-12-31T23:59:59Z", nil, 200, "", false},
 		{"in another zone", time.Now().Add(time.Hour).In(time.FixedZone("", 5*3600)).Format(time.RFC3339), nil, 200, "", false},
 		{"without a zone", time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04:05"), nil, 200, "", false},
 		{"in four minutes", apptest.FromNow(4 * time.Minute), nil, 200, "", true},
-		{"in just five minutes", apptest.FromNow(5 * time.Minute), nil, 200, "", true},
+		{"in five minutes", apptest.FromNow(5 * time.Minute), nil, 200, "", true},
 		{"long ago", "1970-01-01T00:00:00Z", nil, 200, "", true},
-		{"at no time", "", nil, 200, "", true},
+		{"without a time", "", nil, 200, "", true},
 		{"a preview", apptest.FromNow(time.Hour), []string{"preview", "true"}, 200, "", true},
-		{"later", "later", nil, 400, "scheduled_at - Invalid format. Expected date-time.", false},
+		{"not a time", "later", nil, 400, "scheduled_at - Invalid format. Expected date-time.", false},
 		{"a number", "1700000000", nil, 400, "scheduled_at - Invalid format. Expected date-time.", false},
-		{"nothing", apptest.FromNow(time.Hour), []string{"status", " "}, 422, "Cannot post an empty status without attachments", false},
+		{"an empty status", apptest.FromNow(time.Hour), []string{"status", " "}, 422, "Cannot post an empty status without attachments", false},
 		{"too long", apptest.FromNow(time.Hour), []string{"status", strings.Repeat("a", 5001)}, 422, "The status is over the character limit", false},
 		{"a poll of one option", apptest.FromNow(time.Hour), []string{"poll[options][]", "a", "poll[expires_in]", "60"}, 422, "Poll must contain at least 2 options", false},
-		{"gone too soon", apptest.FromNow(time.Hour), []string{"expires_in", "3600"}, 422, "Expiry date is too soon", false},
-		{"an answer to nothing", apptest.FromNow(time.Hour), []string{"in_reply_to_id", "000000000000000000"}, 422, "Cannot reply to a deleted status", false},
-		{"too wide an answer", apptest.FromNow(time.Hour), []string{"in_reply_to_id", direct, "visibility", "public"}, 422, "The message visibility must be direct", false},
-		{"for no list", apptest.FromNow(time.Hour), []string{"visibility", "list:000000000000000000"}, 404, "Record not found", false},
+		{"expires too soon", apptest.FromNow(time.Hour), []string{"expires_in", "3600"}, 422, "Expiry date is too soon", false},
+		{"a reply to an unknown status", apptest.FromNow(time.Hour), []string{"in_reply_to_id", "000000000000000000"}, 422, "Cannot reply to a deleted status", false},
+		{"a public reply to a direct status", apptest.FromNow(time.Hour), []string{"in_reply_to_id", direct, "visibility", "public"}, 422, "The message visibility must be direct", false},
+		{"for an unknown list", apptest.FromNow(time.Hour), []string{"visibility", "list:000000000000000000"}, 404, "Record not found", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := alice.Post("/api/v1/statuses", append([]string{"status", "x", "scheduled_at", tt.at}, tt.params...)...)
@@ -148,7 +148,7 @@ func TestScheduleParameters(t *testing.T) {
 	srv.As(nil).Post("/api/v1/statuses", "status", "x", "scheduled_at", apptest.FromNow(time.Hour)).WantError(401, "The access token is invalid")
 }
 
-// What is kept of one is bounded by what a status can be, whatever was sent with it.
+// TestScheduledIsBounded checks that a stored draft is no larger than a status can be.
 func TestScheduledIsBounded(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
@@ -158,13 +158,13 @@ func TestScheduledIsBounded(t *testing.T) {
 	for len(to) < 900 {
 		to = append(to, "nobody")
 	}
-	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{
+	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{
 		"status": blank + "**hello**" + blank, "spoiler_text": blank + "cw\x00", "content_type": long, "language": long, "visibility": "direct", "to": to,
 		"scheduled_at": apptest.FromNow(time.Hour),
 	}).Want(200).Object()
-	apptest.WantFields(t, "scheduled", o, apptest.JSON{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
+	apptest.WantFields(t, "scheduled", o, apptest.Doc{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
 	if ok, err := srv.HasRow(`SELECT 1 FROM scheduled_statuses WHERE length(draft) < 2000`); !ok || err != nil {
-		t.Errorf("the draft is long: %v", err)
+		t.Errorf("the draft is too long: %v", err)
 	}
 	srv.MakeDue(o.ID())
 	for _, m := range []*apptest.User{bob, carol} {
@@ -172,10 +172,10 @@ func TestScheduledIsBounded(t *testing.T) {
 			t.Errorf("%s got %v", m.Nickname, st)
 		}
 	}
-	none := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": apptest.FromNow(time.Hour)}).Want(200).Object()
+	none := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": apptest.FromNow(time.Hour)}).Want(200).Object()
 	srv.MakeDue(none.ID())
 	if n := len(bob.Get("/api/v1/timelines/direct").Want(200).List()); n != 1 {
-		t.Errorf("what is for nobody came to who is named in it: %d posts", n)
+		t.Errorf("a post without recipients was delivered to the account in its text: %d posts", n)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestScheduledStatuses(t *testing.T) {
 	for i := range 24 {
 		ids = append([]string{alice.Schedule(fmt.Sprint(i), "scheduled_at", apptest.FromNow(time.Duration(i+24)*time.Hour)).ID()}, ids...)
 	}
-	foreign := bob.Schedule("bob's").ID()
+	others := bob.Schedule("bob's").ID()
 	apptest.WantPages(t, alice, "/api/v1/scheduled_statuses?limit=5", ids)
 	if got := alice.Get("/api/v1/scheduled_statuses"); len(got.IDs()) != 20 {
 		t.Errorf("a page has %d", len(got.IDs()))
@@ -200,23 +200,23 @@ func TestScheduledStatuses(t *testing.T) {
 		error            string
 	}{
 		{"show", "GET", ids[0], alice, nil, 200, ""},
-		{"show another's", "GET", foreign, alice, nil, 404, "Record not found"},
-		{"show none", "GET", "x", alice, nil, 404, "Record not found"},
+		{"show another's", "GET", others, alice, nil, 404, "Record not found"},
+		{"show an invalid id", "GET", "x", alice, nil, 404, "Record not found"},
 		{"show without a token", "GET", ids[0], nil, nil, 401, "The access token is invalid"},
 		{"move", "PUT", ids[0], alice, apptest.FromNow(6 * time.Minute), 200, ""},
-		{"move another's", "PUT", foreign, alice, apptest.FromNow(time.Hour), 404, "Record not found"},
-		{"move none", "PUT", "000000000000000000", alice, apptest.FromNow(time.Hour), 404, "Record not found"},
+		{"move another's", "PUT", others, alice, apptest.FromNow(time.Hour), 404, "Record not found"},
+		{"move an unknown id", "PUT", "000000000000000000", alice, apptest.FromNow(time.Hour), 404, "Record not found"},
 		{"move to soon", "PUT", ids[0], alice, apptest.FromNow(4 * time.Minute), 422, "must be at least 5 minutes from now"},
 		{"move to yesterday", "PUT", ids[0], alice, apptest.FromNow(-24 * time.Hour), 422, "must be at least 5 minutes from now"},
-		{"move to some time", "PUT", ids[0], alice, "some time", 400, "scheduled_at - Invalid format. Expected date-time."},
-		{"move to nowhere", "PUT", ids[0], alice, nil, 400, "Missing field: scheduled_at."},
-		{"delete another's", "DELETE", foreign, alice, nil, 404, "Record not found"},
+		{"move to an invalid time", "PUT", ids[0], alice, "some time", 400, "scheduled_at - Invalid format. Expected date-time."},
+		{"move without a time", "PUT", ids[0], alice, nil, 400, "Missing field: scheduled_at."},
+		{"delete another's", "DELETE", others, alice, nil, 404, "Record not found"},
 		{"delete", "DELETE", ids[1], alice, nil, 200, ""},
 		{"delete again", "DELETE", ids[1], alice, nil, 404, "Record not found"},
-		{"move what is gone", "PUT", ids[1], alice, apptest.FromNow(time.Hour), 404, "Record not found"},
+		{"move a deleted one", "PUT", ids[1], alice, apptest.FromNow(time.Hour), 404, "Record not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := srv.As(tt.as).SendJSON(tt.method, "/api/v1/scheduled_statuses/"+tt.id, apptest.JSON{"scheduled_at": tt.at})
+			a := srv.As(tt.as).SendJSON(tt.method, "/api/v1/scheduled_statuses/"+tt.id, apptest.Doc{"scheduled_at": tt.at})
 			if tt.error != "" {
 				a.WantError(tt.want, tt.error)
 				return
@@ -236,7 +236,7 @@ func TestScheduledStatuses(t *testing.T) {
 	cancelled := alice.Schedule("never", "media_ids[]", picture, "scheduled_at", apptest.FromNow(100*time.Hour)).ID()
 	alice.Do("DELETE", "/api/v1/scheduled_statuses/"+cancelled, "", nil).Want(200)
 	srv.MakeDue(cancelled)
-	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "publish:"+ids[2]) // a job that comes too soon
+	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "publish:"+ids[2]) // a job that runs too early
 	srv.RunJobs()
 	apptest.WantIDs(t, "posted", alice.Get("/api/v1/accounts/alice/statuses"))
 	alice.Get("/api/v1/scheduled_statuses/" + ids[2]).Want(200)
@@ -266,7 +266,7 @@ func TestScheduleLimits(t *testing.T) {
 		{"its last moment", alice, day.Add(24*time.Hour - time.Millisecond), "daily limit exceeded"},
 		{"the day after", alice, day.Add(24 * time.Hour), ""},
 		{"the day before", alice, day.Add(-time.Millisecond), ""},
-		{"somebody else", bob, day, ""},
+		{"another user", bob, day, ""},
 	} {
 		a := tt.as.Post("/api/v1/statuses", "status", "x", "scheduled_at", tt.at.Format(time.RFC3339Nano))
 		if tt.error == "" {
@@ -277,7 +277,7 @@ func TestScheduleLimits(t *testing.T) {
 	}
 	after := alice.Schedule("x", "scheduled_at", day.Add(30*time.Hour).Format(time.RFC3339)).ID()
 	move := func(id string, to time.Time) *apptest.Response {
-		return alice.SendJSON("PUT", "/api/v1/scheduled_statuses/"+id, apptest.JSON{"scheduled_at": to})
+		return alice.SendJSON("PUT", "/api/v1/scheduled_statuses/"+id, apptest.Doc{"scheduled_at": to})
 	}
 	move(after, day).WantError(422, "daily limit exceeded")
 	move(first, day.Add(time.Hour)).Want(200) // within the day
@@ -294,14 +294,14 @@ func TestScheduleLimits(t *testing.T) {
 	post().WantError(422, "total limit exceeded")
 }
 
-// What cannot be published any more when its time comes is not posted as something else, and not lost either.
+// TestScheduledThatCannotBePublished checks that a status that cannot be published at its time is kept and not changed.
 func TestScheduledThatCannotBePublished(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	root, list, picture := bob.Publish("root").ID(), srv.AddList(alice, bob), srv.AddMedia(alice)
 	orphan := alice.Schedule("yes", "in_reply_to_id", root, "media_ids[]", picture).ID()
 	listless := alice.Schedule("friends", "visibility", "list:"+list)
-	apptest.WantFields(t, "for a list", listless, apptest.JSON{"params.visibility": "list:" + list})
+	apptest.WantFields(t, "for a list", listless, apptest.Doc{"params.visibility": "list:" + list})
 	fine := alice.Schedule("fine").ID()
 	bob.Do("DELETE", "/api/v1/statuses/"+root, "", nil).Want(200)
 	alice.Do("DELETE", "/api/v1/lists/"+list, "", nil).Want(200)
@@ -309,19 +309,19 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 	if posted := alice.Get("/api/v1/accounts/alice/statuses").List(); len(posted) != 1 || posted[0].Str("content") != "<p>fine</p>" {
 		t.Errorf("posted: %v", posted)
 	}
-	apptest.WantIDs(t, "what is left", alice.Get("/api/v1/scheduled_statuses"), listless.ID(), orphan)
+	apptest.WantIDs(t, "remaining", alice.Get("/api/v1/scheduled_statuses"), listless.ID(), orphan)
 	left := alice.Get("/api/v1/scheduled_statuses/" + orphan).Object()
-	apptest.WantFields(t, "left", left, apptest.JSON{"scheduled_at": "1970-01-01T00:00:01.000Z", "params.media_ids": []any{picture}})
+	apptest.WantFields(t, "left", left, apptest.Doc{"scheduled_at": "1970-01-01T00:00:01.000Z", "params.media_ids": []any{picture}})
 	if len(left.At("media_attachments").([]any)) != 1 {
-		t.Errorf("the picture has come loose: %v", left.Fields)
+		t.Errorf("the picture is no longer attached: %v", left.Fields)
 	}
 	if waiting, err := srv.HasRow(`SELECT 1 FROM jobs WHERE kind = 'publish_scheduled'`); waiting || err != nil {
-		t.Errorf("it is tried again and again: %v", err)
+		t.Errorf("a failed publication is retried: %v", err)
 	}
 	alice.Do("DELETE", "/api/v1/scheduled_statuses/"+orphan, "", nil).Want(200)
 	alice.Publish("again", "media_ids[]", picture)
 
-	// So it is with those of somebody who is out of service. Who comes back can give them another time.
+	// Statuses of a deactivated user are kept, too. The user can schedule them again after the activation.
 	away := bob.Schedule("away").ID()
 	if _, err := srv.Social.Deactivate(t.Context(), bob.AccountID()); err != nil {
 		t.Fatal(err)
@@ -331,13 +331,13 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	apptest.WantIDs(t, "bob's statuses", bob.Get("/api/v1/accounts/bob/statuses"))
-	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.JSON{"scheduled_at": apptest.FromNow(time.Hour)}).Want(200)
+	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.Doc{"scheduled_at": apptest.FromNow(time.Hour)}).Want(200)
 	srv.MakeDue(away)
 	if posted := bob.Get("/api/v1/accounts/bob/statuses").List(); len(posted) != 1 {
 		t.Errorf("bob posted %v", posted)
 	}
 
-	// A deleted account leaves none behind.
+	// Deleting an account deletes its scheduled statuses.
 	gone := bob.Schedule("gone").ID()
 	if err := srv.Social.DeleteAccount(t.Context(), bob.AccountID()); err != nil {
 		t.Fatal(err)
@@ -345,15 +345,15 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 	srv.MakeDue(gone)
 	for _, query := range []string{`SELECT 1 FROM scheduled_statuses WHERE account_id = ?`, `SELECT 1 FROM statuses WHERE account_id = ?`} {
 		if left, err := srv.HasRow(query, bob.AccountID()); left || err != nil {
-			t.Errorf("left: %s, %v", query, err)
+			t.Errorf("rows remain: %s, %v", query, err)
 		}
 	}
 	if left, err := srv.HasRow(`SELECT 1 FROM jobs WHERE kind = 'publish_scheduled'`); left || err != nil {
-		t.Errorf("a job is left: %v", err)
+		t.Errorf("a job remains: %v", err)
 	}
 }
 
-// An app that is gone takes nothing with it.
+// TestScheduledWithoutItsApp checks that a scheduled status is published after its app was deleted.
 func TestScheduledWithoutItsApp(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -363,12 +363,12 @@ func TestScheduledWithoutItsApp(t *testing.T) {
 	id := alice.Get("/api/v1/scheduled_statuses").IDs()[0]
 	srv.Exec(`UPDATE oauth_tokens SET app_id = NULL`)
 	srv.Exec(`DELETE FROM oauth_apps`)
-	apptest.WantFields(t, "scheduled", alice.Get("/api/v1/scheduled_statuses/"+id).Object(), apptest.JSON{"params.application_id": nil})
+	apptest.WantFields(t, "scheduled", alice.Get("/api/v1/scheduled_statuses/"+id).Object(), apptest.Doc{"params.application_id": nil})
 	srv.MakeDue(id)
-	apptest.WantFields(t, "posted", alice.Get("/api/v1/accounts/alice/statuses").List()[0], apptest.JSON{"application": nil})
+	apptest.WantFields(t, "posted", alice.Get("/api/v1/accounts/alice/statuses").List()[0], apptest.Doc{"application": nil})
 }
 
-// A key makes one scheduled status, and stands for what comes of it.
+// TestScheduledIdempotency checks that a key creates one scheduled status and returns the published status later.
 func TestScheduledIdempotency(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -389,7 +389,7 @@ func TestScheduledIdempotency(t *testing.T) {
 		}
 		wg.Wait()
 		if ids = slices.Compact(ids); len(ids) != 1 {
-			t.Fatalf("one key made %d", len(ids))
+			t.Fatalf("one key created %d scheduled statuses", len(ids))
 		}
 		if shown := alice.Get("/api/v1/scheduled_statuses/" + ids[0]).Object().Str("params.idempotency"); key == "key" && shown != key || len(shown) > 255 {
 			t.Errorf("the key is shown as %q", shown)
@@ -398,12 +398,12 @@ func TestScheduledIdempotency(t *testing.T) {
 			t.Error("bob got what alice scheduled")
 		}
 		if o := post(alice, key, apptest.FromNow(time.Minute)); o.ID() != ids[0] || !o.Has("params") {
-			t.Errorf("the time has come nearer, and it was posted: %v", o.Fields)
+			t.Errorf("the same key with an earlier time posted a status: %v", o.Fields)
 		}
 		srv.MakeDue(ids[0])
 		posted := alice.Get("/api/v1/accounts/alice/statuses").IDs()[0]
 		if o := post(alice, key, at); o.ID() != posted || !o.Has("content") {
-			t.Errorf("what was posted is scheduled again: %v", o.Fields)
+			t.Errorf("the published status was scheduled again: %v", o.Fields)
 		}
 	}
 	if n := len(alice.Get("/api/v1/accounts/alice/statuses").IDs()); n != 3 {
@@ -411,8 +411,8 @@ func TestScheduledIdempotency(t *testing.T) {
 	}
 }
 
-// However often the job runs, and whoever else is at it, a scheduled status goes out once.
-func TestScheduledGoesOutOnce(t *testing.T) {
+// TestScheduledIsPublishedOnce checks that concurrent and repeated jobs publish a scheduled status once.
+func TestScheduledIsPublishedOnce(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	id := alice.Schedule("once").ID()

@@ -70,10 +70,6 @@ func (h *scrobbles) listScrobbles(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]entity.Scrobble, 0, len(rows))
-	for _, row := range rows {
-		list = append(list, entity.NewScrobble(row, account))
-	}
 	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
-	return list, nil
+	return entity.Map(rows, func(row *store.Scrobble) entity.Scrobble { return entity.NewScrobble(row, account) }), nil
 }

@@ -34,11 +34,11 @@ func TestScrobble(t *testing.T) {
 		{"with an empty title", alice, []string{"title", "  "}, 400},
 		{"with a title that is too long", alice, []string{"title", strings.Repeat("x", 501)}, 400},
 		{"with an artist that is too long", alice, []string{"title", "x", "artist", strings.Repeat("x", 501)}, 400},
-		{"of no length", alice, []string{"title", "x", "length", "-1"}, 400},
+		{"of a negative length", alice, []string{"title", "x", "length", "-1"}, 400},
 		{"of a length in words", alice, []string{"title", "x", "length", "long"}, 400},
 		{"for a list", alice, []string{"title", "x", "visibility", "list"}, 400},
-		{"for whom", alice, []string{"title", "x", "visibility", "who"}, 400},
-		{"with a link to no page", alice, []string{"title", "x", "externalLink", "javascript:alert(1)"}, 400},
+		{"of an unknown visibility", alice, []string{"title", "x", "visibility", "unknown"}, 400},
+		{"with a link that is not a web page", alice, []string{"title", "x", "externalLink", "javascript:alert(1)"}, 400},
 		{"without a token", nil, []string{"title", "x"}, 403},
 	} {
 		if got := srv.As(tt.as).Post("/api/v1/svc/scrobble", tt.params...); got.Status != tt.status {
@@ -60,7 +60,7 @@ func TestScrobble(t *testing.T) {
 func TestScrobbleVisibility(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
-	alice, follower, stranger, blocked := srv.SignUp("alice"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
+	alice, follower, unrelated, blocked := srv.SignUp("alice"), srv.SignUp("follower"), srv.SignUp("unrelated"), srv.SignUp("blocked")
 	srv.AddFollow(follower, alice)
 	srv.AddBlock(alice, blocked)
 	for _, v := range []string{"public", "unlisted", "local", "private", "direct"} {
@@ -72,7 +72,7 @@ func TestScrobbleVisibility(t *testing.T) {
 	}{
 		{alice, "direct private local unlisted public"},
 		{follower, "private local unlisted public"},
-		{stranger, "local unlisted public"},
+		{unrelated, "local unlisted public"},
 		{nil, "unlisted public"},
 		{blocked, ""},
 	} {
@@ -93,8 +93,8 @@ func TestScrobbleVisibility(t *testing.T) {
 	}
 }
 
-// Case 85: what somebody elsewhere listens to is listed. Followers elsewhere hear of what people here listen to if the settings want it,
-// and a server that refuses it is no worse for that.
+// TestListen checks that received Listen activities become scrobbles, and that own scrobbles are delivered to remote followers if the
+// setting federation.send_listens is true. A server that refuses them does not count as failing (case 85).
 func TestListen(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.SendListens = true })
 	alice := srv.SignUp("alice")
@@ -108,7 +108,7 @@ func TestListen(t *testing.T) {
 	peer.PostAndSettle(srv, first)
 	peer.PostAndSettle(srv, first)
 	peer.PostAndSettle(srv, listen(apptest.Doc{"title": "Text", "length": "2000", "to": []any{bob + "/followers"}, "cc": []any{}}))
-	peer.PostAndSettle(srv, listen(apptest.Doc{"artist": "who has no title"}))
+	peer.PostAndSettle(srv, listen(apptest.Doc{"artist": "without a title"}))
 	peer.PostAndSettle(srv, listen(apptest.Doc{"title": strings.Repeat("x", 600), "externalLink": "javascript:1"}))
 	peer.PostAndSettle(srv, peer.Activity("Listen", bob, peer.URL+"/tracks/1"))
 	forged := listen(apptest.Doc{"title": "forged"})
@@ -121,7 +121,7 @@ func TestListen(t *testing.T) {
 	if n := srv.Count(`SELECT length FROM scrobbles WHERE title = 'Text' AND visibility = 3`); n != 2000 {
 		t.Errorf("a length in text: %d, want 2000", n)
 	}
-	apptest.WantList(t, "alice is told", alice.NotificationTypes())
+	apptest.WantList(t, "alice's notifications", alice.NotificationTypes())
 
 	alice.Post("/api/v1/svc/scrobble", "title", "before", "length", "5").Want(200)
 	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
@@ -135,20 +135,20 @@ func TestListen(t *testing.T) {
 	if len(sent) == 0 {
 		t.Fatal("nothing was delivered")
 	}
-	for _, d := range sent { // again, signed in another way
+	for _, d := range sent { // twice, with both signature formats
 		apptest.WantField(t, d, "public", "object", "title")
 		apptest.WantField(t, d, float64(5), "object", "length")
 		apptest.WantField(t, d, alice.URI(), "object", "attributedTo")
 	}
 	if n := srv.Count(`SELECT count(*) FROM hosts WHERE failures > 0 OR unreachable_since IS NOT NULL OR backoff_until > 0`); n != 0 {
-		t.Errorf("the host counts as bad")
+		t.Errorf("the host counts as failing")
 	}
 	if n := srv.Count(`SELECT count(*) FROM deliveries`); n != 0 {
-		t.Errorf("%d deliveries are tried again", n)
+		t.Errorf("%d deliveries are retried", n)
 	}
 }
 
-// Without the setting nobody elsewhere hears of it.
+// TestListensAreNotSent checks that without the setting no Listen is delivered.
 func TestListensAreNotSent(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")

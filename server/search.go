@@ -25,9 +25,9 @@ type search struct {
 
 func (h *search) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v2/search":          {rest.Content("read:search").Limit("search"), h.search},
+		"GET /api/v2/search":          {rest.Content("read:search").Limit("search"), h.search(false)},
 		"GET /api/v1/accounts/search": {rest.Content("read:accounts").Limit("search"), h.searchAccounts},
-		"GET /api/v1/search":          {rest.Content("read:search").Limit("search"), h.searchV1},
+		"GET /api/v1/search":          {rest.Content("read:search").Limit("search"), h.search(true)},
 	}
 }
 
@@ -57,7 +57,6 @@ func (f *searchResults) AppendJSON(dst []byte) []byte {
 	return append(dst, ']', '}')
 }
 
-// searchQuery are the parameters of a search.
 type searchQuery struct {
 	text      string
 	accounts  bool
@@ -69,24 +68,18 @@ type searchQuery struct {
 	page      rest.Page
 }
 
-// search finds accounts by handle and name, hashtags by prefix, statuses by words, and the one thing that a URL names.
-func (h *search) search(r *rest.Request) (any, error) {
-	q, err := bindSearch(r)
-	if err != nil {
-		return nil, err
+// search returns a handler that finds accounts by handle and name, hashtags by prefix, statuses by words, and the one thing that a URL
+// names. With namesOnly, hashtags are texts.
+func (h *search) search(namesOnly bool) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		q, err := bindSearch(r)
+		if err != nil {
+			return nil, err
+		}
+		found := h.runSearch(r, q)
+		found.namesOnly = namesOnly
+		return found, nil
 	}
-	return h.runSearch(r, q), nil
-}
-
-// searchV1 is search with hashtags as texts.
-func (h *search) searchV1(r *rest.Request) (any, error) {
-	q, err := bindSearch(r)
-	if err != nil {
-		return nil, err
-	}
-	found := h.runSearch(r, q)
-	found.namesOnly = true
-	return found, nil
 }
 
 func bindSearch(r *rest.Request) (*searchQuery, error) {

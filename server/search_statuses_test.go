@@ -23,7 +23,7 @@ func searchStatuses(c *apptest.Client, q string, params ...string) []string {
 	return apptest.ListField(c.Get("/api/v2/search", append([]string{"q", q, "type", "statuses"}, params...)...).Want(200).Object(), "statuses", "id")
 }
 
-// wantFound fails the test if a search finds other posts than those; each is a name in names.
+// wantFound fails the test if a search finds other posts than want; names has the name of each id.
 func wantFound(t *testing.T, as *apptest.Client, names map[string]string, q string, want ...string) {
 	t.Helper()
 	var got []string
@@ -35,7 +35,7 @@ func wantFound(t *testing.T, as *apptest.Client, names map[string]string, q stri
 	}
 }
 
-// TestSearchQueries looks for posts by all that one can type.
+// TestSearchQueries searches posts with all operators, several languages and malformed queries.
 func TestSearchQueries(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -79,7 +79,7 @@ func TestSearchQueries(t *testing.T) {
 		"Cafe\u0301":                   {"cafe"},
 		"@bob":                         {"cafe"},
 		"@bob@" + host:                 {"cafe"},
-		"@bob@elsewhere.example":       nil,
+		"@bob@third.example":           nil,
 		"breakfast":                    {"cafe"},
 		`"bob breakfast"`:              nil,
 		"sleeping cat":                 {"cat"},
@@ -126,7 +126,7 @@ func TestSearchQueries(t *testing.T) {
 		`"`:                            nil,
 		"-":                            nil,
 		"?!":                           nil,
-		"quick AND NOT fox":            nil, // words like any other
+		"quick AND NOT fox":            nil, // ordinary words, not operators
 		"quick*":                       {"dog", "fox"},
 		"body:quick":                   nil,
 		"by" + fmt.Sprint(1):           nil,
@@ -145,14 +145,14 @@ func TestSearchQueries(t *testing.T) {
 	wantFound(t, alice.Client, name, "oolong")
 	wantFound(t, alice.Client, name, "sencha", "poll")
 	if got := searchStatuses(alice.Client, "quick", "account_id", bob.ID); len(got) != 1 || name[got[0]] != "dog" {
-		t.Errorf("of one account: %v", got)
+		t.Errorf("with account_id: %v", got)
 	}
 	if got := searchStatuses(alice.Client, "quick", "account_id", "nonsense"); len(got) != 0 {
-		t.Errorf("of no account: %v", got)
+		t.Errorf("with an invalid account_id: %v", got)
 	}
 }
 
-// TestSearchFollowsPosts edits and deletes what can be found.
+// TestSearchFollowsPosts checks that edits and deletions of posts change what a search finds.
 func TestSearchFollowsPosts(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -166,7 +166,7 @@ func TestSearchFollowsPosts(t *testing.T) {
 	}
 	want("marmalade zebra", st.ID())
 	bob.Post("/api/v1/statuses/" + st.ID() + "/reblog").Want(200)
-	want("marmalade", st.ID()) // the boost is not found beside it
+	want("marmalade", st.ID()) // but not its boost
 	want("from:bob")
 	alice.SendJSON("PUT", "/api/v1/media/"+picture, map[string]any{"description": "giraffe"}).Want(200)
 	want("zebra")
@@ -179,10 +179,10 @@ func TestSearchFollowsPosts(t *testing.T) {
 	want("giraffe")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	want("honey")
-	brief := alice.Publish("gone in a moment").ID()
-	alice.Post("/api/v1/statuses", "status", "only a look", "preview", "true").Want(200)
-	want("only a look")
-	want("moment", brief)
+	expiring := alice.Publish("deleted in a moment").ID()
+	alice.Post("/api/v1/statuses", "status", "previewed", "preview", "true").Want(200)
+	want("previewed")
+	want("moment", expiring)
 	if err := srv.Social.DeleteAccount(t.Context(), alice.AccountID()); err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +193,11 @@ func TestSearchFollowsPosts(t *testing.T) {
 	}
 }
 
-// TestSearchAudience looks for posts as everybody who may find some.
+// TestSearchAudience checks which viewers find posts of which visibility.
 func TestSearchAudience(t *testing.T) {
 	srv := apptest.Start(t)
 	author, follower, mentioned, fan := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("mentioned"), srv.SignUp("fan")
-	stranger, blocked, muting := srv.SignUp("stranger"), srv.SignUp("blocked"), srv.SignUp("muting")
+	unrelated, blocked, muting := srv.SignUp("unrelated"), srv.SignUp("blocked"), srv.SignUp("muting")
 	for _, m := range []*apptest.User{follower, fan, blocked} {
 		m.Post("/api/v1/accounts/" + author.ID + "/follow").Want(200)
 	}
@@ -217,8 +217,8 @@ func TestSearchAudience(t *testing.T) {
 		{author, []string{"direct", "private", "local", "unlisted", "public"}},
 		{mentioned, []string{"direct", "private", "local", "unlisted", "public"}},
 		{fan, []string{"private", "local", "unlisted", "public"}},
-		{follower, []string{"local", "unlisted", "public"}}, // private ones are for reading, not for finding
-		{stranger, []string{"local", "unlisted", "public"}},
+		{follower, []string{"local", "unlisted", "public"}}, // followers see private posts but do not find them
+		{unrelated, []string{"local", "unlisted", "public"}},
 		{blocked, nil},
 		{muting, nil},
 	} {
@@ -232,42 +232,42 @@ func TestSearchAudience(t *testing.T) {
 	wantFound(t, follower.Client, name, "needle")
 	wantFound(t, follower.Client, name, "needle from:author")
 	srv.MakeUnavailable(author)
-	wantFound(t, stranger.Client, name, "needle")
+	wantFound(t, unrelated.Client, name, "needle")
 	wantFound(t, mentioned.Client, name, "needle")
 }
 
-// TestSearchSettings finds less and more, as the settings say.
+// TestSearchSettings checks the settings search.anonymous_remote and search.discoverable_only.
 func TestSearchSettings(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		srv := apptest.Start(t, func(c *config.Config) { c.Search.AnonymousRemote, c.Search.DiscoverableOnly = wide, wide })
-		shy, open, reader := srv.SignUp("shy"), srv.SignUp("open"), srv.SignUp("reader")
+		shy, open, viewer := srv.SignUp("shy"), srv.SignUp("open"), srv.SignUp("viewer")
 		open.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"discoverable": true}).Want(200)
 		name := map[string]string{}
 		shown := open.Publish("needle").ID()
 		hidden := shy.Publish("needle").ID()
-		told := shy.Publish("needle @reader").ID()
+		mentioning := shy.Publish("needle @viewer").ID()
 		liked := shy.Publish("needle").ID()
-		away := addRemotePost(srv, t, "needle", "https://remote.example/objects/1")
-		reader.Post("/api/v1/statuses/" + liked + "/favourite").Want(200)
-		for id, n := range map[string]string{shown: "shown", hidden: "hidden", told: "told", liked: "liked", away: "away"} {
+		remotePost := addRemotePost(srv, t, "needle", "https://remote.example/objects/1")
+		viewer.Post("/api/v1/statuses/" + liked + "/favourite").Want(200)
+		for id, n := range map[string]string{shown: "shown", hidden: "hidden", mentioning: "mentioning", liked: "liked", remotePost: "remote"} {
 			name[id] = n
 		}
 		if wide {
-			wantFound(t, srv.As(nil), name, "needle", "away", "shown")
-			wantFound(t, reader.Client, name, "needle", "away", "liked", "told", "shown")
-			wantFound(t, shy.Client, name, "needle", "away", "liked", "told", "hidden", "shown")
+			wantFound(t, srv.As(nil), name, "needle", "remote", "shown")
+			wantFound(t, viewer.Client, name, "needle", "remote", "liked", "mentioning", "shown")
+			wantFound(t, shy.Client, name, "needle", "remote", "liked", "mentioning", "hidden", "shown")
 		} else {
-			wantFound(t, srv.As(nil), name, "needle", "liked", "told", "hidden", "shown")
-			wantFound(t, reader.Client, name, "needle", "away", "liked", "told", "hidden", "shown")
+			wantFound(t, srv.As(nil), name, "needle", "liked", "mentioning", "hidden", "shown")
+			wantFound(t, viewer.Client, name, "needle", "remote", "liked", "mentioning", "hidden", "shown")
 		}
 		accounts := apptest.ListField(srv.As(nil).Get("/api/v2/search", "q", "faraway").Want(200).Object(), "accounts", "acct")
 		if got := len(accounts) == 1; got != wide {
-			t.Errorf("with %v the anonymous find %v", wide, accounts)
+			t.Errorf("with %v anonymous clients find %v", wide, accounts)
 		}
 	}
 }
 
-// addRemotePost stores a public post by somebody elsewhere, as federation would.
+// addRemotePost stores a public post by a remote account, as federation does.
 func addRemotePost(a *apptest.Server, t *testing.T, text, uri string) string {
 	t.Helper()
 	var id store.StatusID
@@ -296,7 +296,7 @@ func addRemotePost(a *apptest.Server, t *testing.T, text, uri string) string {
 	return id.String()
 }
 
-// TestSearchPaging walks what a search finds, by offset and by id.
+// TestSearchPaging requests pages of search results by offset and by id.
 func TestSearchPaging(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -310,19 +310,19 @@ func TestSearchPaging(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"the standard", searchStatuses(alice.Client, "needle"), want[:20]},
-		{"the most", searchStatuses(alice.Client, "needle", "limit", "200"), want[:40]},
+		{"the default limit", searchStatuses(alice.Client, "needle"), want[:20]},
+		{"the highest limit", searchStatuses(alice.Client, "needle", "limit", "200"), want[:40]},
 		{"by offset", searchStatuses(alice.Client, "needle", "limit", "10", "offset", "40"), want[40:]},
 		{"past the end", searchStatuses(alice.Client, "needle", "offset", "45"), nil},
 		{"far past the end", searchStatuses(alice.Client, "needle", "offset", "99999999"), nil},
 		{"older than", searchStatuses(alice.Client, "needle", "max_id", want[10], "limit", "3"), want[11:14]},
 		{"the oldest that are newer", searchStatuses(alice.Client, "needle", "min_id", want[10], "limit", "3"), want[7:10]},
 		{"between", searchStatuses(alice.Client, "needle", "max_id", want[3], "min_id", want[7]), want[4:7]},
-		{"by no id", searchStatuses(alice.Client, "needle", "max_id", "what?"), nil},
-		{"by an id of nothing", searchStatuses(alice.Client, "needle", "max_id", "0"), nil},
-		{"the anonymous", searchStatuses(srv.As(nil), "needle", "limit", "2"), want[:2]},
-		{"the anonymous turning pages", searchStatuses(srv.As(nil), "needle", "limit", "2", "offset", "2"), nil},
-		{"the anonymous turning pages by id", searchStatuses(srv.As(nil), "needle", "max_id", want[1]), nil},
+		{"by an invalid id", searchStatuses(alice.Client, "needle", "max_id", "what?"), nil},
+		{"by an unknown id", searchStatuses(alice.Client, "needle", "max_id", "0"), nil},
+		{"an anonymous client", searchStatuses(srv.As(nil), "needle", "limit", "2"), want[:2]},
+		{"anonymous, by offset", searchStatuses(srv.As(nil), "needle", "limit", "2", "offset", "2"), nil},
+		{"anonymous, by id", searchStatuses(srv.As(nil), "needle", "max_id", want[1]), nil},
 	} {
 		if !slices.Equal(tt.got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, tt.got, tt.want)
@@ -330,14 +330,14 @@ func TestSearchPaging(t *testing.T) {
 	}
 }
 
-// TestSearchAddresses looks for the one thing that an address names, in all forms that it has.
-func TestSearchAddresses(t *testing.T) {
+// TestSearchURLs searches accounts and statuses by all forms of their URLs.
+func TestSearchURLs(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("hello").ID()
 	secret := alice.Publish("psst", "visibility", "private").ID()
 	bob.Publish("see " + srv.URL + "/@alice and " + srv.URL + "/objects/" + st)
-	away := addRemotePost(srv, t, "from afar", "https://remote.example/objects/1")
+	remotePost := addRemotePost(srv, t, "from afar", "https://remote.example/objects/1")
 	remote := apptest.ListField(bob.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]
 	for address, want := range map[string]string{
 		"/objects/" + st:                     st,
@@ -355,15 +355,15 @@ func TestSearchAddresses(t *testing.T) {
 		"/users/nobody":                      "",
 		"/about":                             "",
 		"/":                                  "",
-		"https://remote.example/objects/1":   away,
-		"https://remote.example/@faraway/1":  away,
+		"https://remote.example/objects/1":   remotePost,
+		"https://remote.example/@faraway/1":  remotePost,
 		"https://remote.example/users/1":     remote,
 		"https://remote.example/@faraway":    remote,
 		"https://remote.example/@faraway/2":  "",
-		"https://elsewhere.example/@alice":   "",
+		"https://third.example/@alice":       "",
 		"https://":                           "",
 		"http://[::1":                        "",
-		"https://remote.example/objects/1#x": away,
+		"https://remote.example/objects/1#x": remotePost,
 	} {
 		if strings.HasPrefix(address, "/") {
 			address = srv.URL + address
@@ -385,21 +385,21 @@ func TestSearchAddresses(t *testing.T) {
 	}
 }
 
-// TestSearchResolves has other servers asked for what is not known here, but only by those who may have that done.
+// TestSearchResolves checks that unknown URLs and handles are resolved for signed-in users only.
 func TestSearchResolves(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	away := addRemotePost(srv, t, "from afar", "https://remote.example/objects/1")
+	remotePost := addRemotePost(srv, t, "from afar", "https://remote.example/objects/1")
 	var remote store.AccountID
 	remote.UnmarshalText([]byte(apptest.ListField(alice.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]))
-	var asked []string
+	var resolved []string
 	handler := server.New(server.Config{
 		Settings: srv.Settings, DB: srv.DB, Social: srv.Social, Entities: srv.Entities, Emojis: srv.Emojis, Keys: srv.Keys,
 		Resolve: func(_ context.Context, viewer *store.Account, what string) (server.Resolved, error) {
-			asked = append(asked, viewer.Nickname+" "+what)
+			resolved = append(resolved, viewer.Nickname+" "+what)
 			switch what {
 			case "https://other.example/notes/1":
-				return server.Resolved{Status: apptest.StatusID(away)}, nil
+				return server.Resolved{Status: apptest.StatusID(remotePost)}, nil
 			case "https://other.example/people/1", "new@other.example":
 				return server.Resolved{Account: remote}, nil
 			case "https://broken.example/":
@@ -416,13 +416,13 @@ func TestSearchResolves(t *testing.T) {
 		q, resolve string
 		as         *apptest.User
 		want       string
-		asks       bool
+		resolves   bool
 	}{
-		{"https://other.example/notes/1", "true", alice, away, true},
+		{"https://other.example/notes/1", "true", alice, remotePost, true},
 		{"https://other.example/notes/1", "false", alice, "", false},
 		{"https://other.example/notes/1", "true", nil, "", false},
 		{"https://other.example/people/1", "true", alice, remote.String(), true},
-		{"https://remote.example/objects/1", "true", alice, away, false},
+		{"https://remote.example/objects/1", "true", alice, remotePost, false},
 		{"https://gone.example/", "true", alice, "", true},
 		{"https://broken.example/", "true", alice, "", true},
 		{srv.URL + "/@nobody", "true", alice, "", false},
@@ -431,20 +431,20 @@ func TestSearchResolves(t *testing.T) {
 		{"new", "true", alice, "", false},
 		{"@alice@" + strings.TrimPrefix(srv.URL, "http://"), "true", alice, alice.ID, false},
 	} {
-		asked = nil
+		resolved = nil
 		c := &apptest.Client{Server: &other}
 		if tt.as != nil {
 			c.Token = tt.as.Token
 		}
 		found := c.Get("/api/v2/search?" + url.Values{"q": {tt.q}, "resolve": {tt.resolve}}.Encode()).Want(200).Object()
 		got := append(apptest.ListField(found, "accounts", "id"), apptest.ListField(found, "statuses", "id")...)
-		if strings.Join(got, " ") != tt.want || (len(asked) == 1) != tt.asks || len(asked) > 1 {
-			t.Errorf("%s (resolve=%s): found %v, want %q; asked %v", tt.q, tt.resolve, got, tt.want, asked)
+		if strings.Join(got, " ") != tt.want || (len(resolved) == 1) != tt.resolves || len(resolved) > 1 {
+			t.Errorf("%s (resolve=%s): found %v, want %q; resolved %v", tt.q, tt.resolve, got, tt.want, resolved)
 		}
 	}
 }
 
-// TestSearchV1 has hashtags as texts.
+// TestSearchV1 checks that hashtags are plain texts in version 1 of the API.
 func TestSearchV1(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -456,7 +456,7 @@ func TestSearchV1(t *testing.T) {
 	alice.Get("/api/v1/search").Want(400)
 }
 
-// TestSearchHashtags finds hashtags that the viewer may know of.
+// TestSearchHashtags checks that only hashtags of visible posts are found.
 func TestSearchHashtags(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

@@ -21,10 +21,10 @@ func TestSearch(t *testing.T) {
 	}{
 		{"by the beginning of a name", bob, []string{"q", "ali"}, []string{alice.ID}, nil, []string{"ali"}},
 		{"by handle", nil, []string{"q", "@alice"}, []string{alice.ID}, nil, nil},
-		{"by whole handle", bob, []string{"q", "@alice@" + host}, []string{alice.ID}, nil, nil},
-		{"by whole handle without the sign", nil, []string{"q", "Alice@" + strings.ToUpper(host), "type", "accounts"}, []string{alice.ID}, nil, nil},
-		{"by the beginning of a whole handle", bob, []string{"q", "@alice@" + host[:5]}, []string{alice.ID}, nil, nil},
-		{"by the handle of somebody elsewhere", bob, []string{"q", "@alice@example.com"}, nil, nil, nil},
+		{"by full handle", bob, []string{"q", "@alice@" + host}, []string{alice.ID}, nil, nil},
+		{"by full handle without the leading @", nil, []string{"q", "Alice@" + strings.ToUpper(host), "type", "accounts"}, []string{alice.ID}, nil, nil},
+		{"by the beginning of a full handle", bob, []string{"q", "@alice@" + host[:5]}, []string{alice.ID}, nil, nil},
+		{"by the handle of an unknown remote account", bob, []string{"q", "@alice@example.com"}, nil, nil, nil},
 		{"a hashtag", bob, []string{"q", "#trains"}, nil, []string{st.ID()}, []string{"trains", "trainspotting"}},
 		{"a hashtag never used", bob, []string{"q", "#unused"}, nil, nil, []string{"unused"}},
 		{"of one type", bob, []string{"q", "ali", "type", "accounts"}, []string{alice.ID}, nil, nil},
@@ -32,11 +32,11 @@ func TestSearch(t *testing.T) {
 		{"of another type", bob, []string{"q", "ali", "type", "statuses"}, nil, nil, nil},
 		{"a post by its page", bob, []string{"q", st.Str("url")}, nil, []string{st.ID()}, nil},
 		{"a post by its uri", nil, []string{"q", st.Str("uri")}, nil, []string{st.ID()}, nil},
-		{"a post one may not see", bob, []string{"q", secret.Str("url")}, nil, nil, nil},
+		{"an invisible post", bob, []string{"q", secret.Str("url")}, nil, nil, nil},
 		{"an account by its page", bob, []string{"q", srv.URL + "/@alice"}, []string{alice.ID}, nil, nil},
 		{"past the end", bob, []string{"q", "ali", "type", "accounts", "offset", "1"}, nil, nil, nil},
-		{"nothing at all", bob, []string{"q", "  "}, nil, nil, nil},
-		{"what means something to the index", bob, []string{"q", `"*: OR NEAR(`}, nil, nil, nil},
+		{"a blank query", bob, []string{"q", "  "}, nil, nil, nil},
+		{"operators of the full-text index", bob, []string{"q", `"*: OR NEAR(`}, nil, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := srv.As(tt.as).Get("/api/v2/search", tt.params...).Want(200).Object()

@@ -55,7 +55,6 @@ type Server struct {
 	*rest.Server
 	Streams *stream.Hub
 	Push    *stream.Push
-	now     func() time.Time
 }
 
 // New returns a server for all routes. It panics if their tables contradict each other.
@@ -69,17 +68,16 @@ func New(c Config) *Server {
 	if c.Resolve == nil && c.Federation != nil && c.Settings.Federation.Enabled {
 		c.Resolve = resolveRemote(c.Federation)
 	}
-	s := &Server{now: c.Now}
-	now := func() time.Time { return s.now() }
+	s := new(Server)
 	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Log), baseURL: c.Settings.URL().String()}
-	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: now})
+	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
 	limits := rest.NewLimits(c.Settings.RateLimit)
 	s.Streams = stream.NewHub(stream.Config{
-		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: now,
+		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: c.Now,
 	})
 	s.Push = stream.NewPush(stream.PushConfig{
-		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: now,
+		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: c.Now,
 	})
 	p.streams, p.push = s.Streams, s.Push
 	s.Server = rest.New(rest.Config{
@@ -115,40 +113,30 @@ func (c parts) tables() []rest.Routes {
 	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
 	render := &renderer{db: c.DB, entities: c.Entities}
 	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
-	accounts := &accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
-	profile := &profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}
 	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	filters := &filters{db: c.DB, social: c.Social}
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Federation: c.Federation}).Routes()...), []rest.Routes{
-		(&homePage{settings: c.Settings, pages: c.pages}).routes(),
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),
-		accounts.routes(),
-		accounts.birthdayRoutes(),
-		accounts.endorsementRoutes(),
-		profile.routes(),
-		profile.settingsRoutes(),
+		(&accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
+		(&profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}).routes(),
 		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
 		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
 		(&lists{db: c.DB, social: c.Social, render: render}).routes(),
 		statuses.routes(),
 		statuses.editRoutes(),
-		statuses.threadRoutes(),
+		statuses.actionRoutes(),
 		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&scheduled{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&conversations{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
 		(&oEmbeds{settings: c.Settings, db: c.DB, baseURL: c.baseURL}).routes(),
-		(&reblogs{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
-		(&quotes{db: c.DB, lookup: lookup, render: render}).routes(),
 		(&scrobbles{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
-		(&favourites{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
 		(&reactions{settings: c.Settings, social: c.Social, entities: c.Entities, emojis: c.Emojis, lookup: lookup, render: render}).routes(),
 		(&bookmarks{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, render: render}).routes(),
-		(&pins{social: c.Social, render: render}).routes(),
 		(&timelines{settings: c.Settings, db: c.DB, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&reports{social: c.Social, entities: c.Entities}).routes(),

@@ -23,16 +23,16 @@ func TestAppSettings(t *testing.T) {
 	patch := func(path, body string) *apptest.Response {
 		return alice.Do("PATCH", path, "application/json", strings.NewReader(body))
 	}
-	same("nothing yet", get(alice, path), `{}`)
+	same("no settings", get(alice, path), `{}`)
 	for _, tt := range []struct{ name, body, want string }{
 		{"the first", `{"a": 1, "b": {"c": [1, 2], "d": {"e": "x"}}, "n": 12345678901234567890}`, `{"a":1,"b":{"c":[1,2],"d":{"e":"x"}},"n":12345678901234567890}`},
 		{"one more", `{"f": null, "g": true}`, `{"a":1,"b":{"c":[1,2],"d":{"e":"x"}},"g":true,"n":12345678901234567890}`},
-		{"deep inside", `{"b": {"d": {"h": {"i": null, "j": 1}}}}`, `{"a":1,"b":{"c":[1,2],"d":{"e":"x","h":{"j":1}}},"g":true,"n":12345678901234567890}`},
+		{"a nested member", `{"b": {"d": {"h": {"i": null, "j": 1}}}}`, `{"a":1,"b":{"c":[1,2],"d":{"e":"x","h":{"j":1}}},"g":true,"n":12345678901234567890}`},
 		{"a list is replaced", `{"b": {"c": [3]}, "n": null}`, `{"a":1,"b":{"c":[3],"d":{"e":"x","h":{"j":1}}},"g":true}`},
 		{"null removes", `{"b": {"d": null}, "g": null}`, `{"a":1,"b":{"c":[3]}}`},
 		{"an object for a value, and a value for an object", `{"a": {"x": 1}, "b": "y"}`, `{"a":{"x":1},"b":"y"}`},
-		{"nothing", `{}`, `{"a":{"x":1},"b":"y"}`},
-		{"a token is no setting", `{"access_token": "secret", "b": null}`, `{"a":{"x":1}}`},
+		{"an empty object", `{}`, `{"a":{"x":1},"b":"y"}`},
+		{"a token is not a setting", `{"access_token": "secret", "b": null}`, `{"a":{"x":1}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			same("answer", string(patch(path, tt.body).Want(200).Body), tt.want)
@@ -45,11 +45,11 @@ func TestAppSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same("it is the store of the profile", string(store), `{"fe":{"a":{"x":1}}}`)
+	same("the settings in the profile", string(store), `{"fe":{"a":{"x":1}}}`)
 	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"svc_settings_store": map[string]any{"fe": map[string]any{"z": 1}}}).Want(200)
-	same("which is written to as well", get(alice, path), `{"z":1}`)
+	same("after a change through the profile", get(alice, path), `{"z":1}`)
 	if got := alice.Do("PATCH", path, "application/x-www-form-urlencoded", strings.NewReader("f[a]=1&f[b]=x")).Want(200); string(got.Body) != `{"f":{"a":"1","b":"x"},"z":1}` {
-		t.Errorf("a form makes %s", got.Body)
+		t.Errorf("a form sets %s", got.Body)
 	}
 	patch(path, `{"f": null}`).Want(200)
 
@@ -57,10 +57,10 @@ func TestAppSettings(t *testing.T) {
 		name, path, body string
 		status           int
 	}{
-		{"no object", path, `[1]`, 400},
-		{"no JSON", path, `{"a":`, 400},
+		{"not an object", path, `[1]`, 400},
+		{"malformed JSON", path, `{"a":`, 400},
 		{"too deep", path, strings.Repeat(`{"a":`, 20) + "1" + strings.Repeat("}", 20), 400},
-		{"too much", path, `{"a": "` + strings.Repeat("x", 500_000) + `"}`, 413},
+		{"too large", path, `{"a": "` + strings.Repeat("x", 500_000) + `"}`, 413},
 		{"a long name", "/api/v1/svc/settings/" + strings.Repeat("x", 101), `{}`, 422},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestAppSettings(t *testing.T) {
 	srv.As(nil).Get(path).Want(403)
 }
 
-// What front ends store keeps its names, whatever the service is called.
+// TestAppSettingsKeepNames checks that the configured API name does not change names in settings of front ends.
 func TestAppSettingsKeepNames(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	o := srv.SignUp("alice").SendJSON("PATCH", "/api/v1/other/settings/fe", map[string]any{"other_a": 1, "svc_a": 2}).Want(200).Object()

@@ -53,7 +53,6 @@ func (h *setupPage) checkSetup(r *rest.Request) error {
 	return err
 }
 
-// showSetup shows the form.
 func (h *setupPage) showSetup(r *rest.Request) (any, error) {
 	if err := h.checkSetup(r); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func TestSetup(t *testing.T) {
 	} {
 		again := page.Submit(0, append(good, tt.field, tt.value)...).Want(422, tt.want)
 		if again.Forms[0].Fields.Get("nickname") == "" && tt.field != "nickname" || again.Forms[0].Fields.Get("password") != "" {
-			t.Errorf("the form comes back with %v", again.Forms[0].Fields)
+			t.Errorf("the form is repeated with %v", again.Forms[0].Fields)
 		}
 	}
 	page.Submit(0, append(good, "password", " ", "password_confirmation", " ")...).Want(422, "The password can't be blank")
@@ -50,15 +50,15 @@ func TestSetup(t *testing.T) {
 	if user, err := srv.DB.User(t.Context(), account.ID); err != nil || !user.IsAdmin || !user.CanSignIn() {
 		t.Errorf("the account is %+v, %v", user, err)
 	}
-	gone := srv.Browser().Get(link).Want(410, "has an administrator")
-	if len(gone.Forms) != 0 {
-		t.Error("there is a form still")
+	closed := srv.Browser().Get(link).Want(410, "has an administrator")
+	if len(closed.Forms) != 0 {
+		t.Error("the page still has a form")
 	}
 	page.Submit(0, "nickname", "second", "password", apptest.Password, "password_confirmation", apptest.Password).Want(410)
 	srv.Browser().Get("/setup/nonsense").Want(404)
 }
 
-// TestSetupAtOnce has several make the first account at the same time: one does.
+// TestSetupAtOnce checks that of concurrent requests to create the first account one succeeds.
 func TestSetupAtOnce(t *testing.T) {
 	srv := apptest.Start(t)
 	path := strings.TrimPrefix(server.SetupURL(srv.Settings, srv.Keys), srv.URL)
@@ -71,17 +71,17 @@ func TestSetupAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	made := 0
+	created := 0
 	for _, s := range statuses {
 		switch s {
 		case 200:
-			made++
+			created++
 		case 410:
 		default:
 			t.Errorf("got %d", s)
 		}
 	}
-	if made != 1 {
-		t.Errorf("%d accounts were made", made)
+	if created != 1 {
+		t.Errorf("%d accounts were created", created)
 	}
 }

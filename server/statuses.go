@@ -24,11 +24,14 @@ type statuses struct {
 
 func (h *statuses) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses":         {rest.User("write:statuses").Limit("status_actions"), h.createStatus},
-		"GET /api/v1/statuses":          {rest.Content("read:statuses"), h.listStatuses},
-		"GET /api/v1/statuses/:id":      {rest.Content("read:statuses"), h.showStatus},
-		"DELETE /api/v1/statuses/:id":   {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
-		"GET /api/v1/statuses/:id/card": {rest.Content("read:statuses"), h.showCard},
+		"POST /api/v1/statuses":            {rest.User("write:statuses").Limit("status_actions"), h.createStatus},
+		"GET /api/v1/statuses":             {rest.Content("read:statuses"), h.listStatuses},
+		"GET /api/v1/statuses/:id":         {rest.Content("read:statuses"), h.showStatus},
+		"DELETE /api/v1/statuses/:id":      {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
+		"GET /api/v1/statuses/:id/card":    {rest.Content("read:statuses"), h.showCard},
+		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), h.showContext},
+		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), h.muteThread},
+		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), h.render.statusAction(h.social.UnmuteThread)},
 	}
 }
 
@@ -188,17 +191,13 @@ func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := make([]store.StatusID, 0, len(rows))
-	for _, st := range rows {
-		seen = append(seen, st.ID)
-	}
+	seen := entity.Map(rows, func(st *store.Status) store.StatusID { return st.ID })
 	slices.Sort(seen)
 	seen = slices.Compact(seen)
 	slices.Reverse(seen)
 	return h.entities.Statuses(r.Context(), r.Viewer, seen)
 }
 
-// showStatus returns one status.
 func (h *statuses) showStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
 	sees, err := h.db.CanSeeID(r.Context(), viewerID(r), id)
@@ -247,4 +246,44 @@ func (h *statuses) showCard(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return card, nil
+}
+
+// How much of a thread one request returns.
+var (
+	userThreadLimits      = store.ThreadLimits{Ancestors: 4096, Descendants: 4096, Depth: 4096}
+	anonymousThreadLimits = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}
+)
+
+// showContext returns the ancestors and descendants of a status.
+func (h *statuses) showContext(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	h.lookup.completeThread(r, st)
+	limits := anonymousThreadLimits
+	if r.Viewer != nil {
+		limits = userThreadLimits
+	}
+	above, below, err := h.db.Thread(r.Context(), viewerID(r), st, limits)
+	if err != nil {
+		return nil, err
+	}
+	return h.entities.Context(r.Context(), r.Viewer, above, below)
+}
+
+// muteThread mutes the thread of a status, for expires_in seconds or without end.
+func (h *statuses) muteThread(r *rest.Request) (any, error) {
+	var p struct {
+		ExpiresIn int64 `param:"expires_in"` // seconds; 0: for good
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	d := seconds(p.ExpiresIn)
+	if d < 0 {
+		return nil, errs.Invalid("Expiry date is too soon")
+	}
+	st, err := h.social.MuteThread(r.Context(), r.Viewer, statusParam(r), d)
+	return h.render.status(r, st, err)
 }

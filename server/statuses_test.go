@@ -22,23 +22,23 @@ func TestPostParameters(t *testing.T) {
 	public := bob.Publish("hello").ID()
 	direct := bob.Publish("psst @alice", "visibility", "direct").ID()
 	local := bob.Publish("neighbours", "visibility", "local").ID()
-	gone := bob.Publish("soon gone").ID()
-	bob.Do("DELETE", "/api/v1/statuses/"+gone, "", nil).Want(200)
-	foreign := bob.Publish("not for alice", "visibility", "private").ID()
+	deleted := bob.Publish("to be deleted").ID()
+	bob.Do("DELETE", "/api/v1/statuses/"+deleted, "", nil).Want(200)
+	invisible := bob.Publish("not for alice", "visibility", "private").ID()
 	soon := time.Now().Add(4 * time.Minute).Format(time.RFC3339)
 	for _, tt := range []struct {
 		name   string
 		params []string
 		want   int
 		error  string
-		check  func(*apptest.Object) string // what is wrong
+		check  func(*apptest.Object) string // returns what is wrong, "" if nothing is
 	}{
 		{"text", []string{"status", " hi \n\nthere "}, 200, "", fieldIs("content", "<p>hi</p><p>there</p>")},
-		{"nothing", []string{"status", " \n"}, 422, "Cannot post an empty status without attachments", nil},
+		{"an empty status", []string{"status", " \n"}, 422, "Cannot post an empty status without attachments", nil},
 		{"no parameters", nil, 422, "Cannot post an empty status without attachments", nil},
-		{"a subject alone", []string{"spoiler_text", "news\nof today"}, 200, "", fieldIs("spoiler_text", "news of today")},
+		{"only a subject", []string{"spoiler_text", "news\nof today"}, 200, "", fieldIs("spoiler_text", "news of today")},
 		{"too long", []string{"status", strings.Repeat("a", 4998), "spoiler_text", "abc"}, 422, "The status is over the character limit", nil},
-		{"just not too long", []string{"status", strings.Repeat("ö", 4998), "spoiler_text", "ab"}, 200, "", nil},
+		{"as long as possible", []string{"status", strings.Repeat("ö", 4998), "spoiler_text", "ab"}, 200, "", nil},
 		{"markdown", []string{"status", "*hi*", "content_type", "text/markdown"}, 200, "", fieldIs("content", "<p><em>hi</em></p>")},
 		{"an unknown content type", []string{"status", "*hi*", "content_type", "text/x"}, 200, "", fieldIs("content", "<p>*hi*</p>")},
 		{"media", []string{"media_ids[]", mine, "media_ids[]", theirs, "media_ids[]", mine, "media_ids[]", "x"}, 200, "", func(o *apptest.Object) string {
@@ -52,7 +52,7 @@ func TestPostParameters(t *testing.T) {
 		{"nsfw", []string{"status", "x #NSFW"}, 200, "", fieldIs("sensitive", true)},
 		{"not sensitive", []string{"status", "x", "sensitive", "false"}, 200, "", fieldIs("sensitive", false)},
 		{"language", []string{"status", "x", "language", "pt-BR"}, 200, "", fieldIs("language", "pt-BR")},
-		{"no language", []string{"status", "x", "language", "klingon"}, 200, "", fieldIs("language", nil)},
+		{"an unknown language", []string{"status", "x", "language", "klingon"}, 200, "", fieldIs("language", nil)},
 		{"unlisted", []string{"status", "x", "visibility", "unlisted"}, 200, "", fieldIs("visibility", "unlisted")},
 		{"an unknown visibility", []string{"status", "x", "visibility", "everybody"}, 200, "", fieldIs("visibility", "public")},
 		{"list without a list", []string{"status", "x", "visibility", "list"}, 200, "", fieldIs("visibility", "public")},
@@ -63,7 +63,7 @@ func TestPostParameters(t *testing.T) {
 			return ""
 		}},
 		{"an unknown list", []string{"status", "x", "visibility", "list:000000000000000000"}, 404, "Record not found", nil},
-		{"no list at all", []string{"status", "x", "visibility", "list:friends"}, 404, "Record not found", nil},
+		{"not a list id", []string{"status", "x", "visibility", "list:friends"}, 404, "Record not found", nil},
 		{"reply", []string{"status", "x", "in_reply_to_id", public}, 200, "", func(o *apptest.Object) string {
 			if o.Str("in_reply_to_id") != public || o.Str("in_reply_to_account_id") != bob.ID || !o.Bool("svc.parent_visible") ||
 				o.Str("svc.in_reply_to_account_acct") != "bob" || len(o.At("mentions").([]any)) != 1 {
@@ -72,9 +72,9 @@ func TestPostParameters(t *testing.T) {
 			return ""
 		}},
 		{"reply to nothing", []string{"status", "x", "in_reply_to_id", ""}, 200, "", fieldIs("in_reply_to_id", nil)},
-		{"reply to a deleted one", []string{"status", "x", "in_reply_to_id", gone}, 422, "Cannot reply to a deleted status", nil},
-		{"reply to an invisible one", []string{"status", "x", "in_reply_to_id", foreign}, 422, "Cannot reply to a deleted status", nil},
-		{"reply to no id", []string{"status", "x", "in_reply_to_id", "17"}, 422, "Cannot reply to a deleted status", nil},
+		{"reply to a deleted one", []string{"status", "x", "in_reply_to_id", deleted}, 422, "Cannot reply to a deleted status", nil},
+		{"reply to an invisible one", []string{"status", "x", "in_reply_to_id", invisible}, 422, "Cannot reply to a deleted status", nil},
+		{"reply to an invalid id", []string{"status", "x", "in_reply_to_id", "17"}, 422, "Cannot reply to a deleted status", nil},
 		{"reply to a direct one", []string{"status", "x", "in_reply_to_id", direct}, 200, "", func(o *apptest.Object) string {
 			if o.Str("visibility") != "direct" || len(o.At("mentions").([]any)) != 1 {
 				return fmt.Sprint(o.Fields)
@@ -86,17 +86,17 @@ func TestPostParameters(t *testing.T) {
 		{"a wider reply to a local one", []string{"status", "x", "in_reply_to_id", local, "visibility", "public"}, 200, "", fieldIs("visibility", "local")},
 		{"a direct reply to a public one", []string{"status", "@carol look", "in_reply_to_id", public, "visibility", "direct"}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("mentions").([]any); len(m) != 1 || m[0].(map[string]any)["username"] != "carol" {
-				return fmt.Sprint("its author was told: ", m)
+				return fmt.Sprint("mentions are ", m)
 			}
 			return ""
 		}},
-		{"to", []string{"status", "@bob hi", "to[]", "carol", "to[]", "nobody", "to[]", "@@"}, 200, "", func(o *apptest.Object) string {
+		{"recipients", []string{"status", "@bob hi", "to[]", "carol", "to[]", "nobody", "to[]", "@@"}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("mentions").([]any); len(m) != 1 || m[0].(map[string]any)["username"] != "carol" || !strings.Contains(o.Str("content"), "u-url mention") {
 				return fmt.Sprint(m, o.Str("content"))
 			}
 			return ""
 		}},
-		{"to nobody", []string{"status", "@bob hi", "to[]", ""}, 200, "", func(o *apptest.Object) string {
+		{"no recipients", []string{"status", "@bob hi", "to[]", ""}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("mentions").([]any); len(m) != 0 {
 				return fmt.Sprint(m)
 			}
@@ -118,10 +118,10 @@ func TestPostParameters(t *testing.T) {
 			}
 			return ""
 		}},
-		{"expires in ages", []string{"status", "x", "expires_in", "9223372036854775807"}, 200, "", nil},
-		{"expires some day", []string{"status", "x", "expires_in", "tomorrow"}, 400, "expires_in - Invalid integer. Got: string.", nil},
+		{"expires much later", []string{"status", "x", "expires_in", "9223372036854775807"}, 200, "", nil},
+		{"an invalid duration", []string{"status", "x", "expires_in", "tomorrow"}, 400, "expires_in - Invalid integer. Got: string.", nil},
 		{"scheduled for soon", []string{"status", "x", "scheduled_at", soon}, 200, "", nil},
-		{"scheduled for no time", []string{"status", "x", "scheduled_at", "later"}, 400, "scheduled_at - Invalid format. Expected date-time.", nil},
+		{"scheduled for an invalid time", []string{"status", "x", "scheduled_at", "later"}, 400, "scheduled_at - Invalid format. Expected date-time.", nil},
 		{"into an unknown conversation", []string{"status", "x", "in_reply_to_conversation_id", "12"}, 404, "Unknown conversation id", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,8 +131,8 @@ func TestPostParameters(t *testing.T) {
 				return
 			}
 			if o := a.Want(tt.want).Object(); tt.check != nil {
-				if wrong := tt.check(o); wrong != "" {
-					t.Error(wrong)
+				if fault := tt.check(o); fault != "" {
+					t.Error(fault)
 				}
 			}
 		})
@@ -140,7 +140,7 @@ func TestPostParameters(t *testing.T) {
 	srv.As(nil).Post("/api/v1/statuses", "status", "x").WantError(401, "The access token is invalid")
 }
 
-// fieldIs checks one member of a status.
+// fieldIs returns a check of one member of a status.
 func fieldIs(path string, want any) func(*apptest.Object) string {
 	return func(o *apptest.Object) string {
 		if got := o.At(path); got != want {
@@ -150,7 +150,7 @@ func fieldIs(path string, want any) func(*apptest.Object) string {
 	}
 }
 
-// All forms of a request make the same status.
+// TestPostForms sends the same parameters in all encodings.
 func TestPostForms(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -188,7 +188,7 @@ func TestPostDefaults(t *testing.T) {
 		t.Errorf("a reply to an unlisted status is %s", v)
 	}
 	if v := alice.Publish("y", "in_reply_to_id", wide).Str("visibility"); v != "private" {
-		t.Errorf("a reply by somebody whose default is private is %s", v)
+		t.Errorf("a reply by a user with the default private is %s", v)
 	}
 	list := srv.AddList(bob, alice)
 	members := bob.Publish("x", "visibility", "list:"+list).ID()
@@ -196,9 +196,9 @@ func TestPostDefaults(t *testing.T) {
 	if v := reply.Str("visibility"); v != "direct" {
 		t.Errorf("a reply to a list status is %s", v)
 	}
-	bob.Get("/api/v1/statuses/" + reply.ID()).Want(200) // or it would be for nobody
+	bob.Get("/api/v1/statuses/" + reply.ID()).Want(200) // the reply is visible to the author of the list status
 	if got, want := bob.Notifications(), []string{"mention alice"}; !slices.Equal(got, want) {
-		t.Errorf("the author of the list status was told %v, want %v", got, want)
+		t.Errorf("the author of the list status has the notifications %v, want %v", got, want)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestPreview(t *testing.T) {
 			}
 			apptest.WantIDs(t, "stored after a preview", alice.Get("/api/v1/accounts/alice/statuses"))
 			if got := bob.Notifications(); len(got) != 0 {
-				t.Errorf("bob was told: %v", got)
+				t.Errorf("bob was notified: %v", got)
 			}
 			alice.Post("/api/v1/statuses", "preview", "true").WantError(422, "Cannot post an empty status without attachments")
 			alice.Post("/api/v1/statuses", "preview", "true", "status", "x", "expires_in", "60").WantError(422, "Expiry date is too soon")
@@ -295,7 +295,7 @@ func TestListStatusesByID(t *testing.T) {
 		{"one", bob, []string{"ids", ids[0]}, []string{ids[0]}},
 		{"twice", bob, []string{"ids[]", ids[0], "ids[]", ids[0]}, []string{ids[0]}},
 		{"invisible and unknown", bob, []string{"ids[]", secret, "ids[]", ids[5], "ids[]", "x", "ids[]", "000000000000000000"}, []string{ids[5]}},
-		{"one's own", alice, []string{"ids[]", secret}, []string{secret}},
+		{"of the viewer", alice, []string{"ids[]", secret}, []string{secret}},
 		{"none", bob, []string{"ids[]", ""}, []string{}},
 	} {
 		apptest.WantIDs(t, tt.name, srv.As(tt.as).Get("/api/v1/statuses", tt.params...), tt.want...)
@@ -305,7 +305,7 @@ func TestListStatusesByID(t *testing.T) {
 		many = append(many, "ids[]", id)
 	}
 	if got := bob.Get("/api/v1/statuses", many...).Want(200).IDs(); len(got) != 100 {
-		t.Errorf("asked for 101, got %d", len(got))
+		t.Errorf("requested 101, got %d", len(got))
 	}
 	bob.Get("/api/v1/statuses").WantError(400, "Missing field: ids.")
 }
@@ -329,26 +329,26 @@ func TestDeleteStatus(t *testing.T) {
 	bob.Do("DELETE", path, "", nil).WantError(404, "Record not found")
 	o := alice.Do("DELETE", path, "", nil).Want(200).Object()
 	if o.Str("text") != "*hello* @bob" || o.Str("spoiler_text") != "cw" || len(o.At("media_attachments").([]any)) != 1 || o.Int("replies_count") != 1 {
-		t.Errorf("not what it was: %v", o.Fields)
+		t.Errorf("the deleted status was returned as %v", o.Fields)
 	}
 	alice.Do("DELETE", path, "", nil).WantError(404, "Record not found")
-	for _, gone := range []string{st, boost} {
-		bob.Get("/api/v1/statuses/"+gone).WantError(404, "Record not found")
+	for _, deleted := range []string{st, boost} {
+		bob.Get("/api/v1/statuses/"+deleted).WantError(404, "Record not found")
 	}
 	if n := bob.Get("/api/v1/statuses/" + root).Object().Int("replies_count"); n != 0 {
 		t.Errorf("replies_count is still %d", n)
 	}
 	left := bob.Get("/api/v1/statuses/" + reply).Want(200).Object()
 	if left.At("in_reply_to_id") != nil || left.Bool("svc.parent_visible") || left.Str("in_reply_to_account_id") != alice.ID {
-		t.Errorf("the reply still knows its parent: %v", left.Fields)
+		t.Errorf("the reply still has a parent: %v", left.Fields)
 	}
 	apptest.WantIDs(t, "bookmarks", bob.Get("/api/v1/bookmarks"))
 	apptest.WantIDs(t, "home", bob.Get("/api/v1/timelines/home"), reply, root)
 	if got := bob.Notifications(); len(got) != 0 {
-		t.Errorf("bob is still told %v", got)
+		t.Errorf("bob still has the notifications %v", got)
 	}
-	if got := alice.Notifications(); !slices.Equal(got, []string{"mention bob"}) { // of the reply, which is still there
-		t.Errorf("alice is told %v", got)
+	if got := alice.Notifications(); !slices.Equal(got, []string{"mention bob"}) { // by the reply, which still exists
+		t.Errorf("alice has the notifications %v", got)
 	}
 	again := alice.Publish("hello again", "media_ids[]", picture)
 	if len(again.At("media_attachments").([]any)) != 1 {
@@ -365,11 +365,11 @@ func TestExpiry(t *testing.T) {
 	post := func() string { return alice.Publish("x", "expires_in", "3601").ID() }
 	expired, pinned, unpinned, later := post(), post(), post(), post()
 	if got := bob.Get("/api/v1/statuses/" + later).Object().At("svc.expires_at"); got != nil {
-		t.Errorf("others see when it expires: %v", got)
+		t.Errorf("bob sees the expiry: %v", got)
 	}
 	for _, id := range []string{pinned, unpinned} {
 		if got := alice.Post("/api/v1/statuses/" + id + "/pin").Want(200).Object().At("svc.expires_at"); got != nil {
-			t.Errorf("what is pinned expires: %v", got)
+			t.Errorf("the pinned status expires: %v", got)
 		}
 	}
 	srv.Exec(`UPDATE statuses SET expires_at = 1 WHERE expires_at IS NOT NULL AND id <> ?`, apptest.StatusID(later))
@@ -391,7 +391,7 @@ func TestExpiry(t *testing.T) {
 	alice.Get("/api/v1/statuses/" + pinned).Want(200)
 }
 
-// Subscribers are told of each post that is no reply and that they may see.
+// TestSubscribers checks that subscribers get a notification of each post that is not a reply and that is visible to them.
 func TestSubscribers(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
@@ -405,20 +405,20 @@ func TestSubscribers(t *testing.T) {
 	alice.Publish("reply", "in_reply_to_id", root)
 	bob.Post("/api/v1/statuses/" + root + "/reblog").Want(200)
 	if got, want := bob.Notifications(), []string{"status alice", "status alice"}; !slices.Equal(got, want) {
-		t.Errorf("bob is told %v, want %v", got, want)
+		t.Errorf("bob has the notifications %v, want %v", got, want)
 	}
 	if got, want := carol.Notifications(), []string{"mention alice", "mention alice", "status alice", "status alice"}; !slices.Equal(got, want) {
-		t.Errorf("carol is told %v, want %v", got, want)
+		t.Errorf("carol has the notifications %v, want %v", got, want)
 	}
 	srv.AddBlock(alice, bob)
 	alice.Publish("not for bob @bob")
 	srv.Exec(`DELETE FROM blocks`)
 	if got := len(bob.Notifications()); got != 2 {
-		t.Errorf("the blocked was told: %v", bob.Notifications())
+		t.Errorf("the blocked account has the notifications %v", bob.Notifications())
 	}
 }
 
-// The number of replies tells nothing of those that are not for everybody.
+// TestRepliesCount checks that replies_count does not include replies that are private or direct.
 func TestRepliesCount(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -443,7 +443,7 @@ func TestRepliesCount(t *testing.T) {
 	}
 }
 
-// What is counted is exact, whoever else does the same at the same time.
+// TestCountersUnderConcurrency checks that counters are exact when many accounts change them concurrently.
 func TestCountersUnderConcurrency(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -479,14 +479,14 @@ func TestCountersUnderConcurrency(t *testing.T) {
 		p.Post(path + "/unreblog").Want(200)
 	})
 	if got, want := counts(), [3]int{0, 0, 50}; got != want {
-		t.Errorf("left %v, want %v", got, want)
+		t.Errorf("counted %v after the removals, want %v", got, want)
 	}
-	if got := len(alice.Notifications()); got != 40 { // a page of the mentions: nothing of what was taken back
+	if got := len(alice.Notifications()); got != 40 { // one page, all of them mentions: the other notifications were removed
 		t.Errorf("%d notifications", got)
 	}
 }
 
-// Open streams hear of all that comes and goes.
+// TestStatusEvents checks the store events of posts, edits, boosts and deletions.
 func TestStatusEvents(t *testing.T) {
 	srv := apptest.Start(t)
 	var events []string
@@ -531,7 +531,7 @@ func TestStatusEvents(t *testing.T) {
 	check("deleted "+st, "deleted "+boost)
 }
 
-// Accounts and statuses from elsewhere are like any other.
+// TestRemoteStatuses checks that a remote status is rendered, and can be replied to, favourited and boosted, like a local one.
 func TestRemoteStatuses(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -560,8 +560,8 @@ func TestRemoteStatuses(t *testing.T) {
 		!strings.Contains(reply.Str("content"), `href="`+carol.URL+`"`) {
 		t.Errorf("mentions are %v in %s", mentions, reply.Str("content"))
 	}
-	for _, deed := range []string{"favourite", "reblog", "bookmark", "mute"} {
-		alice.Post(path + "/" + deed).Want(200)
+	for _, action := range []string{"favourite", "reblog", "bookmark", "mute"} {
+		alice.Post(path + "/" + action).Want(200)
 	}
 	if o := alice.Get(path + "/source").Want(200).Object(); o.Str("text") != "hello there" || o.Str("content_type") != "text/plain" {
 		t.Errorf("source: %v", o.Fields)

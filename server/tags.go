@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"strconv"
 
 	"svc/internal/errs"
@@ -22,8 +23,8 @@ func (h *tags) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/followed_tags":        {rest.User("read:follows"), h.followedTags},
 		"GET /api/v1/tags/:name":           {rest.Content("read:follows"), h.showTag},
-		"POST /api/v1/tags/:name/follow":   {rest.User("write:follows"), h.followTag},
-		"POST /api/v1/tags/:name/unfollow": {rest.User("write:follows"), h.unfollowTag},
+		"POST /api/v1/tags/:name/follow":   {rest.User("write:follows"), h.tagAction(h.social.FollowTag)},
+		"POST /api/v1/tags/:name/unfollow": {rest.User("write:follows"), h.tagAction(h.social.UnfollowTag)},
 	}
 }
 
@@ -35,10 +36,7 @@ func (h *tags) followedTags(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(int64(rows[i].Cursor), 10) })
-	names := make([]string, 0, len(rows))
-	for _, row := range rows {
-		names = append(names, row.Name)
-	}
+	names := entity.Map(rows, func(row store.FollowedTag) string { return row.Name })
 	return h.entities.Tags(r.Context(), r.Viewer, names)
 }
 
@@ -48,22 +46,15 @@ func (h *tags) showTag(r *rest.Request) (any, error) {
 	return h.renderTag(r, name, err)
 }
 
-// followTag follows a hashtag.
-func (h *tags) followTag(r *rest.Request) (any, error) {
-	name, err := tagParam(r)
-	if err == nil {
-		err = h.social.FollowTag(r.Context(), r.Viewer, name)
+// tagAction returns a handler that runs an operation on the hashtag of the path, and answers with the hashtag.
+func (h *tags) tagAction(run func(context.Context, *store.Account, string) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		name, err := tagParam(r)
+		if err == nil {
+			err = run(r.Context(), r.Viewer, name)
+		}
+		return h.renderTag(r, name, err)
 	}
-	return h.renderTag(r, name, err)
-}
-
-// unfollowTag unfollows a hashtag.
-func (h *tags) unfollowTag(r *rest.Request) (any, error) {
-	name, err := tagParam(r)
-	if err == nil {
-		err = h.social.UnfollowTag(r.Context(), r.Viewer, name)
-	}
-	return h.renderTag(r, name, err)
 }
 
 // tagParam returns the hashtag of the path.
@@ -79,9 +70,5 @@ func (h *tags) renderTag(r *rest.Request, name string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tags entity.List[entity.Tag]
-	if tags, err = h.entities.Tags(r.Context(), r.Viewer, []string{name}); err != nil {
-		return nil, err
-	}
-	return tags[0], nil
+	return only(h.entities.Tags(r.Context(), r.Viewer, []string{name}))
 }

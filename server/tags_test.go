@@ -13,30 +13,30 @@ func TestFollowTags(t *testing.T) {
 	home := func(m *apptest.User) []string { return m.Get("/api/v1/timelines/home", "limit", "40").Want(200).IDs() }
 	old := bob.Publish("before #Trains").ID()
 	bob.Publish("quiet #trains", "visibility", "unlisted")
-	for range 2 { // following twice is no error
+	for range 2 { // following twice is not an error
 		tag := alice.Post("/api/v1/tags/Trains/follow").Want(200).Object()
 		if tag.Str("name") != "trains" || !tag.Bool("following") || tag.Str("url") != srv.URL+"/tags/trains" {
 			t.Errorf("got %v", tag.Fields)
 		}
 	}
-	apptest.WantIDs(t, "what there was", alice.Get("/api/v1/timelines/home"), old)
+	apptest.WantIDs(t, "existing posts", alice.Get("/api/v1/timelines/home"), old)
 	public := bob.Publish("one #trains").ID()
 	local := bob.Publish("two #TRAINS", "visibility", "local").ID()
 	both := bob.Publish("three #trains #tea").ID()
 	for _, v := range []string{"unlisted", "private", "direct"} {
 		bob.Publish("more #trains", "visibility", v)
 	}
-	bob.Publish("elsewhere #trainspotting")
+	bob.Publish("another hashtag #trainspotting")
 	carol.Post("/api/v1/statuses/" + public + "/reblog").Want(200)
 	own := alice.Publish("mine #trains").ID()
-	apptest.WantIDs(t, "what comes", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
-	apptest.WantIDs(t, "who follows nothing", carol.Get("/api/v1/timelines/home"), carol.Get("/api/v1/accounts/carol/statuses").IDs()...)
+	apptest.WantIDs(t, "new posts", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
+	apptest.WantIDs(t, "without followed hashtags", carol.Get("/api/v1/timelines/home"), carol.Get("/api/v1/accounts/carol/statuses").IDs()...)
 
 	// An edit that adds the hashtag.
 	late := bob.Publish("later").ID()
 	bob.SendJSON("PUT", "/api/v1/statuses/"+late, map[string]any{"status": "later #trains"}).Want(200)
 	if got := home(alice); got[0] != late {
-		t.Errorf("the edited post is not there: %v", got)
+		t.Errorf("the edited post is missing: %v", got)
 	}
 	bob.Do("DELETE", "/api/v1/statuses/"+late, "", nil).Want(200)
 
@@ -46,7 +46,7 @@ func TestFollowTags(t *testing.T) {
 	alice.Post("/api/v1/accounts/" + bob.ID + "/unmute").Want(200)
 	apptest.WantIDs(t, "no longer muted", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
-	// Who is followed and then not, leaves what the hashtag brought.
+	// Unfollowing an account keeps its posts with the hashtag.
 	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 	plain := bob.Publish("no hashtag").ID()
 	if got := home(alice); !slices.Contains(got, plain) {
@@ -55,13 +55,13 @@ func TestFollowTags(t *testing.T) {
 	alice.Post("/api/v1/accounts/" + bob.ID + "/unfollow").Want(200)
 	apptest.WantIDs(t, "unfollowed", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
-	// Made anew, home is the same.
+	// A rebuilt home is the same.
 	if err := srv.Social.RebuildHome(t.Context(), alice.AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	apptest.WantIDs(t, "made anew", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
+	apptest.WantIDs(t, "rebuilt", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
-	// Unfollowing takes away what came by this hashtag only.
+	// Unfollowing the hashtag removes posts that are in home only because of it.
 	alice.Post("/api/v1/tags/tea/follow").Want(200)
 	alice.Post("/api/v1/accounts/" + carol.ID + "/follow").Want(200)
 	hers := carol.Publish("hers #trains").ID()
@@ -76,7 +76,7 @@ func TestFollowTags(t *testing.T) {
 	apptest.WantIDs(t, "afterwards", alice.Get("/api/v1/timelines/home"), hers, own, boost, both)
 }
 
-// An exclusive list keeps posts out of home by whatever way they come.
+// TestFollowedTagsAndExclusiveLists checks that posts of members of an exclusive list do not enter home by a hashtag.
 func TestFollowedTagsAndExclusiveLists(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -108,7 +108,7 @@ func TestTags(t *testing.T) {
 	alice.Post("/api/v1/tags/neverused/follow").Want(200)
 	alice.Post("/api/v1/tags/neverused/unfollow").Want(200)
 	if got := srv.Count(`SELECT count(*) FROM tags`); got != before {
-		t.Errorf("%d hashtags are left, want %d", got, before)
+		t.Errorf("there are %d hashtags, want %d", got, before)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// thread returns what a context shows above and below a status, by the names that the test gave.
+// thread returns the names of the ancestors and descendants in a context.
 func thread(a *apptest.Response, name map[string]string) string {
 	a.T.Helper()
 	o := a.Want(200).Object()
@@ -85,7 +85,7 @@ func TestContext(t *testing.T) {
 		t.Errorf("with a block: got %q, want %q", got, want)
 	}
 	if got, want := context(carol, "c1"), " | "; got != want {
-		t.Errorf("under the blocked: got %q, want %q", got, want)
+		t.Errorf("below a blocked account's post: got %q, want %q", got, want)
 	}
 	srv.Exec(`DELETE FROM blocks`)
 	srv.AddBlock(bob, carol)
@@ -95,19 +95,19 @@ func TestContext(t *testing.T) {
 	srv.Exec(`DELETE FROM blocks`)
 	srv.MakeUnavailable(bob)
 	if got, want := context(dave, "root"), " | a1 a2 a3"; got != want {
-		t.Errorf("with a withheld account: got %q, want %q", got, want)
+		t.Errorf("with an unavailable account: got %q, want %q", got, want)
 	}
 	srv.Exec(`UPDATE accounts SET unavailable = 0`)
 	bob.Do("DELETE", "/api/v1/statuses/"+id["b1"], "", nil).Want(200)
 	if got, want := context(carol, "c1"), " | "; got != want {
-		t.Errorf("after the parent has gone: got %q, want %q", got, want)
+		t.Errorf("after the parent was deleted: got %q, want %q", got, want)
 	}
 	if got, want := context(carol, "root"), " | a1 a2 a3 b2"; got != want {
-		t.Errorf("after a reply has gone: got %q, want %q", got, want)
+		t.Errorf("after a reply was deleted: got %q, want %q", got, want)
 	}
 }
 
-// The anonymous see less of a thread.
+// TestContextLimits checks the size of contexts, which is limited for anonymous viewers.
 func TestContextLimits(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -143,7 +143,7 @@ func TestContextLimits(t *testing.T) {
 				t.Fatalf("%d above and %d below, want %d and %d", len(above), len(below), tt.above, tt.below)
 			}
 			if len(above) > 0 && above[len(above)-1].(map[string]any)["id"] != chain[43] {
-				t.Error("not the nearest")
+				t.Error("the ancestors are not the nearest ones")
 			}
 		})
 	}
@@ -177,7 +177,7 @@ func TestMuteThread(t *testing.T) {
 	}
 	alice.Post(path + "/mute").Want(200)
 	if !muted(alice, root) || muted(bob, root) {
-		t.Error("not the whole thread is muted, or for others too")
+		t.Error("the mute does not cover the thread, or applies to others")
 	}
 	bob.Publish("two", "in_reply_to_id", root)
 	bob.Post("/api/v1/statuses/" + root + "/favourite").Want(200)
@@ -185,10 +185,10 @@ func TestMuteThread(t *testing.T) {
 		t.Errorf("%d notifications, want the 2 from before", n)
 	}
 	if n := len(alice.Get("/api/v1/notifications", "with_muted", "true").Want(200).List()); n != 4 {
-		t.Errorf("%d notifications with the muted ones, want 4", n)
+		t.Errorf("%d notifications with muted ones, want 4", n)
 	}
 	if n := unread(); n != 1 {
-		t.Errorf("%d unread in spite of the mute, want 1", n)
+		t.Errorf("%d unread with the mute, want 1", n)
 	}
 	for range 2 {
 		if alice.Post(path + "/unmute").Want(200).Object().Bool("muted") {
@@ -200,11 +200,11 @@ func TestMuteThread(t *testing.T) {
 		t.Errorf("%d unread after the mute, want 2", n)
 	}
 
-	// For a time.
+	// A mute can expire.
 	alice.Post(path+"/mute", "expires_in", "3600").Want(200)
 	srv.RunJobs()
 	if !muted(alice, root) {
-		t.Error("the mute is over already")
+		t.Error("the mute ended too early")
 	}
 	srv.Exec(`UPDATE thread_mutes SET expires_at = ?; UPDATE jobs SET run_at = 1`, time.Now().UnixMilli()-1)
 	srv.RunJobs()
@@ -212,17 +212,17 @@ func TestMuteThread(t *testing.T) {
 		t.Error("the mute does not end")
 	}
 	alice.Post(path+"/mute", "expires_in", "3600").Want(200)
-	alice.Post(path+"/mute", "expires_in", "0").Want(200) // for good, after all
+	alice.Post(path+"/mute", "expires_in", "0").Want(200) // now without an end
 	srv.Exec(`UPDATE jobs SET run_at = 1`)
 	srv.RunJobs()
 	if !muted(alice, root) {
-		t.Error("the mute for good ended")
+		t.Error("the mute without an end ended")
 	}
 	alice.Post(path+"/mute", "expires_in", "-5").WantError(422, "Expiry date is too soon")
 	alice.Post("/api/v1/statuses/nothing/mute").WantError(404, "Record not found")
 }
 
-// BenchmarkContext reads a thread of 100 replies, a third of them to its root.
+// BenchmarkContext measures the context of a thread with 100 replies, a third of them to its root.
 func BenchmarkContext(b *testing.B) {
 	srv := apptest.Start(b)
 	people := apptest.SignUpMany(srv, 10)

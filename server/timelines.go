@@ -29,7 +29,6 @@ func (h *timelines) routes() rest.Routes {
 	}
 }
 
-// homeTimeline returns the viewer's home timeline.
 func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
@@ -88,18 +87,10 @@ func (h *timelines) tagTimeline(r *rest.Request) (any, error) {
 	if len(p.Any)+len(p.All)+len(p.None) > maxTagsCombined {
 		return nil, errs.Invalid("Validation failed: too many hashtags")
 	}
-	q := store.TagQuery{Tag: text.TagName(r.Param("hashtag")), Any: tagNames(p.Any), All: tagNames(p.All), None: tagNames(p.None)}
+	q := store.TagQuery{Tag: text.TagName(r.Param("hashtag")), Any: entity.Map(p.Any, text.TagName), All: entity.Map(p.All, text.TagName), None: entity.Map(p.None, text.TagName)}
 	page := r.Page(20, 40)
 	ids, err := h.db.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
 	return h.render.statusPage(r, page, ids, err)
-}
-
-func tagNames(written []string) []string {
-	names := make([]string, 0, len(written))
-	for _, w := range written {
-		names = append(names, text.TagName(w))
-	}
-	return names
 }
 
 // listTimeline returns the statuses of the members of one of the viewer's lists.

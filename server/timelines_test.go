@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// TestRepliesToThoseFollowed reads only such replies as are addressed to the viewer or to somebody whom the viewer follows: as what
-// it replies to, or by name.
-func TestRepliesToThoseFollowed(t *testing.T) {
+// TestReplyVisibility checks the values of reply_visibility: following omits replies that neither answer nor mention the viewer or an
+// account that the viewer follows.
+func TestReplyVisibility(t *testing.T) {
 	srv := apptest.Start(t)
-	author, friend, stranger, viewer := srv.SignUp("author"), srv.SignUp("friend"), srv.SignUp("stranger"), srv.SignUp("viewer")
+	author, friend, unfollowed, viewer := srv.SignUp("author"), srv.SignUp("friend"), srv.SignUp("unfollowed"), srv.SignUp("viewer")
 	viewer.AccountAction(author.ID, "follow")
 	viewer.AccountAction(friend.ID, "follow")
-	foreign, known := stranger.Publish("a post").ID(), friend.Publish("another").ID()
+	otherPost, friendsPost := unfollowed.Publish("a post").ID(), friend.Publish("another").ID()
 	reply := func(text, parent string) string { return author.Publish(text, "in_reply_to_id", parent).ID() }
-	toStranger, naming := reply("hello", foreign), reply("@friend look", foreign)
-	toFriend, toViewer := reply("hello", known), reply("@viewer look", foreign)
+	toUnfollowed, naming := reply("hello", otherPost), reply("@friend look", otherPost)
+	toFriend, toViewer := reply("hello", friendsPost), reply("@viewer look", otherPost)
 	for choice, want := range map[string][]string{
-		"":          {toViewer, toFriend, naming, toStranger, known},
-		"following": {toViewer, toFriend, naming, known},
-		"self":      {toViewer, known},
+		"":          {toViewer, toFriend, naming, toUnfollowed, friendsPost},
+		"following": {toViewer, toFriend, naming, friendsPost},
+		"self":      {toViewer, friendsPost},
 	} {
 		apptest.WantIDs(t, choice, viewer.Get("/api/v1/timelines/home", "reply_visibility", choice), want...)
 	}
@@ -54,8 +54,8 @@ func TestTimelines(t *testing.T) {
 		{"/api/v1/timelines/public", []string{"local", "true"}, carol, []string{"self-reply", "reply", "local", "public"}},
 		{"/api/v1/timelines/public", []string{"remote", "true"}, carol, []string{}},
 		{"/api/v1/timelines/public", []string{"only_media", "true"}, carol, []string{}},
-		{"/api/v1/timelines/public", []string{"instance", "elsewhere.example"}, carol, []string{}},
-		{"/api/v1/timelines/public", []string{"instance", "exa:99999"}, carol, []string{}}, // no host
+		{"/api/v1/timelines/public", []string{"instance", "other.example"}, carol, []string{}},
+		{"/api/v1/timelines/public", []string{"instance", "exa:99999"}, carol, []string{}}, // not a host
 		{"/api/v1/timelines/public", []string{"exclude_visibilities[]", "local"}, carol, []string{"self-reply", "reply", "public"}},
 		{"/api/v1/timelines/public", []string{"reply_visibility", "self"}, carol, []string{"local", "public"}},
 		{"/api/v1/timelines/public", []string{"reply_visibility", "self"}, alice, []string{"self-reply", "reply", "local", "public"}},
@@ -123,15 +123,15 @@ func TestTimelinePaging(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"the standard", home(), want[:20]},
-		{"the most", home("limit", "200"), want[:40]},
+		{"the default limit", home(), want[:20]},
+		{"the highest limit", home("limit", "200"), want[:40]},
 		{"older than", home("max_id", want[10], "limit", "3"), want[11:14]},
 		{"the newest that are newer", home("since_id", want[10], "limit", "3"), want[:3]},
 		{"the oldest that are newer", home("min_id", want[10], "limit", "3"), want[7:10]},
 		{"between", home("max_id", want[3], "since_id", want[7]), want[4:7]},
 		{"from the lower end", home("max_id", want[3], "min_id", want[9], "limit", "2"), want[7:9]},
 		{"an empty max_id", home("max_id", "", "limit", "2"), want[:2]},
-		{"no id at all", home("max_id", "what?"), []string{}},
+		{"an invalid id", home("max_id", "what?"), []string{}},
 		{"newer than the newest", home("since_id", want[0]), []string{}},
 	} {
 		if !slices.Equal(tt.got, tt.want) {

@@ -12,39 +12,39 @@ import (
 	"svc/store"
 )
 
-// exposure is one status, and all that is made around it so that there is something to find on every path.
+// exposure is one status with replies, a boost, notifications and so on, so that every path can return it.
 type exposure struct {
-	visibility string
-	id         string
-	root       string // a public status of the same author that it replies to
-	answer     string // a public reply of its author to it
-	boost      string // by somebody whom everybody follows
-	url        string
-	poll       string            // of the status
-	lists      map[string]string // by the viewer's token
-	told       map[string]string // a notification of it, likewise
-	folders    map[string]string // a folder that it is in, likewise
-	author     *apptest.User
-	booster    *apptest.User
+	visibility    string
+	id            string
+	root          string // a public status of the same author that it replies to
+	answer        string // a public reply to it by its author
+	boost         string // by an account that all viewers follow
+	url           string
+	poll          string            // of the status
+	lists         map[string]string // by the viewer's token
+	notifications map[string]string // a notification about it, by token
+	folders       map[string]string // a bookmark folder with it, by token
+	author        *apptest.User
+	booster       *apptest.User
 }
 
-// TestVisibility looks for statuses of every visibility as everybody, on every path that can name a status.
+// TestVisibility requests statuses of every visibility as every kind of viewer, on every path that can return a status.
 //
-// To cover a new path, add it to the table: found tells whether the viewer gets to see the status there, and want, if it is not
-// simply whether the viewer may see the status, when that is right.
+// To cover a new path, add it to the table: found returns whether the response contains the status. want returns whether it should, and is
+// nil if that is so whenever the status is visible to the viewer.
 func TestVisibility(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 100 })
 	author, booster := srv.SignUp("author"), srv.SignUp("booster")
 	follower, mentioned, friend := srv.SignUp("follower"), srv.SignUp("mentioned"), srv.SignUp("friend")
-	stranger, blocked := srv.SignUp("stranger"), srv.SignUp("blocked")
+	unrelated, blocked := srv.SignUp("stranger"), srv.SignUp("blocked")
 	author.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_favorites": false}).Want(200)
 	list := srv.AddList(author, friend, blocked)
-	signedIn := []*apptest.User{author, follower, mentioned, friend, stranger, blocked}
+	signedIn := []*apptest.User{author, follower, mentioned, friend, unrelated, blocked}
 	viewers := append(slices.Clone(signedIn), nil)
 	srv.AddFollow(follower, author)
 	srv.AddFollow(blocked, author)
-	srv.AddBlock(author, blocked) // who is followed by them, mentions them and has them on the list all the same
+	srv.AddBlock(author, blocked) // although the author follows, mentions and lists the blocked account
 	lists := map[string]string{}
 	for _, m := range signedIn {
 		srv.AddFollow(m, booster)
@@ -62,7 +62,7 @@ func TestVisibility(t *testing.T) {
 			return v == "public" || v == "unlisted" || v == "local" || v == "private"
 		case friend:
 			return v == "public" || v == "unlisted" || v == "local" || v == "list"
-		case stranger:
+		case unrelated:
 			return v == "public" || v == "unlisted" || v == "local"
 		}
 		return v == "public" || v == "unlisted"
@@ -71,7 +71,7 @@ func TestVisibility(t *testing.T) {
 	isDirect := func(viewer *apptest.User, v string) bool { return signed(viewer, v) && v == "direct" }
 	inPublic := func(viewer *apptest.User, v string) bool { return sees(viewer, v) && (v == "public" || v == "local") }
 
-	// There are three kinds of paths: those under the status's own, lists that may have it, and deeds.
+	// There are three kinds of paths: the status and its subresources, lists, and actions.
 	ok := func(method, path string) func(*apptest.Client, *exposure) bool {
 		return func(c *apptest.Client, x *exposure) bool {
 			return c.Do(method, strings.ReplaceAll(path, ":id", x.id), "", nil).Status == 200
@@ -83,12 +83,12 @@ func TestVisibility(t *testing.T) {
 			return a.Status == 200 && slices.Contains(a.IDs(), x.id)
 		}
 	}
-	deed := func(do, undo string) func(*apptest.Client, *exposure) bool {
+	action := func(do, undo string) func(*apptest.Client, *exposure) bool {
 		return func(c *apptest.Client, x *exposure) bool {
 			done := c.Post("/api/v1/statuses/"+x.id+do).Status == 200
 			undone := c.Post("/api/v1/statuses/"+x.id+undo).Status == 200
 			if done != undone && do != "/reblog" && do != "/pin" {
-				t.Errorf("%s: %s is %v, %s is %v", x.visibility, do, done, undo, undone)
+				t.Errorf("%s: %s returned %v, %s returned %v", x.visibility, do, done, undo, undone)
 			}
 			return done
 		}
@@ -160,7 +160,7 @@ func TestVisibility(t *testing.T) {
 			return a.Status == 200
 		}, signed},
 		{"favourites of the author", in("/api/v1/svc/accounts/:author/favourites?limit=40"), nil},
-		{"search by its address", func(c *apptest.Client, x *exposure) bool {
+		{"search by its URL", func(c *apptest.Client, x *exposure) bool {
 			statuses := c.Get("/api/v2/search", "q", x.url).Want(200).Object().At("statuses").([]any)
 			return len(statuses) == 1 && statuses[0].(map[string]any)["id"] == x.id
 		}, nil},
@@ -170,7 +170,7 @@ func TestVisibility(t *testing.T) {
 		}, nil},
 		{"home by its hashtag", func(c *apptest.Client, x *exposure) bool {
 			if c.Token == "" || c.Token == author.Token || c.Token == follower.Token {
-				return true // see it all the same
+				return true // follows the author and has the status at home anyway
 			}
 			c.Post("/api/v1/tags/exposed/follow").Want(200)
 			defer c.Post("/api/v1/tags/exposed/unfollow")
@@ -179,16 +179,16 @@ func TestVisibility(t *testing.T) {
 			return viewer == nil || viewer == author || viewer == follower || inPublic(viewer, v) || signed(viewer, v) && (v == "direct" || v == "list")
 		}},
 		{"reading notifications", func(c *apptest.Client, x *exposure) bool {
-			a := c.Post("/api/v1/svc/notifications/read", "id", x.told[c.Token])
+			a := c.Post("/api/v1/svc/notifications/read", "id", x.notifications[c.Token])
 			return a.Status == 200 && a.Object().Str("status.id") == x.id
 		}, signed},
-		{"favouriting", deed("/favourite", "/unfavourite"), signed},
-		{"bookmarking", deed("/bookmark", "/unbookmark"), signed},
-		{"muting the thread", deed("/mute", "/unmute"), signed},
-		{"boosting", deed("/reblog", "/unreblog"), func(viewer *apptest.User, v string) bool {
+		{"favouriting", action("/favourite", "/unfavourite"), signed},
+		{"bookmarking", action("/bookmark", "/unbookmark"), signed},
+		{"muting the thread", action("/mute", "/unmute"), signed},
+		{"boosting", action("/reblog", "/unreblog"), func(viewer *apptest.User, v string) bool {
 			return signed(viewer, v) && (v == "public" || v == "unlisted" || v == "local" || v == "private" && viewer == author)
 		}},
-		{"pinning", deed("/pin", "/unpin"), func(viewer *apptest.User, v string) bool {
+		{"pinning", action("/pin", "/unpin"), func(viewer *apptest.User, v string) bool {
 			return viewer == author && (v == "public" || v == "unlisted")
 		}},
 		{"reactions", func(c *apptest.Client, x *exposure) bool {
@@ -203,7 +203,7 @@ func TestVisibility(t *testing.T) {
 			}
 			done, undone := do("PUT"), do("DELETE")
 			if done != undone {
-				t.Errorf("%s: reacting is %v, taking it back %v", x.visibility, done, undone)
+				t.Errorf("%s: reacting returned %v, removing the reaction %v", x.visibility, done, undone)
 			}
 			return done
 		}, signed},
@@ -240,7 +240,7 @@ func TestVisibility(t *testing.T) {
 
 	var exposed []*exposure
 	for _, v := range []string{"public", "unlisted", "local", "private", "direct", "list"} {
-		x := &exposure{visibility: v, author: author, booster: booster, lists: lists, told: map[string]string{}, folders: map[string]string{}}
+		x := &exposure{visibility: v, author: author, booster: booster, lists: lists, notifications: map[string]string{}, folders: map[string]string{}}
 		param := v
 		if v == "list" {
 			param += ":" + list
@@ -252,7 +252,7 @@ func TestVisibility(t *testing.T) {
 		x.answer = addReply(srv, author, x.id)
 		x.boost = addReblog(srv, booster, x.id)
 		for _, m := range signedIn {
-			x.told[m.Token] = addRecipient(srv, m, author, x.id)
+			x.notifications[m.Token] = addRecipient(srv, m, author, x.id)
 			x.folders[m.Token] = m.SendJSON("POST", "/api/v1/svc/bookmark_folders", map[string]any{"name": v}).Want(200).Object().ID()
 			srv.Exec(`UPDATE bookmarks SET folder_id = (SELECT max(id) FROM bookmark_folders) WHERE account_id = ? AND status_id = ?`, m.AccountID(), apptest.StatusID(x.id))
 		}
@@ -263,8 +263,8 @@ func TestVisibility(t *testing.T) {
 	for _, p := range paths {
 		for _, x := range exposed {
 			for i := range viewers {
-				viewer := viewers[len(viewers)-1-i] // the author last: then it may be deleted
-				name := "the anonymous"
+				viewer := viewers[len(viewers)-1-i] // the author comes last because the last path deletes the status
+				name := "an anonymous client"
 				if viewer != nil {
 					name = viewer.Nickname
 				}
@@ -285,7 +285,7 @@ func (x *exposure) path(path string, c *apptest.Client) string {
 	return strings.NewReplacer(":id", x.id, ":author", x.author.ID, ":list", x.lists[c.Token]).Replace(path)
 }
 
-// conversation returns the conversation that has the status last, "" if the caller has none.
+// conversation returns the caller's conversation whose last status is the status, "" if there is none.
 func (x *exposure) conversation(c *apptest.Client) string {
 	a := c.Get("/api/v1/conversations?limit=40")
 	if a.Status != 200 {
@@ -299,7 +299,7 @@ func (x *exposure) conversation(c *apptest.Client) string {
 	return ""
 }
 
-// inThread finds the status in the context of its root or of the answer to it.
+// inThread returns a function that looks for the status in the context of its root or of a reply to it.
 func inThread(of, part string) func(*apptest.Client, *exposure) bool {
 	return func(c *apptest.Client, x *exposure) bool {
 		id := x.root
@@ -311,7 +311,7 @@ func inThread(of, part string) func(*apptest.Client, *exposure) bool {
 	}
 }
 
-// streamed finds the status in what any stream says of an edit.
+// streamed returns true if any stream sends an event with the status when it is edited.
 func streamed(c *apptest.Client, x *exposure) bool {
 	l := c.Server.OpenStream(c)
 	defer l.Conn.Close()
@@ -324,7 +324,7 @@ func streamed(c *apptest.Client, x *exposure) bool {
 	return slices.ContainsFunc(l.Events(), func(s apptest.StreamEvent) bool { return strings.Contains(*s.Payload, x.id) })
 }
 
-// boosted finds the boost in a list.
+// boosted returns a function that looks for the boost in a list.
 func boosted(path string) func(*apptest.Client, *exposure) bool {
 	return func(c *apptest.Client, x *exposure) bool {
 		a := c.Get(path)
@@ -332,7 +332,7 @@ func boosted(path string) func(*apptest.Client, *exposure) bool {
 	}
 }
 
-// notifiedOf finds the status in a notification.
+// notifiedOf returns a function that looks for the status in notifications.
 func notifiedOf(kind string) func(*apptest.Client, *exposure) bool {
 	return func(c *apptest.Client, x *exposure) bool {
 		a := c.Get("/api/v1/notifications", "types[]", kind, "limit", "80")
@@ -348,7 +348,7 @@ func notifiedOf(kind string) func(*apptest.Client, *exposure) bool {
 	}
 }
 
-// addReply makes a public reply to a status, whatever that is.
+// addReply creates a public reply to a status of any visibility.
 func addReply(a *apptest.Server, by *apptest.User, id string) string {
 	a.T.Helper()
 	answer := by.Publish("answer").ID()
@@ -357,7 +357,7 @@ func addReply(a *apptest.Server, by *apptest.User, id string) string {
 	return answer
 }
 
-// addReblog makes a public boost of a status, whatever that is.
+// addReblog creates a public boost of a status of any visibility.
 func addReblog(a *apptest.Server, by *apptest.User, id string) string {
 	a.T.Helper()
 	boost := by.Publish("boost").ID()
@@ -365,27 +365,27 @@ func addReblog(a *apptest.Server, by *apptest.User, id string) string {
 	return boost
 }
 
-// addRecipient has somebody been told of a status, and have it among their favourites and bookmarks, as if they had seen it once. It
-// returns the notification's id.
+// addRecipient adds a notification about a status, a favourite and a bookmark for m, as if the status was visible to m before. It
+// returns the id of the notification.
 func addRecipient(a *apptest.Server, m, author *apptest.User, id string) string {
 	a.T.Helper()
 	for _, table := range []string{"favourites", "bookmarks"} {
 		a.Exec(fmt.Sprintf(`INSERT INTO %s (id, account_id, status_id) VALUES (abs(random() %% 1000000000), ?, ?)`, table), m.AccountID(), apptest.StatusID(id))
 	}
-	told := fmt.Sprint(rand.Int64N(1_000_000_000) + 1)
+	notifications := fmt.Sprint(rand.Int64N(1_000_000_000) + 1)
 	a.Exec(`INSERT INTO notifications (id, account_id, type, from_id, status_id) VALUES (?, ?, ?, ?, ?)`,
-		told, m.AccountID(), store.NotifyStatus, author.AccountID(), apptest.StatusID(id))
-	return told
+		notifications, m.AccountID(), store.NotifyStatus, author.AccountID(), apptest.StatusID(id))
+	return notifications
 }
 
-// The accounts of the server itself are nobody whom anybody would have to be kept from seeing: readers do not look for that.
-func TestServersOwnAccountsCostNothing(t *testing.T) {
+// TestSeesAllWithServerActors checks that the server's own accounts do not disable the fast path for viewers without restrictions.
+func TestSeesAllWithServerActors(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	sees := func(want bool) {
 		t.Helper()
 		if got, err := srv.DB.SeesAllUnrestricted(t.Context(), alice.AccountID()); err != nil || got != want {
-			t.Errorf("sees all that is open: %v, %v, want %v", got, err, want)
+			t.Errorf("SeesAllUnrestricted returned %v, %v, want %v", got, err, want)
 		}
 	}
 	sees(true)

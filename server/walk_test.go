@@ -14,13 +14,13 @@ import (
 
 var pathParameter = regexp.MustCompile(`[:*]\w+`)
 
-// refusals are the errors by which access is refused, by their beginning.
+// refusals are the beginnings of the errors that refuse access.
 var refusals = []string{
 	"The access token is invalid", "Invalid credentials", "This method requires an authenticated user",
 	"This action is outside the authorized scopes", "Insufficient permissions", "User is not a staff member", "User is not an admin",
 }
 
-// accessError returns the error if the answer is a refusal, "" otherwise.
+// accessError returns the error if the response refuses access, else "".
 func accessError(a *apptest.Response) string {
 	var body struct{ Error string }
 	if a.Status != 401 && a.Status != 403 && a.Status != 422 || json.Unmarshal(a.Body, &body) != nil {
@@ -34,8 +34,8 @@ func accessError(a *apptest.Response) string {
 	return ""
 }
 
-// TestAccessWalk walks all routes as everybody who might come by, and compares whom each lets in with what its table says. What the
-// routes then do with nonsense is up to them, but it is never a 500.
+// TestAccessWalk sends requests to all routes as every kind of caller, and compares the access with that in the route tables. Routes may
+// refuse the meaningless requests with any status except 500.
 func TestAccessWalk(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
@@ -49,7 +49,7 @@ func TestAccessWalk(t *testing.T) {
 		scopes string
 		caller *apptest.Client
 	}{
-		{"the anonymous", 0, "", srv.As(nil)},
+		{"an anonymous client", 0, "", srv.As(nil)},
 		{"a wrong token", 0, "", &apptest.Client{Server: srv, Token: "wrong"}},
 		{"an app", 1, all, srv.NewToken(nil, all)},
 		{"a user", 2, all, srv.NewToken(alice, all)},
@@ -61,10 +61,10 @@ func TestAccessWalk(t *testing.T) {
 	}
 	ranks := map[string]int{"anyone": 0, "app": 1, "user": 2, "staff": 3, "admin": 4}
 	for _, route := range server.Routes() {
-		who, scopes, _ := strings.Cut(route.Access, " ")
-		rank, ok := ranks[who]
+		access, scopes, _ := strings.Cut(route.Access, " ")
+		rank, ok := ranks[access]
 		if !ok {
-			t.Fatalf("%s %s is for %q", route.Method, route.Path, route.Access)
+			t.Fatalf("%s %s has the unknown access %q", route.Method, route.Path, route.Access)
 		}
 		path := pathParameter.ReplaceAllString(route.Path, "1")
 		for _, c := range callers {
@@ -76,19 +76,19 @@ func TestAccessWalk(t *testing.T) {
 				covered = covered || store.ParseScopes(c.scopes).Allow(scope)
 			}
 			want := rank == 0 || c.rank >= rank && covered
-			if path == "/api/v1/streaming" && c.name == "a wrong token" { // is told so (client API 4.10)
+			if path == "/api/v1/streaming" && c.name == "a wrong token" { // refused although the route is public (client API 4.10)
 				want = false
 			}
 			a := c.caller.Do(route.Method, path, "", nil)
 			got := accessError(a) == ""
 			if got != want {
-				t.Errorf("%s %s (%s): %s is let in: %v, want %v: %d %s", route.Method, route.Path, route.Access, c.name, got, want, a.Status, a.Body)
+				t.Errorf("%s %s (%s): %s has access: %v, want %v: %d %s", route.Method, route.Path, route.Access, c.name, got, want, a.Status, a.Body)
 			}
 			if a.Status >= 500 && a.Status != 503 {
 				t.Errorf("%s %s: %s gets %d %s", route.Method, route.Path, c.name, a.Status, a.Body)
 			}
 			if strings.HasPrefix(path, "/api/") && a.Status != 204 && !json.Valid(a.Body) && !strings.HasPrefix(a.Header.Get("Content-Type"), "text/") {
-				t.Errorf("%s %s: %s gets no JSON: %d %q", route.Method, route.Path, c.name, a.Status, a.Body)
+				t.Errorf("%s %s: %s gets a body that is not JSON: %d %q", route.Method, route.Path, c.name, a.Status, a.Body)
 			}
 			if rank > 0 && !want && a.Status < 400 {
 				t.Errorf("%s %s: %s gets %d", route.Method, route.Path, c.name, a.Status)
@@ -97,12 +97,12 @@ func TestAccessWalk(t *testing.T) {
 	}
 }
 
-// endsSession tells of the paths that would take the walkers' own tokens away.
+// endsSession returns true for paths that revoke the tokens of the callers.
 func endsSession(path string) bool {
 	return strings.Contains(path, "delete_account") || strings.Contains(path, "disable_account") || strings.Contains(path, "oauth_tokens")
 }
 
-// Unknown paths and wrong methods are a 404 in JSON, with CORS headers.
+// TestUnknownPaths checks that unknown paths and wrong methods return a 404 in JSON with CORS headers.
 func TestUnknownPaths(t *testing.T) {
 	srv := apptest.Start(t)
 	for _, tt := range []struct{ method, path string }{

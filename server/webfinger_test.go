@@ -11,13 +11,13 @@ import (
 	"svc/store"
 )
 
-// TestWebFinger looks people up in all ways (federation 7.2 case 1 to 4).
+// TestWebFinger looks up accounts by all forms of handles and URLs (federation 7.2 case 1 to 4).
 func TestWebFinger(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
-	alice, gone, off := srv.SignUp("Alice"), srv.SignUp("gone"), srv.SignUp("off")
-	srv.DeleteOrDeactivate(gone, true)
-	srv.DeleteOrDeactivate(off, false)
-	far := srv.AddRemoteAccount("far", "peer.example")
+	alice, deleted, deactivated := srv.SignUp("Alice"), srv.SignUp("deleted"), srv.SignUp("deactivated")
+	srv.DeleteOrDeactivate(deleted, true)
+	srv.DeleteOrDeactivate(deactivated, false)
+	remote := srv.AddRemoteAccount("far", "peer.example")
 	host := strings.TrimPrefix(srv.URL, "http://")
 	id := srv.URL + "/users/" + alice.ID
 	srv.ChangeAccount(alice, func(a *store.Account) { a.AlsoKnownAs.V = []string{"https://old.example/users/alice"} })
@@ -47,8 +47,8 @@ func TestWebFinger(t *testing.T) {
 	}
 	for resource, status := range map[string]int{
 		"": 400, "acct:nobody@" + host: 404, "acct:Alice@peer.example": 404, "acct:far@" + host: 404, "acct:far@peer.example": 404,
-		"acct:off@" + host: 404, "acct:gone@" + host: 410, srv.URL + "/users/" + gone.ID: 410, srv.URL + "/@gone": 410, srv.URL + "/users/" + off.ID: 404,
-		srv.URL + "/users/" + far: 404, srv.URL + "/": 404, srv.URL: 404, srv.URL + "/users/": 404, "https://peer.example/users/" + alice.ID: 404, id + "#main-key": 404,
+		"acct:deactivated@" + host: 404, "acct:deleted@" + host: 410, srv.URL + "/users/" + deleted.ID: 410, srv.URL + "/@deleted": 410, srv.URL + "/users/" + deactivated.ID: 404,
+		srv.URL + "/users/" + remote: 404, srv.URL + "/": 404, srv.URL: 404, srv.URL + "/users/": 404, "https://peer.example/users/" + alice.ID: 404, id + "#main-key": 404,
 		id + "?x=y": 404, id + "/outbox": 404, "acct:@" + host: 404, "acct:Alice": 404, "Alice": 404, "acct%3AAlice%40" + host: 404, "mailto:Alice@" + host: 404,
 		"http://user@" + host + "/@Alice": 404, "://": 404, "acct:Alice@" + host + "@peer.example": 404,
 	} {
@@ -58,7 +58,7 @@ func TestWebFinger(t *testing.T) {
 	}
 	srv.As(nil).Get("/.well-known/webfinger").Want(400)
 
-	// The server's own actors are found, too: others ask who signs.
+	// The server's own actors are found, too, because other servers look up the actor of a signature.
 	for name, id := range map[string]string{"internal.fetch": srv.URL + "/internal/fetch", "relay": srv.URL + "/relay"} {
 		for _, resource := range []string{"acct:" + name + "@" + host, id} {
 			d := srv.As(nil).Get("/.well-known/webfinger", "resource", resource).Want(200).Document()
@@ -96,7 +96,7 @@ func TestWebFinger(t *testing.T) {
 	}
 }
 
-// TestWellKnown reads what tells about the server (federation 7.2 case 5, 6).
+// TestWellKnown reads the documents about the server (federation 7.2 case 5, 6).
 func TestWellKnown(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]
 	meta := srv.As(nil).Get("/.well-known/host-meta").Want(200)

@@ -219,8 +219,7 @@ func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, targe
 		if actor.MovedAt != nil && now.Sub(actor.MovedAt.Time()) < moveCooldown {
 			return errs.Conflict("%s moved less than a week ago", from.Acct())
 		}
-		at := store.At(now)
-		actor.MovedAt = &at
+		actor.MovedAt = new(store.At(now))
 		if err := tx.SaveActor(ctx, actor); err != nil {
 			return err
 		}

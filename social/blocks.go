@@ -17,11 +17,7 @@ const (
 // Block blocks target. It ends follows, requests, subscriptions and list memberships in both directions, removes target's notifications,
 // and marks their conversations as read. Blocking twice is not an error.
 func (s *Service) Block(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
 		return block(ctx, tx, actor, to)
 	})
 }
@@ -80,11 +76,7 @@ func endRelationship(ctx context.Context, tx *store.Tx, one, other store.Account
 
 // Unblock removes a block. It does not restore what the block ended. A missing block is not an error.
 func (s *Service) Unblock(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
 		if err := tx.RemoveBlock(ctx, actor.ID, to.ID); err != nil {
 			return err
 		}

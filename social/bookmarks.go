@@ -83,30 +83,26 @@ var ErrInvalidEmoji = errs.Invalid("Invalid emoji")
 
 // UpdateBookmarkFolder applies change to the owner's folder. change may set name and emoji.
 func (s *Service) UpdateBookmarkFolder(ctx context.Context, owner *store.Account, id store.BookmarkFolderID, change func(*store.BookmarkFolder)) (*store.BookmarkFolder, error) {
-	var f *store.BookmarkFolder
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if f, err = tx.OwnBookmarkFolder(ctx, owner.ID, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.BookmarkFolder, error) {
+		f, err := tx.OwnBookmarkFolder(ctx, owner.ID, id)
+		if err != nil {
+			return nil, err
 		}
 		change(f)
 		if err := checkFolder(f); err != nil {
-			return err
+			return nil, err
 		}
-		return tx.SaveBookmarkFolder(ctx, f)
+		return f, tx.SaveBookmarkFolder(ctx, f)
 	})
-	return f, err
 }
 
 // DeleteBookmarkFolder removes the owner's folder and returns it. The bookmarks in it stay.
 func (s *Service) DeleteBookmarkFolder(ctx context.Context, owner *store.Account, id store.BookmarkFolderID) (*store.BookmarkFolder, error) {
-	var f *store.BookmarkFolder
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if f, err = tx.OwnBookmarkFolder(ctx, owner.ID, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.BookmarkFolder, error) {
+		f, err := tx.OwnBookmarkFolder(ctx, owner.ID, id)
+		if err != nil {
+			return nil, err
 		}
-		return tx.RemoveBookmarkFolder(ctx, f)
+		return f, tx.RemoveBookmarkFolder(ctx, f)
 	})
-	return f, err
 }

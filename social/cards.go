@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,23 +53,18 @@ func (s *Service) allowsCard(c *Composed, u *url.URL) bool {
 	if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
 		return false
 	}
-	for _, a := range c.MentionedAccounts {
-		if a.URL == u.String() {
-			return false
-		}
+	if slices.ContainsFunc(c.MentionedAccounts, func(a *store.Account) bool { return a.URL == u.String() }) {
+		return false
 	}
 	return len(u.String()) <= maxCardURL && !strings.EqualFold(u.Host, s.Domain) && !s.isIgnoredCardHost(u.Hostname())
 }
 
 func (s *Service) isIgnoredCardHost(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	for _, ignored := range s.CardIgnoredHosts {
+	return slices.ContainsFunc(s.CardIgnoredHosts, func(ignored string) bool {
 		ignored = strings.ToLower(ignored)
-		if host == ignored || strings.HasSuffix(host, "."+ignored) {
-			return true
-		}
-	}
-	return false
+		return host == ignored || strings.HasSuffix(host, "."+ignored)
+	})
 }
 
 // addCard sets the card of a composed status. If the page is unknown or its TTL has passed, one job for all statuses with the link
@@ -180,10 +176,9 @@ func hostWithoutWWW(u *url.URL) string {
 
 // isTemporary returns true if a later attempt may succeed.
 func isTemporary(err error) bool {
-	for _, final := range []error{fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects} {
-		if errors.Is(err, final) {
-			return false
-		}
+	final := []error{fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects}
+	if slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) }) {
+		return false
 	}
 	var status *fetch.StatusError
 	if errors.As(err, &status) {
@@ -215,11 +210,8 @@ func saveCard(ctx context.Context, tx *store.Tx, card *store.Card, content store
 func (s *Service) removeUnusedCards(ctx context.Context, _ store.SweepCards) error {
 	var last store.CardID
 	for {
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			last, err = tx.DropUnusedCards(ctx, last, cardTTL)
-			return err
-		})
-		if err != nil || last == 0 {
+		next, err := update(ctx, s.db, func(tx *store.Tx) (store.CardID, error) { return tx.DropUnusedCards(ctx, last, cardTTL) })
+		if last = next; err != nil || last == 0 {
 			return err
 		}
 	}

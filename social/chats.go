@@ -15,16 +15,13 @@ var errTooManyChats = errs.Invalid("Validation failed: You cannot have more than
 // OpenChat returns owner's chat with an account, which may be owner, and creates it if needed. It notifies nobody. Accounts that refuse
 // chat messages refuse the first message, not the chat (extension API 11.3).
 func (s *Service) OpenChat(ctx context.Context, owner *store.Account, with store.AccountID) (*store.Chat, error) {
-	var c *store.Chat
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Chat, error) {
 		other, err := availableAccount(ctx, tx, with)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c, err = openChat(ctx, tx, owner.ID, other.ID)
-		return err
+		return openChat(ctx, tx, owner.ID, other.ID)
 	})
-	return c, err
 }
 
 func openChat(ctx context.Context, tx *store.Tx, owner, other store.AccountID) (*store.Chat, error) {
@@ -57,16 +54,14 @@ func (s *Service) ReadChat(ctx context.Context, reader *store.Account, id store.
 
 // ReadChatMessage marks one message as read. Reading twice is not an error.
 func (s *Service) ReadChatMessage(ctx context.Context, reader *store.Account, chat store.ChatID, id store.ChatMessageID) (*store.ChatEntry, error) {
-	var e *store.ChatEntry
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if e, err = tx.ChatEntry(ctx, reader.ID, chat, id); err != nil || !e.Unread {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.ChatEntry, error) {
+		e, err := tx.ChatEntry(ctx, reader.ID, chat, id)
+		if err != nil || !e.Unread {
+			return e, err
 		}
 		e.Unread = false
-		return tx.ReadChatCopy(ctx, e.ID)
+		return e, tx.ReadChatCopy(ctx, e.ID)
 	})
-	return e, err
 }
 
 // DeleteChatMessage deletes a message of a chat. Actor's own message is deleted on both sides with its notification; a message of the

@@ -130,8 +130,7 @@ func (s *Service) composeParts(ctx context.Context, r statusReader, c *Composed,
 		if *d.ExpiresIn <= s.MinExpiry {
 			return errs.Invalid("Expiry date is too soon")
 		}
-		at := store.At(s.db.Now().Add(*d.ExpiresIn))
-		c.ExpiresAt = &at
+		c.ExpiresAt = new(store.At(s.db.Now().Add(*d.ExpiresIn)))
 	}
 	if d.Poll != nil {
 		c.HasPoll = true
@@ -202,14 +201,20 @@ func parentOf(ctx context.Context, r statusReader, author store.AccountID, id st
 	if id == 0 {
 		return nil, nil
 	}
-	parent, err := r.VisibleStatus(ctx, author, id)
-	if err == nil && parent.ReblogOfID != nil { // a reply to a reblog is a reply to its original
-		parent, err = r.VisibleStatus(ctx, author, *parent.ReblogOfID)
-	}
+	parent, err := visibleOriginal(ctx, r, author, id)
 	if errs.IsNotFound(err) {
 		return nil, errs.Invalid("Cannot reply to a deleted status")
 	}
 	return parent, err
+}
+
+// visibleOriginal returns a status that viewer can see, or the original of a reblog, to which replies and quotes of the reblog refer.
+func visibleOriginal(ctx context.Context, r statusReader, viewer store.AccountID, id store.StatusID) (*store.Status, error) {
+	st, err := r.VisibleStatus(ctx, viewer, id)
+	if err == nil && st.ReblogOfID != nil {
+		st, err = r.VisibleStatus(ctx, viewer, *st.ReblogOfID)
+	}
+	return st, err
 }
 
 // draftVisibility returns the requested visibility, or the author's default narrowed to that of the parent. A reply to a direct status
@@ -270,10 +275,8 @@ func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed
 }
 
 func (c *Composed) addRecipient(id store.AccountID, mentioned bool) {
-	for _, r := range c.Recipients {
-		if r.AccountID == id {
-			return
-		}
+	if slices.ContainsFunc(c.Recipients, func(r store.Recipient) bool { return r.AccountID == id }) {
+		return
 	}
 	c.Recipients = append(c.Recipients, store.Recipient{
 		AccountID: id, Position: len(c.Recipients), Mentioned: mentioned, Direct: c.Status.Visibility == store.Direct,
@@ -326,13 +329,10 @@ func (s *Service) accountByHandle(ctx context.Context, r statusReader, nick, dom
 		domain = ""
 	}
 	a, err := r.AccountByName(ctx, nick, domain)
-	if err != nil {
-		return nil, err
+	if err == nil && a.Unavailable {
+		err = errs.ErrRecordNotFound
 	}
-	if a.Unavailable {
-		return nil, errs.ErrRecordNotFound
-	}
-	return a, nil
+	return a, err
 }
 
 // accountsByHandles returns the accounts of handles, without unknown ones.

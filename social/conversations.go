@@ -104,19 +104,15 @@ func (s *Service) SetConversationRecipients(ctx context.Context, owner *store.Ac
 
 // changeConversation applies change to the owner's conversation and returns it as it is then.
 func (s *Service) changeConversation(ctx context.Context, owner *store.Account, id store.DirectConversationID, change func(*store.Tx) error) (*store.VisibleConversation, error) {
-	var c *store.VisibleConversation
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if c, err = tx.DirectConversation(ctx, owner.ID, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.VisibleConversation, error) {
+		if _, err := tx.DirectConversation(ctx, owner.ID, id); err != nil {
+			return nil, err
 		}
-		if err = change(tx); err != nil {
-			return err
+		if err := change(tx); err != nil {
+			return nil, err
 		}
-		c, err = tx.DirectConversation(ctx, owner.ID, id)
-		return err
+		return tx.DirectConversation(ctx, owner.ID, id)
 	})
-	return c, err
 }
 
 // DeleteConversation removes a conversation until a new status creates it again. Statuses and the conversations of others stay.

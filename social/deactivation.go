@@ -34,8 +34,7 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 			return err
 		}
 		changed = true
-		now := store.At(s.db.Now())
-		user.DeactivatedAt = &now
+		user.DeactivatedAt = new(store.At(s.db.Now()))
 		if err := tx.SaveUser(ctx, user); err != nil {
 			return err
 		}

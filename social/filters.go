@@ -141,8 +141,7 @@ func (s *Service) setExpiry(f *store.UserFilter, in *time.Duration) error {
 	case *in == 0 || *in >= maxMuteDuration:
 		f.ExpiresAt = nil
 	case *in > 0:
-		at := store.At(now.Add(*in))
-		f.ExpiresAt = &at
+		f.ExpiresAt = new(store.At(now.Add(*in)))
 	case f.ExpiresAt == nil || f.ExpiresAt.Time().After(now):
 		return errs.Invalid("Validation failed: Expires in must not be negative")
 	}
@@ -152,8 +151,7 @@ func (s *Service) setExpiry(f *store.UserFilter, in *time.Duration) error {
 // UpdateFilter changes the owner's filter and its keywords. Keywords without an id are added.
 func (s *Service) UpdateFilter(ctx context.Context, owner *store.Account, id store.FilterID, d FilterChange) (*store.FilterWithTerms, error) {
 	var f *store.FilterWithTerms
-	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
-		var err error
+	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) (err error) {
 		if f, err = fs.find(id); err != nil {
 			return err
 		}
@@ -260,8 +258,7 @@ func (s *Service) AddFilterKeyword(ctx context.Context, owner *store.Account, id
 // UpdateFilterKeyword changes a keyword of the owner's.
 func (s *Service) UpdateFilterKeyword(ctx context.Context, owner *store.Account, d KeywordChange) (*store.FilterKeyword, error) {
 	var k *store.FilterKeyword
-	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
-		var err error
+	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) (err error) {
 		if _, k, err = fs.keyword(d.ID); err != nil {
 			return err
 		}

@@ -62,8 +62,7 @@ func (s *Service) UpdateFilterV1(ctx context.Context, owner *store.Account, id s
 	}
 	var f *store.FilterWithTerms
 	var k *store.FilterKeyword
-	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
-		var err error
+	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) (err error) {
 		if f, k, err = fs.keyword(id); err != nil {
 			return err
 		}

@@ -29,12 +29,7 @@ const maxLanguages = 50
 // Follow makes follower follow target, or creates a follow request if target is locked or remote. Following again changes the options,
 // and accepts the request if target has been unlocked. Following oneself, across a block, or a moved account is forbidden.
 func (s *Service) Follow(ctx context.Context, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
-	var f *store.Follow
-	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		f, err = s.follow(ctx, tx, follower, target, o)
-		return err
-	})
-	return f, err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Follow, error) { return s.follow(ctx, tx, follower, target, o) })
 }
 
 func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
@@ -179,11 +174,7 @@ func (s *Service) acceptFollow(ctx context.Context, tx *store.Tx, f *store.Follo
 
 // Unfollow ends a follow or a request, and the subscription to target's posts. A missing follow is not an error.
 func (s *Service) Unfollow(ctx context.Context, follower *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, follower, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, follower, target, func(tx *store.Tx, to *store.Account) error {
 		f, err := tx.FollowOf(ctx, follower.ID, to.ID)
 		if err != nil {
 			return err
@@ -205,11 +196,7 @@ func unfollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 
 // RemoveFollower ends a follow of actor. A missing follow is not an error.
 func (s *Service) RemoveFollower(ctx context.Context, actor *store.Account, follower store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		from, err := otherAccount(ctx, tx, actor, follower)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, follower, func(tx *store.Tx, from *store.Account) error {
 		f, err := tx.FollowOf(ctx, from.ID, actor.ID)
 		if f == nil || f.Pending || err != nil {
 			return err

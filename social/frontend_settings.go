@@ -3,29 +3,28 @@ package social
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"svc/internal/errs"
-
 	"svc/store"
 )
 
 // MergeFrontendSettings merges an object into what a front end stores for an account, as RFC 7396 says, and returns the result.
 func (s *Service) MergeFrontendSettings(ctx context.Context, id store.AccountID, app string, patch map[string]json.RawMessage) (json.RawMessage, error) {
-	var merged json.RawMessage
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	return update(ctx, s.db, func(tx *store.Tx) (json.RawMessage, error) {
 		user, err := tx.User(ctx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if merged, err = mergeObject(user.SettingsStore.V[app], patch); err != nil {
-			return err
+		merged, err := mergeObject(user.SettingsStore.V[app], patch)
+		if err != nil {
+			return nil, err
 		}
 		if err := setFrontendSettings(user, map[string]json.RawMessage{app: merged}); err != nil {
-			return err
+			return nil, err
 		}
-		return tx.SaveUser(ctx, user)
+		return merged, tx.SaveUser(ctx, user)
 	})
-	return merged, err
 }
 
 // mergeObject merges a patch into a value. A value that is not an object counts as an empty one.
@@ -65,9 +64,7 @@ func setFrontendSettings(u *store.User, changes map[string]json.RawMessage) erro
 		return nil
 	}
 	settings := make(map[string]json.RawMessage)
-	for name, value := range u.SettingsStore.V {
-		settings[name] = value
-	}
+	maps.Copy(settings, u.SettingsStore.V)
 	for name, value := range changes {
 		if string(value) == "null" {
 			delete(settings, name)

@@ -172,8 +172,7 @@ func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	}
 	st.Emojis.V = r.Emojis
 	if r.Updated.After(r.Published) {
-		at := store.At(r.Updated)
-		st.EditedAt = &at
+		st.EditedAt = new(store.At(r.Updated))
 	}
 	var err error
 	if !r.Fetched {

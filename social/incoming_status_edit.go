@@ -15,30 +15,29 @@ func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, 
 	if err != nil {
 		return nil, err
 	}
-	var st *store.Status
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if st, err = tx.Status(ctx, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
+		st, err := tx.Status(ctx, id)
+		if err != nil {
+			return nil, err
 		}
 		if st.AccountID != author.ID || st.ReblogOfID != nil {
-			return ErrNotOwner
+			return nil, ErrNotOwner
 		}
 		latest := st.CreatedAt
 		if st.EditedAt != nil {
 			latest = *st.EditedAt
 		}
 		if err := setQuoteAuthorization(ctx, tx, st, r.QuoteAuthorization); err != nil {
-			return err
+			return nil, err
 		}
 		switch {
 		case store.At(r.Updated) > latest:
-			return s.addIncomingVersion(ctx, tx, author, st, &r, a)
+			return st, s.addIncomingVersion(ctx, tx, author, st, &r, a)
 		case st.EditedAt != nil && !r.Updated.IsZero() && store.At(r.Updated) < latest:
-			return nil // a newer version arrived before
+			return st, nil // a newer version arrived before
 		}
-		return s.updateTally(ctx, tx, st, r.Poll)
+		return st, s.updateTally(ctx, tx, st, r.Poll)
 	})
-	return st, err
 }
 
 // knownMentions looks up the mentioned accounts that are known.

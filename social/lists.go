@@ -55,41 +55,39 @@ func checkList(l *store.List) error {
 // UpdateList applies change to the owner's list. Another replies policy rebuilds the list's timeline. Posts of members leave the owner's
 // home timeline if the list becomes exclusive, and return if it no longer is.
 func (s *Service) UpdateList(ctx context.Context, owner *store.Account, id store.ListID, change func(*store.List)) (*store.List, error) {
-	var l *store.List
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if l, err = tx.OwnList(ctx, owner.ID, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.List, error) {
+		l, err := tx.OwnList(ctx, owner.ID, id)
+		if err != nil {
+			return nil, err
 		}
 		before := *l
 		change(l)
 		if err := checkList(l); err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.SaveList(ctx, l); err != nil {
-			return err
+			return nil, err
 		}
 		if l.RepliesPolicy == before.RepliesPolicy && l.Exclusive == before.Exclusive {
-			return nil
+			return l, nil
 		}
 		members, err := tx.ListMemberIDs(ctx, l.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if l.Exclusive != before.Exclusive {
 			if err := s.updateHome(ctx, tx, owner.ID, members, !l.Exclusive); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if l.RepliesPolicy == before.RepliesPolicy {
-			return nil
+			return l, nil
 		}
 		if err := tx.PruneList(ctx, l.ID); err != nil {
-			return err
+			return nil, err
 		}
-		return backfillList(ctx, tx, l.ID, members)
+		return l, backfillList(ctx, tx, l.ID, members)
 	})
-	return l, err
 }
 
 // updateHome adds the posts of members to the owner's home timeline, unless another list is exclusive, or removes them.

@@ -42,19 +42,17 @@ func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id s
 	if err != nil {
 		return nil, err
 	}
-	var m *store.Media
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if m, err = tx.OwnMedia(ctx, owner.ID, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Media, error) {
+		m, err := tx.OwnMedia(ctx, owner.ID, id)
+		if err != nil {
+			return nil, err
 		}
 		m.Description = description
 		if err := tx.DescribeMedia(ctx, m); err != nil || m.StatusID == nil {
-			return err
+			return m, err
 		}
-		return reindexStatus(ctx, tx, *m.StatusID)
+		return m, reindexStatus(ctx, tx, *m.StatusID)
 	})
-	return m, err
 }
 
 func (s *Service) checkDescription(description string) (string, error) {

@@ -13,23 +13,17 @@ const maxMuteDuration = 100 * 365 * 24 * time.Hour
 
 // Mute hides target's posts from actor, and its notifications if asked, for a duration (0: without end). Muting again replaces the mute.
 func (s *Service) Mute(ctx context.Context, actor *store.Account, target store.AccountID, notifications bool, lasts time.Duration) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
 		m := &store.Mute{AccountID: actor.ID, TargetID: to.ID, HideNotifications: notifications}
-		if lasts <= 0 || lasts > maxMuteDuration {
-			if err := tx.SetMute(ctx, m); err != nil {
-				return err
-			}
-			return tx.DropJob(ctx, muteKey(m.AccountID, m.TargetID))
-		}
 		at := s.db.Now().Add(lasts)
-		expires := store.At(at)
-		m.ExpiresAt = &expires
+		if lasts > 0 && lasts <= maxMuteDuration {
+			m.ExpiresAt = new(store.At(at))
+		}
 		if err := tx.SetMute(ctx, m); err != nil {
 			return err
+		}
+		if m.ExpiresAt == nil {
+			return tx.DropJob(ctx, muteKey(m.AccountID, m.TargetID))
 		}
 		return tx.EnqueueUnique(ctx, at, muteKey(m.AccountID, m.TargetID), store.ExpireMute{AccountID: m.AccountID, TargetID: m.TargetID})
 	})
@@ -37,11 +31,7 @@ func (s *Service) Mute(ctx context.Context, actor *store.Account, target store.A
 
 // Unmute removes a mute. A missing mute is not an error.
 func (s *Service) Unmute(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
 		if err := tx.RemoveMute(ctx, actor.ID, to.ID); err != nil {
 			return err
 		}
@@ -75,8 +65,7 @@ func (s *Service) MuteThread(ctx context.Context, actor *store.Account, id store
 		var until *store.Time
 		if d > 0 {
 			end := s.db.Now().Add(d)
-			at := store.At(end)
-			until = &at
+			until = new(store.At(end))
 			w := store.ExpireThreadMute{AccountID: actor.ID, ConversationID: st.ConversationID}
 			if err := tx.EnqueueUnique(ctx, end, key, w); err != nil {
 				return err

@@ -17,45 +17,35 @@ const notificationClearBatch = 1000
 
 // ReadNotification marks a notification as read.
 func (s *Service) ReadNotification(ctx context.Context, reader *store.Account, id store.NotificationID) (*store.Notification, error) {
-	var n *store.Notification
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if n, err = tx.Notification(ctx, reader.ID, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Notification, error) {
+		n, err := tx.Notification(ctx, reader.ID, id)
+		if err != nil {
+			return nil, err
 		}
 		n.Read = true
-		return tx.ReadNotification(ctx, reader.ID, id)
+		return n, tx.ReadNotification(ctx, reader.ID, id)
 	})
-	return n, err
 }
 
 // ReadNotificationsUpTo marks all notifications up to one as read and moves the marker there. It returns the newest 80 that were unread.
 func (s *Service) ReadNotificationsUpTo(ctx context.Context, reader *store.Account, id store.NotificationID) ([]*store.Notification, error) {
-	var list []*store.Notification
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	return update(ctx, s.db, func(tx *store.Tx) ([]*store.Notification, error) {
 		ids, err := tx.ReadNotifications(ctx, reader.ID, id, maxReadNotifications)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(ids) > 0 {
 			if _, err := tx.MoveMarker(ctx, reader.ID, "notifications", int64(ids[0])); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		list, err = tx.NotificationsByID(ctx, reader.ID, ids)
-		return err
+		return tx.NotificationsByID(ctx, reader.ID, ids)
 	})
-	return list, err
 }
 
 // DismissNotifications removes the notifications with these ids and returns their number.
 func (s *Service) DismissNotifications(ctx context.Context, reader *store.Account, ids []store.NotificationID) (int64, error) {
-	var n int64
-	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		n, err = tx.DismissNotifications(ctx, reader.ID, ids)
-		return err
-	})
-	return n, err
+	return update(ctx, s.db, func(tx *store.Tx) (int64, error) { return tx.DismissNotifications(ctx, reader.ID, ids) })
 }
 
 // ClearNotifications removes all notifications.
@@ -70,18 +60,14 @@ func (s *Service) MoveMarker(ctx context.Context, reader *store.Account, timelin
 	if to < 0 || timeline != "home" && timeline != "notifications" {
 		return nil, errs.Invalid("Validation failed: Timeline is not included thread the list")
 	}
-	var m *store.Marker
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Marker, error) {
 		if timeline == "notifications" {
 			if _, err := tx.ReadNotifications(ctx, reader.ID, store.NotificationID(to), 1); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		var err error
-		m, err = tx.MoveMarker(ctx, reader.ID, timeline, to)
-		return err
+		return tx.MoveMarker(ctx, reader.ID, timeline, to)
 	})
-	return m, err
 }
 
 // notify adds a notification for a local account, unless the account excludes it (extension API 21.3, 21.4). If the account mutes the

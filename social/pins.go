@@ -15,20 +15,8 @@ func (s *Service) Pin(ctx context.Context, actor *store.Account, id store.Status
 		if st.AccountID != actor.ID {
 			return errs.Invalid("Someone else's status cannot be pinned")
 		}
-		if st.Visibility != store.Public && st.Visibility != store.Unlisted {
-			return errs.Invalid("Non-public status cannot be pinned")
-		}
-		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
-			return err
-		}
-		n, err := tx.CountPins(ctx, actor.ID)
-		if err != nil {
-			return err
-		}
-		if n >= s.MaxPins {
-			return errs.Invalid("You have already pinned the maximum number of statuses")
-		}
-		if err := tx.AddPin(ctx, st); err != nil {
+		tooMany := errs.Invalid("You have already pinned the maximum number of statuses")
+		if added, err := addPin(ctx, tx, st, s.MaxPins, tooMany); !added || err != nil {
 			return err
 		}
 		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.PinCreated, ActorID: actor.ID, StatusID: st.ID}); err != nil {
@@ -72,21 +60,28 @@ func (s *Service) ReceivePin(ctx context.Context, author *store.Account, id stor
 			_, err := tx.RemovePin(ctx, st.ID)
 			return err
 		}
-		if st.Visibility != store.Public && st.Visibility != store.Unlisted {
-			return errs.Invalid("Non-public status cannot be pinned")
-		}
-		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
-			return err
-		}
-		n, err := tx.CountPins(ctx, author.ID)
-		if err != nil {
-			return err
-		}
-		if n >= maxRemotePins {
-			return errs.Invalid("No more statuses can be pinned")
-		}
-		return tx.AddPin(ctx, st)
+		_, err = addPin(ctx, tx, st, maxRemotePins, errs.Invalid("No more statuses can be pinned"))
+		return err
 	})
+}
+
+// addPin pins a public or unlisted status to its author's profile, or returns tooMany if limit is reached. added is false if it is pinned
+// already.
+func addPin(ctx context.Context, tx *store.Tx, st *store.Status, limit int, tooMany error) (added bool, err error) {
+	if st.Visibility != store.Public && st.Visibility != store.Unlisted {
+		return false, errs.Invalid("Non-public status cannot be pinned")
+	}
+	if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
+		return false, err
+	}
+	n, err := tx.CountPins(ctx, st.AccountID)
+	if err != nil {
+		return false, err
+	}
+	if n >= limit {
+		return false, tooMany
+	}
+	return true, tx.AddPin(ctx, st)
 }
 
 // SetRemotePins replaces the pins of a remote account.

@@ -28,8 +28,7 @@ func (s *Service) applyPolicies(ctx context.Context, author *store.Account, c *C
 	}
 	c.Content, c.SpoilerText, c.Sensitive = p.Content, p.Spoiler, p.Sensitive
 	if !p.ExpiresAt.IsZero() {
-		at := store.At(p.ExpiresAt)
-		c.ExpiresAt = &at
+		c.ExpiresAt = new(store.At(p.ExpiresAt))
 	}
 	if len(p.Attachments) < len(c.Media) {
 		media := make([]*store.Media, len(p.Attachments))

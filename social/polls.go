@@ -52,8 +52,7 @@ func (s *Service) pollExpiry(in time.Duration) (*store.Time, error) {
 	case in < s.MinPollDuration:
 		return nil, errs.Invalid("Expiration date is too soon")
 	}
-	at := store.At(s.db.Now().Add(in))
-	return &at, nil
+	return new(store.At(s.db.Now().Add(in))), nil
 }
 
 // optionTitles returns the unique texts of options. Empty ones are skipped, because forms send their last, empty field.
@@ -78,45 +77,41 @@ func addPoll(ctx context.Context, tx *store.Tx, st *store.Status, p *store.Poll)
 
 // Vote votes in a poll that voter can see. choices are indices of options. Votes are final; a remote voter may send them one at a time.
 func (s *Service) Vote(ctx context.Context, voter *store.Account, id store.PollID, choices []int) (*store.Poll, error) {
-	choices = slices.Clone(choices)
-	slices.Sort(choices)
-	choices = slices.Compact(choices)
-	var p *store.Poll
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if p, err = tx.Poll(ctx, id); err != nil {
-			return err
+	choices = slices.Compact(slices.Sorted(slices.Values(choices)))
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Poll, error) {
+		p, err := tx.Poll(ctx, id)
+		if err != nil {
+			return nil, err
 		}
 		st, err := tx.VisibleStatus(ctx, voter.ID, p.StatusID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := checkNotBlocked(ctx, tx, voter, st); err != nil {
-			return err
+			return nil, err
 		}
 		before, err := tx.VotesBy(ctx, voter.ID, []store.PollID{p.ID})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := s.checkVote(voter, st, p, before, choices); err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.AddVotes(ctx, p, voter.ID, choices, len(before) > 0); err != nil {
-			return err
+			return nil, err
 		}
 		if st.Local() {
-			return addTallyToOutbox(ctx, tx, st)
+			return p, addTallyToOutbox(ctx, tx, st)
 		}
 		if !voter.Local() {
-			return nil
+			return p, nil
 		}
 		entry := store.OutboxEntry{Type: store.VoteCreated, ActorID: voter.ID, TargetID: st.AccountID, StatusID: st.ID, Choices: choices}
 		if err := tx.AddToOutbox(ctx, entry); err != nil {
-			return err
+			return nil, err
 		}
-		return enqueuePollClose(ctx, tx, p) // local voters are notified of the end
+		return p, enqueuePollClose(ctx, tx, p) // local voters are notified of the end
 	})
-	return p, err
 }
 
 // checkVote returns an error if a vote is not valid.

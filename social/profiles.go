@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -68,8 +69,7 @@ func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p Profi
 	}
 	var account *store.Account
 	var user *store.User
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if account, err = tx.Account(ctx, id); err != nil {
 			return err
 		}
@@ -191,9 +191,7 @@ func checkAliases(p *ProfileChange) error {
 // apply makes the changes that need no query.
 func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 	if p.DisplayName != nil {
-		if a.DisplayName = *p.DisplayName; a.DisplayName == "" {
-			a.DisplayName = a.Nickname
-		}
+		a.DisplayName = cmp.Or(*p.DisplayName, a.Nickname)
 	}
 	switch {
 	case p.ActorType != nil:

@@ -43,25 +43,23 @@ func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (
 	if err := s.inspectAttachments(ctx, author.ID, d.MediaIDs); err != nil {
 		return nil, err
 	}
-	var c *Composed
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	return update(ctx, s.db, func(tx *store.Tx) (*Composed, error) {
 		earlier, err := idempotentResult(ctx, tx, author, d)
 		if err != nil || earlier != nil {
-			c = earlier
-			return err
+			return earlier, err
 		}
-		if c, err = s.compose(ctx, tx, author, d, w); err != nil {
-			return err
+		c, err := s.compose(ctx, tx, author, d, w)
+		if err != nil {
+			return nil, err
 		}
 		if d.ScheduledAt.Sub(s.db.Now()) > minScheduleDelay {
-			return s.schedule(ctx, tx, author, d, c)
+			return c, s.schedule(ctx, tx, author, d, c)
 		}
 		if err := s.addStatus(ctx, tx, author, c); err != nil {
-			return err
+			return nil, err
 		}
-		return saveIdempotencyKey(ctx, tx, author, d, int64(c.ID))
+		return c, saveIdempotencyKey(ctx, tx, author, d, int64(c.ID))
 	})
-	return c, err
 }
 
 // idempotentResult returns what author published with the same idempotency key, else nil.

@@ -13,16 +13,14 @@ func (s *Service) SetPushSubscription(ctx context.Context, p *store.PushSubscrip
 
 // UpdatePushSubscription applies change to alerts and policy of the subscription of a token.
 func (s *Service) UpdatePushSubscription(ctx context.Context, token store.TokenID, change func(*store.PushSubscription)) (*store.PushSubscription, error) {
-	var p *store.PushSubscription
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if p, err = tx.PushSubscriptionOf(ctx, token); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.PushSubscription, error) {
+		p, err := tx.PushSubscriptionOf(ctx, token)
+		if err != nil {
+			return nil, err
 		}
 		change(p)
-		return tx.SavePushAlerts(ctx, p)
+		return p, tx.SavePushAlerts(ctx, p)
 	})
-	return p, err
 }
 
 // RemovePushSubscription removes the subscription of a token. A missing one is not an error.

@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"html"
 
@@ -14,10 +15,7 @@ func quotableStatus(ctx context.Context, r statusReader, st *store.Status, id st
 	if id == 0 {
 		return nil, nil
 	}
-	quoted, err := r.VisibleStatus(ctx, st.AccountID, id)
-	if err == nil && quoted.ReblogOfID != nil { // a quote of a reblog is a quote of its original
-		quoted, err = r.VisibleStatus(ctx, st.AccountID, *quoted.ReblogOfID)
-	}
+	quoted, err := visibleOriginal(ctx, r, st.AccountID, id)
 	switch {
 	case errs.IsNotFound(err):
 		return nil, errs.Invalid("Cannot quote a deleted status")
@@ -33,11 +31,7 @@ func quotableStatus(ctx context.Context, r statusReader, st *store.Status, id st
 
 // quoteLink returns the link below the content of a quote, for clients without quotes. Others recognize it by its class.
 func quoteLink(quoted *store.Status) string {
-	address := quoted.URL
-	if address == "" {
-		address = quoted.URI
-	}
-	address = html.EscapeString(address)
+	address := html.EscapeString(cmp.Or(quoted.URL, quoted.URI))
 	return `<span class="quote-inline"><br/><br/>RE: <a href="` + address + `">` + address + `</a></span>`
 }
 
@@ -47,10 +41,7 @@ func quotedStatus(ctx context.Context, r statusReader, st *store.Status) (*store
 		return nil, nil
 	}
 	quoted, err := r.Status(ctx, *st.QuoteOfID)
-	if errs.IsNotFound(err) {
-		return nil, nil
-	}
-	return quoted, err
+	return quoted, errs.IgnoreNotFound(err)
 }
 
 // maxQuoteAuthorizations is how many posts of a remote account may quote one status.
@@ -67,10 +58,7 @@ type QuoteRequest struct {
 // it. A request for a status that the requester cannot see is not answered. A repeated request gets the same answer.
 func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Account, q QuoteRequest) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		st, err := tx.VisibleStatus(ctx, requester.ID, q.Quoted)
-		if err == nil && st.ReblogOfID != nil { // a request for a reblog is one for its original
-			st, err = tx.VisibleStatus(ctx, requester.ID, *st.ReblogOfID)
-		}
+		st, err := visibleOriginal(ctx, tx, requester.ID, q.Quoted)
 		if err != nil || !st.Local() {
 			return err
 		}

@@ -12,27 +12,15 @@ import (
 // the actor's default. Private statuses can be reblogged by their author only and stay private; local ones stay local.
 func (s *Service) Reblog(ctx context.Context, actor *store.Account, id store.StatusID, v *store.Visibility) (*store.Status, error) {
 	var reblog *store.Status
-	_, err := s.updateOriginal(ctx, actor, id, func(tx *store.Tx, original *store.Status) error {
-		var err error
+	_, err := s.updateOriginal(ctx, actor, id, func(tx *store.Tx, original *store.Status) (err error) {
 		if reblog, err = tx.Reblog(ctx, actor.ID, original.ID); err != nil || reblog != nil {
 			return err
 		}
 		if reblog, err = s.newReblog(ctx, tx, actor, original, v); err != nil {
 			return err
 		}
-		if err := tx.AddStatus(ctx, reblog); err != nil {
+		if err := addReblog(ctx, tx, reblog, original); err != nil || !reblog.Visibility.Federated() {
 			return err
-		}
-		if err := tx.FanOut(ctx, reblog, original); err != nil {
-			return err
-		}
-		n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: actor.ID}
-		if err := notify(ctx, tx, n, original); err != nil {
-			return err
-		}
-		tx.Emit(store.StatusPosted{Status: reblog})
-		if !reblog.Visibility.Federated() {
-			return nil
 		}
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ReblogCreated, ActorID: actor.ID, StatusID: reblog.ID})
 	})
@@ -89,47 +77,44 @@ type IncomingReblog struct {
 // ReceiveReblog stores a reblog by a remote actor. A private status can be reblogged by its author only and stays private. A second
 // reblog of the same status returns the first.
 func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id store.StatusID, b IncomingReblog) (*store.Status, error) {
-	var reblog *store.Status
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
 		original, err := tx.Status(ctx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		visible, err := tx.CanSee(ctx, actor.ID, original)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case !visible, original.ReblogOfID != nil, original.Visibility > store.Private, original.Visibility == store.Local,
 			original.Visibility == store.Private && original.AccountID != actor.ID:
-			return errs.ErrRecordNotFound
+			return nil, errs.ErrRecordNotFound
 		case original.Visibility == store.Private:
 			b.Visibility = store.Private
 		}
 		if err := checkNotBlocked(ctx, tx, actor, original); err != nil {
-			return err
+			return nil, err
 		}
 		known, existingID, err := tx.ReblogURIState(ctx, b.URI, actor, original.ID)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case existingID != 0:
-			reblog, err = tx.Status(ctx, existingID)
-			return err
+			return tx.Status(ctx, existingID)
 		case known:
-			return ErrDeleted
+			return nil, ErrDeleted
 		}
-		reblog = &store.Status{
+		reblog := &store.Status{
 			ID: tx.NewStatusID(), AccountID: actor.ID, Domain: actor.Domain, Visibility: b.Visibility, ReblogOfID: &original.ID,
 			URI: b.URI, CreatedAt: store.At(b.Published),
 		}
 		reblog.ConversationID = store.ConversationID(reblog.ID) // a reblog is not part of the original's thread
-		return s.addReblog(ctx, tx, reblog, original)
+		return reblog, addReblog(ctx, tx, reblog, original)
 	})
-	return reblog, err
 }
 
-// addReblog stores a remote reblog with its consequences.
-func (s *Service) addReblog(ctx context.Context, tx *store.Tx, reblog, original *store.Status) error {
+// addReblog stores a reblog with its consequences on this server.
+func addReblog(ctx context.Context, tx *store.Tx, reblog, original *store.Status) error {
 	if err := tx.AddStatus(ctx, reblog); err != nil {
 		return err
 	}
@@ -148,19 +133,16 @@ func (s *Service) addReblog(ctx context.Context, tx *store.Tx, reblog, original 
 
 // updateOriginal runs fn in a transaction on a status that actor can see, or on the original of a reblog, and returns it.
 func (s *Service) updateOriginal(ctx context.Context, actor *store.Account, id store.StatusID, fn func(*store.Tx, *store.Status) error) (*store.Status, error) {
-	var st *store.Status
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var visible bool
-		var err error
-		if st, visible, err = original(ctx, tx, actor, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
+		st, visible, err := original(ctx, tx, actor, id)
+		if err == nil && !visible {
+			err = errs.ErrRecordNotFound
 		}
-		if !visible {
-			return errs.ErrRecordNotFound
+		if err != nil {
+			return nil, err
 		}
-		return fn(tx, st)
+		return st, fn(tx, st)
 	})
-	return st, err
 }
 
 // undoOnOriginal is updateOriginal for undoing what actor did. It also works on a status that has become invisible, but then returns not
@@ -168,8 +150,7 @@ func (s *Service) updateOriginal(ctx context.Context, actor *store.Account, id s
 func (s *Service) undoOnOriginal(ctx context.Context, actor *store.Account, id store.StatusID, fn func(*store.Tx, *store.Status) error) (*store.Status, error) {
 	var st *store.Status
 	var visible bool
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if st, visible, err = original(ctx, tx, actor, id); err != nil {
 			return err
 		}

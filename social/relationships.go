@@ -17,11 +17,7 @@ const MaxEndorsements = 20
 
 // Endorse features target, which actor must follow, on actor's profile. Endorsing twice is not an error.
 func (s *Service) Endorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
 		follows, err := tx.Follows(ctx, actor.ID, to.ID)
 		if err != nil {
 			return err
@@ -39,22 +35,14 @@ func (s *Service) Endorse(ctx context.Context, actor *store.Account, target stor
 
 // Unendorse removes an endorsement. A missing one is not an error.
 func (s *Service) Unendorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
 		return tx.RemoveEndorsement(ctx, actor.ID, to.ID)
 	})
 }
 
 // Subscribe notifies actor of each post of target. It needs no follow, but fails across a block.
 func (s *Service) Subscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
 		blocked, err := tx.Blocks(ctx, to.ID, actor.ID)
 		if err != nil {
 			return err
@@ -74,12 +62,19 @@ func (s *Service) Subscribe(ctx context.Context, actor *store.Account, target st
 
 // Unsubscribe removes a subscription. A missing one is not an error.
 func (s *Service) Unsubscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
+		return tx.RemoveSubscription(ctx, actor.ID, to.ID)
+	})
+}
+
+// updateOther runs fn in a transaction on an available account that is not actor's own.
+func (s *Service) updateOther(ctx context.Context, actor *store.Account, id store.AccountID, fn func(*store.Tx, *store.Account) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
+		other, err := otherAccount(ctx, tx, actor, id)
 		if err != nil {
 			return err
 		}
-		return tx.RemoveSubscription(ctx, actor.ID, to.ID)
+		return fn(tx, other)
 	})
 }
 

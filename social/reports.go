@@ -84,17 +84,14 @@ func reportedStatuses(ctx context.Context, tx *store.Tx, reporter, target *store
 		return nil, errs.Invalid("Validation failed: A report cannot have more than %d statuses", maxReportStatuses)
 	}
 	rows, err := tx.VisibleStatuses(ctx, reporter.ID, ids)
-	if err != nil {
-		return nil, err
-	}
-	seen := make(map[store.StatusID]bool, len(rows))
-	rows = slices.DeleteFunc(rows, func(st *store.Status) bool {
-		other := st.AccountID != target.ID || st.ReblogOfID != nil || seen[st.ID]
-		seen[st.ID] = true
-		return other
-	})
-	slices.SortStableFunc(rows, func(a, b *store.Status) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
-	return rows, nil
+	return postsOf(target, rows, ids), err
+}
+
+// postsOf returns those statuses that are target's own posts, each once, in the order of ids.
+func postsOf(target *store.Account, rows []*store.Status, ids []store.StatusID) []*store.Status {
+	rows = slices.DeleteFunc(rows, func(st *store.Status) bool { return st.AccountID != target.ID || st.ReblogOfID != nil })
+	slices.SortFunc(rows, func(a, b *store.Status) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	return slices.CompactFunc(rows, func(a, b *store.Status) bool { return a.ID == b.ID })
 }
 
 // notifyStaff notifies the staff of a report, whatever their notification settings. Staff who block or mute the reporter do not see the
@@ -179,14 +176,8 @@ func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f 
 // incomingReportStatuses returns those statuses that are target's and federated, in the order of ids.
 func incomingReportStatuses(ctx context.Context, tx *store.Tx, target *store.Account, ids []store.StatusID) ([]*store.Status, error) {
 	rows, err := tx.Statuses(ctx, ids[:min(len(ids), MaxIncomingReportStatuses)])
-	if err != nil {
-		return nil, err
-	}
-	rows = slices.DeleteFunc(rows, func(st *store.Status) bool {
-		return st.AccountID != target.ID || st.ReblogOfID != nil || !st.Visibility.Federated()
-	})
-	slices.SortFunc(rows, func(a, b *store.Status) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
-	return slices.CompactFunc(rows, func(a, b *store.Status) bool { return a.ID == b.ID }), nil
+	rows = slices.DeleteFunc(rows, func(st *store.Status) bool { return !st.Visibility.Federated() })
+	return postsOf(target, rows, ids), err
 }
 
 // isDuplicateReport returns true if reporter has reported the same statuses recently.

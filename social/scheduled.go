@@ -94,25 +94,23 @@ func ScheduledDraft(row *store.ScheduledStatus) (Draft, error) {
 
 // Reschedule changes the time of a scheduled status.
 func (s *Service) Reschedule(ctx context.Context, owner *store.Account, id store.ScheduledID, at time.Time) (*store.ScheduledStatus, error) {
-	var row *store.ScheduledStatus
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if row, err = tx.OwnScheduledStatus(ctx, owner.ID, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.ScheduledStatus, error) {
+		row, err := tx.OwnScheduledStatus(ctx, owner.ID, id)
+		if err != nil {
+			return nil, err
 		}
 		if at.Sub(s.db.Now()) < minScheduleDelay {
-			return errs.Invalid("must be at least 5 minutes from now")
+			return nil, errs.Invalid("must be at least 5 minutes from now")
 		}
 		row.ScheduledAt = store.At(at)
 		if err := checkScheduleLimits(ctx, tx, owner.ID, row.ScheduledAt, row.ID); err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.Reschedule(ctx, row); err != nil {
-			return err
+			return nil, err
 		}
-		return enqueuePublish(ctx, tx, row)
+		return row, enqueuePublish(ctx, tx, row)
 	})
-	return row, err
 }
 
 // CancelScheduled deletes a scheduled status. Its attachments become free.

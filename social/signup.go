@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -66,11 +67,10 @@ func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *
 	}
 	var account *store.Account
 	var user *store.User
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if err := s.checkRegistration(ctx, tx, &g); err != nil {
 			return err
 		}
-		var err error
 		if account, err = s.newAccount(ctx, tx, &g); err != nil {
 			return err
 		}
@@ -102,10 +102,7 @@ var passwordCodes = map[error]string{
 func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Registration) error {
 	if g.FirstAdmin {
 		if has, err := r.HasAdmin(ctx); err != nil || has {
-			if err == nil {
-				err = ErrHasAdmin
-			}
-			return err
+			return cmp.Or(err, error(ErrHasAdmin))
 		}
 	}
 	var fieldErrors FieldErrors
@@ -137,8 +134,7 @@ func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Regi
 }
 
 func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string, fieldErrors *FieldErrors) error {
-	var asID store.AccountID
-	asID.UnmarshalText([]byte(nick)) // nicknames and ids share parameters, so a nickname must not look like an id
+	asID := store.ParseID[store.AccountID](nick) // nicknames and ids share parameters, so a nickname must not look like an id
 	switch {
 	case nick == "":
 		fieldErrors.Add("nickname", "ERR_BLANK", "can't be blank")
@@ -184,22 +180,18 @@ func (s *Service) newAccount(ctx context.Context, tx *store.Tx, g *Registration)
 		return nil, err
 	}
 	id, chats := tx.NewAccountID(), true
-	a := &store.Account{
+	return &store.Account{
 		ID:                  id,
 		Nickname:            g.Nickname,
 		URI:                 s.BaseURL + "/users/" + id.String(),
 		URL:                 s.BaseURL + "/@" + g.Nickname,
 		ActorType:           "Person",
-		DisplayName:         g.Name,
+		DisplayName:         cmp.Or(g.Name, g.Nickname),
 		Note:                bio.Render(s.BaseURL, mentioned).HTML,
 		HideFavorites:       true,
 		AcceptsChatMessages: &chats,
 		Unavailable:         !g.Confirmed || !g.Approved,
-	}
-	if a.DisplayName == "" {
-		a.DisplayName = g.Nickname
-	}
-	return a, nil
+	}, nil
 }
 
 // newUser makes the row of a new user.

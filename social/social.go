@@ -137,14 +137,19 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)
 }
 
+// update runs fn in a transaction and returns its result.
+func update[T any](ctx context.Context, db *store.DB, fn func(*store.Tx) (T, error)) (result T, err error) {
+	err = db.Update(ctx, func(tx *store.Tx) (err error) {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}
+
 // inBatches calls fn, each time in a transaction of its own so that others can write in between, until it handles fewer than size rows.
 func (s *Service) inBatches(ctx context.Context, size int64, fn func(*store.Tx) (int64, error)) error {
 	for {
-		var n int64
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			n, err = fn(tx)
-			return err
-		})
+		n, err := update(ctx, s.db, fn)
 		if err != nil || n < size {
 			return err
 		}

@@ -10,18 +10,16 @@ import (
 
 // DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns what was deleted.
 func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
-	var st *store.Status
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		var err error
-		if st, err = tx.Status(ctx, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
+		st, err := tx.Status(ctx, id)
+		if err != nil {
+			return nil, err
 		}
 		if st.AccountID != actor.ID {
-			return errs.ErrRecordNotFound
+			return nil, errs.ErrRecordNotFound
 		}
-		return deleteStatus(ctx, tx, st)
+		return st, deleteStatus(ctx, tx, st)
 	})
-	return st, err
 }
 
 // maxDeleteInboxes is how many accounts that interacted with a status, and how many servers that fetched it, receive its deletion.

@@ -41,17 +41,16 @@ func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store
 		return nil, err
 	}
 	before := text.Parse(was.Text, text.ContentType(was.ContentType))
-	var st *store.Status
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if st, err = ownStatus(ctx, tx, actor, id); err != nil {
-			return err
+	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
+		st, err := ownStatus(ctx, tx, actor, id)
+		if err != nil {
+			return nil, err
 		}
 		if st.Text != was.Text || st.ContentType != was.ContentType { // another edit was faster
 			before = text.Parse(st.Text, text.ContentType(st.ContentType))
 		}
-		return s.edit(ctx, tx, actor, st, e, w, before)
+		return st, s.edit(ctx, tx, actor, st, e, w, before)
 	})
-	return st, err
 }
 
 // ownStatus returns a status of owner's that is not a reblog.

@@ -104,7 +104,7 @@ func (r reader) AccountBackupsSize(ctx context.Context) (int64, error) {
 // AddAccountBackup inserts a backup with a new id.
 func (tx *Tx) AddAccountBackup(ctx context.Context, b *AccountBackup) error {
 	b.ID, b.State = AccountBackupID(tx.newID()), BackupPending
-	_, err := tx.exec(ctx, "add account backup", `
+	err := tx.exec(ctx, "add account backup", `
 		INSERT INTO account_backups (id, account_id, file)
 		VALUES (?, ?, ?)`, b.ID, b.AccountID, b.File)
 	return err
@@ -112,7 +112,7 @@ func (tx *Tx) AddAccountBackup(ctx context.Context, b *AccountBackup) error {
 
 // SaveAccountBackup writes the state of a backup.
 func (tx *Tx) SaveAccountBackup(ctx context.Context, b *AccountBackup) error {
-	_, err := tx.exec(ctx, "save account backup", `
+	err := tx.exec(ctx, "save account backup", `
 		UPDATE account_backups
 		SET state = ?, size = ?, attempts = ?, last_error = ?
 		WHERE id = ?`, b.State, b.Size, b.Attempts, truncate(b.LastError, 1000), b.ID)
@@ -121,6 +121,6 @@ func (tx *Tx) SaveAccountBackup(ctx context.Context, b *AccountBackup) error {
 
 // RemoveAccountBackup deletes the row of a backup. The caller removes its file.
 func (tx *Tx) RemoveAccountBackup(ctx context.Context, id AccountBackupID) error {
-	_, err := tx.exec(ctx, "remove account backup", `DELETE FROM account_backups WHERE id = ?`, id)
+	err := tx.exec(ctx, "remove account backup", `DELETE FROM account_backups WHERE id = ?`, id)
 	return err
 }

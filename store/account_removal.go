@@ -19,7 +19,7 @@ func PurgeKey(id AccountID) string { return "purge:" + id.String() }
 // MarkAccountDeleted clears the profile of an account, makes it unavailable and marks it as deleted. The row stays, so that nobody else
 // gets its name or id.
 func (tx *Tx) MarkAccountDeleted(ctx context.Context, id AccountID) error {
-	if _, err := tx.exec(ctx, "mark account deleted", `
+	if err := tx.exec(ctx, "mark account deleted", `
 		UPDATE accounts
 		SET display_name = '', note = '', fields = '[]', avatar = '', avatar_static = '', header = '', header_static = '', background = '',
 			discoverable = 0, birthday = '', show_birthday = 0, also_known_as = '[]', moved_to_id = NULL, tags = '[]', emojis = '[]', unavailable = 1, deleted_at = ?
@@ -33,7 +33,7 @@ func (tx *Tx) MarkAccountDeleted(ctx context.Context, id AccountID) error {
 
 // RemoveAccount deletes the row of an account that was never used. Its name is free again.
 func (tx *Tx) RemoveAccount(ctx context.Context, id AccountID) error {
-	if _, err := tx.exec(ctx, "remove account", `DELETE FROM accounts WHERE id = ?`, id); err != nil {
+	if err := tx.exec(ctx, "remove account", `DELETE FROM accounts WHERE id = ?`, id); err != nil {
 		return err
 	}
 	tx.invalidateAccount(id)
@@ -41,8 +41,7 @@ func (tx *Tx) RemoveAccount(ctx context.Context, id AccountID) error {
 }
 
 func (tx *Tx) unindexAccount(ctx context.Context, id AccountID) error {
-	_, err := tx.exec(ctx, "unindex account", `DELETE FROM accounts_fts WHERE rowid = ?`, id)
-	return err
+	return tx.exec(ctx, "unindex account", `DELETE FROM accounts_fts WHERE rowid = ?`, id)
 }
 
 // purges delete the rows that belong to an account or are about it. Rows that counters include are deleted before, one by one.

@@ -72,11 +72,7 @@ func (a *Account) Acct() string {
 
 // Account returns an account, and errs.ErrRecordNotFound if there is none.
 func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
-	a, err := one[Account](ctx, r, "account", `SELECT * FROM accounts WHERE id = ?`, id)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Account](ctx, r, "account", `SELECT * FROM accounts WHERE id = ?`, id)
 }
 
 // AccountUnavailable returns true if an account is unavailable, and errs.ErrRecordNotFound if there is none.
@@ -146,8 +142,7 @@ func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error 
 			return fmt.Errorf("account counters: %w", err)
 		}
 		if last.Valid {
-			at := Time(last.Int64)
-			c.LastStatusAt = &at
+			c.LastStatusAt = new(Time(last.Int64))
 		}
 		counters[AccountID(id)] = c
 	}
@@ -156,14 +151,10 @@ func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error 
 
 // AccountByName returns the account with a nickname, in any case, and a domain ("": local).
 func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Account, error) {
-	a, err := one[Account](ctx, r, "account by name", `
+	return get[Account](ctx, r, "account by name", `
 		SELECT *
 		FROM accounts
 		WHERE nickname_key = ? AND domain = ?`, text.FoldKey(nickname), strings.ToLower(domain))
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
 }
 
 // LocalAccounts returns the local accounts after an id that are not deleted, oldest first.
@@ -191,24 +182,16 @@ func (r reader) AccountsByURI(ctx context.Context, uris []string) (map[string]*A
 
 // AccountByURI returns the account with an ActivityPub id.
 func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) {
-	a, err := one[Account](ctx, r, "account by URI", `SELECT * FROM accounts WHERE uri = ?`, uri)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Account](ctx, r, "account by URI", `SELECT * FROM accounts WHERE uri = ?`, uri)
 }
 
 // AccountByAddress returns the account with an ActivityPub id or profile URL.
 func (r reader) AccountByAddress(ctx context.Context, address string) (*Account, error) {
 	a, err := r.AccountByURI(ctx, address)
-	if err == nil || err != notFound {
+	if err != notFound {
 		return a, err
 	}
-	a, err = one[Account](ctx, r, "account by URL", `SELECT * FROM accounts INDEXED BY accounts_url WHERE url = ? LIMIT 1`, address)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Account](ctx, r, "account by URL", `SELECT * FROM accounts INDEXED BY accounts_url WHERE url = ? LIMIT 1`, address)
 }
 
 // AddAccount inserts an account. Its ID is set if it is 0, as are NicknameKey and CreatedAt.
@@ -232,15 +215,14 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.Emojis.V == nil {
 		a.Emojis.V = []RemoteEmoji{}
 	}
-	_, err := tx.exec(ctx, "add account", `
+	if err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
 			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
 			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, unavailable)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
 		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
-		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Unavailable)
-	if err != nil {
+		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Unavailable); err != nil {
 		return err
 	}
 	if a.Unavailable {
@@ -254,7 +236,7 @@ func (tx *Tx) NewAccountID() AccountID { return AccountID(tx.newID()) }
 
 // SaveAccount writes the profile of an account: all columns but names, domain, counters and state.
 func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
-	_, err := tx.exec(ctx, "save account", `
+	if err := tx.exec(ctx, "save account", `
 		UPDATE accounts
 		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
 			background = ?, locked = ?, discoverable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
@@ -264,8 +246,7 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 		a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic,
 		a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows,
 		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday,
-		a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.ID)
-	if err != nil {
+		a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.ID); err != nil {
 		return err
 	}
 	tx.invalidateAccount(a.ID)
@@ -275,11 +256,10 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 // RenameAccount changes the handle of a remote account.
 func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 	a.NicknameKey = text.FoldKey(a.Nickname)
-	_, err := tx.exec(ctx, "rename account", `
+	if err := tx.exec(ctx, "rename account", `
 		UPDATE accounts
 		SET nickname = ?, nickname_key = ?, domain = ?
-		WHERE id = ?`, a.Nickname, a.NicknameKey, a.Domain, a.ID)
-	if err != nil {
+		WHERE id = ?`, a.Nickname, a.NicknameKey, a.Domain, a.ID); err != nil {
 		return err
 	}
 	tx.invalidateAccount(a.ID)
@@ -291,13 +271,12 @@ func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 
 // RestoreAccount makes a deleted remote account available again. Its rows in other tables are gone.
 func (tx *Tx) RestoreAccount(ctx context.Context, id AccountID) error {
-	_, err := tx.exec(ctx, "revive account", `
+	tx.invalidateAccount(id)
+	tx.invalidateAll()
+	return tx.exec(ctx, "revive account", `
 		UPDATE accounts
 		SET unavailable = 0, deleted_at = NULL, followers_count = 0, following_count = 0, statuses_count = 0, last_status_at = NULL
 		WHERE id = ?`, id)
-	tx.invalidateAccount(id)
-	tx.invalidateAll()
-	return err
 }
 
 // RemoteCounts are the counters of a remote account that its server publishes; nil: not published.
@@ -309,30 +288,27 @@ type RemoteCounts struct {
 // SetRemoteCounts stores the counters that a server publishes of its account. An unpublished counter keeps its value, and is hidden if the
 // members are hidden too.
 func (tx *Tx) SetRemoteCounts(ctx context.Context, id AccountID, c RemoteCounts) error {
-	_, err := tx.exec(ctx, "set remote counts", `
+	tx.invalidateAccount(id)
+	return tx.exec(ctx, "set remote counts", `
 		UPDATE accounts
 		SET followers_count = ifnull(?, followers_count), following_count = ifnull(?, following_count), statuses_count = ifnull(?, statuses_count),
 			hide_followers = ?, hide_follows = ?, hide_followers_count = ?, hide_follows_count = ?
 		WHERE id = ? AND domain <> ''`,
 		c.Followers, c.Following, c.Statuses, c.HideFollowers, c.HideFollows, c.HideFollowers && c.Followers == nil, c.HideFollows && c.Following == nil, id)
-	tx.invalidateAccount(id)
-	return err
 }
 
 // indexAccount adds the names of an account to the full-text index.
 func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
-	_, err := tx.exec(ctx, "index account", `
+	return tx.exec(ctx, "index account", `
 		INSERT OR REPLACE INTO accounts_fts (rowid, nickname, display_name)
 		VALUES (?, ?, ?)`, a.ID, a.Nickname, a.DisplayName)
-	return err
 }
 
 // SetUnavailable makes an account and its statuses unavailable to others, or available again.
 func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, unavailable bool) error {
-	_, err := tx.exec(ctx, "set unavailable", `UPDATE accounts SET unavailable = ? WHERE id = ?`, unavailable, id)
 	tx.invalidateAccount(id)
 	tx.invalidateAll()
-	return err
+	return tx.exec(ctx, "set unavailable", `UPDATE accounts SET unavailable = ? WHERE id = ?`, unavailable, id)
 }
 
 // KnownDomains returns the domains of remote accounts, sorted.
@@ -347,13 +323,9 @@ func (r reader) KnownDomains(ctx context.Context) ([]string, error) {
 
 // CountDomains counts the domains of remote accounts.
 func (r reader) CountDomains(ctx context.Context) (int, error) {
-	n, err := one[int](ctx, r, "count domains", `
+	return value[int](ctx, r, "count domains", `
 		SELECT count(*)
 		FROM (SELECT DISTINCT domain FROM accounts WHERE domain <> '')`)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
 }
 
 // IsKnownDomain returns true if an account of a domain is known.
@@ -364,13 +336,10 @@ func (r reader) IsKnownDomain(ctx context.Context, domain string) (bool, error) 
 // HasStatusesAndFollowers returns whether any status of an account is known, and whether a local account follows it.
 func (r reader) HasStatusesAndFollowers(ctx context.Context, id AccountID) (posted, followed bool, err error) {
 	type row struct{ Posted, Followed bool }
-	has, err := one[row](ctx, r, "statuses and followers", `
+	has, err := value[row](ctx, r, "statuses and followers", `
 		SELECT EXISTS (SELECT 1 FROM statuses WHERE account_id = ?1) AS posted,
 			EXISTS (SELECT 1 FROM follows WHERE target_id = ?1 AND pending = 0 AND follower_local = 1) AS followed`, id)
-	if err != nil {
-		return false, false, err
-	}
-	return has.Posted, has.Followed, nil
+	return has.Posted, has.Followed, err
 }
 
 // RemoteEmoji is a custom emoji of another instance.

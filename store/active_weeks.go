@@ -42,11 +42,10 @@ func weekOf(t time.Time) time.Time {
 // countActive counts an account among the active users of this week, unless it is counted already.
 func (tx *Tx) countActive(ctx context.Context, id AccountID) error {
 	week := At(weekOf(tx.db.now()))
-	_, err := tx.exec(ctx, "count active", `
+	return tx.exec(ctx, "count active", `
 		INSERT INTO active_weeks (week, users)
 		SELECT ?1, 1
 		FROM users
 		WHERE account_id = ?2 AND last_active_at < ?1
 		ON CONFLICT (week) DO UPDATE SET users = users + 1`, week, id)
-	return err
 }

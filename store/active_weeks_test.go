@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// Each week counts its statuses and registrations, and each active account once.
+// TestActivity checks the counts of statuses, registrations and active accounts per week.
 func TestActivity(t *testing.T) {
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {

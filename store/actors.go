@@ -37,11 +37,7 @@ func (a *Actor) DeliveryInbox() string {
 
 // Actor returns the actor of a remote account, and errs.ErrRecordNotFound if there is none.
 func (r reader) Actor(ctx context.Context, id AccountID) (*Actor, error) {
-	a, err := one[Actor](ctx, r, "actor", `SELECT * FROM actors WHERE account_id = ?`, id)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Actor](ctx, r, "actor", `SELECT * FROM actors WHERE account_id = ?`, id)
 }
 
 // Actors returns the actors of remote accounts, in no order.
@@ -54,7 +50,7 @@ func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
 
 // SaveActor inserts or replaces an actor.
 func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
-	_, err := tx.exec(ctx, "save actor", `
+	return tx.exec(ctx, "save actor", `
 		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, attempted_at, failures, moved_at,
 			moved_to, suspended, handle_verified_at, collections_fetched_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -64,7 +60,6 @@ func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
 			moved_to = excluded.moved_to, suspended = excluded.suspended, handle_verified_at = excluded.handle_verified_at, collections_fetched_at = excluded.collections_fetched_at`,
 		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.Indexable, a.FetchedAt, a.AttemptedAt, a.Failures, a.MovedAt,
 		a.MovedTo, a.Suspended, a.HandleVerifiedAt, a.CollectionsFetchedAt)
-	return err
 }
 
 // ActorKey is a key that an account signs with.
@@ -97,11 +92,7 @@ func (r reader) ActorKeys(ctx context.Context, id AccountID) ([]*ActorKey, error
 
 // CountActorKeys counts the keys of an account, retired ones included.
 func (r reader) CountActorKeys(ctx context.Context, id AccountID) (int, error) {
-	n, err := one[int](ctx, r, "count actor keys", `SELECT count(*) FROM actor_keys WHERE account_id = ?`, id)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
+	return value[int](ctx, r, "count actor keys", `SELECT count(*) FROM actor_keys WHERE account_id = ?`, id)
 }
 
 // AddActorKey inserts a key. CreatedAt is set if it is 0.
@@ -109,38 +100,35 @@ func (tx *Tx) AddActorKey(ctx context.Context, k *ActorKey) error {
 	if k.CreatedAt == 0 {
 		k.CreatedAt = At(tx.db.now())
 	}
-	_, err := tx.exec(ctx, "add actor key", `
+	return tx.exec(ctx, "add actor key", `
 		INSERT INTO actor_keys (uri, account_id, public, private, created_at)
 		VALUES (?, ?, ?, ?, ?)`, k.URI, k.AccountID, k.Public, k.Private, k.CreatedAt)
-	return err
 }
 
 // RetireActorKeys retires all keys of a local account.
 func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
-	_, err := tx.exec(ctx, "retire actor keys", `
+	return tx.exec(ctx, "retire actor keys", `
 		UPDATE actor_keys
 		SET retired_at = ?, private = NULL
 		WHERE account_id = ? AND retired_at IS NULL`, At(tx.db.now()), id)
-	return err
 }
 
 // RemoveActor deletes the actor of a deleted remote account, and its keys.
 func (tx *Tx) RemoveActor(ctx context.Context, id AccountID) error {
-	if _, err := tx.exec(ctx, "remove actor", `DELETE FROM actors WHERE account_id = ?`, id); err != nil {
+	if err := tx.exec(ctx, "remove actor", `DELETE FROM actors WHERE account_id = ?`, id); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "remove actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id)
-	return err
+	return tx.exec(ctx, "remove actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id)
 }
 
 // SetActorKeys replaces the keys of a remote account. A key id that belongs to another account stays with it (federation 2.3), unless the
 // id is derived from this account's id: then the other account's claim is wrong.
 func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) error {
-	if _, err := tx.exec(ctx, "drop actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id); err != nil {
+	if err := tx.exec(ctx, "drop actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id); err != nil {
 		return err
 	}
 	for _, k := range keys {
-		if _, err := tx.exec(ctx, "set actor key", `
+		if err := tx.exec(ctx, "set actor key", `
 			INSERT INTO actor_keys (uri, account_id, public, created_at)
 			VALUES (?1, ?2, ?3, ?4)
 			ON CONFLICT (uri) DO UPDATE SET account_id = ?2, public = ?3, created_at = ?4

@@ -33,11 +33,7 @@ func (r reader) Announcements(ctx context.Context, limit int) ([]*Announcement, 
 
 // Announcement returns one announcement, and errs.ErrRecordNotFound if there is none.
 func (r reader) Announcement(ctx context.Context, id AnnouncementID) (*Announcement, error) {
-	a, err := one[Announcement](ctx, r, "announcement", `SELECT * FROM announcements WHERE id = ?`, id)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[Announcement](ctx, r, "announcement", `SELECT * FROM announcements WHERE id = ?`, id)
 }
 
 // ReadAnnouncements returns the announcements that an account has dismissed.
@@ -51,24 +47,21 @@ func (r reader) ReadAnnouncements(ctx context.Context, account AccountID) ([]Ann
 // AddAnnouncement inserts an announcement with a new id.
 func (tx *Tx) AddAnnouncement(ctx context.Context, a *Announcement) error {
 	a.ID, a.UpdatedAt = AnnouncementID(tx.newID()), At(tx.db.now())
-	_, err := tx.exec(ctx, "add announcement", `
+	tx.Emit(AnnouncementChanged{ID: a.ID})
+	return tx.exec(ctx, "add announcement", `
 		INSERT INTO announcements (id, text, content, starts_at, ends_at, all_day, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, a.ID, a.Text, a.Content, a.StartsAt, a.EndsAt, a.AllDay, a.UpdatedAt)
-	tx.Emit(AnnouncementChanged{ID: a.ID})
-	return err
 }
 
 // DeleteAnnouncement removes an announcement.
 func (tx *Tx) DeleteAnnouncement(ctx context.Context, id AnnouncementID) error {
-	_, err := tx.exec(ctx, "delete announcement", `DELETE FROM announcements WHERE id = ?`, id)
 	tx.Emit(AnnouncementChanged{ID: id, Deleted: true})
-	return err
+	return tx.exec(ctx, "delete announcement", `DELETE FROM announcements WHERE id = ?`, id)
 }
 
 // MarkAnnouncementRead dismisses an announcement for an account. Repeating it is not an error.
 func (tx *Tx) MarkAnnouncementRead(ctx context.Context, account AccountID, id AnnouncementID) error {
-	_, err := tx.exec(ctx, "read announcement", `
+	return tx.exec(ctx, "read announcement", `
 		INSERT OR IGNORE INTO announcement_reads (announcement_id, account_id)
 		VALUES (?, ?)`, id, account)
-	return err
 }

@@ -9,8 +9,8 @@ import (
 	"svc/store"
 )
 
-// VisibleTo agrees with the timelines of many viewers on random data, and SawRemoved with the timelines before a deletion.
-func TestStreamsShowWhatTimelinesDo(t *testing.T) {
+// TestAudience compares VisibleTo with the timelines of many viewers on random data, and SawRemoved with the timelines before a deletion.
+func TestAudience(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long with -short")
 	}
@@ -43,14 +43,14 @@ func TestStreamsShowWhatTimelinesDo(t *testing.T) {
 					t.Fatal(err)
 				}
 				if slices.Sort(got); !slices.Equal(got, shown[id]) {
-					t.Fatalf("%+v is shown to %v, and in the timelines of %v", w.rows[id], got, shown[id])
+					t.Fatalf("%+v is visible to %v, but in the timelines of %v", w.rows[id], got, shown[id])
 				}
 			}
 			for _, id := range w.statuses {
 				err := db.Update(t.Context(), func(tx *store.Tx) error {
 					st, err := tx.Status(t.Context(), id)
 					if err != nil {
-						return nil // it went with what it boosts
+						return nil // it was deleted with the boosted status
 					}
 					_, err = tx.DeleteStatus(t.Context(), st)
 					return err
@@ -89,7 +89,7 @@ func sameAccounts(a, b []store.AccountID) bool {
 	return slices.Equal(a, b)
 }
 
-// shown returns who finds each status in a timeline that has it: everybody has everything in home, and nobody reads by id.
+// shown returns the viewers that have each status in a timeline. All viewers have all statuses in home.
 func (w *world) shown(t *testing.T) map[store.StatusID][]store.AccountID {
 	t.Helper()
 	shown := make(map[store.StatusID][]store.AccountID)
@@ -115,8 +115,8 @@ func (w *world) shown(t *testing.T) map[store.StatusID][]store.AccountID {
 	return shown
 }
 
-// What nobody listens to is not looked up.
-func TestDeletionsUnheard(t *testing.T) {
+// TestAudienceWithoutStreams checks that no audience is computed for events without streams.
+func TestAudienceWithoutStreams(t *testing.T) {
 	db := open(t)
 	w := newWorld(t, db, rand.New(rand.NewPCG(1, 0)))
 	var events []store.StatusRemoved

@@ -40,15 +40,14 @@ func (r reader) BlockedAccounts(ctx context.Context, id AccountID, p Page) ([]Ac
 
 // AddBlock adds a block, and returns false if there was one.
 func (tx *Tx) AddBlock(ctx context.Context, account, target AccountID) (added bool, err error) {
-	n, err := tx.exec(ctx, "add block", `INSERT OR IGNORE INTO blocks (account_id, target_id) VALUES (?, ?)`, account, target)
+	n, err := tx.execRows(ctx, "add block", `INSERT OR IGNORE INTO blocks (account_id, target_id) VALUES (?, ?)`, account, target)
 	tx.invalidateRelations(account, target)
 	return n > 0, err
 }
 
 // SetBlockURI stores the id of the Block activity of a remote account, unless it is that of another block.
 func (tx *Tx) SetBlockURI(ctx context.Context, account, target AccountID, uri string) error {
-	_, err := tx.exec(ctx, "set block uri", `UPDATE OR IGNORE blocks SET uri = ? WHERE account_id = ? AND target_id = ?`, uri, account, target)
-	return err
+	return tx.exec(ctx, "set block uri", `UPDATE OR IGNORE blocks SET uri = ? WHERE account_id = ? AND target_id = ?`, uri, account, target)
 }
 
 // BlockByURI returns the account that the Block activity of account blocks, 0 if there is none.
@@ -62,9 +61,8 @@ func (r reader) BlockByURI(ctx context.Context, account AccountID, uri string) (
 
 // RemoveBlock removes a block. It is not an error if there is none.
 func (tx *Tx) RemoveBlock(ctx context.Context, account, target AccountID) error {
-	_, err := tx.exec(ctx, "remove block", `DELETE FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
 	tx.invalidateRelations(account, target)
-	return err
+	return tx.exec(ctx, "remove block", `DELETE FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
 }
 
 // DomainBlocks returns the domains that an account blocks, sorted.
@@ -79,16 +77,14 @@ func (r reader) BlocksDomain(ctx context.Context, id AccountID, domain string) (
 
 // AddDomainBlock adds a domain block. Repeating it is not an error.
 func (tx *Tx) AddDomainBlock(ctx context.Context, id AccountID, domain string) error {
-	_, err := tx.exec(ctx, "add domain block", `INSERT OR IGNORE INTO domain_blocks (account_id, domain) VALUES (?, ?)`, id, domain)
 	tx.invalidateRelations(id)
-	return err
+	return tx.exec(ctx, "add domain block", `INSERT OR IGNORE INTO domain_blocks (account_id, domain) VALUES (?, ?)`, id, domain)
 }
 
 // RemoveDomainBlock removes a domain block.
 func (tx *Tx) RemoveDomainBlock(ctx context.Context, id AccountID, domain string) error {
-	_, err := tx.exec(ctx, "remove domain block", `DELETE FROM domain_blocks WHERE account_id = ? AND domain = ?`, id, domain)
 	tx.invalidateRelations(id)
-	return err
+	return tx.exec(ctx, "remove domain block", `DELETE FROM domain_blocks WHERE account_id = ? AND domain = ?`, id, domain)
 }
 
 // Mute hides the statuses of an account from another one.
@@ -118,16 +114,14 @@ func (r reader) MuteOf(ctx context.Context, account, target AccountID) (*Mute, e
 
 // SetMute adds a mute or replaces it.
 func (tx *Tx) SetMute(ctx context.Context, m *Mute) error {
-	_, err := tx.exec(ctx, "mute", `
+	tx.invalidateRelations(m.AccountID)
+	return tx.exec(ctx, "mute", `
 		INSERT OR REPLACE INTO mutes (account_id, target_id, hide_notifications, expires_at)
 		VALUES (?, ?, ?, ?)`, m.AccountID, m.TargetID, m.HideNotifications, m.ExpiresAt)
-	tx.invalidateRelations(m.AccountID)
-	return err
 }
 
 // RemoveMute removes a mute. It is not an error if there is none.
 func (tx *Tx) RemoveMute(ctx context.Context, account, target AccountID) error {
-	_, err := tx.exec(ctx, "unmute", `DELETE FROM mutes WHERE account_id = ? AND target_id = ?`, account, target)
 	tx.invalidateRelations(account)
-	return err
+	return tx.exec(ctx, "unmute", `DELETE FROM mutes WHERE account_id = ? AND target_id = ?`, account, target)
 }

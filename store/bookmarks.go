@@ -21,25 +21,22 @@ func (r reader) Bookmarks(ctx context.Context, viewer AccountID, folder Bookmark
 
 // AddBookmark bookmarks a status. An existing bookmark keeps its position.
 func (tx *Tx) AddBookmark(ctx context.Context, account AccountID, status StatusID) error {
-	_, err := tx.exec(ctx, "add bookmark", `
+	tx.invalidateFlags(account)
+	return tx.exec(ctx, "add bookmark", `
 		INSERT OR IGNORE INTO bookmarks (id, account_id, status_id)
 		VALUES (?, ?, ?)`, tx.newID(), account, status)
-	tx.invalidateFlags(account)
-	return err
 }
 
 // FileBookmark moves a bookmark to a folder; nil: to none.
 func (tx *Tx) FileBookmark(ctx context.Context, account AccountID, status StatusID, folder *BookmarkFolderID) error {
-	_, err := tx.exec(ctx, "file bookmark", `UPDATE bookmarks SET folder_id = ? WHERE account_id = ? AND status_id = ?`, folder, account, status)
 	tx.invalidateFlags(account)
-	return err
+	return tx.exec(ctx, "file bookmark", `UPDATE bookmarks SET folder_id = ? WHERE account_id = ? AND status_id = ?`, folder, account, status)
 }
 
 // RemoveBookmark removes a bookmark, if there is one.
 func (tx *Tx) RemoveBookmark(ctx context.Context, account AccountID, status StatusID) error {
-	_, err := tx.exec(ctx, "remove bookmark", `DELETE FROM bookmarks WHERE account_id = ? AND status_id = ?`, account, status)
 	tx.invalidateFlags(account)
-	return err
+	return tx.exec(ctx, "remove bookmark", `DELETE FROM bookmarks WHERE account_id = ? AND status_id = ?`, account, status)
 }
 
 // BookmarkFolderID is a flake in the API.
@@ -50,10 +47,7 @@ func (id BookmarkFolderID) MarshalText() ([]byte, error) { return appendFlake(ni
 func (id BookmarkFolderID) String() string { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake; any other text becomes 0.
-func (id *BookmarkFolderID) UnmarshalText(b []byte) error {
-	*id = BookmarkFolderID(parseLocalFlake(string(b)))
-	return nil
-}
+func (id *BookmarkFolderID) UnmarshalText(b []byte) error { return readFlake(id, b) }
 
 // BookmarkFolder is a folder of an account's bookmarks.
 type BookmarkFolder struct {
@@ -74,31 +68,24 @@ func (r reader) BookmarkFolders(ctx context.Context, owner AccountID) ([]*Bookma
 
 // OwnBookmarkFolder returns a folder of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnBookmarkFolder(ctx context.Context, owner AccountID, id BookmarkFolderID) (*BookmarkFolder, error) {
-	f, err := one[BookmarkFolder](ctx, r, "bookmark folder", `SELECT * FROM bookmark_folders WHERE id = ? AND account_id = ?`, id, owner)
-	if f == nil && err == nil {
-		err = notFound
-	}
-	return f, err
+	return get[BookmarkFolder](ctx, r, "bookmark folder", `SELECT * FROM bookmark_folders WHERE id = ? AND account_id = ?`, id, owner)
 }
 
 // AddBookmarkFolder inserts a folder. Its ID is set.
 func (tx *Tx) AddBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
 	f.ID = BookmarkFolderID(tx.newID())
-	_, err := tx.exec(ctx, "add bookmark folder", `
+	return tx.exec(ctx, "add bookmark folder", `
 		INSERT INTO bookmark_folders (id, account_id, name, emoji)
 		VALUES (?, ?, ?, ?)`, f.ID, f.AccountID, f.Name, f.Emoji)
-	return err
 }
 
 // SaveBookmarkFolder writes name and emoji of a folder.
 func (tx *Tx) SaveBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
-	_, err := tx.exec(ctx, "save bookmark folder", `UPDATE bookmark_folders SET name = ?, emoji = ? WHERE id = ?`, f.Name, f.Emoji, f.ID)
-	return err
+	return tx.exec(ctx, "save bookmark folder", `UPDATE bookmark_folders SET name = ?, emoji = ? WHERE id = ?`, f.Name, f.Emoji, f.ID)
 }
 
 // RemoveBookmarkFolder deletes a folder. Its bookmarks stay, without a folder.
 func (tx *Tx) RemoveBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
-	_, err := tx.exec(ctx, "remove bookmark folder", `DELETE FROM bookmark_folders WHERE id = ?`, f.ID)
 	tx.invalidateFlags(f.AccountID)
-	return err
+	return tx.exec(ctx, "remove bookmark folder", `DELETE FROM bookmark_folders WHERE id = ?`, f.ID)
 }

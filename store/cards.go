@@ -63,8 +63,7 @@ type FetchCard struct {
 type SweepCards struct{}
 
 // Kind returns the kind of the job.
-func (FetchCard) Kind() string { return "fetch_card" }
-
+func (FetchCard) Kind() string  { return "fetch_card" }
 func (SweepCards) Kind() string { return "sweep_cards" }
 
 func cardKey(id CardID) string { return fmt.Sprintf("card:%d", id) }
@@ -91,7 +90,7 @@ func (tx *Tx) EnsureCard(ctx context.Context, url string, maxAge, delay time.Dur
 	}
 	if c == nil {
 		c = &Card{ID: CardID(tx.newID()), URL: url}
-		if _, err := tx.exec(ctx, "add card", `INSERT INTO cards (id, url, card, fetched_at) VALUES (?, ?, '', 0)`, c.ID, c.URL); err != nil {
+		if err := tx.exec(ctx, "add card", `INSERT INTO cards (id, url, card, fetched_at) VALUES (?, ?, '', 0)`, c.ID, c.URL); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +108,7 @@ func (tx *Tx) RetryCard(ctx context.Context, w FetchCard, after time.Duration) e
 // SaveCard writes the content of a card, fetched now, and invalidates the statuses that have it.
 func (tx *Tx) SaveCard(ctx context.Context, c *Card) error {
 	c.FetchedAt = At(tx.db.now())
-	if _, err := tx.exec(ctx, "save card", `UPDATE cards SET card = ?, fetched_at = ? WHERE id = ?`, c.Card, c.FetchedAt, c.ID); err != nil {
+	if err := tx.exec(ctx, "save card", `UPDATE cards SET card = ?, fetched_at = ? WHERE id = ?`, c.Card, c.FetchedAt, c.ID); err != nil {
 		return err
 	}
 	const limit = 1000
@@ -136,9 +135,8 @@ func (r reader) StatusesWithCard(ctx context.Context, id CardID, limit int) ([]S
 
 // SetCard changes the card of a stored status; nil: none.
 func (tx *Tx) SetCard(ctx context.Context, id StatusID, card *CardID) error {
-	_, err := tx.exec(ctx, "set card", `UPDATE statuses SET card_id = ? WHERE id = ?`, card, id)
 	tx.invalidateStatus(id)
-	return err
+	return tx.exec(ctx, "set card", `UPDATE statuses SET card_id = ? WHERE id = ?`, card, id)
 }
 
 // cardBatch is how many cards a transaction of DropUnusedCards looks at.
@@ -157,7 +155,7 @@ func (tx *Tx) DropUnusedCards(ctx context.Context, after CardID, unused time.Dur
 		return 0, err
 	}
 	last = some[len(some)-1]
-	_, err = tx.exec(ctx, "drop unused cards", `
+	err = tx.exec(ctx, "drop unused cards", `
 		DELETE FROM cards
 		WHERE id > ? AND id <= ? AND fetched_at < ?
 			AND NOT EXISTS (SELECT 1 FROM statuses s WHERE s.card_id = cards.id)`,

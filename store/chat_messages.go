@@ -51,16 +51,12 @@ func (r reader) ChatEntries(ctx context.Context, id ChatID, p Page) ([]*ChatEntr
 
 // ChatEntry returns a message of the owner's chat, and errs.ErrRecordNotFound if there is none.
 func (r reader) ChatEntry(ctx context.Context, owner AccountID, chat ChatID, id ChatMessageID) (*ChatEntry, error) {
-	e, err := one[ChatEntry](ctx, r, "chat message", `
+	return get[ChatEntry](ctx, r, "chat message", `
 		SELECT `+chatEntry+`
 		FROM chat_copies x
 		CROSS JOIN chats c ON c.id = x.chat_id
 		CROSS JOIN chat_messages m ON m.id = x.message_id
 		WHERE x.id = ? AND c.id = ? AND c.account_id = ?`, id, chat, owner)
-	if e == nil && err == nil {
-		err = notFound
-	}
-	return e, err
 }
 
 // ChatEntriesByID returns the messages that have one of the ids, in no order.
@@ -84,20 +80,12 @@ func (r reader) ChatEntriesOf(ctx context.Context, owner AccountID, ids []Messag
 
 // ChatMessage returns a message, and errs.ErrRecordNotFound if there is none.
 func (r reader) ChatMessage(ctx context.Context, id MessageID) (*ChatMessage, error) {
-	m, err := one[ChatMessage](ctx, r, "chat message", `SELECT * FROM chat_messages WHERE id = ?`, id)
-	if m == nil && err == nil {
-		err = notFound
-	}
-	return m, err
+	return get[ChatMessage](ctx, r, "chat message", `SELECT * FROM chat_messages WHERE id = ?`, id)
 }
 
 // ChatMessageByURI returns the message with an ActivityPub id, and errs.ErrRecordNotFound if there is none.
 func (r reader) ChatMessageByURI(ctx context.Context, uri string) (*ChatMessage, error) {
-	m, err := one[ChatMessage](ctx, r, "chat message by URI", `SELECT * FROM chat_messages WHERE uri = ?`, uri)
-	if m == nil && err == nil {
-		err = notFound
-	}
-	return m, err
+	return get[ChatMessage](ctx, r, "chat message by URI", `SELECT * FROM chat_messages WHERE uri = ?`, uri)
 }
 
 // ChatMessageKnown returns true if there is or was a message with an ActivityPub id.
@@ -113,10 +101,9 @@ func (tx *Tx) NewMessageID() MessageID { return MessageID(tx.newID()) }
 
 // AddChatMessage inserts a message without copies.
 func (tx *Tx) AddChatMessage(ctx context.Context, m *ChatMessage) error {
-	_, err := tx.exec(ctx, "add chat message", `
+	return tx.exec(ctx, "add chat message", `
 		INSERT INTO chat_messages (id, account_id, recipient_id, uri, created_at, content, emojis)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.AccountID, m.RecipientID, m.URI, m.CreatedAt, m.Content, m.Emojis)
-	return err
 }
 
 // AddChatCopy adds a copy of a message to a chat, which moves to the top of the list.
@@ -125,25 +112,24 @@ func (tx *Tx) AddChatCopy(ctx context.Context, c *Chat, m *ChatMessage, unread b
 		ChatCopy: ChatCopy{ID: ChatMessageID(tx.newID()), ChatID: c.ID, MessageID: m.ID, Unread: unread},
 		AuthorID: m.AccountID, CreatedAt: m.CreatedAt, Content: m.Content, Emojis: m.Emojis,
 	}
-	if _, err := tx.exec(ctx, "add chat copy", `
+	if err := tx.exec(ctx, "add chat copy", `
 		INSERT INTO chat_copies (id, chat_id, message_id, unread)
 		VALUES (?, ?, ?, ?)`, e.ID, e.ChatID, e.MessageID, e.Unread); err != nil {
 		return nil, err
 	}
 	c.Position, c.UpdatedAt = e.ID, At(tx.db.now())
-	_, err := tx.exec(ctx, "update chat", `UPDATE chats SET position = ?, updated_at = ? WHERE id = ?`, c.Position, c.UpdatedAt, c.ID)
+	err := tx.exec(ctx, "update chat", `UPDATE chats SET position = ?, updated_at = ? WHERE id = ?`, c.Position, c.UpdatedAt, c.ID)
 	return e, err
 }
 
 // ReadChatCopy marks one message as read.
 func (tx *Tx) ReadChatCopy(ctx context.Context, id ChatMessageID) error {
-	_, err := tx.exec(ctx, "read chat message", `UPDATE chat_copies SET unread = 0 WHERE id = ?`, id)
-	return err
+	return tx.exec(ctx, "read chat message", `UPDATE chat_copies SET unread = 0 WHERE id = ?`, id)
 }
 
 // DeleteChatMessage deletes a message with its copies and notifications, and adds a tombstone.
 func (tx *Tx) DeleteChatMessage(ctx context.Context, m *ChatMessage) error {
-	if _, err := tx.exec(ctx, "delete chat message", `DELETE FROM chat_messages WHERE id = ?`, m.ID); err != nil {
+	if err := tx.exec(ctx, "delete chat message", `DELETE FROM chat_messages WHERE id = ?`, m.ID); err != nil {
 		return err
 	}
 	return tx.addTombstone(ctx, m.URI, TombstoneMessage)
@@ -151,7 +137,7 @@ func (tx *Tx) DeleteChatMessage(ctx context.Context, m *ChatMessage) error {
 
 // RemoveChatCopy deletes the owner's copy of a message and the notification of it. A message without copies is deleted.
 func (tx *Tx) RemoveChatCopy(ctx context.Context, owner AccountID, m *ChatMessage, id ChatMessageID) error {
-	if _, err := tx.exec(ctx, "remove chat copy", `DELETE FROM chat_copies WHERE id = ?`, id); err != nil {
+	if err := tx.exec(ctx, "remove chat copy", `DELETE FROM chat_copies WHERE id = ?`, id); err != nil {
 		return err
 	}
 	left, err := tx.exists(ctx, `SELECT 1 FROM chat_copies WHERE message_id = ?`, m.ID)
@@ -161,8 +147,7 @@ func (tx *Tx) RemoveChatCopy(ctx context.Context, owner AccountID, m *ChatMessag
 	if !left {
 		return tx.DeleteChatMessage(ctx, m)
 	}
-	_, err = tx.exec(ctx, "remove notification", `DELETE FROM notifications WHERE message_id = ? AND account_id = ?`, m.ID, owner)
-	return err
+	return tx.exec(ctx, "remove notification", `DELETE FROM notifications WHERE message_id = ? AND account_id = ?`, m.ID, owner)
 }
 
 // chatKeyTTL is how long the API returns the Idempotency-Key of a sent message (extension API 11.2).
@@ -208,8 +193,7 @@ func (r reader) RecentChatKeys(ctx context.Context, account AccountID, ids []Mes
 
 // SaveChatKey stores the Idempotency-Key of a message.
 func (tx *Tx) SaveChatKey(ctx context.Context, account AccountID, key string, id MessageID) error {
-	_, err := tx.exec(ctx, "idempotency key", `
+	return tx.exec(ctx, "idempotency key", `
 		INSERT OR REPLACE INTO chat_message_keys (account_id, key, message_id, created_at)
 		VALUES (?, ?, ?, ?)`, account, key, id, At(tx.db.now()))
-	return err
 }

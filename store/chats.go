@@ -35,20 +35,16 @@ var chatSummary = `
 		WHERE c.account_id = ?1
 			AND (c.other_id = ?1 OR ` + available("c.other_id") + `)`
 
-// chatList returns the query of a page of chats. It leaves out chats with blocked accounts and, unless ?3 is set, with muted ones
+// chatList are the queries of a page of chats. It leaves out chats with blocked accounts and, unless ?3 is set, with muted ones
 // (extension API 11.3). Clients that ignore Link headers page by chat ids, which stand for the current position of the chat.
-var chatList = func(order string) string {
-	return chatSummary + `
+var chatList = newKeyset(chatSummary + `
 			AND c.position < ifnull((SELECT x.position FROM chats x WHERE x.id = ?4 AND x.account_id = ?1), ?4)
 			AND c.position > ifnull((SELECT x.position FROM chats x WHERE x.id = ?5 AND x.account_id = ?1), ?5)
 			AND ` + notBlocked("c.other_id") + `
 			AND ` + notOfBlockedDomain("c.other_id") + `
 			AND (?3 OR ` + notMuted("c.other_id") + `)
-		ORDER BY c.position ` + order + `
-		LIMIT ?6`
-}
-
-var chatsDescending, chatsAscending = chatList("DESC"), chatList("ASC")
+		ORDER BY c.position DESC
+		LIMIT ?6`)
 
 // Chats returns a page of an account's chats, latest update first, paged by Position.
 func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) ([]*ChatSummary, error) {
@@ -56,11 +52,7 @@ func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Pa
 	if err != nil {
 		return nil, err
 	}
-	below, above, ascending := p.bounds()
-	query := chatsDescending
-	if ascending {
-		query = chatsAscending
-	}
+	query, below, above, ascending := chatList.query(p)
 	rows, err := list[*ChatSummary](ctx, r, "chats", query, owner, l, withMuted, below, above, p.Limit)
 	return newestFirst(rows, ascending), err
 }
@@ -71,20 +63,12 @@ func (r reader) VisibleChat(ctx context.Context, owner AccountID, id ChatID) (*C
 	if err != nil {
 		return nil, err
 	}
-	c, err := one[ChatSummary](ctx, r, "chat", chatSummary+` AND c.id = ?3`, owner, l, id)
-	if c == nil && err == nil {
-		err = notFound
-	}
-	return c, err
+	return get[ChatSummary](ctx, r, "chat", chatSummary+` AND c.id = ?3`, owner, l, id)
 }
 
 // OwnChat returns a chat of the owner, visible or not, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnChat(ctx context.Context, owner AccountID, id ChatID) (*Chat, error) {
-	c, err := one[Chat](ctx, r, "chat", `SELECT * FROM chats WHERE id = ? AND account_id = ?`, id, owner)
-	if c == nil && err == nil {
-		err = notFound
-	}
-	return c, err
+	return get[Chat](ctx, r, "chat", `SELECT * FROM chats WHERE id = ? AND account_id = ?`, id, owner)
 }
 
 // ChatWith returns the owner's chat with another account, nil if there is none.
@@ -94,29 +78,23 @@ func (r reader) ChatWith(ctx context.Context, owner, other AccountID) (*Chat, er
 
 // CountChats counts the chats of an account, up to limit.
 func (r reader) CountChats(ctx context.Context, owner AccountID, limit int) (int, error) {
-	n, err := one[int](ctx, r, "count chats", `
+	return value[int](ctx, r, "count chats", `
 		SELECT count(*)
 		FROM (SELECT 1 FROM chats WHERE account_id = ? LIMIT ?)`, owner, limit)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
 }
 
 // AddChat inserts a chat. There must be none with the same accounts. Its ID, Position and UpdatedAt are set.
 func (tx *Tx) AddChat(ctx context.Context, c *Chat) error {
 	c.ID, c.Position, c.UpdatedAt = ChatID(tx.newID()), ChatMessageID(tx.newID()), At(tx.db.now())
-	_, err := tx.exec(ctx, "add chat", `
+	return tx.exec(ctx, "add chat", `
 		INSERT INTO chats (id, account_id, other_id, position, updated_at)
 		VALUES (?, ?, ?, ?, ?)`, c.ID, c.AccountID, c.OtherID, c.Position, c.UpdatedAt)
-	return err
 }
 
 // ReadChat marks the messages of a chat up to upTo as read.
 func (tx *Tx) ReadChat(ctx context.Context, id ChatID, upTo ChatMessageID) error {
-	_, err := tx.exec(ctx, "read chat", `
+	return tx.exec(ctx, "read chat", `
 		UPDATE chat_copies INDEXED BY chat_copies_unread
 		SET unread = 0
 		WHERE chat_id = ? AND unread = 1 AND id <= ?`, id, upTo)
-	return err
 }

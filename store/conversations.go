@@ -75,28 +75,18 @@ func countUnreadConversations(where string) string {
 				LIMIT ?4)`
 }
 
-func (k keyset) conversations(ctx context.Context, r reader, owner AccountID, p Page, more ...any) ([]*VisibleConversation, error) {
-	l, err := r.lookups(ctx, owner)
-	if err != nil {
-		return nil, err
-	}
-	query, below, above, ascending := k.query(p)
-	rows, err := list[*VisibleConversation](ctx, r, "conversations", query, append([]any{owner, l, below, above, p.Limit}, more...)...)
-	return newestFirst(rows, ascending), err
-}
-
 // DirectConversations returns the visible conversations of an account, latest post first; if recipients is not nil, only those with exactly
 // these.
 func (r reader) DirectConversations(ctx context.Context, owner AccountID, recipients AccountSet, p Page) ([]*VisibleConversation, error) {
 	if recipients != nil {
-		return conversationsWithRecipients.conversations(ctx, r, owner, p, recipients)
+		return readEntries[*VisibleConversation](ctx, r, conversationsWithRecipients, owner, p, recipients)
 	}
-	return conversationList.conversations(ctx, r, owner, p)
+	return readEntries[*VisibleConversation](ctx, r, conversationList, owner, p)
 }
 
 // UnreadConversations returns those of an account's conversations that it has not read, like DirectConversations.
 func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page) ([]*VisibleConversation, error) {
-	return conversationsUnread.conversations(ctx, r, owner, p)
+	return readEntries[*VisibleConversation](ctx, r, conversationsUnread, owner, p)
 }
 
 // DirectConversation returns a conversation of the owner, and errs.ErrRecordNotFound if there is none.
@@ -105,14 +95,10 @@ func (r reader) DirectConversation(ctx context.Context, owner AccountID, id Dire
 	if err != nil {
 		return nil, err
 	}
-	c, err := one[VisibleConversation](ctx, r, "conversation", `
+	return get[VisibleConversation](ctx, r, "conversation", `
 		SELECT c.*,`+lastVisible+` AS visible_id
 		FROM direct_conversations c
 		WHERE c.id = ?3 AND c.account_id = ?1`, owner, l, id)
-	if c == nil && err == nil {
-		err = notFound
-	}
-	return c, err
 }
 
 // DirectConversationIDs returns the owner's conversations of threads.
@@ -201,7 +187,7 @@ func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 	if s.Visibility != Direct {
 		return nil
 	}
-	_, err := tx.exec(ctx, "rewind conversations", `
+	return tx.exec(ctx, "rewind conversations", `
 		UPDATE OR IGNORE direct_conversations
 		SET last_status_id = (
 			SELECT s.id
@@ -211,21 +197,19 @@ func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 			ORDER BY s.id DESC
 			LIMIT 1)
 		WHERE last_status_id = ?1`, s.ID, s.ConversationID)
-	return err
 }
 
 // ReadConversation marks a conversation of the owner as read. It is not an error if there is none.
 func (tx *Tx) ReadConversation(ctx context.Context, owner AccountID, id DirectConversationID) error {
-	_, err := tx.exec(ctx, "read conversation", `
+	return tx.exec(ctx, "read conversation", `
 		UPDATE direct_conversations
 		SET read_id = last_status_id
 		WHERE id = ? AND account_id = ? AND last_status_id > read_id`, id, owner)
-	return err
 }
 
 // UnreadConversation marks the last post of a conversation of the owner as unread. It is not an error if there is none.
 func (tx *Tx) UnreadConversation(ctx context.Context, owner AccountID, id DirectConversationID) error {
-	_, err := tx.exec(ctx, "unread conversation", `
+	err := tx.exec(ctx, "unread conversation", `
 		UPDATE direct_conversations
 		SET read_id = last_status_id - 1
 		WHERE id = ? AND account_id = ? AND read_id >= last_status_id`, id, owner)
@@ -234,7 +218,7 @@ func (tx *Tx) UnreadConversation(ctx context.Context, owner AccountID, id Direct
 
 // ReadConversations marks up to limit conversations of the owner as read, and returns how many were unread.
 func (tx *Tx) ReadConversations(ctx context.Context, owner AccountID, limit int) (int64, error) {
-	return tx.exec(ctx, "read conversations", `
+	return tx.execRows(ctx, "read conversations", `
 		UPDATE direct_conversations
 		SET read_id = last_status_id
 		WHERE id IN (
@@ -246,26 +230,24 @@ func (tx *Tx) ReadConversations(ctx context.Context, owner AccountID, limit int)
 
 // ReadConversationsWith marks the owner's conversations in which other takes part as read.
 func (tx *Tx) ReadConversationsWith(ctx context.Context, owner, other AccountID) error {
-	_, err := tx.exec(ctx, "read conversations with account", `
+	return tx.exec(ctx, "read conversations with account", `
 		UPDATE direct_conversations INDEXED BY direct_conversations_unread
 		SET read_id = last_status_id
 		WHERE account_id = ?1 AND last_status_id > read_id
 			AND (EXISTS (SELECT 1 FROM json_each(recipients) j WHERE j.value = ?2)
 				OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = last_status_id AND s.account_id = ?2))`, owner, other)
-	return err
 }
 
 // SetConversationRecipients changes the recipients of a conversation of the owner.
 func (tx *Tx) SetConversationRecipients(ctx context.Context, owner AccountID, id DirectConversationID, recipients AccountSet) error {
-	_, err := tx.exec(ctx, "set conversation recipients", `
+	return tx.exec(ctx, "set conversation recipients", `
 		UPDATE direct_conversations
 		SET recipients = ?
 		WHERE id = ? AND account_id = ?`, recipients, id, owner)
-	return err
 }
 
 // RemoveConversation deletes a conversation of the owner, and returns false if there was none. The posts stay.
 func (tx *Tx) RemoveConversation(ctx context.Context, owner AccountID, id DirectConversationID) (removed bool, err error) {
-	n, err := tx.exec(ctx, "remove conversation", `DELETE FROM direct_conversations WHERE id = ? AND account_id = ?`, id, owner)
+	n, err := tx.execRows(ctx, "remove conversation", `DELETE FROM direct_conversations WHERE id = ? AND account_id = ?`, id, owner)
 	return n > 0, err
 }

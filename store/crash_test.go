@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestCrash kills a writing process repeatedly. Every acknowledged write must be there, once, no transaction may be there in part, and no
+// TestCrash kills a writing process repeatedly. Each acknowledged write must exist once, no transaction may exist in part, and no
 // id may be used twice.
 func TestCrash(t *testing.T) {
 	rounds := 25
@@ -53,7 +53,7 @@ func TestCrash(t *testing.T) {
 			}
 			for uri := range acknowledged {
 				if ok, err := db.Has(t.Context(), `SELECT 1 FROM statuses WHERE uri = ?`, uri); !ok || err != nil {
-					t.Fatalf("round %d: %s was acknowledged and is gone (%v)", round, uri, err)
+					t.Fatalf("round %d: %s was acknowledged but is missing (%v)", round, uri, err)
 				}
 			}
 			// Each transaction adds a status with its counter, its home row and a job, or nothing of it.
@@ -64,7 +64,7 @@ func TestCrash(t *testing.T) {
 				"an id ahead of the last one":   `SELECT 1 FROM statuses s, meta m WHERE s.id > m.last_id`,
 			} {
 				if bad, err := db.Has(t.Context(), query); bad || err != nil {
-					t.Fatalf("round %d: there is %s (%v)", round, what, err)
+					t.Fatalf("round %d: %s exists (%v)", round, what, err)
 				}
 			}
 		}()
@@ -89,7 +89,7 @@ func crashRound(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(out)
-	if _, err := lines.ReadString('\n'); err != nil { // it is up
+	if _, err := lines.ReadString('\n'); err != nil { // it has started
 		t.Fatal(err)
 	}
 	kill := time.AfterFunc(time.Duration(rand.Int64N(int64(80*time.Millisecond))), func() { cmd.Process.Kill() })

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,7 +74,7 @@ func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error 
 	if d.ID == 0 {
 		d.ID = ActivityID(tx.newID())
 	}
-	n, err := tx.exec(ctx, "add activity", `
+	n, err := tx.execRows(ctx, "add activity", `
 		INSERT OR IGNORE INTO activities (id, account_id, status_id, body)
 		VALUES (?, ?, ?, ?)`, d.ID, d.AccountID, d.StatusID, d.Body)
 	if err != nil || n == 0 {
@@ -91,7 +92,7 @@ func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error 
 		return err
 	}
 	now := At(tx.db.now())
-	n, err = tx.exec(ctx, "add deliveries", `
+	n, err = tx.execRows(ctx, "add deliveries", `
 		INSERT OR IGNORE INTO deliveries (id, activity_id, inbox, domain, priority, subject, run_at)
 		SELECT j.value ->> 0, ?2, j.value ->> 1, j.value ->> 2, ?3, ?4, max(?5, ifnull((
 			SELECT max(e.run_at)
@@ -108,11 +109,10 @@ func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error 
 		return err
 	}
 	if n == 0 {
-		_, err := tx.exec(ctx, "drop activity", `DELETE FROM activities WHERE id = ?`, d.ID)
-		return err
+		return tx.exec(ctx, "drop activity", `DELETE FROM activities WHERE id = ?`, d.ID)
 	}
 	tx.newDeliveries = true
-	_, err = tx.exec(ctx, "schedule hosts", `
+	return tx.exec(ctx, "schedule hosts", `
 		INSERT INTO hosts (domain, due_at)
 		SELECT domain, min(run_at)
 		FROM deliveries
@@ -120,7 +120,6 @@ func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error 
 		GROUP BY domain
 		ON CONFLICT (domain) DO UPDATE SET due_at = max(backoff_until, excluded.due_at)
 		WHERE due_at IS NULL OR due_at > max(backoff_until, excluded.due_at)`, d.ID)
-	return err
 }
 
 // dropReplaced deletes deliveries that a new activity makes superfluous, parked ones too, so that a retry does not deliver them after it.
@@ -152,20 +151,14 @@ func (tx *Tx) dropUnusedActivities(ctx context.Context, list []ActivityID) error
 		return nil
 	}
 	slices.Sort(list)
-	_, err := tx.exec(ctx, "drop activities", `
+	return tx.exec(ctx, "drop activities", `
 		DELETE FROM activities
 		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.activity_id = activities.id)`,
 		jsonArray(slices.Compact(list)))
-	return err
 }
 
 // WakeDelivery makes the delivery queue look for due deliveries.
-func (db *DB) WakeDelivery() {
-	select {
-	case db.deliveryWake <- struct{}{}:
-	default:
-	}
-}
+func (db *DB) WakeDelivery() { wake(db.deliveryWake) }
 
 // DueDeliveries returns the due deliveries of each host in the order in which they are sent, at most limit for each. A delivery is not due
 // before earlier ones about its subject are delivered.
@@ -188,10 +181,7 @@ func (r reader) DueDeliveries(ctx context.Context, domains []string, limit int) 
 	}
 	for _, list := range of {
 		slices.SortFunc(list, func(a, b *Delivery) int {
-			if a.Priority != b.Priority {
-				return a.Priority - b.Priority
-			}
-			return int(a.ID - b.ID)
+			return cmp.Or(a.Priority-b.Priority, cmp.Compare(a.ID, b.ID))
 		})
 	}
 	return of, err
@@ -214,7 +204,7 @@ func (tx *Tx) DropDeliveries(ctx context.Context, list []*Delivery) error {
 	for i, d := range list {
 		done[i], of[i] = d.ID, d.ActivityID
 	}
-	if _, err := tx.exec(ctx, "drop deliveries", `DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(done)); err != nil {
+	if err := tx.exec(ctx, "drop deliveries", `DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(done)); err != nil {
 		return err
 	}
 	return tx.dropUnusedActivities(ctx, of)

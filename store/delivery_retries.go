@@ -7,18 +7,17 @@ import (
 
 // RecordDeliveryFailure retries a failed delivery at a time, or parks it. Later deliveries about the same subject wait for it.
 func (tx *Tx) RecordDeliveryFailure(ctx context.Context, d *Delivery, at time.Time, parked bool, reason string) error {
-	n, err := tx.exec(ctx, "record delivery failure", `
+	n, err := tx.execRows(ctx, "record delivery failure", `
 		UPDATE deliveries
 		SET attempts = attempts + 1, run_at = ?, parked = ?, last_error = ?
 		WHERE id = ?`, At(at), parked, truncate(reason, 500), d.ID)
 	if err != nil || n == 0 || parked || d.Subject == 0 {
 		return err
 	}
-	_, err = tx.exec(ctx, "delay later deliveries", `
+	return tx.exec(ctx, "delay later deliveries", `
 		UPDATE deliveries INDEXED BY deliveries_subject
 		SET run_at = max(run_at, ?)
 		WHERE subject = ? AND subject <> 0 AND inbox = ? AND parked = 0 AND id > ?`, At(at), d.Subject, d.Inbox, d.ID)
-	return err
 }
 
 // PruneDeliveries drops a batch of deliveries for hosts that are unreachable for long, and a batch of old parked ones. It returns whether
@@ -81,14 +80,14 @@ const retryBatch = 2000
 // RetryHost makes a batch of the deliveries for a host due now, parked or not. It returns how many, and whether there are more.
 func (tx *Tx) RetryHost(ctx context.Context, domain string) (n int, more bool, err error) {
 	now := At(tx.db.now())
-	given, err := tx.exec(ctx, "retry parked deliveries", `
+	given, err := tx.execRows(ctx, "retry parked deliveries", `
 		UPDATE deliveries
 		SET run_at = ?1, attempts = 0, parked = 0
 		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_parked WHERE parked = 1 AND domain = ?2 LIMIT ?3)`, now, domain, retryBatch)
 	if err != nil {
 		return 0, false, err
 	}
-	put, err := tx.exec(ctx, "retry deliveries", `
+	put, err := tx.execRows(ctx, "retry deliveries", `
 		UPDATE deliveries
 		SET run_at = ?1
 		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_due WHERE parked = 0 AND domain = ?2 AND run_at > ?1 LIMIT ?3)`, now, domain, retryBatch)
@@ -100,7 +99,7 @@ func (tx *Tx) RetryHost(ctx context.Context, domain string) (n int, more bool, e
 
 // clearBackoff ends the backoff of a host.
 func (tx *Tx) clearBackoff(ctx context.Context, domain string) error {
-	if _, err := tx.exec(ctx, "clear backoff", `UPDATE hosts SET backoff_until = 0 WHERE domain = ?`, domain); err != nil {
+	if err := tx.exec(ctx, "clear backoff", `UPDATE hosts SET backoff_until = 0 WHERE domain = ?`, domain); err != nil {
 		return err
 	}
 	tx.newDeliveries = true

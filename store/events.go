@@ -72,27 +72,17 @@ type TokensRevoked struct {
 	AccountID AccountID // 0: only the tokens listed
 }
 
-func (RowsChanged) event() {}
-
-func (StatusPosted) event() {}
-
-func (StatusEdited) event() {}
-
-func (StatusRemoved) event() {}
-
-func (NotificationAdded) event() {}
-
-func (FollowChanged) event() {}
-
-func (FiltersChanged) event() {}
-
+func (RowsChanged) event()         {}
+func (StatusPosted) event()        {}
+func (StatusEdited) event()        {}
+func (StatusRemoved) event()       {}
+func (NotificationAdded) event()   {}
+func (FollowChanged) event()       {}
+func (FiltersChanged) event()      {}
 func (ConversationChanged) event() {}
-
-func (ChatChanged) event() {}
-
+func (ChatChanged) event()         {}
 func (AnnouncementChanged) event() {}
-
-func (TokensRevoked) event() {}
+func (TokensRevoked) event()       {}
 
 // Emit adds an event to the transaction.
 func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }

@@ -59,8 +59,7 @@ func parameters(query string) int {
 
 // Exec runs a statement of a test.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {
-	_, err := tx.exec(ctx, "test", query, args...)
-	return err
+	return tx.exec(ctx, "test", query, args...)
 }
 
 // Check returns what integrity_check and foreign_key_check find.
@@ -104,7 +103,7 @@ func (db *DB) FiltersCached(owner AccountID) bool {
 // TouchAll invalidates all caches.
 func (tx *Tx) TouchAll() { tx.invalidateAll() }
 
-// BreakOffSearches changes maxSearchTime, and returns what it was.
+// BreakOffSearches changes maxSearchTime, and returns the old value.
 func BreakOffSearches(after time.Duration) (before time.Duration) {
 	before, maxSearchTime = maxSearchTime, after
 	return before

@@ -42,14 +42,14 @@ func (r reader) FavouritedBy(ctx context.Context, viewer AccountID, id StatusID,
 // AddFavourite adds a favourite, with the id of the Like activity if there is one. It returns 0 if there was one already.
 func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status StatusID, uri *string) (FavouriteID, error) {
 	id := FavouriteID(tx.newID())
-	n, err := tx.exec(ctx, "add favourite", `
+	n, err := tx.execRows(ctx, "add favourite", `
 		INSERT OR IGNORE INTO favourites (id, account_id, status_id, uri)
 		VALUES (?, ?, ?, ?)`, id, account, status, uri)
 	if err != nil || n == 0 {
 		return 0, err
 	}
 	tx.invalidateFlags(account)
-	return id, tx.countFavourite(ctx, status, 1)
+	return id, tx.addToCounter(ctx, "favourites_count", &status, 1)
 }
 
 // RemoveFavourite removes a favourite. It returns 0 if there was none.
@@ -62,7 +62,7 @@ func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status Sta
 		return 0, err
 	}
 	tx.invalidateFlags(account)
-	return found[0], tx.countFavourite(ctx, status, -1)
+	return found[0], tx.addToCounter(ctx, "favourites_count", &status, -1)
 }
 
 // FavouriteByURI returns the favourite of a Like activity, nil if there is none.
@@ -80,12 +80,6 @@ func (r reader) Favourite(ctx context.Context, id FavouriteID) (*Favourite, erro
 	return one[Favourite](ctx, r, "favourite", `SELECT * FROM favourites WHERE id = ?`, id)
 }
 
-func (tx *Tx) countFavourite(ctx context.Context, status StatusID, n int) error {
-	_, err := tx.exec(ctx, "count favourite", `UPDATE statuses SET favourites_count = favourites_count + ? WHERE id = ?`, n, status)
-	tx.invalidateStatus(status)
-	return err
-}
-
 // BoostsOf returns the oldest boosts of a status.
 func (r reader) BoostsOf(ctx context.Context, id StatusID, limit int) ([]*Status, error) {
 	return list[*Status](ctx, r, "boosts", `
@@ -98,7 +92,7 @@ func (r reader) BoostsOf(ctx context.Context, id StatusID, limit int) ([]*Status
 
 // DeleteFavourites deletes a batch of favourites of a status that will be deleted. The counter is not updated.
 func (tx *Tx) DeleteFavourites(ctx context.Context, id StatusID, limit int) (n int64, err error) {
-	return tx.exec(ctx, "delete favourites", `
+	return tx.execRows(ctx, "delete favourites", `
 		DELETE FROM favourites
 		WHERE id IN (
 			SELECT id

@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// Filters are cached until they change.
+// TestFilterSets checks that filters are cached until they change.
 func TestFilterSets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long with -short")

@@ -3,46 +3,22 @@ package store
 import (
 	"context"
 	"slices"
-	"strconv"
 )
 
-// Ids of filters, keywords and statuses of filters are decimal text in the API (client API 4.3).
+// Ids of filters, keywords and statuses of filters are decimal text in the API (client API 4.3). Other text becomes 0.
 type (
 	FilterID        int64
 	FilterKeywordID int64
 	FilterStatusID  int64
 )
 
-func (id FilterID) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
+func (id FilterID) MarshalText() ([]byte, error)        { return decimal(id) }
+func (id FilterKeywordID) MarshalText() ([]byte, error) { return decimal(id) }
+func (id FilterStatusID) MarshalText() ([]byte, error)  { return decimal(id) }
 
-func (id FilterKeywordID) MarshalText() ([]byte, error) {
-	return strconv.AppendInt(nil, int64(id), 10), nil
-}
-
-func (id FilterStatusID) MarshalText() ([]byte, error) {
-	return strconv.AppendInt(nil, int64(id), 10), nil
-}
-
-// UnmarshalText reads decimal text; anything else becomes 0.
-func (id *FilterID) UnmarshalText(b []byte) error { *id = FilterID(parseDecimal(b)); return nil }
-
-func (id *FilterKeywordID) UnmarshalText(b []byte) error {
-	*id = FilterKeywordID(parseDecimal(b))
-	return nil
-}
-
-func (id *FilterStatusID) UnmarshalText(b []byte) error {
-	*id = FilterStatusID(parseDecimal(b))
-	return nil
-}
-
-func parseDecimal(b []byte) int64 {
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return max(n, 0)
-}
+func (id *FilterID) UnmarshalText(b []byte) error        { return readDecimal(id, b) }
+func (id *FilterKeywordID) UnmarshalText(b []byte) error { return readDecimal(id, b) }
+func (id *FilterStatusID) UnmarshalText(b []byte) error  { return readDecimal(id, b) }
 
 // UserFilter is a filter of an account. It matches statuses by keywords, or by id.
 type UserFilter struct {
@@ -156,72 +132,64 @@ func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*FilterWith
 // AddFilter inserts a filter. Its ID is set.
 func (tx *Tx) AddFilter(ctx context.Context, f *UserFilter) error {
 	f.ID = FilterID(tx.newID())
-	_, err := tx.exec(ctx, "add filter", `
+	tx.invalidateFilters(f.AccountID)
+	return tx.exec(ctx, "add filter", `
 		INSERT INTO filters (id, account_id, title, context, action, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, f.ID, f.AccountID, f.Title, f.Context, f.Action, f.ExpiresAt)
-	tx.invalidateFilters(f.AccountID)
-	return err
 }
 
 // SaveFilter writes the changeable columns of a filter.
 func (tx *Tx) SaveFilter(ctx context.Context, f *UserFilter) error {
-	_, err := tx.exec(ctx, "save filter", `
+	tx.invalidateFilters(f.AccountID)
+	return tx.exec(ctx, "save filter", `
 		UPDATE filters
 		SET title = ?, context = ?, action = ?, expires_at = ?
 		WHERE id = ?`, f.Title, f.Context, f.Action, f.ExpiresAt, f.ID)
-	tx.invalidateFilters(f.AccountID)
-	return err
 }
 
 // RemoveFilter deletes a filter of the owner with its terms.
 func (tx *Tx) RemoveFilter(ctx context.Context, owner AccountID, id FilterID) error {
-	_, err := tx.exec(ctx, "remove filter", `DELETE FROM filters WHERE id = ? AND account_id = ?`, id, owner)
 	tx.invalidateFilters(owner)
-	return err
+	return tx.exec(ctx, "remove filter", `DELETE FROM filters WHERE id = ? AND account_id = ?`, id, owner)
 }
 
 // AddFilterKeyword adds a keyword to a filter of the owner. Its ID is set.
 func (tx *Tx) AddFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
 	k.ID = FilterKeywordID(tx.newID())
-	_, err := tx.exec(ctx, "add filter keyword", `
+	tx.invalidateFilters(owner)
+	return tx.exec(ctx, "add filter keyword", `
 		INSERT INTO filter_keywords (id, filter_id, keyword, whole_word)
 		VALUES (?, ?, ?, ?)`, k.ID, k.FilterID, k.Keyword, k.WholeWord)
-	tx.invalidateFilters(owner)
-	return err
 }
 
 // SaveFilterKeyword writes a keyword of the owner, and its filter.
 func (tx *Tx) SaveFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
-	_, err := tx.exec(ctx, "save filter keyword", `
+	tx.invalidateFilters(owner)
+	return tx.exec(ctx, "save filter keyword", `
 		UPDATE filter_keywords
 		SET filter_id = ?, keyword = ?, whole_word = ?
 		WHERE id = ?`, k.FilterID, k.Keyword, k.WholeWord, k.ID)
-	tx.invalidateFilters(owner)
-	return err
 }
 
 // RemoveFilterKeyword deletes a keyword of the owner.
 func (tx *Tx) RemoveFilterKeyword(ctx context.Context, owner AccountID, id FilterKeywordID) error {
-	_, err := tx.exec(ctx, "remove filter keyword", `DELETE FROM filter_keywords WHERE id = ?`, id)
 	tx.invalidateFilters(owner)
-	return err
+	return tx.exec(ctx, "remove filter keyword", `DELETE FROM filter_keywords WHERE id = ?`, id)
 }
 
 // AddFilterStatus adds a status to a filter of the owner. Its ID is set.
 func (tx *Tx) AddFilterStatus(ctx context.Context, owner AccountID, s *FilterStatus) error {
 	s.ID = FilterStatusID(tx.newID())
-	_, err := tx.exec(ctx, "add filter status", `
+	tx.invalidateFilters(owner)
+	return tx.exec(ctx, "add filter status", `
 		INSERT INTO filter_statuses (id, filter_id, status_id)
 		VALUES (?, ?, ?)`, s.ID, s.FilterID, s.StatusID)
-	tx.invalidateFilters(owner)
-	return err
 }
 
 // RemoveFilterStatus removes a status from a filter.
 func (tx *Tx) RemoveFilterStatus(ctx context.Context, owner AccountID, id FilterStatusID) error {
-	_, err := tx.exec(ctx, "remove filter status", `DELETE FROM filter_statuses WHERE id = ?`, id)
 	tx.invalidateFilters(owner)
-	return err
+	return tx.exec(ctx, "remove filter status", `DELETE FROM filter_statuses WHERE id = ?`, id)
 }
 
 // invalidateFilters emits FiltersChanged, once in a transaction.

@@ -101,11 +101,10 @@ func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 	if f.Languages.V == nil {
 		f.Languages.V = []string{}
 	}
-	_, err := tx.exec(ctx, "add follow", `
+	if err := tx.exec(ctx, "add follow", `
 		INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs, languages, uri)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.ID, f.FollowerID, f.TargetID, f.Pending, f.FollowerLocal, f.ShowReblogs, f.Languages, f.URI)
-	if err != nil {
+		f.ID, f.FollowerID, f.TargetID, f.Pending, f.FollowerLocal, f.ShowReblogs, f.Languages, f.URI); err != nil {
 		return err
 	}
 	tx.invalidateRelations(f.FollowerID)
@@ -114,24 +113,22 @@ func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 
 // SaveFollow writes the settings of a follow.
 func (tx *Tx) SaveFollow(ctx context.Context, f *Follow) error {
-	_, err := tx.exec(ctx, "save follow", `UPDATE follows SET show_reblogs = ?, languages = ? WHERE id = ?`, f.ShowReblogs, f.Languages, f.ID)
 	tx.invalidateRelations(f.FollowerID)
-	return err
+	return tx.exec(ctx, "save follow", `UPDATE follows SET show_reblogs = ?, languages = ? WHERE id = ?`, f.ShowReblogs, f.Languages, f.ID)
 }
 
 // SetFollowURI stores the id of the Follow activity of a remote follower.
 func (tx *Tx) SetFollowURI(ctx context.Context, f *Follow) error {
-	_, err := tx.exec(ctx, "set follow uri", `UPDATE follows SET uri = ? WHERE id = ?`, f.URI, f.ID)
-	return err
+	return tx.exec(ctx, "set follow uri", `UPDATE follows SET uri = ? WHERE id = ?`, f.URI, f.ID)
 }
 
 // AcceptFollow turns a request and its notification into a follow.
 func (tx *Tx) AcceptFollow(ctx context.Context, f *Follow) error {
-	if _, err := tx.exec(ctx, "accept follow", `UPDATE follows SET pending = 0 WHERE id = ?`, f.ID); err != nil {
+	if err := tx.exec(ctx, "accept follow", `UPDATE follows SET pending = 0 WHERE id = ?`, f.ID); err != nil {
 		return err
 	}
 	f.Pending = false
-	if _, err := tx.exec(ctx, "accept follow", `
+	if err := tx.exec(ctx, "accept follow", `
 		UPDATE OR REPLACE notifications
 		SET type = 'follow'
 		WHERE account_id = ? AND type = 'follow_request' AND from_id = ?`, f.TargetID, f.FollowerID); err != nil {
@@ -142,7 +139,7 @@ func (tx *Tx) AcceptFollow(ctx context.Context, f *Follow) error {
 
 // RemoveFollow deletes a follow or a request.
 func (tx *Tx) RemoveFollow(ctx context.Context, f *Follow) error {
-	if _, err := tx.exec(ctx, "remove follow", `DELETE FROM follows WHERE id = ?`, f.ID); err != nil {
+	if err := tx.exec(ctx, "remove follow", `DELETE FROM follows WHERE id = ?`, f.ID); err != nil {
 		return err
 	}
 	tx.invalidateRelations(f.FollowerID)
@@ -216,7 +213,7 @@ func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
 		`DELETE FROM notifications WHERE from_id = ? AND type = 'follow_request'`,
 		`DELETE FROM notifications WHERE account_id = ? AND type = 'follow_request'`,
 	} {
-		if _, err := tx.exec(ctx, "drop follow requests", query, id); err != nil {
+		if err := tx.exec(ctx, "drop follow requests", query, id); err != nil {
 			return err
 		}
 	}

@@ -40,8 +40,8 @@ var growthReads = []struct {
 
 func count[T any](list []T, err error) (int, error) { return len(list), err }
 
-// BenchmarkGrowth compares reads of a small and of a large database: the time must not grow with what is stored. So that both show
-// the same, pages are as long as the small one can fill.
+// BenchmarkGrowth compares reads of a small and of a large database: the time must not grow with the number of rows. So that both
+// return the same, the small database can fill the pages.
 func BenchmarkGrowth(b *testing.B) {
 	for _, n := range []int{2_000, 200_000} {
 		db := open(b)

@@ -15,7 +15,7 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "backfill home", `
+	return tx.exec(ctx, "backfill home", `
 		INSERT OR IGNORE INTO home (account_id, status_id)
 		SELECT ?1, s.id
 		FROM (
@@ -36,29 +36,27 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 			AND `+visibleWithOriginal+`
 		ORDER BY s.id DESC
 		LIMIT ?5`, f.FollowerID, l, f.TargetID, f.ShowReblogs, limit, backfillScanFactor*limit, f.Languages)
-	return err
 }
 
 // ClearHome removes an author's posts and boosts from a home. Unless all is set, direct and list posts and posts with a followed hashtag
 // stay.
 func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) error {
-	_, err := tx.exec(ctx, "clear home", `
+	return tx.exec(ctx, "clear home", `
 		DELETE FROM home
 		WHERE account_id = ?1 AND status_id IN (
 			SELECT s.id
 			FROM statuses s INDEXED BY statuses_account
 			WHERE s.account_id = ?2 AND s.id >= (SELECT min(h.status_id) FROM home h WHERE h.account_id = ?1)
 				AND (?3 OR s.visibility < 4 AND NOT (`+publicOrLocalPost+` AND `+followsTagOf+`)))`, id, author, all)
-	return err
 }
 
 // ResetHome replaces the home of a local account by what is not there because of a follow: its own posts and boosts, and direct and list
 // posts addressed to it. It considers the newest of each kind, as many as limit.
 func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
-	if _, err := tx.exec(ctx, "empty home", `DELETE FROM home WHERE account_id = ?`, id); err != nil {
+	if err := tx.exec(ctx, "empty home", `DELETE FROM home WHERE account_id = ?`, id); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "reset home", `
+	return tx.exec(ctx, "reset home", `
 		INSERT OR IGNORE INTO home (account_id, status_id)
 		SELECT ?1, id
 		FROM (SELECT id FROM statuses INDEXED BY statuses_account WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)
@@ -67,7 +65,6 @@ func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 		FROM (SELECT status_id FROM recipients INDEXED BY recipients_account WHERE account_id = ?1 ORDER BY status_id DESC LIMIT ?2) r
 		CROSS JOIN statuses s ON s.id = r.status_id
 		WHERE s.visibility >= 4`, id, limit)
-	return err
 }
 
 // publicOrLocalPost is the condition that a post s with a followed hashtag belongs into homes.
@@ -101,8 +98,7 @@ func (tx *Tx) FanOutTags(ctx context.Context, s *Status) error {
 	if !s.reachesTagFollowers() {
 		return nil
 	}
-	_, err := tx.exec(ctx, "fan out to followers of tags", fanOutTags, s.ID, s.AccountID)
-	return err
+	return tx.exec(ctx, "fan out to followers of tags", fanOutTags, s.ID, s.AccountID)
 }
 
 // BackfillTag adds up to limit of the newest posts with a hashtag to a home: those that FanOutTags would have added and that the owner has
@@ -112,7 +108,7 @@ func (tx *Tx) BackfillTag(ctx context.Context, id AccountID, tag TagID, limit in
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "backfill tag", `
+	return tx.exec(ctx, "backfill tag", `
 		INSERT OR IGNORE INTO home (account_id, status_id)
 		SELECT ?1, s.id
 		FROM (
@@ -129,13 +125,12 @@ func (tx *Tx) BackfillTag(ctx context.Context, id AccountID, tag TagID, limit in
 			AND `+notBlockedOrMuted+`
 		ORDER BY s.id DESC
 		LIMIT ?5`, id, l, false, tag, limit, backfillScanFactor*limit)
-	return err
 }
 
 // ClearTag removes the posts from a home that are there only because of a hashtag that is no longer followed: not the owner's, nor by a
 // followed account, nor with another followed hashtag.
 func (tx *Tx) ClearTag(ctx context.Context, id AccountID, tag TagID) error {
-	_, err := tx.exec(ctx, "clear tag", `
+	return tx.exec(ctx, "clear tag", `
 		DELETE FROM home
 		WHERE account_id = ?1 AND status_id IN (
 			SELECT s.id
@@ -145,7 +140,6 @@ func (tx *Tx) ClearTag(ctx context.Context, id AccountID, tag TagID) error {
 			WHERE h.account_id = ?1 AND `+publicOrLocalPost+` AND s.account_id <> ?1
 				AND NOT EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.account_id AND x.pending = 0)
 				AND NOT `+followsTagOf+`)`, id, tag)
-	return err
 }
 
 // followsTagOf is the condition that ?1 follows a hashtag of s.
@@ -210,7 +204,7 @@ func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 	case s.reachesTagFollowers():
 		query = fanOutPublic
 	}
-	if _, err := tx.exec(ctx, "fan out", query, s.ID, s.AccountID, boosted, language, s.Local()); err != nil {
+	if err := tx.exec(ctx, "fan out", query, s.ID, s.AccountID, boosted, language, s.Local()); err != nil {
 		return err
 	}
 	return tx.fanOutToLists(ctx, s)
@@ -229,7 +223,7 @@ func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
 	if is, err := tx.exists(ctx, `SELECT 1 FROM list_members WHERE account_id = ? LIMIT 1`, s.AccountID); !is || err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "fan out to lists", `
+	if err := tx.exec(ctx, "fan out to lists", `
 		INSERT OR IGNORE INTO list_timeline (list_id, status_id)
 		SELECT l.id, ?1
 		FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
@@ -237,11 +231,10 @@ func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
 		s.ID, s.AccountID, s.InReplyToAccountID); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "remove from home", `
+	return tx.exec(ctx, "remove from home", `
 		DELETE FROM home
 		WHERE status_id = ?1 AND account_id <> ?2 AND account_id IN (
 			SELECT l.account_id
 			FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
 			WHERE m.account_id = ?2 AND l.exclusive = 1)`, s.ID, s.AccountID)
-	return err
 }

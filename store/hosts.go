@@ -80,7 +80,7 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 		return nil
 	}
 	now, list := tx.db.now(), JSON[[]string]{domains}
-	if _, err := tx.exec(ctx, "make deliveries due", `
+	if err := tx.exec(ctx, "make deliveries due", `
 		UPDATE deliveries
 		SET run_at = ?2
 		WHERE parked = 0 AND run_at > ?2 AND domain IN (
@@ -90,7 +90,7 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 			WHERE h.unreachable_since < ?3)`, list, At(now), At(now.Add(-outageMinimum))); err != nil {
 		return err
 	}
-	n, err := tx.exec(ctx, "hosts reached", `
+	n, err := tx.execRows(ctx, "hosts reached", `
 		INSERT INTO hosts (domain, last_success_at)
 		SELECT value, ?2
 		FROM json_each(?1)
@@ -107,18 +107,16 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 
 // HostFailed records that a host could not be reached or answered with an error, and sets its backoff.
 func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, reason string) error {
-	_, err := tx.exec(ctx, "host failed", `
+	return tx.exec(ctx, "host failed", `
 		INSERT INTO hosts (domain, failures, backoff_until, unreachable_since, last_error)
 		VALUES (?1, 1, ?2, ?3, ?4)
 		ON CONFLICT (domain) DO UPDATE SET failures = failures + 1, backoff_until = ?2, unreachable_since = ifnull(unreachable_since, ?3), last_error = ?4`,
 		domain, At(until), At(tx.db.now()), truncate(reason, 500))
-	return err
 }
 
 // BackOffHost extends the backoff of a host.
 func (tx *Tx) BackOffHost(ctx context.Context, domain string, until time.Time) error {
-	_, err := tx.exec(ctx, "back off host", `UPDATE hosts SET backoff_until = max(backoff_until, ?) WHERE domain = ?`, At(until), domain)
-	return err
+	return tx.exec(ctx, "back off host", `UPDATE hosts SET backoff_until = max(backoff_until, ?) WHERE domain = ?`, At(until), domain)
 }
 
 // ScheduleHosts sets when hosts are due: when the first delivery is, but not before the end of the backoff.
@@ -126,7 +124,7 @@ func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
 	if len(domains) == 0 {
 		return nil
 	}
-	_, err := tx.exec(ctx, "schedule hosts", `
+	return tx.exec(ctx, "schedule hosts", `
 		UPDATE hosts
 		SET due_at = (
 			SELECT max(hosts.backoff_until, d.run_at)
@@ -135,16 +133,14 @@ func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
 			ORDER BY d.run_at
 			LIMIT 1)
 		WHERE domain IN (SELECT value FROM json_each(?))`, JSON[[]string]{domains})
-	return err
 }
 
 // SetHostSignature stores which signatures a host accepts.
 func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pathOnly bool) error {
-	_, err := tx.exec(ctx, "set host signature", `
+	return tx.exec(ctx, "set host signature", `
 		INSERT INTO hosts (domain, signature, path_only, signature_at)
 		VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (domain) DO UPDATE SET signature = ?2, path_only = ?3, signature_at = ?4`, domain, signature, pathOnly, At(tx.db.now()))
-	return err
 }
 
 // Hosts returns hosts after a domain, sorted by domain.
@@ -169,10 +165,9 @@ func (r reader) UnreachableHosts(ctx context.Context, limit int) ([]*Host, error
 
 // SetHostSoftware stores the software that a host runs and when it was asked; "": it did not say.
 func (tx *Tx) SetHostSoftware(ctx context.Context, domain, name, version string) error {
-	_, err := tx.exec(ctx, "set host software", `
+	return tx.exec(ctx, "set host software", `
 		INSERT INTO hosts (domain, software, version, checked_at)
 		VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (domain) DO UPDATE SET software = iif(?2 = '', software, ?2), version = iif(?2 = '', version, ?3), checked_at = ?4`,
 		domain, name, version, At(tx.db.now()))
-	return err
 }

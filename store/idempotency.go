@@ -28,22 +28,20 @@ func (r reader) IdempotentScheduled(ctx context.Context, account AccountID, key 
 
 // SaveIdempotencyKey stores the key of a new status or scheduled status, and deletes expired keys.
 func (tx *Tx) SaveIdempotencyKey(ctx context.Context, account AccountID, key string, made int64) error {
-	if _, err := tx.exec(ctx, "delete expired idempotency keys", `
+	if err := tx.exec(ctx, "delete expired idempotency keys", `
 		DELETE FROM idempotency_keys
 		WHERE created_at <= ?`, At(tx.db.now().Add(-IdempotencyTTL))); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "idempotency key", `
+	return tx.exec(ctx, "idempotency key", `
 		INSERT OR REPLACE INTO idempotency_keys (account_id, key, created_id, created_at)
 		VALUES (?, ?, ?, ?)`, account, key, made, At(tx.db.now()))
-	return err
 }
 
 // MoveIdempotencyKey changes the id that a key of account stands for, if it stands for from.
 func (tx *Tx) MoveIdempotencyKey(ctx context.Context, account AccountID, from, to int64, key string) error {
-	_, err := tx.exec(ctx, "move idempotency key", `
+	return tx.exec(ctx, "move idempotency key", `
 		UPDATE idempotency_keys
 		SET created_id = ?
 		WHERE account_id = ? AND key = ? AND created_id = ?`, to, account, key, from)
-	return err
 }

@@ -60,91 +60,80 @@ type (
 
 const sequenceBits = 10
 
-// Time returns when a local account was created, or a remote one became known.
-func (id AccountID) Time() time.Time { return idTime(int64(id)) }
-
-// Time returns when the id was created.
-func (id StatusID) Time() time.Time { return idTime(int64(id)) }
-
-// Time returns when the id was created.
-func (id ReportID) Time() time.Time { return idTime(int64(id)) }
-
-// Time returns when the id was created.
+// Time returns when an id was created: of a local account with the account, of a remote one when it became known, of a follow with the
+// request.
+func (id AccountID) Time() time.Time      { return idTime(int64(id)) }
+func (id StatusID) Time() time.Time       { return idTime(int64(id)) }
+func (id ReportID) Time() time.Time       { return idTime(int64(id)) }
 func (id AnnouncementID) Time() time.Time { return idTime(int64(id)) }
-
-// Time returns when the id was created.
 func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
-
-// Time returns when the id was created.
-func (id ScrobbleID) Time() time.Time { return idTime(int64(id)) }
+func (id ScrobbleID) Time() time.Time     { return idTime(int64(id)) }
+func (id FollowID) Time() time.Time       { return idTime(int64(id)) }
+func (id DeliveryID) Time() time.Time     { return idTime(int64(id)) }
+func (id RefusalID) Time() time.Time      { return idTime(int64(id)) }
 
 // Position returns the id as a position in a list.
 func (id StatusID) Position() int64 { return int64(id) }
 
-// Time returns when the follow was requested.
-func (id FollowID) Time() time.Time { return idTime(int64(id)) }
-
-// Time returns when the delivery was queued.
-func (id DeliveryID) Time() time.Time { return idTime(int64(id)) }
-
-// Time returns when the activity was refused.
-func (id RefusalID) Time() time.Time { return idTime(int64(id)) }
-
 func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC() }
 
-func (id AccountID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id StatusID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id MediaID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id ListID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id PollID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id ChatID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id ChatMessageID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id ReportID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
+func (id AccountID) MarshalText() ([]byte, error)      { return appendFlake(nil, int64(id)), nil }
+func (id StatusID) MarshalText() ([]byte, error)       { return appendFlake(nil, int64(id)), nil }
+func (id MediaID) MarshalText() ([]byte, error)        { return appendFlake(nil, int64(id)), nil }
+func (id ListID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
+func (id PollID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
+func (id ChatID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
+func (id ChatMessageID) MarshalText() ([]byte, error)  { return appendFlake(nil, int64(id)), nil }
+func (id ReportID) MarshalText() ([]byte, error)       { return appendFlake(nil, int64(id)), nil }
 func (id AnnouncementID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+func (id ScheduledID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
+func (id ScrobbleID) MarshalText() ([]byte, error)     { return appendFlake(nil, int64(id)), nil }
 
-func (id ScheduledID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id ScrobbleID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-
-func (id AccountID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id StatusID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id MediaID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id ListID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id PollID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id ChatID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id ChatMessageID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id ReportID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id MessageID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id AnnouncementID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id ActivityID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id ScrobbleID) String() string { return string(appendFlake(nil, int64(id))) }
-
+func (id AccountID) String() string            { return string(appendFlake(nil, int64(id))) }
+func (id StatusID) String() string             { return string(appendFlake(nil, int64(id))) }
+func (id MediaID) String() string              { return string(appendFlake(nil, int64(id))) }
+func (id ListID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id PollID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id ChatID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id ChatMessageID) String() string        { return string(appendFlake(nil, int64(id))) }
+func (id ReportID) String() string             { return string(appendFlake(nil, int64(id))) }
+func (id MessageID) String() string            { return string(appendFlake(nil, int64(id))) }
+func (id AnnouncementID) String() string       { return string(appendFlake(nil, int64(id))) }
+func (id ActivityID) String() string           { return string(appendFlake(nil, int64(id))) }
+func (id ScrobbleID) String() string           { return string(appendFlake(nil, int64(id))) }
 func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, int64(id))) }
-
-func (id ScheduledID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id ScheduledID) String() string          { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Other text, and a flake of another worker, become 0, so that a malformed id is one that does not exist.
-func (id *AccountID) UnmarshalText(b []byte) error {
-	*id = AccountID(parseLocalFlake(string(b)))
+func (id *AccountID) UnmarshalText(b []byte) error            { return readFlake(id, b) }
+func (id *StatusID) UnmarshalText(b []byte) error             { return readFlake(id, b) }
+func (id *MediaID) UnmarshalText(b []byte) error              { return readFlake(id, b) }
+func (id *ListID) UnmarshalText(b []byte) error               { return readFlake(id, b) }
+func (id *PollID) UnmarshalText(b []byte) error               { return readFlake(id, b) }
+func (id *ChatID) UnmarshalText(b []byte) error               { return readFlake(id, b) }
+func (id *ChatMessageID) UnmarshalText(b []byte) error        { return readFlake(id, b) }
+func (id *ReportID) UnmarshalText(b []byte) error             { return readFlake(id, b) }
+func (id *AnnouncementID) UnmarshalText(b []byte) error       { return readFlake(id, b) }
+func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error { return readFlake(id, b) }
+func (id *ScheduledID) UnmarshalText(b []byte) error          { return readFlake(id, b) }
+
+func readFlake[T ~int64](id *T, text []byte) error {
+	*id = T(parseLocalFlake(string(text)))
+	return nil
+}
+
+// Ids that are decimal text in the API. Other text becomes 0.
+func (id NotificationID) MarshalText() ([]byte, error)       { return decimal(id) }
+func (id DirectConversationID) MarshalText() ([]byte, error) { return decimal(id) }
+
+func (id *NotificationID) UnmarshalText(b []byte) error       { return readDecimal(id, b) }
+func (id *DirectConversationID) UnmarshalText(b []byte) error { return readDecimal(id, b) }
+
+func decimal[T ~int64](id T) ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
+
+func readDecimal[T ~int64](id *T, text []byte) error {
+	n, _ := strconv.ParseInt(string(text), 10, 64)
+	*id = T(max(n, 0))
 	return nil
 }
 
@@ -155,69 +144,6 @@ func ParseID[T any, P interface {
 }](text string) (id T) {
 	P(&id).UnmarshalText([]byte(text))
 	return id
-}
-
-func (id *StatusID) UnmarshalText(b []byte) error {
-	*id = StatusID(parseLocalFlake(string(b)))
-	return nil
-}
-
-func (id *MediaID) UnmarshalText(b []byte) error {
-	*id = MediaID(parseLocalFlake(string(b)))
-	return nil
-}
-
-func (id *ListID) UnmarshalText(b []byte) error { *id = ListID(parseLocalFlake(string(b))); return nil }
-
-func (id *PollID) UnmarshalText(b []byte) error { *id = PollID(parseLocalFlake(string(b))); return nil }
-
-func (id *ChatID) UnmarshalText(b []byte) error { *id = ChatID(parseLocalFlake(string(b))); return nil }
-
-func (id *ChatMessageID) UnmarshalText(b []byte) error {
-	*id = ChatMessageID(parseLocalFlake(string(b)))
-	return nil
-}
-
-func (id *ReportID) UnmarshalText(b []byte) error {
-	*id = ReportID(parseLocalFlake(string(b)))
-	return nil
-}
-
-func (id *AnnouncementID) UnmarshalText(b []byte) error {
-	*id = AnnouncementID(parseLocalFlake(string(b)))
-	return nil
-}
-
-func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error {
-	*id = QuoteAuthorizationID(parseLocalFlake(string(b)))
-	return nil
-}
-
-func (id *ScheduledID) UnmarshalText(b []byte) error {
-	*id = ScheduledID(parseLocalFlake(string(b)))
-	return nil
-}
-
-func (id NotificationID) MarshalText() ([]byte, error) {
-	return strconv.AppendInt(nil, int64(id), 10), nil
-}
-
-// UnmarshalText reads decimal text; anything else becomes 0.
-func (id *NotificationID) UnmarshalText(b []byte) error {
-	n, _ := strconv.ParseInt(string(b), 10, 64)
-	*id = NotificationID(max(n, 0))
-	return nil
-}
-
-func (id DirectConversationID) MarshalText() ([]byte, error) {
-	return strconv.AppendInt(nil, int64(id), 10), nil
-}
-
-// UnmarshalText reads decimal text; anything else becomes 0.
-func (id *DirectConversationID) UnmarshalText(b []byte) error {
-	n, _ := strconv.ParseInt(string(b), 10, 64)
-	*id = DirectConversationID(max(n, 0))
-	return nil
 }
 
 // ParseActivityID returns the id of a flake, 0 for any other text.

@@ -48,17 +48,17 @@ func TestForeignIDs(t *testing.T) {
 	for _, text := range []string{"", "x", "000000000000000000", "zzzzzzzzzzzzzzzzzz", "BCdqOVXtpI16jGtGn!", strings.Repeat("A", 400), "9007199254740993"} {
 		var id store.StatusID
 		if id.UnmarshalText([]byte(text)); id != 0 {
-			t.Errorf("%q names %d, want nothing", text, id)
+			t.Errorf("%q is id %d, want none", text, id)
 		}
 	}
-	// Another server's flake names nothing here, but is a position in time.
+	// Another server's flake is not an id of this server, but a position in time.
 	foreign := "BCdqOVXtpI16jGtGnz"
 	var id store.StatusID
 	if id.UnmarshalText([]byte(foreign)); id != 0 {
 		t.Skip("the worker number drawn happens to be that of the example")
 	}
 	if at, ok := store.ParsePosition(foreign); !ok || at <= 0 {
-		t.Errorf("a foreign flake is no position: %d %v", at, ok)
+		t.Errorf("another server's flake is not a position: %d %v", at, ok)
 	}
 	for text, ok := range map[string]bool{"123": true, "0": true, "-1": false, "1e5": false, "abc": false, "zzzzzzzzzzzzzzzzzz": true} {
 		if _, got := store.ParsePosition(text); got != ok {
@@ -67,7 +67,7 @@ func TestForeignIDs(t *testing.T) {
 	}
 }
 
-// Ids grow though the clock goes back, and after a restart.
+// TestIDsNeverGoBack checks that ids grow although the clock goes back, and after a restart.
 func TestIDsNeverGoBack(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()

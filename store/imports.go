@@ -120,7 +120,7 @@ func (r reader) ImportEntries(ctx context.Context, id ImportID, state ImportStat
 // AddImport inserts an import with a new id and its entries, of which it reads Target and Options.
 func (tx *Tx) AddImport(ctx context.Context, i *Import, entries []ImportEntry) error {
 	i.ID, i.Total = ImportID(tx.newID()), len(entries)
-	if _, err := tx.exec(ctx, "add import", `
+	if err := tx.exec(ctx, "add import", `
 		INSERT INTO imports (id, account_id, kind, total)
 		VALUES (?, ?, ?, ?)`, i.ID, i.AccountID, i.Kind, i.Total); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (tx *Tx) AddImport(ctx context.Context, i *Import, entries []ImportEntry) e
 	if err != nil {
 		return fmt.Errorf("add import: %w", err)
 	}
-	_, err = tx.exec(ctx, "add import entries", `
+	err = tx.exec(ctx, "add import entries", `
 		INSERT INTO import_entries (import_id, position, target, options)
 		SELECT ?1, j.key + 1, j.value ->> 'target', j.value -> 'options'
 		FROM json_each(?2) j`, i.ID, string(text))
@@ -146,45 +146,45 @@ func (tx *Tx) AddImport(ctx context.Context, i *Import, entries []ImportEntry) e
 
 // RecordImported deletes imported entries and counts them.
 func (tx *Tx) RecordImported(ctx context.Context, id ImportID, positions []int64) error {
-	n, err := tx.exec(ctx, "record imported", `
+	n, err := tx.execRows(ctx, "record imported", `
 		DELETE FROM import_entries
 		WHERE import_id = ? AND position IN (SELECT value FROM json_each(?))`, id, jsonArray(positions))
 	if err != nil || n == 0 {
 		return err
 	}
-	_, err = tx.exec(ctx, "count imported", `UPDATE imports SET imported = imported + ? WHERE id = ?`, n, id)
+	err = tx.exec(ctx, "count imported", `UPDATE imports SET imported = imported + ? WHERE id = ?`, n, id)
 	return err
 }
 
 // RecordNotImported stores state and reason of an entry that failed.
 func (tx *Tx) RecordNotImported(ctx context.Context, e *ImportEntry) error {
-	n, err := tx.exec(ctx, "record skipped", `
+	n, err := tx.execRows(ctx, "record skipped", `
 		UPDATE import_entries
 		SET state = ?, reason = ?
 		WHERE import_id = ? AND position = ? AND state <> 'skipped'`, e.State, truncate(e.Reason, 500), e.ImportID, e.Position)
 	if err != nil || n == 0 || e.State != ImportSkipped {
 		return err
 	}
-	_, err = tx.exec(ctx, "count skipped", `UPDATE imports SET skipped = skipped + ? WHERE id = ?`, n, e.ImportID)
+	err = tx.exec(ctx, "count skipped", `UPDATE imports SET skipped = skipped + ? WHERE id = ?`, n, e.ImportID)
 	return err
 }
 
 // SkipRestOfImport skips all entries that are left, for one reason.
 func (tx *Tx) SkipRestOfImport(ctx context.Context, id ImportID, reason string) error {
-	n, err := tx.exec(ctx, "skip rest of import", `
+	n, err := tx.execRows(ctx, "skip rest of import", `
 		UPDATE import_entries
 		SET state = 'skipped', reason = ?
 		WHERE import_id = ? AND state IN ('new', 'retry')`, reason, id)
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "count skipped", `UPDATE imports SET skipped = skipped + ? WHERE id = ?`, n, id)
+	err = tx.exec(ctx, "count skipped", `UPDATE imports SET skipped = skipped + ? WHERE id = ?`, n, id)
 	return err
 }
 
 // FinishImport records that no entry is left.
 func (tx *Tx) FinishImport(ctx context.Context, id ImportID) error {
-	_, err := tx.exec(ctx, "finish import", `UPDATE imports SET finished_at = ? WHERE id = ? AND finished_at IS NULL`, At(tx.db.now()), id)
+	err := tx.exec(ctx, "finish import", `UPDATE imports SET finished_at = ? WHERE id = ? AND finished_at IS NULL`, At(tx.db.now()), id)
 	return err
 }
 
@@ -204,12 +204,12 @@ func (tx *Tx) PruneImports(ctx context.Context) (more bool, err error) {
 	if err != nil || id == nil {
 		return false, err
 	}
-	n, err := tx.exec(ctx, "prune import entries", `
+	n, err := tx.execRows(ctx, "prune import entries", `
 		DELETE FROM import_entries
 		WHERE (import_id, position) IN (SELECT import_id, position FROM import_entries WHERE import_id = ? LIMIT ?)`, *id, importEntryBatch)
 	if err != nil || n == importEntryBatch {
 		return true, err
 	}
-	_, err = tx.exec(ctx, "prune import", `DELETE FROM imports WHERE id = ?`, *id)
+	err = tx.exec(ctx, "prune import", `DELETE FROM imports WHERE id = ?`, *id)
 	return true, err
 }

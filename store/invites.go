@@ -84,7 +84,7 @@ func (r reader) InviteByToken(ctx context.Context, token string) (*Invite, error
 // AddInvite inserts an invite with a new id. It returns false if there are too many that can be used.
 func (tx *Tx) AddInvite(ctx context.Context, i *Invite) (bool, error) {
 	now := tx.db.now()
-	if _, err := tx.exec(ctx, "drop invites", `
+	if err := tx.exec(ctx, "drop invites", `
 		DELETE FROM invites
 		WHERE id IN (
 			SELECT id
@@ -109,6 +109,6 @@ func (tx *Tx) AddInvite(ctx context.Context, i *Invite) (bool, error) {
 
 // SaveInvite writes how often an invite was used.
 func (tx *Tx) SaveInvite(ctx context.Context, i *Invite) error {
-	_, err := tx.exec(ctx, "save invite", `UPDATE invites SET uses = ?, used = ? WHERE id = ?`, i.Uses, i.Used, i.ID)
+	err := tx.exec(ctx, "save invite", `UPDATE invites SET uses = ?, used = ? WHERE id = ?`, i.Uses, i.Used, i.ID)
 	return err
 }

@@ -103,38 +103,21 @@ type FetchNodeInfo struct {
 }
 
 // Kind returns the kind of the job.
-func (FetchReferences) Kind() string { return "fetch_references" }
-
-func (FetchReplies) Kind() string { return "fetch_replies" }
-
-func (RefreshPoll) Kind() string { return "refresh_poll" }
-
-func (SweepMedia) Kind() string { return "sweep_media" }
-
-func (SweepProxy) Kind() string { return "sweep_proxy" }
-
-func (ExpireStatus) Kind() string { return "expire_status" }
-
-func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
-
-func (ExpireMute) Kind() string { return "expire_mute" }
-
-func (MoveFollowers) Kind() string { return "move_followers" }
-
-func (CopyEmoji) Kind() string { return "copy_emoji" }
-
-func (FetchProxied) Kind() string { return "fetch_proxied" }
-
-func (BotFollow) Kind() string { return "bot_follow" }
-
-func (UnfollowDomain) Kind() string { return "unfollow_domain" }
-
-func (ClosePoll) Kind() string { return "close_poll" }
-
-func (PublishScheduled) Kind() string { return "publish_scheduled" }
-
-func (RefreshActor) Kind() string { return "refresh_actor" }
-
+func (FetchReferences) Kind() string    { return "fetch_references" }
+func (FetchReplies) Kind() string       { return "fetch_replies" }
+func (RefreshPoll) Kind() string        { return "refresh_poll" }
+func (SweepMedia) Kind() string         { return "sweep_media" }
+func (SweepProxy) Kind() string         { return "sweep_proxy" }
+func (ExpireStatus) Kind() string       { return "expire_status" }
+func (ExpireThreadMute) Kind() string   { return "expire_thread_mute" }
+func (ExpireMute) Kind() string         { return "expire_mute" }
+func (MoveFollowers) Kind() string      { return "move_followers" }
+func (CopyEmoji) Kind() string          { return "copy_emoji" }
+func (FetchProxied) Kind() string       { return "fetch_proxied" }
+func (BotFollow) Kind() string          { return "bot_follow" }
+func (UnfollowDomain) Kind() string     { return "unfollow_domain" }
+func (ClosePoll) Kind() string          { return "close_poll" }
+func (PublishScheduled) Kind() string   { return "publish_scheduled" }
+func (RefreshActor) Kind() string       { return "refresh_actor" }
 func (RefreshCollections) Kind() string { return "refresh_collections" }
-
-func (FetchNodeInfo) Kind() string { return "fetch_nodeinfo" }
+func (FetchNodeInfo) Kind() string      { return "fetch_nodeinfo" }

@@ -53,18 +53,16 @@ func (tx *Tx) enqueue(ctx context.Context, at time.Time, p JobPayload, key *stri
 	if err != nil {
 		return fmt.Errorf("enqueue %s: %w", p.Kind(), err)
 	}
-	_, err = tx.exec(ctx, "enqueue "+p.Kind(), `
+	tx.newJobs = true
+	return tx.exec(ctx, "enqueue "+p.Kind(), `
 		INSERT INTO jobs (id, kind, payload, unique_key, run_at)
 		VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (unique_key) DO UPDATE SET `+conflict, tx.newID(), p.Kind(), string(payload), key, At(at))
-	tx.newJobs = true
-	return err
 }
 
 // DropJob removes the queued job that has a key, if there is one.
 func (tx *Tx) DropJob(ctx context.Context, key string) error {
-	_, err := tx.exec(ctx, "drop job", `DELETE FROM jobs WHERE unique_key = ?`, key)
-	return err
+	return tx.exec(ctx, "drop job", `DELETE FROM jobs WHERE unique_key = ?`, key)
 }
 
 // JobCount is how many jobs of a kind are in the queue.
@@ -104,7 +102,7 @@ func (r reader) ParkedJobs(ctx context.Context, limit int) ([]*Job, error) {
 // RetryParkedJobs makes a parked job due now, or all of them if id is 0, with all its attempts. It returns how many jobs those are.
 func (tx *Tx) RetryParkedJobs(ctx context.Context, id JobID) (int64, error) {
 	tx.newJobs = true
-	return tx.exec(ctx, "retry parked jobs", `
+	return tx.execRows(ctx, "retry parked jobs", `
 		UPDATE jobs
 		SET parked = 0, attempts = 0, run_at = ?2
 		WHERE parked = 1 AND (?1 = 0 OR id = ?1)`, id, At(tx.db.now()))
@@ -112,5 +110,5 @@ func (tx *Tx) RetryParkedJobs(ctx context.Context, id JobID) (int64, error) {
 
 // DropParkedJobs deletes a parked job, or all of them if id is 0. It returns how many jobs those are.
 func (tx *Tx) DropParkedJobs(ctx context.Context, id JobID) (int64, error) {
-	return tx.exec(ctx, "drop parked jobs", `DELETE FROM jobs WHERE parked = 1 AND (?1 = 0 OR id = ?1)`, id)
+	return tx.execRows(ctx, "drop parked jobs", `DELETE FROM jobs WHERE parked = 1 AND (?1 = 0 OR id = ?1)`, id)
 }

@@ -25,11 +25,7 @@ const (
 
 // OwnList returns a list of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnList(ctx context.Context, owner AccountID, id ListID) (*List, error) {
-	l, err := one[List](ctx, r, "list", `SELECT * FROM lists WHERE id = ? AND account_id = ?`, id, owner)
-	if l == nil && err == nil {
-		err = notFound
-	}
-	return l, err
+	return get[List](ctx, r, "list", `SELECT * FROM lists WHERE id = ? AND account_id = ?`, id, owner)
 }
 
 // Lists returns an account's lists, oldest first.
@@ -67,36 +63,33 @@ func (r reader) ListMembers(ctx context.Context, id ListID, p Page) ([]AccountID
 // AddList inserts a list. Its ID is set.
 func (tx *Tx) AddList(ctx context.Context, l *List) error {
 	l.ID = ListID(tx.newID())
-	_, err := tx.exec(ctx, "add list", `
+	return tx.exec(ctx, "add list", `
 		INSERT INTO lists (id, account_id, title, replies_policy, exclusive)
 		VALUES (?, ?, ?, ?, ?)`, l.ID, l.AccountID, l.Title, l.RepliesPolicy, l.Exclusive)
-	return err
 }
 
 // SaveList writes the title and policies of a list.
 func (tx *Tx) SaveList(ctx context.Context, l *List) error {
-	_, err := tx.exec(ctx, "save list", `
+	return tx.exec(ctx, "save list", `
 		UPDATE lists
 		SET title = ?, replies_policy = ?, exclusive = ?
 		WHERE id = ?`, l.Title, l.RepliesPolicy, l.Exclusive, l.ID)
-	return err
 }
 
 // RemoveList deletes a list with its timeline.
 func (tx *Tx) RemoveList(ctx context.Context, id ListID) error {
-	_, err := tx.exec(ctx, "remove list", `DELETE FROM lists WHERE id = ?`, id)
-	return err
+	return tx.exec(ctx, "remove list", `DELETE FROM lists WHERE id = ?`, id)
 }
 
 // AddListMember adds a member to a list, and returns false if it was one.
 func (tx *Tx) AddListMember(ctx context.Context, id ListID, member AccountID) (added bool, err error) {
-	n, err := tx.exec(ctx, "add list member", `INSERT OR IGNORE INTO list_members (list_id, account_id) VALUES (?, ?)`, id, member)
+	n, err := tx.execRows(ctx, "add list member", `INSERT OR IGNORE INTO list_members (list_id, account_id) VALUES (?, ?)`, id, member)
 	return n > 0, err
 }
 
 // RemoveListMember removes a member from a list, and returns false if it was none.
 func (tx *Tx) RemoveListMember(ctx context.Context, id ListID, member AccountID) (removed bool, err error) {
-	n, err := tx.exec(ctx, "remove list member", `DELETE FROM list_members WHERE list_id = ? AND account_id = ?`, id, member)
+	n, err := tx.execRows(ctx, "remove list member", `DELETE FROM list_members WHERE list_id = ? AND account_id = ?`, id, member)
 	return n > 0, err
 }
 
@@ -110,7 +103,7 @@ func inList(author, replyTo string) string {
 
 // BackfillList adds up to limit of a member's newest posts and boosts to a list.
 func (tx *Tx) BackfillList(ctx context.Context, id ListID, member AccountID, limit int) error {
-	_, err := tx.exec(ctx, "backfill list", `
+	return tx.exec(ctx, "backfill list", `
 		INSERT OR IGNORE INTO list_timeline (list_id, status_id)
 		SELECT l.id, s.id
 		FROM lists l
@@ -121,12 +114,11 @@ func (tx *Tx) BackfillList(ctx context.Context, id ListID, member AccountID, lim
 			ORDER BY id DESC
 			LIMIT ?3) s
 		WHERE l.id = ?1 AND `+inList("s.account_id", "s.in_reply_to_account_id"), id, member, limit)
-	return err
 }
 
 // PruneList removes posts from a list that its members and policy no longer include.
 func (tx *Tx) PruneList(ctx context.Context, id ListID) error {
-	_, err := tx.exec(ctx, "prune list", `
+	return tx.exec(ctx, "prune list", `
 		DELETE FROM list_timeline
 		WHERE list_id = ?1 AND NOT EXISTS (
 			SELECT 1
@@ -134,5 +126,4 @@ func (tx *Tx) PruneList(ctx context.Context, id ListID) error {
 			CROSS JOIN statuses s ON s.id = list_timeline.status_id
 			CROSS JOIN list_members m ON m.list_id = l.id AND m.account_id = s.account_id
 			WHERE l.id = ?1 AND `+inList("s.account_id", "s.in_reply_to_account_id")+`)`, id)
-	return err
 }

@@ -60,11 +60,7 @@ func (r reader) unmaskedLookups(ctx context.Context, viewer AccountID) (Lookups,
 		return allLookups, nil
 	}
 	return r.db.lookupCache.Load(viewer, func() (Lookups, error) {
-		l, err := one[Lookups](ctx, r, "lookups", readLookups, viewer)
-		if err != nil {
-			return 0, err
-		}
-		return *l, nil
+		return value[Lookups](ctx, r, "lookups", readLookups, viewer)
 	})
 }
 

@@ -29,17 +29,12 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 	if size > warnWALSize {
 		db.log.Warn("the database's log is large: is something reading for long, such as a backup?", "bytes", size)
 	}
-	return db.maintain(ctx, func(conn *sqlx.DB) error {
-		if _, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
-			return fmt.Errorf("checkpoint: %w", err)
+	return db.maintain(ctx, "checkpoint", func(conn *sqlx.DB) error {
+		_, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
+		if err == nil && size > maxWALSize {
+			_, err = conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 		}
-		if size <= maxWALSize {
-			return nil
-		}
-		if _, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
-			return fmt.Errorf("empty the log: %w", err)
-		}
-		return nil
+		return err
 	})
 }
 
@@ -55,31 +50,29 @@ func (db *DB) logSize() int64 {
 // Optimize updates the statistics of tables that have changed much. The limit also prevents samples: with samples, SQLite plans a query
 // again whenever its parameters change, which takes ten times as long as most queries.
 func (db *DB) Optimize(ctx context.Context) error {
-	return db.maintain(ctx, func(conn *sqlx.DB) error {
-		if _, err := conn.ExecContext(ctx, `PRAGMA analysis_limit = 1000; PRAGMA optimize = 0x10002`); err != nil {
-			return fmt.Errorf("optimize: %w", err)
-		}
-		return nil
+	return db.maintain(ctx, "optimize", func(conn *sqlx.DB) error {
+		_, err := conn.ExecContext(ctx, `PRAGMA analysis_limit = 1000; PRAGMA optimize = 0x10002`)
+		return err
 	})
 }
 
 // ReleaseSpace returns the space of deleted rows to the file system, if it is much.
 func (db *DB) ReleaseSpace(ctx context.Context) error {
-	return db.maintain(ctx, func(conn *sqlx.DB) error {
+	return db.maintain(ctx, "release space", func(conn *sqlx.DB) error {
 		for before := int64(-1); ; {
 			var pages, free int64
 			if err := conn.GetContext(ctx, &pages, `PRAGMA page_count`); err != nil {
-				return fmt.Errorf("release space: %w", err)
+				return err
 			}
 			if err := conn.GetContext(ctx, &free, `PRAGMA freelist_count`); err != nil {
-				return fmt.Errorf("release space: %w", err)
+				return err
 			}
 			if free < vacuumPages || free < pages/minFreeFraction || free == before {
 				return nil
 			}
 			before = free
 			if _, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumPages)); err != nil {
-				return fmt.Errorf("release space: %w", err)
+				return err
 			}
 			if err := sleep(ctx, vacuumPause); err != nil {
 				return err
@@ -89,7 +82,7 @@ func (db *DB) ReleaseSpace(ctx context.Context) error {
 }
 
 // maintain runs fn with a connection of its own. A step that gets no lock soon is left for the next time.
-func (db *DB) maintain(ctx context.Context, fn func(*sqlx.DB) error) error {
+func (db *DB) maintain(ctx context.Context, what string, fn func(*sqlx.DB) error) error {
 	conn, err := connect(filepath.Join(db.options.Dir, File), 1000)
 	if err != nil {
 		return err
@@ -100,7 +93,7 @@ func (db *DB) maintain(ctx context.Context, fn func(*sqlx.DB) error) error {
 		return fmt.Errorf("maintenance: %w", err)
 	}
 	if err := fn(conn); err != nil && !isBusy(err) {
-		return err
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return ctx.Err()
 }
@@ -166,7 +159,7 @@ func (db *DB) inBatches(ctx context.Context, what, query string, args ...any) er
 	for {
 		var n int64
 		err := db.Update(ctx, func(tx *Tx) (err error) {
-			n, err = tx.exec(ctx, what, query, args...)
+			n, err = tx.execRows(ctx, what, query, args...)
 			return err
 		})
 		if err != nil || n < trimBatch {

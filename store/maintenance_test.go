@@ -92,7 +92,7 @@ func TestTrimTimelines(t *testing.T) {
 	}
 }
 
-// fill writes megabytes into a table of the test's own.
+// fill writes megabytes into a table of the test.
 func fill(t testing.TB, db *store.DB, megabytes int) {
 	t.Helper()
 	for range megabytes {

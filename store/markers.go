@@ -18,7 +18,7 @@ func (r reader) Markers(ctx context.Context, account AccountID) ([]*Marker, erro
 
 // MoveMarker moves a marker forward, never back, and returns it.
 func (tx *Tx) MoveMarker(ctx context.Context, account AccountID, timeline string, to int64) (*Marker, error) {
-	if _, err := tx.exec(ctx, "move marker", `
+	if err := tx.exec(ctx, "move marker", `
 		INSERT INTO markers (account_id, timeline, last_read_id, version, updated_at)
 		VALUES (?, ?, ?, 0, ?)
 		ON CONFLICT (account_id, timeline) DO UPDATE
@@ -26,9 +26,5 @@ func (tx *Tx) MoveMarker(ctx context.Context, account AccountID, timeline string
 		WHERE excluded.last_read_id > last_read_id`, account, timeline, to, At(tx.db.now())); err != nil {
 		return nil, err
 	}
-	m, err := one[Marker](ctx, tx.reader, "marker", `SELECT * FROM markers WHERE account_id = ? AND timeline = ?`, account, timeline)
-	if m == nil && err == nil {
-		err = notFound
-	}
-	return m, err
+	return get[Marker](ctx, tx.reader, "marker", `SELECT * FROM markers WHERE account_id = ? AND timeline = ?`, account, timeline)
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -42,11 +40,7 @@ func (r reader) MediaOf(ctx context.Context, ids []StatusID) ([]*Media, error) {
 
 // OwnMedia returns an upload of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnMedia(ctx context.Context, owner AccountID, id MediaID) (*Media, error) {
-	m, err := one[Media](ctx, r, "media", `SELECT * FROM media WHERE id = ? AND account_id = ?`, id, owner)
-	if m == nil && err == nil {
-		err = notFound
-	}
-	return m, err
+	return get[Media](ctx, r, "media", `SELECT * FROM media WHERE id = ? AND account_id = ?`, id, owner)
 }
 
 // MediaByIDs returns the uploads that have one of the ids, in the order of ids.
@@ -60,15 +54,11 @@ func (r reader) MediaByIDs(ctx context.Context, ids []MediaID) ([]*Media, error)
 
 // UsedFiles returns those of the files that a row of media has.
 func (r reader) UsedFiles(ctx context.Context, names []string) ([]string, error) {
-	array, err := json.Marshal(names)
-	if err != nil {
-		return nil, fmt.Errorf("used files: %w", err)
-	}
 	return list[string](ctx, r, "used files", `
 		SELECT j.value
 		FROM json_each(?) j
 		WHERE EXISTS (SELECT 1 FROM media m WHERE m.file = j.value AND m.file <> '')
-			OR EXISTS (SELECT 1 FROM media m WHERE m.thumbnail = j.value AND m.thumbnail <> '')`, string(array))
+			OR EXISTS (SELECT 1 FROM media m WHERE m.thumbnail = j.value AND m.thumbnail <> '')`, jsonTexts(names))
 }
 
 // ProfilePictures returns the files in the profiles of local accounts.
@@ -95,30 +85,28 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 	if m.Detached() {
 		m.DetachedAt = &m.CreatedAt
 	}
-	_, err := tx.exec(ctx, "add media", `
+	return tx.exec(ctx, "add media", `
 		INSERT INTO media (id, account_id, status_id, message_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at, detached_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.DetachedAt)
-	return err
 }
 
 // DescribeMedia sets the description of an upload.
 func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
-	_, err := tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
 	if m.StatusID != nil {
 		tx.invalidateStatus(*m.StatusID)
 	}
-	return err
+	return tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
 }
 
 // AttachMedia replaces the attachments of a status, in this order. The old ones stay for the earlier versions of the status.
 func (tx *Tx) AttachMedia(ctx context.Context, id StatusID, media []*Media) error {
-	if _, err := tx.exec(ctx, "detach media from version", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {
+	if err := tx.exec(ctx, "detach media from version", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {
 		return err
 	}
 	for i, m := range media {
 		m.StatusID, m.Position, m.DetachedAt = &id, i, nil
-		if _, err := tx.exec(ctx, "attach media", `
+		if err := tx.exec(ctx, "attach media", `
 			UPDATE media
 			SET status_id = ?, position = ?, detached_at = NULL
 			WHERE id = ?`, id, i, m.ID); err != nil {
@@ -140,13 +128,12 @@ func (r reader) MediaOfMessages(ctx context.Context, ids []MessageID) ([]*Media,
 // AttachMediaToMessage attaches an upload to a chat message.
 func (tx *Tx) AttachMediaToMessage(ctx context.Context, id MessageID, m *Media) error {
 	m.MessageID, m.DetachedAt = &id, nil
-	_, err := tx.exec(ctx, "attach media", `UPDATE media SET message_id = ?, detached_at = NULL WHERE id = ?`, id, m.ID)
-	return err
+	return tx.exec(ctx, "attach media", `UPDATE media SET message_id = ?, detached_at = NULL WHERE id = ?`, id, m.ID)
 }
 
 // MarkDetachedMedia sets DetachedAt of up to n uploads whose status or message was deleted. It returns how many there were.
 func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
-	return tx.exec(ctx, "mark detached media", `
+	return tx.execRows(ctx, "mark detached media", `
 		UPDATE media
 		SET detached_at = ?
 		WHERE id IN (
@@ -158,7 +145,7 @@ func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
 
 // DropDetachedMedia deletes the rows of up to n uploads that are detached for d. It returns how many there were.
 func (tx *Tx) DropDetachedMedia(ctx context.Context, d time.Duration, n int) (int64, error) {
-	return tx.exec(ctx, "drop detached media", `
+	return tx.execRows(ctx, "drop detached media", `
 		DELETE FROM media
 		WHERE id IN (
 			SELECT id
@@ -189,23 +176,17 @@ func (r reader) MediaBans(ctx context.Context) ([]*MediaBan, error) {
 
 // CountMediaBans returns how many bans there are.
 func (tx *Tx) CountMediaBans(ctx context.Context) (int, error) {
-	n, err := one[int](ctx, tx.reader, "count media bans", `SELECT count(*) FROM media_bans`)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
+	return value[int](ctx, tx.reader, "count media bans", `SELECT count(*) FROM media_bans`)
 }
 
 // AddMediaBan bans the file at a URL. Repeating it is not an error.
 func (tx *Tx) AddMediaBan(ctx context.Context, address string) error {
-	_, err := tx.exec(ctx, "ban media", `
+	return tx.exec(ctx, "ban media", `
 		INSERT INTO media_bans (id, address, banned_at) VALUES (?, ?, ?)
 		ON CONFLICT DO NOTHING`, tx.newID(), address, At(tx.db.now()))
-	return err
 }
 
 // RemoveMediaBan removes a ban. It is not an error if there is none.
 func (tx *Tx) RemoveMediaBan(ctx context.Context, address string) error {
-	_, err := tx.exec(ctx, "unban media", `DELETE FROM media_bans WHERE address = ?`, address)
-	return err
+	return tx.exec(ctx, "unban media", `DELETE FROM media_bans WHERE address = ?`, address)
 }

@@ -96,8 +96,7 @@ const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
 // neverHidden is the condition that the type is none of these. For a list of so many, SQLite would build a table in each query.
 const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
-var notificationList = func(order string) string {
-	return `
+var notificationList = newKeyset(`
 		SELECT n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted
 		FROM notifications n
 		WHERE n.account_id = ?1
@@ -106,11 +105,8 @@ var notificationList = func(order string) string {
 			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
 			AND ` + notificationVisible + `
-		ORDER BY n.id ` + order + `
-		LIMIT ?9`
-}
-
-var notificationsDescending, notificationsAscending = notificationList("DESC"), notificationList("ASC")
+		ORDER BY n.id DESC
+		LIMIT ?9`)
 
 // Notifications returns a page of an account's notifications, newest first.
 func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
@@ -118,11 +114,7 @@ func (r reader) Notifications(ctx context.Context, account AccountID, f Notifica
 	if err != nil {
 		return nil, err
 	}
-	below, above, ascending := p.bounds()
-	query := notificationsDescending
-	if ascending {
-		query = notificationsAscending
-	}
+	query, below, above, ascending := notificationList.query(p)
 	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
 	rows, err := r.q.QueryContext(ctx, query, account, l, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
 	if err != nil {
@@ -145,12 +137,10 @@ func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, erro
 		}
 		n.ID, n.FromID, n.Read, n.Muted = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0
 		if status.Valid {
-			of := StatusID(status.Int64)
-			n.StatusID = &of
+			n.StatusID = new(StatusID(status.Int64))
 		}
 		if message.Valid {
-			of := MessageID(message.Int64)
-			n.MessageID = &of
+			n.MessageID = new(MessageID(message.Int64))
 		}
 		page = append(page, n)
 	}
@@ -163,14 +153,10 @@ func (r reader) Notification(ctx context.Context, account AccountID, id Notifica
 	if err != nil {
 		return nil, err
 	}
-	n, err := one[Notification](ctx, r, "notification", `
+	return get[Notification](ctx, r, "notification", `
 		SELECT n.*
 		FROM notifications n
 		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationVisible, account, l, true, id)
-	if n == nil && err == nil {
-		err = notFound
-	}
-	return n, err
 }
 
 // maxUnread is the limit of counts, because clients show no more and a count must not get slower with unread notifications.
@@ -229,11 +215,7 @@ func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int
 	if l&notificationLookups == 0 {
 		query = unreadUnfiltered
 	}
-	n, err := one[int](ctx, r, "unread notifications", query, account, l, false, maxUnread)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
+	return value[int](ctx, r, "unread notifications", query, account, l, false, maxUnread)
 }
 
 // UnreadCounts are the counts that an account sees of its own.
@@ -270,7 +252,7 @@ func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCoun
 // AddNotification inserts a notification with a new id. It returns false if there is one already.
 func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool, err error) {
 	n.ID = NotificationID(tx.newID())
-	rows, err := tx.exec(ctx, "add notification", `
+	rows, err := tx.execRows(ctx, "add notification", `
 		INSERT OR IGNORE INTO notifications (id, account_id, type, from_id, status_id, message_id, detail, read, muted)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		n.ID, n.AccountID, n.Type, n.FromID, n.StatusID, n.MessageID, n.Detail, n.Read, n.Muted)
@@ -279,10 +261,9 @@ func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool,
 
 // RemoveNotification deletes the notification of an action that was undone.
 func (tx *Tx) RemoveNotification(ctx context.Context, account AccountID, t NotificationType, from AccountID, status *StatusID) error {
-	_, err := tx.exec(ctx, "remove notification", `
+	return tx.exec(ctx, "remove notification", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = ? AND from_id = ? AND ifnull(status_id, 0) = ifnull(?, 0)`, account, t, from, status)
-	return err
 }
 
 // ReadNotifications marks the notifications of account up to upTo as read, and returns the newest unread of them, at most limit.
@@ -296,7 +277,7 @@ func (tx *Tx) ReadNotifications(ctx context.Context, account AccountID, upTo Not
 	if err != nil || len(unread) == 0 {
 		return nil, err
 	}
-	_, err = tx.exec(ctx, "read notifications", `
+	err = tx.exec(ctx, "read notifications", `
 		UPDATE notifications
 		SET read = 1
 		WHERE account_id = ? AND read = 0 AND id <= ?`, account, upTo)
@@ -305,8 +286,7 @@ func (tx *Tx) ReadNotifications(ctx context.Context, account AccountID, upTo Not
 
 // ReadNotification marks one notification as read.
 func (tx *Tx) ReadNotification(ctx context.Context, account AccountID, id NotificationID) error {
-	_, err := tx.exec(ctx, "read notification", `UPDATE notifications SET read = 1 WHERE id = ? AND account_id = ?`, id, account)
-	return err
+	return tx.exec(ctx, "read notification", `UPDATE notifications SET read = 1 WHERE id = ? AND account_id = ?`, id, account)
 }
 
 // NotificationsByID returns notifications of account, newest first.
@@ -326,23 +306,22 @@ func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []
 
 // DismissNotifications deletes notifications of account, and returns how many there were.
 func (tx *Tx) DismissNotifications(ctx context.Context, account AccountID, ids []NotificationID) (int64, error) {
-	return tx.exec(ctx, "dismiss notifications", `
+	return tx.execRows(ctx, "dismiss notifications", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, jsonArray(ids))
 }
 
 // ClearNotifications deletes up to limit notifications of account, and returns how many there were.
 func (tx *Tx) ClearNotifications(ctx context.Context, account AccountID, limit int) (int64, error) {
-	return tx.exec(ctx, "clear notifications", `
+	return tx.execRows(ctx, "clear notifications", `
 		DELETE FROM notifications
 		WHERE id IN (SELECT id FROM notifications WHERE account_id = ? LIMIT ?)`, account, limit)
 }
 
 // RemoveNotificationsFrom deletes all notifications of account that from caused.
 func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from AccountID) error {
-	_, err := tx.exec(ctx, "remove notifications", `
+	return tx.exec(ctx, "remove notifications", `
 		DELETE FROM notifications INDEXED BY notifications_once
 		WHERE account_id = ? AND from_id = ? AND type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
 			'status', 'update', 'emoji_reaction', 'chat_mention', 'report')`, account, from)
-	return err
 }

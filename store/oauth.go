@@ -52,11 +52,7 @@ func (r reader) Apps(ctx context.Context, ids []AppID) ([]*App, error) {
 
 // App returns an app, and errs.ErrRecordNotFound if there is none.
 func (r reader) App(ctx context.Context, id AppID) (*App, error) {
-	a, err := one[App](ctx, r, "app", `SELECT * FROM oauth_apps WHERE id = ?`, id)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[App](ctx, r, "app", `SELECT * FROM oauth_apps WHERE id = ?`, id)
 }
 
 // AppByClientID returns the app with a client id, nil if there is none.
@@ -77,21 +73,17 @@ func (r reader) AppsOf(ctx context.Context, owner AccountID, limit int) ([]*App,
 // AddApp inserts an app. Its ID and CreatedAt are set.
 func (tx *Tx) AddApp(ctx context.Context, a *App) error {
 	a.CreatedAt = At(tx.db.now())
-	id, err := one[AppID](ctx, tx.reader, "add app", `
+	var err error
+	a.ID, err = value[AppID](ctx, tx.reader, "add app", `
 		INSERT INTO oauth_apps (client_id, client_secret, name, website, redirect_uris, scopes, trusted, owner_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		RETURNING id`, a.ClientID, a.ClientSecret, a.Name, a.Website, a.RedirectURIs, a.Scopes, a.Trusted, a.OwnerID, a.CreatedAt)
-	if err != nil {
-		return err
-	}
-	a.ID = *id
-	return nil
+	return err
 }
 
 // ClaimApp makes the first account that signs in with an app its owner.
 func (tx *Tx) ClaimApp(ctx context.Context, id AppID, owner AccountID) error {
-	_, err := tx.exec(ctx, "claim app", `UPDATE oauth_apps SET owner_id = ? WHERE id = ? AND owner_id IS NULL`, owner, id)
-	return err
+	return tx.exec(ctx, "claim app", `UPDATE oauth_apps SET owner_id = ? WHERE id = ? AND owner_id IS NULL`, owner, id)
 }
 
 // TokenByHash returns the token with a SHA-256 hash, nil if there is none.
@@ -140,29 +132,19 @@ func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 
 // trimTokens removes tokens over the bounds, but not the new one.
 func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
-	var deleted []TokenID
-	var err error
+	condition, owner, bound := `app_id = ? AND account_id IS NULL`, any(t.AppID), TokensPerApp
 	if t.AccountID != nil {
-		deleted, err = list[TokenID](ctx, tx.reader, "trim tokens", `
-			DELETE FROM oauth_tokens
-			WHERE id IN (
-				SELECT id
-				FROM oauth_tokens
-				WHERE account_id = ? AND id <> ?
-				ORDER BY last_used_at DESC, id DESC
-				LIMIT -1 OFFSET ?)
-			RETURNING id`, *t.AccountID, t.ID, TokensPerAccount-1)
-	} else {
-		deleted, err = list[TokenID](ctx, tx.reader, "trim tokens", `
-			DELETE FROM oauth_tokens
-			WHERE id IN (
-				SELECT id
-				FROM oauth_tokens
-				WHERE app_id = ? AND account_id IS NULL AND id <> ?
-				ORDER BY last_used_at DESC, id DESC
-				LIMIT -1 OFFSET ?)
-			RETURNING id`, t.AppID, t.ID, TokensPerApp-1)
+		condition, owner, bound = `account_id = ?`, *t.AccountID, TokensPerAccount
 	}
+	deleted, err := list[TokenID](ctx, tx.reader, "trim tokens", `
+		DELETE FROM oauth_tokens
+		WHERE id IN (
+			SELECT id
+			FROM oauth_tokens
+			WHERE `+condition+` AND id <> ?
+			ORDER BY last_used_at DESC, id DESC
+			LIMIT -1 OFFSET ?)
+		RETURNING id`, owner, t.ID, bound-1)
 	if len(deleted) > 0 {
 		tx.Emit(TokensRevoked{Tokens: deleted})
 	}
@@ -172,7 +154,7 @@ func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
 // RenewToken gives a token new hashes and a new expiry. The old hashes become invalid. sealed replaces the token in its push subscription.
 func (tx *Tx) RenewToken(ctx context.Context, t *Token, sealed []byte) error {
 	t.CreatedAt = At(tx.db.now())
-	_, err := tx.exec(ctx, "renew token", `
+	err := tx.exec(ctx, "renew token", `
 		UPDATE oauth_tokens
 		SET hash = ?, refresh_hash = ?, created_at = ?, expires_at = ?
 		WHERE id = ?`, t.Hash, t.RefreshHash, t.CreatedAt, t.ExpiresAt, t.ID)
@@ -180,20 +162,18 @@ func (tx *Tx) RenewToken(ctx context.Context, t *Token, sealed []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "renew push token", `UPDATE push_subscriptions SET token = ? WHERE token_id = ?`, sealed, t.ID)
-	return err
+	return tx.exec(ctx, "renew push token", `UPDATE push_subscriptions SET token = ? WHERE token_id = ?`, sealed, t.ID)
 }
 
 // RevokeToken deletes a token, with the code that it came from.
 func (tx *Tx) RevokeToken(ctx context.Context, id TokenID) error {
-	_, err := tx.exec(ctx, "revoke token", `DELETE FROM oauth_tokens WHERE id = ?`, id)
 	tx.Emit(TokensRevoked{Tokens: []TokenID{id}})
-	return err
+	return tx.exec(ctx, "revoke token", `DELETE FROM oauth_tokens WHERE id = ?`, id)
 }
 
 // RevokeOwnToken deletes a token if it is the account's.
 func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID) error {
-	n, err := tx.exec(ctx, "revoke own token", `DELETE FROM oauth_tokens WHERE id = ? AND account_id = ?`, id, account)
+	n, err := tx.execRows(ctx, "revoke own token", `DELETE FROM oauth_tokens WHERE id = ? AND account_id = ?`, id, account)
 	if n > 0 {
 		tx.Emit(TokensRevoked{Tokens: []TokenID{id}})
 	}
@@ -205,9 +185,8 @@ func (tx *Tx) RevokeTokens(ctx context.Context, account AccountID) error {
 	if err := tx.revokePending(ctx, account); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "revoke tokens", `DELETE FROM oauth_tokens WHERE account_id = ?`, account)
 	tx.Emit(TokensRevoked{AccountID: account})
-	return err
+	return tx.exec(ctx, "revoke tokens", `DELETE FROM oauth_tokens WHERE account_id = ?`, account)
 }
 
 // RevokeOtherTokens deletes the tokens of an account except one, 0: all, and its codes and challenges.
@@ -227,17 +206,15 @@ func (tx *Tx) RevokeOtherTokens(ctx context.Context, account AccountID, kept Tok
 
 // revokePending deletes the codes and challenges of an account.
 func (tx *Tx) revokePending(ctx context.Context, account AccountID) error {
-	if _, err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, account); err != nil {
+	if err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, account); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "revoke challenges", `DELETE FROM mfa_challenges WHERE account_id = ?`, account)
-	return err
+	return tx.exec(ctx, "revoke challenges", `DELETE FROM mfa_challenges WHERE account_id = ?`, account)
 }
 
 // MarkTokenUsed stores that a token was used. It is called at most once a day and token.
 func (tx *Tx) MarkTokenUsed(ctx context.Context, id TokenID) error {
-	_, err := tx.exec(ctx, "mark token used", `UPDATE oauth_tokens SET last_used_at = ? WHERE id = ?`, At(tx.db.now()), id)
-	return err
+	return tx.exec(ctx, "mark token used", `UPDATE oauth_tokens SET last_used_at = ? WHERE id = ?`, At(tx.db.now()), id)
 }
 
 // AuthorizationCode is an OAuth authorization code. Only its hash is stored.
@@ -258,10 +235,9 @@ const AuthorizationCodeTTL = 10 * time.Minute
 // AddAuthorizationCode inserts a code. Its ExpiresAt is set.
 func (tx *Tx) AddAuthorizationCode(ctx context.Context, c *AuthorizationCode) error {
 	c.ExpiresAt = At(tx.db.now().Add(AuthorizationCodeTTL))
-	_, err := tx.exec(ctx, "add code", `
+	return tx.exec(ctx, "add code", `
 		INSERT INTO oauth_codes (hash, app_id, account_id, redirect_uri, scopes, code_challenge, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, c.Hash, c.AppID, c.AccountID, c.RedirectURI, c.Scopes, c.CodeChallenge, c.ExpiresAt)
-	return err
 }
 
 // AuthorizationCode returns the code with a SHA-256 hash, nil if there is none.
@@ -271,6 +247,5 @@ func (r reader) AuthorizationCode(ctx context.Context, hash []byte) (*Authorizat
 
 // RedeemAuthorizationCode stores the token of a redeemed code. The code is deleted with the token.
 func (tx *Tx) RedeemAuthorizationCode(ctx context.Context, hash []byte, token TokenID) error {
-	_, err := tx.exec(ctx, "redeem code", `UPDATE oauth_codes SET token_id = ? WHERE hash = ?`, token, hash)
-	return err
+	return tx.exec(ctx, "redeem code", `UPDATE oauth_codes SET token_id = ? WHERE hash = ?`, token, hash)
 }

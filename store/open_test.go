@@ -31,7 +31,7 @@ func openDir(t testing.TB, dir string) *store.DB {
 
 func openIn(dir string) (*store.DB, error) { return openAt(dir, time.Time{}) }
 
-// openAt opens a database whose clock stands still at now; the zero time is the real clock.
+// openAt opens a database whose clock is fixed at now; the zero time is the real clock.
 func openAt(dir string, now time.Time) (*store.DB, error) {
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {

@@ -251,12 +251,11 @@ const maxFetchers = 1000
 
 // AddFetcher stores that an account with this inbox fetched a status, unless there are too many.
 func (tx *Tx) AddFetcher(ctx context.Context, id StatusID, inbox string) error {
-	_, err := tx.exec(ctx, "add fetcher", `
+	return tx.exec(ctx, "add fetcher", `
 		INSERT OR IGNORE INTO status_fetchers (status_id, inbox)
 		SELECT id, ?2
 		FROM statuses
 		WHERE id = ?1 AND (SELECT count(*) FROM status_fetchers WHERE status_id = ?1) < ?3`, id, inbox, maxFetchers)
-	return err
 }
 
 // InboxInAudience returns true if an inbox is that of a remote follower of the author or of a recipient of a status.

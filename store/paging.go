@@ -18,42 +18,11 @@ type AccountEntry struct {
 	AccountID AccountID
 }
 
-// entries are the queries of a list of entries in both directions. ?1 is the viewer, ?2 the lookups; the cursor is between ?3 and ?4.
-type entries struct{ descending, ascending string }
-
-func newEntries(columns, from, cursor, where string) entries {
-	text := func(order string) string {
-		return `
-		SELECT ` + cursor + ` AS cursor, ` + columns + `
-		FROM ` + from + `
-		WHERE ` + cursor + ` < ?3 AND ` + cursor + ` > ?4
-			AND ` + where + `
-		ORDER BY ` + cursor + ` ` + order + `
-		LIMIT ?5`
-	}
-	return entries{text("DESC"), text("ASC")}
-}
-
-// readEntries reads a page, newest first.
-func readEntries[E any](ctx context.Context, r reader, e entries, viewer AccountID, p Page, more ...any) ([]E, error) {
-	l, err := r.lookups(ctx, viewer)
-	if err != nil {
-		return nil, err
-	}
-	below, above, ascending := p.bounds()
-	query := e.descending
-	if ascending {
-		query = e.ascending
-	}
-	rows, err := list[E](ctx, r, "entries", query, append([]any{viewer, l, below, above, p.Limit}, more...)...)
-	return newestFirst(rows, ascending), err
-}
-
 // keyset are the queries of a list that is paged by id, in both directions.
 type keyset struct{ descending, ascending string }
 
-// newKeyset makes both queries from the descending one. ?1 is the owner of the list, the id is below ?2 and above ?3, ?4 is the limit. Its
-// ORDER BY must end with DESC at the end of a line.
+// newKeyset makes both queries from the descending one. Its ORDER BY must end with DESC at the end of a line, and no line before it must. In
+// the queries of idPage and rowPage, ?1 is the owner of the list, the id is below ?2 and above ?3, ?4 is the limit.
 func newKeyset(query string) keyset {
 	return keyset{query, strings.Replace(query, " DESC\n", " ASC\n", 1)}
 }
@@ -78,6 +47,28 @@ func idPage[T, W ~int64](ctx context.Context, r reader, what string, k keyset, w
 func rowPage[T any, W ~int64](ctx context.Context, r reader, what string, k keyset, whose W, p Page) ([]T, error) {
 	query, below, above, ascending := k.query(p)
 	rows, err := list[T](ctx, r, what, query, whose, below, above, p.Limit)
+	return newestFirst(rows, ascending), err
+}
+
+// newEntries returns the queries of a list of entries. ?1 is the viewer, ?2 the lookups; the cursor is between ?3 and ?4.
+func newEntries(columns, from, cursor, where string) keyset {
+	return newKeyset(`
+		SELECT ` + cursor + ` AS cursor, ` + columns + `
+		FROM ` + from + `
+		WHERE ` + cursor + ` < ?3 AND ` + cursor + ` > ?4
+			AND ` + where + `
+		ORDER BY ` + cursor + ` DESC
+		LIMIT ?5`)
+}
+
+// readEntries reads a page of entries, newest first.
+func readEntries[E any](ctx context.Context, r reader, k keyset, viewer AccountID, p Page, more ...any) ([]E, error) {
+	l, err := r.lookups(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	query, below, above, ascending := k.query(p)
+	rows, err := list[E](ctx, r, "entries", query, append([]any{viewer, l, below, above, p.Limit}, more...)...)
 	return newestFirst(rows, ascending), err
 }
 

@@ -26,11 +26,7 @@ func (r reader) Pinned(ctx context.Context, id StatusID) (bool, error) {
 
 // CountPins counts the pinned statuses of an account.
 func (r reader) CountPins(ctx context.Context, account AccountID) (int, error) {
-	n, err := one[int](ctx, r, "count pins", `SELECT count(*) FROM pins WHERE account_id = ?`, account)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
+	return value[int](ctx, r, "count pins", `SELECT count(*) FROM pins WHERE account_id = ?`, account)
 }
 
 // PinsOf returns the pinned statuses of an account.
@@ -45,16 +41,15 @@ func (r reader) PinsOf(ctx context.Context, account AccountID) ([]StatusID, erro
 
 // AddPin pins a status to its author's profile.
 func (tx *Tx) AddPin(ctx context.Context, s *Status) error {
-	_, err := tx.exec(ctx, "add pin", `
+	tx.invalidateStatus(s.ID)
+	return tx.exec(ctx, "add pin", `
 		INSERT INTO pins (status_id, account_id, pinned_at)
 		VALUES (?, ?, ?)`, s.ID, s.AccountID, At(tx.db.now()))
-	tx.invalidateStatus(s.ID)
-	return err
 }
 
 // RemovePin removes a pin, and returns false if there was none.
 func (tx *Tx) RemovePin(ctx context.Context, id StatusID) (removed bool, err error) {
-	n, err := tx.exec(ctx, "remove pin", `DELETE FROM pins WHERE status_id = ?`, id)
+	n, err := tx.execRows(ctx, "remove pin", `DELETE FROM pins WHERE status_id = ?`, id)
 	tx.invalidateStatus(id)
 	return n > 0, err
 }

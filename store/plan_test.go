@@ -24,7 +24,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.ChatMessageID]():    {store.ChatMessageID(1)},
 	reflect.TypeFor[store.MessageID]():        {store.MessageID(1)},
 	reflect.TypeFor[[]store.ChatMessageID]():  {[]store.ChatMessageID{1}},
-	reflect.TypeFor[[]store.MessageID]():      {[]store.MessageID{1, 1 << 52}}, // one that is new for many years
+	reflect.TypeFor[[]store.MessageID]():      {[]store.MessageID{1, 1 << 52}}, // one that is newer than all
 	reflect.TypeFor[store.AppID]():            {store.AppID(1)},
 	reflect.TypeFor[store.TokenID]():          {store.TokenID(1)},
 	reflect.TypeFor[store.AnnouncementID]():   {store.AnnouncementID(1)},
@@ -97,14 +97,14 @@ var planSkip = []string{"ForeignKeys", "Update", "Close", "Subscribe", "Queries"
 
 // Queries, by a part of their text, that may read a whole table, because it is small or they are not part of a request.
 var planExceptions = []string{
-	"FROM jobs WHERE parked",         // the queue, for the operator
+	"FROM jobs WHERE parked",         // the job queue, for staff
 	"FROM relays ORDER BY id",        // a few, chosen by the staff
 	"FROM meta",                      // one row
 	"pragma_table_info",              // of the tests
-	"SELECT kind, count(*) AS n",     // the queue, for the health check
+	"SELECT kind, count(*) AS n",     // the job queue, for the health check
 	"SELECT count(*) FROM users",     // at most a few hundred, once a minute
-	"SELECT count(*) AS users",       // likewise
-	"SELECT avatar, avatar_static",   // likewise, once a day
+	"SELECT count(*) AS users",       // the same
+	"SELECT avatar, avatar_static",   // the same, once a day
 	"SELECT DISTINCT domain",         // in order of the index, once a minute
 	"FROM oauth_tokens WHERE hash =", // by a unique index
 	"FROM announcements ORDER BY id", // at most a hundred
@@ -114,7 +114,7 @@ var planExceptions = []string{
 }
 
 // TestPlans calls every read of the store on 200 000 statuses and looks at the plans of all queries that this prepared: each
-// must go by an index, in its order, and none may sort what it reads.
+// must use an index, in its order, and none may sort.
 func TestPlans(t *testing.T) {
 	db := open(t)
 	n := 200_000
@@ -131,7 +131,7 @@ func TestPlans(t *testing.T) {
 	}
 	queries := db.Queries()
 	if len(queries) < 20 {
-		t.Fatalf("only %d queries: the reads have not been called", len(queries))
+		t.Fatalf("only %d queries: the reads were not called", len(queries))
 	}
 	for _, q := range queries {
 		if slices.ContainsFunc(planExceptions, func(part string) bool { return strings.Contains(q, part) }) {

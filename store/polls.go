@@ -56,11 +56,7 @@ type PollVote struct {
 
 // Poll returns a poll without a check of visibility, and errs.ErrRecordNotFound if there is none.
 func (r reader) Poll(ctx context.Context, id PollID) (*Poll, error) {
-	p, err := one[Poll](ctx, r, "poll", `SELECT * FROM polls WHERE id = ?`, id)
-	if p == nil && err == nil {
-		err = notFound
-	}
-	return p, err
+	return get[Poll](ctx, r, "poll", `SELECT * FROM polls WHERE id = ?`, id)
 }
 
 // PollOf returns the poll of a status, nil if it has none.
@@ -105,36 +101,33 @@ func (r reader) PollsVotedIn(ctx context.Context, account AccountID, limit int) 
 // AddPoll gives a status a poll. Its ID is set.
 func (tx *Tx) AddPoll(ctx context.Context, p *Poll) error {
 	p.ID = PollID(tx.newID())
-	_, err := tx.exec(ctx, "add poll", `
+	tx.invalidateStatus(p.StatusID)
+	return tx.exec(ctx, "add poll", `
 		INSERT INTO polls (id, status_id, multiple, hide_totals, expires_at, closed, voters_count, fetched_at, options)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.ID, p.StatusID, p.Multiple, p.HideTotals, p.ExpiresAt, p.Closed, p.VotersCount, p.FetchedAt, p.Options)
-	tx.invalidateStatus(p.StatusID)
-	return err
 }
 
 // SavePoll writes a poll. The votes stay.
 func (tx *Tx) SavePoll(ctx context.Context, p *Poll) error {
-	_, err := tx.exec(ctx, "save poll", `
+	tx.invalidateStatus(p.StatusID)
+	return tx.exec(ctx, "save poll", `
 		UPDATE polls
 		SET multiple = ?, hide_totals = ?, expires_at = ?, closed = ?, voters_count = ?, fetched_at = ?, options = ?
 		WHERE id = ?`,
 		p.Multiple, p.HideTotals, p.ExpiresAt, p.Closed, p.VotersCount, p.FetchedAt, p.Options, p.ID)
-	tx.invalidateStatus(p.StatusID)
-	return err
 }
 
 // RemovePoll deletes the poll of a status, with its votes.
 func (tx *Tx) RemovePoll(ctx context.Context, p *Poll) error {
-	_, err := tx.exec(ctx, "remove poll", `DELETE FROM polls WHERE id = ?`, p.ID)
 	tx.invalidateStatus(p.StatusID)
-	return err
+	return tx.exec(ctx, "remove poll", `DELETE FROM polls WHERE id = ?`, p.ID)
 }
 
 // AddVotes stores and counts votes. voted is true if the voter has voted in the poll before.
 func (tx *Tx) AddVotes(ctx context.Context, p *Poll, voter AccountID, choices []int, voted bool) error {
 	for _, c := range choices {
-		if _, err := tx.exec(ctx, "add vote", `
+		if err := tx.exec(ctx, "add vote", `
 			INSERT INTO poll_votes (poll_id, account_id, choice)
 			VALUES (?, ?, ?)`, p.ID, voter, c); err != nil {
 			return err
@@ -153,7 +146,7 @@ func (tx *Tx) RemoveVotes(ctx context.Context, p *Poll, voter AccountID) error {
 	if err != nil || len(votes) == 0 {
 		return err
 	}
-	if _, err := tx.exec(ctx, "remove votes", `
+	if err := tx.exec(ctx, "remove votes", `
 		DELETE FROM poll_votes
 		WHERE poll_id = ? AND account_id = ?`, p.ID, voter); err != nil || p.FetchedAt != nil {
 		return err
@@ -169,7 +162,7 @@ func (tx *Tx) RemoveVotes(ctx context.Context, p *Poll, voter AccountID) error {
 
 // DeleteVotes deletes a batch of votes in the poll of a status that will be deleted. The counts are not updated.
 func (tx *Tx) DeleteVotes(ctx context.Context, id StatusID, limit int) (n int64, err error) {
-	return tx.exec(ctx, "delete votes", `
+	return tx.execRows(ctx, "delete votes", `
 		DELETE FROM poll_votes
 		WHERE (poll_id, account_id, choice) IN (
 			SELECT v.poll_id, v.account_id, v.choice
@@ -181,12 +174,10 @@ func (tx *Tx) DeleteVotes(ctx context.Context, id StatusID, limit int) (n int64,
 
 // DeleteAllVotes deletes the votes in a poll whose options have changed.
 func (tx *Tx) DeleteAllVotes(ctx context.Context, id PollID) error {
-	_, err := tx.exec(ctx, "delete all votes", `DELETE FROM poll_votes WHERE poll_id = ?`, id)
-	return err
+	return tx.exec(ctx, "delete all votes", `DELETE FROM poll_votes WHERE poll_id = ?`, id)
 }
 
 // RemovePollNotifications deletes the notifications about the end of the poll of a status, because the poll has changed.
 func (tx *Tx) RemovePollNotifications(ctx context.Context, id StatusID) error {
-	_, err := tx.exec(ctx, "remove poll notifications", `DELETE FROM notifications WHERE status_id = ? AND type = 'poll'`, id)
-	return err
+	return tx.exec(ctx, "remove poll notifications", `DELETE FROM notifications WHERE status_id = ? AND type = 'poll'`, id)
 }

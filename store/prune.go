@@ -46,7 +46,7 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 			DELETE FROM chat_message_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
 	} {
-		n, err := tx.exec(ctx, step.what, step.query, At(step.before), pruneBatch)
+		n, err := tx.execRows(ctx, step.what, step.query, At(step.before), pruneBatch)
 		if err != nil {
 			return false, err
 		}
@@ -63,7 +63,7 @@ func (tx *Tx) PruneApps(ctx context.Context, from AppID) (next AppID, err error)
 		return 0, err
 	}
 	next = from + appBatch
-	_, err = tx.exec(ctx, "prune apps", `
+	err = tx.exec(ctx, "prune apps", `
 		DELETE FROM oauth_apps
 		WHERE id >= ? AND id < ? AND created_at < ? AND owner_id IS NULL AND trusted = 0
 			AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.app_id = oauth_apps.id)
@@ -163,7 +163,7 @@ func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, more bo
 		return from, false, err
 	}
 	next = some[len(some)-1]
-	_, err = tx.exec(ctx, "prune hosts", `
+	err = tx.exec(ctx, "prune hosts", `
 		DELETE FROM hosts
 		WHERE domain > ?1 AND domain <= ?2 AND due_at IS NULL
 			AND max(ifnull(last_success_at, 0), ifnull(unreachable_since, 0), backoff_until, signature_at, checked_at) < ?3
@@ -186,7 +186,7 @@ func (tx *Tx) PruneThreads(ctx context.Context, from ConversationID) (next Conve
 		return from, false, err
 	}
 	next = some[len(some)-1]
-	_, err = tx.exec(ctx, "prune threads", `
+	err = tx.exec(ctx, "prune threads", `
 		DELETE FROM threads
 		WHERE conversation_id > ? AND conversation_id <= ?
 			AND NOT EXISTS (SELECT 1 FROM statuses s INDEXED BY statuses_conversation WHERE s.conversation_id = threads.conversation_id)`, from, next)
@@ -201,7 +201,7 @@ func (tx *Tx) PruneTombstones(ctx context.Context, own, from string) (next strin
 		return from, false, err
 	}
 	next = some[len(some)-1]
-	_, err = tx.exec(ctx, "prune tombstones", `
+	err = tx.exec(ctx, "prune tombstones", `
 		DELETE FROM tombstones
 		WHERE uri > ? AND uri <= ? AND deleted_at < ? AND substr(uri, 1, ?) <> ?`,
 		from, next, At(tx.db.now().Add(-remoteTombstoneTTL)), len(own), own)

@@ -7,8 +7,8 @@ import (
 	"svc/store"
 )
 
-// Every column that refers to an account keeps remote accounts from being pruned, or is listed here: rows of local accounts only, and
-// rows that are worth nothing without the rest. Otherwise a new table could lose rows when an account is pruned.
+// TestAccountReferences checks that every column that refers to an account keeps remote accounts from being pruned, or is listed here: rows of local accounts, and
+// rows that are not needed without the account. Otherwise a new table could lose rows when an account is pruned.
 func TestAccountReferences(t *testing.T) {
 	ignored := []string{
 		"actors.account_id", "actor_keys.account_id", // fetched with the account
@@ -31,7 +31,7 @@ func TestAccountReferences(t *testing.T) {
 	}
 	for _, c := range append(slices.Clone(store.AccountReferences), ignored...) {
 		if !slices.Contains(columns, c) {
-			t.Errorf("%s is no foreign key to accounts", c)
+			t.Errorf("%s is not a foreign key to accounts", c)
 		}
 	}
 }

@@ -52,11 +52,7 @@ func (r reader) PushSubscription(ctx context.Context, id PushID) (*PushSubscript
 
 // PushSubscriptionOf returns the subscription of a token, and errs.ErrRecordNotFound if there is none.
 func (r reader) PushSubscriptionOf(ctx context.Context, token TokenID) (*PushSubscription, error) {
-	p, err := one[PushSubscription](ctx, r, "push subscription of a token", `SELECT * FROM push_subscriptions WHERE token_id = ?`, token)
-	if p == nil && err == nil {
-		err = notFound
-	}
-	return p, err
+	return get[PushSubscription](ctx, r, "push subscription of a token", `SELECT * FROM push_subscriptions WHERE token_id = ?`, token)
 }
 
 // PushSubscriber is what decides whether a subscription wants a notification.
@@ -80,13 +76,13 @@ func (r reader) PushSubscribers(ctx context.Context, account AccountID) ([]PushS
 // SetPushSubscription inserts or replaces the subscription of a token. Its ID is set.
 func (tx *Tx) SetPushSubscription(ctx context.Context, p *PushSubscription) error {
 	p.ID = PushID(tx.newID())
-	if _, err := tx.exec(ctx, "set push subscription", `
+	if err := tx.exec(ctx, "set push subscription", `
 		INSERT OR REPLACE INTO push_subscriptions (id, token_id, account_id, endpoint, p256dh, auth, token, alerts, policy, standard)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.ID, p.TokenID, p.AccountID, p.Endpoint, p.P256dh, p.Auth, p.Token, p.Alerts, p.Policy, p.Standard); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "trim push subscriptions", `
+	return tx.exec(ctx, "trim push subscriptions", `
 		DELETE FROM push_subscriptions
 		WHERE id IN (
 			SELECT id
@@ -94,23 +90,19 @@ func (tx *Tx) SetPushSubscription(ctx context.Context, p *PushSubscription) erro
 			WHERE account_id = ?
 			ORDER BY id DESC
 			LIMIT -1 OFFSET ?)`, p.AccountID, maxPushSubscriptions)
-	return err
 }
 
 // SavePushAlerts writes which notifications a subscription wants.
 func (tx *Tx) SavePushAlerts(ctx context.Context, p *PushSubscription) error {
-	_, err := tx.exec(ctx, "save push alerts", `UPDATE push_subscriptions SET alerts = ?, policy = ? WHERE id = ?`, p.Alerts, p.Policy, p.ID)
-	return err
+	return tx.exec(ctx, "save push alerts", `UPDATE push_subscriptions SET alerts = ?, policy = ? WHERE id = ?`, p.Alerts, p.Policy, p.ID)
 }
 
 // RemovePushSubscription deletes a subscription. It is not an error if there is none.
 func (tx *Tx) RemovePushSubscription(ctx context.Context, id PushID) error {
-	_, err := tx.exec(ctx, "remove push subscription", `DELETE FROM push_subscriptions WHERE id = ?`, id)
-	return err
+	return tx.exec(ctx, "remove push subscription", `DELETE FROM push_subscriptions WHERE id = ?`, id)
 }
 
 // RemovePushSubscriptionOf deletes the subscription of a token, if it has one.
 func (tx *Tx) RemovePushSubscriptionOf(ctx context.Context, token TokenID) error {
-	_, err := tx.exec(ctx, "remove push subscription", `DELETE FROM push_subscriptions WHERE token_id = ?`, token)
-	return err
+	return tx.exec(ctx, "remove push subscription", `DELETE FROM push_subscriptions WHERE token_id = ?`, token)
 }

@@ -43,10 +43,9 @@ func (tx *Tx) AddQueuedActivity(ctx context.Context, a *QueuedActivity) error {
 	if a.RunAt == 0 {
 		a.RunAt = now
 	}
-	_, err := tx.exec(ctx, "queue activity", `
+	return tx.exec(ctx, "queue activity", `
 		INSERT INTO queued_activities (id, signer_id, recipient_id, body, received_at, run_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, a.ID, a.SignerID, a.RecipientID, a.Body, a.ReceivedAt, a.RunAt)
-	return err
 }
 
 // DropQueuedActivities deletes processed activities.
@@ -54,8 +53,7 @@ func (tx *Tx) DropQueuedActivities(ctx context.Context, ids []QueuedActivityID) 
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := tx.exec(ctx, "drop queued activities", `DELETE FROM queued_activities WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(ids))
-	return err
+	return tx.exec(ctx, "drop queued activities", `DELETE FROM queued_activities WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(ids))
 }
 
 // RecordQueuedActivityFailure retries a failed activity with exponential backoff, or parks it. It returns the time of the next attempt, the
@@ -63,14 +61,14 @@ func (tx *Tx) DropQueuedActivities(ctx context.Context, ids []QueuedActivityID) 
 func (tx *Tx) RecordQueuedActivityFailure(ctx context.Context, a *QueuedActivity, failure error) (time.Time, error) {
 	attempts := a.Attempts + 1
 	at := tx.db.now().Add(firstBackoff << min(attempts-1, 11))
-	_, err := tx.exec(ctx, "record activity failure", `
+	err := tx.exec(ctx, "record activity failure", `
 		UPDATE queued_activities
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
 		WHERE id = ?`, attempts, attempts >= maxQueuedActivityAttempts, truncate(failure.Error(), 1000), At(at), a.ID)
 	if err != nil || attempts < maxQueuedActivityAttempts {
 		return at, err
 	}
-	_, err = tx.exec(ctx, "trim parked", `
+	err = tx.exec(ctx, "trim parked", `
 		DELETE FROM queued_activities
 		WHERE parked = 1 AND id <= (
 			SELECT id
@@ -104,11 +102,7 @@ func (r reader) QueuedActivityHeaders(ctx context.Context, after QueuedActivityI
 
 // QueuedActivity returns an activity, and errs.ErrRecordNotFound if it is processed.
 func (r reader) QueuedActivity(ctx context.Context, id QueuedActivityID) (*QueuedActivity, error) {
-	a, err := one[QueuedActivity](ctx, r, "queued activity", `SELECT * FROM queued_activities WHERE id = ?`, id)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[QueuedActivity](ctx, r, "queued activity", `SELECT * FROM queued_activities WHERE id = ?`, id)
 }
 
 // QueuedActivityCounts are the numbers of activities in the queue.
@@ -120,15 +114,11 @@ type QueuedActivityCounts struct {
 
 // QueuedActivityCounts counts the activities in the queue, up to limit of each kind.
 func (r reader) QueuedActivityCounts(ctx context.Context, limit int) (QueuedActivityCounts, error) {
-	s, err := one[QueuedActivityCounts](ctx, r, "count queued activities", `
+	return value[QueuedActivityCounts](ctx, r, "count queued activities", `
 		SELECT
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 LIMIT ?1)) AS waiting,
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 AND attempts > 0 LIMIT ?1)) AS failed,
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 LIMIT ?1)) AS parked`, limit)
-	if err != nil {
-		return QueuedActivityCounts{}, err
-	}
-	return *s, nil
 }
 
 // FailedQueuedActivities returns parked and failed activities, parked ones first, oldest first. If about is not "", it returns those that
@@ -153,13 +143,13 @@ func (r reader) FailedQueuedActivities(ctx context.Context, about string, limit 
 func (tx *Tx) RetryQueuedActivities(ctx context.Context, id QueuedActivityID, domain string) (int, error) {
 	now := At(tx.db.now())
 	if id != 0 {
-		n, err := tx.exec(ctx, "retry activity", `
+		n, err := tx.execRows(ctx, "retry activity", `
 			UPDATE queued_activities
 			SET run_at = ?, attempts = 0, parked = 0
 			WHERE id = ?`, now, id)
 		return int(n), err
 	}
-	n, err := tx.exec(ctx, "retry activities", `
+	n, err := tx.execRows(ctx, "retry activities", `
 		UPDATE queued_activities
 		SET run_at = ?1, attempts = 0, parked = 0
 		WHERE id IN (
@@ -175,7 +165,7 @@ const parkedActivityTTL = 30 * 24 * time.Hour
 
 // PruneQueuedActivities deletes a batch of old parked activities. It returns whether there are more.
 func (tx *Tx) PruneQueuedActivities(ctx context.Context) (more bool, err error) {
-	n, err := tx.exec(ctx, "prune parked activities", `
+	n, err := tx.execRows(ctx, "prune parked activities", `
 		DELETE FROM queued_activities
 		WHERE id IN (SELECT id FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 AND id < ? LIMIT ?)`,
 		tx.db.now().Add(-parkedActivityTTL).UnixMilli()<<sequenceBits, pruneBatch)

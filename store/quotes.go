@@ -36,11 +36,7 @@ type QuoteAuthorization struct {
 
 // QuoteAuthorization returns an authorization, and errs.ErrRecordNotFound if there is none.
 func (r reader) QuoteAuthorization(ctx context.Context, id QuoteAuthorizationID) (*QuoteAuthorization, error) {
-	a, err := one[QuoteAuthorization](ctx, r, "quote authorization", `SELECT * FROM quote_authorizations WHERE id = ?`, id)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+	return get[QuoteAuthorization](ctx, r, "quote authorization", `SELECT * FROM quote_authorizations WHERE id = ?`, id)
 }
 
 // QuoteAuthorizationOf returns the authorization of a remote status to quote a status, nil if there is none.
@@ -63,36 +59,29 @@ func (r reader) QuoteAuthorizationsBetween(ctx context.Context, account, author 
 
 // CountQuoteAuthorizations counts the authorizations of an account for a status, up to limit.
 func (r reader) CountQuoteAuthorizations(ctx context.Context, account AccountID, id StatusID, limit int) (int, error) {
-	n, err := one[int](ctx, r, "count quote authorizations", `
+	return value[int](ctx, r, "count quote authorizations", `
 		SELECT count(*)
 		FROM (
 			SELECT 1
 			FROM quote_authorizations INDEXED BY quote_authorizations_account
 			WHERE account_id = ? AND status_id = ?
 			LIMIT ?)`, account, id, limit)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
 }
 
 // AddQuoteAuthorization inserts an authorization with a new id. There must be none for the same two statuses.
 func (tx *Tx) AddQuoteAuthorization(ctx context.Context, a *QuoteAuthorization) error {
 	a.ID = QuoteAuthorizationID(tx.newID())
-	_, err := tx.exec(ctx, "add quote authorization", `
+	return tx.exec(ctx, "add quote authorization", `
 		INSERT INTO quote_authorizations (id, status_id, account_id, quote_uri, request_uri)
 		VALUES (?, ?, ?, ?, ?)`, a.ID, a.StatusID, a.AccountID, a.QuoteURI, a.RequestURI)
-	return err
 }
 
 // SetQuoteRequest stores the id of a repeated QuoteRequest.
 func (tx *Tx) SetQuoteRequest(ctx context.Context, a *QuoteAuthorization) error {
-	_, err := tx.exec(ctx, "set quote request", `UPDATE quote_authorizations SET request_uri = ? WHERE id = ?`, a.RequestURI, a.ID)
-	return err
+	return tx.exec(ctx, "set quote request", `UPDATE quote_authorizations SET request_uri = ? WHERE id = ?`, a.RequestURI, a.ID)
 }
 
 // RemoveQuoteAuthorization deletes an authorization, which revokes it.
 func (tx *Tx) RemoveQuoteAuthorization(ctx context.Context, id QuoteAuthorizationID) error {
-	_, err := tx.exec(ctx, "remove quote authorization", `DELETE FROM quote_authorizations WHERE id = ?`, id)
-	return err
+	return tx.exec(ctx, "remove quote authorization", `DELETE FROM quote_authorizations WHERE id = ?`, id)
 }

@@ -127,14 +127,14 @@ func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emo
 // known.
 func (tx *Tx) AddReaction(ctx context.Context, r *Reaction) (added bool, err error) {
 	r.ID = ReactionID(tx.newID())
-	n, err := tx.exec(ctx, "add reaction", `
+	n, err := tx.execRows(ctx, "add reaction", `
 		INSERT OR IGNORE INTO reactions (id, account_id, status_id, emoji, url, uri)
 		VALUES (?, ?, ?, ?, ?, ?)`, r.ID, r.AccountID, r.StatusID, r.Emoji, r.URL, r.URI)
 	if err != nil || n == 0 {
 		return false, err
 	}
 	tx.invalidateStatus(r.StatusID)
-	_, err = tx.exec(ctx, "count reaction", `
+	err = tx.exec(ctx, "count reaction", `
 		INSERT INTO reaction_counts (status_id, emoji, url, count, first_id)
 		VALUES (?, ?, ?, 1, ?)
 		ON CONFLICT (status_id, emoji) DO UPDATE SET count = count + 1`, r.StatusID, r.Emoji, r.URL, r.ID)
@@ -143,7 +143,7 @@ func (tx *Tx) AddReaction(ctx context.Context, r *Reaction) (added bool, err err
 
 // RemoveReaction deletes a reaction.
 func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
-	n, err := tx.exec(ctx, "remove reaction", `DELETE FROM reactions WHERE id = ?`, r.ID)
+	n, err := tx.execRows(ctx, "remove reaction", `DELETE FROM reactions WHERE id = ?`, r.ID)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -152,7 +152,7 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 		`UPDATE reaction_counts SET count = count - 1 WHERE status_id = ? AND emoji = ?`,
 		`DELETE FROM reaction_counts WHERE status_id = ? AND emoji = ? AND count <= 0`,
 	} {
-		if _, err := tx.exec(ctx, "count reaction", query, r.StatusID, r.Emoji); err != nil {
+		if err := tx.exec(ctx, "count reaction", query, r.StatusID, r.Emoji); err != nil {
 			return err
 		}
 	}
@@ -161,16 +161,15 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 
 // RemoveReactionNotification deletes the notification of a reaction.
 func (tx *Tx) RemoveReactionNotification(ctx context.Context, recipient AccountID, r *Reaction) error {
-	_, err := tx.exec(ctx, "remove reaction notification", `
+	return tx.exec(ctx, "remove reaction notification", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = 'emoji_reaction' AND from_id = ? AND ifnull(status_id, 0) = ? AND detail = ?`,
 		recipient, r.AccountID, r.StatusID, r.Emoji)
-	return err
 }
 
 // DeleteReactions deletes a batch of reactions to a status that will be deleted. The counts are not updated.
 func (tx *Tx) DeleteReactions(ctx context.Context, id StatusID, limit int) (n int64, err error) {
-	return tx.exec(ctx, "delete reactions", `
+	return tx.execRows(ctx, "delete reactions", `
 		DELETE FROM reactions
 		WHERE id IN (
 			SELECT id

@@ -23,10 +23,9 @@ func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
 		}
 	}
 	r.ID = RefusalID(tx.newID())
-	_, err := tx.exec(ctx, "add refusal", `
+	return tx.exec(ctx, "add refusal", `
 		INSERT INTO refusals (id, uri, object, domain, reason)
 		VALUES (?, ?, ?, ?, ?)`, r.ID, truncate(r.URI, 2048), truncate(r.Object, 2048), r.Domain, truncate(r.Reason, 1000))
-	return err
 }
 
 // Refusals returns the refusals of an activity, a document, or activities about an object, latest first.
@@ -66,7 +65,7 @@ func (tx *Tx) trimRefusals(ctx context.Context, limit int) (int64, error) {
 	if last != nil {
 		until = max(until, *last)
 	}
-	return tx.exec(ctx, "prune refusals", `
+	return tx.execRows(ctx, "prune refusals", `
 		DELETE FROM refusals
 		WHERE id IN (SELECT id FROM refusals WHERE id <= ? ORDER BY id LIMIT ?)`, until, limit)
 }

@@ -91,8 +91,7 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 		rel.ID, rel.Note = AccountID(id), note.String
 		rel.read(bits)
 		if expires.Valid {
-			at := Time(expires.Int64)
-			rel.MuteExpiresAt = &at
+			rel.MuteExpiresAt = new(Time(expires.Int64))
 		}
 		if languages.Valid {
 			if err := json.Unmarshal([]byte(languages.String), &rel.Languages); err != nil {
@@ -197,7 +196,7 @@ func (tx *Tx) AddEndorsement(ctx context.Context, account, target AccountID, max
 	if is, err := tx.exists(ctx, `SELECT 1 FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target); is || err != nil {
 		return is, err
 	}
-	n, err := tx.exec(ctx, "endorse", `
+	n, err := tx.execRows(ctx, "endorse", `
 		INSERT INTO endorsements (account_id, target_id)
 		SELECT ?1, ?2
 		WHERE (SELECT count(*) FROM endorsements WHERE account_id = ?1) < ?3`, account, target, max)
@@ -207,29 +206,25 @@ func (tx *Tx) AddEndorsement(ctx context.Context, account, target AccountID, max
 
 // RemoveEndorsement removes an endorsement. It is not an error if there is none.
 func (tx *Tx) RemoveEndorsement(ctx context.Context, account, target AccountID) error {
-	_, err := tx.exec(ctx, "unendorse", `DELETE FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target)
 	tx.invalidateRelations(account)
-	return err
+	return tx.exec(ctx, "unendorse", `DELETE FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target)
 }
 
 // SetNote sets account's private note on target; "" removes it.
 func (tx *Tx) SetNote(ctx context.Context, account, target AccountID, comment string) error {
 	if comment == "" {
-		_, err := tx.exec(ctx, "remove note", `DELETE FROM account_notes WHERE account_id = ? AND target_id = ?`, account, target)
-		return err
+		return tx.exec(ctx, "remove note", `DELETE FROM account_notes WHERE account_id = ? AND target_id = ?`, account, target)
 	}
 	tx.invalidateRelations(account)
-	_, err := tx.exec(ctx, "set note", `
+	return tx.exec(ctx, "set note", `
 		INSERT OR REPLACE INTO account_notes (account_id, target_id, comment)
 		VALUES (?, ?, ?)`, account, target, comment)
-	return err
 }
 
 // AddSubscription subscribes account to the posts of target. Repeating it is not an error.
 func (tx *Tx) AddSubscription(ctx context.Context, account, target AccountID) error {
-	_, err := tx.exec(ctx, "subscribe", `INSERT OR IGNORE INTO subscriptions (account_id, target_id) VALUES (?, ?)`, account, target)
 	tx.invalidateRelations(account)
-	return err
+	return tx.exec(ctx, "subscribe", `INSERT OR IGNORE INTO subscriptions (account_id, target_id) VALUES (?, ?)`, account, target)
 }
 
 // Subscribed returns true if account is subscribed to target.
@@ -239,6 +234,5 @@ func (r reader) Subscribed(ctx context.Context, account, target AccountID) (bool
 
 // RemoveSubscription removes a subscription.
 func (tx *Tx) RemoveSubscription(ctx context.Context, account, target AccountID) error {
-	_, err := tx.exec(ctx, "unsubscribe", `DELETE FROM subscriptions WHERE account_id = ? AND target_id = ?`, account, target)
-	return err
+	return tx.exec(ctx, "unsubscribe", `DELETE FROM subscriptions WHERE account_id = ? AND target_id = ?`, account, target)
 }

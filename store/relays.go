@@ -41,16 +41,14 @@ func (tx *Tx) NewActivityID() ActivityID { return ActivityID(tx.newID()) }
 
 // SaveRelay inserts or replaces a relay.
 func (tx *Tx) SaveRelay(ctx context.Context, r *Relay) error {
-	_, err := tx.exec(ctx, "save relay", `
+	return tx.exec(ctx, "save relay", `
 		INSERT INTO relays (id, address, inbox, account_id, litepub, follow_uri, accepted)
 		VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET inbox = excluded.inbox, account_id = excluded.account_id, accepted = excluded.accepted`,
 		r.ID, r.Address, r.Inbox, r.AccountID, r.Litepub, r.FollowURI, r.Accepted)
-	return err
 }
 
 // DropRelay deletes a relay.
 func (tx *Tx) DropRelay(ctx context.Context, id RelayID) error {
-	_, err := tx.exec(ctx, "drop relay", `DELETE FROM relays WHERE id = ?`, id)
-	return err
+	return tx.exec(ctx, "drop relay", `DELETE FROM relays WHERE id = ?`, id)
 }

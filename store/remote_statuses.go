@@ -21,10 +21,9 @@ func (r reader) RemoteStatus(ctx context.Context, id StatusID) (*RemoteStatus, e
 
 // SaveRemoteStatus inserts or replaces a row.
 func (tx *Tx) SaveRemoteStatus(ctx context.Context, o *RemoteStatus) error {
-	_, err := tx.exec(ctx, "save remote status", `
+	return tx.exec(ctx, "save remote status", `
 		INSERT OR REPLACE INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, o.StatusID, o.ParentURI, o.QuoteURI, o.RepliesURI, o.RepliesAt, o.FetchedAt, o.Authorization)
-	return err
 }
 
 // Tombstone remains of a deleted object.
@@ -47,8 +46,7 @@ func (r reader) Tombstone(ctx context.Context, uri string) (*Tombstone, error) {
 }
 
 func (tx *Tx) addTombstone(ctx context.Context, uri, kind string) error {
-	_, err := tx.exec(ctx, "add tombstone", `
+	return tx.exec(ctx, "add tombstone", `
 		INSERT OR IGNORE INTO tombstones (uri, deleted_at, kind)
 		VALUES (?, ?, ?)`, uri, At(tx.db.now()), kind)
-	return err
 }

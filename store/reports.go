@@ -69,14 +69,14 @@ func (r reader) ReportedStatuses(ctx context.Context, ids []ReportID) ([]*Report
 // AddReport inserts a report with a new id, and copies of the reported statuses.
 func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) error {
 	report.ID = ReportID(tx.newID())
-	if _, err := tx.exec(ctx, "add report", `
+	if err := tx.exec(ctx, "add report", `
 		INSERT INTO reports (id, account_id, target_id, state, category, comment, forwarded, uri)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		report.ID, report.AccountID, report.TargetID, report.State, report.Category, report.Comment, report.Forwarded, report.URI); err != nil {
 		return err
 	}
 	for i, st := range about {
-		if _, err := tx.exec(ctx, "add reported status", `
+		if err := tx.exec(ctx, "add reported status", `
 			INSERT INTO report_statuses (report_id, position, status_id, original_status_id, uri, spoiler_text, content, created_at)
 			VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7)`, report.ID, i, st.ID, st.URI, st.SpoilerText, st.Content, st.CreatedAt); err != nil {
 			return err
@@ -87,13 +87,9 @@ func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) er
 
 // OpenReportsBy counts the open reports by an account, up to limit.
 func (r reader) OpenReportsBy(ctx context.Context, id AccountID, limit int) (int, error) {
-	n, err := one[int](ctx, r, "open reports", `
+	return value[int](ctx, r, "open reports", `
 		SELECT count(*)
 		FROM (SELECT 1 FROM reports INDEXED BY reports_account WHERE account_id = ? AND state = 'open' LIMIT ?)`, id, limit)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
 }
 
 // ReportByURI returns the report of a Flag activity, nil if there is none.
@@ -113,15 +109,11 @@ func (r reader) RecentReports(ctx context.Context, target, account AccountID, si
 
 // CountReportsFrom counts the reports by accounts of a domain since a time, up to limit.
 func (r reader) CountReportsFrom(ctx context.Context, domain string, since time.Time, limit int) (int, error) {
-	n, err := one[int](ctx, r, "reports of a domain", `
+	return value[int](ctx, r, "reports of a domain", `
 		SELECT count(*)
 		FROM (
 			SELECT 1
 			FROM reports r CROSS JOIN accounts a ON a.id = r.account_id
 			WHERE r.id > ? AND a.domain = ?
 			LIMIT ?)`, since.UnixMilli()<<sequenceBits, domain, limit)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
 }

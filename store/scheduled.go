@@ -16,23 +16,15 @@ type ScheduledStatus struct {
 
 // OwnScheduledStatus returns a scheduled status of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnScheduledStatus(ctx context.Context, owner AccountID, id ScheduledID) (*ScheduledStatus, error) {
-	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `
+	return get[ScheduledStatus](ctx, r, "scheduled status", `
 		SELECT *
 		FROM scheduled_statuses
 		WHERE id = ? AND account_id = ?`, id, owner)
-	if s == nil && err == nil {
-		err = notFound
-	}
-	return s, err
 }
 
 // ScheduledStatus returns a scheduled status of any account, and errs.ErrRecordNotFound if there is none.
 func (r reader) ScheduledStatus(ctx context.Context, id ScheduledID) (*ScheduledStatus, error) {
-	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `SELECT * FROM scheduled_statuses WHERE id = ?`, id)
-	if s == nil && err == nil {
-		err = notFound
-	}
-	return s, err
+	return get[ScheduledStatus](ctx, r, "scheduled status", `SELECT * FROM scheduled_statuses WHERE id = ?`, id)
 }
 
 var scheduledStatuses = newKeyset(`
@@ -50,7 +42,7 @@ func (r reader) ScheduledStatuses(ctx context.Context, owner AccountID, p Page) 
 // CountScheduled counts the scheduled statuses of an account without one, and those that are due in [from, until).
 func (r reader) CountScheduled(ctx context.Context, owner AccountID, from, until Time, but ScheduledID) (due, all int, err error) {
 	type counts struct{ Due, Total int }
-	n, err := one[counts](ctx, r, "count scheduled statuses", `
+	n, err := value[counts](ctx, r, "count scheduled statuses", `
 		SELECT (
 			SELECT count(*)
 			FROM scheduled_statuses INDEXED BY scheduled_statuses_time
@@ -60,10 +52,7 @@ func (r reader) CountScheduled(ctx context.Context, owner AccountID, from, until
 			FROM scheduled_statuses INDEXED BY scheduled_statuses_account
 			WHERE account_id = ?1 AND id <> ?4
 		) AS total`, owner, from, until, but)
-	if err != nil {
-		return 0, 0, err
-	}
-	return n.Due, n.Total, nil
+	return n.Due, n.Total, err
 }
 
 // ScheduledMedia returns the attachments of scheduled statuses, in order of status and position.
@@ -78,13 +67,13 @@ func (r reader) ScheduledMedia(ctx context.Context, ids []ScheduledID) ([]*Media
 // AddScheduledStatus inserts a scheduled status with its attachments. Its ID is set.
 func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media []*Media) error {
 	s.ID = ScheduledID(tx.newID())
-	if _, err := tx.exec(ctx, "add scheduled status", `
+	if err := tx.exec(ctx, "add scheduled status", `
 		INSERT INTO scheduled_statuses (id, account_id, app_id, scheduled_at, draft)
 		VALUES (?, ?, ?, ?, ?)`, s.ID, s.AccountID, s.AppID, s.ScheduledAt, s.Draft); err != nil {
 		return err
 	}
 	for i, m := range media {
-		if _, err := tx.exec(ctx, "attach media", `
+		if err := tx.exec(ctx, "attach media", `
 			UPDATE media
 			SET scheduled_id = ?, position = ?, detached_at = NULL
 			WHERE id = ?`, s.ID, i, m.ID); err != nil {
@@ -96,12 +85,10 @@ func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media 
 
 // Reschedule changes the time of a scheduled status.
 func (tx *Tx) Reschedule(ctx context.Context, s *ScheduledStatus) error {
-	_, err := tx.exec(ctx, "reschedule status", `UPDATE scheduled_statuses SET scheduled_at = ? WHERE id = ?`, s.ScheduledAt, s.ID)
-	return err
+	return tx.exec(ctx, "reschedule status", `UPDATE scheduled_statuses SET scheduled_at = ? WHERE id = ?`, s.ScheduledAt, s.ID)
 }
 
 // RemoveScheduledStatus deletes a scheduled status. Its attachments become detached.
 func (tx *Tx) RemoveScheduledStatus(ctx context.Context, id ScheduledID) error {
-	_, err := tx.exec(ctx, "remove scheduled status", `DELETE FROM scheduled_statuses WHERE id = ?`, id)
-	return err
+	return tx.exec(ctx, "remove scheduled status", `DELETE FROM scheduled_statuses WHERE id = ?`, id)
 }

@@ -16,9 +16,9 @@ import (
 	"svc/store"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata from what is there now")
+var update = flag.Bool("update", false, "rewrite testdata")
 
-// Rows mirror tables, so that SELECT * is right.
+// TestRowsMirrorTables checks that rows have the columns of their tables, so that SELECT * is correct.
 func TestRowsMirrorTables(t *testing.T) {
 	db := open(t)
 	for table, row := range map[string]any{
@@ -95,7 +95,7 @@ func TestRowsMirrorTables(t *testing.T) {
 	}
 }
 
-// The steps of migration lead from the first schema to schema.sql. While the first schema has not been released, it changes with
+// TestMigrations checks that the migrations change the first schema into schema.sql. Until the first release, the first schema changes with
 // schema.sql: run the test with -update then.
 func TestMigrations(t *testing.T) {
 	const first = "testdata/schema-1.sql"
@@ -153,7 +153,7 @@ func openAndClose(t *testing.T, dir string) {
 	}
 }
 
-// makeOld makes a database of version 1.
+// makeOld creates a database of version 1.
 func makeOld(t *testing.T, dir, schema string) {
 	t.Helper()
 	text, err := os.ReadFile(schema)
@@ -178,7 +178,7 @@ func rawDB(t *testing.T, dir string) *sql.DB {
 	return db
 }
 
-// objects returns what the database is made of: the text of each table and index by name, without comments and spacing.
+// objects returns the SQL text of each table and index by name, without comments and spacing.
 func objects(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	db := rawDB(t, dir)

@@ -48,11 +48,7 @@ func (r reader) Scrobbles(ctx context.Context, viewer, of AccountID, p Page) ([]
 
 // Scrobble returns a scrobble without a check of visibility, and errs.ErrRecordNotFound if there is none.
 func (r reader) Scrobble(ctx context.Context, id ScrobbleID) (*Scrobble, error) {
-	s, err := one[Scrobble](ctx, r, "scrobble", `SELECT * FROM scrobbles WHERE id = ?`, id)
-	if s == nil && err == nil {
-		err = notFound
-	}
-	return s, err
+	return get[Scrobble](ctx, r, "scrobble", `SELECT * FROM scrobbles WHERE id = ?`, id)
 }
 
 // AddScrobble inserts a scrobble with a new id, and deletes the oldest ones over the limit. If its activity is known, it is not inserted
@@ -62,7 +58,7 @@ func (tx *Tx) AddScrobble(ctx context.Context, s *Scrobble) error {
 	if s.CreatedAt == 0 {
 		s.CreatedAt = At(tx.db.now())
 	}
-	n, err := tx.exec(ctx, "add scrobble", `
+	n, err := tx.execRows(ctx, "add scrobble", `
 		INSERT OR IGNORE INTO scrobbles (id, account_id, visibility, title, artist, album, length, external_link, created_at, uri)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.AccountID, s.Visibility, s.Title, s.Artist, s.Album, s.Length, s.ExternalLink, s.CreatedAt, s.URI)
@@ -73,7 +69,7 @@ func (tx *Tx) AddScrobble(ctx context.Context, s *Scrobble) error {
 		s.ID = 0
 		return nil
 	}
-	_, err = tx.exec(ctx, "drop old scrobbles", `
+	return tx.exec(ctx, "drop old scrobbles", `
 		DELETE FROM scrobbles
 		WHERE account_id = ?1 AND id <= (
 			SELECT id
@@ -81,5 +77,4 @@ func (tx *Tx) AddScrobble(ctx context.Context, s *Scrobble) error {
 			WHERE account_id = ?1
 			ORDER BY id DESC
 			LIMIT 1 OFFSET ?2)`, s.AccountID, MaxScrobbles)
-	return err
 }

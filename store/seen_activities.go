@@ -54,7 +54,7 @@ func (tx *Tx) MarkSeen(ctx context.Context, uri string) (first bool, err error) 
 
 // MarkSeenKey is MarkSeen by key.
 func (tx *Tx) MarkSeenKey(ctx context.Context, key SeenKey) (first bool, err error) {
-	n, err := tx.exec(ctx, "mark seen", `INSERT OR IGNORE INTO seen_activities (hash, seen_at) VALUES (?, ?)`, key[:], At(tx.db.now()))
+	n, err := tx.execRows(ctx, "mark seen", `INSERT OR IGNORE INTO seen_activities (hash, seen_at) VALUES (?, ?)`, key[:], At(tx.db.now()))
 	return n > 0, err
 }
 
@@ -67,17 +67,16 @@ func (tx *Tx) MarkSeenKeys(ctx context.Context, keys []SeenKey) error {
 	for i, key := range keys {
 		texts[i] = hex.EncodeToString(key[:])
 	}
-	_, err := tx.exec(ctx, "mark seen", `
+	return tx.exec(ctx, "mark seen", `
 		INSERT OR IGNORE INTO seen_activities (hash, seen_at)
 		SELECT unhex(value), ?2
 		FROM json_each(?1)`, jsonTexts(texts), At(tx.db.now()))
-	return err
 }
 
 // PruneSeenActivities deletes a batch of old seen ids and of old refusals. It returns whether there are more.
 func (tx *Tx) PruneSeenActivities(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
-	n, err := tx.exec(ctx, "prune seen activities", `
+	n, err := tx.execRows(ctx, "prune seen activities", `
 		DELETE FROM seen_activities
 		WHERE hash IN (SELECT hash FROM seen_activities WHERE seen_at < ? LIMIT ?)`, At(now.Add(-seenActivityTTL)), pruneBatch)
 	if err != nil {

@@ -47,47 +47,43 @@ func (r reader) MFAChallenge(ctx context.Context, hash []byte) (*MFAChallenge, e
 // AddMFAChallenge inserts a challenge, and deletes the oldest over the limit. Its ExpiresAt is set.
 func (tx *Tx) AddMFAChallenge(ctx context.Context, c *MFAChallenge) error {
 	c.ExpiresAt = At(tx.db.now().Add(challengeTTL))
-	if _, err := tx.exec(ctx, "add challenge", `
+	if err := tx.exec(ctx, "add challenge", `
 		INSERT INTO mfa_challenges (hash, account_id, app_id, purpose, expires_at)
 		VALUES (?, ?, ?, ?, ?)`, c.Hash, c.AccountID, c.AppID, c.Purpose, c.ExpiresAt); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "drop challenges", `
+	return tx.exec(ctx, "drop challenges", `
 		DELETE FROM mfa_challenges
 		WHERE account_id = ?1 AND hash NOT IN (
 			SELECT hash FROM mfa_challenges WHERE account_id = ?1 ORDER BY expires_at DESC LIMIT ?2)`, c.AccountID, maxChallenges)
-	return err
 }
 
 // CountMFAFailure counts a wrong code.
 func (tx *Tx) CountMFAFailure(ctx context.Context, hash []byte) error {
-	_, err := tx.exec(ctx, "fail challenge", `UPDATE mfa_challenges SET failures = failures + 1 WHERE hash = ?`, hash)
-	return err
+	return tx.exec(ctx, "fail challenge", `UPDATE mfa_challenges SET failures = failures + 1 WHERE hash = ?`, hash)
 }
 
 // RemoveMFAChallenge removes a challenge.
 func (tx *Tx) RemoveMFAChallenge(ctx context.Context, hash []byte) error {
-	_, err := tx.exec(ctx, "remove challenge", `DELETE FROM mfa_challenges WHERE hash = ?`, hash)
-	return err
+	return tx.exec(ctx, "remove challenge", `DELETE FROM mfa_challenges WHERE hash = ?`, hash)
 }
 
 // SetTOTP writes the TOTP columns of a user.
 func (tx *Tx) SetTOTP(ctx context.Context, u *User) error {
-	_, err := tx.exec(ctx, "set TOTP", `
+	tx.invalidateAccount(u.AccountID)
+	return tx.exec(ctx, "set TOTP", `
 		UPDATE users
 		SET totp_secret = ?, totp_pending = ?, totp_step = ?
 		WHERE account_id = ?`, u.TOTPSecret, u.TOTPPending, u.TOTPStep, u.AccountID)
-	tx.invalidateAccount(u.AccountID)
-	return err
 }
 
 // SetBackupCodes replaces the backup codes of a user by those with the hashes.
 func (tx *Tx) SetBackupCodes(ctx context.Context, account AccountID, hashes [][]byte) error {
-	if _, err := tx.exec(ctx, "drop backup codes", `DELETE FROM backup_codes WHERE account_id = ?`, account); err != nil {
+	if err := tx.exec(ctx, "drop backup codes", `DELETE FROM backup_codes WHERE account_id = ?`, account); err != nil {
 		return err
 	}
 	for _, h := range hashes {
-		if _, err := tx.exec(ctx, "add backup code", `INSERT INTO backup_codes (account_id, hash) VALUES (?, ?)`, account, h); err != nil {
+		if err := tx.exec(ctx, "add backup code", `INSERT INTO backup_codes (account_id, hash) VALUES (?, ?)`, account, h); err != nil {
 			return err
 		}
 	}
@@ -96,7 +92,7 @@ func (tx *Tx) SetBackupCodes(ctx context.Context, account AccountID, hashes [][]
 
 // UseBackupCode deletes a backup code. It returns false if the user does not have it.
 func (tx *Tx) UseBackupCode(ctx context.Context, account AccountID, hash []byte) (bool, error) {
-	n, err := tx.exec(ctx, "use backup code", `DELETE FROM backup_codes WHERE account_id = ? AND hash = ?`, account, hash)
+	n, err := tx.execRows(ctx, "use backup code", `DELETE FROM backup_codes WHERE account_id = ? AND hash = ?`, account, hash)
 	return n > 0, err
 }
 
@@ -129,40 +125,35 @@ func (tx *Tx) SetOneTimeToken(ctx context.Context, t *OneTimeToken) error {
 	if err := tx.DropOneTimeTokens(ctx, t.AccountID, t.Kind); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "add one-time token", `
+	return tx.exec(ctx, "add one-time token", `
 		INSERT INTO one_time_tokens (hash, kind, account_id, expires_at)
 		VALUES (?, ?, ?, ?)`, t.Hash, t.Kind, t.AccountID, t.ExpiresAt)
-	return err
 }
 
 // DropOneTimeTokens deletes an account's tokens of a kind, "": of all kinds.
 func (tx *Tx) DropOneTimeTokens(ctx context.Context, account AccountID, kind OneTimeKind) error {
-	_, err := tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?1 AND (?2 = '' OR kind = ?2)`, account, kind)
-	return err
+	return tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?1 AND (?2 = '' OR kind = ?2)`, account, kind)
 }
 
 // SetPasswordHash changes the password of a user. A required reset is done.
 func (tx *Tx) SetPasswordHash(ctx context.Context, account AccountID, hash string) error {
-	_, err := tx.exec(ctx, "set password", `
+	tx.invalidateAccount(account)
+	return tx.exec(ctx, "set password", `
 		UPDATE users
 		SET password_hash = ?, reset_required = 0
 		WHERE account_id = ?`, hash, account)
-	tx.invalidateAccount(account)
-	return err
 }
 
 // PasswordIs returns true if the hash of an account's password is unchanged.
 func (r reader) PasswordIs(ctx context.Context, account AccountID, hash string) (bool, error) {
-	is, err := one[bool](ctx, r, "password", `SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND password_hash = ?)`, account, hash)
-	return err == nil && *is, err
+	return r.exists(ctx, `SELECT 1 FROM users WHERE account_id = ? AND password_hash = ?`, account, hash)
 }
 
 // RehashPassword replaces the hash of a password, unless the password was changed meanwhile.
 func (tx *Tx) RehashPassword(ctx context.Context, account AccountID, old, hash string) error {
-	_, err := tx.exec(ctx, "rehash password", `
+	tx.invalidateAccount(account)
+	return tx.exec(ctx, "rehash password", `
 		UPDATE users
 		SET password_hash = ?
 		WHERE account_id = ? AND password_hash = ?`, hash, account, old)
-	tx.invalidateAccount(account)
-	return err
 }

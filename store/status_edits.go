@@ -60,13 +60,13 @@ const maxVersions = 200
 // AddStatusEdit stores a version of a status before it changes. If there are too many, those in the middle are deleted.
 func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 	v.ID = tx.newID()
-	if _, err := tx.exec(ctx, "add status edit", `
+	if err := tx.exec(ctx, "add status edit", `
 		INSERT INTO status_edits (id, status_id, created_at, sensitive, spoiler_text, text, content, content_type, media, poll)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media, v.Poll); err != nil {
 		return err
 	}
-	n, err := tx.exec(ctx, "delete versions", `
+	n, err := tx.execRows(ctx, "delete versions", `
 		DELETE FROM status_edits
 		WHERE status_id = ?1
 			AND id <= (SELECT id FROM status_edits INDEXED BY status_edits_status WHERE status_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
@@ -89,11 +89,10 @@ func (tx *Tx) detachUnusedMedia(ctx context.Context, id StatusID) error {
 			used = append(used, m.ID)
 		}
 	}
-	_, err = tx.exec(ctx, "detach media", `
+	return tx.exec(ctx, "detach media", `
 		UPDATE media
 		SET status_id = NULL
 		WHERE status_id = ? AND position < 0 AND id NOT IN (SELECT value FROM json_each(?))`, id, jsonArray(used))
-	return err
 }
 
 // LatestEdits returns the latest earlier versions of statuses, at most each of every status, oldest first.

@@ -12,17 +12,13 @@ type StatusURIState struct {
 // StatusURIState returns the state of the URI of a status by an author.
 func (r reader) StatusURIState(ctx context.Context, uri, author string) (StatusURIState, error) {
 	key := NewSeenKey(deletionID(uri, author))
-	s, err := one[StatusURIState](ctx, r, "state of a status URI", `
+	return value[StatusURIState](ctx, r, "state of a status URI", `
 		SELECT
 			EXISTS (SELECT 1 FROM statuses WHERE uri = ?1) AS known,
 			EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1) OR EXISTS (SELECT 1 FROM seen_activities WHERE hash = ?2) AS deleted,
 			EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_parent WHERE parent_uri = ?1 AND parent_uri <> '')
 				OR EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_quote WHERE quote_uri = ?1 AND quote_uri <> '') AS referenced`,
 		uri, key[:])
-	if err != nil {
-		return StatusURIState{}, err
-	}
-	return *s, nil
 }
 
 // ReblogURIState returns whether the URI of a boost is known or was deleted, and the boost of the status that the account has already, 0 if
@@ -70,54 +66,48 @@ func (r reader) AuthorizedQuotes(ctx context.Context, authorization string, limi
 
 // LinkReply makes reply a reply to parent, which came later.
 func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
-	if _, err := tx.exec(ctx, "link reply", `
+	if err := tx.exec(ctx, "link reply", `
 		UPDATE statuses
 		SET in_reply_to_id = ?, in_reply_to_account_id = ?
 		WHERE id = ?`, parent.ID, parent.AccountID, reply.ID); err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "clear parent URI", `UPDATE remote_statuses SET parent_uri = '' WHERE status_id = ?`, reply.ID); err != nil {
+	if err := tx.exec(ctx, "clear parent URI", `UPDATE remote_statuses SET parent_uri = '' WHERE status_id = ?`, reply.ID); err != nil {
 		return err
 	}
 	tx.invalidateStatus(reply.ID)
 	if !reply.Visibility.Unrestricted() {
 		return nil
 	}
-	_, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + 1 WHERE id = ?`, parent.ID)
-	tx.invalidateStatus(parent.ID)
-	return err
+	return tx.addToCounter(ctx, "replies_count", &parent.ID, 1)
 }
 
 // LinkQuote makes quote a quote of quoted, which came later, and replaces its content.
 func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content string) error {
-	if _, err := tx.exec(ctx, "link quote", `
+	if err := tx.exec(ctx, "link quote", `
 		UPDATE statuses
 		SET quote_of_id = ?, content = ?
 		WHERE id = ?`, quoted.ID, content, quote.ID); err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "clear quote URI", `UPDATE remote_statuses SET quote_uri = '' WHERE status_id = ?`, quote.ID); err != nil {
+	if err := tx.exec(ctx, "clear quote URI", `UPDATE remote_statuses SET quote_uri = '' WHERE status_id = ?`, quote.ID); err != nil {
 		return err
 	}
 	tx.invalidateStatus(quote.ID)
 	if !quote.Visibility.Unrestricted() {
 		return nil
 	}
-	_, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + 1 WHERE id = ?`, quoted.ID)
-	tx.invalidateStatus(quoted.ID)
-	return err
+	return tx.addToCounter(ctx, "quotes_count", &quoted.ID, 1)
 }
 
 // UnlinkQuote makes a status no longer a quote.
 func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status) error {
-	if _, err := tx.exec(ctx, "unlink quote", `UPDATE statuses SET quote_of_id = NULL WHERE id = ?`, quote.ID); err != nil {
+	if err := tx.exec(ctx, "unlink quote", `UPDATE statuses SET quote_of_id = NULL WHERE id = ?`, quote.ID); err != nil {
 		return err
 	}
 	tx.invalidateStatus(quote.ID)
-	if quote.QuoteOfID == nil || !quote.Visibility.Unrestricted() {
+	if !quote.Visibility.Unrestricted() {
 		return nil
 	}
-	_, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count - 1 WHERE id = ?`, *quote.QuoteOfID)
-	tx.invalidateStatus(*quote.QuoteOfID)
-	return err
+	return tx.addToCounter(ctx, "quotes_count", quote.QuoteOfID, -1)
 }

@@ -97,7 +97,7 @@ const interacted = `
 
 // searchStatuses returns what the index finds and whether it is a result. ?1 is the viewer, ?2 the lookups, ?3 with_muted, ?4 the full-text
 // query, ?5 and ?6 the bounds of ids, ?7 the statusBits. Boosts are not indexed; o is there for notBlockedOrMuted.
-var searchStatuses = `
+var searchStatuses = newKeyset(`
 		SELECT s.id, (` + unset("?7", onlySensitive) + ` OR s.sensitive = 1)
 			AND (` + unset("?7", notSensitive) + ` OR s.sensitive = 0)
 			AND (s.account_id = ?1
@@ -111,9 +111,7 @@ var searchStatuses = `
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
 		WHERE m.statuses_fts MATCH ?4 AND m.rowid < ?5 AND m.rowid > ?6
 		ORDER BY m.rowid DESC
-		LIMIT ?8`
-
-var searchStatusesUp = strings.Replace(searchStatuses, " DESC\n", " ASC\n", 1)
+		LIMIT ?8`)
 
 // authors returns the accounts of handles, as far as they are known; me is the viewer.
 func (r reader) authors(ctx context.Context, s StatusSearch, handles []string) ([]AccountID, error) {
@@ -190,9 +188,9 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 
 // searchPart adds the results between two ids. It returns the id where it stopped, 0 at the end.
 func (r reader) searchPart(ctx context.Context, s *statusSearch, below, above int64) (last int64, err error) {
-	query := searchStatuses
+	query := searchStatuses.descending
 	if s.MinID != 0 {
-		query = searchStatusesUp
+		query = searchStatuses.ascending
 	}
 	withMuted := s.Author != 0 || len(s.by) > 0 // a search for an author's statuses includes muted ones
 	rows, err := r.q.queryWithin(ctx, query, s.Viewer, s.lookups, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,

@@ -10,25 +10,25 @@ import (
 	"svc/store"
 )
 
-// hardSearches are searches in which most of what the index holds is of no use, over the posts of seed: words that every post has but
-// none together, words of posts that one may not see, phrases that do not occur, exclusions of everything.
+// hardSearches are searches over the posts of seed in which most entries of the index do not match: words that every post has but
+// none together, words of invisible posts, phrases that do not occur, exclusions of everything.
 var hardSearches = map[string]store.StatusSearch{
-	"everything":      {Text: "words", Viewer: 3},
-	"rare":            {Text: "words word17", Viewer: 3},
-	"never":           {Text: "never", Viewer: 3},
-	"never_together":  {Text: "even odd", Viewer: 3},
-	"no_phrase":       {Text: `"words many"`, Viewer: 3},
-	"not_permitted":   {Text: "secret", Viewer: 3},
-	"all_excluded":    {Text: "-words", Viewer: 3},
-	"anonymous":       {Text: "words", LocalOnly: true},
-	"one_author":      {Text: "words from:a7", Viewer: 3},
-	"no_words":        {Text: "is:sensitive", Viewer: 3},
-	"upwards":         {Text: "secret", Viewer: 3, Page: store.Page{MinID: 1}},
-	"many_words":      {Text: "many words many words many words many words even even even even", Viewer: 3},
-	"many_characters": {Text: "東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京", Viewer: 3},
+	"everything":          {Text: "words", Viewer: 3},
+	"rare":                {Text: "words word17", Viewer: 3},
+	"never":               {Text: "never", Viewer: 3},
+	"never_together":      {Text: "even odd", Viewer: 3},
+	"no_phrase":           {Text: `"words many"`, Viewer: 3},
+	"not_permitted":       {Text: "secret", Viewer: 3},
+	"all_excluded":        {Text: "-words", Viewer: 3},
+	"an anonymous client": {Text: "words", LocalOnly: true},
+	"one_author":          {Text: "words from:a7", Viewer: 3},
+	"no_words":            {Text: "is:sensitive", Viewer: 3},
+	"upwards":             {Text: "secret", Viewer: 3, Page: store.Page{MinID: 1}},
+	"many_words":          {Text: "many words many words many words many words even even even even", Viewer: 3},
+	"many_characters":     {Text: "東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京", Viewer: 3},
 }
 
-// TestHardSearches checks that a search has an end, whatever is looked for.
+// TestHardSearches checks that every search ends in time.
 func TestHardSearches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long with -short")
@@ -56,14 +56,14 @@ func TestHardSearches(t *testing.T) {
 	}
 }
 
-// TestSearchIsBrokenOff checks that a search ends in the middle of a part that takes too long, and that the next one is none the worse.
+// TestSearchIsBrokenOff checks that a search that takes too long ends in the middle of a part, and does not affect the next one.
 func TestSearchIsBrokenOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long with -short")
 	}
 	db := open(t)
 	seed(t, db, 100)
-	err := db.Update(t.Context(), func(tx *store.Tx) error { // the oldest has what none of the others has
+	err := db.Update(t.Context(), func(tx *store.Tx) error { // only the oldest post has these words
 		tx.IndexStatus(&store.Status{ID: 6, AccountID: 3}, &store.SearchDocument{Texts: []string{"words many"}})
 		return tx.Exec(t.Context(), `
 			WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
@@ -93,7 +93,7 @@ func TestSearchIsBrokenOff(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch measures the same, in much more.
+// BenchmarkSearch measures the same searches over more posts.
 func BenchmarkSearch(b *testing.B) {
 	db := open(b)
 	seed(b, db, 200_000)
@@ -109,7 +109,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// TestSearchReachesEverything looks for single posts among many of many years, from either end and in between.
+// TestSearchReachesEverything searches for single posts among many from several years, from either end and in between.
 func TestSearchReachesEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long with -short")

@@ -53,11 +53,7 @@ func (s *Status) OriginalID() StatusID {
 
 // Status returns a status without a check of visibility, and errs.ErrRecordNotFound if there is none.
 func (r reader) Status(ctx context.Context, id StatusID) (*Status, error) {
-	s, err := one[Status](ctx, r, "status", `SELECT * FROM statuses WHERE id = ?`, id)
-	if s == nil && err == nil {
-		err = notFound
-	}
-	return s, err
+	return get[Status](ctx, r, "status", `SELECT * FROM statuses WHERE id = ?`, id)
 }
 
 // Statuses returns the statuses that have one of the ids, in no order, without a check of visibility.
@@ -80,15 +76,14 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.Emojis.V == nil {
 		s.Emojis.V = []RemoteEmoji{}
 	}
-	_, err := tx.exec(ctx, "add status", `
+	if err := tx.exec(ctx, "add status", `
 		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
 			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at, language, content_type, emojis, uri,
 			url, spoiler_text, text, content)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
 		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.EditedAt, s.ExpiresAt, s.Language, s.ContentType,
-		s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content)
-	if err != nil {
+		s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content); err != nil {
 		return err
 	}
 	return tx.countStatus(ctx, s, 1)
@@ -125,7 +120,7 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if err := tx.rewindConversations(ctx, s); err != nil {
 		return nil, err
 	}
-	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
+	if err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
 		return nil, err
 	}
 	tx.unindexStatus(s.ID)
@@ -174,27 +169,26 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 			WHERE id = ?3`+returningCounters, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
-	}
-	if s.InReplyToID != nil && s.Visibility.Unrestricted() {
-		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
+		if err := tx.addToCounter(ctx, "replies_count", s.InReplyToID, n); err != nil {
 			return err
 		}
-		tx.invalidateStatus(*s.InReplyToID)
-	}
-	if s.QuoteOfID != nil && s.Visibility.Unrestricted() {
-		if _, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + ? WHERE id = ?`, n, *s.QuoteOfID); err != nil {
+		if err := tx.addToCounter(ctx, "quotes_count", s.QuoteOfID, n); err != nil {
 			return err
 		}
-		tx.invalidateStatus(*s.QuoteOfID)
 	}
 	if s.ReblogOfID != nil {
 		tx.invalidateFlags(s.AccountID)
-		if _, err := tx.exec(ctx, "count boost", `UPDATE statuses SET reblogs_count = reblogs_count + ? WHERE id = ?`, n, *s.ReblogOfID); err != nil {
-			return err
-		}
-		tx.invalidateStatus(*s.ReblogOfID)
 	}
-	return nil
+	return tx.addToCounter(ctx, "reblogs_count", s.ReblogOfID, n)
+}
+
+// addToCounter adds n to a counter of a status; nil: of none.
+func (tx *Tx) addToCounter(ctx context.Context, counter string, id *StatusID, n int) error {
+	if id == nil {
+		return nil
+	}
+	tx.invalidateStatus(*id)
+	return tx.exec(ctx, "count status", `UPDATE statuses SET `+counter+` = `+counter+` + ? WHERE id = ?`, n, *id)
 }
 
 // Recipient is an account to which a status is addressed.
@@ -218,7 +212,7 @@ func (r reader) Recipients(ctx context.Context, ids []StatusID) ([]Recipient, er
 // AddRecipients adds recipients to a status. Of an existing recipient, only Mentioned may become true.
 func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
 	for _, r := range recipients {
-		if _, err := tx.exec(ctx, "add recipient", `
+		if err := tx.exec(ctx, "add recipient", `
 			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
 			VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (status_id, account_id) DO UPDATE SET mentioned = max(mentioned, excluded.mentioned)`,
@@ -231,12 +225,11 @@ func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
 
 // AddListRecipients adds the current members of its list to a list post's recipients.
 func (tx *Tx) AddListRecipients(ctx context.Context, s *Status) error {
-	_, err := tx.exec(ctx, "add list recipients", `
+	return tx.exec(ctx, "add list recipients", `
 		INSERT OR IGNORE INTO recipients (status_id, account_id, position, mentioned, direct)
 		SELECT ?1, account_id, 1000, 0, 0
 		FROM list_members
 		WHERE list_id = ?2`, s.ID, s.ListID)
-	return err
 }
 
 // OldestStatuses returns the oldest statuses and boosts of an account.
@@ -268,22 +261,21 @@ func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 	if s.Emojis.V == nil {
 		s.Emojis.V = []RemoteEmoji{}
 	}
-	_, err := tx.exec(ctx, "save status", `
+	tx.invalidateStatus(s.ID)
+	return tx.exec(ctx, "save status", `
 		UPDATE statuses
 		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, url = ?, spoiler_text = ?, text = ?, content = ?
 		WHERE id = ?`,
 		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.URL, s.SpoilerText, s.Text, s.Content, s.ID)
-	tx.invalidateStatus(s.ID)
-	return err
 }
 
 // SetMentions replaces the mentions of a status, in this order. Accounts that are no longer mentioned stay recipients.
 func (tx *Tx) SetMentions(ctx context.Context, s *Status, accounts []AccountID) error {
-	if _, err := tx.exec(ctx, "clear mentions", `UPDATE recipients SET mentioned = 0 WHERE status_id = ?`, s.ID); err != nil {
+	if err := tx.exec(ctx, "clear mentions", `UPDATE recipients SET mentioned = 0 WHERE status_id = ?`, s.ID); err != nil {
 		return err
 	}
 	for i, id := range accounts {
-		if _, err := tx.exec(ctx, "add mention", `
+		if err := tx.exec(ctx, "add mention", `
 			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
 			VALUES (?, ?, ?, 1, ?)
 			ON CONFLICT (status_id, account_id) DO UPDATE SET mentioned = 1, position = excluded.position`,

@@ -15,7 +15,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
 	"os"
@@ -88,7 +87,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	lock, err := lockDir(o.Dir)
+	lock, err := Lock(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -247,6 +246,24 @@ func one[T any](ctx context.Context, r reader, what, query string, args ...any) 
 	return row, nil
 }
 
+// get is one for a row that must exist: without it, the error is errs.ErrRecordNotFound.
+func get[T any](ctx context.Context, r reader, what, query string, args ...any) (*T, error) {
+	row, err := one[T](ctx, r, what, query, args...)
+	if row == nil && err == nil {
+		err = notFound
+	}
+	return row, err
+}
+
+// value is get for a result that callers copy, such as a count.
+func value[T any](ctx context.Context, r reader, what, query string, args ...any) (result T, err error) {
+	row, err := get[T](ctx, r, what, query, args...)
+	if row != nil {
+		result = *row
+	}
+	return result, err
+}
+
 func orDefault(n, standard int) int {
 	if n == 0 {
 		return standard
@@ -281,19 +298,10 @@ func (db *DB) Connections() Connections {
 // ErrInUse is returned by Open if another process has the data directory.
 var ErrInUse = errors.New("the data directory is in use by another svc process")
 
-// Lock locks the data directory for this process, as Open does, until the result is closed. It is for work on the files while the database
-// is not open.
-func Lock(dir string) (io.Closer, error) {
-	f, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// lockDir locks the data directory. The lock is a file of its own, because locks on the database file are released as soon as anything in
-// the process closes it.
-func lockDir(dir string) (*os.File, error) {
+// Lock locks the data directory for this process, until the file is closed. Open calls it; others do for work on the files while the
+// database is not open. The lock is a file of its own, because locks on the database file are released as soon as anything in the process
+// closes it.
+func Lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -90,23 +90,19 @@ func (r reader) FollowedTags(ctx context.Context, by AccountID, p Page) ([]Follo
 
 // CountFollowedTags counts the hashtags that an account follows.
 func (r reader) CountFollowedTags(ctx context.Context, by AccountID) (int, error) {
-	n, err := one[int](ctx, r, "count followed tags", `SELECT count(*) FROM tag_follows WHERE account_id = ?`, by)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
+	return value[int](ctx, r, "count followed tags", `SELECT count(*) FROM tag_follows WHERE account_id = ?`, by)
 }
 
 // AddTagFollow follows a hashtag by its lower-case name. added is false if it is followed already.
 func (tx *Tx) AddTagFollow(ctx context.Context, by AccountID, name string) (id TagID, added bool, err error) {
-	if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+	if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
 		return 0, false, err
 	}
 	found, err := one[TagID](ctx, tx.reader, "tag", `SELECT id FROM tags WHERE name = ?`, name)
 	if err != nil {
 		return 0, false, err
 	}
-	n, err := tx.exec(ctx, "follow tag", `
+	n, err := tx.execRows(ctx, "follow tag", `
 		INSERT OR IGNORE INTO tag_follows (id, account_id, tag_id)
 		VALUES (?, ?, ?)`, tx.newID(), by, *found)
 	return *found, n > 0, err
@@ -121,10 +117,10 @@ func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (T
 	if id == nil || err != nil {
 		return 0, err
 	}
-	if _, err := tx.exec(ctx, "unfollow tag", `DELETE FROM tag_follows WHERE account_id = ? AND tag_id = ?`, by, *id); err != nil {
+	if err := tx.exec(ctx, "unfollow tag", `DELETE FROM tag_follows WHERE account_id = ? AND tag_id = ?`, by, *id); err != nil {
 		return 0, err
 	}
-	_, err = tx.exec(ctx, "delete tag", `
+	err = tx.exec(ctx, "delete tag", `
 		DELETE FROM tags
 		WHERE id = ?1
 			AND NOT EXISTS (SELECT 1 FROM status_tags WHERE tag_id = ?1)
@@ -152,7 +148,7 @@ func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, er
 func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 	for i, name := range names {
 		tag := func() (int64, error) {
-			return tx.exec(ctx, "tag status", `
+			return tx.execRows(ctx, "tag status", `
 				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
 				SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name)
 		}
@@ -163,7 +159,7 @@ func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 		if tagged > 0 {
 			continue
 		}
-		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+		if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
 			return err
 		}
 		if _, err := tag(); err != nil {
@@ -175,7 +171,7 @@ func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 
 // SetTags replaces the hashtags of a status.
 func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
-	if _, err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
+	if err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
 		return err
 	}
 	return tx.AddTags(ctx, id, names)

@@ -129,37 +129,33 @@ func depthFirst(of *Status, replies []reply) []StatusID {
 
 // MuteThread mutes a conversation for account, until a time or (nil) without expiry. An earlier mute is replaced.
 func (tx *Tx) MuteThread(ctx context.Context, account AccountID, id ConversationID, until *Time) error {
-	_, err := tx.exec(ctx, "mute thread", `
+	tx.invalidateRelations(account)
+	return tx.exec(ctx, "mute thread", `
 		INSERT OR REPLACE INTO thread_mutes (account_id, conversation_id, expires_at)
 		VALUES (?, ?, ?)`, account, id, until)
-	tx.invalidateRelations(account)
-	return err
 }
 
 // UnmuteThread removes account's mute of a conversation, if there is one.
 func (tx *Tx) UnmuteThread(ctx context.Context, account AccountID, id ConversationID) error {
-	_, err := tx.exec(ctx, "unmute thread", `DELETE FROM thread_mutes WHERE account_id = ? AND conversation_id = ?`, account, id)
 	tx.invalidateRelations(account)
-	return err
+	return tx.exec(ctx, "unmute thread", `DELETE FROM thread_mutes WHERE account_id = ? AND conversation_id = ?`, account, id)
 }
 
 // ExpireThreadMute removes account's mute of a conversation if it has expired.
 func (tx *Tx) ExpireThreadMute(ctx context.Context, account AccountID, id ConversationID) error {
-	_, err := tx.exec(ctx, "expire thread mute", `
+	tx.invalidateRelations(account)
+	return tx.exec(ctx, "expire thread mute", `
 		DELETE FROM thread_mutes
 		WHERE account_id = ? AND conversation_id = ? AND expires_at <= ?`, account, id, At(tx.db.now()))
-	tx.invalidateRelations(account)
-	return err
 }
 
 // ReadThread marks account's notifications about posts of a conversation as read.
 func (tx *Tx) ReadThread(ctx context.Context, account AccountID, id ConversationID) error {
-	_, err := tx.exec(ctx, "read thread", `
+	return tx.exec(ctx, "read thread", `
 		UPDATE notifications
 		SET read = 1
 		WHERE account_id = ?1 AND read = 0
 			AND ?2 = (SELECT s.conversation_id FROM statuses s WHERE s.id = status_id)`, account, id)
-	return err
 }
 
 // ThreadURIs returns the URIs of threads that began on another server, by id.
@@ -235,7 +231,7 @@ type ThreadStatus struct {
 
 // SetThreadURI stores the URI of a new thread. If another thread has the URI already, it returns that one.
 func (tx *Tx) SetThreadURI(ctx context.Context, id ConversationID, uri string) (ConversationID, error) {
-	n, err := tx.exec(ctx, "set thread URI", `INSERT OR IGNORE INTO threads (conversation_id, uri) VALUES (?, ?)`, id, uri)
+	n, err := tx.execRows(ctx, "set thread URI", `INSERT OR IGNORE INTO threads (conversation_id, uri) VALUES (?, ?)`, id, uri)
 	if n > 0 || err != nil {
 		return id, err
 	}
@@ -298,7 +294,7 @@ func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 		`UPDATE OR IGNORE threads SET conversation_id = ?2 WHERE conversation_id = ?1`,
 		`DELETE FROM threads WHERE conversation_id = ?1 AND ?2 > 0`,
 	} {
-		if _, err := tx.exec(ctx, "merge threads", query, from, to); err != nil {
+		if err := tx.exec(ctx, "merge threads", query, from, to); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"context"
-	"strings"
-)
+import "context"
 
 // Filter selects the posts of a timeline.
 type Filter struct {
@@ -76,14 +73,14 @@ var filterCondition = `
 
 // timeline are the queries of a timeline in both directions. from has the statuses as s; key is the column of their ids, by which it is
 // ordered; where adds conditions, which may use parameters from ?9 on.
-type timeline struct{ descending, ascending string }
+type timeline struct{ keyset }
 
 func newTimeline(from, key, where string) timeline {
 	return newTimelineOf(from, key, where, notBlockedOrMuted)
 }
 
 func newTimelineOf(from, key, where, wanted string) timeline {
-	text := `
+	return timeline{newKeyset(`
 		SELECT ` + key + `
 		FROM ` + from + `
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
@@ -93,8 +90,7 @@ func newTimelineOf(from, key, where, wanted string) timeline {
 			AND ` + wanted + `
 			AND ` + filterCondition + `
 		ORDER BY ` + key + ` DESC
-		LIMIT ?8`
-	return timeline{text, strings.Replace(text, " DESC\n", " ASC\n", 1)}
+		LIMIT ?8`)}
 }
 
 var (
@@ -128,11 +124,7 @@ func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter
 	if err != nil {
 		return nil, err
 	}
-	below, above, ascending := p.bounds()
-	query := t.descending
-	if ascending {
-		query = t.ascending
-	}
+	query, below, above, ascending := t.query(p)
 	bits, visibilities := f.bits()
 	page, err := ids[StatusID](ctx, r, "timeline", query,
 		append([]any{viewer, l, f.WithMuted, bits, visibilities, below, above, p.Limit}, more...)...)

@@ -12,6 +12,5 @@ func (r reader) CaptchaUsed(ctx context.Context, hash []byte) (bool, error) {
 
 // UseCaptcha stores that a captcha is used. The row is kept until expiry, when the captcha is no longer valid.
 func (tx *Tx) UseCaptcha(ctx context.Context, hash []byte, expiry time.Time) error {
-	_, err := tx.exec(ctx, "use captcha", `INSERT INTO used_captchas (hash, expires_at) VALUES (?, ?)`, hash, At(expiry))
-	return err
+	return tx.exec(ctx, "use captcha", `INSERT INTO used_captchas (hash, expires_at) VALUES (?, ?)`, hash, At(expiry))
 }

@@ -52,11 +52,7 @@ func (u *User) CanSignIn() bool {
 
 // User returns the user of a local account, and errs.ErrRecordNotFound if there is none.
 func (r reader) User(ctx context.Context, id AccountID) (*User, error) {
-	u, err := one[User](ctx, r, "user", `SELECT * FROM users WHERE account_id = ?`, id)
-	if u == nil && err == nil {
-		err = notFound
-	}
-	return u, err
+	return get[User](ctx, r, "user", `SELECT * FROM users WHERE account_id = ?`, id)
 }
 
 // PostingDefaults are the defaults for a user's posts.
@@ -68,17 +64,10 @@ type PostingDefaults struct {
 
 // PostingDefaults returns the defaults of a local account, and errs.ErrRecordNotFound if there is none.
 func (r reader) PostingDefaults(ctx context.Context, id AccountID) (PostingDefaults, error) {
-	d, err := one[PostingDefaults](ctx, r, "posting defaults", `
+	return value[PostingDefaults](ctx, r, "posting defaults", `
 		SELECT default_visibility AS visibility, default_sensitive AS sensitive, default_language AS language
 		FROM users
 		WHERE account_id = ?`, id)
-	if d == nil && err == nil {
-		err = notFound
-	}
-	if err != nil {
-		return PostingDefaults{}, err
-	}
-	return *d, nil
 }
 
 // Users returns the users that have one of the ids, in no order; remote accounts have none.
@@ -91,27 +80,19 @@ func (r reader) Users(ctx context.Context, ids []AccountID) ([]*User, error) {
 
 // UserByEmail returns the user with an e-mail address, in any case.
 func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
-	u, err := one[User](ctx, r, "user by e-mail", `SELECT * FROM users WHERE email_key = ?`, emailKey(email))
-	if u == nil && err == nil {
-		err = notFound
-	}
-	return u, err
+	return get[User](ctx, r, "user by e-mail", `SELECT * FROM users WHERE email_key = ?`, emailKey(email))
 }
 
 // AddUser inserts the user of an account. Its EmailKey is set.
 func (tx *Tx) AddUser(ctx context.Context, u *User) error {
-	u.EmailKey = nil
-	if u.Email != "" {
-		key := emailKey(u.Email)
-		u.EmailKey = &key
-	}
+	u.EmailKey = emailKey(u.Email)
 	if u.Fields.V == nil {
 		u.Fields.V = []Field{}
 	}
 	if u.SettingsStore.V == nil {
 		u.SettingsStore.V = map[string]json.RawMessage{}
 	}
-	_, err := tx.exec(ctx, "add user", `
+	return tx.exec(ctx, "add user", `
 		INSERT INTO users (account_id, email, email_key, password_hash, is_admin, is_moderator, confirmed_at, approved_at, deactivated_at,
 			reset_required, registration_reason, locale, note, fields, default_visibility, default_sensitive, default_language,
 			no_rich_text, show_role, skip_thread_containment, allow_following_move, block_from_strangers, hide_notification_contents,
@@ -121,17 +102,13 @@ func (tx *Tx) AddUser(ctx context.Context, u *User) error {
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage,
 		u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove, u.BlockFromStrangers, u.HideNotificationContents,
 		u.SettingsStore, u.LastActiveAt)
-	return err
 }
 
 // SaveUser writes all columns of a user but LastActiveAt.
 func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
-	u.EmailKey = nil
-	if u.Email != "" {
-		key := emailKey(u.Email)
-		u.EmailKey = &key
-	}
-	_, err := tx.exec(ctx, "save user", `
+	u.EmailKey = emailKey(u.Email)
+	tx.invalidateAccount(u.AccountID)
+	return tx.exec(ctx, "save user", `
 		UPDATE users
 		SET email = ?, email_key = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
 			reset_required = ?, registration_reason = ?, locale = ?, note = ?, fields = ?, default_visibility = ?, default_sensitive = ?,
@@ -142,8 +119,6 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
 		u.DefaultLanguage, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
 		u.BlockFromStrangers, u.HideNotificationContents, u.SettingsStore, u.AccountID)
-	tx.invalidateAccount(u.AccountID)
-	return err
 }
 
 // MarkActive stores that an account used the server. It is called at most once a day and account.
@@ -151,9 +126,8 @@ func (tx *Tx) MarkActive(ctx context.Context, id AccountID) error {
 	if err := tx.countActive(ctx, id); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "mark active", `UPDATE users SET last_active_at = ? WHERE account_id = ?`, At(tx.db.now()), id)
 	tx.invalidateAccount(id)
-	return err
+	return tx.exec(ctx, "mark active", `UPDATE users SET last_active_at = ? WHERE account_id = ?`, At(tx.db.now()), id)
 }
 
 // staffCondition is the condition of the index users_staff.
@@ -195,11 +169,7 @@ func (r reader) Staff(ctx context.Context) ([]AccountID, error) {
 
 // ActiveUsers counts the users who were active within the last d.
 func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
-	n, err := one[int](ctx, r, "active users", `SELECT count(*) FROM users WHERE last_active_at > ?`, At(r.db.now().Add(-d)))
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
+	return value[int](ctx, r, "active users", `SELECT count(*) FROM users WHERE last_active_at > ?`, At(r.db.now().Add(-d)))
 }
 
 // LocalCounts are the counts of local accounts.
@@ -211,7 +181,7 @@ type LocalCounts struct {
 
 // LocalCounts counts the local accounts and their statuses.
 func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
-	n, err := one[LocalCounts](ctx, r, "local counts", `
+	return value[LocalCounts](ctx, r, "local counts", `
 		SELECT count(*) AS users, ifnull(sum(a.statuses_count), 0) AS statuses, ifnull(sum((
 			SELECT count(*)
 			FROM statuses s INDEXED BY statuses_local_reblogs
@@ -219,10 +189,6 @@ func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
 		FROM users u
 		CROSS JOIN accounts a ON a.id = u.account_id
 		WHERE a.unavailable = 0`)
-	if err != nil {
-		return LocalCounts{}, err
-	}
-	return *n, nil
 }
 
 // VisibleStaff returns the admins and moderators who show their role, oldest account first.
@@ -236,11 +202,17 @@ func (r reader) VisibleStaff(ctx context.Context) ([]*Account, error) {
 		LIMIT 100`)
 }
 
-func emailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+// emailKey returns the text by which addresses are compared, nil without an address.
+func emailKey(email string) *string {
+	if email == "" {
+		return nil
+	}
+	key := strings.ToLower(strings.TrimSpace(email))
+	return &key
+}
 
 // RemoveUser deletes the user of an account, with tokens, codes and one-time tokens.
 func (tx *Tx) RemoveUser(ctx context.Context, id AccountID) error {
-	_, err := tx.exec(ctx, "remove user", `DELETE FROM users WHERE account_id = ?`, id)
 	tx.invalidateAccount(id)
-	return err
+	return tx.exec(ctx, "remove user", `DELETE FROM users WHERE account_id = ?`, id)
 }

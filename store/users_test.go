@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// An admin who cannot sign in does not count as an admin of the server.
+// TestLastAdmin checks that an admin who cannot sign in does not count as an admin of the server.
 func TestLastAdmin(t *testing.T) {
 	now := store.Time(1)
 	usable := store.User{IsAdmin: true, ConfirmedAt: &now, ApprovedAt: &now}

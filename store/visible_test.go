@@ -10,9 +10,9 @@ import (
 	"svc/store"
 )
 
-// The SQL condition and the function CanSee say the same of random data, and no list has what may not be seen. It fails with the
-// seed that shows why.
-func TestVisibilityIsOneRule(t *testing.T) {
+// TestVisible checks that the SQL condition and the function CanSee agree on random data, and that no list has invisible statuses. It fails with the
+// seed of the data.
+func TestVisible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long with -short")
 	}
@@ -28,7 +28,7 @@ func TestVisibilityIsOneRule(t *testing.T) {
 				world.wantLists(t, viewer, visible)
 			}
 			if seen == 0 || hidden == 0 {
-				t.Errorf("%d seen, %d hidden: the data show nothing", seen, hidden)
+				t.Errorf("%d seen, %d hidden: the data test nothing", seen, hidden)
 			}
 		})
 	}
@@ -39,7 +39,7 @@ type world struct {
 	db       *store.DB
 	rows     map[store.StatusID]*store.Status
 	accounts []store.AccountID
-	viewers  []store.AccountID // the accounts, and nobody
+	viewers  []store.AccountID // the accounts, and an anonymous viewer
 	statuses []store.StatusID
 	lists    []store.ListID
 }
@@ -74,7 +74,7 @@ func newWorld(t *testing.T, db *store.DB, r *rand.Rand) *world {
 					exec(`INSERT INTO follows (id, follower_id, target_id, pending, show_reblogs) VALUES (?, ?, ?, ?, ?)`,
 						int(a-w.accounts[0])*100+int(b-w.accounts[0])+1, a, b, r.IntN(3) == 0, r.IntN(4) > 0)
 				}
-				if i > 2 && r.IntN(8) == 0 { // some have no blocks, so that their hints tell
+				if i > 2 && r.IntN(8) == 0 { // some have no blocks, which their Lookups say
 					exec(`INSERT INTO blocks (account_id, target_id) VALUES (?, ?)`, a, b)
 				}
 				if i > 2 && r.IntN(8) == 0 {
@@ -90,7 +90,7 @@ func newWorld(t *testing.T, db *store.DB, r *rand.Rand) *world {
 				return err
 			}
 		}
-		for _, a := range w.accounts { // everybody has got everything once
+		for _, a := range w.accounts { // all accounts have all statuses in home and notifications
 			for i, id := range w.statuses {
 				exec(`INSERT OR IGNORE INTO home (account_id, status_id) VALUES (?, ?)`, a, id)
 				exec(`INSERT OR IGNORE INTO list_timeline (list_id, status_id) SELECT id, ? FROM lists`, id)
@@ -141,7 +141,7 @@ func (w *world) addStatus(ctx context.Context, tx *store.Tx, r *rand.Rand, some 
 	return tx.SetTags(ctx, s.ID, []string{"tag"})
 }
 
-// wantOneRule compares the ways to tell what viewer may see, and returns it.
+// wantOneRule compares the ways to compute which statuses are visible to viewer, and returns them.
 func (w *world) wantOneRule(t *testing.T, viewer store.AccountID) map[store.StatusID]bool {
 	ctx := t.Context()
 	rows, err := w.db.VisibleStatuses(ctx, viewer, w.statuses)
@@ -152,7 +152,7 @@ func (w *world) wantOneRule(t *testing.T, viewer store.AccountID) map[store.Stat
 	for _, s := range rows {
 		visible[s.ID] = true
 	}
-	// Outside of a transaction hints are used, inside all is looked up.
+	// Outside of a transaction the cached Lookups are used, inside all lookups are made.
 	var inside []*store.Status
 	err = w.db.Update(ctx, func(tx *store.Tx) error {
 		if inside, err = tx.VisibleStatuses(ctx, viewer, w.statuses); err != nil {
@@ -263,13 +263,13 @@ func (w *world) wantLists(t *testing.T, viewer store.AccountID, visible map[stor
 	for name, ids := range lists {
 		for _, id := range ids {
 			if !visible[id] {
-				t.Errorf("viewer %d gets in %s a status that is not visible: %+v", viewer, name, *w.rows[id])
+				t.Errorf("viewer %d: %s has a status that is not visible: %+v", viewer, name, *w.rows[id])
 			}
 		}
 	}
 }
 
-// A thread has the visible replies, in whatever order they were stored.
+// TestThreadOrder checks that a thread has the visible replies, in whatever order they were stored.
 func TestThreadOrder(t *testing.T) {
 	db := open(t)
 	ctx := t.Context()
@@ -330,7 +330,7 @@ func TestThreadOrder(t *testing.T) {
 			t.Errorf("around %s: got %s, want %s", of, got, want)
 		}
 	}
-	err = db.Update(ctx, func(tx *store.Tx) error { // a circle, which no code should make
+	err = db.Update(ctx, func(tx *store.Tx) error { // a cycle, which no code creates
 		return tx.Exec(ctx, `UPDATE statuses SET in_reply_to_id = ? WHERE uri = 'a1'`, statuses["o2"].ID)
 	})
 	if err != nil {
@@ -338,6 +338,6 @@ func TestThreadOrder(t *testing.T) {
 	}
 	thread("a1") // ends
 	if got, want := thread("root"), "[ a2 a3 o3 a4 o1]"; got != want {
-		t.Errorf("without the circle: got %s, want %s", got, want)
+		t.Errorf("with a cycle: got %s, want %s", got, want)
 	}
 }

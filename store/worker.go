@@ -264,8 +264,7 @@ func (w *Worker) attempt(ctx context.Context, j *Job) (err error) {
 // has another run_at or payload, and stays.
 func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 	if failure == nil {
-		_, err := tx.exec(ctx, "finish job", `DELETE FROM jobs WHERE id = ? AND run_at = ? AND payload = ?`, j.ID, j.RunAt, j.Payload)
-		return err
+		return tx.exec(ctx, "finish job", `DELETE FROM jobs WHERE id = ? AND run_at = ? AND payload = ?`, j.ID, j.RunAt, j.Payload)
 	}
 	attempts := j.Attempts + 1
 	backoff := firstBackoff << min(attempts-1, 11)
@@ -274,17 +273,19 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 	if errors.As(failure, &retry) {
 		backoff = max(backoff, retry.At.Sub(tx.db.now()))
 	}
-	_, err := tx.exec(ctx, "retry job later", `
+	return tx.exec(ctx, "retry job later", `
 		UPDATE jobs
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
 		WHERE id = ? AND run_at = ?`,
 		attempts, attempts >= maxJobAttempts, truncate(failure.Error(), 1000), At(tx.db.now().Add(backoff)), j.ID, j.RunAt)
-	return err
 }
 
-func (db *DB) wakeWorker() {
+func (db *DB) wakeWorker() { wake(db.workerWake) }
+
+// wake adds an element to a channel of length one, unless there is one.
+func wake(c chan<- struct{}) {
 	select {
-	case db.workerWake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

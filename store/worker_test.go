@@ -81,7 +81,7 @@ func enqueue(t *testing.T, db *store.DB, at time.Time, n int, payload store.JobP
 	}
 }
 
-// A job is not retried before the time of its RetryAfterError.
+// TestRetryAfter checks that a job is not retried before the time of its RetryAfterError.
 func TestRetryAfter(t *testing.T) {
 	db := open(t)
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
@@ -103,7 +103,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A job that becomes due between two readings of the clock runs at once, not at the next poll a minute later.
+// TestDueBetweenReadings checks that a job that becomes due between two readings of the clock runs at once, not at the next poll.
 func TestDueBetweenReadings(t *testing.T) {
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {
@@ -146,7 +146,7 @@ func TestDueBetweenReadings(t *testing.T) {
 	}
 }
 
-// Parked jobs can be listed with their errors, retried and dropped.
+// TestParkedJobs lists, retries and drops parked jobs.
 func TestParkedJobs(t *testing.T) {
 	db := open(t)
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
@@ -196,7 +196,7 @@ func TestParkedJobs(t *testing.T) {
 	want(0)
 }
 
-// A recurring job is in the queue from the first start on, and again after each run.
+// TestHandleRecurring checks that a recurring job is queued at the first start, and again after each run.
 func TestHandleRecurring(t *testing.T) {
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {

@@ -278,8 +278,14 @@ func (tx *Tx) newID() int64 {
 	return tx.db.ids.next()
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
+// exec runs a statement.
+func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) error {
+	_, err := tx.execRows(ctx, what, query, args...)
+	return err
+}
+
+// execRows runs a statement and returns how many rows it changed.
+func (tx *Tx) execRows(ctx context.Context, what, query string, args ...any) (int64, error) {
 	res, err := tx.q.ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)

@@ -27,7 +27,7 @@ func addAccount(t testing.TB, db *store.DB, nick string) *store.Account {
 	return a
 }
 
-// A function that fails or panics is rolled back alone.
+// TestUpdateFailsAlone checks that only a function that fails or panics is rolled back.
 func TestUpdateFailsAlone(t *testing.T) {
 	db := open(t)
 	a := addAccount(t, db, "alice")
@@ -71,7 +71,7 @@ func TestUpdateFailsAlone(t *testing.T) {
 	}
 }
 
-// Events come after the commit, in order, and none of what failed.
+// TestEvents checks that events are sent after the commit, in order, and none of a function that failed.
 func TestEvents(t *testing.T) {
 	db := open(t)
 	var got []store.Event
@@ -116,7 +116,7 @@ func TestClosedAndSecondProcess(t *testing.T) {
 	again.Close()
 }
 
-// BenchmarkGroupCommit shows what group commit gives: statuses per second, each acknowledged when it is on disk
+// BenchmarkGroupCommit measures group commit: statuses per second, each acknowledged when it is on disk
 // (synchronous=FULL), for one writer and for many.
 func BenchmarkGroupCommit(b *testing.B) {
 	for _, writers := range []int{1, 8, 64} {

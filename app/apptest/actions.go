@@ -144,7 +144,7 @@ func (m *User) PublishPoll(options []string, more ...string) *Object {
 // Vote votes in the poll of a status.
 func (m *User) Vote(st *Object, choices ...any) *Response {
 	m.Server.T.Helper()
-	return m.SendJSON("POST", "/api/v1/polls/"+st.Str("poll.id")+"/votes", JSON{"choices": choices})
+	return m.SendJSON("POST", "/api/v1/polls/"+st.Str("poll.id")+"/votes", Doc{"choices": choices})
 }
 
 // UpdateProfile updates the profile with a JSON body.

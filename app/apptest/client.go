@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// JSON is a JSON object.
-type JSON = map[string]any
+// Doc is a JSON object, such as an ActivityPub document.
+type Doc = map[string]any
 
 // As returns the client of a user; nil is anonymous.
 func (a *Server) As(m *User) *Client {

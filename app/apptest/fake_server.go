@@ -19,9 +19,6 @@ import (
 	"svc/internal/httpsig"
 )
 
-// Doc is an ActivityPub document.
-type Doc = map[string]any
-
 // Public is the collection that addresses everyone.
 const Public = "https://www.w3.org/ns/activitystreams#Public"
 

@@ -101,7 +101,7 @@ func PollOptions(poll *Object) string {
 }
 
 // WantFields checks members of an object.
-func WantFields(t *testing.T, what string, o *Object, want JSON) {
+func WantFields(t *testing.T, what string, o *Object, want Doc) {
 	t.Helper()
 	for path, value := range want {
 		if got := o.At(path); !reflect.DeepEqual(got, value) {

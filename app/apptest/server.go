@@ -11,7 +11,9 @@ import (
 	"svc/internal/password"
 	"svc/store"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Server is an assembled server on its own port, with a temporary data directory.
@@ -19,7 +21,8 @@ type Server struct {
 	*app.Server
 	T            testing.TB
 	URL          string
-	Dir          string  // the data directory
+	Dir          string // the data directory
+	clockOffset  *atomic.Int64
 	signUpClient *Client // has an app token for registrations; nil until the first one
 }
 
@@ -57,6 +60,10 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
+	offset := new(atomic.Int64)
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+	}
 	if o.GenerateKey == nil {
 		o.GenerateKey = Key
 	}
@@ -76,7 +83,7 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 			t.Error(err)
 		}
 	})
-	return &Server{Server: srv, T: t, URL: c.URL().String(), Dir: c.Data.Dir}
+	return &Server{Server: srv, T: t, URL: c.URL().String(), Dir: c.Data.Dir, clockOffset: offset}
 }
 
 // Schema returns the text of schema.sql, which is in the root of the module.
@@ -128,6 +135,9 @@ func copyDatabaseTemplate(dir string) error {
 	}
 	return os.WriteFile(file, empty, 0o600)
 }
+
+// SetClock sets the server's clock to offset after the real time. It has no effect on a server with app.Options.Now.
+func (a *Server) SetClock(offset time.Duration) { a.clockOffset.Store(int64(offset)) }
 
 // RunJobs runs all jobs that are due.
 func (a *Server) RunJobs() {

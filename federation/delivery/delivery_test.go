@@ -247,16 +247,16 @@ func TestOrderPerSubject(t *testing.T) {
 		{"edited and deleted", func(alice *apptest.User, _ *store.Account) {
 			st := alice.Publish("one").ID()
 			apptest.Settle(alice.Server)
-			alice.EditStatus(st, apptest.JSON{"status": "two"}).Want(200)
+			alice.EditStatus(st, apptest.Doc{"status": "two"}).Want(200)
 			apptest.Settle(alice.Server)
 			alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
 		}, "Delete /inbox"},
 		{"edited twice", func(alice *apptest.User, _ *store.Account) {
 			st := alice.Publish("one").ID()
 			apptest.Settle(alice.Server)
-			alice.EditStatus(st, apptest.JSON{"status": "two"}).Want(200)
+			alice.EditStatus(st, apptest.Doc{"status": "two"}).Want(200)
 			apptest.Settle(alice.Server)
-			alice.EditStatus(st, apptest.JSON{"status": "three"}).Want(200)
+			alice.EditStatus(st, apptest.Doc{"status": "three"}).Want(200)
 		}, "Create /inbox, Update /inbox"},
 		{"followed and unfollowed", func(alice *apptest.User, bob *store.Account) {
 			alice.AccountAction(bob.ID.String(), "follow")

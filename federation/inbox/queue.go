@@ -218,7 +218,6 @@ func (q *queue) next(ctx context.Context) *Activity {
 	return nil
 }
 
-// nextSlow is next for slow workers.
 func (q *queue) nextSlow(ctx context.Context) *Activity {
 	q.mu.Lock()
 	defer q.mu.Unlock()

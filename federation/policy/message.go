@@ -73,7 +73,6 @@ type Attachment struct {
 	MediaType string // image/png, or only image
 }
 
-// isImage returns true if an attachment is an image by its media type.
 func (a Attachment) isImage() bool { return strings.HasPrefix(a.MediaType, "image") }
 
 // Emoji is a custom emoji.

@@ -152,7 +152,7 @@ func (c *Chain) Post(ctx context.Context, p *Post) error {
 	if p.Local {
 		p.Host = c.localHost
 	} else if p.Host == "" {
-		return errNoHost()
+		return errNoHost
 	}
 	return runRules(c, c.posts, func(r postRule) error { return r.post(ctx, p) })
 }
@@ -160,7 +160,7 @@ func (c *Chain) Post(ctx context.Context, p *Post) error {
 // Profile is Post for actor documents.
 func (c *Chain) Profile(ctx context.Context, p *Profile) error {
 	if p.Host == "" {
-		return errNoHost()
+		return errNoHost
 	}
 	return runRules(c, c.profiles, func(r profileRule) error { return r.profile(ctx, p) })
 }
@@ -170,15 +170,13 @@ func (c *Chain) Activity(ctx context.Context, a *Activity) error {
 	if a.Local {
 		a.Host = c.localHost
 	} else if a.Host == "" {
-		return errNoHost()
+		return errNoHost
 	}
 	return runRules(c, c.activities, func(r activityRule) error { return r.activity(ctx, a) })
 }
 
 // errNoHost rejects what has no host, because no list of hosts would match it.
-func errNoHost() error {
-	return &Rejected{Policy: "SimplePolicy", Reason: "the host of its sender is unknown"}
-}
+var errNoHost = &Rejected{Policy: "SimplePolicy", Reason: "the host of its sender is unknown"}
 
 // Quarantined returns true if a host only gets public and unlisted posts.
 func (c *Chain) Quarantined(host string) bool { return c.quarantined.has(host) }

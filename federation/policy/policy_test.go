@@ -127,7 +127,7 @@ func rejectedBy(t *testing.T, err error) string {
 		t.Fatalf("%v is no refusal", err)
 	}
 	if r.Policy == "" || r.Reason == "" {
-		t.Errorf("%#v does not say what was refused, or why", r)
+		t.Errorf("%#v has no host or no reason", r)
 	}
 	return r.Policy
 }

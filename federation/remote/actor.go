@@ -12,6 +12,7 @@ import (
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/fetch"
+	"svc/internal/limit"
 	"svc/social"
 	"svc/store"
 )
@@ -33,11 +34,10 @@ type Actors struct {
 	keys          *keyCache
 	log           *slog.Logger
 	actorFetches  singleFlight[*store.Account]
-	accountChecks *accountChecks
+	accountChecks *limit.Window[accountCheckKey] // so that not each activity of an account costs a query
 	newHosts      *newHostLimit
 }
 
-// actorDeletedError is the error for an actor that is deleted.
 func actorDeletedError(uri string) error {
 	return fmt.Errorf("%s is deleted: %w", uri, &fetch.StatusError{Status: http.StatusGone})
 }

@@ -20,7 +20,7 @@ const (
 // recent.
 func (b *Backfill) AccountViewed(ctx context.Context, a *store.Account) error {
 	now := b.db.Now()
-	if a.Local() || a.Unavailable || !b.actors.accountChecks.allow(accountCheckKey{id: a.ID, counts: true}, now) {
+	if a.Local() || a.Unavailable || !allowOnce(b.actors.accountChecks, accountCheckKey{id: a.ID, counts: true}, minRefreshInterval, now) {
 		return nil
 	}
 	actor, err := b.db.Actor(ctx, a.ID)

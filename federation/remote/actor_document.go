@@ -149,7 +149,6 @@ func (p *parsedActor) parseClaimedHost(o activity.Object) string {
 	return domain
 }
 
-// parseProfile parses the profile of an account.
 func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
 	name, _ := o.TextAndLanguage("name")
 	if a.DisplayName = singleLine(name, maxName); a.DisplayName == "" {
@@ -183,7 +182,6 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
 	a.Emojis.V = r.ParseEmojis(o)
 }
 
-// parseFields parses the profile fields.
 func parseFields(o activity.Object) []store.Field {
 	list := []store.Field{}
 	for _, f := range o.Objects("attachment", 2*maxFields) {

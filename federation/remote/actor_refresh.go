@@ -8,7 +8,6 @@ import (
 
 	"svc/internal/activity"
 	"svc/internal/errs"
-	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -22,31 +21,17 @@ const (
 	maxAccountChecks     = 10_000
 )
 
-// accountChecks limits how often an account is checked, so that not each of its activities costs a query.
-type accountChecks struct {
-	window *limit.Window[accountCheckKey]
-}
-
+// accountCheckKey is a kind of check of an account.
 type accountCheckKey struct {
 	id     store.AccountID
 	counts bool
 	gone   bool // its key could not be found
 }
 
-func newAccountChecks() *accountChecks {
-	return &accountChecks{limit.NewWindow[accountCheckKey](maxAccountChecks)}
-}
-
-// allow returns false if the last check was within minRefreshInterval.
-func (c *accountChecks) allow(key accountCheckKey, now time.Time) bool {
-	_, ok := c.window.Allow(key, limit.Rate{Count: 1, Window: minRefreshInterval}, now)
-	return ok
-}
-
 // RefreshIfStale queues a refresh of a remote account that has sent an activity, if its data is old.
 func (a *Actors) RefreshIfStale(ctx context.Context, account *store.Account) error {
 	now := a.db.Now()
-	if account.Local() || !a.accountChecks.allow(accountCheckKey{id: account.ID}, now) {
+	if account.Local() || !allowOnce(a.accountChecks, accountCheckKey{id: account.ID}, minRefreshInterval, now) {
 		return nil
 	}
 	actor, err := a.db.Actor(ctx, account.ID)
@@ -136,7 +121,7 @@ func (a *Actors) CheckGone(ctx context.Context, uri string) (checked bool, err e
 		return true, errs.IgnoreNotFound(err)
 	}
 	now := a.db.Now()
-	if a.fetcher.failures.get(uri, now) == nil && !a.accountChecks.allow(accountCheckKey{id: account.ID, gone: true}, now) {
+	if a.fetcher.failures.get(uri, now) == nil && !allowOnce(a.accountChecks, accountCheckKey{id: account.ID, gone: true}, minRefreshInterval, now) {
 		return false, nil
 	}
 	_, err = a.fetcher.Document(ctx, uri)
@@ -213,7 +198,6 @@ func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc ac
 	return nil
 }
 
-// containsKeys returns whether all keys are known.
 func containsKeys(known, keys []*store.ActorKey) bool {
 	stored := make(map[string]string, len(known))
 	for _, k := range known {
@@ -226,11 +210,8 @@ func containsKeys(known, keys []*store.ActorKey) bool {
 func (a *Actors) RefreshSoon(ctx context.Context, account *store.Account) error {
 	return a.db.Update(ctx, func(tx *store.Tx) error {
 		actor, err := tx.Actor(ctx, account.ID)
-		if errs.IsNotFound(err) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return errs.IgnoreNotFound(err)
 		}
 		at := actor.AttemptedAt.Time().Add(minRefreshInterval)
 		if now := a.db.Now(); at.Before(now) {

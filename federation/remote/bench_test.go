@@ -7,10 +7,10 @@ import (
 	"svc/internal/activity"
 )
 
-// What it costs to take in an actor that is not known, without the requests.
+// BenchmarkLearnActor measures the import of an unknown actor, without the requests.
 func BenchmarkLearnActor(b *testing.B) {
-	a := newAsker(b)
-	p := &stage{url: "https://peer.example", host: "peer.example"}
+	a := newHarness(b)
+	p := &fakePeer{url: "https://peer.example", host: "peer.example"}
 	bodies := make([][]byte, 0, 1000)
 	for i := range cap(bodies) {
 		body, err := activity.Object(p.person(fmt.Sprintf("u%d", i), jsonObject{"summary": "<p>hello <a href=\"https://x.example\">x</a></p>"})).Bytes()

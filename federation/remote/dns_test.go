@@ -18,17 +18,17 @@ import (
 	"svc/internal/fetch"
 )
 
-// names answers for names what a test says: each time that one is asked for, the next of its addresses, in the end the last again.
+// names is a DNS server with addresses set by a test: each query of a name gets the next address, and in the end the last one again.
 type names struct {
-	mu    sync.Mutex
-	of    map[string][]string
-	asked map[string]int
+	mu        sync.Mutex
+	addresses map[string][]string
+	queries   map[string]int
 }
 
-// useNames has all names of this process looked up in a table until the test ends.
-func useNames(t *testing.T, of map[string][]string) *names {
+// useNames makes this process resolve all names by a table until the test ends.
+func useNames(t *testing.T, addresses map[string][]string) *names {
 	t.Helper()
-	n := &names{of: of, asked: make(map[string]int)}
+	n := &names{addresses: addresses, queries: make(map[string]int)}
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -79,32 +79,32 @@ func (n *names) next(q dnsmessage.Question) (netip.Addr, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	name := strings.TrimSuffix(strings.ToLower(q.Name.String()), ".")
-	list := n.of[name]
+	list := n.addresses[name]
 	if len(list) == 0 {
 		return netip.Addr{}, false
 	}
-	i := n.asked[name]
+	i := n.queries[name]
 	if q.Type == dnsmessage.TypeA {
-		n.asked[name]++
+		n.queries[name]++
 	}
 	return netip.MustParseAddr(list[min(i, len(list)-1)]), true
 }
 
-// Case 115: no name leads inside, however it is asked for and whatever it is said to mean the next time.
+// TestGuardedNames checks that no name that resolves to a private address is fetched, also if its address changes between queries (case 115).
 func TestGuardedNames(t *testing.T) {
-	a := newAsker(t)
+	a := newHarness(t)
 	var reached atomic.Int32
-	inside := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	inside.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+	privateServer := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	privateServer.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			reached.Add(1)
 		}
 	}
-	inside.StartTLS()
-	t.Cleanup(inside.Close)
-	port := inside.URL[strings.LastIndexByte(inside.URL, ':'):]
+	privateServer.StartTLS()
+	t.Cleanup(privateServer.Close)
+	port := privateServer.URL[strings.LastIndexByte(privateServer.URL, ':'):]
 	roots := x509.NewCertPool()
-	roots.AddCert(inside.Certificate())
+	roots.AddCert(privateServer.Certificate())
 	a.Reader.AllowLoopback, a.Fetcher.AllowLoopback, a.Actors.AllowLoopback, a.Verifier.AllowLoopback = false, false, false, false
 	a.Fetcher.client = fetch.New(fetch.Options{UserAgent: "svc", RootCAs: roots})
 	n := useNames(t, map[string][]string{
@@ -112,10 +112,10 @@ func TestGuardedNames(t *testing.T) {
 		"nat64.example": {"64:ff9b::7f00:1"}, "any.example": {"0.0.0.0"}, "cloud.example": {"169.254.169.254"}, "local.example": {"fe80::1"},
 		"rebinding.example": {"169.254.169.254", "127.0.0.1", "10.0.0.1", "127.0.0.1"},
 	})
-	for name := range n.of {
+	for name := range n.addresses {
 		t.Run(name, func(t *testing.T) {
 			id := "https://" + name + port + "/users/bob"
-			for what, ask := range map[string]func() error{
+			for what, fetchIt := range map[string]func() error{
 				"actor": func() error { _, err := a.Actors.Actor(t.Context(), id); return err },
 				"post":  func() error { _, err := a.Statuses.Status(t.Context(), id+"/1"); return err },
 				"key":   func() error { _, err := a.Verifier.fetchKey(t.Context(), id+"#main-key", nil); return err },
@@ -126,22 +126,22 @@ func TestGuardedNames(t *testing.T) {
 			} {
 				for range 2 {
 					a.Fetcher.failures = newFailureCache()
-					if err := ask(); !errors.Is(err, fetch.ErrRefused) {
+					if err := fetchIt(); !errors.Is(err, fetch.ErrRefused) {
 						t.Errorf("%s: got %v, want ErrRefused", what, err)
 					}
 				}
 			}
 			n.mu.Lock()
 			defer n.mu.Unlock()
-			if n.asked[name] == 0 {
-				t.Error("the name was not looked up")
+			if n.queries[name] == 0 {
+				t.Error("the name was not resolved")
 			}
 		})
 	}
 	if got := reached.Load(); got > 0 {
 		t.Errorf("a server on this machine was reached %d times", got)
 	}
-	if _, err := net.Dial("tcp", "loopback.example"+port); err != nil { // so that it could have been
-		t.Errorf("the names lead nowhere: %v", err)
+	if _, err := net.Dial("tcp", "loopback.example"+port); err != nil { // the server is reachable without the check
+		t.Errorf("the names do not resolve: %v", err)
 	}
 }

@@ -61,7 +61,6 @@ func (c *failureCache) add(uri string, err error, now time.Time) {
 	c.addFor(uri, err, now, ttl)
 }
 
-// addFor caches a failure for ttl.
 func (c *failureCache) addFor(uri string, err error, now time.Time, ttl time.Duration) {
 	c.failures.Put(uri, err, ttl, now)
 }

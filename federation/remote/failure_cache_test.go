@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A host that does not respond is retried at growing intervals until it does.
+// TestHostBackoff checks that a host that does not respond is retried at growing intervals until it does.
 func TestHostBackoff(t *testing.T) {
 	a := newFailureCache()
 	now := time.Unix(1_700_000_000, 0)

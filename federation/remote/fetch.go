@@ -86,7 +86,6 @@ func isURLOf(id, address string) bool {
 	return err == nil && (activity.WithoutFragment(id) == address || u.String() == address)
 }
 
-// fetchedDocument is a fetched document.
 type fetchedDocument struct {
 	doc activity.Object
 	url string // after redirects
@@ -172,6 +171,12 @@ func (f *Fetcher) FetchableHost(uri string) (string, error) {
 		return "", ErrLocal
 	}
 	return host, f.CheckHostPolicy(host)
+}
+
+// checkRequest applies the host policy to a request.
+func (f *Fetcher) checkRequest(r *http.Request) error {
+	_, err := f.FetchableHost(r.URL.String())
+	return err
 }
 
 // signRequest signs a request by the instance actor, and returns its host. The host policy applies to each redirect.

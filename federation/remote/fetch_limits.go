@@ -47,6 +47,12 @@ func (l *keyFetchLimit) add(source, domain string, now time.Time) {
 	}
 }
 
+// allowOnce returns false if a key was allowed within interval.
+func allowOnce[K comparable](w *limit.Window[K], key K, interval time.Duration, now time.Time) bool {
+	_, ok := w.Allow(key, limit.Rate{Count: 1, Window: interval}, now)
+	return ok
+}
+
 // sourceKey is the context key of the source of a request.
 type sourceKey struct{}
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A source and a domain with too many failed key fetches are limited for a while; others are not affected.
+// TestKeyFetchLimit checks that a source and a domain with too many failed key fetches are limited for a while, but others are not.
 func TestKeyFetchLimit(t *testing.T) {
 	v := newKeyFetchLimit()
 	now := time.Unix(1_700_000_000, 0)
@@ -42,7 +42,7 @@ func TestKeyFetchLimit(t *testing.T) {
 	}
 }
 
-// The number of new hosts per domain and day is limited; other domains are not affected.
+// TestNewHostLimit checks that the number of new hosts per domain and day is limited.
 func TestNewHostLimit(t *testing.T) {
 	n := newNewHostLimit()
 	now := time.Unix(1_700_000_000, 0)

@@ -72,7 +72,7 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 			return nil, err
 		}
 	}
-	if n.ParentURI = o.Ref("inReplyTo"); n.ParentURI == n.URI || !r.isObjectURL(n.ParentURI) {
+	if n.ParentURI = o.Ref("inReplyTo"); n.ParentURI == n.URI || !r.isPublicURL(n.ParentURI) {
 		n.ParentURI = ""
 	}
 	n.readQuote(r, o)
@@ -92,9 +92,6 @@ func isTagURIOf(name, host string) bool {
 	authority, _, hasDate := strings.Cut(rest, ",")
 	return ok && hasDate && authority == host && len(name) <= maxBytes
 }
-
-// isObjectURL returns whether an id can be that of a status: one of this server, or a URL that may be fetched.
-func (r *Reader) isObjectURL(id string) bool { return id != "" && r.isPublicURL(id) }
 
 // authorOf returns the author of a status: of several, the actor who sent it, or else the first. It must be on the status's host
 // (federation R2).

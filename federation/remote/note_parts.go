@@ -194,7 +194,7 @@ var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_
 // readQuote reads the quoted status. It removes the fallback link above or below the text.
 func (n *Note) readQuote(r *Reader, o activity.Object) {
 	for _, key := range quoteKeys {
-		if ref := o.Ref(key); n.QuoteURI == "" && r.isObjectURL(ref) && ref != n.URI {
+		if ref := o.Ref(key); n.QuoteURI == "" && r.isPublicURL(ref) && ref != n.URI {
 			n.QuoteURI = ref
 		}
 	}
@@ -234,7 +234,7 @@ func (r *Reader) objectLink(o activity.Object) string {
 	for _, tag := range o.Objects("tag", 1000) {
 		href := tag.Text("href")
 		kind := tag.Text("mediaType")
-		if !tag.Is("Link") || !r.isObjectURL(href) || href == o.ID() {
+		if !tag.Is("Link") || !r.isPublicURL(href) || href == o.ID() {
 			continue
 		}
 		quoting := strings.HasPrefix(tag.Text("name"), "RE: ")

@@ -25,7 +25,7 @@ func FuzzNote(f *testing.F) {
 	const plain = `{"id":"http://127.0.0.1:9/n/1","type":"Note","attributedTo":"http://127.0.0.1:9/u","quoteUrl":"http://127.0.0.1:9/n/2"}`
 	f.Add([]byte(plain), `<p>a</p><span class="quote-inline"><br><br>RE: <a href="https://example.org">b</a></span>`, "cw")
 	f.Add([]byte(plain), `<p>a<p class="quote-inline"><span class="quote-inline">RE: </p></span></p>`, "<b>")
-	s := newAsker(f)
+	s := newHarness(f)
 	f.Fuzz(func(t *testing.T, b []byte, content, summary string) {
 		o, err := activity.Parse(b)
 		if err != nil {
@@ -44,7 +44,7 @@ func FuzzNote(f *testing.F) {
 				continue
 			}
 			if again := text.Sanitize(n.Content); again != n.Content {
-				t.Errorf("content %q is made %q", n.Content, again)
+				t.Errorf("sanitizing changes the content %q to %q", n.Content, again)
 			}
 			for _, m := range n.Media {
 				if !s.Reader.isPublicURL(m.RemoteURL) || m.Mime == "" || m.Type == "" {
@@ -64,7 +64,7 @@ func FuzzNote(f *testing.F) {
 			}
 			if len(n.Tags) > maxNoteTags || len(n.Mentions) > maxNoteMentions || len(n.Media) > MaxAttachments+1 || len(n.Audience) > MaxAddressees ||
 				utf8.RuneCountInString(n.SpoilerText) > maxNoteSpoiler {
-				t.Error("there is more than there may be")
+				t.Error("a limit is exceeded")
 			}
 			if n.Poll != nil && (len(n.Poll.Options.V) == 0 || len(n.Poll.Options.V) > maxPollOptions) {
 				t.Errorf("%d options", len(n.Poll.Options.V))

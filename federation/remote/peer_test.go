@@ -28,11 +28,11 @@ import (
 	"svc/store"
 )
 
-// jsonObject is a document of a test's own making.
+// jsonObject is a document written by a test.
 type jsonObject = map[string]any
 
-// asker is a service with a database of its own, whose clock can be put forward.
-type asker struct {
+// harness is a Remote with its own database and a clock that tests advance.
+type harness struct {
 	*Remote
 	db     *store.DB
 	t      testing.TB
@@ -40,14 +40,14 @@ type asker struct {
 	ahead  atomic.Int64
 }
 
-func newAsker(t testing.TB) *asker {
+func newHarness(t testing.TB) *harness {
 	t.Helper()
 	schema, err := os.ReadFile("../../schema.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	a := &asker{t: t}
+	a := &harness{t: t}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	db, err := store.Open(t.Context(), store.Options{
 		Dir: dir, Schema: string(schema), Log: log, Federated: true,
@@ -85,7 +85,7 @@ func newAsker(t testing.TB) *asker {
 }
 
 // wait advances the clock and runs due jobs.
-func (a *asker) wait(d time.Duration) {
+func (a *harness) wait(d time.Duration) {
 	a.t.Helper()
 	a.ahead.Add(int64(d))
 	if err := a.worker.Settle(a.t.Context()); err != nil {
@@ -94,7 +94,7 @@ func (a *asker) wait(d time.Duration) {
 }
 
 // row returns the stored account.
-func (a *asker) row(uri string) *store.Account {
+func (a *harness) row(uri string) *store.Account {
 	a.t.Helper()
 	row, err := a.db.AccountByURI(a.t.Context(), uri)
 	if err != nil {
@@ -103,54 +103,54 @@ func (a *asker) row(uri string) *store.Account {
 	return row
 }
 
-// stage is a server that answers what a test says, and counts what it is asked.
-type stage struct {
+// fakePeer is a remote server with handlers that tests set. It counts requests.
+type fakePeer struct {
 	t    testing.TB
 	url  string
 	host string
 
-	mu      sync.Mutex
-	answers map[string]http.HandlerFunc // by path with query
-	asked   []string
+	mu        sync.Mutex
+	handlers  map[string]http.HandlerFunc // by path with query
+	requested []string
 }
 
-func newStage(t testing.TB) *stage {
+func newFakePeer(t testing.TB) *fakePeer {
 	t.Helper()
-	p := &stage{t: t, answers: make(map[string]http.HandlerFunc)}
+	p := &fakePeer{t: t, handlers: make(map[string]http.HandlerFunc)}
 	ts := httptest.NewServer(p)
 	t.Cleanup(ts.Close)
 	p.url, p.host = ts.URL, strings.TrimPrefix(ts.URL, "http://")
 	return p
 }
 
-func (p *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *fakePeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
-	p.asked = append(p.asked, r.URL.RequestURI())
-	answer := p.answers[r.URL.RequestURI()]
+	p.requested = append(p.requested, r.URL.RequestURI())
+	handler := p.handlers[r.URL.RequestURI()]
 	p.mu.Unlock()
-	if answer == nil {
+	if handler == nil {
 		http.NotFound(w, r)
 		return
 	}
-	answer(w, r)
+	handler(w, r)
 }
 
-// asks returns how often the stage has been asked since the last call.
-func (p *stage) asks() int {
+// requests returns the number of requests since the last call.
+func (p *fakePeer) requests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(p.asked)
-	p.asked = nil
+	n := len(p.requested)
+	p.requested = nil
 	return n
 }
 
-func (p *stage) on(path string, answer http.HandlerFunc) {
+func (p *fakePeer) on(path string, handler http.HandlerFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answers[path] = answer
+	p.handlers[path] = handler
 }
 
-func says(status int, mediaType, body string) http.HandlerFunc {
+func response(status int, mediaType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", mediaType)
 		w.WriteHeader(status)
@@ -158,21 +158,21 @@ func says(status int, mediaType, body string) http.HandlerFunc {
 	}
 }
 
-func leadsTo(address string) http.HandlerFunc {
+func redirectTo(address string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, address, http.StatusFound) }
 }
 
-// serve answers with a document at a path.
-func (p *stage) serve(path string, o jsonObject) {
+// serve serves a document at a path.
+func (p *fakePeer) serve(path string, o jsonObject) {
 	p.t.Helper()
 	b, err := json.Marshal(o)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.on(path, says(200, "application/activity+json", string(b)))
+	p.on(path, response(200, "application/activity+json", string(b)))
 }
 
-var stageKey = sync.OnceValue(func() *rsa.PrivateKey { return newRSA(2048) })
+var peerKey = sync.OnceValue(func() *rsa.PrivateKey { return newRSA(2048) })
 
 func newRSA(bits int) *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, bits)
@@ -190,13 +190,13 @@ func pemOf(key *rsa.PrivateKey) string {
 	return pem
 }
 
-// person is the document of an actor; nil removes a member.
-func (p *stage) person(name string, changes ...jsonObject) jsonObject {
+// person returns the document of an actor with changes; nil removes a member.
+func (p *fakePeer) person(name string, changes ...jsonObject) jsonObject {
 	id := p.url + "/users/" + name
 	d := jsonObject{
 		"@context": "https://www.w3.org/ns/activitystreams", "id": id, "type": "Person", "preferredUsername": name, "name": name,
 		"inbox": id + "/inbox", "followers": id + "/followers", "following": id + "/following", "outbox": id + "/outbox",
-		"publicKey": jsonObject{"id": id + "#main-key", "owner": id, "publicKeyPem": pemOf(stageKey())},
+		"publicKey": jsonObject{"id": id + "#main-key", "owner": id, "publicKeyPem": pemOf(peerKey())},
 	}
 	for _, c := range changes {
 		maps.Copy(d, c)
@@ -205,22 +205,22 @@ func (p *stage) person(name string, changes ...jsonObject) jsonObject {
 	return d
 }
 
-// actor serves a person whose handle leads to it, and returns its id.
-func (p *stage) actor(name string, changes ...jsonObject) string {
+// actor serves an actor and its WebFinger document, and returns its id.
+func (p *fakePeer) actor(name string, changes ...jsonObject) string {
 	p.t.Helper()
 	d := p.person(name, changes...)
 	id, _ := d["id"].(string)
 	p.serve(strings.TrimPrefix(id, p.url), d)
-	p.finger(name+"@"+p.host, name+"@"+p.host, id)
+	p.serveWebFinger(name+"@"+p.host, name+"@"+p.host, id)
 	return id
 }
 
-func fingerPath(name string) string {
+func webFingerPath(name string) string {
 	return "/.well-known/webfinger?resource=" + url.QueryEscape("acct:"+name)
 }
 
-// finger answers WebFinger for a handle.
-func (p *stage) finger(name, subject, actor string) {
+// serveWebFinger serves the WebFinger document of a handle.
+func (p *fakePeer) serveWebFinger(name, subject, actor string) {
 	p.t.Helper()
 	b, err := json.Marshal(jsonObject{
 		"subject": "acct:" + subject,
@@ -229,11 +229,11 @@ func (p *stage) finger(name, subject, actor string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.on(fingerPath(name), says(200, "application/jrd+json", string(b)))
+	p.on(webFingerPath(name), response(200, "application/jrd+json", string(b)))
 }
 
-// signed is a GET that a key has signed, as it arrives.
-func (a *asker) signed(keyID string, key *rsa.PrivateKey) *http.Request {
+// signed returns a GET request that is signed with a key, as the server receives it.
+func (a *harness) signed(keyID string, key *rsa.PrivateKey) *http.Request {
 	a.t.Helper()
 	r := httptest.NewRequest("GET", "/objects/1", nil)
 	r.Host = a.Reader.Host

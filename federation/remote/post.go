@@ -103,7 +103,6 @@ func signatureOptions(h *store.Host, hasQuery bool, now time.Time) []httpsig.Opt
 	return []httpsig.Options{cavage, rfc}
 }
 
-// saveSignatureScheme stores the signature scheme of a host.
 func (f *Fetcher) saveSignatureScheme(ctx context.Context, host string, o httpsig.Options) {
 	err := f.db.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.SetHostSignature(ctx, host, string(o.Scheme), o.PathOnly)

@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"svc/federation/policy"
+	"svc/internal/cache"
 	"svc/internal/fetch"
+	"svc/internal/httpsig"
 	"svc/internal/keys"
 	"svc/internal/limit"
 	"svc/social"
@@ -53,15 +55,18 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 		c.GenerateKey = generateRSAKey
 	}
 	r := &Remote{
-		Reader:   &Reader{BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, now: db.Now},
-		Signers:  &Signers{BaseURL: c.BaseURL, GenerateKey: c.GenerateKey, db: db, secrets: secrets, log: log, signers: newSigners()},
+		Reader: &Reader{BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, now: db.Now},
+		Signers: &Signers{
+			BaseURL: c.BaseURL, GenerateKey: c.GenerateKey, db: db, secrets: secrets, log: log,
+			byAccount: cache.New[store.AccountID, *httpsig.Signer](maxSigners),
+		},
 		Accounts: newAccountCache(db),
 	}
 	keys := newKeyCache()
 	r.Fetcher = &Fetcher{Config: c, reader: r.Reader, signers: r.Signers, db: db, client: client, log: log, failures: newFailureCache()}
 	r.Actors = &Actors{
 		Config: c, reader: r.Reader, fetcher: r.Fetcher, db: db, social: social, keys: keys, log: log,
-		accountChecks: newAccountChecks(), newHosts: newNewHostLimit(),
+		accountChecks: limit.NewWindow[accountCheckKey](maxAccountChecks), newHosts: newNewHostLimit(),
 	}
 	r.Verifier = &Verifier{
 		Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, accounts: r.Accounts, db: db, keys: keys, log: log,
@@ -70,7 +75,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 	r.Statuses = &Statuses{Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, db: db, social: social, log: log}
 	r.Backfill = &Backfill{
 		AllowLoopback: c.AllowLoopback, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
-		statusViews: newStatusViews(),
+		statusViews: limit.NewWindow[statusViewKey](maxStatusViews),
 	}
 	r.Resolver = &Resolver{
 		Host: c.Host, AllowLoopback: c.AllowLoopback, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,

@@ -103,10 +103,7 @@ func (f *Fetcher) DocumentForPage(ctx context.Context, address string) (activity
 func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error) {
 	resp, err := f.client.Get(ctx, page, fetch.Limits{
 		MaxBody: maxPageBytes, Timeout: webFingerTimeout, Accept: "text/html, application/xhtml+xml", ContentTypes: []string{"text/html", "application/xhtml+xml"},
-		Prepare: func(r *http.Request) error {
-			_, err := f.FetchableHost(r.URL.String())
-			return err
-		},
+		Prepare: f.checkRequest,
 	})
 	if err != nil {
 		return "", err

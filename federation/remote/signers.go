@@ -26,35 +26,26 @@ const (
 // FetchActorPath is the path of the instance actor, which signs fetches.
 const FetchActorPath = "/internal/fetch"
 
-// Signers has the private keys of local accounts.
+// Signers has the private keys of local accounts. The key of an account is created when it signs for the first time.
 type Signers struct {
 	BaseURL      string
 	GenerateKey  func() (*rsa.PrivateKey, error)
 	db           *store.DB
 	secrets      *keys.Keys
 	log          *slog.Logger
-	signers      *signers
+	byAccount    *cache.Cache[store.AccountID, *httpsig.Signer]
+	creating     sync.Mutex // one key at a time, because it takes long
 	fetchActorID atomic.Int64
-}
-
-// signers are the decoded keys of accounts. The key of an account is created when it signs for the first time.
-type signers struct {
-	byAccount *cache.Cache[store.AccountID, *httpsig.Signer]
-	creating  sync.Mutex // one key at a time, because it takes long
-}
-
-func newSigners() *signers {
-	return &signers{byAccount: cache.New[store.AccountID, *httpsig.Signer](maxSigners)}
 }
 
 // Signer returns the signer of a local account.
 func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Signer, error) {
-	if signer, ok := s.signers.byAccount.Get(id); ok {
+	if signer, ok := s.byAccount.Get(id); ok {
 		return signer, nil
 	}
-	s.signers.creating.Lock()
-	defer s.signers.creating.Unlock()
-	if signer, ok := s.signers.byAccount.Get(id); ok {
+	s.creating.Lock()
+	defer s.creating.Unlock()
+	if signer, ok := s.byAccount.Get(id); ok {
 		return signer, nil
 	}
 	account, err := s.db.Account(ctx, id)
@@ -76,7 +67,7 @@ func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Sign
 		return nil, err
 	}
 	signer := &httpsig.Signer{KeyID: key.URI, Key: private}
-	s.signers.byAccount.Put(id, signer, s.signers.byAccount.Generation()) // creating is held, as in RotateKeys
+	s.byAccount.Put(id, signer, s.byAccount.Generation()) // creating is held, as in RotateKeys
 	return signer, nil
 }
 
@@ -92,7 +83,6 @@ func (s *Signers) unseal(key *store.ActorKey) (crypto.Signer, error) {
 	return private.(crypto.Signer), nil
 }
 
-// createKey creates and stores a key for a local account.
 func (s *Signers) createKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
 	key, err := s.newSealedKey(account)
 	if err != nil {
@@ -136,8 +126,8 @@ func storeKey(ctx context.Context, tx *store.Tx, account *store.Account, key *st
 // RotateKeys replaces the keys of a local account and sends its followers an Update. Queued deliveries are signed with the new key
 // (federation 2.3).
 func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
-	s.signers.creating.Lock() // so that the old key is not cached again
-	defer s.signers.creating.Unlock()
+	s.creating.Lock() // so that the old key is not cached again
+	defer s.creating.Unlock()
 	key, err := s.newSealedKey(account)
 	if err != nil {
 		return nil, err
@@ -154,7 +144,7 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	if err != nil {
 		return nil, err
 	}
-	s.signers.byAccount.Drop(account.ID)
+	s.byAccount.Drop(account.ID)
 	s.log.Info("keys rotated", "account", account.ID)
 	return key, nil
 }

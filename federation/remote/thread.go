@@ -38,7 +38,7 @@ type Backfill struct {
 	db            *store.DB
 	social        *social.Service
 	log           *slog.Logger
-	statusViews   *statusViews
+	statusViews   *limit.Window[statusViewKey] // so that not each view costs a query
 }
 
 // completeStatus is the job that fetches what a status refers to: mentioned accounts, the quoted status, and the parent (federation
@@ -74,7 +74,7 @@ func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) 
 		return nil
 	}
 	return b.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueUnique(ctx, b.db.Now().Add(withJitter(completeRetryInterval<<(2*w.Attempts))), completeJobKey(w.StatusID), w)
+		return tx.EnqueueUnique(ctx, b.db.Now().Add(withJitter(completeRetryInterval<<(2*w.Attempts))), "complete:"+w.StatusID.String(), w)
 	})
 }
 
@@ -104,9 +104,6 @@ func relatedURIs(origin *store.RemoteStatus, budget int) map[string]int {
 	return parts
 }
 
-// completeJobKey is the unique key of the job.
-func completeJobKey(id store.StatusID) string { return "complete:" + id.String() }
-
 // fetchMentioned fetches unknown mentioned accounts. retry is true if some have to be retried.
 func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences) (retry bool, err error) {
 	var ids []store.AccountID
@@ -132,22 +129,10 @@ func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences)
 	return len(remaining) > 0, b.social.AddMentions(ctx, w.StatusID, ids)
 }
 
-// statusViews limits how often a viewed status is refreshed, so that not each view costs a query.
-type statusViews struct{ window *limit.Window[statusViewKey] }
-
+// statusViewKey is a viewed status, or its poll.
 type statusViewKey struct {
 	id   store.StatusID
 	poll bool
-}
-
-func newStatusViews() *statusViews {
-	return &statusViews{limit.NewWindow[statusViewKey](maxStatusViews)}
-}
-
-// allow returns false if the last refresh was within interval.
-func (v *statusViews) allow(key statusViewKey, now time.Time, interval time.Duration) bool {
-	_, ok := v.window.Allow(key, limit.Rate{Count: 1, Window: interval}, now)
-	return ok
 }
 
 // ThreadViewed queues a fetch of the replies to a viewed remote status, and a refresh of its poll.
@@ -158,7 +143,7 @@ func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status) error {
 	if err := b.PollViewed(ctx, st.ID); err != nil {
 		return err
 	}
-	if st.Visibility > store.Unlisted || !b.statusViews.allow(statusViewKey{id: st.ID}, b.db.Now(), repliesInterval) {
+	if st.Visibility > store.Unlisted || !allowOnce(b.statusViews, statusViewKey{id: st.ID}, repliesInterval, b.db.Now()) {
 		return nil
 	}
 	origin, err := b.db.RemoteStatus(ctx, st.ID)
@@ -172,7 +157,7 @@ func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status) error {
 
 // PollViewed queues a refresh of the poll of a viewed remote status.
 func (b *Backfill) PollViewed(ctx context.Context, id store.StatusID) error {
-	if !b.statusViews.allow(statusViewKey{id, true}, b.db.Now(), pollInterval) {
+	if !allowOnce(b.statusViews, statusViewKey{id, true}, pollInterval, b.db.Now()) {
 		return nil
 	}
 	p, err := b.db.PollOf(ctx, id)

@@ -67,7 +67,7 @@ func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, ac
 	ofActor := func(id string) bool { return activity.SameHost(id, actor, v.AllowLoopback) }
 	for _, c := range httpsig.Prefer(claims, ofActor) {
 		var signer *store.Account
-		if signer, err = v.signerOf(ctx, c); err == nil {
+		if signer, err = v.keyOwner(ctx, c.KeyID, c.Verify); err == nil {
 			return signer, nil
 		}
 		if errors.Is(err, ErrActorGone) && !ofActor(c.KeyID) { // another actor than the sender
@@ -97,13 +97,7 @@ func (v *Verifier) SignatureError(actor string, err error) error {
 // errWrongSignature is the error for a wrong signature whose key need not be fetched again.
 var errWrongSignature = errors.New("signature does not match the key")
 
-// errKeyFetchLimit is the error if too many keys could not be fetched.
 var errKeyFetchLimit = errors.New("too many keys could not be fetched")
-
-// signerOf returns the account that has made a signature.
-func (v *Verifier) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Account, error) {
-	return v.keyOwner(ctx, c.KeyID, c.Verify)
-}
 
 // keyOwner returns the owner of the key of a signature, which verify checks. If the cached key does not match, it fetches the key once
 // more.
@@ -168,7 +162,6 @@ func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error)
 	return k, nil
 }
 
-// parseStoredKey parses a key as it is stored.
 func parseStoredKey(text string) (crypto.PublicKey, error) {
 	if len(text) > 0 && text[0] == 'z' {
 		return httpsig.ParseMultikey(text)

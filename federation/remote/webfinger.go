@@ -179,7 +179,6 @@ func (f *Fetcher) WebFinger(ctx context.Context, nick, domain string) (*webFinge
 	return f.fetchWebFinger(ctx, strings.ReplaceAll(template, "{uri}", resource))
 }
 
-// serverURL returns the base URL of a server.
 func (f *Fetcher) serverURL(domain string) (string, error) {
 	base := "https://" + domain
 	if _, err := activity.Host(base, false); err != nil && f.AllowLoopback {
@@ -202,10 +201,7 @@ func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string, ty
 	}
 	resp, err := f.client.Get(ctx, address, fetch.Limits{
 		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept, ContentTypes: types,
-		Prepare: func(r *http.Request) error {
-			_, err := f.FetchableHost(r.URL.String())
-			return err
-		},
+		Prepare: f.checkRequest,
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
 		f.failures.addFor(address, err, f.db.Now(), webFingerFailureTTL)
@@ -278,7 +274,6 @@ const (
 	maxXMLDepth = 16
 )
 
-// parseDescriptor parses a resource descriptor of a media type.
 func parseDescriptor(mediaType string, body []byte) (*descriptor, error) {
 	if strings.HasSuffix(mediaType, "xml") {
 		return parseXRD(body)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -240,12 +241,7 @@ func (o Object) Text(key string) string {
 func (o Object) TextAndLanguage(key string) (text, language string) {
 	text = o.Text(key)
 	in, _ := o[key+"Map"].(map[string]any)
-	names := make([]string, 0, len(in))
-	for name := range in {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
 		s, ok := in[name].(string)
 		switch {
 		case !ok:

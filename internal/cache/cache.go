@@ -61,8 +61,9 @@ func (c *Cache[K, V]) GetAll(keys []K, found map[K]V) (missing []K, generation u
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range keys {
-		if value, ok := c.get(key); ok {
-			found[key] = value
+		if e, ok := c.entries[key]; ok { // get, inlined for pages of statuses
+			c.recent.MoveToFront(e)
+			found[key] = e.Value.(*entry[K, V]).value
 		} else {
 			missing = append(missing, key)
 		}

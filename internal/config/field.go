@@ -76,12 +76,8 @@ func text(at *string, first string, rules ...rule[string]) field {
 
 // choice is one text of a fixed set.
 func choice(at *string, first string, all ...string) field {
-	options := make([]any, len(all))
-	for i, o := range all {
-		options[i] = o
-	}
 	return &binding[string]{
-		formKind: Choice, options: options, at: at, defaultValue: first, rules: []rule[string]{oneOf(all...)},
+		formKind: Choice, options: suggested(all), at: at, defaultValue: first, rules: []rule[string]{oneOf(all...)},
 		parse:  readText,
 		export: func(s string) any { return s },
 	}

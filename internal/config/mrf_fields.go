@@ -17,7 +17,7 @@ func hostReasons(at *[]HostReason) field {
 	return rows(at, []column[HostReason]{
 		{name: "host", at: func(h *HostReason) any { return &h.Host }},
 		{name: "reason", optional: true, at: func(h *HostReason) any { return &h.Reason }},
-	}, eachRow(func(h HostReason) error {
+	}, each(func(h HostReason) error {
 		if err := hostPatternName(h.Host); err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func subchains(at *[]Subchain) field {
 	return rows(at, []column[Subchain]{
 		{name: "pattern", at: func(s *Subchain) any { return &s.Pattern }},
 		{name: "policies", at: func(s *Subchain) any { return &s.Policies }},
-	}, eachRow(func(s Subchain) error {
+	}, each(func(s Subchain) error {
 		if err := patternText(s.Pattern); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func replacements(at *[]Replacement) field {
 	return rows(at, []column[Replacement]{
 		{name: "pattern", at: func(r *Replacement) any { return &r.Pattern }},
 		{name: "replacement", optional: true, at: func(r *Replacement) any { return &r.Replacement }},
-	}, eachRow(func(r Replacement) error {
+	}, each(func(r Replacement) error {
 		if err := patternText(r.Pattern); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func allowed(at *[]AllowedActors) field {
 	return rows(at, []column[AllowedActors]{
 		{name: "host", at: func(a *AllowedActors) any { return &a.Host }},
 		{name: "actors", at: func(a *AllowedActors) any { return &a.Actors }},
-	}, eachRow(func(a AllowedActors) error {
+	}, each(func(a AllowedActors) error {
 		if err := hostPatternName(a.Host); err != nil {
 			return err
 		}
@@ -103,17 +103,6 @@ func policyList(at *[]string, first ...string) field {
 			return l, err
 		},
 		export: func(l []string) any { return append([]string{}, l...) },
-	}
-}
-
-func eachRow[T any](r rule[T]) rule[[]T] {
-	return func(l []T) error {
-		for _, v := range l {
-			if err := r(v); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 }
 

@@ -40,36 +40,25 @@ func rows[T any](at *[]T, columns []column[T], rules ...rule[[]T]) field {
 }
 
 func readRows[T any](columns []column[T], value any) ([]T, error) {
-	var list []T
-	add := func(entry any) error {
-		var row T
-		if err := readRow(columns, &row, entry); err != nil {
-			return err
-		}
-		list = append(list, row)
-		return nil
-	}
 	switch value := value.(type) {
 	case []map[string]any:
-		for _, entry := range value {
-			if err := add(entry); err != nil {
-				return nil, err
-			}
-		}
+		return readEach(columns, value)
 	case []any:
-		for _, entry := range value {
-			if err := add(entry); err != nil {
-				return nil, err
-			}
-		}
+		return readEach(columns, value)
 	case []string:
-		for _, entry := range value {
-			if err := add(entry); err != nil {
-				return nil, err
-			}
+		return readEach(columns, value)
+	}
+	return nil, wrongKind("a list of tables such as "+example(columns), value)
+}
+
+func readEach[T, E any](columns []column[T], entries []E) ([]T, error) {
+	var list []T
+	for _, entry := range entries {
+		var row T
+		if err := readRow(columns, &row, entry); err != nil {
+			return nil, err
 		}
-	default:
-		return nil, wrongKind("a list of tables such as "+example(columns), value)
+		list = append(list, row)
 	}
 	return list, nil
 }

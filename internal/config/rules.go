@@ -65,10 +65,10 @@ func optional(r rule[string]) rule[string] {
 }
 
 // each applies a rule to every element of a list.
-func each(r rule[string]) rule[[]string] {
-	return func(l []string) error {
-		for _, s := range l {
-			if err := r(s); err != nil {
+func each[T any](r rule[T]) rule[[]T] {
+	return func(l []T) error {
+		for _, v := range l {
+			if err := r(v); err != nil {
 				return err
 			}
 		}

@@ -216,7 +216,7 @@ Signature: sig1=:X5spyd6CFnAG5QnDyHfqoSNICd+BUP4LYMz2Q0JXlb//4Ijpzp+kve2w4NIyqeA
 	}
 }
 
-// uncheckedMembers returns the signatures of a request without checks of what they cover.
+// uncheckedMembers returns the signatures of a request without checks of their covered components.
 func uncheckedMembers(t *testing.T, r *http.Request, p Policy) (claims []*Claim) {
 	t.Helper()
 	inputs, err := parseDictionary(r.Header.Get("Signature-Input"))

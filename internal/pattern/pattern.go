@@ -88,19 +88,6 @@ func (p *Pattern) Replace(s, by string) string { return p.regexp.ReplaceAllLiter
 // List is a list of patterns.
 type List []*Pattern
 
-// ParseList parses patterns.
-func ParseList(texts []string) (List, error) {
-	list := make(List, 0, len(texts))
-	for _, s := range texts {
-		p, err := Parse(s)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, p)
-	}
-	return list, nil
-}
-
 // FirstMatch returns the first pattern that one of the texts contains, nil if there is none.
 func (l List) FirstMatch(texts ...string) *Pattern {
 	for _, p := range l {

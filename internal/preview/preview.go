@@ -8,6 +8,7 @@
 package preview
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -159,16 +160,10 @@ func (h *head) page(base *url.URL) *Page {
 		return ""
 	}
 	p := &Page{
-		Title:       oneLine(find("title"), maxTitle),
-		Description: oneLine(find("description"), maxDescription),
+		Title:       cmp.Or(oneLine(find("title"), maxTitle), h.title),
+		Description: cmp.Or(oneLine(find("description"), maxDescription), h.description),
 		Image:       imageURL(find("image:secure_url", "image", "image:url", "image:src"), base),
 		Properties:  h.properties(),
-	}
-	if p.Title == "" {
-		p.Title = h.title
-	}
-	if p.Description == "" {
-		p.Description = h.description
 	}
 	if p.Image != "" {
 		p.ImageAlt = oneLine(find("image:alt"), maxAlt)

@@ -1,4 +1,4 @@
-// Package proof reads, verifies and makes integrity proofs of ActivityPub documents (FEP-8b32): the cryptosuite eddsa-jcs-2022 of
+// Package proof reads and verifies integrity proofs of ActivityPub documents (FEP-8b32): the cryptosuite eddsa-jcs-2022 of
 // W3C's Data Integrity EdDSA Cryptosuites 1.0, and its predecessor jcs-eddsa-2022, whose options never contain the context. It works on
 // parsed JSON: the parser rejects duplicate names and bounds the depth.
 //
@@ -195,31 +195,6 @@ func (c *Claim) Verify(key ed25519.PublicKey) error {
 		}
 	}
 	return ErrSignature
-}
-
-// Sign adds a proof by a key to a document, and replaces a present one.
-func Sign(doc map[string]any, key ed25519.PrivateKey, method string, created time.Time) error {
-	proof := map[string]any{
-		"type":               proofType,
-		"cryptosuite":        cryptosuite,
-		"proofPurpose":       proofPurpose,
-		"verificationMethod": method,
-		"created":            created.UTC().Format("2006-01-02T15:04:05Z"),
-	}
-	if context, ok := doc[contextKey]; ok {
-		proof[contextKey] = context
-	}
-	var c Claim
-	if err := c.prepare(doc, proof); err != nil {
-		return err
-	}
-	data, err := hash(c.options[0], c.document)
-	if err != nil {
-		return err
-	}
-	proof["proofValue"] = "z" + base58.Encode(ed25519.Sign(key, data))
-	doc["proof"] = proof
-	return nil
 }
 
 // hash returns the signed bytes: the hash of the options, then that of the document (Data Integrity EdDSA 1.0, 3.3.4).

@@ -147,30 +147,12 @@ func (c *builder) addName(sign byte, name string, room bool) bool {
 }
 
 // appendText appends s as escaped character data, without control characters.
-func appendText(out []byte, s string) []byte {
-	last := 0
-	for i := range len(s) {
-		var entity string
-		switch b := s[i]; {
-		case b == '&':
-			entity = "&amp;"
-		case b == '<':
-			entity = "&lt;"
-		case b == '>':
-			entity = "&gt;"
-		case isControl(b):
-		default:
-			continue
-		}
-		out = append(out, s[last:i]...)
-		out = append(out, entity...)
-		last = i + 1
-	}
-	return append(out, s[last:]...)
-}
+func appendText(out []byte, s string) []byte { return appendEscaped(out, s, false) }
 
 // appendAttr appends s as an escaped attribute value for double quotes, without control characters.
-func appendAttr(out []byte, s string) []byte {
+func appendAttr(out []byte, s string) []byte { return appendEscaped(out, s, true) }
+
+func appendEscaped(out []byte, s string, attribute bool) []byte {
 	last := 0
 	for i := range len(s) {
 		var entity string
@@ -181,9 +163,9 @@ func appendAttr(out []byte, s string) []byte {
 			entity = "&lt;"
 		case b == '>':
 			entity = "&gt;"
-		case b == '"':
+		case b == '"' && attribute:
 			entity = "&#34;"
-		case isControl(b), b == '\n', b == '\t':
+		case isControl(b), attribute && (b == '\n' || b == '\t'):
 		default:
 			continue
 		}

@@ -19,12 +19,15 @@ const MaxNickname = 64
 // ValidNickname returns whether a nickname is allowed for local accounts: ASCII letters and digits, if extended also "_" and "-". It
 // does not check reserved nicknames.
 func ValidNickname(nick string, extended bool) bool {
-	if nick == "" || len(nick) > MaxNickname {
-		return false
-	}
-	for i := range len(nick) {
-		b := nick[i]
-		if !isLetter(b) && !isDigit(b) && !(extended && (b == '_' || b == '-')) {
+	return nick != "" && len(nick) <= MaxNickname && consistsOf(nick, func(b byte) bool {
+		return isLetter(b) || isDigit(b) || extended && (b == '_' || b == '-')
+	})
+}
+
+// consistsOf returns true if all bytes of a text are allowed.
+func consistsOf(s string, allowed func(byte) bool) bool {
+	for i := range len(s) {
+		if !allowed(s[i]) {
 			return false
 		}
 	}
@@ -65,15 +68,7 @@ func SplitHandle(handle string) (nick, domain string, ok bool) {
 
 // isNick returns whether a nickname is valid for a local or remote account.
 func isNick(nick string) bool {
-	if nick == "" || len(nick) > maxRemoteNick || nick[0] == '.' || nick[len(nick)-1] == '.' {
-		return false
-	}
-	for i := range len(nick) {
-		if !isNickByte(nick[i]) {
-			return false
-		}
-	}
-	return true
+	return nick != "" && len(nick) <= maxRemoteNick && nick[0] != '.' && nick[len(nick)-1] != '.' && consistsOf(nick, isNickByte)
 }
 
 func isNickByte(b byte) bool { return asciiWord(b) || b == '-' || b == '.' }
@@ -134,13 +129,9 @@ func isHostname(host string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(host, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
+			!consistsOf(label, func(b byte) bool { return isLetter(b) || isDigit(b) || b == '-' }) {
 			return false
-		}
-		for i := range len(label) {
-			if b := label[i]; !isLetter(b) && !isDigit(b) && b != '-' {
-				return false
-			}
 		}
 	}
 	return true
@@ -163,25 +154,15 @@ func ValidEmail(address string) bool {
 	if local[0] == '.' || local[at-1] == '.' || strings.Contains(local, "..") {
 		return false
 	}
-	for i := range len(local) {
-		if b := local[i]; !isLetter(b) && !isDigit(b) && strings.IndexByte("._+-=&'~#", b) < 0 {
-			return false
-		}
+	if !consistsOf(local, func(b byte) bool { return isLetter(b) || isDigit(b) || strings.IndexByte("._+-=&'~#", b) >= 0 }) {
+		return false
 	}
 	return !strings.ContainsAny(domain, ":[]") && !strings.HasSuffix(domain, ".") && NormalizeDomain(domain) != ""
 }
 
 // ValidShortcode returns whether a name is valid for custom emoji. Such a name is also safe as a file name.
 func ValidShortcode(code string) bool {
-	if code == "" || len(code) > maxShortcode {
-		return false
-	}
-	for i := range len(code) {
-		if !isShortcodeByte(code[i]) {
-			return false
-		}
-	}
-	return true
+	return code != "" && len(code) <= maxShortcode && consistsOf(code, isShortcodeByte)
 }
 
 func isShortcodeByte(b byte) bool { return asciiWord(b) || b == '-' || b == '+' }

@@ -93,7 +93,7 @@ func (r *renderer) renderAccount(row *store.Account, members *accountMembers, ex
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDocument(json, accountSlots)
+	d, err := newDocument(json, accountSlots, nil)
 	return &accountDocument{
 		document: d, id: row.ID, unavailable: row.Unavailable, hasMoved: row.MovedToID != nil,
 		hideFollowersCount: row.HideFollowers && row.HideFollowersCount, hideFollowingCount: row.HideFollows && row.HideFollowsCount,

@@ -33,7 +33,8 @@ type cut struct{ from, to int32 }
 
 // newDocument finds the slots, which stand in the order of the list, in the JSON of an entity. No text can contain a slot, because quotes
 // are escaped there. The search runs backwards, because an account that has moved contains the other account before its own last slot.
-func newDocument[E any](json []byte, slots []slotOf[E]) (document, error) {
+// own has values of slots that are usual for this entity only.
+func newDocument[E any](json []byte, slots []slotOf[E], own map[string][]byte) (document, error) {
 	pieces := make([][]byte, 2*len(slots)+1)
 	rest := json
 	for i := len(slots) - 1; i >= 0; i-- {
@@ -44,6 +45,9 @@ func newDocument[E any](json []byte, slots []slotOf[E]) (document, error) {
 		}
 		pieces[2*i+2] = rest[at+len(key)+len("{}"):]
 		pieces[2*i+1] = []byte(slots[i].usual)
+		if value, ok := own[slots[i].name]; ok {
+			pieces[2*i+1] = value
+		}
 		if slots[i].usual == "" {
 			rest = rest[:at-len(",")]
 		} else {

@@ -102,7 +102,7 @@ func (r *renderer) renderPoll(p *store.Poll, of *store.Status) (*cachedPoll, err
 		return nil, err
 	}
 	c := &cachedPoll{id: p.ID, expiresAt: p.ExpiresAt, titles: p.Titles()}
-	if c.document, err = newDocument(json, pollSlots); err != nil {
+	if c.document, err = newDocument(json, pollSlots, nil); err != nil {
 		return nil, err
 	}
 	var options []pollOption

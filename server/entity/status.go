@@ -2,6 +2,7 @@ package entity
 
 import (
 	"context"
+	"strconv"
 
 	"svc/internal/cache"
 	"svc/internal/text"
@@ -72,7 +73,7 @@ var statusSlots []slotOf[*Status]
 func init() {
 	statusSlots = []slotOf[*Status]{ // not in the declaration, because statuses contain statuses
 		{"account", "{}", nil, func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
-		{"content", `""`, nil, (*Status).appendContent},
+		{"content", `""`, func(s *Status) bool { return s.original().noRichText }, (*Status).appendPlainContent},
 		{"poll", "null", func(s *Status) bool { return s.original().poll != nil }, (*Status).appendPoll},
 		{"reblog", "null", func(s *Status) bool { return s.reblog != nil }, func(s *Status, dst []byte) []byte { return s.reblog.AppendJSON(dst) }},
 		{"text", "", func(s *Status) bool { return s.text != nil }, func(s *Status, dst []byte) []byte { return appendValue(dst, *s.text) }},
@@ -82,7 +83,7 @@ func init() {
 		flagSlot("muted", func(s *Status) bool { return s.original().flags.ThreadMuted || s.original().flags.AuthorMuted }),
 		flagSlot("pinned", func(s *Status) bool { return s.hasViewer && s.pinned }),
 		{"filtered", "[]", func(s *Status) bool { return s.original().filtered != nil }, (*Status).appendFiltered},
-		flagSlot("local", func(s *Status) bool { return s.local }),
+		{"local", "false", func(s *Status) bool { return s.local != s.original().local }, func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
 		flagSlot("thread_muted", func(s *Status) bool { return s.original().flags.ThreadMuted }),
 		flagSlot("parent_visible", func(s *Status) bool { return s.original().parentVisible }),
 		{"direct_conversation_id", "null", func(s *Status) bool { return s.original().directConversation != 0 }, (*Status).appendDirectConversation},
@@ -143,7 +144,6 @@ type cachedStatus struct {
 	poll           *cachedPoll
 	reactions      []cachedReaction // in order of first use
 
-	content          []byte        // JSON
 	plainContent     func() []byte // JSON for viewers without rich text
 	plainContentSize int           // approximate
 	filterText       func() *text.Folded
@@ -158,7 +158,7 @@ type parentStatus struct {
 }
 
 func (s *cachedStatus) size() int {
-	return cache.EntryBytes + 400 + s.document.size() + len(s.content) + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
+	return cache.EntryBytes + 400 + s.document.size() + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
 }
 
 // ID returns the status's id.
@@ -193,13 +193,7 @@ func (s *Status) WithText(source string) *Status {
 	return s
 }
 
-func (s *Status) appendContent(dst []byte) []byte {
-	s = s.original()
-	if s.noRichText {
-		return append(dst, s.plainContent()...)
-	}
-	return append(dst, s.content...)
-}
+func (s *Status) appendPlainContent(dst []byte) []byte { return append(dst, s.original().plainContent()...) }
 
 // appendFolder appends the folder of the viewer's bookmark of the status.
 func (s *Status) appendFolder(dst []byte) []byte {

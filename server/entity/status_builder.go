@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 
 	"svc/internal/text"
@@ -231,7 +232,12 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	if err != nil {
 		return nil, err
 	}
-	if s.document, err = newDocument(json, statusSlots); err != nil {
+	content, err := marshal(row.Content)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string][]byte{"content": content, "local": strconv.AppendBool(nil, row.Local())}
+	if s.document, err = newDocument(json, statusSlots, own); err != nil {
 		return nil, err
 	}
 	if row.ReblogOfID != nil {
@@ -239,9 +245,6 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 		return s, nil
 	}
 	s.pinned = extension.PinnedAt != nil
-	if s.content, err = marshal(row.Content); err != nil {
-		return nil, err
-	}
 	s.plainContentSize = 2 * len(row.Content)
 	s.plainContent = sync.OnceValue(func() []byte { return appendValue(nil, text.SanitizeStrict(row.Content)) })
 	address := row.URL

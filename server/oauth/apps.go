@@ -14,7 +14,6 @@ import (
 	"svc/store"
 )
 
-// appRoutes register apps.
 func (s *Service) appRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration"), s.createApp},
@@ -64,7 +63,7 @@ func (s *Service) createApp(r *rest.Request) (any, error) {
 	if r.Viewer != nil {
 		a.OwnerID = &r.Viewer.ID
 	}
-	if err := s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.AddApp(r.Context(), a) }); err != nil {
+	if err := s.DB.Update(r.Context(), func(tx *store.Tx) error { return tx.AddApp(r.Context(), a) }); err != nil {
 		return nil, err
 	}
 	return entity.CredentialApp{OwnApp: s.ownApp(a), ClientSecret: a.ClientSecret}, nil
@@ -129,22 +128,21 @@ func isRedirect(address string) bool {
 	return !slices.Contains(forbiddenSchemes, u.Scheme) // url.Parse returns lower-case schemes
 }
 
-// showOwnApp returns the app of the token.
 func (s *Service) showOwnApp(r *rest.Request) (any, error) {
 	if r.Token == nil || r.Token.AppID == nil { // a password, or a session of a browser
 		return nil, rest.ErrInvalidToken
 	}
-	a, err := s.db.App(r.Context(), *r.Token.AppID)
+	a, err := s.DB.App(r.Context(), *r.Token.AppID)
 	if err != nil {
 		return nil, err
 	}
-	return entity.NewApp(a, s.keys.VAPIDPublic()), nil
+	return entity.NewApp(a, s.Keys.VAPIDPublic()), nil
 }
 
 // listApps returns the apps that the viewer registered or was the first to sign in with. It omits their secrets, because an app that
 // serves many users belongs to one of them by chance only.
 func (s *Service) listApps(r *rest.Request) (any, error) {
-	rows, err := s.db.AppsOf(r.Context(), r.Viewer.ID, maxAppsListed)
+	rows, err := s.DB.AppsOf(r.Context(), r.Viewer.ID, maxAppsListed)
 	if err != nil {
 		return nil, err
 	}
@@ -152,5 +150,5 @@ func (s *Service) listApps(r *rest.Request) (any, error) {
 }
 
 func (s *Service) ownApp(a *store.App) entity.OwnApp {
-	return entity.OwnApp{App: entity.NewApp(a, s.keys.VAPIDPublic()), ClientID: a.ClientID}
+	return entity.OwnApp{App: entity.NewApp(a, s.Keys.VAPIDPublic()), ClientID: a.ClientID}
 }

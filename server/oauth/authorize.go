@@ -70,7 +70,7 @@ func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p author
 		return nil, p, nil, err
 	}
 	p.merge(&nested.In)
-	a, err := s.db.AppByClientID(r.Context(), p.ClientID)
+	a, err := s.DB.AppByClientID(r.Context(), p.ClientID)
 	if err != nil {
 		return nil, p, nil, err
 	}
@@ -206,7 +206,7 @@ func (s *Service) authorize(r *rest.Request) (any, error) {
 	decision := r.Query(decisionParam)
 	if decision == deny {
 		if z.redirect == outOfBand {
-			return s.pages.Page(http.StatusOK, web.Message{Title: "Access denied", Paragraphs: []string{"The app cannot use your account. You can close this page."}})
+			return s.Pages.Page(http.StatusOK, web.Message{Title: "Access denied", Paragraphs: []string{"The app cannot use your account. You can close this page."}})
 		}
 		return z.refuse("access_denied", "The account may not be used")
 	}
@@ -262,7 +262,7 @@ func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, p
 
 // completeSignIn starts the session of an authenticated user and asks for consent, or issues the code.
 func (s *Service) completeSignIn(r *rest.Request, z *authorization, user *store.User, consent bool) (any, error) {
-	account, err := s.db.Account(r.Context(), user.AccountID)
+	account, err := s.DB.Account(r.Context(), user.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func (s *Service) completeSignIn(r *rest.Request, z *authorization, user *store.
 }
 
 func (s *Service) loginPage(z *authorization, status int, name, message string) (any, error) {
-	return s.pages.Page(status, web.Login{App: z.appInfo(), HiddenFields: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Error: message})
+	return s.Pages.Page(status, web.Login{App: z.appInfo(), HiddenFields: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Error: message})
 }
 
 func (s *Service) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
@@ -288,7 +288,7 @@ func (s *Service) consentPage(z *authorization, account *store.Account, user *st
 	if err != nil {
 		return nil, errs.Forbidden("%s", rest.ErrScope.Message)
 	}
-	return s.pages.Page(http.StatusOK, web.Consent{
+	return s.Pages.Page(http.StatusOK, web.Consent{
 		App: z.appInfo(), Acct: account.Acct(), Scopes: web.DescribeScopes(scopes), Target: z.targetName(),
 		HiddenFields: z.formFields(web.Field{Name: FormParam, Value: s.formToken(session)}),
 	})
@@ -301,7 +301,7 @@ func (s *Service) issueCode(ctx context.Context, z *authorization, account *stor
 		return nil, errs.Forbidden("%s", rest.ErrScope.Message)
 	}
 	code := keys.NewToken()
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		if err := checkCredentialsUnchanged(ctx, tx, user); err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ func (s *Service) issueCode(ctx context.Context, z *authorization, account *stor
 		return nil, err
 	}
 	if z.redirect == outOfBand {
-		return s.pages.Page(http.StatusOK, web.Code{App: z.appInfo(), Code: code})
+		return s.Pages.Page(http.StatusOK, web.Code{App: z.appInfo(), Code: code})
 	}
 	return z.redirectBack("code", code), nil
 }

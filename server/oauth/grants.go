@@ -67,7 +67,7 @@ func (s *Service) issueToken(ctx context.Context, a *store.App, account *store.A
 		t.AccountID = &account.ID
 	}
 	access, refresh := s.rotateToken(t)
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.AddToken(ctx, t); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (s *Service) issueToken(ctx context.Context, a *store.App, account *store.A
 	if err != nil {
 		return nil, err
 	}
-	answer := entity.NewToken(t, access, refresh, s.settings.OAuth.TokenLifetime, account)
+	answer := entity.NewToken(t, access, refresh, s.Settings.OAuth.TokenLifetime, account)
 	return &answer, nil
 }
 
@@ -97,8 +97,8 @@ func (s *Service) rotateToken(t *store.Token) (access, refresh string) {
 		refresh = keys.NewToken()
 		t.RefreshHash = keys.HashToken(refresh)
 	}
-	if lifetime := s.settings.OAuth.TokenLifetime; lifetime > 0 {
-		at := store.At(s.now().Add(lifetime))
+	if lifetime := s.Settings.OAuth.TokenLifetime; lifetime > 0 {
+		at := store.At(s.Now().Add(lifetime))
 		t.ExpiresAt = &at
 	}
 	return access, refresh

@@ -93,7 +93,7 @@ func (s *Service) CurrentIdentity(ctx context.Context, hash tokenHash) (rest.Ide
 func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identity, err error) {
 	token, err := s.identities.tokens.Load(hash, func() (*store.Token, error) {
 		key := hash // hash itself would escape to the heap, also on a hit
-		token, err := s.db.TokenByHash(ctx, key[:])
+		token, err := s.DB.TokenByHash(ctx, key[:])
 		if token == nil && err == nil {
 			err = errUnknownToken
 		}
@@ -104,14 +104,14 @@ func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identit
 		return id, nil
 	case err != nil:
 		return id, err
-	case token.ExpiresAt != nil && !token.ExpiresAt.Time().After(s.now()):
+	case token.ExpiresAt != nil && !token.ExpiresAt.Time().After(s.Now()):
 		return id, nil
 	case token.AccountID == nil:
 		return rest.Identity{Token: token}, nil
 	}
 	a, err := s.identities.accounts.Load(*token.AccountID, func() (a cachedAccount, err error) {
-		if a.account, err = s.db.Account(ctx, *token.AccountID); err == nil {
-			a.user, err = s.db.User(ctx, *token.AccountID)
+		if a.account, err = s.DB.Account(ctx, *token.AccountID); err == nil {
+			a.user, err = s.DB.User(ctx, *token.AccountID)
 		}
 		return a, err
 	})
@@ -129,13 +129,13 @@ var errUnknownToken = errors.New("unknown token")
 
 // markActive records once a day that a token and its user are in use, for the statistics and for pruning unused tokens.
 func (s *Service) markActive(ctx context.Context, id rest.Identity) error {
-	yesterday := store.At(s.now().Add(-24 * time.Hour))
+	yesterday := store.At(s.Now().Add(-24 * time.Hour))
 	markToken := id.Token != nil && id.Token.LastUsedAt <= yesterday
 	markUser := id.User != nil && id.User.LastActiveAt <= yesterday
 	if !markToken && !markUser {
 		return nil
 	}
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		if markToken {
 			if err := tx.MarkTokenUsed(ctx, id.Token.ID); err != nil {
 				return err

@@ -38,7 +38,7 @@ func (s *Service) setUpMFA(r *rest.Request) (any, error) {
 	if r.Param("method") != string(social.TOTP) {
 		return nil, errs.BadRequest("undefined method")
 	}
-	key, err := s.social.SetUpTOTP(r.Context(), r.Viewer.ID)
+	key, err := s.Social.SetUpTOTP(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Service) setUpMFA(r *rest.Request) (any, error) {
 	}
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	uri := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + name, RawQuery: url.Values{
-		"secret": {key}, "issuer": {s.settings.Instance.Name}, "digits": {"6"}, "period": {"30"},
+		"secret": {key}, "issuer": {s.Settings.Instance.Name}, "digits": {"6"}, "period": {"30"},
 	}.Encode()}
 	return struct {
 		Key             string `json:"key"`
@@ -71,7 +71,7 @@ func (s *Service) confirmMFA(r *rest.Request) (any, error) {
 	if err := s.requirePassword(r, p.Password); err != nil {
 		return nil, err
 	}
-	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code, tokenID(r))
+	return nil, s.Social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code, tokenID(r))
 }
 
 // disableMFA disables the second factor. It revokes all other tokens of the account.
@@ -82,12 +82,12 @@ func (s *Service) disableMFA(r *rest.Request) (any, error) {
 	if err := s.requirePassword(r, r.Query("password")); err != nil {
 		return nil, err
 	}
-	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID, tokenID(r))
+	return nil, s.Social.DisableMFA(r.Context(), r.Viewer.ID, tokenID(r))
 }
 
 // newBackupCodes returns new backup codes. They are not shown again.
 func (s *Service) newBackupCodes(r *rest.Request) (any, error) {
-	codes, err := s.social.NewBackupCodes(r.Context(), r.Viewer.ID)
+	codes, err := s.Social.NewBackupCodes(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (s *Service) createChallenge(r *rest.Request, user *store.User, a *store.Ap
 		c.AppID = &a.ID
 	}
 	c.Purpose.V = purpose
-	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+	err = s.DB.Update(r.Context(), func(tx *store.Tx) error {
 		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
 			return err
 		}
@@ -50,22 +50,22 @@ func mfaRequired(token string) error {
 // Every failure is errBadChallenge.
 func (s *Service) completeChallenge(r *rest.Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
 	hash := keys.HashToken(token)
-	c, err := s.db.MFAChallenge(r.Context(), hash)
+	c, err := s.DB.MFAChallenge(r.Context(), hash)
 	if err != nil {
 		return nil, err
 	}
 	if c == nil || c.Purpose.V.Page != page {
 		return nil, errBadChallenge
 	}
-	refund, err := s.loginLimits.attempt("mfa "+c.AccountID.String(), r.Network()).reserve(s.now())
+	refund, err := s.loginLimits.attempt("mfa "+c.AccountID.String(), r.Network()).reserve(s.Now())
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.social.VerifyMFAChallenge(r.Context(), hash, kind, code)
+	user, err := s.Social.VerifyMFAChallenge(r.Context(), hash, kind, code)
 	if errors.Is(err, social.ErrSecondFactor) {
 		return nil, errBadChallenge
 	}
-	refund(s.now())
+	refund(s.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *Service) answerChallenge(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.db.MFAChallenge(r.Context(), keys.HashToken(p.Token))
+	c, err := s.DB.MFAChallenge(r.Context(), keys.HashToken(p.Token))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *Service) answerChallenge(r *rest.Request) (any, error) {
 
 // issueTokenFor issues a token for an authenticated user.
 func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
-	account, err := s.db.Account(r.Context(), user.AccountID)
+	account, err := s.DB.Account(r.Context(), user.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +125,11 @@ func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User,
 
 // challengePage asks for the second factor. z is nil for a page of this server.
 func (s *Service) challengePage(status int, z *authorization, token, message string) (any, error) {
-	app := web.App{Name: s.settings.Instance.Name}
+	app := web.App{Name: s.Settings.Instance.Name}
 	if z != nil {
 		app = z.appInfo()
 	}
-	return s.pages.Page(status, web.Challenge{App: app, Token: token, Error: message})
+	return s.Pages.Page(status, web.Challenge{App: app, Token: token, Error: message})
 }
 
 // verifyChallenge takes the second factor from the page, and completes the authorization of an app or the sign-in to a page.
@@ -147,12 +147,12 @@ func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	c, err := s.db.MFAChallenge(r.Context(), keys.HashToken(p.MFA.Token))
+	c, err := s.DB.MFAChallenge(r.Context(), keys.HashToken(p.MFA.Token))
 	if err != nil {
 		return nil, err
 	}
 	if c == nil {
-		return s.pages.Page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Paragraphs: []string{"Start again from the app."}})
+		return s.Pages.Page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Paragraphs: []string{"Start again from the app."}})
 	}
 	z, err := s.pendingAuthorization(r, c)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Service) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (
 	if c.AppID == nil {
 		return nil, nil
 	}
-	apps, err := s.db.Apps(r.Context(), []store.AppID{*c.AppID})
+	apps, err := s.DB.Apps(r.Context(), []store.AppID{*c.AppID})
 	if err == nil && len(apps) == 0 {
 		err = errBadChallenge
 	}

@@ -64,7 +64,7 @@ func (s *Service) identityByPassword(ctx context.Context, c rest.Credential) (id
 	if user.HasMFA() { // a password alone is not enough (extension API 2.3)
 		return id, errPasswordWithMFA
 	}
-	account, err := s.db.Account(ctx, user.AccountID)
+	account, err := s.DB.Account(ctx, user.AccountID)
 	if err != nil {
 		return id, err
 	}

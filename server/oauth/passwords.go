@@ -43,7 +43,7 @@ func (s *Service) changePassword(r *rest.Request) (any, error) {
 	if err := password.Check(p.New); err != nil {
 		return entity.Failure("New password " + err.Error() + "."), nil
 	}
-	err = s.social.ChangePassword(r.Context(), r.User, p.New)
+	err = s.Social.ChangePassword(r.Context(), r.User, p.New)
 	if errors.Is(err, social.ErrPasswordChanged) {
 		return entity.Failure("Invalid password."), nil
 	}
@@ -62,16 +62,16 @@ func (s *Service) showPasswordReset(r *rest.Request) (any, error) {
 }
 
 func (s *Service) passwordPage(r *rest.Request, token, message string) (any, error) {
-	account, err := s.social.PasswordResetAccount(r.Context(), token)
+	account, err := s.Social.PasswordResetAccount(r.Context(), token)
 	if errors.Is(err, social.ErrResetToken) {
-		return s.pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Paragraphs: []string{
+		return s.Pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Paragraphs: []string{
 			"This link was used already, is too old, or was replaced by a newer one.", "Ask for another if you still need it."}})
 	}
 	if err != nil {
 		return nil, err
 	}
-	action := "/api/v1/" + s.settings.API.Name + "/password_reset"
-	return s.pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Error: message})
+	action := "/api/v1/" + s.Settings.API.Name + "/password_reset"
+	return s.Pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Error: message})
 }
 
 // resetPassword sets the password from the page.
@@ -92,14 +92,14 @@ func (s *Service) resetPassword(r *rest.Request) (any, error) {
 	if err := password.Check(p.Data.Password); err != nil {
 		return s.passwordPage(r, p.Data.Token, "Password reset failed: the password "+err.Error()+".")
 	}
-	err := s.social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
+	err := s.Social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
 	if errors.Is(err, social.ErrResetToken) {
-		return s.pages.Page(http.StatusOK, web.Message{Title: "Password reset failed", Paragraphs: []string{
+		return s.Pages.Page(http.StatusOK, web.Message{Title: "Password reset failed", Paragraphs: []string{
 			"The link was used already, is too old, or was replaced by a newer one."}})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.pages.Page(http.StatusOK, web.Message{Title: "Password changed!", Paragraphs: []string{
+	return s.Pages.Page(http.StatusOK, web.Message{Title: "Password changed!", Paragraphs: []string{
 		"All apps and browsers are signed out. Sign in again with the new password."}})
 }

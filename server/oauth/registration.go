@@ -47,7 +47,7 @@ func (s *Service) register(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if !s.settings.Instance.RegistrationsOpen {
+	if !s.Settings.Instance.RegistrationsOpen {
 		if p.Invite == "" {
 			return nil, errs.BadRequest("Expired token")
 		}
@@ -59,7 +59,7 @@ func (s *Service) register(r *rest.Request) (any, error) {
 	if p.Locale == "" {
 		p.Locale = p.Language
 	}
-	account, user, err := s.social.SignUp(r.Context(), social.Registration{
+	account, user, err := s.Social.SignUp(r.Context(), social.Registration{
 		Nickname:  p.Username,
 		Email:     p.Email,
 		Password:  p.Password,
@@ -67,8 +67,8 @@ func (s *Service) register(r *rest.Request) (any, error) {
 		Bio:       p.Bio,
 		Reason:    p.Reason,
 		Locale:    p.Locale,
-		Confirmed: !s.settings.Instance.AccountActivationRequired,
-		Approved:  !s.settings.Instance.AccountApprovalRequired,
+		Confirmed: !s.Settings.Instance.AccountActivationRequired,
+		Approved:  !s.Settings.Instance.AccountApprovalRequired,
 	})
 	var faults social.FieldErrors
 	if errors.As(err, &faults) {
@@ -83,7 +83,7 @@ func (s *Service) register(r *rest.Request) (any, error) {
 	case user.ApprovedAt == nil:
 		return unapprovedAccount, nil
 	}
-	a, err := s.db.App(r.Context(), *r.Token.AppID)
+	a, err := s.DB.App(r.Context(), *r.Token.AppID)
 	if err != nil {
 		return nil, err
 	}

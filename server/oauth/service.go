@@ -32,33 +32,23 @@ type Config struct {
 
 // Service signs users and apps in, and authenticates requests.
 type Service struct {
-	settings      *config.Config
-	db            *store.DB
-	social        *social.Service
-	keys          *keys.Keys
-	pages         *web.Pages
+	Config
 	passwords     *password.Hasher
 	identities    *identityCache
 	passwordCache *passwordCache
 	loginLimits   *loginLimits
 	baseURL       string
-	now           func() time.Time
 }
 
 // New returns a Service. It subscribes to the events of the database that invalidate identities.
 func New(c Config) *Service {
 	return &Service{
-		settings:      c.Settings,
-		db:            c.DB,
-		social:        c.Social,
-		keys:          c.Keys,
-		pages:         c.Pages,
+		Config:        c,
 		passwords:     c.Social.Passwords,
 		identities:    newIdentityCache(c.DB),
 		passwordCache: newPasswordCache(),
 		loginLimits:   newLoginLimits(c.Settings.RateLimit),
 		baseURL:       c.Settings.URL().String(),
-		now:           c.Now,
 	}
 }
 

@@ -55,12 +55,12 @@ func (s *Service) startSession(r *rest.Request, user *store.User) (token string,
 	if user.Staff() {
 		scopes = append(scopes, "admin")
 	}
-	expires := store.At(s.now().Add(sessionLifetime))
+	expires := store.At(s.Now().Add(sessionLifetime))
 	before, err := s.Session(r)
 	if err != nil {
 		return "", err
 	}
-	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+	err = s.DB.Update(r.Context(), func(tx *store.Tx) error {
 		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Service) EndSession(r *rest.Request, sess *Session) error {
 }
 
 func (s *Service) revokeToken(ctx context.Context, id store.TokenID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(ctx, id) })
+	return s.DB.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(ctx, id) })
 }
 
 func setSessionCookie(r *rest.Request, token string) {
@@ -117,7 +117,7 @@ const FormParam = "form_token"
 func (s *Service) FormToken(sess *Session) string { return s.formToken(sess.token) }
 
 func (s *Service) formToken(session string) string {
-	mac := hmac.New(sha256.New, s.keys.Secret("forms"))
+	mac := hmac.New(sha256.New, s.Keys.Secret("forms"))
 	mac.Write([]byte(session))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

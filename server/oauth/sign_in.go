@@ -64,7 +64,7 @@ func (s *Service) signIn(ctx context.Context, name, password string, from netip.
 		return nil, err
 	}
 	if newHash != "" {
-		err = s.db.Update(ctx, func(tx *store.Tx) error { return tx.RehashPassword(ctx, user.AccountID, hash, newHash) })
+		err = s.DB.Update(ctx, func(tx *store.Tx) error { return tx.RehashPassword(ctx, user.AccountID, hash, newHash) })
 		user.PasswordHash = newHash
 	}
 	return user, err
@@ -128,13 +128,13 @@ func (s *Service) checkPassword(ctx context.Context, name, hash, password string
 	}
 	defer turn.Release()
 	attempt := s.loginLimits.attempt(name, from)
-	if err := attempt.check(s.now()); err != nil {
+	if err := attempt.check(s.Now()); err != nil {
 		return false, "", err
 	}
 	ok, outdated := turn.Verify(hash, password)
 	switch {
 	case !ok:
-		attempt.fail(s.now())
+		attempt.fail(s.Now())
 	case outdated:
 		newHash = turn.Hash(password)
 	}
@@ -145,19 +145,19 @@ func (s *Service) checkPassword(ctx context.Context, name, hash, password string
 // nickname, unless it is also an e-mail address.
 func (s *Service) userByLogin(ctx context.Context, name string) (*store.User, error) {
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
-		user, err := s.db.UserByEmail(ctx, name)
+		user, err := s.DB.UserByEmail(ctx, name)
 		if err == nil || !errs.IsNotFound(err) {
 			return user, err
 		}
 	}
 	nick, domain, ok := text.SplitHandle(name)
-	if !ok || domain != "" && domain != s.settings.Host() {
+	if !ok || domain != "" && domain != s.Settings.Host() {
 		return nil, nil
 	}
-	account, err := s.db.AccountByName(ctx, nick, "")
+	account, err := s.DB.AccountByName(ctx, nick, "")
 	if err == nil {
 		var user *store.User
-		if user, err = s.db.User(ctx, account.ID); err == nil {
+		if user, err = s.DB.User(ctx, account.ID); err == nil {
 			return user, nil
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Service) client(r *rest.Request, id, secret string) (*store.App, error)
 	if user, password, ok := r.BasicAuth(); ok {
 		id, secret = user, password
 	}
-	a, err := s.db.AppByClientID(r.Context(), id)
+	a, err := s.DB.AppByClientID(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ var errCodeUsed = errors.New("the code has been used")
 // it is revoked.
 func (s *Service) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	hash := keys.HashToken(p.Code)
-	code, err := s.db.AuthorizationCode(ctx, hash)
+	code, err := s.DB.AuthorizationCode(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Service) tokenByCode(ctx context.Context, a *store.App, p *tokenParams)
 // redeemable returns true if the code is the app's, has not expired, and comes with the redirect URI and verifier that it is bound
 // to.
 func (s *Service) redeemable(code *store.AuthorizationCode, a *store.App, p *tokenParams) bool {
-	return code != nil && code.AppID == a.ID && code.ExpiresAt.Time().After(s.now()) &&
+	return code != nil && code.AppID == a.ID && code.ExpiresAt.Time().After(s.Now()) &&
 		(p.RedirectURI == "" || p.RedirectURI == code.RedirectURI) &&
 		(code.CodeChallenge == "" || codeChallenge(p.CodeVerifier) == code.CodeChallenge)
 }
@@ -174,7 +174,7 @@ func codeChallenge(verifier string) string {
 }
 
 func (s *Service) revokeRedeemed(ctx context.Context, hash []byte) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		code, err := tx.AuthorizationCode(ctx, hash)
 		if err != nil || code == nil || code.TokenID == nil {
 			return err
@@ -186,7 +186,7 @@ func (s *Service) revokeRedeemed(ctx context.Context, hash []byte) error {
 // tokenByRefresh replaces a token and its refresh token by new ones.
 func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	hash := keys.HashToken(p.RefreshToken)
-	t, err := s.db.TokenByRefreshHash(ctx, hash)
+	t, err := s.DB.TokenByRefreshHash(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +198,8 @@ func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenPara
 		return nil, err
 	}
 	access, refresh := s.rotateToken(t)
-	sealed := s.keys.Seal(keys.PushTokens, []byte(access))
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	sealed := s.Keys.Seal(keys.PushTokens, []byte(access))
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.TokenByRefreshHash(ctx, hash)
 		if err != nil {
 			return err
@@ -212,20 +212,20 @@ func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenPara
 	if err != nil {
 		return nil, err
 	}
-	answer := entity.NewToken(t, access, refresh, s.settings.OAuth.TokenLifetime, account)
+	answer := entity.NewToken(t, access, refresh, s.Settings.OAuth.TokenLifetime, account)
 	return &answer, nil
 }
 
 // activeAccount returns an account that is not unavailable.
 func (s *Service) activeAccount(ctx context.Context, id store.AccountID) (*store.Account, error) {
-	user, err := s.db.User(ctx, id)
+	user, err := s.DB.User(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if problem := problemOf(user); problem != nil {
 		return nil, problem.signInError()
 	}
-	return s.db.Account(ctx, id)
+	return s.DB.Account(ctx, id)
 }
 
 // revokeTokenByValue revokes a token, or the one of a refresh token. The token itself is the permission. An unknown token is not an
@@ -241,9 +241,9 @@ func (s *Service) revokeTokenByValue(r *rest.Request) (any, error) {
 		return nil, oauthError(http.StatusBadRequest, "invalid_request", "token is missing")
 	}
 	hash := keys.HashToken(p.Token)
-	t, err := s.db.TokenByHash(r.Context(), hash)
+	t, err := s.DB.TokenByHash(r.Context(), hash)
 	if t == nil && err == nil {
-		t, err = s.db.TokenByRefreshHash(r.Context(), hash)
+		t, err = s.DB.TokenByRefreshHash(r.Context(), hash)
 	}
 	if t == nil || err != nil {
 		return nil, err
@@ -257,13 +257,13 @@ const noExpiry = 100 * 365 * 24 * time.Hour
 
 // listTokens returns the tokens of the viewer's account, newest first.
 func (s *Service) listTokens(r *rest.Request) (any, error) {
-	rows, err := s.db.TokensOf(r.Context(), r.Viewer.ID)
+	rows, err := s.DB.TokensOf(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]entity.Session, 0, len(rows))
 	for _, t := range rows {
-		e := entity.Session{ID: t.ID, AppName: s.settings.Instance.Name, ValidUntil: store.At(t.CreatedAt.Time().Add(noExpiry))}
+		e := entity.Session{ID: t.ID, AppName: s.Settings.Instance.Name, ValidUntil: store.At(t.CreatedAt.Time().Add(noExpiry))}
 		if t.AppName != nil {
 			e.AppName = *t.AppName
 		}
@@ -282,7 +282,7 @@ func (s *Service) deleteToken(r *rest.Request) (any, error) {
 		return nil, errs.BadRequest("Invalid parameters")
 	}
 	if token := r.SessionCookie(); token != "" {
-		t, err := s.db.TokenByHash(r.Context(), keys.HashToken(token))
+		t, err := s.DB.TokenByHash(r.Context(), keys.HashToken(token))
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +290,7 @@ func (s *Service) deleteToken(r *rest.Request) (any, error) {
 			clearSessionCookie(r)
 		}
 	}
-	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+	err = s.DB.Update(r.Context(), func(tx *store.Tx) error {
 		return tx.RevokeOwnToken(r.Context(), r.Viewer.ID, store.TokenID(id))
 	})
 	r.SetStatus(http.StatusCreated)

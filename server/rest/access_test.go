@@ -141,8 +141,8 @@ func TestAccessOfPrivateInstance(t *testing.T) {
 	}
 }
 
-// TestDefaultIsNobody makes sure that a server that cannot tell people apart lets none in.
-func TestDefaultIsNobody(t *testing.T) {
+// TestDefaultIsAnonymous checks that without an Authenticator no request is authenticated.
+func TestDefaultIsAnonymous(t *testing.T) {
 	s := rest.New(rest.Config{Settings: settings()}, accessTable)
 	checkViewer(t, s, "/api/v1/any_scope", []string{"Authorization", "Bearer alice read"}, 401, "The access token is invalid")
 }

@@ -17,7 +17,7 @@ import (
 	"svc/store"
 )
 
-// colour is an enumeration as the program has them.
+// colour is an enumeration like those of the program.
 type colour int
 
 func (c *colour) UnmarshalText(b []byte) error {
@@ -29,7 +29,7 @@ func (c *colour) UnmarshalText(b []byte) error {
 	case "black":
 		return errs.BadRequest("Unsupported colour")
 	default:
-		return errors.New("no such colour")
+		return errors.New("unknown colour")
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ type nameValue struct {
 	Value string `param:"value"`
 }
 
-// bound has a server bind a request, and returns what came out of it or the answer.
+// bound returns a server that binds each request to a parameter struct and stores it in *s.
 func bound[T any](t testing.TB, s **T, change ...func(*config.Config)) *rest.Server {
 	table := rest.Routes{}
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -99,7 +99,7 @@ func TestBind(t *testing.T) {
 		body        string
 		want        everything
 	}{
-		{"nothing", "GET", "", "", "", everything{}},
+		{"no parameters", "GET", "", "", "", everything{}},
 		{"no body and no type", "", "", "", "", everything{}},
 		{"empty JSON", "", "", JSONType, "", everything{}},
 		{"blank JSON", "", "", JSONType, " \n ", everything{}},
@@ -111,7 +111,7 @@ func TestBind(t *testing.T) {
 		{"query", "GET", "text=a+b%20c%C3%A9&int=3", "", "", everything{Text: "a b cé", Int: 3}},
 		{"query pairs that are malformed", "GET", "text=%zz&int=3&=4&&flag", "", "", everything{Int: 3}},
 		{"query and body", "", "text=query&int=1", FormType, "text=body", everything{Text: "body", Int: 1}},
-		{"the body wins whole", "", "texts[]=a&texts[]=b", FormType, "texts[]=c", everything{Texts: []string{"c"}}},
+		{"lists in the body replace those in the query", "", "texts[]=a&texts[]=b", FormType, "texts[]=c", everything{Texts: []string{"c"}}},
 		{"body on DELETE", "DELETE", "", JSONType, `{"text":"a"}`, everything{Text: "a"}},
 		{"form on DELETE", "DELETE", "", FormType, `text=a`, everything{Text: "a"}},
 		{"body on PATCH", "PATCH", "", FormType, `text=a`, everything{Text: "a"}},
@@ -148,7 +148,7 @@ func TestBind(t *testing.T) {
 		{"k and k[]", "", "", FormType, "texts=a&texts[]=b&texts=c&texts[]=d", everything{Texts: []string{"a", "b", "c", "d"}}},
 		{"k repeated, then k[]", "", "", FormType, "texts=a&texts=b&texts[]=c", everything{Texts: []string{"a", "b", "c"}}},
 		{"k[0]", "", "", FormType, "texts[0]=a&texts[1]=b", everything{Texts: []string{"a", "b"}}},
-		{"k[0] in disorder", "", "", FormType, "texts[10]=c&texts[2]=b&texts[0]=a", everything{Texts: []string{"a", "b", "c"}}},
+		{"k[0] out of order", "", "", FormType, "texts[10]=c&texts[2]=b&texts[0]=a", everything{Texts: []string{"a", "b", "c"}}},
 		{"JSON list", "", "", JSONType, `{"texts":["a","b"],"ints":["1",2]}`, everything{Texts: []string{"a", "b"}, Ints: []int{1, 2}}},
 		{"JSON scalar", "", "", JSONType, `{"texts":"a","ints":1}`, everything{Texts: []string{"a"}, Ints: []int{1}}},
 		{"JSON index map", "", "", JSONType, `{"texts":{"1":"b","0":"a"}}`, everything{Texts: []string{"a", "b"}}},
@@ -158,7 +158,7 @@ func TestBind(t *testing.T) {
 		{"k= for a list", "", "", FormType, `texts=`, everything{Texts: []string{}}},
 		{"k[]= for a list", "", "", FormType, `texts[]=&ints[]=`, everything{Texts: []string{}, Ints: []int{}}},
 		{"empty elements", "", "", FormType, `texts[]=&texts[]=a&ints[]=&ints[]=1`, everything{Texts: []string{"", "a"}, Ints: []int{1}}},
-		{"a JSON list of nothing", "", "", JSONType, `{"texts":[""],"ints":[null,1]}`, everything{Texts: []string{""}, Ints: []int{1}}},
+		{"a JSON list of empty elements", "", "", JSONType, `{"texts":[""],"ints":[null,1]}`, everything{Texts: []string{""}, Ints: []int{1}}},
 		{"unknown members of enumerations", "", "", FormType, "colours[]=red&colours[]=green&colours[]=black&colours[]=blue", everything{Colours: []colour{1, 2}}},
 
 		{"nested", "", "", FormType, "poll[options][]=a&poll[options][]=b&poll[expires_in]=60&poll[multiple]=1",
@@ -173,8 +173,8 @@ func TestBind(t *testing.T) {
 		{"JSON structs", "", "", JSONType, `{"fields":[{"name":"a","value":"b"},null,{"name":"c"}]}`, everything{Fields: []nameValue{{"a", "b"}, {"c", ""}}}},
 		{"JSON index map of structs", "", "", JSONType, `{"fields":{"10":{"name":"c"},"9":{"name":"a"}}}`, everything{Fields: []nameValue{{"a", ""}, {"c", ""}}}},
 		{"one struct for a list", "", "", JSONType, `{"fields":{"name":"a"}}`, everything{Fields: []nameValue{{"a", ""}}}},
-		{"no fields left", "", "", JSONType, `{"fields":[]}`, everything{Fields: []nameValue{}}},
-		{"later keys win", "", "", FormType, "source=a&source[expires_in]=1&text[a]=b&text=c", everything{Source: pollParams{ExpiresIn: 1}, Text: "c"}},
+		{"an empty list of structs", "", "", JSONType, `{"fields":[]}`, everything{Fields: []nameValue{}}},
+		{"later keys replace earlier ones", "", "", FormType, "source=a&source[expires_in]=1&text[a]=b&text=c", everything{Source: pollParams{ExpiresIn: 1}, Text: "c"}},
 		{"brackets that do not match", "", "", FormType, "text[=1&text]=2&[text]=3&texts[a=4&text[[a]]=5", everything{}},
 
 		{"raw JSON", "", "", JSONType, `{"raw": {"a" : [1, null]}}`, everything{Raw: json.RawMessage(`{"a" : [1, null]}`)}},
@@ -184,7 +184,7 @@ func TestBind(t *testing.T) {
 		{"an object in a form", "", "", FormType, `object[a][b]=1`, everything{Object: map[string]any{"a": map[string]any{"b": "1"}}}},
 		{"a list of objects", "", "", JSONType, `{"entries":[{"a":1},{"b":[]}]}`, everything{Entries: []map[string]any{{"a": 1.0}, {"b": []any{}}}}},
 
-		{"own names", "", "svc_theme=a", "", "", everything{Theme: "a"}},
+		{"names with the API name", "", "svc_theme=a", "", "", everything{Theme: "a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got *everything
@@ -247,17 +247,17 @@ func TestBindFaults(t *testing.T) {
 		{"a fraction", `{"email":"","page":1.5}`, `{"error":"page - Invalid integer. Got: number.","errors":[{"title":"Invalid value","source":{"pointer":"/page"},"message":"page - Invalid integer. Got: number"}]}`},
 		{"too large", `{"email":"","page":9223372036854775808}`, `{"error":"page - Invalid integer. Got: number.","errors":[{"title":"Invalid value","source":{"pointer":"/page"},"message":"page - Invalid integer. Got: number"}]}`},
 		{"nested", `{"email":"a","poll":{"expires_in":[]}}`, `{"error":"expires_in - Invalid integer. Got: array.","errors":[{"title":"Invalid value","source":{"pointer":"/poll/expires_in"},"message":"expires_in - Invalid integer. Got: array"}]}`},
-		{"no object", `{"email":"a","poll":"x"}`, `{"error":"poll - Invalid object. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/poll"},"message":"poll - Invalid object. Got: string"}]}`},
-		{"no opaque object", `{"email":"a","object":[1]}`, `{"error":"object - Invalid object. Got: array.","errors":[{"title":"Invalid value","source":{"pointer":"/object"},"message":"object - Invalid object. Got: array"}]}`},
-		{"no text", `{"email":"a","text":{"a":1}}`, `{"error":"text - Invalid string. Got: object.","errors":[{"title":"Invalid value","source":{"pointer":"/text"},"message":"text - Invalid string. Got: object"}]}`},
-		{"no number", `{"email":"a","float":"NaN"}`, `{"error":"float - Invalid number. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/float"},"message":"float - Invalid number. Got: string"}]}`},
+		{"not an object", `{"email":"a","poll":"x"}`, `{"error":"poll - Invalid object. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/poll"},"message":"poll - Invalid object. Got: string"}]}`},
+		{"not an opaque object", `{"email":"a","object":[1]}`, `{"error":"object - Invalid object. Got: array.","errors":[{"title":"Invalid value","source":{"pointer":"/object"},"message":"object - Invalid object. Got: array"}]}`},
+		{"not a text", `{"email":"a","text":{"a":1}}`, `{"error":"text - Invalid string. Got: object.","errors":[{"title":"Invalid value","source":{"pointer":"/text"},"message":"text - Invalid string. Got: object"}]}`},
+		{"not a number", `{"email":"a","float":"NaN"}`, `{"error":"float - Invalid number. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/float"},"message":"float - Invalid number. Got: string"}]}`},
 		{"elements", `{"email":"a","ids":[1,"x"]}`, `{"error":"1 - Invalid integer. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/ids/1"},"message":"1 - Invalid integer. Got: string"}]}`},
 		{"elements that are objects", `{"email":"a","shades":["red",{"id":1}]}`, `{"error":"1 - Invalid string. Got: object.","errors":[{"title":"Invalid value","source":{"pointer":"/shades/1"},"message":"1 - Invalid string. Got: object"}]}`},
 		{"an enumeration", `{"email":"a","colour":"green"}`, `{"error":"colour - Invalid value.","errors":[{"title":"Invalid value","source":{"pointer":"/colour"},"message":"colour - Invalid value"}]}`},
-		{"an error of the type's own", `{"colour":"black"}`, `{"error":"Unsupported colour"}`},
+		{"an error of the type", `{"colour":"black"}`, `{"error":"Unsupported colour"}`},
 		{"several", `{"page":"x"}`, `{"error":"Missing field: email. page - Invalid integer. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/email"},"message":"Missing field: email"},{"title":"Invalid value","source":{"pointer":"/page"},"message":"page - Invalid integer. Got: string"}]}`},
 		{"malformed", `{"email":`, `{"error":"The request body is not valid JSON"}`},
-		{"something behind it", `{"email":"a"} x`, `{"error":"The request body is not valid JSON"}`},
+		{"trailing text", `{"email":"a"} x`, `{"error":"The request body is not valid JSON"}`},
 		{"a list", `["a"]`, `{"error":"The request body is not a JSON object"}`},
 		{"a text", `"a"`, `{"error":"The request body is not a JSON object"}`},
 	} {
@@ -333,7 +333,7 @@ func TestParameterLimits(t *testing.T) {
 		{"members + 1", JSONType, members(rest.MaxKeys + 1), 400},
 		{"elements", JSONType, `{"texts":[` + strings.TrimSuffix(strings.Repeat(`"a",`, rest.MaxKeys-1), ",") + `]}`, 200},
 		{"elements + 1", JSONType, `{"texts":[` + strings.TrimSuffix(strings.Repeat(`"a",`, rest.MaxKeys), ",") + `]}`, 400},
-		{"members of what is kept as it is", JSONType, `{"raw":` + members(5*rest.MaxKeys) + `}`, 200},
+		{"members of a raw parameter", JSONType, `{"raw":` + members(5*rest.MaxKeys) + `}`, 200},
 		{"depth", JSONType, `{"raw":` + nested("[", "", "]", rest.MaxDepth-1) + `}`, 200},
 		{"depth + 1", JSONType, `{"raw":` + nested("[", "", "]", rest.MaxDepth) + `}`, 400},
 		{"brackets in texts", JSONType, `{"text":"` + strings.Repeat(`[\"{`, 50) + `"}`, 200},
@@ -346,13 +346,13 @@ func TestParameterLimits(t *testing.T) {
 		{"value", multipartType, multipartBody("text", strings.Repeat("a", rest.MaxText)), 200},
 		{"value + 1", multipartType, multipartBody("text", strings.Repeat("a", rest.MaxText+1)), 413},
 		{"values together", multipartType, multipartBody("text", strings.Repeat("a", rest.MaxText), "x", "y"), 413},
-		{"text that is none", FormType, "text=%FF", 400},
-		{"a key that is none", FormType, "%FF=1", 400},
-		{"a part that is none", multipartType, multipartBody("text", "\xff"), 400},
-		{"JSON that is none", JSONType, "{\"text\":\"\xff\"}", 400},
-		{"JSON that is none, in what is kept as it is", JSONType, "{\"raw\":{\"a\":\"\xff\"}}", 400},
+		{"a value that is not UTF-8", FormType, "text=%FF", 400},
+		{"a key that is not UTF-8", FormType, "%FF=1", 400},
+		{"a part that is not UTF-8", multipartType, multipartBody("text", "\xff"), 400},
+		{"JSON that is not UTF-8", JSONType, "{\"text\":\"\xff\"}", 400},
+		{"a raw parameter that is not UTF-8", JSONType, "{\"raw\":{\"a\":\"\xff\"}}", 400},
 		{"no boundary", "multipart/form-data", multipartBody("text", "a"), 400},
-		{"cut off", multipartType, "--frontier\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nabc", 400},
+		{"truncated", multipartType, "--frontier\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nabc", 400},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got *everything
@@ -378,9 +378,9 @@ func FuzzForm(f *testing.F) {
 			t.Fatalf("got %d %s", w.Code, w.Body)
 		}
 		if got != nil && got.Raw != nil && !json.Valid(got.Raw) {
-			t.Errorf("raw is no JSON: %s", got.Raw)
+			t.Errorf("raw is not JSON: %s", got.Raw)
 		}
-		// A form that consists of plain pairs is read as the standard library does.
+		// A form of plain pairs is parsed like by the standard library.
 		if values, err := url.ParseQuery(body); err == nil && got != nil && !strings.ContainsAny(body, "[%;") && len(values["text"]) > 0 {
 			if all := values["text"]; got.Text != all[len(all)-1] {
 				t.Errorf("got %q, want %q", got.Text, all)
@@ -405,7 +405,7 @@ func FuzzJSON(f *testing.F) {
 		if got == nil {
 			return
 		}
-		// Whatever is accepted is what encoding/json makes of it.
+		// Accepted JSON has the same values as with encoding/json.
 		var want struct {
 			Raw   json.RawMessage `json:"raw"`
 			Texts any             `json:"texts"`

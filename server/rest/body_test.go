@@ -19,7 +19,7 @@ import (
 
 const multipartType = "multipart/form-data; boundary=frontier"
 
-// multipartBody makes a form of values.
+// multipartBody returns a multipart form of values.
 func multipartBody(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {
@@ -35,7 +35,7 @@ func part(disposition, contentType, content string) string {
 	return "--frontier\r\nContent-Disposition: form-data; " + disposition + contentType + "\r\n\r\n" + content + "\r\n"
 }
 
-// uploadTable has a route that tells what it got.
+// uploadTable has a route that returns a description of its parameters.
 func uploadTable(t testing.TB) rest.Routes {
 	return rest.Routes{"PATCH /api/v1/profile": {rest.Anyone.Uploads(), func(r *rest.Request) (any, error) {
 		var p struct {
@@ -47,14 +47,14 @@ func uploadTable(t testing.TB) rest.Routes {
 		if err := r.Bind(&p); err != nil {
 			return nil, err
 		}
-		tell := func(u *rest.Upload) string {
+		describe := func(u *rest.Upload) string {
 			switch {
 			case u == nil:
 				return "unchanged"
 			case u.Empty:
 				return "reset"
 			}
-			for range 2 { // it can be read again
+			for range 2 { // Open can be called again
 				content, err := io.ReadAll(u.Open())
 				if err != nil || int64(len(content)) != u.Size {
 					t.Errorf("read %d bytes of %d: %v", len(content), u.Size, err)
@@ -63,11 +63,11 @@ func uploadTable(t testing.TB) rest.Routes {
 			content, _ := io.ReadAll(io.LimitReader(u.Open(), 20))
 			return fmt.Sprintf("%s %s %d %s", u.Filename, u.ContentType, u.Size, content)
 		}
-		answer := map[string]any{"avatar": tell(p.Avatar), "header": tell(p.Header), "name": p.Name}
+		response := map[string]any{"avatar": describe(p.Avatar), "header": describe(p.Header), "name": p.Name}
 		for i, f := range p.Files {
-			answer[fmt.Sprint("file", i)] = tell(f)
+			response[fmt.Sprint("file", i)] = describe(f)
 		}
-		return answer, nil
+		return response, nil
 	}}}
 }
 
@@ -79,16 +79,16 @@ func TestUploads(t *testing.T) {
 		body        string
 		want        map[string]string
 	}{
-		{"nothing", "", "", map[string]string{"avatar": "unchanged"}},
+		{"no body", "", "", map[string]string{"avatar": "unchanged"}},
 		{"a file", multipartType, part(`name="avatar"; filename="a.png"`, "image/png", "PNG!") + part(`name="name"`, "", "Alice") + end,
 			map[string]string{"avatar": "a.png image/png 4 PNG!", "header": "unchanged", "name": "Alice"}},
 		{"a path for a name", multipartType, part(`name="avatar"; filename="../../etc/passwd"`, "image/png", "x") + end,
 			map[string]string{"avatar": "passwd image/png 1 x"}},
 		{"a file without a type", multipartType, part(`name="avatar"; filename="a"`, "", "x") + end, map[string]string{"avatar": "a  1 x"}},
 		{"a file without a name", multipartType, part(`name="avatar"`, "image/png", "x") + end, map[string]string{"avatar": " image/png 1 x"}},
-		{"nothing chosen", multipartType, part(`name="avatar"; filename=""`, "application/octet-stream", "") + part(`name="header"`, "application/octet-stream", "") + end,
+		{"no file chosen", multipartType, part(`name="avatar"; filename=""`, "application/octet-stream", "") + part(`name="header"`, "application/octet-stream", "") + end,
 			map[string]string{"avatar": "unchanged", "header": "unchanged"}},
-		{"nothing chosen, by an empty name alone", multipartType, part(`name="avatar"; filename=""`, "", "") + end, map[string]string{"avatar": "unchanged"}},
+		{"no file chosen, with only an empty name", multipartType, part(`name="avatar"; filename=""`, "", "") + end, map[string]string{"avatar": "unchanged"}},
 		{"reset by an empty field", multipartType, part(`name="avatar"`, "", "") + end, map[string]string{"avatar": "reset", "header": "unchanged"}},
 		{"reset in a form", FormType, "avatar=", map[string]string{"avatar": "reset"}},
 		{"reset in JSON", JSONType, `{"avatar":"","header":null}`, map[string]string{"avatar": "reset", "header": "unchanged"}},
@@ -100,8 +100,8 @@ func TestUploads(t *testing.T) {
 			map[string]string{"file0": "a  1 x", "file1": "b  2 yy"}},
 		{"with indexes", multipartType, part(`name="files[1]"; filename="b"`, "", "yy") + part(`name="files[0]"; filename="a"`, "", "x") + end,
 			map[string]string{"file0": "a  1 x", "file1": "b  2 yy"}},
-		{"no name at all", multipartType, part(`filename="b"`, "", "yy") + part(`name="name"`, "", "x") + end, map[string]string{"name": "x"}},
-		{"before and after", multipartType, "preamble\r\n" + part(`name="name"`, "", "x") + end + "epilogue", map[string]string{"name": "x"}},
+		{"a part without a name", multipartType, part(`filename="b"`, "", "yy") + part(`name="name"`, "", "x") + end, map[string]string{"name": "x"}},
+		{"text before and after the parts", multipartType, "preamble\r\n" + part(`name="name"`, "", "x") + end + "epilogue", map[string]string{"name": "x"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := call(newServer(t, uploadTable(t)), "PATCH", "/api/v1/profile", tt.body, "Content-Type", tt.contentType)
@@ -132,7 +132,7 @@ func TestUploadLimits(t *testing.T) {
 		want   string
 	}{
 		{"at the limit", file(limit), 200, ""},
-		{"beyond", file(limit + 1), 413, "File is too large"},
+		{"above the limit", file(limit + 1), 413, "File is too large"},
 		{"two", file(limit) + file(limit), 200, ""},
 		{"all together", strings.Repeat(file(limit), 5), 413, "The request body is too large"},
 		{"many", many(rest.MaxFiles), 200, ""},
@@ -150,14 +150,14 @@ func TestUploadLimits(t *testing.T) {
 				t.Errorf("got %d %s, want %d %s", w.Code, w.Body, tt.status, tt.want)
 			}
 			if left, _ := os.ReadDir(dir); len(left) != 0 {
-				t.Errorf("temporary files are left: %v", left)
+				t.Errorf("temporary files remain: %v", left)
 			}
 		})
 	}
 }
 
-// TestUploadIsGoneAfterwards makes sure that no file stays open.
-func TestUploadIsGoneAfterwards(t *testing.T) {
+// TestUploadIsClosed checks that uploads are closed after the request.
+func TestUploadIsClosed(t *testing.T) {
 	var kept *rest.Upload
 	s := newServer(t, rest.Routes{"POST /api/v1/media": {rest.Anyone.Uploads(), func(r *rest.Request) (any, error) {
 		var p struct {
@@ -176,9 +176,9 @@ func TestUploadIsGoneAfterwards(t *testing.T) {
 	}
 }
 
-// TestTooLargeIsHeard makes sure that a client that sends too much, and reads only then, gets the answer instead of a broken
+// TestTooLargeGetsResponse checks that a client that sends too much before it reads gets the response instead of a broken
 // connection.
-func TestTooLargeIsHeard(t *testing.T) {
+func TestTooLargeGetsResponse(t *testing.T) {
 	srv := httptest.NewServer(newServer(t, rest.Routes{
 		"POST /api/v1/it": {rest.User(), whoAmI},
 		"PUT /api/v1/it": {rest.Anyone, func(r *rest.Request) (any, error) {
@@ -192,7 +192,7 @@ func TestTooLargeIsHeard(t *testing.T) {
 		status int
 	}{
 		{"PUT", 413},
-		{"POST", 401}, // nobody looked at the body
+		{"POST", 401}, // the body is not read
 	} {
 		for i := range 3 {
 			req, err := http.NewRequest(tt.method, srv.URL+"/api/v1/it", io.NopCloser(bytes.NewReader(body)))
@@ -215,7 +215,7 @@ func TestTooLargeIsHeard(t *testing.T) {
 	}
 }
 
-// TestExpectContinue makes sure that a client that asks first is not told to send what is not wanted.
+// TestExpectContinue checks that a client that expects 100-continue gets the refusal before it sends the body.
 func TestExpectContinue(t *testing.T) {
 	st := serve(t, newServer(t, rest.Routes{
 		"POST /api/v1/it": {rest.User(), whoAmI},
@@ -242,7 +242,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// TestSlowBody makes sure that a client that stops in the middle of its body is not waited for.
+// TestSlowBody checks that a request whose body stops in the middle times out.
 func TestSlowBody(t *testing.T) {
 	table := uploadTable(t)
 	table["POST /api/v1/read"] = rest.Route{Access: rest.Anyone, Handle: func(r *rest.Request) (any, error) {
@@ -276,7 +276,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestBodyDeadlineEnds makes sure that a handler may take longer than the body.
+// TestBodyDeadlineEnds checks that the deadline for the body does not limit the handler.
 func TestBodyDeadlineEnds(t *testing.T) {
 	srv := httptest.NewServer(newServer(t, rest.Routes{"POST /api/v1/it": {rest.Anyone, func(r *rest.Request) (any, error) {
 		if err := r.Bind(&struct{}{}); err != nil {

@@ -32,12 +32,12 @@ func TestPreflight(t *testing.T) {
 			}
 		}
 	}
-	for _, asked := range []string{"", strings.Repeat("x", 2000), "a\x00b", "<x>"} {
-		w := call(s, "OPTIONS", "/api/v1/statuses", "", "Access-Control-Request-Headers", asked)
+	for _, requested := range []string{"", strings.Repeat("x", 2000), "a\x00b", "<x>"} {
+		w := call(s, "OPTIONS", "/api/v1/statuses", "", "Access-Control-Request-Headers", requested)
 		got := w.Header().Get("Access-Control-Allow-Headers")
 		for _, want := range []string{"Authorization", "Content-Type", "Idempotency-Key"} {
 			if !strings.Contains(got, want) {
-				t.Errorf("asked for %.20q: %s is not in %q", asked, want, got)
+				t.Errorf("requested %.20q: %s is missing in %q", requested, want, got)
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func TestCrossOrigin(t *testing.T) {
 			t.Errorf("%s %s: got %d with origin %q", tt.method, tt.path, w.Code, got)
 		}
 		if exposed := w.Header().Get("Access-Control-Expose-Headers"); tt.allowed && !strings.Contains(exposed, "Link") {
-			t.Errorf("%s %s: exposed is %q", tt.method, tt.path, exposed)
+			t.Errorf("%s %s: exposed headers are %q", tt.method, tt.path, exposed)
 		}
 	}
 }

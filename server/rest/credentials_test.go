@@ -31,14 +31,14 @@ func TestCredentials(t *testing.T) {
 		headers []string
 		want    string
 	}{
-		{"nothing", "GET", "/api/v1/me", "", nil, ""},
+		{"no credentials", "GET", "/api/v1/me", "", nil, ""},
 		{"bearer", "GET", "/api/v1/me", "", []string{"Authorization", "Bearer alice read"}, "alice"},
-		{"bearer in small letters", "GET", "/api/v1/me", "", []string{"Authorization", "bearer alice"}, "alice"},
+		{"bearer in lower case", "GET", "/api/v1/me", "", []string{"Authorization", "bearer alice"}, "alice"},
 		{"bearer with a colon", "GET", "/api/v1/me", "", []string{"Authorization", "Bearer: alice"}, "alice"},
-		{"bearer of nothing", "GET", "/api/v1/me", "", []string{"Authorization", "Bearer "}, ""},
+		{"bearer without a token", "GET", "/api/v1/me", "", []string{"Authorization", "Bearer "}, ""},
 		{"query", "GET", "/api/v1/me?x=1&access_token=alice+read", "", nil, "alice"},
 		{"query before header", "GET", "/api/v1/me?access_token=alice", "", []string{"Authorization", "Bearer admin"}, "alice"},
-		{"a name that only ends so", "GET", "/api/v1/me?my_access_token=alice", "", nil, ""},
+		{"a parameter name with a prefix", "GET", "/api/v1/me?my_access_token=alice", "", nil, ""},
 		{"form", "POST", "/api/v1/me", "access_token=alice", []string{"Content-Type", FormType}, "alice"},
 		{"JSON", "DELETE", "/api/v1/me", `{"access_token":"alice"}`, []string{"Content-Type", JSONType}, "alice"},
 		{"multipart", "POST", "/api/v1/me", multipartBody("access_token", "alice"), []string{"Content-Type", multipartType}, "alice"},
@@ -52,7 +52,7 @@ func TestCredentials(t *testing.T) {
 		{"header before cookie", "GET", "/api/v1/me", "", []string{"Cookie", "_svc_key=alice", "Authorization", "Bearer admin"}, "admin"},
 		{"basic", "GET", "/api/v1/me", "", []string{"Authorization", basicAlice}, "alice"},
 		{"wrong basic", "GET", "/api/v1/me", "", []string{"Authorization", basicWrong}, ""},
-		{"basic of an app is none of our business", "POST", "/oauth/token", "", []string{"Authorization", basicAlice}, ""},
+		{"basic credentials of an app are ignored", "POST", "/oauth/token", "", []string{"Authorization", basicAlice}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t, table)
@@ -74,10 +74,10 @@ func TestCookieOfOtherName(t *testing.T) {
 	}
 }
 
-// TestUploadIsNotReadForStrangers makes sure that only who has shown a token may send a large file.
-func TestUploadIsNotReadForStrangers(t *testing.T) {
+// TestUploadNeedsTokenInHeader checks that a large upload with its token in the body is refused before it is read.
+func TestUploadNeedsTokenInHeader(t *testing.T) {
 	s := newServer(t, rest.Routes{"POST /api/v1/media": {rest.User("write:media").Uploads(), whoAmI}})
-	body := multipartBody("access_token", "alice write") // the length alone decides
+	body := multipartBody("access_token", "alice write") // refused because of its length only
 	padding := make([]byte, rest.MaxText)
 	w := call(s, "POST", "/api/v1/media", string(padding)+body, "Content-Type", multipartType)
 	if w.Code != 401 {
@@ -106,24 +106,24 @@ func TestCrossSite(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"a look", "GET", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "cross-site"}, 200, "alice"},
+		{"a read", "GET", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "cross-site"}, 200, "alice"},
 		{"same origin", "POST", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "same-origin"}, 200, "alice"},
 		{"by the user", "POST", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "none"}, 200, "alice"},
 		{"same site is another origin", "POST", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "same-site"}, 403, refused},
 		{"cross site", "DELETE", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "cross-site"}, 403, refused},
-		{"cross site in spite of Origin", "POST", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "cross-site", "Origin", ownOrigin}, 403, refused},
+		{"cross site although Origin is own", "POST", "/api/v1/me", cookie, []string{"Sec-Fetch-Site", "cross-site", "Origin", ownOrigin}, 403, refused},
 		{"own Origin", "POST", "/api/v1/me", cookie, []string{"Origin", ownOrigin}, 200, "alice"},
 		{"other Origin", "POST", "/api/v1/me", cookie, []string{"Origin", "https://example.com"}, 403, refused},
 		{"null Origin", "POST", "/api/v1/me", cookie, []string{"Origin", "null"}, 403, refused},
 		{"own Origin by http", "POST", "/api/v1/me", cookie, []string{"Origin", "http://social.example.org"}, 403, refused},
-		{"cookie without a word", "POST", "/api/v1/me", cookie, nil, 403, refused},
-		{"Basic without a word", "POST", "/api/v1/me", basicAuth, nil, 200, "alice"},
+		{"cookie without headers", "POST", "/api/v1/me", cookie, nil, 403, refused},
+		{"Basic without headers", "POST", "/api/v1/me", basicAuth, nil, 200, "alice"},
 		{"Basic from another site", "POST", "/api/v1/me", basicAuth, []string{"Origin", "https://example.com"}, 403, refused},
 		{"Basic cross site", "POST", "/api/v1/me", basicAuth, []string{"Sec-Fetch-Site", "cross-site"}, 403, refused},
-		{"a token from anywhere", "POST", "/api/v1/me", bearer, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://example.com"}, 200, "alice"},
-		{"open to all", "POST", "/api/v1/open", cookie, []string{"Sec-Fetch-Site", "cross-site"}, 200, ""},
+		{"a token, cross site", "POST", "/api/v1/me", bearer, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://example.com"}, 200, "alice"},
+		{"a public route", "POST", "/api/v1/open", cookie, []string{"Sec-Fetch-Site", "cross-site"}, 200, ""},
 		{"a GET that changes", "GET", "/api/v1/svc/admin/restart", admin, []string{"Sec-Fetch-Site", "cross-site"}, 403, refused},
-		{"a GET that changes, from here", "GET", "/api/v1/svc/admin/restart", admin, []string{"Sec-Fetch-Site", "same-origin"}, 200, "admin"},
+		{"a GET that changes, same origin", "GET", "/api/v1/svc/admin/restart", admin, []string{"Sec-Fetch-Site", "same-origin"}, 200, "admin"},
 		{"on an extension path", "POST", "/api/v1/svc/me", cookie, []string{"Sec-Fetch-Site", "cross-site"}, 403, refused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -154,8 +154,8 @@ func TestBasicOfAccountWithMFA(t *testing.T) {
 	}
 }
 
-// TestBasicMayDoAll makes sure that signing in by password is not held to scopes, but to roles.
-func TestBasicMayDoAll(t *testing.T) {
+// TestBasicHasAllScopes checks that a request with a password is limited by roles, but not by scopes.
+func TestBasicHasAllScopes(t *testing.T) {
 	s := newServer(t, accessTable)
 	checkViewer(t, s, "/api/v1/user", []string{"Authorization", basicAlice}, 200, "alice")
 	checkViewer(t, s, "/api/v1/svc/admin/admin", []string{"Authorization", basicAlice}, 403, "User is not a staff member.")

@@ -8,7 +8,7 @@ import (
 	"svc/internal/limit"
 )
 
-// What tests, which are outside of the package, need of its inside.
+// Access to unexported parts for the external test package.
 
 var CleanPath = cleanPath
 

@@ -16,7 +16,7 @@ import (
 	"svc/server/rest"
 )
 
-// site is a server on a port of its own.
+// site is a running server.
 type site struct {
 	http.Client
 	t       *testing.T
@@ -25,7 +25,7 @@ type site struct {
 	done    chan error // what Serve returned
 }
 
-// serve runs s until the test ends.
+// serve runs s on a free port until the test ends.
 func serve(t *testing.T, s *rest.Server) *site {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func (st *site) Get(path string) (*http.Response, error) {
 	return st.Client.Get("http://" + st.address + path)
 }
 
-// dial opens a connection that gives up after ten seconds.
+// dial opens a connection with a deadline of ten seconds.
 func (st *site) dial() net.Conn {
 	st.t.Helper()
 	c, err := net.Dial("tcp", st.address)
@@ -84,7 +84,7 @@ func TestServeStops(t *testing.T) {
 	}()
 	<-entered
 	st.stop()
-	for { // until it takes no more connections
+	for { // until it accepts no more connections
 		c, err := net.Dial("tcp", st.address)
 		if err != nil {
 			break
@@ -146,8 +146,8 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// TestDeafClient makes sure that a client that does not take its answer is not waited for.
-func TestDeafClient(t *testing.T) {
+// TestSlowReader checks that a response to a client that does not read times out.
+func TestSlowReader(t *testing.T) {
 	returned := make(chan error, 1)
 	large := strings.Repeat("x", 1<<20)
 	st := serve(t, newServer(t, rest.Routes{"GET /api/v1/it": {rest.Anyone, rest.Always(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -166,7 +166,7 @@ func TestDeafClient(t *testing.T) {
 	}
 }
 
-// fakeConn is a connection from some address.
+// fakeConn is a connection from a given address.
 type fakeConn struct {
 	net.Conn
 	from string
@@ -184,7 +184,7 @@ func TestConnectionLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		from func(i int) string
-		want int // how many get in of maxConnections + 1
+		want int // accepted connections of maxConnections + 1
 	}{
 		{"one address", func(i int) string { return fmt.Sprintf("192.0.2.1:%d", i) }, rest.MaxConnectionsPerIP},
 		{"one IPv6 network", func(i int) string { return fmt.Sprintf("[2001:db8::%x]:80", i) }, rest.MaxConnectionsPerIP},
@@ -200,21 +200,21 @@ func TestConnectionLimits(t *testing.T) {
 				if c := (&fakeConn{from: tt.from(i)}); gate.Add(c) {
 					in = append(in, c)
 				} else {
-					gate.Remove(c) // net/http tells of the end of those that were refused, too
+					gate.Remove(c) // net/http also reports the end of refused connections
 				}
 			}
 			if len(in) != tt.want {
-				t.Errorf("%d got in, want %d", len(in), tt.want)
+				t.Errorf("%d connections were accepted, want %d", len(in), tt.want)
 			}
 			gate.Remove(in[0])
 			if !gate.Add(in[0]) {
-				t.Error("one left, and none got in")
+				t.Error("no connection is accepted after one ended")
 			}
 			for _, c := range in {
 				gate.Remove(c)
 			}
 			if n := gate.Addresses(); n != 0 {
-				t.Errorf("%d addresses are remembered", n)
+				t.Errorf("%d addresses are still counted", n)
 			}
 		})
 	}

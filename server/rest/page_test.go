@@ -24,7 +24,7 @@ func pageTable(n int, got *rest.Page, since bool) rest.Routes {
 }
 
 func TestPage(t *testing.T) {
-	flake := "000000000000000000" // of another server, but a position all the same
+	flake := "000000000000000000" // another server's id, but a valid position
 	for _, tt := range []struct {
 		target         string
 		limit          int
@@ -84,10 +84,10 @@ func TestLinkPage(t *testing.T) {
 		{"more than full", "/api/v1/list?limit=2", 3, false, `<` + base + `list?limit=2&max_id=98>; rel="next", <` + base + `list?limit=2&min_id=100>; rel="prev"`},
 		{"not full", "/api/v1/list", 19, false, `<` + base + `list?min_id=100>; rel="prev"`},
 		{"with since_id", "/api/v1/list", 20, true, `<` + base + `list?max_id=81>; rel="next", <` + base + `list?since_id=100>; rel="prev"`},
-		{"cursors go", "/api/v1/list?max_id=200&since_id=1&min_id=2&limit=1", 1, false, `<` + base + `list?limit=1&max_id=100>; rel="next", <` + base + `list?limit=1&min_id=100>; rel="prev"`},
-		{"parameters stay", "/api/v1/list?only_media=true&types[]=mention&types[]=poll&q=a,b;c%20d", 1, false, `<` + base + `list?only_media=true&types%5B%5D=mention&types%5B%5D=poll&min_id=100>; rel="prev"`},
+		{"cursors are replaced", "/api/v1/list?max_id=200&since_id=1&min_id=2&limit=1", 1, false, `<` + base + `list?limit=1&max_id=100>; rel="next", <` + base + `list?limit=1&min_id=100>; rel="prev"`},
+		{"parameters are kept", "/api/v1/list?only_media=true&types[]=mention&types[]=poll&q=a,b;c%20d", 1, false, `<` + base + `list?only_media=true&types%5B%5D=mention&types%5B%5D=poll&min_id=100>; rel="prev"`},
 		{"encoded", "/api/v1/list?q=a%2Cb%3Bc+%3Cd%3E%22", 1, false, `<` + base + `list?q=a%2Cb%3Bc+%3Cd%3E%22&min_id=100>; rel="prev"`},
-		{"tokens go", "/api/v1/list?access_token=alice&limit=30", 1, false, `<` + base + `list?limit=30&min_id=100>; rel="prev"`},
+		{"tokens are removed", "/api/v1/list?access_token=alice&limit=30", 1, false, `<` + base + `list?limit=30&min_id=100>; rel="prev"`},
 		{"path", "/api/v1/tags/a,b;c%3Ed%F0%9F%90%88", 1, false, `<` + base + `tags/a%2Cb%3Bc%3Ed%F0%9F%90%88?min_id=100>; rel="prev"`},
 		{"old prefix", "/api/svc/list", 1, false, `<https://social.example.org/api/svc/list?min_id=100>; rel="prev"`},
 	} {

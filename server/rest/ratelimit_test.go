@@ -11,7 +11,7 @@ import (
 	"svc/server/rest"
 )
 
-// limited switches the limits on, with figures for tests.
+// limited enables low rate limits.
 func limited(c *config.Config) {
 	c.RateLimit = config.RateLimit{
 		Enabled:          true,
@@ -34,7 +34,7 @@ var limitedTable = rest.Routes{
 	"GET /pages":                            {rest.Anonymous, whoAmI},
 }
 
-// clock stands still until it is moved.
+// clock is a clock that only tests advance.
 type clock struct{ time.Time }
 
 func newClock(s *rest.Server) *clock {
@@ -43,7 +43,7 @@ func newClock(s *rest.Server) *clock {
 	return c
 }
 
-// wantLimit checks an answer and its headers.
+// wantLimit checks the status and the rate limit headers of a response.
 func wantLimit(t *testing.T, w *httptest.ResponseRecorder, status int, limit, remaining, reset, retry string) {
 	t.Helper()
 	h := w.Header()
@@ -86,13 +86,13 @@ func TestRateLimitCallers(t *testing.T) {
 		{"another address", []string{"RemoteAddr", "192.0.2.2:1"}, 2},
 		{"behind a proxy", []string{"RemoteAddr", "127.0.0.1:1", "X-Forwarded-For", "198.51.100.1"}, 2},
 		{"another behind it", []string{"RemoteAddr", "127.0.0.1:1", "X-Forwarded-For", "198.51.100.2"}, 2},
-		{"the first one's trick", []string{"RemoteAddr", "127.0.0.1:1", "X-Forwarded-For", "198.51.100.3, 198.51.100.1"}, 0},
-		{"a header from a stranger", []string{"RemoteAddr", "192.0.2.1:1", "X-Forwarded-For", "198.51.100.4"}, 0},
+		{"a forged header of the first client", []string{"RemoteAddr", "127.0.0.1:1", "X-Forwarded-For", "198.51.100.3, 198.51.100.1"}, 0},
+		{"a header from an untrusted address", []string{"RemoteAddr", "192.0.2.1:1", "X-Forwarded-For", "198.51.100.4"}, 0},
 		{"an IPv6 network", []string{"RemoteAddr", "[2001:db8:0:1::1]:1"}, 2},
 		{"the same network", []string{"RemoteAddr", "[2001:db8:0:1:ffff::2]:1"}, 0},
 		{"another network", []string{"RemoteAddr", "[2001:db8:0:2::1]:1"}, 2},
 		{"an account", []string{"RemoteAddr", "192.0.2.1:1", "Authorization", "Bearer alice"}, 3},
-		{"the same elsewhere", []string{"RemoteAddr", "192.0.2.9:1", "Authorization", "Bearer alice"}, 0},
+		{"the same account from another address", []string{"RemoteAddr", "192.0.2.9:1", "Authorization", "Bearer alice"}, 0},
 		{"another account", []string{"RemoteAddr", "192.0.2.1:1", "Authorization", "Bearer admin"}, 3},
 		{"a wrong token", []string{"RemoteAddr", "192.0.2.1:1", "Authorization", "Bearer wrong"}, 0},
 	} {
@@ -115,9 +115,9 @@ func TestRateLimitKeys(t *testing.T) {
 	const later, soon = "2024-01-02T03:05:05.678Z", "2024-01-02T03:04:15.678Z"
 	wantLimit(t, as("/api/v1/statuses/1/favourite"), 200, "2", "1", later, "")
 	wantLimit(t, as("/api/v1/statuses/1/unfavourite"), 200, "2", "0", later, "")
-	wantLimit(t, as("/api/v1/statuses/1/favourite"), 429, "2", "0", later, "60") // too often the same
+	wantLimit(t, as("/api/v1/statuses/1/favourite"), 429, "2", "0", later, "60") // the limit of the same action
 	wantLimit(t, as("/api/v1/statuses/1/reblog"), 200, "4", "0", soon, "")
-	wantLimit(t, as("/api/v1/statuses/2/favourite"), 429, "4", "0", soon, "10") // too much of all
+	wantLimit(t, as("/api/v1/statuses/2/favourite"), 429, "4", "0", soon, "10") // the limit of all actions
 	now.Time = now.Add(10 * time.Second)
 	wantLimit(t, as("/api/v1/statuses/2/favourite"), 200, "2", "1", "2024-01-02T03:05:15.678Z", "")
 	wantLimit(t, as("/api/v1/statuses/1/favourite"), 429, "2", "0", later, "50")
@@ -134,7 +134,7 @@ func TestRateLimitOfAll(t *testing.T) {
 	wantLimit(t, call(s, "GET", "/api/v2/search", ""), 200, "3", "1", reset, "")
 	wantLimit(t, call(s, "POST", "/oauth/authorize", ""), 200, "3", "0", reset, "")
 	wantLimit(t, call(s, "GET", "/api/v2/search", ""), 429, "3", "0", reset, "60")
-	wantLimit(t, call(s, "POST", "/api/v1/statuses/1/reblog", ""), 429, "3", "0", reset, "60") // those who get a 401 count too
+	wantLimit(t, call(s, "POST", "/api/v1/statuses/1/reblog", ""), 429, "3", "0", reset, "60") // requests without access count, too
 	wantLimit(t, call(s, "GET", "/pages", ""), 200, "", "", "", "")
 	wantLimit(t, call(s, "GET", "/api/v1/plain", "", "Authorization", "Bearer alice"), 200, "6", "5", reset, "")
 	wantLimit(t, call(s, "OPTIONS", "/api/v1/plain", ""), 204, "", "", "", "")
@@ -147,7 +147,7 @@ func TestRateLimitsOff(t *testing.T) {
 	}
 }
 
-// TestRateLimitIsExact counts requests that come at the same time.
+// TestRateLimitIsExact counts concurrent requests.
 func TestRateLimitIsExact(t *testing.T) {
 	s := newServer(t, limitedTable, limited, func(c *config.Config) { c.RateLimit.SearchAnonymous = config.Rate{Count: 50, Window: time.Minute} })
 	var wg sync.WaitGroup

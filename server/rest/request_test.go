@@ -22,8 +22,8 @@ func TestClientIP(t *testing.T) {
 		want      string
 	}{
 		{"direct", nil, "192.0.2.1:1234", nil, "192.0.2.1"},
-		{"direct, lying", nil, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1"},
-		{"lying past a proxy", proxies, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1"},
+		{"direct, with a forged header", nil, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1"},
+		{"past a proxy, with a forged header", proxies, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1"},
 		{"one proxy", proxies, "127.0.0.1:1234", []string{"203.0.113.9"}, "203.0.113.9"},
 		{"the client's own header", proxies, "127.0.0.1:1234", []string{"198.51.100.1, 203.0.113.9"}, "203.0.113.9"},
 		{"two proxies", proxies, "127.0.0.1:1234", []string{"198.51.100.1, 203.0.113.9, 10.1.2.3"}, "203.0.113.9"},

@@ -25,7 +25,7 @@ type appender string
 
 func (a appender) AppendJSON(dst []byte) []byte { return append(append(append(dst, '"'), a...), '"') }
 
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	type entity struct {
 		ID   string   `json:"id"`
 		Note string   `json:"note"`
@@ -45,7 +45,7 @@ func TestAnswers(t *testing.T) {
 		{"an entity", &entity{"1", `<p>a & "b"</p>`, []string{}}, nil, 200, `{"id":"1","note":"<p>a & \"b\"</p>","tags":[]}`},
 		{"an appender", appender("x"), nil, 200, `"x"`},
 		{"ready-made JSON", json.RawMessage(`{"a": 1}`), nil, 200, `{"a": 1}`},
-		{"no JSON at all", make(chan int), nil, 500, `{"error":"Something went wrong"}`},
+		{"a value without a JSON form", make(chan int), nil, 500, `{"error":"Something went wrong"}`},
 		{"not found", nil, errs.NotFound("Record not found"), 404, `{"error":"Record not found"}`},
 		{"wrapped", nil, fmt.Errorf("load: %w", errs.Conflict("pack already exists")), 409, `{"error":"pack already exists"}`},
 		{"with details", nil, errs.Invalid("<no>").With("b", []int{1}).With("a", "x"), 422, `{"error":"<no>","a":"x","b":[1]}`},
@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestOverHTTP goes through a real connection: HEAD has no body, large answers come whole, and connections are used again.
+// TestOverHTTP uses a real connection: HEAD has no body, large responses are complete, and connections are reused.
 func TestOverHTTP(t *testing.T) {
 	large := strings.Repeat("0123456789", 300_000)
 	srv := httptest.NewServer(newServer(t, rest.Routes{"GET /api/v1/it": {rest.Anyone, rest.Always(large)}}))
@@ -124,7 +124,7 @@ func TestHandlersServeThemselves(t *testing.T) {
 		w.(http.Flusher).Flush()
 		fmt.Fprint(w, "two")
 	})
-	var log lockedBuffer // a connection that was taken over is not waited for
+	var log lockedBuffer // the server does not wait for hijacked connections
 	s := rest.New(rest.Config{Settings: settings(), Log: logTo(&log, slog.LevelDebug)}, rest.Routes{
 		"POST /api/v1/done": {rest.Anyone, rest.Always(rest.NoContent)},
 		"GET /api/v1/away":  {rest.Anyone, rest.Always(http.RedirectHandler("https://example.org/", http.StatusFound))},
@@ -171,7 +171,7 @@ func TestHandlersServeThemselves(t *testing.T) {
 	srv.Close()
 	for _, want := range []string{"status=204", "status=302", `route=/api/v1/flow status=200`} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log has no %s:\n%s", want, log.String())
+			t.Errorf("the log does not contain %s:\n%s", want, log.String())
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-// TestStreamOutlastsTimeout makes sure that a stream may take longer than an answer.
+// TestStreamOutlastsTimeout checks that the timeout of responses does not apply to streams.
 func TestStreamOutlastsTimeout(t *testing.T) {
 	s := newServer(t, rest.Routes{"GET /api/v1/stream": {rest.Anyone, rest.Always(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for range 8 {
@@ -238,14 +238,14 @@ func TestPanics(t *testing.T) {
 	func() {
 		defer func() {
 			if v := recover(); v != http.ErrAbortHandler {
-				t.Errorf("got %v, want the connection to be given up", v)
+				t.Errorf("got %v, want the connection to be aborted", v)
 			}
 		}()
 		call(s, "GET", "/api/v1/late", "")
 	}()
 	for _, want := range []string{"nil pointer dereference", "at once", "half-way", "respond_test.go"} {
 		if n := strings.Count(log.String(), want); n == 0 {
-			t.Errorf("the log does not say %q:\n%s", want, &log)
+			t.Errorf("the log does not contain %q:\n%s", want, &log)
 		}
 	}
 }
@@ -271,7 +271,7 @@ func TestErrorLog(t *testing.T) {
 	}
 	for _, want := range []string{"level=ERROR", "archive: disk on fire", w.Header().Get("X-Request-Id"), "route=/api/v1/bug/:id"} {
 		if !strings.Contains(lines[0], want) {
-			t.Errorf("the line does not say %q: %s", want, lines[0])
+			t.Errorf("the line does not contain %q: %s", want, lines[0])
 		}
 	}
 	if strings.Contains(log.String(), "verysecret") {
@@ -282,12 +282,12 @@ func TestErrorLog(t *testing.T) {
 	s = rest.New(rest.Config{Settings: settings(), Log: logTo(&log, slog.LevelDebug)}, table)
 	call(s, "GET", "/api/v1/refused/7?access_token=verysecret", "")
 	if got := log.String(); !strings.Contains(got, "why not") || !strings.Contains(got, "status=422") || strings.Contains(got, "verysecret") {
-		t.Errorf("at level debug the log says %s", got)
+		t.Errorf("at level debug the log is %s", got)
 	}
 }
 
-// TestGoneClientIsNoError makes sure that a request whose client has left is not reported as a fault.
-func TestGoneClientIsNoError(t *testing.T) {
+// TestDisconnectIsNoError checks that a request whose client has disconnected is not logged as an error.
+func TestDisconnectIsNoError(t *testing.T) {
 	var log bytes.Buffer
 	s := rest.New(rest.Config{Settings: settings(), Log: logTo(&log, slog.LevelInfo)}, rest.Routes{
 		"GET /api/v1/it": {rest.Anyone, func(r *rest.Request) (any, error) { return nil, r.Context().Err() }},
@@ -296,6 +296,6 @@ func TestGoneClientIsNoError(t *testing.T) {
 	cancel()
 	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/api/v1/it", nil))
 	if log.Len() > 0 {
-		t.Errorf("the log says %s", &log)
+		t.Errorf("the log is %s", &log)
 	}
 }

@@ -72,7 +72,7 @@ func TestMistakesInTables(t *testing.T) {
 	}
 }
 
-// which answers with the pattern that was found and the parameters of its path.
+// which returns the pattern that was found and the parameters of its path.
 func which(pattern string, names ...string) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		found := pattern
@@ -83,7 +83,7 @@ func which(pattern string, names ...string) rest.Handler {
 	}
 }
 
-// tableOf makes a table of patterns whose handlers are which.
+// tableOf returns routes for patterns, with the handler which.
 func tableOf(patterns ...string) rest.Routes {
 	table := make(rest.Routes)
 	for _, p := range patterns {
@@ -133,7 +133,7 @@ var trickyRoutes = []string{
 
 func TestRouting(t *testing.T) {
 	for _, tt := range []struct {
-		name   string // of the interface
+		name   string // the API name
 		method string
 		target string
 		found  string // "": 404
@@ -339,7 +339,7 @@ func FuzzCleanPath(f *testing.F) {
 			}
 		}
 		if name != "svc" && (strings.HasPrefix(path, "/api/svc/") || strings.HasPrefix(path, "/api/v1/svc/")) {
-			t.Errorf("%q is %q although svc is called %s", path, clean, name)
+			t.Errorf("%q became %q although the API name is %s", path, clean, name)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"svc/store"
 )
 
-// settings returns the standard ones with changes.
+// settings returns the default settings with changes.
 func settings(change ...func(*config.Config)) *config.Config {
 	c := config.Default()
 	c.Server.URL = "https://social.example.org"
@@ -27,7 +27,7 @@ func settings(change ...func(*config.Config)) *config.Config {
 	return c
 }
 
-// newServer returns a server with a table of its own whose callers are those of authenticate.
+// newServer returns a server with a route table, which authenticates with authenticate.
 func newServer(t testing.TB, table rest.Routes, change ...func(*config.Config)) *rest.Server {
 	t.Helper()
 	return rest.New(rest.Config{
@@ -37,7 +37,7 @@ func newServer(t testing.TB, table rest.Routes, change ...func(*config.Config)) 
 	}, table)
 }
 
-// authenticate knows tokens of the form "NAME scope scope", where NAME is alice, moderator, admin or app, the cookie "alice" and
+// authenticate accepts tokens of the form "NAME scope scope", where NAME is alice, moderator, admin or app, the cookie "alice" and
 // the password "secret" of alice.
 func authenticate(_ context.Context, c rest.Credential) (rest.Identity, error) {
 	if c.Kind == rest.Basic {
@@ -75,7 +75,7 @@ func person(name string, token *store.Token) rest.Identity {
 	}
 }
 
-// whoAmI answers with the nickname of the viewer.
+// whoAmI returns the nickname of the viewer.
 func whoAmI(r *rest.Request) (any, error) {
 	switch {
 	case r.Viewer != nil:
@@ -86,7 +86,7 @@ func whoAmI(r *rest.Request) (any, error) {
 	return map[string]any{"viewer": ""}, nil
 }
 
-// call sends a request straight to the handler. Headers are given as name and value.
+// call sends a request directly to the handler. Headers are given as name and value.
 func call(h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	var content io.Reader
 	if body != "" {
@@ -105,12 +105,12 @@ func call(h http.Handler, method, target, body string, headers ...string) *httpt
 	return w
 }
 
-// field returns a member of a JSON answer as text.
+// field returns a member of a JSON response as text.
 func field(t testing.TB, w *httptest.ResponseRecorder, name string) string {
 	t.Helper()
 	var object map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &object); err != nil {
-		t.Fatalf("answer %d %q is no JSON object: %v", w.Code, w.Body, err)
+		t.Fatalf("response %d %q is not a JSON object: %v", w.Code, w.Body, err)
 	}
 	text, _ := object[name].(string)
 	return text

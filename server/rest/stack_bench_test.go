@@ -10,14 +10,14 @@ import (
 	"svc/server/rest"
 )
 
-// discard is a response that goes nowhere.
+// discard is a ResponseWriter that discards the response.
 type discard struct{ h http.Header }
 
 func (d discard) Header() http.Header         { return d.h }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
 
-// BenchmarkStack measures what a request costs between net/http and its handler and back, with all checks and limits on, but
+// BenchmarkStack measures the cost of a request between net/http and its handler and back, with all checks and limits enabled, but
 // without looking up a token. Compare with BenchmarkBare in the same run.
 func BenchmarkStack(b *testing.B) {
 	entity := appender(strings.Repeat("x", 30_000))
@@ -37,7 +37,7 @@ func BenchmarkStack(b *testing.B) {
 		return nil, r.Bind(&p)
 	}}
 	table["GET /api/v1/statuses/:id"] = rest.Route{Access: rest.Content("read:statuses"), Handle: rest.Always(appender("x"))}
-	s := newServer(b, table, func(c *config.Config) { // on, and never reached
+	s := newServer(b, table, func(c *config.Config) { // enabled, but never reached
 		c.RateLimit.Enabled = true
 		c.RateLimit.All.Count, c.RateLimit.AllAnonymous.Count = 1e9, 1e9
 	})

@@ -26,7 +26,6 @@ func (h *Handlers) listRelays(r *rest.Request) (any, error) {
 	return h.Federation.Relays.List(r.Context())
 }
 
-// bindRelay returns the URL of a relay.
 func (h *Handlers) bindRelay(r *rest.Request) (url string, force bool, err error) {
 	var p struct {
 		URL   string `param:"relay_url,required"`

@@ -77,7 +77,7 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 	switch m.Type {
 	case "subscribe", "unsubscribe":
 		changed, err = h.changeSubscription(ctx, c, m)
-	case flexString(h.settings.API.Name + ":authenticate"):
+	case flexString(h.Settings.API.Name + ":authenticate"):
 		changed, err = true, h.authenticate(ctx, c, string(m.Token))
 	default:
 		return
@@ -103,7 +103,7 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 // respond answers a command. refused is the reason for which a subscription was refused, nil if it was not.
 func (h *Hub) respond(c *client, r commandResult, refused *errs.Error) {
 	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
-	n := &message{name: h.settings.API.Name + ":respond", payload: payload}
+	n := &message{name: h.Settings.API.Name + ":respond", payload: payload}
 	f := n.socketFrame("[]", true) // clients fail on frames without a stream
 	if refused != nil {
 		members, _ := rest.AppendJSON(nil, refusal{refused.Message, refused.Status})
@@ -114,7 +114,7 @@ func (h *Hub) respond(c *client, r commandResult, refused *errs.Error) {
 
 // abort ends the stream of a client after an internal error.
 func (h *Hub) abort(ctx context.Context, c *client, err error) {
-	h.log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
+	h.Log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
 	h.closeClient(c, closeFailed)
 }
 
@@ -123,7 +123,7 @@ func (h *Hub) allow(c *client) bool {
 	h.mu.Lock()
 	account := c.account
 	h.mu.Unlock()
-	return h.limits.AllowRequest(account, c.network, h.now())
+	return h.Limits.AllowRequest(account, c.network, h.Now())
 }
 
 // changeSubscription subscribes to a stream or unsubscribes from it. changed is false if nothing changed.
@@ -151,7 +151,7 @@ func (h *Hub) authenticate(ctx context.Context, c *client, token string) error {
 	if known {
 		return errAuthenticated
 	}
-	identity, err := h.identities.IdentityByToken(ctx, token)
+	identity, err := h.Identities.IdentityByToken(ctx, token)
 	var refusal *errs.Error
 	if errors.As(err, &refusal) {
 		return errUnauthorized

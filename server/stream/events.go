@@ -86,15 +86,15 @@ func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 		return h.sendFollow(ctx, e)
 	case store.ConversationChanged:
 		return h.sendToOwner(ctx, ownedTopic(directTopic, e.AccountID), "conversation", func(owner *store.Account) (any, error) {
-			c, err := h.entities.Conversation(ctx, owner, e.ID)
+			c, err := h.Entities.Conversation(ctx, owner, e.ID)
 			if err != nil || !c.HasStatus() {
 				return nil, err
 			}
 			return c, nil
 		})
 	case store.ChatChanged:
-		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.settings.API.Name+":chat_update", func(owner *store.Account) (any, error) {
-			return h.entities.Chat(ctx, owner, e.ID)
+		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.Settings.API.Name+":chat_update", func(owner *store.Account) (any, error) {
+			return h.Entities.Chat(ctx, owner, e.ID)
 		})
 	case store.FiltersChanged:
 		return h.sendToOwner(ctx, ownedTopic(filterTopic, e.AccountID), "filters_changed", func(*store.Account) (any, error) { return noPayload, nil })
@@ -114,7 +114,7 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	if !h.hasSubscribers(topicKind.isTimeline) {
 		return nil
 	}
-	audience, err := h.db.Audience(ctx, st)
+	audience, err := h.DB.Audience(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -122,17 +122,17 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	if err != nil || len(viewers) == 0 {
 		return err
 	}
-	shown, err := h.db.VisibleTo(ctx, st, slices.Collect(maps.Keys(viewers)))
+	shown, err := h.DB.VisibleTo(ctx, st, slices.Collect(maps.Keys(viewers)))
 	if err != nil {
 		return errs.IgnoreNotFound(err)
 	}
-	if err := h.db.CacheFlags(ctx, st.OriginalID(), shown); err != nil {
+	if err := h.DB.CacheFlags(ctx, st.OriginalID(), shown); err != nil {
 		return err
 	}
 	var n *message
 	var text []byte
 	for _, id := range shown {
-		entity, err := h.entities.Status(ctx, viewers[id].account, st.ID)
+		entity, err := h.Entities.Status(ctx, viewers[id].account, st.ID)
 		if err != nil {
 			return errs.IgnoreNotFound(err)
 		}
@@ -158,7 +158,7 @@ func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 	if err != nil || len(viewers) == 0 {
 		return err
 	}
-	shown, err := h.db.SawRemoved(ctx, e, slices.Collect(maps.Keys(viewers)))
+	shown, err := h.DB.SawRemoved(ctx, e, slices.Collect(maps.Keys(viewers)))
 	n := &message{name: "delete", payload: []byte(e.Status.ID.String())}
 	for _, id := range shown {
 		n.send(viewers[id].targets)
@@ -170,11 +170,11 @@ func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 func (h *Hub) sendNotification(ctx context.Context, n *store.Notification) error {
 	return h.sendToOwner(ctx, ownedTopic(notificationTopic, n.AccountID), "notification", func(owner *store.Account) (any, error) {
 		page := store.Page{MinID: int64(n.ID) - 1, MaxID: int64(n.ID) + 1, Limit: 1}
-		rows, err := h.db.Notifications(ctx, owner.ID, store.NotificationFilter{}, page)
+		rows, err := h.DB.Notifications(ctx, owner.ID, store.NotificationFilter{}, page)
 		if err != nil || len(rows) == 0 || rows[0].Read {
 			return nil, err
 		}
-		list, err := h.entities.Notifications(ctx, owner, rows)
+		list, err := h.Entities.Notifications(ctx, owner, rows)
 		if err != nil || len(list) == 0 || list[0].HiddenIn(store.FilterNotifications) {
 			return nil, err
 		}
@@ -186,11 +186,11 @@ func (h *Hub) sendNotification(ctx context.Context, n *store.Notification) error
 func (h *Hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged) error {
 	n := &message{name: "announcement.delete", payload: []byte(e.ID.String())}
 	if !e.Deleted {
-		row, err := h.db.Announcement(ctx, e.ID)
-		if err != nil || !row.Current(h.now()) {
+		row, err := h.DB.Announcement(ctx, e.ID)
+		if err != nil || !row.Current(h.Now()) {
 			return errs.IgnoreNotFound(err)
 		}
-		payload, err := rest.AppendJSON(nil, h.entities.Announcement(row))
+		payload, err := rest.AppendJSON(nil, h.Entities.Announcement(row))
 		if err != nil {
 			return err
 		}
@@ -214,9 +214,9 @@ func (h *Hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
 	case e.Follow.Pending:
 		state = "follow_pending"
 	}
-	event := h.settings.API.Name + ":follow_relationships_update"
+	event := h.Settings.API.Name + ":follow_relationships_update"
 	return h.sendToOwner(ctx, ownedTopic(followTopic, e.Follow.FollowerID), event, func(*store.Account) (any, error) {
-		return h.entities.FollowUpdate(ctx, state, e.Follow)
+		return h.Entities.FollowUpdate(ctx, state, e.Follow)
 	})
 }
 
@@ -263,7 +263,7 @@ func (h *Hub) byViewer(ctx context.Context, targets []target) (map[store.Account
 		if account != nil {
 			id = account.ID
 		}
-		if !ok || id == 0 && !h.settings.Instance.Public {
+		if !ok || id == 0 && !h.Settings.Instance.Public {
 			continue
 		}
 		if viewers[id] == nil {

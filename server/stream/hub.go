@@ -38,13 +38,7 @@ const maxQueuedEvents = 10_000
 // goroutine that runs while there are events decides who may see them and queues them with the clients, in the order of the commits.
 // Nothing waits for a client: one that does not keep up is disconnected.
 type Hub struct {
-	settings     *config.Config
-	db           *store.DB
-	entities     *entity.Builder
-	identities   identities
-	limits       *rest.Limits
-	log          *slog.Logger
-	now          func() time.Time
+	Config
 	pingInterval time.Duration
 	pongTimeout  time.Duration
 
@@ -83,13 +77,7 @@ type identities interface {
 // ones from their cache.
 func NewHub(c Config) *Hub {
 	h := &Hub{
-		settings:     c.Settings,
-		db:           c.DB,
-		entities:     c.Entities,
-		identities:   c.Identities,
-		limits:       c.Limits,
-		log:          c.Log,
-		now:          c.Now,
+		Config:       c,
 		pingInterval: pingInterval,
 		pongTimeout:  pongTimeout,
 		clients:      make(map[*client]struct{}),
@@ -98,13 +86,13 @@ func NewHub(c Config) *Hub {
 		perAddress:   make(limit.Gauge[netip.Addr]),
 	}
 	h.idle.L = &h.mu
-	h.db.Subscribe(h.receive)
+	h.DB.Subscribe(h.receive)
 	return h
 }
 
 // register admits a client with an identity (zero: anonymous), unless there are too many. Each registered client must be released.
 func (h *Hub) register(c *client, identity rest.Identity) error {
-	limits := h.settings.Streaming
+	limits := h.Settings.Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -120,7 +108,7 @@ func (h *Hub) register(c *client, identity rest.Identity) error {
 		h.perAddress[c.network]++
 	}
 	if len(h.clients) == 0 {
-		h.db.KeepDeletedAudiences(true)
+		h.DB.KeepDeletedAudiences(true)
 	}
 	h.clients[c] = struct{}{}
 	h.open.Add(1)
@@ -143,7 +131,7 @@ func (h *Hub) setIdentityLocked(c *client, identity rest.Identity) error {
 		return nil
 	}
 	if identity.Account != nil {
-		if !h.perAccount.Add(identity.Account.ID, h.settings.Streaming.MaxStreamsPerAccount) {
+		if !h.perAccount.Add(identity.Account.ID, h.Settings.Streaming.MaxStreamsPerAccount) {
 			return errTooManyStreams
 		}
 		c.account = identity.Account.ID
@@ -182,7 +170,7 @@ func (h *Hub) remove(c *client, why closeReason) {
 		h.perAddress.Done(c.network)
 	}
 	if len(h.clients) == 0 {
-		h.db.KeepDeletedAudiences(false)
+		h.DB.KeepDeletedAudiences(false)
 		h.queue = nil
 	}
 	c.mu.Lock()
@@ -286,7 +274,7 @@ func (h *Hub) receive(events []store.Event) {
 			}
 		}
 		if len(h.queue) >= maxQueuedEvents {
-			h.log.Warn("streams cannot keep up and are closed", "events", len(h.queue))
+			h.Log.Warn("streams cannot keep up and are closed", "events", len(h.queue))
 			h.closeAllBehind()
 			return
 		}
@@ -321,7 +309,7 @@ func (h *Hub) run() {
 		h.mu.Unlock()
 		for _, e := range events {
 			if err := h.dispatchRecovered(context.Background(), e); err != nil {
-				h.log.LogAttrs(context.Background(), slog.LevelError, "streams are closed", slog.Any("error", err))
+				h.Log.LogAttrs(context.Background(), slog.LevelError, "streams are closed", slog.Any("error", err))
 				h.mu.Lock()
 				h.closeAllBehind()
 				h.mu.Unlock()
@@ -350,7 +338,7 @@ func (h *Hub) identity(ctx context.Context, c *client) (identity rest.Identity, 
 	if token == nil {
 		return identity, true, nil
 	}
-	identity, err = h.identities.CurrentIdentity(ctx, *token)
+	identity, err = h.Identities.CurrentIdentity(ctx, *token)
 	if err == nil && identity.Token == nil {
 		h.closeClient(c, closeRevoked)
 	}

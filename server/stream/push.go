@@ -34,18 +34,11 @@ type PushConfig struct {
 
 // Push keeps subscriptions to push messages, and delivers the messages.
 type Push struct {
-	settings *config.Config
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	keys     *keys.Keys
-	outbound Outbound
+	PushConfig
 	hosts    *limit.Backoff[string] // of push services
 	accounts *limit.Backoff[string] // with slow push services
 	slow     time.Duration
 	baseURL  string
-	log      *slog.Logger
-	now      func() time.Time
 }
 
 // Outbound sends requests to push services. It connects to public addresses only, and follows no redirects.
@@ -56,18 +49,11 @@ type Outbound interface {
 // NewPush returns a Push. Register registers its job.
 func NewPush(c PushConfig) *Push {
 	return &Push{
-		settings: c.Settings,
-		db:       c.DB,
-		social:   c.Social,
-		entities: c.Entities,
-		keys:     c.Keys,
-		outbound: c.Outbound,
-		hosts:    limit.NewBackoff[string](maxBackoffs, firstBackoff, maxHostBackoff),
-		accounts: limit.NewBackoff[string](maxBackoffs, firstBackoff, maxAccountBackoff),
-		slow:     slowPush,
-		baseURL:  c.Settings.URL().String(),
-		log:      c.Log,
-		now:      c.Now,
+		PushConfig: c,
+		hosts:      limit.NewBackoff[string](maxBackoffs, firstBackoff, maxHostBackoff),
+		accounts:   limit.NewBackoff[string](maxBackoffs, firstBackoff, maxAccountBackoff),
+		slow:       slowPush,
+		baseURL:    c.Settings.URL().String(),
 	}
 }
 
@@ -92,11 +78,11 @@ func (s *Push) showPush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	p, err := s.db.PushSubscriptionOf(r.Context(), r.Token.ID)
+	p, err := s.DB.PushSubscriptionOf(r.Context(), r.Token.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.PushSubscription(p), nil
+	return s.Entities.PushSubscription(p), nil
 }
 
 // pushSettings are the parameters that choose notifications.
@@ -140,7 +126,7 @@ func (s *Push) alerts(sent map[string]any) []store.NotificationType {
 	}
 	wanted := []store.NotificationType{}
 	for _, t := range entity.PushAlerts {
-		value, ok := sent[s.entities.NotificationType(t)]
+		value, ok := sent[s.Entities.NotificationType(t)]
 		if !ok && t == store.NotifyFollowRequest {
 			value = sent[string(store.NotifyFollow)]
 		}
@@ -193,7 +179,7 @@ func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 		Endpoint:  p.Subscription.Endpoint,
 		P256dh:    decodeKey(p.Subscription.Keys.P256dh),
 		Auth:      decodeKey(p.Subscription.Keys.Auth),
-		Token:     s.keys.Seal(keys.PushTokens, []byte(credential.Token)),
+		Token:     s.Keys.Seal(keys.PushTokens, []byte(credential.Token)),
 		Policy:    store.PushAll,
 		Standard:  p.Subscription.Standard,
 	}
@@ -206,10 +192,10 @@ func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 	if err := s.checkPush(sub); err != nil {
 		return nil, err
 	}
-	if err := s.social.SetPushSubscription(r.Context(), sub); err != nil {
+	if err := s.Social.SetPushSubscription(r.Context(), sub); err != nil {
 		return nil, err
 	}
-	return s.entities.PushSubscription(sub), nil
+	return s.Entities.PushSubscription(sub), nil
 }
 
 // decodeKey decodes base64 in either alphabet, with or without padding; nil if it is invalid.
@@ -245,7 +231,7 @@ func (s *Push) isEndpoint(address string) bool {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && s.settings.Federation.AllowLoopback && isLoopback(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && s.Settings.Federation.AllowLoopback && isLoopback(u.Hostname())
 }
 
 func isLoopback(host string) bool {
@@ -266,11 +252,11 @@ func (s *Push) changePush(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.social.UpdatePushSubscription(r.Context(), r.Token.ID, set)
+	p, err := s.Social.UpdatePushSubscription(r.Context(), r.Token.ID, set)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.PushSubscription(p), nil
+	return s.Entities.PushSubscription(p), nil
 }
 
 // unsubscribeFromPush deletes the subscription of the viewer's token, if there is one.
@@ -278,5 +264,5 @@ func (s *Push) unsubscribeFromPush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, nil
 	}
-	return nil, s.social.RemovePushSubscription(r.Context(), r.Token.ID)
+	return nil, s.Social.RemovePushSubscription(r.Context(), r.Token.ID)
 }

@@ -41,21 +41,21 @@ const (
 // deliver is the job that sends a notification to one subscription. It does nothing if the subscription or its token is gone, the
 // notification was read or deleted, its account is muted, or the recipient is unavailable.
 func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
-	p, err := s.db.PushSubscription(ctx, w.SubscriptionID)
+	p, err := s.DB.PushSubscription(ctx, w.SubscriptionID)
 	if p == nil || err != nil {
 		return err
 	}
 	endpoint, err := url.Parse(p.Endpoint)
 	if err != nil {
-		return s.social.DropPushSubscription(ctx, p.ID)
+		return s.Social.DropPushSubscription(ctx, p.ID)
 	}
-	token, err := s.keys.Unseal(keys.PushTokens, p.Token)
+	token, err := s.Keys.Unseal(keys.PushTokens, p.Token)
 	if err != nil {
-		s.log.Warn("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "err", err)
-		return s.social.DropPushSubscription(ctx, p.ID)
+		s.Log.Warn("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "err", err)
+		return s.Social.DropPushSubscription(ctx, p.ID)
 	}
-	if s.now().Sub(w.NotificationID.Time()) > maxPushAge {
-		s.log.Info("push message dropped", "host", endpoint.Host, "subscription", p.ID)
+	if s.Now().Sub(w.NotificationID.Time()) > maxPushAge {
+		s.Log.Info("push message dropped", "host", endpoint.Host, "subscription", p.ID)
 		return nil
 	}
 	message, err := s.pushMessage(ctx, p.AccountID, w.NotificationID, string(token))
@@ -66,16 +66,16 @@ func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
 		return err
 	}
 	person := p.AccountID.String()
-	if until := s.accounts.Reserve(person, pushTimeout, s.now()); !until.IsZero() {
+	if until := s.accounts.Reserve(person, pushTimeout, s.Now()); !until.IsZero() {
 		return &store.RetryAfterError{At: until, Err: errors.New("push: the account's push service is slow")}
 	}
-	if until := s.hosts.Reserve(endpoint.Host, pushTimeout, s.now()); !until.IsZero() {
+	if until := s.hosts.Reserve(endpoint.Host, pushTimeout, s.Now()); !until.IsZero() {
 		return &store.RetryAfterError{At: until, Err: fmt.Errorf("push to %s: the host is in backoff", endpoint.Host)}
 	}
 	began := time.Now()
 	err = s.sendPush(ctx, p, message)
 	if time.Since(began) > s.slow {
-		s.accounts.Failed(person, s.now())
+		s.accounts.Failed(person, s.Now())
 	} else {
 		s.accounts.Succeeded(person)
 	}
@@ -86,10 +86,10 @@ func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
 		return nil
 	case errors.As(err, &refusal) && refusal.permanent():
 		s.hosts.Succeeded(endpoint.Host)
-		s.log.Info("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "status", refusal.status)
-		return s.social.DropPushSubscription(ctx, p.ID)
+		s.Log.Info("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "status", refusal.status)
+		return s.Social.DropPushSubscription(ctx, p.ID)
 	case refusal == nil || refusal.status >= http.StatusInternalServerError:
-		s.hosts.Failed(endpoint.Host, s.now())
+		s.hosts.Failed(endpoint.Host, s.Now())
 	}
 	err = fmt.Errorf("push to %s: %w", endpoint.Host, err)
 	if refusal != nil && !refusal.retryAt.IsZero() {
@@ -100,31 +100,31 @@ func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
 
 // pushMessage returns the message for a notification, nil if none is to be sent.
 func (s *Push) pushMessage(ctx context.Context, to store.AccountID, id store.NotificationID, token string) ([]byte, error) {
-	n, err := s.db.Notification(ctx, to, id)
+	n, err := s.DB.Notification(ctx, to, id)
 	if err != nil {
 		return nil, err
 	}
 	var in store.ConversationID
 	if n.StatusID != nil {
-		st, err := s.db.Status(ctx, *n.StatusID)
+		st, err := s.DB.Status(ctx, *n.StatusID)
 		if err != nil {
 			return nil, err
 		}
 		in = st.ConversationID
 	}
-	stance, err := s.db.NotificationRelation(ctx, to, n.FromID, in)
+	stance, err := s.DB.NotificationRelation(ctx, to, n.FromID, in)
 	if err != nil || n.Read || n.Muted || stance.MutesNotifications || stance.MutesThread {
 		return nil, err
 	}
-	reader, err := s.db.Account(ctx, to)
+	reader, err := s.DB.Account(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.db.User(ctx, to)
+	user, err := s.DB.User(ctx, to)
 	if err != nil || !user.CanSignIn() {
 		return nil, err
 	}
-	return s.entities.PushMessage(ctx, reader, user, n, token, maxPushMessageBytes)
+	return s.Entities.PushMessage(ctx, reader, user, n, token, maxPushMessageBytes)
 }
 
 // pushRejection is an answer of a push service that did not accept a message.
@@ -152,17 +152,17 @@ func (s *Push) sendPush(ctx context.Context, p *store.PushSubscription, message 
 	defer cancel()
 	b64 := base64.RawURLEncoding
 	to := &webpush.Subscription{Endpoint: p.Endpoint, Keys: webpush.Keys{P256dh: b64.EncodeToString(p.P256dh), Auth: b64.EncodeToString(p.Auth)}}
-	client := s.outbound
+	client := s.Outbound
 	if !p.Standard {
-		client = draftPushClient{s.outbound, p, message}
+		client = draftPushClient{s.Outbound, p, message}
 	}
 	resp, err := webpush.SendNotificationWithContext(ctx, message, to, &webpush.Options{
 		HTTPClient:      client,
 		Subscriber:      s.pushContact(),
 		TTL:             int(pushTTL.Seconds()),
 		Urgency:         webpush.UrgencyNormal,
-		VAPIDPublicKey:  s.keys.VAPIDPublic(),
-		VAPIDPrivateKey: s.keys.VAPIDPrivate(),
+		VAPIDPublicKey:  s.Keys.VAPIDPublic(),
+		VAPIDPrivateKey: s.Keys.VAPIDPrivate(),
 	})
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil { // without the URL
@@ -175,18 +175,18 @@ func (s *Push) sendPush(ctx context.Context, p *store.PushSubscription, message 
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return nil
 	}
-	return &pushRejection{resp.StatusCode, retryAfter(resp.Header.Get("Retry-After"), s.now())}
+	return &pushRejection{resp.StatusCode, retryAfter(resp.Header.Get("Retry-After"), s.Now())}
 }
 
 // pushContact returns the contact for push services (RFC 8292 2.1).
 func (s *Push) pushContact() string {
 	switch {
-	case s.settings.Instance.Email != "":
-		return s.settings.Instance.Email
+	case s.Settings.Instance.Email != "":
+		return s.Settings.Instance.Email
 	case strings.HasPrefix(s.baseURL, "https:"):
 		return s.baseURL
 	}
-	return "admin@" + s.settings.URL().Hostname()
+	return "admin@" + s.Settings.URL().Hostname()
 }
 
 // retryAfter parses Retry-After (RFC 9110 10.2.3). It returns the zero time if the header is absent or invalid.

@@ -71,7 +71,7 @@ func (h *Hub) streamIdentity(r *rest.Request) (rest.Identity, error) {
 	if token == "" {
 		return rest.Identity{}, nil
 	}
-	identity, err := h.identities.IdentityByToken(r.Context(), token)
+	identity, err := h.Identities.IdentityByToken(r.Context(), token)
 	var refusal *errs.Error
 	if identity.Token == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
 		return rest.Identity{}, rest.ErrInvalidToken

@@ -46,7 +46,6 @@ const (
 func (k topicKind) isTimeline() bool { return k <= localHashtagTopic }
 func (k topicKind) isPublic() bool   { return k >= publicTopic && k <= localHashtagTopic }
 
-// ownedTopic returns a topic of one account.
 func ownedTopic(kind topicKind, account store.AccountID) topic {
 	return topic{kind: kind, id: int64(account)}
 }
@@ -78,7 +77,7 @@ func (h *Hub) subscription(ctx context.Context, identity rest.Identity, name nam
 		if media && f.kind != publicTopic && f.kind != localTopic && f.kind != remoteTopic {
 			return subscription{}, errUnknownStream
 		}
-		if h.viewerOf(identity) == 0 && !h.settings.Instance.Public {
+		if h.viewerOf(identity) == 0 && !h.Settings.Instance.Public {
 			return subscription{}, errStreamUser
 		}
 		f.media = media
@@ -133,7 +132,7 @@ func (h *Hub) ownSubscription(ctx context.Context, identity rest.Identity, name 
 		}
 	case "user:notification", "user:notifications": // some clients use the plural
 		scope, kinds = "read:notifications", []topicKind{notificationTopic, filterTopic}
-	case "user:" + h.settings.API.Name + "_chat":
+	case "user:" + h.Settings.API.Name + "_chat":
 		scope, kinds = "read:chats", []topicKind{chatTopic}
 	case "direct":
 		scope, kinds = "read:statuses", []topicKind{directTopic}
@@ -149,7 +148,7 @@ func (h *Hub) ownSubscription(ctx context.Context, identity rest.Identity, name 
 		return subscription{}, errStreamScopes
 	case name.stream == "list":
 		id := store.ParseID[store.ListID](name.list)
-		list, err := h.db.OwnList(ctx, identity.Account.ID, id)
+		list, err := h.DB.OwnList(ctx, identity.Account.ID, id)
 		if errs.IsNotFound(err) {
 			return subscription{}, errUnknownStream
 		}

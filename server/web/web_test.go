@@ -49,7 +49,7 @@ func pages() map[string]Page {
 	}
 }
 
-// TestPages looks at each page for what makes it safe and usable by everyone.
+// TestPages checks that each page is safe and accessible.
 func TestPages(t *testing.T) {
 	for name, page := range pages() {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestPages(t *testing.T) {
 				count[n.Data]++
 				if id := attribute(n, "id"); id != "" {
 					if ids[id] {
-						t.Errorf("two elements are called %s", id)
+						t.Errorf("two elements have the id %s", id)
 					}
 					ids[id] = true
 				}
@@ -108,7 +108,7 @@ func TestPages(t *testing.T) {
 			}
 			for _, d := range described {
 				if !ids[d] {
-					t.Errorf("nothing is called %s", d)
+					t.Errorf("no element has the id %s", d)
 				}
 			}
 			for _, n := range inputs {
@@ -129,7 +129,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// TestAllowComesFirst: what a form does when somebody presses Enter, or a program the first button, is to agree.
+// TestAllowComesFirst checks that approve is the first button, because browsers submit it when the user presses Enter.
 func TestAllowComesFirst(t *testing.T) {
 	text, err := Render(Site{Name: "Example"}, Consent{App: App{Name: "App"}})
 	if err != nil {
@@ -141,8 +141,8 @@ func TestAllowComesFirst(t *testing.T) {
 	}
 }
 
-// TestNamesOfAppsStayApart: a name that turns the direction of writing turns nothing but itself.
-func TestNamesOfAppsStayApart(t *testing.T) {
+// TestAppNamesAreIsolated checks that an app name with a right-to-left override does not change the direction of the text around it.
+func TestAppNamesAreIsolated(t *testing.T) {
 	const name = "App\u202e"
 	for what, page := range map[string]Page{
 		"login": Login{App: App{Name: name}}, "with a website": Login{App: App{Name: name, Website: "https://example.org"}},
@@ -153,7 +153,7 @@ func TestNamesOfAppsStayApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, content, _ := strings.Cut(string(text), "</h1>"); !strings.Contains(content, "<bdi>"+name+"</bdi>") {
-			t.Errorf("%s: the name is not kept apart in %s", what, content)
+			t.Errorf("%s: the name is not isolated in %s", what, content)
 		}
 	}
 }

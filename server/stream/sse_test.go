@@ -1,28 +1,29 @@
-package server_test
+package stream_test
 
 import (
 	"bufio"
 	"net/http"
 	"strings"
-	"svc/app/apptest"
 	"sync"
 	"testing"
+
+	"svc/app/apptest"
 )
 
-// SSEClient is a client that listens to server-sent events.
-type SSEClient struct {
+// sseClient reads server-sent events.
+type sseClient struct {
 	t      testing.TB
 	header http.Header
 
-	mu     sync.Mutex
-	change *sync.Cond
-	got    []string // "event data"
-	quiet  int      // comments
-	ended  bool
+	mu       sync.Mutex
+	change   *sync.Cond
+	events   []string // "event data"
+	comments int
+	ended    bool
 }
 
-// openSSE opens a stream of events.
-func openSSE(a *apptest.Server, c *apptest.Client, path string, params ...string) *SSEClient {
+// openSSE opens an event stream and reads it in the background.
+func openSSE(a *apptest.Server, c *apptest.Client, path string, params ...string) *sseClient {
 	a.T.Helper()
 	req, err := http.NewRequestWithContext(a.T.Context(), "GET", a.URL+path+"?"+apptest.Pairs(params).Encode(), nil)
 	if err != nil {
@@ -40,13 +41,13 @@ func openSSE(a *apptest.Server, c *apptest.Client, path string, params ...string
 	if resp.StatusCode != 200 {
 		a.T.Fatalf("%s: got %d", path, resp.StatusCode)
 	}
-	e := &SSEClient{t: a.T, header: resp.Header}
+	e := &sseClient{t: a.T, header: resp.Header}
 	e.change = sync.NewCond(&e.mu)
 	go e.read(bufio.NewReader(resp.Body))
 	return e
 }
 
-func (e *SSEClient) read(body *bufio.Reader) {
+func (e *sseClient) read(body *bufio.Reader) {
 	event, data := "", ""
 	for {
 		line, err := body.ReadString('\n')
@@ -58,39 +59,39 @@ func (e *SSEClient) read(body *bufio.Reader) {
 			e.mu.Unlock()
 			return
 		case strings.HasPrefix(line, ":"):
-			e.quiet++
+			e.comments++
 		case strings.HasPrefix(line, "event: "):
 			event = line[len("event: "):]
 		case strings.HasPrefix(line, "data: "):
 			data = line[len("data: "):]
 		case line == "" && event != "" && data != "":
-			e.got = append(e.got, event+" "+data)
+			e.events = append(e.events, event+" "+data)
 			event, data = "", ""
 		default:
-			e.t.Errorf("a line that is none: %q", line)
+			e.t.Errorf("invalid line: %q", line)
 		}
 		e.change.Broadcast()
 		e.mu.Unlock()
 	}
 }
 
-// Next waits for the next event.
-func (e *SSEClient) Next() string {
+// Next waits for the next event and returns it, or "end".
+func (e *sseClient) Next() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for len(e.got) == 0 && !e.ended {
+	for len(e.events) == 0 && !e.ended {
 		e.change.Wait()
 	}
-	if len(e.got) == 0 {
+	if len(e.events) == 0 {
 		return "end"
 	}
-	first := e.got[0]
-	e.got = e.got[1:]
+	first := e.events[0]
+	e.events = e.events[1:]
 	return first
 }
 
 // WaitEnd waits until the server ends the stream.
-func (e *SSEClient) WaitEnd() {
+func (e *sseClient) WaitEnd() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for !e.ended {
@@ -98,13 +99,13 @@ func (e *SSEClient) WaitEnd() {
 	}
 }
 
-// TestServerSentEvents listens to all that there is as events.
+// TestServerSentEvents reads each stream as server-sent events.
 func TestServerSentEvents(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	bob.AccountAction(alice.ID, "follow")
 	list := srv.AddList(bob, alice)
-	readers := map[string]*SSEClient{}
+	readers := map[string]*sseClient{}
 	for _, s := range []struct {
 		path   string
 		as     *apptest.User
@@ -124,7 +125,7 @@ func TestServerSentEvents(t *testing.T) {
 		t.Errorf("headers are %v", h)
 	}
 	readers["user"].mu.Lock()
-	for readers["user"].quiet == 0 { // so that proxies hand on the headers
+	for readers["user"].comments == 0 { // which makes proxies forward the headers
 		readers["user"].change.Wait()
 	}
 	readers["user"].mu.Unlock()
@@ -172,7 +173,7 @@ func TestServerSentEvents(t *testing.T) {
 		{"nothing", "", bob.Client, 404},
 		{"user/chat", "", bob.Client, 404},
 		{"health", "", srv.As(nil), 200},
-		{"public", "", &apptest.Client{Server: srv, Token: "wrong"}, 200}, // as everywhere that does not need one
+		{"public", "", &apptest.Client{Server: srv, Token: "wrong"}, 200}, // routes for everyone ignore wrong tokens
 	} {
 		a := tt.as.Do("GET", "/api/v1/streaming/"+tt.path+"?"+tt.params, "", nil).Want(tt.want)
 		if tt.want >= 400 && !a.Object().Has("error") {
@@ -182,9 +183,9 @@ func TestServerSentEvents(t *testing.T) {
 	if got := string(srv.As(nil).Get("/api/v1/streaming/health").Body); got != "OK" {
 		t.Errorf("health is %q", got)
 	}
-	for _, cookie := range []string{"Cookie", "Authorization"} {
+	for _, header := range []string{"Cookie", "Authorization"} {
 		req, _ := http.NewRequest("GET", srv.URL+"/api/v1/streaming/user", nil)
-		req.Header.Set(cookie, map[string]string{"Cookie": "_svc_key=" + bob.Token, "Authorization": "Basic Ym9iOmNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFwbGU="}[cookie])
+		req.Header.Set(header, map[string]string{"Cookie": "_svc_key=" + bob.Token, "Authorization": "Basic Ym9iOmNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFwbGU="}[header])
 		srv.As(nil).DoRequest(req).Want(401)
 	}
 	srv.As(nil).Do("HEAD", "/api/v1/streaming/public", "", nil).Want(200)

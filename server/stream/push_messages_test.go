@@ -1,13 +1,10 @@
-package server_test
+package stream_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"svc/app/apptest"
 	"svc/store"
@@ -63,7 +60,7 @@ func TestPushMessages(t *testing.T) {
 			poll := bob.Publish("which?", "poll[options][]", "this", "poll[options][]", "that", "poll[expires_in]", "3600").Str("poll.id")
 			alice.Post("/api/v1/polls/"+poll+"/votes", "choices[]", "1").Want(200)
 			srv.RunJobs()
-			d.Messages() // bob's posts are announced
+			d.Messages() // discards the one about bob's post
 			srv.Exec(`UPDATE polls SET expires_at = 1000`)
 			srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind LIKE '%poll%'`)
 		}, "poll", "Poll Results", "which?\n○ this\n○ that"},
@@ -87,15 +84,15 @@ func TestPushMessages(t *testing.T) {
 			if got := m.Str("icon"); !strings.HasPrefix(got, srv.URL+"/") {
 				t.Errorf("the icon %q is not on the server", got)
 			}
-			// The app asks for more with what the message says.
+			// Apps fetch the notification with the token and id of the message.
 			n := (&apptest.Client{Server: srv, Token: m.Str("access_token")}).Get(fmt.Sprint("/api/v1/notifications/", m.Int("notification_id"))).Want(200).Object()
 			if n.Str("type") != tt.kind {
-				t.Errorf("the notification is a %s", n.Str("type"))
+				t.Errorf("the notification has type %s", n.Str("type"))
 			}
 			if n.Has("status") && n.Str("status.id") != m.Str("svc.activity_id") || !n.Has("status") && m.At("svc.activity_id") != nil {
 				t.Errorf("activity_id is %v: %v", m.At("svc.activity_id"), n.Fields)
 			}
-			m.At("svc.direct_conversation_id")
+			m.At("svc.direct_conversation_id") // must exist
 			apptest.WantVAPID(t, header, service, srv.Keys.VAPIDPublic())
 			if header.Get("TTL") != "172800" || header.Get("Urgency") != "normal" {
 				t.Errorf("TTL %q, Urgency %q", header.Get("TTL"), header.Get("Urgency"))
@@ -104,25 +101,25 @@ func TestPushMessages(t *testing.T) {
 	}
 }
 
-// Clients that do not ask for the standard get what they know.
+// TestPushEncodings checks that clients get aesgcm unless they ask for the standard, aes128gcm.
 func TestPushEncodings(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
 	service := apptest.StartPushService(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for _, tt := range []struct {
 		name     string
-		standard any // nil: not sent
+		standard any
 		want     string
 	}{
-		{"not said", nil, "aesgcm"},
-		{"no", false, "aesgcm"},
-		{"yes", true, "aes128gcm"},
+		{"null", nil, "aesgcm"},
+		{"false", false, "aesgcm"},
+		{"true", true, "aes128gcm"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := service.NewDevice()
 			params := d.SubscribeParams("mention")
 			params["subscription"].(map[string]any)["standard"] = tt.standard
-			o := alice.SendJSON("POST", "/api/v1/push/subscription", params).Want(200).Object()
+			o := alice.SendJSON("POST", pushPath, params).Want(200).Object()
 			if got := o.At("standard"); got != (tt.standard == true) {
 				t.Errorf("standard is %v", got)
 			}
@@ -143,7 +140,7 @@ func TestPushEncodings(t *testing.T) {
 	}
 }
 
-// A message fits into one record whatever it has to tell.
+// TestPushMessageSize checks that a long text is shortened so that the message fits into one record.
 func TestPushMessageSize(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
 	service := apptest.StartPushService(t)
@@ -173,7 +170,7 @@ func TestPushHidesContents(t *testing.T) {
 	for _, m := range got {
 		text := fmt.Sprint(m.Fields)
 		if m.Has("title") || strings.Contains(text, "bob") || strings.Contains(text, "secret") || m.Str("icon") != srv.URL+"/images/avi.png" {
-			t.Errorf("it tells too much: %v", m.Fields)
+			t.Errorf("the message has contents: %v", m.Fields)
 		}
 	}
 }
@@ -181,7 +178,7 @@ func TestPushHidesContents(t *testing.T) {
 func TestPushPolicy(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
 	service := apptest.StartPushService(t)
-	alice, followed, follower, stranger := srv.SignUp("alice"), srv.SignUp("followed"), srv.SignUp("follower"), srv.SignUp("stranger")
+	alice, followed, follower, other := srv.SignUp("alice"), srv.SignUp("followed"), srv.SignUp("follower"), srv.SignUp("other")
 	srv.AddFollow(alice, followed)
 	srv.AddFollow(follower, alice)
 	d := alice.SubscribePush(service)
@@ -189,7 +186,7 @@ func TestPushPolicy(t *testing.T) {
 		policy string
 		want   []string
 	}{
-		{"all", []string{"followed", "follower", "stranger"}},
+		{"all", []string{"followed", "follower", "other"}},
 		{"followed", []string{"followed"}},
 		{"follower", []string{"follower"}},
 		{"none", []string{}},
@@ -200,8 +197,8 @@ func TestPushPolicy(t *testing.T) {
 				if place == "data" {
 					body = map[string]any{"data": body}
 				}
-				alice.SendJSON("PUT", "/api/v1/push/subscription", body).Want(200)
-				for _, m := range []*apptest.User{followed, follower, stranger} {
+				alice.SendJSON("PUT", pushPath, body).Want(200)
+				for _, m := range []*apptest.User{followed, follower, other} {
 					m.Publish("@alice " + m.Nickname)
 				}
 				srv.RunJobs()
@@ -217,21 +214,20 @@ func TestPushPolicy(t *testing.T) {
 	}
 }
 
-// TestPushNotSent has everything happen that makes a message superfluous, before it is made or before it is sent.
+// TestPushNotSent checks each state that prevents a message, set before it is queued or between queueing and sending.
 func TestPushNotSent(t *testing.T) {
-	const subscription = "/api/v1/push/subscription"
 	for _, tt := range []struct {
 		name          string
 		before, after func(alice, bob *apptest.User, d *apptest.Device, post *apptest.Object)
 	}{
 		{"no such alert", func(alice, _ *apptest.User, d *apptest.Device, _ *apptest.Object) {
-			alice.SendJSON("PUT", subscription, map[string]any{"data": map[string]any{"alerts": map[string]any{"favourite": true}}}).Want(200)
+			alice.SendJSON("PUT", pushPath, map[string]any{"data": map[string]any{"alerts": map[string]any{"favourite": true}}}).Want(200)
 		}, nil},
 		{"muted", func(alice, bob *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.AccountAction(bob.ID, "mute")
 		}, nil},
 		{"unsubscribed", func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
-			alice.Do("DELETE", subscription+"/", "", nil).Want(200)
+			alice.Do("DELETE", pushPath+"/", "", nil).Want(200)
 		}, nil},
 		{"muted meanwhile", nil, func(alice, bob *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.AccountAction(bob.ID, "mute")
@@ -252,7 +248,7 @@ func TestPushNotSent(t *testing.T) {
 			bob.Do("DELETE", "/api/v1/statuses/"+post.ID(), "", nil).Want(200)
 		}},
 		{"unsubscribed meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
-			alice.Do("DELETE", subscription, "", nil).Want(200)
+			alice.Do("DELETE", pushPath, "", nil).Want(200)
 		}},
 		{"replaced meanwhile", nil, func(alice, _ *apptest.User, d *apptest.Device, _ *apptest.Object) { alice.SubscribePush(d.Service) }},
 		{"token revoked meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
@@ -286,267 +282,11 @@ func TestPushNotSent(t *testing.T) {
 			}
 			srv.RunJobs()
 			if d.Tries() != 0 {
-				t.Errorf("sent all the same: %v", apptest.MessageBodies(d.Messages()))
+				t.Errorf("sent anyway: %v", apptest.MessageBodies(d.Messages()))
 			}
 			if n := queuedJobs(srv, "push"); n != 0 {
 				t.Errorf("%d jobs are left", n)
 			}
 		})
-	}
-}
-
-// waitJobs lets the server live at a time that is so much later, and with it what waits for its time in the queue.
-func waitJobs(a *apptest.Server, d time.Duration) {
-	a.T.Helper()
-	at := time.Now().Add(d)
-	a.HTTP.SetClock(func() time.Time { return at })
-	a.Exec(`UPDATE jobs SET run_at = 1 WHERE parked = 0 AND run_at <= ?`, store.At(at))
-}
-
-// queuedJobs counts the jobs of a kind in the queue.
-func queuedJobs(a *apptest.Server, kind string) int {
-	a.T.Helper()
-	counts, err := a.DB.JobCounts(a.T.Context())
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	for _, c := range counts {
-		if c.Kind == kind {
-			return c.N
-		}
-	}
-	return 0
-}
-
-// TestPushRefused looks at what becomes of a subscription, and of the message, when a push service refuses.
-func TestPushRefused(t *testing.T) {
-	srv := apptest.StartWithLoopback(t)
-	bob := srv.SignUp("bob")
-	for _, tt := range []struct {
-		status int
-		gone   bool
-	}{
-		{404, true}, {410, true}, {400, true}, {403, true}, {413, true},
-		{302, false}, {408, false}, {429, false}, {500, false}, {503, false},
-	} {
-		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
-			service := apptest.StartPushService(t)
-			alice := srv.SignUp(fmt.Sprint("alice", tt.status))
-			d := alice.SubscribePush(service)
-			service.Fail(tt.status, "Location", service.URL+"/elsewhere")
-			bob.Publish("@" + alice.Nickname + " hello")
-			srv.RunJobs()
-			if got := d.Tries(); got != 1 {
-				t.Errorf("tried %d times at once, want 1", got)
-			}
-			a := alice.Get("/api/v1/push/subscription")
-			if tt.gone {
-				a.WantError(404, "Record not found")
-				return
-			}
-			a.Want(200)
-			service.Fail(0)
-			waitJobs(srv, time.Minute)
-			srv.RunJobs()
-			if got := d.Messages(); len(got) != 1 {
-				t.Errorf("got %d messages when the service worked again, want 1", len(got))
-			}
-			srv.HTTP.SetClock(time.Now)
-		})
-	}
-}
-
-// TestPushRetries follows a message that nobody takes until it is given up.
-func TestPushRetries(t *testing.T) {
-	srv := apptest.StartWithLoopback(t)
-	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	service, other := apptest.StartPushService(t), apptest.StartPushService(t)
-	d := alice.SubscribePush(service)
-	service.Fail(503)
-	for i := range 3 {
-		bob.Publish(fmt.Sprint("@alice ", i))
-	}
-	srv.RunJobs()
-	if got := d.Tries(); got != 1 {
-		t.Errorf("a host that fails was tried %d times, want once", got)
-	}
-	carol := srv.SignUp("carol")
-	e := carol.SubscribePush(other)
-	bob.Publish("@carol hello")
-	srv.RunJobs()
-	if got := e.Messages(); len(got) != 1 {
-		t.Errorf("%d messages by the host that works, want 1", len(got))
-	}
-	tries := 1
-	for after := time.Minute; queuedJobs(srv, "push") > 0; after += 5 * time.Minute {
-		if after > 24*time.Hour {
-			t.Fatal("the messages are never given up")
-		}
-		waitJobs(srv, after)
-		srv.RunJobs()
-		if got := d.Tries(); got > tries+1 {
-			t.Errorf("after %v: %d tries at once", after, got-tries)
-		}
-		tries = d.Tries()
-	}
-	if tries < 5 || tries > 40 {
-		t.Errorf("tried %d times in all", tries)
-	}
-	alice.Get("/api/v1/push/subscription").Want(200)
-}
-
-// TestPushRetryAfter has a push service say when it wants to be asked again.
-func TestPushRetryAfter(t *testing.T) {
-	srv := apptest.StartWithLoopback(t)
-	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	service := apptest.StartPushService(t)
-	d := alice.SubscribePush(service)
-	for _, tt := range []struct {
-		name, header string
-		pause        time.Duration
-	}{
-		{"seconds", "900", 15 * time.Minute},
-		{"a date", time.Now().Add(20 * time.Minute).UTC().Format(http.TimeFormat), 20 * time.Minute},
-		{"much too long", "999999999999", time.Hour},
-		{"a date much too late", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			service.Fail(429, "Retry-After", tt.header)
-			bob.Publish("@alice " + tt.name)
-			srv.RunJobs()
-			tried := d.Tries()
-			waitJobs(srv, tt.pause-5*time.Second)
-			srv.RunJobs()
-			if d.Tries() != tried {
-				t.Error("tried too early")
-			}
-			service.Fail(0)
-			waitJobs(srv, tt.pause+5*time.Second)
-			srv.RunJobs()
-			if got := d.Messages(); len(got) != 1 {
-				t.Errorf("got %d messages in the end, want 1", len(got))
-			}
-			srv.HTTP.SetClock(time.Now)
-		})
-	}
-}
-
-// A push service that cannot be reached, or one whose name leads nowhere, costs tries only.
-func TestPushUnreachable(t *testing.T) {
-	srv := apptest.StartWithLoopback(t)
-	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	service := apptest.StartPushService(t)
-	alice.SubscribePush(service)
-	service.Close()
-	bob.Publish("@alice hello")
-	srv.RunJobs()
-	if queuedJobs(srv, "push") != 1 {
-		t.Error("the message is lost")
-	}
-	if srv.Count(`SELECT count(*) FROM jobs WHERE last_error LIKE '%/device/%'`) != 0 {
-		t.Error("the address of the subscription is in the job's error")
-	}
-}
-
-// TestSlowPushServices has somebody with many devices whose push services, all on hosts of their own, take their time: that person's
-// messages wait, and other people's do not.
-func TestSlowPushServices(t *testing.T) {
-	srv := apptest.StartWithLoopback(t)
-	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	const pause = 50 * time.Millisecond
-	srv.HTTP.Push.SetSlow(pause)
-	var slow []*apptest.Device
-	for i := range 5 {
-		service := apptest.StartPushService(t)
-		service.RespondFunc(func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(pause)
-			w.WriteHeader(http.StatusCreated)
-		})
-		slow = append(slow, srv.NewToken(alice, fmt.Sprint("push read s", i)).SubscribePush(service, "mention"))
-	}
-	tried := func() (n int) {
-		for _, d := range slow {
-			n += d.Tries()
-		}
-		return n
-	}
-	quick := carol.SubscribePush(apptest.StartPushService(t))
-	bob.Publish("@alice @carol hello")
-	srv.RunJobs()
-	if got := tried(); got != 1 {
-		t.Errorf("%d messages to slow services at once, want 1", got)
-	}
-	if got := quick.Messages(); len(got) != 1 {
-		t.Errorf("%d messages to somebody else, want 1", len(got))
-	}
-	for after := time.Minute; queuedJobs(srv, "push") > 0; after += 3 * time.Minute {
-		if after > time.Hour {
-			t.Fatalf("after an hour, %d of 5 have been sent", tried())
-		}
-		waitJobs(srv, after)
-		srv.RunJobs()
-	}
-	if got := tried(); got != 5 {
-		t.Errorf("%d messages in the end, want 5", got)
-	}
-}
-
-// TestPushAtOnce has many people told by many devices, while the worker does several jobs at a time.
-func TestPushAtOnce(t *testing.T) {
-	srv := apptest.StartWithLoopback(t)
-	service := apptest.StartPushService(t)
-	bob := srv.SignUp("bob")
-	var people []*apptest.User
-	var devices []*apptest.Device
-	var mentions strings.Builder
-	for i := range 8 {
-		m := srv.SignUp(fmt.Sprint("m", i))
-		people = append(people, m)
-		devices = append(devices, m.SubscribePush(service), srv.NewToken(m, "push read").SubscribePush(service, "mention"))
-		mentions.WriteString(" @" + m.Nickname)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		srv.Worker.Run(ctx)
-		close(done)
-	}()
-	defer func() {
-		stop()
-		<-done
-	}()
-	for i := range 5 {
-		bob.Publish(fmt.Sprint(i, mentions.String()))
-	}
-	for deadline := time.Now().Add(30 * time.Second); queuedJobs(srv, "push") > 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("the jobs are not done")
-		}
-	}
-	for i, d := range devices {
-		if got := d.Messages(); len(got) != 5 {
-			t.Errorf("device %d of %s got %d messages, want 5", i, people[i/2].Nickname, len(got))
-		}
-	}
-}
-
-// A token that was renewed is the one that messages carry from then on.
-func TestPushAfterRefresh(t *testing.T) {
-	srv := apptest.StartWithLoopback(t)
-	service := apptest.StartPushService(t)
-	srv.SignUp("alice")
-	bob := srv.SignUp("bob")
-	app := srv.RegisterApp()
-	grant := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(200).Object()
-	d := (&apptest.Client{Server: srv, Token: grant.Str("access_token")}).SubscribePush(service)
-	renewed := srv.Grant(app, "refresh_token", "refresh_token", grant.Str("refresh_token")).Want(200).Object().Str("access_token")
-	bob.Publish("@alice hello")
-	srv.RunJobs()
-	got := d.Messages()
-	if len(got) != 1 || got[0].Str("access_token") != renewed || renewed == grant.Str("access_token") {
-		t.Fatalf("got %v, want the token %q", got, renewed)
-	}
-	if srv.Count(`SELECT count(*) FROM push_subscriptions WHERE instr(token, CAST(? AS BLOB))`, renewed) != 0 {
-		t.Error("the token stands in the database")
 	}
 }

@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"encoding/json"
@@ -8,31 +8,29 @@ import (
 
 	"svc/app/apptest"
 	"svc/internal/config"
-	"svc/internal/text"
-	"svc/server"
 	"svc/store"
 )
 
-// signUpClient returns a caller with the token of an app, by which people register.
-func signUpClient(a *apptest.Server) *apptest.Client {
+// appClient returns a client with an app token, which registrations need.
+func appClient(a *apptest.Server) *apptest.Client {
 	a.T.Helper()
-	return asToken(a.Grant(a.RegisterApp("scopes", "read write follow push admin"), "client_credentials"), a)
+	return tokenClient(a, a.Grant(a.RegisterApp("scopes", "read write follow push admin"), "client_credentials"))
 }
 
 func TestRegister(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Accounts.RestrictedNicknames = []string{"boss"} })
-	app := signUpClient(srv)
+	app := appClient(srv)
 	id := srv.SignUp("taken").ID
 	ok := map[string]any{"username": "alice", "password": apptest.Password, "agreement": true, "locale": "de"}
 	for _, tt := range []struct {
 		name   string
-		change map[string]any // nil values are left out
-		field  string         // at fault, in the words of the extension API
+		change map[string]any // nil removes a parameter
+		field  string         // name in error; "": no error
 		say    string
-		detail string // the field in the words of the client API
+		detail string // name in details
 		code   string
 	}{
-		{"the usual", map[string]any{"email": "alice@example.org"}, "", "", "", ""},
+		{"valid", map[string]any{"email": "alice@example.org"}, "", "", "", ""},
 		{"no e-mail address", map[string]any{"username": "bob"}, "", "", "", ""},
 		{"underscore and dash", map[string]any{"username": "a_b-C9", "email": "abc@example.org"}, "", "", "", ""},
 		{"the longest", map[string]any{"username": strings.Repeat("a", 64), "fullname": strings.Repeat("ä", 100),
@@ -48,10 +46,10 @@ func TestRegister(t *testing.T) {
 		{"a long nickname", map[string]any{"username": strings.Repeat("a", 65)}, "nickname", "should be at most 64 character(s)", "username", "ERR_TOO_LONG"},
 		{"a reserved nickname", map[string]any{"username": "Users"}, "nickname", "Invalid nickname", "username", "ERR_RESERVED"},
 		{"a restricted nickname", map[string]any{"username": "BOSS"}, "nickname", "Invalid nickname", "username", "ERR_RESERVED"},
-		{"somebody's id", map[string]any{"username": id}, "nickname", "Invalid nickname", "username", "ERR_RESERVED"},
+		{"the id of an account", map[string]any{"username": id}, "nickname", "Invalid nickname", "username", "ERR_RESERVED"},
 		{"a taken e-mail address", map[string]any{"username": "dave", "email": "Taken@Example.ORG"}, "email", "has already been taken", "email", "ERR_TAKEN"},
 		{"a malformed e-mail address", map[string]any{"username": "dave", "email": "dave"}, "email", "has invalid format", "email", "ERR_INVALID"},
-		{"a tricky e-mail address", map[string]any{"username": "dave", "email": `"a@b"@example.org`}, "email", "has invalid format", "email", "ERR_INVALID"},
+		{"a quoted e-mail address", map[string]any{"username": "dave", "email": `"a@b"@example.org`}, "email", "has invalid format", "email", "ERR_INVALID"},
 		{"no password", map[string]any{"username": "dave", "password": nil}, "password", "can't be blank", "password", "ERR_BLANK"},
 		{"a blank password", map[string]any{"username": "dave", "password": "  "}, "password", "can't be blank", "password", "ERR_BLANK"},
 		{"a short password", map[string]any{"username": "dave", "password": "1234567"}, "password", "should be at least 8 character(s)", "password", "ERR_TOO_SHORT"},
@@ -78,16 +76,16 @@ func TestRegister(t *testing.T) {
 				if o.Str("scope") != "read write follow push" || o.Str("refresh_token") == "" || !strings.HasPrefix(o.Str("me"), srv.URL+"/users/") {
 					t.Errorf("got %s", a.Body)
 				}
-				asToken(a, srv).Get("/api/v1/notifications").Want(200)
+				tokenClient(srv, a).Get("/api/v1/notifications").Want(200)
 				return
 			}
 			o := a.Want(400).Object()
 			var messages map[string][]string
 			if err := json.Unmarshal([]byte(o.Str("error")), &messages); err != nil {
-				t.Fatalf("error is no JSON: %s", o.Str("error"))
+				t.Fatalf("error is not JSON: %s", o.Str("error"))
 			}
 			if len(messages) != 1 || len(messages[tt.field]) != 1 || messages[tt.field][0] != tt.say {
-				t.Errorf("error says %v, want %s: %s", messages, tt.field, tt.say)
+				t.Errorf("error is %v, want %s: %s", messages, tt.field, tt.say)
 			}
 			details := o.At("details").(map[string]any)[tt.detail].([]any)[0].(map[string]any)
 			if details["error"] != tt.code || details["description"] != tt.say {
@@ -96,7 +94,7 @@ func TestRegister(t *testing.T) {
 		})
 	}
 
-	t.Run("several faults", func(t *testing.T) {
+	t.Run("several errors", func(t *testing.T) {
 		o := app.Post("/api/v1/accounts", "agreement", "1", "email", "x").Want(400).Object()
 		for _, field := range []string{"nickname", "email", "password"} {
 			if !strings.Contains(o.Str("error"), `"`+field+`":[`) {
@@ -112,7 +110,7 @@ func TestRegister(t *testing.T) {
 func TestRegisteredAccount(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("bob")
-	app := signUpClient(srv)
+	app := appClient(srv)
 	app.Post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", apptest.Password, "agreement", "on",
 		"fullname", " Alice\nin\x00W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").Want(200)
 	ctx := t.Context()
@@ -125,13 +123,13 @@ func TestRegisteredAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	if account.URI != srv.URL+"/users/"+account.ID.String() || account.URL != srv.URL+"/@Alice" {
-		t.Errorf("the account is at %s and %s", account.URI, account.URL)
+		t.Errorf("uri is %s, url is %s", account.URI, account.URL)
 	}
 	if account.DisplayName != "Alice in W." || !strings.Contains(account.Note, `href="`+srv.URL+`/@bob"`) || !strings.Contains(account.Note, "&lt;b&gt;&amp; you") {
-		t.Errorf("it says %q, %q", account.DisplayName, account.Note)
+		t.Errorf("display name %q, note %q", account.DisplayName, account.Note)
 	}
 	if !account.HideFavorites || account.HideFollowers || account.Locked || account.Discoverable || account.Unavailable || account.AcceptsChatMessages == nil {
-		t.Errorf("its settings are %+v", account)
+		t.Errorf("the account is %+v", account)
 	}
 	if user.Email != "Alice@Example.org" || user.Locale != "de-DE" || user.RegistrationReason != "because" || user.Note != "I know @bob <b>& you</b>" ||
 		!user.ShowRole || !user.AllowFollowingMove || user.Staff() || !user.CanSignIn() {
@@ -149,9 +147,9 @@ func TestRegisterAccess(t *testing.T) {
 	srv.As(nil).Post("/api/v1/accounts", params...).WantError(401, "The access token is invalid")
 	alice.Post("/api/v1/accounts", params...).WantError(403, "Invalid credentials")
 	app := srv.RegisterApp("scopes", "read write:statuses")
-	asToken(srv.Grant(app, "client_credentials"), srv).Post("/api/v1/accounts", params...).WantError(403, "This action is outside the authorized scopes")
+	tokenClient(srv, srv.Grant(app, "client_credentials")).Post("/api/v1/accounts", params...).WantError(403, "This action is outside the authorized scopes")
 	app = srv.RegisterApp("scopes", "write:accounts")
-	o := asToken(srv.Grant(app, "client_credentials"), srv).Post("/api/v1/accounts", params...).Want(200).Object()
+	o := tokenClient(srv, srv.Grant(app, "client_credentials")).Post("/api/v1/accounts", params...).Want(200).Object()
 	if o.Str("scope") != "write:accounts" {
 		t.Errorf("the scope is %s", o.Str("scope"))
 	}
@@ -159,7 +157,7 @@ func TestRegisterAccess(t *testing.T) {
 
 func TestRegistrationsClosed(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.RegistrationsOpen = false })
-	app := signUpClient(srv)
+	app := appClient(srv)
 	params := []string{"username", "bob", "password", apptest.Password, "agreement", "true"}
 	app.Post("/api/v1/accounts", params...).WantError(400, "Expired token")
 	app.Post("/api/v1/accounts", append(params, "token", "nonsense")...).WantError(400, "Invalid token")
@@ -181,7 +179,7 @@ func TestRegistrationsWithConditions(t *testing.T) {
 			srv := apptest.Start(t, func(c *config.Config) {
 				c.Instance.AccountApprovalRequired, c.Instance.AccountActivationRequired = tt.approval, tt.activate
 			})
-			a := signUpClient(srv).Post("/api/v1/accounts", "username", "bob", "email", tt.email, "password", apptest.Password, "agreement", "true", "reason", "x")
+			a := appClient(srv).Post("/api/v1/accounts", "username", "bob", "email", tt.email, "password", apptest.Password, "agreement", "true", "reason", "x")
 			if tt.identifier == "" {
 				a.WantError(400, `{"email":["can't be blank"]}`)
 				return
@@ -192,17 +190,17 @@ func TestRegistrationsWithConditions(t *testing.T) {
 			}
 			account, err := srv.DB.AccountByName(t.Context(), "bob", "")
 			if err != nil || !account.Unavailable {
-				t.Errorf("the account can be seen: %+v, %v", account, err)
+				t.Errorf("the account is available: %+v, %v", account, err)
 			}
 			srv.Grant(srv.RegisterApp(), "password", "username", "bob", "password", apptest.Password).Want(403)
 		})
 	}
 }
 
-// TestRegisterAtOnce has several want the same name, and others the same address, at the same time.
-func TestRegisterAtOnce(t *testing.T) {
+// TestConcurrentRegistrations registers the same nickname, then the same e-mail address, several times at once.
+func TestConcurrentRegistrations(t *testing.T) {
 	srv := apptest.Start(t)
-	app := signUpClient(srv)
+	app := appClient(srv)
 	for _, names := range [][]string{{"alice", "Alice", "ALICE", "alice"}, {"a1", "a2", "a3", "a4"}} {
 		statuses := make([]int, len(names))
 		var wg sync.WaitGroup
@@ -222,32 +220,22 @@ func TestRegisterAtOnce(t *testing.T) {
 	}
 }
 
-// TestNicknamesAreNotReused: the account of who left stays, and keeps its name.
+// TestNicknamesAreNotReused checks that the nickname of a deactivated account stays taken.
 func TestNicknamesAreNotReused(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	srv.ChangeUser("alice", func(u *store.User) { u.DeactivatedAt, u.Email = u.ConfirmedAt, "" })
-	app := signUpClient(srv)
+	app := appClient(srv)
 	app.Post("/api/v1/accounts", "username", "alice", "password", apptest.Password, "agreement", "true").WantError(400, `{"nickname":["has already been taken"]}`)
 	app.Post("/api/v1/accounts", "username", "alice2", "email", "alice@example.org", "password", apptest.Password, "agreement", "true").Want(200)
 }
 
-// TestRoutesAreNoNicknames: who is called like an endpoint could not be looked up by that name.
-func TestRoutesAreNoNicknames(t *testing.T) {
-	for _, r := range server.Routes() {
-		name, ok := strings.CutPrefix(r.Path, "/api/v1/accounts/")
-		if ok && !strings.ContainsAny(name, ":/") && !text.IsReserved(name, text.ReservedNicknames()) {
-			t.Errorf("%q is not reserved", name)
-		}
-	}
-}
-
-func TestRegistrationIsThrottled(t *testing.T) {
+func TestRegistrationRateLimit(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.Registration.Count = 3
 	})
-	app := signUpClient(srv)
+	app := appClient(srv)
 	for range 3 {
 		app.Post("/api/v1/accounts").Want(400)
 	}

@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"net/url"
@@ -51,8 +51,8 @@ func TestMFASettings(t *testing.T) {
 	wantEnabled(false)
 	alice.Post(confirm, "password", apptest.Password, "code", apptest.TOTPCode(t, secret, 0)).Want(200)
 	wantEnabled(true)
-	alice.Post(confirm, "password", apptest.Password, "code", apptest.TOTPCode(t, secret, 1)).WantError(422, "invalid_token") // nothing to confirm
-	// A set-up that is not confirmed leaves things as they are.
+	alice.Post(confirm, "password", apptest.Password, "code", apptest.TOTPCode(t, secret, 1)).WantError(422, "invalid_token") // there is no setup to confirm
+	// An unconfirmed setup changes nothing.
 	alice.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200)
 	wantEnabled(true)
 	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(403)
@@ -75,7 +75,7 @@ func TestMFASettings(t *testing.T) {
 func TestMFASignIn(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	alice.Publish("who was signed in stays so")
+	alice.Publish("hello")
 	secret := alice.EnableMFA()
 	codes := alice.Get("/api/v1/svc/accounts/mfa/backup_codes").Want(200).Object().At("codes").([]any)
 	if len(codes) != 10 {
@@ -94,62 +94,62 @@ func TestMFASignIn(t *testing.T) {
 		}
 		return o.Str("mfa_token")
 	}
-	answer := func(c *apptest.App, token, kind, code string) *apptest.Response {
+	respond := func(c *apptest.App, token, kind, code string) *apptest.Response {
 		t.Helper()
 		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", c.ID, "client_secret", c.Secret, "mfa_token", token, "challenge_type", kind, "code", code)
 	}
 	srv.Grant(app, "password", "username", "alice", "password", "wrong").Want(400)
 	token := challenged()
-	answer(app, token, "totp", "000000").WantError(400, "Invalid code")
-	answer(app, token, "sms", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
-	answer(app, "nonsense", "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
-	answer(app, token, "totp", apptest.TOTPCode(t, secret, -1)).WantError(400, "Invalid code") // the one it was confirmed with
-	answer(other, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
-	answer(&apptest.App{ID: app.ID, Secret: "wrong"}, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(401, "invalid_client")
+	respond(app, token, "totp", "000000").WantError(400, "Invalid code")
+	respond(app, token, "sms", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	respond(app, "nonsense", "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	respond(app, token, "totp", apptest.TOTPCode(t, secret, -1)).WantError(400, "Invalid code") // the code that confirmed the setup
+	respond(other, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	respond(&apptest.App{ID: app.ID, Secret: "wrong"}, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(401, "invalid_client")
 	good := apptest.TOTPCode(t, secret, 0)
-	granted := answer(app, token, "totp", good).Want(200).Object()
+	granted := respond(app, token, "totp", good).Want(200).Object()
 	if granted.Str("scope") != "read write" || granted.Str("token_type") != "Bearer" {
 		t.Errorf("got %v", granted.Fields)
 	}
 	(&apptest.Client{Server: srv, Token: granted.Str("access_token")}).Get("/api/v1/accounts/verify_credentials").Want(200)
-	answer(app, token, "totp", apptest.TOTPCode(t, secret, 1)).WantError(400, "Invalid code") // the challenge is spent
+	respond(app, token, "totp", apptest.TOTPCode(t, secret, 1)).WantError(400, "Invalid code") // the challenge was used
 	again := challenged()
-	answer(app, again, "totp", good).WantError(400, "Invalid code") // and so is the code
-	answer(app, again, "recovery", strings.ToUpper(codes[0].(string))).Want(200)
+	respond(app, again, "totp", good).WantError(400, "Invalid code") // so was the code
+	respond(app, again, "recovery", strings.ToUpper(codes[0].(string))).Want(200)
 	again = challenged()
-	answer(app, again, "recovery", codes[0].(string)).WantError(400, "Invalid code")
-	// After five wrong answers the right one comes too late.
+	respond(app, again, "recovery", codes[0].(string)).WantError(400, "Invalid code")
+	// After five wrong codes a challenge is invalid.
 	for range 4 {
-		answer(app, again, "recovery", "wrong").WantError(400, "Invalid code")
+		respond(app, again, "recovery", "wrong").WantError(400, "Invalid code")
 	}
-	answer(app, again, "recovery", codes[1].(string)).WantError(400, "Invalid code")
-	// New backup codes void the old.
+	respond(app, again, "recovery", codes[1].(string)).WantError(400, "Invalid code")
+	// New backup codes replace the old ones.
 	fresh := alice.Get("/api/v1/svc/accounts/mfa/backup_codes").Want(200).Object().At("codes").([]any)
-	answer(app, challenged(), "recovery", codes[1].(string)).WantError(400, "Invalid code")
-	// Of two that answer at once, one gets in.
+	respond(app, challenged(), "recovery", codes[1].(string)).WantError(400, "Invalid code")
+	// Only one of several concurrent requests succeeds.
 	token = challenged()
 	var wg sync.WaitGroup
 	statuses := make([]int, 4)
 	for i := range statuses {
-		wg.Go(func() { statuses[i] = answer(app, token, "recovery", fresh[1].(string)).Status })
+		wg.Go(func() { statuses[i] = respond(app, token, "recovery", fresh[1].(string)).Status })
 	}
 	wg.Wait()
-	in := 0
+	successes := 0
 	for _, s := range statuses {
 		if s == 200 {
-			in++
+			successes++
 		}
 	}
-	if in != 1 {
+	if successes != 1 {
 		t.Errorf("got %v, want one 200", statuses)
 	}
-	// A challenge does not outlive the password.
+	// A new password invalidates challenges.
 	token = challenged()
 	alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", "another one", "new_password_confirmation", "another one").Want(200)
-	answer(app, token, "recovery", fresh[2].(string)).WantError(400, "Invalid code")
+	respond(app, token, "recovery", fresh[2].(string)).WantError(400, "Invalid code")
 }
 
-// TestMFAPage signs in through the pages that people see.
+// TestMFAPage signs in through the HTML pages.
 func TestMFAPage(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -175,29 +175,29 @@ func TestMFAPage(t *testing.T) {
 	}
 	page := login().Want(200)
 	if page.Header.Get("Set-Cookie") != "" {
-		t.Error("the password alone signs the browser in")
+		t.Error("the password alone signs in the browser")
 	}
 	token := tokenOn(page)
 	if again := verify(token, "123"); again.Status != 401 || tokenOn(again) != token {
 		t.Errorf("a wrong code: %d", again.Status)
 	}
 	srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token, "challenge_type", "totp",
-		"code", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code") // it is no challenge of an app
+		"code", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code") // the challenge is a browser's, not an app's
 	back := verify(token, apptest.TOTPCode(t, secret, 0)).Want(302)
 	to, err := url.Parse(back.Header.Get("Location"))
 	if err != nil || to.Host != "app.example" || to.Query().Get("state") != "st" || to.Query().Get("code") == "" {
-		t.Fatalf("sent to %s", back.Header.Get("Location"))
+		t.Fatalf("redirected to %s", back.Header.Get("Location"))
 	}
 	srv.Grant(app, "authorization_code", "code", to.Query().Get("code"), "redirect_uri", "https://app.example/back").Want(200)
-	verify(token, apptest.TOTPCode(t, secret, 1)).Want(401) // spent
-	// Who signs in at our own form is asked, after that, whether the app may.
+	verify(token, apptest.TOTPCode(t, secret, 1)).Want(401) // the challenge was used
+	// The server's own form asks for consent after the code.
 	consent := verify(tokenOn(login("consent", "ask").Want(200)), code).Want(200)
 	if !strings.Contains(string(consent.Body), `value="approve"`) || consent.Header.Get("Set-Cookie") == "" {
-		t.Errorf("no question for consent: %s", consent.Body)
+		t.Errorf("no form for consent: %s", consent.Body)
 	}
 }
 
-func TestMFAIsThrottled(t *testing.T) {
+func TestMFARateLimit(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
@@ -217,12 +217,12 @@ func TestMFAIsThrottled(t *testing.T) {
 		}
 	}
 	if got := wrong(); got != 429 {
-		t.Errorf("after many wrong codes for one account, in challenges of their own: got %d, want 429", got)
+		t.Errorf("after many wrong codes for one account, each in a new challenge: got %d, want 429", got)
 	}
 }
 
-// TestMFATriesAtOnce: many tries at the same time are not more tries.
-func TestMFATriesAtOnce(t *testing.T) {
+// TestConcurrentMFACodes checks that concurrent wrong codes count as much as consecutive ones.
+func TestConcurrentMFACodes(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
@@ -234,11 +234,11 @@ func TestMFATriesAtOnce(t *testing.T) {
 	challenge := func() string {
 		return srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(403).Object().Str("mfa_token")
 	}
-	answer := func(token, code string) int {
+	respond := func(token, code string) int {
 		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token,
 			"challenge_type", "totp", "code", code).Status
 	}
-	if got := answer(challenge(), apptest.TOTPCode(t, secret, 0)); got != 200 {
+	if got := respond(challenge(), apptest.TOTPCode(t, secret, 0)); got != 200 {
 		t.Fatalf("the right code: %d", got)
 	}
 	tokens := make([]string, 10)
@@ -249,7 +249,7 @@ func TestMFATriesAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		for _, token := range tokens {
-			wg.Go(func() { statuses <- answer(token, "wrong") })
+			wg.Go(func() { statuses <- respond(token, "wrong") })
 		}
 	}
 	wg.Wait()
@@ -261,11 +261,11 @@ func TestMFATriesAtOnce(t *testing.T) {
 		}
 	}
 	if most := srv.Settings.RateLimit.FailedLogins.Count; tried != most {
-		t.Errorf("%d codes were looked at, want %d: those who were right before count nothing", tried, most)
+		t.Errorf("%d codes were checked, want %d: earlier successes do not count", tried, most)
 	}
 }
 
-// TestMFASignsOut: nothing that was signed in by the password alone outlives the coming of a second factor, nor the other way round.
+// TestMFASignsOut checks that enabling or disabling MFA revokes the account's other tokens, sessions and codes.
 func TestMFASignsOut(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -285,11 +285,11 @@ func TestMFASignsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := regexp.MustCompile(`^_svc_key=([^;]+)`).FindStringSubmatch(page.Header.Get("Set-Cookie"))[1]
-	wantSignedIn(true, "a token", byPassword.Str("access_token")) // from now on it is remembered
+	wantSignedIn(true, "a token", byPassword.Str("access_token")) // caches the token
 	wantSignedIn(true, "a browser", session)
 
 	secret := alice.EnableMFA()
-	wantSignedIn(true, "who asked for it", alice.Token)
+	wantSignedIn(true, "the token that made the change", alice.Token)
 	wantSignedIn(false, "a token", byPassword.Str("access_token"))
 	wantSignedIn(false, "a browser", session)
 	srv.Grant(app, "refresh_token", "refresh_token", byPassword.Str("refresh_token")).WantError(400, "invalid_grant")
@@ -298,11 +298,11 @@ func TestMFASignsOut(t *testing.T) {
 	mfaToken := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(403).Object().Str("mfa_token")
 	byBoth := srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", mfaToken,
 		"challenge_type", "totp", "code", apptest.TOTPCode(t, secret, 0)).Want(200).Object().Str("access_token")
-	wantSignedIn(true, "a token of the time of two factors", byBoth)
+	wantSignedIn(true, "a token from before the change", byBoth)
 	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": apptest.Password}).Want(200)
-	wantSignedIn(true, "who asked for it", alice.Token)
-	wantSignedIn(false, "a token of the time of two factors", byBoth)
-	// Ending what there is not signs nobody out.
+	wantSignedIn(true, "the token that made the change", alice.Token)
+	wantSignedIn(false, "a token from before the change", byBoth)
+	// Disabling MFA that is not enabled revokes nothing.
 	again := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(200).Object().Str("access_token")
 	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": apptest.Password}).Want(200)
 	wantSignedIn(true, "a token", again)

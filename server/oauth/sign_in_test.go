@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"encoding/base64"
@@ -41,30 +41,30 @@ func TestBasic(t *testing.T) {
 		want           int
 	}{
 		{"nickname", "GET", "/api/v1/notifications", "alice", apptest.Password, nil, 200},
-		{"again", "GET", "/api/v1/notifications", "alice", apptest.Password, nil, 200},
+		{"cached", "GET", "/api/v1/notifications", "alice", apptest.Password, nil, 200},
 		{"e-mail", "GET", "/api/v1/notifications", "alice@example.org", apptest.Password, nil, 200},
-		{"everything is allowed", "POST", "/api/v1/statuses?status=hello", "alice", apptest.Password, nil, 200},
+		{"all scopes", "POST", "/api/v1/statuses?status=hello", "alice", apptest.Password, nil, 200},
 		{"extension", "GET", "/api/oauth_tokens", "alice", apptest.Password, nil, 200},
-		{"what only alice sees", "GET", "/api/v1/statuses/" + secret.ID(), "alice", apptest.Password, nil, 200},
-		{"wrong: as anybody", "GET", "/api/v1/statuses/" + secret.ID(), "alice", "wrong", nil, 404},
-		{"wrong: open to all", "GET", "/api/v1/timelines/public", "alice", "wrong", nil, 200},
+		{"a private status", "GET", "/api/v1/statuses/" + secret.ID(), "alice", apptest.Password, nil, 200},
+		{"wrong: as anonymous", "GET", "/api/v1/statuses/" + secret.ID(), "alice", "wrong", nil, 404},
+		{"wrong, on a public route", "GET", "/api/v1/timelines/public", "alice", "wrong", nil, 200},
 		{"wrong", "GET", "/api/v1/notifications", "alice", "wrong", nil, 401},
 		{"empty", "GET", "/api/v1/notifications", "alice", "", nil, 401},
-		{"nobody", "GET", "/api/v1/notifications", "nobody", apptest.Password, nil, 401},
+		{"an unknown user", "GET", "/api/v1/notifications", "nobody", apptest.Password, nil, 401},
 		{"from another site", "POST", "/api/v1/statuses?status=hello", "alice", apptest.Password, []string{"Origin", "https://evil.example.com"}, 403},
-		{"no app", "GET", verifyCredentials, "alice", apptest.Password, nil, 401},
+		{"a route for tokens", "GET", verifyCredentials, "alice", apptest.Password, nil, 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := doBasic(srv, tt.method, tt.path, tt.user, tt.password, tt.headers...).Want(tt.want)
 			if a.Header.Get("WWW-Authenticate") != "" && a.Header.Get("WWW-Authenticate") != `Bearer error="invalid_token"` {
-				t.Error("browsers would ask for a password")
+				t.Error("browsers show their own password form")
 			}
 		})
 	}
 }
 
-// TestBasicForgets: what is remembered of a password ends with the password, and with the account.
-func TestBasicForgets(t *testing.T) {
+// TestBasicCache checks that a change of password and a deactivated account invalidate cached passwords.
+func TestBasicCache(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200)
@@ -75,24 +75,25 @@ func TestBasicForgets(t *testing.T) {
 	doBasic(srv, "GET", "/api/v1/notifications", "alice", "another one").WantError(403, "Your login is currently disabled")
 }
 
+// TestBasicIsNotHashedEachTime holds all hashing slots, so that a request that hashes would block.
 func TestBasicIsNotHashedEachTime(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200)
-	turn1, err := srv.Social.Passwords.Acquire(t.Context())
+	first, err := srv.Social.Passwords.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer turn1.Release()
-	turn2, err := srv.Social.Passwords.Acquire(t.Context())
+	defer first.Release()
+	second, err := srv.Social.Passwords.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer turn2.Release()
-	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200) // would wait for ever
+	defer second.Release()
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200)
 }
 
-func TestFailedLoginsAreThrottled(t *testing.T) {
+func TestFailedLoginLimit(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
@@ -123,71 +124,70 @@ func TestFailedLoginsAreThrottled(t *testing.T) {
 	for range most {
 		try("nobody", "wrong").Want(400)
 	}
-	try("nobody", "wrong").Want(429) // those who are not there are treated alike
+	try("nobody", "wrong").Want(429) // the limit does not reveal which users exist
 
-	for range 2 { // from one address, whatever the name
+	for range 2 { // counted by address, for all names
 		try("bob", "wrong").Want(400)
 	}
 	try("carol", "wrong").Want(429)
-	now := time.Now()
-	srv.HTTP.SetClock(func() time.Time { return now.Add(2 * time.Minute) })
+	srv.SetClock(2 * time.Minute)
 	try("carol", "wrong").Want(400)
 	try("alice", apptest.Password).Want(429)
-	srv.HTTP.SetClock(func() time.Time { return now.Add(6 * time.Minute) })
+	srv.SetClock(6 * time.Minute)
 	try("alice", apptest.Password).Want(200)
 }
 
-// TestGuessingAtOnce has many guess at the same time: they do not get more tries for that.
-func TestGuessingAtOnce(t *testing.T) {
+// TestConcurrentGuesses checks that concurrent wrong passwords count as much as consecutive ones.
+func TestConcurrentGuesses(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	answers := make([]*apptest.Response, 30)
+	responses := make([]*apptest.Response, 30)
 	var wg sync.WaitGroup
-	for i := range answers {
-		wg.Go(func() { answers[i] = srv.Grant(app, "password", "username", "alice", "password", "wrong") })
+	for i := range responses {
+		wg.Go(func() { responses[i] = srv.Grant(app, "password", "username", "alice", "password", "wrong") })
 	}
 	wg.Wait()
-	looked := 0
-	for _, a := range answers {
+	checked := 0
+	for _, a := range responses {
 		if a.Status != 429 {
-			looked++
+			checked++
 		}
 	}
-	if most := srv.Settings.RateLimit.FailedLogins.Count; looked < most || looked > most+1 { // two passwords are looked at at a time
-		t.Errorf("%d guesses were looked at, want %d", looked, most)
+	if most := srv.Settings.RateLimit.FailedLogins.Count; checked < most || checked > most+1 { // two passwords are hashed at once
+		t.Errorf("%d guesses were checked, want %d", checked, most)
 	}
 }
 
-// TestOldHashes: passwords that come from elsewhere work, and are hashed anew when they are used.
-// TestSignInMeetsPasswordChange has some sign in while the password changes: what the old one gave is worth nothing after.
-func TestSignInMeetsPasswordChange(t *testing.T) {
+// TestSignInDuringPasswordChange signs in while the password changes: all tokens from the old password are revoked.
+func TestSignInDuringPasswordChange(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	app := srv.RegisterApp()
 	passwords := [2]string{apptest.Password, "another horse"}
 	for round := range 15 {
 		old, next := passwords[round%2], passwords[(round+1)%2]
-		answers := make([]*apptest.Response, 8)
+		responses := make([]*apptest.Response, 8)
 		var wg sync.WaitGroup
-		for i := range answers {
-			wg.Go(func() { answers[i] = srv.Grant(app, "password", "username", "alice", "password", old) })
+		for i := range responses {
+			wg.Go(func() { responses[i] = srv.Grant(app, "password", "username", "alice", "password", old) })
 		}
 		if err := srv.Social.SetPassword(t.Context(), alice.AccountID(), next); err != nil {
 			t.Fatal(err)
 		}
 		wg.Wait()
-		for _, a := range answers {
+		for _, a := range responses {
 			if a.Status != 200 {
 				continue
 			}
-			if status := asToken(a, srv).Get(verifyCredentials).Status; status != 401 {
-				t.Fatalf("round %d: a token that the old password gave is answered %d", round, status)
+			if status := tokenClient(srv, a).Get(verifyCredentials).Status; status != 401 {
+				t.Fatalf("round %d: a token from the old password gets %d", round, status)
 			}
 		}
 	}
 }
 
+// TestOldHashes signs in with a hash of another server, which is replaced by a current one.
 func TestOldHashes(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")

@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"bytes"
@@ -18,33 +18,33 @@ func TestCreateApp(t *testing.T) {
 		name   string
 		params map[string]any
 		want   int
-		uris   []string // as they come back
+		uris   []string // in the response
 		scopes string
 	}{
-		{"the least", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI}, 200, []string{OutOfBandURI}, "read"},
-		{"all", map[string]any{"client_name": "A", "redirect_uris": callback, "scopes": "read write follow push admin", "website": "https://app.example.com"}, 200,
+		{"only the required parameters", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI}, 200, []string{outOfBandURI}, "read"},
+		{"all parameters", map[string]any{"client_name": "A", "redirect_uris": callback, "scopes": "read write follow push admin", "website": "https://app.example.com"}, 200,
 			[]string{callback}, "read write follow push admin"},
-		{"several addresses", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI + "\n" + callback + " app.example:/x"}, 200,
-			[]string{OutOfBandURI, callback, "app.example:/x"}, "read"},
-		{"a list of addresses", map[string]any{"client_name": "A", "redirect_uris": []string{OutOfBandURI, callback}}, 200, []string{OutOfBandURI, callback}, "read"},
+		{"several redirect URIs", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI + "\n" + callback + " app.example:/x"}, 200,
+			[]string{outOfBandURI, callback, "app.example:/x"}, "read"},
+		{"a list of redirect URIs", map[string]any{"client_name": "A", "redirect_uris": []string{outOfBandURI, callback}}, 200, []string{outOfBandURI, callback}, "read"},
 		{"http", map[string]any{"client_name": "A", "redirect_uris": "http://localhost:8080/cb"}, 200, []string{"http://localhost:8080/cb"}, "read"},
-		{"a list of scopes", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI, "scopes": []string{"read", "write:statuses"}}, 200,
-			[]string{OutOfBandURI}, "read write:statuses"},
-		{"commas and pluses", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI, "scopes": "read,write+push"}, 200, []string{OutOfBandURI}, "read write push"},
-		{"the alias of scopes", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI, "scope": "write"}, 200, []string{OutOfBandURI}, "write"},
-		{"some unknown scopes", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI, "scopes": "read nonsense profile"}, 200,
-			[]string{OutOfBandURI}, "read profile"},
-		{"only unknown scopes", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI, "scopes": "nonsense"}, 422, nil, ""},
-		{"no name", map[string]any{"redirect_uris": OutOfBandURI}, 422, nil, ""},
-		{"a blank name", map[string]any{"client_name": " ", "redirect_uris": OutOfBandURI}, 422, nil, ""},
-		{"a long name", map[string]any{"client_name": strings.Repeat("ä", 201), "redirect_uris": OutOfBandURI}, 422, nil, ""},
-		{"two lines of name", map[string]any{"client_name": "A\nB", "redirect_uris": OutOfBandURI}, 422, nil, ""},
-		{"a name of another type", map[string]any{"client_name": map[string]any{}, "redirect_uris": OutOfBandURI}, 400, nil, ""},
-		{"no address", map[string]any{"client_name": "A"}, 422, nil, ""},
-		{"a blank address", map[string]any{"client_name": "A", "redirect_uris": " "}, 422, nil, ""},
-		{"too many addresses", map[string]any{"client_name": "A", "redirect_uris": strings.Repeat(callback+" ", 21)}, 422, nil, ""},
-		{"a long address", map[string]any{"client_name": "A", "redirect_uris": "https://example.com/" + long}, 422, nil, ""},
-		{"a website that is none", map[string]any{"client_name": "A", "redirect_uris": OutOfBandURI, "website": "javascript:alert(1)"}, 422, nil, ""},
+		{"a list of scopes", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI, "scopes": []string{"read", "write:statuses"}}, 200,
+			[]string{outOfBandURI}, "read write:statuses"},
+		{"commas and pluses", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI, "scopes": "read,write+push"}, 200, []string{outOfBandURI}, "read write push"},
+		{"the alias of scopes", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI, "scope": "write"}, 200, []string{outOfBandURI}, "write"},
+		{"some unknown scopes", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI, "scopes": "read nonsense profile"}, 200,
+			[]string{outOfBandURI}, "read profile"},
+		{"only unknown scopes", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI, "scopes": "nonsense"}, 422, nil, ""},
+		{"no name", map[string]any{"redirect_uris": outOfBandURI}, 422, nil, ""},
+		{"a blank name", map[string]any{"client_name": " ", "redirect_uris": outOfBandURI}, 422, nil, ""},
+		{"a long name", map[string]any{"client_name": strings.Repeat("ä", 201), "redirect_uris": outOfBandURI}, 422, nil, ""},
+		{"a name with a line feed", map[string]any{"client_name": "A\nB", "redirect_uris": outOfBandURI}, 422, nil, ""},
+		{"a name of another type", map[string]any{"client_name": map[string]any{}, "redirect_uris": outOfBandURI}, 400, nil, ""},
+		{"no redirect URI", map[string]any{"client_name": "A"}, 422, nil, ""},
+		{"a blank redirect URI", map[string]any{"client_name": "A", "redirect_uris": " "}, 422, nil, ""},
+		{"too many redirect URIs", map[string]any{"client_name": "A", "redirect_uris": strings.Repeat(callback+" ", 21)}, 422, nil, ""},
+		{"a long redirect URI", map[string]any{"client_name": "A", "redirect_uris": "https://example.com/" + long}, 422, nil, ""},
+		{"a website that is not a URL", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI, "website": "javascript:alert(1)"}, 422, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := srv.As(nil).SendJSON("POST", "/api/v1/apps", tt.params).Want(tt.want)
@@ -75,38 +75,38 @@ func TestCreateApp(t *testing.T) {
 	}
 }
 
-// stringsAt returns a list of texts.
+// stringsAt returns a member that is a list of strings.
 func stringsAt(o *apptest.Object, path string) []string {
 	o.T.Helper()
 	list, ok := o.At(path).([]any)
 	if !ok {
-		o.T.Fatalf("%s is no list: %v", path, o.At(path))
+		o.T.Fatalf("%s is not a list: %v", path, o.At(path))
 	}
-	texts := []string{}
+	values := []string{}
 	for _, e := range list {
-		texts = append(texts, e.(string))
+		values = append(values, e.(string))
 	}
-	return texts
+	return values
 }
 
-func TestRedirectAddresses(t *testing.T) {
+func TestInvalidRedirectURIs(t *testing.T) {
 	srv := apptest.Start(t)
-	for _, address := range []string{
+	for _, uri := range []string{
 		"javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:https://example.com/1",
 		"about:blank", "view-source:https://example.com", "urn:example:x", "urn:ietf:wg:oauth:2.0:oob:auto", "mailto:a@example.org", "wss://example.com",
 		"https://", "https:example.com", "http:///x", "https://example.com/#fragment", "https://example.com/#", "https://u:p@example.com/",
 		"//example.com/x", "/callback", "callback", "https://exa\\mple.com", "https://example.com/%zz", "https://[::1", ":", "1x://y",
 		"intent://x", "filesystem:https://example.com/x", "https://example.com/\x7f",
 	} {
-		a := srv.As(nil).Post("/api/v1/apps", "client_name", "A", "redirect_uris", callback+"\n"+address)
+		a := srv.As(nil).Post("/api/v1/apps", "client_name", "A", "redirect_uris", callback+"\n"+uri)
 		if a.Status != 422 {
-			t.Errorf("%q: got %d %s, want 422", address, a.Status, a.Body)
+			t.Errorf("%q: got %d %s, want 422", uri, a.Status, a.Body)
 		}
 	}
 }
 
-// TestCreateAppInAllForms registers an app as the various clients do.
-func TestCreateAppInAllForms(t *testing.T) {
+// TestCreateAppEncodings registers an app in each encoding that clients use.
+func TestCreateAppEncodings(t *testing.T) {
 	srv := apptest.Start(t)
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -145,7 +145,7 @@ func TestVerifyApp(t *testing.T) {
 	srv.As(nil).Get("/api/v1/apps/verify_credentials").WantError(401, "The access token is invalid")
 	(&apptest.Client{Server: srv, Token: "nonsense"}).Get("/api/v1/apps/verify_credentials").WantError(401, "The access token is invalid")
 
-	// Who signs in first owns it.
+	// The first user who signs in with an app owns it.
 	o := alice.Get("/api/v1/svc/apps").Want(200).List()
 	if len(o) != 2 || o[0].Str("client_id") != app.ID || o[0].Has("client_secret") {
 		t.Errorf("alice's apps are %v", o)
@@ -155,7 +155,7 @@ func TestVerifyApp(t *testing.T) {
 	if l := bob.Get("/api/v1/svc/apps").Want(200).List(); len(l) != 0 {
 		t.Errorf("bob's apps are %v", l)
 	}
-	bob.Post("/api/v1/apps", "client_name", "Bob's", "redirect_uris", OutOfBandURI).Want(200)
+	bob.Post("/api/v1/apps", "client_name", "Bob's", "redirect_uris", outOfBandURI).Want(200)
 	if l := bob.Get("/api/svc/apps").Want(200).List(); len(l) != 1 || l[0].Str("name") != "Bob's" {
 		t.Errorf("bob's apps are %v", l)
 	}
@@ -164,12 +164,12 @@ func TestVerifyApp(t *testing.T) {
 		Get("/api/v1/svc/apps").WantError(403, "Insufficient permissions: follow | read.")
 }
 
-func TestAppRegistrationIsThrottled(t *testing.T) {
+func TestAppRegistrationRateLimit(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	for range srv.Settings.RateLimit.AppRegistration.Count {
 		srv.RegisterApp()
 	}
-	a := srv.As(nil).Post("/api/v1/apps", "client_name", "A", "redirect_uris", OutOfBandURI)
+	a := srv.As(nil).Post("/api/v1/apps", "client_name", "A", "redirect_uris", outOfBandURI)
 	a.WantError(429, "Throttled")
 	if a.Header.Get("X-RateLimit-Remaining") != "0" || a.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("headers: %v", a.Header)

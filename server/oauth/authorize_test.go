@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"crypto/sha256"
@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	OutOfBandURI = "urn:ietf:wg:oauth:2.0:oob"
+	outOfBandURI = "urn:ietf:wg:oauth:2.0:oob"
 	callback     = "https://app.example.com/callback"
 )
 
-// authorizeInBrowser goes through the authorize page with a fresh browser as somebody, allows what is asked, and returns the last page.
+// authorizeInBrowser signs in on the authorize page with a new browser, allows the request, and returns the last page.
 func authorizeInBrowser(a *apptest.Server, nick string, params ...string) *apptest.Page {
 	a.T.Helper()
 	login := a.Browser().Get("/oauth/authorize", params...).Want(200)
@@ -32,9 +32,9 @@ func TestAuthorizePage(t *testing.T) {
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback, "client_name", "Test <b>app</b>", "website", "https://app.example.com")
 	b := srv.Browser()
-	asked := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback, "scope", "read write:statuses", "state", "a&b=c d", "lang", "de"}
+	request := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback, "scope", "read write:statuses", "state", "a&b=c d", "lang", "de"}
 
-	login := b.Get("/oauth/authorize", asked...).Want(200, "Sign in", "Test <b>app</b>")
+	login := b.Get("/oauth/authorize", request...).Want(200, "Sign in", "Test <b>app</b>")
 	for name, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "X-Frame-Options": "DENY", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 		"Cross-Origin-Opener-Policy": "", "Access-Control-Allow-Origin": "", "Referrer-Policy": "same-origin",
@@ -52,7 +52,7 @@ func TestAuthorizePage(t *testing.T) {
 		t.Errorf("the name is %q after a wrong password", got)
 	}
 	if got := again.Forms[0].Fields.Get("authorization[password]"); got != "" {
-		t.Errorf("the password comes back as %q", got)
+		t.Errorf("the form contains the password %q", got)
 	}
 	login.Submit(0, "authorization[name]", "nobody", "authorization[password]", apptest.Password).Want(401, "Invalid Username/Password")
 	if len(b.Cookies) != 0 {
@@ -70,32 +70,32 @@ func TestAuthorizePage(t *testing.T) {
 	}
 	to, params := consent.Submit(0).Location()
 	if to != callback || params.Get("state") != "a&b=c d" {
-		t.Errorf("led to %s with %v", to, params)
+		t.Errorf("redirected to %s with %v", to, params)
 	}
 	o := srv.Grant(app, "authorization_code", "code", params.Get("code"), "redirect_uri", callback).Want(200).Object()
 	if o.Str("scope") != "read write:statuses" {
 		t.Errorf("the scope is %q", o.Str("scope"))
 	}
 
-	// Who is signed in is only asked whether the app may.
-	consent = b.Get("/oauth/authorize", asked...).Want(200, "@alice")
+	// A signed-in user only gets the question for consent.
+	consent = b.Get("/oauth/authorize", request...).Want(200, "@alice")
 	if consent.Forms[0].HasText {
-		t.Error("there is something to type for who is signed in")
+		t.Error("a signed-in user gets a form with text fields")
 	}
 	_, params = consent.Submit(1).Location()
 	if params.Get("error") != "access_denied" || params.Get("state") != "a&b=c d" || params.Has("code") {
 		t.Errorf("after denial the app gets %v", params)
 	}
-	if !b.Get("/oauth/authorize", append(asked, "force_login", "true")...).Want(200).Forms[0].HasText {
-		t.Error("force_login does not ask who it is")
+	if !b.Get("/oauth/authorize", append(request, "force_login", "true")...).Want(200).Forms[0].HasText {
+		t.Error("force_login does not show the form to sign in")
 	}
 	switched := consent.Submit(2).Want(200)
 	if !switched.Forms[0].HasText || len(b.Cookies) != 0 {
-		t.Error("another account cannot be chosen")
+		t.Error("the button for another account does not sign out")
 	}
 	b.Cookies["_svc_key"] = cookie
-	if !b.Get("/oauth/authorize", asked...).Want(200).Forms[0].HasText {
-		t.Error("the session goes on after another account was chosen")
+	if !b.Get("/oauth/authorize", request...).Want(200).Forms[0].HasText {
+		t.Error("the session still exists after another account was chosen")
 	}
 }
 
@@ -103,20 +103,20 @@ func TestAuthorizeOutOfBand(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Want(200, "Your code") // the only redirect address
+	page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Want(200, "Your code") // the only redirect URI
 	if len(page.Codes) != 2 || page.Codes[0] != page.Codes[1] || len(page.Codes[0]) != 43 {
 		t.Fatalf("codes on the page: %q", page.Codes)
 	}
-	srv.Grant(app, "authorization_code", "code", page.Codes[0], "redirect_uri", OutOfBandURI).Want(200)
+	srv.Grant(app, "authorization_code", "code", page.Codes[0], "redirect_uri", outOfBandURI).Want(200)
 
 	b := srv.Browser()
-	consent := b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID, "redirect_uri", OutOfBandURI).
+	consent := b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID, "redirect_uri", outOfBandURI).
 		Submit(0, "authorization[name]", "alice@example.org", "authorization[password]", apptest.Password)
 	consent.Submit(1).Want(200, "Access denied")
 }
 
-// TestAuthorizeAtOnce is a program that sends name and password with all the rest, and consents by that.
-func TestAuthorizeAtOnce(t *testing.T) {
+// TestAuthorizeInOneRequest sends name and password with the parameters, as programs do. That counts as consent.
+func TestAuthorizeInOneRequest(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback)
@@ -131,7 +131,7 @@ func TestAuthorizeAtOnce(t *testing.T) {
 			a := srv.As(nil).Post("/oauth/authorize", fields...).Want(302)
 			u, err := url.Parse(a.Header.Get("Location"))
 			if err != nil || u.Query().Get("state") != "s" {
-				t.Fatalf("led to %s, %v", u, err)
+				t.Fatalf("redirected to %s, %v", u, err)
 			}
 			o := srv.Grant(app, "authorization_code", "code", u.Query().Get("code")).Want(200).Object()
 			if o.Str("scope") != "read follow" {
@@ -141,7 +141,7 @@ func TestAuthorizeAtOnce(t *testing.T) {
 	}
 }
 
-func TestAuthorizeRefuses(t *testing.T) {
+func TestAuthorizeErrors(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback+" https://app.example.com/other", "scopes", "read write:statuses")
@@ -155,18 +155,18 @@ func TestAuthorizeRefuses(t *testing.T) {
 	}{
 		{"an unknown app", []string{"client_id", "nobody"}, 400, "does not know"},
 		{"no app", []string{"client_id", "-"}, 400, "does not know"},
-		{"another address", []string{"redirect_uri", "https://app.example.com/callback/"}, 400, "not registered"},
-		{"an address with a query", []string{"redirect_uri", callback + "?x=1"}, 400, "not registered"},
-		{"another case", []string{"redirect_uri", "https://APP.example.com/callback"}, 400, "not registered"},
-		{"no address of several", []string{"redirect_uri", "-"}, 400, "not registered"},
-		{"more than registered", []string{"scope", "read write"}, 401, "This action is outside the authorized scopes"},
+		{"another redirect URI", []string{"redirect_uri", "https://app.example.com/callback/"}, 400, "not registered"},
+		{"a redirect URI with another query", []string{"redirect_uri", callback + "?x=1"}, 400, "not registered"},
+		{"a redirect URI in other case", []string{"redirect_uri", "https://APP.example.com/callback"}, 400, "not registered"},
+		{"none of several redirect URIs", []string{"redirect_uri", "-"}, 400, "not registered"},
+		{"scopes that are not registered", []string{"scope", "read write"}, 401, "This action is outside the authorized scopes"},
 		{"a scope that does not exist", []string{"scope", "nonsense"}, 401, "This action is outside the authorized scopes"},
-		{"another kind of answer", []string{"response_type", "token"}, 302, "unsupported_response_type"},
-		{"no kind of answer", []string{"response_type", "-"}, 302, "unsupported_response_type"},
+		{"another response type", []string{"response_type", "token"}, 302, "unsupported_response_type"},
+		{"no response type", []string{"response_type", "-"}, 302, "unsupported_response_type"},
 		{"the plain challenge", []string{"code_challenge", strings.Repeat("a", 43), "code_challenge_method", "plain"}, 302, "invalid_request"},
 		{"a challenge without method", []string{"code_challenge", strings.Repeat("a", 43)}, 302, "invalid_request"},
 		{"a malformed challenge", []string{"code_challenge", "a b", "code_challenge_method", "S256"}, 302, "invalid_request"},
-		{"another kind of answer, and no way back", []string{"client_id", oob.ID, "redirect_uri", "-", "scope", "-", "response_type", "token"}, 400, "response type"},
+		{"another response type without a redirect URI", []string{"client_id", oob.ID, "redirect_uri", "-", "scope", "-", "response_type", "token"}, 400, "response type"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			values := apptest.Pairs(good)
@@ -184,7 +184,7 @@ func TestAuthorizeRefuses(t *testing.T) {
 				if tt.status == 302 {
 					to, params := page.Location()
 					if to != callback || params.Get("error") != tt.want || params.Get("state") != "x" || params.Get("error_description") == "" {
-						t.Errorf("led to %s with %v", to, params)
+						t.Errorf("redirected to %s with %v", to, params)
 					}
 					continue
 				}
@@ -194,22 +194,22 @@ func TestAuthorizeRefuses(t *testing.T) {
 				}
 			}
 			if len(b.Cookies) != 0 {
-				t.Error("there is a session")
+				t.Error("the browser has a session")
 			}
 		})
 	}
 	srv.Browser().Get("/oauth/authorize", "client_id", oob.ID, "response_type", "code").Want(200).
 		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).
-		Want(403, "This action is outside the authorized scopes") // nothing is left for who is no staff
+		Want(403, "This action is outside the authorized scopes") // no scope is left, because alice is not staff
 }
 
-func TestAuthorizeFromElsewhere(t *testing.T) {
+func TestAuthorizeFromAnotherSite(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback)
-	asked := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback}
+	request := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback}
 	b := srv.Browser()
-	login := b.Get("/oauth/authorize", asked...)
+	login := b.Get("/oauth/authorize", request...)
 	b.Origin = "https://evil.example.com"
 	login.Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(403, "another site")
 	b.Origin = srv.URL
@@ -219,25 +219,25 @@ func TestAuthorizeFromElsewhere(t *testing.T) {
 	b.Origin = srv.URL
 
 	other := srv.Browser()
-	foreign := other.Get("/oauth/authorize", asked...).Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password)
+	foreign := other.Get("/oauth/authorize", request...).Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password)
 	consent.Forms[0].Fields.Set("form_token", foreign.Forms[0].Fields.Get("form_token"))
 	consent.Submit(0).Want(403, "another site")
 	consent.Forms[0].Fields.Del("form_token")
 	consent.Submit(0).Want(403, "another site")
 
-	// The token of an app in the cookie is no session: the app could give itself leave for more.
+	// The token of an app in the cookie is not a session, because the app could authorize itself for more scopes.
 	own := srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read").Want(200)
 	b = srv.Browser()
 	b.Cookies["_svc_key"] = &http.Cookie{Name: "_svc_key", Value: own.Object().Str("access_token")}
-	if !b.Get("/oauth/authorize", asked...).Want(200).Forms[0].HasText {
-		t.Error("an app can consent for the person")
+	if !b.Get("/oauth/authorize", request...).Want(200).Forms[0].HasText {
+		t.Error("an app can consent for its user")
 	}
 }
 
-func TestAuthorizeUnusableAccounts(t *testing.T) {
+func TestAuthorizeUnavailableAccounts(t *testing.T) {
 	srv := apptest.Start(t)
 	app := srv.RegisterApp()
-	for nick, tt := range unusable {
+	for nick, tt := range unavailable {
 		srv.SignUp(nick)
 		srv.ChangeUser(nick, tt.change)
 		login := srv.Browser().Get("/oauth/authorize", "response_type", "code", "client_id", app.ID)
@@ -246,8 +246,8 @@ func TestAuthorizeUnusableAccounts(t *testing.T) {
 	}
 }
 
-// unusable are the states in which an account cannot be used, by nickname.
-var unusable = map[string]struct {
+// unavailable has the states in which an account cannot be used, by nickname.
+var unavailable = map[string]struct {
 	change                  func(*store.User)
 	identifier, signIn, use string
 }{
@@ -269,7 +269,7 @@ func TestPKCE(t *testing.T) {
 	const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 	for _, tt := range []struct {
 		name     string
-		asked    []string
+		params   []string
 		verifier string
 		want     int
 	}{
@@ -277,25 +277,25 @@ func TestPKCE(t *testing.T) {
 		{"wrong", []string{"code_challenge", challenge, "code_challenge_method", "S256"}, verifier + "x", 400},
 		{"the challenge itself", []string{"code_challenge", challenge, "code_challenge_method", "S256"}, challenge, 400},
 		{"missing", []string{"code_challenge", challenge, "code_challenge_method", "S256"}, "", 400},
-		{"not asked for", nil, "anything", 200},
+		{"no challenge", nil, "anything", 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			page := authorizeInBrowser(srv, "alice", append([]string{"response_type", "code", "client_id", app.ID}, tt.asked...)...).Want(200)
+			page := authorizeInBrowser(srv, "alice", append([]string{"response_type", "code", "client_id", app.ID}, tt.params...)...).Want(200)
 			a := srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", tt.verifier).Want(tt.want)
 			if tt.want == 400 {
 				a.WantError(400, "invalid_grant")
-				srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", verifier).Want(200) // it is not lost by that
+				srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", verifier).Want(200) // the code is still valid
 			}
 		})
 	}
 	sum := sha256.Sum256([]byte(verifier))
 	if base64.RawURLEncoding.EncodeToString(sum[:]) != challenge {
-		t.Error("the example is wrong")
+		t.Error("challenge is not the hash of verifier")
 	}
 }
 
-// TestRedirectByteForByte uses an address as web clients register it, with an address inside.
-func TestRedirectByteForByte(t *testing.T) {
+// TestRedirectURIUnchanged redirects to URIs as web clients register them, byte for byte.
+func TestRedirectURIUnchanged(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	for _, tt := range []struct{ registered, want string }{
@@ -309,7 +309,7 @@ func TestRedirectByteForByte(t *testing.T) {
 		to := page.Header.Get("Location")
 		code, ok := strings.CutPrefix(to, tt.want)
 		if !ok || len(code) != 43 {
-			t.Errorf("led to %s, want %s", to, tt.want)
+			t.Errorf("redirected to %s, want %s", to, tt.want)
 		}
 		decoded, _ := url.QueryUnescape(tt.registered)
 		if decoded != tt.registered {
@@ -320,7 +320,7 @@ func TestRedirectByteForByte(t *testing.T) {
 	}
 }
 
-func TestSecureCookieAndItsName(t *testing.T) {
+func TestSecureCookie(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.Server.URL = strings.Replace(c.Server.URL, "http://", "https://", 1)
 		c.API.Name = "other"
@@ -337,7 +337,7 @@ func TestSecureCookieAndItsName(t *testing.T) {
 	for name, c := range b.Cookies {
 		names = append(names, name)
 		if !c.Secure {
-			t.Errorf("%s is not bound to https", name)
+			t.Errorf("%s lacks Secure", name)
 		}
 	}
 	if !slices.Equal(names, []string{"_other_key"}) {
@@ -345,7 +345,7 @@ func TestSecureCookieAndItsName(t *testing.T) {
 	}
 }
 
-func TestAuthorizeIsThrottled(t *testing.T) {
+func TestAuthorizeRateLimit(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	app := srv.RegisterApp()
 	b := srv.Browser()

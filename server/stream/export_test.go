@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// What tests observe and change.
+// Exports for the tests, which are in package stream_test.
 
 // Count returns the number of clients, and of topics that have subscribers.
 func (h *Hub) Count() (clients, topics int) {
@@ -15,10 +15,10 @@ func (h *Hub) Count() (clients, topics int) {
 	return len(h.clients), len(h.topics)
 }
 
-// BacklogBytes returns the size of the frames that wait to be written.
+// BacklogBytes returns the size of the queued frames.
 func (h *Hub) BacklogBytes() int { return int(h.backlog.bytes.Load()) }
 
-// Behind returns how many clients of an account have frames that are not written.
+// Behind returns how many clients of an account have queued frames.
 func (h *Hub) Behind(id store.AccountID) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,4 +1,4 @@
-package server_test
+package stream_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"svc/store"
 )
 
-// TestStreamHandshake opens sockets with a token in each of its places, and tries to open some that there are not.
+// TestStreamHandshake opens sockets for each stream, with tokens in each place, and checks the errors.
 func TestStreamHandshake(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -27,14 +27,14 @@ func TestStreamHandshake(t *testing.T) {
 	cookie := "_svc_key=" + alice.Token
 	bearer := func(c *apptest.Client) []string { return []string{"Authorization", "Bearer " + c.Token} }
 	protocol := func(c *apptest.Client) []string { return []string{"Sec-WebSocket-Protocol", c.Token} }
-	narrow, posts, told := srv.NewToken(alice, "read:accounts"), srv.NewToken(alice, "read:statuses"), srv.NewToken(alice, "read:notifications")
+	narrow, posts, notifications := srv.NewToken(alice, "read:accounts"), srv.NewToken(alice, "read:statuses"), srv.NewToken(alice, "read:notifications")
 	for _, tt := range []struct {
 		name    string
 		query   string
 		headers []string
 		want    int
 	}{
-		{"nothing at all", "", nil, 101},
+		{"no parameters", "", nil, 101},
 		{"a token in a header", "stream=user", bearer(alice.Client), 101},
 		{"a token in the query", "stream=user&access_token=" + alice.Token, nil, 101},
 		{"a token as a protocol", "stream=user", protocol(alice.Client), 101},
@@ -42,42 +42,42 @@ func TestStreamHandshake(t *testing.T) {
 		{"the query before the header", "stream=user&access_token=" + alice.Token, bearer(&apptest.Client{Token: "wrong"}), 101},
 		{"a token and no stream", "", bearer(alice.Client), 101},
 		{"a cookie", "stream=user", []string{"Cookie", cookie}, 401},
-		{"a cookie, and nothing to protect", "stream=public", []string{"Cookie", cookie}, 101},
+		{"a cookie for a public stream", "stream=public", []string{"Cookie", cookie}, 101},
 		{"a password", "stream=user", []string{"Authorization", "Basic YWxpY2U6Y29ycmVjdCBob3JzZSBiYXR0ZXJ5IHN0YXBsZQ=="}, 401},
 		{"a wrong token", "stream=public&access_token=wrong", nil, 401},
 		{"a wrong protocol", "stream=user", protocol(&apptest.Client{Token: "wrong"}), 401},
 		{"a wrong token and no stream", "access_token=wrong", nil, 401},
-		{"a wrong token for nothing that is there", "stream=nothing&access_token=wrong", nil, 401},
+		{"a wrong token for an unknown stream", "stream=nothing&access_token=wrong", nil, 401},
 		{"an app's token", "stream=user", bearer(app), 401},
-		{"an app's token for what is public", "stream=public", bearer(app), 101},
+		{"an app's token for a public stream", "stream=public", bearer(app), 101},
 		{"a token of other scopes", "stream=user", bearer(narrow), 401},
-		{"a token of other scopes for what is public", "stream=public", bearer(narrow), 101},
-		{"a token for notifications only", "stream=user:notification", bearer(told), 101},
-		{"a token for notifications only, for more", "stream=user", bearer(told), 401},
+		{"a token of other scopes for a public stream", "stream=public", bearer(narrow), 101},
+		{"a token for notifications only", "stream=user:notification", bearer(notifications), 101},
+		{"a token for notifications only, for home", "stream=user", bearer(notifications), 401},
 		{"a token for chats", "stream=user:svc_chat", bearer(srv.NewToken(alice, "read:chats")), 101},
 		{"chats without the scope", "stream=user:svc_chat", bearer(posts), 401},
 		{"a token for lists", "stream=list&list=" + list, bearer(srv.NewToken(alice, "read:lists")), 101},
 		{"a list without the scope", "stream=list&list=" + list, bearer(posts), 401},
-		{"no user", "stream=user", nil, 401},
-		{"no user for notifications", "stream=user:notification", nil, 401},
-		{"no user for direct", "stream=direct", nil, 401},
-		{"no user for a list", "stream=list&list=" + list, nil, 401},
+		{"anonymous", "stream=user", nil, 401},
+		{"anonymous, notifications", "stream=user:notification", nil, 401},
+		{"anonymous, direct", "stream=direct", nil, 401},
+		{"anonymous, a list", "stream=list&list=" + list, nil, 401},
 		{"public", "stream=public", nil, 101},
 		{"local media", "stream=public:local:media", nil, 101},
 		{"remote", "stream=public:remote", nil, 101},
-		{"remote of one server", "stream=public:remote&instance=far.example", nil, 101},
-		{"remote of none", "stream=public:remote&instance=%20", nil, 404},
+		{"remote of one instance", "stream=public:remote&instance=far.example", nil, 101},
+		{"remote of a blank instance", "stream=public:remote&instance=%20", nil, 404},
 		{"a hashtag", "stream=hashtag&tag=cats", nil, 101},
-		{"a hashtag that is none", "stream=hashtag&tag=1", nil, 404},
+		{"an invalid hashtag", "stream=hashtag&tag=1", nil, 404},
 		{"no hashtag", "stream=hashtag:local", nil, 404},
 		{"media of a hashtag", "stream=hashtag:media&tag=cats", nil, 404},
 		{"media of home", "stream=user:media", bearer(alice.Client), 404},
 		{"an own list", "stream=list&list=" + list, bearer(alice.Client), 101},
-		{"somebody else's list", "stream=list&list=" + foreign, bearer(alice.Client), 404},
+		{"another account's list", "stream=list&list=" + foreign, bearer(alice.Client), 404},
 		{"no list", "stream=list", bearer(alice.Client), 404},
 		{"direct", "stream=direct", bearer(alice.Client), 101},
 		{"the plural", "stream=user:notifications", bearer(alice.Client), 101},
-		{"no stream that there is", "stream=nothing", nil, 404},
+		{"an unknown stream", "stream=nothing", nil, 404},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			query, err := url.ParseQuery(tt.query)
@@ -103,11 +103,11 @@ func TestStreamHandshake(t *testing.T) {
 			}
 			var body struct{ Error string }
 			if err := json.NewDecoder(resp.Body).Decode(&body); err != nil || body.Error == "" {
-				t.Errorf("no error in JSON: %v", err)
+				t.Errorf("the response is not a JSON error: %v", err)
 			}
 		})
 	}
-	// What is no handshake at all.
+	// Requests that are not handshakes.
 	srv.As(nil).Get("/api/v1/streaming").Want(http.StatusUpgradeRequired)
 	srv.As(nil).Get("/api/v1/streaming/", "stream", "nothing").Want(404)
 	srv.As(nil).Get("/api/v1/streaming", "stream", "public", "access_token", "wrong").Want(401)
@@ -118,8 +118,8 @@ func TestStreamHandshake(t *testing.T) {
 	}
 }
 
-// TestStreamMessages says to sockets what clients say, and worse.
-func TestStreamMessages(t *testing.T) {
+// TestCommands sends valid and invalid commands over a socket.
+func TestCommands(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	bob.AccountAction(alice.ID, "follow")
@@ -153,31 +153,31 @@ func TestStreamMessages(t *testing.T) {
 			t.Errorf("%v: %s, want %s", tt.ask, got, tt.want)
 		}
 	}
-	l.WantEvents("before anything happens")
+	l.WantEvents("before the first post")
 	id := alice.Publish("hello", "visibility", "local").ID()
 	l.WantEvents("a post", "user: update "+id, "list "+list+": update "+id)
 	l.Ask("type", "unsubscribe", "stream", "user")
 	l.Ask("type", "subscribe", "stream", "public:local")
 	id = alice.Publish("hello").ID()
 	l.WantEvents("another post", "list "+list+": update "+id, "public: update "+id, "public:local: update "+id)
-	srv.AddBlock(bob, alice) // what was subscribed to before signing in is the user's, too
+	srv.AddBlock(bob, alice) // applies to streams from before the authentication, too
 	alice.Publish("hello")
-	l.WantEvents("a post by who is blocked")
+	l.WantEvents("a post of a blocked account")
 
-	for _, nonsense := range []any{
+	for _, invalid := range []any{
 		"", "{", "null", "[]", "7", `"subscribe"`, "{}", `{"type":7}`, `{"type":"dance"}`, `{"type":{"a":1},"stream":"public"}`,
 		strings.Repeat(" ", stream.MaxCommandBytes),
 	} {
-		l.Send(nonsense)
+		l.Send(invalid)
 	}
-	l.WantEvents("nonsense")
+	l.WantEvents("invalid messages")
 	l.Send(`{"type":"subscribe","stream":"hashtag","tag":2024,"list":1,"unknown":true}`)
 	if s := l.WaitFor(func(s apptest.StreamEvent) bool { return s.Event == "svc:respond" }); *s.Payload != `{"type":"subscribe","result":"error","error":"bad_topic"}` {
 		t.Errorf("a number for a hashtag: %s", *s.Payload)
 	}
 	l.Send(strings.Repeat(" ", stream.MaxCommandBytes+1))
 	if got := l.WaitEnd(); got != 1009 {
-		t.Errorf("too long a message: the stream ended with %d", got)
+		t.Errorf("after a too long message the stream ended with %d", got)
 	}
 
 	many := srv.OpenStream(nil)
@@ -185,7 +185,7 @@ func TestStreamMessages(t *testing.T) {
 		many.Subscribe("hashtag", "tag", fmt.Sprint("tag", i))
 	}
 	if got := many.Ask("type", "subscribe", "stream", "public"); got != "error bad_topic" {
-		t.Errorf("one stream too many: %s", got)
+		t.Errorf("one subscription too many: %s", got)
 	}
 	many.Ask("type", "unsubscribe", "stream", "hashtag", "tag", "TAG7")
 	many.Subscribe("public")
@@ -246,8 +246,8 @@ func TestStreamViolations(t *testing.T) {
 	}
 }
 
-// TestStreamNumbers subscribes by number, which some clients take ids for.
-func TestStreamNumbers(t *testing.T) {
+// TestNumericIDs subscribes to a list with a number for the id, as some clients do.
+func TestNumericIDs(t *testing.T) {
 	srv := apptest.Start(t)
 	l := srv.OpenStream(srv.SignUp("alice").Client)
 	l.Send(`{"type":"subscribe","stream":"list","list":12}`)
@@ -256,7 +256,7 @@ func TestStreamNumbers(t *testing.T) {
 	})
 }
 
-// TestStreamsEnd ends the right to listen in all ways, and looks that the stream ends at once, and other people's do not.
+// TestStreamsEnd revokes access in each way: the streams of the token or account end at once, others do not.
 func TestStreamsEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -284,7 +284,7 @@ func TestStreamsEnd(t *testing.T) {
 				a.T.Fatal(err)
 			}
 		}},
-		{"taking back the confirmation", func(a *apptest.Server, m *apptest.User) {
+		{"withdrawing the confirmation", func(a *apptest.Server, m *apptest.User) {
 			a.ChangeUser(m.Nickname, func(u *store.User) { u.ConfirmedAt = nil })
 		}},
 	} {
@@ -292,18 +292,18 @@ func TestStreamsEnd(t *testing.T) {
 			srv := apptest.Start(t)
 			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 			second := srv.NewToken(alice, "read")
-			listeners := []*apptest.StreamClient{srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(alice.Client, "stream", "public")}
+			streams := []*apptest.StreamClient{srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(alice.Client, "stream", "public")}
 			late := srv.OpenStream(nil)
 			late.Ask("type", "svc:authenticate", "token", alice.Token)
-			listeners = append(listeners, late)
+			streams = append(streams, late)
 			other, mine := srv.OpenStream(bob.Client, "stream", "user"), srv.OpenStream(second, "stream", "user")
 			tt.do(srv, alice)
-			for _, l := range listeners {
+			for _, l := range streams {
 				if got := l.WaitEnd(); got != 1008 {
 					t.Errorf("the stream ended with %d", got)
 				}
 			}
-			other.WantEvents("the stream of somebody else")
+			other.WantEvents("the stream of another account")
 			if strings.Contains(tt.name, "token") {
 				mine.WantEvents("the stream of another token")
 			} else if !strings.Contains(tt.name, "session") {
@@ -343,7 +343,7 @@ func TestStreamsExpire(t *testing.T) {
 	}
 }
 
-// TestPrivateStreams looks at a server that shows nothing to those who are not signed in.
+// TestPrivateStreams checks that a server that is not public has no streams for anonymous clients.
 func TestPrivateStreams(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
@@ -368,8 +368,8 @@ func TestPrivateStreams(t *testing.T) {
 	l.WantEvents("a post", "public: update "+id)
 }
 
-// TestStreamsOfAnotherName looks whether all names follow the setting.
-func TestStreamsOfAnotherName(t *testing.T) {
+// TestStreamAPIName checks that the names of streams, commands and events follow api.name.
+func TestStreamAPIName(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	l := srv.OpenStream(nil)

@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func TestChangePassword(t *testing.T) {
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	app := srv.RegisterApp()
 	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	other := asToken(srv.Grant(app, "password", "username", "alice", "password", apptest.Password), srv)
+	other := tokenClient(srv, srv.Grant(app, "password", "username", "alice", "password", apptest.Password))
 	change := func(password, newPassword, again string) *apptest.Response {
 		t.Helper()
 		return alice.Post("/api/v1/svc/change_password", "password", password, "new_password", newPassword, "new_password_confirmation", again)
@@ -35,7 +35,7 @@ func TestChangePassword(t *testing.T) {
 		change(tt.password, tt.newPassword, tt.again).WantError(200, tt.want)
 	}
 	srv.As(nil).Post("/api/v1/svc/change_password").WantError(403, "Invalid credentials.")
-	asToken(srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read"), srv).
+	tokenClient(srv, srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read")).
 		Post("/api/svc/change_password").WantError(403, "Insufficient permissions: write:accounts.")
 	alice.Get(verifyCredentials).Want(200)
 
@@ -51,27 +51,27 @@ func TestChangePassword(t *testing.T) {
 	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
 }
 
-// TestChangePasswordAtOnce has the password changed twice at a time: the one that comes later no longer knows it.
-func TestChangePasswordAtOnce(t *testing.T) {
+// TestConcurrentPasswordChanges changes the password several times at once: all but the first send a wrong old password.
+func TestConcurrentPasswordChanges(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	answers := make([]*apptest.Response, 6)
+	responses := make([]*apptest.Response, 6)
 	var wg sync.WaitGroup
-	for i := range answers {
+	for i := range responses {
 		wg.Go(func() {
 			next := fmt.Sprintf("the new one %d", i)
-			answers[i] = alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", next, "new_password_confirmation", next)
+			responses[i] = alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", next, "new_password_confirmation", next)
 		})
 	}
 	wg.Wait()
 	changed := 0
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.Status == 200 && a.Object().Fields["status"] == "success" {
 			changed++
 		}
 	}
 	if changed != 1 {
-		t.Errorf("it was changed %d times", changed)
+		t.Errorf("%d changes succeeded, want 1", changed)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestPasswordReset(t *testing.T) {
 	if err := srv.Social.SetPassword(t.Context(), account.ID, "by command"); err != nil {
 		t.Fatal(err)
 	}
-	b.Get(link).Want(200, "Invalid Token") // it was for the old password
+	b.Get(link).Want(200, "Invalid Token") // a new password invalidates the link
 	link = start()
 	srv.ChangeUser("alice", func(u *store.User) { u.DeactivatedAt = u.ConfirmedAt })
 	b.Get(link).Want(200, "Invalid Token")
@@ -140,7 +140,7 @@ func TestPasswordResetExpires(t *testing.T) {
 	srv.Browser().Get("/api/v1/svc/password_reset/"+token).Want(200, "Invalid Token")
 }
 
-func TestPasswordResetIsThrottled(t *testing.T) {
+func TestPasswordResetRateLimit(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	b := srv.Browser()
 	for range srv.Settings.RateLimit.PasswordReset.Count {

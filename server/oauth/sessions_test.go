@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"strconv"
@@ -16,11 +16,11 @@ func TestRevoke(t *testing.T) {
 	app := srv.RegisterApp()
 	for _, which := range []string{"access_token", "refresh_token"} {
 		a := srv.Grant(app, "password", "username", "alice", "password", apptest.Password)
-		token := asToken(a, srv)
+		token := tokenClient(srv, a)
 		token.Get(verifyCredentials).Want(200)
 		r := srv.As(nil).SendJSON("POST", "/oauth/revoke", map[string]string{"client_id": app.ID, "client_secret": app.Secret, "token": a.Object().Str(which)}).Want(200)
 		if string(r.Body) != "{}" {
-			t.Errorf("the answer is %s", r.Body)
+			t.Errorf("got %s, want {}", r.Body)
 		}
 		token.Get(verifyCredentials).Want(401)
 		srv.Grant(app, "refresh_token", "refresh_token", a.Object().Str("refresh_token")).WantError(400, "invalid_grant")
@@ -28,18 +28,18 @@ func TestRevoke(t *testing.T) {
 	srv.As(nil).Post("/oauth/revoke", "token", "nonsense").Want(200)
 	srv.As(nil).Post("/oauth/revoke").WantError(400, "invalid_request")
 
-	// The cookie goes if it held the token, and only then.
+	// The cookie is deleted only if it has the revoked token.
 	b := srv.Browser()
 	values := apptest.Pairs([]string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", apptest.Password})
 	b.Post("/oauth/token", values).Want(200)
 	cookie := b.Cookies["_svc_key"]
 	if cookie == nil {
-		t.Fatal("there is no cookie")
+		t.Fatal("no cookie was set")
 	}
 	other := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Object().Str("access_token")
 	b.Post("/oauth/revoke", apptest.Pairs([]string{"token", other})).Want(200)
 	if b.Cookies["_svc_key"] == nil {
-		t.Error("the cookie went with another token")
+		t.Error("revoking another token deleted the cookie")
 	}
 	b.Get("/api/v1/notifications").Want(200)
 	b.Post("/oauth/revoke", apptest.Pairs([]string{"token", cookie.Value})).Want(200)
@@ -50,8 +50,8 @@ func TestRevoke(t *testing.T) {
 	b.Get("/api/v1/notifications").Want(401)
 }
 
-// TestTokenCookieFromElsewhere: another site must not sign a browser in, not even to an account of its own.
-func TestTokenCookieFromElsewhere(t *testing.T) {
+// TestTokenCookieFromAnotherSite checks that another site cannot sign a browser in, not even to an account that the site owns.
+func TestTokenCookieFromAnotherSite(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
@@ -63,7 +63,7 @@ func TestTokenCookieFromElsewhere(t *testing.T) {
 	}
 }
 
-func TestCookieOnTheAPI(t *testing.T) {
+func TestCookieOnAPI(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
@@ -75,7 +75,7 @@ func TestCookieOnTheAPI(t *testing.T) {
 	b.Post("/api/v1/statuses", status).Want(200)
 	b.Origin = "https://evil.example.com"
 	b.Post("/api/v1/statuses", status).Want(403)
-	b.Origin = "" // no word at all
+	b.Origin = "" // the header is empty
 	b.Post("/api/v1/statuses", status).Want(403)
 }
 
@@ -83,7 +83,7 @@ func TestListTokens(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	app := srv.RegisterApp("client_name", "My app")
-	token := asToken(srv.Grant(app, "password", "username", "alice", "password", apptest.Password), srv)
+	token := tokenClient(srv, srv.Grant(app, "password", "username", "alice", "password", apptest.Password))
 	b := srv.Browser()
 	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
 		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
@@ -92,23 +92,23 @@ func TestListTokens(t *testing.T) {
 	for _, o := range list {
 		names = append(names, o.Str("app_name"))
 		if until, err := time.Parse("2006-01-02T15:04:05.000Z", o.Str("valid_until")); err != nil || !until.After(time.Now()) {
-			t.Errorf("valid until %s, %v", o.Str("valid_until"), err)
+			t.Errorf("valid_until is %s, %v", o.Str("valid_until"), err)
 		}
 	}
 	if strings.Join(names, ", ") != "svc, My app, Test" {
-		t.Errorf("signed in are %q", names)
+		t.Errorf("tokens of %q", names)
 	}
 	for _, o := range list[:2] {
 		path := "/api/oauth_tokens/" + strconv.Itoa(o.Int("id"))
-		bob.Do("DELETE", path, "", nil).Want(201) // nothing happens
+		bob.Do("DELETE", path, "", nil).Want(201) // changes nothing
 		if got := len(alice.Get("/api/oauth_tokens").List()); got != 3 {
-			t.Fatalf("%d are signed in after bob", got)
+			t.Fatalf("%d tokens after bob's request, want 3", got)
 		}
 	}
 	for i, o := range list[:2] {
 		alice.Do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(o.Int("id")), "", nil).Want(201)
 		if got := len(alice.Get("/api/oauth_tokens").List()); got != 2-i {
-			t.Errorf("%d are signed in, want %d", got, 2-i)
+			t.Errorf("%d tokens, want %d", got, 2-i)
 		}
 	}
 	token.Get(verifyCredentials).Want(401)
@@ -116,7 +116,7 @@ func TestListTokens(t *testing.T) {
 	alice.Do("DELETE", "/api/oauth_tokens/x", "", nil).WantError(400, "Invalid parameters")
 	srv.As(nil).Get("/api/oauth_tokens").WantError(403, "Invalid credentials.")
 
-	// Signing out the browser itself takes its cookie.
+	// A browser that revokes its own session loses the cookie.
 	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
 		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
 	own := b.Get("/api/oauth_tokens").Want(200).List()[0].Int("id")
@@ -126,18 +126,18 @@ func TestListTokens(t *testing.T) {
 	}
 }
 
-// TestTokensAreBounded makes more tokens than an app and an account may have: those unused for the longest time go.
-func TestTokensAreBounded(t *testing.T) {
+// TestMaxTokens adds more tokens than an app and an account may have: the least recently used ones are deleted.
+func TestMaxTokens(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
 	app := srv.RegisterApp()
-	first := asToken(srv.Grant(app, "client_credentials"), srv)
-	second := asToken(srv.Grant(app, "client_credentials"), srv)
+	first := tokenClient(srv, srv.Grant(app, "client_credentials"))
+	second := tokenClient(srv, srv.Grant(app, "client_credentials"))
 	for range store.TokensPerApp - 2 {
 		srv.Grant(app, "client_credentials").Want(200)
 	}
 	first.Get(verifyCredentials).Want(200)
-	last := asToken(srv.Grant(app, "client_credentials"), srv)
+	last := tokenClient(srv, srv.Grant(app, "client_credentials"))
 	first.Get(verifyCredentials).Want(401)
 	second.Get(verifyCredentials).Want(200)
 	last.Get(verifyCredentials).Want(200)

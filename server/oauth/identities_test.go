@@ -1,12 +1,13 @@
-package server_test
+package oauth_test
 
 import (
 	"strings"
-	"svc/app/apptest"
 	"testing"
+
+	"svc/app/apptest"
 )
 
-// TestCachedIdentities changes and deletes an account with many tokens and large settings, of which the server caches some.
+// TestCachedIdentities changes and deletes an account with many tokens and large settings. The server caches some of them.
 func TestCachedIdentities(t *testing.T) {
 	srv := apptest.Start(t)
 	large := `{"theme": "` + strings.Repeat("x", 400_000) + `"}`
@@ -25,7 +26,7 @@ func TestCachedIdentities(t *testing.T) {
 		store(p)
 	}
 	if got := alice.Get("/api/v1/svc/settings/fe").Want(200).Object().Str("theme"); len(got) != 400_000 {
-		t.Error("the settings have gone")
+		t.Error("the settings are lost")
 	}
 	alice.SendJSON("PATCH", "/api/v1/svc/settings/fe", map[string]any{"theme": nil, "other": 1}).Want(200)
 	if got := srv.NewToken(alice, "read").Get("/api/v1/svc/settings/fe").Want(200).Object(); got.Has("theme") {

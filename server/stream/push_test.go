@@ -1,4 +1,4 @@
-package server_test
+package stream_test
 
 import (
 	"bytes"
@@ -65,16 +65,16 @@ func TestPushSubscription(t *testing.T) {
 	}
 	check("other alerts", change(map[string]any{"data": map[string]any{"alerts": map[string]any{"reblog": true, "poll": "1", "mention": false, "status": 1, "favourite": "off", "move": nil}}}),
 		endpoint, "all", "poll", "reblog", "status")
-	check("a policy alone", change(map[string]any{"policy": "followed"}), endpoint, "followed", "poll", "reblog", "status")
-	check("nothing", change(nil), endpoint, "followed", "poll", "reblog", "status")
-	check("follows stand for requests", change(map[string]any{"data": map[string]any{"policy": "all", "alerts": map[string]any{"follow": true}}}),
+	check("only a policy", change(map[string]any{"policy": "followed"}), endpoint, "followed", "poll", "reblog", "status")
+	check("no change", change(nil), endpoint, "followed", "poll", "reblog", "status")
+	check("follow implies follow_request", change(map[string]any{"data": map[string]any{"policy": "all", "alerts": map[string]any{"follow": true}}}),
 		endpoint, "all", "follow", "follow_request")
-	check("but not if those are named", change(map[string]any{"data": map[string]any{"alerts": map[string]any{"follow": true, "follow_request": false}}}),
+	check("unless follow_request is set", change(map[string]any{"data": map[string]any{"alerts": map[string]any{"follow": true, "follow_request": false}}}),
 		endpoint, "all", "follow")
 	check("an endpoint does not change", change(map[string]any{"subscription": map[string]any{"endpoint": "https://example.com/"}}), endpoint, "all", "follow")
 	check("no alerts", change(map[string]any{"data": map[string]any{"alerts": map[string]any{}}}), endpoint, "all")
 
-	// In a form, with keys in the other alphabet and padding, and a slash at the end.
+	// As a form, with keys in standard base64 with padding, and a slash at the end of the path.
 	e := service.NewDevice()
 	std := base64.StdEncoding
 	check("in a form", alice.Post(pushPath+"/", "subscription[endpoint]", service.URL+e.Path,
@@ -82,7 +82,7 @@ func TestPushSubscription(t *testing.T) {
 		"data[alerts][favourite]", "true", "data[alerts][mention]", "false", "data[alerts][svc:emoji_reaction]", "1", "data[policy]", "follower").Want(200).Object(),
 		service.URL+e.Path, "follower", "favourite", "svc:emoji_reaction")
 	if alice.Get(pushPath).Object().Bool("standard") || !made.Bool("standard") {
-		t.Error("standard is not what was asked for")
+		t.Error("standard differs from the request")
 	}
 	if made.Str("id") == alice.Get(pushPath).Object().Str("id") {
 		t.Error("another subscription has the same id")
@@ -91,7 +91,7 @@ func TestPushSubscription(t *testing.T) {
 		t.Errorf("there are %d subscriptions of one token", n)
 	}
 
-	// Each token has its own.
+	// Each token has its own subscription.
 	other := srv.NewToken(alice, "push")
 	other.Get(pushPath).Want(404)
 	other.SubscribePush(service)
@@ -102,7 +102,7 @@ func TestPushSubscription(t *testing.T) {
 	srv.As(nil).Get(pushPath).Want(401)
 }
 
-func TestPushSubscriptionRefused(t *testing.T) {
+func TestInvalidPushSubscription(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
 	service := apptest.StartPushService(t)
 	alice := srv.SignUp("alice")
@@ -114,8 +114,8 @@ func TestPushSubscriptionRefused(t *testing.T) {
 		err    string
 	}{
 		{"no endpoint", func(_, s, _ map[string]any) { delete(s, "endpoint") }, 422, "Validation failed: Endpoint can't be blank"},
-		{"nothing", func(p, _, _ map[string]any) { delete(p, "subscription") }, 422, "Validation failed: Endpoint can't be blank"},
-		{"no address", func(_, s, _ map[string]any) { s["endpoint"] = "nonsense" }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"no subscription", func(p, _, _ map[string]any) { delete(p, "subscription") }, 422, "Validation failed: Endpoint can't be blank"},
+		{"not a URL", func(_, s, _ map[string]any) { s["endpoint"] = "nonsense" }, 422, "Validation failed: Endpoint is not a valid URL"},
 		{"no host", func(_, s, _ map[string]any) { s["endpoint"] = "https:///path" }, 422, "Validation failed: Endpoint is not a valid URL"},
 		{"http", func(_, s, _ map[string]any) { s["endpoint"] = "http://example.com/push" }, 422, "Validation failed: Endpoint is not a valid URL"},
 		{"another scheme", func(_, s, _ map[string]any) { s["endpoint"] = "file:///etc/passwd" }, 422, "Validation failed: Endpoint is not a valid URL"},
@@ -124,14 +124,14 @@ func TestPushSubscriptionRefused(t *testing.T) {
 		{"a long endpoint", func(_, s, _ map[string]any) { s["endpoint"] = "https://example.com/" + strings.Repeat("x", 2048) }, 422, "Validation failed: Endpoint is not a valid URL"},
 		{"an endpoint of another type", func(_, s, _ map[string]any) { s["endpoint"] = []string{"https://example.com"} }, 400, ""},
 		{"no key", func(_, _, k map[string]any) { delete(k, "p256dh") }, 422, "Validation failed: Key p256dh is not a public key of P-256"},
-		{"no point of the curve", func(_, _, k map[string]any) {
+		{"not a point of the curve", func(_, _, k map[string]any) {
 			k["p256dh"] = base64.RawURLEncoding.EncodeToString(append([]byte{4}, make([]byte, 64)...))
 		}, 422, "Validation failed: Key p256dh is not a public key of P-256"},
-		{"no base64", func(_, _, k map[string]any) { k["p256dh"] = "!!!" }, 422, "Validation failed: Key p256dh is not a public key of P-256"},
+		{"not base64", func(_, _, k map[string]any) { k["p256dh"] = "!!!" }, 422, "Validation failed: Key p256dh is not a public key of P-256"},
 		{"a short secret", func(_, _, k map[string]any) { k["auth"] = "c2hvcnQ" }, 422, "Validation failed: Key auth is not 16 bytes long"},
 		{"no secret", func(_, _, k map[string]any) { delete(k, "auth") }, 422, "Validation failed: Key auth is not 16 bytes long"},
 		{"another policy", func(p, _, _ map[string]any) { p["policy"] = "some" }, 422, "Validation failed: Policy is not included in the list"},
-		{"alerts that are none", func(p, _, _ map[string]any) { p["data"] = map[string]any{"alerts": "all"} }, 400, ""},
+		{"alerts of another type", func(p, _, _ map[string]any) { p["data"] = map[string]any{"alerts": "all"} }, 400, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := kept.SubscribeParams()
@@ -142,13 +142,13 @@ func TestPushSubscriptionRefused(t *testing.T) {
 				a.WantError(tt.status, tt.err)
 			}
 			if got := alice.Get(pushPath).Want(200).Object().Str("endpoint"); got != service.URL+kept.Path {
-				t.Errorf("the subscription is another now: %s", got)
+				t.Errorf("the subscription changed to %s", got)
 			}
 		})
 	}
 	alice.SendJSON("PUT", pushPath, map[string]any{"policy": "some"}).WantError(422, "Validation failed: Policy is not included in the list")
 
-	// Who has no token to put into messages gets none.
+	// A request without a token cannot subscribe, because messages contain the token.
 	body, err := json.Marshal(kept.SubscribeParams())
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestPushSubscriptionRefused(t *testing.T) {
 	strict.SignUp("bob").SendJSON("POST", pushPath, kept.SubscribeParams()).WantError(422, "Validation failed: Endpoint is not a valid URL")
 }
 
-// The name of the service is part of the names of alerts.
+// TestPushAlertNames checks that names of alerts follow api.name.
 func TestPushAlertNames(t *testing.T) {
 	srv := apptest.StartWithLoopback(t, func(c *config.Config) { c.API.Name = "other" })
 	o := srv.SignUp("alice").SendJSON("POST", pushPath, apptest.StartPushService(t).NewDevice().SubscribeParams("other:chat_mention", "svc:emoji_reaction")).Want(200).Object()
@@ -174,8 +174,8 @@ func TestPushAlertNames(t *testing.T) {
 	}
 }
 
-// An account has as many subscriptions as it may: the oldest go.
-func TestPushSubscriptionsAreBounded(t *testing.T) {
+// TestMaxPushSubscriptions adds more subscriptions than an account may have: the oldest is deleted.
+func TestMaxPushSubscriptions(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.StartWithLoopback(t)
 	service := apptest.StartPushService(t)

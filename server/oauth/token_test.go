@@ -1,4 +1,4 @@
-package server_test
+package oauth_test
 
 import (
 	"encoding/json"
@@ -14,13 +14,13 @@ import (
 	"svc/store"
 )
 
-// asToken returns a caller with the token of an answer.
-func asToken(a *apptest.Response, srv *apptest.Server) *apptest.Client {
+// tokenClient returns a client with the token of a response.
+func tokenClient(srv *apptest.Server, a *apptest.Response) *apptest.Client {
 	a.T.Helper()
 	return &apptest.Client{Server: srv, Token: a.Want(200).Object().Str("access_token")}
 }
 
-const verifyCredentials = "/api/v1/apps/verify_credentials" // works with any token
+const verifyCredentials = "/api/v1/apps/verify_credentials" // accepts any token
 
 func TestGrants(t *testing.T) {
 	srv := apptest.Start(t)
@@ -35,19 +35,19 @@ func TestGrants(t *testing.T) {
 		grant  string
 		params []string
 		scope  string
-		user   bool
+		user   bool // false: the token is the app's own
 	}{
-		{"a code", "authorization_code", []string{"code", code, "redirect_uri", OutOfBandURI, "scope", "push"}, "read", true},
+		{"a code", "authorization_code", []string{"code", code, "redirect_uri", outOfBandURI, "scope", "push"}, "read", true},
 		{"the app", "client_credentials", nil, "read write:statuses push", false},
-		{"the app, less", "client_credentials", []string{"scope", "read:statuses push", "redirect_uri", "ignored"}, "read:statuses push", false},
+		{"the app, fewer scopes", "client_credentials", []string{"scope", "read:statuses push", "redirect_uri", "ignored"}, "read:statuses push", false},
 		{"a nickname", "password", []string{"username", "alice", "password", apptest.Password}, "read write:statuses push", true},
-		{"in another case", "password", []string{"username", " ALICE ", "password", apptest.Password}, "read write:statuses push", true},
+		{"a nickname in other case", "password", []string{"username", " ALICE ", "password", apptest.Password}, "read write:statuses push", true},
 		{"an e-mail address", "password", []string{"username", "Alice@Example.org", "password", apptest.Password}, "read write:statuses push", true},
 		{"a handle", "password", []string{"username", "@alice@" + srv.Settings.Host(), "password", apptest.Password}, "read write:statuses push", true},
 		{"the alias of username", "password", []string{"name", "alice", "password", apptest.Password, "scope", "read"}, "read", true},
 		{"unknown scopes", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read nonsense"}, "read", true},
 		{"an administrator", "password", []string{"username", "chief", "password", apptest.Password, "scope", "read admin"}, "read admin", true},
-		{"who is none", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read admin"}, "read", true},
+		{"a user who asks for admin", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read admin"}, "read", true},
 		{"a refresh token", "refresh_token", []string{"refresh_token", refresh}, "push", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestGrants(t *testing.T) {
 				t.Errorf("created %d seconds ago", age)
 			}
 			if o.Has("expires_in") || o.Has("refresh_token") != tt.user || o.Has("me") != tt.user {
-				t.Errorf("members: %s", a.Body)
+				t.Errorf("wrong members: %s", a.Body)
 			}
 			if tt.user && !strings.HasPrefix(o.Str("me"), srv.URL+"/users/") {
 				t.Errorf("me is %s", o.Str("me"))
@@ -68,7 +68,7 @@ func TestGrants(t *testing.T) {
 			if a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Pragma") != "no-cache" || a.Header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("headers: %v", a.Header)
 			}
-			asToken(a, srv).Get(verifyCredentials).Want(200)
+			tokenClient(srv, a).Get(verifyCredentials).Want(200)
 			if got := a.Header.Get("Set-Cookie") != ""; got != tt.user {
 				t.Errorf("cookie: %q", a.Header.Get("Set-Cookie"))
 			}
@@ -105,16 +105,16 @@ func TestGrantFailures(t *testing.T) {
 		{"an unknown code", app, "authorization_code", []string{"code", "nonsense"}, 400, "invalid_grant"},
 		{"no code", app, "authorization_code", nil, 400, "invalid_grant"},
 		{"a code of another app", other, "authorization_code", []string{"code", code()}, 400, "invalid_grant"},
-		{"another address", app, "authorization_code", []string{"code", code(), "redirect_uri", callback}, 400, "invalid_grant"},
+		{"another redirect URI", app, "authorization_code", []string{"code", code(), "redirect_uri", callback}, 400, "invalid_grant"},
 		{"a wrong password", app, "password", []string{"username", "alice", "password", "wrong"}, 400, "invalid_grant"},
 		{"no password", app, "password", []string{"username", "alice"}, 400, "invalid_grant"},
-		{"nobody", app, "password", []string{"username", "nobody", "password", apptest.Password}, 400, "invalid_grant"},
+		{"an unknown user", app, "password", []string{"username", "nobody", "password", apptest.Password}, 400, "invalid_grant"},
 		{"no name", app, "password", []string{"password", apptest.Password}, 400, "invalid_grant"},
-		{"a handle elsewhere", app, "password", []string{"username", "alice@example.com", "password", apptest.Password}, 400, "invalid_grant"},
-		{"more than the app may", app, "password", append(login, "scope", "read push"), 400, "invalid_scope"},
+		{"a remote handle", app, "password", []string{"username", "alice@example.com", "password", apptest.Password}, 400, "invalid_grant"},
+		{"scopes that the app lacks", app, "password", append(login, "scope", "read push"), 400, "invalid_scope"},
 		{"only unknown scopes", app, "password", append(login, "scope", "nonsense"), 400, "invalid_scope"},
-		{"more than the app may, by itself", app, "client_credentials", []string{"scope", "follow"}, 400, "invalid_scope"},
-		{"administration by an app", other, "client_credentials", []string{"scope", "admin"}, 400, "invalid_scope"},
+		{"scopes that the app lacks, own token", app, "client_credentials", []string{"scope", "follow"}, 400, "invalid_scope"},
+		{"the admin scope for an app", other, "client_credentials", []string{"scope", "admin"}, 400, "invalid_scope"},
 		{"an unknown refresh token", app, "refresh_token", []string{"refresh_token", "nonsense"}, 400, "invalid_grant"},
 		{"a refresh token of another app", app, "refresh_token", []string{"refresh_token", foreign}, 400, "invalid_grant"},
 	} {
@@ -125,16 +125,16 @@ func TestGrantFailures(t *testing.T) {
 				t.Errorf("got %s %v", a.Body, a.Header)
 			}
 			if strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Basic") {
-				t.Error("browsers would ask for a password")
+				t.Error("browsers show their own password form")
 			}
 		})
 	}
 }
 
-func TestGrantsOfUnusableAccounts(t *testing.T) {
+func TestGrantsOfUnavailableAccounts(t *testing.T) {
 	srv := apptest.Start(t)
 	app := srv.RegisterApp()
-	for nick, tt := range unusable {
+	for nick, tt := range unavailable {
 		t.Run(nick, func(t *testing.T) {
 			m := srv.SignUp(nick)
 			code := authorizeInBrowser(srv, nick, "response_type", "code", "client_id", app.ID).Codes[0]
@@ -154,23 +154,14 @@ func TestGrantsOfUnusableAccounts(t *testing.T) {
 
 			m.Get("/api/v1/notifications").WantError(403, tt.use)
 			m.Get("/api/oauth_tokens").WantError(403, "Invalid credentials.")
-			m.Get("/api/v1/timelines/public").Want(200) // as anybody
-			basic := srv.As(nil)
-			basicHeader := func(path string) *apptest.Response {
-				req, err := http.NewRequest("GET", srv.URL+path, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				req.SetBasicAuth(nick, apptest.Password)
-				return basic.DoRequest(req)
-			}
-			basicHeader("/api/v1/notifications").WantError(403, tt.use)
+			m.Get("/api/v1/timelines/public").Want(200) // as an anonymous request
+			doBasic(srv, "GET", "/api/v1/notifications", nick, apptest.Password).WantError(403, tt.use)
 		})
 	}
 }
 
-// TestTokenInAllForms asks as the various clients do.
-func TestTokenInAllForms(t *testing.T) {
+// TestTokenEncodings requests a token in each encoding that clients use.
+func TestTokenEncodings(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
@@ -187,7 +178,7 @@ func TestTokenInAllForms(t *testing.T) {
 	w.Close()
 	withBasic := func(id, secret string) *apptest.Response {
 		req, err := http.NewRequest("POST", srv.URL+"/oauth/token", strings.NewReader(apptest.Pairs([]string{"grant_type", "password", "username", "alice",
-			"password", apptest.Password, "client_id", "nobody", "client_secret", "wrong", "scope", "read write"}).Encode()))
+			"password", apptest.Password, "client_id", "unknown", "client_secret", "wrong", "scope", "read write"}).Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,52 +207,52 @@ func TestCodeWorksOnce(t *testing.T) {
 	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
 	first := srv.Grant(app, "authorization_code", "code", code)
 	refresh := first.Object().Str("refresh_token")
-	token := asToken(first, srv)
+	token := tokenClient(srv, first)
 	token.Get(verifyCredentials).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
-	token.Get(verifyCredentials).WantError(401, "The access token is invalid") // somebody has stolen the code, here or there
+	token.Get(verifyCredentials).WantError(401, "The access token is invalid") // the code may be stolen, so its tokens are revoked
 	srv.Grant(app, "refresh_token", "refresh_token", refresh).WantError(400, "invalid_grant")
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 
-	// What was renewed falls too.
+	// Tokens from a refresh are revoked, too.
 	code = authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
 	first = srv.Grant(app, "authorization_code", "code", code).Want(200)
 	second := srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token"))
-	token = asToken(second, srv)
+	token = tokenClient(srv, second)
 	token.Get(verifyCredentials).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 	token.Get(verifyCredentials).Want(401)
 
-	// A revoked token does not bring its code back to life.
+	// Revoking the token does not make its code valid again.
 	code = authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	token = asToken(srv.Grant(app, "authorization_code", "code", code), srv)
+	token = tokenClient(srv, srv.Grant(app, "authorization_code", "code", code))
 	srv.As(nil).Post("/oauth/revoke", "token", token.Token).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 }
 
-// TestCodeAtOnce has many redeem a code at the same time: at most one token comes of it, and none is left.
-func TestCodeAtOnce(t *testing.T) {
+// TestConcurrentCodes redeems a code several times at once: one request gets a token, and the others revoke it.
+func TestConcurrentCodes(t *testing.T) {
 	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
 	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	answers := make([]*apptest.Response, 8)
+	responses := make([]*apptest.Response, 8)
 	var wg sync.WaitGroup
-	for i := range answers {
-		wg.Go(func() { answers[i] = srv.Grant(app, "authorization_code", "code", code) })
+	for i := range responses {
+		wg.Go(func() { responses[i] = srv.Grant(app, "authorization_code", "code", code) })
 	}
 	wg.Wait()
 	granted := 0
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.Status == 200 {
 			granted++
-			asToken(a, srv).Get(verifyCredentials).Want(401)
+			tokenClient(srv, a).Get(verifyCredentials).Want(401)
 		} else {
 			a.WantError(400, "invalid_grant")
 		}
 	}
 	if granted != 1 {
-		t.Errorf("%d were granted a token", granted)
+		t.Errorf("%d requests got a token, want 1", granted)
 	}
 }
 
@@ -270,10 +261,9 @@ func TestCodeExpires(t *testing.T) {
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
 	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	now := time.Now()
-	srv.HTTP.SetClock(func() time.Time { return now.Add(store.AuthorizationCodeTTL + time.Second) })
+	srv.SetClock(store.AuthorizationCodeTTL + time.Second)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
-	srv.HTTP.SetClock(func() time.Time { return now.Add(store.AuthorizationCodeTTL - time.Minute) })
+	srv.SetClock(store.AuthorizationCodeTTL - time.Minute)
 	srv.Grant(app, "authorization_code", "code", code).Want(200)
 }
 
@@ -285,19 +275,18 @@ func TestRefresh(t *testing.T) {
 	if got := first.Object().Int("expires_in"); got != 3600 {
 		t.Errorf("expires_in is %d", got)
 	}
-	old := asToken(first, srv)
+	old := tokenClient(srv, first)
 	old.Get(verifyCredentials).Want(200)
-	now := time.Now()
-	srv.HTTP.SetClock(func() time.Time { return now.Add(2 * time.Hour) })
+	srv.SetClock(2 * time.Hour)
 	old.Get(verifyCredentials).WantError(401, "The access token is invalid")
-	second := srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token")) // works after the end
-	fresh := asToken(second, srv)
+	second := srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token")) // works after the access token expired
+	fresh := tokenClient(srv, second)
 	fresh.Get(verifyCredentials).Want(200)
 	o := second.Object()
 	if o.Str("scope") != "read" || o.Int("expires_in") != 3600 || o.Str("refresh_token") == first.Object().Str("refresh_token") {
 		t.Errorf("got %s", second.Body)
 	}
-	srv.HTTP.SetClock(time.Now)
+	srv.SetClock(0)
 	old.Get(verifyCredentials).Want(401)
 	srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token")).WantError(400, "invalid_grant")
 	srv.Grant(app, "client_credentials").Want(200)
@@ -322,6 +311,6 @@ func TestOAuthMetadata(t *testing.T) {
 		t.Errorf("challenge methods: %v", got)
 	}
 	if a.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Error("web clients cannot read it")
+		t.Error("CORS does not allow web clients")
 	}
 }

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"svc/server/rest"
+	"svc/store"
+)
+
+// actionRoutes are favourites, boosts, pins and quotes of a status.
+func (h *statuses) actionRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/statuses/:id/favourite":    {favouriting, h.render.statusAction(h.social.Favourite)},
+		"POST /api/v1/statuses/:id/unfavourite":  {favouriting, h.render.statusAction(h.social.Unfavourite)},
+		"GET /api/v1/statuses/:id/favourited_by": {rest.Content("read:statuses"), h.listFavouriters},
+		"GET /api/v1/favourites":                 {rest.User("read:favourites"), h.listFavourites},
+		"POST /api/v1/statuses/:id/reblog":       {reblogging, h.reblogStatus},
+		"POST /api/v1/statuses/:id/unreblog":     {reblogging, h.render.statusAction(h.social.Unreblog)},
+		"GET /api/v1/statuses/:id/reblogged_by":  {rest.Content("read:statuses"), h.listRebloggers},
+		"POST /api/v1/statuses/:id/pin":          {rest.User("write:accounts"), h.render.statusAction(h.social.Pin)},
+		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts"), h.render.statusAction(h.social.Unpin)},
+		"GET /api/v1/svc/statuses/:id/quotes":    {rest.Content("read:statuses"), h.listQuotes},
+	}
+}
+
+// favouriting and reblogging have a limit of their own for each status, because such activities go to other servers.
+var (
+	favouriting = rest.User("write:favourites").Limit("status_actions").Limit("same_status_action", "favourite", ":id")
+	reblogging  = rest.User("write:statuses").Limit("status_actions").Limit("same_status_action", "reblog", ":id")
+)
+
+// listFavouriters lists the accounts that favourited a status.
+func (h *statuses) listFavouriters(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(40, 80)
+	rows, err := h.db.FavouritedBy(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.accountEntries(r, page, rows, err)
+}
+
+func (h *statuses) listFavourites(r *rest.Request) (any, error) {
+	page := r.Page(20, 40)
+	rows, err := h.db.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.statusEntries(r, page, rows, err)
+}
+
+// reblogStatus boosts a status and returns the boost.
+func (h *statuses) reblogStatus(r *rest.Request) (any, error) {
+	var p struct {
+		Visibility string `param:"visibility"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	var v *store.Visibility
+	if parsed, ok := store.ParseVisibility(p.Visibility); ok {
+		v = &parsed
+	}
+	st, err := h.social.Reblog(r.Context(), r.Viewer, statusParam(r), v)
+	return h.render.status(r, st, err)
+}
+
+// listRebloggers lists the accounts that boosted a status.
+func (h *statuses) listRebloggers(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(40, 80)
+	rows, err := h.db.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.accountEntries(r, page, rows, err)
+}
+
+func (h *statuses) listQuotes(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	ids, err := h.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.statusPage(r, page, ids, err)
+}
