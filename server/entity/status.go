@@ -193,7 +193,9 @@ func (s *Status) WithText(source string) *Status {
 	return s
 }
 
-func (s *Status) appendPlainContent(dst []byte) []byte { return append(dst, s.original().plainContent()...) }
+func (s *Status) appendPlainContent(dst []byte) []byte {
+	return append(dst, s.original().plainContent()...)
+}
 
 // appendFolder appends the folder of the viewer's bookmark of the status.
 func (s *Status) appendFolder(dst []byte) []byte {
