@@ -12,6 +12,7 @@ type User struct {
 	AccountID                AccountID
 	Email                    string
 	EmailKey                 *string
+	PendingEmail             string // awaits confirmation; "": none
 	PasswordHash             string
 	IsAdmin                  bool
 	IsModerator              bool
@@ -133,12 +134,12 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 	}
 	_, err := tx.exec(ctx, "save user", `
 		UPDATE users
-		SET email = ?, email_key = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
+		SET email = ?, email_key = ?, pending_email = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
 			reset_required = ?, registration_reason = ?, locale = ?, note = ?, fields = ?, default_visibility = ?, default_sensitive = ?,
 			default_language = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
 			block_from_strangers = ?, hide_notification_contents = ?, settings_store = ?
 		WHERE account_id = ?`,
-		u.Email, u.EmailKey, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
+		u.Email, u.EmailKey, u.PendingEmail, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
 		u.DefaultLanguage, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
 		u.BlockFromStrangers, u.HideNotificationContents, u.SettingsStore, u.AccountID)
