@@ -85,6 +85,7 @@ CREATE TABLE users (
     default_visibility         INTEGER NOT NULL DEFAULT 0 CHECK (default_visibility BETWEEN 0 AND 4),
     default_sensitive          INTEGER NOT NULL DEFAULT 0 CHECK (default_sensitive IN (0, 1)),
     default_language           TEXT    NOT NULL DEFAULT '',
+    default_quote_policy       INTEGER NOT NULL DEFAULT 0 CHECK (default_quote_policy BETWEEN 0 AND 2), -- as in statuses
     no_rich_text               INTEGER NOT NULL DEFAULT 0 CHECK (no_rich_text IN (0, 1)),
     show_role                  INTEGER NOT NULL DEFAULT 1 CHECK (show_role IN (0, 1)),
     skip_thread_containment    INTEGER NOT NULL DEFAULT 0 CHECK (skip_thread_containment IN (0, 1)),
@@ -305,6 +306,8 @@ CREATE TABLE statuses (
     favourites_count       INTEGER NOT NULL DEFAULT 0,
     quotes_count           INTEGER NOT NULL DEFAULT 0,
     quote_of_id            INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
+    quote_state            INTEGER NOT NULL DEFAULT 0 CHECK (quote_state BETWEEN 0 AND 2),  -- no quote, accepted, revoked
+    quote_policy           INTEGER NOT NULL DEFAULT 0 CHECK (quote_policy BETWEEN 0 AND 2), -- who may quote it: all, followers, nobody
     card_id                INTEGER REFERENCES cards (id) ON DELETE SET NULL, -- preview of the first link, once it was fetched
     list_id                INTEGER REFERENCES lists (id) ON DELETE SET NULL, -- of a list post
     addressed              INTEGER NOT NULL DEFAULT 0 CHECK (addressed IN (0, 1)), -- its recipients were chosen apart from its text

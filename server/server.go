@@ -143,7 +143,7 @@ func (c parts) tables() []rest.Routes {
 		(&conversations{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
 		(&oEmbeds{settings: c.Settings, db: c.DB, baseURL: c.baseURL}).routes(),
 		(&reblogs{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
-		(&quotes{db: c.DB, lookup: lookup, render: render}).routes(),
+		(&quotes{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
 		(&scrobbles{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&favourites{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
 		(&reactions{settings: c.Settings, social: c.Social, entities: c.Entities, emojis: c.Emojis, lookup: lookup, render: render}).routes(),
