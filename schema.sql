@@ -70,6 +70,7 @@ CREATE TABLE users (
     account_id                 INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
     email                      TEXT    NOT NULL DEFAULT '',
     email_key                  TEXT    UNIQUE,  -- case-folded; NULL: none
+    pending_email              TEXT    NOT NULL DEFAULT '',   -- the new address, until it is confirmed; '': none
     password_hash              TEXT    NOT NULL,
     is_admin                   INTEGER NOT NULL DEFAULT 0 CHECK (is_admin IN (0, 1)),
     is_moderator               INTEGER NOT NULL DEFAULT 0 CHECK (is_moderator IN (0, 1)),
@@ -84,6 +85,7 @@ CREATE TABLE users (
     default_visibility         INTEGER NOT NULL DEFAULT 0 CHECK (default_visibility BETWEEN 0 AND 4),
     default_sensitive          INTEGER NOT NULL DEFAULT 0 CHECK (default_sensitive IN (0, 1)),
     default_language           TEXT    NOT NULL DEFAULT '',
+    default_quote_policy       INTEGER NOT NULL DEFAULT 0 CHECK (default_quote_policy BETWEEN 0 AND 2), -- as in statuses
     no_rich_text               INTEGER NOT NULL DEFAULT 0 CHECK (no_rich_text IN (0, 1)),
     show_role                  INTEGER NOT NULL DEFAULT 1 CHECK (show_role IN (0, 1)),
     skip_thread_containment    INTEGER NOT NULL DEFAULT 0 CHECK (skip_thread_containment IN (0, 1)),
@@ -105,10 +107,10 @@ CREATE TABLE active_weeks (
     users  INTEGER NOT NULL
 ) STRICT;
 
--- Secrets of links that work once: password reset, e-mail confirmation.
+-- Secrets of links that work once: password reset, confirmation of the address of a new account, and of a new address.
 CREATE TABLE one_time_tokens (
     hash       BLOB    PRIMARY KEY, -- SHA-256
-    kind       TEXT    NOT NULL CHECK (kind IN ('reset', 'confirm')),
+    kind       TEXT    NOT NULL CHECK (kind IN ('reset', 'confirm', 'change')),
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
     expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -132,6 +134,14 @@ CREATE TABLE used_captchas (
     expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX used_captchas_expiry ON used_captchas (expires_at);
+
+-- Networks from which users signed in, so that they get mail about sign-ins from others.
+CREATE TABLE sign_in_networks (
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    hash       BLOB    NOT NULL, -- keyed hash of the network
+    seen_at    INTEGER NOT NULL, -- the last sign-in
+    PRIMARY KEY (account_id, hash)
+) STRICT, WITHOUT ROWID;
 
 -- Backup codes for a lost authenticator app. Each works once.
 CREATE TABLE backup_codes (
@@ -296,6 +306,8 @@ CREATE TABLE statuses (
     favourites_count       INTEGER NOT NULL DEFAULT 0,
     quotes_count           INTEGER NOT NULL DEFAULT 0,
     quote_of_id            INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
+    quote_state            INTEGER NOT NULL DEFAULT 0 CHECK (quote_state BETWEEN 0 AND 2),  -- no quote, accepted, revoked
+    quote_policy           INTEGER NOT NULL DEFAULT 0 CHECK (quote_policy BETWEEN 0 AND 2), -- who may quote it: all, followers, nobody
     card_id                INTEGER REFERENCES cards (id) ON DELETE SET NULL, -- preview of the first link, once it was fetched
     list_id                INTEGER REFERENCES lists (id) ON DELETE SET NULL, -- of a list post
     addressed              INTEGER NOT NULL DEFAULT 0 CHECK (addressed IN (0, 1)), -- its recipients were chosen apart from its text

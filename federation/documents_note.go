@@ -59,7 +59,7 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 		o["directMessage"] = true
 	}
 	if isPublicOrUnlisted(st.Visibility) {
-		o["interactionPolicy"] = jsonMap{"canQuote": jsonMap{"automaticApproval": []any{activity.Public}}}
+		o["interactionPolicy"] = jsonMap{"canQuote": jsonMap{"automaticApproval": []any{d.quoters(st, p.accounts[st.AccountID])}}}
 		o["replies"] = d.repliesOf(st, p.replies[st.ID])
 	}
 	if quoted := p.quoted(st); quoted != nil {
@@ -69,6 +69,17 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 		d.addPoll(o, poll)
 	}
 	return o, nil
+}
+
+// quoters returns who may quote a status (FEP-044f): an actor or a collection. The author alone means nobody else.
+func (d *Documents) quoters(st *store.Status, author *store.Account) string {
+	switch st.QuotePolicy {
+	case store.QuotableByAll:
+		return activity.Public
+	case store.QuotableByFollowers:
+		return d.followersURI(author)
+	}
+	return author.URI
 }
 
 // quoted returns the quoted status, nil if there is none or it is gone.

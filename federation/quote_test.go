@@ -190,3 +190,90 @@ func TestQuoteRevoked(t *testing.T) {
 		})
 	}
 }
+
+// TestQuotePolicyForRemote checks that a local status says who may quote it, that requests are answered accordingly, and that a quote
+// without consent is not shown as one.
+func TestQuotePolicyForRemote(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
+	for _, actor := range []string{bob, carol} {
+		alice.FollowRemote(actor)
+	}
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+	for _, tt := range []struct {
+		policy, approval string
+		bob, carol       bool // may quote
+	}{
+		{"public", "https://www.w3.org/ns/activitystreams#Public", true, true},
+		{"followers", alice.URI() + "/followers", true, false},
+		{"nobody", alice.URI(), false, false},
+	} {
+		t.Run(tt.policy, func(t *testing.T) {
+			st := alice.Publish("quote me", "quote_approval_policy", tt.policy)
+			document := srv.GetDocument(st.Str("uri")).Want(200).Object()
+			if got, _ := document.At("interactionPolicy.canQuote.automaticApproval").([]any); len(got) != 1 || got[0] != tt.approval {
+				t.Errorf("automaticApproval is %v, want %s", got, tt.approval)
+			}
+			for actor, may := range map[string]bool{bob: tt.bob, carol: tt.carol} {
+				answer, want := map[bool]string{true: "Accept", false: "Reject"}[may], any(nil)
+				if may {
+					want = st.ID()
+				}
+				// Without a request, as of servers without consent.
+				plain := peer.Note(actor, "look", apptest.Doc{"quoteUrl": st.Str("uri")})
+				peer.PostAndSettle(srv, peer.Create(plain))
+				if got := alice.WantPost(plain["id"]).At("svc.quote_id"); got != want {
+					t.Errorf("a quote without a request quotes %v, want %v", got, want)
+				}
+				peer.ClearDelivered()
+				peer.PostAndSettle(srv, peer.Activity("QuoteRequest", actor, st.Str("uri"), apptest.Doc{"instrument": peer.Note(actor, "look")}))
+				peer.OneDelivered(answer)
+			}
+		})
+	}
+	// Consent outlives the policy.
+	st := alice.Publish("quote me")
+	note := peer.Note(carol, "look", apptest.Doc{"quote": st.Str("uri")})
+	peer.PostAndSettle(srv, peer.Activity("QuoteRequest", carol, st.Str("uri"), apptest.Doc{"instrument": note["id"]}))
+	alice.SendJSON("PUT", "/api/v1/statuses/"+st.ID()+"/interaction_policy", map[string]any{"quote_approval_policy": "nobody"}).Want(200)
+	peer.PostAndSettle(srv, peer.Create(note))
+	if got := alice.WantPost(note["id"]).At("svc.quote_id"); got != st.ID() {
+		t.Errorf("a quote with consent quotes %v", got)
+	}
+}
+
+// TestRevokeRemoteQuote revokes the quote of a remote status: its server is told, and cannot get consent again.
+func TestRevokeRemoteQuote(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	alice.FollowRemote(bob)
+	st := alice.Publish("quote me")
+	note := peer.Note(bob, "<p>look</p>", apptest.Doc{"quote": st.Str("uri")})
+	ask := func() {
+		peer.ClearDelivered()
+		peer.PostAndSettle(srv, peer.Activity("QuoteRequest", bob, st.Str("uri"), apptest.Doc{"instrument": note["id"]}))
+	}
+	ask()
+	authorization, _ := peer.OneDelivered("Accept")["result"].(string)
+	peer.PostAndSettle(srv, peer.Create(apptest.With(note, apptest.Doc{"quoteAuthorization": authorization})))
+	quote := alice.WantPost(note["id"])
+	if got := quote.Str("quote.state"); got != "accepted" {
+		t.Errorf("before, the quote is %s", got)
+	}
+	peer.ClearDelivered()
+	revoked := alice.Post("/api/v1/statuses/" + st.ID() + "/quotes/" + quote.ID() + "/revoke").Want(200).Object()
+	if got := revoked.Str("quote.state"); got != "revoked" {
+		t.Errorf("after, the quote is %s", got)
+	}
+	apptest.Settle(srv)
+	apptest.WantField(t, peer.OneDelivered("Delete"), authorization, "object", "id")
+	srv.As(nil).Get(authorization).Want(404)
+	ask()
+	peer.OneDelivered("Reject")
+	peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(note, apptest.Doc{"content": "<p>look again</p>", "updated": apptest.FromNow(0)})))
+	if got := alice.WantPost(note["id"]).Str("quote.state"); got != "revoked" {
+		t.Errorf("after an edit the quote is %s", got)
+	}
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
@@ -10,9 +11,10 @@ import (
 // editRoutes are the edits of a status and its earlier versions.
 func (h *statuses) editRoutes() rest.Routes {
 	return rest.Routes{
-		"PUT /api/v1/statuses/:id":         {rest.User("write:statuses").Limit("status_actions"), h.editStatus},
-		"GET /api/v1/statuses/:id/source":  {rest.User("read:statuses"), h.showSource},
-		"GET /api/v1/statuses/:id/history": {rest.Content("read:statuses"), h.listVersions},
+		"PUT /api/v1/statuses/:id":                    {rest.User("write:statuses").Limit("status_actions"), h.editStatus},
+		"PUT /api/v1/statuses/:id/interaction_policy": {rest.User("write:statuses").Limit("status_actions"), h.setInteractionPolicy},
+		"GET /api/v1/statuses/:id/source":             {rest.User("read:statuses"), h.showSource},
+		"GET /api/v1/statuses/:id/history":            {rest.Content("read:statuses"), h.listVersions},
 	}
 }
 
@@ -28,11 +30,16 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 			ID          store.MediaID `param:"id"`
 			Description *string       `param:"description"`
 		} `param:"media_attributes"`
-		Poll      *pollForm `param:"poll"`
-		Sensitive bool      `param:"sensitive"`
-		Language  string    `param:"language"`
+		Poll        *pollForm `param:"poll"`
+		Sensitive   bool      `param:"sensitive"`
+		Language    string    `param:"language"`
+		QuotePolicy string    `param:"quote_approval_policy"`
 	}
 	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	policy, err := parseQuotePolicy(p.QuotePolicy)
+	if err != nil {
 		return nil, err
 	}
 	e := social.Edit{
@@ -44,6 +51,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		Poll:         p.Poll.draft(),
 		Sensitive:    p.Sensitive,
 		Language:     p.Language,
+		QuotePolicy:  policy,
 	}
 	for _, m := range p.MediaAttributes {
 		if m.Description != nil {
@@ -53,6 +61,39 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	h.lookup.resolveMentions(r, e.Text, e.ContentType, nil)
 	st, err := h.social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
 	return h.render.status(r, st, err)
+}
+
+// setInteractionPolicy changes who may quote a status.
+func (h *statuses) setInteractionPolicy(r *rest.Request) (any, error) {
+	var p struct {
+		QuotePolicy string `param:"quote_approval_policy,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	policy, err := parseQuotePolicy(p.QuotePolicy)
+	if err != nil {
+		return nil, err
+	}
+	if policy == nil {
+		return nil, errQuotePolicy
+	}
+	st, err := h.social.SetQuotePolicy(r.Context(), r.Viewer, statusParam(r), *policy)
+	return h.render.status(r, st, err)
+}
+
+var errQuotePolicy = errs.Invalid("Validation failed: quote_approval_policy must be public, followers or nobody")
+
+// parseQuotePolicy reads who may quote a status, nil for "".
+func parseQuotePolicy(name string) (*store.QuotePolicy, error) {
+	if name == "" {
+		return nil, nil
+	}
+	p, ok := store.ParseQuotePolicy(name)
+	if !ok {
+		return nil, errQuotePolicy
+	}
+	return &p, nil
 }
 
 // showSource returns the source text of a status.

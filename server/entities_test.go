@@ -59,6 +59,7 @@ var entityShapes = map[string]map[string]string{
 		"content": "string", "text": "?string", "visibility": "text", "sensitive": "boolean", "spoiler_text": "string",
 		"media_attachments": "[]Attachment", "application": "Application|null", "mentions": "[]Mention", "tags": "[]Tag",
 		"emojis": "[]Emoji", "reblogs_count": "number", "favourites_count": "number", "replies_count": "number",
+		"quotes_count": "number", "quote": "Quote|null", "quote_approval": "QuoteApproval",
 		"in_reply_to_id": "id|null", "in_reply_to_account_id": "id|null", "reblog": "Status|null", "poll": "Poll|null", "card": "Card|null",
 		"language": "text|null", "favourited": "boolean", "reblogged": "boolean", "muted": "boolean", "bookmarked": "boolean",
 		"pinned": "boolean", "filtered": "[]FilterResult", "svc": "StatusExtension",
@@ -67,9 +68,12 @@ var entityShapes = map[string]map[string]string{
 		"local": "boolean", "conversation_id": "number|null", "direct_conversation_id": "number|null",
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
 		"thread_muted": "boolean", "emoji_reactions": "[]ReactionCount", "parent_visible": "boolean", "pinned_at": "time|null",
-		"quotes_count": "number", "list_id": "?id", "quote": "Status|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
+		"quotes_count": "number", "list_id": "?id", "quote": "QuotedStatus|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
 		"bookmark_folder": "id|null",
 	},
+	"Quote":         {"state": "text", "quoted_status": "QuotedStatus|null"},
+	"ShallowQuote":  {"state": "text", "quoted_status_id": "id|null"},
+	"QuoteApproval": {"automatic": "[]text", "manual": "[]text", "current_user": "text"},
 	"Scrobble": {
 		"id": "id", "account": "Account", "title": "text", "artist": "string", "album": "string", "length": "number", "externalLink": "url|null",
 		"created_at": "time",
@@ -110,7 +114,7 @@ var entityShapes = map[string]map[string]string{
 	"ScheduledParams": {
 		"text": "string", "in_reply_to_id": "id|null", "media_ids": "[]id|null", "sensitive": "boolean", "spoiler_text": "string",
 		"visibility": "text", "language": "text|null", "scheduled_at": "null", "poll": "ScheduledPoll|null", "expires_in": "number|null",
-		"application_id": "number|null", "idempotency": "text|null", "with_rate_limit": "boolean",
+		"quoted_status_id": "id|null", "quote_approval_policy": "text|null", "application_id": "number|null", "idempotency": "text|null", "with_rate_limit": "boolean",
 	},
 	"StatusEdit": {
 		"content": "string", "spoiler_text": "string", "sensitive": "boolean", "created_at": "time", "account": "Account", "poll": "EditPoll|null",
@@ -151,7 +155,7 @@ var entityShapes = map[string]map[string]string{
 	"FoundTag":  {"name": "text", "url": "url", "history": "[]null", "following": "?boolean"},
 	"ResultsV1": {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]text"},
 	"Preferences": {
-		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null",
+		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null", "posting:default:quote_policy": "text",
 		"reading:expand:media": "text", "reading:expand:spoilers": "boolean",
 	},
 	"App": {
@@ -169,6 +173,7 @@ var entityShapes = map[string]map[string]string{
 		"move": "boolean", "status": "boolean", "update": "boolean", "svc:emoji_reaction": "boolean", "svc:chat_mention": "boolean",
 	},
 	"Preview":                    {},
+	"QuotedStatus":               {},
 	"CredentialAccount":          {},
 	"CredentialAccountExtension": {},
 	"CredentialSource":           {},
@@ -186,11 +191,13 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 		}
 	}
 	extend("Preview", "Status", map[string]string{"id": "text"})
+	extend("QuotedStatus", "Status", map[string]string{"quote": "ShallowQuote|null"})
 	extend("CredentialAccount", "Account", map[string]string{
 		"source": "CredentialSource", "role": "Role", "follow_requests_count": "number", "svc": "CredentialAccountExtension",
 	})
 	extend("CredentialSource", "Source", map[string]string{
 		"privacy": "text", "language": "string", "follow_requests_count": "number", "discoverable": "boolean",
+		"quote_policy": "text",
 	})
 	extend("CredentialAccountExtension", "AccountExtension", map[string]string{
 		"is_admin": "boolean", "is_moderator": "boolean", "privileges": "[]text", "email": "text", "allow_following_move": "boolean",
@@ -377,6 +384,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/accounts/mfa/backup_codes":  {"", "object"},
 	"/api/v1/svc/aliases":                    {"", "object"},
 	"/api/v1/svc/statuses/:id/reactions":     {"/api/v1/svc/statuses/STATUSES/reactions", "[]Reaction"},
+	"/api/v1/statuses/:id/quotes":            {"/api/v1/statuses/STATUSES/quotes", "[]Status"},
 	"/api/v1/svc/statuses/:id/quotes":        {"/api/v1/svc/statuses/STATUSES/quotes", "[]Status"},
 	"/api/v1/accounts/familiar_followers":    {"/api/v1/accounts/familiar_followers?id[]=ACCOUNT", "[]FamiliarFollowers"},
 	"/api/v1/svc/accounts/:id/endorsements":  {"/api/v1/svc/accounts/ACCOUNT/endorsements", "[]Account"},
@@ -539,7 +547,8 @@ func addRichEntities(a *apptest.Server, rich, other *apptest.User) (statuses []s
 	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "a preview @other #rich", "preview": true, "media_ids": []string{attachment}})
 	reply := status(other, params{"status": "@rich a reply #rich", "in_reply_to_id": first, "media_ids": []string{upload.ID()}})
 	status(rich, params{"status": "an answer", "in_reply_to_id": reply})
-	status(other, params{"status": "a quote", "quote_id": first})
+	quote := status(other, params{"status": "to be quoted so", "quote_id": first})
+	status(rich, params{"status": "to be quoted again", "quote_id": quote, "quote_approval_policy": "followers"})
 	orphan := status(other, params{"status": "gone"})
 	status(rich, params{"status": "a reply to a deleted status", "in_reply_to_id": orphan})
 	do(other, "Status", "DELETE", "/api/v1/statuses/"+orphan, nil)

@@ -128,6 +128,7 @@ type preferences struct {
 	Visibility     string  `json:"posting:default:visibility"`
 	Sensitive      bool    `json:"posting:default:sensitive"`
 	Language       *string `json:"posting:default:language"`
+	QuotePolicy    string  `json:"posting:default:quote_policy"`
 	ExpandMedia    string  `json:"reading:expand:media"`
 	ExpandSpoilers bool    `json:"reading:expand:spoilers"`
 }
@@ -137,6 +138,7 @@ func (h *instance) showPreferences(r *rest.Request) (any, error) {
 	p := preferences{
 		Visibility:  r.User.DefaultVisibility.String(),
 		Sensitive:   r.User.DefaultSensitive,
+		QuotePolicy: r.User.DefaultQuotePolicy.String(),
 		ExpandMedia: "default",
 	}
 	if r.User.DefaultLanguage != "" {

@@ -558,7 +558,7 @@ func TestEndpointsOfClientStartup(t *testing.T) {
 func TestPreferences(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	want := `{"posting:default:visibility":"public","posting:default:sensitive":false,"posting:default:language":null,"reading:expand:media":"default","reading:expand:spoilers":false}`
+	want := `{"posting:default:visibility":"public","posting:default:sensitive":false,"posting:default:language":null,"posting:default:quote_policy":"public","reading:expand:media":"default","reading:expand:spoilers":false}`
 	if got := alice.Get("/api/v1/preferences").Want(200); string(got.Body) != want {
 		t.Errorf("got %s", got.Body)
 	}
@@ -569,13 +569,13 @@ func TestPreferences(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage = store.Private, true, "de"
+		u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage, u.DefaultQuotePolicy = store.Private, true, "de", store.QuotableByFollowers
 		return tx.SaveUser(t.Context(), u)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = `{"posting:default:visibility":"private","posting:default:sensitive":true,"posting:default:language":"de","reading:expand:media":"default","reading:expand:spoilers":false}`
+	want = `{"posting:default:visibility":"private","posting:default:sensitive":true,"posting:default:language":"de","posting:default:quote_policy":"followers","reading:expand:media":"default","reading:expand:spoilers":false}`
 	if got := alice.Get("/api/v1/preferences").Want(200); string(got.Body) != want {
 		t.Errorf("got %s", got.Body)
 	}

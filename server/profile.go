@@ -70,9 +70,10 @@ type profileForm struct {
 		Value string `param:"value"`
 	} `param:"fields_attributes"`
 	Source struct {
-		Privacy   *string `param:"privacy"`
-		Sensitive *bool   `param:"sensitive"`
-		Language  *string `param:"language"`
+		Privacy     *string `param:"privacy"`
+		Sensitive   *bool   `param:"sensitive"`
+		Language    *string `param:"language"`
+		QuotePolicy string  `param:"quote_policy"`
 	} `param:"source"`
 	DefaultScope          *string         `param:"default_scope"`
 	Locked                *bool           `param:"locked"`
@@ -115,6 +116,9 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 		ShowRole:              p.ShowRole,
 		SkipThreadContainment: p.SkipThreadContainment,
 		AllowFollowingMove:    p.AllowFollowingMove,
+	}
+	if change.QuotePolicy, err = parseQuotePolicy(p.Source.QuotePolicy); err != nil {
+		return change, err
 	}
 	if p.Fields != nil && !r.IsNull("fields_attributes") {
 		change.Fields = []store.Field{}

@@ -5,7 +5,7 @@ import (
 	"svc/store"
 )
 
-// actionRoutes are favourites, boosts, pins and quotes of a status.
+// actionRoutes are favourites, boosts and pins of a status.
 func (h *statuses) actionRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/statuses/:id/favourite":    {favouriting, h.render.statusAction(h.social.Favourite)},
@@ -17,7 +17,6 @@ func (h *statuses) actionRoutes() rest.Routes {
 		"GET /api/v1/statuses/:id/reblogged_by":  {rest.Content("read:statuses"), h.listRebloggers},
 		"POST /api/v1/statuses/:id/pin":          {rest.User("write:accounts"), h.render.statusAction(h.social.Pin)},
 		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts"), h.render.statusAction(h.social.Unpin)},
-		"GET /api/v1/svc/statuses/:id/quotes":    {rest.Content("read:statuses"), h.listQuotes},
 	}
 }
 
@@ -69,14 +68,4 @@ func (h *statuses) listRebloggers(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	rows, err := h.db.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
 	return h.render.accountEntries(r, page, rows, err)
-}
-
-func (h *statuses) listQuotes(r *rest.Request) (any, error) {
-	st, err := h.lookup.visibleOriginal(r)
-	if err != nil {
-		return nil, err
-	}
-	page := r.Page(20, 40)
-	ids, err := h.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
-	return h.render.statusPage(r, page, ids, err)
 }

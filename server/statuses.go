@@ -44,6 +44,7 @@ type statusForm struct {
 	InReplyTo      *store.StatusID `param:"in_reply_to_id"`
 	Quote          *store.StatusID `param:"quote_id"`
 	Quoted         *store.StatusID `param:"quoted_status_id"` // the reference API's name
+	QuotePolicy    string          `param:"quote_approval_policy"`
 	InConversation string          `param:"in_reply_to_conversation_id"`
 	Visibility     string          `param:"visibility"`
 	To             []string        `param:"to"`
@@ -68,6 +69,9 @@ func (p *statusForm) draft() (d social.Draft, err error) {
 		Language:    p.Language,
 	}
 	if d.ScheduledAt, err = parseSchedule(p.ScheduledAt); err != nil {
+		return d, err
+	}
+	if d.QuotePolicy, err = parseQuotePolicy(p.QuotePolicy); err != nil {
 		return d, err
 	}
 	d.Visibility, d.List = parseVisibility(p.Visibility)

@@ -80,6 +80,7 @@ type statusReader interface {
 	MediaByIDs(context.Context, []store.MediaID) ([]*store.Media, error)
 	OwnList(context.Context, store.AccountID, store.ListID) (*store.List, error)
 	DirectConversation(context.Context, store.AccountID, store.DirectConversationID) (*store.VisibleConversation, error)
+	Follows(ctx context.Context, follower, target store.AccountID) (bool, error)
 	AvailableAccounts(context.Context, []store.AccountID) ([]store.AccountID, error)
 }
 
@@ -98,10 +99,14 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 		ContentType: w.contentType,
 		Language:    cmp.Or(text.Language(d.Language), defaults.Language),
 		Sensitive:   defaults.Sensitive,
+		QuotePolicy: defaults.QuotePolicy,
 		Addressed:   d.To != nil || d.InConversation != nil,
 	}
 	if d.Sensitive != nil {
 		st.Sensitive = *d.Sensitive
+	}
+	if d.QuotePolicy != nil {
+		st.QuotePolicy = *d.QuotePolicy
 	}
 	c := &Composed{Status: st}
 	if err := s.composeParts(ctx, r, c, d); err != nil {

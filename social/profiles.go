@@ -41,6 +41,7 @@ type ProfileChange struct {
 	Visibility               *store.Visibility // of new posts
 	Sensitive                *bool
 	Language                 *string
+	QuotePolicy              *store.QuotePolicy
 	NoRichText               *bool
 	ShowRole                 *bool
 	SkipThreadContainment    *bool
@@ -229,6 +230,7 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 	setIfPresent(&u.DefaultVisibility, p.Visibility)
 	setIfPresent(&u.DefaultSensitive, p.Sensitive)
 	setIfPresent(&u.DefaultLanguage, p.Language)
+	setIfPresent(&u.DefaultQuotePolicy, p.QuotePolicy)
 	setIfPresent(&u.NoRichText, p.NoRichText)
 	setIfPresent(&u.ShowRole, p.ShowRole)
 	setIfPresent(&u.SkipThreadContainment, p.SkipThreadContainment)

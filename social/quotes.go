@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"html"
+	"strings"
 
 	"svc/internal/errs"
 	"svc/store"
 )
 
-// quotableStatus returns the status that st quotes. It must be public, unlisted or the author's own (extension API 15.1). Only local
-// statuses can quote local ones.
+// quotableStatus returns the status that st quotes. It must be public, unlisted or the author's own (extension API 15.1), and its author
+// must allow it. Only local statuses can quote local ones.
 func quotableStatus(ctx context.Context, r statusReader, st *store.Status, id store.StatusID) (*store.Status, error) {
 	if id == 0 {
 		return nil, nil
@@ -26,7 +27,49 @@ func quotableStatus(ctx context.Context, r statusReader, st *store.Status, id st
 	case quoted.Visibility == store.Local && st.Visibility != store.Local:
 		return nil, errs.Invalid("Cannot quote a local post for others")
 	}
-	return quoted, nil
+	allowed, err := followsQuotePolicy(ctx, r, st.AccountID, quoted)
+	if err == nil && !allowed {
+		err = errs.Invalid("The author of this post does not allow you to quote it")
+	}
+	return quoted, err
+}
+
+// followsQuotePolicy returns true if the author of quoted allows account to quote it.
+func followsQuotePolicy(ctx context.Context, r statusReader, account store.AccountID, quoted *store.Status) (bool, error) {
+	switch {
+	case quoted.AccountID == account, quoted.QuotePolicy == store.QuotableByAll:
+		return true, nil
+	case quoted.QuotePolicy == store.QuotableByFollowers:
+		return r.Follows(ctx, account, quoted.AccountID)
+	}
+	return false, nil
+}
+
+// SetQuotePolicy sets who may quote a status of actor's. Quotes that exist stay.
+func (s *Service) SetQuotePolicy(ctx context.Context, actor *store.Account, id store.StatusID, p store.QuotePolicy) (*store.Status, error) {
+	var st *store.Status
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if st, err = ownStatus(ctx, tx, actor, id); err != nil {
+			return err
+		}
+		changed, err := setQuotePolicy(ctx, tx, st, &p)
+		if !changed || err != nil {
+			return err
+		}
+		tx.Emit(store.StatusEdited{Status: st})
+		return addEditToOutbox(ctx, tx, st)
+	})
+	return st, err
+}
+
+// setQuotePolicy changes the quote policy of st, unless p is nil.
+func setQuotePolicy(ctx context.Context, tx *store.Tx, st *store.Status, p *store.QuotePolicy) (changed bool, err error) {
+	if p == nil || *p == st.QuotePolicy {
+		return false, nil
+	}
+	st.QuotePolicy = *p
+	return true, tx.SetQuotePolicy(ctx, st.ID, *p)
 }
 
 // quoteLink returns the link below the content of a quote, for clients without quotes. Others recognize it by its class.
@@ -54,8 +97,8 @@ type QuoteRequest struct {
 	Quoted   store.StatusID
 }
 
-// ReceiveQuoteRequest accepts a request for a public or unlisted status, unless its author blocks the requester (design 13), else rejects
-// it. A request for a status that the requester cannot see is not answered. A repeated request gets the same answer.
+// ReceiveQuoteRequest accepts a request for a public or unlisted status, unless its author blocks the requester, does not allow quotes
+// (design 13), or has revoked this one; else it rejects it. A request for a status that the requester cannot see is not answered. A repeated request gets the same answer.
 func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Account, q QuoteRequest) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := visibleOriginal(ctx, tx, requester.ID, q.Quoted)
@@ -65,6 +108,11 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 		allowed, err := allowsQuote(ctx, tx, requester, st)
 		if err != nil {
 			return err
+		}
+		if quote, err := tx.StatusByURI(ctx, q.QuoteURI); err != nil {
+			return err
+		} else if quote != nil && quote.QuoteState == store.QuoteStateRevoked {
+			allowed = false
 		}
 		a, err := tx.QuoteAuthorizationOf(ctx, q.QuoteURI, st.ID)
 		if err != nil {
@@ -92,6 +140,9 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 func allowsQuote(ctx context.Context, tx *store.Tx, requester *store.Account, st *store.Status) (bool, error) {
 	if st.Visibility != store.Public && st.Visibility != store.Unlisted {
 		return false, nil
+	}
+	if allowed, err := followsQuotePolicy(ctx, tx, requester.ID, st); !allowed || err != nil {
+		return false, err
 	}
 	blocked, err := tx.BlockBetween(ctx, st.AccountID, requester.ID)
 	if err == nil && !blocked {
@@ -121,17 +172,54 @@ func revokeQuotes(ctx context.Context, tx *store.Tx, actor, account *store.Accou
 		return err
 	}
 	for _, a := range list {
-		if err := tx.RemoveQuoteAuthorization(ctx, a.ID); err != nil {
-			return err
-		}
-		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.QuoteRevoked, ActorID: actor.ID, TargetID: account.ID, RowID: int64(a.ID)}); err != nil {
+		if err := revokeAuthorization(ctx, tx, actor.ID, a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Quotes by remote statuses need no authorization, but a revoked one removes the quote.
+// revokeAuthorization deletes an authorization to quote a status of author's, and tells the server of the quote.
+func revokeAuthorization(ctx context.Context, tx *store.Tx, author store.AccountID, a *store.QuoteAuthorization) error {
+	if err := tx.RemoveQuoteAuthorization(ctx, a.ID); err != nil {
+		return err
+	}
+	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.QuoteRevoked, ActorID: author, TargetID: a.AccountID, RowID: int64(a.ID)})
+}
+
+// RevokeQuote removes a quote of a status of author's, and returns the status that quoted it. Its author cannot restore the quote.
+func (s *Service) RevokeQuote(ctx context.Context, author *store.Account, id, quoteID store.StatusID) (*store.Status, error) {
+	var quote *store.Status
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		quoted, err := ownStatus(ctx, tx, author, id)
+		if err != nil {
+			return err
+		}
+		if quote, err = tx.VisibleStatus(ctx, author.ID, quoteID); err != nil {
+			return err
+		}
+		if quote.QuoteOfID == nil || *quote.QuoteOfID != quoted.ID {
+			return errs.ErrRecordNotFound
+		}
+		a, err := tx.QuoteAuthorizationOf(ctx, quote.URI, quoted.ID)
+		if err != nil {
+			return err
+		}
+		if a != nil {
+			if err := revokeAuthorization(ctx, tx, author.ID, a); err != nil {
+				return err
+			}
+		}
+		quote.Content = strings.TrimSuffix(quote.Content, quoteLink(quoted))
+		if err := unquote(ctx, tx, quote); err != nil {
+			return err
+		}
+		return addEditToOutbox(ctx, tx, quote)
+	})
+	return quote, err
+}
+
+// Quotes by remote statuses need no authorization if the policy of the quoted status allows them, but a revoked one removes the quote.
 
 // incomingQuoted returns the status that an incoming status quotes, nil if it is deleted or must not be quoted.
 func incomingQuoted(ctx context.Context, tx *store.Tx, st *store.Status, id store.StatusID, authorization string) (*store.Status, error) {
@@ -148,11 +236,19 @@ func incomingQuoted(ctx context.Context, tx *store.Tx, st *store.Status, id stor
 	return quoted, nil
 }
 
-// mayQuote returns true if a remote status may quote another: a public or unlisted one, or its author's own private one, whose
-// authorization is not revoked.
+// mayQuote returns true if a remote status may quote another: a public or unlisted one whose policy allows it or which it has an
+// authorization for, or its author's own private one. A revoked authorization allows nothing.
 func mayQuote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, authorization string) (bool, error) {
 	if quoted.Visibility > store.Unlisted && (quoted.AccountID != st.AccountID || quoted.Visibility != store.Private) {
 		return false, nil
+	}
+	if allowed, err := followsQuotePolicy(ctx, tx, st.AccountID, quoted); err != nil {
+		return false, err
+	} else if !allowed {
+		a, err := tx.QuoteAuthorizationOf(ctx, st.URI, quoted.ID)
+		if a == nil || err != nil {
+			return false, err
+		}
 	}
 	if authorization == "" {
 		return true, nil
@@ -217,12 +313,12 @@ func revokeReceivedQuotes(ctx context.Context, tx *store.Tx, author *store.Accou
 	return nil
 }
 
-// unquote removes the quote of a remote status.
+// unquote removes the quote of a status, because it was revoked.
 func unquote(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if err := tx.UnlinkQuote(ctx, st); err != nil {
 		return err
 	}
-	st.QuoteOfID = nil
+	st.QuoteOfID, st.QuoteState = nil, store.QuoteStateRevoked
 	tx.Emit(store.StatusEdited{Status: st})
 	return nil
 }

@@ -20,7 +20,8 @@ type Edit struct {
 	Descriptions map[store.MediaID]string // of attachments; others stay
 	Poll         *PollDraft               // nil: no poll
 	Sensitive    bool
-	Language     string // "": unchanged
+	Language     string             // "": unchanged
+	QuotePolicy  *store.QuotePolicy // nil: unchanged
 }
 
 // EditStatus stores a new version of a status of actor's and keeps the old one. It notifies newly mentioned accounts and local ones that
@@ -72,6 +73,10 @@ type version struct {
 
 // edit stores a new version of st. before is the text of the old one.
 func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, e Edit, w *statusText, before *text.Document) error {
+	newPolicy, err := setQuotePolicy(ctx, tx, st, e.QuotePolicy)
+	if err != nil {
+		return err
+	}
 	v, err := s.editedParts(ctx, tx, st, e, w)
 	if err != nil {
 		return err
@@ -84,7 +89,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 		return err
 	}
 	if v.sameMedia() && sameText(st, v.Status) && !v.poll.replaced {
-		if !v.poll.changed {
+		if !v.poll.changed && !newPolicy {
 			return nil
 		}
 		tx.Emit(store.StatusEdited{Status: st})

@@ -22,6 +22,20 @@ func (r reader) Follows(ctx context.Context, follower, target AccountID) (bool, 
 	return r.exists(ctx, `SELECT 1 FROM follows WHERE follower_id = ? AND target_id = ? AND pending = 0`, follower, target)
 }
 
+// FollowedAmong returns those of the accounts that follower follows.
+func (r reader) FollowedAmong(ctx context.Context, follower AccountID, accounts []AccountID) (map[AccountID]bool, error) {
+	found, err := ids[AccountID](ctx, r, "followed accounts", `
+		SELECT f.target_id
+		FROM json_each(?2) j
+		CROSS JOIN follows f ON f.follower_id = ?1 AND f.target_id = j.value
+		WHERE f.pending = 0`, follower, jsonArray(accounts))
+	followed := make(map[AccountID]bool, len(found))
+	for _, id := range found {
+		followed[id] = true
+	}
+	return followed, err
+}
+
 // FollowOf returns the follow or request of target by follower, nil if there is none.
 func (r reader) FollowOf(ctx context.Context, follower, target AccountID) (*Follow, error) {
 	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE follower_id = ? AND target_id = ?`, follower, target)

@@ -17,10 +17,12 @@ const (
 	pruneBatch   = 500                 // rows per transaction
 	appBatch     = 5000                // apps per transaction
 	unusedAppTTL = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep theirs for good
+
+	parkedMailTTL = 30 * 24 * time.Hour // how long mail is kept that could not be sent
 )
 
-// PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys. It returns whether there
-// may be more.
+// PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys, and of old mail that
+// could not be sent. It returns whether there may be more.
 func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	for _, step := range []struct {
@@ -45,6 +47,9 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 		{"prune idempotency keys of chats", `
 			DELETE FROM chat_message_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
+		{"prune mail that was not sent", `
+			DELETE FROM jobs
+			WHERE id IN (SELECT id FROM jobs WHERE id < ? << 10 AND parked = 1 AND kind = 'send_mail' LIMIT ?)`, now.Add(-parkedMailTTL)},
 	} {
 		n, err := tx.execRows(ctx, step.what, step.query, At(step.before), pruneBatch)
 		if err != nil {

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 var quoteTimeline = newTimeline(`statuses s INDEXED BY statuses_quotes`, `s.id`, `s.quote_of_id = ?9`)
 
@@ -9,20 +12,55 @@ func (r reader) Quotes(ctx context.Context, viewer AccountID, id StatusID, p Pag
 	return quoteTimeline.read(ctx, r, viewer, Filter{}, p, id)
 }
 
-// VisibleQuotes returns those of the quoted statuses that viewer sees in the statuses that quote them: visible, and not by blocked or muted
-// accounts.
-func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []StatusID) ([]StatusID, error) {
+// Reasons for which a viewer does not see a quoted status, by the client API's names.
+const (
+	QuoteShown          = "accepted" // there is none
+	QuoteUnauthorized   = "unauthorized"
+	QuoteBlockedAccount = "blocked_account"
+	QuoteBlockedDomain  = "blocked_domain"
+	QuoteMutedAccount   = "muted_account"
+)
+
+var quotesShown = `
+	SELECT s.id, CASE
+		WHEN NOT ` + visible("s") + ` THEN '` + QuoteUnauthorized + `'
+		WHEN NOT ` + notBlocked("s.account_id") + ` THEN '` + QuoteBlockedAccount + `'
+		WHEN NOT (` + unset("?2", lookupDomainBlocks) + ` OR ` + notFromBlockedDomain("s") + `) THEN '` + QuoteBlockedDomain + `'
+		WHEN NOT ` + notMuted("s.account_id") + ` THEN '` + QuoteMutedAccount + `'
+		ELSE '` + QuoteShown + `'
+	END
+	FROM json_each(?3) j
+	CROSS JOIN statuses s ON s.id = j.value`
+
+// QuotesShown returns, for quoted statuses, whether viewer sees them in the statuses that quote them: QuoteShown, or the reason why not.
+// Deleted ones are left out.
+func (r reader) QuotesShown(ctx context.Context, viewer AccountID, of []StatusID) (map[StatusID]string, error) {
 	l, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
-	return ids[StatusID](ctx, r, "visible quotes", `
-		SELECT s.id
-		FROM json_each(?3) j
-		CROSS JOIN statuses s ON s.id = j.value
-		WHERE `+visible("s")+`
-			AND `+notBlocked("s.account_id")+`
-			AND `+notMuted("s.account_id"), viewer, l, jsonArray(of))
+	rows, err := r.q.QueryContext(ctx, quotesShown, viewer, l, jsonArray(of))
+	if err != nil {
+		return nil, fmt.Errorf("quotes shown: %w", err)
+	}
+	defer rows.Close()
+	shown := make(map[StatusID]string, len(of))
+	for rows.Next() {
+		var id int64
+		var state string
+		if err := rows.Scan(&id, &state); err != nil {
+			return nil, fmt.Errorf("quotes shown: %w", err)
+		}
+		shown[StatusID(id)] = state
+	}
+	return shown, rows.Err()
+}
+
+// SetQuotePolicy sets who may quote a status. Existing quotes stay.
+func (tx *Tx) SetQuotePolicy(ctx context.Context, id StatusID, p QuotePolicy) error {
+	err := tx.exec(ctx, "set quote policy", `UPDATE statuses SET quote_policy = ? WHERE id = ?`, p, id)
+	tx.invalidateStatus(id)
+	return err
 }
 
 // QuoteAuthorization allows a remote status to quote a local one.

@@ -109,7 +109,8 @@ type OneTimeKind string
 
 const (
 	ResetPassword  OneTimeKind = "reset"
-	ConfirmAddress OneTimeKind = "confirm"
+	ConfirmAddress OneTimeKind = "confirm" // of a new account
+	ChangeAddress  OneTimeKind = "change"  // to the pending address
 )
 
 // OneTimeToken returns the token of a kind with a SHA-256 hash, nil if there is none or it has expired.
@@ -135,12 +136,13 @@ func (tx *Tx) DropOneTimeTokens(ctx context.Context, account AccountID, kind One
 	return tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?1 AND (?2 = '' OR kind = ?2)`, account, kind)
 }
 
-// SetPasswordHash changes the password of a user. A required reset is done.
+// SetPasswordHash changes the password of a user. A required reset is done, and a pending change of the address ends, because somebody
+// else may have asked for it.
 func (tx *Tx) SetPasswordHash(ctx context.Context, account AccountID, hash string) error {
 	tx.invalidateAccount(account)
 	return tx.exec(ctx, "set password", `
 		UPDATE users
-		SET password_hash = ?, reset_required = 0
+		SET password_hash = ?, reset_required = 0, pending_email = ''
 		WHERE account_id = ?`, hash, account)
 }
 

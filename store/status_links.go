@@ -86,8 +86,8 @@ func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
 func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content string) error {
 	if err := tx.exec(ctx, "link quote", `
 		UPDATE statuses
-		SET quote_of_id = ?, content = ?
-		WHERE id = ?`, quoted.ID, content, quote.ID); err != nil {
+		SET quote_of_id = ?, quote_state = ?, content = ?
+		WHERE id = ?`, quoted.ID, QuoteStateAccepted, content, quote.ID); err != nil {
 		return err
 	}
 	if err := tx.exec(ctx, "clear quote URI", `UPDATE remote_statuses SET quote_uri = '' WHERE status_id = ?`, quote.ID); err != nil {
@@ -100,9 +100,12 @@ func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content stri
 	return tx.addToCounter(ctx, "quotes_count", &quoted.ID, 1)
 }
 
-// UnlinkQuote makes a status no longer a quote.
+// UnlinkQuote makes a status a quote that is revoked, and stores its content.
 func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status) error {
-	if err := tx.exec(ctx, "unlink quote", `UPDATE statuses SET quote_of_id = NULL WHERE id = ?`, quote.ID); err != nil {
+	if err := tx.exec(ctx, "unlink quote", `
+		UPDATE statuses
+		SET quote_of_id = NULL, quote_state = ?, content = ?
+		WHERE id = ?`, QuoteStateRevoked, quote.Content, quote.ID); err != nil {
 		return err
 	}
 	tx.invalidateStatus(quote.ID)

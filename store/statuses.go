@@ -23,7 +23,9 @@ type Status struct {
 	FavouritesCount    int
 	QuotesCount        int
 	QuoteOfID          *StatusID
-	CardID             *CardID // preview of the first link
+	QuoteState         QuoteState
+	QuotePolicy        QuotePolicy // who may quote it
+	CardID             *CardID     // preview of the first link
 	ListID             *ListID
 	Addressed          bool // its recipients were chosen apart from its text: mentions in the text add none
 	AppID              *AppID
@@ -76,14 +78,17 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.Emojis.V == nil {
 		s.Emojis.V = []RemoteEmoji{}
 	}
+	if s.QuoteOfID != nil {
+		s.QuoteState = QuoteStateAccepted
+	}
 	if err := tx.exec(ctx, "add status", `
 		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
-			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at, language, content_type, emojis, uri,
-			url, spoiler_text, text, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			has_media, has_poll, sensitive, quote_of_id, quote_state, quote_policy, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at,
+			language, content_type, emojis, uri, url, spoiler_text, text, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.EditedAt, s.ExpiresAt, s.Language, s.ContentType,
-		s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content); err != nil {
+		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.QuoteState, s.QuotePolicy, s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.EditedAt, s.ExpiresAt,
+		s.Language, s.ContentType, s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content); err != nil {
 		return err
 	}
 	return tx.countStatus(ctx, s, 1)

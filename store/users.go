@@ -12,6 +12,7 @@ type User struct {
 	AccountID                AccountID
 	Email                    string
 	EmailKey                 *string
+	PendingEmail             string // awaits confirmation; "": none
 	PasswordHash             string
 	IsAdmin                  bool
 	IsModerator              bool
@@ -26,6 +27,7 @@ type User struct {
 	DefaultVisibility        Visibility
 	DefaultSensitive         bool
 	DefaultLanguage          string
+	DefaultQuotePolicy       QuotePolicy
 	NoRichText               bool
 	ShowRole                 bool
 	SkipThreadContainment    bool
@@ -57,15 +59,17 @@ func (r reader) User(ctx context.Context, id AccountID) (*User, error) {
 
 // PostingDefaults are the defaults for a user's posts.
 type PostingDefaults struct {
-	Visibility Visibility
-	Sensitive  bool
-	Language   string
+	Visibility  Visibility
+	Sensitive   bool
+	Language    string
+	QuotePolicy QuotePolicy
 }
 
 // PostingDefaults returns the defaults of a local account, and errs.ErrRecordNotFound if there is none.
 func (r reader) PostingDefaults(ctx context.Context, id AccountID) (PostingDefaults, error) {
 	return value[PostingDefaults](ctx, r, "posting defaults", `
-		SELECT default_visibility AS visibility, default_sensitive AS sensitive, default_language AS language
+		SELECT default_visibility AS visibility, default_sensitive AS sensitive, default_language AS language,
+			default_quote_policy AS quote_policy
 		FROM users
 		WHERE account_id = ?`, id)
 }
@@ -95,12 +99,12 @@ func (tx *Tx) AddUser(ctx context.Context, u *User) error {
 	return tx.exec(ctx, "add user", `
 		INSERT INTO users (account_id, email, email_key, password_hash, is_admin, is_moderator, confirmed_at, approved_at, deactivated_at,
 			reset_required, registration_reason, locale, note, fields, default_visibility, default_sensitive, default_language,
-			no_rich_text, show_role, skip_thread_containment, allow_following_move, block_from_strangers, hide_notification_contents,
+			default_quote_policy, no_rich_text, show_role, skip_thread_containment, allow_following_move, block_from_strangers, hide_notification_contents,
 			settings_store, last_active_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		u.AccountID, u.Email, u.EmailKey, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage,
-		u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove, u.BlockFromStrangers, u.HideNotificationContents,
+		u.DefaultQuotePolicy, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove, u.BlockFromStrangers, u.HideNotificationContents,
 		u.SettingsStore, u.LastActiveAt)
 }
 
@@ -110,14 +114,14 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 	tx.invalidateAccount(u.AccountID)
 	return tx.exec(ctx, "save user", `
 		UPDATE users
-		SET email = ?, email_key = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
+		SET email = ?, email_key = ?, pending_email = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
 			reset_required = ?, registration_reason = ?, locale = ?, note = ?, fields = ?, default_visibility = ?, default_sensitive = ?,
-			default_language = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
+			default_language = ?, default_quote_policy = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
 			block_from_strangers = ?, hide_notification_contents = ?, settings_store = ?
 		WHERE account_id = ?`,
-		u.Email, u.EmailKey, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
+		u.Email, u.EmailKey, u.PendingEmail, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
-		u.DefaultLanguage, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
+		u.DefaultLanguage, u.DefaultQuotePolicy, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
 		u.BlockFromStrangers, u.HideNotificationContents, u.SettingsStore, u.AccountID)
 }
 

@@ -30,6 +30,13 @@ func (e *RetryAfterError) Error() string { return e.Err.Error() }
 
 func (e *RetryAfterError) Unwrap() error { return e.Err }
 
+// PermanentError is the error of a job that would fail again: the job is parked at once.
+type PermanentError struct{ Err error }
+
+func (e *PermanentError) Error() string { return e.Err.Error() }
+
+func (e *PermanentError) Unwrap() error { return e.Err }
+
 // Worker runs the jobs of a database: each at least once, several in parallel, with exponential backoff after an error.
 type Worker struct {
 	db        *DB
@@ -273,11 +280,13 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 	if errors.As(failure, &retry) {
 		backoff = max(backoff, retry.At.Sub(tx.db.now()))
 	}
+	var permanent *PermanentError
+	parked := attempts >= maxJobAttempts || errors.As(failure, &permanent)
 	return tx.exec(ctx, "retry job later", `
 		UPDATE jobs
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
 		WHERE id = ? AND run_at = ?`,
-		attempts, attempts >= maxJobAttempts, truncate(failure.Error(), 1000), At(tx.db.now().Add(backoff)), j.ID, j.RunAt)
+		attempts, parked, truncate(failure.Error(), 1000), At(tx.db.now().Add(backoff)), j.ID, j.RunAt)
 }
 
 func (db *DB) wakeWorker() { wake(db.workerWake) }

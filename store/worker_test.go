@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
@@ -100,6 +101,23 @@ func TestRetryAfter(t *testing.T) {
 	}
 	if due(3*time.Hour-time.Minute) || !due(3*time.Hour+time.Minute) {
 		t.Error("the next attempt is at another time")
+	}
+}
+
+// A job with a PermanentError is parked after its first attempt.
+func TestPermanentError(t *testing.T) {
+	db := open(t)
+	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
+	store.Handle(w, func(context.Context, store.SweepMedia) error {
+		return fmt.Errorf("sweep: %w", &store.PermanentError{Err: errors.New("no such mailbox")})
+	})
+	enqueue(t, db, time.Now(), 1, store.SweepMedia{})
+	if err := w.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	parked, err := db.ParkedJobs(t.Context(), 10)
+	if err != nil || len(parked) != 1 || parked[0].Attempts != 1 || parked[0].LastError != "sweep: no such mailbox" {
+		t.Errorf("got %v, %v", parked, err)
 	}
 }
 

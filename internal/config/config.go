@@ -116,6 +116,7 @@ type Accounts struct {
 	RestrictedNicknames      []string
 	BlockersVisible          bool
 	PasswordResetLifetime    time.Duration
+	SignInMails              bool // mail about sign-ins from new networks
 }
 
 // Statuses holds the limits of posts. Lengths are in characters.
@@ -239,6 +240,8 @@ type Mail struct {
 	User     string
 	Password string
 	TLS      string // MailStartTLS, MailTLS or MailPlain
+
+	VerifyCertificate bool
 }
 
 // Values of Mail.Adapter and Mail.TLS.

@@ -239,7 +239,9 @@ func TestConflicts(t *testing.T) {
 	}{
 		{"an empty range of poll durations", func(c *Config) { c.Polls.MinExpiration = 2 * c.Polls.MaxExpiration / 3; c.Polls.MaxExpiration /= 2 }, "polls.min_expiration"},
 		{"a file larger than half of the cache", func(c *Config) { c.MediaProxy.CacheSize, c.MediaProxy.MaxFile = 100_000_000, 50_000_001 }, "media_proxy.max_file"},
-		{"mail, not available", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, "mail.enabled"},
+		{"mail without a server", func(c *Config) { c.Mail.Enabled = true }, "mail.host"},
+		{"mail", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, ""},
+		{"mail into files", func(c *Config) { c.Mail.Enabled, c.Mail.Adapter = true, MailFile }, ""},
 		{"metrics, not available", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
 		{"settings in the database, not available", func(c *Config) { c.Instance.ConfigurableFromDatabase = true }, "instance.configurable_from_database"},
 		{"a limit of frames, not settable", func(c *Config) { c.Media.MaxFrames = 100 }, "media.max_frames"},

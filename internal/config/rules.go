@@ -51,6 +51,9 @@ func (c *Config) conflicts() Problems {
 	if c.MediaProxy.Enabled && c.MediaProxy.MaxFile > c.MediaProxy.CacheSize/2 {
 		p = append(p, errors.New("media_proxy.max_file: must not be larger than half of media_proxy.cache_size"))
 	}
+	if c.Mail.Enabled && c.Mail.Adapter == MailSMTP && c.Mail.Host == "" {
+		p = append(p, errors.New(`mail.host: must not be empty while mail.enabled is true and mail.adapter is "smtp"`))
+	}
 	return p
 }
 

@@ -63,7 +63,6 @@ func TestRules(t *testing.T) {
 		{"mrf_nsfw_api", "threshold", []any{0, 1, 0.5, json.Number("0.25")}, []any{-0.1, 1.1, 2, "0.5", json.Number("x")}},
 		{"mrf_nsfw_api", "url", []any{"http://127.0.0.1:5000/"}, []any{"", "127.0.0.1:5000", "ftp://x.example"}},
 		{"captcha", "enabled", []any{false}, []any{true, "false"}},
-		{"mail", "enabled", []any{false}, []any{true}},
 		{"metrics", "enabled", []any{false}, []any{true}},
 		{"instance", "configurable_from_database", []any{false}, []any{true}},
 		{"media", "max_frames", []any{200}, []any{100, 201}},

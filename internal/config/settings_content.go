@@ -67,6 +67,8 @@ func (c *Config) accountsSettings() section {
 			Description: "Let blocked users read the public posts of accounts that block them."},
 		{Key: "password_reset_lifetime", field: duration(&c.Accounts.PasswordResetLifetime, day, 5*time.Minute, 30*day),
 			Description: "How long a password reset link is valid."},
+		{Key: "sign_in_mails", field: boolean(&c.Accounts.SignInMails, true), Restart: true,
+			Description: "Tell users by mail if somebody signs in from a network that was not used for their account in the last 90 days. Requires [mail]."},
 	}}
 }
 

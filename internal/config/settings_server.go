@@ -89,8 +89,8 @@ func (c *Config) metricsSettings() section {
 
 func (c *Config) mailSettings() section {
 	return section{"mail", "Outgoing mail.", []Setting{
-		{Key: "enabled", field: boolean(&c.Mail.Enabled, false, unsupported), Restart: true,
-			Description: "Send mail: confirmations, password reset links, notices. Not available in this version."},
+		{Key: "enabled", field: boolean(&c.Mail.Enabled, false), Restart: true,
+			Description: "Send mail: confirmations, password reset links, notices. \"svc mail test ADDRESS\" shows whether it works."},
 		{Key: "adapter", field: choice(&c.Mail.Adapter, MailSMTP, MailSMTP, MailFile), Restart: true,
 			Description: "\"smtp\" sends mail through a mail server; \"file\" writes it to mail/ in the data directory, for testing."},
 		{Key: "from", field: text(&c.Mail.From, "", optional(mailSender)), Restart: true,
@@ -106,5 +106,7 @@ func (c *Config) mailSettings() section {
 			Description: "Password for the mail server."},
 		{Key: "tls", field: choice(&c.Mail.TLS, MailStartTLS, MailStartTLS, MailTLS, MailPlain), Restart: true,
 			Description: "Encryption of the connection to the mail server. Use \"none\" only for a mail server on this machine."},
+		{Key: "verify_certificate", field: boolean(&c.Mail.VerifyCertificate, true), Restart: true,
+			Description: "Refuse a mail server whose certificate is not valid for its host name. Turn this off only for a server with a self-signed certificate in a network that you trust."},
 	}}
 }

@@ -41,6 +41,7 @@ type Source struct {
 	Fields              []store.Field `json:"fields"`
 	FollowRequestsCount *int          `json:"follow_requests_count,omitempty"`
 	Discoverable        *bool         `json:"discoverable,omitempty"`
+	QuotePolicy         *string       `json:"quote_policy,omitempty"`
 }
 
 // sourceExtension is the svc object of a source.
@@ -118,7 +119,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 	m.Moved = moved[row.ID]
 	m.FollowRequestsCount = &details.FollowRequests
 	m.Role = roleOf(user)
-	privacy, language := user.DefaultVisibility.String(), user.DefaultLanguage
+	privacy, language, quotePolicy := user.DefaultVisibility.String(), user.DefaultLanguage, user.DefaultQuotePolicy.String()
 	source := Source{
 		Privacy:             &privacy,
 		Sensitive:           user.DefaultSensitive,
@@ -127,6 +128,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 		Fields:              append([]store.Field{}, user.Fields.V...),
 		FollowRequestsCount: &details.FollowRequests,
 		Discoverable:        &row.Discoverable,
+		QuotePolicy:         &quotePolicy,
 	}
 	if m.Source, err = b.extended(source, sourceExtension{&user.ShowRole, &user.NoRichText, &row.ShowBirthday, row.Discoverable, row.ActorType}); err != nil {
 		return nil, err

@@ -27,6 +27,8 @@ type scheduledParams struct {
 	ScheduledAt   *store.Time     `json:"scheduled_at"` // always null
 	Poll          *scheduledPoll  `json:"poll"`
 	ExpiresIn     *int64          `json:"expires_in"` // seconds after publication
+	QuotedID      *store.StatusID `json:"quoted_status_id"`
+	QuotePolicy   *string         `json:"quote_approval_policy"` // null: the author's default
 	ApplicationID *store.AppID    `json:"application_id"`
 	Idempotency   *string         `json:"idempotency"`
 	WithRateLimit bool            `json:"with_rate_limit"`
@@ -83,6 +85,13 @@ func scheduledParamsOf(d social.Draft) scheduledParams {
 	p := scheduledParams{Text: d.Text, MediaIDs: d.MediaIDs, Sensitive: d.Sensitive, SpoilerText: d.SpoilerText, ApplicationID: d.App}
 	if d.InReplyTo != 0 {
 		p.InReplyToID = &d.InReplyTo
+	}
+	if d.Quote != 0 {
+		p.QuotedID = &d.Quote
+	}
+	if d.QuotePolicy != nil {
+		policy := d.QuotePolicy.String()
+		p.QuotePolicy = &policy
 	}
 	if d.Visibility != nil {
 		p.Visibility = d.Visibility.String()

@@ -27,6 +27,7 @@ type statusMembers struct {
 	RepliesCount       int              `json:"replies_count"`
 	ReblogsCount       int              `json:"reblogs_count"`
 	FavouritesCount    int              `json:"favourites_count"`
+	QuotesCount        int              `json:"quotes_count"`
 	Content            slot             `json:"content"`
 	MediaAttachments   []object         `json:"media_attachments"`
 	Mentions           []Mention        `json:"mentions"`
@@ -35,6 +36,8 @@ type statusMembers struct {
 	Card               *object          `json:"card"`
 	Application        *Application     `json:"application"`
 	Poll               slot             `json:"poll"`
+	QuoteApproval      quoteApproval    `json:"quote_approval"`
+	Quote              slot             `json:"quote"`
 	Reblog             slot             `json:"reblog"`
 	Text               slot             `json:"text"` // only in the answer to a deletion
 	Favourited         slot             `json:"favourited"`
@@ -75,6 +78,8 @@ func init() {
 		{"account", "{}", nil, func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
 		{"content", `""`, func(s *Status) bool { return s.original().noRichText }, (*Status).appendPlainContent},
 		{"poll", "null", func(s *Status) bool { return s.original().poll != nil }, (*Status).appendPoll},
+		{"current_user", `"` + quoteAllowed + `"`, func(s *Status) bool { return !s.original().quotable() }, (*Status).appendQuoteDenied},
+		{"quote", "null", func(s *Status) bool { return s.original().quoteShown != "" }, (*Status).appendQuote},
 		{"reblog", "null", func(s *Status) bool { return s.reblog != nil }, func(s *Status, dst []byte) []byte { return s.reblog.AppendJSON(dst) }},
 		{"text", "", func(s *Status) bool { return s.text != nil }, func(s *Status, dst []byte) []byte { return appendValue(dst, *s.text) }},
 		flagSlot("favourited", func(s *Status) bool { return s.original().flags.Favourited }),
@@ -120,6 +125,9 @@ type Status struct {
 	text          *string
 
 	quote              *Status                    // nil: nothing, or nothing that the viewer may see
+	quoteShown         string                     // state of the quote for the viewer; "": it quotes nothing
+	shallowQuote       bool                       // it is quoted itself: only the id of its quote is shown
+	followsAuthor      bool                       // set only if the author lets followers quote it
 	directConversation store.DirectConversationID // 0: none
 	ownVotes           []int                      // of the viewer in the poll
 	filtered           *filtered                  // nil: no filter matches
@@ -139,6 +147,9 @@ type cachedStatus struct {
 	local          bool
 	direct         bool
 	parent         *parentStatus
+	visibility     store.Visibility
+	quotePolicy    store.QuotePolicy
+	quoteState     store.QuoteState
 	quoteOfID      *store.StatusID
 	quoteURL       []byte // JSON
 	poll           *cachedPoll

@@ -224,7 +224,7 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	s := &cachedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
-		quoteOfID: row.QuoteOfID, reactions: p.reactions[row.ID],
+		visibility: row.Visibility, quotePolicy: row.QuotePolicy, quoteState: row.QuoteState, quoteOfID: row.QuoteOfID, reactions: p.reactions[row.ID],
 	}
 	plain := text.HTMLToText(row.Content)
 	extension := r.statusExtension(row, p, plain)
@@ -286,6 +286,8 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 		RepliesCount:       row.RepliesCount,
 		ReblogsCount:       row.ReblogsCount,
 		FavouritesCount:    row.FavouritesCount,
+		QuotesCount:        row.QuotesCount,
+		QuoteApproval:      newQuoteApproval(row),
 		MediaAttachments:   orEmpty(p.media[row.ID]),
 		Mentions:           orEmpty(p.mentions[row.ID]),
 		Tags:               orEmpty(p.tags[row.ID]),

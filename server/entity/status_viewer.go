@@ -112,38 +112,10 @@ func (b *Builder) wantsNoRichText(ctx context.Context, viewer *store.Account) (b
 // addViewerMembers sets what few statuses have. Each costs a query only if the page has such a status.
 func (b *Builder) addViewerMembers(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	for _, add := range []func(context.Context, *store.Account, List[*Status]) error{
-		b.addFiltered, b.addDirectConversations, b.addOwnVotes, b.addReactions,
+		b.addFollowedAuthors, b.addFiltered, b.addDirectConversations, b.addOwnVotes, b.addReactions,
 	} {
 		if err := add(ctx, viewer, originals); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// addQuotes sets the quoted statuses. Quotes within quotes are not shown.
-func (b *Builder) addQuotes(ctx context.Context, viewer *store.Account, statuses List[*Status]) error {
-	var ids []store.StatusID
-	for _, s := range statuses {
-		if s = s.original(); s.quoteOfID != nil {
-			ids = append(ids, *s.quoteOfID)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	shown, err := b.db.VisibleQuotes(ctx, idOf(viewer), unique(ids))
-	if err != nil {
-		return err
-	}
-	quoted, err := b.statusesWithoutQuotes(ctx, viewer, shown)
-	if err != nil {
-		return err
-	}
-	of := byID(quoted, (*Status).ID)
-	for _, s := range statuses {
-		if s = s.original(); s.quoteOfID != nil {
-			s.quote = of[*s.quoteOfID]
 		}
 	}
 	return nil

@@ -1,0 +1,40 @@
+package server
+
+import (
+	"svc/server/rest"
+	"svc/social"
+	"svc/store"
+)
+
+// quotes serves the quotes of a status.
+type quotes struct {
+	db     *store.DB
+	social *social.Service
+	lookup *lookup
+	render *renderer
+}
+
+func (h *quotes) routes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/statuses/:id/quotes":                            {rest.Content("read:statuses"), h.listQuotes},
+		"GET /api/v1/svc/statuses/:id/quotes":                        {rest.Content("read:statuses"), h.listQuotes},
+		"POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke": {rest.User("write:statuses").Limit("status_actions"), h.revokeQuote},
+	}
+}
+
+// listQuotes lists the statuses that quote a status.
+func (h *quotes) listQuotes(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	ids, err := h.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.statusPage(r, page, ids, err)
+}
+
+// revokeQuote removes the quote of one of the viewer's statuses, and returns the status that quoted it.
+func (h *quotes) revokeQuote(r *rest.Request) (any, error) {
+	st, err := h.social.RevokeQuote(r.Context(), r.Viewer, statusParam(r), store.ParseID[store.StatusID](r.Param("quoting_status_id")))
+	return h.render.status(r, st, err)
+}

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+)
+
+// QuotePolicy is who may quote a public or unlisted status, besides its author.
+type QuotePolicy int
+
+const (
+	QuotableByAll       QuotePolicy = iota // who sees it
+	QuotableByFollowers                    // of the author
+	QuotableByNobody
+)
+
+var quotePolicyNames = []string{"public", "followers", "nobody"}
+
+// String returns the client API's name.
+func (p QuotePolicy) String() string {
+	if p < 0 || int(p) >= len(quotePolicyNames) {
+		return fmt.Sprintf("quotepolicy(%d)", int(p))
+	}
+	return quotePolicyNames[p]
+}
+
+// MarshalText is String for JSON.
+func (p QuotePolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (p *QuotePolicy) UnmarshalText(b []byte) error {
+	read, ok := ParseQuotePolicy(string(b))
+	if !ok {
+		return fmt.Errorf("unknown quote policy %q", b)
+	}
+	*p = read
+	return nil
+}
+
+// ParseQuotePolicy reads the client API's name.
+func ParseQuotePolicy(name string) (QuotePolicy, bool) {
+	i := slices.Index(quotePolicyNames, name)
+	return QuotePolicy(i), i >= 0
+}
+
+// QuoteState is the consent of the quoted author to a quote.
+type QuoteState int
+
+const (
+	QuoteStateNone     QuoteState = iota // the status quotes nothing
+	QuoteStateAccepted                   // or not needed; the quoted status is deleted if QuoteOfID is nil
+	QuoteStateRevoked                    // QuoteOfID is nil
+)
