@@ -73,9 +73,7 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.CreatedAt == 0 {
 		s.CreatedAt = At(tx.db.now())
 	}
-	if s.Emojis.V == nil {
-		s.Emojis.V = []RemoteEmoji{}
-	}
+	orEmpty(&s.Emojis.V)
 	if err := tx.exec(ctx, "add status", `
 		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
 			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at, language, content_type, emojis, uri,
@@ -258,9 +256,7 @@ func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) 
 
 // SaveStatus writes the columns that an edit may change.
 func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
-	if s.Emojis.V == nil {
-		s.Emojis.V = []RemoteEmoji{}
-	}
+	orEmpty(&s.Emojis.V)
 	tx.invalidateStatus(s.ID)
 	return tx.exec(ctx, "save status", `
 		UPDATE statuses

@@ -86,9 +86,7 @@ func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
 // AddUser inserts the user of an account. Its EmailKey is set.
 func (tx *Tx) AddUser(ctx context.Context, u *User) error {
 	u.EmailKey = emailKey(u.Email)
-	if u.Fields.V == nil {
-		u.Fields.V = []Field{}
-	}
+	orEmpty(&u.Fields.V)
 	if u.SettingsStore.V == nil {
 		u.SettingsStore.V = map[string]json.RawMessage{}
 	}
