@@ -19,10 +19,6 @@ type dnsBlockList struct {
 	log    *slog.Logger
 }
 
-func newDNSBlockList(c *config.Config, d Deps) any {
-	return dnsBlockList{c.MRFDNSRBL, d.DNSListed, d.Log}
-}
-
 func (b dnsBlockList) check(ctx context.Context, local bool, host string) error {
 	name, _, _ := strings.Cut(host, ":")
 	if _, err := netip.ParseAddr(name); local || b.listed == nil || b.Zone == "" || name == "" || err == nil {

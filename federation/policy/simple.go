@@ -178,8 +178,6 @@ func (l allowList) describe(public map[string]any) {
 // vocabulary is VocabularyPolicy: lists of accepted and rejected types of activities and objects.
 type vocabulary struct{ config.MRFVocabulary }
 
-func newVocabulary(c *config.Config, _ Deps) any { return vocabulary{c.MRFVocabulary} }
-
 func (v vocabulary) check(types ...string) error {
 	for _, t := range types {
 		switch {
