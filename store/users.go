@@ -165,7 +165,7 @@ func (r reader) Staff(ctx context.Context) ([]AccountID, error) {
 		LIMIT 1000`)
 }
 
-// ActiveUsers counts the users who were active within the last d.
+// ActiveUsers counts the users that were active within the last d.
 func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
 	return value[int](ctx, r, "active users", `SELECT count(*) FROM users WHERE last_active_at > ?`, At(r.db.now().Add(-d)))
 }

@@ -47,7 +47,7 @@ func (b dnsBlockList) profile(ctx context.Context, p *Profile) error {
 }
 
 func (b dnsBlockList) activity(ctx context.Context, a *Activity) error {
-	if a.Type == "Delete" || a.Type == "Undo" { // a host that is listed later may still remove what was accepted
+	if a.Type == "Delete" || a.Type == "Undo" { // a host that is listed later may still remove its accepted posts
 		return nil
 	}
 	return b.check(ctx, a.Local, a.Host)

@@ -175,7 +175,7 @@ func (c *Chain) Activity(ctx context.Context, a *Activity) error {
 	return runRules(c, c.activities, func(r activityRule) error { return r.activity(ctx, a) })
 }
 
-// errNoHost rejects what has no host, because no list of hosts would match it.
+// errNoHost rejects messages without a host, because no list of hosts would match it.
 var errNoHost = &Rejected{Policy: "SimplePolicy", Reason: "the host of its sender is unknown"}
 
 // Quarantined returns true if a host only gets public and unlisted posts.

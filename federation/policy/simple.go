@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// simple is SimplePolicy: lists of hosts, and what is done with their messages.
+// simple is SimplePolicy: lists of hosts, with an action on their messages each.
 type simple struct {
 	localHost  string
 	settings   config.MRFSimple
@@ -97,7 +97,7 @@ func (s *simple) activity(_ context.Context, a *Activity) error {
 		}
 		return nil
 	}
-	if a.Type != "Undo" { // an Undo of what was accepted passes
+	if a.Type != "Undo" { // an Undo of an accepted activity passes
 		for _, id := range a.ObjectIDs {
 			if host := hostOf(id); host != "" {
 				if err := s.host(host); err != nil {

@@ -150,7 +150,7 @@ type cachedStatus struct {
 	filterTextSize   int // approximate
 }
 
-// parentStatus is what is needed to decide whether a viewer may see the status that another one replies to.
+// parentStatus has the columns that decide whether a viewer may see the status that another one replies to.
 type parentStatus struct {
 	id         store.StatusID
 	accountID  store.AccountID
@@ -193,7 +193,9 @@ func (s *Status) WithText(source string) *Status {
 	return s
 }
 
-func (s *Status) appendPlainContent(dst []byte) []byte { return append(dst, s.original().plainContent()...) }
+func (s *Status) appendPlainContent(dst []byte) []byte {
+	return append(dst, s.original().plainContent()...)
+}
 
 // appendFolder appends the folder of the viewer's bookmark of the status.
 func (s *Status) appendFolder(dst []byte) []byte {

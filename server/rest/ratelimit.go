@@ -40,7 +40,7 @@ type Limits struct {
 	seed    maphash.Seed
 }
 
-// windowKey is what is counted separately.
+// windowKey identifies a separate count.
 type windowKey struct {
 	bucket  *bucket
 	account store.AccountID
@@ -135,7 +135,7 @@ func (l *Limits) take(r *Request, rl routeLimit, now time.Time) (limit.Quota, er
 	return q, nil
 }
 
-// key returns what is counted for an account, or for the network of an anonymous client (account 0), and the rate.
+// key returns the key of the count of an account, or of the network of an anonymous client (account 0), and the rate.
 func (l *Limits) key(bucketName string, account store.AccountID, client netip.Addr) (windowKey, limit.Rate) {
 	b := l.buckets[bucketName]
 	if account != 0 {
