@@ -122,7 +122,7 @@ func (r *Request) SetSessionCookie(token string, maxAge int) {
 
 const tokenParam = "access_token"
 
-// requestToken returns the access token in the query or in the Authorization header of a request, "" if there is none.
+// RequestToken returns the access token in the query or in the Authorization header of a request, "" if there is none.
 func RequestToken(r *http.Request) string {
 	if token := queryValue(r.URL.RawQuery, tokenParam); token != "" {
 		return token

@@ -33,7 +33,7 @@ const ApiBucket = "all"
 // maxWindows bounds the clients that are counted at the same time, over all buckets.
 const maxWindows = 50_000
 
-// limits counts requests in the buckets of the settings.
+// Limits counts requests in the buckets of the settings.
 type Limits struct {
 	buckets map[string]*bucket
 	windows *limit.Window[windowKey]
@@ -48,7 +48,7 @@ type windowKey struct {
 	subject uint64 // hash of the values of the route limit's keys
 }
 
-// newLimits returns the limits of the settings. If rate limits are disabled, it counts nothing.
+// NewLimits returns the limits of the settings. If rate limits are disabled, it counts nothing.
 func NewLimits(c config.RateLimit) *Limits {
 	l := &Limits{windows: limit.NewWindow[windowKey](maxWindows), seed: maphash.MakeSeed(), buckets: map[string]*bucket{
 		ApiBucket:              rates(c.AllAnonymous, c.All),
@@ -180,7 +180,7 @@ var errThrottled = errs.New(http.StatusTooManyRequests, "Throttled")
 // throttledError is a 429 whose answer has the headers of the quota that is used up.
 type throttledError struct{ quota limit.Quota }
 
-// throttled returns the 429 for a quota that is used up. Its answer has the rate limit headers and Retry-After.
+// Throttled returns the 429 for a quota that is used up. Its answer has the rate limit headers and Retry-After.
 func Throttled(q limit.Quota) error { return &throttledError{q} }
 
 func (*throttledError) Error() string { return errThrottled.Message }
