@@ -14,7 +14,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, pruneEvery, s.prune)
 }
 
-// prune is the recurring job that removes what is expired or unused: codes and tokens, apps, idempotency keys, deliveries to dead hosts,
+// prune is the recurring job that removes expired and unused data: codes and tokens, apps, idempotency keys, deliveries to dead hosts,
 // queued and seen activities, results of imports, remote accounts, hosts, threads and tombstones.
 func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	for _, prune := range []func(*store.Tx, context.Context) (bool, error){
@@ -50,7 +50,7 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	})
 }
 
-// pruneInBatches calls prune until it is done with a table, each time in a transaction of its own so that others can write in between.
+// pruneInBatches calls prune until it has finished a table, each time in a transaction of its own so that others can write in between.
 func pruneInBatches[T any](ctx context.Context, s *Service, from T, prune func(*store.Tx, context.Context, T) (T, bool, error)) error {
 	for more := true; more; {
 		err := s.db.Update(ctx, func(tx *store.Tx) error {

@@ -115,8 +115,3 @@ func (d *Documents) addFields(o activity.Object, a *store.Account) {
 	o["attachment"] = fields
 	o["tag"] = append([]any{}, d.emojiTags(texts...)...)
 }
-
-// tombstone returns the document of a deleted object (federation 1.10).
-func tombstone(uri, kind string, at store.Time) activity.Object {
-	return jsonMap{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}
-}

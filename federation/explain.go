@@ -69,7 +69,7 @@ type FetchedDocument struct {
 	Verdict string `json:"verdict"`
 }
 
-// Explain returns what is known of a URL or handle: whether it is stored and how it arrived, why it was refused, and its current document.
+// Explain describes a URL or handle: whether it is stored and how it arrived, why it was refused, and its current document.
 // It changes nothing.
 func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, error) {
 	if nick, domain, ok := text.SplitHandle(address); ok && !strings.Contains(address, "/") {

@@ -49,8 +49,11 @@ func (r *Receiver) handleAnswer(ctx context.Context, in *inbox.Activity) error {
 func (r *Receiver) answeredFollow(ctx context.Context, actor *store.Account, answer activity.Object) (*store.Follow, error) {
 	if id := r.local.localActivityID(answer.Ref("object")); id != 0 {
 		f, err := r.db.FollowByID(ctx, store.FollowID(id))
-		if err != nil || f != nil {
-			return ofTarget(f, actor), err
+		switch {
+		case err != nil || f != nil && f.TargetID == actor.ID:
+			return f, err
+		case f != nil:
+			return nil, nil // of another account
 		}
 	}
 	inner := answer.Object("object")
@@ -62,14 +65,6 @@ func (r *Receiver) answeredFollow(ctx context.Context, actor *store.Account, ans
 		return nil, err
 	}
 	return r.db.FollowOf(ctx, follower.ID, actor.ID)
-}
-
-// ofTarget returns a follow if its target is actor, else nil.
-func ofTarget(f *store.Follow, actor *store.Account) *store.Follow {
-	if f == nil || f.TargetID != actor.ID {
-		return nil
-	}
-	return f
 }
 
 // handleBlock stores the block of a local account. A Block with a target concerns a remote group and is ignored.

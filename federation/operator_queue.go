@@ -63,7 +63,7 @@ type QueuedActivity struct {
 	LastError   string     `json:"last_error"`
 }
 
-// QueueQuery selects what is listed one by one.
+// QueueQuery selects the deliveries and activities to list.
 type QueueQuery struct {
 	Host   string `json:"host"`   // deliveries to this host
 	Failed bool   `json:"failed"` // parked deliveries, and incoming activities that failed
@@ -229,14 +229,14 @@ func (o *Operator) failedActivities(ctx context.Context, substring string) ([]*Q
 	return list, nil
 }
 
-// RetryQuery selects what is retried now: one of the fields.
+// RetryQuery selects what to retry now, by one of the fields.
 type RetryQuery struct {
 	Host string `json:"host"` // deliveries to a host, and activities from it
 	ID   int64  `json:"id"`   // of a delivery or an incoming activity
 	All  bool   `json:"all"`
 }
 
-// RetryResult counts what is retried.
+// RetryResult counts the retried deliveries and activities.
 type RetryResult struct {
 	Deliveries int `json:"deliveries"`
 	Incoming   int `json:"received"`

@@ -70,7 +70,7 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.ScrobbleCreated:    (*Outbox).buildScrobbleCreated,
 }
 
-// Activities in withdrawals are also sent for unavailable accounts, so that other servers do not keep what is gone.
+// Activities in withdrawals are also sent for unavailable accounts, so that other servers do not keep deleted posts.
 var withdrawals = []store.OutboxType{
 	store.StatusDeleted, store.ReblogDeleted, store.FavouriteDeleted, store.ReactionDeleted, store.FollowDeleted, store.FollowRejected, store.BlockDeleted,
 	store.PinDeleted, store.ChatMessageDeleted, store.AccountDeleted,
@@ -208,7 +208,7 @@ func (b *Outbox) newUndo(e store.OutboxEntry, actor *store.Account, undone activ
 	return b.newActivity(e, "Undo", actor, jsonMap(undone), undone.Refs("to", remote.MaxAddressees), undone.Refs("cc", remote.MaxAddressees))
 }
 
-// subjectHash returns the subject of deliveries (store.OutgoingActivity) for what has no row: a relation of two accounts.
+// subjectHash returns the subject of deliveries (store.OutgoingActivity) for relations of two accounts, which have no row.
 func subjectHash(kind string, a, b store.AccountID) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", kind, a, b)

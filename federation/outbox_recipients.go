@@ -27,12 +27,7 @@ func (b *Outbox) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]strin
 	return inboxes, err
 }
 
-// sharedInboxesOf returns the shared inboxes of remote accounts, or their own if there is none.
-func (b *Outbox) sharedInboxesOf(ctx context.Context, ids []store.AccountID) ([]string, error) {
-	recipients, err := b.db.RemoteRecipients(ctx, 0, ids)
-	return deliveryInboxes(recipients), err
-}
-
+// deliveryInboxes returns the shared inboxes of remote accounts, or their own if there is none.
 func deliveryInboxes(recipients []*store.RemoteRecipient) []string {
 	inboxes := make([]string, len(recipients))
 	for i, b := range recipients {

@@ -124,6 +124,6 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, e sto
 	}
 	a := b.newActivity(e, "Flag", server, stringValues(uris), []string{target.URI}, nil)
 	a["content"] = reports[0].Comment
-	inboxes, err := b.sharedInboxesOf(ctx, []store.AccountID{target.ID})
-	return []*outgoing{{activity: a, signer: server.ID, priority: store.HighPriority, inboxes: inboxes}}, err
+	recipients, err := b.db.RemoteRecipients(ctx, 0, []store.AccountID{target.ID})
+	return []*outgoing{{activity: a, signer: server.ID, priority: store.HighPriority, inboxes: deliveryInboxes(recipients)}}, err
 }

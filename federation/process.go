@@ -54,7 +54,7 @@ func (r *Receiver) perform(ctx context.Context, in *inbox.Activity, h *handler) 
 		return err
 	}
 	if undoableTypes[in.Type] {
-		if undone, err := r.wasUndone(ctx, in); err != nil {
+		if undone, err := r.inbox.Seen.IsUndone(ctx, in, undoneKey(in.Actor.URI, in.URI), r.db.Now().Add(-undoneTTL)); err != nil {
 			return err
 		} else if undone {
 			return remote.Refuse("activity was undone before it arrived")

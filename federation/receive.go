@@ -146,7 +146,7 @@ func (r *Receiver) isFromUnknown(ctx context.Context, kind, actor string, claims
 	if _, err := r.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
 		return false, err
 	}
-	if !r.relays.hasRelays() {
+	if !r.relays.subscribed.Load() {
 		return true, nil
 	}
 	if kind == "Accept" || kind == "Reject" {

@@ -34,9 +34,6 @@ func (rel *Relays) isAccepted(id store.AccountID) bool {
 	return ids != nil && (*ids)[id]
 }
 
-// hasRelays returns true if activities may arrive through relays.
-func (rel *Relays) hasRelays() bool { return rel.subscribed.Load() }
-
 // loadRelays reads the subscribed relays.
 func (rel *Relays) loadRelays(ctx context.Context) error {
 	rows, err := rel.db.Relays(ctx)

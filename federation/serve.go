@@ -73,9 +73,9 @@ func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Res
 
 var formerTypes = map[string]string{store.TombstoneStatus: "Note", store.TombstonePoll: "Question", store.TombstoneMessage: "ChatMessage"}
 
-// respondTombstone returns the response for a deleted object.
+// respondTombstone returns the response for a deleted object (federation 1.10).
 func (s *DocumentServer) respondTombstone(uri, kind string, at store.Time) (*Response, error) {
-	a, err := s.respond(tombstone(uri, kind, at), nil)
+	a, err := s.respond(activity.Object{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}, nil)
 	if err == nil {
 		a.Status = http.StatusGone
 	}

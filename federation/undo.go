@@ -54,11 +54,6 @@ func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	return err
 }
 
-// wasUndone returns whether the Undo of an activity arrived first.
-func (r *Receiver) wasUndone(ctx context.Context, in *inbox.Activity) (bool, error) {
-	return r.inbox.Seen.IsUndone(ctx, in, undoneKey(in.Actor.URI, in.URI), r.db.Now().Add(-undoneTTL))
-}
-
 // undoneKey returns the key recorded for the Undo of an unknown activity. It contains the actor, so that others cannot undo it.
 func undoneKey(actor, uri string) store.SeenKey {
 	return store.NewSeenKey("undone " + actor + " " + uri)
@@ -116,17 +111,14 @@ var errNotOwnActivity = remote.Refuse("object belongs to another actor")
 
 // undoEmbedded undoes an activity by its embedded copy, and returns false if there is none.
 func (r *Receiver) undoEmbedded(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {
-	switch inner.Type("Follow", "Block", "Accept", "Like", "EmojiReact", "EmojiReaction", "Announce") {
-	case "Follow":
+	switch kind := inner.Type("Follow", "Block", "Accept", "Like", "EmojiReact", "EmojiReaction", "Announce"); kind {
+	case "Follow", "Block":
 		to, err := r.local.localAccount(ctx, inner.Ref("object"))
 		if err != nil || to == nil {
 			return false, err
 		}
-		return r.social.ReceiveUnfollow(ctx, actor, to.ID)
-	case "Block":
-		to, err := r.local.localAccount(ctx, inner.Ref("object"))
-		if err != nil || to == nil {
-			return false, err
+		if kind == "Follow" {
+			return r.social.ReceiveUnfollow(ctx, actor, to.ID)
 		}
 		return r.social.ReceiveUnblock(ctx, actor, to.ID)
 	case "Accept": // some servers end a follow like this

@@ -17,7 +17,7 @@ var (
 // show them and cameras write positions into them.
 var trackHandlers = set("vide", "soun", "pict", "auxv")
 
-// track is what is needed to decide on a track and to erase its samples.
+// track has the data of a track that decide whether it is kept, and where its samples are.
 type track struct {
 	id      uint32
 	handler string

@@ -30,7 +30,7 @@ type download struct {
 	changed  chan struct{} // closed and replaced when one of the fields above changes
 }
 
-// update changes the state and wakes up those who wait for a change.
+// update changes the state and wakes up goroutines that wait for a change.
 func (d *download) update(change func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -3,7 +3,7 @@
 // servers through a cache.
 //
 // Rules: the name of a file is the hash of its content, so files never change and equal content is stored once. A file appears under
-// its name only when it is complete and on disk. A file is decoded only after its header has told the cost, and one at a time.
+// its name only when it is complete and on disk. A file is decoded only after its header has shown the cost, and one at a time.
 //
 // Limits: 50 million pixels, 128 MiB of memory to decode; the proxy fetches 32 files of a host at a time.
 package media

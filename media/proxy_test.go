@@ -541,7 +541,7 @@ func (e *remoteServer) addSlowFile(path string, size int) *slowFile {
 	return d
 }
 
-// open begins a request and returns its answer with an open body.
+// begin sends a request and returns its answer with an open body.
 func (p *proxy) begin(ctx context.Context, address string) *http.Response {
 	p.t.Helper()
 	req, _ := http.NewRequestWithContext(ctx, "GET", p.URL(address), nil)

@@ -10,7 +10,7 @@ import (
 	"svc/store"
 )
 
-// accounts serves what is known of accounts: profiles, followers, endorsements, birthdays.
+// accounts serves data about accounts: profiles, followers, endorsements, birthdays.
 type accounts struct {
 	db       *store.DB
 	social   *social.Service

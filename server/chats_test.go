@@ -21,21 +21,21 @@ func openChat(m *apptest.User, with *apptest.User) string {
 // watchChats returns a function that returns the owners and ids of the chats with events since its last call.
 func watchChats(a *apptest.Server) func() []string {
 	var mu sync.Mutex
-	var heard []string
+	var changed []string
 	a.DB.Subscribe(func(events []store.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, e := range events {
 			if c, ok := e.(store.ChatChanged); ok {
-				heard = append(heard, c.AccountID.String()+c.ID.String())
+				changed = append(changed, c.AccountID.String()+c.ID.String())
 			}
 		}
 	})
 	return func() []string {
 		mu.Lock()
 		defer mu.Unlock()
-		defer func() { heard = nil }()
-		return heard
+		defer func() { changed = nil }()
+		return changed
 	}
 }
 

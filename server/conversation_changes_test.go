@@ -108,7 +108,7 @@ func TestEditInAConversation(t *testing.T) {
 	}
 	carol.Get("/api/v1/statuses/" + reply.ID()).Want(404)
 	if list := listConversations(carol); len(list) != 0 || len(carol.Get("/api/v1/notifications").List()) != 0 {
-		t.Errorf("carol, who is only named in the text, received the post: %v", list)
+		t.Errorf("carol, named only in the text, received the post: %v", list)
 	}
 	wantConversation(onlyConversation(bob), reply.ID(), true)
 }

@@ -90,10 +90,7 @@ func conversationNotFound(err error) error {
 
 func (h *conversations) showConversation(r *rest.Request) (any, error) {
 	c, err := h.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
-	if err != nil {
-		return nil, conversationNotFound(err)
-	}
-	return c, nil
+	return c, conversationNotFound(err)
 }
 
 // conversationStatuses returns a page of the thread of one of the viewer's conversations, counted from the newest, with the oldest

@@ -388,7 +388,7 @@ func TestPostingIntoAConversation(t *testing.T) {
 		})
 	}
 	if list := listConversations(dave); len(list) != 0 || len(dave.Get("/api/v1/notifications").List()) != 0 {
-		t.Errorf("dave, who is only named in the text, received the post: %v", list)
+		t.Errorf("dave, named only in the text, received the post: %v", list)
 	}
 	preview := alice.Publish("@dave psst", "in_reply_to_conversation_id", strconv.Itoa(first.Int("svc.direct_conversation_id")), "preview", "true")
 	if preview.Str("visibility") != "direct" || preview.Usernames("mentions") != "bob carol" {

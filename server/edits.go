@@ -18,7 +18,7 @@ func (h *statuses) editRoutes() rest.Routes {
 	}
 }
 
-// editStatus replaces the content of a status. What is not sent is removed, the poll too, except for the language and the content
+// editStatus replaces the content of a status. Absent parameters remove their content, also the poll, except for the language and the content
 // type. Visibility and parent cannot be changed, and such parameters are ignored.
 func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	var p struct {

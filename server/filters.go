@@ -227,18 +227,15 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	return answer(st, err, entity.NewFilterStatus)
 }
 
-func filterStatusParam(r *rest.Request) store.FilterStatusID {
-	return store.ParseID[store.FilterStatusID](r.Param("id"))
-}
-
 func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
+	id := store.ParseID[store.FilterStatusID](r.Param("id"))
 	for _, f := range rows {
 		for _, st := range f.Statuses {
-			if st.ID == filterStatusParam(r) {
+			if st.ID == id {
 				return entity.NewFilterStatus(st), nil
 			}
 		}

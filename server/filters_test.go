@@ -48,7 +48,7 @@ func addRichFilters(a *apptest.Server, m *apptest.User, statuses []string) []str
 	return []string{"FILTER", filter, "KEYWORD", keyword, "NAMED", filterStatus}
 }
 
-// within returns "" if a time is about so many seconds from now, else what is wrong.
+// within returns "" if a time is about so many seconds from now, else a message.
 func within(o *apptest.Object, path string, seconds int) string {
 	at, err := time.Parse(time.RFC3339, fmt.Sprint(o.At(path)))
 	want := time.Now().Add(time.Duration(seconds) * time.Second)

@@ -19,7 +19,7 @@ import (
 	"svc/store"
 )
 
-// interactions serves the pages on which local users follow or reply to what they found on another server (federation 1.1, extension
+// interactions serves the pages on which local users follow or reply to accounts and posts of another server (federation 1.1, extension
 // API 27).
 type interactions struct {
 	settings *config.Config
@@ -193,7 +193,7 @@ const (
 	replyDecision     = "reply"
 )
 
-// addAccountActions adds an account and what can be done with it to the page.
+// addAccountActions adds an account and its possible actions to the page.
 func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
 	handle := "@" + a.Acct()
 	if a.Local() {
@@ -231,7 +231,7 @@ func followState(f *store.Follow) string {
 	return "You follow this account."
 }
 
-// addStatusActions adds a status and what can be done with it to the page.
+// addStatusActions adds a status and its possible actions to the page.
 func (h *interactions) addStatusActions(r *rest.Request, p *web.Interact, st *store.Status) error {
 	author, err := h.db.Account(r.Context(), st.AccountID)
 	if err != nil {

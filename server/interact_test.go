@@ -199,7 +199,7 @@ func TestInteractionWithMFA(t *testing.T) {
 func TestInteractionVisibility(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)
-	author, follower, unrelated, blocked := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
+	author, follower, unrelated, blocked := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("unrelated"), srv.SignUp("blocked")
 	srv.AddFollow(follower, author)
 	srv.AddBlock(author, blocked)
 	browsers := make(map[*apptest.User]*apptest.Browser)

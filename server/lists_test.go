@@ -133,9 +133,9 @@ func TestListTimeline(t *testing.T) {
 	post(bob, "private", "visibility", "private")
 	list := alice.AddList("friends", nil, bob)
 	timeline := "/api/v1/timelines/list/" + list
-	check("a member who is not followed", timeline, "bob to himself", "bob")
+	check("an unfollowed member", timeline, "bob to himself", "bob")
 	alice.AccountAction(bob.ID, "follow")
-	check("a member who is followed", timeline, "private", "bob to himself", "bob")
+	check("a followed member", timeline, "private", "bob to himself", "bob")
 	alice.ChangeList("POST", list, carol)
 	check("another member", timeline, "private", "carol to bob", "bob to himself", "bob")
 	post(dave, "dave again")

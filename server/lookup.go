@@ -210,14 +210,9 @@ func (h *lookup) checkVisible(r *rest.Request, id store.AccountID, withheld bool
 	return nil
 }
 
-// visibleStatus returns the status of the path if the viewer may see it.
-func (h *lookup) visibleStatus(r *rest.Request) (*store.Status, error) {
-	return h.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
-}
-
 // visibleOriginal returns the status of the path, or the one that it boosts, if the viewer may see it.
 func (h *lookup) visibleOriginal(r *rest.Request) (*store.Status, error) {
-	st, err := h.visibleStatus(r)
+	st, err := h.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
 	if err != nil || st.ReblogOfID == nil {
 		return st, err
 	}

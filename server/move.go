@@ -107,13 +107,11 @@ func (h *aliases) removeAlias(r *rest.Request) (any, error) {
 			uri = r.Viewer.AlsoKnownAs.V[i]
 		}
 	}
-	if err := h.social.RemoveAlias(r.Context(), r.Viewer, uri); err != nil {
-		if errs.IsNotFound(err) {
-			err = errs.NotFound("Account has no such alias.")
-		}
-		return nil, err
+	err = h.social.RemoveAlias(r.Context(), r.Viewer, uri)
+	if errs.IsNotFound(err) {
+		err = errs.NotFound("Account has no such alias.")
 	}
-	return entity.Success, nil
+	return entity.Success, err
 }
 
 // moveAccount moves the viewer's followers to another account.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -199,13 +201,11 @@ func (h *notifications) showMarkers(r *rest.Request) (any, error) {
 	}
 	var markers []*store.Marker
 	for _, name := range p.Timelines {
-		found := false
-		for _, m := range rows {
-			if m.Timeline == name {
-				markers, found = append(markers, m), true
-			}
-		}
-		if !found && name == "notifications" {
+		i := slices.IndexFunc(rows, func(m *store.Marker) bool { return m.Timeline == name })
+		switch {
+		case i >= 0:
+			markers = append(markers, rows[i])
+		case name == "notifications":
 			markers = append(markers, &store.Marker{Timeline: name, UpdatedAt: r.Viewer.CreatedAt})
 		}
 	}

@@ -48,7 +48,7 @@ func TestStartPage(t *testing.T) {
 	}
 }
 
-// TestPublicPages checks that the pages of accounts and posts contain only what is visible to anonymous viewers.
+// TestPublicPages checks that the pages of accounts and posts contain only posts that are visible to anonymous viewers.
 func TestPublicPages(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

@@ -140,7 +140,7 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 	return change, err
 }
 
-// updateCredentials changes the viewer's profile and settings. What is absent or null stays unchanged.
+// updateCredentials changes the viewer's profile and settings. Absent and null parameters change nothing.
 func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	var p profileForm
 	if err := r.Bind(&p); err != nil {

@@ -15,7 +15,7 @@ import (
 	"svc/store"
 )
 
-// publicPages serves the page at / and the pages of accounts and statuses. Those show what anyone may see, whoever is signed in.
+// publicPages serves the page at / and the pages of accounts and statuses. Those show what anyone may see, also to signed-in users.
 type publicPages struct {
 	settings *config.Config
 	db       *store.DB

@@ -110,7 +110,7 @@ func TestQuoteVisibility(t *testing.T) {
 	alice.Post("/api/v1/accounts/" + carol.ID + "/block").Want(200)
 	carol.Post("/api/v1/accounts/" + alice.ID + "/unmute").Want(200)
 	if got := quoted(carol, second.ID()); got != nil {
-		t.Errorf("a viewer who is blocked by the author sees %v", got)
+		t.Errorf("a viewer blocked by the author sees %v", got)
 	}
 	// A boost contains the quote of the boosted status.
 	boost := bob.Post("/api/v1/statuses/" + second.ID() + "/reblog").Want(200).Object().ID()

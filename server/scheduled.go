@@ -34,16 +34,12 @@ func (h *scheduled) listScheduled(r *rest.Request) (any, error) {
 	return h.entities.ScheduledStatuses(r.Context(), rows)
 }
 
-func (h *scheduled) ownScheduled(r *rest.Request) (*store.ScheduledStatus, error) {
-	return h.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
-}
-
 func scheduledParam(r *rest.Request) store.ScheduledID {
 	return store.ParseID[store.ScheduledID](r.Param("id"))
 }
 
 func (h *scheduled) showScheduled(r *rest.Request) (any, error) {
-	row, err := h.ownScheduled(r)
+	row, err := h.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 	if err != nil {
 		return nil, err
 	}

@@ -279,7 +279,7 @@ func (h *statuses) showContext(r *rest.Request) (any, error) {
 // muteThread mutes the thread of a status, for expires_in seconds or without end.
 func (h *statuses) muteThread(r *rest.Request) (any, error) {
 	var p struct {
-		ExpiresIn int64 `param:"expires_in"` // seconds; 0: for good
+		ExpiresIn int64 `param:"expires_in"` // seconds; 0: without an end
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err

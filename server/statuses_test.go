@@ -31,7 +31,7 @@ func TestPostParameters(t *testing.T) {
 		params []string
 		want   int
 		error  string
-		check  func(*apptest.Object) string // returns what is wrong, "" if nothing is
+		check  func(*apptest.Object) string // returns "" or a message
 	}{
 		{"text", []string{"status", " hi \n\nthere "}, 200, "", fieldIs("content", "<p>hi</p><p>there</p>")},
 		{"an empty status", []string{"status", " \n"}, 422, "Cannot post an empty status without attachments", nil},

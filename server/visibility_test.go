@@ -37,7 +37,7 @@ func TestVisibility(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 100 })
 	author, booster := srv.SignUp("author"), srv.SignUp("booster")
 	follower, mentioned, friend := srv.SignUp("follower"), srv.SignUp("mentioned"), srv.SignUp("friend")
-	unrelated, blocked := srv.SignUp("stranger"), srv.SignUp("blocked")
+	unrelated, blocked := srv.SignUp("unrelated"), srv.SignUp("blocked")
 	author.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_favorites": false}).Want(200)
 	list := srv.AddList(author, friend, blocked)
 	signedIn := []*apptest.User{author, follower, mentioned, friend, unrelated, blocked}

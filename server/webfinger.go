@@ -141,7 +141,7 @@ func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
 	for _, kind := range []string{activity.MediaType, activity.LDMediaType + `; profile="` + activity.LDProfile + `"`} {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
 	}
-	if !h.federation.Documents.IsServerActor(a) { // with which users of this server follow what they found on others
+	if !h.federation.Documents.IsServerActor(a) { // through which users of this server follow accounts of others
 		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.baseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d

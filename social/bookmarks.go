@@ -78,7 +78,7 @@ func checkFolder(f *store.BookmarkFolder) error {
 	return nil
 }
 
-// ErrInvalidEmoji is returned for what is neither a unicode emoji nor the name of a custom emoji.
+// ErrInvalidEmoji is returned for a text that is neither a unicode emoji nor the name of a custom emoji.
 var ErrInvalidEmoji = errs.Invalid("Invalid emoji")
 
 // UpdateBookmarkFolder applies change to the owner's folder. change may set name and emoji.

@@ -79,7 +79,7 @@ func idempotentResult(ctx context.Context, tx *store.Tx, author *store.Account, 
 	return &Composed{Scheduled: scheduled, Existing: true}, nil
 }
 
-// saveIdempotencyKey stores the id of what was published for an idempotency key.
+// saveIdempotencyKey stores the id of the published status for an idempotency key.
 func saveIdempotencyKey(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, made int64) error {
 	key := idempotencyKey(d)
 	if key == "" {

@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns what was deleted.
+// DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns the deleted status.
 func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
 		st, err := tx.Status(ctx, id)

@@ -126,10 +126,10 @@ func (tx *Tx) updateCounters(ctx context.Context, what, query string, args ...an
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	if tx.changed.counters == nil {
-		tx.changed.counters = make(map[AccountID]AccountCounters)
+	if tx.changed.Counters == nil {
+		tx.changed.Counters = make(map[AccountID]AccountCounters)
 	}
-	return scanCounters(rows, tx.changed.counters)
+	return scanCounters(rows, tx.changed.Counters)
 }
 
 func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error {
@@ -203,18 +203,10 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.CreatedAt == 0 {
 		a.CreatedAt = At(tx.db.now())
 	}
-	if a.Fields.V == nil {
-		a.Fields.V = []Field{}
-	}
-	if a.AlsoKnownAs.V == nil {
-		a.AlsoKnownAs.V = []string{}
-	}
-	if a.Tags.V == nil {
-		a.Tags.V = []string{}
-	}
-	if a.Emojis.V == nil {
-		a.Emojis.V = []RemoteEmoji{}
-	}
+	orEmpty(&a.Fields.V)
+	orEmpty(&a.AlsoKnownAs.V)
+	orEmpty(&a.Tags.V)
+	orEmpty(&a.Emojis.V)
 	if err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
 			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,

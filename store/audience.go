@@ -120,7 +120,7 @@ func (r reader) VisibleTo(ctx context.Context, st *Status, viewers []AccountID) 
 	return append(shown, more...), err
 }
 
-// SawRemoved returns the viewers to whom a deleted status was visible, in no order. An unavailable author does not matter, because clients
+// SawRemoved returns the viewers that could see a deleted status, in no order. An unavailable author does not matter, because clients
 // that show the status must remove it.
 func (r reader) SawRemoved(ctx context.Context, e StatusRemoved, viewers []AccountID) ([]AccountID, error) {
 	st, o := e.Status, e.Original

@@ -18,7 +18,7 @@ type ChatSummary struct {
 	LastID *ChatMessageID // nil: there are no messages
 }
 
-// chatSummary selects summaries of the chats of the owner ?1, who has the lookups ?2, without chats with unavailable accounts.
+// chatSummary selects summaries of the chats of the owner ?1 with the lookups ?2, without chats with unavailable accounts.
 var chatSummary = `
 		SELECT c.*, (
 			SELECT count(*)

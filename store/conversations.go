@@ -60,7 +60,7 @@ var (
 
 	conversationTimeline = newTimeline(`statuses s INDEXED BY statuses_conversation`, `s.id`, `s.conversation_id = ?9 AND s.reblog_of_id IS NULL`)
 
-	// Subqueries of UnreadCounts; the second is for owners to whom every conversation is visible.
+	// Subqueries of UnreadCounts; the second is for owners that can see every conversation.
 	unreadConversations           = countUnreadConversations(` AND (` + lastVisible + `) IS NOT NULL`)
 	unreadConversationsUnfiltered = countUnreadConversations(``)
 )
@@ -156,7 +156,7 @@ var addToConversations = `
 // recipients. The post is unread for all but the author and accounts that mute the author or the thread. An account from which a block
 // hides the post keeps its conversation unchanged. If among is not nil, only these accounts are considered.
 //
-// It returns the events for the owners who have not muted the post.
+// It returns the events for the owners that have not muted the post.
 func (tx *Tx) AddToConversations(ctx context.Context, s *Status, recipients AccountSet, among []AccountID) ([]ConversationChanged, error) {
 	only := ""
 	if among != nil {

@@ -36,7 +36,7 @@ type DeliveryTarget struct{ Inbox, Domain string }
 
 // Priorities of the deliveries for a host (federation 3.4).
 const (
-	HighPriority   = iota // follows, their answers, and what is addressed to single accounts
+	HighPriority   = iota // follows, their answers, and activities for single accounts
 	StatusPriority        // other posts
 	UpdatePriority        // edits, boosts, favourites
 	LowPriority           // what goes to all: deletions, profiles

@@ -6,14 +6,6 @@ import "maps"
 // events in the order of the transactions, before Update returns. A transaction that was rolled back has no events.
 type Event interface{ event() }
 
-// changes are the rows that a transaction has changed.
-type changes struct {
-	statuses []StatusID
-	accounts []AccountID
-	counters map[AccountID]AccountCounters
-	all      bool // too many to list
-}
-
 // RowsChanged invalidates entities that were rendered from rows.
 type RowsChanged struct {
 	Statuses []StatusID
@@ -92,12 +84,12 @@ func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }
 func (db *DB) Subscribe(fn func([]Event)) { db.subscribers = append(db.subscribers, fn) }
 
 // invalidateStatus marks a status as changed.
-func (tx *Tx) invalidateStatus(id StatusID) { tx.changed.statuses = append(tx.changed.statuses, id) }
+func (tx *Tx) invalidateStatus(id StatusID) { tx.changed.Statuses = append(tx.changed.Statuses, id) }
 
-func (tx *Tx) invalidateAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
+func (tx *Tx) invalidateAccount(id AccountID) { tx.changed.Accounts = append(tx.changed.Accounts, id) }
 
 // invalidateAll marks all rows as changed, for changes that cannot be listed.
-func (tx *Tx) invalidateAll() { tx.changed.all = true }
+func (tx *Tx) invalidateAll() { tx.changed.All = true }
 
 // invalidateRelations marks the blocks, mutes, follows, subscriptions and notes of accounts, and the blocks against them, as changed.
 func (tx *Tx) invalidateRelations(ids ...AccountID) {
@@ -117,15 +109,15 @@ func (db *DB) publishCommit(group []*request) {
 			continue
 		}
 		tx := &r.tx
-		changed.Statuses = append(changed.Statuses, tx.changed.statuses...)
-		changed.Accounts = append(changed.Accounts, tx.changed.accounts...)
+		changed.Statuses = append(changed.Statuses, tx.changed.Statuses...)
+		changed.Accounts = append(changed.Accounts, tx.changed.Accounts...)
 		if changed.Counters == nil {
-			changed.Counters = tx.changed.counters
+			changed.Counters = tx.changed.Counters
 		} else {
-			maps.Copy(changed.Counters, tx.changed.counters) // in the order of the transactions
+			maps.Copy(changed.Counters, tx.changed.Counters) // in the order of the transactions
 		}
-		changed.All = changed.All || tx.changed.all
-		if tx.changed.all {
+		changed.All = changed.All || tx.changed.All
+		if tx.changed.All {
 			db.lookupCache.Clear()
 			db.flagCache.Clear()
 		}

@@ -91,7 +91,7 @@ func (s *Status) FilterText(plain string, more []string) *text.Folded {
 }
 
 // HiddenIn returns true if one of the matching filters hides the status in a context. Only home and notifications leave such statuses out;
-// elsewhere clients hide them (client API 3.14).
+// in other contexts clients hide them (client API 3.14).
 func HiddenIn(matches []FilterMatch, in FilterContext) bool {
 	return slices.ContainsFunc(matches, func(m FilterMatch) bool { return m.Filter.Action == FilterHide && m.Filter.In(in) })
 }

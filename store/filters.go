@@ -74,7 +74,7 @@ type FilterAction string
 
 const (
 	FilterWarn FilterAction = "warn"
-	FilterHide FilterAction = "hide" // left out of home and notifications, hidden by clients elsewhere
+	FilterHide FilterAction = "hide" // left out of home and notifications; in other contexts clients hide it
 	FilterBlur FilterAction = "blur" // clients hide its media
 )
 

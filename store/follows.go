@@ -112,9 +112,7 @@ func (r reader) FollowsWithDomain(ctx context.Context, id AccountID, domain stri
 // AddFollow inserts a follow or a request with a new id. There must be none between the two accounts.
 func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 	f.ID = FollowID(tx.newID())
-	if f.Languages.V == nil {
-		f.Languages.V = []string{}
-	}
+	orEmpty(&f.Languages.V)
 	if err := tx.exec(ctx, "add follow", `
 		INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs, languages, uri)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -50,7 +50,7 @@ func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) err
 				AND (?3 OR s.visibility < 4 AND NOT (`+publicOrLocalPost+` AND `+followsTagOf+`)))`, id, author, all)
 }
 
-// ResetHome replaces the home of a local account by what is not there because of a follow: its own posts and boosts, and direct and list
+// ResetHome replaces the home of a local account by the entries that do not depend on a follow: its own posts and boosts, and direct and list
 // posts addressed to it. It considers the newest of each kind, as many as limit.
 func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 	if err := tx.exec(ctx, "empty home", `DELETE FROM home WHERE account_id = ?`, id); err != nil {
@@ -81,7 +81,7 @@ func (s *Status) reachesTagFollowers() bool {
 	return s.ReblogOfID == nil && (s.Visibility == Public || s.Visibility == Local)
 }
 
-// homesOfTagFollowers selects the followers of hashtags of the post ?1, without those who have its author ?2 in an exclusive list.
+// homesOfTagFollowers selects the followers of hashtags of the post ?1, without those that have its author ?2 in an exclusive list.
 const homesOfTagFollowers = `
 		SELECT f.account_id, ?1
 		FROM status_tags t CROSS JOIN tag_follows f ON f.tag_id = t.tag_id

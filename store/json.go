@@ -30,6 +30,13 @@ func (j *JSON[T]) Scan(src any) error {
 	return json.Unmarshal([]byte(text), &j.V)
 }
 
+// orEmpty replaces a nil slice, which would be stored as null.
+func orEmpty[T any](slice *[]T) {
+	if *slice == nil {
+		*slice = []T{}
+	}
+}
+
 // jsonArray encodes ids for json_each(?), which keeps the text of a query the same whatever their number.
 func jsonArray[T ~int64](ids []T) string {
 	b := make([]byte, 0, 2+18*len(ids))

@@ -16,7 +16,7 @@ func (Prune) Kind() string { return "prune" }
 const (
 	pruneBatch   = 500                 // rows per transaction
 	appBatch     = 5000                // apps per transaction
-	unusedAppTTL = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep theirs for good
+	unusedAppTTL = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep using theirs
 
 	parkedMailTTL = 30 * 24 * time.Hour // how long mail is kept that could not be sent
 )

@@ -9,7 +9,7 @@ import (
 
 // How long, and how many, seen activities and refusals are kept.
 const (
-	seenActivityTTL   = 30 * 24 * time.Hour // also deletions and Undos that came before their object
+	seenActivityTTL   = 30 * 24 * time.Hour // also deletions and Undos that precede their object
 	refusalTTL        = 7 * 24 * time.Hour
 	maxRefusals       = 10_000
 	trimRefusalsEvery = 1000 // refusals between two trims

@@ -51,11 +51,7 @@ func (s *statements) get(query string) (*sqlx.Stmt, error) {
 }
 
 func (s *statements) QueryContext(_ context.Context, query string, args ...any) (*sql.Rows, error) {
-	st, err := s.get(query)
-	if err != nil {
-		return nil, err
-	}
-	return st.QueryContext(context.Background(), args...)
+	return s.queryWithin(context.Background(), query, args...)
 }
 
 // queryWithin is QueryContext for a query that no index bounds: it ends with the context, and its connection is replaced then.

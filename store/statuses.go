@@ -75,9 +75,7 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.CreatedAt == 0 {
 		s.CreatedAt = At(tx.db.now())
 	}
-	if s.Emojis.V == nil {
-		s.Emojis.V = []RemoteEmoji{}
-	}
+	orEmpty(&s.Emojis.V)
 	if s.QuoteOfID != nil {
 		s.QuoteState = QuoteStateAccepted
 	}
@@ -263,9 +261,7 @@ func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) 
 
 // SaveStatus writes the columns that an edit may change.
 func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
-	if s.Emojis.V == nil {
-		s.Emojis.V = []RemoteEmoji{}
-	}
+	orEmpty(&s.Emojis.V)
 	tx.invalidateStatus(s.ID)
 	return tx.exec(ctx, "save status", `
 		UPDATE statuses

@@ -11,6 +11,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -81,9 +82,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Readers = orDefault(o.Readers, 3)
-	o.ReaderCache = orDefault(o.ReaderCache, 4000)
-	o.WriterCache = orDefault(o.WriterCache, 8000)
+	o.Readers = cmp.Or(o.Readers, 3)
+	o.ReaderCache = cmp.Or(o.ReaderCache, 4000)
+	o.WriterCache = cmp.Or(o.WriterCache, 8000)
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -262,13 +263,6 @@ func value[T any](ctx context.Context, r reader, what, query string, args ...any
 		result = *row
 	}
 	return result, err
-}
-
-func orDefault(n, standard int) int {
-	if n == 0 {
-		return standard
-	}
-	return n
 }
 
 // isBusy returns true if err says that another connection has the lock.

@@ -90,9 +90,7 @@ func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
 // AddUser inserts the user of an account. Its EmailKey is set.
 func (tx *Tx) AddUser(ctx context.Context, u *User) error {
 	u.EmailKey = emailKey(u.Email)
-	if u.Fields.V == nil {
-		u.Fields.V = []Field{}
-	}
+	orEmpty(&u.Fields.V)
 	if u.SettingsStore.V == nil {
 		u.SettingsStore.V = map[string]json.RawMessage{}
 	}
@@ -171,7 +169,7 @@ func (r reader) Staff(ctx context.Context) ([]AccountID, error) {
 		LIMIT 1000`)
 }
 
-// ActiveUsers counts the users who were active within the last d.
+// ActiveUsers counts the users that were active within the last d.
 func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
 	return value[int](ctx, r, "active users", `SELECT count(*) FROM users WHERE last_active_at > ?`, At(r.db.now().Add(-d)))
 }

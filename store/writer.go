@@ -30,7 +30,7 @@ type Tx struct {
 	events           []Event
 	changedRelations []AccountID // whose relations have changed
 	changedFlags     []AccountID // whose favourites, boosts or bookmarks have changed
-	changed          changes
+	changed          RowsChanged
 	indexed          []indexEntry
 	newJobs          bool
 	usedIDs          bool

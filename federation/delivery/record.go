@@ -169,7 +169,7 @@ type unreachableHosts struct {
 	domains map[string]bool // nil: not read yet
 }
 
-// update applies what was recorded.
+// update applies recorded results.
 func (u *unreachableHosts) update(b *batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -5,7 +5,7 @@ import "svc/store"
 // weightOf returns for how many an activity with a body of a size counts.
 func weightOf(size int) int { return 1 + size/bytesPerUnit }
 
-// reserve reserves weight for an activity, and returns nil if there is no room. The fuller the queue is, the smaller the shares: a host can have as
+// reserve reserves weight for an activity, and returns nil if the queue is full. The fuller the queue is, the smaller the shares: a host can have as
 // much as is free, a sender half of that.
 func (q *queue) reserve(sender store.AccountID, host string, weight int) *senderQueue {
 	q.mu.Lock()

@@ -176,7 +176,7 @@ func (b *Inbox) Run(ctx context.Context) {
 	recorder.Wait()
 }
 
-// schedule loads what was queued before the start, and schedules retries when they are due.
+// schedule loads activities that were queued before the start, and schedules retries when they are due.
 func (b *Inbox) schedule(ctx context.Context) {
 	b.Reload()
 	timer := time.NewTimer(0)
@@ -307,7 +307,7 @@ func (b *Inbox) isProcessed(a *Activity) bool {
 	return a.Key != (store.SeenKey{}) && (a.err == nil || b.c.IsFinal(a.err))
 }
 
-// ProcessDue processes what is due, one activity after another. Tests use it instead of Run.
+// ProcessDue processes due activities, one after another. Tests use it instead of Run.
 func (b *Inbox) ProcessDue(ctx context.Context) error {
 	for {
 		rows, err := b.c.DB.DueQueuedActivities(ctx, recordBatch)

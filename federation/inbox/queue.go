@@ -70,7 +70,7 @@ func newQueue() *queue {
 }
 
 // start begins an activity that is not in the database. It returns false if the activity has to be queued: others wait, it has to come after another
-// one of its sender, or there would be no room for it should it need a fetch.
+// one of its sender, or it could not be queued if it needs a fetch.
 func (q *queue) start(a *Activity, sender store.AccountID, host string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -172,7 +172,7 @@ func (q *queue) dropContent(a *Activity) {
 	a.Signer, a.Actor, a.Forwarder, a.Recipient = nil, nil, nil, nil
 }
 
-// setContent sets what was read from the database.
+// setContent sets the members that were read from the database.
 func (q *queue) setContent(a *Activity, row *store.QueuedActivity, doc activity.Object) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

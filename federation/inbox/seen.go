@@ -45,7 +45,7 @@ func (s *Seen) Precheck(ctx context.Context, a *Activity, key, undo store.SeenKe
 	return s.db.SeenKey(ctx, key)
 }
 
-// IsProcessed returns true if an activity with the Key of a was processed before, whoever received it.
+// IsProcessed returns true if an activity with the Key of a was processed before, for any recipient.
 func (s *Seen) IsProcessed(ctx context.Context, a *Activity) (bool, error) {
 	if seen, certain := s.recent(a.Key, a.seenMark); certain {
 		return seen, nil

@@ -19,10 +19,6 @@ type dnsBlockList struct {
 	log    *slog.Logger
 }
 
-func newDNSBlockList(c *config.Config, d Deps) any {
-	return dnsBlockList{c.MRFDNSRBL, d.DNSListed, d.Log}
-}
-
 func (b dnsBlockList) check(ctx context.Context, local bool, host string) error {
 	name, _, _ := strings.Cut(host, ":")
 	if _, err := netip.ParseAddr(name); local || b.listed == nil || b.Zone == "" || name == "" || err == nil {
@@ -51,7 +47,7 @@ func (b dnsBlockList) profile(ctx context.Context, p *Profile) error {
 }
 
 func (b dnsBlockList) activity(ctx context.Context, a *Activity) error {
-	if a.Type == "Delete" || a.Type == "Undo" { // a host that is listed later may still remove what was accepted
+	if a.Type == "Delete" || a.Type == "Undo" { // a host that is listed later may still remove its accepted posts
 		return nil
 	}
 	return b.check(ctx, a.Local, a.Host)

@@ -21,8 +21,6 @@ type nsfwImages struct {
 	log    *slog.Logger
 }
 
-func newNSFWImages(c *config.Config, d Deps) any { return nsfwImages{c.MRFNSFWAPI, d.scores, d.Log} }
-
 func (n nsfwImages) post(ctx context.Context, p *Post) error {
 	ctx, cancel := context.WithTimeout(ctx, postScoreTimeout)
 	defer cancel()

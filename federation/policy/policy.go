@@ -175,7 +175,7 @@ func (c *Chain) Activity(ctx context.Context, a *Activity) error {
 	return runRules(c, c.activities, func(r activityRule) error { return r.activity(ctx, a) })
 }
 
-// errNoHost rejects what has no host, because no list of hosts would match it.
+// errNoHost rejects messages without a host, because no list of hosts would match it.
 var errNoHost = &Rejected{Policy: "SimplePolicy", Reason: "the host of its sender is unknown"}
 
 // Quarantined returns true if a host only gets public and unlisted posts.
@@ -250,16 +250,16 @@ func init() { // not in the declaration, because SubchainPolicy uses builders
 		"SimplePolicy":             newSimple,
 		"TagPolicy":                func(*config.Config, Deps) any { return tags{} },
 		"SubchainPolicy":           newSubchain,
-		"RejectNonPublic":          newNonPublic,
+		"RejectNonPublic":          func(c *config.Config, _ Deps) any { return nonPublic{c.MRFRejectNonPublic} },
 		"EnsureRePrepended":        func(*config.Config, Deps) any { return rePrepended{} },
-		"AntiLinkSpamPolicy":       newLinkSpam,
+		"AntiLinkSpamPolicy":       func(_ *config.Config, d Deps) any { return linkSpam{d.Accounts} },
 		"AntiMentionSpamPolicy":    newMentionSpam,
-		"AntiFollowbotPolicy":      newFollowbots,
+		"AntiFollowbotPolicy":      func(_ *config.Config, d Deps) any { return followbots{d.Accounts} },
 		"MediaProxyWarmingPolicy":  func(*config.Config, Deps) any { return proxyWarming{} },
 		"MentionPolicy":            newMentionedActors,
-		"VocabularyPolicy":         newVocabulary,
-		"ObjectAgePolicy":          newObjectAge,
-		"HellthreadPolicy":         newHellthread,
+		"VocabularyPolicy":         func(c *config.Config, _ Deps) any { return vocabulary{c.MRFVocabulary} },
+		"ObjectAgePolicy":          func(c *config.Config, d Deps) any { return objectAge{c.MRFObjectAge, d.Now} },
+		"HellthreadPolicy":         func(c *config.Config, _ Deps) any { return hellthread{c.MRFHellthread} },
 		"KeywordPolicy":            newKeywords,
 		"HashtagPolicy":            newHashtags,
 		"EmojiPolicy":              newEmoji,
@@ -271,15 +271,15 @@ func init() { // not in the declaration, because SubchainPolicy uses builders
 		"FollowBotPolicy":          newFollowBot,
 		"UserAllowListPolicy":      newAllowList,
 		"StealEmojiPolicy":         newStealEmoji,
-		"ForceMention":             newForceMention,
-		"ForceMentionsInContent":   newMentionsInContent,
-		"InlineQuotePolicy":        newInlineQuote,
+		"ForceMention":             func(c *config.Config, _ Deps) any { return forceMention{c.MRFForceMention} },
+		"ForceMentionsInContent":   func(_ *config.Config, d Deps) any { return mentionsInContent{d.Accounts} },
+		"InlineQuotePolicy":        func(c *config.Config, _ Deps) any { return inlineQuote{c.MRFInlineQuote.Template} },
 		"QuoteToLinkTagPolicy":     func(*config.Config, Deps) any { return noOp{} }, // notes have this tag always (FEP-e232)
 		"QuietReply":               func(*config.Config, Deps) any { return quietReply{} },
 		"FODirectReply":            func(*config.Config, Deps) any { return directReply{} },
-		"RemoteReportPolicy":       newReports,
-		"DNSRBLPolicy":             newDNSBlockList,
-		"NsfwApiPolicy":            newNSFWImages,
+		"RemoteReportPolicy":       func(c *config.Config, _ Deps) any { return reports{c.MRFRemoteReport, c.Host()} },
+		"DNSRBLPolicy":             func(c *config.Config, d Deps) any { return dnsBlockList{c.MRFDNSRBL, d.DNSListed, d.Log} },
+		"NsfwApiPolicy":            func(c *config.Config, d Deps) any { return nsfwImages{c.MRFNSFWAPI, d.scores, d.Log} },
 	}
 }
 

@@ -15,8 +15,6 @@ import (
 // inlineQuote is InlineQuotePolicy: it adds a link to the quoted post to the text, for clients without support for quotes.
 type inlineQuote struct{ template string }
 
-func newInlineQuote(c *config.Config, _ Deps) any { return inlineQuote{c.MRFInlineQuote.Template} }
-
 func (q inlineQuote) post(_ context.Context, p *Post) error {
 	if p.Quote == nil {
 		return nil
@@ -43,8 +41,6 @@ func (q inlineQuote) post(_ context.Context, p *Post) error {
 // forceMention is ForceMention: it mentions the authors of the parent and of the quoted post.
 type forceMention struct{ config.MRFForceMention }
 
-func newForceMention(c *config.Config, _ Deps) any { return forceMention{c.MRFForceMention} }
-
 func (f forceMention) post(_ context.Context, p *Post) error {
 	if !p.isCreate() || !p.isNote() {
 		return nil
@@ -60,8 +56,6 @@ func (f forceMention) post(_ context.Context, p *Post) error {
 
 // mentionsInContent is ForceMentionsInContent: it prepends links to mentioned accounts that the text of a reply does not have.
 type mentionsInContent struct{ accounts AccountReader }
-
-func newMentionsInContent(_ *config.Config, d Deps) any { return mentionsInContent{d.Accounts} }
 
 // maxMentionsInContent bounds the recipients that mentionsInContent reads.
 const maxMentionsInContent = 100

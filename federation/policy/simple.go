@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// simple is SimplePolicy: lists of hosts, and what is done with their messages.
+// simple is SimplePolicy: lists of hosts, with an action on their messages each.
 type simple struct {
 	localHost  string
 	settings   config.MRFSimple
@@ -97,7 +97,7 @@ func (s *simple) activity(_ context.Context, a *Activity) error {
 		}
 		return nil
 	}
-	if a.Type != "Undo" { // an Undo of what was accepted passes
+	if a.Type != "Undo" { // an Undo of an accepted activity passes
 		for _, id := range a.ObjectIDs {
 			if host := hostOf(id); host != "" {
 				if err := s.host(host); err != nil {
@@ -177,8 +177,6 @@ func (l allowList) describe(public map[string]any) {
 
 // vocabulary is VocabularyPolicy: lists of accepted and rejected types of activities and objects.
 type vocabulary struct{ config.MRFVocabulary }
-
-func newVocabulary(c *config.Config, _ Deps) any { return vocabulary{c.MRFVocabulary} }
 
 func (v vocabulary) check(types ...string) error {
 	for _, t := range types {

@@ -14,8 +14,6 @@ import (
 // linkSpam is AntiLinkSpamPolicy: it rejects links by remote accounts that have neither statuses nor followers here.
 type linkSpam struct{ accounts AccountReader }
 
-func newLinkSpam(_ *config.Config, d Deps) any { return linkSpam{d.Accounts} }
-
 func (l linkSpam) post(ctx context.Context, p *Post) error {
 	if p.Local || !p.isCreate() || text.FirstLink(p.Content, func(*url.URL) bool { return true }) == "" {
 		return nil
@@ -56,8 +54,6 @@ func (m mentionSpam) post(ctx context.Context, p *Post) error {
 
 // followbots is AntiFollowbotPolicy: it rejects follows by bots, unless the target follows the bot.
 type followbots struct{ accounts AccountReader }
-
-func newFollowbots(_ *config.Config, d Deps) any { return followbots{d.Accounts} }
 
 // followbotNames are beginnings of nicknames, and whole display names, of bots that follow everybody.
 var followbotNames = []string{"federationbot", "fedibot", "followbot", "followerbot"}
@@ -100,8 +96,6 @@ type reports struct {
 	config.MRFRemoteReport
 	localHost string
 }
-
-func newReports(c *config.Config, _ Deps) any { return reports{c.MRFRemoteReport, c.Host()} }
 
 func (r reports) activity(_ context.Context, a *Activity) error {
 	if a.Type != "Flag" || a.Local {

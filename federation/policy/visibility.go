@@ -12,8 +12,6 @@ import (
 // nonPublic is RejectNonPublic: it rejects posts that are not public or unlisted.
 type nonPublic struct{ config.MRFRejectNonPublic }
 
-func newNonPublic(c *config.Config, _ Deps) any { return nonPublic{c.MRFRejectNonPublic} }
-
 func (n nonPublic) post(_ context.Context, p *Post) error {
 	switch {
 	case !p.isCreate() || p.Visibility.Unrestricted():
@@ -35,8 +33,6 @@ type objectAge struct {
 	config.MRFObjectAge
 	now func() time.Time
 }
-
-func newObjectAge(c *config.Config, d Deps) any { return objectAge{c.MRFObjectAge, d.Now} }
 
 func (o objectAge) post(_ context.Context, p *Post) error {
 	if !p.isCreate() || p.PublishedAt.IsZero() || o.now().Sub(p.PublishedAt) <= o.Threshold {
@@ -60,8 +56,6 @@ func (o objectAge) describe(public map[string]any) {
 
 // hellthread is HellthreadPolicy: it rejects or delists posts with many recipients.
 type hellthread struct{ config.MRFHellthread }
-
-func newHellthread(c *config.Config, _ Deps) any { return hellthread{c.MRFHellthread} }
 
 func (h hellthread) post(_ context.Context, p *Post) error {
 	n := len(p.Recipients)

@@ -231,7 +231,7 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 	})
 }
 
-// VerifyRequest returns the signer of a GET request, nil if it is not signed. A wrong signature, and a signer who is not allowed, are
+// VerifyRequest returns the signer of a GET request, nil if it is not signed. A wrong signature, and a signer that is not allowed, are
 // errors.
 func (v *Verifier) VerifyRequest(ctx context.Context, r *http.Request) (*store.Account, error) {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")

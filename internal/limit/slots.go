@@ -83,7 +83,7 @@ func (s *Slots[K]) leave(key K, k *keySlots) {
 	}
 }
 
-// Gauge counts what is open per key, such as connections by address. It is not safe for concurrent use: the owner's mutex guards it.
+// Gauge counts open resources per key, such as connections by address. It is not safe for concurrent use: the owner's mutex guards it.
 type Gauge[K comparable] map[K]int
 
 // Add counts one more of a key, and returns false without counting it if there are max.

@@ -133,7 +133,7 @@ func (c *builder) token(t token, written string) bool {
 	return true
 }
 
-// addName records a name. It returns false if the name is known or there is no room.
+// addName records a name. It returns false if the name is known or the list is full.
 func (c *builder) addName(sign byte, name string, room bool) bool {
 	key := string(sign) + name
 	if !room || c.seen[key] {

@@ -6,7 +6,7 @@ import (
 	"svc/media"
 )
 
-// maxAttachments is the limit that clients are told. A status may have any number of attachments (spec 8).
+// maxAttachments is the limit that clients get. A status may have any number of attachments (spec 8).
 const maxAttachments = 1000
 
 // configuration are the limits for clients, the same in both versions of the API.

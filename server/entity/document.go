@@ -66,7 +66,7 @@ func newDocument[E any](json []byte, slots []slotOf[E], own map[string][]byte) (
 	return d, nil
 }
 
-// head returns what comes before the first slot.
+// head returns the bytes before the first slot.
 func (d *document) head() []byte { return d.json[:d.cuts[0].from] }
 
 // size returns the memory that a document takes, in bytes.

@@ -36,7 +36,7 @@ type Config struct {
 	Settings       *config.Config
 	Version        string         // of this program, as in 1.2.3; "": 0.0.0
 	VAPIDPublicKey string         // for push subscriptions; "" if there are none
-	Federation     map[string]any // what is public about federation; nil: only whether it is enabled
+	Federation     map[string]any // public facts about federation; nil: only whether it is enabled
 }
 
 // FromSettings returns the Config of the settings.
@@ -86,7 +86,7 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 	return b
 }
 
-// invalidate drops what was rendered from rows that changed.
+// invalidate drops cached renderings of changed rows.
 func (b *Builder) invalidate(events []store.Event) {
 	for _, e := range events {
 		c, ok := e.(store.RowsChanged)

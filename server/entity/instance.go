@@ -203,7 +203,7 @@ func (i *Instance) metadata() instanceMetadata {
 	}
 }
 
-// federation returns what is public about federation.
+// federation returns the public facts about federation.
 func (i *Instance) federation() map[string]any {
 	if i.Federation == nil {
 		return map[string]any{"enabled": i.Settings.Federation.Enabled}

@@ -161,7 +161,7 @@ type cachedStatus struct {
 	filterTextSize   int // approximate
 }
 
-// parentStatus is what is needed to decide whether a viewer may see the status that another one replies to.
+// parentStatus has the columns that decide whether a viewer may see the status that another one replies to.
 type parentStatus struct {
 	id         store.StatusID
 	accountID  store.AccountID

@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// addMembers sets what is not cached. originals are the same statuses, with boosted statuses instead of boosts.
+// addMembers sets the members that are not cached. originals are the same statuses, with boosted statuses instead of boosts.
 func (b *Builder) addMembers(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
 	if err := b.addAccounts(ctx, shown, originals); err != nil {
 		return err

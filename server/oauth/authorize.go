@@ -244,12 +244,12 @@ func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, p
 	if problem := problemOf(user); problem != nil {
 		return s.loginPage(z, http.StatusForbidden, name, problem.signInMessage)
 	}
-	asked := r.Query(consentParam) == askConsent
+	needsConsent := r.Query(consentParam) == askConsent
 	if !user.HasMFA() {
-		return s.completeSignIn(r, z, user, asked)
+		return s.completeSignIn(r, z, user, needsConsent)
 	}
 	challenge, err := s.createChallenge(r, user, z.app, store.MFAPurpose{
-		Scopes: z.scopes, Page: true, NeedsConsent: asked, RedirectURI: z.redirect, State: z.state, CodeChallenge: z.challenge,
+		Scopes: z.scopes, Page: true, NeedsConsent: needsConsent, RedirectURI: z.redirect, State: z.state, CodeChallenge: z.challenge,
 	})
 	if errors.Is(err, errWrongPassword) {
 		return s.loginPage(z, http.StatusUnauthorized, name, wrongPasswordMessage)

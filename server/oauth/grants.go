@@ -39,9 +39,9 @@ var (
 
 // grantableScopes returns the scopes that an app is granted: those requested, or all of the app's if none are. Scopes beyond those
 // of the app are an error. Admin scopes are omitted for users who are not staff, and for apps without a user (nil).
-func grantableScopes(a *store.App, asked store.Scopes, user *store.User) (store.Scopes, error) {
-	scopes := asked.Known()
-	if len(asked) == 0 {
+func grantableScopes(a *store.App, requested store.Scopes, user *store.User) (store.Scopes, error) {
+	scopes := requested.Known()
+	if len(requested) == 0 {
 		scopes = a.Scopes
 	}
 	if !scopes.Within(a.Scopes) {

@@ -69,7 +69,7 @@ func (c *identityCache) invalidate(events []store.Event) {
 	}
 }
 
-// IdentityByToken returns whom a token stands for, the zero Identity if it is unknown or expired. It fails with an errs.Error if the
+// IdentityByToken returns the identity of a token, the zero Identity if it is unknown or expired. It fails with an errs.Error if the
 // account is unavailable.
 func (s *Service) IdentityByToken(ctx context.Context, token string) (rest.Identity, error) {
 	id, err := s.identity(ctx, sha256.Sum256([]byte(token)))
@@ -79,7 +79,7 @@ func (s *Service) IdentityByToken(ctx context.Context, token string) (rest.Ident
 	return id, s.markActive(ctx, id)
 }
 
-// CurrentIdentity returns whom the token with a hash stands for now, the zero Identity if nobody. It does not mark the token as used.
+// CurrentIdentity returns the current identity of the token with a hash, the zero Identity if there is none. It does not mark the token as used.
 func (s *Service) CurrentIdentity(ctx context.Context, hash tokenHash) (rest.Identity, error) {
 	id, err := s.identity(ctx, hash)
 	var refusal *errs.Error
@@ -89,7 +89,7 @@ func (s *Service) CurrentIdentity(ctx context.Context, hash tokenHash) (rest.Ide
 	return id, err
 }
 
-// identity returns whom the token with a hash stands for, the zero Identity if nobody.
+// identity returns the identity of the token with a hash, the zero Identity if there is none.
 func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identity, err error) {
 	token, err := s.identities.tokens.Load(hash, func() (*store.Token, error) {
 		key := hash // hash itself would escape to the heap, also on a hit
@@ -152,7 +152,7 @@ func (s *Service) markActive(ctx context.Context, id rest.Identity) error {
 	return err
 }
 
-// Authenticate returns whom a credential stands for, the zero Identity if nobody. It is the rest.Authenticator of the server.
+// Authenticate returns the identity of a credential, the zero Identity if there is none. It is the rest.Authenticator of the server.
 func (s *Service) Authenticate(ctx context.Context, c rest.Credential) (rest.Identity, error) {
 	switch c.Kind {
 	case rest.Bearer, rest.Cookie:

@@ -45,7 +45,7 @@ func (c *passwordCache) add(name, password, stored string) {
 
 var errPasswordWithMFA = errs.Forbidden("Two-factor authentication enabled, you must use a access token.")
 
-// identityByPassword returns whom a name and a password stand for, the zero Identity if they are wrong. It fails with an errs.Error
+// identityByPassword returns the identity for a name and a password, the zero Identity if they are wrong. It fails with an errs.Error
 // if the account is unavailable.
 func (s *Service) identityByPassword(ctx context.Context, c rest.Credential) (id rest.Identity, err error) {
 	user, err := s.userByLogin(ctx, c.Name)

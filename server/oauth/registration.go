@@ -70,9 +70,9 @@ func (s *Service) register(r *rest.Request) (any, error) {
 		Confirmed: !s.Settings.Instance.AccountActivationRequired,
 		Approved:  !s.Settings.Instance.AccountApprovalRequired,
 	})
-	var faults social.FieldErrors
-	if errors.As(err, &faults) {
-		return nil, registrationError(faults)
+	var fieldErrors social.FieldErrors
+	if errors.As(err, &fieldErrors) {
+		return nil, registrationError(fieldErrors)
 	}
 	if err != nil {
 		return nil, err
@@ -107,13 +107,13 @@ var fieldNames = map[string]string{
 }
 
 // registrationError returns the errors in both forms that front ends read: as JSON in the error text, and as details.
-func registrationError(faults social.FieldErrors) error {
+func registrationError(fieldErrors social.FieldErrors) error {
 	type detail struct {
 		Error       string `json:"error"`
 		Description string `json:"description"`
 	}
 	messages, details := make(map[string][]string), make(map[string][]detail)
-	for _, f := range faults {
+	for _, f := range fieldErrors {
 		messages[f.Field] = append(messages[f.Field], f.Message)
 		name := f.Field
 		if other := fieldNames[name]; other != "" {

@@ -127,10 +127,10 @@ func planFor(t reflect.Type) *plan {
 func (b *binding) fill(dst reflect.Value, p *plan, fields map[string]*value, pointer string) {
 	for _, f := range p.fields {
 		at := pointer + "/" + f.name
-		faults := len(b.errors)
+		before := len(b.errors)
 		v := fields[f.name]
 		ok := v != nil && f.set(b, dst.Field(f.index), v, at)
-		if f.required && !ok && len(b.errors) == faults {
+		if f.required && !ok && len(b.errors) == before {
 			b.addError(at, "Missing field: %s", f.name)
 		}
 	}

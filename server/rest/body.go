@@ -57,7 +57,7 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 // drain reads the rest of the body, within the limit, because clients read the answer only after sending all. A client that waits
-// for 100 Continue is not asked to send.
+// for 100 Continue does not send it.
 func (b *body) drain(r *http.Request) {
 	if b == nil || b.err == io.EOF {
 		return

@@ -12,14 +12,14 @@ import (
 	"svc/store"
 )
 
-// Identity is whom a credential stands for. The zero Identity is nobody.
+// Identity is the user or app of a credential. The zero Identity is anonymous.
 type Identity struct {
 	Account *store.Account // nil: an app without a user
 	User    *store.User    // the login of Account
 	Token   *store.Token   // nil: a password, which has all scopes
 }
 
-// Authenticator returns whom a credential stands for: the zero Identity if the token is unknown or expired or the password is wrong. An
+// Authenticator returns the identity of a credential: the zero Identity if the token is unknown or expired or the password is wrong. An
 // errs.Error with status 401 or 403, such as for a deactivated account, is the answer of endpoints that need a user.
 type Authenticator func(context.Context, Credential) (Identity, error)
 
@@ -46,7 +46,7 @@ const (
 var ErrCrossSite = errs.Forbidden("This request comes from another site")
 
 // identify authenticates the request, unless its endpoint ignores credentials. refused is the error to answer if nobody is
-// identified and the endpoint requires somebody.
+// identified and the endpoint requires a user or app.
 func (s *Server) identify(r *Request) (refused, err error) {
 	if r.endpoint.Access.caller == callerAnonymous {
 		return nil, nil
@@ -122,7 +122,7 @@ func (r *Request) SetSessionCookie(token string, maxAge int) {
 
 const tokenParam = "access_token"
 
-// requestToken returns the access token in the query or in the Authorization header of a request, "" if there is none.
+// RequestToken returns the access token in the query or in the Authorization header of a request, "" if there is none.
 func RequestToken(r *http.Request) string {
 	if token := queryValue(r.URL.RawQuery, tokenParam); token != "" {
 		return token

@@ -33,14 +33,14 @@ const ApiBucket = "all"
 // maxWindows bounds the clients that are counted at the same time, over all buckets.
 const maxWindows = 50_000
 
-// limits counts requests in the buckets of the settings.
+// Limits counts requests in the buckets of the settings.
 type Limits struct {
 	buckets map[string]*bucket
 	windows *limit.Window[windowKey]
 	seed    maphash.Seed
 }
 
-// windowKey is what is counted separately.
+// windowKey identifies a separate count.
 type windowKey struct {
 	bucket  *bucket
 	account store.AccountID
@@ -48,7 +48,7 @@ type windowKey struct {
 	subject uint64 // hash of the values of the route limit's keys
 }
 
-// newLimits returns the limits of the settings. If rate limits are disabled, it counts nothing.
+// NewLimits returns the limits of the settings. If rate limits are disabled, it counts nothing.
 func NewLimits(c config.RateLimit) *Limits {
 	l := &Limits{windows: limit.NewWindow[windowKey](maxWindows), seed: maphash.MakeSeed(), buckets: map[string]*bucket{
 		ApiBucket:              rates(c.AllAnonymous, c.All),
@@ -135,7 +135,7 @@ func (l *Limits) take(r *Request, rl routeLimit, now time.Time) (limit.Quota, er
 	return q, nil
 }
 
-// key returns what is counted for an account, or for the network of an anonymous client (account 0), and the rate.
+// key returns the key of the count of an account, or of the network of an anonymous client (account 0), and the rate.
 func (l *Limits) key(bucketName string, account store.AccountID, client netip.Addr) (windowKey, limit.Rate) {
 	b := l.buckets[bucketName]
 	if account != 0 {
@@ -180,7 +180,7 @@ var errThrottled = errs.New(http.StatusTooManyRequests, "Throttled")
 // throttledError is a 429 whose answer has the headers of the quota that is used up.
 type throttledError struct{ quota limit.Quota }
 
-// throttled returns the 429 for a quota that is used up. Its answer has the rate limit headers and Retry-After.
+// Throttled returns the 429 for a quota that is used up. Its answer has the rate limit headers and Retry-After.
 func Throttled(q limit.Quota) error { return &throttledError{q} }
 
 func (*throttledError) Error() string { return errThrottled.Message }

@@ -227,7 +227,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// FlushError sends what has been written.
+// FlushError sends the written bytes.
 func (w *responseWriter) FlushError() error {
 	w.request.started = true
 	w.extend()

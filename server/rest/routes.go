@@ -34,7 +34,7 @@ type RouteInfo struct {
 	Access string // "anyone", "user write:statuses", "admin admin:read"; alternatives are joined by |
 }
 
-// describe lists the endpoints of all tables, sorted by path and method.
+// Describe lists the endpoints of all tables, sorted by path and method.
 func Describe(tables ...Routes) []RouteInfo {
 	var list []RouteInfo
 	for _, e := range endpoints(tables) {

@@ -24,7 +24,7 @@ import (
 	"svc/internal/errs"
 )
 
-// kernelConfig is what a kernel is made of.
+// Config is what New needs.
 type Config struct {
 	Settings     *config.Config
 	Authenticate Authenticator                  // nil: every request is anonymous
@@ -36,7 +36,7 @@ type Config struct {
 	Now          func() time.Time               // nil: time.Now
 }
 
-// kernel answers requests by route tables. It is an http.Handler; Serve runs it on a listener.
+// Server answers requests by route tables. It is an http.Handler; Serve runs it on a listener.
 type Server struct {
 	settings     *config.Config
 	authenticate Authenticator
@@ -54,7 +54,7 @@ type Server struct {
 	router      *router
 }
 
-// newKernel returns a kernel for the routes of all tables. It panics if the tables contradict each other.
+// New returns a server for the routes of all tables. It panics if the tables contradict each other.
 func New(c Config, tables ...Routes) *Server {
 	name := c.Settings.API.Name
 	s := &Server{
@@ -201,7 +201,7 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	return r.endpoint.Handle(r)
 }
 
-// panicError returns the error of a recovered panic, with the stack.
+// PanicError returns the error of a recovered panic, with the stack.
 func PanicError(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
 
 // respondPanic answers 500 for a panic, or aborts the connection if the answer has begun.

@@ -104,13 +104,13 @@ func (c *client) send(f *frame) {
 	c.transport.wake()
 }
 
-// full returns true if the queue has no room for so many bytes more. c.mu is held.
+// full returns true if so many more bytes exceed the limit of the queue. c.mu is held.
 func (c *client) full(more int) bool {
 	return len(c.queue) >= maxQueued || len(c.queue) > 0 && c.queued+more > maxQueuedBytes ||
 		len(c.queue)+c.writing > 0 && c.hub.backlog.bytes.Load() > softBacklogBytes
 }
 
-// discard empties the queue for good. c.mu is held.
+// discard empties the queue when the stream ends. c.mu is held.
 func (c *client) discard() {
 	c.hub.backlog.release(c.queue...)
 	c.ended, c.queue, c.queued = true, nil, 0

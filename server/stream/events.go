@@ -109,7 +109,7 @@ func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 	return nil
 }
 
-// sendStatus sends a status to viewers who have it in a timeline that they stream.
+// sendStatus sends a status to viewers that stream a timeline with it.
 func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) error {
 	if !h.hasSubscribers(topicKind.isTimeline) {
 		return nil
@@ -149,7 +149,7 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	return nil
 }
 
-// sendDeletion tells viewers to whom a status was shown that it is deleted, by the id that they know (for a boost, its own).
+// sendDeletion sends the deletion of a status to viewers that saw it, with the id that they know (for a boost, its own).
 func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 	if e.Audience == nil || !h.hasSubscribers(topicKind.isTimeline) {
 		return nil

@@ -73,7 +73,7 @@ type identities interface {
 	CurrentIdentity(ctx context.Context, hash [sha256.Size]byte) (rest.Identity, error) // does not mark the token as used
 }
 
-// newHub returns a hub without clients. It receives events from the database after the identities do, so that it does not get revoked
+// NewHub returns a hub without clients. It receives events from the database after the identities do, so that it does not get revoked
 // ones from their cache.
 func NewHub(c Config) *Hub {
 	h := &Hub{

@@ -94,7 +94,7 @@ type pushSettings struct {
 	Policy *store.PushPolicy `param:"policy"` // some clients send it here
 }
 
-// pushSettingsSetter returns a function that sets in a subscription what was sent and keeps the rest.
+// pushSettingsSetter returns a function that sets the sent parameters in a subscription and keeps the rest.
 func (s *Push) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription), error) {
 	policy := p.Data.Policy
 	if policy == nil {

@@ -198,12 +198,8 @@ func retryAfter(header string, now time.Time) time.Time {
 	if err != nil || at.Before(now) {
 		return time.Time{}
 	}
-	return earlier(at, now.Add(maxRetryAfter))
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+	if latest := now.Add(maxRetryAfter); at.After(latest) {
+		return latest
 	}
-	return b
+	return at
 }
