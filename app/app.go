@@ -59,6 +59,7 @@ type Server struct {
 	Keys       *keys.Keys
 	Emojis     *emoji.Packs
 	Media      *media.Files
+	Archives   *media.Archives
 	Proxy      *media.Proxy
 	Social     *social.Service
 	Federation *federation.Service
@@ -96,7 +97,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	policies := policy.New(c, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
 
 	socialConfig := social.FromSettings(c)
-	socialConfig.Fetch, socialConfig.Policies = outbound, policies
+	socialConfig.Fetch, socialConfig.Policies, socialConfig.Archives = outbound, policies, s.Archives
 	if o.PasswordCost != (password.Cost{}) {
 		socialConfig.Passwords = password.New(o.PasswordCost)
 	}
@@ -104,6 +105,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 	federationConfig := federation.FromSettings(c)
 	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
+	federationConfig.Files, federationConfig.Archives = s.Media, s.Archives
 	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federationConfig, s.log)
 	if err := s.Federation.Open(ctx); err != nil {
 		return s, err
@@ -152,6 +154,9 @@ func (s *Server) Close() (err error) {
 	}
 	if s.Media != nil {
 		err = errors.Join(err, s.Media.Close())
+	}
+	if s.Archives != nil {
+		err = errors.Join(err, s.Archives.Close())
 	}
 	return err
 }
