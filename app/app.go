@@ -126,6 +126,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Emojis:     s.Emojis,
 		Keys:       s.Keys,
 		Media:      s.Media,
+		Archives:   s.Archives,
 		Proxy:      s.Proxy,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Outbound:   outbound,

@@ -24,7 +24,7 @@ NICK is the nickname of a local account, or its id as in the log. All of these c
 effect immediately.`,
 	})
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
-		a.userDeleteCommand(), a.userRotateKeysCommand(),
+		a.userDeleteCommand(), a.userRotateKeysCommand(), a.userImportCommand(), a.userExportCommand(), a.userBackupCommand(),
 		a.stateCommand("confirm NICK", "Mark the e-mail address of an account as confirmed", "",
 			app.ConfirmUser, "%s is confirmed.", "%s is already confirmed."),
 		a.stateCommand("approve NICK", "Approve a pending account", "",

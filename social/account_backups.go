@@ -32,6 +32,22 @@ func (s *Service) AccountBackups(ctx context.Context, id store.AccountID) ([]*st
 	return s.db.AccountBackups(ctx, id, maxAccountBackups)
 }
 
+// DownloadableBackup returns the complete backup with a file name.
+func (s *Service) DownloadableBackup(ctx context.Context, file string) (*store.AccountBackup, error) {
+	b, err := s.db.AccountBackupByFile(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil || b.State != store.BackupComplete || s.db.Now().Sub(b.ID.Time()) > s.BackupLifetime {
+		return nil, errs.ErrRecordNotFound
+	}
+	account, err := s.db.Account(ctx, b.AccountID)
+	if err == nil && account.DeletedAt != nil {
+		err = errs.ErrRecordNotFound
+	}
+	return b, err
+}
+
 // RequestBackup queues a backup of an account. A user may request one in BackupInterval; staff are not limited. While one is pending,
 // staff get that one.
 func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff bool) (*store.AccountBackup, error) {

@@ -14,8 +14,8 @@ const exportPage = 500
 
 // ExportCursor is a position in an export. The zero value is the beginning.
 type ExportCursor struct {
-	After int64        `json:"after"`
-	List  store.ListID `json:"list"` // of the members, in an export of lists
+	After int64 `json:"after"`
+	List  int64 `json:"list"` // id of the list that the members are of, in an export of lists
 }
 
 // exportHeaders are the first lines of exports. Kinds that are not listed have none, as in Mastodon's.
@@ -86,11 +86,11 @@ func (s *Service) exportLists(ctx context.Context, owner store.AccountID, from E
 		return nil, nil, err
 	}
 	for _, l := range lists { // in the order of their ids
-		if l.ID < from.List {
+		if int64(l.ID) < from.List {
 			continue
 		}
 		after := store.AccountID(0)
-		if l.ID == from.List {
+		if int64(l.ID) == from.List {
 			after = store.AccountID(from.After)
 		}
 		members, err := s.db.ExportListMembers(ctx, l.ID, after, exportPage)
@@ -101,10 +101,10 @@ func (s *Service) exportLists(ctx context.Context, owner store.AccountID, from E
 			rows = append(rows, []string{l.Title, s.address(a)})
 		}
 		if len(members) == exportPage {
-			return rows, &ExportCursor{List: l.ID, After: int64(members[exportPage-1].ID)}, nil
+			return rows, &ExportCursor{List: int64(l.ID), After: int64(members[exportPage-1].ID)}, nil
 		}
 		if len(rows) >= exportPage {
-			return rows, &ExportCursor{List: l.ID + 1}, nil
+			return rows, &ExportCursor{List: int64(l.ID) + 1}, nil
 		}
 	}
 	return rows, nil, nil
