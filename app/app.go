@@ -29,6 +29,7 @@ import (
 	"svc/media"
 	"svc/server"
 	"svc/server/entity"
+	"svc/server/web/mail"
 	"svc/social"
 	"svc/store"
 )
@@ -66,6 +67,7 @@ type Server struct {
 	Admin      *admin.Service
 	Entities   *entity.Builder
 	HTTP       *server.Server
+	Mail       *mail.Mailer
 	Worker     *store.Worker
 
 	version string
@@ -98,6 +100,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 	socialConfig := social.FromSettings(c)
 	socialConfig.Fetch, socialConfig.Policies, socialConfig.Archives = outbound, policies, s.Archives
+	socialConfig.SignInKey = s.Keys.Secret("sign-in networks")
 	if o.PasswordCost != (password.Cost{}) {
 		socialConfig.Passwords = password.New(o.PasswordCost)
 	}
@@ -136,12 +139,15 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Now:        o.Now,
 	})
 
+	s.Mail = mail.New(mail.Config{Settings: c, DB: s.DB, Social: s.Social, Log: s.log, Now: o.Now})
+
 	s.Worker = store.NewWorker(s.DB, maxParallelJobs, s.log)
 	s.Social.Register(s.Worker)
 	s.HTTP.Register(s.Worker)
 	s.Federation.Register(s.Worker)
 	s.Admin.Register(s.Worker)
 	s.Proxy.Register(s.Worker)
+	s.Mail.Register(s.Worker)
 	return s, nil
 }
 

@@ -31,6 +31,7 @@ var (
 	UpdateUser     = adminCall("set user", (*admin.Service).UpdateUser)
 	ConfirmUser    = adminCall("confirm user", (*admin.Service).ConfirmUser)
 	ApproveUser    = adminCall("approve user", (*admin.Service).ApproveUser)
+	RejectUser     = adminCall("reject user", (*admin.Service).RejectUser)
 	ActivateUser   = adminCall("activate user", (*admin.Service).ActivateUser)
 	DeactivateUser = adminCall("deactivate user", (*admin.Service).DeactivateUser)
 	DeleteUser     = adminCall("delete user", (*admin.Service).DeleteUser)

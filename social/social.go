@@ -52,7 +52,10 @@ type Config struct {
 	ResetLifetime         time.Duration    // of password reset links
 	Passwords             *password.Hasher // nil: one of the default cost
 
-	MailEnabled bool // the server sends mail
+	MailEnabled      bool   // the server sends mail
+	ConfirmAddresses bool   // mail addresses need confirmation
+	SignInMails      bool   // mail about sign-ins from new networks
+	SignInKey        []byte // hashes networks
 
 	BackupInterval time.Duration // between two backups of an account
 	BackupLifetime time.Duration
@@ -97,7 +100,9 @@ func FromSettings(c *config.Config) Config {
 		MaxRegistrationReason: c.Accounts.RegistrationReasonLength,
 		ResetLifetime:         c.Accounts.PasswordResetLifetime,
 
-		MailEnabled: c.Mail.Enabled,
+		MailEnabled:      c.Mail.Enabled,
+		ConfirmAddresses: c.Instance.AccountActivationRequired,
+		SignInMails:      c.Accounts.SignInMails,
 
 		BackupInterval: c.Accounts.BackupInterval,
 		BackupLifetime: c.Accounts.BackupLifetime,
