@@ -191,7 +191,7 @@ func setEmail(ctx context.Context, tx *store.Tx, u *store.User, email string) er
 	if err != nil && !errs.IsNotFound(err) {
 		return err
 	}
-	u.Email = email
+	u.Email, u.PendingEmail = email, ""
 	return tx.DropOneTimeTokens(ctx, u.AccountID, "")
 }
 
@@ -203,12 +203,25 @@ type ChangedUser struct {
 
 // ConfirmUser confirms the e-mail address of an account.
 func (s *Service) ConfirmUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setUserTime(ctx, name, func(u *store.User) **store.Time { return &u.ConfirmedAt })
+	return s.setState(ctx, name, "account confirmed", s.social.Confirm)
 }
 
-// ApproveUser approves an account that is pending approval.
+// ApproveUser approves an account that is pending approval, as social.Approve does.
 func (s *Service) ApproveUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setUserTime(ctx, name, func(u *store.User) **store.Time { return &u.ApprovedAt })
+	return s.setState(ctx, name, "account approved", s.social.Approve)
+}
+
+// RejectUser deletes an account that is pending approval, as social.Reject does. It returns what the account was.
+func (s *Service) RejectUser(ctx context.Context, name string) (*User, error) {
+	account, user, err := s.findUser(ctx, s.db, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.social.Reject(ctx, account.ID); err != nil {
+		return nil, err
+	}
+	s.log.Info("account rejected", "account", account.ID)
+	return newUser(account, user), nil
 }
 
 // ResetMFA disables the second factor of an account and revokes its tokens.
@@ -235,34 +248,17 @@ func (s *Service) RebuildHome(ctx context.Context, name string) (*ChangedUser, e
 	return &ChangedUser{User: u, Changed: true}, s.social.RebuildHome(ctx, store.AccountID(u.ID))
 }
 
-// setUserTime sets ConfirmedAt or ApprovedAt, and makes the account available if both are set.
-func (s *Service) setUserTime(ctx context.Context, name string, field func(*store.User) **store.Time) (*ChangedUser, error) {
-	changed := false
-	u, err := s.updateUser(ctx, name, func(tx *store.Tx, a *store.Account, u *store.User) error {
-		if *field(u) != nil {
-			return nil
-		}
-		changed = true
-		*field(u) = new(store.At(s.db.Now()))
-		if err := tx.SaveUser(ctx, u); err != nil {
-			return err
-		}
-		return tx.SetUnavailable(ctx, a.ID, !u.CanSignIn())
-	})
-	return s.userChanged("account confirmed or approved", u, changed, err)
-}
-
 // ActivateUser reactivates a deactivated account.
 func (s *Service) ActivateUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setActive(ctx, name, "account activated", s.social.Activate)
+	return s.setState(ctx, name, "account activated", s.social.Activate)
 }
 
 // DeactivateUser deactivates an account, as social.Deactivate does.
 func (s *Service) DeactivateUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setActive(ctx, name, "account deactivated", s.social.Deactivate)
+	return s.setState(ctx, name, "account deactivated", s.social.Deactivate)
 }
 
-func (s *Service) setActive(ctx context.Context, name, message string, set func(context.Context, store.AccountID) (bool, error)) (*ChangedUser, error) {
+func (s *Service) setState(ctx context.Context, name, message string, set func(context.Context, store.AccountID) (bool, error)) (*ChangedUser, error) {
 	account, _, err := s.findUser(ctx, s.db, name)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ import (
 	"svc/media"
 	"svc/server"
 	"svc/server/entity"
+	"svc/server/web/mail"
 	"svc/social"
 	"svc/store"
 )
@@ -59,12 +60,14 @@ type Server struct {
 	Keys       *keys.Keys
 	Emojis     *emoji.Packs
 	Media      *media.Files
+	Archives   *media.Archives
 	Proxy      *media.Proxy
 	Social     *social.Service
 	Federation *federation.Service
 	Admin      *admin.Service
 	Entities   *entity.Builder
 	HTTP       *server.Server
+	Mail       *mail.Mailer
 	Worker     *store.Worker
 
 	version string
@@ -96,7 +99,8 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	policies := policy.New(c, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
 
 	socialConfig := social.FromSettings(c)
-	socialConfig.Fetch, socialConfig.Policies = outbound, policies
+	socialConfig.Fetch, socialConfig.Policies, socialConfig.Archives = outbound, policies, s.Archives
+	socialConfig.SignInKey = s.Keys.Secret("sign-in networks")
 	if o.PasswordCost != (password.Cost{}) {
 		socialConfig.Passwords = password.New(o.PasswordCost)
 	}
@@ -104,6 +108,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 	federationConfig := federation.FromSettings(c)
 	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
+	federationConfig.Files, federationConfig.Archives = s.Media, s.Archives
 	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federationConfig, s.log)
 	if err := s.Federation.Open(ctx); err != nil {
 		return s, err
@@ -124,6 +129,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Emojis:     s.Emojis,
 		Keys:       s.Keys,
 		Media:      s.Media,
+		Archives:   s.Archives,
 		Proxy:      s.Proxy,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Outbound:   outbound,
@@ -133,12 +139,15 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Now:        o.Now,
 	})
 
+	s.Mail = mail.New(mail.Config{Settings: c, DB: s.DB, Social: s.Social, Log: s.log, Now: o.Now})
+
 	s.Worker = store.NewWorker(s.DB, maxParallelJobs, s.log)
 	s.Social.Register(s.Worker)
 	s.HTTP.Register(s.Worker)
 	s.Federation.Register(s.Worker)
 	s.Admin.Register(s.Worker)
 	s.Proxy.Register(s.Worker)
+	s.Mail.Register(s.Worker)
 	return s, nil
 }
 
@@ -152,6 +161,9 @@ func (s *Server) Close() (err error) {
 	}
 	if s.Media != nil {
 		err = errors.Join(err, s.Media.Close())
+	}
+	if s.Archives != nil {
+		err = errors.Join(err, s.Archives.Close())
 	}
 	return err
 }

@@ -31,11 +31,21 @@ var (
 	UpdateUser     = adminCall("set user", (*admin.Service).UpdateUser)
 	ConfirmUser    = adminCall("confirm user", (*admin.Service).ConfirmUser)
 	ApproveUser    = adminCall("approve user", (*admin.Service).ApproveUser)
+	RejectUser     = adminCall("reject user", (*admin.Service).RejectUser)
 	ActivateUser   = adminCall("activate user", (*admin.Service).ActivateUser)
 	DeactivateUser = adminCall("deactivate user", (*admin.Service).DeactivateUser)
 	DeleteUser     = adminCall("delete user", (*admin.Service).DeleteUser)
 	RebuildHome    = adminCall("rebuild home", (*admin.Service).RebuildHome)
 	ResetMFA       = adminCall("reset MFA", (*admin.Service).ResetMFA)
+
+	StartImport    = adminCall("start import", (*admin.Service).StartImport)
+	ListImports    = adminCall("list imports", (*admin.Service).Imports)
+	SkippedEntries = adminCall("skipped entries", (*admin.Service).SkippedEntries)
+	ExportAccount  = adminCall("export account", (*admin.Service).Export)
+	BackupAccount  = adminCall("back up account", (*admin.Service).BackupAccount)
+
+	WaitForImport = newCall("wait for import", (*Server).waitForImport)
+	WaitForBackup = newCall("wait for backup", (*Server).waitForBackup)
 
 	CreateAnnouncement = adminCall("announce", (*admin.Service).CreateAnnouncement)
 	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)
@@ -68,6 +78,33 @@ type RelayUnfollow struct {
 
 // calls are the handlers of all operations by name.
 var calls = make(map[string]func(*Server) control.Handler)
+
+// callTime is how long a call waits for an import or a backup. The command calls again.
+const callTime = 10 * time.Second
+
+// ImportProgress is the state of an import.
+type ImportProgress struct {
+	*admin.Import
+	Retrying bool `json:"retrying"` // only entries are left whose server did not answer
+}
+
+// waitForImport waits for an import, and runs it if no server does.
+func (s *Server) waitForImport(ctx context.Context, id int64) (*ImportProgress, error) {
+	i, retrying, err := s.Federation.Importer.Wait(ctx, store.ImportID(id), callTime)
+	if err != nil {
+		return nil, err
+	}
+	return &ImportProgress{admin.NewImport(i), retrying}, nil
+}
+
+// waitForBackup waits for a backup of an account, and makes it if no server does.
+func (s *Server) waitForBackup(ctx context.Context, id int64) (*admin.AccountBackup, error) {
+	b, err := s.Federation.Archiver.Wait(ctx, store.AccountBackupID(id), callTime)
+	if err != nil {
+		return nil, err
+	}
+	return admin.NewAccountBackup(b, s.Social.BackupURL(b)), nil
+}
 
 // commands returns the handlers of all operations for the control socket.
 func (s *Server) commands() control.Commands {

@@ -51,7 +51,10 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), s.log); err != nil {
 		return err
 	}
-	s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels})
+	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels}); err != nil {
+		return err
+	}
+	s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts"))
 	return err
 }
 

@@ -35,6 +35,13 @@ func Warnings(c *config.Config) []string {
 	if c.Instance.RegistrationsOpen && c.Instance.AccountActivationRequired && !c.Mail.Enabled {
 		list = append(list, `instance.account_activation_required is on but mail.enabled is off: new accounts cannot sign in until you run "svc user confirm"`)
 	}
+	if c.Mail.Enabled && c.Mail.Adapter == config.MailSMTP && !isPrivate(c.Mail.Host) {
+		if c.Mail.TLS == config.MailPlain {
+			list = append(list, `mail.tls is "none": mail with password reset links is sent unencrypted to `+c.Mail.Host)
+		} else if !c.Mail.VerifyCertificate {
+			list = append(list, "mail.verify_certificate is off: others in the network can read mail with password reset links")
+		}
+	}
 	return append(list, policyWarnings(c)...)
 }
 

@@ -24,10 +24,11 @@ NICK is the nickname of a local account, or its id as in the log. All of these c
 effect immediately.`,
 	})
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
-		a.userDeleteCommand(), a.userRotateKeysCommand(),
+		a.userDeleteCommand(), a.userRejectCommand(), a.userRotateKeysCommand(), a.userImportCommand(), a.userExportCommand(),
+		a.userBackupCommand(),
 		a.stateCommand("confirm NICK", "Mark the e-mail address of an account as confirmed", "",
 			app.ConfirmUser, "%s is confirmed.", "%s is already confirmed."),
-		a.stateCommand("approve NICK", "Approve a pending account", "",
+		a.stateCommand("approve NICK", "Approve a pending account", "Its user gets mail, if the server sends mail.",
 			app.ApproveUser, "%s is approved.", "%s is already approved."),
 		a.stateCommand("activate NICK", "Activate a deactivated account",
 			"Everything is restored except its follows of other local accounts.",
@@ -236,6 +237,24 @@ the server. The nickname cannot be used again.`,
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "confirm the deletion")
 	return cmd
+}
+
+func (a *cli) userRejectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reject NICK",
+		Short: "Delete an account that awaits approval",
+		Long: `Delete an account that awaits approval. Its user gets mail, if the server sends mail and the address is confirmed. The nickname
+and the address can be used again.`,
+		Args: oneArg("NICK"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u, err := perform(cmd.Context(), a, app.RejectUser, args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "%s is rejected.\n", u.Nickname)
+			return nil
+		},
+	}
 }
 
 // stateCommand returns a command that changes the state of an account. It prints done, or already if nothing changed.

@@ -25,6 +25,7 @@ type Documents struct {
 	emojis  *emoji.Packs
 	signers *remote.Signers
 	cache   *cache.Cache[store.StatusID, *cachedDocument]
+	archive bool // documents of a backup: local-only statuses have one too, and files are named by their path in the backup
 }
 
 // documentContext defines the terms of documents (federation 1.8). Peers need not fetch it.
@@ -99,6 +100,9 @@ func (d *Documents) handleOf(a *store.Account) string {
 func (d *Documents) mediaURL(name string) string {
 	if len(name) > 8 && (name[:7] == "http://" || name[:8] == "https://") {
 		return name
+	}
+	if d.archive {
+		return archivedFile(name)
 	}
 	return d.BaseURL + "/media/" + name
 }
@@ -299,7 +303,7 @@ func isPublicOrUnlisted(v store.Visibility) bool { return v == store.Public || v
 
 func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []string, err error) {
 	author := p.accounts[st.AccountID]
-	if !st.Visibility.Federated() || author == nil {
+	if !st.Visibility.Federated() && !d.archive || author == nil {
 		return nil, nil, errs.ErrRecordNotFound
 	}
 	to, cc = []string{}, []string{}
@@ -314,6 +318,8 @@ func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []stri
 		cc = append(cc, activity.Public)
 	case store.Private:
 		to = append(append(to, followers), uris...)
+	case store.Local: // of this server only
+		to = append(append(to, d.BaseURL+"/#Public"), uris...)
 	default:
 		to = append(to, uris...)
 	}

@@ -27,6 +27,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/keys"
+	"svc/media"
 	"svc/social"
 	"svc/store"
 )
@@ -53,9 +54,11 @@ type Config struct {
 	Policies    *policy.Chain                   // for incoming and outgoing activities
 	GenerateKey func() (*rsa.PrivateKey, error) // for an account; nil: RSA, 2048 bits
 	AllowRelay  bool                            // other servers may follow the relay actor
+	Files       *media.Files                    // uploads, for backups of accounts
+	Archives    *media.Archives                 // the files of backups
 }
 
-// FromSettings returns the Config of the settings, without Policies and GenerateKey.
+// FromSettings returns the Config of the settings, without Policies, GenerateKey, Files and Archives.
 func FromSettings(c *config.Config) Config {
 	return Config{
 		Disabled:        !c.Federation.Enabled,
@@ -79,6 +82,8 @@ type Service struct {
 	Outbox         *Outbox
 	Relays         *Relays
 	Operator       *Operator
+	Importer       *Importer
+	Archiver       *Archiver
 
 	config     Config
 	db         *store.DB
@@ -115,7 +120,9 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 		Operator: &Operator{
 			Host: c.Host, AllowLoopback: c.AllowLoopback, disabled: c.Disabled, fetcher: parts.Fetcher, signers: parts.Signers, local: local, inbox: r.inbox, db: db,
 		},
-		config: c, db: db, emoji: &emojiCopier{emojis, client, log}, inbox: r.inbox, deliveries: deliveries,
+		Importer: &Importer{disabled: c.Disabled, local: local, host: c.Host, resolver: parts.Resolver, social: social, db: db, log: log},
+		Archiver: newArchiver(documents, c.Files, c.Archives, social, db, log),
+		config:   c, db: db, emoji: &emojiCopier{emojis, client, log}, inbox: r.inbox, deliveries: deliveries,
 	}
 }
 
@@ -147,6 +154,8 @@ func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error
 func (s *Service) Register(w *store.Worker) {
 	s.Remote.Register(w)
 	store.Handle(w, s.Outbox.publish)
+	store.HandleLimited(w, importWorkers, s.Importer.run)
+	store.HandleLimited(w, backupWorkers, s.Archiver.run)
 	store.HandleLimited(w, maxEmojiCopies, s.emoji.copyEmoji)
 }
 

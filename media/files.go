@@ -110,6 +110,14 @@ func (f *Files) Exists(name string) (bool, error) {
 	return true, nil
 }
 
+// OpenFile opens a stored file. The error is fs.ErrNotExist if there is none.
+func (f *Files) OpenFile(name string) (*os.File, error) {
+	if !validName(name) {
+		return nil, fs.ErrNotExist
+	}
+	return f.root.Open(name)
+}
+
 // Remove deletes a stored file. A file that does not exist is not an error. The caller must know that nothing refers to the content;
 // files stored recently may get a reference soon.
 func (f *Files) Remove(name string) error {

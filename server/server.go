@@ -38,6 +38,7 @@ type Config struct {
 	Entities   *entity.Builder
 	Emojis     *emoji.Packs
 	Media      *media.Files
+	Archives   *media.Archives // backups of accounts
 	Proxy      *media.Proxy
 	StaticDir  string // the operator's files, which replace those of the program; "": none
 	Keys       *keys.Keys
@@ -125,6 +126,9 @@ func (c parts) tables() []rest.Routes {
 		(&profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}).routes(),
 		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
+		(&imports{db: c.DB, social: c.Social}).routes(),
+		(&exports{social: c.Social}).routes(),
+		(&backups{social: c.Social, archives: c.Archives}).routes(),
 		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
 		(&lists{db: c.DB, social: c.Social, render: render}).routes(),
 		statuses.routes(),

@@ -63,6 +63,9 @@ const (
 // purgeAccount is the job that deletes the rows of a deleted account. It continues where it was interrupted.
 func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error {
 	id := w.AccountID
+	if err := s.purgeBackups(ctx, id); err != nil {
+		return err
+	}
 	err := purgeInBatches(ctx, s.db,
 		func(tx *store.Tx) ([]*store.Status, error) { return tx.OldestStatuses(ctx, id, purgeBatch) },
 		func(tx *store.Tx, st *store.Status) error { return purgeStatus(ctx, tx, st) })

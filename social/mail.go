@@ -2,14 +2,42 @@ package social
 
 import (
 	"context"
+	"strconv"
 
 	"svc/store"
 )
 
-// sendMail adds a mail to the job queue. It does nothing if the server sends no mail.
+// sendMail adds a mail to the job queue, or one for each admin and moderator (MailKind.ToStaff) except AccountID. It does nothing if the
+// server sends no mail. A mail without values replaces one of its kind that is still queued for the same account, so that requests do not
+// add up while the mail server is down.
 func (s *Service) sendMail(ctx context.Context, tx *store.Tx, m store.SendMail) error {
-	if !s.MailEnabled {
+	switch {
+	case !s.MailEnabled:
 		return nil
+	case m.Mail.ToStaff():
+		return s.sendStaffMail(ctx, tx, m)
+	case len(m.Values) == 0 && m.AccountID != 0 && m.To == "":
+		key := "mail:" + string(m.Mail) + ":" + strconv.FormatInt(int64(m.AccountID), 10)
+		return tx.EnqueueUnique(ctx, s.db.Now(), key, m)
 	}
 	return tx.Enqueue(ctx, m)
+}
+
+// sendStaffMail enqueues a mail for each admin and moderator except m.AccountID.
+func (s *Service) sendStaffMail(ctx context.Context, tx *store.Tx, m store.SendMail) error {
+	staff, err := tx.Staff(ctx)
+	if err != nil {
+		return err
+	}
+	except := m.AccountID
+	for _, id := range staff {
+		if id == except {
+			continue
+		}
+		m.AccountID = id
+		if err := tx.Enqueue(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassw
 		if err != nil {
 			return err
 		}
-		return setPassword(ctx, tx, user.AccountID, hash)
+		return s.setPassword(ctx, tx, user.AccountID, hash)
 	})
 }
 
@@ -39,7 +39,18 @@ func (s *Service) SetPassword(ctx context.Context, id store.AccountID, newPasswo
 	if err != nil {
 		return err
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error { return setPassword(ctx, tx, id, hash) })
+	return s.db.Update(ctx, func(tx *store.Tx) error { return s.setPassword(ctx, tx, id, hash) })
+}
+
+// RequestPasswordReset sends mail with a password reset link. It does nothing for an account whose user cannot sign in or has no address.
+func (s *Service) RequestPasswordReset(ctx context.Context, id store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(ctx, id)
+		if err != nil || !user.CanSignIn() || user.Email == "" {
+			return errs.IgnoreNotFound(err)
+		}
+		return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailPasswordReset, AccountID: id})
+	})
 }
 
 // StartPasswordReset returns a new password reset token. Earlier ones become invalid.
@@ -80,7 +91,7 @@ func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) 
 		if err != nil {
 			return err
 		}
-		return setPassword(ctx, tx, t.AccountID, hash)
+		return s.setPassword(ctx, tx, t.AccountID, hash)
 	})
 }
 
@@ -92,15 +103,20 @@ func (s *Service) hashNewPassword(ctx context.Context, newPassword string) (stri
 	return s.Passwords.Hash(ctx, newPassword)
 }
 
-// setPassword stores a password hash and revokes what the old password gave access to.
-func setPassword(ctx context.Context, tx *store.Tx, id store.AccountID, hash string) error {
+// setPassword stores a password hash, revokes what the old password gave access to, and tells the user.
+func (s *Service) setPassword(ctx context.Context, tx *store.Tx, id store.AccountID, hash string) error {
 	if err := tx.SetPasswordHash(ctx, id, hash); err != nil {
 		return err
 	}
-	if err := tx.DropOneTimeTokens(ctx, id, store.ResetPassword); err != nil {
+	for _, kind := range []store.OneTimeKind{store.ResetPassword, store.ChangeAddress} {
+		if err := tx.DropOneTimeTokens(ctx, id, kind); err != nil {
+			return err
+		}
+	}
+	if err := tx.RevokeTokens(ctx, id); err != nil {
 		return err
 	}
-	return tx.RevokeTokens(ctx, id)
+	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailPasswordChanged, AccountID: id})
 }
 
 // resetToken looks up a password reset token. Tokens of deactivated accounts are invalid.

@@ -73,7 +73,7 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 				return err
 			}
 		}
-		return notifyStaff(ctx, tx, report)
+		return s.notifyStaff(ctx, tx, report)
 	})
 	return report, about, err
 }
@@ -95,8 +95,8 @@ func postsOf(target *store.Account, rows []*store.Status, ids []store.StatusID) 
 }
 
 // notifyStaff notifies the staff of a report, whatever their notification settings. Staff who block or mute the reporter do not see the
-// notification.
-func notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
+// notification. All of them except the reporter get mail.
+func (s *Service) notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
 	staff, err := tx.Staff(ctx)
 	if err != nil {
 		return err
@@ -114,7 +114,9 @@ func notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error 
 			tx.Emit(store.NotificationAdded{Notification: n})
 		}
 	}
-	return nil
+	return s.sendMail(ctx, tx, store.SendMail{
+		Mail: store.MailNewReport, AccountID: report.AccountID, AboutID: report.TargetID, Values: map[string]string{"report_id": report.ID.String()},
+	})
 }
 
 // Limits of incoming reports (federation 4.12).
@@ -169,7 +171,7 @@ func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f 
 		if err := tx.AddReport(ctx, report, statuses); err != nil {
 			return err
 		}
-		return notifyStaff(ctx, tx, report)
+		return s.notifyStaff(ctx, tx, report)
 	})
 }
 

@@ -55,7 +55,7 @@ func (e *FieldErrors) Add(field, code, format string, args ...any) {
 	*e = append(*e, FieldError{field, code, fmt.Sprintf(format, args...)})
 }
 
-// SignUp creates a local account with its user. Validation errors are returned as FieldErrors.
+// SignUp creates a local account with its user, and sends the mail about what the account waits for. Validation errors are returned as FieldErrors.
 func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *store.User, error) {
 	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), oneLine(g.Name)
 	if err := s.checkRegistration(ctx, s.db, &g); err != nil { // before hashing, which is expensive
@@ -78,7 +78,10 @@ func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *
 			return err
 		}
 		user = s.newUser(account, &g, hash)
-		return tx.AddUser(ctx, user)
+		if err := tx.AddUser(ctx, user); err != nil {
+			return err
+		}
+		return s.sendStateMail(ctx, tx, user)
 	})
 	if err != nil {
 		return nil, nil, err

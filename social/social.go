@@ -5,7 +5,7 @@
 // rows, jobs, events and outbox entries. Unexported helpers take the transaction, so they compose. What takes long is a job.
 //
 // Limits per account that no setting changes: 1000 blocked domains, 100 filters, 100 lists of 1000 members, 10 000 chats, 500 followed
-// hashtags, 300 scheduled statuses.
+// hashtags, 300 scheduled statuses, 5 running imports, 20 imports of 10 000 entries a day.
 package social
 
 import (
@@ -52,7 +52,16 @@ type Config struct {
 	ResetLifetime         time.Duration    // of password reset links
 	Passwords             *password.Hasher // nil: one of the default cost
 
-	MailEnabled bool // the server sends mail
+	MailEnabled      bool   // the server sends mail
+	ConfirmAddresses bool   // mail addresses need confirmation
+	SignInMails      bool   // mail about sign-ins from new networks
+	SignInKey        []byte // hashes networks
+
+	BackupInterval time.Duration // between two backups of an account
+	BackupLifetime time.Duration
+	BackupSize     int64           // bytes of the files in a backup
+	BackupStorage  int64           // bytes of all backups
+	Archives       *media.Archives // the files of backups
 
 	SendListens bool // scrobbles are federated to followers
 
@@ -91,7 +100,14 @@ func FromSettings(c *config.Config) Config {
 		MaxRegistrationReason: c.Accounts.RegistrationReasonLength,
 		ResetLifetime:         c.Accounts.PasswordResetLifetime,
 
-		MailEnabled: c.Mail.Enabled,
+		MailEnabled:      c.Mail.Enabled,
+		ConfirmAddresses: c.Instance.AccountActivationRequired,
+		SignInMails:      c.Accounts.SignInMails,
+
+		BackupInterval: c.Accounts.BackupInterval,
+		BackupLifetime: c.Accounts.BackupLifetime,
+		BackupSize:     c.Accounts.BackupSizeLimit,
+		BackupStorage:  c.Accounts.BackupStorageLimit,
 
 		SendListens: c.Federation.SendListens,
 
@@ -133,6 +149,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.botFollow)
 	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
+	store.HandleRecurring(w, expireBackupsEvery, s.expireBackups)
 	store.Handle(w, s.fetchCard)
 	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)
 }

@@ -80,6 +80,7 @@ type ImportOptions struct {
 // RunImport is the job that imports entries. It continues where it was interrupted.
 type RunImport struct {
 	ImportID ImportID `json:"import_id"`
+	Retry    bool     `json:"retry,omitempty"` // only entries are left whose server did not answer
 }
 
 // Kind returns the kind of the job.

@@ -6,22 +6,27 @@ type MailKind string
 const (
 	MailConfirmation    MailKind = "confirmation"     // to confirm the address of a new account
 	MailPasswordReset   MailKind = "password_reset"   // a link that sets a new password
-	MailAddressChange   MailKind = "address_change"   // to the new address, to confirm it
-	MailAddressChanged  MailKind = "address_changed"  // to the old address
-	MailAwaitsApproval  MailKind = "awaits_approval"  // to somebody whose account awaits approval
+	MailPasswordChanged MailKind = "password_changed" // the password was changed
+	MailAddressChange   MailKind = "address_change"   // to the pending address, to confirm it
+	MailAddressChanged  MailKind = "address_changed"  // to the old address; values: address, and pending if it awaits confirmation
+	MailAwaitsApproval  MailKind = "awaits_approval"  // the address is confirmed, and the account awaits approval
 	MailApproved        MailKind = "approved"         // the account is active
-	MailRejected        MailKind = "rejected"         // the account was not approved
-	MailNewRegistration MailKind = "new_registration" // to staff: an account awaits approval
-	MailNewReport       MailKind = "new_report"       // to staff
-	MailInvite          MailKind = "invite"           // an invite link for an address
-	MailBackupReady     MailKind = "backup_ready"
-	MailNewSignIn       MailKind = "new_sign_in" // a sign-in from a new place
+	MailRejected        MailKind = "rejected"         // the account was not approved; To is set; values: nickname
+	MailNewRegistration MailKind = "new_registration" // to staff: AboutID awaits approval
+	MailNewReport       MailKind = "new_report"       // to staff; values: report_id
+	MailInvite          MailKind = "invite"           // to an address; values: path of the invite link
+	MailBackupReady     MailKind = "backup_ready"     // values: path of the archive, "": none
+	MailNewSignIn       MailKind = "new_sign_in"      // from a new network; values: network, app, time
 )
+
+// ToStaff returns true for mail that each admin and moderator gets.
+func (k MailKind) ToStaff() bool { return k == MailNewRegistration || k == MailNewReport }
 
 // SendMail is the job that sends one mail. It holds no secrets: links with a one-time token get their token when the mail is sent.
 type SendMail struct {
 	Mail      MailKind          `json:"mail"`
-	AccountID AccountID         `json:"account_id,omitempty"` // the user that it is for or about; 0: none
+	AccountID AccountID         `json:"account_id,omitempty"` // the user that it is for; 0: none
+	AboutID   AccountID         `json:"about_id,omitempty"`   // the account that it is about, if that is another
 	To        string            `json:"to,omitempty"`         // "": the address of the user
 	Values    map[string]string `json:"values,omitempty"`     // for the template
 }

@@ -62,6 +62,14 @@ func (r *Resolver) Resolve(ctx context.Context, query string) (store.AccountID, 
 	return 0, status.ID, nil
 }
 
+// Fetch returns the remote account or status of a handle or URL, and stores it. Unlike Resolve it returns the error of the fetch, for jobs
+// that try again.
+func (r *Resolver) Fetch(ctx context.Context, query string) (*store.Account, *store.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	return r.resolve(ctx, query)
+}
+
 // resolve returns one of the two.
 func (r *Resolver) resolve(ctx context.Context, query string) (*store.Account, *store.Status, error) {
 	if !strings.HasPrefix(query, "https://") && !strings.HasPrefix(query, "http://") {

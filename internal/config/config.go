@@ -117,6 +117,10 @@ type Accounts struct {
 	BlockersVisible          bool
 	PasswordResetLifetime    time.Duration
 	SignInMails              bool // mail about sign-ins from new networks
+	BackupInterval           time.Duration
+	BackupLifetime           time.Duration
+	BackupSizeLimit          int64
+	BackupStorageLimit       int64
 }
 
 // Statuses holds the limits of posts. Lengths are in characters.

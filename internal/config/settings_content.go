@@ -69,6 +69,14 @@ func (c *Config) accountsSettings() section {
 			Description: "How long a password reset link is valid."},
 		{Key: "sign_in_mails", field: boolean(&c.Accounts.SignInMails, true), Restart: true,
 			Description: "Tell users by mail if somebody signs in from a network that was not used for their account in the last 90 days. Requires [mail]."},
+		{Key: "backup_interval", field: duration(&c.Accounts.BackupInterval, 7*day, 0, 365*day),
+			Description: "How often a user can make a backup of the own account."},
+		{Key: "backup_lifetime", field: duration(&c.Accounts.BackupLifetime, 30*day, time.Hour, 365*day),
+			Description: "How long such a backup can be downloaded. Then it is removed."},
+		{Key: "backup_size_limit", field: number(&c.Accounts.BackupSizeLimit, 2_000_000_000, 0, 100_000_000_000),
+			Description: "Maximum bytes of the uploaded files in a backup of an account. Further files are left out, and named in it."},
+		{Key: "backup_storage_limit", field: number(&c.Accounts.BackupStorageLimit, 20_000_000_000, 0, 10_000_000_000_000),
+			Description: "Maximum bytes of all backups of accounts. While they have more, no backup is made."},
 	}}
 }
 

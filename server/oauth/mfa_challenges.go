@@ -119,7 +119,10 @@ func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User,
 		return nil, err
 	}
 	return s.issueToken(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
-		return checkCredentialsUnchanged(r.Context(), tx, user)
+		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
+			return err
+		}
+		return s.Social.NoteSignIn(r.Context(), tx, user, r.ClientIP(), a.Name)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/social"
+	"svc/store"
 )
 
 // registrationRoutes register accounts by apps.
@@ -91,7 +92,9 @@ func (s *Service) register(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.issueToken(r.Context(), a, account, scopes, nil)
+	answer, err := s.issueToken(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
+		return s.Social.NoteSignIn(r.Context(), tx, user, r.ClientIP(), a.Name)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,312 @@
+package federation
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"svc/internal/errs"
+	"svc/media"
+	"svc/social"
+	"svc/store"
+)
+
+// Backups of accounts: a zip archive with the actor and the collections of the account as ActivityPub documents (extension API 10), and its
+// uploaded files under the names that the documents have.
+
+const (
+	backupWorkers    = 1
+	archivePage      = 100 // rows that are read at a time
+	archivePoll      = 200 * time.Millisecond
+	omittedFilesName = "omitted.txt"
+)
+
+// archivedFile returns the name of a stored file in a backup.
+func archivedFile(name string) string { return "media/" + name }
+
+// Archiver makes backups of accounts.
+type Archiver struct {
+	documents Documents // with archive set
+	files     *media.Files
+	archives  *media.Archives
+	social    *social.Service
+	db        *store.DB
+	log       *slog.Logger
+	running   sync.Map // store.AccountBackupID → struct{}{}
+}
+
+func newArchiver(d *Documents, files *media.Files, archives *media.Archives, social *social.Service, db *store.DB, log *slog.Logger) *Archiver {
+	a := &Archiver{documents: *d, files: files, archives: archives, social: social, db: db, log: log}
+	a.documents.archive = true
+	return a
+}
+
+// run is the job that makes a backup. An interrupted one starts over.
+func (a *Archiver) run(ctx context.Context, job store.MakeBackup) error {
+	if _, busy := a.running.LoadOrStore(job.BackupID, struct{}{}); busy {
+		return &store.RetryAfterError{At: a.db.Now().Add(time.Minute), Err: errors.New("the backup is being made")}
+	}
+	defer a.running.Delete(job.BackupID)
+	b, err := a.db.AccountBackup(ctx, job.BackupID)
+	if err != nil || b.State != store.BackupPending {
+		return errs.IgnoreNotFound(err)
+	}
+	err = a.archive(ctx, b)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	again, recordErr := a.social.BackupAttemptFailed(ctx, b.ID, err)
+	if again || recordErr != nil {
+		return errors.Join(err, recordErr)
+	}
+	a.log.Error("backup of an account failed", "account", b.AccountID, "backup", b.ID, "err", err)
+	return nil
+}
+
+// Wait makes a backup, or waits up to d for the job that does, and returns its state.
+func (a *Archiver) Wait(ctx context.Context, id store.AccountBackupID, d time.Duration) (*store.AccountBackup, error) {
+	for until := time.Now().Add(d); ; {
+		b, err := a.db.AccountBackup(ctx, id)
+		if err != nil || b.State != store.BackupPending || time.Now().After(until) {
+			return b, err
+		}
+		if _, busy := a.running.Load(id); !busy {
+			if err := a.run(ctx, store.MakeBackup{BackupID: id}); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(archivePoll):
+		}
+	}
+}
+
+// archive writes the file of a backup.
+func (a *Archiver) archive(ctx context.Context, b *store.AccountBackup) error {
+	account, err := a.db.Account(ctx, b.AccountID)
+	if err != nil || account.DeletedAt != nil {
+		return errs.IgnoreNotFound(err)
+	}
+	room, err := a.social.RemainingBackupStorage(ctx)
+	if err != nil {
+		return err
+	}
+	size, err := a.archives.Write(b.File, func(w io.Writer) error {
+		z := &archiveWriter{Archiver: a, zip: zip.NewWriter(w), account: account, modified: b.ID.Time(), room: room}
+		if err := z.write(ctx); err != nil {
+			return err
+		}
+		return z.zip.Close()
+	})
+	if err != nil {
+		return fmt.Errorf("backup of %s: %w", account.Nickname, err)
+	}
+	err = a.social.CompleteBackup(ctx, b.ID, size)
+	if errs.IsNotFound(err) { // the account was deleted meanwhile
+		return a.archives.Remove(b.File)
+	}
+	return err
+}
+
+// archiveWriter writes one backup.
+type archiveWriter struct {
+	*Archiver
+	zip      *zip.Writer
+	account  *store.Account
+	modified time.Time
+	room     int64    // bytes that files may still have
+	omitted  []string // files without room, or that are missing
+}
+
+func (z *archiveWriter) write(ctx context.Context) error {
+	actor, err := z.documents.actorDocument(ctx, z.account)
+	if err != nil {
+		return err
+	}
+	actor["likes"], actor["bookmarks"] = "likes.json", "bookmarks.json"
+	w, err := z.create("actor.json")
+	if err == nil {
+		err = encodeDocument(w, withContext(actor))
+	}
+	if err != nil {
+		return err
+	}
+	if err := z.writeCollection("outbox.json", func(add func(any) error) error { return z.eachActivity(ctx, add) }); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		name string
+		read func(context.Context, store.AccountID, int64, int) ([]store.ExportedURI, error)
+	}{
+		{"likes.json", z.db.ExportFavourites},
+		{"bookmarks.json", z.db.ExportBookmarks},
+		{"followers.json", z.db.ExportFollowers},
+		{"following.json", z.db.ExportFollowing},
+	} {
+		err := z.writeCollection(c.name, func(add func(any) error) error {
+			return eachExported(func(after int64) ([]store.ExportedURI, error) { return c.read(ctx, z.account.ID, after, archivePage) },
+				func(u store.ExportedURI) int64 { return u.Cursor }, func(u store.ExportedURI) error { return add(u.URI) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := z.writeFiles(ctx); err != nil || len(z.omitted) == 0 {
+		return err
+	}
+	if w, err = z.create(omittedFilesName); err == nil {
+		_, err = io.WriteString(w, strings.Join(z.omitted, "\n")+"\n")
+	}
+	return err
+}
+
+// create begins a compressed file of the archive.
+func (z *archiveWriter) create(name string) (io.Writer, error) {
+	return z.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: z.modified})
+}
+
+func encodeDocument(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// writeCollection writes an OrderedCollection whose items are not held in memory.
+func (z *archiveWriter) writeCollection(name string, each func(add func(any) error) error) error {
+	w, err := z.create(name)
+	if err != nil {
+		return err
+	}
+	context, err := json.Marshal(documentContext)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, `{"@context":%s,"id":%q,"type":"OrderedCollection","orderedItems":[`+"\n", context, name); err != nil {
+		return err
+	}
+	n := 0
+	err = each(func(item any) error {
+		if n > 0 {
+			if _, err := io.WriteString(w, ","); err != nil {
+				return err
+			}
+		}
+		n++
+		return encodeDocument(w, item)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, `],"totalItems":%d}`+"\n", n)
+	return err
+}
+
+// eachExported calls fn for all rows, which are read a page at a time.
+func eachExported[T any](read func(after int64) ([]T, error), cursor func(T) int64, fn func(T) error) error {
+	for after := int64(0); ; {
+		rows, err := read(after)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := fn(row); err != nil {
+				return err
+			}
+			after = cursor(row)
+		}
+		if len(rows) < archivePage {
+			return nil
+		}
+	}
+}
+
+// eachActivity calls add with the Create or Announce of each status of the account, oldest first.
+func (z *archiveWriter) eachActivity(ctx context.Context, add func(any) error) error {
+	for after := store.StatusID(0); ; {
+		rows, err := z.db.ExportStatuses(ctx, z.account.ID, after, archivePage)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		p, err := z.documents.loadDocumentRows(ctx, rows)
+		if err != nil {
+			return err
+		}
+		for _, st := range rows {
+			after = st.ID
+			o, err := z.documents.outboxItem(st, p)
+			if errs.IsNotFound(err) { // the original of a reblog is gone
+				continue
+			}
+			if err == nil {
+				err = add(o)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// writeFiles adds the pictures of the profile and the uploaded files, while there is room.
+func (z *archiveWriter) writeFiles(ctx context.Context) error {
+	var profile []string
+	for _, name := range []string{z.account.Avatar, z.account.Header, z.account.Background} {
+		if name == "" || slices.Contains(profile, name) {
+			continue
+		}
+		profile = append(profile, name)
+		if err := z.writeFile(name); err != nil {
+			return err
+		}
+	}
+	return eachExported(func(after int64) ([]store.ExportedFile, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return z.db.ExportFiles(ctx, z.account.ID, store.MediaID(after), archivePage)
+	}, func(f store.ExportedFile) int64 { return int64(f.ID) }, func(f store.ExportedFile) error {
+		if slices.Contains(profile, f.File) {
+			return nil
+		}
+		return z.writeFile(f.File)
+	})
+}
+
+// writeFile adds a file, uncompressed because media are compressed already.
+func (z *archiveWriter) writeFile(name string) error {
+	file, err := z.files.OpenFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		z.omitted = append(z.omitted, archivedFile(name)+" (missing)")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > z.room {
+		z.omitted = append(z.omitted, archivedFile(name)+" (no room)")
+		return nil
+	}
+	z.room -= info.Size()
+	w, err := z.zip.CreateHeader(&zip.FileHeader{Name: archivedFile(name), Method: zip.Store, Modified: info.ModTime()})
+	if err == nil {
+		_, err = io.Copy(w, file)
+	}
+	return err
+}

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+
+	"svc/internal/errs"
+	"svc/media"
+	"svc/server/entity"
+	"svc/server/rest"
+	"svc/social"
+	"svc/store"
+)
+
+// backups serves backups of accounts.
+type backups struct {
+	social   *social.Service
+	archives *media.Archives
+}
+
+func (h *backups) routes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/backups":  {rest.User("read:backups"), h.listBackups},
+		"POST /api/v1/svc/backups": {rest.User("read:backups", "write:backups"), h.createBackup},
+		"GET /media/backups/:name": {rest.Anonymous, h.downloadBackup},
+	}
+}
+
+// listBackups lists the backups of the viewer, newest first.
+func (h *backups) listBackups(r *rest.Request) (any, error) {
+	rows, err := h.social.AccountBackups(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	return entity.Map(rows, func(b *store.AccountBackup) entity.Backup { return entity.NewBackup(b, h.social.BackupURL(b)) }), nil
+}
+
+// createBackup queues a backup, and lists all.
+func (h *backups) createBackup(r *rest.Request) (any, error) {
+	if _, err := h.social.RequestBackup(r.Context(), r.Viewer.ID, false); err != nil {
+		return nil, err
+	}
+	return h.listBackups(r)
+}
+
+// downloadBackup serves the file of a backup to whoever knows its name.
+func (h *backups) downloadBackup(r *rest.Request) (any, error) {
+	b, err := h.social.DownloadableBackup(r.Context(), r.Param("name"))
+	if err != nil {
+		return nil, err
+	}
+	file, err := h.archives.Open(b.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errs.ErrRecordNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	return &backupFile{file, b}, nil
+}
+
+// backupFile serves an open backup.
+type backupFile struct {
+	file   *os.File
+	backup *store.AccountBackup
+}
+
+func (f *backupFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer f.file.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/zip")
+	h.Set("Content-Disposition", `attachment; filename="`+f.backup.File+`"`)
+	h.Set("Cache-Control", "private, no-store")
+	h.Set("X-Robots-Tag", "noindex")
+	h.Set("Referrer-Policy", "no-referrer")
+	http.ServeContent(w, r, "", f.backup.ID.Time(), f.file)
+}
