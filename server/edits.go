@@ -24,7 +24,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Status          string          `param:"status"`
 		SpoilerText     string          `param:"spoiler_text"`
-		ContentType     string          `param:"content_type"`
+		ContentType     string          `param:"content_type,word"`
 		MediaIDs        []store.MediaID `param:"media_ids"`
 		MediaAttributes []struct {
 			ID          store.MediaID `param:"id"`
@@ -32,8 +32,8 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		} `param:"media_attributes"`
 		Poll        *pollForm `param:"poll"`
 		Sensitive   bool      `param:"sensitive"`
-		Language    string    `param:"language"`
-		QuotePolicy string    `param:"quote_approval_policy"`
+		Language    string    `param:"language,word"`
+		QuotePolicy string    `param:"quote_approval_policy,word"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err

@@ -63,19 +63,19 @@ type profileForm struct {
 	Background     *rest.Upload `param:"svc_background_image"`
 	BackgroundText *string      `param:"svc_background_image"`
 	Bot            *bool        `param:"bot"`
-	ActorType      *string      `param:"actor_type"`
+	ActorType      *string      `param:"actor_type,word"`
 	AlsoKnownAs    []string     `param:"also_known_as"`
 	Fields         []struct {
 		Name  string `param:"name"`
 		Value string `param:"value"`
 	} `param:"fields_attributes"`
 	Source struct {
-		Privacy     *string `param:"privacy"`
+		Privacy     *string `param:"privacy,word"`
 		Sensitive   *bool   `param:"sensitive"`
-		Language    *string `param:"language"`
-		QuotePolicy string  `param:"quote_policy"`
+		Language    *string `param:"language,word"`
+		QuotePolicy string  `param:"quote_policy,word"`
 	} `param:"source"`
-	DefaultScope          *string         `param:"default_scope"`
+	DefaultScope          *string         `param:"default_scope,word"`
 	Locked                *bool           `param:"locked"`
 	Discoverable          *bool           `param:"discoverable"`
 	HideFavorites         *bool           `param:"hide_favorites"`

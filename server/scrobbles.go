@@ -31,7 +31,7 @@ func (h *scrobbles) createScrobble(r *rest.Request) (any, error) {
 		Album        string `param:"album"`
 		Length       int    `param:"length"`
 		ExternalLink string `param:"externalLink"`
-		Visibility   string `param:"visibility"`
+		Visibility   string `param:"visibility,word"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err

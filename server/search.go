@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -85,10 +86,10 @@ func (h *search) search(namesOnly bool) rest.Handler {
 func bindSearch(r *rest.Request) (*searchQuery, error) {
 	var p struct {
 		Q         string `param:"q,required"`
-		Type      string `param:"type"`
+		Type      string `param:"type,word"`
 		Following bool   `param:"following"`
 		Resolve   bool   `param:"resolve"`
-		AccountID string `param:"account_id"`
+		AccountID string `param:"account_id,word"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -165,8 +166,8 @@ func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*ent
 // maxTagWords is the largest number of words in which hashtags are searched.
 const maxTagWords = 10
 
-// findTags returns the hashtags that match a text. One word matches itself, used or not, and the hashtags that begin with it. Several
-// words match those that are used or have a #, and all of them joined.
+// findTags returns the hashtags that match a text and are in statuses that the viewer can see. One word matches itself and the hashtags that
+// begin with it. Several words match themselves, and all of them joined.
 func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.Tag], error) {
 	words := strings.Fields(q.text)
 	if len(words) > maxTagWords {
@@ -176,12 +177,7 @@ func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.T
 	var err error
 	depth := q.page.Offset + q.page.Limit
 	if len(words) == 1 {
-		name := text.TagName(words[0])
-		if name == "" {
-			return nil, nil
-		}
-		names, err = h.db.SearchTags(r.Context(), viewerID(r), name, depth-1)
-		names = append([]string{name}, names...)
+		names, err = h.tagsWithPrefix(r, text.TagName(words[0]), depth)
 	} else {
 		names, err = h.tagsInWords(r, words)
 	}
@@ -191,9 +187,22 @@ func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.T
 	return h.entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
 }
 
+// tagsWithPrefix returns the hashtag, if it exists, and those that begin with it.
+func (h *search) tagsWithPrefix(r *rest.Request, name string, limit int) ([]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	names, err := h.db.UsedTags(r.Context(), viewerID(r), []string{name})
+	if err != nil {
+		return nil, err
+	}
+	longer, err := h.db.SearchTags(r.Context(), viewerID(r), name, limit-len(names))
+	return append(names, longer...), err
+}
+
 // tagsInWords returns the hashtags among several words, and the one that joins them all.
 func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) {
-	var names, candidates []string
+	var candidates []string // as they are shown
 	var joined strings.Builder
 	all := true
 	for _, w := range words {
@@ -207,27 +216,21 @@ func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 		joined.WriteRune(unicode.ToTitle(first))
 		joined.WriteString(name[size:])
 	}
-	used, err := h.db.UsedTags(r.Context(), viewerID(r), candidates)
+	if all {
+		candidates = append(candidates, joined.String())
+	}
+	used, err := h.db.UsedTags(r.Context(), viewerID(r), entity.Map(candidates, text.TagName))
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]bool, len(words))
-	for _, name := range used {
-		known[name] = true
-	}
-	for _, w := range words {
-		if strings.HasPrefix(w, "#") {
-			known[text.TagName(w)] = true
+	var names []string
+	for _, c := range candidates {
+		name := text.TagName(c)
+		if !slices.Contains(used, name) {
+			continue
 		}
-	}
-	for _, name := range candidates {
-		if known[name] {
-			names = append(names, name)
-			known[name] = false
-		}
-	}
-	if all && text.TagName(joined.String()) != "" {
-		names = append(names, joined.String())
+		names = append(names, c)
+		used = slices.DeleteFunc(used, func(u string) bool { return u == name }) // a repeated word is one result
 	}
 	return names, nil
 }

@@ -19,16 +19,16 @@ func TestSearch(t *testing.T) {
 		params                       []string
 		accounts, statuses, hashtags []string
 	}{
-		{"by the beginning of a name", bob, []string{"q", "ali"}, []string{alice.ID}, nil, []string{"ali"}},
+		{"by the beginning of a name", bob, []string{"q", "ali"}, []string{alice.ID}, nil, nil},
 		{"by handle", nil, []string{"q", "@alice"}, []string{alice.ID}, nil, nil},
 		{"by full handle", bob, []string{"q", "@alice@" + host}, []string{alice.ID}, nil, nil},
 		{"by full handle without the leading @", nil, []string{"q", "Alice@" + strings.ToUpper(host), "type", "accounts"}, []string{alice.ID}, nil, nil},
 		{"by the beginning of a full handle", bob, []string{"q", "@alice@" + host[:5]}, []string{alice.ID}, nil, nil},
 		{"by the handle of an unknown remote account", bob, []string{"q", "@alice@example.com"}, nil, nil, nil},
 		{"a hashtag", bob, []string{"q", "#trains"}, nil, []string{st.ID()}, []string{"trains", "trainspotting"}},
-		{"a hashtag never used", bob, []string{"q", "#unused"}, nil, nil, []string{"unused"}},
+		{"a hashtag never used", bob, []string{"q", "#unused"}, nil, nil, nil},
 		{"of one type", bob, []string{"q", "ali", "type", "accounts"}, []string{alice.ID}, nil, nil},
-		{"of an unknown type", bob, []string{"q", "ali", "type", "everything"}, []string{alice.ID}, nil, []string{"ali"}},
+		{"of an unknown type", bob, []string{"q", "ali", "type", "everything"}, []string{alice.ID}, nil, nil},
 		{"of another type", bob, []string{"q", "ali", "type", "statuses"}, nil, nil, nil},
 		{"a post by its page", bob, []string{"q", st.Str("url")}, nil, []string{st.ID()}, nil},
 		{"a post by its uri", nil, []string{"q", st.Str("uri")}, nil, []string{st.ID()}, nil},

@@ -46,7 +46,7 @@ func (h *statuses) listFavourites(r *rest.Request) (any, error) {
 // reblogStatus boosts a status and returns the boost.
 func (h *statuses) reblogStatus(r *rest.Request) (any, error) {
 	var p struct {
-		Visibility string `param:"visibility"`
+		Visibility string `param:"visibility,word"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err

@@ -39,19 +39,19 @@ func (h *statuses) routes() rest.Routes {
 type statusForm struct {
 	Status         string          `param:"status"`
 	SpoilerText    string          `param:"spoiler_text"`
-	ContentType    string          `param:"content_type"`
+	ContentType    string          `param:"content_type,word"`
 	MediaIDs       []store.MediaID `param:"media_ids"`
 	InReplyTo      *store.StatusID `param:"in_reply_to_id"`
 	Quote          *store.StatusID `param:"quote_id"`
 	Quoted         *store.StatusID `param:"quoted_status_id"` // the reference API's name
-	QuotePolicy    string          `param:"quote_approval_policy"`
-	InConversation string          `param:"in_reply_to_conversation_id"`
-	Visibility     string          `param:"visibility"`
+	QuotePolicy    string          `param:"quote_approval_policy,word"`
+	InConversation string          `param:"in_reply_to_conversation_id,word"`
+	Visibility     string          `param:"visibility,word"`
 	To             []string        `param:"to"`
 	Sensitive      *bool           `param:"sensitive"`
-	Language       string          `param:"language"`
+	Language       string          `param:"language,word"`
 	ExpiresIn      *int64          `param:"expires_in"` // seconds
-	ScheduledAt    string          `param:"scheduled_at"`
+	ScheduledAt    string          `param:"scheduled_at,word"`
 	Preview        bool            `param:"preview"`
 	Poll           *pollForm       `param:"poll"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"svc/internal/keys"
 	"svc/social"
 	"svc/store"
 	"testing"
@@ -129,6 +130,20 @@ func (a *Server) RegisterApp(params ...string) *App {
 func (a *Server) Grant(app *App, grantType string, params ...string) *Response {
 	a.T.Helper()
 	return a.As(nil).Post("/oauth/token", append([]string{"grant_type", grantType, "client_id", app.ID, "client_secret", app.Secret}, params...)...)
+}
+
+// RevokeToken revokes a token as the app does that it was issued to.
+func (a *Server) RevokeToken(token string) *Response {
+	a.T.Helper()
+	t, err := a.DB.TokenByHash(a.T.Context(), keys.HashToken(token))
+	if err != nil || t == nil {
+		a.T.Fatal("no such token", err)
+	}
+	app, err := a.DB.App(a.T.Context(), *t.AppID)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return a.As(nil).Post("/oauth/revoke", "token", token, "client_id", app.ClientID, "client_secret", app.ClientSecret)
 }
 
 // Password is the password of all users.

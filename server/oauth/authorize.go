@@ -86,14 +86,14 @@ func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p author
 		return nil, p, nil, errs.BadRequest("The app has not registered the address to which it wants to send you. Start again from the app.")
 	}
 	z.scopes = parseScopes(slices.Concat(p.Scope, p.Scopes))
-	if _, err := grantableScopes(a, z.scopes, &store.User{IsAdmin: true}); err != nil { // the user is not known yet
-		return nil, p, nil, errs.Unauthorized("%s", rest.ErrScope.Message)
-	}
+	_, scopeErr := grantableScopes(a, z.scopes, &store.User{IsAdmin: true}) // the user is not known yet
 	switch {
 	case p.ResponseType != "code":
 		refused, err = z.refuse("unsupported_response_type", "The app asks for a response type that this server does not support.")
 	case p.Challenge != "" && (p.ChallengeMethod != "S256" || !challengePattern.MatchString(p.Challenge)):
 		refused, err = z.refuse("invalid_request", "The app must use the code challenge method S256.")
+	case scopeErr != nil:
+		refused, err = z.refuse("invalid_scope", "The app asks for permissions that it has not registered.")
 	}
 	return z, p, refused, err
 }

@@ -32,6 +32,7 @@ func oauthError(status int, code, description string) *errs.Error {
 var (
 	errInvalidClient = oauthError(http.StatusUnauthorized, "invalid_client", "The client is unknown, or its secret is wrong")
 	errInvalidScope  = oauthError(http.StatusBadRequest, "invalid_scope", "The scope is unknown or exceeds those of the app")
+	errForeignToken  = oauthError(http.StatusForbidden, "unauthorized_client", "The token was issued to another client")
 	errWrongPassword = oauthError(http.StatusBadRequest, "invalid_grant", "The user name or the password is wrong")
 	errBadCode       = oauthError(http.StatusBadRequest, "invalid_grant", "The code is invalid, expired, used, or was issued for something else")
 	errBadRefresh    = oauthError(http.StatusBadRequest, "invalid_grant", "The refresh token is invalid")

@@ -25,8 +25,9 @@ func TestRevoke(t *testing.T) {
 		token.Get(verifyCredentials).Want(401)
 		srv.Grant(app, "refresh_token", "refresh_token", a.Object().Str("refresh_token")).WantError(400, "invalid_grant")
 	}
-	srv.As(nil).Post("/oauth/revoke", "token", "nonsense").Want(200)
-	srv.As(nil).Post("/oauth/revoke").WantError(400, "invalid_request")
+	client := []string{"client_id", app.ID, "client_secret", app.Secret}
+	srv.As(nil).Post("/oauth/revoke", append(client, "token", "nonsense")...).Want(200)
+	srv.As(nil).Post("/oauth/revoke", client...).WantError(400, "invalid_request")
 
 	// The cookie is deleted only if it has the revoked token.
 	b := srv.Browser()
@@ -37,17 +38,44 @@ func TestRevoke(t *testing.T) {
 		t.Fatal("no cookie was set")
 	}
 	other := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Object().Str("access_token")
-	b.Post("/oauth/revoke", apptest.Pairs([]string{"token", other})).Want(200)
+	b.Post("/oauth/revoke", apptest.Pairs(append(client, "token", other))).Want(200)
 	if b.Cookies["_svc_key"] == nil {
 		t.Error("revoking another token deleted the cookie")
 	}
 	b.Get("/api/v1/notifications").Want(200)
-	b.Post("/oauth/revoke", apptest.Pairs([]string{"token", cookie.Value})).Want(200)
+	b.Post("/oauth/revoke", apptest.Pairs(append(client, "token", cookie.Value))).Want(200)
 	if b.Cookies["_svc_key"] != nil {
 		t.Error("the cookie is still there")
 	}
 	b.Cookies["_svc_key"] = cookie
 	b.Get("/api/v1/notifications").Want(401)
+}
+
+// TestRevokeByOtherClients checks that only the app that a token was issued to can revoke it (RFC 7009 2.1).
+func TestRevokeByOtherClients(t *testing.T) {
+	srv := apptest.Start(t)
+	srv.SignUp("alice")
+	app, other := srv.RegisterApp(), srv.RegisterApp()
+	token := tokenClient(srv, srv.Grant(app, "password", "username", "alice", "password", apptest.Password))
+	for _, tt := range []struct {
+		name       string
+		id, secret string
+		status     int
+		want       string
+	}{
+		{"no client", "", "", 401, "invalid_client"},
+		{"an unknown client", "nobody", app.Secret, 401, "invalid_client"},
+		{"a wrong secret", app.ID, other.Secret, 401, "invalid_client"},
+		{"no secret", app.ID, "", 401, "invalid_client"},
+		{"another client", other.ID, other.Secret, 403, "unauthorized_client"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv.As(nil).Post("/oauth/revoke", "token", token.Token, "client_id", tt.id, "client_secret", tt.secret).WantError(tt.status, tt.want)
+			token.Get(verifyCredentials).Want(200)
+		})
+	}
+	srv.RevokeToken(token.Token).Want(200)
+	token.Get(verifyCredentials).Want(401)
 }
 
 // TestTokenCookieFromAnotherSite checks that another site cannot sign a browser in, not even to an account that the site owns.

@@ -228,13 +228,19 @@ func (s *Service) activeAccount(ctx context.Context, id store.AccountID) (*store
 	return s.DB.Account(ctx, id)
 }
 
-// revokeTokenByValue revokes a token, or the one of a refresh token. The token itself is the permission. An unknown token is not an
-// error (RFC 7009 2.2).
+// revokeTokenByValue revokes a token of the app that authenticates, or the one of a refresh token. An unknown token is not an error (RFC
+// 7009 2.2).
 func (s *Service) revokeTokenByValue(r *rest.Request) (any, error) {
 	var p struct {
-		Token string `param:"token"`
+		ClientID     string `param:"client_id"`
+		ClientSecret string `param:"client_secret"`
+		Token        string `param:"token"`
 	}
 	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	a, err := s.client(r, p.ClientID, p.ClientSecret)
+	if err != nil {
 		return nil, err
 	}
 	if p.Token == "" {
@@ -247,6 +253,9 @@ func (s *Service) revokeTokenByValue(r *rest.Request) (any, error) {
 	}
 	if t == nil || err != nil {
 		return nil, err
+	}
+	if t.AppID == nil || *t.AppID != a.ID {
+		return nil, errForeignToken
 	}
 	clearCookieOf(r, t.Hash)
 	return nil, s.revokeToken(r.Context(), t.ID)

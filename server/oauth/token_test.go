@@ -226,7 +226,7 @@ func TestCodeWorksOnce(t *testing.T) {
 	// Revoking the token does not make its code valid again.
 	code = authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
 	token = tokenClient(srv, srv.Grant(app, "authorization_code", "code", code))
-	srv.As(nil).Post("/oauth/revoke", "token", token.Token).Want(200)
+	srv.RevokeToken(token.Token).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 }
 

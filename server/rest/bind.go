@@ -20,7 +20,8 @@ import (
 // without a field are ignored.
 //
 // A parameter that is absent or null leaves its field unchanged. So does an empty text, unless the field is a string, a list or an
-// Upload. So a pointer stays nil if nothing was sent; a slice stays nil if nothing was sent, and is empty if an empty list was. Texts are
+// Upload. So does the text "undefined" in a query or a form, which JavaScript makes of a missing value, unless the field is a string or a
+// list of strings; a string that is no free text is tagged `param:"visibility,word"` to have the same. So a pointer stays nil if nothing was sent; a slice stays nil if nothing was sent, and is empty if an empty list was. Texts are
 // converted to numbers and booleans and vice versa, and a single value to a list of one. Invalid values give a 400 that lists all of
 // them; only an invalid limit counts as absent.
 //
@@ -116,8 +117,11 @@ func planFor(t reflect.Type) *plan {
 		if name == "" {
 			continue
 		}
-		required := option == "required"
-		p.fields = append(p.fields, fieldPlan{name: name, index: i, required: required, set: setterFor(f.Type)})
+		required, set := option == "required", setterFor(f.Type)
+		if option == "word" {
+			set = defined(set)
+		}
+		p.fields = append(p.fields, fieldPlan{name: name, index: i, required: required, set: set})
 		p.required = p.required || required
 	}
 	plans.Store(t, p)
@@ -151,27 +155,39 @@ func setterFor(t reflect.Type) setter {
 	case t == rawMessage:
 		return setRaw
 	case t == anyObject:
-		return setObject
+		return defined(setObject)
 	case reflect.PointerTo(t).Implements(textUnmarshaler):
-		return setText
+		return defined(setText)
 	}
 	switch t.Kind() {
 	case reflect.String:
 		return setString
 	case reflect.Bool:
-		return setBool
+		return defined(setBool)
 	case reflect.Int, reflect.Int64:
-		return setInt
+		return defined(setInt)
 	case reflect.Float64:
-		return setFloat
+		return defined(setFloat)
 	case reflect.Pointer:
 		return pointerSetter(t.Elem())
 	case reflect.Slice:
 		return sliceSetter(t)
 	case reflect.Struct:
-		return setStruct
+		return defined(setStruct)
 	}
 	panic(fmt.Sprintf("bind: no parameter can be a %v", t))
+}
+
+// defined returns a setter that takes the text "undefined" of a query or a form for an absent parameter.
+func defined(set setter) setter {
+	return func(b *binding, dst reflect.Value, v *value, pointer string) bool {
+		return !v.single().isUndefined() && set(b, dst, v, pointer)
+	}
+}
+
+// isUndefined returns true for the text that JavaScript makes of a missing value when it builds a form.
+func (v *value) isUndefined() bool {
+	return v.kind == textValue && v.raw == nil && v.text == "undefined"
 }
 
 // scalar returns the text of a single value. ok is false if it is empty, or, with an error, if v is an object or a list.
@@ -343,6 +359,9 @@ func sliceSetter(t reflect.Type) setter {
 			return false
 		}
 		list := v.elements()
+		if t.Elem().Kind() != reflect.String && len(list) == 1 && list[0].isUndefined() {
+			return false
+		}
 		if v.isEmpty() || len(list) == 1 && v.raw == nil && list[0].isEmpty() { // forms send k[]=
 			list = nil
 		}

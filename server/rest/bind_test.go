@@ -58,6 +58,7 @@ type everything struct {
 	Objects []map[string]any
 	Entries []map[string]any `param:"entries"`
 	Theme   string           `param:"svc_theme"`
+	Word    string           `param:"word,word"`
 	Unnamed string
 }
 
@@ -127,6 +128,14 @@ func TestBind(t *testing.T) {
 		{"empty text in a form", "", "", FormType, `text_p=`, everything{TextP: pointer("")}},
 		{"null is absent", "", "", JSONType, `{"text":null,"text_p":null,"flag_p":null,"int_p":null,"poll":null,"id":null,"raw":null,"object":null}`, everything{}},
 		{"empty is absent", "", "", FormType, `flag_p=&int_p=&int=&float=&id=&colour_p=&when=&poll=&object=`, everything{}},
+		{"undefined is absent", "", "", FormType, `flag_p=undefined&int_p=undefined&float=undefined&colour_p=undefined&when=undefined&poll=undefined&object=undefined&word=undefined`, everything{}},
+		{"undefined in a multipart form", "", "", multipartType, multipartBody("flag", "undefined", "int", "undefined", "poll[multiple]", "undefined", "word", "undefined"),
+			everything{Poll: &pollParams{}}},
+		{"undefined in lists", "", "", FormType, `ints[]=undefined&colours[]=undefined&colours[]=red`, everything{Colours: []colour{1}}},
+		{"undefined is a text", "", "", FormType, `text=undefined&text_p=undefined&texts[]=undefined`,
+			everything{Text: "undefined", TextP: pointer("undefined"), Texts: []string{"undefined"}}},
+		{"undefined in JSON", "", "", JSONType, `{"flag":"undefined","word":"undefined"}`, everything{Flag: true, Word: "undefined"}},
+		{"a word", "", "", FormType, `word=private`, everything{Word: "private"}},
 		{"the last of repeated ones", "", "", FormType, `text=a&text=b&int=1&int=2`, everything{Text: "b", Int: 2}},
 		{"the last of repeated JSON members", "", "", JSONType, `{"text":"a","text":"b"}`, everything{Text: "b"}},
 

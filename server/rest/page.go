@@ -36,14 +36,23 @@ func (r *Request) Page(standard int, maximum ...int) Page {
 	if n, err := strconv.Atoi(r.textParam("offset")); err == nil && n > 0 {
 		p.Offset = min(n, maxOffset)
 	}
-	p.cursor(&p.SinceID, r.textParam("since_id"))
-	p.cursor(&p.MinID, r.textParam("min_id"))
-	if text := r.textParam("max_id"); text != "" {
+	p.cursor(&p.SinceID, r.cursorParam("since_id"))
+	p.cursor(&p.MinID, r.cursorParam("min_id"))
+	if text := r.cursorParam("max_id"); text != "" {
 		if p.cursor(&p.MaxID, text); p.MaxID == 0 {
 			p.MaxID = beforeFirstID
 		}
 	}
 	return p
+}
+
+// cursorParam returns the text of a cursor, "" if it is absent or the "undefined" of a JavaScript client.
+func (r *Request) cursorParam(name string) string {
+	text := r.textParam(name)
+	if text == "undefined" {
+		return ""
+	}
+	return text
 }
 
 func (p *Page) cursor(at *int64, text string) {

@@ -45,6 +45,7 @@ func TestPage(t *testing.T) {
 		{"/api/v1/notifications", 15, 0, 0, 0, 0},
 		{"/api/v1/list?max_id=7&since_id=5&min_id=6", 20, 7, 5, 6, 0},
 		{"/api/v1/list?max_id=&since_id=&min_id=", 20, 0, 0, 0, 0},
+		{"/api/v1/list?max_id=undefined&since_id=undefined&min_id=undefined&limit=undefined", 20, 0, 0, 0, 0},
 		{"/api/v1/list?max_id=0", 20, -1, 0, 0, 0},
 		{"/api/v1/list?since_id=0", 20, 0, 0, 0, 0},
 		{"/api/v1/list?max_id=junk", 20, -1, 0, 0, 0},

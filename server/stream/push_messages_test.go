@@ -252,7 +252,7 @@ func TestPushNotSent(t *testing.T) {
 		}},
 		{"replaced meanwhile", nil, func(alice, _ *apptest.User, d *apptest.Device, _ *apptest.Object) { alice.SubscribePush(d.Service) }},
 		{"token revoked meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
-			alice.Server.As(nil).Post("/oauth/revoke", "token", alice.Token).Want(200)
+			alice.Server.RevokeToken(alice.Token).Want(200)
 		}},
 		{"token expired meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.Server.Exec(`UPDATE oauth_tokens SET expires_at = 1 WHERE account_id = ?`, alice.AccountID())

@@ -263,8 +263,7 @@ func TestStreamsEnd(t *testing.T) {
 		do   func(*apptest.Server, *apptest.User)
 	}{
 		{"revoking the token", func(a *apptest.Server, m *apptest.User) {
-			app := a.RegisterApp()
-			m.Post("/oauth/revoke", "token", m.Token, "client_id", app.ID, "client_secret", app.Secret).Want(200)
+			a.RevokeToken(m.Token).Want(200)
 		}},
 		{"ending the session", func(a *apptest.Server, m *apptest.User) {
 			for _, s := range m.Get("/api/oauth_tokens").Want(200).List() {

@@ -190,8 +190,7 @@ func TestServerSentEvents(t *testing.T) {
 	}
 	srv.As(nil).Do("HEAD", "/api/v1/streaming/public", "", nil).Want(200)
 
-	app := srv.RegisterApp()
-	bob.Post("/oauth/revoke", "token", bob.Token, "client_id", app.ID, "client_secret", app.Secret).Want(200)
+	srv.RevokeToken(bob.Token).Want(200)
 	for _, name := range []string{"user", "user/notification", "direct", "list"} {
 		readers[name].WaitEnd()
 	}
