@@ -31,6 +31,7 @@ type Config struct {
 	Federation Federation
 	Policies
 	Captcha   Captcha
+	Welcome   Welcome
 	OAuth     OAuth
 	RateLimit RateLimit
 	Mail      Mail
@@ -121,6 +122,11 @@ type Accounts struct {
 	BackupLifetime           time.Duration
 	BackupSizeLimit          int64
 	BackupStorageLimit       int64
+	EmailBlacklist           []string // domains
+	BirthdayRequired         bool
+	BirthdayMinAge           int // years; 0: any age
+	Autofollow               []string
+	AutofollowedBy           []string
 }
 
 // Statuses holds the limits of posts. Lengths are in characters.
@@ -203,7 +209,23 @@ type Federation struct {
 
 // Captcha configures the captcha at registration.
 type Captcha struct {
-	Enabled bool
+	Enabled      bool
+	Provider     string // CaptchaNative or CaptchaKocaptcha
+	Endpoint     string // of a kocaptcha service
+	SecondsValid int
+}
+
+// Values of Captcha.Provider.
+const (
+	CaptchaNative    = "native"
+	CaptchaKocaptcha = "kocaptcha"
+)
+
+// Welcome is what new users receive from a local account.
+type Welcome struct {
+	Sender        string // nickname; "": nothing is sent
+	DirectMessage string
+	ChatMessage   string
 }
 
 // OAuth configures access tokens.

@@ -242,6 +242,10 @@ func TestConflicts(t *testing.T) {
 		{"mail without a server", func(c *Config) { c.Mail.Enabled = true }, "mail.host"},
 		{"mail", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, ""},
 		{"mail into files", func(c *Config) { c.Mail.Enabled, c.Mail.Adapter = true, MailFile }, ""},
+		{"a captcha service without an address", func(c *Config) { c.Captcha.Enabled, c.Captcha.Provider = true, CaptchaKocaptcha }, "captcha.endpoint"},
+		{"a captcha service", func(c *Config) {
+			c.Captcha = Captcha{Enabled: true, Provider: CaptchaKocaptcha, Endpoint: "https://captcha.example.org", SecondsValid: 300}
+		}, ""},
 		{"metrics, not available", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
 		{"settings in the database, not available", func(c *Config) { c.Instance.ConfigurableFromDatabase = true }, "instance.configurable_from_database"},
 		{"a limit of frames, not settable", func(c *Config) { c.Media.MaxFrames = 100 }, "media.max_frames"},

@@ -54,6 +54,9 @@ func (c *Config) conflicts() Problems {
 	if c.Mail.Enabled && c.Mail.Adapter == MailSMTP && c.Mail.Host == "" {
 		p = append(p, errors.New(`mail.host: must not be empty while mail.enabled is true and mail.adapter is "smtp"`))
 	}
+	if c.Captcha.Enabled && c.Captcha.Provider == CaptchaKocaptcha && c.Captcha.Endpoint == "" {
+		p = append(p, errors.New(`captcha.endpoint: must not be empty while captcha.provider is "kocaptcha"`))
+	}
 	return p
 }
 

@@ -13,6 +13,7 @@ func (c *Config) registry() []section {
 			c.apiSettings(),
 			c.instanceSettings(),
 			c.accountsSettings(),
+			c.welcomeSettings(),
 			c.statusesSettings(),
 			c.pollsSettings(),
 			c.chatsSettings(),

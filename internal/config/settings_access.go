@@ -32,8 +32,15 @@ func (c *Config) federationSettings() section {
 
 func (c *Config) captchaSettings() section {
 	return section{"captcha", "Captcha at registration.", []Setting{
-		{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, unsupported),
-			Description: "Require a captcha at registration. Not available in this version."},
+		{Key: "enabled", field: boolean(&c.Captcha.Enabled, false), Restart: true,
+			Description: "Require a captcha at registration. Most phone apps cannot show one: their users register on the page /auth/sign_up. Trusted apps need none."},
+		{Key: "provider", field: choice(&c.Captcha.Provider, CaptchaNative, CaptchaNative, CaptchaKocaptcha), Restart: true,
+			Description: "\"native\" draws pictures, with a question in words for people who cannot see; \"kocaptcha\" uses the service at the endpoint, which has pictures only."},
+		{Key: "endpoint", field: text(&c.Captcha.Endpoint, "", optional(webAddress)), Restart: true,
+			Description: "Address of the kocaptcha service. The browsers of visitors load its pictures.",
+			Suggestions: []any{"https://captcha.example.org"}},
+		{Key: "seconds_valid", field: number(&c.Captcha.SecondsValid, 300, 30, 3600), Restart: true,
+			Description: "How many seconds a captcha is valid."},
 	}}
 }
 

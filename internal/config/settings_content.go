@@ -34,7 +34,7 @@ func (c *Config) instanceSettings() section {
 		{Key: "invites_enabled", field: boolean(&c.Instance.InvitesEnabled, false),
 			Description: "Allow registration by invitation while registration is closed."},
 		{Key: "account_approval_required", field: boolean(&c.Instance.AccountApprovalRequired, false),
-			Description: "New accounts need the approval of a moderator before their users can sign in."},
+			Description: "New accounts need the approval of a moderator before their users can sign in. Registrations are asked for a reason."},
 		{Key: "account_activation_required", field: boolean(&c.Instance.AccountActivationRequired, false),
 			Description: "New accounts need a confirmed e-mail address before their users can sign in. Requires [mail]; without it, confirm accounts with \"svc user confirm\"."},
 		{Key: "configurable_from_database", field: boolean(&c.Instance.ConfigurableFromDatabase, false, unsupported), Restart: true,
@@ -77,6 +77,31 @@ func (c *Config) accountsSettings() section {
 			Description: "Maximum bytes of the uploaded files in a backup of an account. Further files are left out, and named in it."},
 		{Key: "backup_storage_limit", field: number(&c.Accounts.BackupStorageLimit, 20_000_000_000, 0, 10_000_000_000_000),
 			Description: "Maximum bytes of all backups of accounts. While they have more, no backup is made."},
+		{Key: "email_blacklist", field: list(&c.Accounts.EmailBlacklist, nil, each(hostName)), Restart: true,
+			Description: "Domains whose e-mail addresses cannot be used, with all their subdomains.",
+			Suggestions: []any{"mailinator.example"}},
+		{Key: "birthday_required", field: boolean(&c.Accounts.BirthdayRequired, false), Restart: true,
+			Description: "Users must enter their birthday. Others do not see it, unless the user shows it."},
+		{Key: "birthday_min_age", field: number(&c.Accounts.BirthdayMinAge, 0, 0, 120), Restart: true,
+			Description: "Minimum age of users in years, where a birthday is entered; 0: any age. Set birthday_required, too, so that nobody leaves the birthday out."},
+		{Key: "autofollow", field: list(&c.Accounts.Autofollow, nil, each(localNickname)), Restart: true,
+			Description: "Nicknames of local accounts that new accounts follow.",
+			Suggestions: []any{"announcements"}},
+		{Key: "autofollowed_by", field: list(&c.Accounts.AutofollowedBy, nil, each(localNickname)), Restart: true,
+			Description: "Nicknames of local accounts that follow new accounts.",
+			Suggestions: []any{"moderator"}},
+	}}
+}
+
+func (c *Config) welcomeSettings() section {
+	return section{"welcome", "Messages to new users, sent once they can sign in.", []Setting{
+		{Key: "sender", field: text(&c.Welcome.Sender, "", optional(localNickname)), Restart: true,
+			Description: "Nickname of the local account that sends the messages. Empty: none are sent.",
+			Suggestions: []any{"moderator"}},
+		{Key: "direct_message", field: text(&c.Welcome.DirectMessage, "", atMost(5000)), Restart: true,
+			Description: "Text of a direct post to each new user. Empty: none."},
+		{Key: "chat_message", field: text(&c.Welcome.ChatMessage, "", atMost(5000)), Restart: true,
+			Description: "Text of a chat message to each new user. Empty: none."},
 	}}
 }
 
