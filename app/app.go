@@ -22,6 +22,7 @@ import (
 	"svc/federation"
 	"svc/federation/policy"
 	"svc/federation/remote"
+	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -101,6 +102,11 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	socialConfig := social.FromSettings(c)
 	socialConfig.Fetch, socialConfig.Policies, socialConfig.Archives = outbound, policies, s.Archives
 	socialConfig.SignInKey = s.Keys.Secret("sign-in networks")
+	if c.Captcha.Enabled {
+		captchaConfig := captcha.FromSettings(c)
+		captchaConfig.Keys, captchaConfig.Fetch, captchaConfig.Now = s.Keys, outbound, s.DB.Now
+		socialConfig.Captcha = captcha.New(captchaConfig)
+	}
 	if o.PasswordCost != (password.Cost{}) {
 		socialConfig.Passwords = password.New(o.PasswordCost)
 	}

@@ -46,6 +46,10 @@ var (
 
 	WaitForImport = newCall("wait for import", (*Server).waitForImport)
 	WaitForBackup = newCall("wait for backup", (*Server).waitForBackup)
+	CreateInvite  = adminCall("create invite", (*admin.Service).CreateInvite)
+	MailInvite    = adminCall("mail invite", (*admin.Service).MailInvite)
+	ListInvites   = adminCall("list invites", (*admin.Service).Invites)
+	RevokeInvite  = adminCall("revoke invite", (*admin.Service).RevokeInvite)
 
 	CreateAnnouncement = adminCall("announce", (*admin.Service).CreateAnnouncement)
 	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)

@@ -397,6 +397,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/chats/:id/messages":         {"/api/v1/svc/chats/CHAT/messages", "[]ChatMessage"},
 	"/api/v1/svc/emoji":                      {"", "object"},
 	"/api/v1/svc/healthcheck":                {"", "object"},
+	"/api/v1/svc/captcha":                    {"", "object"},
 	"/api/v1/svc/accounts/:id/scrobbles":     {"/api/v1/svc/accounts/ACCOUNT/scrobbles", "[]Scrobble"},
 	"/api/v1/svc/settings/:app":              {"/api/v1/svc/settings/fe", "object"},
 	"/api/v1/svc/frontend_configurations":    {"", "object"},

@@ -95,6 +95,8 @@ var extensionShape = map[string]string{
 	"svc.metadata.fields_limits.name_length":       "number",
 	"svc.metadata.fields_limits.value_length":      "number",
 	"svc.metadata.post_formats":                    "strings",
+	"svc.metadata.birthday_required":               "boolean",
+	"svc.metadata.birthday_min_age":                "number",
 	"svc.stats.mau":                                "number",
 	"svc.vapid_public_key":                         "string",
 }

@@ -98,6 +98,7 @@ func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 func (h *interactions) signInPage(status int, address, name, message string) (any, error) {
 	return h.pages.Page(status, web.Login{
 		App: web.App{Name: h.settings.Instance.Name}, Action: interactPath, HiddenFields: []web.Field{{Name: "acct", Value: address}}, Name: name, Error: message,
+		SignUpURL: h.oauth.SignUpURL(""),
 	})
 }
 

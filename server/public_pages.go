@@ -10,6 +10,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
+	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
@@ -20,6 +21,7 @@ type publicPages struct {
 	settings *config.Config
 	db       *store.DB
 	entities *entity.Builder
+	oauth    *oauth.Service
 	pages    *web.Pages
 	lookup   *lookup
 	baseURL  string
@@ -46,7 +48,7 @@ func (h *publicPages) homePage(*rest.Request) (any, error) {
 	}
 	return h.pages.Page(http.StatusOK, web.Home{
 		Name: i.Name, Description: description, Host: h.settings.Host(),
-		RegistrationsOpen: i.RegistrationsOpen, ApprovalRequired: i.AccountApprovalRequired, Contact: i.Email,
+		SignUpURL: h.oauth.SignUpURL(""), ByInvitation: i.InvitesEnabled, ApprovalRequired: i.AccountApprovalRequired, Contact: i.Email,
 	})
 }
 

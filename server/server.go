@@ -118,7 +118,7 @@ func (c parts) tables() []rest.Routes {
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	filters := &filters{db: c.DB, social: c.Social}
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Federation: c.Federation}).Routes()...), []rest.Routes{
-		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
+		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),

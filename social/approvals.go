@@ -39,8 +39,8 @@ func (s *Service) Approve(ctx context.Context, id store.AccountID) (changed bool
 		if err := tx.SetUnavailable(ctx, id, !user.CanSignIn()); err != nil {
 			return err
 		}
-		if !user.CanSignIn() || user.Email == "" {
-			return nil
+		if err := s.enqueueWelcome(ctx, tx, user); err != nil || !user.CanSignIn() || user.Email == "" {
+			return err
 		}
 		return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailApproved, AccountID: id})
 	})

@@ -22,6 +22,8 @@ var (
 	errEmailTaken   = errs.Conflict("Email has already been taken.")
 	errEmailInvalid = errs.Invalid("Email has invalid format.")
 	errEmailBlank   = errs.Invalid("Email can't be blank.")
+
+	errEmailBlacklisted = errs.Invalid("Invalid email.")
 )
 
 // ResendConfirmation sends the confirmation mail of a new account again. It does nothing if the account needs none.
@@ -132,13 +134,16 @@ func (s *Service) confirmNewUser(ctx context.Context, tx *store.Tx, user *store.
 	return s.userStateChanged(ctx, tx, user)
 }
 
-// userStateChanged sends the mail about the state of a new account (extension API 6.3), and makes the account available once it is
-// confirmed and approved.
+// userStateChanged sends the mail about the state of a new account (extension API 6.3). Once the account is confirmed and approved, it
+// makes it available and welcomes the user.
 func (s *Service) userStateChanged(ctx context.Context, tx *store.Tx, user *store.User) error {
 	if err := tx.SetUnavailable(ctx, user.AccountID, !user.CanSignIn()); err != nil {
 		return err
 	}
-	return s.sendStateMail(ctx, tx, user)
+	if err := s.sendStateMail(ctx, tx, user); err != nil {
+		return err
+	}
+	return s.enqueueWelcome(ctx, tx, user)
 }
 
 // sendStateMail sends the mail about what a new account waits for.
@@ -168,6 +173,8 @@ func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address 
 		return errEmailBlank
 	case address != "" && !text.ValidEmail(address):
 		return errEmailInvalid
+	case address != "" && s.blacklisted(address):
+		return errEmailBlacklisted
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		user, err := tx.User(ctx, checked.AccountID)

@@ -132,7 +132,7 @@ func (s *Service) checkProfile(p *ProfileChange) error {
 		}
 		p.Language = &code
 	}
-	if p.Birthday != nil && !s.isBirthday(*p.Birthday) {
+	if p.Birthday != nil && (!s.isBirthday(*p.Birthday) || *p.Birthday == "" && s.BirthdayRequired || *p.Birthday != "" && !s.oldEnough(*p.Birthday)) {
 		return ErrInvalidProfile
 	}
 	return checkAliases(p)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc/federation/policy"
+	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/limit"
@@ -46,6 +47,16 @@ type Config struct {
 	MaxFieldValue       int
 	BackfillOnFollow    int // statuses of a newly followed account that are added to the follower's home timeline
 
+	RegistrationsOpen     bool
+	InvitesEnabled        bool             // an invite permits registration while it is closed
+	ApprovalRequired      bool             // of new accounts
+	Captcha               *captcha.Service // nil: registrations need no captcha
+	EmailBlacklist        []string         // normalized domains
+	BirthdayRequired      bool
+	BirthdayMinAge        int      // years
+	Autofollow            []string // nicknames that new accounts follow
+	AutofollowedBy        []string // nicknames that follow new accounts
+	Welcome               config.Welcome
 	ReservedNicknames     []string
 	ExtendedNicknames     bool // nicknames may contain _ and -
 	MaxRegistrationReason int
@@ -95,6 +106,15 @@ func FromSettings(c *config.Config) Config {
 		MaxFieldValue:       c.Accounts.FieldValueLength,
 		BackfillOnFollow:    100,
 
+		RegistrationsOpen:     c.Instance.RegistrationsOpen,
+		InvitesEnabled:        c.Instance.InvitesEnabled,
+		ApprovalRequired:      c.Instance.AccountApprovalRequired,
+		EmailBlacklist:        normalizedDomains(c.Accounts.EmailBlacklist),
+		BirthdayRequired:      c.Accounts.BirthdayRequired,
+		BirthdayMinAge:        c.Accounts.BirthdayMinAge,
+		Autofollow:            c.Accounts.Autofollow,
+		AutofollowedBy:        c.Accounts.AutofollowedBy,
+		Welcome:               c.Welcome,
 		ReservedNicknames:     slices.Concat(text.ReservedNicknames(), c.Accounts.RestrictedNicknames, []string{c.API.Name}),
 		ExtendedNicknames:     c.Accounts.ExtendedNicknameFormat,
 		MaxRegistrationReason: c.Accounts.RegistrationReasonLength,
@@ -114,6 +134,14 @@ func FromSettings(c *config.Config) Config {
 		CardsEnabled:     c.Cards.Enabled,
 		CardIgnoredHosts: c.Cards.IgnoredHosts,
 	}
+}
+
+func normalizedDomains(domains []string) []string {
+	var list []string
+	for _, d := range domains {
+		list = append(list, text.NormalizeDomain(d))
+	}
+	return list
 }
 
 // Service runs the operations.
@@ -147,6 +175,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.endDomainFollows)
 	store.Handle(w, s.moveFollowers)
 	store.Handle(w, s.botFollow)
+	store.Handle(w, s.welcomeUser)
 	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
 	store.HandleRecurring(w, expireBackupsEvery, s.expireBackups)

@@ -51,6 +51,11 @@ type BotFollow struct {
 	TargetID AccountID `json:"target_id"`
 }
 
+// WelcomeUser makes the automatic follows of a new account and sends it the welcome messages.
+type WelcomeUser struct {
+	AccountID AccountID `json:"account_id"`
+}
+
 // UnfollowDomain ends the follows between an account and the accounts of a domain that it blocks, in both directions.
 type UnfollowDomain struct {
 	AccountID AccountID `json:"account_id"`
@@ -115,6 +120,7 @@ func (MoveFollowers) Kind() string      { return "move_followers" }
 func (CopyEmoji) Kind() string          { return "copy_emoji" }
 func (FetchProxied) Kind() string       { return "fetch_proxied" }
 func (BotFollow) Kind() string          { return "bot_follow" }
+func (WelcomeUser) Kind() string        { return "welcome_user" }
 func (UnfollowDomain) Kind() string     { return "unfollow_domain" }
 func (ClosePoll) Kind() string          { return "close_poll" }
 func (PublishScheduled) Kind() string   { return "publish_scheduled" }

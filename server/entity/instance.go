@@ -183,6 +183,8 @@ type instanceMetadata struct {
 	Federation                map[string]any `json:"federation"`
 	FieldsLimits              fieldsLimits   `json:"fields_limits"`
 	PostFormats               []string       `json:"post_formats"`
+	BirthdayRequired          bool           `json:"birthday_required"`
+	BirthdayMinAge            int            `json:"birthday_min_age"`
 }
 
 type fieldsLimits struct {
@@ -200,6 +202,8 @@ func (i *Instance) metadata() instanceMetadata {
 		Federation:                i.federation(),
 		FieldsLimits:              i.fieldsLimits(),
 		PostFormats:               c.Statuses.AllowedFormats,
+		BirthdayRequired:          c.Accounts.BirthdayRequired,
+		BirthdayMinAge:            c.Accounts.BirthdayMinAge,
 	}
 }
 

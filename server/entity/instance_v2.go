@@ -78,6 +78,13 @@ func (i *Instance) renderV2(f stats, account *Account) (object, error) {
 		Rules:   []any{},
 	}
 	m.Usage.Users.ActiveMonth = f.ActiveMonth
+	if age := c.Accounts.BirthdayMinAge; age > 0 {
+		m.Registrations.MinAge = &age
+	}
+	if c.Instance.RegistrationsOpen && (c.Captcha.Enabled || c.Accounts.BirthdayRequired) { // apps open the page instead of their own form
+		page := i.BaseURL + "/auth/sign_up"
+		m.Registrations.URL = &page
+	}
 	metadata := instanceV2Metadata{
 		instanceMetadata:      i.metadata(),
 		UploadLimit:           c.Media.UploadLimit,

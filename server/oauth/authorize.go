@@ -280,7 +280,14 @@ func (s *Service) completeSignIn(r *rest.Request, z *authorization, user *store.
 }
 
 func (s *Service) loginPage(z *authorization, status int, name, message string) (any, error) {
-	return s.Pages.Page(status, web.Login{App: z.appInfo(), HiddenFields: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Error: message})
+	query := make(url.Values)
+	for _, f := range z.formFields() {
+		query.Set(f.Name, f.Value)
+	}
+	return s.Pages.Page(status, web.Login{
+		App: z.appInfo(), HiddenFields: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Error: message,
+		SignUpURL: s.SignUpURL("/oauth/authorize?" + query.Encode()),
+	})
 }
 
 func (s *Service) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {

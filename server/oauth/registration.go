@@ -1,9 +1,11 @@
 package oauth
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
+	"svc/internal/captcha"
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/social"
@@ -26,50 +28,55 @@ type registered struct {
 var (
 	unconfirmedAccount = registered{"You have been registered. Please check your email for further instructions.", "missing_confirmed_email"}
 	unapprovedAccount  = registered{"You have been registered. You'll be able to log in once your account is approved.", "awaiting_approval"}
+	signInByHand       = registered{"You have been registered. Please log in to continue.", "manual_login_required"}
 )
+
+// registrationForm are the parameters of a registration.
+type registrationForm struct {
+	Username    string `param:"username"`
+	Email       string `param:"email"`
+	Password    string `param:"password"`
+	Agreement   bool   `param:"agreement"`
+	Locale      string `param:"locale"`
+	Language    string `param:"language"` // an alias
+	Reason      string `param:"reason"`
+	FullName    string `param:"fullname"`
+	Bio         string `param:"bio"`
+	Birthday    string `param:"birthday"`
+	DateOfBirth string `param:"date_of_birth"` // the same in the client API
+	Invite      string `param:"token"`
+
+	CaptchaSolution   *string `param:"captcha_solution"`
+	CaptchaToken      *string `param:"captcha_token"`
+	CaptchaAnswerData *string `param:"captcha_answer_data"`
+}
 
 // register registers an account for the user of an app. It returns a token if the account is active at once.
 func (s *Service) register(r *rest.Request) (any, error) {
 	if r.Viewer != nil || r.Token == nil || r.Token.AppID == nil {
 		return nil, errs.Forbidden("Invalid credentials")
 	}
-	var p struct {
-		Username  string `param:"username"`
-		Email     string `param:"email"`
-		Password  string `param:"password"`
-		Agreement bool   `param:"agreement"`
-		Locale    string `param:"locale"`
-		Language  string `param:"language"` // an alias
-		Reason    string `param:"reason"`
-		FullName  string `param:"fullname"`
-		Bio       string `param:"bio"`
-		Invite    string `param:"token"`
-	}
+	var p registrationForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if !s.Settings.Instance.RegistrationsOpen {
-		if p.Invite == "" {
-			return nil, errs.BadRequest("Expired token")
-		}
-		return nil, errs.BadRequest("Invalid token")
-	}
-	if !p.Agreement {
-		return nil, registrationError(social.FieldErrors{{Field: "agreement", Code: "ERR_ACCEPTED", Message: "must be accepted"}})
-	}
-	if p.Locale == "" {
-		p.Locale = p.Language
+	a, err := s.DB.App(r.Context(), *r.Token.AppID)
+	if err != nil {
+		return nil, err
 	}
 	account, user, err := s.Social.SignUp(r.Context(), social.Registration{
-		Nickname:  p.Username,
-		Email:     p.Email,
-		Password:  p.Password,
-		Name:      p.FullName,
-		Bio:       p.Bio,
-		Reason:    p.Reason,
-		Locale:    p.Locale,
-		Confirmed: !s.Settings.Instance.AccountActivationRequired,
-		Approved:  !s.Settings.Instance.AccountApprovalRequired,
+		Nickname: p.Username,
+		Email:    p.Email,
+		Password: p.Password,
+		Name:     p.FullName,
+		Bio:      p.Bio,
+		Reason:   p.Reason,
+		Locale:   cmp.Or(p.Locale, p.Language),
+		Birthday: cmp.Or(p.Birthday, p.DateOfBirth),
+		Visitor: &social.Visitor{
+			Agreement: p.Agreement, Invite: p.Invite, Trusted: a.Trusted,
+			Captcha: captcha.Solution{Text: p.CaptchaSolution, Token: p.CaptchaToken, AnswerData: p.CaptchaAnswerData},
+		},
 	})
 	var fieldErrors social.FieldErrors
 	if errors.As(err, &fieldErrors) {
@@ -84,13 +91,14 @@ func (s *Service) register(r *rest.Request) (any, error) {
 	case user.ApprovedAt == nil:
 		return unapprovedAccount, nil
 	}
-	a, err := s.DB.App(r.Context(), *r.Token.AppID)
-	if err != nil {
-		return nil, err
-	}
+	return s.tokenForNewUser(r, a, account, user)
+}
+
+// tokenForNewUser issues a token with the scopes of the app. If the app has no scopes that a user may grant, the user has to sign in.
+func (s *Service) tokenForNewUser(r *rest.Request, a *store.App, account *store.Account, user *store.User) (any, error) {
 	scopes, err := grantableScopes(a, nil, user)
 	if err != nil {
-		return nil, err
+		return signInByHand, nil
 	}
 	answer, err := s.issueToken(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
 		return s.Social.NoteSignIn(r.Context(), tx, user, r.ClientIP(), a.Name)
@@ -107,6 +115,7 @@ var fieldNames = map[string]string{
 	"nickname":            "username",
 	"name":                "fullname",
 	"registration_reason": "reason",
+	"birthday":            "date_of_birth",
 }
 
 // registrationError returns the errors in both forms that front ends read: as JSON in the error text, and as details.

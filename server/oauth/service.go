@@ -1,4 +1,4 @@
-// Package oauth signs users and apps in: registration of apps and of accounts by apps, the authorize and token endpoints, second
+// Package oauth signs users and apps in: registration of apps and of accounts, captchas, the authorize and token endpoints, second
 // factors, passwords, and the sessions of browsers on the server's own pages. It is the authenticator of server/rest.
 //
 // Two rules. A token is stored as a hash, and is issued in the transaction that checks that password and second factor are still
@@ -55,6 +55,6 @@ func New(c Config) *Service {
 // Routes returns the route tables of this package.
 func (s *Service) Routes() []rest.Routes {
 	return []rest.Routes{
-		s.appRoutes(), s.oauthRoutes(), s.challengeRoutes(), s.registrationRoutes(), s.passwordRoutes(), s.mfaRoutes(),
+		s.appRoutes(), s.oauthRoutes(), s.challengeRoutes(), s.registrationRoutes(), s.captchaRoutes(), s.signUpRoutes(), s.passwordRoutes(), s.mfaRoutes(),
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 
 	"svc/internal/config"
 	"svc/internal/errs"
@@ -61,8 +62,19 @@ func (a answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Write(a.html)
 }
 
-// mediaSources returns the hosts from which pages load media directly, past the media proxy.
+// mediaSources returns the hosts from which pages load media directly, past the media proxy, and that of captcha pictures.
 func mediaSources(c *config.Config) []string {
+	sources := proxyExceptions(c)
+	if c.Captcha.Enabled && c.Captcha.Provider == config.CaptchaKocaptcha {
+		if u, err := url.Parse(c.Captcha.Endpoint); err == nil {
+			sources = append(sources, u.Scheme+"://"+u.Host)
+		}
+	}
+	return sources
+}
+
+// proxyExceptions returns the hosts whose media do not go through the media proxy.
+func proxyExceptions(c *config.Config) []string {
 	schemes := []string{"https:"}
 	if c.Federation.AllowLoopback {
 		schemes = append(schemes, "http:")

@@ -36,12 +36,13 @@ type Field struct{ Name, Value string }
 
 // Home is the page at /.
 type Home struct {
-	Name              string
-	Description       string // plain text
-	Host              string // what users enter in their apps
-	RegistrationsOpen bool
-	ApprovalRequired  bool   // a moderator approves new accounts
-	Contact           string // e-mail address; "": none
+	Name             string
+	Description      string // plain text
+	Host             string // what users enter in their apps
+	SignUpURL        string // "": registration is closed
+	ByInvitation     bool   // while it is closed
+	ApprovalRequired bool   // a moderator approves new accounts
+	Contact          string // e-mail address; "": none
 }
 
 // Login asks for a name and a password.
@@ -51,6 +52,7 @@ type Login struct {
 	HiddenFields []Field
 	Name         string // as entered before
 	Error        string
+	SignUpURL    string // "": registration is closed
 }
 
 // Challenge asks for a second factor.
@@ -110,7 +112,7 @@ func (Welcome) template() string   { return "welcome" }
 func (Password) template() string  { return "password" }
 
 var (
-	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{}, Interact{}, Remote{})
+	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{}, Interact{}, Remote{})
 	style     = readStyle()
 )
 

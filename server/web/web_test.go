@@ -22,11 +22,11 @@ func pages() map[string]Page {
 		Media: []Attachment{{"image", "/media/a.png", "/media/b.png", evil}, {"video", "/media/a.mp4", "", "x"}, {"audio", "/media/a.mp3", "", ""}, {"unknown", "/media/a.bin", "", ""}},
 	}
 	return map[string]Page{
-		"home":            Home{Name: evil, Description: evil, Host: "example.org", RegistrationsOpen: true, ApprovalRequired: true, Contact: "a@example.org"},
+		"home":            Home{Name: evil, Description: evil, Host: "example.org", SignUpURL: "/auth/sign_up", ApprovalRequired: true, Contact: "a@example.org"},
 		"profile":         Profile{Name: evil, Handle: "@alice@example.org", AvatarURL: "/images/avi.png", Note: "<p>me</p>", Fields: []ProfileField{{evil, "x"}}, Posts: []Post{post}, OlderURL: "/@alice?max_id=1", Remote: &Remote{HiddenFields: hidden}},
 		"thread":          Thread{Ancestors: []Post{post}, Post: post, Descendants: []Post{post, post}},
 		"login":           Login{App: app, HiddenFields: hidden},
-		"login again":     Login{App: app, HiddenFields: hidden, Name: evil, Error: evil},
+		"login again":     Login{App: app, HiddenFields: hidden, Name: evil, Error: evil, SignUpURL: "/auth/sign_up?continue=" + evil},
 		"challenge":       Challenge{App: app, Token: evil},
 		"challenge again": Challenge{App: app, Token: "t", Error: evil},
 		"consent":         Consent{App: app, Acct: "alice", Scopes: []string{evil, "b"}, Target: "example.org", HiddenFields: hidden},
@@ -36,8 +36,21 @@ func pages() map[string]Page {
 		"setup":           Setup{Action: "/setup/x"},
 		"setup again": Setup{Action: "/setup/x", Nickname: evil, Email: evil, Errors: map[string][]string{
 			"nickname": {evil}, "email": {"x"}, "password": {"x"}, "password_confirmation": {"x"}}},
-		"welcome":  Welcome{Nickname: evil},
-		"password": Password{Action: "/x", Token: evil, Nickname: "alice"},
+		"sign up": SignUp{Action: "/auth/sign_up", HiddenFields: hidden, EmailRequired: true, AskReason: true, AskBirthday: true, MinAge: 16,
+			Captcha: &Captcha{URL: "data:image/png;base64,AAAA", Text: "Type " + evil}},
+		"sign up again": SignUp{
+			Action: "/auth/sign_up", Nickname: evil, Email: evil, Reason: evil, Birthday: evil, Agreement: true, AskReason: true, AskBirthday: true,
+			Captcha: &Captcha{URL: "https://captcha.example.org/a.png"}, Errors: []FormError{
+				{"nickname", evil}, {"nickname", "x"}, {"email", evil}, {"password", evil}, {"password_confirmation", evil},
+				{"registration_reason", evil}, {"birthday", evil}, {"captcha", evil}, {"agreement", evil},
+			},
+		},
+		"sign up with a solved captcha": SignUp{Action: "/auth/sign_up", CaptchaSolved: true},
+		"registered":                    Registered{Nickname: evil},
+		"registered, unconfirmed":       Registered{Nickname: evil, Email: evil, Unconfirmed: true, Unapproved: true},
+		"registered, unapproved":        Registered{Nickname: evil, Email: evil, Unapproved: true},
+		"welcome":                       Welcome{Nickname: evil},
+		"password":                      Password{Action: "/x", Token: evil, Nickname: "alice"},
 		"interact": Interact{
 			Title: evil, Acct: "alice", Result: evil, HiddenFields: hidden,
 			Account: &AccountSummary{Name: evil, Handle: "@bob@example.org", ProfileURL: "https://example.org/@bob", AvatarURL: "/images/avi.png", Note: evil},
@@ -77,13 +90,14 @@ func TestPages(t *testing.T) {
 					}
 					ids[id] = true
 				}
-				if d := attribute(n, "aria-describedby"); d != "" {
-					described = append(described, d)
+				described = append(described, strings.Fields(attribute(n, "aria-describedby"))...)
+				if target, ok := strings.CutPrefix(attribute(n, "href"), "#"); ok {
+					described = append(described, target)
 				}
 				switch n.Data {
 				case "label":
 					labels[attribute(n, "for")] = true
-				case "input":
+				case "input", "textarea":
 					inputs = append(inputs, n)
 				case "html":
 					if attribute(n, "lang") == "" {

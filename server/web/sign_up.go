@@ -1,0 +1,62 @@
+package web
+
+import (
+	"html/template"
+	"slices"
+)
+
+// SignUp asks for what a new account needs.
+type SignUp struct {
+	Action                            string
+	HiddenFields                      []Field
+	Nickname, Email, Reason, Birthday string // as entered before
+	Agreement                         bool
+	EmailRequired                     bool
+	AskReason                         bool
+	AskBirthday                       bool
+	MinAge                            int      // years; 0: any age
+	Captcha                           *Captcha // nil: none
+	CaptchaSolved                     bool     // the solution is in the hidden fields
+	Errors                            []FormError
+}
+
+// Captcha is a picture with digits.
+type Captcha struct {
+	URL  template.URL
+	Text string // asks for the same digits in words; "": there is only the picture
+}
+
+// FormError is a validation error of a field, as a sentence.
+type FormError struct{ Field, Text string }
+
+// ErrorsOf returns the errors of a field.
+func (p SignUp) ErrorsOf(field string) []string {
+	var texts []string
+	for _, e := range p.Errors {
+		if e.Field == field {
+			texts = append(texts, e.Text)
+		}
+	}
+	return texts
+}
+
+// FirstError returns the field to focus: the first with an error, else the first of the form.
+func (p SignUp) FirstError() string {
+	for _, field := range []string{"nickname", "email", "password", "password_confirmation", "registration_reason", "birthday", "captcha", "agreement"} {
+		if slices.ContainsFunc(p.Errors, func(e FormError) bool { return e.Field == field }) {
+			return field
+		}
+	}
+	return "nickname"
+}
+
+// Registered explains the next steps after SignUp.
+type Registered struct {
+	Nickname    string
+	Email       string
+	Unconfirmed bool // the e-mail address awaits confirmation
+	Unapproved  bool // the account awaits approval
+}
+
+func (SignUp) template() string     { return "sign_up" }
+func (Registered) template() string { return "registered" }

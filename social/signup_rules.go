@@ -1,0 +1,193 @@
+package social
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/captcha"
+	"svc/internal/errs"
+	"svc/internal/password"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// passwordCodes are the codes of the client API for the errors of password.Check.
+var passwordCodes = map[error]string{
+	password.ErrBlank: "ERR_BLANK", password.ErrTooShort: "ERR_TOO_SHORT", password.ErrTooLong: "ERR_TOO_LONG",
+}
+
+// signupReader is what validation reads.
+type signupReader interface {
+	HasAdmin(context.Context) (bool, error)
+	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
+	UserByEmail(ctx context.Context, email string) (*store.User, error)
+	InviteByToken(ctx context.Context, token string) (*store.Invite, error)
+	CaptchaUsed(ctx context.Context, hash []byte) (bool, error)
+}
+
+// entryPass is what a registration uses up.
+type entryPass struct {
+	invite  *store.Invite   // nil: none needed
+	captcha *captcha.Solved // nil: none needed
+}
+
+// spend uses up the invite and the captcha.
+func (p entryPass) spend(ctx context.Context, tx *store.Tx) error {
+	if p.invite != nil {
+		p.invite.Spend()
+		if err := tx.SaveInvite(ctx, p.invite); err != nil {
+			return err
+		}
+	}
+	if p.captcha != nil {
+		return tx.UseCaptcha(ctx, p.captcha.Hash, p.captcha.Expiry)
+	}
+	return nil
+}
+
+// checkRegistration returns all validation errors (extension API 6.2), or what the registration uses up.
+func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Registration) (pass entryPass, err error) {
+	if g.FirstAdmin {
+		if has, err := r.HasAdmin(ctx); err != nil || has {
+			return pass, cmp.Or(err, error(ErrHasAdmin))
+		}
+	}
+	var fieldErrors FieldErrors
+	if g.Visitor != nil {
+		if pass, err = s.checkVisitor(ctx, r, g.Visitor, &fieldErrors); err != nil {
+			return pass, err
+		}
+	}
+	if err := s.checkFieldsOf(ctx, r, g, &fieldErrors); err != nil {
+		return pass, err
+	}
+	if len(fieldErrors) > 0 {
+		return pass, fieldErrors
+	}
+	return pass, nil
+}
+
+// checkVisitor checks invite, captcha and agreement. A missing invite is an error of its own.
+func (s *Service) checkVisitor(ctx context.Context, r signupReader, v *Visitor, fieldErrors *FieldErrors) (pass entryPass, err error) {
+	if !s.RegistrationsOpen {
+		if pass.invite, err = s.usableInvite(ctx, r, v.Invite); err != nil {
+			return pass, err
+		}
+	}
+	if s.Captcha != nil && !v.Trusted {
+		pass.captcha, err = s.Captcha.Check(v.Captcha, func(hash []byte) (bool, error) { return r.CaptchaUsed(ctx, hash) })
+		var refused captcha.Error
+		switch {
+		case errors.As(err, &refused):
+			fieldErrors.Add("captcha", "ERR_INVALID", "%s", refused)
+		case err != nil:
+			return pass, err
+		}
+	}
+	if !v.Agreement {
+		fieldErrors.Add("agreement", "ERR_ACCEPTED", "must be accepted")
+	}
+	return pass, nil
+}
+
+func (s *Service) checkFieldsOf(ctx context.Context, r signupReader, g *Registration, fieldErrors *FieldErrors) error {
+	if err := s.checkNickname(ctx, r, g.Nickname, fieldErrors); err != nil {
+		return err
+	}
+	if err := s.checkEmail(ctx, r, g, fieldErrors); err != nil {
+		return err
+	}
+	if err := password.Check(g.Password); err != nil {
+		fieldErrors.Add("password", passwordCodes[err], "%v", err)
+	}
+	if g.Visitor != nil && g.Visitor.PasswordAgain != nil && *g.Visitor.PasswordAgain != g.Password {
+		fieldErrors.Add("password_confirmation", "ERR_INVALID", "is not the same as the first")
+	}
+	for _, f := range []struct {
+		name, text string
+		most       int
+	}{
+		{"name", g.Name, s.MaxName},
+		{"bio", g.Bio, s.MaxBio},
+		{"registration_reason", g.Reason, s.MaxRegistrationReason},
+	} {
+		if text.Length(f.text, "") > f.most {
+			fieldErrors.Add(f.name, "ERR_TOO_LONG", "should be at most %d character(s)", f.most)
+		}
+	}
+	s.checkBirthday(g, fieldErrors)
+	return nil
+}
+
+func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string, fieldErrors *FieldErrors) error {
+	asID := store.ParseID[store.AccountID](nick) // nicknames and ids share parameters, so a nickname must not look like an id
+	switch {
+	case nick == "":
+		fieldErrors.Add("nickname", "ERR_BLANK", "can't be blank")
+	case len(nick) > text.MaxNickname:
+		fieldErrors.Add("nickname", "ERR_TOO_LONG", "should be at most %d character(s)", text.MaxNickname)
+	case text.IsReserved(nick, s.ReservedNicknames) || asID != 0:
+		fieldErrors.Add("nickname", "ERR_RESERVED", "Invalid nickname")
+	case !text.ValidNickname(nick, s.ExtendedNicknames):
+		fieldErrors.Add("nickname", "ERR_INVALID", "has invalid format")
+	default:
+		_, err := r.AccountByName(ctx, nick, "") // deleted accounts keep their nicknames
+		if err == nil {
+			fieldErrors.Add("nickname", "ERR_TAKEN", "has already been taken")
+		}
+		return errs.IgnoreNotFound(err)
+	}
+	return nil
+}
+
+func (s *Service) checkEmail(ctx context.Context, r signupReader, g *Registration, fieldErrors *FieldErrors) error {
+	switch {
+	case g.Email == "":
+		if !g.Confirmed {
+			fieldErrors.Add("email", "ERR_BLANK", "can't be blank")
+		}
+	case !text.ValidEmail(g.Email):
+		fieldErrors.Add("email", "ERR_INVALID", "has invalid format")
+	case g.Visitor != nil && s.blacklisted(g.Email):
+		fieldErrors.Add("email", "ERR_BLOCKED", "Invalid email")
+	default:
+		_, err := r.UserByEmail(ctx, g.Email)
+		if err == nil {
+			fieldErrors.Add("email", "ERR_TAKEN", "has already been taken")
+		}
+		return errs.IgnoreNotFound(err)
+	}
+	return nil
+}
+
+// blacklisted returns true if the domain of an e-mail address, or a domain above it, must not be used.
+func (s *Service) blacklisted(email string) bool {
+	domain := text.NormalizeDomain(email[strings.LastIndexByte(email, '@')+1:])
+	return slices.ContainsFunc(s.EmailBlacklist, func(blocked string) bool {
+		return domain == blocked || strings.HasSuffix(domain, "."+blocked)
+	})
+}
+
+// checkBirthday checks the birthday, which only visitors must give.
+func (s *Service) checkBirthday(g *Registration, fieldErrors *FieldErrors) {
+	switch {
+	case g.Birthday == "":
+		if s.BirthdayRequired && g.Visitor != nil {
+			fieldErrors.Add("birthday", "ERR_BLANK", "can't be blank")
+		}
+	case !s.isBirthday(g.Birthday):
+		fieldErrors.Add("birthday", "ERR_INVALID", "has invalid format")
+	case !s.oldEnough(g.Birthday):
+		fieldErrors.Add("birthday", "ERR_BELOW_LIMIT", "must be at least %d years ago", s.BirthdayMinAge)
+	}
+}
+
+// oldEnough returns true if who was born on a day has the minimum age. A day begins in the easternmost time zone.
+func (s *Service) oldEnough(birthday string) bool {
+	day, err := time.Parse(time.DateOnly, birthday)
+	return err == nil && !day.AddDate(s.BirthdayMinAge, 0, 0).After(s.db.Now().UTC().Add(14*time.Hour))
+}

@@ -1,0 +1,90 @@
+package social
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// enqueueWelcome enqueues what follows once a new user can sign in (extension API 6.3).
+func (s *Service) enqueueWelcome(ctx context.Context, tx *store.Tx, u *store.User) error {
+	if !u.CanSignIn() || len(s.Autofollow) == 0 && len(s.AutofollowedBy) == 0 && s.Welcome.Sender == "" {
+		return nil
+	}
+	return tx.Enqueue(ctx, store.WelcomeUser{AccountID: u.AccountID})
+}
+
+// welcomeUser is the job that makes the automatic follows of a new account and sends the welcome messages. Accounts of the settings that do
+// not exist are skipped.
+func (s *Service) welcomeUser(ctx context.Context, w store.WelcomeUser) error {
+	account, err := s.db.Account(ctx, w.AccountID)
+	if err != nil || account.Unavailable {
+		return errs.IgnoreNotFound(err)
+	}
+	for _, nick := range s.Autofollow {
+		if err := s.autofollow(ctx, account.Nickname, nick); err != nil {
+			return err
+		}
+	}
+	for _, nick := range s.AutofollowedBy {
+		if err := s.autofollow(ctx, nick, account.Nickname); err != nil {
+			return err
+		}
+	}
+	return s.sendWelcome(ctx, account)
+}
+
+// configuredAccount returns a local account that the settings name, nil if it is not available.
+func (s *Service) configuredAccount(ctx context.Context, nick string) (*store.Account, error) {
+	a, err := s.db.AccountByName(ctx, strings.TrimPrefix(nick, "@"), "")
+	if err != nil || a.Unavailable {
+		return nil, errs.IgnoreNotFound(err)
+	}
+	return a, nil
+}
+
+func (s *Service) autofollow(ctx context.Context, followerNick, targetNick string) error {
+	follower, err := s.configuredAccount(ctx, followerNick)
+	if follower == nil {
+		return err
+	}
+	target, err := s.configuredAccount(ctx, targetNick)
+	if target == nil || target.ID == follower.ID {
+		return err
+	}
+	if f, err := s.db.FollowOf(ctx, follower.ID, target.ID); f != nil || err != nil {
+		return err
+	}
+	_, err = s.Follow(ctx, follower, target.ID, FollowOptions{})
+	return ignoreClientError(err)
+}
+
+// sendWelcome sends the welcome messages, once each however often the job runs.
+func (s *Service) sendWelcome(ctx context.Context, to *store.Account) error {
+	if s.Welcome.Sender == "" {
+		return nil
+	}
+	sender, err := s.configuredAccount(ctx, s.Welcome.Sender)
+	if sender == nil || sender.ID == to.ID {
+		return err
+	}
+	key := fmt.Sprintf("welcome %d", to.ID)
+	if s.Welcome.DirectMessage != "" {
+		direct := store.Direct
+		_, err := s.Publish(ctx, sender, Draft{Text: "@" + to.Nickname + "\n" + s.Welcome.DirectMessage, Visibility: &direct, IdempotencyKey: key})
+		if err := ignoreClientError(err); err != nil {
+			return err
+		}
+	}
+	if s.Welcome.ChatMessage == "" {
+		return nil
+	}
+	chat, err := s.OpenChat(ctx, sender, to.ID)
+	if err == nil {
+		_, err = s.SendChatMessage(ctx, sender, chat.ID, ChatMessageDraft{Text: s.Welcome.ChatMessage, IdempotencyKey: key})
+	}
+	return ignoreClientError(err)
+}
