@@ -263,7 +263,7 @@ func TestDeactivateUser(t *testing.T) {
 	for query, want := range map[string]int{
 		`SELECT count(*) FROM follows WHERE follower_id = ?`:             0, // her follow of bob and the request
 		`SELECT count(*) FROM follows WHERE target_id = ?`:               2, // of bob and carol
-		`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`:         1, // valid again after activation
+		`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`:         0,
 		`SELECT count(*) FROM one_time_tokens WHERE account_id = ?`:      0,
 		`SELECT count(*) FROM statuses WHERE account_id = ?`:             3,
 		`SELECT count(*) FROM accounts WHERE id = ? AND unavailable = 1`: 1,

@@ -91,7 +91,7 @@ func MIMETypes() []string {
 func sniff(head []byte, kind Kind) (*format, error) {
 	f := detect(head)
 	if pictures := kindRules[kind].pictures; pictures && (f == nil || f.decode == nil) {
-		return nil, errs.Invalid("Only PNG, JPEG, GIF and WebP pictures can be used here")
+		return nil, ErrNotPicture
 	}
 	if f == nil {
 		return nil, errs.Invalid("Files of this type are not accepted")

@@ -21,6 +21,7 @@ const (
 	Header
 	Background
 	Emoji
+	Mascot
 )
 
 // kindRules are the rules for each Kind.
@@ -34,7 +35,11 @@ var kindRules = [...]struct {
 	Header:     {pictures: true, box: image.Pt(1500, 500), still: true},
 	Background: {pictures: true},
 	Emoji:      {pictures: true, box: image.Pt(128, 128), still: true},
+	Mascot:     {pictures: true, box: image.Pt(640, 640)},
 }
+
+// ErrNotPicture is returned for content that is no picture where only pictures can be used.
+var ErrNotPicture = errs.Invalid("Only PNG, JPEG, GIF and WebP pictures can be used here")
 
 // File is a stored upload.
 type File struct {

@@ -49,7 +49,7 @@ func (h *accounts) showAccount(r *rest.Request) (any, error) {
 	if a.ID != viewerID(r) {
 		return h.render.account(r, a.ID)
 	}
-	own, err := h.render.credentialAccount(r, a, r.User, false)
+	own, err := h.render.credentialAccount(r, a, r.User, entity.CredentialDetails{})
 	if err != nil || !withRelationships(r) {
 		return own, err
 	}
@@ -159,7 +159,7 @@ func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Accounts(r.Context(), ids)
+	return h.render.accounts(r, ids)
 }
 
 // endorsements lists the accounts that an account endorses. The list of the viewer's own at the older path is always empty (spec 4.6).
@@ -172,7 +172,7 @@ func (h *accounts) endorsements(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Accounts(r.Context(), ids)
+	return h.render.accounts(r, ids)
 }
 
 const (

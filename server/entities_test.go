@@ -40,7 +40,7 @@ var entityShapes = map[string]map[string]string{
 		"is_active": "boolean", "hide_favorites": "boolean", "hide_followers": "boolean", "hide_follows": "boolean",
 		"hide_followers_count": "boolean", "hide_follows_count": "boolean", "accepts_chat_messages": "boolean|null",
 		"skip_thread_containment": "boolean", "favicon": "url|null", "relationship": "empty|Relationship",
-		"birthday": "?date",
+		"birthday": "?date", "deactivated": "?boolean",
 	},
 	"Source": {"note": "string", "fields": "[]Field", "sensitive": "boolean", "svc": "SourceExtension"},
 	"SourceExtension": {
@@ -177,6 +177,7 @@ var entityShapes = map[string]map[string]string{
 	"CredentialAccount":          {},
 	"CredentialAccountExtension": {},
 	"CredentialSource":           {},
+	"Mascot":                     {},
 	"Role":                       {"id": "text", "name": "string", "color": "string", "permissions": "digits", "highlighted": "boolean"},
 	"NotificationSettings":       {"block_from_strangers": "boolean", "hide_notification_contents": "boolean"},
 	"Session":                    {"id": "number", "app_name": "text", "valid_until": "time"},
@@ -191,6 +192,7 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 		}
 	}
 	extend("Preview", "Status", map[string]string{"id": "text"})
+	extend("Mascot", "Attachment", map[string]string{"id": "text"})
 	extend("QuotedStatus", "Status", map[string]string{"quote": "ShallowQuote|null"})
 	extend("CredentialAccount", "Account", map[string]string{
 		"source": "CredentialSource", "role": "Role", "follow_requests_count": "number", "svc": "CredentialAccountExtension",
@@ -202,7 +204,7 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 	extend("CredentialAccountExtension", "AccountExtension", map[string]string{
 		"is_admin": "boolean", "is_moderator": "boolean", "privileges": "[]text", "email": "text", "allow_following_move": "boolean",
 		"unread_conversation_count": "number", "unread_notifications_count": "number", "notification_settings": "NotificationSettings",
-		"settings_store": "object",
+		"settings_store": "object", "chat_token": "?text", "deactivated": "?boolean",
 	})
 }
 
@@ -398,6 +400,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/emoji":                      {"", "object"},
 	"/api/v1/svc/healthcheck":                {"", "object"},
 	"/api/v1/svc/captcha":                    {"", "object"},
+	"/api/v1/svc/mascot":                     {"", "Mascot"},
 	"/api/v1/svc/accounts/:id/scrobbles":     {"/api/v1/svc/accounts/ACCOUNT/scrobbles", "[]Scrobble"},
 	"/api/v1/svc/settings/:app":              {"/api/v1/svc/settings/fe", "object"},
 	"/api/v1/svc/frontend_configurations":    {"", "object"},

@@ -10,9 +10,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/internal/keys"
 	"svc/media"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -26,7 +28,9 @@ type profile struct {
 	social   *social.Service
 	entities *entity.Builder
 	media    *media.Files
+	keys     *keys.Keys
 	render   *renderer
+	now      func() time.Time
 }
 
 func (h *profile) routes() rest.Routes {
@@ -43,7 +47,15 @@ func (h *profile) routes() rest.Routes {
 }
 
 func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
-	return h.render.credentialAccount(r, r.Viewer, r.User, true)
+	return h.render.credentialAccount(r, r.Viewer, r.User, entity.CredentialDetails{SettingsStore: true, ChatToken: h.chatToken(r.Viewer)})
+}
+
+// chatTokenHours is how long a chat token is valid. It is the same for an hour, so that the rendered account can be cached.
+const chatTokenHours = 24
+
+// chatToken returns a token by which a service for chat rooms can recognize the account.
+func (h *profile) chatToken(a *store.Account) string {
+	return h.keys.Sign("chat token", a.ID.String(), h.now().Truncate(time.Hour).Add(chatTokenHours*time.Hour))
 }
 
 // picture is a parameter with a file, a picture in a data: URL, or an empty text, which removes the picture.
@@ -169,7 +181,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.render.credentialAccount(r, account, user, true)
+	return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
 }
 
 // frontendSettings reads an object of settings by front end. In a form it may be JSON text.

@@ -23,11 +23,18 @@ func (h *renderer) account(r *rest.Request, id store.AccountID) (any, error) {
 }
 
 // accounts renders accounts, with relationships if the request asks for them.
-func (h *renderer) accounts(r *rest.Request, ids []store.AccountID) (entity.List[entity.Account], error) {
+func (h *renderer) accounts(r *rest.Request, ids []store.AccountID) (list entity.List[entity.Account], err error) {
 	if withRelationships(r) {
-		return h.entities.AccountsWithRelationships(r.Context(), r.Viewer, ids)
+		list, err = h.entities.AccountsWithRelationships(r.Context(), r.Viewer, ids)
+	} else {
+		list, err = h.entities.Accounts(r.Context(), ids)
 	}
-	return h.entities.Accounts(r.Context(), ids)
+	if r.User != nil && r.User.Staff() {
+		for i := range list {
+			list[i] = list[i].ForStaff()
+		}
+	}
+	return list, err
 }
 
 // accountPage renders a page of accounts with their ids as cursors.
@@ -130,13 +137,15 @@ func (h *renderer) relationshipAfter(r *rest.Request, err error) (any, error) {
 	return h.relationship(r, accountParam(r))
 }
 
-// credentialAccount renders an account for itself.
-func (h *renderer) credentialAccount(r *rest.Request, a *store.Account, u *store.User, settings bool) (entity.Account, error) {
-	counts, err := h.db.UnreadCounts(r.Context(), a.ID)
-	if err != nil {
-		return entity.Account{}, err
+// credentialAccount renders an account for itself. UnreadCounts of details are filled in.
+func (h *renderer) credentialAccount(r *rest.Request, a *store.Account, u *store.User, details entity.CredentialDetails) (account entity.Account, err error) {
+	if details.UnreadCounts, err = h.db.UnreadCounts(r.Context(), a.ID); err != nil {
+		return account, err
 	}
-	return h.entities.CredentialAccount(r.Context(), a, u, entity.CredentialDetails{UnreadCounts: counts, SettingsStore: settings})
+	if account, err = h.entities.CredentialAccount(r.Context(), a, u, details); err == nil && u.Staff() {
+		account = account.ForStaff()
+	}
+	return account, err
 }
 
 // statusPage renders a page of statuses with their ids as cursors.

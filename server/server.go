@@ -116,6 +116,7 @@ func (c parts) tables() []rest.Routes {
 	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
 	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
+	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}
 	filters := &filters{db: c.DB, social: c.Social}
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Federation: c.Federation}).Routes()...), []rest.Routes{
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
@@ -123,7 +124,7 @@ func (c parts) tables() []rest.Routes {
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),
 		(&accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
-		(&profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}).routes(),
+		(&profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, keys: c.Keys, render: render, now: c.Now}).routes(),
 		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
 		(&imports{db: c.DB, social: c.Social}).routes(),
@@ -149,7 +150,8 @@ func (c parts) tables() []rest.Routes {
 		(&chats{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		filters.routes(),
 		filters.v1Routes(),
-		(&uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}).routes(),
+		uploads.routes(),
+		uploads.mascotRoutes(),
 		(&files{fallback: c.Fallback, staticDir: c.StaticDir}).routes(),
 		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),

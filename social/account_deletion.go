@@ -9,7 +9,7 @@ import (
 )
 
 // DeleteAccount deletes a local account, or a remote one that its server has deleted. At once nobody can sign in as it or see it, and its
-// profile is blank; a job deletes its statuses and the rest. The nickname stays taken, unless the account was never confirmed or
+// profile is blank; a job deletes its statuses, its files and the rest. The nickname stays taken, unless the account was never confirmed or
 // approved. Deleting twice is not an error. The last admin cannot be deleted.
 func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
@@ -44,10 +44,13 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 		if err := tx.MarkAccountDeleted(ctx, id); err != nil {
 			return err
 		}
-		if !account.Local() {
-			if err := tx.RemoveActor(ctx, id); err != nil {
-				return err
-			}
+		if account.Local() {
+			err = s.enqueueRemoveFiles(ctx, tx, account.PictureFiles())
+		} else {
+			err = tx.RemoveActor(ctx, id)
+		}
+		if err != nil {
+			return err
 		}
 		return tx.EnqueueUnique(ctx, s.db.Now(), store.PurgeKey(id), store.PurgeAccount{AccountID: id})
 	})
@@ -102,7 +105,32 @@ func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error 
 			return err
 		}
 	}
-	return s.db.PurgeAccount(ctx, id)
+	if err := s.db.PurgeAccount(ctx, id); err != nil {
+		return err
+	}
+	return s.purgeMedia(ctx, id)
+}
+
+// purgeMedia deletes the uploads of an account. Each transaction enqueues the removal of their files, so that an interruption leaves none.
+func (s *Service) purgeMedia(ctx context.Context, id store.AccountID) error {
+	for more := true; more; {
+		err := s.db.Update(ctx, func(tx *store.Tx) error {
+			removed, err := tx.RemoveMediaOf(ctx, id, purgeBatch)
+			if err != nil {
+				return err
+			}
+			more = len(removed) == purgeBatch
+			var files []string
+			for _, m := range removed {
+				files = append(files, m.Files()...)
+			}
+			return s.enqueueRemoveFiles(ctx, tx, files)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // purgeInBatches calls remove for all that list returns until it returns nothing, in transactions of bounded time.

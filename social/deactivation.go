@@ -18,7 +18,7 @@ func checkNotLastAdmin(ctx context.Context, tx *store.Tx, id store.AccountID) er
 	return err
 }
 
-// Deactivate deactivates a local account (admin API 4.6). Its tokens stop working and it becomes invisible. Its follows and follow
+// Deactivate deactivates a local account (admin API 4.6). Its tokens are revoked and it becomes invisible. Its follows and follow
 // requests end; followers and statuses stay for its activation. The last admin cannot be deactivated. It returns false if the account was
 // deactivated before.
 func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed bool, err error) {
@@ -60,14 +60,13 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 		if err := tx.DropFollowRequests(ctx, id); err != nil {
 			return err
 		}
-		tx.Emit(store.TokensRevoked{AccountID: id})
-		return nil
+		return tx.RevokeTokens(ctx, id)
 	})
 	return changed, err
 }
 
-// Activate reactivates an account. Its tokens work again. It becomes visible if it is confirmed and approved. It returns false if the
-// account was not deactivated.
+// Activate reactivates an account. It becomes visible if it is confirmed and approved. It returns false if the account was not
+// deactivated.
 func (s *Service) Activate(ctx context.Context, id store.AccountID) (changed bool, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		user, err := tx.User(ctx, id)

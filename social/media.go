@@ -2,7 +2,9 @@ package social
 
 import (
 	"context"
+	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -23,16 +25,47 @@ func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.R
 	if err != nil {
 		return nil, err
 	}
-	m := &store.Media{
-		AccountID:   owner.ID,
-		Type:        mediaType(file.MIME),
-		Mime:        file.MIME,
-		File:        file.Name,
-		Thumbnail:   file.Thumbnail,
-		Description: description,
-		Size:        file.Size,
-	}
+	m := newMedia(owner, file)
+	m.Description = description
 	err = s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddMedia(ctx, m) })
+	return m, err
+}
+
+func newMedia(owner *store.Account, file *media.File) *store.Media {
+	return &store.Media{
+		AccountID: owner.ID,
+		Type:      mediaType(file.MIME),
+		Mime:      file.MIME,
+		File:      file.Name,
+		Thumbnail: file.Thumbnail,
+		Size:      file.Size,
+	}
+}
+
+// ErrMascotType is returned for a mascot that is not a picture (extension API 23).
+var ErrMascotType = &errs.Error{Status: http.StatusUnsupportedMediaType, Message: "mascots can only be images"}
+
+// SetMascot stores a picture as the mascot of owner, which front ends show in empty places, instead of the one before.
+func (s *Service) SetMascot(ctx context.Context, owner *store.Account, content io.Reader) (*store.Media, error) {
+	file, err := s.files.Ingest(ctx, content, media.Mascot, s.MaxUpload)
+	if errors.Is(err, media.ErrNotPicture) {
+		return nil, ErrMascotType
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := newMedia(owner, file)
+	m.IsMascot = true
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		before, err := tx.RemoveMascot(ctx, owner.ID)
+		if err != nil {
+			return err
+		}
+		if err := s.enqueueRemoveFiles(ctx, tx, before); err != nil {
+			return err
+		}
+		return tx.AddMedia(ctx, m)
+	})
 	return m, err
 }
 
@@ -89,6 +122,29 @@ func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
 		return err
 	}
 	return s.sweepFiles(ctx)
+}
+
+// fileRemovalDelay is how long files stay after their last use has ended. An upload of the same content that is stored meanwhile has its
+// row by then.
+const fileRemovalDelay = time.Minute
+
+// enqueueRemoveFiles enqueues the removal of files that are no longer used.
+func (s *Service) enqueueRemoveFiles(ctx context.Context, tx *store.Tx, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return tx.EnqueueAt(ctx, s.db.Now().Add(fileRemovalDelay), store.RemoveFiles{Files: names})
+}
+
+// removeFiles is the job that removes files that are no longer used, unless they are used again.
+func (s *Service) removeFiles(ctx context.Context, w store.RemoveFiles) error {
+	pictures, err := s.db.ProfilePictures(ctx)
+	if err != nil {
+		return err
+	}
+	unused := slices.DeleteFunc(w.Files, func(name string) bool { return slices.Contains(pictures, name) })
+	_, err = s.removeUnusedFiles(ctx, unused, s.db.Now().Add(-fileRemovalDelay))
+	return err
 }
 
 // sweepFiles removes files that no row uses.

@@ -178,6 +178,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.welcomeUser)
 	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
+	store.Handle(w, s.removeFiles)
 	store.HandleRecurring(w, expireBackupsEvery, s.expireBackups)
 	store.Handle(w, s.fetchCard)
 	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // PurgeAccount is the job that deletes the rows of a deleted account.
@@ -79,7 +80,6 @@ var purges = []string{
 	purge("markers", "account_id, timeline", "account_id = ?"),
 	purge("idempotency_keys", "account_id, key", "account_id = ?"),
 	purge("scheduled_statuses", "id", "account_id = ?"),
-	purge("media", "id", "account_id = ?"),
 	purge("import_entries", "import_id, position", "import_id IN (SELECT id FROM imports WHERE account_id = ?)"),
 	purge("imports", "id", "account_id = ?"),
 	purge("account_backups", "id", "account_id = ?"),
@@ -91,7 +91,7 @@ func purge(table, key, where string) string {
 }
 
 // PurgeAccount deletes, in batches, the rows that belong to an account or are about it. Its statuses, favourites, reactions and follows
-// must be deleted before. It can be called again after an interruption.
+// must be deleted before, its media after. It can be called again after an interruption.
 func (db *DB) PurgeAccount(ctx context.Context, id AccountID) error {
 	for _, query := range purges {
 		if err := db.inBatches(ctx, "purge account", query, id); err != nil {
@@ -100,6 +100,20 @@ func (db *DB) PurgeAccount(ctx context.Context, id AccountID) error {
 	}
 	return db.Update(ctx, func(tx *Tx) error {
 		tx.invalidateAll()
-		return nil
+		return tx.exec(ctx, "disown apps", `UPDATE oauth_apps SET owner_id = NULL WHERE owner_id = ?`, id)
 	})
+}
+
+// RemoveMediaOf deletes the rows of up to n uploads of an account, and returns them.
+func (tx *Tx) RemoveMediaOf(ctx context.Context, id AccountID, n int) ([]*Media, error) {
+	return list[*Media](ctx, tx.reader, "remove media of account", `
+		DELETE FROM media
+		WHERE id IN (SELECT id FROM media WHERE account_id = ? LIMIT ?)
+		RETURNING *`, id, n)
+}
+
+// PictureFiles returns the names of the files that are the pictures of a local profile.
+func (a *Account) PictureFiles() []string {
+	names := []string{a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic, a.Background}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

@@ -10,6 +10,11 @@ type ExpireStatus struct {
 // SweepMedia is the recurring job that removes uploads that are attached to nothing, and unused files.
 type SweepMedia struct{}
 
+// RemoveFiles removes those of the files that no upload and no profile uses.
+type RemoveFiles struct {
+	Files []string `json:"files"`
+}
+
 // SweepProxy is the recurring job that removes old files from the cache of the media proxy.
 type SweepProxy struct{}
 
@@ -112,6 +117,7 @@ func (FetchReferences) Kind() string    { return "fetch_references" }
 func (FetchReplies) Kind() string       { return "fetch_replies" }
 func (RefreshPoll) Kind() string        { return "refresh_poll" }
 func (SweepMedia) Kind() string         { return "sweep_media" }
+func (RemoveFiles) Kind() string        { return "remove_files" }
 func (SweepProxy) Kind() string         { return "sweep_proxy" }
 func (ExpireStatus) Kind() string       { return "expire_status" }
 func (ExpireThreadMute) Kind() string   { return "expire_thread_mute" }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type Media struct {
 	MessageID   *MessageID   // nil: not attached to a message of a chat
 	ScheduledID *ScheduledID // of a scheduled status
 	Position    int          // -1: only earlier versions of the status have it
+	IsMascot    bool         // the picture that front ends show the account in empty places
 	Type        string       // image, video, audio, unknown
 	Mime        string
 	File        string // name in the media directory, "" for remote media
@@ -26,7 +28,12 @@ type Media struct {
 
 // Detached returns true if the upload is attached to nothing.
 func (m *Media) Detached() bool {
-	return m.StatusID == nil && m.MessageID == nil && m.ScheduledID == nil
+	return m.StatusID == nil && m.MessageID == nil && m.ScheduledID == nil && !m.IsMascot
+}
+
+// Files returns the names of the files of an upload, without "".
+func (m *Media) Files() []string {
+	return slices.DeleteFunc([]string{m.File, m.Thumbnail}, func(name string) bool { return name == "" })
 }
 
 // MediaOf returns the attachments of the statuses, in order of status and position.
@@ -86,9 +93,9 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 		m.DetachedAt = &m.CreatedAt
 	}
 	return tx.exec(ctx, "add media", `
-		INSERT INTO media (id, account_id, status_id, message_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at, detached_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.DetachedAt)
+		INSERT INTO media (id, account_id, status_id, message_id, position, is_mascot, type, mime, file, thumbnail, remote_url, description, size, created_at, detached_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.IsMascot, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.DetachedAt)
 }
 
 // DescribeMedia sets the description of an upload.
@@ -139,7 +146,7 @@ func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND detached_at IS NULL
+			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND is_mascot = 0 AND detached_at IS NULL
 			LIMIT ?)`, At(tx.db.now()), n)
 }
 
@@ -150,8 +157,22 @@ func (tx *Tx) DropDetachedMedia(ctx context.Context, d time.Duration, n int) (in
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND detached_at <= ?
+			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND is_mascot = 0 AND detached_at <= ?
 			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
+}
+
+// Mascot returns the mascot of an account, nil if it has none.
+func (r reader) Mascot(ctx context.Context, account AccountID) (*Media, error) {
+	return one[Media](ctx, r, "mascot", `SELECT * FROM media WHERE account_id = ? AND is_mascot = 1`, account)
+}
+
+// RemoveMascot deletes the mascot of an account, if there is one, and returns its files.
+func (tx *Tx) RemoveMascot(ctx context.Context, account AccountID) (files []string, err error) {
+	m, err := one[Media](ctx, tx.reader, "remove mascot", `DELETE FROM media WHERE account_id = ? AND is_mascot = 1 RETURNING *`, account)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	return m.Files(), nil
 }
 
 // MediaBan bans a remote file from the media proxy.

@@ -160,6 +160,9 @@ func (w *Worker) Settle(ctx context.Context) error {
 		}
 		w.run(ctx, jobs[0])
 		w.release(jobs[0].ID)
+		if err := ctx.Err(); err != nil { // the job is still due
+			return err
+		}
 	}
 }
 

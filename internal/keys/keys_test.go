@@ -2,11 +2,14 @@ package keys
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 func mustOpen(t *testing.T, dir string) *Keys {
@@ -98,6 +101,28 @@ func TestOpenAtOnce(t *testing.T) {
 	for _, k := range keys[1:] {
 		if k == nil || !bytes.Equal(k.Secret("a"), keys[0].Secret("a")) || k.VAPIDPublic() != keys[0].VAPIDPublic() {
 			t.Fatal("not all have the same keys")
+		}
+	}
+}
+
+func TestSign(t *testing.T) {
+	k, other := mustOpen(t, t.TempDir()), mustOpen(t, t.TempDir())
+	until := time.Unix(1700000000, 0)
+	token := k.Sign("chat", "alice", until)
+	if token != k.Sign("chat", "alice", until) {
+		t.Error("the token of the same subject and time is another one")
+	}
+	mac := hmac.New(sha256.New, k.Secret("chat"))
+	mac.Write([]byte("alice.1700000000"))
+	if want := "alice.1700000000." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)); token != want {
+		t.Errorf("got %s, want %s", token, want)
+	}
+	for what, another := range map[string]string{
+		"another server": other.Sign("chat", "alice", until), "another purpose": k.Sign("mail", "alice", until),
+		"another subject": k.Sign("chat", "bob", until), "a later time": k.Sign("chat", "alice", until.Add(time.Second)),
+	} {
+		if another == token {
+			t.Errorf("%s has the same token", what)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package keys
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"strconv"
+	"time"
 )
 
 // NewToken returns 32 random bytes as text that is valid in headers, URLs and forms.
@@ -17,4 +20,13 @@ func NewToken() string {
 func HashToken(token string) []byte {
 	h := sha256.Sum256([]byte(token))
 	return h[:]
+}
+
+// Sign returns a token by which whoever has the key Secret(purpose) can verify, until a time, that this server named a subject: the
+// subject, the time in Unix seconds, and their HMAC-SHA256 in base64url, joined by dots. The subject must not contain dots.
+func (k *Keys) Sign(purpose, subject string, until time.Time) string {
+	token := subject + "." + strconv.FormatInt(until.Unix(), 10)
+	mac := hmac.New(sha256.New, k.Secret(purpose))
+	mac.Write([]byte(token))
+	return token + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

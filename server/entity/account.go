@@ -73,6 +73,7 @@ type accountDocument struct {
 	id          store.AccountID
 	noRichText  bool // the account's setting as a viewer
 	unavailable bool
+	deactivated bool // or suspended or deleted
 	hasMoved    bool // not cached, because no event names the account when the account that it moved to changes
 
 	hideFollowersCount bool
@@ -92,6 +93,7 @@ type cachedAccount struct {
 type Account struct {
 	*cachedAccount               // nil: there is no such account
 	relationship   *Relationship // nil: not requested
+	forStaff       bool          // include svc.deactivated
 	withMuteExpiry bool
 	muteExpiresAt  *store.Time // nil: never
 }
@@ -141,6 +143,9 @@ func (a Account) AppendJSON(dst []byte) []byte {
 	} else {
 		dst = appendValue(dst, a.relationship)
 	}
+	if a.forStaff {
+		dst = appendBool(dst, `,"deactivated":`, a.deactivated)
+	}
 	dst = append(dst, '}')
 	if a.withMuteExpiry {
 		dst = appendValue(append(dst, `,"mute_expires_at":`...), a.muteExpiresAt)
@@ -157,6 +162,12 @@ func (a Account) ID() store.AccountID { return a.id }
 // WithRelationship returns the account with svc.relationship filled in.
 func (a Account) WithRelationship(r *Relationship) Account {
 	a.relationship = r
+	return a
+}
+
+// ForStaff returns the account with what only staff are shown: whether it is deactivated.
+func (a Account) ForStaff() Account {
+	a.forStaff = true
 	return a
 }
 

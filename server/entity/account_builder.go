@@ -34,7 +34,7 @@ func (b *Builder) loadAccounts(ctx context.Context, ids []store.AccountID) (map[
 			return nil, err
 		}
 		if u := userOf[row.ID]; u != nil {
-			a.noRichText = u.NoRichText
+			a.noRichText, a.deactivated = u.NoRichText, u.DeactivatedAt != nil
 		}
 		found[row.ID] = a.withCounters(rowCounters(row))
 		if !a.hasMoved {
@@ -95,7 +95,7 @@ func (r *renderer) renderAccount(row *store.Account, members *accountMembers, ex
 	}
 	d, err := newDocument(json, accountSlots, nil)
 	return &accountDocument{
-		document: d, id: row.ID, unavailable: row.Unavailable, hasMoved: row.MovedToID != nil,
+		document: d, id: row.ID, unavailable: row.Unavailable, deactivated: row.Unavailable, hasMoved: row.MovedToID != nil,
 		hideFollowersCount: row.HideFollowers && row.HideFollowersCount, hideFollowingCount: row.HideFollows && row.HideFollowsCount,
 	}, err
 }

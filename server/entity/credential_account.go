@@ -16,6 +16,7 @@ type credentialExtension struct {
 	UnreadNotificationsCount int                        `json:"unread_notifications_count"`
 	NotificationSettings     notificationSettings       `json:"notification_settings"`
 	SettingsStore            map[string]json.RawMessage `json:"settings_store,omitzero"`
+	ChatToken                string                     `json:"chat_token,omitempty"`
 }
 
 type notificationSettings struct {
@@ -70,7 +71,8 @@ func (r *renderer) source(row *store.Account, user *store.User) any {
 // CredentialDetails is what a CredentialAccount needs besides its rows.
 type CredentialDetails struct {
 	store.UnreadCounts
-	SettingsStore bool // include svc.settings_store, as only the endpoints about the own account do
+	SettingsStore bool   // include svc.settings_store, as only the endpoints about the own account do
+	ChatToken     string // "": none
 }
 
 // credentialRendering is the last rendering of an account for itself, with its input.
@@ -141,6 +143,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 		UnreadConversationCount:  details.UnreadConversations,
 		UnreadNotificationsCount: details.UnreadNotifications,
 		NotificationSettings:     notificationSettings{user.BlockFromStrangers, user.HideNotificationContents},
+		ChatToken:                details.ChatToken,
 	}
 	if details.SettingsStore {
 		x.SettingsStore = user.SettingsStore.V
@@ -155,15 +158,19 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 	return d, err
 }
 
-// privileges returns the privileges of a user's role. Administrators have all of them.
+// Privileges by role. Front ends show a screen for each of them, so a privilege is added with the endpoints of its screen: TestPrivileges.
+var (
+	adminPrivileges     = []string{}
+	moderatorPrivileges = []string{}
+)
+
+// privileges returns the privileges of a user's role.
 func privileges(u *store.User) []string {
 	switch {
 	case u.IsAdmin:
-		return []string{"users_read", "users_manage_invites", "users_manage_activation_state", "users_manage_tags", "users_manage_credentials",
-			"users_delete", "messages_read", "messages_delete", "instances_delete", "reports_manage_reports", "moderation_log_read",
-			"announcements_manage_announcements", "emoji_manage_emoji", "statistics_read"}
+		return adminPrivileges
 	case u.IsModerator:
-		return []string{"messages_delete", "reports_manage_reports"}
+		return moderatorPrivileges
 	}
 	return []string{}
 }

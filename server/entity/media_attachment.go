@@ -36,6 +36,15 @@ func (r *renderer) attachment(m *store.Media) (object, error) {
 	return r.extended(a, attachmentExtension{m.Mime})
 }
 
+// DefaultMascot renders the mascot of accounts that have not set one.
+func (r *renderer) DefaultMascot() (any, error) {
+	picture := r.BaseURL + "/images/mascot.png"
+	return r.extended(struct {
+		ID string `json:"id"`
+		attachmentMembers
+	}{"default-mascot", attachmentMembers{Type: "image", URL: picture, PreviewURL: &picture, TextURL: picture}}, attachmentExtension{"image/png"})
+}
+
 // proxied returns the URL of a remote file at the media proxy, "" for "". All remote media URLs go through it.
 func (r *renderer) proxied(address string) string {
 	if r.ProxyURL == nil || address == "" {

@@ -74,8 +74,8 @@ func (b *Builder) StaffReports(ctx context.Context, reader *store.Account, ids [
 	for _, row := range rows {
 		reports[row.ID] = &StaffReport{
 			ID: row.ID, State: row.State, Content: strings.ReplaceAll(html.EscapeString(row.Comment), "\n", "<br/>"),
-			CreatedAt: store.At(row.ID.Time()), Account: accounts[row.TargetID],
-			Actor: accounts[row.AccountID], Statuses: List[*Status]{},
+			CreatedAt: store.At(row.ID.Time()), Account: accounts[row.TargetID].ForStaff(),
+			Actor: accounts[row.AccountID].ForStaff(), Statuses: List[*Status]{},
 		}
 	}
 	for _, st := range reported {

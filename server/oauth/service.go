@@ -55,6 +55,7 @@ func New(c Config) *Service {
 // Routes returns the route tables of this package.
 func (s *Service) Routes() []rest.Routes {
 	return []rest.Routes{
-		s.appRoutes(), s.oauthRoutes(), s.challengeRoutes(), s.registrationRoutes(), s.captchaRoutes(), s.signUpRoutes(), s.passwordRoutes(), s.mfaRoutes(),
+		s.appRoutes(), s.oauthRoutes(), s.challengeRoutes(), s.registrationRoutes(), s.captchaRoutes(), s.signUpRoutes(),
+		s.passwordRoutes(), s.closureRoutes(), s.mfaRoutes(),
 	}
 }

@@ -104,11 +104,11 @@ func (s *Service) finishSignIn(r *rest.Request, user *store.User, path string) (
 	return rest.Redirect(s.baseURL + path), nil
 }
 
-// checkCredentialsUnchanged fails if the password or the second factor of the user has changed since it was checked. A change
-// revokes only the tokens that exist then, so none may be issued afterwards for the old one.
+// checkCredentialsUnchanged fails if the password or the second factor of the user has changed since it was checked, or the account was
+// deactivated. This revokes only the tokens that exist then, so none may be issued afterwards for the old state.
 func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store.User) error {
 	now, err := tx.User(ctx, checked.AccountID)
-	if errs.IsNotFound(err) || err == nil && (now.PasswordHash != checked.PasswordHash || now.TOTPSecret != checked.TOTPSecret) {
+	if errs.IsNotFound(err) || err == nil && (now.PasswordHash != checked.PasswordHash || now.TOTPSecret != checked.TOTPSecret || now.DeactivatedAt != nil) {
 		return errWrongPassword
 	}
 	return err

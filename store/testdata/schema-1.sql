@@ -454,6 +454,7 @@ CREATE TABLE media (
     message_id  INTEGER REFERENCES chat_messages (id) ON DELETE SET NULL, -- chat message that has it instead of a status
     scheduled_id INTEGER REFERENCES scheduled_statuses (id) ON DELETE SET NULL, -- scheduled post that has it
     position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only earlier versions of the status have it
+    is_mascot   INTEGER NOT NULL DEFAULT 0 CHECK (is_mascot IN (0, 1)), -- the picture that front ends show the account in empty places
     type        TEXT    NOT NULL CHECK (type IN ('image', 'video', 'audio', 'unknown')),
     mime        TEXT    NOT NULL,
     file        TEXT    NOT NULL DEFAULT '', -- name in the media folder; '' for remote media
@@ -468,7 +469,8 @@ CREATE INDEX media_status ON media (status_id, position) WHERE status_id IS NOT 
 CREATE INDEX media_scheduled ON media (scheduled_id, position) WHERE scheduled_id IS NOT NULL;
 CREATE INDEX media_account ON media (account_id, id);
 CREATE INDEX media_message ON media (message_id) WHERE message_id IS NOT NULL;
-CREATE INDEX media_detached ON media (detached_at) WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL;
+CREATE INDEX media_detached ON media (detached_at) WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND is_mascot = 0;
+CREATE UNIQUE INDEX media_mascot ON media (account_id) WHERE is_mascot = 1;
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 

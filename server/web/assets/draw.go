@@ -27,6 +27,7 @@ var (
 
 func main() {
 	write("images/avi.png", asPNG(draw(400, 400, avatar)))
+	write("images/mascot.png", asPNG(draw(400, 400, mascot)))
 	write("images/banner.png", asPNG(draw(1500, 500, banner)))
 	write("images/city.jpg", asJPEG(draw(1920, 1080, city())))
 	write("instance/thumbnail.jpeg", asJPEG(draw(1200, 630, card)))
@@ -71,6 +72,34 @@ func avatar(x, y, w, px float64) (rgb, float64) {
 	c := mix(mist, slate, y)
 	person := min(circle(x, y, 0.5, 0.40, 0.19), circle(x, y, 0.5, 1.05, 0.42))
 	return mix(c, cream, inside(person, px)), 1
+}
+
+// mascot is a round owl.
+func mascot(x, y, w, px float64) (rgb, float64) {
+	x = math.Abs(x - 0.5) // it is symmetric
+	ear := max(edge(x, y, 0.10, 0.22, 0.29, 0.07), edge(x, y, 0.29, 0.07, 0.31, 0.36), y-0.36)
+	body := math.Hypot(x/0.9, y-0.56) - 0.40
+	feet := min(circle(x, y, 0.10, 0.945, 0.035), circle(x, y, 0.16, 0.945, 0.035))
+	c := mix(dusk, night, (y-0.3)*1.2)
+	for _, part := range []struct {
+		colour   rgb
+		distance float64
+	}{
+		{mist, math.Hypot(x/0.8, y-0.74) - 0.22},
+		{cream, circle(x, y, 0.145, 0.42, 0.135)},
+		{night, circle(x, y, 0.125, 0.42, 0.070)},
+		{cream, circle(x, y, 0.105, 0.395, 0.022)},
+		{glow, max(0.48-y, edge(x, y, 0.055, 0.48, 0, 0.58))},
+		{glow, feet},
+	} {
+		c = mix(c, part.colour, inside(part.distance, px))
+	}
+	return c, inside(min(ear, body, feet), px)
+}
+
+// edge is below 0 on one side of the line through two points: below it if the points go from left to right.
+func edge(x, y, fromX, fromY, toX, toY float64) float64 {
+	return ((y-toY)*(fromX-toX) - (x-toX)*(fromY-toY)) / math.Hypot(toX-fromX, toY-fromY)
 }
 
 // banner is an evening sky.
