@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -118,24 +119,26 @@ func (s *Service) StopImport(ctx context.Context, id store.ImportID, reason stri
 	})
 }
 
-// AddToNamedList adds an account to the owner's list of a title, which is created if there is none.
+// AddToNamedList adds an account to the owner's list of a title, which is created if there is none. It need not be followed.
 func (s *Service) AddToNamedList(ctx context.Context, owner *store.Account, title string, account store.AccountID) error {
-	lists, err := s.db.Lists(ctx, owner.ID)
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(lists, func(l *store.List) bool { return l.Title == title })
-	if at < 0 {
-		lists, at = []*store.List{{Title: title}}, 0
-		if err := s.CreateList(ctx, owner, lists[0]); err != nil {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		if _, err := availableAccount(ctx, tx, account); err != nil {
 			return err
 		}
-	}
-	switch a, err := s.db.Account(ctx, account); {
-	case err != nil:
-		return err
-	case a.Unavailable:
-		return errs.ErrRecordNotFound
-	}
-	return s.AddToList(ctx, owner, lists[at].ID, []store.AccountID{account})
+		if blocked, err := tx.BlockBetween(ctx, owner.ID, account); err != nil || blocked {
+			return cmp.Or(err, error(errNotAllowed))
+		}
+		lists, err := tx.Lists(ctx, owner.ID)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(lists, func(l *store.List) bool { return l.Title == title })
+		if at < 0 {
+			lists, at = []*store.List{{Title: title}}, 0
+			if err := createList(ctx, tx, owner, lists[0]); err != nil {
+				return err
+			}
+		}
+		return s.addMembers(ctx, tx, lists[at], []store.AccountID{account})
+	})
 }

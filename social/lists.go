@@ -17,20 +17,22 @@ const (
 
 // CreateList creates a list. Titles need not be unique.
 func (s *Service) CreateList(ctx context.Context, owner *store.Account, l *store.List) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error { return createList(ctx, tx, owner, l) })
+}
+
+func createList(ctx context.Context, tx *store.Tx, owner *store.Account, l *store.List) error {
 	l.AccountID = owner.ID
 	if err := checkList(l); err != nil {
 		return err
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		lists, err := tx.Lists(ctx, owner.ID)
-		if err != nil {
-			return err
-		}
-		if len(lists) >= maxLists {
-			return errs.Invalid("Validation failed: You cannot have more than %d lists", maxLists)
-		}
-		return tx.AddList(ctx, l)
-	})
+	lists, err := tx.Lists(ctx, owner.ID)
+	if err != nil {
+		return err
+	}
+	if len(lists) >= maxLists {
+		return errs.Invalid("Validation failed: You cannot have more than %d lists", maxLists)
+	}
+	return tx.AddList(ctx, l)
 }
 
 // checkList validates title and replies policy of a list.
@@ -166,30 +168,35 @@ func (s *Service) AddToList(ctx context.Context, owner *store.Account, id store.
 		if err != nil {
 			return err
 		}
-		var added []store.AccountID
-		for _, id := range accounts {
-			ok, err := addToList(ctx, tx, l, id)
-			if err != nil {
-				return err
-			}
-			if ok {
-				added = append(added, id)
-			}
-		}
-		members, err := tx.ListMemberIDs(ctx, l.ID)
+		return s.addMembers(ctx, tx, l, accounts)
+	})
+}
+
+// addMembers adds accounts to a list, and their latest posts to its timeline.
+func (s *Service) addMembers(ctx context.Context, tx *store.Tx, l *store.List, accounts []store.AccountID) error {
+	var added []store.AccountID
+	for _, id := range accounts {
+		ok, err := addToList(ctx, tx, l, id)
 		if err != nil {
 			return err
 		}
-		if len(members) > maxListMembers {
-			return errs.Invalid("Validation failed: A list cannot have more than %d members", maxListMembers)
+		if ok {
+			added = append(added, id)
 		}
-		if l.Exclusive {
-			if err := s.updateHome(ctx, tx, owner.ID, added, false); err != nil {
-				return err
-			}
+	}
+	members, err := tx.ListMemberIDs(ctx, l.ID)
+	if err != nil {
+		return err
+	}
+	if len(members) > maxListMembers {
+		return errs.Invalid("Validation failed: A list cannot have more than %d members", maxListMembers)
+	}
+	if l.Exclusive {
+		if err := s.updateHome(ctx, tx, l.AccountID, added, false); err != nil {
+			return err
 		}
-		return backfillList(ctx, tx, l.ID, added)
-	})
+	}
+	return backfillList(ctx, tx, l.ID, added)
 }
 
 func addToList(ctx context.Context, tx *store.Tx, l *store.List, id store.AccountID) (added bool, err error) {
