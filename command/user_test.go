@@ -60,12 +60,27 @@ func TestUserCommands(t *testing.T) {
 		{"user delete bob --yes", 0, "bob is deleted.\n"},
 		{"user delete bob --yes", 1, "There is no account"},
 		{"user create bob --email bob@example.org", 1, "nickname has already been taken"},
+		{"user invite", 0, "Created invite 1 (works once):\nURL/registration/"},
+		{"user invite --max-use 3 --expires-at 2100-01-31", 0, "Created invite 2 (works 3 times, until the end of 2100-01-31):\nURL/registration/"},
+		{"user invite --expires-at 2100-01-31", 0, "works any number of times, until"},
+		{"user invite --max-use 0", 2, "--max-use must be 1 or more"},
+		{"user invite --max-use 99999", 1, "1 to 10000 times"},
+		{"user invite --expires-at yesterday", 1, "is not a date"},
+		{"user invite --expires-at 2001-01-31", 1, "in the past"},
+		{"user invite --email a@example.org --max-use 2", 2, "works once"},
+		{"user invite --email a@example.org", 1, "`registrations_open` option to false"},
+		{"user invite extra", 2, "unknown command"},
+		{"user invites", 0, "reusable_date_limited  open   0     3         2100-01-31  URL/registration/"},
+		{"user revoke-invite 2", 0, "Invite 2 is revoked.\n"},
+		{"user revoke-invite 9", 1, `There is no invite "9"`},
+		{"user revoke-invite", 2, "ID is missing"},
+		{"user invites", 0, "used"},
 		{"user frobnicate", 2, `unknown command "frobnicate" for "svc user"`},
 		{"user crate", 2, `did you mean "create"?`},
 		{"usr", 2, `did you mean "user"?`},
 		{"user list --nonsense", 2, "unknown flag: --nonsense"},
 	}
-	secret := regexp.MustCompile(`Password: \S+|password_reset/\S+|id: +\w+ \(\d+\)`)
+	secret := regexp.MustCompile(`Password: \S+|registration/\S+|password_reset/\S+|id: +\w+ \(\d+\)`)
 	var outputs [2][]string
 	for i, name := range []string{"without a server", "with a server"} {
 		t.Run(name, func(t *testing.T) {

@@ -5,37 +5,15 @@ import (
 	"encoding/base64"
 	"errors"
 	"image/png"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/keys"
 )
-
-var numbers = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen")
-
-// solve returns the digits that the text of a captcha asks for.
-func solve(t *testing.T, text string) string {
-	t.Helper()
-	_, list, ok := strings.Cut(strings.TrimSuffix(text, "."), ": ")
-	if !ok {
-		t.Fatalf("the text is %q", text)
-	}
-	digits := ""
-	for part := range strings.SplitSeq(list, "; ") {
-		words := strings.Fields(part)
-		first, last := slices.Index(numbers, words[0]), slices.Index(numbers, words[len(words)-1])
-		n := map[string]int{"after": last + 1, "before": last - 1, "of": last / 2, "minus": first - last, "plus": first + last}[words[len(words)-2]]
-		if n < 0 || n > 9 || last < 0 {
-			t.Fatalf("%q is no digit", part)
-		}
-		digits += string(rune('0' + n))
-	}
-	return digits
-}
 
 func unused([]byte) (bool, error) { return false, nil }
 
@@ -62,7 +40,7 @@ func TestMake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		digits := solve(t, c.Text)
+		digits := apptest.SolveCaptcha(t, c.Text)
 		if len(digits) != 5 {
 			t.Errorf("the text asks for %q", digits)
 		}
@@ -104,7 +82,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digits, broken := solve(t, made.Text), errors.New("the database is broken")
+	digits, broken := apptest.SolveCaptcha(t, made.Text), errors.New("the database is broken")
 	empty, wrong := "", "x"+digits[1:]
 	used := func([]byte) (bool, error) { return true, nil }
 	start := *now
@@ -126,7 +104,7 @@ func TestCheck(t *testing.T) {
 		{"long answer_data", solution(digits, made.Token, strings.Repeat("A", 100_000)), unused, 0, "Invalid answer data"},
 		{"a long token", solution(digits, strings.Repeat("A", 100_000), made.AnswerData), unused, 0, "Invalid answer data"},
 		{"answer_data of another token", solution(digits, made.Token, second.AnswerData), unused, 0, "Invalid answer data"},
-		{"of another server", solution(solve(t, foreign.Text), foreign.Token, foreign.AnswerData), unused, 0, "Invalid answer data"},
+		{"of another server", solution(apptest.SolveCaptcha(t, foreign.Text), foreign.Token, foreign.AnswerData), unused, 0, "Invalid answer data"},
 		{"too old", solution(digits, made.Token, made.AnswerData), used, 300 * time.Second, "CAPTCHA expired"},
 		{"used", solution(wrong, made.Token, made.AnswerData), used, 0, "CAPTCHA already used"},
 		{"wrong", solution(wrong, made.Token, made.AnswerData), unused, 0, "Invalid CAPTCHA"},
