@@ -244,6 +244,11 @@ func TestAuthorizedFetch(t *testing.T) {
 		if key, ok := srv.GetDocument(path).Want(200).Document()["publicKey"].(apptest.Doc); !ok || key["publicKeyPem"] == "" {
 			t.Errorf("%s has no key", path)
 		}
+		outbox := srv.GetDocument(path + "/outbox").Want(200).Document()
+		got := fmt.Sprintf("%v %v %v %v", outbox["id"], outbox["type"], outbox["totalItems"], outbox["orderedItems"])
+		if got != srv.URL+path+"/outbox OrderedCollection 0 []" {
+			t.Errorf("the outbox of %s is %s", path, got)
+		}
 	}
 	srv.As(nil).Get("/.well-known/webfinger", "resource", "acct:alice@"+srv.Settings.Host()).Want(200)
 	srv.As(nil).Get("/nodeinfo/2.1.json").Want(200)

@@ -39,6 +39,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	if d.IsServerActor(a) {
 		o["invisible"] = true
 		o["summary"] = "System actor of " + d.Host + ". Messages to it are not read."
+		o["outbox"] = a.URI + "/outbox"
 		if a.URI == d.BaseURL+relayActorPath {
 			o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 		}

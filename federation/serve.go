@@ -140,6 +140,19 @@ func (s *DocumentServer) ServeServerActor(ctx context.Context, path string) (*Re
 	return answer, err
 }
 
+// ServeServerOutbox returns the outbox of a server actor by the actor's path. It is empty: what these actors send is not public.
+func (s *DocumentServer) ServeServerOutbox(ctx context.Context, path string) (*Response, error) {
+	a, err := s.ServerActor(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.respond(jsonMap{"id": a.URI + "/outbox", "type": "OrderedCollection", "totalItems": 0, "orderedItems": []any{}}, nil)
+	if err == nil {
+		answer.Private = false
+	}
+	return answer, err
+}
+
 // ServerActor returns a server actor by its path. The relay actor exists only if this server is a relay or has subscribed to one
 // (federation 1.1).
 func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.Account, error) {

@@ -41,6 +41,8 @@ func (h *activityPub) routes() rest.Routes {
 		"GET /quote_authorizations/:id":             {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
 		"GET /internal/fetch":                       {documentAccess, h.documentOrPage(h.selfDocument, nil)},
 		"GET /relay":                                {documentAccess, h.documentOrPage(h.selfDocument, nil)},
+		"GET /internal/fetch/outbox":                {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
+		"GET /relay/outbox":                         {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
 		"GET /relay/followers":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
 		"GET /relay/following":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowing), nil)},
 	}
@@ -191,6 +193,11 @@ func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 // selfDocument returns the server actor of the path.
 func (h *activityPub) selfDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeServerActor(r.Context(), r.Route()))
+}
+
+// serverOutbox returns the outbox of the server actor of the path.
+func (h *activityPub) serverOutbox(r *rest.Request) (any, error) {
+	return answerDocument(h.federation.DocumentServer.ServeServerOutbox(r.Context(), strings.TrimSuffix(r.Route(), "/outbox")))
 }
 
 // relayCollection returns a handler for a collection of the relay actor.

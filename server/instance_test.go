@@ -183,6 +183,18 @@ func TestInstance(t *testing.T) {
 	}
 }
 
+// TestSourceURL checks where the address of the source code is published.
+func TestSourceURL(t *testing.T) {
+	const source = "https://code.example.org/svc"
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.SourceURL = source })
+	if got := srv.As(nil).Get("/api/v2/instance").Want(200).Object().Str("source_url"); got != source {
+		t.Errorf("source_url is %q", got)
+	}
+	if got := srv.As(nil).Get("/nodeinfo/2.1").Want(200).Object().At("software.repository"); got != source {
+		t.Errorf("nodeinfo names %v", got)
+	}
+}
+
 func TestInstanceV2(t *testing.T) {
 	srv := apptest.Start(t)
 	o := srv.As(nil).Get("/api/v2/instance").Want(200).Object()

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 
 	"svc/federation"
@@ -221,8 +220,8 @@ func (h *lookup) visibleOriginal(r *rest.Request) (*store.Status, error) {
 
 // succeeded returns false if err is not nil, and logs it if it is an error of the server. Such errors do not fail the request.
 func (h *lookup) succeeded(r *rest.Request, err error) bool {
-	var refusal *errs.Error
-	if err != nil && (!errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError) && r.Context().Err() == nil {
+	var refusal *errs.Error // such as that of a remote server that does not answer
+	if err != nil && !errors.As(err, &refusal) && r.Context().Err() == nil {
 		r.LogError(err)
 	}
 	return err == nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"svc/internal/activity"
@@ -24,8 +25,9 @@ func (h *activityPub) webFingerRoutes() rest.Routes {
 }
 
 var (
-	errNoResource  = errs.BadRequest("Missing parameter: resource")
-	errAccountGone = errs.New(http.StatusGone, "The account was deleted")
+	errNoResource        = errs.BadRequest("Missing parameter: resource")
+	errMalformedResource = errs.BadRequest("Malformed parameter: resource is neither a URI nor a handle")
+	errAccountGone       = errs.New(http.StatusGone, "The account was deleted")
 )
 
 // resourceDescriptor is the answer of WebFinger, as JSON or XML.
@@ -51,6 +53,9 @@ func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 	if resource == "" {
 		return nil, errNoResource
 	}
+	if !isResource(resource) {
+		return nil, errMalformedResource
+	}
 	if !h.lookup.federates() {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -63,7 +68,31 @@ func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 	case a.Unavailable && !h.federation.Documents.IsServerActor(a):
 		return nil, errs.ErrRecordNotFound
 	}
-	return h.describeAccount(a).negotiate(r.Request)
+	d := h.describeAccount(a)
+	if rels := r.URL.Query()["rel"]; rels != nil { // only the links of these relations (RFC 7033, 4.3)
+		d.Links = slices.DeleteFunc(d.Links, func(l descriptorLink) bool { return !slices.Contains(rels, l.Rel) })
+	}
+	return d.negotiate(r.Request)
+}
+
+// isResource returns true for a URI (RFC 7033, 4.1), and for a handle, which other servers send without a scheme.
+func isResource(resource string) bool {
+	if strings.ContainsFunc(resource, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return false
+	}
+	scheme, rest, ok := strings.Cut(resource, ":")
+	if !ok || strings.Contains(scheme, "@") { // a handle, with or without a port
+		scheme, rest = "acct", resource
+	}
+	u, err := url.Parse(scheme + ":" + rest)
+	if err != nil || u.Scheme == "" {
+		return false
+	}
+	if u.Scheme != "acct" {
+		return rest != ""
+	}
+	user, host, ok := strings.Cut(strings.TrimPrefix(rest, "@"), "@")
+	return ok && user != "" && host != "" && !strings.Contains(host, "@")
 }
 
 // showHostMetaJSON is showHostMeta in JSON.

@@ -46,17 +46,25 @@ func TestWebFinger(t *testing.T) {
 		}
 	}
 	for resource, status := range map[string]int{
-		"": 400, "acct:nobody@" + host: 404, "acct:Alice@peer.example": 404, "acct:far@" + host: 404, "acct:far@peer.example": 404,
+		"": 400, "Alice": 400, "acct:Alice": 400, "acct:@" + host: 400, "acct:Alice@": 400, "://": 400, "acct:Alice@" + host + "@peer.example": 400,
+		"acct:Al ice@" + host: 400, "acct:": 400, "https:": 400, "1x:y": 400, "https://[::1": 400, "acct:nobody@" + host: 404, "acct:Alice@peer.example": 404, "acct:far@" + host: 404, "acct:far@peer.example": 404,
 		"acct:deactivated@" + host: 404, "acct:deleted@" + host: 410, srv.URL + "/users/" + deleted.ID: 410, srv.URL + "/@deleted": 410, srv.URL + "/users/" + deactivated.ID: 404,
 		srv.URL + "/users/" + remote: 404, srv.URL + "/": 404, srv.URL: 404, srv.URL + "/users/": 404, "https://peer.example/users/" + alice.ID: 404, id + "#main-key": 404,
-		id + "?x=y": 404, id + "/outbox": 404, "acct:@" + host: 404, "acct:Alice": 404, "Alice": 404, "acct%3AAlice%40" + host: 404, "mailto:Alice@" + host: 404,
-		"http://user@" + host + "/@Alice": 404, "://": 404, "acct:Alice@" + host + "@peer.example": 404,
+		id + "?x=y": 404, id + "/outbox": 404, "acct%3AAlice%40" + host: 400, "mailto:Alice@" + host: 404, "http://user@" + host + "/@Alice": 404,
 	} {
 		if a := srv.As(nil).Get("/.well-known/webfinger", "resource", resource); a.Status != status {
 			t.Errorf("%q: got %d, want %d: %s", resource, a.Status, status, a.Body)
 		}
 	}
 	srv.As(nil).Get("/.well-known/webfinger").Want(400)
+
+	// With rel, only links of these relations are listed (RFC 7033, 4.3).
+	for query, want := range map[string]int{"&rel=self": 2, "&rel=self&rel=http%3A%2F%2Fwebfinger.net%2Frel%2Fprofile-page": 3, "&rel=avatar": 0, "&rel=": 0} {
+		d := srv.As(nil).Get("/.well-known/webfinger?resource=acct:alice@" + host + query).Want(200).Document()
+		if links, ok := d["links"].([]any); !ok || len(links) != want || d["subject"] != "acct:Alice@"+host {
+			t.Errorf("%s: got %v, want %d links", query, d, want)
+		}
+	}
 
 	// The server's own actors are found, too, because other servers look up the actor of a signature.
 	for name, id := range map[string]string{"internal.fetch": srv.URL + "/internal/fetch", "relay": srv.URL + "/relay"} {

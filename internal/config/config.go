@@ -92,6 +92,7 @@ type Instance struct {
 	Email                     string
 	ContactUsername           string
 	Languages                 []string
+	SourceURL                 string
 	Thumbnail                 string
 	BackgroundImage           string
 	Public                    bool

@@ -64,6 +64,7 @@ func (i *Instance) renderV2(f stats, account *Account) (object, error) {
 		Domain:        i.Domain,
 		Title:         c.Instance.Name,
 		Version:       i.compatibleVersion(),
+		SourceURL:     c.Instance.SourceURL,
 		Description:   i.shortDescription(),
 		Thumbnail:     thumbnail{i.pictureOf(c.Instance.Thumbnail, "/instance/thumbnail.jpeg")},
 		Icon:          []icon{{i.BaseURL + "/favicon.png", "64x64"}},

@@ -18,8 +18,9 @@ type nodeInfo struct {
 }
 
 type nodeSoftware struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	Repository string `json:"repository,omitempty"` // from schema 2.1 on
 }
 
 type nodeServices struct {
@@ -88,9 +89,13 @@ func (i *Instance) nodeInfo(version string, f stats, staff []*store.Account) (ob
 	for _, a := range staff {
 		staffAccounts = append(staffAccounts, a.URI)
 	}
+	software := nodeSoftware{Name: strings.ReplaceAll(strings.ToLower(i.Name), "_", "-"), Version: i.Version} // the schema knows no _
+	if version != "2.0" {
+		software.Repository = c.Instance.SourceURL
+	}
 	return marshal(nodeInfo{
 		Version:           version,
-		Software:          nodeSoftware{strings.ReplaceAll(strings.ToLower(i.Name), "_", "-"), i.Version}, // the schema knows no _
+		Software:          software,
 		Protocols:         []string{"activitypub"},
 		Services:          nodeServices{[]string{}, []string{}},
 		OpenRegistrations: c.Instance.RegistrationsOpen,

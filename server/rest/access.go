@@ -133,6 +133,7 @@ func (s *Server) checkAccess(r *Request, refused error) error {
 	case a.caller == callerAdmin && !r.User.IsAdmin:
 		return errNotAdmin
 	case !r.hasScope(a.scopes):
+		r.header.Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+strings.Join(a.scopes, " ")+`"`) // RFC 6750, 3.1
 		return r.refusal(ErrScope, errs.Forbidden("Insufficient permissions: %s.", strings.Join(a.scopes, " | ")))
 	}
 	return nil

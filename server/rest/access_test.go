@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 
 	"svc/internal/config"
@@ -113,9 +114,18 @@ func checkViewer(t *testing.T, s *rest.Server, path string, headers []string, st
 	if w.Code != status || got != want {
 		t.Errorf("got %d %q, want %d %q", w.Code, got, status, want)
 	}
-	challenge := w.Header().Get("WWW-Authenticate")
-	if status == 401 && challenge != `Bearer error="invalid_token"` || status != 401 && challenge != "" {
-		t.Errorf("WWW-Authenticate: %q with status %d", challenge, status)
+	wantChallenge := ""
+	switch outside := strings.HasPrefix(want, "Insufficient permissions") || want == rest.ErrScope.Message; {
+	case status == 401 && len(headers) == 2 && strings.TrimPrefix(headers[1], "Bearer ") != "":
+		wantChallenge = `Bearer error="invalid_token"`
+	case status == 401:
+		wantChallenge = "Bearer"
+	case outside:
+		wantChallenge = `Bearer error="insufficient_scope", scope="`
+	}
+	got = w.Header().Get("WWW-Authenticate")
+	if got != wantChallenge && (status != 403 || wantChallenge == "" || !strings.HasPrefix(got, wantChallenge)) {
+		t.Errorf("WWW-Authenticate: %q with status %d, want %q", got, status, wantChallenge)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestCrossOrigin(t *testing.T) {
 		allowed      bool
 	}{
 		{"POST", "/api/v1/statuses", 401, true},
-		{"GET", "/api/v1/statuses", 404, true},
+		{"GET", "/api/v1/statuses", 405, true},
 		{"GET", "/api//v1", 404, true},
 		{"GET", "/oauth/authorize", 200, false},
 		{"OPTIONS", "/oauth/authorize", 204, false},

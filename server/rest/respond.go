@@ -135,14 +135,13 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text [
 func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int {
 	r.body.drain(r.Request)
 	var e *errs.Error
-	if !errors.As(err, &e) {
-		e = errs.New(http.StatusInternalServerError, "Something went wrong")
-	}
-	busy := e.Status == http.StatusServiceUnavailable && e.RetryAfter > 0 // which clients can cause
 	switch {
-	case e.Status >= http.StatusInternalServerError && !busy && r.Context().Err() == nil: // else the client is gone, which may be the cause
-		r.logError(slog.LevelError, err)
-	case e.Err != nil:
+	case !errors.As(err, &e):
+		e = errs.New(http.StatusInternalServerError, "Something went wrong")
+		if r.Context().Err() == nil { // else the client is gone, which may be the cause
+			r.logError(slog.LevelError, err)
+		}
+	case e.Err != nil: // an error for clients is no fault of the server, whatever its status
 		r.logError(slog.LevelDebug, err)
 	}
 	h := w.Header()
@@ -157,11 +156,19 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	if r.endpoint.Access.html {
 		return s.serveHandler(w, r, s.errorPage(e))
 	}
-	if e.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+	if e.Status == http.StatusUnauthorized && h["Www-Authenticate"] == nil {
+		h.Set("WWW-Authenticate", challenge(r.Request))
 	}
 	s.writeJSON(w, r, e.Status, ErrorJSON(e))
 	return e.Status
+}
+
+// challenge returns the WWW-Authenticate header of a 401. A request without a token gets no error code (RFC 6750, 3.1).
+func challenge(r *http.Request) string {
+	if RequestToken(r) == "" {
+		return "Bearer"
+	}
+	return `Bearer error="invalid_token"`
 }
 
 // LogError logs an error that the answer does not name.

@@ -49,6 +49,25 @@ func (rt *router) find(method, path string) (httprouter.Handle, httprouter.Param
 	return nil, nil
 }
 
+// allowed returns the methods of a path, for the Allow header of a 405 (RFC 9110, 15.5.6); nil if the path has no endpoint.
+func (rt *router) allowed(path string) []string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		handle, _ := rt.find(method, path)
+		switch {
+		case handle == nil:
+		case method == http.MethodGet:
+			methods = append(methods, method, http.MethodHead)
+		default:
+			methods = append(methods, method)
+		}
+	}
+	if methods != nil {
+		methods = append(methods, http.MethodOptions)
+	}
+	return methods
+}
+
 // literalFirst orders endpoints so that of two that match the same path the more literal one comes first.
 func literalFirst(a, b *endpoint) int {
 	if c := strings.Compare(a.method, b.method); c != 0 {

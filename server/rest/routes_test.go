@@ -136,7 +136,7 @@ func TestRouting(t *testing.T) {
 		name   string // the API name
 		method string
 		target string
-		found  string // "": 404
+		found  string // "": 404, "Allow: …": 405
 	}{
 		{"svc", "GET", "/", "GET /"},
 		{"svc", "GET", "/about", "GET /about"},
@@ -145,7 +145,7 @@ func TestRouting(t *testing.T) {
 		{"svc", "GET", "/users/alice/", "GET /users/:id id=alice"},
 		{"svc", "HEAD", "/users/alice", "GET /users/:id id=alice"},
 		{"svc", "POST", "/users/alice/inbox", "POST /users/:id/inbox id=alice"},
-		{"svc", "GET", "/users/alice/inbox", ""},
+		{"svc", "GET", "/users/alice/inbox", "Allow: POST, OPTIONS"},
 		{"svc", "GET", "/users/alice.json", "GET /users/:id id=alice.json"},
 		{"svc", "GET", "/static/css/app.css", "GET /static/*path path=/css/app.css"},
 		{"svc", "GET", "/nodeinfo/2.0", "GET /nodeinfo/:version version=2.0"},
@@ -167,9 +167,9 @@ func TestRouting(t *testing.T) {
 		{"svc", "GET", "/api/v1/accounts/1/nothing", ""},
 		{"svc", "GET", "/api/v1/accounts/%FF", ""},
 		{"svc", "GET", "/api/v1/accounts/a%00b", ""},
-		{"svc", "POST", "/api/v1/accounts/relationships", ""},
-		{"svc", "GET", "/api/v1/accounts/1/follow", ""},
-		{"svc", "TRACE", "/api/v1/accounts/1", ""},
+		{"svc", "POST", "/api/v1/accounts/relationships", "Allow: GET, HEAD, OPTIONS"},
+		{"svc", "GET", "/api/v1/accounts/1/follow", "Allow: POST, OPTIONS"},
+		{"svc", "TRACE", "/api/v1/accounts/1", "Allow: GET, HEAD, OPTIONS"},
 		{"svc", "GET", "/api/v1/timelines/tag/%E7%8C%AB", "GET /api/v1/timelines/tag/:hashtag hashtag=猫"},
 		{"svc", "GET", "/api/v1/timelines/tag/猫", "GET /api/v1/timelines/tag/:hashtag hashtag=猫"},
 		{"svc", "GET", "/api/v2/filters/5", "GET /api/v2/filters/:id id=5"},
@@ -214,6 +214,12 @@ func TestRouting(t *testing.T) {
 			if tt.found == "" {
 				if w.Code != 404 || field(t, w, "error") != "Record not found" {
 					t.Errorf("got %d %s, want 404", w.Code, w.Body)
+				}
+				return
+			}
+			if methods, ok := strings.CutPrefix(tt.found, "Allow: "); ok {
+				if got := w.Header().Get("Allow"); w.Code != 405 || got != methods || field(t, w, "error") != "Method not allowed" {
+					t.Errorf("got %d, Allow %q, %s, want 405 and %q", w.Code, got, w.Body, methods)
 				}
 				return
 			}

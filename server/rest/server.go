@@ -96,6 +96,9 @@ var (
 	notFoundPage = &endpoint{path: "unknown page", Route: Route{Anonymous.HTML(), func(*Request) (any, error) {
 		return nil, errs.NotFound("There is no page at this address.")
 	}}}
+	wrongMethodEndpoint = &endpoint{path: "wrong method", Route: Route{Anonymous, func(*Request) (any, error) {
+		return nil, errs.New(http.StatusMethodNotAllowed, "Method not allowed")
+	}}}
 	fallbackEndpoint = &endpoint{path: "fallback", Route: Route{Anonymous, func(r *Request) (any, error) {
 		return r.server.fallback, nil
 	}}}
@@ -125,9 +128,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		handle(w, r, values)
 		return
 	}
-	switch api := strings.HasPrefix(clean, "/api/"); {
-	case s.fallback != nil && !api:
+	api := strings.HasPrefix(clean, "/api/")
+	if s.fallback != nil && !api {
 		s.serve(fallbackEndpoint, w, r, nil)
+		return
+	}
+	methods := s.router.allowed(clean)
+	switch {
+	case methods != nil:
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		s.serve(wrongMethodEndpoint, w, r, nil)
 	case !api && WantsHTML(r):
 		s.serve(notFoundPage, w, r, nil)
 	default:
