@@ -679,7 +679,8 @@ CREATE TABLE notifications (
     message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
     detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction; the id of a report, or of the account that from_id has moved to
     read       INTEGER NOT NULL DEFAULT 0 CHECK (read IN (0, 1)),
-    muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)) -- a mute was in force when it was added
+    muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)),   -- a mute was in force when it was added
+    filtered   INTEGER NOT NULL DEFAULT 0 CHECK (filtered IN (0, 1)) -- held back by the recipient's policy
 ) STRICT;
 CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail, ifnull(message_id, 0));
 CREATE INDEX notifications_account ON notifications (account_id, id);
@@ -688,6 +689,36 @@ CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHE
 CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
+CREATE INDEX notifications_groups ON notifications (account_id, type, status_id, id) WHERE type IN ('favourite', 'reblog', 'follow');
+CREATE INDEX notifications_filtered ON notifications (account_id, from_id, id) WHERE filtered = 1;
+
+-- What happens to notifications caused by accounts of some kinds: accepted, filtered, dropped. Without a row all are accepted.
+CREATE TABLE notification_policies (
+    account_id           INTEGER PRIMARY KEY REFERENCES users (account_id) ON DELETE CASCADE, -- the recipient
+    for_not_following    INTEGER NOT NULL DEFAULT 0 CHECK (for_not_following BETWEEN 0 AND 1), -- dropped: users.block_from_strangers
+    for_not_followers    INTEGER NOT NULL DEFAULT 0 CHECK (for_not_followers BETWEEN 0 AND 2),
+    for_new_accounts     INTEGER NOT NULL DEFAULT 0 CHECK (for_new_accounts BETWEEN 0 AND 2),
+    for_private_mentions INTEGER NOT NULL DEFAULT 0 CHECK (for_private_mentions BETWEEN 0 AND 2),
+    for_limited_accounts INTEGER NOT NULL DEFAULT 0 CHECK (for_limited_accounts BETWEEN 0 AND 2)
+) STRICT;
+
+-- Accounts whose notifications a recipient has filtered, until the recipient accepts or dismisses them.
+CREATE TABLE notification_requests (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the recipient
+    from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    UNIQUE (account_id, from_id)
+) STRICT;
+CREATE INDEX notification_requests_account ON notification_requests (account_id, id);
+CREATE INDEX notification_requests_from ON notification_requests (from_id);
+
+-- Accounts that the policy of a recipient does not apply to, because a request was accepted.
+CREATE TABLE notification_permissions (
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the recipient
+    target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    PRIMARY KEY (account_id, target_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX notification_permissions_target ON notification_permissions (target_id);
 
 -- Scrobbles: tracks that accounts listened to.
 CREATE TABLE scrobbles (

@@ -130,6 +130,29 @@ var entityShapes = map[string]map[string]string{
 		"emoji": "?text", "emoji_url": "?url|null",
 		"svc": "NotificationExtension",
 	},
+	"GroupedNotifications": {"accounts": "[]Account", "partial_accounts": "?[]PartialAccount", "statuses": "[]Status", "notification_groups": "[]PagedGroup"},
+	"NotificationGroups":   {"accounts": "[]Account", "statuses": "[]Status", "notification_groups": "[]NotificationGroup"},
+	"NotificationGroup": {
+		"group_key": "text", "notifications_count": "number", "type": "text", "most_recent_notification_id": "digits", "sample_account_ids": "[]id",
+		"status_id": "?id", "chat_message": "?ChatMessage", "emoji": "?text", "emoji_url": "?url|null", "svc": "NotificationExtension",
+	},
+	"PartialAccount": {
+		"id": "id", "acct": "text", "locked": "boolean", "bot": "boolean", "url": "url", "avatar": "url", "avatar_static": "url",
+	},
+	"NotificationPolicy": {
+		"for_not_following": "text", "for_not_followers": "text", "for_new_accounts": "text", "for_private_mentions": "text",
+		"for_limited_accounts": "text", "summary": "PolicySummary",
+	},
+	"NotificationPolicyV1": {
+		"filter_not_following": "boolean", "filter_not_followers": "boolean", "filter_new_accounts": "boolean",
+		"filter_private_mentions": "boolean", "summary": "PolicySummary",
+	},
+	"PolicySummary": {"pending_requests_count": "number", "pending_notifications_count": "number"},
+	"NotificationRequest": {
+		"id": "digits", "created_at": "time", "updated_at": "time", "notifications_count": "digits", "account": "Account", "last_status": "Status|null",
+	},
+	"Merged":                {"merged": "boolean"},
+	"Count":                 {"count": "number"},
 	"NotificationExtension": {"is_seen": "boolean", "is_muted": "boolean"},
 	"Markers":               {"home": "?Marker", "notifications": "?Marker"},
 	"Marker":                {"last_read_id": "id", "version": "number", "updated_at": "time", "svc": "MarkerExtension"},
@@ -174,6 +197,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"Preview":                    {},
 	"QuotedStatus":               {},
+	"PagedGroup":                 {},
 	"CredentialAccount":          {},
 	"CredentialAccountExtension": {},
 	"CredentialSource":           {},
@@ -194,6 +218,9 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 	extend("Preview", "Status", map[string]string{"id": "text"})
 	extend("Mascot", "Attachment", map[string]string{"id": "text"})
 	extend("QuotedStatus", "Status", map[string]string{"quote": "ShallowQuote|null"})
+	extend("PagedGroup", "NotificationGroup", map[string]string{
+		"page_min_id": "digits", "page_max_id": "digits", "latest_page_notification_at": "time",
+	})
 	extend("CredentialAccount", "Account", map[string]string{
 		"source": "CredentialSource", "role": "Role", "follow_requests_count": "number", "svc": "CredentialAccountExtension",
 	})
@@ -408,6 +435,18 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v2/instance":                       {"", "object"},
 	"/api/v2/search":                         {"/api/v2/search?q=rich&with_relationships=true", "Results"},
 	"/api/v2/suggestions":                    {"", "[]null"},
+
+	"/api/v1/notifications/unread_count":        {"", "Count"},
+	"/api/v1/notifications/policy":              {"", "NotificationPolicyV1"},
+	"/api/v2/notifications/policy":              {"", "NotificationPolicy"},
+	"/api/v1/notifications/requests":            {"", "[]NotificationRequest"},
+	"/api/v1/notifications/requests/merged":     {"", "Merged"},
+	"/api/v1/notifications/requests/:id":        {"/api/v1/notifications/requests/1", "404"}, // TestNotificationRequests has some
+	"/api/v2/notifications":                     {"/api/v2/notifications?with_muted=true", "GroupedNotifications"},
+	"/api/v2/notifications/unread_count":        {"", "Count"},
+	"/api/v2/notifications/:group_key":          {"/api/v2/notifications/ungrouped-NOTIFICATION", "NotificationGroups"},
+	"/api/v2/notifications/:group_key/accounts": {"/api/v2/notifications/ungrouped-NOTIFICATION/accounts", "[]Account"},
+
 
 	"/api/v1/svc/statuses/:id/reactions/:emoji": {"/api/v1/svc/statuses/STATUSES/reactions/%F0%9F%94%A5?with_muted=true", "[]Reaction"},
 

@@ -21,6 +21,7 @@ type notifications struct {
 func (h *notifications) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/notifications":                     {rest.User("read:notifications"), h.listNotifications},
+		"GET /api/v1/notifications/unread_count":        {rest.User("read:notifications"), h.countUnread},
 		"GET /api/v1/notifications/:id":                 {rest.User("read:notifications"), h.showNotification},
 		"POST /api/v1/notifications/clear":              {rest.User("write:notifications"), h.clearNotifications},
 		"POST /api/v1/notifications/dismiss":            {rest.User("write:notifications"), h.dismissNotification},
@@ -32,8 +33,8 @@ func (h *notifications) routes() rest.Routes {
 	}
 }
 
-// listNotifications lists the viewer's notifications. Unknown types and visibilities are ignored.
-func (h *notifications) listNotifications(r *rest.Request) (any, error) {
+// filter reads the parameters of lists of notifications. Unknown types and visibilities are ignored.
+func (h *notifications) filter(r *rest.Request) (f store.NotificationFilter, err error) {
 	var p struct {
 		Types               []string         `param:"types"`
 		IncludeTypes        []string         `param:"include_types"` // the extension API's name
@@ -41,15 +42,17 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 		ExcludeVisibilities []string         `param:"exclude_visibilities"`
 		AccountID           *store.AccountID `param:"account_id"`
 		WithMuted           bool             `param:"with_muted"`
+		WithFiltered        bool             `param:"include_filtered"`
 	}
 	if err := r.Bind(&p); err != nil {
-		return nil, err
+		return f, err
 	}
-	f := store.NotificationFilter{
+	f = store.NotificationFilter{
 		Types:             h.notificationTypes(p.Types),
 		ExcludeTypes:      h.notificationTypes(p.ExcludeTypes),
 		ExcludeVisibility: parseVisibilities(p.ExcludeVisibilities),
 		WithMuted:         p.WithMuted,
+		WithFiltered:      p.WithFiltered,
 	}
 	if len(p.Types) == 0 {
 		f.Types = h.notificationTypes(p.IncludeTypes)
@@ -59,9 +62,18 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	}
 	if p.AccountID != nil {
 		if _, err := h.lookup.visibleAccount(r, *p.AccountID); err != nil {
-			return nil, accountNotFound(err)
+			return f, accountNotFound(err)
 		}
 		f.From = *p.AccountID
+	}
+	return f, nil
+}
+
+// listNotifications lists the viewer's notifications.
+func (h *notifications) listNotifications(r *rest.Request) (any, error) {
+	f, err := h.filter(r)
+	if err != nil {
+		return nil, err
 	}
 	page := r.Page(40, 80)
 	read := func(p store.Page) ([]*store.Notification, error) {
@@ -76,6 +88,27 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	}
 	linkFilteredPage(r, page, len(shown), len(scanned), func(i int) string { return notificationCursor(scanned[i]) })
 	return shown, nil
+}
+
+// Bounds of the counts of unread notifications.
+const (
+	standardUnread = 100
+	maxUnread      = 1000
+)
+
+// unreadCount is the number of unread notifications or groups.
+type unreadCount struct {
+	Count int `json:"count"`
+}
+
+// countUnread counts the viewer's unread notifications, up to a limit.
+func (h *notifications) countUnread(r *rest.Request) (any, error) {
+	f, err := h.filter(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.db.NewestUnread(r.Context(), r.Viewer.ID, f, r.Page(standardUnread, maxUnread).Limit)
+	return unreadCount{len(rows)}, err
 }
 
 // notificationTypes reads types and ignores unknown ones. It returns nil if there are no names.

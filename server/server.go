@@ -115,6 +115,7 @@ func (c parts) tables() []rest.Routes {
 	render := &renderer{db: c.DB, entities: c.Entities}
 	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
 	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
+	notifications := &notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}
 	filters := &filters{db: c.DB, social: c.Social}
@@ -144,7 +145,9 @@ func (c parts) tables() []rest.Routes {
 		(&reactions{settings: c.Settings, social: c.Social, entities: c.Entities, emojis: c.Emojis, lookup: lookup, render: render}).routes(),
 		(&bookmarks{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, render: render}).routes(),
 		(&timelines{settings: c.Settings, db: c.DB, entities: c.Entities, lookup: lookup, render: render}).routes(),
-		(&notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
+		notifications.routes(),
+		notifications.groupRoutes(),
+		notifications.policyRoutes(),
 		(&reports{social: c.Social, entities: c.Entities}).routes(),
 		(&announcements{social: c.Social, entities: c.Entities}).routes(),
 		(&chats{db: c.DB, social: c.Social, entities: c.Entities}).routes(),

@@ -70,8 +70,19 @@ func (s *Service) MoveMarker(ctx context.Context, reader *store.Account, timelin
 	})
 }
 
+// DismissGroup removes the notifications of a group and returns their number.
+func (s *Service) DismissGroup(ctx context.Context, reader *store.Account, g store.NotificationGroup) (int64, error) {
+	var total int64
+	err := s.inBatches(ctx, notificationClearBatch, func(tx *store.Tx) (int64, error) {
+		n, err := tx.DismissGroup(ctx, reader.ID, g, notificationClearBatch)
+		total += n
+		return n, err
+	})
+	return total, err
+}
+
 // notify adds a notification for a local account, unless the account excludes it (extension API 21.3, 21.4). If the account mutes the
-// sender or the thread, the notification is stored as read and muted, without events and push.
+// sender or the thread, or its policy filters the notification, it is stored as read and marked so, without events and push.
 func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *store.Status) error {
 	if n.AccountID == n.FromID && n.Type != store.NotifyPoll {
 		return nil
@@ -93,11 +104,21 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 			return err
 		}
 	}
+	if relation.HasPolicy {
+		action, err := notificationAction(ctx, tx, &n, about, relation.Follows)
+		if err != nil || action == store.PolicyDrop {
+			return err
+		}
+		n.Filtered = action == store.PolicyFilter
+	}
 	n.Muted = relation.MutesNotifications || relation.MutesThread
-	n.Read = n.Muted
+	n.Read = n.Muted || n.Filtered
 	added, err := tx.AddNotification(ctx, &n)
 	if err != nil || !added || n.Muted {
 		return err
+	}
+	if n.Filtered {
+		return tx.AddNotificationRequest(ctx, n.AccountID, n.FromID)
 	}
 	tx.Emit(store.NotificationAdded{Notification: &n})
 	if !relation.HasPushSubscriptions {

@@ -30,6 +30,9 @@ type StatusRemoved struct {
 // NotificationAdded is a new notification.
 type NotificationAdded struct{ Notification *Notification }
 
+// NotificationsMerged is the acceptance of filtered notifications of an account into its list.
+type NotificationsMerged struct{ AccountID AccountID }
+
 // FollowChanged is a follow that was requested, accepted, rejected or ended (Follow.ID is 0 then).
 type FollowChanged struct {
 	Follow   *Follow
@@ -71,6 +74,7 @@ func (StatusRemoved) event()       {}
 func (NotificationAdded) event()   {}
 func (FollowChanged) event()       {}
 func (FiltersChanged) event()      {}
+func (NotificationsMerged) event() {}
 func (ConversationChanged) event() {}
 func (ChatChanged) event()         {}
 func (AnnouncementChanged) event() {}

@@ -22,24 +22,25 @@ import (
 // base 62 and 18 characters, so that they sort by time. The two forms map one to one. A flake of another worker identifies nothing here,
 // but is a position to page from.
 type (
-	AccountID      int64
-	StatusID       int64
-	MediaID        int64
-	ListID         int64
-	FollowID       int64 // decimal text in the API, as all below
-	NotificationID int64
-	FavouriteID    int64
-	ReactionID     int64
-	BookmarkID     int64
-	AppID          int64
-	TokenID        int64
-	PushID         int64
-	JobID          int64
-	InviteID       int64
-	ConversationID int64 // of a thread
-	CardID         int64
-	TagID          int64 // not in the API
-	TagFollowID    int64
+	AccountID             int64
+	StatusID              int64
+	MediaID               int64
+	ListID                int64
+	FollowID              int64 // decimal text in the API, as all below
+	NotificationID        int64
+	NotificationRequestID int64
+	FavouriteID           int64
+	ReactionID            int64
+	BookmarkID            int64
+	AppID                 int64
+	TokenID               int64
+	PushID                int64
+	JobID                 int64
+	InviteID              int64
+	ConversationID        int64 // of a thread
+	CardID                int64
+	TagID                 int64 // not in the API
+	TagFollowID           int64
 
 	DirectConversationID int64 // an account's view of a thread of direct posts
 	PollID               int64 // a flake in the API, as all below
@@ -62,15 +63,16 @@ const sequenceBits = 10
 
 // Time returns when an id was created: of a local account with the account, of a remote one when it became known, of a follow with the
 // request.
-func (id AccountID) Time() time.Time      { return idTime(int64(id)) }
-func (id StatusID) Time() time.Time       { return idTime(int64(id)) }
-func (id ReportID) Time() time.Time       { return idTime(int64(id)) }
-func (id AnnouncementID) Time() time.Time { return idTime(int64(id)) }
-func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
-func (id ScrobbleID) Time() time.Time     { return idTime(int64(id)) }
-func (id FollowID) Time() time.Time       { return idTime(int64(id)) }
-func (id DeliveryID) Time() time.Time     { return idTime(int64(id)) }
-func (id RefusalID) Time() time.Time      { return idTime(int64(id)) }
+func (id AccountID) Time() time.Time             { return idTime(int64(id)) }
+func (id StatusID) Time() time.Time              { return idTime(int64(id)) }
+func (id ReportID) Time() time.Time              { return idTime(int64(id)) }
+func (id AnnouncementID) Time() time.Time        { return idTime(int64(id)) }
+func (id NotificationID) Time() time.Time        { return idTime(int64(id)) }
+func (id ScrobbleID) Time() time.Time            { return idTime(int64(id)) }
+func (id FollowID) Time() time.Time              { return idTime(int64(id)) }
+func (id DeliveryID) Time() time.Time            { return idTime(int64(id)) }
+func (id RefusalID) Time() time.Time             { return idTime(int64(id)) }
+func (id NotificationRequestID) Time() time.Time { return idTime(int64(id)) }
 
 // Position returns the id as a position in a list.
 func (id StatusID) Position() int64 { return int64(id) }
@@ -123,11 +125,13 @@ func readFlake[T ~int64](id *T, text []byte) error {
 }
 
 // Ids that are decimal text in the API. Other text becomes 0.
-func (id NotificationID) MarshalText() ([]byte, error)       { return decimal(id) }
-func (id DirectConversationID) MarshalText() ([]byte, error) { return decimal(id) }
+func (id NotificationID) MarshalText() ([]byte, error)        { return decimal(id) }
+func (id NotificationRequestID) MarshalText() ([]byte, error) { return decimal(id) }
+func (id DirectConversationID) MarshalText() ([]byte, error)  { return decimal(id) }
 
-func (id *NotificationID) UnmarshalText(b []byte) error       { return readDecimal(id, b) }
-func (id *DirectConversationID) UnmarshalText(b []byte) error { return readDecimal(id, b) }
+func (id *NotificationID) UnmarshalText(b []byte) error        { return readDecimal(id, b) }
+func (id *NotificationRequestID) UnmarshalText(b []byte) error { return readDecimal(id, b) }
+func (id *DirectConversationID) UnmarshalText(b []byte) error  { return readDecimal(id, b) }
 
 func decimal[T ~int64](id T) ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
 

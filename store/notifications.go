@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Notification is a notification of a local account.
@@ -19,6 +20,7 @@ type Notification struct {
 	Detail    string     // the emoji of a reaction; the id of a report, or of the account that FromID has moved to
 	Read      bool
 	Muted     bool // a mute was in force when it was added
+	Filtered  bool // held back by the recipient's policy
 }
 
 // Position returns the id as a position in a list.
@@ -58,6 +60,7 @@ type NotificationFilter struct {
 	ExcludeVisibility []Visibility
 	From              AccountID // 0: any account
 	WithMuted         bool
+	WithFiltered      bool
 }
 
 // types returns the types to list as a JSON array, "" for the default.
@@ -96,32 +99,55 @@ const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
 // neverHidden is the condition that the type is none of these. For a list of so many, SQLite would build a table in each query.
 const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
-var notificationList = newKeyset(`
-		SELECT n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted
-		FROM notifications n
+// notificationColumns are the columns that scanNotifications reads.
+const notificationColumns = `n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted + 4 * n.filtered`
+
+// notificationQuery returns the query of a list of notifications, which may name an index.
+func notificationQuery(from string) string {
+	return `
+		SELECT ` + notificationColumns + `
+		FROM ` + from + `
 		WHERE n.account_id = ?1
 			AND n.id < ?4 AND n.id > ?5
 			AND CASE WHEN ?6 = '' THEN n.type NOT IN ('chat_mention', 'report') ELSE n.type IN (SELECT value FROM json_each(?6)) END
 			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
+			AND (?10 OR n.filtered = 0)
 			AND ` + notificationVisible + `
 		ORDER BY n.id DESC
-		LIMIT ?9`)
+		LIMIT ?9`
+}
+
+var (
+	notificationList    = newKeyset(notificationQuery(`notifications n`))
+	notificationsUnread = strings.Replace(notificationQuery(`notifications n INDEXED BY notifications_unread`), "WHERE ", "WHERE n.read = 0 AND ", 1)
+)
 
 // Notifications returns a page of an account's notifications, newest first.
 func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
+	query, _, _, ascending := notificationList.query(p)
+	page, err := r.filteredNotifications(ctx, query, account, f, p)
+	return newestFirst(page, ascending), err
+}
+
+// NewestUnread returns the newest unread notifications of an account.
+func (r reader) NewestUnread(ctx context.Context, account AccountID, f NotificationFilter, limit int) ([]*Notification, error) {
+	return r.filteredNotifications(ctx, notificationsUnread, account, f, Page{Limit: limit})
+}
+
+// filteredNotifications reads a query of notificationQuery.
+func (r reader) filteredNotifications(ctx context.Context, query string, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
 	l, err := r.lookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
-	query, below, above, ascending := notificationList.query(p)
+	below, above, _ := p.bounds()
 	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
-	rows, err := r.q.QueryContext(ctx, query, account, l, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
+	rows, err := r.q.QueryContext(ctx, query, account, l, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit, f.WithFiltered)
 	if err != nil {
 		return nil, fmt.Errorf("notifications: %w", err)
 	}
-	page, err := scanNotifications(rows, account)
-	return newestFirst(page, ascending), err
+	return scanNotifications(rows, account)
 }
 
 // scanNotifications is list for notifications, without reflection.
@@ -135,7 +161,7 @@ func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, erro
 		if err := rows.Scan(&id, (*string)(&n.Type), &from, &status, &message, &n.Detail, &state); err != nil {
 			return nil, fmt.Errorf("notifications: %w", err)
 		}
-		n.ID, n.FromID, n.Read, n.Muted = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0
+		n.ID, n.FromID, n.Read, n.Muted, n.Filtered = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0, state&4 != 0
 		if status.Valid {
 			n.StatusID = new(StatusID(status.Int64))
 		}
@@ -253,9 +279,9 @@ func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCoun
 func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool, err error) {
 	n.ID = NotificationID(tx.newID())
 	rows, err := tx.execRows(ctx, "add notification", `
-		INSERT OR IGNORE INTO notifications (id, account_id, type, from_id, status_id, message_id, detail, read, muted)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		n.ID, n.AccountID, n.Type, n.FromID, n.StatusID, n.MessageID, n.Detail, n.Read, n.Muted)
+		INSERT OR IGNORE INTO notifications (id, account_id, type, from_id, status_id, message_id, detail, read, muted, filtered)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		n.ID, n.AccountID, n.Type, n.FromID, n.StatusID, n.MessageID, n.Detail, n.Read, n.Muted, n.Filtered)
 	return rows > 0, err
 }
 
@@ -318,8 +344,13 @@ func (tx *Tx) ClearNotifications(ctx context.Context, account AccountID, limit i
 		WHERE id IN (SELECT id FROM notifications WHERE account_id = ? LIMIT ?)`, account, limit)
 }
 
-// RemoveNotificationsFrom deletes all notifications of account that from caused.
+// RemoveNotificationsFrom deletes all notifications of account that from caused, and the request for filtered ones.
 func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from AccountID) error {
+	if err := tx.exec(ctx, "remove notification request", `
+		DELETE FROM notification_requests
+		WHERE account_id = ? AND from_id = ?`, account, from); err != nil {
+		return err
+	}
 	return tx.exec(ctx, "remove notifications", `
 		DELETE FROM notifications INDEXED BY notifications_once
 		WHERE account_id = ? AND from_id = ? AND type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',

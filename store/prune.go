@@ -21,8 +21,8 @@ const (
 	parkedMailTTL = 30 * 24 * time.Hour // how long mail is kept that could not be sent
 )
 
-// PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys, and of old mail that
-// could not be sent. It returns whether there may be more.
+// PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys, of requests without
+// notifications, and of old mail that could not be sent. It returns whether there may be more.
 func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	for _, step := range []struct {
@@ -44,6 +44,16 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 		{"prune idempotency keys", `
 			DELETE FROM idempotency_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
+		{"prune notification requests", `
+			DELETE FROM notification_requests
+			WHERE id IN (
+				SELECT q.id
+				FROM notification_requests q
+				WHERE q.id < ? << 10 AND NOT EXISTS (
+					SELECT 1
+					FROM notifications n INDEXED BY notifications_filtered
+					WHERE n.account_id = q.account_id AND n.from_id = q.from_id AND n.filtered = 1)
+				LIMIT ?)`, now},
 		{"prune idempotency keys of chats", `
 			DELETE FROM chat_message_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
@@ -106,6 +116,8 @@ var accountReferences = []string{
 	"endorsements.target_id",
 	"list_members.account_id",
 	"notifications.from_id",
+	"notification_permissions.target_id",
+	"notification_requests.from_id",
 	"chats.other_id",
 	"chat_messages.account_id",
 	"chat_messages.recipient_id",

@@ -131,6 +131,7 @@ type NotificationRelation struct {
 	Unavailable          bool // the other account
 	HasHideFilters       bool
 	HasPushSubscriptions bool
+	HasPolicy            bool // a NotificationPolicy
 }
 
 // Bits of the row of notificationRelation.
@@ -145,6 +146,7 @@ const (
 	notifyUnavailable
 	notifyHideFilters
 	notifyPush
+	notifyPolicy
 )
 
 var notificationRelation = `
@@ -158,7 +160,8 @@ var notificationRelation = `
 	`u.block_from_strangers`,
 	`a.unavailable`,
 	`EXISTS (SELECT 1 FROM filters x WHERE x.account_id = ?1 AND x.action = 'hide')`,
-	`EXISTS (SELECT 1 FROM push_subscriptions x WHERE x.account_id = ?1)`) + `
+	`EXISTS (SELECT 1 FROM push_subscriptions x WHERE x.account_id = ?1)`,
+	`EXISTS (SELECT 1 FROM notification_policies x WHERE x.account_id = ?1)`) + `
 	FROM users u
 	CROSS JOIN accounts a ON a.id = ?2
 	WHERE u.account_id = ?1`
@@ -178,6 +181,7 @@ func (r reader) NotificationRelation(ctx context.Context, account, other Account
 		Follows: is(notifyFollows), Blocks: is(notifyBlocks), BlockedBy: is(notifyBlockedBy), BlocksDomain: is(notifyBlocksDomain),
 		MutesNotifications: is(notifyMutes), MutesThread: is(notifyMutesThread), OnlyFromFollowed: is(notifyOnlyFollowed),
 		Unavailable: is(notifyUnavailable), HasHideFilters: is(notifyHideFilters), HasPushSubscriptions: is(notifyPush),
+		HasPolicy: is(notifyPolicy),
 	}, nil
 }
 

@@ -183,6 +183,9 @@ func (db *DB) DeliveryWake() <-chan struct{} { return db.deliveryWake }
 // Now returns the time of the database's clock.
 func (db *DB) Now() time.Time { return db.now() }
 
+// Now returns the current time.
+func (tx *Tx) Now() time.Time { return tx.db.now() }
+
 // Meta is the row that identifies the database.
 type Meta struct {
 	ID        int64

@@ -22,6 +22,11 @@ const (
 	tagNoFollows       = "mrf_tag:disable-any-subscription"
 )
 
+// Limited returns true if staff have narrowed the audience of an account by its tags.
+func Limited(a *store.Account) bool {
+	return slices.Contains(a.Tags.V, tagUnlisted) || slices.Contains(a.Tags.V, tagSandbox)
+}
+
 func (tags) post(_ context.Context, p *Post) error {
 	if p.Author == nil {
 		return nil

@@ -27,12 +27,17 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"id":"`...), id, 10)
 	dst = append(append(dst, `","type":"`...), n.builder.NotificationType(n.row.Type)...)
 	dst = append(append(dst, `","created_at":"`...), store.At(n.row.ID.Time()).String()...)
-	dst = strconv.AppendInt(append(dst, `","group_key":"ungrouped-`...), id, 10)
+	dst = append(append(dst, `","group_key":"`...), n.row.Group(store.GroupableTypes).String()...)
 	dst = append(dst, '"')
 	dst = n.account.AppendJSON(append(dst, `,"account":`...))
 	if n.status != nil {
 		dst = n.status.AppendJSON(append(dst, `,"status":`...))
 	}
+	return append(n.appendDetails(dst), '}')
+}
+
+// appendDetails appends the members that only some types have, and the extension.
+func (n *Notification) appendDetails(dst []byte) []byte {
 	if n.row.Type == store.NotifyEmojiReaction {
 		dst = n.appendEmoji(dst)
 	}
@@ -52,7 +57,7 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	dst = append(n.builder.appendName(append(dst, ',')), '{')
 	dst = appendBool(dst, `"is_seen":`, n.row.Read)
 	dst = appendBool(dst, `,"is_muted":`, n.row.Muted)
-	return append(dst, '}', '}')
+	return append(dst, '}')
 }
 
 // appendEmoji appends the emoji of a reaction, and the URL of its image if it is custom.

@@ -82,6 +82,8 @@ func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 		return h.sendDeletion(ctx, e)
 	case store.NotificationAdded:
 		return h.sendNotification(ctx, e.Notification)
+	case store.NotificationsMerged:
+		return h.sendToOwner(ctx, ownedTopic(notificationTopic, e.AccountID), "notifications_merged", func(*store.Account) (any, error) { return noPayload, nil })
 	case store.FollowChanged:
 		return h.sendFollow(ctx, e)
 	case store.ConversationChanged:

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"cmp"
+	"strconv"
+
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/server/rest"
+	"svc/store"
+)
+
+// groupRoutes are the notifications in groups (version 2 of the reference API).
+func (h *notifications) groupRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v2/notifications":                     {rest.User("read:notifications"), h.listGroups},
+		"GET /api/v2/notifications/unread_count":        {rest.User("read:notifications"), h.countUnreadGroups},
+		"GET /api/v2/notifications/:group_key":          {rest.User("read:notifications"), h.showGroup},
+		"GET /api/v2/notifications/:group_key/accounts": {rest.User("read:notifications"), h.groupAccounts},
+		"POST /api/v2/notifications/:group_key/dismiss": {rest.User("write:notifications"), h.dismissGroup},
+		"POST /api/v2/notifications/clear":              {rest.User("write:notifications"), h.clearNotifications},
+	}
+}
+
+// groupedTypes returns the types that the client shows in groups, by default all that form some.
+func (h *notifications) groupedTypes(r *rest.Request) ([]store.NotificationType, error) {
+	var p struct {
+		Types []string `param:"grouped_types"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if len(p.Types) == 0 {
+		return store.GroupableTypes, nil
+	}
+	return h.notificationTypes(p.Types), nil
+}
+
+// listGroups lists the groups of the viewer's notifications.
+func (h *notifications) listGroups(r *rest.Request) (any, error) {
+	var p struct {
+		ExpandAccounts string `param:"expand_accounts"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	expand := cmp.Or(p.ExpandAccounts, "full")
+	if expand != "full" && expand != "partial_avatars" {
+		return nil, errs.BadRequest("expand_accounts - must be full or partial_avatars.")
+	}
+	f, err := h.filter(r)
+	if err != nil {
+		return nil, err
+	}
+	grouped, err := h.groupedTypes(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(40, 80)
+	rows, err := h.db.GroupedNotifications(r.Context(), r.Viewer.ID, f, grouped, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	linkGroups(r, page, rows)
+	return h.entities.GroupedNotifications(r.Context(), r.Viewer, rows.Groups, entity.GroupOptions{Paged: true, Partial: expand != "full"})
+}
+
+// linkGroups sets the Link header from all notifications that were read for a page of groups.
+func linkGroups(r *rest.Request, page rest.Page, rows *store.GroupPage) {
+	if len(rows.Groups) == 0 {
+		return
+	}
+	cursors := [2]store.NotificationID{rows.Newest, rows.Oldest}
+	page.Limit = len(cursors)
+	if !rows.More && page.MinID == 0 {
+		page.Limit++ // there is no next page
+	}
+	r.LinkPage(page, len(cursors), func(i int) string { return strconv.FormatInt(int64(cursors[i]), 10) })
+}
+
+// countUnreadGroups counts the groups of the viewer's newest 1000 unread notifications, up to a limit.
+func (h *notifications) countUnreadGroups(r *rest.Request) (any, error) {
+	f, err := h.filter(r)
+	if err != nil {
+		return nil, err
+	}
+	grouped, err := h.groupedTypes(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.db.NewestUnread(r.Context(), r.Viewer.ID, f, maxUnread)
+	groups := make(map[store.NotificationGroup]bool)
+	for _, n := range rows {
+		groups[n.Group(grouped)] = true
+	}
+	return unreadCount{min(len(groups), r.Page(standardUnread, maxUnread).Limit)}, err
+}
+
+// groupParam reads the key of a group in the path.
+func groupParam(r *rest.Request) (store.NotificationGroup, error) {
+	g, ok := store.ParseNotificationGroup(r.Param("group_key"))
+	if !ok {
+		return g, errs.ErrRecordNotFound
+	}
+	return g, nil
+}
+
+// showGroup returns one group.
+func (h *notifications) showGroup(r *rest.Request) (any, error) {
+	key, err := groupParam(r)
+	if err != nil {
+		return nil, err
+	}
+	row, err := h.db.GroupedNotification(r.Context(), r.Viewer.ID, key)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, errs.ErrRecordNotFound
+	}
+	group, err := h.entities.GroupedNotifications(r.Context(), r.Viewer, []*store.GroupedNotification{row}, entity.GroupOptions{})
+	if err == nil && len(group.Groups) == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	return group, err
+}
+
+// groupAccounts lists the accounts that caused the notifications of a group.
+func (h *notifications) groupAccounts(r *rest.Request) (any, error) {
+	key, err := groupParam(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(80, 80)
+	rows, err := h.db.GroupNotifications(r.Context(), r.Viewer.ID, key, store.NotificationID(page.MaxID), page.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 && page.MaxID == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	r.LinkPage(page, len(rows), func(i int) string { return notificationCursor(rows[i]) })
+	ids := entity.Map(rows, func(n *store.Notification) store.AccountID { return n.FromID })
+	return h.entities.Accounts(r.Context(), ids)
+}
+
+// dismissGroup deletes the notifications of a group.
+func (h *notifications) dismissGroup(r *rest.Request) (any, error) {
+	key, err := groupParam(r)
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.social.DismissGroup(r.Context(), r.Viewer, key)
+	if err == nil && n == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	return nil, err
+}

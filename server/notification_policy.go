@@ -1,0 +1,211 @@
+package server
+
+import (
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/server/rest"
+	"svc/social"
+	"svc/store"
+)
+
+// policyRoutes are the policy for notifications, and the requests that it makes of those that it filters.
+func (h *notifications) policyRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/notifications/policy":                {rest.User("read:notifications"), h.showPolicyV1},
+		"PATCH /api/v1/notifications/policy":              {rest.User("write:notifications"), h.changePolicyV1},
+		"GET /api/v2/notifications/policy":                {rest.User("read:notifications"), h.showPolicy},
+		"PATCH /api/v2/notifications/policy":              {rest.User("write:notifications"), h.changePolicy},
+		"GET /api/v1/notifications/requests":              {rest.User("read:notifications"), h.listRequests},
+		"GET /api/v1/notifications/requests/merged":       {rest.User("read:notifications"), rest.Always(mergedRequests{true})},
+		"POST /api/v1/notifications/requests/accept":      {rest.User("write:notifications"), h.acceptRequests},
+		"POST /api/v1/notifications/requests/dismiss":     {rest.User("write:notifications"), h.dismissRequests},
+		"GET /api/v1/notifications/requests/:id":          {rest.User("read:notifications"), h.showRequest},
+		"POST /api/v1/notifications/requests/:id/accept":  {rest.User("write:notifications"), h.acceptRequest},
+		"POST /api/v1/notifications/requests/:id/dismiss": {rest.User("write:notifications"), h.dismissRequest},
+	}
+}
+
+// mergedRequests says whether the notifications of accepted requests are in the list. They are before the answer to the acceptance.
+type mergedRequests struct {
+	Merged bool `json:"merged"`
+}
+
+// showPolicy returns the viewer's policy.
+func (h *notifications) showPolicy(r *rest.Request) (any, error) {
+	p, err := h.db.NotificationPolicy(r.Context(), r.Viewer.ID)
+	return h.renderPolicy(r, p, err)
+}
+
+func (h *notifications) renderPolicy(r *rest.Request, p *store.NotificationPolicy, err error) (entity.NotificationPolicy, error) {
+	if err != nil {
+		return entity.NotificationPolicy{}, err
+	}
+	filtered, err := h.db.FilteredCounts(r.Context(), r.Viewer.ID)
+	return entity.NewNotificationPolicy(p, filtered), err
+}
+
+// changePolicy changes the viewer's policy. What is not sent stays.
+func (h *notifications) changePolicy(r *rest.Request) (any, error) {
+	var p struct {
+		ForNotFollowing    *string `param:"for_not_following"`
+		ForNotFollowers    *string `param:"for_not_followers"`
+		ForNewAccounts     *string `param:"for_new_accounts"`
+		ForPrivateMentions *string `param:"for_private_mentions"`
+		ForLimitedAccounts *string `param:"for_limited_accounts"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	var c social.NotificationPolicyChange
+	for _, f := range []struct {
+		name string
+		sent *string
+		to   **store.NotificationAction
+	}{
+		{"for_not_following", p.ForNotFollowing, &c.ForNotFollowing},
+		{"for_not_followers", p.ForNotFollowers, &c.ForNotFollowers},
+		{"for_new_accounts", p.ForNewAccounts, &c.ForNewAccounts},
+		{"for_private_mentions", p.ForPrivateMentions, &c.ForPrivateMentions},
+		{"for_limited_accounts", p.ForLimitedAccounts, &c.ForLimitedAccounts},
+	} {
+		if f.sent == nil {
+			continue
+		}
+		action, ok := store.ParseNotificationAction(*f.sent)
+		if !ok {
+			return nil, errs.Invalid("Validation failed: %s must be accept, filter or drop", f.name)
+		}
+		*f.to = &action
+	}
+	policy, err := h.social.ChangeNotificationPolicy(r.Context(), r.Viewer, c)
+	return h.renderPolicy(r, policy, err)
+}
+
+// showPolicyV1 returns the viewer's policy in its first version.
+func (h *notifications) showPolicyV1(r *rest.Request) (any, error) {
+	p, err := h.db.NotificationPolicy(r.Context(), r.Viewer.ID)
+	policy, err := h.renderPolicy(r, p, err)
+	return policy.V1(), err
+}
+
+// changePolicyV1 changes the viewer's policy: true filters, false accepts.
+func (h *notifications) changePolicyV1(r *rest.Request) (any, error) {
+	var p struct {
+		NotFollowing    *bool `param:"filter_not_following"`
+		NotFollowers    *bool `param:"filter_not_followers"`
+		NewAccounts     *bool `param:"filter_new_accounts"`
+		PrivateMentions *bool `param:"filter_private_mentions"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	action := func(filter *bool) *store.NotificationAction {
+		if filter == nil {
+			return nil
+		}
+		a := store.PolicyAccept
+		if *filter {
+			a = store.PolicyFilter
+		}
+		return &a
+	}
+	changed, err := h.social.ChangeNotificationPolicy(r.Context(), r.Viewer, social.NotificationPolicyChange{
+		ForNotFollowing: action(p.NotFollowing), ForNotFollowers: action(p.NotFollowers),
+		ForNewAccounts: action(p.NewAccounts), ForPrivateMentions: action(p.PrivateMentions),
+	})
+	policy, err := h.renderPolicy(r, changed, err)
+	return policy.V1(), err
+}
+
+func requestParam(r *rest.Request) store.NotificationRequestID {
+	return store.ParseID[store.NotificationRequestID](r.Param("id"))
+}
+
+// listRequests lists the accounts whose notifications the viewer has filtered.
+func (h *notifications) listRequests(r *rest.Request) (any, error) {
+	page := r.Page(40, 80)
+	rows, err := h.db.NotificationRequests(r.Context(), r.Viewer.ID, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	r.LinkPage(page, len(rows), func(i int) string {
+		text, _ := rows[i].ID.MarshalText() // never fails
+		return string(text)
+	})
+	return h.entities.NotificationRequests(r.Context(), r.Viewer, rows)
+}
+
+// showRequest returns one request.
+func (h *notifications) showRequest(r *rest.Request) (any, error) {
+	row, err := h.db.NotificationRequest(r.Context(), r.Viewer.ID, requestParam(r))
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.entities.NotificationRequests(r.Context(), r.Viewer, []*store.NotificationRequestSummary{row})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	return list[0], nil
+}
+
+// acceptRequest adds the notifications of a request to the list, and lets the account through from then on.
+func (h *notifications) acceptRequest(r *rest.Request) (any, error) {
+	n, err := h.social.AcceptNotificationRequests(r.Context(), r.Viewer, []store.NotificationRequestID{requestParam(r)})
+	return nil, oneRequest(n, err)
+}
+
+// dismissRequest deletes a request with its notifications.
+func (h *notifications) dismissRequest(r *rest.Request) (any, error) {
+	n, err := h.social.DismissNotificationRequests(r.Context(), r.Viewer, []store.NotificationRequestID{requestParam(r)})
+	return nil, oneRequest(n, err)
+}
+
+func oneRequest(n int, err error) error {
+	if err == nil && n == 0 {
+		return errs.ErrRecordNotFound
+	}
+	return err
+}
+
+// maxRequests is how many requests one call may accept or dismiss.
+const maxRequests = 100
+
+// boundRequests reads the ids of several requests.
+func boundRequests(r *rest.Request) ([]store.NotificationRequestID, error) {
+	var p struct {
+		IDs []store.NotificationRequestID `param:"id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if len(p.IDs) == 0 {
+		return nil, errs.BadRequest("Missing field: id.")
+	}
+	if len(p.IDs) > maxRequests {
+		return nil, errs.BadRequest("id - too many: %d, at most %d.", len(p.IDs), maxRequests)
+	}
+	return p.IDs, nil
+}
+
+// acceptRequests accepts several requests. Ids that are not of requests to the viewer are ignored.
+func (h *notifications) acceptRequests(r *rest.Request) (any, error) {
+	ids, err := boundRequests(r)
+	if err != nil {
+		return nil, err
+	}
+	_, err = h.social.AcceptNotificationRequests(r.Context(), r.Viewer, ids)
+	return nil, err
+}
+
+// dismissRequests dismisses several requests. Ids that are not of requests to the viewer are ignored.
+func (h *notifications) dismissRequests(r *rest.Request) (any, error) {
+	ids, err := boundRequests(r)
+	if err != nil {
+		return nil, err
+	}
+	_, err = h.social.DismissNotificationRequests(r.Context(), r.Viewer, ids)
+	return nil, err
+}
