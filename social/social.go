@@ -168,6 +168,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 // Register registers the jobs of this package with the worker.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireStatus)
+	store.Handle(w, s.requestMail)
 	store.Handle(w, s.closePoll)
 	store.Handle(w, s.publishScheduled)
 	store.Handle(w, s.expireThreadMute)

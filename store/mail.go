@@ -14,8 +14,8 @@ const (
 	MailRejected        MailKind = "rejected"         // the account was not approved; To is set; values: nickname
 	MailNewRegistration MailKind = "new_registration" // to staff: AboutID awaits approval
 	MailNewReport       MailKind = "new_report"       // to staff; values: report_id
-	MailInvite          MailKind = "invite"           // to an address; values: path of the invite link
-	MailBackupReady     MailKind = "backup_ready"     // values: path of the archive, "": none
+	MailInvite          MailKind = "invite"           // to an address; values: path of the link, and name of the recipient, if known
+	MailBackupReady     MailKind = "backup_ready"     // values: link of the archive
 	MailNewSignIn       MailKind = "new_sign_in"      // from a new network; values: network, app, time
 )
 
@@ -31,5 +31,13 @@ type SendMail struct {
 	Values    map[string]string `json:"values,omitempty"`     // for the template
 }
 
+// RequestMail is the job that looks up the user who wants a mail, MailPasswordReset or MailConfirmation.
+type RequestMail struct {
+	Mail  MailKind `json:"mail"`
+	Login string   `json:"login"` // a nickname or an e-mail address
+}
+
 // Kind returns the kind of the job.
+func (RequestMail) Kind() string { return "request_mail" }
+
 func (SendMail) Kind() string { return "send_mail" }

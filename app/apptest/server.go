@@ -139,6 +139,9 @@ func copyDatabaseTemplate(dir string) error {
 // SetClock sets the server's clock to offset after the real time. It has no effect on a server with app.Options.Now.
 func (a *Server) SetClock(offset time.Duration) { a.clockOffset.Store(int64(offset)) }
 
+// Advance moves the clock of the server forward.
+func (a *Server) Advance(d time.Duration) { a.clockOffset.Add(int64(d)) }
+
 // RunJobs runs all jobs that are due.
 func (a *Server) RunJobs() {
 	a.T.Helper()

@@ -48,7 +48,7 @@ var errPasswordWithMFA = errs.Forbidden("Two-factor authentication enabled, you 
 // identityByPassword returns the identity for a name and a password, the zero Identity if they are wrong. It fails with an errs.Error
 // if the account is unavailable.
 func (s *Service) identityByPassword(ctx context.Context, c rest.Credential) (id rest.Identity, err error) {
-	user, err := s.userByLogin(ctx, c.Name)
+	user, err := s.Social.UserByLogin(ctx, c.Name)
 	if err != nil {
 		return id, err
 	}

@@ -56,6 +56,6 @@ func New(c Config) *Service {
 func (s *Service) Routes() []rest.Routes {
 	return []rest.Routes{
 		s.appRoutes(), s.oauthRoutes(), s.challengeRoutes(), s.registrationRoutes(), s.captchaRoutes(), s.signUpRoutes(),
-		s.passwordRoutes(), s.closureRoutes(), s.mfaRoutes(),
+		s.passwordRoutes(), s.addressRoutes(), s.closureRoutes(), s.mfaRoutes(),
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"svc/internal/errs"
-	"svc/internal/text"
 	"svc/server/rest"
 	"svc/store"
 )
@@ -51,7 +50,7 @@ func (p *accountProblem) tokenError() *errs.Error {
 // checking.
 func (s *Service) signIn(ctx context.Context, name, password string, from netip.Addr) (*store.User, error) {
 	name = strings.TrimSpace(name)
-	user, err := s.userByLogin(ctx, name)
+	user, err := s.Social.UserByLogin(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -139,30 +138,4 @@ func (s *Service) checkPassword(ctx context.Context, name, hash, password string
 		newHash = turn.Hash(password)
 	}
 	return ok, newHash, nil
-}
-
-// userByLogin returns the user of a nickname or an e-mail address, nil if there is none. A handle of this server stands for its
-// nickname, unless it is also an e-mail address.
-func (s *Service) userByLogin(ctx context.Context, name string) (*store.User, error) {
-	if at := strings.LastIndexByte(name, '@'); at > 0 {
-		user, err := s.DB.UserByEmail(ctx, name)
-		if err == nil || !errs.IsNotFound(err) {
-			return user, err
-		}
-	}
-	nick, domain, ok := text.SplitHandle(name)
-	if !ok || domain != "" && domain != s.Settings.Host() {
-		return nil, nil
-	}
-	account, err := s.DB.AccountByName(ctx, nick, "")
-	if err == nil {
-		var user *store.User
-		if user, err = s.DB.User(ctx, account.ID); err == nil {
-			return user, nil
-		}
-	}
-	if errs.IsNotFound(err) {
-		err = nil
-	}
-	return nil, err
 }

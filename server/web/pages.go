@@ -43,7 +43,7 @@ func (p *Pages) Error(e *errs.Error) http.Handler {
 }
 
 func (p *Pages) render(page Page) ([]byte, error) {
-	return Render(Site{Name: p.settings.Instance.Name, Host: p.settings.Host()}, page)
+	return Render(Site{Name: p.settings.Instance.Name, Host: p.settings.Host(), SendsMail: p.settings.Mail.Enabled}, page)
 }
 
 // answer is a rendered page.

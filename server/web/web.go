@@ -18,8 +18,9 @@ var files embed.FS
 
 // Site is what every page shows of the server.
 type Site struct {
-	Name string
-	Host string // the part of handles after the @
+	Name      string
+	Host      string // the part of handles after the @
+	SendsMail bool   // forgotten passwords can be reset by mail
 }
 
 // Page is one of the types of this package. Each has the template of its name.
@@ -101,6 +102,14 @@ type Password struct {
 	Error    string
 }
 
+// ForgotPassword asks for whom to send a password reset link.
+type ForgotPassword struct {
+	Action string
+	Error  string
+}
+
+func (ForgotPassword) template() string { return "forgot_password" }
+
 func (Home) template() string      { return "home" }
 func (Login) template() string     { return "login" }
 func (Challenge) template() string { return "challenge" }
@@ -112,8 +121,9 @@ func (Welcome) template() string   { return "welcome" }
 func (Password) template() string  { return "password" }
 
 var (
-	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{}, Interact{}, Remote{})
-	style     = readStyle()
+	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{},
+		ForgotPassword{}, Interact{}, Remote{})
+	style = readStyle()
 )
 
 // Policy returns the Content-Security-Policy of all pages. sources are further hosts of media. It has no form-action, because browsers

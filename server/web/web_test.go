@@ -58,6 +58,8 @@ func pages() map[string]Page {
 		},
 		"interact with a post": Interact{Title: "A post", Acct: "alice", Error: evil, HiddenFields: hidden, Post: &post, Actions: []Action{{"favourite", "Favourite"}}, Reply: true},
 		"remote":               Remote{Subject: "Follow " + evil, HiddenFields: hidden, Handle: evil, Error: evil},
+		"forgot":               ForgotPassword{Action: "/x"},
+		"forgot again":         ForgotPassword{Action: "/x", Error: evil},
 		"password again":       Password{Action: "/x", Token: "t", Nickname: "alice", Error: evil},
 	}
 }
@@ -66,7 +68,7 @@ func pages() map[string]Page {
 func TestPages(t *testing.T) {
 	for name, page := range pages() {
 		t.Run(name, func(t *testing.T) {
-			text, err := Render(Site{Name: "Example " + evil, Host: "example.org"}, page)
+			text, err := Render(Site{Name: "Example " + evil, Host: "example.org", SendsMail: true}, page)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	netmail "net/mail"
 	"strings"
 	"time"
+	"unicode"
 
 	"svc/internal/config"
 	"svc/internal/errs"
@@ -81,13 +82,16 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 		return "", nil, nil
 	}
 	for name, value := range job.Values {
-		c.Values[name] = value
+		c.Values[name] = oneLine(value)
 	}
 	if at, err := time.Parse(time.RFC3339, job.Values["time"]); err == nil {
 		c.Time = at
 	}
-	if path := job.Values["path"]; strings.HasPrefix(path, "/") {
+	if path := c.Values["path"]; strings.HasPrefix(path, "/") {
 		c.Link = c.Site.URL + path
+	}
+	if link := c.Values["link"]; strings.HasPrefix(link, c.Site.URL+"/") {
+		c.Link = link
 	}
 	if job.Mail.ToStaff() {
 		if ok, err := m.addSubject(ctx, job, c); !ok || err != nil {
@@ -170,6 +174,11 @@ func (m *Mailer) addLink(ctx context.Context, job store.SendMail, c *Content) (e
 	return nil
 }
 
+// oneLine replaces control characters and separators of lines by spaces.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+}
+
 // sender returns the sender of all mail: the address of the settings, with the name of the server if they have none.
 func sender(c *config.Config) string {
 	from := c.MailFrom()
@@ -177,6 +186,6 @@ func sender(c *config.Config) string {
 	if err != nil || a.Name != "" {
 		return from
 	}
-	a.Name = strings.Join(strings.Fields(c.Instance.Name), " ")
+	a.Name = oneLine(c.Instance.Name)
 	return a.String()
 }
