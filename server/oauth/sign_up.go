@@ -3,14 +3,18 @@ package oauth
 import (
 	"errors"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"svc/internal/captcha"
 	"svc/server/rest"
 	"svc/server/web"
+	"svc/server/web/assets"
 	"svc/social"
 	"svc/store"
 )
@@ -148,7 +152,7 @@ func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults 
 	page := web.SignUp{
 		Action: signUpPath, Nickname: f.Nickname, Email: f.Email, Reason: f.Reason, Birthday: f.Birthday, Agreement: f.Agreement,
 		EmailRequired: s.Social.ConfirmAddresses, AskReason: s.Social.ApprovalRequired, AskBirthday: s.Social.BirthdayRequired,
-		MinAge: s.Social.BirthdayMinAge, Errors: signUpErrors(faults),
+		MinAge: s.Social.BirthdayMinAge, TermsURL: s.termsURL(), Errors: signUpErrors(faults),
 	}
 	if f.Invite != "" {
 		page.HiddenFields = append(page.HiddenFields, web.Field{Name: "token", Value: f.Invite})
@@ -160,6 +164,21 @@ func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults 
 		return nil, err
 	}
 	return s.Pages.Page(status, page)
+}
+
+// termsFile is the page with the rules of the server, of the operator or of the program.
+const termsFile = "static/terms-of-service.html"
+
+// termsURL returns the path of the page with the rules of the server, "" if there is none.
+func (s *Service) termsURL() string {
+	_, err := os.Stat(filepath.Join(s.Settings.Data.Dir, termsFile))
+	if err != nil {
+		_, err = fs.Stat(assets.FS, termsFile)
+	}
+	if err != nil {
+		return ""
+	}
+	return "/" + termsFile
 }
 
 // addCaptcha adds a captcha to the page, if registrations need one. A captcha that the visitor has solved stays, because a refused
@@ -187,14 +206,14 @@ var subjects = map[string]string{
 	"registration_reason": "The reason", "birthday": "The birthday", "agreement": "The agreement", "name": "The name", "bio": "The bio",
 }
 
-// signUpErrors turns validation errors into sentences.
+// signUpErrors turns validation errors into sentences, in the order of the form.
 func signUpErrors(faults social.FieldErrors) []web.FormError {
 	var list []web.FormError
 	for _, f := range faults {
 		text := subjects[f.Field] + " " + f.Message
 		switch {
 		case f.Field == "captcha":
-			text = "The digits are not right, or the picture was too old. Type those of the new one."
+			text = "The digits are not right, or the picture was too old: type those of the new one"
 		case f.Message == "Invalid nickname":
 			text = "The nickname is reserved"
 		case f.Message == "Invalid email":
@@ -202,5 +221,7 @@ func signUpErrors(faults social.FieldErrors) []web.FormError {
 		}
 		list = append(list, web.FormError{Field: f.Field, Text: text})
 	}
+	position := func(e web.FormError) int { return slices.Index(web.SignUpFields, e.Field) }
+	slices.SortStableFunc(list, func(a, b web.FormError) int { return position(a) - position(b) })
 	return list
 }

@@ -2,6 +2,8 @@ package oauth_test
 
 import (
 	"html"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,6 +32,9 @@ func TestSignUpPage(t *testing.T) {
 		"The e-mail address has invalid format", "The password should be at least 8 character(s)", "The second password is not the same as the first")
 	if f := again.Forms[0].Fields; f.Get("nickname") != "a b" || f.Get("email") != "x" || f.Get("password") != "" {
 		t.Errorf("the form has %v", f)
+	}
+	if before, _, ok := strings.Cut(again.Text, "The second password is"); !ok || !strings.Contains(before, "The nickname has invalid format") {
+		t.Errorf("the errors are not in the order of the form: %s", again.Text)
 	}
 	for _, part := range []string{`aria-invalid="true"`, `href="#nickname"`, `id="nickname-fault"`, `aria-describedby="nickname-fault nickname-hint"`, `autocomplete="new-password"`} {
 		if !strings.Contains(string(again.Body), part) {
@@ -139,6 +144,24 @@ func TestSignUpPageWithConditions(t *testing.T) {
 	page = srv.Browser().Get(signUpPath).Want(200)
 	page.Submit(0, typed("alice")...).Want(422, "The e-mail address can't be blank")
 	page.Submit(0, typed("alice", "email", "alice@example.org")...).Want(200, "Confirm your e-mail address", "alice@example.org")
+}
+
+// TestSignUpPageWithTerms puts a page with rules into the folder of the operator.
+func TestSignUpPageWithTerms(t *testing.T) {
+	srv := apptest.Start(t)
+	dir := filepath.Join(srv.Dir, "static")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "terms-of-service.html"), []byte("Be kind"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := srv.Browser()
+	const path = "/static/terms-of-service.html"
+	if page := b.Get(signUpPath).Want(200, "I agree to the rules of svc"); !strings.Contains(string(page.Body), `href="`+path+`"`) {
+		t.Errorf("there is no link in %s", page.Body)
+	}
+	b.Get(path).Want(200, "Be kind")
 }
 
 func TestSignUpPageIsThrottled(t *testing.T) {

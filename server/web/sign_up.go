@@ -1,9 +1,6 @@
 package web
 
-import (
-	"html/template"
-	"slices"
-)
+import "html/template"
 
 // SignUp asks for what a new account needs.
 type SignUp struct {
@@ -14,10 +11,11 @@ type SignUp struct {
 	EmailRequired                     bool
 	AskReason                         bool
 	AskBirthday                       bool
-	MinAge                            int      // years; 0: any age
-	Captcha                           *Captcha // nil: none
-	CaptchaSolved                     bool     // the solution is in the hidden fields
-	Errors                            []FormError
+	MinAge                            int         // years; 0: any age
+	TermsURL                          string      // "": none
+	Captcha                           *Captcha    // nil: none
+	CaptchaSolved                     bool        // the solution is in the hidden fields
+	Errors                            []FormError // in the order of the form
 }
 
 // Captcha is a picture with digits.
@@ -40,14 +38,17 @@ func (p SignUp) ErrorsOf(field string) []string {
 	return texts
 }
 
+// SignUpFields are the fields that can have errors, in the order of the form.
+var SignUpFields = []string{
+	"nickname", "email", "password", "password_confirmation", "registration_reason", "birthday", "captcha", "agreement",
+}
+
 // FirstError returns the field to focus: the first with an error, else the first of the form.
 func (p SignUp) FirstError() string {
-	for _, field := range []string{"nickname", "email", "password", "password_confirmation", "registration_reason", "birthday", "captcha", "agreement"} {
-		if slices.ContainsFunc(p.Errors, func(e FormError) bool { return e.Field == field }) {
-			return field
-		}
+	if len(p.Errors) > 0 {
+		return p.Errors[0].Field
 	}
-	return "nickname"
+	return SignUpFields[0]
 }
 
 // Registered explains the next steps after SignUp.
