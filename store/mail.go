@@ -14,7 +14,7 @@ const (
 	MailRejected        MailKind = "rejected"         // the account was not approved; To is set; values: nickname
 	MailNewRegistration MailKind = "new_registration" // to staff: AboutID awaits approval
 	MailNewReport       MailKind = "new_report"       // to staff; values: report_id
-	MailInvite          MailKind = "invite"           // to an address; values: path of the link, and name of the recipient, if known
+	MailInvite          MailKind = "invite"           // to an address; values: path of the link
 	MailBackupReady     MailKind = "backup_ready"     // values: link of the archive
 	MailNewSignIn       MailKind = "new_sign_in"      // from a new network; values: network, app, time
 )
