@@ -57,7 +57,7 @@ func NewSMTP(c SMTPConfig) *SMTP {
 	return &SMTP{c}
 }
 
-// Send sends a mail and returns the answer of the mail server. The error is a RejectedError if the server refused this mail for good. A
+// Send sends a mail and returns the answer of the mail server. The error is a RejectedError if the server refused this mail permanently. A
 // refused connection or password is not, because it concerns all mails and the operator can change it.
 func (s *SMTP) Send(ctx context.Context, m *Message) (string, error) {
 	msg, err := compose(s.From, m, s.Now())

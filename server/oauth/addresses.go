@@ -20,7 +20,7 @@ const (
 )
 
 // addressRoutes change and confirm mail addresses, and send the mail for a forgotten password. What anonymous requests name is looked up by a
-// job, so that neither answers nor their time tell whether there is an account.
+// job, so that neither the answer nor its time shows which accounts exist.
 func (s *Service) addressRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /auth/password":                            {rest.Anonymous.Limit("password_reset"), s.requestMail(store.MailPasswordReset)},
@@ -51,7 +51,7 @@ func (s *Service) requestMail(kind store.MailKind) rest.Handler {
 	}
 }
 
-// showForgotPassword asks for whom to send a password reset link.
+// showForgotPassword shows the form that asks for a password reset link.
 func (s *Service) showForgotPassword(*rest.Request) (any, error) {
 	if !s.Settings.Mail.Enabled {
 		return s.Pages.Page(http.StatusOK, web.Message{Title: "Forgot password?", Paragraphs: []string{

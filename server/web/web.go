@@ -102,7 +102,7 @@ type Password struct {
 	Error    string
 }
 
-// ForgotPassword asks for whom to send a password reset link.
+// ForgotPassword asks for the account of a password reset link.
 type ForgotPassword struct {
 	Action string
 	Error  string

@@ -63,7 +63,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestRejectedMail parks a mail that the mail server refuses for good, with its error. It can be retried by hand.
+// TestRejectedMail parks a mail that the mail server refuses permanently, with its error. A command retries it.
 func TestRejectedMail(t *testing.T) {
 	smtp := apptest.StartSMTP(t, func(s *apptest.SMTPServer) { s.Refuse["RCPT"] = "550 5.1.1 no such user" })
 	srv := apptest.Start(t, withSMTP(smtp))
@@ -93,7 +93,7 @@ func TestRejectedMail(t *testing.T) {
 	}
 	srv.RunJobs()
 	if has(t, srv, `SELECT 1 FROM jobs WHERE kind = 'send_mail'`) {
-		t.Error("mail that was not sent is kept for good")
+		t.Error("mail that was not sent is never removed")
 	}
 }
 
@@ -231,7 +231,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestAddressesIgnoreHost asks for mail with the Host of somebody else.
+// TestAddressesIgnoreHost asks for mail with the Host of another site.
 func TestAddressesIgnoreHost(t *testing.T) {
 	srv := apptest.Start(t, apptest.WithMail, func(c *config.Config) { c.API.Name = "pleroma" })
 	srv.SignUp("alice")
