@@ -21,6 +21,7 @@ type accounts struct {
 
 func (h *accounts) routes() rest.Routes {
 	return rest.Routes{
+		"GET /api/v1/accounts":                      {rest.Content("read:accounts"), h.listAccounts},
 		"GET /api/v1/accounts/:id":                  {rest.Content("read:accounts"), h.showAccount},
 		"GET /api/v1/accounts/lookup":               {rest.Content("read:accounts"), h.lookUpAccount},
 		"GET /api/v1/accounts/relationships":        {rest.User("read:follows"), h.relationships},
@@ -33,7 +34,11 @@ func (h *accounts) routes() rest.Routes {
 		"GET /api/v1/svc/birthdays":                 {rest.User("read:accounts"), h.listBirthdays},
 		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.render.accountAction(h.social.Endorse)},
 		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts"), h.render.accountAction(h.social.Unendorse)},
+		"POST /api/v1/accounts/:id/endorse":         {rest.User("write:accounts"), h.render.accountAction(h.social.Endorse)},
+		"POST /api/v1/accounts/:id/unendorse":       {rest.User("write:accounts"), h.render.accountAction(h.social.Unendorse)},
+		"GET /api/v1/accounts/:id/endorsements":     {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
+		"GET /api/v1/endorsements":                  {rest.Content("read:accounts"), h.ownEndorsements},
 		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
 		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // there are no suggestions
 	}
@@ -55,6 +60,30 @@ func (h *accounts) showAccount(r *rest.Request) (any, error) {
 	}
 	rel, err := h.render.relationship(r, a.ID)
 	return own.WithRelationship(rel), err
+}
+
+// maxAccountIDs is how many ids a request may have. More are ignored.
+const maxAccountIDs = 40
+
+// listAccounts returns the available accounts of the ids, in the order of the request.
+func (h *accounts) listAccounts(r *rest.Request) (any, error) {
+	var p struct {
+		IDs []store.AccountID `param:"id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	ids := p.IDs[:min(len(p.IDs), maxAccountIDs)]
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			ids[i] = 0 // one that no account has
+		}
+	}
+	available, err := h.db.AvailableAccounts(r.Context(), ids)
+	if err != nil {
+		return nil, err
+	}
+	return h.render.accounts(r, available)
 }
 
 func withRelationships(r *rest.Request) bool { return rest.ParseBool(r.Query("with_relationships")) }
@@ -162,17 +191,25 @@ func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
 	return h.render.accounts(r, ids)
 }
 
-// endorsements lists the accounts that an account endorses. The list of the viewer's own at the older path is always empty (spec 4.6).
+// endorsements lists the accounts that an account endorses, with their ids as cursors.
 func (h *accounts) endorsements(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {
 		return nil, err
 	}
-	ids, err := h.db.Endorsements(r.Context(), a.ID, social.MaxEndorsements)
-	if err != nil {
-		return nil, err
+	page := r.Page(40, 80)
+	ids, err := h.db.Endorsements(r.Context(), a.ID, page.Page)
+	return h.render.accountPage(r, page, ids, err)
+}
+
+// ownEndorsements lists the accounts that the viewer endorses. Anonymous clients get an empty list (spec 4.6).
+func (h *accounts) ownEndorsements(r *rest.Request) (any, error) {
+	if r.Viewer == nil {
+		return []any{}, nil
 	}
-	return h.render.accounts(r, ids)
+	page := r.Page(40, 80)
+	ids, err := h.db.Endorsements(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.accountPage(r, page, ids, err)
 }
 
 const (

@@ -342,3 +342,37 @@ func TestConcurrentFollows(t *testing.T) {
 		t.Errorf("following_count is %d, want 0", got)
 	}
 }
+
+func TestAccountsByID(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	srv.Exec(`UPDATE accounts SET unavailable = 1 WHERE id = ?`, carol.AccountID())
+	const path = "/api/v1/accounts"
+	for _, tt := range []struct {
+		name string
+		ids  []string
+		want []string
+	}{
+		{"in the order of the request", []string{bob.ID, alice.ID}, []string{bob.ID, alice.ID}},
+		{"repeated", []string{bob.ID, alice.ID, bob.ID}, []string{bob.ID, alice.ID}},
+		{"unknown and invalid", []string{"1", "", "nobody", alice.ID}, []string{alice.ID}},
+		{"unavailable", []string{carol.ID, bob.ID}, []string{bob.ID}},
+		{"none", nil, nil},
+		{"forty", append(slices.Repeat([]string{alice.ID}, 39), bob.ID, carol.ID), []string{alice.ID, bob.ID}},
+		{"beyond forty", append(slices.Repeat([]string{alice.ID}, 40), bob.ID), []string{alice.ID}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var params []string
+			for _, id := range tt.ids {
+				params = append(params, "id[]", id)
+			}
+			apptest.WantIDs(t, tt.name, srv.As(nil).Get(path, params...), tt.want...)
+			apptest.WantIDs(t, tt.name, bob.Get(path, params...), tt.want...)
+		})
+	}
+	if rel := bob.Get(path, "id[]", alice.ID, "with_relationships", "true").Want(200).List()[0]; rel.At("svc.relationship.id") != alice.ID {
+		t.Errorf("the relationship is %v", rel.At("svc.relationship"))
+	}
+	private := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
+	private.As(nil).Get(path, "id[]", "1").Want(401)
+}

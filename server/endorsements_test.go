@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"svc/app/apptest"
 	"testing"
 )
@@ -21,17 +22,25 @@ func TestEndorse(t *testing.T) {
 			t.Error("the response does not have endorsed")
 		}
 	}
-	list := "/api/v1/svc/accounts/" + alice.ID + "/endorsements"
 	wantAccounts := func(want ...string) {
 		t.Helper()
-		if got := srv.As(nil).Get(list).Want(200).IDs(); !slices.Equal(got, want) {
-			t.Errorf("%s: got %v, want %v", list, got, want)
+		for _, list := range []struct {
+			as   *apptest.User
+			path string
+		}{
+			{nil, "/api/v1/svc/accounts/" + alice.ID + "/endorsements"},
+			{nil, "/api/v1/accounts/" + alice.ID + "/endorsements"},
+			{alice, "/api/v1/endorsements"},
+		} {
+			if got := srv.As(list.as).Get(list.path).Want(200).IDs(); !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", list.path, got, want)
+			}
 		}
 	}
 	wantAccounts(bob.ID)
-	if got := alice.Get("/api/v1/endorsements").Want(200).IDs(); len(got) > 0 {
-		t.Errorf("/api/v1/endorsements: got %v, want none (spec 4.6)", got)
-	}
+	apptest.WantIDs(t, "of an anonymous client (spec 4.6)", srv.As(nil).Get("/api/v1/endorsements"))
+	apptest.WantIDs(t, "of bob", bob.Get("/api/v1/endorsements"))
+	srv.As(nil).Get("/api/v1/accounts/nobody/endorsements").Want(404)
 	if bob.Get("/api/v1/accounts/relationships", "id[]", alice.ID).List()[0].Bool("endorsed") {
 		t.Error("alice is endorsed by bob, too")
 	}
@@ -51,6 +60,49 @@ func TestEndorse(t *testing.T) {
 		wantAccounts(bob.ID)
 		map[string]*apptest.User{"alice": alice, "bob": bob}[end.as].Post(end.path).Want(200)
 		wantAccounts()
+	}
+}
+
+// TestEndorseAliases checks the names of the reference API since 4.4.
+func TestEndorseAliases(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	endorse, unendorse := "/api/v1/accounts/"+bob.ID+"/endorse", "/api/v1/accounts/"+bob.ID+"/unendorse"
+	alice.Post(endorse).WantError(422, "Could not endorse: You are not following bob")
+	srv.As(nil).Post(endorse).Want(401)
+	srv.As(nil).Post(unendorse).Want(401)
+	srv.NewToken(alice, "read").Post(endorse).Want(403)
+	alice.Post("/api/v1/accounts/nobody/endorse").Want(404)
+	alice.Post("/api/v1/accounts/nobody/unendorse").Want(404)
+	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
+	if !alice.Post(endorse).Want(200).Object().Bool("endorsed") {
+		t.Error("not endorsed")
+	}
+	if alice.Post(unendorse).Want(200).Object().Bool("endorsed") {
+		t.Error("still endorsed")
+	}
+	apptest.WantIDs(t, "endorsements", alice.Get("/api/v1/endorsements"))
+}
+
+// TestEndorsementPages walks through the list in both forms.
+func TestEndorsementPages(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	var want []string
+	for i := range 5 {
+		m := srv.SignUp(fmt.Sprintf("m%d", i))
+		alice.Post("/api/v1/accounts/" + m.ID + "/follow").Want(200)
+		alice.Post("/api/v1/accounts/" + m.ID + "/endorse").Want(200)
+		want = append([]string{m.ID}, want...)
+	}
+	for _, path := range []string{"/api/v1/endorsements", "/api/v1/accounts/" + alice.ID + "/endorsements"} {
+		first := alice.Get(path, "limit", "2")
+		apptest.WantIDs(t, "first page", first, want[:2]...)
+		apptest.WantIDs(t, "second page", alice.Get(path, "limit", "2", "max_id", want[1]), want[2:4]...)
+		apptest.WantIDs(t, "before", alice.Get(path, "limit", "2", "min_id", want[4]), want[2:4]...)
+		if link := first.Header.Get("Link"); !strings.Contains(link, "max_id="+want[1]) {
+			t.Errorf("%s has the Link %s", path, link)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/metrics"
@@ -18,6 +19,7 @@ import (
 func (h *healthChecker) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/healthcheck": {rest.Anonymous, h.show},
+		"GET /health":                 {rest.Anonymous, h.showPlain},
 	}
 }
 
@@ -55,6 +57,24 @@ func (h *healthChecker) show(r *rest.Request) (any, error) {
 	}
 	c := h.db.Connections()
 	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue, parked}, nil
+}
+
+// showPlain is show for load balancers, which read the status only.
+func (h *healthChecker) showPlain(r *rest.Request) (any, error) {
+	return plainHealth{h.result(r.Context()).err == nil}, nil
+}
+
+type plainHealth struct{ healthy bool }
+
+func (p plainHealth) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	text := "OK"
+	if !p.healthy {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		text = "unhealthy"
+	}
+	io.WriteString(w, text)
 }
 
 // healthChecker checks the database, once for all requests of the same seconds. A check that hangs is not started again.

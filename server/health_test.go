@@ -37,6 +37,10 @@ func TestHealth(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	plain := srv.As(nil).Get("/health").Want(200)
+	if string(plain.Body) != "OK" || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("/health is %q, %s", plain.Body, plain.Header.Get("Content-Type"))
+	}
 }
 
 // TestUnhealthy checks that the server is unhealthy if its database cannot be written.
@@ -45,6 +49,7 @@ func TestUnhealthy(t *testing.T) {
 	if err := srv.DB.Close(); err != nil {
 		t.Fatal(err)
 	}
+	srv.As(nil).Get("/health").Want(503)
 	o := srv.As(nil).Get("/api/v1/svc/healthcheck").Want(503).Object()
 	if o.Bool("healthy") {
 		t.Errorf("got %v", o.Fields)

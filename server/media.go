@@ -22,13 +22,14 @@ type uploads struct {
 
 func (h *uploads) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/media":    {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
-		"POST /api/v2/media":    {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
-		"GET /api/v1/media/:id": {rest.User("write:media", "read:media"), h.showMedia},
-		"PUT /api/v1/media/:id": {rest.User("write:media").Uploads(), h.updateMedia},
-		"GET /media/*path":      {rest.Anonymous, h.serveMedia},
-		"GET /proxy/*path":      {rest.Anonymous, h.serveProxy},
-		"GET /emoji/*path":      {rest.Anonymous, h.serveEmoji},
+		"POST /api/v1/media":       {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
+		"POST /api/v2/media":       {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
+		"GET /api/v1/media/:id":    {rest.User("write:media", "read:media"), h.showMedia},
+		"PUT /api/v1/media/:id":    {rest.User("write:media").Uploads(), h.updateMedia},
+		"DELETE /api/v1/media/:id": {rest.User("write:media"), operation(h.social.DeleteUpload)},
+		"GET /media/*path":         {rest.Anonymous, h.serveMedia},
+		"GET /proxy/*path":         {rest.Anonymous, h.serveProxy},
+		"GET /emoji/*path":         {rest.Anonymous, h.serveEmoji},
 	}
 }
 

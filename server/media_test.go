@@ -248,7 +248,6 @@ func TestMediaBelongsToItsOwner(t *testing.T) {
 	bob.Get(path).WantError(404, "Record not found")
 	alice.SendJSON("PUT", "/api/v2/media/"+m.ID(), map[string]any{"description": "x"}).WantError(404, "Record not found")
 	alice.Get("/api/v2/media/"+m.ID()).WantError(404, "Record not found")
-	alice.Do("DELETE", path, "", nil).WantError(404, "Record not found")
 }
 
 func TestDescribeMedia(t *testing.T) {
@@ -421,5 +420,46 @@ func TestConcurrentUploads(t *testing.T) {
 	}
 	if len(ids) != len(responses) {
 		t.Errorf("%d ids", len(ids))
+	}
+}
+
+func TestDeleteMedia(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	upload := func() string { return alice.Upload(apptest.PNG(3, 3)).ID() }
+	free, posted, scheduled, sent := upload(), upload(), upload(), upload()
+	alice.Publish("a picture", "media_ids[]", posted)
+	alice.Post("/api/v1/statuses", "status", "later", "media_ids[]", scheduled, "scheduled_at", time.Now().Add(time.Hour).Format(time.RFC3339)).Want(200)
+	chat := alice.Post("/api/v1/svc/chats/by-account-id/" + bob.ID).Want(200).Object().ID()
+	alice.Post("/api/v1/svc/chats/"+chat+"/messages", "media_id", sent).Want(200)
+	for _, tt := range []struct {
+		name   string
+		as     *apptest.Client
+		id     string
+		status int
+	}{
+		{"anonymously", srv.As(nil), free, 401},
+		{"without the scope", srv.NewToken(alice, "read"), free, 403},
+		{"of another account", bob.Client, free, 404},
+		{"in a status", alice.Client, posted, 422},
+		{"in a scheduled status", alice.Client, scheduled, 422},
+		{"in a chat message", alice.Client, sent, 422},
+		{"unknown", alice.Client, "1", 404},
+		{"not an id", alice.Client, "undefined", 404},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.as.Do("DELETE", "/api/v1/media/"+tt.id, "", nil).Want(tt.status)
+			for _, id := range []string{free, posted, scheduled, sent} {
+				alice.Get("/api/v1/media/" + id).Want(200)
+			}
+		})
+	}
+	if a := alice.Do("DELETE", "/api/v1/media/"+free, "", nil).Want(200); string(a.Body) != "{}" {
+		t.Errorf("got %s", a.Body)
+	}
+	alice.Get("/api/v1/media/" + free).Want(404)
+	alice.Do("DELETE", "/api/v1/media/"+free, "", nil).Want(404)
+	if media := alice.Publish("without it", "media_ids[]", free).At("media_attachments").([]any); len(media) > 0 {
+		t.Errorf("the deleted upload is attached: %v", media)
 	}
 }

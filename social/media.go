@@ -88,6 +88,20 @@ func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id s
 	})
 }
 
+// DeleteUpload deletes an upload of owner's that is attached to nothing. The daily job removes its file.
+func (s *Service) DeleteUpload(ctx context.Context, owner *store.Account, id store.MediaID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		m, err := tx.OwnMedia(ctx, owner.ID, id)
+		if err != nil {
+			return err
+		}
+		if !m.Detached() {
+			return errs.Invalid("The media attachment is in use")
+		}
+		return tx.DeleteMedia(ctx, m.ID)
+	})
+}
+
 func (s *Service) checkDescription(description string) (string, error) {
 	description = strings.TrimSpace(description)
 	if text.Length(description, "") > s.MaxDescription {

@@ -106,6 +106,11 @@ func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 	return tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
 }
 
+// DeleteMedia deletes the row of an upload.
+func (tx *Tx) DeleteMedia(ctx context.Context, id MediaID) error {
+	return tx.exec(ctx, "delete media", `DELETE FROM media WHERE id = ?`, id)
+}
+
 // AttachMedia replaces the attachments of a status, in this order. The old ones stay for the earlier versions of the status.
 func (tx *Tx) AttachMedia(ctx context.Context, id StatusID, media []*Media) error {
 	if err := tx.exec(ctx, "detach media from version", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {

@@ -185,14 +185,16 @@ func (r reader) NotificationRelation(ctx context.Context, account, other Account
 	}, nil
 }
 
-// Endorsements returns the accounts that an account endorses, newest account first.
-func (r reader) Endorsements(ctx context.Context, account AccountID, limit int) ([]AccountID, error) {
-	return ids[AccountID](ctx, r, "endorsements", `
+var endorsements = newKeyset(`
 		SELECT e.target_id
 		FROM endorsements e
-		WHERE e.account_id = ? AND `+accountAvailable("e.target_id")+`
+		WHERE e.account_id = ?1 AND e.target_id < ?2 AND e.target_id > ?3 AND ` + accountAvailable("e.target_id") + `
 		ORDER BY e.target_id DESC
-		LIMIT ?`, account, limit)
+		LIMIT ?4`)
+
+// Endorsements returns the accounts that an account endorses, paged by account id.
+func (r reader) Endorsements(ctx context.Context, account AccountID, p Page) ([]AccountID, error) {
+	return idPage[AccountID](ctx, r, "endorsements", endorsements, account, p)
 }
 
 // AddEndorsement adds an endorsement, and returns false if the account has max already. Repeating it is not an error.
