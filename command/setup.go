@@ -19,6 +19,7 @@ type setupOptions struct {
 	url     string
 	listen  string
 	dataDir string
+	api     config.API
 	admin   admin.NewUser
 	yes     bool
 	force   bool
@@ -36,7 +37,8 @@ The command asks for values that no flag gives; with --yes it uses the defaults 
 that --config or $SVC_CONFIG names, else to config.toml in the current folder. If a settings file or a database exists, it fails
 without --force. With --force it keeps the data, and renames the old settings file to FILE.old.
 
-The address (--url) becomes part of every account and post. It cannot be changed later.`,
+The address (--url) becomes part of every account and post. It cannot be changed later. --api-name and --api-compatible let
+apps and front ends made for another server of this family work with this one.`,
 		Example: `  svc setup
   svc setup --yes --url https://social.example.org --data-dir /var/lib/svc/data \
       --admin alice --email alice@example.org`,
@@ -47,6 +49,8 @@ The address (--url) becomes part of every account and post. It cannot be changed
 	f.StringVar(&s.url, "url", defaults.Server.URL, "public base `URL` of the server")
 	f.StringVar(&s.listen, "listen", defaults.Server.Listen, "`ADDRESS` and port, or path of a Unix socket, to listen on")
 	f.StringVar(&s.dataDir, "data-dir", defaults.Data.Dir, "data `DIRECTORY`")
+	f.StringVar(&s.api.Name, "api-name", defaults.API.Name, "`NAME` in the identifiers of the API")
+	f.StringVar(&s.api.Compatible, "api-compatible", defaults.API.Compatible, "`PRODUCT` and version that clients are told, as in \"Pleroma 2.7.1\"")
 	f.StringVar(&s.admin.Nickname, "admin", "", "`NICK` of the first account")
 	f.StringVar(&s.admin.Email, "email", "", "e-mail `ADDRESS` of the first account")
 	f.StringVar(&s.admin.Password, "password", "", "`PASSWORD` of the first account (default: generated and printed)")
@@ -91,6 +95,8 @@ func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config
 		{"url", "Public base URL of the server. It cannot be changed later", "server", "url", &s.url},
 		{"listen", "Address to listen on", "server", "listen", &s.listen},
 		{"data-dir", "Data directory", "data", "dir", &s.dataDir},
+		{"api-name", "Name in the API. If your users have apps or front ends made for another server of this family, its name, as in pleroma", "api", "name", &s.api.Name},
+		{"api-compatible", "Product and version that such apps expect, as in Pleroma 2.7.1 (empty: that of this server)", "api", "compatible", &s.api.Compatible},
 	} {
 		given := s.yes || cmd.Flags().Changed(q.flag)
 		for {

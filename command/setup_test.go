@@ -22,12 +22,15 @@ func TestSetupWithFlags(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
 	data := p.path("other", "data")
 	setup := []string{"setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://"), "--data-dir", data,
-		"--admin", "alice", "--email", "alice@example.org", "--password", "correct horse"}
+		"--admin", "alice", "--email", "alice@example.org", "--password", "correct horse", "--api-name", "other", "--api-compatible", "Other 1.2.3"}
 	out := p.run(setup...).ok()
 	for _, want := range []string{"Wrote config.toml", data, "Created the account alice", "svc serve"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q does not contain %q", out, want)
 		}
+	}
+	if got := p.run("config", "show").ok(); !strings.Contains(got, `name = "other"`) || !strings.Contains(got, `compatible = "Other 1.2.3"`) {
+		t.Errorf("the settings lack the flags of the API: %s", got)
 	}
 	if strings.Contains(out, "correct horse") {
 		t.Errorf("the password is printed: %q", out)
@@ -70,7 +73,11 @@ func TestSetupAsks(t *testing.T) {
 		"example.org", // not a URL: the question is repeated
 		p.url,
 		strings.TrimPrefix(p.url, "http://"),
-		"", // ./data
+		"",   // ./data
+		"V1", // no name: the question is repeated
+		"pleroma",
+		"Pleroma", // without a version
+		"Pleroma 2.7.1",
 		"alice",
 		"alice@example.org",
 		"", // a password is generated
@@ -82,7 +89,7 @@ func TestSetupAsks(t *testing.T) {
 		t.Errorf("got %q and %q", out, r.errOut)
 	}
 	settings := p.run("config", "show").ok()
-	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data"))} {
+	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data")), `name = "pleroma"`, `compatible = "Pleroma 2.7.1"`} {
 		if !strings.Contains(settings, want) {
 			t.Errorf("the settings do not contain %s", want)
 		}
@@ -92,7 +99,7 @@ func TestSetupAsks(t *testing.T) {
 
 func TestSetupCanBeDeclined(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
-	if r := p.runWithInput("\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was changed") {
+	if r := p.runWithInput("\n\n\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was changed") {
 		t.Errorf("got exit code %d, %q", r.code, r.errOut)
 	}
 	if r := p.runWithInput("", "setup"); r.code != 1 || !strings.Contains(r.errOut, "no answer") {
@@ -112,6 +119,8 @@ func TestSetupRefuses(t *testing.T) {
 	}{
 		{"--url example.org", 2, "--url: must be a URL"},
 		{"--listen nonsense", 2, "--listen: must be an address and port"},
+		{"--api-name v1", 2, `--api-name: "v1" is already used in the paths of the API`},
+		{"--api-compatible Pleroma", 2, `--api-compatible: "Pleroma" is not a product and its version`},
 		{"--admin alice", 2, "--email"},
 		{"--email alice@example.org", 2, "--admin"},
 		{"--admin a.b --email alice@example.org", 1, "nickname has invalid format"},

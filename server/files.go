@@ -10,14 +10,14 @@ import (
 	"path"
 	"strings"
 
-	"svc/internal/errs"
+	"svc/internal/config"
 	"svc/server/rest"
 	"svc/server/web/assets"
 )
 
 // files serves pictures and other small files: those of the operator, and those that come with the program.
 type files struct {
-	fallback  http.Handler
+	settings  *config.Config
 	staticDir string
 }
 
@@ -26,6 +26,8 @@ func (h *files) routes() rest.Routes {
 		"GET /images/*path":   {rest.Anonymous, h.serveFile},
 		"GET /instance/*path": {rest.Anonymous, h.serveFile},
 		"GET /static/*path":   {rest.Anonymous, h.serveFile},
+		"GET /packs/*path":    {rest.Anonymous, h.serveFile},
+		"GET /manifest.json":  {rest.Anonymous, h.serveManifest},
 		"GET /favicon.ico":    {rest.Anonymous, h.serveFile},
 		"GET /favicon.png":    {rest.Anonymous, h.serveFile},
 		"GET /robots.txt":     {rest.Anonymous, h.serveFile},
@@ -51,23 +53,62 @@ var fileTypes = map[string]string{
 // filePolicy lets files that are pages show images and use styles, but no scripts.
 const filePolicy = "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; sandbox"
 
-// serveFile serves a file, or the fallback if it does not exist.
+// serveFile serves a file. A missing one is a 404 without JSON or HTML: front ends that look for optional files parse any of these.
 func (h *files) serveFile(r *rest.Request) (any, error) {
-	name := strings.TrimPrefix(r.URL.Path, "/")
+	file, err := h.file(strings.TrimPrefix(r.URL.Path, "/"))
+	if file == nil && err == nil {
+		file = http.HandlerFunc(http.NotFound)
+	}
+	return file, err
+}
+
+// manifest is the web app manifest, by which browsers install a front end.
+type manifest struct {
+	Name            string         `json:"name"`
+	ShortName       string         `json:"short_name"`
+	Description     string         `json:"description"`
+	Icons           []manifestIcon `json:"icons"`
+	StartURL        string         `json:"start_url"`
+	Scope           string         `json:"scope"`
+	Display         string         `json:"display"`
+	ThemeColor      string         `json:"theme_color"`
+	BackgroundColor string         `json:"background_color"`
+}
+
+type manifestIcon struct {
+	Src   string `json:"src"`
+	Sizes string `json:"sizes"`
+	Type  string `json:"type"`
+}
+
+// serveManifest returns the web app manifest: the operator's, or one made from the settings.
+func (h *files) serveManifest(r *rest.Request) (any, error) {
+	file, err := h.file("manifest.json")
+	if file != nil || err != nil {
+		return file, err
+	}
+	c := h.settings.Instance
+	return manifest{
+		Name: c.Name, ShortName: c.Name, Description: c.ShortDescription,
+		Icons:    []manifestIcon{{"/favicon.png", "64x64", "image/png"}},
+		StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: "#282c37", BackgroundColor: "#191b22",
+	}, nil
+}
+
+// file returns the handler of a file, nil if it does not exist.
+func (h *files) file(name string) (http.Handler, error) {
 	contentType := fileTypes[strings.ToLower(path.Ext(name))]
-	if contentType != "" && fs.ValidPath(name) && !strings.Contains("/"+name, "/.") {
-		file, err := h.openFile(name)
-		if err == nil {
-			return &servedFile{file, contentType}, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("serve file: %w", err)
-		}
+	if contentType == "" || !fs.ValidPath(name) || strings.Contains("/"+name, "/.") {
+		return nil, nil
 	}
-	if h.fallback != nil {
-		return h.fallback, nil
+	file, err := h.openFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return nil, errs.ErrRecordNotFound
+	if err != nil {
+		return nil, fmt.Errorf("serve file: %w", err)
+	}
+	return &servedFile{file, contentType}, nil
 }
 
 // openFile opens a regular file: the operator's, or the one that comes with the program.

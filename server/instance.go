@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"html"
 	"net/http"
@@ -25,6 +26,7 @@ type instance struct {
 
 func (h *instance) routes() rest.Routes {
 	return rest.Routes{
+		"GET /api":                                {rest.Anonymous, h.showAPI},
 		"GET /api/v1/instance":                    {rest.Anonymous, h.showInstance},
 		"GET /api/v2/instance":                    {rest.Anonymous, h.showInstanceV2},
 		"GET /api/v1/instance/peers":              {rest.Anonymous, h.listPeers},
@@ -32,7 +34,7 @@ func (h *instance) routes() rest.Routes {
 		"GET /api/v1/instance/rules":              {rest.Anonymous, rest.Always([]any{})},
 		"GET /api/v1/custom_emojis":               {rest.Anonymous, h.listCustomEmojis},
 		"GET /api/v1/svc/emoji":                   {rest.Anonymous, h.mapCustomEmojis},
-		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous, rest.Always(nil)},
+		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous, h.showFrontendConfigurations},
 		"GET /api/v1/svc/federation_status":       {rest.Anonymous, h.federationStatus},
 		"GET /.well-known/nodeinfo":               {rest.Anonymous, h.listNodeInfo},
 		"GET /.well-known/host-meta":              {rest.Anonymous, h.showHostMeta},
@@ -58,6 +60,22 @@ func (h *instance) showInstance(r *rest.Request) (any, error) {
 // showInstanceV2 returns the instance in version 2 of the API.
 func (h *instance) showInstanceV2(r *rest.Request) (any, error) {
 	return h.documents.V2(r.Context())
+}
+
+// showFrontendConfigurations returns the configurations of front ends by their names.
+func (h *instance) showFrontendConfigurations(*rest.Request) (any, error) {
+	configurations := make(map[string]json.RawMessage)
+	for _, f := range h.settings.Frontends.Configurations {
+		configurations[f.Name] = json.RawMessage(f.Configuration)
+	}
+	return configurations, nil
+}
+
+// showAPI names the documents at which clients begin.
+func (h *instance) showAPI(*rest.Request) (any, error) {
+	return map[string]string{
+		"instance": h.baseURL + "/api/v2/instance", "nodeinfo": h.baseURL + "/.well-known/nodeinfo", "oauth": h.baseURL + "/.well-known/oauth-authorization-server",
+	}, nil
 }
 
 // listPeers lists the hosts of known servers.

@@ -664,3 +664,16 @@ func TestOtherName(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestCompatible(t *testing.T) {
+	for compatible, want := range map[string]string{"": "2.7.2 (compatible; svc 1.2.3)", "Pleroma 2.7.1": "2.7.2 (compatible; Pleroma 2.7.1)"} {
+		srv := apptest.Start(t, func(c *config.Config) { c.API.Compatible = compatible })
+		for _, path := range []string{"/api/v1/instance", "/api/v2/instance"} {
+			if got := srv.As(nil).Get(path).Want(200).Object().Str("version"); got != want {
+				t.Errorf("%s with %q: got %q, want %q", path, compatible, got, want)
+			}
+		}
+		node := srv.As(nil).Get("/nodeinfo/2.0").Want(200).Object()
+		apptest.WantFields(t, "nodeinfo", node, apptest.Doc{"software.name": "svc", "software.version": "1.2.3"})
+	}
+}

@@ -155,7 +155,7 @@ func (c parts) tables() []rest.Routes {
 		filters.v1Routes(),
 		uploads.routes(),
 		uploads.mascotRoutes(),
-		(&files{fallback: c.Fallback, staticDir: c.StaticDir}).routes(),
+		(&files{settings: c.Settings, staticDir: c.StaticDir}).routes(),
 		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup, baseURL: c.baseURL}).routes(),

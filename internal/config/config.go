@@ -17,6 +17,7 @@ type Config struct {
 	Data       Data
 	Cache      Cache
 	API        API
+	Frontends  Frontends
 	Instance   Instance
 	Accounts   Accounts
 	Statuses   Statuses
@@ -81,7 +82,19 @@ type Cache struct {
 
 // API configures the client API.
 type API struct {
-	Name string
+	Name       string
+	Compatible string // "": Name and the version of this program
+}
+
+// Frontends configures web front ends.
+type Frontends struct {
+	Configurations []FrontendConfiguration
+}
+
+// FrontendConfiguration is what a front end is told at its start.
+type FrontendConfiguration struct {
+	Name          string
+	Configuration string // a JSON object
 }
 
 // Instance is public information about the server, and registration.

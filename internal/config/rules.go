@@ -18,6 +18,7 @@ import (
 
 var (
 	apiNamePattern  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,29}$`)
+	productPattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.+-]* [0-9][A-Za-z0-9_.+-]*$`)
 	nicknamePattern = regexp.MustCompile(`^[A-Za-z0-9_.~-]{1,100}$`)
 	languagePattern = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 	hostPattern     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
@@ -240,6 +241,14 @@ func apiName(s string) error {
 		return errors.New("must begin with a lower-case letter and have at most 30 lower-case letters, digits and _")
 	case slices.Contains(routeWords, s):
 		return fmt.Errorf("%q is already used in the paths of the API", s)
+	}
+	return nil
+}
+
+// productVersion accepts a product and its version, without what would end the comment of the version of the instance.
+func productVersion(s string) error {
+	if len(s) > 100 || !productPattern.MatchString(s) {
+		return fmt.Errorf(`%q is not a product and its version such as "Pleroma 2.7.1"`, s)
 	}
 	return nil
 }

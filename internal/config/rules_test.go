@@ -30,6 +30,14 @@ func TestRules(t *testing.T) {
 		{"data", "readers", []any{1, 16}, []any{0, 17, -1}},
 		{"cache", "rendered_bytes", []any{0, int64(4_000_000_000)}, []any{-1, int64(4_000_000_001)}},
 		{"cache", "tokens", []any{0, 1_000_000}, []any{-1, 1_000_001, int64(1) << 40}},
+		{"api", "compatible", []any{"", "Pleroma 2.7.1", "Rebased-x 1"}, []any{"Pleroma", "Pleroma ", "2.7.1", "A 1)", "A; 1", "A 1 2", "A 1\n", strings.Repeat("a", 99) + " 1"}},
+		{"frontends", "configurations", []any{
+			[]any{}, []any{map[string]any{"name": "fe", "configuration": `{"a": [1]}`}},
+		}, []any{
+			"x", []any{map[string]any{"name": "fe", "configuration": `[]`}}, []any{map[string]any{"name": "fe", "configuration": `null`}},
+			[]any{map[string]any{"name": "", "configuration": `{}`}}, []any{map[string]any{"name": "fe", "configuration": `{}`}, map[string]any{"name": "fe", "configuration": `{}`}},
+			[]any{map[string]any{"name": "fe", "configuration": `{"a":"` + strings.Repeat("x", 100_000) + `"}`}},
+		}},
 		{"api", "name", []any{"svc", "a", "my_server2", strings.Repeat("a", 30)}, []any{"", "Svc", "2x", "_x", "a-b", "a/b", "statuses", "v1", "oauth", strings.Repeat("a", 31)}},
 		{"instance", "name", []any{"Example", "Ünïcode 🐘"}, []any{"", " ", "two\nlines", strings.Repeat("x", 201)}},
 		{"instance", "short_description", []any{"", "two\nlines"}, []any{strings.Repeat("x", 1001)}},

@@ -11,6 +11,7 @@ func (c *Config) registry() []section {
 			c.dataSettings(),
 			c.cacheSettings(),
 			c.apiSettings(),
+			c.frontendSettings(),
 			c.instanceSettings(),
 			c.accountsSettings(),
 			c.welcomeSettings(),

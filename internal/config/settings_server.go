@@ -1,6 +1,11 @@
 package config
 
-import "time"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Settings of the process: listening, data, caches, log, mail.
 
@@ -65,8 +70,45 @@ func (c *Config) cacheSettings() section {
 func (c *Config) apiSettings() section {
 	return section{"api", "Identifiers in the client API.", []Setting{
 		{Key: "name", field: text(&c.API.Name, "svc", apiName), Restart: true,
-			Description: "The name in paths, cookies and JSON keys. Front ends and apps made for another server of this family work if this is the name that they expect."},
+			Description: "The name in paths, cookies and JSON keys. Front ends and apps made for another server of this family work if this is the name that they expect. Apps store names of notification types, so choose it before the first start."},
+		{Key: "compatible", field: text(&c.API.Compatible, "", optional(productVersion)), Restart: true,
+			Description: "The product and version in the version of the instance, \"2.7.2 (compatible; PRODUCT VERSION)\". Front ends decide by it which features they offer. Empty: api.name and the version of this program.",
+			Suggestions: []any{"Pleroma 2.7.1"}},
 	}}
+}
+
+func (c *Config) frontendSettings() section {
+	return section{"frontends", "Web front ends.", []Setting{
+		{Key: "configurations", field: frontendConfigurations(&c.Frontends.Configurations),
+			Description: "What front ends read at their start from /api/v1/svc/frontend_configurations: the name under which a front end looks, and its configuration, a JSON object. For example: [{name = \"svc_fe\", configuration = '{\"theme\": \"dark\"}'}]."},
+	}}
+}
+
+// maxFrontendConfiguration bounds the JSON of one front end, in characters.
+const maxFrontendConfiguration = 100_000
+
+func frontendConfigurations(at *[]FrontendConfiguration) field {
+	return rows(at, []column[FrontendConfiguration]{
+		{name: "name", at: func(f *FrontendConfiguration) any { return &f.Name }},
+		{name: "configuration", at: func(f *FrontendConfiguration) any { return &f.Configuration }},
+	}, func(list []FrontendConfiguration) error {
+		seen := make(map[string]bool, len(list))
+		for _, f := range list {
+			var object map[string]json.RawMessage
+			switch {
+			case f.Name == "" || len(f.Name) > 100:
+				return errors.New("the name of a front end must have 1 to 100 characters")
+			case seen[f.Name]:
+				return fmt.Errorf("%s is listed twice", f.Name)
+			case len(f.Configuration) > maxFrontendConfiguration:
+				return fmt.Errorf("the configuration of %s is longer than %d characters", f.Name, maxFrontendConfiguration)
+			case json.Unmarshal([]byte(f.Configuration), &object) != nil || object == nil:
+				return fmt.Errorf(`the configuration of %s is not a JSON object such as {"theme": "dark"}`, f.Name)
+			}
+			seen[f.Name] = true
+		}
+		return nil
+	})
 }
 
 func (c *Config) logSettings() section {

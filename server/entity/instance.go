@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -258,7 +259,7 @@ func (i *Instance) features() []string {
 
 // compatibleVersion returns the version of the reference API, by which clients decide what they may use, and of this server.
 func (i *Instance) compatibleVersion() string {
-	return referenceVersion + " (compatible; " + i.Name + " " + i.Version + ")"
+	return referenceVersion + " (compatible; " + cmp.Or(i.Settings.API.Compatible, i.Name+" "+i.Version) + ")"
 }
 
 func (i *Instance) shortDescription() string {

@@ -8,5 +8,5 @@ import "embed"
 
 // FS has the files.
 //
-//go:embed images instance favicon.ico favicon.png robots.txt
+//go:embed images instance static favicon.ico favicon.png robots.txt
 var FS embed.FS
