@@ -32,7 +32,7 @@ func Warnings(c *config.Config) []string {
 	if !c.RateLimit.Enabled && !private {
 		list = append(list, "rate_limit.enabled is off: guessing passwords is not limited")
 	}
-	if c.Instance.RegistrationsOpen && c.Instance.AccountActivationRequired && !c.Mail.Enabled {
+	if (c.Instance.RegistrationsOpen || c.Instance.InvitesEnabled) && c.Instance.AccountActivationRequired && !c.Mail.Enabled {
 		list = append(list, `instance.account_activation_required is on but mail.enabled is off: new accounts cannot sign in until you run "svc user confirm"`)
 	}
 	if c.Mail.Enabled && c.Mail.Adapter == config.MailSMTP && !isPrivate(c.Mail.Host) {

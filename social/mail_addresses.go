@@ -37,7 +37,7 @@ func (s *Service) ResendConfirmation(ctx context.Context, id store.AccountID) er
 	})
 }
 
-// awaitsConfirmation returns true for the user of a new account who has to confirm the address.
+// awaitsConfirmation returns true if the address of a new account must be confirmed.
 func awaitsConfirmation(u *store.User) bool {
 	return u.ConfirmedAt == nil && u.DeactivatedAt == nil && u.Email != ""
 }
@@ -164,7 +164,7 @@ func (s *Service) sendStateMail(ctx context.Context, tx *store.Tx, user *store.U
 }
 
 // ChangeEmail changes the address of a user, whose password the caller has checked. Where addresses need confirmation, the new one only
-// becomes the pending address, until ConfirmAddress. The old address is told. An empty address removes the address, unless addresses need
+// becomes the pending address, until ConfirmAddress. The old address gets mail. An empty address removes the address, unless addresses need
 // confirmation.
 func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address string) error {
 	address = strings.TrimSpace(address)
@@ -201,7 +201,7 @@ func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address 
 		if err := tx.SaveUser(ctx, user); err != nil {
 			return err
 		}
-		if err := s.tellOldAddress(ctx, tx, user, user.Email, map[string]string{"address": address, "pending": "true"}); err != nil {
+		if err := s.notifyOldAddress(ctx, tx, user, user.Email, map[string]string{"address": address, "pending": "true"}); err != nil {
 			return err
 		}
 		return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailAddressChange, AccountID: user.AccountID})
@@ -229,10 +229,10 @@ func (s *Service) applyPendingAddress(ctx context.Context, tx *store.Tx, user *s
 	if err := tx.DropOneTimeTokens(ctx, user.AccountID, ""); err != nil {
 		return err
 	}
-	return s.tellOldAddress(ctx, tx, user, old, map[string]string{"address": user.Email})
+	return s.notifyOldAddress(ctx, tx, user, old, map[string]string{"address": user.Email})
 }
 
-func (s *Service) tellOldAddress(ctx context.Context, tx *store.Tx, user *store.User, old string, values map[string]string) error {
+func (s *Service) notifyOldAddress(ctx context.Context, tx *store.Tx, user *store.User, old string, values map[string]string) error {
 	if old == "" {
 		return nil
 	}

@@ -5,7 +5,8 @@
 // from the setting server.url, never from a request. One-time tokens are made when the mail is sent, so that the job queue has none. Nothing
 // in a mail tells the server that it was read.
 //
-// Limits: 5 mails with links and 20 others an hour for an address; 5 mails with links an hour for an account; 2 mails at once.
+// Limits: 5 mails with links and 20 others of a kind an hour for an address; 5 mails with links of a kind an hour for an account; 2 mails at
+// once.
 package mail
 
 import (
@@ -128,9 +129,10 @@ func (m *Mailer) send(ctx context.Context, job store.SendMail) error {
 	return err
 }
 
-// reserve counts a mail. It returns false if its address or its account got too many, and what takes the count back.
+// reserve counts a mail. It returns false if its address or its account got too many, and what takes the count back. Notices count by kind, so
+// that nobody can prevent one about a sign-in by causing others.
 func (m *Mailer) reserve(job store.SendMail, to string) (refund func(), ok bool) {
-	rate, keys := noticeRate, []string{addressesKey + "notice:" + strings.ToLower(to)}
+	rate, keys := noticeRate, []string{addressesKey + string(job.Mail) + ":" + strings.ToLower(to)}
 	if hasLink(job.Mail) {
 		rate, keys[0] = linkRate, addressesKey+strings.ToLower(to)
 		if job.AccountID != 0 {

@@ -249,3 +249,28 @@ func TestAddressesIgnoreHost(t *testing.T) {
 		t.Errorf("the mail loads something: %q", m.HTML)
 	}
 }
+
+func TestNodeInfo(t *testing.T) {
+	for _, srv := range []*apptest.Server{apptest.Start(t), apptest.Start(t, apptest.WithMail)} {
+		got := srv.As(nil).Get("/nodeinfo/2.0.json").Want(200).Object().At("metadata.mailerEnabled")
+		if got != srv.Settings.Mail.Enabled {
+			t.Errorf("mailerEnabled is %v, mail.enabled is %v", got, srv.Settings.Mail.Enabled)
+		}
+	}
+}
+
+// TestNoticesCountByKind causes so many mails to an admin that more are dropped: a notice about a new password is not.
+func TestNoticesCountByKind(t *testing.T) {
+	srv := apptest.Start(t, apptest.WithMail)
+	root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
+	for range 25 {
+		alice.Post("/api/v1/reports", "account_id", root.ID).Want(200)
+	}
+	if got := len(srv.Mails()); got != 20 {
+		t.Errorf("got %d mails about reports, not 20", got)
+	}
+	if err := srv.Social.SetPassword(t.Context(), root.AccountID(), "another password"); err != nil {
+		t.Fatal(err)
+	}
+	srv.WantMails("root@example.org Your password for svc was changed")
+}
