@@ -23,7 +23,7 @@ type Invite struct {
 
 	Usable bool   `json:"usable"` // now
 	Link   string `json:"link"`   // to the page for registration
-	Note   string `json:"note"`   // why a new invite is of no use with the current settings
+	Note   string `json:"note"`   // "": none; else why the settings prevent the use of a new invite
 }
 
 // maxInviteUses bounds the uses of one invite.

@@ -186,7 +186,7 @@ func (s *Service) checkBirthday(g *Registration, fieldErrors *FieldErrors) {
 	}
 }
 
-// oldEnough returns true if who was born on a day has the minimum age. A day begins in the easternmost time zone.
+// oldEnough returns true if a user with this birthday has the minimum age. A day begins in the easternmost time zone.
 func (s *Service) oldEnough(birthday string) bool {
 	day, err := time.Parse(time.DateOnly, birthday)
 	return err == nil && !day.AddDate(s.BirthdayMinAge, 0, 0).After(s.db.Now().UTC().Add(14*time.Hour))

@@ -156,7 +156,7 @@ func (a *Server) SignUp(nick string) *User {
 		a.signUpClient = &Client{Server: a, Token: a.Grant(a.RegisterApp(), "client_credentials").Want(200).Object().Str("access_token")}
 	}
 	token := ""
-	if open := a.Settings.Instance; open.RegistrationsOpen && !open.AccountApprovalRequired && !open.AccountActivationRequired {
+	if open := a.Settings.Instance; open.RegistrationsOpen && !open.AccountApprovalRequired && !open.AccountActivationRequired && !a.Settings.Captcha.Enabled {
 		token = a.signUpClient.Post("/api/v1/accounts", "username", nick, "email", nick+"@example.org", "password", Password,
 			"agreement", "true").Want(200).Object().Str("access_token")
 	} else {

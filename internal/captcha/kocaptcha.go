@@ -42,7 +42,7 @@ func (s *Service) fetchKocaptcha(ctx context.Context) (*Captcha, error) {
 	return c, s.seal(c, answer{MD5: strings.ToLower(made.MD5)})
 }
 
-// resolve returns the URL of a picture, which may be relative to the endpoint. A picture elsewhere is refused, because the
+// resolve returns the URL of a picture, which may be relative to the endpoint. A picture of another host is refused, because the
 // Content-Security-Policy of the sign-up page names the host of the endpoint only.
 func (s *Service) resolve(path string) (string, bool) {
 	base, err := url.Parse(strings.TrimSuffix(s.Endpoint, "/") + "/")
