@@ -14,7 +14,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, pruneEvery, s.prune)
 }
 
-// prune is the recurring job that removes expired and unused data: codes and tokens, apps, idempotency keys, deliveries to dead hosts,
+// prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,
 // queued and seen activities, results of imports, remote accounts, hosts, threads and tombstones.
 func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	for _, prune := range []func(*store.Tx, context.Context) (bool, error){
@@ -23,6 +23,16 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	} {
 		err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
 			more, err := prune(tx, ctx)
+			return from, more, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if lifetime := s.social.UnconfirmedLifetime; lifetime > 0 {
+		before := s.db.Now().Add(-lifetime)
+		err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
+			more, err := tx.PruneUnconfirmed(ctx, before)
 			return from, more, err
 		})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/social"
 	"svc/store"
 )
 
@@ -320,4 +321,40 @@ func TestBounded(t *testing.T) {
 			t.Errorf("%d attachments are kept", n)
 		}
 	})
+}
+
+func TestPruneUnconfirmedAccounts(t *testing.T) {
+	h := newHarness(t)
+	register := func(nick string) {
+		t.Helper()
+		g := social.Registration{Nickname: nick, Email: nick + "@example.org", Password: "correct horse", Approved: true, Confirmed: nick == "confirmed"}
+		if _, _, err := h.social.SignUp(h.ctx(), g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exists := func(nick string) bool {
+		_, err := h.db.AccountByName(h.ctx(), nick, "")
+		return err == nil
+	}
+	register("confirmed")
+	register("late")
+	register("used")
+	used := must(h.db.AccountByName(h.ctx(), "used", ""))(t)
+	h.update(func(tx *store.Tx) error { return tx.MarkActive(h.ctx(), used.ID) })
+	h.advance(13 * 24 * time.Hour)
+	register("new")
+	h.prune()
+	for _, nick := range []string{"confirmed", "late", "used", "new"} {
+		if !exists(nick) {
+			t.Errorf("%s was removed after 13 days", nick)
+		}
+	}
+	h.advance(2 * 24 * time.Hour)
+	h.prune()
+	for nick, want := range map[string]bool{"confirmed": true, "late": false, "used": true, "new": true} {
+		if exists(nick) != want {
+			t.Errorf("after 15 days, %s exists: %v, want %v", nick, !want, want)
+		}
+	}
+	register("late") // nickname and address are free again
 }

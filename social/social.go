@@ -51,6 +51,7 @@ type Config struct {
 	InvitesEnabled        bool             // an invite permits registration while it is closed
 	ApprovalRequired      bool             // of new accounts
 	Captcha               *captcha.Service // nil: registrations need no captcha
+	UnconfirmedLifetime   time.Duration    // of accounts whose address is not confirmed; 0: for ever
 	EmailBlacklist        []string         // normalized domains
 	BirthdayRequired      bool
 	BirthdayMinAge        int      // years
@@ -109,6 +110,7 @@ func FromSettings(c *config.Config) Config {
 		RegistrationsOpen:     c.Instance.RegistrationsOpen,
 		InvitesEnabled:        c.Instance.InvitesEnabled,
 		ApprovalRequired:      c.Instance.AccountApprovalRequired,
+		UnconfirmedLifetime:   c.Accounts.UnconfirmedLifetime,
 		EmailBlacklist:        normalizedDomains(c.Accounts.EmailBlacklist),
 		BirthdayRequired:      c.Accounts.BirthdayRequired,
 		BirthdayMinAge:        c.Accounts.BirthdayMinAge,

@@ -14,9 +14,10 @@ type Prune struct{}
 func (Prune) Kind() string { return "prune" }
 
 const (
-	pruneBatch   = 500                 // rows per transaction
-	appBatch     = 5000                // apps per transaction
-	unusedAppTTL = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep using theirs
+	pruneBatch       = 500                 // rows per transaction
+	unconfirmedBatch = 100                 // accounts per transaction
+	appBatch         = 5000                // apps per transaction
+	unusedAppTTL     = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep using theirs
 
 	parkedMailTTL = 30 * 24 * time.Hour // how long mail is kept that could not be sent
 )
@@ -68,6 +69,26 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 		more = more || n == pruneBatch
 	}
 	return more, nil
+}
+
+// PruneUnconfirmed deletes a batch of accounts that were registered before a time, and were neither confirmed nor used. Their nicknames are
+// free again. It returns whether there may be more.
+func (tx *Tx) PruneUnconfirmed(ctx context.Context, before time.Time) (more bool, err error) {
+	found, err := ids[AccountID](ctx, tx.reader, "unconfirmed accounts", `
+		SELECT u.account_id
+		FROM users u INDEXED BY users_unconfirmed
+		CROSS JOIN accounts a ON a.id = u.account_id
+		WHERE u.confirmed_at IS NULL AND u.last_active_at = 0 AND u.deactivated_at IS NULL AND a.created_at < ? AND a.statuses_count = 0
+		LIMIT ?`, At(before), unconfirmedBatch)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range found {
+		if err := tx.RemoveAccount(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	return len(found) == unconfirmedBatch, nil
 }
 
 // PruneApps deletes unused apps: without owner, tokens or codes, not trusted, and older than unusedAppTTL. It looks at a batch of ids from

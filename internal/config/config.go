@@ -136,7 +136,8 @@ type Accounts struct {
 	BackupLifetime           time.Duration
 	BackupSizeLimit          int64
 	BackupStorageLimit       int64
-	EmailBlacklist           []string // domains
+	EmailBlacklist           []string      // domains
+	UnconfirmedLifetime      time.Duration // 0: for ever
 	BirthdayRequired         bool
 	BirthdayMinAge           int // years; 0: any age
 	Autofollow               []string

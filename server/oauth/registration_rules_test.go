@@ -78,6 +78,18 @@ func TestRegistrationDateOfBirth(t *testing.T) {
 	apptest.WantFields(t, "version 2", srv.As(nil).Get("/api/v2/instance").Object(), apptest.Doc{"registrations.url": srv.URL + "/auth/sign_up"})
 }
 
+// TestRegistrationWithoutToken takes all scopes from an app that users can grant.
+func TestRegistrationWithoutToken(t *testing.T) {
+	srv := apptest.Start(t)
+	app := appClient(srv)
+	srv.Exec(`UPDATE oauth_apps SET scopes = 'admin'`)
+	o := app.Post("/api/v1/accounts", registration("alice")...).Want(200).Object()
+	apptest.WantFields(t, "the answer", o, apptest.Doc{"identifier": "manual_login_required", "message": "You have been registered. Please log in to continue."})
+	if _, err := srv.DB.AccountByName(t.Context(), "alice", ""); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestEmailBlacklist(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Accounts.EmailBlacklist = []string{"spam.example", "Trash.Example"} })
 	app := appClient(srv)

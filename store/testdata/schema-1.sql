@@ -100,6 +100,7 @@ CREATE TABLE users (
 ) STRICT;
 CREATE INDEX users_staff ON users (account_id) WHERE is_admin = 1 OR is_moderator = 1;
 CREATE INDEX users_active ON users (last_active_at);
+CREATE INDEX users_unconfirmed ON users (account_id) WHERE confirmed_at IS NULL;
 
 -- How many users were active in a week, which begins on Monday, 0:00 UTC.
 CREATE TABLE active_weeks (
