@@ -3,18 +3,14 @@ package oauth
 import (
 	"errors"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"svc/internal/captcha"
 	"svc/server/rest"
 	"svc/server/web"
-	"svc/server/web/assets"
 	"svc/social"
 	"svc/store"
 )
@@ -152,7 +148,7 @@ func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults 
 	page := web.SignUp{
 		Action: signUpPath, Nickname: f.Nickname, Email: f.Email, Reason: f.Reason, Birthday: f.Birthday, Agreement: f.Agreement,
 		EmailRequired: s.Social.ConfirmAddresses, AskReason: s.Social.ApprovalRequired, AskBirthday: s.Social.BirthdayRequired,
-		MinAge: s.Social.BirthdayMinAge, TermsURL: s.termsURL(), Errors: signUpErrors(faults),
+		MinAge: s.Social.BirthdayMinAge, Errors: signUpErrors(faults),
 	}
 	if f.Invite != "" {
 		page.HiddenFields = append(page.HiddenFields, web.Field{Name: "token", Value: f.Invite})
@@ -164,21 +160,6 @@ func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults 
 		return nil, err
 	}
 	return s.Pages.Page(status, page)
-}
-
-// termsFile is the page with the rules of the server, of the operator or of the program.
-const termsFile = "static/terms-of-service.html"
-
-// termsURL returns the path of the page with the rules of the server, "" if there is none.
-func (s *Service) termsURL() string {
-	_, err := os.Stat(filepath.Join(s.Settings.Data.Dir, termsFile))
-	if err != nil {
-		_, err = fs.Stat(assets.FS, termsFile)
-	}
-	if err != nil {
-		return ""
-	}
-	return "/" + termsFile
 }
 
 // addCaptcha adds a captcha to the page, if registrations need one. A captcha that the visitor has solved stays, because a refused

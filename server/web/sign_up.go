@@ -12,7 +12,6 @@ type SignUp struct {
 	AskReason                         bool
 	AskBirthday                       bool
 	MinAge                            int         // years; 0: any age
-	TermsURL                          string      // "": none
 	Captcha                           *Captcha    // nil: none
 	CaptchaSolved                     bool        // the solution is in the hidden fields
 	Errors                            []FormError // in the order of the form

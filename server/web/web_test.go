@@ -36,7 +36,7 @@ func pages() map[string]Page {
 		"setup":           Setup{Action: "/setup/x"},
 		"setup again": Setup{Action: "/setup/x", Nickname: evil, Email: evil, Errors: map[string][]string{
 			"nickname": {evil}, "email": {"x"}, "password": {"x"}, "password_confirmation": {"x"}}},
-		"sign up": SignUp{Action: "/auth/sign_up", HiddenFields: hidden, EmailRequired: true, AskReason: true, AskBirthday: true, MinAge: 16, TermsURL: "/static/terms-of-service.html",
+		"sign up": SignUp{Action: "/auth/sign_up", HiddenFields: hidden, EmailRequired: true, AskReason: true, AskBirthday: true, MinAge: 16,
 			Captcha: &Captcha{URL: "data:image/png;base64,AAAA", Text: "Type " + evil}},
 		"sign up again": SignUp{
 			Action: "/auth/sign_up", Nickname: evil, Email: evil, Reason: evil, Birthday: evil, Agreement: true, AskReason: true, AskBirthday: true,
