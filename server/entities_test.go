@@ -447,7 +447,6 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v2/notifications/:group_key":          {"/api/v2/notifications/ungrouped-NOTIFICATION", "NotificationGroups"},
 	"/api/v2/notifications/:group_key/accounts": {"/api/v2/notifications/ungrouped-NOTIFICATION/accounts", "[]Account"},
 
-
 	"/api/v1/svc/statuses/:id/reactions/:emoji": {"/api/v1/svc/statuses/STATUSES/reactions/%F0%9F%94%A5?with_muted=true", "[]Reaction"},
 
 	"/api/v1/svc/conversations/:id":          {"/api/v1/svc/conversations/CONVERSATION", "Conversation"},

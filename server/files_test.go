@@ -224,10 +224,10 @@ func TestManifest(t *testing.T) {
 
 func TestFrontendConfigurations(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
-		c.Frontends.Configurations = []config.FrontendConfiguration{{Name: "svc_fe", Configuration: `{"theme": "dark"}`}, {Name: "other", Configuration: `{}`}}
+		c.Frontends.Configurations = []config.FrontendConfiguration{{Name: "some_fe", Configuration: `{"theme": "dark"}`}, {Name: "other", Configuration: `{}`}}
 	})
 	for _, path := range []string{"/api/svc/frontend_configurations", "/api/v1/svc/frontend_configurations"} {
-		if got := srv.As(nil).Get(path).Want(200); string(got.Body) != `{"other":{},"svc_fe":{"theme":"dark"}}` {
+		if got := srv.As(nil).Get(path).Want(200); string(got.Body) != `{"other":{},"some_fe":{"theme":"dark"}}` {
 			t.Errorf("GET %s: got %s", path, got.Body)
 		}
 	}

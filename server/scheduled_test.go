@@ -330,6 +330,7 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 	if _, err := srv.Social.Activate(t.Context(), bob.AccountID()); err != nil {
 		t.Fatal(err)
 	}
+	bob.Client = srv.NewToken(bob, "read write") // the deactivation has revoked the other one
 	apptest.WantIDs(t, "bob's statuses", bob.Get("/api/v1/accounts/bob/statuses"))
 	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.Doc{"scheduled_at": apptest.FromNow(time.Hour)}).Want(200)
 	srv.MakeDue(away)

@@ -147,7 +147,7 @@ func (d *Device) Messages() []*Object {
 			t.Fatalf("cannot decrypt a message: %v", err)
 		}
 		o := &Object{T: t}
-		if err := json.Unmarshal(text, &o.Fields); err != nil {
+		if err := json.Unmarshal([]byte(fromTestName(string(text))), &o.Fields); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 		list = append(list, o)

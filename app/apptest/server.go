@@ -43,6 +43,9 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 	c.RateLimit.Enabled = false
 	c.Server.URL = "http://" + ts.Listener.Addr().String()
 	c.Data.Dir = t.TempDir()
+	if testName != "" {
+		c.API.Name = testName
+	}
 	for _, f := range change {
 		f(c)
 	}
@@ -74,7 +77,7 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts.Config.Handler = srv.HTTP
+	ts.Config.Handler = translateNames(t, c, srv.HTTP)
 	ts.Start()
 	t.Cleanup(func() {
 		srv.HTTP.Streams.Close(context.Background())

@@ -142,6 +142,9 @@ func (l *StreamClient) Read() {
 		switch kind {
 		case OpText:
 			var s StreamEvent
+			if translates(l.Server.Settings) {
+				payload = []byte(fromTestName(string(payload)))
+			}
 			if err := json.Unmarshal(payload, &s); err != nil || s.Stream == nil || s.Event == "" {
 				l.T.Errorf("malformed frame: %v in %q", err, payload)
 			}
@@ -215,6 +218,9 @@ func (l *StreamClient) Send(what any) {
 			l.T.Fatal(err)
 		}
 		text = string(b)
+	}
+	if translates(l.Server.Settings) {
+		text = toTestName(text)
 	}
 	l.WriteFrame(OpText, []byte(text))
 }

@@ -1,0 +1,170 @@
+package apptest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"svc/internal/config"
+)
+
+// SVC_TEST_API_NAME sets api.name of all test servers whose test does not set one. Tests are written for the name svc: what clients send
+// and receive is translated in front of the server.
+var testName = func() string {
+	if name := os.Getenv("SVC_TEST_API_NAME"); name != standardName {
+		return name
+	}
+	return ""
+}()
+
+const standardName = "svc"
+
+// identifiers matches a name between characters that are neither letters nor digits, as in "svc":, /svc/, svc_fe, user:svc_chat.
+func identifiers(name string) *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^A-Za-z0-9]|%[0-9A-F]{2})` + regexp.QuoteMeta(name) + `($|[^A-Za-z0-9])`)
+}
+
+var (
+	standardIdentifiers = identifiers(standardName)
+	testIdentifiers     = identifiers(testName)
+	untranslated        = regexp.MustCompile(`"(svc":|svc:|svc_|[a-z_]+:svc_)`) // keys and values in JSON
+)
+
+func toTestName(text string) string {
+	return standardIdentifiers.ReplaceAllString(text, "${1}"+testName+"${2}")
+}
+
+func fromTestName(text string) string {
+	if testName == "" {
+		return text
+	}
+	return testIdentifiers.ReplaceAllString(text, "${1}"+standardName+"${2}")
+}
+
+// translates returns true if what clients of a server with these settings send and receive is translated.
+func translates(c *config.Config) bool { return testName != "" && c.API.Name == testName }
+
+// translateNames returns a handler that translates names in requests and answers. Signed requests stay as they are.
+func translateNames(t testing.TB, c *config.Config, next http.Handler) http.Handler {
+	if !translates(c) {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Signature") != "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if err := translateRequest(r); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		if r.Header.Get("Upgrade") != "" { // StreamClient translates frames
+			next.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(&translatingWriter{ResponseWriter: w, t: t}, r)
+	})
+}
+
+// translateRequest translates a request. Of a form with files, only the names of the fields are translated.
+func translateRequest(r *http.Request) error {
+	address, err := url.ParseRequestURI(toTestName(r.RequestURI))
+	if err != nil {
+		return err
+	}
+	r.URL, r.RequestURI = address, address.RequestURI()
+	for _, key := range []string{"Cookie", "Referer"} {
+		if v := r.Header.Get(key); v != "" {
+			r.Header.Set(key, toTestName(v))
+		}
+	}
+	kind := r.Header.Get("Content-Type")
+	switch {
+	case strings.HasPrefix(kind, "multipart/"):
+		head := []byte(`name="` + standardName + `_`)
+		if r.ContentLength < 0 || r.ContentLength > maxTranslatedForm {
+			return nil
+		}
+		return replaceBody(r, func(b []byte) []byte { return bytes.ReplaceAll(b, head, []byte(`name="`+testName+`_`)) })
+	case kind == "application/json" || kind == "application/x-www-form-urlencoded":
+		return replaceBody(r, func(b []byte) []byte { return []byte(toTestName(string(b))) })
+	}
+	return nil
+}
+
+// maxTranslatedForm is the largest form with files that is read before the server has seen its headers.
+const maxTranslatedForm = 1 << 20
+
+// replaceBody replaces the body of a request, unless it is incomplete.
+func replaceBody(r *http.Request, replace func([]byte) []byte) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failingReader{err}))
+		return nil
+	}
+	replaced := replace(body)
+	r.Body = io.NopCloser(bytes.NewReader(replaced))
+	if r.ContentLength >= 0 {
+		r.ContentLength = int64(len(replaced))
+	}
+	return nil
+}
+
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+
+// translatingWriter translates an answer, and fails the test if it contains the standard name. Files stay as they are.
+type translatingWriter struct {
+	http.ResponseWriter
+	t       testing.TB
+	started bool
+	isText  bool
+	isJSON  bool
+}
+
+// Unwrap is for http.ResponseController.
+func (w *translatingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *translatingWriter) WriteHeader(status int) {
+	w.start()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *translatingWriter) start() {
+	if w.started {
+		return
+	}
+	w.started = true
+	for _, values := range w.Header() {
+		for i := range values {
+			values[i] = fromTestName(values[i])
+		}
+	}
+	kind := w.Header().Get("Content-Type")
+	w.isJSON = strings.HasPrefix(kind, "application/json") || strings.HasPrefix(kind, "text/event-stream")
+	w.isText = w.isJSON || strings.HasPrefix(kind, "text/")
+	if w.isText {
+		w.Header().Del("Content-Length")
+	}
+}
+
+func (w *translatingWriter) Write(b []byte) (int, error) {
+	w.start()
+	if !w.isText {
+		return w.ResponseWriter.Write(b)
+	}
+	text := string(b)
+	if found := untranslated.FindString(text); found != "" && w.isJSON {
+		w.t.Errorf("api.name is %q, but the server sent an identifier of %q: %s in %s", testName, standardName, found, text)
+	}
+	if _, err := io.WriteString(w.ResponseWriter, fromTestName(text)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
