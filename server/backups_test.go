@@ -346,3 +346,24 @@ func TestBackupOfDeletedAccount(t *testing.T) {
 		t.Errorf("files of the deleted account stay: %v", got)
 	}
 }
+
+// TestBackupMail checks that a mail brings the link of a complete backup.
+func TestBackupMail(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) { c.Mail.Enabled, c.Mail.Adapter = true, "file" })
+	alice := srv.SignUp("alice")
+	alice.Post("/api/v1/svc/backups").Want(200)
+	srv.RunJobs()
+	link := alice.Get("/api/v1/svc/backups").Want(200).List()[0].Str("url")
+	mails, err := filepath.Glob(filepath.Join(srv.Dir, "mail", "*.eml"))
+	if err != nil || len(mails) != 1 {
+		t.Fatalf("mails are %v, %v", mails, err)
+	}
+	body, err := os.ReadFile(mails[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(strings.ReplaceAll(string(body), "=\r\n", ""), "=\n", "")
+	if !strings.Contains(text, "alice@example.org") || !strings.Contains(text, link) {
+		t.Errorf("the mail is %s", body)
+	}
+}
