@@ -1004,7 +1004,7 @@ CREATE INDEX import_entries_state ON import_entries (import_id, state, position)
 CREATE TABLE account_backups (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    file       TEXT    NOT NULL UNIQUE, -- whoever knows the name may download it
+    file       TEXT    NOT NULL UNIQUE, -- anyone with the name can download it
     state      TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'complete', 'failed')),
     size       INTEGER NOT NULL DEFAULT 0, -- bytes, once it is complete
     attempts   INTEGER NOT NULL DEFAULT 0,

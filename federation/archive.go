@@ -126,8 +126,8 @@ type archiveWriter struct {
 	zip      *zip.Writer
 	account  *store.Account
 	modified time.Time
-	room     int64    // bytes that files may still have
-	omitted  []string // files without room, or that are missing
+	room     int64    // remaining bytes for files
+	omitted  []string // files beyond the limit, and missing ones
 }
 
 func (z *archiveWriter) write(ctx context.Context) error {
@@ -259,7 +259,7 @@ func (z *archiveWriter) eachActivity(ctx context.Context, add func(any) error) e
 	}
 }
 
-// writeFiles adds the pictures of the profile and the uploaded files, while there is room.
+// writeFiles adds the pictures of the profile and the uploaded files, up to the limit.
 func (z *archiveWriter) writeFiles(ctx context.Context) error {
 	var profile []string
 	for _, name := range []string{z.account.Avatar, z.account.Header, z.account.Background} {
@@ -300,7 +300,7 @@ func (z *archiveWriter) writeFile(name string) error {
 		return err
 	}
 	if info.Size() > z.room {
-		z.omitted = append(z.omitted, archivedFile(name)+" (no room)")
+		z.omitted = append(z.omitted, archivedFile(name)+" (size limit)")
 		return nil
 	}
 	z.room -= info.Size()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Archives is a directory of backups of accounts. Their names are chosen by the caller and hard to guess, because whoever knows a name
-// may download the file. It is safe for concurrent use.
+// Archives is a directory of backups of accounts. The caller chooses names that are hard to guess, because anyone with a name
+// can download the file. It is safe for concurrent use.
 type Archives struct{ root *os.Root }
 
 // partSuffix marks files that are being written.

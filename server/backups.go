@@ -46,7 +46,7 @@ func (h *backups) createBackup(r *rest.Request) (any, error) {
 	return h.listBackups(r)
 }
 
-// downloadBackup serves the file of a backup to whoever knows its name.
+// downloadBackup serves the file of a backup to anyone with its name.
 func (h *backups) downloadBackup(r *rest.Request) (any, error) {
 	b, err := h.social.DownloadableBackup(r.Context(), r.Param("name"))
 	if err != nil {

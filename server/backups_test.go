@@ -265,10 +265,10 @@ func TestBackupRoom(t *testing.T) {
 	srv.RunJobs()
 	b := alice.Get("/api/v1/svc/backups").Want(200).List()[0]
 	files := unzip(t, download(srv.As(nil), b.Str("url")).Want(200).Body)
-	if got := string(files["omitted.txt"]); !strings.HasPrefix(got, "media/") || !strings.HasSuffix(got, " (no room)\n") || strings.Count(got, "\n") != 1 {
+	if got := string(files["omitted.txt"]); !strings.HasPrefix(got, "media/") || !strings.HasSuffix(got, " (size limit)\n") || strings.Count(got, "\n") != 1 {
 		t.Errorf("omitted files are %q", got)
 	}
-	bob.Post("/api/v1/svc/backups").WantError(507, "The server has no room left for backups")
+	bob.Post("/api/v1/svc/backups").WantError(507, "Not enough storage for backups")
 }
 
 // TestBackupFails checks that a backup that cannot be made leaves no file, does not count, and is reported.

@@ -67,7 +67,7 @@ func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff
 			return err
 		}
 		if size >= s.BackupStorage {
-			return errs.New(http.StatusInsufficientStorage, "The server has no room left for backups")
+			return errs.New(http.StatusInsufficientStorage, "Not enough storage for backups")
 		}
 		b = &store.AccountBackup{AccountID: id, File: s.newBackupName(account)}
 		if err := tx.AddAccountBackup(ctx, b); err != nil {

@@ -153,7 +153,7 @@ func newImportEntries(kind store.ImportKind, columns []column, fields []string) 
 	return entries
 }
 
-// parseColumnBool returns nil for what is neither true nor false.
+// parseColumnBool returns nil for other text than true and false.
 func parseColumnBool(field string) *bool {
 	value := false
 	switch strings.ToLower(field) {

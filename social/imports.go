@@ -14,7 +14,7 @@ import (
 const (
 	maxUnfinishedImports = 5 // of one account
 	maxImportsPerDay     = 20
-	importRetryDelay     = 10 * time.Minute // before entries are tried again whose server did not answer
+	importRetryDelay     = 10 * time.Minute // before entries whose server did not answer are tried again
 	importPause          = time.Second      // between two runs of the job, for other imports
 )
 

@@ -34,7 +34,7 @@ const (
 type AccountBackup struct {
 	ID        AccountBackupID
 	AccountID AccountID
-	File      string // whoever knows the name may download it
+	File      string // anyone with the name can download it
 	State     BackupState
 	Size      int64 // bytes, once it is complete
 	Attempts  int
