@@ -447,6 +447,26 @@ CREATE TABLE tag_follows (
 CREATE INDEX tag_follows_account ON tag_follows (account_id, id);
 CREATE INDEX tag_follows_tag ON tag_follows (tag_id, account_id);
 
+-- Hashtags of public and unlisted posts of local accounts, with how often they are used.
+CREATE TABLE account_tags (
+    account_id     INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    tag_id         INTEGER NOT NULL REFERENCES tags (id),
+    statuses_count INTEGER NOT NULL,
+    last_status_id INTEGER NOT NULL, -- the newest post
+    PRIMARY KEY (account_id, tag_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX account_tags_count ON account_tags (account_id, statuses_count, last_status_id);
+CREATE INDEX account_tags_tag ON account_tags (tag_id);
+
+-- Hashtags on profiles.
+CREATE TABLE featured_tags (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    tag_id     INTEGER NOT NULL REFERENCES tags (id),
+    UNIQUE (account_id, tag_id)
+) STRICT;
+CREATE INDEX featured_tags_tag ON featured_tags (tag_id);
+
 -- Uploads and remote attachments.
 CREATE TABLE media (
     id          INTEGER PRIMARY KEY,

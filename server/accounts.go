@@ -29,7 +29,6 @@ func (h *accounts) routes() rest.Routes {
 		"GET /api/v1/accounts/:id/following":        {rest.Content("read:accounts"), h.following},
 		"GET /api/v1/accounts/:id/lists":            {rest.User("read:lists"), h.listsWithAccount},
 		"GET /api/v1/accounts/:id/identity_proofs":  {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/accounts/:id/featured_tags":    {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/svc/accounts/:id/favourites":   {rest.Content("read:favourites"), h.accountFavourites},
 		"GET /api/v1/svc/birthdays":                 {rest.User("read:accounts"), h.listBirthdays},
 		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.render.accountAction(h.social.Endorse)},

@@ -298,7 +298,7 @@ func TestAccountFavourites(t *testing.T) {
 func TestEmptyAccountLists(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	for _, name := range []string{"identity_proofs", "featured_tags"} {
+	for _, name := range []string{"identity_proofs"} {
 		if a := srv.As(nil).Get("/api/v1/accounts/" + alice.ID + "/" + name).Want(200); string(a.Body) != "[]" {
 			t.Errorf("%s: got %s, want []", name, a.Body)
 		}

@@ -48,7 +48,6 @@ func (h *instance) routes() rest.Routes {
 		"GET /api/v1/trends/links":                {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/identity_proofs":             {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/directory":                   {rest.Anyone, notImplemented},
-		"GET /api/v1/featured_tags":               {rest.Anyone, notImplemented},
 	}
 }
 

@@ -197,7 +197,7 @@ func addRecipientsAndTags(ctx context.Context, tx *store.Tx, c *Composed) error 
 	if err := tx.AddRecipients(ctx, c.Recipients); err != nil {
 		return err
 	}
-	return tx.AddTags(ctx, c.ID, c.Tags)
+	return tx.AddTags(ctx, c.Status, c.Tags)
 }
 
 // notifyNewStatus notifies mentioned accounts, and subscribers of the author unless it is a reply (extension API 21.5).

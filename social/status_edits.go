@@ -235,7 +235,7 @@ func (v *version) save(ctx context.Context, tx *store.Tx, st *store.Status, edit
 	if err := tx.SetMentions(ctx, v.Status, mentions); err != nil {
 		return err
 	}
-	if err := tx.SetTags(ctx, v.ID, v.Tags); err != nil {
+	if err := tx.SetTags(ctx, v.Status, v.Tags); err != nil {
 		return err
 	}
 	if err := tx.FanOutTags(ctx, v.Status); err != nil {

@@ -41,6 +41,7 @@ type (
 	CardID                int64
 	TagID                 int64 // not in the API
 	TagFollowID           int64
+	FeaturedTagID         int64
 
 	DirectConversationID int64 // an account's view of a thread of direct posts
 	PollID               int64 // a flake in the API, as all below
@@ -128,10 +129,12 @@ func readFlake[T ~int64](id *T, text []byte) error {
 func (id NotificationID) MarshalText() ([]byte, error)        { return decimal(id) }
 func (id NotificationRequestID) MarshalText() ([]byte, error) { return decimal(id) }
 func (id DirectConversationID) MarshalText() ([]byte, error)  { return decimal(id) }
+func (id FeaturedTagID) MarshalText() ([]byte, error)         { return decimal(id) }
 
 func (id *NotificationID) UnmarshalText(b []byte) error        { return readDecimal(id, b) }
 func (id *NotificationRequestID) UnmarshalText(b []byte) error { return readDecimal(id, b) }
 func (id *DirectConversationID) UnmarshalText(b []byte) error  { return readDecimal(id, b) }
+func (id *FeaturedTagID) UnmarshalText(b []byte) error         { return readDecimal(id, b) }
 
 func decimal[T ~int64](id T) ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
 

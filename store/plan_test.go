@@ -223,6 +223,8 @@ func seed(t testing.TB, db *store.DB, n int) {
 			SELECT id, 'many words word' || (id % 50) || CASE WHEN id % 2 = 0 THEN ' even' ELSE ' odd' END || CASE visibility WHEN 3 THEN ' secret' ELSE '' END,
 				'at0 by' || account_id || CASE domain WHEN '' THEN ' here' ELSE ' away' END FROM statuses WHERE reblog_of_id IS NULL`, nil},
 		{`INSERT INTO tag_follows (id, account_id, tag_id) SELECT u.account_id * 100 + t.id, u.account_id, t.id FROM users u JOIN tags t ON t.id < 20`, nil},
+		{`INSERT INTO featured_tags (id, account_id, tag_id) SELECT id, account_id, tag_id FROM tag_follows WHERE tag_id < 6`, nil},
+		{`INSERT INTO account_tags (account_id, tag_id, statuses_count, last_status_id) SELECT account_id, tag_id, tag_id % 4 + 1, tag_id FROM tag_follows`, nil},
 		{`INSERT INTO recipients (status_id, account_id, position, mentioned, direct) SELECT id, (id + 7) % 500 + 1, 0, 1, visibility = 4 FROM statuses WHERE id % 4 = 0`, nil},
 		{`INSERT OR IGNORE INTO direct_conversations (account_id, conversation_id, last_status_id, read_id, recipients)
 			SELECT r.account_id, s.conversation_id, s.id, s.id % 2 * s.id, json_array(r.account_id, s.account_id) FROM recipients r JOIN statuses s ON s.id = r.status_id WHERE r.direct = 1`, nil},

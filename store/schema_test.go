@@ -27,6 +27,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"users":         store.User{},
 		"follows":       store.Follow{},
 		"tag_follows":   store.TagFollow{},
+		"featured_tags": store.FeaturedTag{},
 		"statuses":      store.Status{},
 		"status_edits":  store.StatusEdit{},
 		"cards":         store.Card{},

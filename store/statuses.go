@@ -117,6 +117,9 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if err := tx.countStatus(ctx, s, -1); err != nil {
 		return nil, err
 	}
+	if err := tx.uncountTags(ctx, s); err != nil {
+		return nil, err
+	}
 	if err := tx.invalidateReplies(ctx, s.ID); err != nil {
 		return nil, err
 	}

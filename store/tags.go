@@ -95,17 +95,13 @@ func (r reader) CountFollowedTags(ctx context.Context, by AccountID) (int, error
 
 // AddTagFollow follows a hashtag by its lower-case name. added is false if it is followed already.
 func (tx *Tx) AddTagFollow(ctx context.Context, by AccountID, name string) (id TagID, added bool, err error) {
-	if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
-		return 0, false, err
-	}
-	found, err := one[TagID](ctx, tx.reader, "tag", `SELECT id FROM tags WHERE name = ?`, name)
-	if err != nil {
+	if id, err = tx.addTag(ctx, name); err != nil {
 		return 0, false, err
 	}
 	n, err := tx.execRows(ctx, "follow tag", `
 		INSERT OR IGNORE INTO tag_follows (id, account_id, tag_id)
-		VALUES (?, ?, ?)`, tx.newID(), by, *found)
-	return *found, n > 0, err
+		VALUES (?, ?, ?)`, tx.newID(), by, id)
+	return id, n > 0, err
 }
 
 // RemoveTagFollow unfollows a hashtag, and returns its id, 0 if it was not followed. An unused name is deleted.
@@ -120,12 +116,30 @@ func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (T
 	if err := tx.exec(ctx, "unfollow tag", `DELETE FROM tag_follows WHERE account_id = ? AND tag_id = ?`, by, *id); err != nil {
 		return 0, err
 	}
-	err = tx.exec(ctx, "delete tag", `
+	return *id, tx.removeUnusedTag(ctx, *id)
+}
+
+// addTag returns the id of a hashtag, which need not exist.
+func (tx *Tx) addTag(ctx context.Context, name string) (TagID, error) {
+	if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+		return 0, err
+	}
+	id, err := get[TagID](ctx, tx.reader, "tag", `SELECT id FROM tags WHERE name = ?`, name)
+	if err != nil {
+		return 0, err
+	}
+	return *id, nil
+}
+
+// removeUnusedTag deletes a hashtag that no row refers to.
+func (tx *Tx) removeUnusedTag(ctx context.Context, id TagID) error {
+	return tx.exec(ctx, "delete tag", `
 		DELETE FROM tags
 		WHERE id = ?1
 			AND NOT EXISTS (SELECT 1 FROM status_tags WHERE tag_id = ?1)
-			AND NOT EXISTS (SELECT 1 FROM tag_follows WHERE tag_id = ?1)`, *id)
-	return *id, err
+			AND NOT EXISTS (SELECT 1 FROM tag_follows WHERE tag_id = ?1)
+			AND NOT EXISTS (SELECT 1 FROM account_tags WHERE tag_id = ?1)
+			AND NOT EXISTS (SELECT 1 FROM featured_tags WHERE tag_id = ?1)`, id)
 }
 
 // StatusTag is a hashtag of a status.
@@ -145,12 +159,12 @@ func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, er
 }
 
 // AddTags adds lower-case hashtags to a status without hashtags, in this order. Most of them exist already.
-func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
+func (tx *Tx) AddTags(ctx context.Context, s *Status, names []string) error {
 	for i, name := range names {
 		tag := func() (int64, error) {
 			return tx.execRows(ctx, "tag status", `
 				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
-				SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name)
+				SELECT id, ?, ? FROM tags WHERE name = ?`, s.ID, i, name)
 		}
 		tagged, err := tag()
 		if err != nil {
@@ -166,15 +180,18 @@ func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 			return err
 		}
 	}
-	return nil
+	return tx.countTags(ctx, s)
 }
 
 // SetTags replaces the hashtags of a status.
-func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
-	if err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
+func (tx *Tx) SetTags(ctx context.Context, s *Status, names []string) error {
+	if err := tx.uncountTags(ctx, s); err != nil {
 		return err
 	}
-	return tx.AddTags(ctx, id, names)
+	if err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, s.ID); err != nil {
+		return err
+	}
+	return tx.AddTags(ctx, s, names)
 }
 
 // tagIDs returns the ids of those of the hashtags that exist.

@@ -138,7 +138,7 @@ func (w *world) addStatus(ctx context.Context, tx *store.Tx, r *rand.Rand, some 
 			return err
 		}
 	}
-	return tx.SetTags(ctx, s.ID, []string{"tag"})
+	return tx.SetTags(ctx, s, []string{"tag"})
 }
 
 // wantOneRule compares the ways to compute which statuses are visible to viewer, and returns them.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"svc/media"
+	"svc/social"
 )
 
 // maxAttachments is the limit that clients get. A status may have any number of attachments (spec 8).
@@ -90,6 +91,7 @@ func (i *Instance) configuration() configuration {
 	conf := configuration{
 		URLs: configurationURLs{Streaming: c.WebSocketURL()},
 		Accounts: configurationAccounts{
+			MaxFeaturedTags:        social.MaxFeaturedTags,
 			MaxPinnedStatuses:      c.Statuses.MaxPinned,
 			MaxDisplayNameLength:   c.Accounts.NameLength,
 			MaxNoteLength:          c.Accounts.BioLength,

@@ -2,6 +2,8 @@ package entity
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"svc/internal/text"
 	"svc/store"
@@ -27,6 +29,25 @@ func (t Tag) AppendJSON(dst []byte) []byte {
 		return append(dst, "null"...)
 	}
 	return append(dst, b...)
+}
+
+// FeaturedTag is a hashtag on a profile.
+type FeaturedTag struct {
+	ID store.FeaturedTagID `json:"id"`
+	StatusTag
+	StatusesCount string  `json:"statuses_count"`
+	LastStatusAt  *string `json:"last_status_at"` // a date
+}
+
+// FeaturedTag returns a hashtag on a profile.
+func (b *Builder) FeaturedTag(row store.FeaturedTagUse) FeaturedTag {
+	t := FeaturedTag{
+		ID: row.ID, StatusTag: StatusTag{Name: row.Name, URL: text.TagURL(b.BaseURL, row.Name)}, StatusesCount: strconv.Itoa(row.StatusesCount),
+	}
+	if row.LastStatusID != nil {
+		t.LastStatusAt = new(row.LastStatusID.Time().Format(time.DateOnly))
+	}
+	return t
 }
 
 // Tags returns hashtags for the viewer (nil: anonymous), in the order of names.
