@@ -2,13 +2,15 @@
 // and the assembly of the parts below it (remote, inbox, delivery, policy).
 //
 // It translates only: an incoming activity becomes one operation of social, an outbox entry becomes an activity with its recipients.
-// What an operation needs from other servers is fetched before it begins its transaction.
+// What an operation needs from other servers is fetched before it begins its transaction. It runs imports, which fetch accounts, and makes
+// backups of accounts, which consist of documents.
 //
 // Documents are plain JSON (package activity). A document is trusted if its actor has signed the request that brought it, if it was
 // fetched from its own id, or if it has a proof by its actor. Of what others embed, only the ids count (federation D2, 5.1). The
 // authority is the host of an id.
 //
 // Limits: 20 objects per Create, 10 per Announce, 1000 followers of the relay actor. The Undo of an unknown activity counts for 6 hours.
+// Two imports run at a time, each with 8 hosts; one backup of an account is made at a time.
 package federation
 
 import (

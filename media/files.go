@@ -1,6 +1,6 @@
 // Package media stores uploaded files: pictures, video, sound. It detects the type by content, removes metadata, makes thumbnails,
 // writes the files to disk and serves them. It does not know the owner of a file or what refers to it. Proxy serves files of other
-// servers through a cache.
+// servers through a cache. Archives keeps backups of accounts.
 //
 // Rules: the name of a file is the hash of its content, so files never change and equal content is stored once. A file appears under
 // its name only when it is complete and on disk. A file is decoded only after its header has shown the cost, and one at a time.
