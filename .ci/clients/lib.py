@@ -3,12 +3,16 @@
 
 lib.py authorize URL NICKNAME   sign in on the page, agree, and print the code
 lib.py png FILE                 write a small picture
+lib.py mail FOLDER TO SUBJECT   print the text of the newest mail to an address whose subject contains SUBJECT
 """
 
 import contextlib
+import email
+import email.policy
 import html.parser
 import http.cookiejar
 import os
+import pathlib
 import re
 import struct
 import sys
@@ -148,10 +152,30 @@ def fill(page, here, server, nickname, password):
     return urllib.request.Request(action, urllib.parse.urlencode(data).encode(), headers)
 
 
+def mail(folder, to, subject):
+    """The text of the newest mail to an address whose subject contains a text; exits with 3 if there is none.
+
+    The HTML part must have the same links.
+    """
+    files = [f for f in pathlib.Path(folder).glob("**/*") if f.is_file()]
+    for file in sorted(files, key=lambda f: f.stat().st_mtime_ns, reverse=True):
+        message = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
+        if to in str(message["To"]) and subject in str(message["Subject"]):
+            text = message.get_body(["plain"]).get_content()
+            page = html.unescape(message.get_body(["html"]).get_content())
+            missing = [link for link in re.findall(r"https?://\S+", text) if link not in page]
+            if missing:
+                raise AssertionError(f"{missing} are not in the HTML part of {file}")
+            return text
+    sys.exit(3)
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["authorize", url, nickname]:
             print(authorize(url, nickname))
+        case ["mail", folder, to, subject]:
+            print(mail(folder, to, subject))
         case ["png", file]:
             with open(file, "wb") as f:
                 f.write(png())

@@ -95,9 +95,11 @@ stop() {
 
 trial_servers=()
 
-# start_trial_server NAME starts a server in $WORK/NAME that federates on this machine. Its address is in the file url.
+# start_trial_server NAME [TABLE KEY VALUE]… starts a server in $WORK/NAME that federates on this machine, with these settings. Its
+# address is in the file url.
 start_trial_server() {
   local home=$WORK/$1 port url
+  shift
   port=$(free_port) url=http://localhost:$port
   rm -rf "$home" && mkdir "$home"
   echo "$url" >"$home/url"
@@ -105,6 +107,10 @@ start_trial_server() {
     --admin admin --email admin@example.org --password "$PASSWORD") >"$home/setup.log" 2>&1
   set_key "$home/config.toml" rate_limit enabled false
   set_key "$home/config.toml" federation allow_loopback true
+  for (( ; $# >= 3; )); do
+    set_key "$home/config.toml" "$1" "$2" "$3"
+    shift 3
+  done
   "$BINARY" serve --config "$home/config.toml" >"$home/log" 2>&1 &
   trial_servers+=($!)
   wait_for 30 curl -fsS "$url/api/v1/instance" || { cat "$home/log"; return 1; }

@@ -1,0 +1,87 @@
+// Helpers of the suites that use the server's pages in Chromium.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+
+const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync']
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+// sizes are those of a phone and of a desktop window.
+const sizes = [{ width: 375, height: 667 }, { width: 1280, height: 800 }]
+
+export const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
+
+// visitor is a browser window without history that records console errors.
+export async function visitor() {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  page.errors = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.errors.push(`${message.text()} ${message.location().url}`)
+  })
+  page.on('pageerror', (error) => page.errors.push(String(error)))
+  return page
+}
+
+// isUsable fails unless the page has a language, a title, a heading, a label for every control, no console errors, and, on a phone and
+// on a desktop, no violation of axe's rules and nothing beyond the edge of the window. expected are statuses of 4xx answers that the page may
+// have caused, which the console counts as errors.
+export async function isUsable(page, expected = []) {
+  page.errors = page.errors.filter((text) => !expected.some((status) => text.includes(`status of ${status}`)))
+  const faults = await page.evaluate(() => {
+    const named = (e) => {
+      return e.labels?.length || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() ||
+        (e.type === 'submit' && e.value)
+    }
+    const operable = [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a[href]')]
+    return [
+      !document.documentElement.lang && 'no language',
+      !document.title.trim() && 'no title',
+      document.querySelectorAll('h1').length !== 1 && 'not one h1',
+      !document.querySelector('main') && 'no main',
+      !document.querySelector('meta[name=viewport]') && 'no viewport for small screens',
+      ...operable.filter((e) => !named(e)).map((e) => `no name: ${e.outerHTML}`),
+      ...[...document.images].filter((e) => !e.hasAttribute('alt')).map((e) => `no alt: ${e.outerHTML}`),
+    ].filter(Boolean)
+  })
+  assert.deepEqual([...faults, ...page.errors], [], page.url())
+  await page.evaluate(axe)
+  for (const size of sizes) {
+    await page.setViewportSize(size)
+    const found = await page.evaluate(async () => {
+      const { violations } = await window.axe.run({ preload: false })
+      const wide = document.documentElement.scrollWidth > window.innerWidth
+      return [wide && 'wider than the window', ...violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.failureSummary} ${n.html}`))]
+        .filter(Boolean)
+    })
+    assert.deepEqual(found, [], `${page.url()}, ${size.width} px wide`)
+  }
+}
+
+// fill types into every visible field that is empty.
+export async function fill(page, { nickname, email, password }) {
+  for (const input of await page.locator('input:visible:not([readonly])').all()) {
+    const type = (await input.getAttribute('type')) ?? 'text'
+    const wantsMail = type === 'email' || /mail/i.test(await input.getAttribute('name'))
+    if (type === 'password') await input.fill(password)
+    else if (/^(text|email)$/.test(type) && !(await input.inputValue())) await input.fill((wantsMail && email) || nickname)
+  }
+}
+
+// submit presses Enter in the last field, or the first button where there is none.
+export async function submit(page) {
+  const fields = page.locator('input:visible:not([readonly])')
+  const loaded = page.waitForEvent('load')
+  if (await fields.count()) await fields.last().press('Enter')
+  else await page.locator('form button, form input[type=submit]').first().click()
+  await loaded
+}
+
+export async function press(page, text) {
+  const loaded = page.waitForEvent('load')
+  await page.getByRole('button', { name: text }).first().click()
+  await loaded
+}
