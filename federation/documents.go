@@ -51,8 +51,9 @@ var documentContext = []any{
 		"oauthRegistrationEndpoint": idTerm("litepub:oauthRegistrationEndpoint"),
 
 		"quoteUrl": "as:quoteUrl", "quoteUri": "fedibird:quoteUri", "_misskey_quote": "misskey:_misskey_quote",
-		"quote":        idTerm("https://w3id.org/fep/044f#quote"),
-		"QuoteRequest": "https://w3id.org/fep/044f#QuoteRequest", "QuoteAuthorization": "https://w3id.org/fep/044f#QuoteAuthorization",
+		"quote":              idTerm("https://w3id.org/fep/044f#quote"),
+		"quoteAuthorization": idTerm("https://w3id.org/fep/044f#quoteAuthorization"),
+		"QuoteRequest":       "https://w3id.org/fep/044f#QuoteRequest", "QuoteAuthorization": "https://w3id.org/fep/044f#QuoteAuthorization",
 		"interactionPolicy": idTerm("gts:interactionPolicy"), "canQuote": idTerm("gts:canQuote"),
 		"automaticApproval": idTerm("gts:automaticApproval"),
 		"interactingObject": idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
@@ -119,6 +120,7 @@ type documentRows struct {
 	edits       map[store.StatusID][]*store.StatusEdit
 	formerMedia map[store.MediaID]*store.Media // of earlier versions
 	replies     map[store.StatusID][]store.StatusID
+	consents    map[store.StatusID]string // ids of the authorizations of quotes
 }
 
 const (
@@ -133,7 +135,7 @@ func (d *Documents) loadDocumentRows(ctx context.Context, list []*store.Status) 
 		recipients: make(map[store.StatusID][]store.Recipient), tags: make(map[store.StatusID][]string),
 		media: make(map[store.StatusID][]*store.Media), polls: make(map[store.StatusID]*store.Poll),
 		edits: make(map[store.StatusID][]*store.StatusEdit), formerMedia: make(map[store.MediaID]*store.Media),
-		replies: make(map[store.StatusID][]store.StatusID),
+		replies: make(map[store.StatusID][]store.StatusID), consents: make(map[store.StatusID]string),
 	}
 	var boosted, around []store.StatusID
 	for _, st := range list {
@@ -198,7 +200,7 @@ func (d *Documents) loadStatuses(ctx context.Context, ids []store.StatusID, p *d
 
 // loadObjectRows reads the rows for the objects of statuses.
 func (d *Documents) loadObjectRows(ctx context.Context, posts []*store.Status, p *documentRows) error {
-	var ids, edited, open, withMedia []store.StatusID
+	var ids, edited, open, withMedia, quotes []store.StatusID
 	var threads []store.ConversationID
 	for _, st := range posts {
 		ids = append(ids, st.ID)
@@ -211,7 +213,13 @@ func (d *Documents) loadObjectRows(ctx context.Context, posts []*store.Status, p
 		if st.HasMedia {
 			withMedia = append(withMedia, st.ID)
 		}
+		if st.QuoteOfID != nil {
+			quotes = append(quotes, st.ID)
+		}
 		threads = append(threads, st.ConversationID)
+	}
+	if err := d.loadConsents(ctx, quotes, p); err != nil {
+		return err
 	}
 	recipients, err := d.db.Recipients(ctx, ids)
 	if err != nil {
@@ -252,6 +260,20 @@ func (d *Documents) loadObjectRows(ctx context.Context, posts []*store.Status, p
 		p.replies[r.StatusID] = append(p.replies[r.StatusID], r.ID)
 	}
 	return d.loadEdits(ctx, edited, p)
+}
+
+// loadConsents reads the authorizations of quotes.
+func (d *Documents) loadConsents(ctx context.Context, quotes []store.StatusID, p *documentRows) error {
+	if len(quotes) == 0 {
+		return nil
+	}
+	consents, err := d.db.QuoteConsents(ctx, quotes)
+	for _, c := range consents {
+		if p.consents[c.StatusID] = c.Authorization; c.RowID != 0 {
+			p.consents[c.StatusID] = d.quoteAuthorizationURI(c.RowID)
+		}
+	}
+	return err
 }
 
 // loadEdits reads the earlier versions of statuses.

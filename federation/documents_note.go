@@ -63,7 +63,10 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 		o["replies"] = d.repliesOf(st, p.replies[st.ID])
 	}
 	if quoted := p.quoted(st); quoted != nil {
-		o["quoteUrl"], o["quoteUri"], o["_misskey_quote"] = quoted.URI, quoted.URI, quoted.URI
+		o["quote"], o["quoteUrl"], o["quoteUri"], o["_misskey_quote"] = quoted.URI, quoted.URI, quoted.URI, quoted.URI
+		if by := p.consents[st.ID]; by != "" {
+			o["quoteAuthorization"] = by
+		}
 	}
 	if poll := p.polls[st.ID]; poll != nil {
 		d.addPoll(o, poll)

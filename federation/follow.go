@@ -28,10 +28,13 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveFollow(ctx, in.Actor, to.ID, in.URI)
 }
 
-// handleAnswer accepts, rejects or ends the follow of a local account. Accepts of other activities, such as favourites or replies, are
-// ignored (federation 4.15).
+// handleAnswer accepts, rejects or ends the follow of a local account, or a quote. Accepts of other activities, such as favourites or
+// replies, are ignored (federation 4.15).
 func (r *Receiver) handleAnswer(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := r.handleRelayAnswer(ctx, in); relay || err != nil {
+		return err
+	}
+	if quote, err := r.handleQuoteAnswer(ctx, in); quote || err != nil {
 		return err
 	}
 	f, err := r.answeredFollow(ctx, in.Actor, in.Object)

@@ -64,6 +64,7 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.ProfileUpdated:     (*Outbox).buildProfileUpdated,
 	store.AccountMoved:       (*Outbox).buildAccountMoved,
 	store.AccountDeleted:     (*Outbox).buildAccountDeleted,
+	store.QuoteRequested:     (*Outbox).buildQuoteRequested,
 	store.QuoteAccepted:      (*Outbox).buildQuoteAccepted,
 	store.QuoteRejected:      (*Outbox).buildQuoteRejected,
 	store.QuoteRevoked:       (*Outbox).buildQuoteRevoked,

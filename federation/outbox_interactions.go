@@ -115,6 +115,29 @@ func (b *Outbox) buildScrobbleCreated(ctx context.Context, actor *store.Account,
 	return []*outgoing{{activity: a, priority: store.UpdatePriority, inboxes: inboxes}}, err
 }
 
+// buildQuoteRequested asks the quoted author for consent to a quote, which it embeds (FEP-044f).
+func (b *Outbox) buildQuoteRequested(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	quote, err := b.db.Status(ctx, e.StatusID)
+	if err != nil || quote.QuoteOfID == nil {
+		return nil, err
+	}
+	quoted, err := b.db.Status(ctx, *quote.QuoteOfID)
+	if err != nil {
+		return nil, err
+	}
+	to, err := b.db.Account(ctx, e.TargetID)
+	if err != nil {
+		return nil, err
+	}
+	o, err := b.documents.statusDocument(ctx, quote, b.documents.buildObject)
+	if err != nil {
+		return nil, err
+	}
+	a := b.newActivity(e, "QuoteRequest", actor, quoted.URI, []string{to.URI}, nil)
+	a["id"], a["instrument"] = b.BaseURL+quoteRequestPath+quote.ID.String(), jsonMap(o)
+	return b.toTarget(ctx, e, a, 0, store.ReplaceNothing)
+}
+
 // buildQuoteAccepted sends the Accept of a QuoteRequest, with the id of the authorization.
 func (b *Outbox) buildQuoteAccepted(ctx context.Context, author *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
 	q, err := b.db.QuoteAuthorization(ctx, store.QuoteAuthorizationID(e.RowID))

@@ -277,3 +277,116 @@ func TestRevokeRemoteQuote(t *testing.T) {
 		t.Errorf("after an edit the quote is %s", got)
 	}
 }
+
+// TestRequestQuote quotes a remote status: its author is asked, and the answer decides.
+func TestRequestQuote(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	bob, eve := peer.AddActor("bob"), other.AddActor("eve")
+	for _, actor := range []string{bob, eve} {
+		alice.FollowRemote(actor)
+	}
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI())) // so that Updates are sent
+	authorization := peer.NewID("authorizations")
+	answer := func(from *apptest.FakeServer, kind, actor string, request apptest.Doc, changes apptest.Doc) {
+		from.PostAndSettle(srv, from.Activity(kind, actor, map[string]any{
+			"id": request["id"], "type": "QuoteRequest", "actor": request["actor"], "object": request["object"], "instrument": request["instrument"].(map[string]any)["id"],
+		}, changes))
+	}
+	for _, tt := range []struct {
+		name  string
+		do    func(request apptest.Doc)
+		state string
+		sent  any // the authorization in the document
+	}{
+		{"no answer", func(apptest.Doc) {}, "accepted", nil},
+		{"accepted", func(request apptest.Doc) { answer(peer, "Accept", bob, request, apptest.Doc{"result": authorization}) }, "accepted", authorization},
+		{"accepted by id", func(request apptest.Doc) {
+			peer.PostAndSettle(srv, peer.Activity("Accept", bob, request["id"], apptest.Doc{"result": authorization}))
+		}, "accepted", authorization},
+		{"accepted with another id", func(request apptest.Doc) {
+			answer(peer, "Accept", bob, apptest.With(request, apptest.Doc{"id": peer.NewID("requests")}), apptest.Doc{"result": authorization})
+		}, "accepted", authorization},
+		{"accepted by another", func(request apptest.Doc) { answer(other, "Accept", eve, request, apptest.Doc{"result": other.NewID("authorizations")}) }, "accepted", nil},
+		{"accepted by an authorization on another host", func(request apptest.Doc) {
+			answer(peer, "Accept", bob, request, apptest.Doc{"result": other.NewID("authorizations")})
+		}, "accepted", nil},
+		{"rejected by another", func(request apptest.Doc) { answer(other, "Reject", eve, request, nil) }, "accepted", nil},
+		{"rejected", func(request apptest.Doc) { answer(peer, "Reject", bob, request, nil) }, "rejected", nil},
+		{"accepted, then revoked", func(request apptest.Doc) {
+			by := peer.NewID("authorizations")
+			answer(peer, "Accept", bob, request, apptest.Doc{"result": by})
+			peer.PostAndSettle(srv, peer.Activity("Delete", bob, by))
+		}, "revoked", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			note := peer.Note(bob, "quote me")
+			peer.PostAndSettle(srv, peer.Create(note))
+			peer.ClearDelivered()
+			quoted := alice.WantPost(note["id"])
+			quote := alice.Publish("look", "quoted_status_id", quoted.ID())
+			apptest.Settle(srv)
+			request := peer.OneDelivered("QuoteRequest")
+			apptest.WantField(t, request, alice.URI(), "actor")
+			apptest.WantField(t, request, note["id"], "object")
+			apptest.WantField(t, request, quote.Str("uri"), "instrument", "id")
+			apptest.WantField(t, request, note["id"], "instrument", "quote")
+			peer.ClearDelivered()
+			tt.do(request)
+			apptest.Settle(srv)
+			now := alice.Get("/api/v1/statuses/" + quote.ID()).Want(200).Object()
+			if now.Str("quote.state") != tt.state || strings.Contains(now.Str("content"), "RE:") != (tt.state == "accepted") {
+				t.Errorf("the quote is %s, with content %s", now.Str("quote.state"), now.Str("content"))
+			}
+			document := srv.GetDocument(quote.Str("uri")).Want(200).Document()
+			if document["quoteAuthorization"] != tt.sent {
+				t.Errorf("the document has the authorization %v, want %v", document["quoteAuthorization"], tt.sent)
+			}
+			if updates := len(peer.Delivered("Update")); (updates > 0) != (tt.sent != nil || tt.state != "accepted") {
+				t.Errorf("%d Updates", updates)
+			}
+		})
+	}
+	private := peer.Note(bob, "quote me")
+	peer.PostAndSettle(srv, peer.Create(private))
+	peer.ClearDelivered()
+	alice.Publish("look here", "quoted_status_id", alice.WantPost(private["id"]).ID(), "visibility", "local")
+	apptest.Settle(srv)
+	if len(peer.Delivered()) > 0 {
+		t.Errorf("a local quote causes %v", peer.Delivered())
+	}
+}
+
+// TestLocalQuoteAuthorization quotes a local status: other servers find the authorization in the document, until it is revoked.
+func TestLocalQuoteAuthorization(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	carol := peer.AddActor("carol")
+	peer.PostAndSettle(srv, peer.Activity("Follow", carol, bob.URI()))
+	st := alice.Publish("quote me")
+	peer.ClearDelivered()
+	quote := bob.Publish("look", "quoted_status_id", st.ID())
+	apptest.Settle(srv)
+	object := func(kind string) apptest.Doc {
+		t.Helper()
+		o, _ := peer.OneDelivered(kind)["object"].(apptest.Doc)
+		return o
+	}
+	by, _ := object("Create")["quoteAuthorization"].(string)
+	authorization := srv.GetDocument(by).Want(200).Document()
+	apptest.WantField(t, authorization, quote.Str("uri"), "interactingObject")
+	apptest.WantField(t, authorization, st.Str("uri"), "interactionTarget")
+	apptest.WantField(t, authorization, alice.URI(), "attributedTo")
+	peer.ClearDelivered()
+	alice.Post("/api/v1/statuses/" + st.ID() + "/quotes/" + quote.ID() + "/revoke").Want(200)
+	apptest.Settle(srv)
+	srv.GetDocument(by).Want(404)
+	if o := object("Update"); o["quote"] != nil || o["quoteAuthorization"] != nil {
+		t.Errorf("the Update still quotes %v by %v", o["quote"], o["quoteAuthorization"])
+	}
+	own := bob.Publish("mine too", "quoted_status_id", bob.Publish("mine").ID())
+	if o := srv.GetDocument(own.Str("uri")).Want(200).Document(); o["quoteAuthorization"] != nil || o["quote"] == nil {
+		t.Errorf("a quote of one's own has %v", o["quoteAuthorization"])
+	}
+}

@@ -68,7 +68,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 	if v.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
 		return err
 	}
-	if v.Quoted == nil && r.QuoteLinkRemoved && st.QuoteState != store.QuoteStateRevoked {
+	if v.Quoted == nil && r.QuoteLinkRemoved && st.QuoteState < store.QuoteStateRevoked {
 		next.Content += quoteLink(&store.Status{URL: r.QuoteURI})
 	}
 	for _, uri := range r.Mentions {

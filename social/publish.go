@@ -165,6 +165,9 @@ func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Acc
 	if !st.Visibility.Federated() {
 		return nil
 	}
+	if err := obtainQuoteConsent(ctx, tx, c); err != nil {
+		return err
+	}
 	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.StatusCreated, ActorID: st.AccountID, StatusID: st.ID})
 }
 

@@ -210,11 +210,7 @@ func (s *Service) RevokeQuote(ctx context.Context, author *store.Account, id, qu
 				return err
 			}
 		}
-		quote.Content = strings.TrimSuffix(quote.Content, quoteLink(quoted))
-		if err := unquote(ctx, tx, quote); err != nil {
-			return err
-		}
-		return addEditToOutbox(ctx, tx, quote)
+		return unquote(ctx, tx, quote, quoted, store.QuoteStateRevoked)
 	})
 	return quote, err
 }
@@ -285,7 +281,59 @@ func setQuoteAuthorization(ctx context.Context, tx *store.Tx, st *store.Status, 
 	if allowed, err := mayQuote(ctx, tx, st, quoted, authorization); allowed || err != nil {
 		return err
 	}
-	return unquote(ctx, tx, st)
+	return unquote(ctx, tx, st, quoted, store.QuoteStateRevoked)
+}
+
+// obtainQuoteConsent asks the remote author of the status that c quotes for consent, or stores that of a local one, so that other servers
+// show the quote (FEP-044f). Meanwhile it is shown here, because servers without this protocol never answer.
+func obtainQuoteConsent(ctx context.Context, tx *store.Tx, c *Composed) error {
+	quoted := c.Quoted
+	switch {
+	case quoted == nil, quoted.AccountID == c.AccountID:
+		return nil
+	case c.Visibility > store.Unlisted, quoted.Visibility > store.Unlisted: // the quoted author need not be among the recipients
+		return nil
+	case quoted.Local():
+		return tx.AddQuoteAuthorization(ctx, &store.QuoteAuthorization{StatusID: quoted.ID, AccountID: c.AccountID, QuoteURI: c.URI})
+	}
+	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.QuoteRequested, ActorID: c.AccountID, StatusID: c.ID, TargetID: quoted.AccountID})
+}
+
+// ReceiveQuoteAccept stores the authorization of author for a local status to quote one of author's, and federates it. The answer to
+// another request is ignored.
+func (s *Service) ReceiveQuoteAccept(ctx context.Context, author *store.Account, id store.StatusID, authorization string) error {
+	return s.answeredQuote(ctx, author, id, func(tx *store.Tx, quote, _ *store.Status) error {
+		o, err := tx.RemoteStatus(ctx, id)
+		if err != nil || o != nil && o.Authorization == authorization {
+			return err
+		}
+		if err := setQuoteAuthorization(ctx, tx, quote, authorization); err != nil {
+			return err
+		}
+		return addEditToOutbox(ctx, tx, quote)
+	})
+}
+
+// ReceiveQuoteReject removes the quote of a status of author's from a local status.
+func (s *Service) ReceiveQuoteReject(ctx context.Context, author *store.Account, id store.StatusID) error {
+	return s.answeredQuote(ctx, author, id, func(tx *store.Tx, quote, quoted *store.Status) error {
+		return unquote(ctx, tx, quote, quoted, store.QuoteStateRejected)
+	})
+}
+
+// answeredQuote calls fn if a local status quotes one of author's.
+func (s *Service) answeredQuote(ctx context.Context, author *store.Account, id store.StatusID, fn func(tx *store.Tx, quote, quoted *store.Status) error) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		quote, err := tx.Status(ctx, id)
+		if err != nil || !quote.Local() {
+			return errs.IgnoreNotFound(err)
+		}
+		quoted, err := quotedStatus(ctx, tx, quote)
+		if quoted == nil || err != nil || quoted.AccountID != author.ID {
+			return err
+		}
+		return fn(tx, quote, quoted)
+	})
 }
 
 // revokeReceivedQuotes removes the quotes of author's statuses by an authorization that author has deleted.
@@ -306,19 +354,20 @@ func revokeReceivedQuotes(ctx context.Context, tx *store.Tx, author *store.Accou
 		if quoted == nil || quoted.AccountID != author.ID {
 			continue
 		}
-		if err := unquote(ctx, tx, st); err != nil {
+		if err := unquote(ctx, tx, st, quoted, store.QuoteStateRevoked); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unquote removes the quote of a status, because it was revoked.
-func unquote(ctx context.Context, tx *store.Tx, st *store.Status) error {
-	if err := tx.UnlinkQuote(ctx, st); err != nil {
+// unquote removes the quote of a status, because it was revoked or rejected, with the link to the quoted status.
+func unquote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, state store.QuoteState) error {
+	st.Content = strings.TrimSuffix(st.Content, quoteLink(quoted))
+	if err := tx.UnlinkQuote(ctx, st, state); err != nil {
 		return err
 	}
-	st.QuoteOfID, st.QuoteState = nil, store.QuoteStateRevoked
+	st.QuoteOfID, st.QuoteState = nil, state
 	tx.Emit(store.StatusEdited{Status: st})
-	return nil
+	return addEditToOutbox(ctx, tx, st)
 }

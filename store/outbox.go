@@ -36,9 +36,10 @@ const (
 	PinCreated OutboxType = "pin_created" // StatusID
 	PinDeleted OutboxType = "pin_deleted" // StatusID
 
-	QuoteAccepted OutboxType = "quote_accepted" // TargetID of the quoting account, RowID of the authorization
-	QuoteRejected OutboxType = "quote_rejected" // TargetID, StatusID, URI of the request, Object: the quoting status
-	QuoteRevoked  OutboxType = "quote_revoked"  // TargetID, RowID of the deleted authorization
+	QuoteRequested OutboxType = "quote_requested" // StatusID of the quote, TargetID of the quoted author
+	QuoteAccepted  OutboxType = "quote_accepted"  // TargetID of the quoting account, RowID of the authorization
+	QuoteRejected  OutboxType = "quote_rejected"  // TargetID, StatusID, URI of the request, Object: the quoting status
+	QuoteRevoked   OutboxType = "quote_revoked"   // TargetID, RowID of the deleted authorization
 
 	ScrobbleCreated OutboxType = "scrobble_created" // RowID of the scrobble
 

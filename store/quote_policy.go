@@ -50,4 +50,5 @@ const (
 	QuoteStateNone     QuoteState = iota // the status quotes nothing
 	QuoteStateAccepted                   // or not needed; the quoted status is deleted if QuoteOfID is nil
 	QuoteStateRevoked                    // QuoteOfID is nil
+	QuoteStateRejected                   // QuoteOfID is nil
 )

@@ -63,7 +63,24 @@ func (tx *Tx) SetQuotePolicy(ctx context.Context, id StatusID, p QuotePolicy) er
 	return err
 }
 
-// QuoteAuthorization allows a remote status to quote a local one.
+// QuoteConsent is the consent of the quoted author to a quote: the id of a remote authorization, or of a row.
+type QuoteConsent struct {
+	StatusID      StatusID // the quote
+	Authorization string
+	RowID         QuoteAuthorizationID
+}
+
+// QuoteConsents returns the consents to quotes, which few have.
+func (r reader) QuoteConsents(ctx context.Context, quotes []StatusID) ([]QuoteConsent, error) {
+	return list[QuoteConsent](ctx, r, "quote consents", `
+		SELECT s.id AS status_id, ifnull(o.authorization, '') AS authorization, ifnull(q.id, 0) AS row_id
+		FROM json_each(?) j
+		CROSS JOIN statuses s ON s.id = j.value
+		LEFT JOIN remote_statuses o ON o.status_id = s.id
+		LEFT JOIN quote_authorizations q ON q.quote_uri = s.uri AND q.status_id = s.quote_of_id`, jsonArray(quotes))
+}
+
+// QuoteAuthorization allows a status to quote a local one.
 type QuoteAuthorization struct {
 	ID         QuoteAuthorizationID
 	StatusID   StatusID  // the quoted status

@@ -100,12 +100,12 @@ func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content stri
 	return tx.addToCounter(ctx, "quotes_count", &quoted.ID, 1)
 }
 
-// UnlinkQuote makes a status a quote that is revoked, and stores its content.
-func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status) error {
+// UnlinkQuote makes a status a quote that is revoked or rejected, and stores its content.
+func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status, state QuoteState) error {
 	if err := tx.exec(ctx, "unlink quote", `
 		UPDATE statuses
 		SET quote_of_id = NULL, quote_state = ?, content = ?
-		WHERE id = ?`, QuoteStateRevoked, quote.Content, quote.ID); err != nil {
+		WHERE id = ?`, state, quote.Content, quote.ID); err != nil {
 		return err
 	}
 	tx.invalidateStatus(quote.ID)

@@ -120,6 +120,8 @@ func (s *cachedStatus) quoteStateIn(states map[store.StatusID]string) string {
 	switch {
 	case s.quoteState == store.QuoteStateRevoked:
 		return "revoked"
+	case s.quoteState == store.QuoteStateRejected:
+		return "rejected"
 	case s.quoteOfID != nil && states[*s.quoteOfID] != "":
 		return states[*s.quoteOfID]
 	case s.quoteOfID != nil, s.quoteState == store.QuoteStateAccepted:

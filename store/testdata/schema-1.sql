@@ -307,7 +307,7 @@ CREATE TABLE statuses (
     favourites_count       INTEGER NOT NULL DEFAULT 0,
     quotes_count           INTEGER NOT NULL DEFAULT 0,
     quote_of_id            INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
-    quote_state            INTEGER NOT NULL DEFAULT 0 CHECK (quote_state BETWEEN 0 AND 2),  -- no quote, accepted, revoked
+    quote_state            INTEGER NOT NULL DEFAULT 0 CHECK (quote_state BETWEEN 0 AND 3),  -- no quote, accepted, revoked, rejected
     quote_policy           INTEGER NOT NULL DEFAULT 0 CHECK (quote_policy BETWEEN 0 AND 2), -- who may quote it: all, followers, nobody
     card_id                INTEGER REFERENCES cards (id) ON DELETE SET NULL, -- preview of the first link, once it was fetched
     list_id                INTEGER REFERENCES lists (id) ON DELETE SET NULL, -- of a list post
@@ -937,7 +937,7 @@ CREATE TABLE refusals (
 CREATE INDEX refusals_uri ON refusals (uri);
 CREATE INDEX refusals_object ON refusals (object);
 
--- Columns of remote posts only.
+-- Columns of remote posts only, but for authorization, which quotes of remote posts have.
 CREATE TABLE remote_statuses (
     status_id       INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,
     parent_uri      TEXT    NOT NULL DEFAULT '', -- of an unknown post that it replies to
@@ -957,13 +957,13 @@ CREATE TABLE threads (
     uri             TEXT    NOT NULL UNIQUE
 ) STRICT;
 
--- Remote posts that may quote local ones. Their servers refer to the URIs of these rows.
+-- Posts that may quote local ones of other authors. They refer to the URIs of these rows.
 CREATE TABLE quote_authorizations (
     id          INTEGER PRIMARY KEY,
     status_id   INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- the quoted post
     account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the quoting account
     quote_uri   TEXT    NOT NULL, -- of the quoting post
-    request_uri TEXT    NOT NULL, -- of the QuoteRequest
+    request_uri TEXT    NOT NULL, -- of the QuoteRequest of a remote post
     UNIQUE (quote_uri, status_id)
 ) STRICT;
 CREATE INDEX quote_authorizations_account ON quote_authorizations (account_id, status_id);
