@@ -308,7 +308,9 @@ func TestRequestQuote(t *testing.T) {
 		{"accepted with another id", func(request apptest.Doc) {
 			answer(peer, "Accept", bob, apptest.With(request, apptest.Doc{"id": peer.NewID("requests")}), apptest.Doc{"result": authorization})
 		}, "accepted", authorization},
-		{"accepted by another", func(request apptest.Doc) { answer(other, "Accept", eve, request, apptest.Doc{"result": other.NewID("authorizations")}) }, "accepted", nil},
+		{"accepted by another", func(request apptest.Doc) {
+			answer(other, "Accept", eve, request, apptest.Doc{"result": other.NewID("authorizations")})
+		}, "accepted", nil},
 		{"accepted by an authorization on another host", func(request apptest.Doc) {
 			answer(peer, "Accept", bob, request, apptest.Doc{"result": other.NewID("authorizations")})
 		}, "accepted", nil},
