@@ -325,7 +325,7 @@ func TestRemoteStatusEvents(t *testing.T) {
 				return err
 			}
 			tx.Emit(store.StatusPosted{Status: st})
-			return tx.AddTags(context.Background(), st.ID, []string{"far"})
+			return tx.AddTags(context.Background(), st, []string{"far"})
 		})
 		if err != nil {
 			t.Fatal(err)
