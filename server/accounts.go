@@ -37,7 +37,7 @@ func (h *accounts) routes() rest.Routes {
 		"POST /api/v1/accounts/:id/unendorse":       {rest.User("write:accounts"), h.render.accountAction(h.social.Unendorse)},
 		"GET /api/v1/accounts/:id/endorsements":     {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
-		"GET /api/v1/endorsements":                  {rest.Content("read:accounts"), h.ownEndorsements},
+		"GET /api/v1/endorsements":                  {rest.AnyoneWith("read:accounts"), h.ownEndorsements},
 		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
 		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // there are no suggestions
 	}

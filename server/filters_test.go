@@ -231,7 +231,7 @@ func TestFilterParts(t *testing.T) {
 	if got := alice.Get(filterStatus).Want(200).Object().Str("status_id"); got != status {
 		t.Errorf("the status is %s", got)
 	}
-	alice.SendJSON("PUT", filterStatus, nil).Want(404)
+	alice.SendJSON("PUT", filterStatus, nil).Want(405)
 
 	for _, request := range []struct{ method, path string }{
 		{"GET", path}, {"PUT", path}, {"DELETE", path}, {"GET", path + "/keywords"}, {"POST", path + "/keywords"}, {"GET", path + "/statuses"},

@@ -384,7 +384,7 @@ func TestServeMedia(t *testing.T) {
 	if got := srv.As(nil).Get(url + "?name=cat.html").Want(200).Header.Get("Content-Disposition"); got != "inline; filename=cat.png" {
 		t.Errorf("Content-Disposition is %q", got)
 	}
-	get("POST").WantError(404, "Record not found")
+	get("POST").WantError(405, "Method not allowed")
 	get("OPTIONS", "Origin", "https://example.com").Want(204)
 	for _, path := range []string{
 		"/media/", "/media/x", "/media/../svc.db", "/media/%2e%2e/svc.db", "/media/..%2fsvc.db", "/media/tmp/x", "/media/tmp",

@@ -135,7 +135,7 @@ func TestProxiedEntities(t *testing.T) {
 		}
 	}
 	// Other methods are refused.
-	srv.As(nil).Do("POST", proxied[site.URL+"/header.png"], "", nil).Want(404)
+	srv.As(nil).Do("POST", proxied[site.URL+"/header.png"], "", nil).Want(405)
 }
 
 func TestProxyOffOrDirect(t *testing.T) {

