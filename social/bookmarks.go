@@ -63,7 +63,7 @@ func (s *Service) CreateBookmarkFolder(ctx context.Context, owner *store.Account
 
 // checkFolder validates name and emoji of a folder. The caller checks that a custom emoji exists.
 func checkFolder(f *store.BookmarkFolder) error {
-	f.Name = oneLine(f.Name)
+	f.Name = text.OneLine(f.Name)
 	if full, ok := emoji.Canonical(f.Emoji); ok {
 		f.Emoji = full
 	} else if f.Emoji != "" && f.Emoji[0] != ':' {

@@ -111,7 +111,7 @@ func (s *Service) addFilter(ctx context.Context, tx *store.Tx, fs *filters, f *s
 // applyFilterChange changes a filter and validates the result.
 func (s *Service) applyFilterChange(f *store.UserFilter, d FilterChange) error {
 	if d.Title != nil {
-		f.Title = oneLine(*d.Title)
+		f.Title = text.OneLine(*d.Title)
 	}
 	if d.Context != nil {
 		f.Context.V = d.Context
@@ -206,7 +206,7 @@ func (fs *filters) checkKeywordCount() error {
 
 func (d KeywordChange) apply(k *store.FilterKeyword) error {
 	if d.Keyword != nil {
-		k.Keyword = oneLine(*d.Keyword)
+		k.Keyword = text.OneLine(*d.Keyword)
 	}
 	if d.WholeWord != nil {
 		k.WholeWord = *d.WholeWord

@@ -36,7 +36,7 @@ func (p FilterV1) changes() (FilterChange, KeywordChange) {
 
 func (p FilterV1) check() error {
 	switch {
-	case utf8.RuneCountInString(oneLine(p.Phrase)) > maxFilterKeyword:
+	case utf8.RuneCountInString(text.OneLine(p.Phrase)) > maxFilterKeyword:
 		return errs.Invalid("Validation failed: Phrase is too long (maximum is %d characters)", maxFilterKeyword)
 	case text.NewPhrase(p.Phrase, false).Empty():
 		return errs.Invalid("Validation failed: Phrase can't be blank")

@@ -127,7 +127,7 @@ func newImportEntries(kind store.ImportKind, columns []column, fields []string) 
 		case targetColumn:
 			targets = strings.Fields(field)
 		case listColumn:
-			o.List = oneLine(field)
+			o.List = text.OneLine(field)
 		case reblogsColumn:
 			o.ShowReblogs = parseColumnBool(field)
 		case notifyColumn:

@@ -37,7 +37,7 @@ func createList(ctx context.Context, tx *store.Tx, owner *store.Account, l *stor
 
 // checkList validates title and replies policy of a list.
 func checkList(l *store.List) error {
-	l.Title = oneLine(l.Title)
+	l.Title = text.OneLine(l.Title)
 	switch l.RepliesPolicy {
 	case "":
 		l.RepliesPolicy = store.RepliesToMembers

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -105,7 +104,7 @@ func addProfileToOutbox(ctx context.Context, tx *store.Tx, id store.AccountID) e
 // checkProfile validates and normalizes what does not depend on the account.
 func (s *Service) checkProfile(p *ProfileChange) error {
 	if p.DisplayName != nil {
-		name := oneLine(*p.DisplayName)
+		name := text.OneLine(*p.DisplayName)
 		if text.Length(name, "") > s.MaxName {
 			return errs.TooLarge("Name is too long")
 		}
@@ -151,7 +150,7 @@ func (s *Service) isBirthday(text string) bool {
 func (s *Service) checkFields(p *ProfileChange) error {
 	fields := []store.Field{}
 	for _, f := range p.Fields {
-		f = store.Field{Name: oneLine(f.Name), Value: oneLine(f.Value)}
+		f = store.Field{Name: text.OneLine(f.Name), Value: text.OneLine(f.Value)}
 		if f.Name == "" {
 			continue
 		}
@@ -289,9 +288,4 @@ func (s *Service) renderProfileText(ctx context.Context, r statusReader, doc *te
 		return "", err
 	}
 	return doc.Render(s.BaseURL, known).HTML, nil
-}
-
-// oneLine returns a text on one line, with single spaces and without control characters.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

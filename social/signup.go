@@ -73,7 +73,7 @@ func (e *FieldErrors) Add(field, code, format string, args ...any) {
 // SignUp creates a local account with its user, and sends the mail about what the account waits for. Validation errors are returned as
 // FieldErrors. A refused registration uses up neither its invite nor its captcha.
 func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *store.User, error) {
-	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), oneLine(g.Name)
+	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), text.OneLine(g.Name)
 	g.Birthday = strings.TrimSpace(g.Birthday)
 	if g.Visitor != nil {
 		g.Confirmed, g.Approved = !s.ConfirmAddresses, !s.ApprovalRequired

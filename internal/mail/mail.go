@@ -16,7 +16,6 @@ import (
 	netmail "net/mail"
 	"strings"
 	"time"
-	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
 
@@ -59,7 +58,7 @@ func compose(from string, m *Message, now time.Time) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(sender)
 	msg.ToMailAddress(&netmail.Address{Address: asciiAddress(m.To)})
-	msg.Subject(oneLine(m.Subject))
+	msg.Subject(text.OneLine(m.Subject))
 	msg.SetDateWithValue(now)
 	_, domain, _ := strings.Cut(sender.Address, "@")
 	msg.SetMessageIDWithValue(rand.Text() + "@" + domain) // the default has the name of this machine
@@ -75,13 +74,6 @@ func compose(from string, m *Message, now time.Time) (*gomail.Msg, error) {
 func asciiAddress(address string) string {
 	at := strings.LastIndexByte(address, '@')
 	return address[:at+1] + text.NormalizeDomain(address[at+1:])
-}
-
-// oneLine replaces control characters and line separators by spaces.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.IsSpace(r)
-	}), " ")
 }
 
 // render returns a composed mail as it is sent.

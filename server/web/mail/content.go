@@ -6,10 +6,10 @@ import (
 	netmail "net/mail"
 	"strings"
 	"time"
-	"unicode"
 
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
@@ -82,7 +82,7 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 		return "", nil, nil
 	}
 	for name, value := range job.Values {
-		c.Values[name] = oneLine(value)
+		c.Values[name] = text.OneLine(value)
 	}
 	if at, err := time.Parse(time.RFC3339, job.Values["time"]); err == nil {
 		c.Time = at
@@ -174,11 +174,6 @@ func (m *Mailer) addLink(ctx context.Context, job store.SendMail, c *Content) (e
 	return nil
 }
 
-// oneLine replaces control characters and separators of lines by spaces.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
-}
-
 // sender returns the sender of all mail: the address of the settings, with the name of the server if they have none.
 func sender(c *config.Config) string {
 	from := c.MailFrom()
@@ -186,6 +181,6 @@ func sender(c *config.Config) string {
 	if err != nil || a.Name != "" {
 		return from
 	}
-	a.Name = oneLine(c.Instance.Name)
+	a.Name = text.OneLine(c.Instance.Name)
 	return a.String()
 }
