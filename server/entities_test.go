@@ -362,7 +362,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/conversations":                  {"", "[]Conversation"},
 	"/api/v1/custom_emojis":                  {"", "[]Emoji"},
 	"/api/v1/domain_blocks":                  {"", "[]text"},
-	"/api/v1/directory":                      {"", "404"},
+	"/api/v1/directory":                      {"", "[]Account"},
 	"/api/v1/accounts":                       {"/api/v1/accounts?id[]=ACCOUNT", "[]Account"},
 	"/api/v1/accounts/:id/endorsements":      {"/api/v1/accounts/ACCOUNT/endorsements", "[]Account"},
 	"/api/v1/endorsements":                   {"", "[]Account"},

@@ -47,7 +47,6 @@ func (h *instance) routes() rest.Routes {
 		"GET /api/v1/trends/statuses":             {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/trends/links":                {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/identity_proofs":             {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/directory":                   {rest.Anyone, notImplemented},
 	}
 }
 
@@ -175,9 +174,6 @@ func (d rawDocument) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(d.text)))
 	w.Write(d.text) // fails only if the client has gone
 }
-
-// notImplemented is the 404 of endpoints of the reference API that do not exist here (spec 4.6).
-func notImplemented(*rest.Request) (any, error) { return nil, errs.ErrRecordNotFound }
 
 // federationStatus returns the unreachable hosts, and since when they are.
 func (h *instance) federationStatus(r *rest.Request) (any, error) {

@@ -158,6 +158,8 @@ func (c parts) tables() []rest.Routes {
 		(&files{settings: c.Settings, staticDir: c.StaticDir}).routes(),
 		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
+		(&directory{settings: c.Settings, db: c.DB, entities: c.Entities, render: render, baseURL: c.baseURL}).routes(),
+		(&instanceTexts{settings: c.Settings, staticDir: c.StaticDir}).routes(),
 		(&featuredTags{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup, baseURL: c.baseURL}).routes(),
 		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, log: c.Log}).routes(),

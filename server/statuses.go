@@ -2,6 +2,8 @@ package server
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -37,36 +39,38 @@ func (h *statuses) routes() rest.Routes {
 
 // statusForm has the parameters of a new status.
 type statusForm struct {
-	Status         string          `param:"status"`
-	SpoilerText    string          `param:"spoiler_text"`
-	ContentType    string          `param:"content_type,word"`
-	MediaIDs       []store.MediaID `param:"media_ids"`
-	InReplyTo      *store.StatusID `param:"in_reply_to_id"`
-	Quote          *store.StatusID `param:"quote_id"`
-	Quoted         *store.StatusID `param:"quoted_status_id"` // the reference API's name
-	QuotePolicy    string          `param:"quote_approval_policy,word"`
-	InConversation string          `param:"in_reply_to_conversation_id,word"`
-	Visibility     string          `param:"visibility,word"`
-	To             []string        `param:"to"`
-	Sensitive      *bool           `param:"sensitive"`
-	Language       string          `param:"language,word"`
-	ExpiresIn      *int64          `param:"expires_in"` // seconds
-	ScheduledAt    string          `param:"scheduled_at,word"`
-	Preview        bool            `param:"preview"`
-	Poll           *pollForm       `param:"poll"`
+	Status          string            `param:"status"`
+	SpoilerText     string            `param:"spoiler_text"`
+	ContentType     string            `param:"content_type,word"`
+	MediaIDs        []store.MediaID   `param:"media_ids"`
+	InReplyTo       *store.StatusID   `param:"in_reply_to_id"`
+	Quote           *store.StatusID   `param:"quote_id"`
+	Quoted          *store.StatusID   `param:"quoted_status_id"` // the reference API's name
+	QuotePolicy     string            `param:"quote_approval_policy,word"`
+	InConversation  string            `param:"in_reply_to_conversation_id,word"`
+	Visibility      string            `param:"visibility,word"`
+	To              []string          `param:"to"`
+	AllowedMentions []store.AccountID `param:"allowed_mentions"`
+	Sensitive       *bool             `param:"sensitive"`
+	Language        string            `param:"language,word"`
+	ExpiresIn       *int64            `param:"expires_in"` // seconds
+	ScheduledAt     string            `param:"scheduled_at,word"`
+	Preview         bool              `param:"preview"`
+	Poll            *pollForm         `param:"poll"`
 }
 
 // draft returns the status to publish. The app and the idempotency key are not parameters.
 func (p *statusForm) draft() (d social.Draft, err error) {
 	d = social.Draft{
-		Text:        p.Status,
-		SpoilerText: p.SpoilerText,
-		ContentType: p.ContentType,
-		MediaIDs:    p.MediaIDs,
-		Poll:        p.Poll.draft(),
-		To:          p.To,
-		Sensitive:   p.Sensitive,
-		Language:    p.Language,
+		Text:            p.Status,
+		SpoilerText:     p.SpoilerText,
+		ContentType:     p.ContentType,
+		MediaIDs:        p.MediaIDs,
+		Poll:            p.Poll.draft(),
+		To:              p.To,
+		AllowedMentions: p.AllowedMentions,
+		Sensitive:       p.Sensitive,
+		Language:        p.Language,
 	}
 	if d.ScheduledAt, err = parseSchedule(p.ScheduledAt); err != nil {
 		return d, err
@@ -113,7 +117,7 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	if p.Preview {
 		c, err := h.social.Preview(r.Context(), r.Viewer, d)
 		if err != nil {
-			return nil, err
+			return nil, h.publishError(r, err)
 		}
 		return h.entities.PreviewStatus(r.Context(), r.Viewer, c)
 	}
@@ -121,7 +125,7 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	mark := h.entities.Generation()
 	c, err := h.social.Publish(r.Context(), r.Viewer, d)
 	if err != nil {
-		return nil, err
+		return nil, h.publishError(r, err)
 	}
 	if c.Scheduled != nil {
 		return h.entities.ScheduledStatus(r.Context(), c.Scheduled)
@@ -130,6 +134,19 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 		return h.entities.Status(r.Context(), r.Viewer, c.ID)
 	}
 	return h.entities.PublishedStatus(r.Context(), r.Viewer, c, mark)
+}
+
+// publishError adds the accounts to the error of a status that mentions others than allowed.
+func (h *statuses) publishError(r *rest.Request, err error) error {
+	var unexpected *social.UnexpectedMentions
+	if !errors.As(err, &unexpected) {
+		return err
+	}
+	accounts, err := h.entities.Accounts(r.Context(), unexpected.Accounts)
+	if err != nil {
+		return err
+	}
+	return errs.Invalid("Post would be sent to unexpected accounts").With("unexpected_accounts", json.RawMessage(accounts.AppendJSON(nil)))
 }
 
 // parseVisibility reads a visibility or list:ID. It returns nil for unknown words, which means the author's default.

@@ -116,7 +116,7 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addRecipients(ctx, r, c, d.To, w, reply); err != nil {
+	if err := s.addRecipients(ctx, r, c, d, w, reply); err != nil {
 		return nil, err
 	}
 	return c, s.applyPolicies(ctx, author, c)
@@ -251,7 +251,7 @@ func draftVisibility(d Draft, defaultVisibility store.Visibility, parent *store.
 
 // addRecipients renders the text and adds the recipients: those of the conversation, the accounts in to, or the mentioned accounts. A
 // reply that is public, or to a direct or list status, also addresses the author of its parent (extension API 15.1).
-func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, to []string, w *statusText, reply *directReply) error {
+func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, d Draft, w *statusText, reply *directReply) error {
 	st, parent := c.Status, c.Parent
 	mentioned, err := s.renderStatus(ctx, r, c, w)
 	if err != nil {
@@ -261,14 +261,18 @@ func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed
 	switch {
 	case reply != nil:
 		recipients = reply.recipients
-	case to != nil:
-		if recipients, err = s.accountsByHandles(ctx, r, to); err != nil {
+	case d.To != nil:
+		if recipients, err = s.accountsByHandles(ctx, r, d.To); err != nil {
 			return err
 		}
+		mentioned = recipients
 	case parent != nil && parent.AccountID != st.AccountID && (st.Visibility.Unrestricted() || parent.Visibility >= store.Direct):
 		recipients = append([]store.AccountID{parent.AccountID}, mentioned...)
 	default:
 		recipients = mentioned
+	}
+	if err := checkMentions(d, mentioned); err != nil {
+		return err
 	}
 	for _, id := range recipients {
 		c.addRecipient(id, true)
@@ -277,6 +281,23 @@ func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed
 		c.addRecipient(st.AccountID, false)
 	}
 	return nil
+}
+
+// UnexpectedMentions is the error of a draft that mentions accounts beyond Draft.AllowedMentions.
+type UnexpectedMentions struct{ Accounts []store.AccountID }
+
+func (*UnexpectedMentions) Error() string { return "the status mentions other accounts than allowed" }
+
+// checkMentions returns UnexpectedMentions if a draft addresses accounts by name that it does not allow.
+func checkMentions(d Draft, recipients []store.AccountID) error {
+	if d.AllowedMentions == nil {
+		return nil
+	}
+	unexpected := slices.DeleteFunc(slices.Clone(recipients), func(id store.AccountID) bool { return slices.Contains(d.AllowedMentions, id) })
+	if len(unexpected) == 0 {
+		return nil
+	}
+	return &UnexpectedMentions{unexpected}
 }
 
 func (c *Composed) addRecipient(id store.AccountID, mentioned bool) {

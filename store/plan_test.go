@@ -65,6 +65,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.NotificationType]():      {store.GroupableTypes},
 	reflect.TypeFor[store.NotificationRequestID]():   {store.NotificationRequestID(1)},
 	reflect.TypeFor[[]store.NotificationRequestID](): {[]store.NotificationRequestID{1}},
+	reflect.TypeFor[store.Directory]():               {store.Directory{Limit: 20}, store.Directory{Viewer: 3, Local: true, Limit: 20}, store.Directory{Newest: true, Limit: 20}, store.Directory{Local: true, Newest: true, Limit: 20}},
 	reflect.TypeFor[store.TagID]():                   {store.TagID(1)},
 	reflect.TypeFor[store.StatusSearch](): {
 		store.StatusSearch{Text: "words", Viewer: 3, Host: "example.com", Page: store.Page{Limit: 20}},

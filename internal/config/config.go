@@ -130,6 +130,7 @@ type Accounts struct {
 	ExtendedNicknameFormat   bool
 	RestrictedNicknames      []string
 	BlockersVisible          bool
+	ProfileDirectory         bool
 	PasswordResetLifetime    time.Duration
 	SignInMails              bool // mail about sign-ins from new networks
 	BackupInterval           time.Duration

@@ -68,6 +68,8 @@ func (c *Config) accountsSettings() section {
 			Suggestions: []any{"admin", "support", "root"}},
 		{Key: "blockers_visible", field: boolean(&c.Accounts.BlockersVisible, false),
 			Description: "Let blocked users read the public posts of accounts that block them."},
+		{Key: "profile_directory", field: boolean(&c.Accounts.ProfileDirectory, true),
+			Description: "List accounts that are discoverable (a setting of the profile) in the profile directory."},
 		{Key: "password_reset_lifetime", field: duration(&c.Accounts.PasswordResetLifetime, day, 5*time.Minute, 30*day),
 			Description: "How long a password reset link is valid."},
 		{Key: "sign_in_mails", field: boolean(&c.Accounts.SignInMails, true), Restart: true,

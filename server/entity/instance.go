@@ -248,6 +248,9 @@ func (i *Instance) features() []string {
 	if i.Settings.MediaProxy.Enabled {
 		list = append(list, "media_proxy")
 	}
+	if i.Settings.Accounts.ProfileDirectory {
+		list = append(list, "profile_directory")
+	}
 	if i.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")
 	}

@@ -112,6 +112,7 @@ func (s *Service) showMetadata(*rest.Request) (any, error) {
 		Authorization string       `json:"authorization_endpoint"`
 		Token         string       `json:"token_endpoint"`
 		Revocation    string       `json:"revocation_endpoint"`
+		UserInfo      string       `json:"userinfo_endpoint"`
 		Registration  string       `json:"app_registration_endpoint"`
 		Scopes        store.Scopes `json:"scopes_supported"`
 		Responses     []string     `json:"response_types_supported"`
@@ -124,6 +125,7 @@ func (s *Service) showMetadata(*rest.Request) (any, error) {
 		Authorization: s.baseURL + "/oauth/authorize",
 		Token:         s.baseURL + "/oauth/token",
 		Revocation:    s.baseURL + "/oauth/revoke",
+		UserInfo:      s.baseURL + "/oauth/userinfo",
 		Registration:  s.baseURL + "/api/v1/apps",
 		Scopes:        store.KnownScopes,
 		Responses:     []string{"code"},

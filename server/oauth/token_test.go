@@ -301,7 +301,7 @@ func TestOAuthMetadata(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"issuer": srv.URL, "authorization_endpoint": srv.URL + "/oauth/authorize", "token_endpoint": srv.URL + "/oauth/token",
-		"revocation_endpoint": srv.URL + "/oauth/revoke", "app_registration_endpoint": srv.URL + "/api/v1/apps",
+		"revocation_endpoint": srv.URL + "/oauth/revoke", "userinfo_endpoint": srv.URL + "/oauth/userinfo", "app_registration_endpoint": srv.URL + "/api/v1/apps",
 	} {
 		if m[key] != want {
 			t.Errorf("%s is %v, want %s", key, m[key], want)

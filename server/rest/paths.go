@@ -119,7 +119,7 @@ func decodeSegment(s string) (string, bool) {
 // crossOriginPrefixes are the paths that scripts of other sites may read. The pages for signing in and consenting are not among
 // them.
 var crossOriginPrefixes = []string{
-	"/api/", "/oauth/token", "/oauth/revoke", "/oauth/mfa/challenge", "/.well-known/", "/nodeinfo/",
+	"/api/", "/oauth/token", "/oauth/revoke", "/oauth/userinfo", "/oauth/mfa/challenge", "/.well-known/", "/nodeinfo/",
 	"/media/", "/proxy/", "/emoji/", "/images/", "/instance/", "/users/", "/objects/", "/activities/", "/contexts/", "/quote_authorizations/", "/internal/", "/relay",
 }
 

@@ -58,6 +58,10 @@ CREATE INDEX accounts_unavailable_deleted ON accounts (deleted_at) WHERE unavail
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_url ON accounts (url);
 CREATE INDEX accounts_domain ON accounts (domain, id);
+CREATE INDEX accounts_directory_new ON accounts (id) WHERE discoverable = 1 AND unavailable = 0 AND moved_to_id IS NULL;
+CREATE INDEX accounts_directory_active ON accounts (last_status_at, id) WHERE discoverable = 1 AND unavailable = 0 AND moved_to_id IS NULL;
+CREATE INDEX accounts_directory_local_new ON accounts (id) WHERE discoverable = 1 AND unavailable = 0 AND moved_to_id IS NULL AND domain = '';
+CREATE INDEX accounts_directory_local_active ON accounts (last_status_at, id) WHERE discoverable = 1 AND unavailable = 0 AND moved_to_id IS NULL AND domain = '';
 
 -- Search by prefixes of the words of nickname and display name; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (
