@@ -3,7 +3,7 @@
 // a captcha and approval.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { browser, isUsable, press, visitor } from './browser.mjs'
 import { check, outOfBand, PASSWORD, waitFor, WORK } from './lib.mjs'
@@ -130,7 +130,7 @@ async function registerInTheBrowser(server) {
     await isUsable(refused, [401, 403])
   })
   await check('the link in the mail confirms the address, once', async () => {
-    const link = await mailedLink(server, 'dora@example.org', '', '/api/account/confirm_email/')
+    const link = await mailedLink(server, 'dora@example.org', 'Confirm your mail address', '/api/account/confirm_email/')
     await page.goto(link)
     assert.equal(await heading(page), 'Address confirmed')
     await isUsable(page)
@@ -158,7 +158,7 @@ async function resetPassword(server) {
     await isUsable(page)
   })
   await check('the link in the mail sets a new password', async () => {
-    const link = await mailedLink(server, 'dora@example.org', 'password', '/api/v1/svc/password_reset/')
+    const link = await mailedLink(server, 'dora@example.org', 'Set a new password', '/api/v1/svc/password_reset/')
     const set = async (password, again) => {
       await page.getByLabel('New password').fill(password)
       await page.getByLabel('Repeat the password').fill(again)
@@ -272,18 +272,19 @@ async function changeAndDelete(server) {
     const change = { password: newPassword, new_password: PASSWORD, new_password_confirmation: PASSWORD }
     const wrong = await server.call('POST', '/api/v1/svc/change_password', { ...change, password: 'wrong' }, token)
     assert.deepEqual(wrong.body, { error: 'Invalid password.' })
+    rmSync(server.mails, { recursive: true }) // the reset sent such a mail before
     await request(server, 'POST', '/api/v1/svc/change_password', change, token)
     assert.equal((await server.call('GET', '/api/v1/accounts/verify_credentials', undefined, token)).status, 401)
-    await mailed(server, 'dora@example.org', 'password')
+    await mailed(server, 'dora@example.org', 'Your password')
     token = await newToken(server, 'dora', PASSWORD)
   })
   await check('the address is changed by a link, and the old address gets a notice', async () => {
     await request(server, 'POST', '/api/v1/svc/change_email', { password: PASSWORD, email: 'new@example.org' }, token)
     const page = await visitor()
-    await page.goto(await mailedLink(server, 'new@example.org', '', '/api/account/confirm_email/'))
+    await page.goto(await mailedLink(server, 'new@example.org', 'Confirm your new mail address', '/api/account/confirm_email/'))
     assert.equal(await heading(page), 'Address confirmed')
     await isUsable(page)
-    await mailed(server, 'dora@example.org', 'address')
+    await mailed(server, 'dora@example.org', 'The mail address of your account')
   })
   await check('the account is deleted, and its nickname stays reserved', async () => {
     const wrong = await server.call('POST', '/api/v1/svc/delete_account', { password: 'wrong' }, token)
@@ -354,7 +355,7 @@ async function registerByInvite(server) {
     await isUsable(again, [403])
   })
   await check('a mail server delivers the confirmation', async () => {
-    await page.goto(await mailedLink(server, 'fay@example.org', '', '/api/account/confirm_email/'))
+    await page.goto(await mailedLink(server, 'fay@example.org', 'Confirm your mail address', '/api/account/confirm_email/'))
     assert.equal(await heading(page), 'Address confirmed')
     assert.match(await page.textContent('main'), /moderators/)
     await isUsable(page)
@@ -363,15 +364,15 @@ async function registerByInvite(server) {
     const waiting = await signInPage(server)
     await signIn(waiting, 'fay', PASSWORD)
     assert.match(await waiting.textContent('[role=alert]'), /approv/i)
-    await mailed(server, 'admin@example.org', '')
+    await mailed(server, 'admin@example.org', 'New account to approve')
     server.command('user', 'approve', 'fay')
-    await mailed(server, 'fay@example.org', 'approved')
+    await mailed(server, 'fay@example.org', 'is approved')
     await signIn(waiting, 'fay', PASSWORD)
     await wantConsent(waiting)
   })
   await check('an invite by mail opens the sign-up page', async () => {
     server.command('user', 'invite', '--email', 'gil@example.org')
-    await page.goto(await mailedLink(server, 'gil@example.org', '', '/registration/'))
+    await page.goto(await mailedLink(server, 'gil@example.org', 'Invitation', '/registration/'))
     assert.equal(await heading(page), 'Create an account')
   })
   await check('a revoked invite does not work', async () => {

@@ -24,7 +24,7 @@ start_trial_server invited mail enabled true mail host '"localhost"' mail port "
 
 config=$WORK/invited/config.toml
 expect "mail test prints the answer of the mail server" "you@example.org: OK" "$BINARY" mail test you@example.org --config "$config"
-check "the mail arrives" "$here/lib.py" mail "$WORK/maildir" you@example.org ""
+check "the mail arrives" "$here/lib.py" mail "$WORK/maildir" you@example.org "Test mail"
 sed 's/^password = "mail .*/password = "wrong"/' "$config" >"$WORK/invited/wrong.toml"
 refuse "mail test fails with a wrong password" "$BINARY" mail test you@example.org --config "$WORK/invited/wrong.toml"
 check "mail test prints why" grep -F 535 <<<"$out"
