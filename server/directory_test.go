@@ -85,7 +85,7 @@ func TestInstanceTexts(t *testing.T) {
 	})
 	const path = "/api/v1/instance/"
 	for _, name := range []string{"terms_of_service", "terms_of_service/2024-05-06", "privacy_policy"} {
-		srv.As(nil).Get(path + name).WantError(404, "Record not found")
+		srv.As(nil).Get(path+name).WantError(404, "Record not found")
 	}
 	apptest.WantFields(t, "description", srv.As(nil).Get(path+"extended_description").Want(200).Object(), apptest.Doc{"updated_at": nil, "content": "<p>Short.</p>"})
 
@@ -113,7 +113,7 @@ func TestInstanceTexts(t *testing.T) {
 		apptest.WantFields(t, name, srv.As(nil).Get(path+name).Want(200).Object(), want)
 	}
 	for _, date := range []string{"2024-05-05", "yesterday"} {
-		srv.As(nil).Get(path + "terms_of_service/" + date).WantError(404, "Record not found")
+		srv.As(nil).Get(path+"terms_of_service/"+date).WantError(404, "Record not found")
 	}
 	if got := string(srv.As(nil).Get(path + "languages").Want(200).Body); got != `[{"code":"de","name":"German"},{"code":"pt-BR","name":"Brazilian Portuguese"}]` {
 		t.Errorf("languages are %s", got)
