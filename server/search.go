@@ -272,7 +272,10 @@ func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchRes
 		return err
 	}
 	if named == (Resolved{}) && q.resolve && h.resolve != nil && !strings.HasPrefix(q.text, h.baseURL+"/") {
-		if named, err = h.resolve(r.Context(), r.Viewer, q.text); err != nil {
+		if named, err = h.resolve(r.Context(), r.Viewer, q.text); err == nil && named.Account != 0 {
+			named.Account, err = h.findable(r, named.Account)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -307,6 +310,19 @@ func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
 		return 0
 	}
 	found, err := h.resolve(r.Context(), r.Viewer, nick+"@"+domain)
+	if err == nil && found.Account != 0 {
+		found.Account, err = h.findable(r, found.Account)
+	}
 	h.lookup.succeeded(r, err)
 	return found.Account
+}
+
+// findable returns the id of a resolved account, 0 if the viewer may not find it, because it blocks the viewer.
+func (h *search) findable(r *rest.Request, id store.AccountID) (store.AccountID, error) {
+	a, err := h.db.Account(r.Context(), id)
+	if err != nil {
+		return 0, err
+	}
+	found, err := h.lookup.accountByAddress(r, a.URI)
+	return found.Account, err
 }

@@ -120,12 +120,14 @@ func (q *AccountSearch) stages() []string {
 	return []string{searchFollowed, searchLocal, searchAll}
 }
 
-// handleStage returns a search for the nickname ?2 with a domain from ?3 to below ?4.
+// handleStage returns a search for the nickname ?2 with a domain from ?3 to below ?4. ?6 is the domain of the exact handle, by which accounts
+// are found that the viewer blocks.
 func handleStage(condition string) string {
 	return `
 		SELECT a.id
 		FROM accounts a
 		WHERE a.nickname_key = ?2 AND a.domain >= ?3 AND a.domain < ?4 AND ` + condition + searchableByName + `
+			AND (a.domain = ?6 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id))
 		ORDER BY a.domain
 		LIMIT ?5`
 }
@@ -162,9 +164,13 @@ func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]Accoun
 	if nick == "" || len(nick)+len(domain) > 1000 {
 		return nil, nil
 	}
+	exact := strings.ToLower(domain)
+	if exact == q.Host {
+		exact = ""
+	}
 	named := func(from, below string) ([]AccountID, error) {
 		query := q.choose(handleFollowed, handleLocal, handleAll)
-		return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, below, q.Offset+q.Limit)
+		return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, below, q.Offset+q.Limit, exact)
 	}
 	var here []AccountID
 	from := strings.ToLower(domain)
