@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+	"net/http"
 	"slices"
 
 	"svc/internal/errs"
@@ -24,10 +26,25 @@ func (h *conversations) routes() rest.Routes {
 		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), h.readConversation},
 		"POST /api/v1/conversations/:id/unread":      {rest.User("write:conversations"), h.unreadConversation},
 		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), operation(h.social.DeleteConversation)},
-		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), h.showConversation},
-		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), h.conversationStatuses},
-		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), h.setConversationRecipients},
-		"POST /api/v1/svc/conversations/read":        {rest.User("write:conversations"), h.readConversations},
+		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), unavailable(h.showConversation)},
+		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), unavailable(h.conversationStatuses)},
+		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), unavailable(h.setConversationRecipients)},
+		"POST /api/v1/svc/conversations/read":        {rest.User("write:conversations"), unavailable(h.readConversations)},
+	}
+}
+
+// unavailable returns a handler that answers 503 where h fails unexpectedly, as the spec says of these endpoints (4.2).
+func unavailable(h rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		value, err := h(r)
+		var e *errs.Error
+		if err == nil || errors.As(err, &e) {
+			return value, err
+		}
+		if r.Context().Err() == nil { // else the client is gone, which may be the cause
+			r.LogError(err)
+		}
+		return nil, errs.New(http.StatusServiceUnavailable, "Conversations are unavailable")
 	}
 }
 
