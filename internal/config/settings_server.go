@@ -80,7 +80,8 @@ func (c *Config) apiSettings() section {
 func (c *Config) frontendSettings() section {
 	return section{"frontends", "Web front ends.", []Setting{
 		{Key: "configurations", field: frontendConfigurations(&c.Frontends.Configurations),
-			Description: "What front ends read at their start from /api/v1/svc/frontend_configurations: the name under which a front end looks, and its configuration, a JSON object. For example: [{name = \"svc_fe\", configuration = '{\"theme\": \"dark\"}'}]."},
+			Description: "What front ends read at their start from /api/v1/svc/frontend_configurations: the name under which a front end looks, and its configuration as JSON.",
+			Suggestions: []any{[]map[string]any{{"name": "svc_fe", "configuration": `{"theme": "dark"}`}}}},
 	}}
 }
 
