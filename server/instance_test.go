@@ -549,7 +549,6 @@ func TestEndpointsOfClientStartup(t *testing.T) {
 		{"/api/v1/followed_tags?limit=200", alice, 200, "[]"},
 		{"/api/v1/followed_tags", nil, 401, ""},
 		{"/api/v1/preferences", nil, 401, ""},
-		{"/api/v1/directory", nil, 200, "[]"},
 		{"/api/v1/featured_tags", alice, 200, "[]"},
 		{"/api/v1/instance/privacy_policy", nil, 404, ""},
 		{"/api/svc/frontend_configurations", nil, 200, "{}"},
