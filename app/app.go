@@ -27,6 +27,7 @@ import (
 	"svc/internal/fetch"
 	"svc/internal/keys"
 	"svc/internal/password"
+	"svc/internal/translate"
 	"svc/media"
 	"svc/server"
 	"svc/server/entity"
@@ -127,6 +128,15 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	entityConfig.ProxyURL, entityConfig.Federation = s.Proxy.URL, policies.Describe()
 	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
 
+	var translator *translate.Service
+	if c.Translation.URL != "" {
+		if translator, err = translate.New(translate.Config{
+			URL: c.Translation.URL, APIKey: c.Translation.APIKey, UserAgent: s.userAgent(), Now: s.DB.Now,
+		}); err != nil {
+			return s, err
+		}
+	}
+
 	s.HTTP = server.New(server.Config{
 		Settings:   c,
 		DB:         s.DB,
@@ -139,6 +149,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Proxy:      s.Proxy,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Outbound:   outbound,
+		Translator: translator,
 		Federation: s.Federation,
 		Admin:      s.Admin,
 		Log:        s.log,
@@ -178,11 +189,16 @@ func (s *Server) Close() (err error) {
 // downloads must not delay other requests.
 func (s *Server) outbound(maxRequests int) *fetch.Client {
 	return fetch.New(fetch.Options{
-		UserAgent:     s.Settings.API.Name + "/" + s.version + " (+" + s.Settings.URL().String() + ")",
+		UserAgent:     s.userAgent(),
 		OwnHosts:      []string{s.Settings.Host()},
 		AllowLoopback: s.Settings.Federation.AllowLoopback,
 		MaxRequests:   maxRequests,
 	})
+}
+
+// userAgent is what requests of this server say about it.
+func (s *Server) userAgent() string {
+	return s.Settings.API.Name + "/" + s.version + " (+" + s.Settings.URL().String() + ")"
 }
 
 // maxOpenFiles returns the limit of open files and connections of this process.

@@ -18,6 +18,7 @@ import (
 	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/keys"
+	"svc/internal/translate"
 	"svc/media"
 	"svc/server/entity"
 	"svc/server/oauth"
@@ -44,6 +45,7 @@ type Config struct {
 	Keys       *keys.Keys
 	Federation *federation.Service // nil: the server does not federate
 	Outbound   stream.Outbound     // for push messages
+	Translator *translate.Service  // nil: posts are not translated
 	Resolve    Resolver            // nil: uses Federation
 	Fallback   http.Handler        // serves paths without a route outside of /api/; nil: a 404 in JSON
 	TempDir    string              // for uploads during their request; "": the system's
@@ -160,6 +162,7 @@ func (c parts) tables() []rest.Routes {
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&directory{settings: c.Settings, db: c.DB, entities: c.Entities, render: render, baseURL: c.baseURL}).routes(),
 		(&instanceTexts{settings: c.Settings, staticDir: c.StaticDir}).routes(),
+		(&translations{db: c.DB, settings: c.Settings, entities: c.Entities, lookup: lookup, translator: c.Translator}).routes(),
 		(&featuredTags{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup, baseURL: c.baseURL}).routes(),
 		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, log: c.Log}).routes(),

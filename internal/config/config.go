@@ -31,13 +31,14 @@ type Config struct {
 	Cards      Cards
 	Federation Federation
 	Policies
-	Captcha   Captcha
-	Welcome   Welcome
-	OAuth     OAuth
-	RateLimit RateLimit
-	Mail      Mail
-	Log       Log
-	Metrics   Metrics
+	Captcha     Captcha
+	Translation Translation
+	Welcome     Welcome
+	OAuth       OAuth
+	RateLimit   RateLimit
+	Mail        Mail
+	Log         Log
+	Metrics     Metrics
 }
 
 // Server has the addresses and timeouts of the HTTP server. For the public address use Config.URL, which is normalized.
@@ -237,6 +238,12 @@ const (
 	CaptchaKocaptcha = "kocaptcha"
 )
 
+// Translation configures translations of posts.
+type Translation struct {
+	URL    string // of a LibreTranslate server; "": off
+	APIKey string
+}
+
 // Welcome is what new users receive from a local account.
 type Welcome struct {
 	Sender        string // nickname; "": nothing is sent
@@ -266,6 +273,7 @@ type RateLimit struct {
 	FollowsSameAccount Rate
 	StatusActions      Rate
 	Reports            Rate
+	Translations       Rate
 	SameStatusAction   Rate
 	MediaUpload        Rate
 	Federation         Rate

@@ -70,6 +70,8 @@ func TestRules(t *testing.T) {
 		{"mrf_inline_quote", "template", []any{"{url}", "<b>RT</b> {url}"}, []any{"", "RT", strings.Repeat("x", 1000) + "{url}"}},
 		{"mrf_nsfw_api", "threshold", []any{0, 1, 0.5, json.Number("0.25")}, []any{-0.1, 1.1, 2, "0.5", json.Number("x")}},
 		{"mrf_nsfw_api", "url", []any{"http://127.0.0.1:5000/"}, []any{"", "127.0.0.1:5000", "ftp://x.example"}},
+		{"translation", "url", []any{"", "http://127.0.0.1:5000", "https://translate.example.org/api"}, []any{"127.0.0.1:5000", "ftp://translate.example.org"}},
+		{"translation", "api_key", []any{"", "secret"}, []any{"a\nb"}},
 		{"captcha", "enabled", []any{false, true}, []any{"false"}},
 		{"captcha", "provider", []any{"native", "kocaptcha"}, []any{"", "recaptcha"}},
 		{"captcha", "endpoint", []any{"", "https://captcha.example.org"}, []any{"captcha.example.org", "ftp://captcha.example.org"}},

@@ -29,6 +29,7 @@ func (c *Config) registry() []section {
 		c.policySections(),
 		[]section{
 			c.captchaSettings(),
+			c.translationSettings(),
 			c.oauthSettings(),
 			c.rateLimitSettings(),
 			c.mailSettings(),

@@ -44,6 +44,16 @@ func (c *Config) captchaSettings() section {
 	}}
 }
 
+func (c *Config) translationSettings() section {
+	return section{"translation", "Translations of public and unlisted posts.", []Setting{
+		{Key: "url", field: text(&c.Translation.URL, "", optional(webAddress)), Restart: true,
+			Description: "Address of a LibreTranslate server, which may be on this machine or in a private network. It receives the text of posts that users translate. Empty: no translations.",
+			Suggestions: []any{"http://127.0.0.1:5000"}},
+		{Key: "api_key", field: text(&c.Translation.APIKey, "", oneLine), Restart: true, Secret: true,
+			Description: "API key for the LibreTranslate server. Empty: none."},
+	}}
+}
+
 func (c *Config) oauthSettings() section {
 	return section{"oauth", "Access tokens of apps.", []Setting{
 		{Key: "token_lifetime", field: duration(&c.OAuth.TokenLifetime, 0, 0, maxDays*day, longEnough),
@@ -86,6 +96,8 @@ func (c *Config) rateLimitSettings() section {
 			Description: "Boosts and unboosts of the same post; favourites and unfavourites likewise."},
 		{Key: "reports", field: limit(&c.RateLimit.Reports, 10, 10*time.Minute), Restart: true,
 			Description: "Reports by one account."},
+		{Key: "translations", field: limit(&c.RateLimit.Translations, 30, time.Minute), Restart: true,
+			Description: "Translations for one account."},
 		{Key: "media_upload", field: limit(&c.RateLimit.MediaUpload, 100, 30*time.Minute), Restart: true,
 			Description: "Uploads by one account."},
 		{Key: "federation", field: limit(&c.RateLimit.Federation, 6000, 5*time.Minute), Restart: true,

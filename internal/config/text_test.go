@@ -100,7 +100,7 @@ func TestShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Mail.Password = secretMask
+	c.Mail.Password, c.Translation.APIKey = secretMask, secretMask
 	if !reflect.DeepEqual(shown, c) {
 		t.Errorf("got %+v\nwant %+v", shown, c)
 	}

@@ -5,6 +5,8 @@
 // address when it dials, so that no DNS name can lead to an internal address. Requests carry no cookies and no Referer, and ignore
 // proxies named by the environment. Interpreting the response is up to the caller.
 //
+// A client for one service that the operator runs (Options.Service) requests nothing else, but that on any address and port.
+//
 // Limits: 64 requests at a time, 6 of them to one host; 200 waiting; 15 s, 1 MiB and 3 redirects per request unless the caller says otherwise.
 package fetch
 
@@ -49,6 +51,7 @@ type Options struct {
 	UserAgent     string
 	OwnHosts      []string // hosts of this server, with port if it is not the default: they are refused
 	AllowLoopback bool     // allow loopback addresses on any port, and plain http, for tests on one machine
+	Service       *url.URL // the only service that is requested, at the address that the operator named; nil: every public one
 	MaxRequests   int      // at the same time; default 64
 	MaxPerHost    int      // of them to one host; default 6
 
@@ -77,6 +80,7 @@ type Client struct {
 	userAgent     string
 	ownHosts      []string
 	allowLoopback bool
+	service       string // hostPort; "": every public one
 	transport     *http.Transport
 	slots         *limit.Slots[string] // by hostPort
 }
@@ -94,6 +98,9 @@ func New(o Options) *Client {
 		c.ownHosts = append(c.ownHosts, hostPort(u))
 	}
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Control: c.checkDial}
+	if o.Service != nil {
+		c.service, dialer.Control = hostPort(o.Service), nil
+	}
 	c.transport = &http.Transport{
 		Proxy:                  nil,
 		DialContext:            dialer.DialContext,
@@ -282,6 +289,12 @@ func (c *Client) do(req *http.Request, maxBody int64) (*http.Response, error) {
 // check refuses URLs by their form. checkDial checks the network address.
 func (c *Client) check(u *url.URL) error {
 	port := portOf(u.Scheme, u.Port())
+	if c.service != "" {
+		if u.Scheme != "https" && u.Scheme != "http" || u.Opaque != "" || u.User != nil || len(u.String()) > maxURLLength || hostPort(u) != c.service {
+			return fmt.Errorf("%w: not the service of this client", ErrRefused)
+		}
+		return nil
+	}
 	switch {
 	case u.Scheme != "https" && !(u.Scheme == "http" && c.allowLoopback):
 		return fmt.Errorf("%w: not https", ErrRefused)

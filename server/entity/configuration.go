@@ -12,17 +12,15 @@ const maxAttachments = 1000
 
 // configuration are the limits for clients, the same in both versions of the API.
 type configuration struct {
-	URLs             configurationURLs     `json:"urls"`
-	VAPID            *configurationVAPID   `json:"vapid,omitempty"`
-	Accounts         configurationAccounts `json:"accounts"`
-	Statuses         configurationStatuses `json:"statuses"`
-	MediaAttachments configurationMedia    `json:"media_attachments"`
-	Polls            configurationPolls    `json:"polls"`
-	Translation      struct {
-		Enabled bool `json:"enabled"`
-	} `json:"translation"`
-	TimelinesAccess   timelinesAccess `json:"timelines_access"`
-	LimitedFederation bool            `json:"limited_federation"`
+	URLs              configurationURLs        `json:"urls"`
+	VAPID             *configurationVAPID      `json:"vapid,omitempty"`
+	Accounts          configurationAccounts    `json:"accounts"`
+	Statuses          configurationStatuses    `json:"statuses"`
+	MediaAttachments  configurationMedia       `json:"media_attachments"`
+	Polls             configurationPolls       `json:"polls"`
+	Translation       configurationTranslation `json:"translation"`
+	TimelinesAccess   timelinesAccess          `json:"timelines_access"`
+	LimitedFederation bool                     `json:"limited_federation"`
 }
 
 type configurationURLs struct {
@@ -61,6 +59,10 @@ type configurationMedia struct {
 	VideoSizeLimit      int64    `json:"video_size_limit"`
 	VideoFrameRateLimit int      `json:"video_frame_rate_limit"`
 	VideoMatrixLimit    int64    `json:"video_matrix_limit"`
+}
+
+type configurationTranslation struct {
+	Enabled bool `json:"enabled"`
 }
 
 type configurationPolls struct {
@@ -110,6 +112,7 @@ func (i *Instance) configuration() configuration {
 			VideoMatrixLimit:    1_000_000_000,
 		},
 		Polls:           configurationPolls{polls.MaxOptions, polls.MaxOptionChars, polls.MinExpiration, polls.MaxExpiration},
+		Translation:     configurationTranslation{c.Translation.URL != ""},
 		TimelinesAccess: timelinesAccess{feeds, feeds, feedAccess{"disabled", "disabled"}},
 	}
 	if i.VAPIDPublicKey != "" {

@@ -62,6 +62,7 @@ func NewLimits(c config.RateLimit) *Limits {
 		"follows_same_account": rates(c.FollowsSameAccount, c.FollowsSameAccount),
 		"status_actions":       rates(c.StatusActions, c.StatusActions),
 		"reports":              rates(c.Reports, c.Reports),
+		"translations":         rates(c.Translations, c.Translations),
 		"same_status_action":   rates(c.SameStatusAction, c.SameStatusAction),
 		"media_upload":         rates(c.MediaUpload, c.MediaUpload),
 		"federation":           rates(c.Federation, c.Federation),
