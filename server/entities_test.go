@@ -436,7 +436,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/accounts/:id/favourites":     {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},
 	"/api/v1/svc/apps":                        {"", "[]App"},
 	"/api/v1/svc/birthdays":                   {"/api/v1/svc/birthdays?day=29&month=2", "[]Account"},
-	"/api/v1/instance/translation_languages": {"", "empty"}, // translation is off
+	"/api/v1/instance/translation_languages":  {"", "empty"}, // translation is off
 	"/api/v1/svc/backups":                     {"", "[]Backup"},
 	"/api/v1/svc/imports":                     {"", "[]Import"},
 	"/api/v1/svc/imports/:id":                 {"/api/v1/svc/imports/IMPORT", "Import"},

@@ -143,7 +143,7 @@ func TestTranslationLimit(t *testing.T) {
 func TestTranslationOff(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	alice.Post("/api/v1/statuses/" + alice.Publish("hello").ID() + "/translate").WantError(404, "Translations are off on this server")
+	alice.Post("/api/v1/statuses/"+alice.Publish("hello").ID()+"/translate").WantError(404, "Translations are off on this server")
 	if languages := srv.As(nil).Get("/api/v1/instance/translation_languages").Want(200).Document(); len(languages) != 0 {
 		t.Errorf("languages: %v", languages)
 	}
