@@ -40,15 +40,15 @@ await check('sign in', async () => {
 await check('instance: peers, activity, and the parts that are left out', async () => {
   assert.deepEqual(await anonymous.v1.instance.peers.list(), [])
   assert.equal((await anonymous.v1.instance.activity.list()).length, 12)
-  await refused(404, anonymous.v1.instance.extendedDescription.fetch())
+  assert.equal(typeof (await anonymous.v1.instance.extendedDescription.fetch()).content, 'string')
   assert(Array.isArray(await anonymous.v1.customEmojis.list()))
   for (const list of [anonymous.v1.trends.tags.list(), anonymous.v1.trends.statuses.list(), anonymous.v1.trends.links.list(),
     alice.v1.suggestions.list(), alice.v2.suggestions.list(), alice.v1.endorsements.list(),
     alice.v1.accounts.$select(him.id).featuredTags.list(), alice.v1.accounts.$select(him.id).identityProofs.list()]) {
     assert.deepEqual(await list, [])
   }
-  await refused(404, anonymous.v1.directory.list())
-  await refused(404, alice.v1.featuredTags.list())
+  assert(Array.isArray(await anonymous.v1.directory.list()))
+  assert.deepEqual(await alice.v1.featuredTags.list(), [])
   await alice.v1.suggestions.$select(him.id).remove()
 })
 

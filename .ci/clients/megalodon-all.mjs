@@ -46,14 +46,14 @@ await check('instance: peers, activity, emojis, trends, directory', async () => 
   for (const week of weeks) for (const value of Object.values(week)) assert.match(value, /^\d+$/)
   assert(Array.isArray((await client().getInstanceCustomEmojis()).data))
   assert.deepEqual((await client().getInstanceTrends()).data, [])
-  await refused(404, client().getInstanceDirectory())
+  assert(Array.isArray((await client().getInstanceDirectory()).data))
 })
 
-await check('what the API says is not implemented', async () => {
+await check('what is empty', async () => {
   for (const call of [alice.getSuggestions(), alice.getEndorsements(), alice.getIdentityProof(him.id)]) {
     assert.deepEqual((await call).data, [])
   }
-  await refused(404, alice.getFeaturedTags())
+  assert.deepEqual((await alice.getFeaturedTags()).data, [])
 })
 
 await check('getPreferences', async () => {
