@@ -86,9 +86,12 @@ func (m *Importer) Wait(ctx context.Context, id store.ImportID, d time.Duration)
 		if i, err = m.db.Import(ctx, id); err != nil || i.FinishedAt != nil {
 			return i, false, err
 		}
-		untried, err := m.db.ImportEntries(ctx, id, store.ImportNew, 0, 1)
-		if err != nil || len(untried) == 0 || time.Now().After(until) {
-			return i, len(untried) == 0, err
+		if retrying, err = m.onlyRetries(ctx, id); err != nil {
+			return nil, false, err
+		}
+		if retrying || time.Now().After(until) {
+			i, err = m.db.Import(ctx, id) // the counters may have changed meanwhile
+			return i, retrying, err
 		}
 		if _, busy := m.running.Load(id); !busy {
 			if err := m.run(ctx, store.RunImport{ImportID: id}); err != nil {
@@ -102,6 +105,16 @@ func (m *Importer) Wait(ctx context.Context, id store.ImportID, d time.Duration)
 		case <-time.After(importPollPeriod):
 		}
 	}
+}
+
+// onlyRetries returns true if of an import only entries are left whose server did not answer.
+func (m *Importer) onlyRetries(ctx context.Context, id store.ImportID) (bool, error) {
+	untried, err := m.db.ImportEntries(ctx, id, store.ImportNew, 0, 1)
+	if err != nil || len(untried) > 0 {
+		return false, err
+	}
+	failed, err := m.db.ImportEntries(ctx, id, store.ImportRetry, 0, 1)
+	return len(failed) > 0, err
 }
 
 // importRun is one run of the job of an import.

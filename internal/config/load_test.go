@@ -65,7 +65,7 @@ func TestParseRefuses(t *testing.T) {
 	}{
 		{"a misspelt key", "[server]\n\nlistne = ':80'", "line 3: unknown setting server.listne, did you mean server.listen?"},
 		{"an unknown key", "[server]\ncolour = 'red'", "line 2: unknown setting server.colour"},
-		{"a key in the wrong group", "[instance]\nurl = 'http://example.org'", "line 2: unknown setting instance.url, did you mean server.url?"},
+		{"a key in the wrong group", "[instance]\ntrusted_proxies = []", "line 2: unknown setting instance.trusted_proxies, did you mean server.trusted_proxies?"},
 		{"a key of many groups", "[instance]\nenabled = true", "line 2: unknown setting instance.enabled"},
 		{"a key without a group", "trusted_proxy = []", "line 1: unknown setting trusted_proxy, did you mean server.trusted_proxies?"},
 		{"capital letters", "[server]\nListen = ':80'", "line 2: unknown setting server.Listen, did you mean server.listen?"},
