@@ -106,10 +106,10 @@ type countersOf struct {
 
 // accountSlots append the counters.
 var accountSlots = []slotOf[countersOf]{
-	{"followers_count", "0", nil, func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Followers, c.hideFollowersCount) }},
-	{"following_count", "0", nil, func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Following, c.hideFollowingCount) }},
-	{"statuses_count", "0", nil, func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Statuses, false) }},
-	{"last_status_at", "null", nil, func(c countersOf, dst []byte) []byte {
+	{"followers_count", "0", func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Followers, c.hideFollowersCount) }},
+	{"following_count", "0", func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Following, c.hideFollowingCount) }},
+	{"statuses_count", "0", func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Statuses, false) }},
+	{"last_status_at", "null", func(c countersOf, dst []byte) []byte {
 		if c.LastStatusAt == nil {
 			return append(dst, "null"...)
 		}
@@ -127,7 +127,7 @@ func appendCount(dst []byte, n int, hidden bool) []byte {
 // withCounters returns the account with counters.
 func (d *accountDocument) withCounters(c store.AccountCounters) Account {
 	json := make([]byte, 0, len(d.document.json)+32)
-	json = appendDocument(json, d.document.head(), &d.document, accountSlots, countersOf{d, c})
+	json = appendDocument(json, d.document.head(), &d.document, accountSlots, allSlots, countersOf{d, c})
 	json = bytes.TrimSuffix(json, []byte("{}}}")) // without the relationship, which comes last
 	return Account{cachedAccount: &cachedAccount{d, c, json}}
 }

@@ -3,6 +3,7 @@ package entity
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 )
 
 // slot is a member of an entity that is not cached with the others, because it depends on the viewer or changes often. It encodes as {};
@@ -11,15 +12,26 @@ type slot struct{}
 
 // slotOf is a slot of the entity E.
 type slotOf[E any] struct {
-	name    string
-	usual   string                       // JSON of the value that most entities have; "": the member is left out
-	differs func(e E) bool               // false if e has the usual value; nil: never
-	append  func(e E, dst []byte) []byte // appends the value
+	name   string
+	usual  string                       // JSON of the value that most entities have; "": the member is left out
+	append func(e E, dst []byte) []byte // appends the value
 }
 
-// flagSlot is a slot that is usually false.
-func flagSlot[E any](name string, value func(e E) bool) slotOf[E] {
-	return slotOf[E]{name, "false", value, func(_ E, dst []byte) []byte { return append(dst, "true"...) }}
+// flagSlot returns a slot that is usually false.
+func flagSlot[E any](name string) slotOf[E] {
+	return slotOf[E]{name, "false", func(_ E, dst []byte) []byte { return append(dst, "true"...) }}
+}
+
+// slotSet is a set of slots, as bits.
+type slotSet uint32
+
+const allSlots slotSet = 1<<32 - 1
+
+// add adds a slot on a condition.
+func (s *slotSet) add(slot int, condition bool) {
+	if condition {
+		*s |= 1 << slot
+	}
 }
 
 // document is the cached JSON of an entity, with the usual values in its slots.
@@ -72,16 +84,14 @@ func (d *document) head() []byte { return d.json[:d.cuts[0].from] }
 // size returns the memory that a document takes, in bytes.
 func (d *document) size() int { return len(d.json) + 8*len(d.cuts) }
 
-// appendDocument appends an entity: head in place of what the document has before its first slot, and the values of the slots where e
-// differs from the usual.
-func appendDocument[E any](dst, head []byte, d *document, slots []slotOf[E], e E) []byte {
+// appendDocument appends an entity: head in place of what the document has before its first slot, and the values of the slots in differ,
+// where e differs from the usual.
+func appendDocument[E any](dst, head []byte, d *document, slots []slotOf[E], differ slotSet, e E) []byte {
 	dst = append(dst, head...)
 	from := d.cuts[0].from
-	for i := range slots {
+	for differ &= 1<<len(slots) - 1; differ != 0; differ &= differ - 1 {
+		i := bits.TrailingZeros32(uint32(differ))
 		s := &slots[i]
-		if s.differs != nil && !s.differs(e) {
-			continue
-		}
 		dst = append(dst, d.json[from:d.cuts[i].from]...)
 		if s.usual == "" {
 			dst = append(append(append(dst, `,"`...), s.name...), `":`...)

@@ -8,16 +8,15 @@ type Slot = slot
 // SlotValue is a slot with its usual JSON ("": left out) and its JSON in the rendered entity.
 type SlotValue struct{ Name, Usual, Value string }
 
-// Render renders v with a document. head replaces what v has before its first slot, unless it is nil. If always is true, the slots have
-// no function that compares with the usual value.
+// Render renders v with a document. head replaces what v has before its first slot, unless it is nil. If always is true, the usual
+// values are written like others.
 func Render(v, head any, values []SlotValue, always bool) ([]byte, error) {
 	var slots []slotOf[[]SlotValue]
+	var differ slotSet
 	for i, value := range values {
 		s := slotOf[[]SlotValue]{name: value.Name, usual: value.Usual}
 		s.append = func(e []SlotValue, dst []byte) []byte { return append(dst, e[i].Value...) }
-		if !always {
-			s.differs = func(e []SlotValue) bool { return e[i].Value != e[i].Usual }
-		}
+		differ.add(i, always || value.Value != value.Usual)
 		slots = append(slots, s)
 	}
 	json, err := marshal(v)
@@ -39,5 +38,5 @@ func Render(v, head any, values []SlotValue, always bool) ([]byte, error) {
 		}
 		start = other.head()
 	}
-	return appendDocument([]byte("before "), start, &d, slots, values), nil
+	return appendDocument([]byte("before "), start, &d, slots, differ, values), nil
 }

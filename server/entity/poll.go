@@ -31,22 +31,27 @@ type pollOption struct {
 	VotesCount *int   `json:"votes_count"` // nil: hidden until the poll ends
 }
 
-// pollSlots append the members that are not in the document. Expired is one of them, because no event invalidates the document when the
-// poll ends. The author counts as a voter (extension API 14).
+// The slots of a poll. Expired is one of them, because no event invalidates the document when the poll ends.
+const (
+	slotExpired = iota
+	slotOptions
+	slotVoted
+	slotOwnVotes
+)
+
+// pollSlots append the members that are not in the document. The author counts as a voter (extension API 14).
 var pollSlots = []slotOf[*Status]{
-	flagSlot("expired", (*Status).pollEnded),
-	{"options", "[]", nil, func(s *Status, dst []byte) []byte {
+	slotExpired: flagSlot[*Status]("expired"),
+	slotOptions: {"options", "[]", func(s *Status, dst []byte) []byte {
 		if s.pollEnded() {
 			return append(dst, s.poll.options...)
 		}
 		return append(dst, s.poll.openOptions...)
 	}},
-	{"voted", "", func(s *Status) bool { return s.hasViewer }, func(s *Status, dst []byte) []byte {
+	slotVoted: {"voted", "", func(s *Status, dst []byte) []byte {
 		return strconv.AppendBool(dst, s.byViewer || len(s.ownVotes) > 0)
 	}},
-	{"own_votes", "", func(s *Status) bool { return s.hasViewer }, func(s *Status, dst []byte) []byte {
-		return appendValue(dst, orEmpty(s.ownVotes))
-	}},
+	slotOwnVotes: {"own_votes", "", func(s *Status, dst []byte) []byte { return appendValue(dst, orEmpty(s.ownVotes)) }},
 }
 
 // cachedPoll is what of a poll is the same for every viewer.
@@ -158,7 +163,12 @@ func (s *Status) pollEnded() bool {
 // appendPoll appends the poll of the status for its viewer.
 func (s *Status) appendPoll(dst []byte) []byte {
 	s = s.original()
-	return appendDocument(dst, s.poll.head(), &s.poll.document, pollSlots, s)
+	var differ slotSet
+	differ.add(slotExpired, s.pollEnded())
+	differ.add(slotOptions, true)
+	differ.add(slotVoted, s.hasViewer)
+	differ.add(slotOwnVotes, s.hasViewer)
+	return appendDocument(dst, s.poll.head(), &s.poll.document, pollSlots, differ, s)
 }
 
 // Poll is a poll for one viewer.

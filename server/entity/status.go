@@ -70,37 +70,97 @@ type statusExtension struct {
 	ListID               slot                  `json:"list_id"`    // only for the author, and only with a list
 }
 
+// The slots of a status, in the order of the members.
+const (
+	slotAccount = iota
+	slotContent
+	slotPoll
+	slotCurrentUser
+	slotQuote
+	slotReblog
+	slotText
+	slotFavourited
+	slotReblogged
+	slotBookmarked
+	slotMuted
+	slotPinned
+	slotFiltered
+	slotLocal
+	slotThreadMuted
+	slotParentVisible
+	slotDirectConversation
+	slotReactions
+	slotFolder
+	slotExtensionQuote
+	slotQuoteID
+	slotQuoteURL
+	slotQuoteVisible
+	slotExpiresAt
+	slotListID
+)
+
 // statusSlots append the members that are not in the document.
 var statusSlots []slotOf[*Status]
 
 func init() {
 	statusSlots = []slotOf[*Status]{ // not in the declaration, because statuses contain statuses
-		{"account", "{}", nil, func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
-		{"content", `""`, func(s *Status) bool { return s.original().noRichText }, (*Status).appendPlainContent},
-		{"poll", "null", func(s *Status) bool { return s.original().poll != nil }, (*Status).appendPoll},
-		{"current_user", `"` + quoteAllowed + `"`, func(s *Status) bool { return !s.original().quotable() }, (*Status).appendQuoteDenied},
-		{"quote", "null", func(s *Status) bool { return s.original().quoteShown != "" }, (*Status).appendQuote},
-		{"reblog", "null", func(s *Status) bool { return s.reblog != nil }, func(s *Status, dst []byte) []byte { return s.reblog.AppendJSON(dst) }},
-		{"text", "", func(s *Status) bool { return s.text != nil }, func(s *Status, dst []byte) []byte { return appendValue(dst, *s.text) }},
-		flagSlot("favourited", func(s *Status) bool { return s.original().flags.Favourited }),
-		flagSlot("reblogged", func(s *Status) bool { return s.original().flags.Reblogged }),
-		flagSlot("bookmarked", func(s *Status) bool { return s.original().flags.Bookmarked }),
-		flagSlot("muted", func(s *Status) bool { return s.original().flags.ThreadMuted || s.original().flags.AuthorMuted }),
-		flagSlot("pinned", func(s *Status) bool { return s.hasViewer && s.pinned }),
-		{"filtered", "[]", func(s *Status) bool { return s.original().filtered != nil }, (*Status).appendFiltered},
-		{"local", "false", func(s *Status) bool { return s.local != s.original().local }, func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
-		flagSlot("thread_muted", func(s *Status) bool { return s.original().flags.ThreadMuted }),
-		flagSlot("parent_visible", func(s *Status) bool { return s.original().parentVisible }),
-		{"direct_conversation_id", "null", func(s *Status) bool { return s.original().directConversation != 0 }, (*Status).appendDirectConversation},
-		{"emoji_reactions", "[]", func(s *Status) bool { return len(s.original().reactions) > 0 }, (*Status).appendReactions},
-		{"bookmark_folder", "null", func(s *Status) bool { return s.original().flags.Folder != 0 }, (*Status).appendFolder},
-		{"quote", "null", (*Status).quotes, func(s *Status, dst []byte) []byte { return s.original().quote.AppendJSON(dst) }},
-		{"quote_id", "null", (*Status).quotes, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().quote.id.String()) }},
-		{"quote_url", "null", (*Status).quotes, func(s *Status, dst []byte) []byte { return append(dst, s.original().quote.quoteURL...) }},
-		flagSlot("quote_visible", (*Status).quotes),
-		{"expires_at", "null", (*Status).showsExpiry, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().expiresAt.String()) }},
-		{"list_id", "", (*Status).showsList, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().listID.String()) }},
+		slotAccount:            {"account", "{}", func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
+		slotContent:            {"content", `""`, (*Status).appendPlainContent},
+		slotPoll:               {"poll", "null", (*Status).appendPoll},
+		slotCurrentUser:        {"current_user", `"` + quoteAllowed + `"`, (*Status).appendQuoteDenied},
+		slotQuote:              {"quote", "null", (*Status).appendQuote},
+		slotReblog:             {"reblog", "null", func(s *Status, dst []byte) []byte { return s.reblog.AppendJSON(dst) }},
+		slotText:               {"text", "", func(s *Status, dst []byte) []byte { return appendValue(dst, *s.text) }},
+		slotFavourited:         flagSlot[*Status]("favourited"),
+		slotReblogged:          flagSlot[*Status]("reblogged"),
+		slotBookmarked:         flagSlot[*Status]("bookmarked"),
+		slotMuted:              flagSlot[*Status]("muted"),
+		slotPinned:             flagSlot[*Status]("pinned"),
+		slotFiltered:           {"filtered", "[]", (*Status).appendFiltered},
+		slotLocal:              {"local", "false", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
+		slotThreadMuted:        flagSlot[*Status]("thread_muted"),
+		slotParentVisible:      flagSlot[*Status]("parent_visible"),
+		slotDirectConversation: {"direct_conversation_id", "null", (*Status).appendDirectConversation},
+		slotReactions:          {"emoji_reactions", "[]", (*Status).appendReactions},
+		slotFolder:             {"bookmark_folder", "null", (*Status).appendFolder},
+		slotExtensionQuote:     {"quote", "null", func(s *Status, dst []byte) []byte { return s.original().quote.AppendJSON(dst) }},
+		slotQuoteID:            {"quote_id", "null", func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().quote.id.String()) }},
+		slotQuoteURL:           {"quote_url", "null", func(s *Status, dst []byte) []byte { return append(dst, s.original().quote.quoteURL...) }},
+		slotQuoteVisible:       flagSlot[*Status]("quote_visible"),
+		slotExpiresAt:          {"expires_at", "null", func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().expiresAt.String()) }},
+		slotListID:             {"list_id", "", func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().listID.String()) }},
 	}
+}
+
+// differingSlots returns the slots whose values are not the usual ones. A boost shows the members of the boosted status.
+func (s *Status) differingSlots() slotSet {
+	o := s.original()
+	var differ slotSet
+	differ.add(slotAccount, true)
+	differ.add(slotContent, o.noRichText)
+	differ.add(slotPoll, o.poll != nil)
+	differ.add(slotCurrentUser, !o.quotable())
+	differ.add(slotQuote, o.quoteShown != "")
+	differ.add(slotReblog, s.reblog != nil)
+	differ.add(slotText, s.text != nil)
+	differ.add(slotFavourited, o.flags.Favourited)
+	differ.add(slotReblogged, o.flags.Reblogged)
+	differ.add(slotBookmarked, o.flags.Bookmarked)
+	differ.add(slotMuted, o.flags.ThreadMuted || o.flags.AuthorMuted)
+	differ.add(slotPinned, s.hasViewer && s.pinned)
+	differ.add(slotFiltered, o.filtered != nil)
+	differ.add(slotLocal, s.local != o.local)
+	differ.add(slotThreadMuted, o.flags.ThreadMuted)
+	differ.add(slotParentVisible, o.parentVisible)
+	differ.add(slotDirectConversation, o.directConversation != 0)
+	differ.add(slotReactions, len(o.reactions) > 0)
+	differ.add(slotFolder, o.flags.Folder != 0)
+	differ.add(slotExpiresAt, o.byViewer && o.expiresAt != nil && !o.pinned) // pinned statuses do not expire
+	differ.add(slotListID, o.byViewer && o.listID != nil)
+	if o.quote != nil { // a quote inside of a quote is not shown
+		differ |= 1<<slotExtensionQuote | 1<<slotQuoteID | 1<<slotQuoteURL | 1<<slotQuoteVisible
+	}
+	return differ
 }
 
 // Mention is an account that a status mentions. URL is the href in the content, byte for byte.
@@ -192,7 +252,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	if s.reblog == nil {
 		head = s.head()
 	}
-	return appendDocument(dst, head, &s.original().document, statusSlots, s)
+	return appendDocument(dst, head, &s.original().document, statusSlots, s.differingSlots(), s)
 }
 
 // MarshalJSON is AppendJSON for statuses inside of other entities.
@@ -211,21 +271,6 @@ func (s *Status) appendPlainContent(dst []byte) []byte {
 // appendFolder appends the folder of the viewer's bookmark of the status.
 func (s *Status) appendFolder(dst []byte) []byte {
 	return appendQuoted(dst, s.original().flags.Folder.String())
-}
-
-// quotes returns true if there is a quoted status that the viewer may see. A quote inside of a quote is not shown.
-func (s *Status) quotes() bool { return s.original().quote != nil }
-
-// showsExpiry returns true if the viewer sees when the status expires. Pinned statuses do not expire.
-func (s *Status) showsExpiry() bool {
-	s = s.original()
-	return s.byViewer && s.expiresAt != nil && !s.pinned
-}
-
-// showsList returns true if the viewer sees the list that the status was posted to.
-func (s *Status) showsList() bool {
-	s = s.original()
-	return s.byViewer && s.listID != nil
 }
 
 // Status returns a status for the viewer (nil: anonymous).
