@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"strings"
 	"time"
 
-	"svc/internal/errs"
-	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
@@ -145,8 +142,8 @@ type UserUpdate struct {
 	Email     *string `json:"email"`
 }
 
-// UpdateUser changes roles and settings of an account. A new e-mail address counts at once and invalidates links sent to the old one. The
-// last admin keeps its role.
+// UpdateUser changes roles and settings of an account. A new e-mail address counts at once, as social.SetEmail says. The last admin
+// keeps its role.
 func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
 	u, err := s.updateUser(ctx, c.Name, func(tx *store.Tx, a *store.Account, u *store.User) error {
 		if c.Locked != nil {
@@ -167,9 +164,7 @@ func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
 			u.IsModerator = *c.Moderator
 		}
 		if c.Email != nil {
-			if err := setEmail(ctx, tx, u, strings.TrimSpace(*c.Email)); err != nil {
-				return err
-			}
+			return s.social.SetEmail(ctx, tx, u, *c.Email)
 		}
 		return tx.SaveUser(ctx, u)
 	})
@@ -177,22 +172,6 @@ func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
 		s.log.Info("account changed", "account", store.AccountID(u.ID), "admin", u.Admin, "moderator", u.Moderator)
 	}
 	return u, err
-}
-
-// setEmail changes the e-mail address of a user. The caller saves the user.
-func setEmail(ctx context.Context, tx *store.Tx, u *store.User, email string) error {
-	if !text.ValidEmail(email) {
-		return errs.BadRequest("email has invalid format")
-	}
-	other, err := tx.UserByEmail(ctx, email)
-	if err == nil && other.AccountID != u.AccountID {
-		return errs.Conflict("email has already been taken")
-	}
-	if err != nil && !errs.IsNotFound(err) {
-		return err
-	}
-	u.Email, u.PendingEmail = email, ""
-	return tx.DropOneTimeTokens(ctx, u.AccountID, "")
 }
 
 // ChangedUser is an account after a change of its state.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"svc/admin"
+	"svc/app/apptest"
 	"svc/internal/errs"
 	"svc/social"
 	"svc/store"
@@ -379,6 +381,27 @@ func TestNewEmailInvalidatesLinks(t *testing.T) {
 	must(h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "alice", Email: &address}))(t)
 	if _, err := h.social.PasswordResetAccount(h.ctx(), token); err == nil {
 		t.Error("the link still works")
+	}
+}
+
+func TestNewEmailIsMailedToTheOldAddress(t *testing.T) {
+	srv := apptest.Start(t, apptest.WithMail)
+	srv.SignUp("bob")
+	set := func(address string) error {
+		_, err := srv.Admin.UpdateUser(t.Context(), admin.UserUpdate{Name: "bob", Email: &address})
+		return err
+	}
+	old := must(srv.Admin.ShowUser(t.Context(), "bob"))(t).Email
+	wantStatus(t, set("nonsense"), http.StatusUnprocessableEntity, "Email has invalid format.")
+	if err := set(" " + old); err != nil {
+		t.Error(err)
+	}
+	srv.WantMails() // none for the same address
+	if err := set("new@example.net"); err != nil {
+		t.Fatal(err)
+	}
+	if m := srv.WantMails(old + " The mail address")[0]; !strings.Contains(m.Text, "changed to new@example.net") {
+		t.Error(m.Text)
 	}
 }
 

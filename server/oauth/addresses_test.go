@@ -345,6 +345,7 @@ func TestChangeEmailWithConfirmation(t *testing.T) {
 	if _, err := srv.Admin.UpdateUser(t.Context(), admin.UserUpdate{Name: "bob", Email: new("third@example.org")}); err != nil {
 		t.Fatal(err)
 	}
+	srv.WantMails("bob@example.org The mail address")
 	b.Get(third.Link()).Want(409, "Email has already been taken.")
 	want("second@example.org")
 	alice.Post(path, "password", apptest.Password, "email", "fourth@example.org").Want(200)
