@@ -340,6 +340,7 @@ CREATE INDEX statuses_reblogged_by ON statuses (reblog_of_id, id) WHERE reblog_o
 CREATE INDEX statuses_list ON statuses (list_id) WHERE list_id IS NOT NULL;
 CREATE INDEX statuses_app ON statuses (app_id) WHERE app_id IS NOT NULL;
 CREATE INDEX statuses_quotes ON statuses (quote_of_id, id) WHERE quote_of_id IS NOT NULL;
+CREATE INDEX statuses_local_quotes ON statuses (quote_of_id, account_id, id) WHERE quote_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_card ON statuses (card_id) WHERE card_id IS NOT NULL;
 -- Public timelines: public and local posts, no boosts.
 CREATE INDEX statuses_public ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL;
@@ -698,7 +699,7 @@ CREATE TABLE notifications (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the recipient
     type       TEXT    NOT NULL CHECK (type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
-                                                'status', 'update', 'emoji_reaction', 'chat_mention', 'report')),
+                                                'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report')),
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the account that caused it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
     message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
@@ -710,7 +711,7 @@ CREATE TABLE notifications (
 CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail, ifnull(message_id, 0));
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
-CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll');
+CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll', 'quote');
 CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);

@@ -191,6 +191,51 @@ func TestQuoteRevoked(t *testing.T) {
 	}
 }
 
+// TestRemoteQuoteNotification checks that a remote quote notifies the author of a local status, once, if it is a quote and visible, and
+// that the edit of a remote status notifies local accounts that quoted it.
+func TestRemoteQuoteNotification(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	mine := alice.Publish("mine").Str("uri")
+	unquotable := alice.Publish("not for quotes", "quote_approval_policy", "nobody").Str("uri")
+	toFollowers := apptest.Doc{"to": []any{bob + "/followers"}, "cc": []any{}}
+	for _, tt := range []struct {
+		name string
+		note apptest.Doc
+		want bool
+	}{
+		{"of a public status", peer.Note(bob, "look", apptest.Doc{"quote": mine}), true},
+		{"by another name", peer.Note(bob, "look", apptest.Doc{"quoteUrl": mine}), true},
+		{"of a status that nobody may quote", peer.Note(bob, "look", apptest.Doc{"quote": unquotable}), false},
+		{"for followers", peer.Note(bob, "look", toFollowers, apptest.Doc{"quote": mine}), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			create := peer.Create(tt.note)
+			peer.PostAndSettle(srv, peer.Activity("QuoteRequest", bob, tt.note["quote"], apptest.Doc{"instrument": tt.note}))
+			peer.PostAndSettle(srv, create)
+			peer.PostAndSettle(srv, create)
+			want := []string{}
+			if tt.want {
+				want = append(want, "quote")
+			}
+			apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), want...)
+			peer.PostAndSettle(srv, peer.Activity("Delete", bob, tt.note["id"]))
+			apptest.WantList(t, "notifications after the deletion", alice.NotificationTypes())
+		})
+	}
+
+	alice.FollowRemote(bob)
+	theirs := peer.Note(bob, "one", apptest.Doc{"published": apptest.FromNow(-1000)})
+	peer.PostAndSettle(srv, peer.Create(theirs))
+	quote := alice.Publish("look", "quote_id", alice.WantPost(theirs["id"]).ID())
+	peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(theirs, apptest.Doc{"content": "<p>two</p>", "updated": apptest.FromNow(0)})))
+	apptest.WantList(t, "notifications of the quoter", alice.NotificationTypes(), "quoted_update")
+	if got := alice.Get("/api/v1/notifications").List()[0].Str("status.id"); got != quote.ID() {
+		t.Errorf("the notification is about %s, want the quote", got)
+	}
+}
+
 // TestQuotePolicyForRemote checks that a local status says who may quote it, that requests are answered accordingly, and that a quote
 // without consent is not shown as one.
 func TestQuotePolicyForRemote(t *testing.T) {

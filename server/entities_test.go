@@ -201,7 +201,7 @@ var entityShapes = map[string]map[string]string{
 	"PushSubscription": {"id": "digits", "endpoint": "url", "alerts": "PushAlerts", "server_key": "text", "policy": "text", "standard": "boolean"},
 	"PushAlerts": {
 		"mention": "boolean", "follow": "boolean", "follow_request": "boolean", "reblog": "boolean", "favourite": "boolean", "poll": "boolean",
-		"move": "boolean", "status": "boolean", "update": "boolean", "svc:emoji_reaction": "boolean", "svc:chat_mention": "boolean",
+		"move": "boolean", "status": "boolean", "update": "boolean", "quote": "boolean", "quoted_update": "boolean", "svc:emoji_reaction": "boolean", "svc:chat_mention": "boolean",
 	},
 	"Preview":                    {},
 	"QuotedStatus":               {},

@@ -27,7 +27,7 @@ func requestNames(m *apptest.User) string {
 
 // TestNotificationPolicy checks which notifications each kind of policy concerns, and that they are filtered or dropped.
 func TestNotificationPolicy(t *testing.T) {
-	const all = "follow favourite reblog mention direct answer"
+	const all = "follow favourite reblog quote mention direct answer"
 	for _, tt := range []struct {
 		kind     string
 		relation string // of the sender to the recipient
@@ -36,7 +36,7 @@ func TestNotificationPolicy(t *testing.T) {
 		{"for_not_following", "", all},
 		{"for_not_following", "followed", ""},
 		{"for_not_following", "staff", ""},
-		{"for_not_followers", "followed", "favourite reblog mention direct answer"}, // and the follow makes a follower
+		{"for_not_followers", "followed", "favourite reblog quote mention direct answer"}, // and the follow makes a follower
 		{"for_not_followers", "follower", ""},
 		{"for_new_accounts", "", all},
 		{"for_new_accounts", "old", ""},
@@ -77,6 +77,7 @@ func TestNotificationPolicy(t *testing.T) {
 				}{
 					{"favourite", func() { bob.Post("/api/v1/statuses/" + st.ID() + "/favourite").Want(200) }},
 					{"reblog", func() { bob.Post("/api/v1/statuses/" + st.ID() + "/reblog").Want(200) }},
+					{"quote", func() { bob.Publish("look", "quote_id", st.ID()) }},
 					{"mention", func() { bob.Publish("@alice hello") }},
 					{"direct", func() { bob.Publish("@alice psst", "visibility", "direct") }},
 					{"answer", func() {

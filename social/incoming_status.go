@@ -147,6 +147,7 @@ func (s *Service) resolveReferences(ctx context.Context, author *store.Account, 
 		}
 		if quoted != nil {
 			a.quotedID = quoted.OriginalID()
+			related = related || r.Visibility.Unrestricted()
 		}
 	}
 	switch {

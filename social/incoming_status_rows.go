@@ -81,7 +81,7 @@ func (s *Service) addRemoteStatus(ctx context.Context, tx *store.Tx, r *Incoming
 	return tx.SaveRemoteStatus(ctx, o)
 }
 
-// notifyIncomingStatus notifies mentioned recipients, and subscribers of the author unless it is a reply.
+// notifyIncomingStatus notifies mentioned recipients, the quoted author, and subscribers of the author unless it is a reply.
 func (s *Service) notifyIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references, c *Composed) error {
 	local := make(map[store.AccountID]bool)
 	for _, uri := range r.Audience {
@@ -102,6 +102,15 @@ func (s *Service) notifyIncomingStatus(ctx context.Context, tx *store.Tx, author
 		n := store.Notification{AccountID: to.AccountID, Type: store.NotifyMention, FromID: c.AccountID}
 		if err := notify(ctx, tx, n, c.Status); err != nil {
 			return err
+		}
+	}
+	if c.Quoted != nil && c.Quoted.Local() {
+		if notifies, err := s.notifiesMention(ctx, tx, author, c.Quoted.AccountID, false); err != nil {
+			return err
+		} else if notifies {
+			if err := notifyQuoted(ctx, tx, c.Status, c.Quoted); err != nil {
+				return err
+			}
 		}
 	}
 	if r.ParentURI != "" {

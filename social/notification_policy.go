@@ -43,7 +43,8 @@ func (s *Service) ChangeNotificationPolicy(ctx context.Context, owner *store.Acc
 // accounts that are not followed is the setting block_from_strangers, which notify has checked.
 func notificationAction(ctx context.Context, tx *store.Tx, n *store.Notification, about *store.Status, follows bool) (store.NotificationAction, error) {
 	switch n.Type {
-	case store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyEmojiReaction:
+	case store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyQuote,
+		store.NotifyEmojiReaction:
 	default:
 		return store.PolicyAccept, nil
 	}

@@ -204,7 +204,7 @@ func addRecipientsAndTags(ctx context.Context, tx *store.Tx, c *Composed) error 
 	return tx.AddTags(ctx, c.Status, c.Tags)
 }
 
-// notifyNewStatus notifies mentioned accounts, and subscribers of the author unless it is a reply (extension API 21.5).
+// notifyNewStatus notifies mentioned accounts, the quoted author, and subscribers of the author unless it is a reply (extension API 21.5).
 func (s *Service) notifyNewStatus(ctx context.Context, tx *store.Tx, c *Composed) error {
 	st := c.Status
 	for _, r := range c.Recipients {
@@ -213,6 +213,11 @@ func (s *Service) notifyNewStatus(ctx context.Context, tx *store.Tx, c *Composed
 		}
 		n := store.Notification{AccountID: r.AccountID, Type: store.NotifyMention, FromID: st.AccountID}
 		if err := notify(ctx, tx, n, st); err != nil {
+			return err
+		}
+	}
+	if c.Quoted != nil {
+		if err := notifyQuoted(ctx, tx, st, c.Quoted); err != nil {
 			return err
 		}
 	}

@@ -361,10 +361,13 @@ func revokeReceivedQuotes(ctx context.Context, tx *store.Tx, author *store.Accou
 	return nil
 }
 
-// unquote removes the quote of a status, because it was revoked or rejected, with the link to the quoted status.
+// unquote removes the quote of a status, because it was revoked or rejected, with the link to the quoted status and the notifications.
 func unquote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, state store.QuoteState) error {
 	st.Content = strings.TrimSuffix(st.Content, quoteLink(quoted))
 	if err := tx.UnlinkQuote(ctx, st, state); err != nil {
+		return err
+	}
+	if err := removeQuoteNotifications(ctx, tx, st, quoted); err != nil {
 		return err
 	}
 	st.QuoteOfID, st.QuoteState = nil, state

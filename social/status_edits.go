@@ -25,7 +25,7 @@ type Edit struct {
 }
 
 // EditStatus stores a new version of a status of actor's and keeps the old one. It notifies newly mentioned accounts and local ones that
-// reblogged the status. An edit without changes makes no version.
+// reblogged or quoted the status. An edit without changes makes no version.
 func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store.StatusID, e Edit) (*store.Status, error) {
 	was, err := ownStatus(ctx, s.db, actor, id)
 	if err != nil {
@@ -252,7 +252,7 @@ func (v *version) save(ctx context.Context, tx *store.Tx, st *store.Status, edit
 	return reindexStatus(ctx, tx, v.ID)
 }
 
-// notifyEdit notifies the newly mentioned accounts and local accounts that reblogged the status, and emits the edit.
+// notifyEdit notifies the newly mentioned accounts and local accounts that reblogged or quoted the status, and emits the edit.
 func notifyEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []store.AccountID) error {
 	if len(added) > 0 && (st.Visibility == store.Direct || st.Visibility == store.ListOnly) {
 		if err := tx.FanOut(ctx, st, nil); err != nil { // to new recipients
@@ -285,6 +285,9 @@ func notifyEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []sto
 		if err := notify(ctx, tx, n, st); err != nil {
 			return err
 		}
+	}
+	if err := notifyQuoters(ctx, tx, st); err != nil {
+		return err
 	}
 	tx.Emit(store.StatusEdited{Status: st})
 	return addEditToOutbox(ctx, tx, st)

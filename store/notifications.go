@@ -39,6 +39,8 @@ const (
 	NotifyMove          NotificationType = "move"
 	NotifyStatus        NotificationType = "status"
 	NotifyUpdate        NotificationType = "update"
+	NotifyQuote         NotificationType = "quote"         // the status is the quote
+	NotifyQuotedUpdate  NotificationType = "quoted_update" // the status is the recipient's quote of the edited one
 	NotifyEmojiReaction NotificationType = "emoji_reaction"
 	NotifyChatMention   NotificationType = "chat_mention"
 	NotifyReport        NotificationType = "report"
@@ -47,7 +49,7 @@ const (
 // NotificationTypes are all types, the opt-in ones last.
 var NotificationTypes = []NotificationType{
 	NotifyMention, NotifyFollow, NotifyFollowRequest, NotifyReblog, NotifyFavourite, NotifyPoll, NotifyMove, NotifyStatus, NotifyUpdate,
-	NotifyEmojiReaction, NotifyChatMention, NotifyReport,
+	NotifyQuote, NotifyQuotedUpdate, NotifyEmojiReaction, NotifyChatMention, NotifyReport,
 }
 
 // OptIn returns true if notifications of the type are listed only on request (spec 2.13).
@@ -94,10 +96,10 @@ var notificationVisible = `
 
 // maybeHiddenTypes are the types whose status may be hidden from the recipient without a block or mute. The status of other types is the
 // recipient's own, or addressed to the recipient.
-const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
+const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll', 'quote'`
 
 // neverHidden is the condition that the type is none of these. For a list of so many, SQLite would build a table in each query.
-const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
+const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'quote' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
 // notificationColumns are the columns that scanNotifications reads.
 const notificationColumns = `n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted + 4 * n.filtered`
@@ -354,5 +356,5 @@ func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from Account
 	return tx.exec(ctx, "remove notifications", `
 		DELETE FROM notifications INDEXED BY notifications_once
 		WHERE account_id = ? AND from_id = ? AND type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
-			'status', 'update', 'emoji_reaction', 'chat_mention', 'report')`, account, from)
+			'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report')`, account, from)
 }

@@ -56,6 +56,22 @@ func (r reader) QuotesShown(ctx context.Context, viewer AccountID, of []StatusID
 	return shown, rows.Err()
 }
 
+// LocalQuote is a local account's newest quote of a status.
+type LocalQuote struct {
+	AccountID AccountID
+	StatusID  StatusID // the quote
+}
+
+// LocalQuotes returns the newest quotes of a status by local accounts, one an account, up to limit.
+func (r reader) LocalQuotes(ctx context.Context, id StatusID, limit int) ([]LocalQuote, error) {
+	return list[LocalQuote](ctx, r, "local quotes", `
+		SELECT account_id, max(id) AS status_id
+		FROM statuses INDEXED BY statuses_local_quotes
+		WHERE quote_of_id = ? AND domain = ''
+		GROUP BY account_id
+		LIMIT ?`, id, limit)
+}
+
 // SetQuotePolicy sets who may quote a status. Existing quotes stay.
 func (tx *Tx) SetQuotePolicy(ctx context.Context, id StatusID, p QuotePolicy) error {
 	err := tx.exec(ctx, "set quote policy", `UPDATE statuses SET quote_policy = ? WHERE id = ?`, p, id)

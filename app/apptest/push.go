@@ -110,7 +110,7 @@ func (p *PushService) NewDevice() *Device {
 // SubscribeParams returns the request body that subscribes the device to these alerts, or to all if none is given.
 func (d *Device) SubscribeParams(alerts ...string) map[string]any {
 	if len(alerts) == 0 {
-		alerts = []string{"mention", "follow", "follow_request", "reblog", "favourite", "poll", "status", "update", "move", "svc:chat_mention", "svc:emoji_reaction"}
+		alerts = []string{"mention", "follow", "follow_request", "reblog", "favourite", "poll", "status", "update", "quote", "quoted_update", "move", "svc:chat_mention", "svc:emoji_reaction"}
 	}
 	set := map[string]any{}
 	for _, a := range alerts {

@@ -97,7 +97,11 @@ func (s pushSubject) excerpt() string {
 	if s.SpoilerText != "" {
 		return text.Truncate(s.SpoilerText, maxPushChars)
 	}
-	if short := text.Truncate(text.HTMLToText(s.Content), maxPushChars); short != "" {
+	content := s.Content
+	if s.QuoteOfID != nil {
+		content, _, _ = strings.Cut(content, `<span class="quote-inline">`) // the link to the quoted status
+	}
+	if short := text.Truncate(text.HTMLToText(content), maxPushChars); short != "" {
 		return short
 	}
 	return "(Attachment)"
@@ -149,6 +153,10 @@ func pushTexts(n *store.Notification, from *store.Account, about pushSubject) (t
 		return "Poll Results", about.excerpt() + about.options()
 	case store.NotifyUpdate:
 		return "New Update", handle + " edited a status"
+	case store.NotifyQuote:
+		return "New Quote", handle + " quoted your post: " + about.excerpt()
+	case store.NotifyQuotedUpdate:
+		return "New Update", handle + " edited a post that you quoted"
 	case store.NotifyMove:
 		return "New Move", handle + " has moved to another account"
 	}

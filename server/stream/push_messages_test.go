@@ -40,6 +40,12 @@ func TestPushMessages(t *testing.T) {
 			alice.Post("/api/v1/statuses/" + theirs.ID() + "/reblog").Want(200)
 			bob.SendJSON("PUT", "/api/v1/statuses/"+theirs.ID(), map[string]any{"status": "something else"}).Want(200)
 		}, "update", "New Update", "@bob edited a status"},
+		{"quote", func() { bob.Publish("look at this", "quote_id", own.ID()) }, "quote", "New Quote", "@bob quoted your post: look at this"},
+		{"edit of a quoted status", func() {
+			quoted := bob.Publish("quote me").ID()
+			alice.Publish("look", "quote_id", quoted)
+			bob.SendJSON("PUT", "/api/v1/statuses/"+quoted, map[string]any{"status": "quote me, all"}).Want(200)
+		}, "quoted_update", "New Update", "@bob edited a post that you quoted"},
 		{"status", func() {
 			alice.Post("/api/v1/svc/accounts/" + bob.ID + "/subscribe").Want(200)
 			bob.Publish("for all")
