@@ -48,7 +48,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if s.Keys, err = keys.Open(s.dataPath("keys")); err != nil {
 		return err
 	}
-	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), s.log); err != nil {
+	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), media.InspectPicture, s.log); err != nil {
 		return err
 	}
 	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels}); err != nil {

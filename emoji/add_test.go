@@ -14,7 +14,7 @@ import (
 
 func TestAdd(t *testing.T) {
 	dir := t.TempDir()
-	p, err := Open(dir, slog.New(slog.DiscardHandler))
+	p, err := Open(dir, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestAddKeepsThePack(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"pack":{"license":"CC0"},"files":{"old":"old.png"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Open(dir, slog.New(slog.DiscardHandler))
+	p, err := Open(dir, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

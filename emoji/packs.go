@@ -39,6 +39,7 @@ type Emoji struct {
 // Packs are the custom emoji of the server. It is safe for concurrent use.
 type Packs struct {
 	dir     string
+	inspect InspectPicture
 	log     *slog.Logger
 	current atomic.Pointer[table]
 
@@ -50,12 +51,16 @@ type table struct {
 	byCode map[string]*Emoji
 }
 
-// Open reads the packs in dir, which it creates if necessary.
-func Open(dir string, log *slog.Logger) (*Packs, error) {
+// Open reads the packs in dir, which it creates if necessary, and removes what an interrupted process left there. inspect checks the
+// pictures of new packs.
+func Open(dir string, inspect InspectPicture, log *slog.Logger) (*Packs, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("emoji folder: %w", err)
 	}
-	p := &Packs{dir: dir, log: log}
+	if err := cleanUp(dir); err != nil {
+		return nil, err
+	}
+	p := &Packs{dir: dir, inspect: inspect, log: log}
 	return p, p.Reload()
 }
 

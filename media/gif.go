@@ -61,6 +61,7 @@ func scanGIF(w *peekReader) (fileInfo, *plan, error) {
 	if s.frames == 0 {
 		return fileInfo{}, nil, malformed("GIF without a picture")
 	}
+	s.facts.end = w.pos
 	s.plan.cut(w.pos, w.size-w.pos)
 	s.facts.animated = s.frames > 1
 	return s.facts, &s.plan, nil

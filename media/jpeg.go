@@ -74,6 +74,7 @@ func scanJPEG(w *peekReader) (fileInfo, *plan, error) {
 	if s.scans == 0 {
 		return fileInfo{}, nil, malformed("no picture before the end of image")
 	}
+	s.facts.end = w.pos
 	s.plan.cut(w.pos, w.size-w.pos)
 	if s.components == 4 || s.seenRGB {
 		s.facts.memory += 4 * int64(s.facts.width) * int64(s.facts.height)

@@ -70,6 +70,7 @@ func scanPNG(w *peekReader) (fileInfo, *plan, error) {
 	if !seenData {
 		return fileInfo{}, nil, malformed("PNG without data")
 	}
+	found.end = w.pos
 	p.cut(w.pos, w.size-w.pos)
 	found.memory = int64(found.width) * int64(found.height) * pngPixel(header, transparent)
 	return found, &p, nil

@@ -18,6 +18,7 @@ type fileInfo struct {
 	memory        int64  // bytes needed to decode
 	profile       []byte // ICC profile, if it is small and for RGB
 	frame         webpFrame
+	end           int64 // of a picture in its file; data behind it is dropped
 }
 
 // maxSide bounds each side of a picture. It is the limit of JPEG and GIF, and keeps sums of a column within 32 bits.

@@ -61,6 +61,7 @@ func scanWebP(w *peekReader) (fileInfo, *plan, error) {
 	if s.removed > 0 {
 		s.plan.replace(4, 4, binary.LittleEndian.AppendUint32(nil, uint32(s.end-8-s.removed)))
 	}
+	s.facts.end = s.end
 	s.plan.cut(s.end, w.size-s.end)
 	s.facts.animated = s.frames > 1
 	return s.facts, &s.plan, nil

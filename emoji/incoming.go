@@ -1,0 +1,318 @@
+package emoji
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+)
+
+// incomingPrefix marks folders of packs that are being unpacked. They are hidden, so no pack has such a name.
+const incomingPrefix = ".incoming-"
+
+// maxTrailing is how many bytes may follow the end of a picture. Some programs pad; another file does not fit.
+const maxTrailing = 16
+
+// InspectPicture returns the content type and dimensions of a PNG, GIF, WebP or JPEG picture, and where it ends. It fails for other,
+// damaged and incomplete content.
+type InspectPicture func(file io.ReaderAt, size int64) (mime string, dimensions image.Point, end int64, err error)
+
+// entry is a file or folder of an archive or of a folder on disk.
+type entry struct {
+	name string // as given
+	path string // in the pack
+	mode fs.FileMode
+	size int64 // as declared
+	open func() (io.ReadCloser, error)
+}
+
+// Skipped is a file that was not taken over, although nothing is wrong with it.
+type Skipped struct {
+	Entry  string `json:"entry"`
+	Reason string `json:"reason"`
+}
+
+// IncomingPack is a checked pack in a temporary folder. The caller must Discard it, also after Install.
+type IncomingPack struct {
+	Files    map[string]string          // paths in the pack by shortcode
+	Metadata map[string]json.RawMessage // "pack" of the pack.json; nil if there is none
+	Skipped  []Skipped
+	Bytes    int64
+
+	dir  string
+	root *os.Root
+}
+
+// Open opens a file of the pack.
+func (in *IncomingPack) Open(file string) (*os.File, error) {
+	return in.root.Open(filepath.FromSlash(file))
+}
+
+// Discard removes what was not installed.
+func (in *IncomingPack) Discard() error {
+	return errors.Join(in.root.Close(), os.RemoveAll(in.dir))
+}
+
+// unpack checks entries and writes the emoji among them into a temporary folder: those of files, else those of the pack.json, else
+// all pictures.
+func (p *Packs) unpack(entries []entry, files map[string]string, limits Limits) (_ *IncomingPack, err error) {
+	if len(entries) > limits.Entries {
+		return nil, errs.Invalid("there are %d files, more than %d", len(entries), limits.Entries)
+	}
+	for _, e := range entries {
+		if e.mode.Type() != 0 && !e.mode.IsDir() {
+			return nil, refuse(e.name, "links and devices are not accepted")
+		}
+	}
+	if err := checkNames(entries); err != nil {
+		return nil, err
+	}
+	removeFolder(entries)
+	byPath := make(map[string]*entry, len(entries))
+	for i := range entries {
+		if !entries[i].mode.IsDir() {
+			byPath[entries[i].path] = &entries[i]
+		}
+	}
+	in := &IncomingPack{}
+	if err := in.choose(entries, byPath, files); err != nil {
+		return nil, err
+	}
+	if len(in.Files) == 0 {
+		return nil, errs.Invalid("there are no emoji in it%s", in.firstSkipped())
+	}
+	if len(in.Files) > limits.Emoji {
+		return nil, errs.Invalid("there are %d emoji in it, more than %d", len(in.Files), limits.Emoji)
+	}
+	if in.dir, err = os.MkdirTemp(p.dir, incomingPrefix); err != nil {
+		return nil, fmt.Errorf("emoji folder: %w", err)
+	}
+	if in.root, err = os.OpenRoot(in.dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(in.dir))
+	}
+	if err := in.write(byPath, p.inspect, limits); err != nil {
+		return nil, errors.Join(err, in.Discard())
+	}
+	return in, nil
+}
+
+// choose decides which entries become emoji.
+func (in *IncomingPack) choose(entries []entry, byPath map[string]*entry, files map[string]string) error {
+	if files != nil {
+		return in.list(files, byPath)
+	}
+	for _, e := range entries {
+		switch {
+		case e.mode.IsDir() || isLitter(e.path):
+		case isSVG(e.path):
+			return refuse(e.name, "SVG pictures are not accepted, because they can contain scripts")
+		case isArchive(e.path):
+			return refuse(e.name, "archives within an archive are not accepted")
+		case path.Base(e.path) == "pack.json" && e.path != "pack.json":
+			return refuse(e.name, "the pack.json is not in the outermost folder: import one pack at a time")
+		}
+	}
+	if manifest := byPath["pack.json"]; manifest != nil {
+		files, err := in.readManifest(manifest)
+		if err != nil {
+			return err
+		}
+		return in.list(files, byPath)
+	}
+	in.Files = make(map[string]string)
+	for _, e := range entries {
+		if e.mode.IsDir() || isLitter(e.path) {
+			continue
+		}
+		if reason := in.addPlain(e.path); reason != "" {
+			in.Skipped = append(in.Skipped, Skipped{e.name, reason})
+		}
+	}
+	return nil
+}
+
+// addPlain adds a picture under the shortcode that its name says. It returns the reason if it does not.
+func (in *IncomingPack) addPlain(file string) (reason string) {
+	base := path.Base(file)
+	extension := path.Ext(base)
+	code := strings.TrimSuffix(base, extension)
+	switch {
+	case imageTypes[strings.ToLower(extension)] == "":
+		return "not a picture by its name"
+	case !text.ValidShortcode(code):
+		return fmt.Sprintf("%q is not a valid shortcode", code)
+	case !validPath(file):
+		return "not a valid name for a file in a pack"
+	case in.Files[code] != "":
+		return fmt.Sprintf("%s has the same shortcode", in.Files[code])
+	}
+	in.Files[code] = file
+	return ""
+}
+
+// readManifest reads a pack.json.
+func (in *IncomingPack) readManifest(e *entry) (map[string]string, error) {
+	f, err := e.open()
+	if err != nil {
+		return nil, readError(e.name, err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxPackFile+1))
+	if err != nil {
+		return nil, readError(e.name, err)
+	}
+	if len(content) > maxPackFile {
+		return nil, refuse(e.name, "the file is larger than %d bytes", maxPackFile)
+	}
+	var doc struct {
+		Files map[string]string          `json:"files"`
+		Pack  map[string]json.RawMessage `json:"pack"`
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), &doc); err != nil {
+		return nil, refuse(e.name, "not a valid pack.json: %v", err)
+	}
+	in.Metadata = doc.Pack
+	return doc.Files, nil
+}
+
+// list takes over a list of files, which must all exist.
+func (in *IncomingPack) list(files map[string]string, byPath map[string]*entry) error {
+	in.Files = make(map[string]string, len(files))
+	for _, code := range slices.Sorted(maps.Keys(files)) {
+		file := norm.NFC.String(strings.TrimPrefix(files[code], "./"))
+		if reason := refuseName(file); reason != "" {
+			return refuse(file, "listed as :%s:, but %s", code, reason)
+		}
+		switch {
+		case !text.ValidShortcode(code):
+			return refuse(file, "%q is not a valid shortcode", code)
+		case !validPath(file):
+			return refuse(file, "not a valid name for a file in a pack")
+		case isSVG(file):
+			return refuse(file, "SVG pictures are not accepted, because they can contain scripts")
+		case imageTypes[strings.ToLower(path.Ext(file))] == "":
+			return refuse(file, "not a picture by its name")
+		case byPath[file] == nil:
+			return refuse(file, "listed as :%s:, but it does not exist", code)
+		}
+		in.Files[code] = file
+	}
+	return nil
+}
+
+// firstSkipped says why the first file was skipped.
+func (in *IncomingPack) firstSkipped() string {
+	if len(in.Skipped) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%q: %s)", in.Skipped[0].Entry, in.Skipped[0].Reason)
+}
+
+// write writes the chosen files, each once, and checks them.
+func (in *IncomingPack) write(byPath map[string]*entry, inspect InspectPicture, limits Limits) error {
+	paths := slices.Compact(slices.Sorted(maps.Values(in.Files)))
+	for _, file := range paths {
+		if dir := path.Dir(file); dir != "." {
+			if err := in.root.MkdirAll(filepath.FromSlash(dir), 0o700); err != nil {
+				return fmt.Errorf("emoji folder: %w", err)
+			}
+		}
+		size, err := in.writeFile(byPath[file], inspect, limits)
+		if err != nil {
+			return err
+		}
+		if in.Bytes += size; in.Bytes > limits.TotalBytes {
+			return refuse(byPath[file].name, "the pictures up to this one have more than %d bytes", limits.TotalBytes)
+		}
+	}
+	return nil
+}
+
+// writeFile writes one picture and checks it.
+func (in *IncomingPack) writeFile(e *entry, inspect InspectPicture, limits Limits) (size int64, err error) {
+	if e.size > limits.FileBytes {
+		return 0, refuse(e.name, "the picture has %d bytes, more than %d", e.size, limits.FileBytes)
+	}
+	src, err := e.open()
+	if err != nil {
+		return 0, readError(e.name, err)
+	}
+	defer src.Close()
+	dst, err := in.root.OpenFile(filepath.FromSlash(e.path), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, fmt.Errorf("emoji folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, dst.Close()) }()
+	from := &entryReader{src: src}
+	size, err = io.Copy(dst, io.LimitReader(from, limits.FileBytes+1))
+	switch {
+	case from.err != nil:
+		return 0, readError(e.name, from.err)
+	case err != nil:
+		return 0, fmt.Errorf("emoji folder: %w", err)
+	case size > limits.FileBytes:
+		return 0, refuse(e.name, "the picture has more than %d bytes", limits.FileBytes)
+	}
+	return size, checkPicture(e.name, dst, size, inspect, limits)
+}
+
+// entryReader tells errors of reading from those of writing.
+type entryReader struct {
+	src io.Reader
+	err error
+}
+
+func (r *entryReader) Read(b []byte) (int, error) {
+	n, err := r.src.Read(b)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}
+
+// checkPicture refuses a file that is not exactly the picture that its name claims.
+func checkPicture(name string, file io.ReaderAt, size int64, inspect InspectPicture, limits Limits) error {
+	mime, dimensions, end, err := inspect(file, size)
+	claimed := imageTypes[strings.ToLower(path.Ext(name))]
+	if claimed == "image/apng" {
+		claimed = "image/png"
+	}
+	switch {
+	case err != nil:
+		return refuse(name, "%v", err)
+	case mime != claimed:
+		return refuse(name, "the content is %s, but the name says %s", mime, claimed)
+	case dimensions.X > limits.Side || dimensions.Y > limits.Side:
+		return refuse(name, "the picture is %d × %d pixels large, more than %d", dimensions.X, dimensions.Y, limits.Side)
+	}
+	return checkTrailing(name, file, end, size)
+}
+
+// checkTrailing refuses data behind a picture: the file may be of another kind, too. Padding with zeros is accepted.
+func checkTrailing(name string, file io.ReaderAt, end, size int64) error {
+	if size-end <= maxTrailing {
+		return nil
+	}
+	rest := make([]byte, size-end)
+	if _, err := file.ReadAt(rest, end); err != nil {
+		return fmt.Errorf("read %q: %w", name, err)
+	}
+	if len(bytes.Trim(rest, "\x00")) > 0 {
+		return refuse(name, "%d bytes of other data follow the picture", size-end)
+	}
+	return nil
+}
