@@ -68,8 +68,8 @@ func validPath(name string) bool {
 	return refuseName(name) == "" && !strings.HasSuffix(name, "/") && !strings.Contains("/"+name, "/.") && !strings.Contains(name, ":")
 }
 
-// checkNames refuses names that are unsafe, and names that are the same on a file system that ignores case or Unicode normalization.
-func checkNames(entries []entry) error {
+// checkEntryNames refuses names that are unsafe, and names that are the same on a file system that ignores case or Unicode normalization.
+func checkEntryNames(entries []entry) error {
 	spelled := make(map[string]string) // by key, folders end in a slash
 	files := make(map[string]bool)
 	for i := range entries {

@@ -78,7 +78,7 @@ func (p *Packs) unpack(entries []entry, files map[string]string, limits Limits) 
 			return nil, refuse(e.name, "links and devices are not accepted")
 		}
 	}
-	if err := checkNames(entries); err != nil {
+	if err := checkEntryNames(entries); err != nil {
 		return nil, err
 	}
 	removeFolder(entries)
