@@ -79,7 +79,8 @@ func TestTranslation(t *testing.T) {
 	if spoiler := got.Str("spoiler_text"); !strings.HasPrefix(spoiler, "hallo & und more") {
 		t.Errorf("spoiler_text: %q", spoiler)
 	}
-	if options := got.At("poll.options").([]any); len(options) != 2 {
+	options := got.At("poll.options").([]any)
+	if len(options) != 2 || !strings.HasPrefix(options[0].(map[string]any)["title"].(string), "hallo one") {
 		t.Errorf("options: %v", options)
 	}
 	question := *service.last.Load()
@@ -99,6 +100,45 @@ func TestTranslation(t *testing.T) {
 	unknown := alice.Publish("hello", "visibility", "unlisted").ID()
 	boost := bob.Post("/api/v1/statuses/" + unknown + "/reblog").Want(200).Object().ID()
 	bob.Post("/api/v1/statuses/"+boost+"/translate", "lang", "pt-BR").Want(200).WantFields(apptest.Doc{"language": "pt", "detected_source_language": "en"})
+}
+
+// TestTranslationOfMedia translates descriptions. Attachments without one are left out.
+func TestTranslationOfMedia(t *testing.T) {
+	service := startTranslationServer(t)
+	srv := apptest.Start(t, service.settings)
+	alice := srv.SignUp("alice")
+	described := alice.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "hello <b> & you")).ID()
+	plain := alice.Upload(apptest.PNG(4, 4)).ID()
+	st := alice.Publish("", "media_ids[]", described, "media_ids[]", plain, "language", "en")
+	got := alice.Post("/api/v1/statuses/"+st.ID()+"/translate", "lang", "de").Want(200).Object()
+	media := got.At("media_attachments").([]any)
+	if len(media) != 1 || got.Str("content") != "" || got.At("poll") != nil {
+		t.Fatalf("got %v", got)
+	}
+	m := media[0].(map[string]any)
+	if m["id"] != described || !strings.HasPrefix(m["description"].(string), "hallo <b> & und you") {
+		t.Errorf("got %v", m)
+	}
+}
+
+// TestTranslationIsTooLong translates texts of 256 KiB, and refuses more without a request.
+func TestTranslationIsTooLong(t *testing.T) {
+	service := startTranslationServer(t)
+	srv := apptest.Start(t, service.settings, func(c *config.Config) { c.Statuses.MaxLength = 100_000 })
+	alice := srv.SignUp("alice")
+	translate := func(text string, more ...string) *apptest.Response {
+		id := alice.Publish(text, append(more, "language", "en")...).ID()
+		return alice.Post("/api/v1/statuses/"+id+"/translate", "lang", "de")
+	}
+	const limit = 256<<10 - len("<p></p>")
+	long := strings.Repeat("€", limit/3)
+	translate(long).Want(200)
+	requests := service.requests.Load()
+	translate(long, "spoiler_text", "hello").WantError(422, "The post is too long to be translated")
+	translate(long+"€").WantError(422, "The post is too long to be translated")
+	if service.requests.Load() != requests {
+		t.Error("too long texts were sent to the translation server")
+	}
 }
 
 func TestTranslationErrors(t *testing.T) {

@@ -61,8 +61,9 @@ const ErrUnavailable Error = "Kocaptcha service unavailable"
 
 // Config is what a Service needs.
 type Config struct {
-	Provider     string // config.CaptchaNative or config.CaptchaKocaptcha
-	Endpoint     string // of the kocaptcha service
+	Provider     string        // config.CaptchaNative or config.CaptchaKocaptcha
+	Endpoint     string        // of the kocaptcha service
+	Timeout      time.Duration // of a request to it; default 5 s
 	SecondsValid int
 	Keys         *keys.Keys
 	Fetch        *fetch.Client

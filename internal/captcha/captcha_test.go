@@ -2,9 +2,13 @@ package captcha_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +16,7 @@ import (
 	"svc/app/apptest"
 	"svc/internal/captcha"
 	"svc/internal/config"
+	"svc/internal/fetch"
 	"svc/internal/keys"
 )
 
@@ -119,6 +124,37 @@ func TestCheck(t *testing.T) {
 			}
 			if internal := new(captcha.Error); err != nil && errors.As(err, internal) == (tt.want == broken.Error()) {
 				t.Errorf("%v is of type %T", err, err)
+			}
+		})
+	}
+}
+
+// TestSlowKocaptcha checks that a service that does not answer delays a visitor for the timeout only.
+func TestSlowKocaptcha(t *testing.T) {
+	k, err := keys.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string]func(http.ResponseWriter){
+		"no answer":     func(http.ResponseWriter) {},
+		"a header only": func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK); w.(http.Flusher).Flush() },
+		"half a body": func(w http.ResponseWriter) {
+			io.WriteString(w, `{"url":"/a.png","token":"a",`)
+			w.(http.Flusher).Flush()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer(w)
+				<-r.Context().Done() // the client has closed the connection
+			}))
+			defer service.Close()
+			s := captcha.New(captcha.Config{
+				Provider: config.CaptchaKocaptcha, Endpoint: service.URL, Timeout: 50 * time.Millisecond, SecondsValid: 300,
+				Keys: k, Fetch: fetch.New(fetch.Options{AllowLoopback: true}), Now: time.Now,
+			})
+			if _, err := s.Make(t.Context()); !errors.Is(err, captcha.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

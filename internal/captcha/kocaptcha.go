@@ -1,6 +1,7 @@
 package captcha
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,10 +19,12 @@ var (
 	tokenPattern = regexp.MustCompile(`^[!-~]{1,200}$`)
 )
 
+const defaultTimeout = 5 * time.Second
+
 // fetchKocaptcha returns a captcha of the kocaptcha service.
 func (s *Service) fetchKocaptcha(ctx context.Context) (*Captcha, error) {
 	response, err := s.Fetch.Get(ctx, strings.TrimSuffix(s.Endpoint, "/")+"/new", fetch.Limits{
-		MaxBody: 10_000, Timeout: 5 * time.Second, MaxRedirects: 1, Accept: "application/json",
+		MaxBody: 10_000, Timeout: cmp.Or(s.Timeout, defaultTimeout), MaxRedirects: 1, Accept: "application/json",
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -37,7 +37,7 @@ var (
 )
 
 const (
-	requestTimeout = 10 * time.Second
+	defaultTimeout = 10 * time.Second
 	maxRequests    = 4
 	languagesTTL   = time.Hour
 	retryPause     = 10 * time.Second // after languages could not be read
@@ -49,6 +49,7 @@ type Config struct {
 	URL       string
 	APIKey    string
 	UserAgent string
+	Timeout   time.Duration // of a request, the wait for others included; default 10 s
 	Now       func() time.Time
 }
 
@@ -231,7 +232,7 @@ func detected(answer json.RawMessage) string {
 
 // request makes a request and decodes the answer. Every failure is ErrUnavailable. The cause does not contain the key.
 func (s *Service) request(ctx context.Context, method, path string, question []byte, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Timeout, defaultTimeout))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(path).String(), bytes.NewReader(question))
 	if err != nil {
