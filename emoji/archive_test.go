@@ -142,7 +142,7 @@ func TestHostileArchives(t *testing.T) {
 		files []file
 		want  string // in the error
 	}{
-		{"traversal", []file{good, {name: "../evil.png", content: smile}}, `"../evil.png": the name leads out of the pack`},
+		{"traversal", []file{good, {name: "../evil.png", content: smile}}, `"../evil.png": the name leads out of the archive`},
 		{"traversal inside", []file{good, {name: "a/../../evil.png", content: smile}}, `"a/../../evil.png": the name leads out`},
 		{"traversal of a file that is not taken", []file{good, {name: "../../.ssh/authorized_keys", content: smile}}, "leads out"},
 		{"absolute", []file{good, {name: "/etc/evil.png", content: smile}}, `"/etc/evil.png": the name is absolute`},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -19,6 +18,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/internal/unzip"
 )
 
 // incomingPrefix marks folders of packs that are being unpacked. They are hidden, so no pack has such a name.
@@ -30,15 +30,6 @@ const maxTrailing = 16
 // InspectPicture returns the content type and dimensions of a PNG, GIF, WebP or JPEG picture, and where it ends. It fails for other,
 // damaged and incomplete content.
 type InspectPicture func(file io.ReaderAt, size int64) (mime string, dimensions image.Point, end int64, err error)
-
-// entry is a file or folder of an archive or of a folder on disk.
-type entry struct {
-	name string // as given
-	path string // in the pack
-	mode fs.FileMode
-	size int64 // as declared
-	open func() (io.ReadCloser, error)
-}
 
 // Skipped is a file that was not taken over, although nothing is wrong with it.
 type Skipped struct {
@@ -69,25 +60,11 @@ func (in *IncomingPack) Discard() error {
 
 // unpack checks entries and writes the emoji among them into a temporary folder: those of files, else those of the pack.json, else
 // all pictures.
-func (p *Packs) unpack(entries []entry, files map[string]string, limits Limits) (_ *IncomingPack, err error) {
+func (p *Packs) unpack(entries []unzip.Entry, files map[string]string, limits Limits) (_ *IncomingPack, err error) {
 	if len(entries) > limits.Entries {
 		return nil, errs.Invalid("there are %d files, more than %d", len(entries), limits.Entries)
 	}
-	for _, e := range entries {
-		if e.mode.Type() != 0 && !e.mode.IsDir() {
-			return nil, refuse(e.name, "links and devices are not accepted")
-		}
-	}
-	if err := checkEntryNames(entries); err != nil {
-		return nil, err
-	}
-	removeFolder(entries)
-	byPath := make(map[string]*entry, len(entries))
-	for i := range entries {
-		if !entries[i].mode.IsDir() {
-			byPath[entries[i].path] = &entries[i]
-		}
-	}
+	byPath := unzip.Files(entries)
 	in := &IncomingPack{}
 	if err := in.choose(entries, byPath, files); err != nil {
 		return nil, err
@@ -111,19 +88,19 @@ func (p *Packs) unpack(entries []entry, files map[string]string, limits Limits) 
 }
 
 // choose decides which entries become emoji.
-func (in *IncomingPack) choose(entries []entry, byPath map[string]*entry, files map[string]string) error {
+func (in *IncomingPack) choose(entries []unzip.Entry, byPath map[string]*unzip.Entry, files map[string]string) error {
 	if files != nil {
 		return in.list(files, byPath)
 	}
 	for _, e := range entries {
 		switch {
-		case e.mode.IsDir() || isLitter(e.path):
-		case isSVG(e.path):
-			return refuse(e.name, "SVG pictures are not accepted, because they can contain scripts")
-		case isArchive(e.path):
-			return refuse(e.name, "archives within an archive are not accepted")
-		case path.Base(e.path) == "pack.json" && e.path != "pack.json":
-			return refuse(e.name, "the pack.json is not in the outermost folder: import one pack at a time")
+		case e.Mode.IsDir() || unzip.IsLitter(e.Path):
+		case isSVG(e.Path):
+			return unzip.Refuse(e.Name, "SVG pictures are not accepted, because they can contain scripts")
+		case unzip.IsArchive(e.Path):
+			return unzip.Refuse(e.Name, "archives within an archive are not accepted")
+		case path.Base(e.Path) == "pack.json" && e.Path != "pack.json":
+			return unzip.Refuse(e.Name, "the pack.json is not in the outermost folder: import one pack at a time")
 		}
 	}
 	if manifest := byPath["pack.json"]; manifest != nil {
@@ -135,11 +112,11 @@ func (in *IncomingPack) choose(entries []entry, byPath map[string]*entry, files 
 	}
 	in.Files = make(map[string]string)
 	for _, e := range entries {
-		if e.mode.IsDir() || isLitter(e.path) {
+		if e.Mode.IsDir() || unzip.IsLitter(e.Path) {
 			continue
 		}
-		if reason := in.addPlain(e.path); reason != "" {
-			in.Skipped = append(in.Skipped, Skipped{e.name, reason})
+		if reason := in.addPlain(e.Path); reason != "" {
+			in.Skipped = append(in.Skipped, Skipped{e.Name, reason})
 		}
 	}
 	return nil
@@ -165,49 +142,49 @@ func (in *IncomingPack) addPlain(file string) (reason string) {
 }
 
 // readManifest reads a pack.json.
-func (in *IncomingPack) readManifest(e *entry) (map[string]string, error) {
-	f, err := e.open()
+func (in *IncomingPack) readManifest(e *unzip.Entry) (map[string]string, error) {
+	f, err := e.Open()
 	if err != nil {
-		return nil, readError(e.name, err)
+		return nil, unzip.ReadError(e.Name, err)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, maxPackFile+1))
 	if err != nil {
-		return nil, readError(e.name, err)
+		return nil, unzip.ReadError(e.Name, err)
 	}
 	if len(content) > maxPackFile {
-		return nil, refuse(e.name, "the file is larger than %d bytes", maxPackFile)
+		return nil, unzip.Refuse(e.Name, "the file is larger than %d bytes", maxPackFile)
 	}
 	var doc struct {
 		Files map[string]string          `json:"files"`
 		Pack  map[string]json.RawMessage `json:"pack"`
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), &doc); err != nil {
-		return nil, refuse(e.name, "not a valid pack.json: %v", err)
+		return nil, unzip.Refuse(e.Name, "not a valid pack.json: %v", err)
 	}
 	in.Metadata = doc.Pack
 	return doc.Files, nil
 }
 
 // list takes over a list of files, which must all exist.
-func (in *IncomingPack) list(files map[string]string, byPath map[string]*entry) error {
+func (in *IncomingPack) list(files map[string]string, byPath map[string]*unzip.Entry) error {
 	in.Files = make(map[string]string, len(files))
 	for _, code := range slices.Sorted(maps.Keys(files)) {
 		file := norm.NFC.String(strings.TrimPrefix(files[code], "./"))
-		if reason := refuseName(file); reason != "" {
-			return refuse(file, "listed as :%s:, but %s", code, reason)
+		if reason := unzip.RefuseName(file); reason != "" {
+			return unzip.Refuse(file, "listed as :%s:, but %s", code, reason)
 		}
 		switch {
 		case !text.ValidShortcode(code):
-			return refuse(file, "%q is not a valid shortcode", code)
+			return unzip.Refuse(file, "%q is not a valid shortcode", code)
 		case !validPath(file):
-			return refuse(file, "not a valid name for a file in a pack")
+			return unzip.Refuse(file, "not a valid name for a file in a pack")
 		case isSVG(file):
-			return refuse(file, "SVG pictures are not accepted, because they can contain scripts")
+			return unzip.Refuse(file, "SVG pictures are not accepted, because they can contain scripts")
 		case imageTypes[strings.ToLower(path.Ext(file))] == "":
-			return refuse(file, "not a picture by its name")
+			return unzip.Refuse(file, "not a picture by its name")
 		case byPath[file] == nil:
-			return refuse(file, "listed as :%s:, but it does not exist", code)
+			return unzip.Refuse(file, "listed as :%s:, but it does not exist", code)
 		}
 		in.Files[code] = file
 	}
@@ -223,7 +200,7 @@ func (in *IncomingPack) firstSkipped() string {
 }
 
 // write writes the chosen files, each once, and checks them.
-func (in *IncomingPack) write(byPath map[string]*entry, inspect InspectPicture, limits Limits) error {
+func (in *IncomingPack) write(byPath map[string]*unzip.Entry, inspect InspectPicture, limits Limits) error {
 	paths := slices.Compact(slices.Sorted(maps.Values(in.Files)))
 	for _, file := range paths {
 		if dir := path.Dir(file); dir != "." {
@@ -236,23 +213,23 @@ func (in *IncomingPack) write(byPath map[string]*entry, inspect InspectPicture, 
 			return err
 		}
 		if in.Bytes += size; in.Bytes > limits.TotalBytes {
-			return refuse(byPath[file].name, "the pictures up to this one have more than %d bytes", limits.TotalBytes)
+			return unzip.Refuse(byPath[file].Name, "the pictures up to this one have more than %d bytes", limits.TotalBytes)
 		}
 	}
 	return nil
 }
 
 // writeFile writes one picture and checks it.
-func (in *IncomingPack) writeFile(e *entry, inspect InspectPicture, limits Limits) (size int64, err error) {
-	if e.size > limits.FileBytes {
-		return 0, refuse(e.name, "the picture has %d bytes, more than %d", e.size, limits.FileBytes)
+func (in *IncomingPack) writeFile(e *unzip.Entry, inspect InspectPicture, limits Limits) (size int64, err error) {
+	if e.Size > limits.FileBytes {
+		return 0, unzip.Refuse(e.Name, "the picture has %d bytes, more than %d", e.Size, limits.FileBytes)
 	}
-	src, err := e.open()
+	src, err := e.Open()
 	if err != nil {
-		return 0, readError(e.name, err)
+		return 0, unzip.ReadError(e.Name, err)
 	}
 	defer src.Close()
-	dst, err := in.root.OpenFile(filepath.FromSlash(e.path), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	dst, err := in.root.OpenFile(filepath.FromSlash(e.Path), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("emoji folder: %w", err)
 	}
@@ -261,13 +238,13 @@ func (in *IncomingPack) writeFile(e *entry, inspect InspectPicture, limits Limit
 	size, err = io.Copy(dst, io.LimitReader(from, limits.FileBytes+1))
 	switch {
 	case from.err != nil:
-		return 0, readError(e.name, from.err)
+		return 0, unzip.ReadError(e.Name, from.err)
 	case err != nil:
 		return 0, fmt.Errorf("emoji folder: %w", err)
 	case size > limits.FileBytes:
-		return 0, refuse(e.name, "the picture has more than %d bytes", limits.FileBytes)
+		return 0, unzip.Refuse(e.Name, "the picture has more than %d bytes", limits.FileBytes)
 	}
-	return size, checkPicture(e.name, dst, size, inspect, limits)
+	return size, checkPicture(e.Name, dst, size, inspect, limits)
 }
 
 // entryReader tells errors of reading from those of writing.
@@ -293,11 +270,11 @@ func checkPicture(name string, file io.ReaderAt, size int64, inspect InspectPict
 	}
 	switch {
 	case err != nil:
-		return refuse(name, "%v", err)
+		return unzip.Refuse(name, "%v", err)
 	case mime != claimed:
-		return refuse(name, "the content is %s, but the name says %s", mime, claimed)
+		return unzip.Refuse(name, "the content is %s, but the name says %s", mime, claimed)
 	case dimensions.X > limits.Side || dimensions.Y > limits.Side:
-		return refuse(name, "the picture is %d × %d pixels large, more than %d", dimensions.X, dimensions.Y, limits.Side)
+		return unzip.Refuse(name, "the picture is %d × %d pixels large, more than %d", dimensions.X, dimensions.Y, limits.Side)
 	}
 	return checkTrailing(name, file, end, size)
 }
@@ -312,7 +289,18 @@ func checkTrailing(name string, file io.ReaderAt, end, size int64) error {
 		return fmt.Errorf("read %q: %w", name, err)
 	}
 	if len(bytes.Trim(rest, "\x00")) > 0 {
-		return refuse(name, "%d bytes of other data follow the picture", size-end)
+		return unzip.Refuse(name, "%d bytes of other data follow the picture", size-end)
 	}
 	return nil
+}
+
+// validPath returns whether a name can be that of a file in a pack.
+func validPath(name string) bool {
+	return unzip.RefuseName(name) == "" && !strings.HasSuffix(name, "/") && !strings.Contains("/"+name, "/.") && !strings.Contains(name, ":")
+}
+
+// isSVG returns whether a file is an SVG picture by its name.
+func isSVG(name string) bool {
+	extension := strings.ToLower(path.Ext(name))
+	return extension == ".svg" || extension == ".svgz"
 }

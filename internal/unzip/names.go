@@ -1,4 +1,4 @@
-package emoji
+package unzip
 
 import (
 	"path"
@@ -20,9 +20,9 @@ const (
 // archiveExtensions are the extensions of nested archives, which are refused.
 var archiveExtensions = []string{".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".lz", ".lzma", ".jar", ".apk"}
 
-// refuseName returns the reason why the name of an entry is refused, "" if it is not. It looks at every entry, also those that are not
+// RefuseName returns the reason why the name of an entry is refused, "" if it is not. It looks at every entry, also those that are not
 // unpacked: an archive with one such name was made to do harm.
-func refuseName(name string) string {
+func RefuseName(name string) string {
 	switch {
 	case name == "":
 		return "the name is empty"
@@ -44,7 +44,7 @@ func refuseName(name string) string {
 	for _, s := range segments {
 		switch {
 		case s == "..":
-			return "the name leads out of the pack"
+			return "the name leads out of the archive"
 		case s == "." || s == "":
 			return "the name has an empty part"
 		case len(s) > 255:
@@ -54,8 +54,8 @@ func refuseName(name string) string {
 	return ""
 }
 
-// isLitter returns whether a file is hidden or was left by a system that made the archive.
-func isLitter(name string) bool {
+// IsLitter returns whether a file is hidden or was left by a system that made the archive.
+func IsLitter(name string) bool {
 	if strings.HasPrefix(name, "__MACOSX/") || strings.Contains("/"+name, "/.") {
 		return true
 	}
@@ -63,26 +63,21 @@ func isLitter(name string) bool {
 	return base == "thumbs.db" || base == "desktop.ini"
 }
 
-// validPath returns whether a name can be that of a file in a pack.
-func validPath(name string) bool {
-	return refuseName(name) == "" && !strings.HasSuffix(name, "/") && !strings.Contains("/"+name, "/.") && !strings.Contains(name, ":")
-}
-
-// checkEntryNames refuses names that are unsafe, and names that are the same on a file system that ignores case or Unicode normalization.
-func checkEntryNames(entries []entry) error {
+// checkNames refuses names that are unsafe, and names that are the same on a file system that ignores case or Unicode normalization.
+func checkNames(entries []Entry) error {
 	spelled := make(map[string]string) // by key, folders end in a slash
 	files := make(map[string]bool)
 	for i := range entries {
-		name := entries[i].name
-		if reason := refuseName(name); reason != "" {
-			return refuse(name, "%s", reason)
+		name := entries[i].Name
+		if reason := RefuseName(name); reason != "" {
+			return Refuse(name, "%s", reason)
 		}
-		if strings.HasSuffix(name, "/") != entries[i].mode.IsDir() {
-			return refuse(name, "it is a folder by its name or by its type, but not by both")
+		if strings.HasSuffix(name, "/") != entries[i].Mode.IsDir() {
+			return Refuse(name, "it is a folder by its name or by its type, but not by both")
 		}
-		if !entries[i].mode.IsDir() {
+		if !entries[i].Mode.IsDir() {
 			if files[name] {
-				return refuse(name, "two entries have this name")
+				return Refuse(name, "two entries have this name")
 			}
 			files[name] = true
 		}
@@ -94,12 +89,12 @@ func checkEntryNames(entries []entry) error {
 			part := name[:min(end+1, len(name))] // with the slash of a folder
 			key := text.FoldKey(name[:end])
 			if other, ok := spelled[key]; ok && other != part {
-				return refuse(name, "%s", clash(part, other))
+				return Refuse(name, "%s", clash(part, other))
 			}
 			spelled[key] = part
 			at = end + 1
 		}
-		entries[i].path = norm.NFC.String(name)
+		entries[i].Path = norm.NFC.String(name)
 	}
 	return nil
 }
@@ -117,30 +112,24 @@ func clash(name, other string) string {
 }
 
 // removeFolder removes a single folder around all files from their paths.
-func removeFolder(entries []entry) {
+func removeFolder(entries []Entry) {
 	var folder string
 	for _, e := range entries {
-		if e.mode.IsDir() || isLitter(e.path) {
+		if e.Mode.IsDir() || IsLitter(e.Path) {
 			continue
 		}
-		first, _, nested := strings.Cut(e.path, "/")
+		first, _, nested := strings.Cut(e.Path, "/")
 		if !nested || folder != "" && first != folder {
 			return
 		}
 		folder = first
 	}
 	for i := range entries {
-		entries[i].path = strings.TrimPrefix(entries[i].path, folder+"/")
+		entries[i].Path = strings.TrimPrefix(entries[i].Path, folder+"/")
 	}
 }
 
-// isArchive returns whether a file is an archive by its name.
-func isArchive(name string) bool {
+// IsArchive returns whether a file is an archive by its name.
+func IsArchive(name string) bool {
 	return slices.Contains(archiveExtensions, strings.ToLower(path.Ext(name)))
-}
-
-// isSVG returns whether a file is an SVG picture by its name.
-func isSVG(name string) bool {
-	extension := strings.ToLower(path.Ext(name))
-	return extension == ".svg" || extension == ".svgz"
 }

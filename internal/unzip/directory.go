@@ -1,4 +1,4 @@
-package emoji
+package unzip
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ const (
 	zipFileMark      = "PK\x03\x04"
 )
 
-// checkZipDirectory checks the list of entries at the end of an archive before package zip loads it. That package believes neither the
+// checkDirectory checks the list of entries at the end of an archive before package zip loads it. That package believes neither the
 // number of entries nor the size of the list, so that a small archive could take hundreds of megabytes.
 //
 // Nothing may stand before the first entry, between the list and the end, or behind the end: such a file could be of two kinds at once.
-func checkZipDirectory(r io.ReaderAt, size int64, maxEntries int) error {
+func checkDirectory(r io.ReaderAt, size int64, maxEntries int) error {
 	notZip := errs.Invalid("the file is not a zip archive")
 	tail := make([]byte, min(size, zipEndLength+maxZipComment))
 	if n, err := r.ReadAt(tail, size-int64(len(tail))); n < len(tail) {
@@ -58,11 +58,11 @@ func checkZipDirectory(r io.ReaderAt, size int64, maxEntries int) error {
 	if string(mark) != zipFileMark {
 		return errs.Invalid("other data precedes the archive")
 	}
-	return countZipEntries(io.NewSectionReader(r, int64(offset), int64(length)), count)
+	return countEntries(io.NewSectionReader(r, int64(offset), int64(length)), count)
 }
 
-// countZipEntries checks that a list of entries has the length that it claims.
-func countZipEntries(list *io.SectionReader, want int) error {
+// countEntries checks that a list of entries has the length that it claims.
+func countEntries(list *io.SectionReader, want int) error {
 	head := make([]byte, zipEntryLength)
 	var found int
 	var at int64
