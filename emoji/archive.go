@@ -1,6 +1,7 @@
 package emoji
 
 import (
+	"context"
 	"io"
 
 	"svc/internal/unzip"
@@ -26,25 +27,35 @@ var DefaultLimits = Limits{
 	Side:         2048,
 }
 
-// ReadArchive checks an untrusted zip archive and unpacks its emoji into a temporary folder. With a pack.json, these are the files that
-// it lists, else all pictures. A single folder around everything is removed from the names.
+// Archive checks an untrusted zip archive and unpacks its emoji into a temporary folder: the files that its pack.json lists, else all
+// pictures. A single folder around everything is removed from the names.
 //
 // The archive is refused as a whole, and nothing is left, if any entry could write outside of the pack, is not a plain file, clashes
 // with another, expands too much, or is not the picture that its name claims. The error is an errs.Error that names the entry.
-func (p *Packs) ReadArchive(r io.ReaderAt, size int64, limits Limits) (*IncomingPack, error) {
-	entries, err := unzip.Read(r, size, limits.ArchiveBytes, limits.Entries)
-	if err != nil {
-		return nil, err
-	}
-	return p.unpack(entries, nil, limits)
+func (u *Unpacker) Archive(ctx context.Context, r io.ReaderAt, size int64) (*IncomingPack, error) {
+	return u.ArchiveFiles(ctx, r, size, nil)
 }
 
-// ReadArchiveFiles is like ReadArchive, but unpacks the files of the argument, paths by shortcode. The archive may contain anything
-// else, such as a whole repository.
-func (p *Packs) ReadArchiveFiles(r io.ReaderAt, size int64, files map[string]string, limits Limits) (*IncomingPack, error) {
-	entries, err := unzip.Read(r, size, limits.ArchiveBytes, limits.Entries)
+// ArchiveFiles is like Archive, but unpacks the files of the argument, paths by shortcode. The archive may contain anything else, such
+// as a whole repository.
+func (u *Unpacker) ArchiveFiles(ctx context.Context, r io.ReaderAt, size int64, files map[string]string) (*IncomingPack, error) {
+	entries, err := unzip.Read(r, size, u.Limits.ArchiveBytes, u.Limits.Entries)
 	if err != nil {
 		return nil, err
 	}
-	return p.unpack(entries, files, limits)
+	return u.unpack(ctx, entries, files)
+}
+
+// ReadArchive is Unpacker.Archive for the packs of a server.
+func (p *Packs) ReadArchive(r io.ReaderAt, size int64, limits Limits) (*IncomingPack, error) {
+	return p.unpacker(limits).Archive(context.Background(), r, size)
+}
+
+// ReadArchiveFiles is Unpacker.ArchiveFiles for the packs of a server.
+func (p *Packs) ReadArchiveFiles(r io.ReaderAt, size int64, files map[string]string, limits Limits) (*IncomingPack, error) {
+	return p.unpacker(limits).ArchiveFiles(context.Background(), r, size, files)
+}
+
+func (p *Packs) unpacker(limits Limits) *Unpacker {
+	return &Unpacker{Dir: p.dir, Inspect: p.inspect, Limits: limits}
 }

@@ -2,6 +2,7 @@ package emoji
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/text/unicode/norm"
 
 	"svc/internal/errs"
+	"svc/internal/fetch"
 	"svc/internal/text"
 	"svc/internal/unzip"
 )
@@ -30,6 +33,21 @@ const maxTrailing = 16
 // InspectPicture returns the content type and dimensions of a PNG, GIF, WebP or JPEG picture, and where it ends. It fails for other,
 // damaged and incomplete content.
 type InspectPicture func(file io.ReaderAt, size int64) (mime string, dimensions image.Point, end int64, err error)
+
+// Unpacker checks untrusted packs and unpacks them into hidden folders beside the packs. Commands use it while a server runs on the folder.
+type Unpacker struct {
+	Dir      string // the emoji folder
+	Inspect  InspectPicture
+	Limits   Limits
+	Fetch    *fetch.Client                        // nil: nothing is fetched
+	Progress func(what string, done, total int64) // may be nil
+}
+
+func (u *Unpacker) report(what string, done, total int64) {
+	if u.Progress != nil {
+		u.Progress(what, done, total)
+	}
+}
 
 // Skipped is a file that was not taken over, although nothing is wrong with it.
 type Skipped struct {
@@ -46,6 +64,7 @@ type IncomingPack struct {
 
 	dir  string
 	root *os.Root
+	lock *os.File // keeps a server that starts from removing the folder
 }
 
 // Open opens a file of the pack.
@@ -55,14 +74,16 @@ func (in *IncomingPack) Open(file string) (*os.File, error) {
 
 // Discard removes what was not installed.
 func (in *IncomingPack) Discard() error {
-	return errors.Join(in.root.Close(), os.RemoveAll(in.dir))
+	err := errors.Join(in.root.Close(), os.RemoveAll(in.dir))
+	in.lock.Close()
+	return err
 }
 
 // unpack checks entries and writes the emoji among them into a temporary folder: those of files, else those of the pack.json, else
 // all pictures.
-func (p *Packs) unpack(entries []unzip.Entry, files map[string]string, limits Limits) (_ *IncomingPack, err error) {
-	if len(entries) > limits.Entries {
-		return nil, errs.Invalid("there are %d files, more than %d", len(entries), limits.Entries)
+func (u *Unpacker) unpack(ctx context.Context, entries []unzip.Entry, files map[string]string) (*IncomingPack, error) {
+	if len(entries) > u.Limits.Entries {
+		return nil, errs.Invalid("there are %d files, more than %d", len(entries), u.Limits.Entries)
 	}
 	byPath := unzip.Files(entries)
 	in := &IncomingPack{}
@@ -72,19 +93,42 @@ func (p *Packs) unpack(entries []unzip.Entry, files map[string]string, limits Li
 	if len(in.Files) == 0 {
 		return nil, errs.Invalid("there are no emoji in it%s", in.firstSkipped())
 	}
-	if len(in.Files) > limits.Emoji {
-		return nil, errs.Invalid("there are %d emoji in it, more than %d", len(in.Files), limits.Emoji)
+	if len(in.Files) > u.Limits.Emoji {
+		return nil, errs.Invalid("there are %d emoji in it, more than %d", len(in.Files), u.Limits.Emoji)
 	}
-	if in.dir, err = os.MkdirTemp(p.dir, incomingPrefix); err != nil {
-		return nil, fmt.Errorf("emoji folder: %w", err)
+	if err := in.makeFolder(u.Dir); err != nil {
+		return nil, err
 	}
-	if in.root, err = os.OpenRoot(in.dir); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(in.dir))
-	}
-	if err := in.write(byPath, p.inspect, limits); err != nil {
+	if err := in.write(ctx, byPath, u); err != nil {
 		return nil, errors.Join(err, in.Discard())
 	}
 	return in, nil
+}
+
+// makeFolder makes the temporary folder and locks it.
+func (in *IncomingPack) makeFolder(dir string) (err error) {
+	if in.dir, err = os.MkdirTemp(dir, incomingPrefix); err != nil {
+		return fmt.Errorf("emoji folder: %w", err)
+	}
+	if in.lock, err = lockFolder(in.dir); err != nil {
+		return errors.Join(fmt.Errorf("emoji folder: %w", err), os.RemoveAll(in.dir))
+	}
+	if in.root, err = os.OpenRoot(in.dir); err != nil {
+		return errors.Join(fmt.Errorf("emoji folder: %w", err), os.RemoveAll(in.dir), in.lock.Close())
+	}
+	return nil
+}
+
+// lockFolder locks a folder until the file is closed or the process ends. It fails if another has it.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // choose decides which entries become emoji.
@@ -200,21 +244,25 @@ func (in *IncomingPack) firstSkipped() string {
 }
 
 // write writes the chosen files, each once, and checks them.
-func (in *IncomingPack) write(byPath map[string]*unzip.Entry, inspect InspectPicture, limits Limits) error {
+func (in *IncomingPack) write(ctx context.Context, byPath map[string]*unzip.Entry, u *Unpacker) error {
 	paths := slices.Compact(slices.Sorted(maps.Values(in.Files)))
-	for _, file := range paths {
+	for i, file := range paths {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if dir := path.Dir(file); dir != "." {
 			if err := in.root.MkdirAll(filepath.FromSlash(dir), 0o700); err != nil {
 				return fmt.Errorf("emoji folder: %w", err)
 			}
 		}
-		size, err := in.writeFile(byPath[file], inspect, limits)
+		size, err := in.writeFile(byPath[file], u.Inspect, u.Limits)
 		if err != nil {
 			return err
 		}
-		if in.Bytes += size; in.Bytes > limits.TotalBytes {
-			return unzip.Refuse(byPath[file].Name, "the pictures up to this one have more than %d bytes", limits.TotalBytes)
+		if in.Bytes += size; in.Bytes > u.Limits.TotalBytes {
+			return unzip.Refuse(byPath[file].Name, "the pictures up to this one have more than %d bytes", u.Limits.TotalBytes)
 		}
+		u.report("check", int64(i+1), int64(len(paths)))
 	}
 	return nil
 }
