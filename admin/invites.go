@@ -47,9 +47,9 @@ func (s *Service) CreateInvite(ctx context.Context, n NewInvite) (*Invite, error
 	s.log.Info("invite created", "invite", row.ID)
 	invite := s.inviteOf(row)
 	switch {
-	case s.social.RegistrationsOpen:
+	case s.social.Settings().RegistrationsOpen:
 		invite.Note = "Nobody needs an invite now: instance.registrations_open is true."
-	case !s.social.InvitesEnabled:
+	case !s.social.Settings().InvitesEnabled:
 		invite.Note = "Invites do not work now: instance.invites_enabled is false."
 	}
 	return invite, nil
@@ -85,11 +85,11 @@ func addInvite(ctx context.Context, tx *store.Tx, row *store.Invite) error {
 // MailInvite creates a one-time invite and sends its link to an e-mail address. It fails unless registration is by invitation only.
 func (s *Service) MailInvite(ctx context.Context, email string) (*Invite, error) {
 	switch {
-	case s.social.RegistrationsOpen:
+	case s.social.Settings().RegistrationsOpen:
 		return nil, errs.BadRequest("To send invites you need to set the `registrations_open` option to false.")
-	case !s.social.InvitesEnabled:
+	case !s.social.Settings().InvitesEnabled:
 		return nil, errs.BadRequest("To send invites you need to set the `invites_enabled` option to true.")
-	case !s.social.MailEnabled:
+	case !s.social.Settings().MailEnabled:
 		return nil, errs.BadRequest("deliveries_disabled")
 	case !text.ValidEmail(email):
 		return nil, errs.BadRequest("email has invalid format")

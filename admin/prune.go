@@ -29,7 +29,7 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 			return err
 		}
 	}
-	if lifetime := s.social.UnconfirmedLifetime; lifetime > 0 {
+	if lifetime := s.social.Settings().UnconfirmedLifetime; lifetime > 0 {
 		before := s.db.Now().Add(-lifetime)
 		err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
 			more, err := tx.PruneUnconfirmed(ctx, before)

@@ -57,7 +57,8 @@ type Options struct {
 
 // Server is an assembled server. The caller must Close it.
 type Server struct {
-	Settings   *config.Config
+	Settings   *config.Config // as at the start
+	Live       *config.Live   // as they are now
 	DB         *store.DB
 	Keys       *keys.Keys
 	Emojis     *emoji.Packs
@@ -82,7 +83,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s = &Server{Settings: c, version: cmp.Or(o.Version, Version), log: o.Log}
+	s = &Server{Settings: c, Live: config.NewLive(c), version: cmp.Or(o.Version, Version), log: o.Log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -98,9 +99,9 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
 		return s, err
 	}
-	policies := policy.New(c, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
+	policies := policy.New(s.Live, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
 
-	socialConfig := social.FromSettings(c)
+	socialConfig := social.FromSettings(s.Live)
 	socialConfig.Fetch, socialConfig.Policies, socialConfig.Archives = outbound, policies, s.Archives
 	socialConfig.SignInKey = s.Keys.Secret("sign-in networks")
 	if c.Captcha.Enabled {
@@ -123,9 +124,9 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 	s.Admin = admin.New(s.DB, s.Social, c.API.Name, s.log)
 
-	entityConfig := entity.FromSettings(c)
+	entityConfig := entity.FromSettings(s.Live)
 	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()
-	entityConfig.ProxyURL, entityConfig.Federation = s.Proxy.URL, policies.Describe()
+	entityConfig.ProxyURL, entityConfig.Federation = s.Proxy.URL, policies.Describe
 	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
 
 	var translator *translate.Service
@@ -138,7 +139,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	}
 
 	s.HTTP = server.New(server.Config{
-		Settings:   c,
+		Settings:   s.Live,
 		DB:         s.DB,
 		Social:     s.Social,
 		Entities:   s.Entities,
@@ -156,7 +157,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Now:        o.Now,
 	})
 
-	s.Mail = mail.New(mail.Config{Settings: c, DB: s.DB, Social: s.Social, Log: s.log, Now: o.Now})
+	s.Mail = mail.New(mail.Config{Settings: s.Live, DB: s.DB, Social: s.Social, Log: s.log, Now: o.Now})
 
 	s.Worker = store.NewWorker(s.DB, maxParallelJobs, s.log)
 	s.Social.Register(s.Worker)

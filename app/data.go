@@ -32,8 +32,8 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		ReaderCache:       int(c.Data.ReaderCache / 1000),
 		WriterCache:       int(c.Data.WriterCache / 1000),
 		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
-		BlockersVisible:   c.Accounts.BlockersVisible,
-		Federated:         c.Federation.Enabled,
+		BlockersVisible:   func() bool { return s.Live.Load().Accounts.BlockersVisible },
+		Federated:         func() bool { return s.Live.Load().Federation.Enabled },
 		Now:               o.Now,
 		Log:               s.log,
 	})

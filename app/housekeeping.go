@@ -27,7 +27,7 @@ func (s *Server) runHousekeeping(ctx context.Context) {
 			run  func(context.Context) error
 		}{
 			{"trim timelines", true, func(ctx context.Context) error {
-				return s.DB.TrimTimelines(ctx, s.Settings.Timelines.HomeLength)
+				return s.DB.TrimTimelines(ctx, s.Live.Load().Timelines.HomeLength)
 			}},
 			{"analyze tables", round%optimizeEvery == 0, s.DB.Optimize},
 			{"release space", true, s.DB.ReleaseSpace},

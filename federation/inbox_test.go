@@ -261,7 +261,7 @@ func TestInboxOfRejected(t *testing.T) {
 	rejecting := *srv.Settings
 	rejecting.MRF.Policies = []string{"SimplePolicy"}
 	rejecting.MRFSimple.Reject = []config.HostReason{{Host: peer.Host}, {Host: "rejected.example"}}
-	*srv.Federation.Receiver.Policies = *policy.New(&rejecting, policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.DB.Now, Accounts: srv.DB})
+	*srv.Federation.Receiver.Policies = *policy.New(config.NewLive(&rejecting), policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.DB.Now, Accounts: srv.DB})
 	before := peer.AllFetches()
 	other.Deliver(srv, "/inbox", dora, other.Activity("Like", dora, alice.Publish("another").Str("uri"))).Want(403)
 	peer.Deliver(srv, "/inbox", bob, peer.Create(peer.Note(bob, "hi"))).Want(403)

@@ -19,7 +19,7 @@ import (
 
 // activityPub serves the documents that other servers fetch, their inboxes and WebFinger.
 type activityPub struct {
-	settings   *config.Config
+	settings   *config.Live
 	db         *store.DB
 	federation *federation.Service
 	pages      *web.Pages

@@ -10,7 +10,7 @@ import (
 
 // directory serves the list of discoverable accounts, and the claims of OpenID Connect about the viewer.
 type directory struct {
-	settings *config.Config
+	settings *config.Live
 	db       *store.DB
 	entities *entity.Builder
 	render   *renderer
@@ -30,7 +30,7 @@ const maxDirectoryOffset = 10_000
 
 // list lists discoverable accounts: those that posted last, or the newest ones.
 func (h *directory) list(r *rest.Request) (any, error) {
-	if !h.settings.Accounts.ProfileDirectory {
+	if !h.settings.Load().Accounts.ProfileDirectory {
 		return nil, errs.ErrRecordNotFound
 	}
 	var p struct {

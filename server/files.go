@@ -17,7 +17,7 @@ import (
 
 // files serves pictures and other small files: those of the operator, and those that come with the program.
 type files struct {
-	settings  *config.Config
+	settings  *config.Live
 	staticDir string
 }
 
@@ -87,7 +87,7 @@ func (h *files) serveManifest(r *rest.Request) (any, error) {
 	if file != nil || err != nil {
 		return file, err
 	}
-	c := h.settings.Instance
+	c := h.settings.Load().Instance
 	return manifest{
 		Name: c.Name, ShortName: c.Name, Description: c.ShortDescription,
 		Icons:    []manifestIcon{{"/favicon.png", "64x64", "image/png"}},

@@ -185,7 +185,7 @@ func TestFollowLanguages(t *testing.T) {
 
 func TestFollowFillsHomeUpToTheSetting(t *testing.T) {
 	srv := apptest.Start(t)
-	srv.Social.BackfillOnFollow = 3
+	srv.Social.Settings().BackfillOnFollow = 3
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for i := range 5 {
 		bob.Publish(fmt.Sprint(i))

@@ -17,7 +17,7 @@ import (
 // instance serves what the server says about itself, and lists that clients request at start and that are always empty (spec 4.6).
 type instance struct {
 	federation *federation.Service
-	settings   *config.Config
+	settings   *config.Live
 	documents  *entity.Instance
 	emojis     *entity.CustomEmojis
 	lookup     *lookup
@@ -63,7 +63,7 @@ func (h *instance) showInstanceV2(r *rest.Request) (any, error) {
 // showFrontendConfigurations returns the configurations of front ends by their names.
 func (h *instance) showFrontendConfigurations(*rest.Request) (any, error) {
 	configurations := make(map[string]json.RawMessage)
-	for _, f := range h.settings.Frontends.Configurations {
+	for _, f := range h.settings.Load().Frontends.Configurations {
 		configurations[f.Name] = json.RawMessage(f.Configuration)
 	}
 	return configurations, nil
@@ -78,7 +78,7 @@ func (h *instance) showAPI(*rest.Request) (any, error) {
 
 // listPeers lists the hosts of known servers.
 func (h *instance) listPeers(r *rest.Request) (any, error) {
-	if !h.settings.Instance.ListPeers {
+	if !h.settings.Load().Instance.ListPeers {
 		return nil, errs.ErrRecordNotFound
 	}
 	return h.documents.Peers(r.Context())
@@ -86,7 +86,7 @@ func (h *instance) listPeers(r *rest.Request) (any, error) {
 
 // showActivity returns the weekly numbers of statuses, logins and registrations.
 func (h *instance) showActivity(r *rest.Request) (any, error) {
-	if !h.settings.Instance.ShowActivity {
+	if !h.settings.Load().Instance.ShowActivity {
 		return nil, errs.ErrRecordNotFound
 	}
 	return h.documents.Activity(r.Context())

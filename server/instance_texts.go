@@ -19,7 +19,7 @@ import (
 // instanceTexts serves the longer texts about the server. They are HTML files in static/ of the data directory: terms-of-service.html,
 // privacy-policy.html, extended-description.html.
 type instanceTexts struct {
-	settings  *config.Config
+	settings  *config.Live
 	staticDir string
 }
 
@@ -89,7 +89,7 @@ func (h *instanceTexts) showPrivacyPolicy(*rest.Request) (any, error) {
 func (h *instanceTexts) showExtendedDescription(*rest.Request) (any, error) {
 	text, at, err := h.read("extended-description.html")
 	if errs.IsNotFound(err) {
-		return instanceText{nil, h.settings.Instance.Description}, nil
+		return instanceText{nil, h.settings.Load().Instance.Description}, nil
 	}
 	return answer(instanceText{new(store.At(at)), text}, err, same)
 }
@@ -112,7 +112,7 @@ func (h *instanceTexts) listLanguages(*rest.Request) (any, error) {
 		Name string `json:"name"`
 	}
 	list := []entry{}
-	for _, code := range h.settings.Instance.Languages {
+	for _, code := range h.settings.Load().Instance.Languages {
 		list = append(list, entry{code, languageName(code)})
 	}
 	return list, nil

@@ -22,7 +22,7 @@ import (
 // interactions serves the pages on which local users follow or reply to accounts and posts of another server (federation 1.1, extension
 // API 27).
 type interactions struct {
-	settings *config.Config
+	settings *config.Live
 	db       *store.DB
 	social   *social.Service
 	entities *entity.Builder
@@ -97,7 +97,7 @@ func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 // signInPage asks the user to sign in before the page is shown.
 func (h *interactions) signInPage(status int, address, name, message string) (any, error) {
 	return h.pages.Page(status, web.Login{
-		App: web.App{Name: h.settings.Instance.Name}, Action: interactPath, HiddenFields: []web.Field{{Name: "acct", Value: address}}, Name: name, Error: message,
+		App: web.App{Name: h.settings.Load().Instance.Name}, Action: interactPath, HiddenFields: []web.Field{{Name: "acct", Value: address}}, Name: name, Error: message,
 		SignUpURL: h.oauth.SignUpURL(""),
 	})
 }

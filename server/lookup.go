@@ -15,7 +15,7 @@ import (
 
 // lookup finds the accounts and statuses that requests name, and fetches unknown ones from other servers.
 type lookup struct {
-	settings   *config.Config
+	settings   *config.Live
 	db         *store.DB
 	federation *federation.Service
 	resolve    Resolver
@@ -40,7 +40,7 @@ func resolveRemote(fed *federation.Service) Resolver {
 	}
 }
 
-func (h *lookup) federates() bool { return h.federation != nil && h.settings.Federation.Enabled }
+func (h *lookup) federates() bool { return h.federation != nil && h.settings.Load().Federation.Enabled }
 
 // resolveMentions fetches the unknown accounts that a text mentions.
 func (h *lookup) resolveMentions(r *rest.Request, body, contentType string, to []string) {
@@ -229,5 +229,5 @@ func (h *lookup) succeeded(r *rest.Request, err error) bool {
 
 // onlyLocal returns true if the viewer may only find local accounts and statuses.
 func (h *lookup) onlyLocal(r *rest.Request) bool {
-	return r.Viewer == nil && !h.settings.Search.AnonymousRemote
+	return r.Viewer == nil && !h.settings.Load().Search.AnonymousRemote
 }

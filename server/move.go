@@ -16,7 +16,7 @@ import (
 
 // aliases serves the other accounts of a user, and the move to one of them.
 type aliases struct {
-	settings   *config.Config
+	settings   *config.Live
 	db         *store.DB
 	social     *social.Service
 	federation *federation.Service

@@ -17,7 +17,7 @@ import (
 
 // oEmbeds serves the HTML with which other sites embed a status.
 type oEmbeds struct {
-	settings *config.Config
+	settings *config.Live
 	db       *store.DB
 	baseURL  string
 }
@@ -85,7 +85,7 @@ func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return oEmbed{
-		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.settings.Instance.Name,
+		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.settings.Load().Instance.Name,
 		ProviderURL: h.baseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
 	}, nil
 }

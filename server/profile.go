@@ -24,7 +24,7 @@ import (
 
 // profile serves the own account of a user, and the settings that front ends store.
 type profile struct {
-	settings *config.Config
+	settings *config.Live
 	social   *social.Service
 	entities *entity.Builder
 	media    *media.Files
@@ -162,7 +162,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := h.settings.Media
+	limits := h.settings.Load().Media
 	for _, in := range []struct {
 		picture
 		kind  media.Kind
@@ -244,17 +244,17 @@ func decodeDataURL(text string) ([]byte, bool) {
 
 // updateAvatar sets or removes the viewer's avatar.
 func (h *profile) updateAvatar(r *rest.Request) (any, error) {
-	return h.updatePicture(r, "img", media.Avatar, h.settings.Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
+	return h.updatePicture(r, "img", media.Avatar, h.settings.Load().Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
 }
 
 // updateBanner sets or removes the viewer's header.
 func (h *profile) updateBanner(r *rest.Request) (any, error) {
-	return h.updatePicture(r, "banner", media.Header, h.settings.Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
+	return h.updatePicture(r, "banner", media.Header, h.settings.Load().Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
 }
 
 // updateBackground sets or removes the viewer's background.
 func (h *profile) updateBackground(r *rest.Request) (any, error) {
-	return h.updatePicture(r, "img", media.Background, h.settings.Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
+	return h.updatePicture(r, "img", media.Background, h.settings.Load().Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
 }
 
 // updatePicture stores the picture of a parameter and returns its URL.

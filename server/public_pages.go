@@ -18,7 +18,7 @@ import (
 
 // publicPages serves the page at / and the pages of accounts and statuses. Those show what anyone may see, also to signed-in users.
 type publicPages struct {
-	settings *config.Config
+	settings *config.Live
 	db       *store.DB
 	entities *entity.Builder
 	oauth    *oauth.Service
@@ -41,7 +41,7 @@ const postsOfPage = 20
 
 // homePage shows the name of the server and how to join.
 func (h *publicPages) homePage(*rest.Request) (any, error) {
-	i := h.settings.Instance
+	i := h.settings.Load().Instance
 	description := i.ShortDescription
 	if description == "" {
 		description = text.HTMLToText(i.Description)
@@ -54,7 +54,7 @@ func (h *publicPages) homePage(*rest.Request) (any, error) {
 
 // publicAccount returns the local account of the path if anyone may see it.
 func (h *publicPages) publicAccount(r *rest.Request) (*store.Account, error) {
-	if !h.settings.Instance.Public {
+	if !h.settings.Load().Instance.Public {
 		return nil, errs.Forbidden("Sign in with your app to see posts on this server.")
 	}
 	a, err := h.db.AccountByName(r.Context(), r.Param("nickname"), "")
@@ -83,7 +83,7 @@ func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + h.settings.Host(), AvatarURL: h.entities.Avatar(a),
 		Note: sanitized(a.Note), Posts: posts,
 	}
-	if h.settings.Federation.Enabled {
+	if h.settings.Load().Federation.Enabled {
 		p.Remote = &web.Remote{HiddenFields: []web.Field{{Name: "nickname", Value: a.Nickname}}}
 	}
 	for _, f := range a.Fields.V {
@@ -124,7 +124,7 @@ func (h *publicPages) threadPage(r *rest.Request) (any, error) {
 	p := web.Thread{
 		Ancestors: posts[:n], Post: posts[n], Descendants: posts[n+1:], OEmbedURL: h.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
 	}
-	if h.settings.Federation.Enabled && st.Visibility.Federated() {
+	if h.settings.Load().Federation.Enabled && st.Visibility.Federated() {
 		p.Remote = &web.Remote{HiddenFields: []web.Field{{Name: "status_id", Value: st.ID.String()}}}
 	}
 	return h.pages.Page(200, p)

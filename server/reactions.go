@@ -13,7 +13,7 @@ import (
 
 // reactions serves emoji reactions.
 type reactions struct {
-	settings *config.Config
+	settings *config.Live
 	social   *social.Service
 	entities *entity.Builder
 	emojis   *emoji.Packs

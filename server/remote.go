@@ -17,7 +17,7 @@ import (
 
 // remoteInteractions sends users of other servers to their own server, where they can follow or reply.
 type remoteInteractions struct {
-	settings   *config.Config
+	settings   *config.Live
 	db         *store.DB
 	federation *federation.Service
 	pages      *web.Pages
@@ -108,7 +108,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 	form.Handle = p.Profile
 	if p.StatusID != 0 {
 		st, err := h.db.VisibleStatus(r.Context(), 0, p.StatusID)
-		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !h.settings.Instance.Public) {
+		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !h.settings.Load().Instance.Public) {
 			err = errNoPage
 		}
 		if err != nil {

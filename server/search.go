@@ -15,7 +15,7 @@ import (
 
 // search serves searches for accounts, hashtags and statuses.
 type search struct {
-	settings *config.Config
+	settings *config.Live
 	db       *store.DB
 	entities *entity.Builder
 	resolve  Resolver
@@ -148,7 +148,7 @@ func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
 		Text: q.text, Viewer: viewerID(r), Host: h.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
-		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.settings.Search.DiscoverableOnly,
+		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.settings.Load().Search.DiscoverableOnly,
 	}
 	if q.author != "" {
 		search.Author = store.ParseID[store.AccountID](q.author)

@@ -394,7 +394,7 @@ func TestSearchResolves(t *testing.T) {
 	remote.UnmarshalText([]byte(apptest.ListField(alice.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]))
 	var resolved []string
 	handler := server.New(server.Config{
-		Settings: srv.Settings, DB: srv.DB, Social: srv.Social, Entities: srv.Entities, Emojis: srv.Emojis, Keys: srv.Keys,
+		Settings: srv.Live, DB: srv.DB, Social: srv.Social, Entities: srv.Entities, Emojis: srv.Emojis, Keys: srv.Keys,
 		Resolve: func(_ context.Context, viewer *store.Account, what string) (server.Resolved, error) {
 			resolved = append(resolved, viewer.Nickname+" "+what)
 			switch what {

@@ -32,7 +32,7 @@ import (
 
 // Config is what New needs.
 type Config struct {
-	Settings   *config.Config
+	Settings   *config.Live
 	DB         *store.DB
 	Admin      *admin.Service
 	Social     *social.Service
@@ -68,14 +68,14 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Resolve == nil && c.Federation != nil && c.Settings.Federation.Enabled {
+	if c.Resolve == nil && c.Federation != nil && c.Settings.Load().Federation.Enabled {
 		c.Resolve = resolveRemote(c.Federation)
 	}
 	s := new(Server)
 	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Log), baseURL: c.Settings.URL().String()}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
-	limits := rest.NewLimits(c.Settings.RateLimit)
+	limits := rest.NewLimits(c.Settings.Load().RateLimit)
 	s.Streams = stream.NewHub(stream.Config{
 		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: c.Now,
 	})

@@ -11,7 +11,7 @@ import (
 
 // timelines serves the timelines.
 type timelines struct {
-	settings *config.Config
+	settings *config.Live
 	db       *store.DB
 	entities *entity.Builder
 	lookup   *lookup

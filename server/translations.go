@@ -16,7 +16,7 @@ import (
 // translations serves statuses in other languages. Without a translation server there are none.
 type translations struct {
 	db         *store.DB
-	settings   *config.Config
+	settings   *config.Live
 	entities   *entity.Builder
 	lookup     *lookup
 	translator *translate.Service // nil: off
@@ -87,8 +87,8 @@ func (h *translations) targetLanguage(r *rest.Request, given string) string {
 		return text.Language(given)
 	case r.User.DefaultLanguage != "":
 		return r.User.DefaultLanguage
-	case len(h.settings.Instance.Languages) > 0:
-		return h.settings.Instance.Languages[0]
+	case len(h.settings.Load().Instance.Languages) > 0:
+		return h.settings.Load().Instance.Languages[0]
 	}
 	return "en"
 }

@@ -38,7 +38,7 @@ func (s *Service) DownloadableBackup(ctx context.Context, file string) (*store.A
 	if err != nil {
 		return nil, err
 	}
-	if b == nil || b.State != store.BackupComplete || s.db.Now().Sub(b.ID.Time()) > s.BackupLifetime {
+	if b == nil || b.State != store.BackupComplete || s.db.Now().Sub(b.ID.Time()) > s.Settings().BackupLifetime {
 		return nil, errs.ErrRecordNotFound
 	}
 	account, err := s.db.Account(ctx, b.AccountID)
@@ -66,7 +66,7 @@ func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff
 		if err != nil {
 			return err
 		}
-		if size >= s.BackupStorage {
+		if size >= s.Settings().BackupStorage {
 			return errs.New(http.StatusInsufficientStorage, "Not enough storage for backups")
 		}
 		b = &store.AccountBackup{AccountID: id, File: s.newBackupName(account)}
@@ -93,8 +93,8 @@ func (s *Service) checkBackups(ctx context.Context, tx *store.Tx, id store.Accou
 			}
 		case byStaff && b.State == store.BackupPending:
 			return b, nil
-		case !byStaff && s.db.Now().Sub(b.ID.Time()) < s.BackupInterval:
-			return nil, errs.BadRequest("Last export was less than %s ago", dayCount(s.BackupInterval))
+		case !byStaff && s.db.Now().Sub(b.ID.Time()) < s.Settings().BackupInterval:
+			return nil, errs.BadRequest("Last export was less than %s ago", dayCount(s.Settings().BackupInterval))
 		}
 	}
 	return nil, nil
@@ -171,13 +171,13 @@ func (s *Service) BackupAttemptFailed(ctx context.Context, id store.AccountBacku
 // RemainingBackupStorage returns how many bytes a new backup may have.
 func (s *Service) RemainingBackupStorage(ctx context.Context) (int64, error) {
 	size, err := s.db.AccountBackupsSize(ctx)
-	return max(0, min(s.BackupSize, s.BackupStorage-size)), err
+	return max(0, min(s.Settings().BackupSize, s.Settings().BackupStorage-size)), err
 }
 
 // expireBackups is the recurring job that removes backups after BackupLifetime, and files without a row.
 func (s *Service) expireBackups(ctx context.Context, _ store.ExpireBackups) error {
 	for {
-		expired, err := s.db.AccountBackupsBefore(ctx, s.db.Now().Add(-s.BackupLifetime), expireBackupsBatch)
+		expired, err := s.db.AccountBackupsBefore(ctx, s.db.Now().Add(-s.Settings().BackupLifetime), expireBackupsBatch)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ const (
 // cardLink returns the link of a status that gets a card, "" if none. Restricted statuses have none, because the request would reveal
 // them.
 func (s *Service) cardLink(c *Composed) string {
-	if !s.CardsEnabled || s.Fetch == nil || c.Visibility > store.Unlisted {
+	if !s.Settings().CardsEnabled || s.Fetch == nil || c.Visibility > store.Unlisted {
 		return ""
 	}
 	shown := func(u *url.URL) bool { return s.allowsCard(c, u) }
@@ -61,7 +61,7 @@ func (s *Service) allowsCard(c *Composed, u *url.URL) bool {
 
 func (s *Service) isIgnoredCardHost(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	return slices.ContainsFunc(s.CardIgnoredHosts, func(ignored string) bool {
+	return slices.ContainsFunc(s.Settings().CardIgnoredHosts, func(ignored string) bool {
 		ignored = strings.ToLower(ignored)
 		return host == ignored || strings.HasSuffix(host, "."+ignored)
 	})
@@ -122,7 +122,7 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 
 // dueCard returns a card that a status uses and whose TTL has passed, else nil.
 func (s *Service) dueCard(ctx context.Context, id store.CardID) (*store.Card, error) {
-	if !s.CardsEnabled || s.Fetch == nil {
+	if !s.Settings().CardsEnabled || s.Fetch == nil {
 		return nil, nil
 	}
 	cards, err := s.db.Cards(ctx, []store.CardID{id})

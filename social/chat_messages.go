@@ -34,7 +34,7 @@ type ChatMessageDraft struct {
 // neither address nor notify anybody. A repeated IdempotencyKey returns the first message.
 func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, chat store.ChatID, d ChatMessageDraft) (*store.ChatEntry, error) {
 	switch {
-	case text.Length(d.Text, "") > s.MaxChatMessage:
+	case text.Length(d.Text, "") > s.Settings().MaxChatMessage:
 		return nil, errContentTooLong
 	case len(d.IdempotencyKey) > maxChatIdempotencyKey:
 		return nil, errChatIdempotencyKey

@@ -39,10 +39,10 @@ type statusText struct {
 
 // parseText validates and parses the text of a status. It runs before the transaction, because long texts take time.
 func (s *Service) parseText(body, spoiler, contentType string) (*statusText, error) {
-	if text.Length(body, spoiler) > s.MaxStatus {
+	if text.Length(body, spoiler) > s.Settings().MaxStatus {
 		return nil, errs.Invalid("The status is over the character limit")
 	}
-	if !slices.Contains(s.ContentTypes, contentType) {
+	if !slices.Contains(s.Settings().ContentTypes, contentType) {
 		contentType = string(text.PlainText)
 	}
 	w := &statusText{text: strings.TrimSpace(body), spoilerText: removeControls(spoiler), contentType: contentType}
@@ -132,7 +132,7 @@ func (s *Service) composeParts(ctx context.Context, r statusReader, c *Composed,
 		return err
 	}
 	if d.ExpiresIn != nil {
-		if *d.ExpiresIn <= s.MinExpiry {
+		if *d.ExpiresIn <= s.Settings().MinExpiry {
 			return errs.Invalid("Expiry date is too soon")
 		}
 		c.ExpiresAt = new(store.At(s.db.Now().Add(*d.ExpiresIn)))

@@ -157,7 +157,7 @@ func (s *Service) backfillHome(ctx context.Context, tx *store.Tx, f *store.Follo
 	if !f.FollowerLocal {
 		return nil
 	}
-	return tx.BackfillHome(ctx, f, s.BackfillOnFollow)
+	return tx.BackfillHome(ctx, f, s.Settings().BackfillOnFollow)
 }
 
 // acceptFollow accepts a follow request.

@@ -36,7 +36,7 @@ func (s *Service) UserByLogin(ctx context.Context, name string) (*store.User, er
 // MailPasswordReset or MailConfirmation. A job looks the user up, so that the call takes as long for a name that does not exist.
 func (s *Service) RequestMail(ctx context.Context, kind store.MailKind, login string) error {
 	login = strings.TrimSpace(login)
-	if _, _, ok := text.SplitHandle(login); !s.MailEnabled || !ok && !text.ValidEmail(login) {
+	if _, _, ok := text.SplitHandle(login); !s.Settings().MailEnabled || !ok && !text.ValidEmail(login) {
 		return nil
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {

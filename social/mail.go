@@ -12,7 +12,7 @@ import (
 // add up while the mail server is down.
 func (s *Service) sendMail(ctx context.Context, tx *store.Tx, m store.SendMail) error {
 	switch {
-	case !s.MailEnabled:
+	case !s.Settings().MailEnabled:
 		return nil
 	case m.Mail.ToStaff():
 		return s.sendStaffMail(ctx, tx, m)

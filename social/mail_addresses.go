@@ -169,7 +169,7 @@ func (s *Service) sendStateMail(ctx context.Context, tx *store.Tx, user *store.U
 func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address string) error {
 	address = strings.TrimSpace(address)
 	switch {
-	case address == "" && s.ConfirmAddresses:
+	case address == "" && s.Settings().ConfirmAddresses:
 		return errEmailBlank
 	case address != "" && !text.ValidEmail(address):
 		return errEmailInvalid
@@ -195,7 +195,7 @@ func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address 
 			return tx.SaveUser(ctx, user)
 		}
 		user.PendingEmail = address
-		if !s.ConfirmAddresses || !s.MailEnabled {
+		if !s.Settings().ConfirmAddresses || !s.Settings().MailEnabled {
 			return s.applyPendingAddress(ctx, tx, user)
 		}
 		if err := tx.SaveUser(ctx, user); err != nil {

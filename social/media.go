@@ -21,7 +21,7 @@ func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.R
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.files.Ingest(ctx, content, media.Attachment, s.MaxUpload)
+	file, err := s.files.Ingest(ctx, content, media.Attachment, s.Settings().MaxUpload)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ var ErrMascotType = &errs.Error{Status: http.StatusUnsupportedMediaType, Message
 
 // SetMascot stores a picture as the mascot of owner, which front ends show in empty places, instead of the one before.
 func (s *Service) SetMascot(ctx context.Context, owner *store.Account, content io.Reader) (*store.Media, error) {
-	file, err := s.files.Ingest(ctx, content, media.Mascot, s.MaxUpload)
+	file, err := s.files.Ingest(ctx, content, media.Mascot, s.Settings().MaxUpload)
 	if errors.Is(err, media.ErrNotPicture) {
 		return nil, ErrMascotType
 	}
@@ -104,7 +104,7 @@ func (s *Service) DeleteUpload(ctx context.Context, owner *store.Account, id sto
 
 func (s *Service) checkDescription(description string) (string, error) {
 	description = strings.TrimSpace(description)
-	if text.Length(description, "") > s.MaxDescription {
+	if text.Length(description, "") > s.Settings().MaxDescription {
 		return "", errs.BadRequest("description_too_long")
 	}
 	return description, nil

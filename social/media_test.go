@@ -200,7 +200,9 @@ func TestSweepMany(t *testing.T) {
 func TestUploadDescription(t *testing.T) {
 	b := newHarness(t)
 	alice, bob := b.account("alice"), b.account("bob")
-	b.MaxDescription = 3
+	changed := *b.Live.Load()
+	changed.Media.DescriptionLength = 3
+	b.Live.Store(&changed)
 	if _, err := b.Upload(t.Context(), alice, unread{t}, "four"); err == nil || !strings.Contains(err.Error(), "description_too_long") {
 		t.Errorf("got %v", err)
 	}

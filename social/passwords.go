@@ -62,7 +62,7 @@ func (s *Service) StartPasswordReset(ctx context.Context, id store.AccountID) (t
 		}
 		return tx.SetOneTimeToken(ctx, &store.OneTimeToken{
 			Hash: keys.HashToken(token), Kind: store.ResetPassword, AccountID: id,
-			ExpiresAt: store.At(s.db.Now().Add(s.ResetLifetime)),
+			ExpiresAt: store.At(s.db.Now().Add(s.Settings().ResetLifetime)),
 		})
 	})
 	return token, err

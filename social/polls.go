@@ -31,13 +31,13 @@ func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 	switch {
 	case len(titles) < 2:
 		return nil, errs.Invalid("Poll must contain at least 2 options")
-	case len(titles) > s.MaxPollOptions:
-		return nil, errs.Invalid("Poll can't contain more than %d options", s.MaxPollOptions)
+	case len(titles) > s.Settings().MaxPollOptions:
+		return nil, errs.Invalid("Poll can't contain more than %d options", s.Settings().MaxPollOptions)
 	}
 	p := &store.Poll{Multiple: d.Multiple, HideTotals: d.HideTotals, ExpiresAt: end, VotersCount: new(int)}
 	for _, title := range titles {
-		if text.Length(title, "") > s.MaxPollOptionLength {
-			return nil, errs.Invalid("Poll options cannot be longer than %d characters each", s.MaxPollOptionLength)
+		if text.Length(title, "") > s.Settings().MaxPollOptionLength {
+			return nil, errs.Invalid("Poll options cannot be longer than %d characters each", s.Settings().MaxPollOptionLength)
 		}
 		p.Options.V = append(p.Options.V, store.PollOption{Title: title})
 	}
@@ -47,9 +47,9 @@ func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 // pollExpiry returns when a poll of this duration ends.
 func (s *Service) pollExpiry(in time.Duration) (*store.Time, error) {
 	switch {
-	case in > s.MaxPollDuration:
+	case in > s.Settings().MaxPollDuration:
 		return nil, errs.Invalid("Expiration date is too far in the future")
-	case in < s.MinPollDuration:
+	case in < s.Settings().MinPollDuration:
 		return nil, errs.Invalid("Expiration date is too soon")
 	}
 	return new(store.At(s.db.Now().Add(in))), nil

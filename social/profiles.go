@@ -105,12 +105,12 @@ func addProfileToOutbox(ctx context.Context, tx *store.Tx, id store.AccountID) e
 func (s *Service) checkProfile(p *ProfileChange) error {
 	if p.DisplayName != nil {
 		name := text.OneLine(*p.DisplayName)
-		if text.Length(name, "") > s.MaxName {
+		if text.Length(name, "") > s.Settings().MaxName {
 			return errs.TooLarge("Name is too long")
 		}
 		p.DisplayName = &name
 	}
-	if p.Note != nil && text.Length(*p.Note, "") > s.MaxBio {
+	if p.Note != nil && text.Length(*p.Note, "") > s.Settings().MaxBio {
 		return errs.TooLarge("Bio is too long")
 	}
 	if p.Fields != nil {
@@ -131,7 +131,7 @@ func (s *Service) checkProfile(p *ProfileChange) error {
 		}
 		p.Language = &code
 	}
-	if p.Birthday != nil && (!s.isBirthday(*p.Birthday) || *p.Birthday == "" && s.BirthdayRequired || *p.Birthday != "" && !s.oldEnough(*p.Birthday)) {
+	if p.Birthday != nil && (!s.isBirthday(*p.Birthday) || *p.Birthday == "" && s.Settings().BirthdayRequired || *p.Birthday != "" && !s.oldEnough(*p.Birthday)) {
 		return ErrInvalidProfile
 	}
 	return checkAliases(p)
@@ -154,12 +154,12 @@ func (s *Service) checkFields(p *ProfileChange) error {
 		if f.Name == "" {
 			continue
 		}
-		if text.Length(f.Name, "") > s.MaxFieldName || text.Length(f.Value, "") > s.MaxFieldValue {
+		if text.Length(f.Name, "") > s.Settings().MaxFieldName || text.Length(f.Value, "") > s.Settings().MaxFieldValue {
 			return errs.TooLarge("One or more field entries are too long")
 		}
 		fields = append(fields, f)
 	}
-	if len(fields) > s.MaxFields {
+	if len(fields) > s.Settings().MaxFields {
 		return errs.TooLarge("Too many field entries")
 	}
 	p.Fields = fields

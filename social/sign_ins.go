@@ -16,7 +16,7 @@ const signInHashLength = 16
 // NoteSignIn sends mail about a sign-in from a network from which the user has not signed in for a while. app is the name of the app, "" for
 // a browser. The database holds keyed hashes of the networks only.
 func (s *Service) NoteSignIn(ctx context.Context, tx *store.Tx, user *store.User, from netip.Addr, app string) error {
-	if !s.MailEnabled || !s.SignInMails || !from.IsValid() {
+	if !s.Settings().MailEnabled || !s.Settings().SignInMails || !from.IsValid() {
 		return nil
 	}
 	network := signInNetwork(from)

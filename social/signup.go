@@ -76,7 +76,7 @@ func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *
 	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), text.OneLine(g.Name)
 	g.Birthday = strings.TrimSpace(g.Birthday)
 	if g.Visitor != nil {
-		g.Confirmed, g.Approved = !s.ConfirmAddresses, !s.ApprovalRequired
+		g.Confirmed, g.Approved = !s.Settings().ConfirmAddresses, !s.Settings().ApprovalRequired
 	}
 	if _, err := s.checkRegistration(ctx, s.db, &g); err != nil { // before hashing, which is expensive
 		return nil, nil, err

@@ -73,7 +73,7 @@ func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Regi
 
 // checkVisitor checks invite, captcha and agreement. A missing invite is an error of its own.
 func (s *Service) checkVisitor(ctx context.Context, r signupReader, v *Visitor, fieldErrors *FieldErrors) (pass entryPass, err error) {
-	if !s.RegistrationsOpen {
+	if !s.Settings().RegistrationsOpen {
 		if pass.invite, err = s.usableInvite(ctx, r, v.Invite); err != nil {
 			return pass, err
 		}
@@ -111,9 +111,9 @@ func (s *Service) checkFieldsOf(ctx context.Context, r signupReader, g *Registra
 		name, text string
 		most       int
 	}{
-		{"name", g.Name, s.MaxName},
-		{"bio", g.Bio, s.MaxBio},
-		{"registration_reason", g.Reason, s.MaxRegistrationReason},
+		{"name", g.Name, s.Settings().MaxName},
+		{"bio", g.Bio, s.Settings().MaxBio},
+		{"registration_reason", g.Reason, s.Settings().MaxRegistrationReason},
 	} {
 		if text.Length(f.text, "") > f.most {
 			fieldErrors.Add(f.name, "ERR_TOO_LONG", "should be at most %d character(s)", f.most)
@@ -130,9 +130,9 @@ func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string
 		fieldErrors.Add("nickname", "ERR_BLANK", "can't be blank")
 	case len(nick) > text.MaxNickname:
 		fieldErrors.Add("nickname", "ERR_TOO_LONG", "should be at most %d character(s)", text.MaxNickname)
-	case text.IsReserved(nick, s.ReservedNicknames) || asID != 0:
+	case text.IsReserved(nick, s.Settings().ReservedNicknames) || asID != 0:
 		fieldErrors.Add("nickname", "ERR_RESERVED", "Invalid nickname")
-	case !text.ValidNickname(nick, s.ExtendedNicknames):
+	case !text.ValidNickname(nick, s.Settings().ExtendedNicknames):
 		fieldErrors.Add("nickname", "ERR_INVALID", "has invalid format")
 	default:
 		_, err := r.AccountByName(ctx, nick, "") // deleted accounts keep their nicknames
@@ -167,7 +167,7 @@ func (s *Service) checkEmail(ctx context.Context, r signupReader, g *Registratio
 // blacklisted returns true if the domain of an e-mail address, or a domain above it, must not be used.
 func (s *Service) blacklisted(email string) bool {
 	domain := text.NormalizeDomain(email[strings.LastIndexByte(email, '@')+1:])
-	return slices.ContainsFunc(s.EmailBlacklist, func(blocked string) bool {
+	return slices.ContainsFunc(s.Settings().EmailBlacklist, func(blocked string) bool {
 		return domain == blocked || strings.HasSuffix(domain, "."+blocked)
 	})
 }
@@ -176,18 +176,18 @@ func (s *Service) blacklisted(email string) bool {
 func (s *Service) checkBirthday(g *Registration, fieldErrors *FieldErrors) {
 	switch {
 	case g.Birthday == "":
-		if s.BirthdayRequired && g.Visitor != nil {
+		if s.Settings().BirthdayRequired && g.Visitor != nil {
 			fieldErrors.Add("birthday", "ERR_BLANK", "can't be blank")
 		}
 	case !s.isBirthday(g.Birthday):
 		fieldErrors.Add("birthday", "ERR_INVALID", "has invalid format")
 	case !s.oldEnough(g.Birthday):
-		fieldErrors.Add("birthday", "ERR_BELOW_LIMIT", "must be at least %d years ago", s.BirthdayMinAge)
+		fieldErrors.Add("birthday", "ERR_BELOW_LIMIT", "must be at least %d years ago", s.Settings().BirthdayMinAge)
 	}
 }
 
 // oldEnough returns true if a user with this birthday has the minimum age. A day begins in the easternmost time zone.
 func (s *Service) oldEnough(birthday string) bool {
 	day, err := time.Parse(time.DateOnly, birthday)
-	return err == nil && !day.AddDate(s.BirthdayMinAge, 0, 0).After(s.db.Now().UTC().Add(14*time.Hour))
+	return err == nil && !day.AddDate(s.Settings().BirthdayMinAge, 0, 0).After(s.db.Now().UTC().Add(14*time.Hour))
 }

@@ -25,10 +25,28 @@ import (
 	"svc/store"
 )
 
-// Config is the settings of this package. Lengths of texts are in characters as users count them.
+// Config is the parts of the server that this package uses, and what does not change while the server runs.
 type Config struct {
-	BaseURL             string // https://example.org
-	Domain              string // the part of handles after the @
+	BaseURL string       // https://example.org
+	Domain  string       // the part of handles after the @
+	Live    *config.Live // the settings; nil: the defaults
+
+	Captcha   *captcha.Service // nil: registrations need no captcha
+	Passwords *password.Hasher // nil: one of the default cost
+	SignInKey []byte           // hashes networks
+	Archives  *media.Archives  // the files of backups
+	Fetch     *fetch.Client    // fetches pages for cards; nil: no cards
+	Policies  *policy.Chain    // nil: no policies
+}
+
+// FromSettings returns the configuration of a server with these settings, without the parts that it uses.
+func FromSettings(live *config.Live) Config {
+	c := live.Load()
+	return Config{BaseURL: c.URL().String(), Domain: c.Host(), Live: live}
+}
+
+// Settings is the settings of this package. Lengths of texts are in characters as users count them.
+type Settings struct {
 	MaxStatus           int
 	MinExpiry           time.Duration // an expiring status must live longer
 	MaxPins             int
@@ -48,11 +66,10 @@ type Config struct {
 	BackfillOnFollow    int // statuses of a newly followed account that are added to the follower's home timeline
 
 	RegistrationsOpen     bool
-	InvitesEnabled        bool             // an invite permits registration while it is closed
-	ApprovalRequired      bool             // of new accounts
-	Captcha               *captcha.Service // nil: registrations need no captcha
-	UnconfirmedLifetime   time.Duration    // of accounts whose address is not confirmed; 0: for ever
-	EmailBlacklist        []string         // normalized domains
+	InvitesEnabled        bool          // an invite permits registration while it is closed
+	ApprovalRequired      bool          // of new accounts
+	UnconfirmedLifetime   time.Duration // of accounts whose address is not confirmed; 0: for ever
+	EmailBlacklist        []string      // normalized domains
 	BirthdayRequired      bool
 	BirthdayMinAge        int      // years
 	Autofollow            []string // nicknames that new accounts follow
@@ -61,34 +78,26 @@ type Config struct {
 	ReservedNicknames     []string
 	ExtendedNicknames     bool // nicknames may contain _ and -
 	MaxRegistrationReason int
-	ResetLifetime         time.Duration    // of password reset links
-	Passwords             *password.Hasher // nil: one of the default cost
+	ResetLifetime         time.Duration // of password reset links
 
-	MailEnabled      bool   // the server sends mail
-	ConfirmAddresses bool   // mail addresses need confirmation
-	SignInMails      bool   // mail about sign-ins from new networks
-	SignInKey        []byte // hashes networks
+	MailEnabled      bool // the server sends mail
+	ConfirmAddresses bool // mail addresses need confirmation
+	SignInMails      bool // mail about sign-ins from new networks
 
 	BackupInterval time.Duration // between two backups of an account
 	BackupLifetime time.Duration
-	BackupSize     int64           // bytes of the files in a backup
-	BackupStorage  int64           // bytes of all backups
-	Archives       *media.Archives // the files of backups
+	BackupSize     int64 // bytes of the files in a backup
+	BackupStorage  int64 // bytes of all backups
 
 	SendListens bool // scrobbles are federated to followers
 
 	CardsEnabled     bool
-	CardIgnoredHosts []string      // hosts whose pages get no card
-	Fetch            *fetch.Client // fetches pages for cards; nil: no cards
-
-	Policies *policy.Chain // nil: no policies
+	CardIgnoredHosts []string // hosts whose pages get no card
 }
 
-// FromSettings returns the configuration that the settings describe.
-func FromSettings(c *config.Config) Config {
-	return Config{
-		BaseURL:             c.URL().String(),
-		Domain:              c.Host(),
+// newSettings returns the part of the settings that this package uses.
+func newSettings(c *config.Config) Settings {
+	return Settings{
 		MaxStatus:           c.Statuses.MaxLength,
 		MinExpiry:           c.Statuses.MinExpiry,
 		MaxPins:             c.Statuses.MaxPinned,
@@ -149,6 +158,7 @@ func normalizedDomains(domains []string) []string {
 // Service runs the operations.
 type Service struct {
 	Config
+	settings  *config.View[Settings]
 	db        *store.DB
 	files     *media.Files
 	log       *slog.Logger
@@ -161,11 +171,17 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	if c.Passwords == nil {
 		c.Passwords = password.New(password.DefaultCost)
 	}
+	if c.Live == nil {
+		c.Live = config.NewLive(config.Default())
+	}
 	return &Service{
-		Config: c, db: db, files: files, log: log,
+		Config: c, settings: config.NewView(c.Live, newSettings), db: db, files: files, log: log,
 		cardSlots: make(chan struct{}, maxCardFetches), mentions: limit.NewWindow[mentionKey](maxMentionCounters),
 	}
 }
+
+// Settings returns the settings of this package as they are now.
+func (s *Service) Settings() *Settings { return s.settings.Load() }
 
 // Register registers the jobs of this package with the worker.
 func (s *Service) Register(w *store.Worker) {

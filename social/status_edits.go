@@ -160,7 +160,7 @@ func (s *Service) updateDescriptions(media []*store.Media, descriptions map[stor
 		if d = strings.TrimSpace(d); !ok || d == m.Description {
 			continue
 		}
-		if text.Length(d, "") > s.MaxDescription {
+		if text.Length(d, "") > s.Settings().MaxDescription {
 			return nil, errs.Invalid("The description is over the character limit")
 		}
 		m.Description = d

@@ -11,7 +11,7 @@ import (
 
 // enqueueWelcome enqueues what follows once a new user can sign in (extension API 6.3).
 func (s *Service) enqueueWelcome(ctx context.Context, tx *store.Tx, u *store.User) error {
-	if !u.CanSignIn() || len(s.Autofollow) == 0 && len(s.AutofollowedBy) == 0 && s.Welcome.Sender == "" {
+	if !u.CanSignIn() || len(s.Settings().Autofollow) == 0 && len(s.Settings().AutofollowedBy) == 0 && s.Settings().Welcome.Sender == "" {
 		return nil
 	}
 	return tx.Enqueue(ctx, store.WelcomeUser{AccountID: u.AccountID})
@@ -24,12 +24,12 @@ func (s *Service) welcomeUser(ctx context.Context, w store.WelcomeUser) error {
 	if err != nil || account.Unavailable {
 		return errs.IgnoreNotFound(err)
 	}
-	for _, nick := range s.Autofollow {
+	for _, nick := range s.Settings().Autofollow {
 		if err := s.autofollow(ctx, account.Nickname, nick); err != nil {
 			return err
 		}
 	}
-	for _, nick := range s.AutofollowedBy {
+	for _, nick := range s.Settings().AutofollowedBy {
 		if err := s.autofollow(ctx, nick, account.Nickname); err != nil {
 			return err
 		}
@@ -64,27 +64,27 @@ func (s *Service) autofollow(ctx context.Context, followerNick, targetNick strin
 
 // sendWelcome sends the welcome messages, once each however often the job runs.
 func (s *Service) sendWelcome(ctx context.Context, to *store.Account) error {
-	if s.Welcome.Sender == "" {
+	if s.Settings().Welcome.Sender == "" {
 		return nil
 	}
-	sender, err := s.configuredAccount(ctx, s.Welcome.Sender)
+	sender, err := s.configuredAccount(ctx, s.Settings().Welcome.Sender)
 	if sender == nil || sender.ID == to.ID {
 		return err
 	}
 	key := fmt.Sprintf("welcome %d", to.ID)
-	if s.Welcome.DirectMessage != "" {
+	if s.Settings().Welcome.DirectMessage != "" {
 		direct := store.Direct
-		_, err := s.Publish(ctx, sender, Draft{Text: "@" + to.Nickname + "\n" + s.Welcome.DirectMessage, Visibility: &direct, IdempotencyKey: key})
+		_, err := s.Publish(ctx, sender, Draft{Text: "@" + to.Nickname + "\n" + s.Settings().Welcome.DirectMessage, Visibility: &direct, IdempotencyKey: key})
 		if err := ignoreClientError(err); err != nil {
 			return err
 		}
 	}
-	if s.Welcome.ChatMessage == "" {
+	if s.Settings().Welcome.ChatMessage == "" {
 		return nil
 	}
 	chat, err := s.OpenChat(ctx, sender, to.ID)
 	if err == nil {
-		_, err = s.SendChatMessage(ctx, sender, chat.ID, ChatMessageDraft{Text: s.Welcome.ChatMessage, IdempotencyKey: key})
+		_, err = s.SendChatMessage(ctx, sender, chat.ID, ChatMessageDraft{Text: s.Settings().Welcome.ChatMessage, IdempotencyKey: key})
 	}
 	return ignoreClientError(err)
 }

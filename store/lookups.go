@@ -48,7 +48,7 @@ var readLookups = `
 // lookups returns the lookups of a viewer, 0: anonymous, under the settings.
 func (r reader) lookups(ctx context.Context, viewer AccountID) (Lookups, error) {
 	l, err := r.unmaskedLookups(ctx, viewer)
-	if r.db.options.BlockersVisible {
+	if visible := r.db.options.BlockersVisible; visible != nil && visible() {
 		l &^= lookupBlockedBy
 	}
 	return l, err

@@ -118,7 +118,7 @@ const (
 
 // hasRemoteRecipients returns true if an entry has remote recipients and there is federation.
 func (tx *Tx) hasRemoteRecipients(ctx context.Context, e *OutboxEntry) (bool, error) {
-	if !tx.db.options.Federated {
+	if federated := tx.db.options.Federated; federated == nil || !federated() {
 		return false, nil
 	}
 	switch e.Type {

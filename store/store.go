@@ -35,14 +35,14 @@ import (
 
 // Options are the settings of Open.
 type Options struct {
-	Dir               string // data directory; the database is svc.db in it
-	Schema            string // text of schema.sql
-	Readers           int    // reading connections; 0: 3
-	ReaderCache       int    // KiB of page cache of each reader; 0: 4000
-	WriterCache       int    // KiB of page cache of the writer; 0: 8000
-	SynchronousNormal bool   // synchronous=NORMAL: faster, but a power loss may lose the last commits
-	BlockersVisible   bool   // blocked accounts still see the posts of accounts that block them
-	Federated         bool   // outbox entries are written
+	Dir               string      // data directory; the database is svc.db in it
+	Schema            string      // text of schema.sql
+	Readers           int         // reading connections; 0: 3
+	ReaderCache       int         // KiB of page cache of each reader; 0: 4000
+	WriterCache       int         // KiB of page cache of the writer; 0: 8000
+	SynchronousNormal bool        // synchronous=NORMAL: faster, but a power loss may lose the last commits
+	BlockersVisible   func() bool // blocked accounts still see the posts of accounts that block them; nil: they do not
+	Federated         func() bool // outbox entries are written; nil: they are not
 	Now               func() time.Time
 	Log               *slog.Logger
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // describe completes the public settings (admin API 11.3).
-func (c *Chain) describe(settings *config.Config) {
+func (c *chain) describe(settings *config.Config) {
 	if !settings.MRF.Transparency {
 		c.described = map[string]any{"enabled": settings.Federation.Enabled}
 		return

@@ -69,8 +69,11 @@ type namedRule[R any] struct {
 	rule R
 }
 
-// Chain is the configured policies in their order. It is immutable and safe for concurrent use.
-type Chain struct {
+// Chain is the configured policies in their order. It follows the settings and is safe for concurrent use.
+type Chain struct{ current *config.View[*chain] }
+
+// chain is the policies of one snapshot of the settings. It is immutable.
+type chain struct {
 	localHost   string
 	names       []string
 	hosts       []namedRule[hostRule]
@@ -88,7 +91,11 @@ type Chain struct {
 const lastPolicy = "HashtagPolicy"
 
 // New returns the policies that valid settings name.
-func New(c *config.Config, d Deps) *Chain {
+func New(live *config.Live, d Deps) *Chain {
+	return &Chain{config.NewView(live, func(c *config.Config) *chain { return newPolicies(c, d) })}
+}
+
+func newPolicies(c *config.Config, d Deps) *chain {
 	d = d.withDefaults(c)
 	names := append(without(c.MRF.Policies, lastPolicy), lastPolicy)
 	chain := newChain(names, c, d)
@@ -96,8 +103,8 @@ func New(c *config.Config, d Deps) *Chain {
 	return chain
 }
 
-func newChain(names []string, c *config.Config, d Deps) *Chain {
-	chain := &Chain{
+func newChain(names []string, c *config.Config, d Deps) *chain {
+	chain := &chain{
 		localHost:   c.Host(),
 		names:       names,
 		quarantined: newHostList(c.Federation.QuarantinedInstances),
@@ -111,7 +118,7 @@ func newChain(names []string, c *config.Config, d Deps) *Chain {
 	return chain
 }
 
-func (c *Chain) add(name string, rule any) {
+func (c *chain) add(name string, rule any) {
 	if r, ok := rule.(hostRule); ok {
 		c.hosts = append(c.hosts, namedRule[hostRule]{name, r})
 	}
@@ -137,18 +144,54 @@ func (c *Chain) add(name string, rule any) {
 	}
 }
 
+// now returns the policies of the current settings.
+func (c *Chain) now() *chain { return *c.current.Load() }
+
 // Host returns a *Rejected if nothing is fetched from a host or accepted from it, except deletions, which Activity decides on. The host
 // is normalized (activity.Host).
-func (c *Chain) Host(host string) error {
+func (c *Chain) Host(host string) error { return c.now().host(host) }
+
+// Post runs the rules for posts, which may change p. The error is a *Rejected if a rule rejects it, and another if a rule could not read
+// what it needs.
+func (c *Chain) Post(ctx context.Context, p *Post) error { return c.now().post(ctx, p) }
+
+// Profile is Post for actor documents.
+func (c *Chain) Profile(ctx context.Context, p *Profile) error { return c.now().profile(ctx, p) }
+
+// Activity is Post for all other activities.
+func (c *Chain) Activity(ctx context.Context, a *Activity) error { return c.now().activity(ctx, a) }
+
+// Quarantined returns true if a host only gets public and unlisted posts.
+func (c *Chain) Quarantined(host string) bool { return c.now().quarantined.has(host) }
+
+// RejectsFetches returns true if nothing is served to a host.
+func (c *Chain) RejectsFetches(host string) bool { return c.now().rejected.has(host) }
+
+// Describe returns the public part of the settings: metadata.federation of the instance and of NodeInfo (admin API 11.3).
+func (c *Chain) Describe() map[string]any { return c.now().described }
+
+// NeedsAccounts returns true if a policy reads the accounts of recipients and of related posts. If none does, callers need not load them
+// for a local post.
+func (c *Chain) NeedsAccounts() bool { return c.now().needsAccounts() }
+
+// Inspects returns true if Inspect has to be called before images of local accounts are published.
+func (c *Chain) Inspects() bool { return len(c.now().inspectors) > 0 }
+
+// Inspect scores images that are about to be published, and may take seconds. Post then finds the scores in memory.
+func (c *Chain) Inspect(ctx context.Context, urls []string) {
+	for _, r := range c.now().inspectors {
+		r.inspect(ctx, urls)
+	}
+}
+
+func (c *chain) host(host string) error {
 	if host == "" || host == c.localHost {
 		return nil
 	}
 	return runRules(c, c.hosts, func(r hostRule) error { return r.host(host) })
 }
 
-// Post runs the rules for posts, which may change p. The error is a *Rejected if a rule rejects it, and another if a rule could not read
-// what it needs.
-func (c *Chain) Post(ctx context.Context, p *Post) error {
+func (c *chain) post(ctx context.Context, p *Post) error {
 	if p.Local {
 		p.Host = c.localHost
 	} else if p.Host == "" {
@@ -157,16 +200,14 @@ func (c *Chain) Post(ctx context.Context, p *Post) error {
 	return runRules(c, c.posts, func(r postRule) error { return r.post(ctx, p) })
 }
 
-// Profile is Post for actor documents.
-func (c *Chain) Profile(ctx context.Context, p *Profile) error {
+func (c *chain) profile(ctx context.Context, p *Profile) error {
 	if p.Host == "" {
 		return errNoHost
 	}
 	return runRules(c, c.profiles, func(r profileRule) error { return r.profile(ctx, p) })
 }
 
-// Activity is Post for all other activities.
-func (c *Chain) Activity(ctx context.Context, a *Activity) error {
+func (c *chain) activity(ctx context.Context, a *Activity) error {
 	if a.Local {
 		a.Host = c.localHost
 	} else if a.Host == "" {
@@ -178,18 +219,7 @@ func (c *Chain) Activity(ctx context.Context, a *Activity) error {
 // errNoHost rejects messages without a host, because no list of hosts would match it.
 var errNoHost = &Rejected{Policy: "SimplePolicy", Reason: "the host of its sender is unknown"}
 
-// Quarantined returns true if a host only gets public and unlisted posts.
-func (c *Chain) Quarantined(host string) bool { return c.quarantined.has(host) }
-
-// RejectsFetches returns true if nothing is served to a host.
-func (c *Chain) RejectsFetches(host string) bool { return c.rejected.has(host) }
-
-// Describe returns the public part of the settings: metadata.federation of the instance and of NodeInfo (admin API 11.3).
-func (c *Chain) Describe() map[string]any { return c.described }
-
-// NeedsAccounts returns true if a policy reads the accounts of recipients and of related posts. If none does, callers need not load them
-// for a local post.
-func (c *Chain) NeedsAccounts() bool {
+func (c *chain) needsAccounts() bool {
 	for _, name := range []string{"MentionPolicy", "EnsureRePrepended", "ForceMention", "ForceMentionsInContent", "SubchainPolicy"} {
 		if slices.Contains(c.names, name) {
 			return true
@@ -198,18 +228,8 @@ func (c *Chain) NeedsAccounts() bool {
 	return false
 }
 
-// Inspects returns true if Inspect has to be called before images of local accounts are published.
-func (c *Chain) Inspects() bool { return len(c.inspectors) > 0 }
-
-// Inspect scores images that are about to be published, and may take seconds. Post then finds the scores in memory.
-func (c *Chain) Inspect(ctx context.Context, urls []string) {
-	for _, r := range c.inspectors {
-		r.inspect(ctx, urls)
-	}
-}
-
 // runRules calls the rules in their order, until one returns an error.
-func runRules[R any](c *Chain, rules []namedRule[R], call func(R) error) error {
+func runRules[R any](c *chain, rules []namedRule[R], call func(R) error) error {
 	for _, r := range rules {
 		if err := c.callRule(r.name, func() error { return call(r.rule) }); err != nil {
 			return err
@@ -219,7 +239,7 @@ func runRules[R any](c *Chain, rules []namedRule[R], call func(R) error) error {
 }
 
 // callRule calls one rule. A rule that panics rejects.
-func (c *Chain) callRule(name string, call func() error) (err error) {
+func (c *chain) callRule(name string, call func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.log.Error("policy failed: message rejected", "policy", name, "panic", v, "stack", string(debug.Stack()))

@@ -59,7 +59,7 @@ func (f *fakeAccounts) AccountsByURI(context.Context, []string) (map[string]*sto
 }
 
 // settings returns valid settings of the server here.example with some policies.
-func settings(t testing.TB, change func(*config.Config), policies ...string) *config.Config {
+func settings(t testing.TB, change func(*config.Config), policies ...string) *config.Live {
 	t.Helper()
 	c := config.Default()
 	c.Server.URL = "https://here.example"
@@ -70,7 +70,7 @@ func settings(t testing.TB, change func(*config.Config), policies ...string) *co
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return config.NewLive(c)
 }
 
 func hosts(names ...string) []config.HostReason {
@@ -168,8 +168,8 @@ func TestOrder(t *testing.T) {
 		{[]string{"KeywordPolicy", "SimplePolicy"}, []string{"KeywordPolicy", "SimplePolicy", "HashtagPolicy"}},
 	} {
 		c := New(settings(t, nil, tt.policies...), Deps{})
-		if !slices.Equal(c.names, tt.want) {
-			t.Errorf("got %v, want %v", c.names, tt.want)
+		if !slices.Equal(c.now().names, tt.want) {
+			t.Errorf("got %v, want %v", c.now().names, tt.want)
 		}
 	}
 	// The first that refuses is the one that is named, and what an earlier one changes, a later one sees.
@@ -198,7 +198,7 @@ func (broken) host(string) error                 { panic("oops") }
 
 func TestBrokenRuleRefuses(t *testing.T) {
 	c := New(settings(t, nil), Deps{})
-	c.add("Broken", broken{})
+	c.now().add("Broken", broken{})
 	var r *Rejected
 	if err := c.Post(t.Context(), remote()); !errors.As(err, &r) || r.Policy != "Broken" || r.Err == nil {
 		t.Errorf("got %v", err)
@@ -285,7 +285,7 @@ func TestHostCheck(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	show := func(c *config.Config) string {
+	show := func(c *config.Live) string {
 		t.Helper()
 		b, err := json.Marshal(New(c, Deps{}).Describe())
 		if err != nil {
@@ -295,7 +295,7 @@ func TestDescribe(t *testing.T) {
 	}
 	usual := config.Default()
 	usual.Server.URL = "https://here.example"
-	if got, want := show(usual), `{"enabled":true,"exclusions":false,`+
+	if got, want := show(config.NewLive(usual)), `{"enabled":true,"exclusions":false,`+
 		`"mrf_hashtag":{"federated_timeline_removal":[],"reject":[],"sensitive":["nsfw"]},`+
 		`"mrf_object_age":{"actions":["delist","strip_followers"],"threshold":604800},`+
 		`"mrf_policies":["ObjectAgePolicy","TagPolicy","InlineQuotePolicy","HashtagPolicy"],`+
@@ -329,7 +329,7 @@ func TestDescribe(t *testing.T) {
 		`"rejected_instances":{"reader.example":{"reason":"scrapes"}}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	full.MRF.Transparency, full.Federation.Enabled = false, false
+	full.Load().MRF.Transparency, full.Load().Federation.Enabled = false, false
 	if got := show(full); got != `{"enabled":false}` {
 		t.Errorf("without transparency: %s", got)
 	}
@@ -338,12 +338,12 @@ func TestDescribe(t *testing.T) {
 // TestDefaultsSendNoRequests checks that the default policies neither query nor send requests for a local post.
 func TestDefaultsSendNoRequests(t *testing.T) {
 	accounts := &fakeAccounts{}
-	c := New(config.Default(), Deps{Accounts: accounts})
+	c := New(config.NewLive(config.Default()), Deps{Accounts: accounts})
 	if c.NeedsAccounts() || c.Inspects() {
 		t.Error("the default policies need queries")
 	}
 	p, want := local(), local()
-	want.Host = c.localHost
+	want.Host = c.now().localHost
 	want.Tags, p.Tags = []string{"cats"}, []string{"cats"}
 	if err := c.Post(t.Context(), p); err != nil || accounts.queries > 0 || !reflect.DeepEqual(p, want) {
 		t.Errorf("got %+v, %v, want %+v", p, err, want)
@@ -351,7 +351,7 @@ func TestDefaultsSendNoRequests(t *testing.T) {
 }
 
 func BenchmarkDefaultsOnLocalPost(b *testing.B) {
-	c := New(config.Default(), Deps{Accounts: &fakeAccounts{}})
+	c := New(config.NewLive(config.Default()), Deps{Accounts: &fakeAccounts{}})
 	p := local()
 	for b.Loop() {
 		if err := c.Post(b.Context(), p); err != nil {

@@ -290,7 +290,7 @@ func TestPosts(t *testing.T) {
 			want := *tt.post
 			want.Recipients = append([]Recipient(nil), want.Recipients...)
 			if want.Local {
-				want.Host = c.localHost
+				want.Host = c.now().localHost
 			}
 			if tt.want != nil {
 				tt.want(&want)

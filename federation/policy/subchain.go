@@ -12,7 +12,7 @@ type subchain struct{ entries []subchainEntry }
 
 type subchainEntry struct {
 	pattern *pattern.Pattern
-	chain   *Chain
+	chain   *chain
 }
 
 func newSubchain(c *config.Config, d Deps) any {
@@ -24,7 +24,7 @@ func newSubchain(c *config.Config, d Deps) any {
 }
 
 // chainFor returns the policies for an actor, nil if there are none.
-func (s subchain) chainFor(actor string) *Chain {
+func (s subchain) chainFor(actor string) *chain {
 	for _, e := range s.entries {
 		if e.pattern.Matches(actor) {
 			return e.chain
@@ -35,21 +35,21 @@ func (s subchain) chainFor(actor string) *Chain {
 
 func (s subchain) post(ctx context.Context, p *Post) error {
 	if c := s.chainFor(p.ActorID); c != nil {
-		return c.Post(ctx, p)
+		return c.post(ctx, p)
 	}
 	return nil
 }
 
 func (s subchain) profile(ctx context.Context, p *Profile) error {
 	if c := s.chainFor(p.ActorID); c != nil {
-		return c.Profile(ctx, p)
+		return c.profile(ctx, p)
 	}
 	return nil
 }
 
 func (s subchain) activity(ctx context.Context, a *Activity) error {
 	if c := s.chainFor(a.ActorID); c != nil {
-		return c.Activity(ctx, a)
+		return c.activity(ctx, a)
 	}
 	return nil
 }

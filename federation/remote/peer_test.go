@@ -50,7 +50,7 @@ func newHarness(t testing.TB) *harness {
 	a := &harness{t: t}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	db, err := store.Open(t.Context(), store.Options{
-		Dir: dir, Schema: string(schema), Log: log, Federated: true,
+		Dir: dir, Schema: string(schema), Log: log, Federated: func() bool { return true },
 		Now: func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) },
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func newHarness(t testing.TB) *harness {
 	}
 	t.Cleanup(func() { files.Close() })
 	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
-	policies := policy.New(config.Default(), policy.Deps{Log: log, Now: db.Now, Accounts: db, HasEmoji: func(string) bool { return false }, CheckNetwork: MayFetch})
+	policies := policy.New(config.NewLive(config.Default()), policy.Deps{Log: log, Now: db.Now, Accounts: db, HasEmoji: func(string) bool { return false }, CheckNetwork: MayFetch})
 	a.db = db
 	a.Remote = New(Config{BaseURL: "http://localhost:4", Host: "localhost:4", AllowLoopback: true, SignatureAge: time.Hour, Policies: policies}, db, people,
 		fetch.New(fetch.Options{UserAgent: "svc", OwnHosts: []string{"localhost:4"}, AllowLoopback: true}), secrets, log)

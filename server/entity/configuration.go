@@ -85,7 +85,7 @@ type feedAccess struct {
 }
 
 func (i *Instance) configuration() configuration {
-	c, polls := i.Settings, i.pollLimits()
+	c, polls := i.Settings.Load(), i.pollLimits()
 	feeds := feedAccess{"public", "public"}
 	if !c.Instance.Public {
 		feeds = feedAccess{"authenticated", "authenticated"}

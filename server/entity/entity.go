@@ -33,14 +33,15 @@ type Config struct {
 	ProxyURL func(address string) string
 
 	// The content of the instance entities.
-	Settings       *config.Config
-	Version        string         // of this program, as in 1.2.3; "": 0.0.0
-	VAPIDPublicKey string         // for push subscriptions; "" if there are none
-	Federation     map[string]any // public facts about federation; nil: only whether it is enabled
+	Settings       *config.Live
+	Version        string                // of this program, as in 1.2.3; "": 0.0.0
+	VAPIDPublicKey string                // for push subscriptions; "" if there are none
+	Federation     func() map[string]any // returns public facts about federation; nil: only whether it is enabled
 }
 
 // FromSettings returns the Config of the settings.
-func FromSettings(c *config.Config) Config {
+func FromSettings(live *config.Live) Config {
+	c := live.Load()
 	base := c.URL().String()
 	return Config{
 		Name:       c.API.Name,
@@ -48,7 +49,7 @@ func FromSettings(c *config.Config) Config {
 		Domain:     c.Host(),
 		MediaURL:   base + "/media/",
 		CacheBytes: int(c.Cache.RenderedBytes),
-		Settings:   c,
+		Settings:   live,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc/internal/cache"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
@@ -35,6 +36,7 @@ type documents struct {
 	v1, v2     object
 	nodeInfo   map[string]object // by version of the schema
 	accountIDs []store.AccountID // the accounts in the documents
+	settings   *config.Config    // from which the documents were made
 }
 
 // Instance builds what the server publishes about itself. Its numbers are cached for a minute, all else is current.
@@ -98,11 +100,15 @@ func (i *Instance) invalidate(events []store.Event) {
 
 // load returns the documents, from the cache or rendered.
 func (i *Instance) load(ctx context.Context) (documents, error) {
+	if cached, ok := i.documents.Peek(); ok && cached.settings != i.Settings.Load() {
+		i.documents.Drop()
+	}
 	return i.documents.Load(i.db.Now(), instanceTTL, func() (documents, error) {
 		f, err := i.stats.Load(i.db.Now(), instanceTTL, func() (stats, error) { return i.countStats(ctx) })
 		if err != nil {
 			return documents{}, err
 		}
+		settings := i.Settings.Load()
 		account, err := i.contactAccount(ctx)
 		if err != nil {
 			return documents{}, err
@@ -111,7 +117,7 @@ func (i *Instance) load(ctx context.Context) (documents, error) {
 		if err != nil {
 			return documents{}, err
 		}
-		d := documents{nodeInfo: make(map[string]object)}
+		d := documents{nodeInfo: make(map[string]object), settings: settings}
 		if d.v1, err = i.renderV1(f, account); err != nil {
 			return documents{}, err
 		}
@@ -149,7 +155,7 @@ func (i *Instance) countStats(ctx context.Context) (f stats, err error) {
 
 // contactAccount returns the contact account, nil if none is configured or it does not exist.
 func (i *Instance) contactAccount(ctx context.Context) (*Account, error) {
-	name := strings.TrimPrefix(i.Settings.Instance.ContactUsername, "@")
+	name := strings.TrimPrefix(i.Settings.Load().Instance.ContactUsername, "@")
 	if name == "" {
 		return nil, nil
 	}
@@ -196,7 +202,7 @@ type fieldsLimits struct {
 }
 
 func (i *Instance) metadata() instanceMetadata {
-	c := i.Settings
+	c := i.Settings.Load()
 	return instanceMetadata{
 		AccountActivationRequired: c.Instance.AccountActivationRequired,
 		Features:                  i.features(),
@@ -211,18 +217,18 @@ func (i *Instance) metadata() instanceMetadata {
 // federation returns the public facts about federation.
 func (i *Instance) federation() map[string]any {
 	if i.Federation == nil {
-		return map[string]any{"enabled": i.Settings.Federation.Enabled}
+		return map[string]any{"enabled": i.Settings.Load().Federation.Enabled}
 	}
-	return i.Federation
+	return i.Federation()
 }
 
 func (i *Instance) fieldsLimits() fieldsLimits {
-	a := i.Settings.Accounts
+	a := i.Settings.Load().Accounts
 	return fieldsLimits{a.MaxFields, a.MaxRemoteFields, a.FieldNameLength, a.FieldValueLength}
 }
 
 func (i *Instance) pollLimits() pollLimits {
-	p := i.Settings.Polls
+	p := i.Settings.Load().Polls
 	return pollLimits{p.MaxOptions, p.MaxOptionLength, seconds(p.MinExpiration), seconds(p.MaxExpiration)}
 }
 
@@ -245,16 +251,16 @@ func (i *Instance) features() []string {
 		"exposable_reactions",
 		i.Name + ":get:main/ostatus",
 	}
-	if i.Settings.MediaProxy.Enabled {
+	if i.Settings.Load().MediaProxy.Enabled {
 		list = append(list, "media_proxy")
 	}
-	if i.Settings.Accounts.ProfileDirectory {
+	if i.Settings.Load().Accounts.ProfileDirectory {
 		list = append(list, "profile_directory")
 	}
-	if i.Settings.Accounts.BlockersVisible {
+	if i.Settings.Load().Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")
 	}
-	if i.Settings.Federation.Enabled && i.Settings.Federation.AllowRelay {
+	if i.Settings.Load().Federation.Enabled && i.Settings.Load().Federation.AllowRelay {
 		list = append(list, "relay")
 	}
 	return list
@@ -262,14 +268,14 @@ func (i *Instance) features() []string {
 
 // compatibleVersion returns the version of the reference API, by which clients decide what they may use, and of this server.
 func (i *Instance) compatibleVersion() string {
-	return referenceVersion + " (compatible; " + cmp.Or(i.Settings.API.Compatible, i.Name+" "+i.Version) + ")"
+	return referenceVersion + " (compatible; " + cmp.Or(i.Settings.Load().API.Compatible, i.Name+" "+i.Version) + ")"
 }
 
 func (i *Instance) shortDescription() string {
-	if s := i.Settings.Instance.ShortDescription; s != "" {
+	if s := i.Settings.Load().Instance.ShortDescription; s != "" {
 		return s
 	}
-	return text.HTMLToText(i.Settings.Instance.Description)
+	return text.HTMLToText(i.Settings.Load().Instance.Description)
 }
 
 // pictureOf returns the URL of a picture that a setting names by path or URL, or of the standard one.

@@ -49,7 +49,7 @@ type pollLimits struct {
 }
 
 func (i *Instance) renderV1(f stats, contact *Account) (object, error) {
-	c := i.Settings
+	c := i.Settings.Load()
 	return i.extended(instanceMembers{
 		URI:                   i.Domain,
 		Title:                 c.Instance.Name,

@@ -59,7 +59,7 @@ type instanceV2Metadata struct {
 }
 
 func (i *Instance) renderV2(f stats, account *Account) (object, error) {
-	c := i.Settings
+	c := i.Settings.Load()
 	m := instanceV2Members{
 		Domain:        i.Domain,
 		Title:         c.Instance.Name,

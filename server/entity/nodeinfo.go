@@ -84,7 +84,7 @@ type nodeFields struct {
 }
 
 func (i *Instance) nodeInfo(version string, f stats, staff []*store.Account) (object, error) {
-	c := i.Settings
+	c := i.Settings.Load()
 	staffAccounts := []string{}
 	for _, a := range staff {
 		staffAccounts = append(staffAccounts, a.URI)

@@ -53,7 +53,7 @@ func (s *Service) requestMail(kind store.MailKind) rest.Handler {
 
 // showForgotPassword shows the form that asks for a password reset link.
 func (s *Service) showForgotPassword(*rest.Request) (any, error) {
-	if !s.Settings.Mail.Enabled {
+	if !s.Settings.Load().Mail.Enabled {
 		return s.Pages.Page(http.StatusOK, web.Message{Title: "Forgot password?", Paragraphs: []string{
 			"This server sends no mail. Ask its administrators for a link to set a new password."}})
 	}

@@ -85,7 +85,7 @@ func (s *Service) issueToken(ctx context.Context, a *store.App, account *store.A
 	if err != nil {
 		return nil, err
 	}
-	answer := entity.NewToken(t, access, refresh, s.Settings.OAuth.TokenLifetime, account)
+	answer := entity.NewToken(t, access, refresh, s.Settings.Load().OAuth.TokenLifetime, account)
 	return &answer, nil
 }
 
@@ -98,7 +98,7 @@ func (s *Service) rotateToken(t *store.Token) (access, refresh string) {
 		refresh = keys.NewToken()
 		t.RefreshHash = keys.HashToken(refresh)
 	}
-	if lifetime := s.Settings.OAuth.TokenLifetime; lifetime > 0 {
+	if lifetime := s.Settings.Load().OAuth.TokenLifetime; lifetime > 0 {
 		at := store.At(s.Now().Add(lifetime))
 		t.ExpiresAt = &at
 	}

@@ -48,7 +48,7 @@ func (s *Service) setUpMFA(r *rest.Request) (any, error) {
 	}
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	uri := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + name, RawQuery: url.Values{
-		"secret": {key}, "issuer": {s.Settings.Instance.Name}, "digits": {"6"}, "period": {"30"},
+		"secret": {key}, "issuer": {s.Settings.Load().Instance.Name}, "digits": {"6"}, "period": {"30"},
 	}.Encode()}
 	return struct {
 		Key             string `json:"key"`

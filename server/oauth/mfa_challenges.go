@@ -128,7 +128,7 @@ func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User,
 
 // challengePage asks for the second factor. z is nil for a page of this server.
 func (s *Service) challengePage(status int, z *authorization, token, message string) (any, error) {
-	app := web.App{Name: s.Settings.Instance.Name}
+	app := web.App{Name: s.Settings.Load().Instance.Name}
 	if z != nil {
 		app = z.appInfo()
 	}

@@ -70,7 +70,7 @@ func (s *Service) passwordPage(r *rest.Request, token, message string) (any, err
 	if err != nil {
 		return nil, err
 	}
-	action := "/api/v1/" + s.Settings.API.Name + "/password_reset"
+	action := "/api/v1/" + s.Settings.Load().API.Name + "/password_reset"
 	return s.Pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Error: message})
 }
 

@@ -22,7 +22,7 @@ import (
 
 // Config is what a Service needs.
 type Config struct {
-	Settings *config.Config
+	Settings *config.Live
 	DB       *store.DB
 	Social   *social.Service
 	Keys     *keys.Keys
@@ -47,7 +47,7 @@ func New(c Config) *Service {
 		passwords:     c.Social.Passwords,
 		identities:    newIdentityCache(c.DB),
 		passwordCache: newPasswordCache(),
-		loginLimits:   newLoginLimits(c.Settings.RateLimit),
+		loginLimits:   newLoginLimits(c.Settings.Load().RateLimit),
 		baseURL:       c.Settings.URL().String(),
 	}
 }

@@ -44,7 +44,7 @@ type signUpForm struct {
 
 // SignUpURL returns the path of the page if registration is open, else "". to is a path of this server to continue at, or "".
 func (s *Service) SignUpURL(to string) string {
-	if !s.Social.RegistrationsOpen {
+	if !s.Social.Settings().RegistrationsOpen {
 		return ""
 	}
 	if to == "" {
@@ -85,7 +85,7 @@ func (s *Service) registrationClosed(err error, invite string) (any, error) {
 		return nil, err
 	case invite != "":
 		m = web.Message{Title: "This invite is not valid", Paragraphs: []string{"It was used already, has expired or was revoked. Ask for a new one."}}
-	case s.Social.InvitesEnabled:
+	case s.Social.Settings().InvitesEnabled:
 		m.Paragraphs = []string{"This server accepts new accounts by invitation only. Use the link of your invite."}
 	}
 	return s.Pages.Page(http.StatusForbidden, m)
@@ -147,8 +147,8 @@ func browserLanguage(r *rest.Request) string {
 func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults social.FieldErrors) (any, error) {
 	page := web.SignUp{
 		Action: signUpPath, Nickname: f.Nickname, Email: f.Email, Reason: f.Reason, Birthday: f.Birthday, Agreement: f.Agreement,
-		EmailRequired: s.Social.ConfirmAddresses, AskReason: s.Social.ApprovalRequired, AskBirthday: s.Social.BirthdayRequired,
-		MinAge: s.Social.BirthdayMinAge, Errors: signUpErrors(faults),
+		EmailRequired: s.Social.Settings().ConfirmAddresses, AskReason: s.Social.Settings().ApprovalRequired, AskBirthday: s.Social.Settings().BirthdayRequired,
+		MinAge: s.Social.Settings().BirthdayMinAge, Errors: signUpErrors(faults),
 	}
 	if f.Invite != "" {
 		page.HiddenFields = append(page.HiddenFields, web.Field{Name: "token", Value: f.Invite})

@@ -212,7 +212,7 @@ func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenPara
 	if err != nil {
 		return nil, err
 	}
-	answer := entity.NewToken(t, access, refresh, s.Settings.OAuth.TokenLifetime, account)
+	answer := entity.NewToken(t, access, refresh, s.Settings.Load().OAuth.TokenLifetime, account)
 	return &answer, nil
 }
 
@@ -272,7 +272,7 @@ func (s *Service) listTokens(r *rest.Request) (any, error) {
 	}
 	list := make([]entity.Session, 0, len(rows))
 	for _, t := range rows {
-		e := entity.Session{ID: t.ID, AppName: s.Settings.Instance.Name, ValidUntil: store.At(t.CreatedAt.Time().Add(noExpiry))}
+		e := entity.Session{ID: t.ID, AppName: s.Settings.Load().Instance.Name, ValidUntil: store.At(t.CreatedAt.Time().Add(noExpiry))}
 		if t.AppName != nil {
 			e.AppName = *t.AppName
 		}

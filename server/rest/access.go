@@ -118,7 +118,7 @@ func (s *Server) checkAccess(r *Request, refused error) error {
 		if !r.hasScope(a.scopes) {
 			r.Viewer, r.User, r.Token = nil, nil, nil
 		}
-		if a.content && r.Viewer == nil && !s.settings.Instance.Public {
+		if a.content && r.Viewer == nil && !s.settings.Load().Instance.Public {
 			return r.refusal(errPrivate, errPrivateExtension)
 		}
 		return nil

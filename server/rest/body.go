@@ -76,8 +76,8 @@ func (r *Request) limitBody(w http.ResponseWriter) {
 	}
 	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limit: maxText + maxMultipartOverhead, start: r.start}
 	if r.endpoint.Access.files {
-		b.limit += 2 * r.server.settings.Media.UploadLimit // a file and its thumbnail, or an avatar and a header
-		b.maxDuration = r.server.settings.Server.ReadTimeout
+		b.limit += 2 * r.server.settings.Load().Media.UploadLimit // a file and its thumbnail, or an avatar and a header
+		b.maxDuration = r.server.settings.Load().Server.ReadTimeout
 	}
 	if b.remaining = b.limit; r.ContentLength > b.limit {
 		b.err = ErrBodyTooLarge // before anything is sent

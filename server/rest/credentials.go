@@ -115,7 +115,7 @@ func (r *Request) SessionCookie() string {
 func (r *Request) SetSessionCookie(token string, maxAge int) {
 	c := http.Cookie{
 		Name: r.server.cookieNames[0], Value: token, Path: "/", MaxAge: maxAge,
-		Secure: r.server.settings.SecureCookies(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: r.server.settings.Load().SecureCookies(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	r.header["Set-Cookie"] = []string{c.String()}
 }

@@ -29,9 +29,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	gate := &connLimiter{server: s, perIP: make(limit.Gauge[netip.Addr]), open: make(map[net.Conn]netip.Addr)}
 	srv := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: s.settings.Server.ReadHeaderTimeout,
-		WriteTimeout:      s.settings.Server.WriteTimeout,
-		IdleTimeout:       s.settings.Server.IdleTimeout,
+		ReadHeaderTimeout: s.settings.Load().Server.ReadHeaderTimeout,
+		WriteTimeout:      s.settings.Load().Server.WriteTimeout,
+		IdleTimeout:       s.settings.Load().Server.IdleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
 		ConnState:         gate.connState,

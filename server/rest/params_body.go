@@ -56,7 +56,7 @@ func (r *Request) readBody(query *params) error {
 			err = p.addQuery(string(text))
 		}
 	case "multipart/form-data":
-		err = p.addMultipart(multipart.NewReader(r.body, typeParams["boundary"]), r.server.tempDir, r.server.settings.Media.UploadLimit)
+		err = p.addMultipart(multipart.NewReader(r.body, typeParams["boundary"]), r.server.tempDir, r.server.settings.Load().Media.UploadLimit)
 		if err == nil {
 			_, err = io.Copy(io.Discard, r.body) // after the last part
 		}

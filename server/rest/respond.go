@@ -124,7 +124,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text [
 		h["Cache-Control"] = PrivateNoStore
 	}
 	// net/http counts the write timeout from the request headers. A long upload may have used it up.
-	if patience := s.settings.Server.WriteTimeout; time.Since(r.start) > patience/4 {
+	if patience := s.settings.Load().Server.WriteTimeout; time.Since(r.start) > patience/4 {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	}
 	w.WriteHeader(status)
@@ -207,7 +207,7 @@ func (s *Server) serveHandler(w http.ResponseWriter, r *Request, h http.Handler)
 	if out := w.Header(); r.endpoint.isAPI && out["Cache-Control"] == nil {
 		out["Cache-Control"] = PrivateNoStore // the handler may change it
 	}
-	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, writeTimeout: s.settings.Server.WriteTimeout}
+	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, writeTimeout: s.settings.Load().Server.WriteTimeout}
 	h.ServeHTTP(out, r.Request)
 	return r.status
 }

@@ -26,7 +26,7 @@ import (
 
 // Config is what New needs.
 type Config struct {
-	Settings     *config.Config
+	Settings     *config.Live
 	Authenticate Authenticator                  // nil: every request is anonymous
 	ErrorPage    func(*errs.Error) http.Handler // renders errors of routes that answer in HTML
 	Fallback     http.Handler                   // answers paths outside of /api/ that have no route; nil: 404
@@ -38,7 +38,7 @@ type Config struct {
 
 // Server answers requests by route tables. It is an http.Handler; Serve runs it on a listener.
 type Server struct {
-	settings     *config.Config
+	settings     *config.Live
 	authenticate Authenticator
 	errorPage    func(*errs.Error) http.Handler
 	fallback     http.Handler
@@ -56,7 +56,7 @@ type Server struct {
 
 // New returns a server for the routes of all tables. It panics if the tables contradict each other.
 func New(c Config, tables ...Routes) *Server {
-	name := c.Settings.API.Name
+	name := c.Settings.Load().API.Name
 	s := &Server{
 		settings:     c.Settings,
 		authenticate: c.Authenticate,
@@ -67,7 +67,7 @@ func New(c Config, tables ...Routes) *Server {
 		log:          c.Log,
 		now:          c.Now,
 		baseURL:      c.Settings.URL().String(),
-		proxies:      c.Settings.TrustedProxies(),
+		proxies:      c.Settings.Load().TrustedProxies(),
 		cookieNames:  sessionCookies(name),
 	}
 	if s.now == nil {
@@ -77,7 +77,7 @@ func New(c Config, tables ...Routes) *Server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.limits == nil {
-		s.limits = NewLimits(c.Settings.RateLimit)
+		s.limits = NewLimits(c.Settings.Load().RateLimit)
 	}
 	if name != standardName {
 		s.paramAlias = name + "_"
@@ -107,7 +107,7 @@ var (
 // ServeHTTP finds the endpoint of a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(bodyTimeout, s.settings.Server.ReadTimeout)))
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(bodyTimeout, s.settings.Load().Server.ReadTimeout)))
 	}
 	setSecurityHeaders(w.Header())
 	path := r.URL.EscapedPath()
@@ -119,7 +119,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		preflight(w, r, crossOrigin)
 		return
 	}
-	clean, ok := cleanPath(path, s.settings.API.Name)
+	clean, ok := cleanPath(path, s.settings.Load().API.Name)
 	if !ok {
 		s.serve(notFoundEndpoint, w, r, nil)
 		return

@@ -17,14 +17,14 @@ import (
 )
 
 // settings returns the default settings with changes.
-func settings(change ...func(*config.Config)) *config.Config {
+func settings(change ...func(*config.Config)) *config.Live {
 	c := config.Default()
 	c.Server.URL = "https://social.example.org"
 	c.RateLimit.Enabled = false
 	for _, f := range change {
 		f(c)
 	}
-	return c
+	return config.NewLive(c)
 }
 
 // newServer returns a server with a route table, which authenticates with authenticate.

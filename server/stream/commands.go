@@ -77,7 +77,7 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 	switch m.Type {
 	case "subscribe", "unsubscribe":
 		changed, err = h.changeSubscription(ctx, c, m)
-	case flexString(h.Settings.API.Name + ":authenticate"):
+	case flexString(h.Settings.Load().API.Name + ":authenticate"):
 		changed, err = true, h.authenticate(ctx, c, string(m.Token))
 	default:
 		return
@@ -103,7 +103,7 @@ func (h *Hub) handleCommand(ctx context.Context, c *client, text []byte) {
 // respond answers a command. refused is the reason for which a subscription was refused, nil if it was not.
 func (h *Hub) respond(c *client, r commandResult, refused *errs.Error) {
 	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
-	n := &message{name: h.Settings.API.Name + ":respond", payload: payload}
+	n := &message{name: h.Settings.Load().API.Name + ":respond", payload: payload}
 	f := n.socketFrame("[]", true) // clients fail on frames without a stream
 	if refused != nil {
 		members, _ := rest.AppendJSON(nil, refusal{refused.Message, refused.Status})

@@ -95,7 +95,7 @@ func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 			return c, nil
 		})
 	case store.ChatChanged:
-		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.Settings.API.Name+":chat_update", func(owner *store.Account) (any, error) {
+		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.Settings.Load().API.Name+":chat_update", func(owner *store.Account) (any, error) {
 			return h.Entities.Chat(ctx, owner, e.ID)
 		})
 	case store.FiltersChanged:
@@ -216,7 +216,7 @@ func (h *Hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
 	case e.Follow.Pending:
 		state = "follow_pending"
 	}
-	event := h.Settings.API.Name + ":follow_relationships_update"
+	event := h.Settings.Load().API.Name + ":follow_relationships_update"
 	return h.sendToOwner(ctx, ownedTopic(followTopic, e.Follow.FollowerID), event, func(*store.Account) (any, error) {
 		return h.Entities.FollowUpdate(ctx, state, e.Follow)
 	})
@@ -265,7 +265,7 @@ func (h *Hub) byViewer(ctx context.Context, targets []target) (map[store.Account
 		if account != nil {
 			id = account.ID
 		}
-		if !ok || id == 0 && !h.Settings.Instance.Public {
+		if !ok || id == 0 && !h.Settings.Load().Instance.Public {
 			continue
 		}
 		if viewers[id] == nil {

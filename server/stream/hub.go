@@ -58,7 +58,7 @@ type Hub struct {
 
 // Config is what a Hub needs.
 type Config struct {
-	Settings   *config.Config
+	Settings   *config.Live
 	DB         *store.DB
 	Entities   *entity.Builder
 	Identities identities
@@ -92,7 +92,7 @@ func NewHub(c Config) *Hub {
 
 // register admits a client with an identity (zero: anonymous), unless there are too many. Each registered client must be released.
 func (h *Hub) register(c *client, identity rest.Identity) error {
-	limits := h.Settings.Streaming
+	limits := h.Settings.Load().Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -131,7 +131,7 @@ func (h *Hub) setIdentityLocked(c *client, identity rest.Identity) error {
 		return nil
 	}
 	if identity.Account != nil {
-		if !h.perAccount.Add(identity.Account.ID, h.Settings.Streaming.MaxStreamsPerAccount) {
+		if !h.perAccount.Add(identity.Account.ID, h.Settings.Load().Streaming.MaxStreamsPerAccount) {
 			return errTooManyStreams
 		}
 		c.account = identity.Account.ID

@@ -22,7 +22,7 @@ import (
 
 // PushConfig is what Push needs.
 type PushConfig struct {
-	Settings *config.Config
+	Settings *config.Live
 	DB       *store.DB
 	Social   *social.Service
 	Entities *entity.Builder
@@ -231,7 +231,7 @@ func (s *Push) isEndpoint(address string) bool {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && s.Settings.Federation.AllowLoopback && isLoopback(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && s.Settings.Load().Federation.AllowLoopback && isLoopback(u.Hostname())
 }
 
 func isLoopback(host string) bool {

@@ -181,8 +181,8 @@ func (s *Push) sendPush(ctx context.Context, p *store.PushSubscription, message 
 // pushContact returns the contact for push services (RFC 8292 2.1).
 func (s *Push) pushContact() string {
 	switch {
-	case s.Settings.Instance.Email != "":
-		return s.Settings.Instance.Email
+	case s.Settings.Load().Instance.Email != "":
+		return s.Settings.Load().Instance.Email
 	case strings.HasPrefix(s.baseURL, "https:"):
 		return s.baseURL
 	}

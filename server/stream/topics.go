@@ -77,7 +77,7 @@ func (h *Hub) subscription(ctx context.Context, identity rest.Identity, name nam
 		if media && f.kind != publicTopic && f.kind != localTopic && f.kind != remoteTopic {
 			return subscription{}, errUnknownStream
 		}
-		if h.viewerOf(identity) == 0 && !h.Settings.Instance.Public {
+		if h.viewerOf(identity) == 0 && !h.Settings.Load().Instance.Public {
 			return subscription{}, errStreamUser
 		}
 		f.media = media
@@ -132,7 +132,7 @@ func (h *Hub) ownSubscription(ctx context.Context, identity rest.Identity, name 
 		}
 	case "user:notification", "user:notifications": // some clients use the plural
 		scope, kinds = "read:notifications", []topicKind{notificationTopic, filterTopic}
-	case "user:" + h.Settings.API.Name + "_chat":
+	case "user:" + h.Settings.Load().API.Name + "_chat":
 		scope, kinds = "read:chats", []topicKind{chatTopic}
 	case "direct":
 		scope, kinds = "read:statuses", []topicKind{directTopic}

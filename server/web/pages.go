@@ -10,12 +10,12 @@ import (
 
 // Pages renders pages with the name and the content security policy of one server.
 type Pages struct {
-	settings *config.Config
+	settings *config.Live
 	policy   string
 }
 
 // NewPages returns the Pages of a server with these settings.
-func NewPages(c *config.Config) *Pages { return &Pages{c, Policy(mediaSources(c)...)} }
+func NewPages(c *config.Live) *Pages { return &Pages{c, Policy(mediaSources(c.Load())...)} }
 
 // Page returns a handler that serves a page.
 func (p *Pages) Page(status int, page Page) (http.Handler, error) {
@@ -43,7 +43,7 @@ func (p *Pages) Error(e *errs.Error) http.Handler {
 }
 
 func (p *Pages) render(page Page) ([]byte, error) {
-	return Render(Site{Name: p.settings.Instance.Name, Host: p.settings.Host(), SendsMail: p.settings.Mail.Enabled}, page)
+	return Render(Site{Name: p.settings.Load().Instance.Name, Host: p.settings.Host(), SendsMail: p.settings.Load().Mail.Enabled}, page)
 }
 
 // answer is a rendered page.

@@ -42,7 +42,7 @@ var (
 
 // Config is what a Mailer needs.
 type Config struct {
-	Settings *config.Config
+	Settings *config.Live
 	DB       *store.DB
 	Social   *social.Service
 	Log      *slog.Logger
@@ -51,7 +51,7 @@ type Config struct {
 
 // Mailer sends the mail of the server.
 type Mailer struct {
-	settings  *config.Config
+	settings  *config.Live
 	db        *store.DB
 	social    *social.Service
 	sender    mail.Sender // nil: mail is disabled
@@ -67,8 +67,8 @@ func New(c Config) *Mailer {
 		c.Now = time.Now
 	}
 	return &Mailer{
-		settings: c.Settings, db: c.DB, social: c.Social, sender: newSender(c.Settings, c.Now), log: c.Log, now: c.Now,
-		templates: newTemplates(os.DirFS(filepath.Join(c.Settings.Data.Dir, "static", "mail")), c.Log),
+		settings: c.Settings, db: c.DB, social: c.Social, sender: newSender(c.Settings.Load(), c.Now), log: c.Log, now: c.Now,
+		templates: newTemplates(os.DirFS(filepath.Join(c.Settings.Load().Data.Dir, "static", "mail")), c.Log),
 		sent:      limit.NewWindow[string](maxCounters),
 	}
 }
@@ -160,7 +160,7 @@ var ErrDisabled = errors.New("mail.enabled is off: set it to true, and the mail 
 
 // SendTest sends a test mail at once, without a database. It returns what the mail server answered, or the name of the file.
 func SendTest(ctx context.Context, c *config.Config, log *slog.Logger, address string) (receipt string, err error) {
-	m := New(Config{Settings: c, Log: log})
+	m := New(Config{Settings: config.NewLive(c), Log: log})
 	if m.sender == nil {
 		return "", ErrDisabled
 	}
