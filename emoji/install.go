@@ -1,112 +1,76 @@
 package emoji
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"svc/internal/errs"
 )
 
 // replacedPrefix marks the folder of a pack that is being replaced. An interrupted process may leave it.
 const replacedPrefix = ".replaced-"
 
-// Install makes an incoming pack a pack of this server and reloads the packs. If there is a pack with this name, it is replaced, or the
-// error is a 409. Other processes see the whole pack or none of it.
+// Install makes an incoming pack a pack of this server. If there is a pack with this name, it is replaced, or the error is a 409.
+// Members of the metadata that are not valid are left out.
 func (p *Packs) Install(in *IncomingPack, name string, replace bool) error {
-	if !validName(name) {
-		return errs.Invalid("%q is not a valid pack name", name)
-	}
-	if err := in.finish(); err != nil {
+	pack := &Pack{Name: strings.TrimSpace(name), Files: in.Files, Metadata: Metadata(in.Metadata).valid()}
+	return p.edit("Unexpected error occurred while creating pack.", func(root folder) error {
+		if err := p.checkNewName(root, pack.Name, replace); err != nil {
+			return err
+		}
+		temp := filepath.Base(in.dir)
+		for _, file := range slices.Sorted(maps.Values(in.Files)) {
+			if err := root.sync(path.Join(temp, file)); err != nil {
+				return err
+			}
+		}
+		return p.install(root, temp, pack)
+	})
+}
+
+// install writes the pack.json into a folder with the files of a pack, and gives it the name of the pack, in place of the one that has
+// the name. Other processes see the old pack or the new one; between both there is an instant without either.
+func (p *Packs) install(root folder, temp string, pack *Pack) error {
+	content, err := pack.encode()
+	if err != nil {
 		return err
 	}
-	p.addMu.Lock()
-	defer p.addMu.Unlock()
-	target, replaced := filepath.Join(p.dir, name), filepath.Join(p.dir, replacedPrefix+name)
-	_, err := os.Lstat(target)
+	if err := root.write(path.Join(temp, packFile), content); err != nil {
+		return err
+	}
+	if err := root.sync(path.Join(temp, packFile)); err != nil {
+		return err
+	}
+	if err := root.syncFolders(temp, append(slices.Collect(maps.Values(pack.Files)), packFile)...); err != nil {
+		return err
+	}
+	replaced := replacedPrefix + pack.Name
+	err = root.Rename(pack.Name, replaced)
 	exists := err == nil
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("emoji folder: %w", err)
-	case exists && !replace:
-		return errs.Conflict("A pack named %q already exists", name)
-	case exists:
-		if err := os.Rename(target, replaced); err != nil {
-			return fmt.Errorf("emoji folder: %w", err)
-		}
-	}
-	if err := os.Rename(in.dir, target); err != nil {
-		if exists {
-			err = errors.Join(err, os.Rename(replaced, target))
-		}
-		return fmt.Errorf("emoji folder: %w", err)
-	}
-	err = syncFolder(p.dir)
-	if exists {
-		err = errors.Join(err, os.RemoveAll(replaced))
-	}
-	return errors.Join(err, p.Reload())
-}
-
-// finish writes the pack.json and waits until all files are on disk.
-func (in *IncomingPack) finish() error {
-	metadata := in.Metadata
-	if metadata == nil {
-		metadata = map[string]json.RawMessage{}
-	}
-	doc, err := json.MarshalIndent(map[string]any{"files": in.Files, "files_count": len(in.Files), "pack": metadata}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("pack.json: %w", err)
-	}
-	if err := writeFileAtomic(in.root, "pack.json", doc); err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	folders := map[string]bool{".": true}
-	for _, file := range in.Files {
-		if err := syncFile(in.root, file); err != nil {
-			return err
+	if err := root.Rename(temp, pack.Name); err != nil {
+		if exists {
+			err = errors.Join(err, root.Rename(replaced, pack.Name))
 		}
-		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-			folders[dir] = true
-		}
+		return err
 	}
-	for dir := range folders {
-		if err := syncFile(in.root, dir); err != nil {
-			return err
-		}
+	if err := root.sync("."); err != nil {
+		return err
 	}
+	root.RemoveAll(replaced) // else the next start removes it
+	p.replace(pack.Name, pack)
 	return nil
 }
 
-func syncFile(root *os.Root, name string) error {
-	f, err := root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return fmt.Errorf("emoji folder: %w", err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("emoji folder: %w", err)
-	}
-	return nil
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("emoji folder: %w", err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("emoji folder: %w", err)
-	}
-	return nil
-}
-
-// cleanUp repairs what an interrupted process left in the emoji folder: it removes incoming packs, and puts back a pack that was about
-// to be replaced.
+// cleanUp repairs what an interrupted process left in the emoji folder: it removes files that were being written and incoming packs, and
+// puts back a pack that was about to be replaced.
 func cleanUp(dir string) error {
 	folders, err := os.ReadDir(dir)
 	if err != nil {
@@ -122,7 +86,7 @@ func cleanUp(dir string) error {
 				}
 				continue
 			}
-		} else if !strings.HasPrefix(f.Name(), incomingPrefix) {
+		} else if !strings.HasPrefix(f.Name(), incomingPrefix) && !strings.HasPrefix(f.Name(), tempPrefix) {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {

@@ -1,40 +1,26 @@
-// Package emoji knows the Unicode emoji and the custom emoji of this server: packs of pictures in directories, each with a pack.json. A
-// shortcode is unique across all packs: the first pack in order of name has it.
+// Package emoji knows the Unicode emoji and the custom emoji of this server: packs of pictures, each a folder with a pack.json.
 //
-// Limits: 5000 emoji per pack, 4 MiB of pack.json.
+// A shortcode is unique on the server: the first pack in order of name has it, then folders without a pack.json, also in order of name.
+// A pack that lists a shortcode that another one has keeps its file; Hidden names them.
+//
+// A change is written so that a crash leaves each pack as it was before or after: pictures first, then the pack.json that lists them,
+// which is replaced as a whole. Only one process may open a folder.
+//
+// Limits: 5000 emoji and 64 MiB per pack, 1000 packs, 4 MiB of pack.json, 256 KiB and 2048 × 2048 pixels per added picture.
 package emoji
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"svc/internal/text"
+	"svc/internal/errs"
 )
-
-// Limits of a pack.
-const (
-	maxPackFile = 4 << 20 // bytes
-	maxEntries  = 5000    // emoji
-)
-
-// Emoji is one custom emoji.
-type Emoji struct {
-	Shortcode string
-	Pack      string
-	Path      string   // of the picture: /emoji/PACK/FILE
-	Tags      []string // groups; at least "pack:PACK"
-}
 
 // Packs are the custom emoji of the server. It is safe for concurrent use.
 type Packs struct {
@@ -43,16 +29,11 @@ type Packs struct {
 	log     *slog.Logger
 	current atomic.Pointer[table]
 
-	addMu sync.Mutex
+	writing sync.Mutex // held to change files or to read them again
 }
 
-type table struct {
-	all    []Emoji // in order of shortcode
-	byCode map[string]*Emoji
-}
-
-// Open reads the packs in dir, which it creates if necessary, and removes what an interrupted process left there. inspect checks the
-// pictures of new packs.
+// Open reads the packs in dir, which it creates if necessary, and finishes or removes what an interrupted process left there. inspect
+// checks the pictures of new emoji.
 func Open(dir string, inspect InspectPicture, log *slog.Logger) (*Packs, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("emoji folder: %w", err)
@@ -66,6 +47,12 @@ func Open(dir string, inspect InspectPicture, log *slog.Logger) (*Packs, error) 
 
 // Reload reads all packs again. It logs and skips a pack that cannot be read.
 func (p *Packs) Reload() error {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	return p.reload()
+}
+
+func (p *Packs) reload() error {
 	root, err := os.OpenRoot(p.dir)
 	if err != nil {
 		return fmt.Errorf("emoji folder: %w", err)
@@ -75,69 +62,93 @@ func (p *Packs) Reload() error {
 	if err != nil {
 		return fmt.Errorf("emoji folder: %w", err)
 	}
-	t := &table{byCode: make(map[string]*Emoji)}
+	var packs []*Pack
 	for _, f := range folders {
-		if !f.IsDir() || !validName(f.Name()) {
+		if !f.IsDir() || !validPackName(f.Name()) {
 			continue
 		}
-		files, err := readPack(root, f.Name())
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if len(packs) == maxPacks {
+			p.log.Warn("emoji packs skipped", "more than", maxPacks, "first", f.Name())
+			break
 		}
-		if err != nil {
-			p.log.Warn("emoji pack skipped", "pack", f.Name(), "err", err)
-			continue
+		pack := readPack(root, f.Name())
+		if pack.err != nil {
+			p.log.Warn("emoji pack skipped", "pack", pack.Name, "err", pack.err)
 		}
-		t.add(f.Name(), files)
+		if len(pack.invalid) > 0 {
+			p.log.Warn("emoji skipped: invalid shortcodes or file names", "pack", pack.Name, "count", len(pack.invalid))
+		}
+		packs = append(packs, pack)
 	}
-	for _, e := range t.byCode {
-		t.all = append(t.all, *e)
+	p.current.Store(newTable(packs))
+	for _, pack := range packs {
+		if hidden := p.Hidden(pack); len(hidden) > 0 {
+			p.log.Info("emoji of a pack are hidden, because packs before it have their shortcodes", "pack", pack.Name, "count", len(hidden))
+		}
 	}
-	slices.SortFunc(t.all, func(a, b Emoji) int { return strings.Compare(a.Shortcode, b.Shortcode) })
-	p.current.Store(t)
 	return nil
 }
 
-func (t *table) add(pack string, files map[string]string) {
-	for code, file := range files {
-		if !text.ValidShortcode(code) || !validName(file) || t.byCode[code] != nil {
-			continue
-		}
-		t.byCode[code] = &Emoji{
-			Shortcode: code,
-			Pack:      pack,
-			Path:      "/emoji/" + url.PathEscape(pack) + "/" + url.PathEscape(file),
-			Tags:      []string{"pack:" + pack},
-		}
+// replace replaces one pack in the table, or removes it if pack is nil.
+func (p *Packs) replace(name string, pack *Pack) {
+	packs := slices.Clone(p.current.Load().packs)
+	i, found := slices.BinarySearchFunc(packs, name, comparePack)
+	switch {
+	case found && pack == nil:
+		packs = slices.Delete(packs, i, i+1)
+	case found:
+		packs[i] = pack
+	case pack != nil:
+		packs = slices.Insert(packs, i, pack)
 	}
+	p.current.Store(newTable(packs))
 }
 
-// readPack returns the file names of a pack by shortcode.
-func readPack(root *os.Root, pack string) (map[string]string, error) {
-	f, err := root.Open(filepath.Join(pack, "pack.json"))
-	if err != nil {
-		return nil, err
+func comparePack(p *Pack, name string) int { return strings.Compare(p.Name, name) }
+
+// List returns the packs in order of name, without folders that have no pack.json.
+func (p *Packs) List() []*Pack {
+	var list []*Pack
+	for _, pack := range p.current.Load().packs {
+		if pack.err == nil && !pack.Loose {
+			list = append(list, pack)
+		}
 	}
-	defer f.Close()
-	var doc struct {
-		Files map[string]string `json:"files"`
-	}
-	if err := json.NewDecoder(io.LimitReader(f, maxPackFile)).Decode(&doc); err != nil {
-		return nil, fmt.Errorf("pack.json: %w", err)
-	}
-	if len(doc.Files) > maxEntries {
-		return nil, fmt.Errorf("pack.json has %d emoji, more than %d", len(doc.Files), maxEntries)
-	}
-	return doc.Files, nil
+	return list
 }
 
-// validName returns whether the name of a pack or file is a single path segment that does not begin with a dot.
-func validName(name string) bool {
-	return name != "" && len(name) <= 255 && name[0] != '.' && !strings.ContainsAny(name, "/\\\x00")
+// Pack returns a pack. The error is a 404 if there is none with a pack.json.
+func (p *Packs) Pack(name string) (*Pack, error) {
+	pack := p.current.Load().pack(name)
+	switch {
+	case pack == nil || pack.Loose:
+		return nil, errs.NotFound("Pack %s does not exist", name)
+	case pack.err != nil:
+		return nil, fileError(fmt.Sprintf("Failed to get the contents of the `%s` pack.", name), pack.err)
+	}
+	return pack, nil
+}
+
+// Hidden returns the shortcodes of a pack that other packs have, with the names of those.
+func (p *Packs) Hidden(pack *Pack) map[string]string {
+	var hidden map[string]string
+	t := p.current.Load()
+	for code := range pack.Files {
+		if e := t.byCode[code]; e != nil && e.Pack != pack.Name {
+			if hidden == nil {
+				hidden = make(map[string]string)
+			}
+			hidden[code] = e.Pack
+		}
+	}
+	return hidden
 }
 
 // All returns the emoji in order of shortcode. Callers must not change the slice.
 func (p *Packs) All() []Emoji { return p.current.Load().all }
+
+// Has returns whether there is an emoji with a shortcode.
+func (p *Packs) Has(shortcode string) bool { return p.Find(shortcode) != nil }
 
 // Find returns the emoji with a shortcode, nil if there is none.
 func (p *Packs) Find(shortcode string) *Emoji { return p.current.Load().byCode[shortcode] }

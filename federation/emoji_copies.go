@@ -31,7 +31,7 @@ func (c *emojiCopier) copyEmoji(ctx context.Context, w store.CopyEmoji) error {
 	defer cancel()
 	picture, err := c.client.Get(ctx, w.URL, fetch.Limits{MaxBody: w.MaxBytes})
 	if err == nil {
-		err = c.emojis.Add(w.Pack, w.Shortcode, picture.Body)
+		_, err = c.emojis.Add(ctx, w.Pack, []emoji.NewEmoji{emoji.WithContent(w.Shortcode, picture.Body)}, emoji.AddOptions{Create: true})
 	}
 	if err != nil {
 		c.log.Info("emoji not copied", "shortcode", w.Shortcode, "url", w.URL, "err", err)
