@@ -124,6 +124,9 @@ func TestDeletingMessages(t *testing.T) {
 		t.Errorf("the deleted message was %v", deleted.Fields)
 	}
 	remove(alice, chat, first.ID()).WantError(400, "could_not_delete")
+	remove(alice, chat, "nonsense").WantError(400, "could_not_delete")
+	remove(alice, "nonsense", second.ID()).WantError(400, "could_not_delete")
+	remove(bob, chat, second.ID()).WantError(400, "could_not_delete") // the chat is alice's
 	apptest.WantList(t, "alice has", alice.ChatMessages(chat), "third", "second")
 	apptest.WantList(t, "bob has", bob.ChatMessages(theirs), "third", "second")
 	wantNotified(2)

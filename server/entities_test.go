@@ -118,7 +118,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"StatusEdit": {
 		"content": "string", "spoiler_text": "string", "sensitive": "boolean", "created_at": "time", "account": "Account", "poll": "EditPoll|null",
-		"media_attachments": "[]Attachment", "emojis": "[]Emoji",
+		"media_attachments": "[]Attachment", "emojis": "[]Emoji", "quote": "Quote|null",
 	},
 	"Attachment": {
 		"id": "id", "type": "text", "url": "url", "preview_url": "url|null", "remote_url": "url|null", "text_url": "url",

@@ -305,6 +305,9 @@ func TestPhrases(t *testing.T) {
 			id = o.ID()
 		})
 	}
+	for _, unknown := range []string{"12345", "nonsense"} {
+		alice.SendJSON("PUT", path+"/"+unknown, params{"phrase": "x", "context": []string{"home"}}).WantError(404, "Record not found")
+	}
 	if got := alice.Get("/api/v2/filters").Want(200).List(); len(got) != 1 || got[0].Str("title") != "word" || got[0].Str("filter_action") != "warn" {
 		t.Errorf("version 2 has %v", got)
 	}

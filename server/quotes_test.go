@@ -122,6 +122,19 @@ func TestQuoteVisibility(t *testing.T) {
 	if edited.At("svc.quote_id") != first.ID() || strings.Count(edited.Str("content"), "quote-inline") != 1 {
 		t.Errorf("edited: %s", edited.Str("content"))
 	}
+	for i, v := range srv.As(nil).Get("/api/v1/statuses/" + second.ID() + "/history").Want(200).List() {
+		if v.Str("quote.state") != "accepted" || v.Str("quote.quoted_status.id") != first.ID() {
+			t.Errorf("version %d quotes %v", i, v.At("quote"))
+		}
+	}
+	for _, v := range carol.Get("/api/v1/statuses/" + second.ID() + "/history").Want(200).List() {
+		if v.Str("quote.state") != "unauthorized" || v.At("quote.quoted_status") != nil {
+			t.Errorf("a viewer blocked by the quoted author sees %v", v.At("quote"))
+		}
+	}
+	if v := srv.As(nil).Get("/api/v1/statuses/" + first.ID() + "/history").Want(200).List()[0]; v.At("quote") != nil {
+		t.Errorf("a status without a quote quotes %v", v.At("quote"))
+	}
 	bob.Do("DELETE", "/api/v1/statuses/"+second.ID(), "", nil).Want(200)
 	if got := quoted(bob, third.ID()); got != nil {
 		t.Errorf("after the deletion: %v", got)

@@ -244,12 +244,18 @@ func viewerID(r *rest.Request) store.AccountID {
 
 // deleteStatus deletes a status and returns it with its source, so that it can be redrafted.
 func (h *statuses) deleteStatus(r *rest.Request) (any, error) {
+	var p struct {
+		DeleteMedia bool `param:"delete_media"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
 	id := statusParam(r)
 	before, err := h.entities.Status(r.Context(), r.Viewer, id)
 	if err != nil {
 		return nil, err
 	}
-	st, err := h.social.DeleteStatus(r.Context(), r.Viewer, id)
+	st, err := h.social.DeleteStatus(r.Context(), r.Viewer, id, p.DeleteMedia)
 	if err != nil {
 		return nil, err
 	}

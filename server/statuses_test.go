@@ -350,6 +350,13 @@ func TestDeleteStatus(t *testing.T) {
 	if got := alice.Notifications(); !slices.Equal(got, []string{"mention bob"}) { // by the reply, which still exists
 		t.Errorf("alice has the notifications %v", got)
 	}
+	unused := srv.AddMedia(alice)
+	gone := alice.Publish("with a picture", "media_ids[]", unused).ID()
+	bob.Do("DELETE", "/api/v1/statuses/"+gone+"?delete_media=true", "", nil).Want(404)
+	if o := alice.Do("DELETE", "/api/v1/statuses/"+gone+"?delete_media=true", "", nil).Want(200).Object(); len(o.At("media_attachments").([]any)) != 1 {
+		t.Errorf("the deleted status was returned as %v", o.Fields)
+	}
+	alice.Get("/api/v1/media/" + unused).Want(404)
 	again := alice.Publish("hello again", "media_ids[]", picture)
 	if len(again.At("media_attachments").([]any)) != 1 {
 		t.Error("the picture could not be used again")

@@ -165,7 +165,7 @@ func TestUnusedCardsAreRemoved(t *testing.T) {
 	}
 	st := b.post()
 	b.advanceAndRun(0)
-	if _, err := b.DeleteStatus(t.Context(), b.alice, st.ID); err != nil {
+	if _, err := b.DeleteStatus(t.Context(), b.alice, st.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	sweep := func() {

@@ -104,7 +104,7 @@ func TestSweepMedia(t *testing.T) {
 	b.wantStored(all, "LABBWD", "LABBWD")
 
 	// The uploads of a deleted status stay for a day, so that it can be posted again.
-	if _, err := b.DeleteStatus(t.Context(), alice, gone.ID); err != nil {
+	if _, err := b.DeleteStatus(t.Context(), alice, gone.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	b.advance(2 * time.Hour)
@@ -121,7 +121,7 @@ func TestSweepMedia(t *testing.T) {
 		bob.Avatar = ""
 		return tx.SaveAccount(t.Context(), bob)
 	})
-	if _, err := b.DeleteStatus(t.Context(), alice, st.ID); err != nil {
+	if _, err := b.DeleteStatus(t.Context(), alice, st.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	b.sweep()

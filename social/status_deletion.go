@@ -8,8 +8,9 @@ import (
 	"svc/store"
 )
 
-// DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns the deleted status.
-func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+// DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns the deleted status. Its media can be attached to another
+// status for a day, unless withMedia deletes them, too.
+func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id store.StatusID, withMedia bool) (*store.Status, error) {
 	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
 		st, err := tx.Status(ctx, id)
 		if err != nil {
@@ -17,6 +18,11 @@ func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id sto
 		}
 		if st.AccountID != actor.ID {
 			return nil, errs.ErrRecordNotFound
+		}
+		if withMedia {
+			if err := tx.DeleteMediaOf(ctx, st.ID); err != nil {
+				return nil, err
+			}
 		}
 		return st, deleteStatus(ctx, tx, st)
 	})

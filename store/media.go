@@ -111,6 +111,11 @@ func (tx *Tx) DeleteMedia(ctx context.Context, id MediaID) error {
 	return tx.exec(ctx, "delete media", `DELETE FROM media WHERE id = ?`, id)
 }
 
+// DeleteMediaOf deletes the media of a status, with those of its earlier versions.
+func (tx *Tx) DeleteMediaOf(ctx context.Context, id StatusID) error {
+	return tx.exec(ctx, "delete media of a status", `DELETE FROM media WHERE status_id = ?`, id)
+}
+
 // AttachMedia replaces the attachments of a status, in this order. The old ones stay for the earlier versions of the status.
 func (tx *Tx) AttachMedia(ctx context.Context, id StatusID, media []*Media) error {
 	if err := tx.exec(ctx, "detach media from version", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {

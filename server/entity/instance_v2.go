@@ -15,7 +15,19 @@ type instanceV2Members struct {
 	Registrations registrations `json:"registrations"`
 	Contact       contact       `json:"contact"`
 	Rules         []any         `json:"rules"`
+	APIVersions   apiVersions   `json:"api_versions"`
 }
+
+// apiVersions is what of the reference API clients may use. They compare Mastodon with the number that the reference gives to an addition,
+// and rely on all earlier ones.
+type apiVersions struct {
+	Mastodon int `json:"mastodon"`
+}
+
+// mastodonAPIVersion is the last version of which nothing is missing. 2 (release 4.3) has grouped notifications, their policy and requests,
+// and lists of accounts and statuses by id. 3 would promise attribution_domains of accounts, which this server does not have. It does have
+// deletion of media (4), blurred filters (5) and quotes (7).
+const mastodonAPIVersion = 2
 
 type instanceUsage struct {
 	Users struct {
@@ -77,6 +89,8 @@ func (i *Instance) renderV2(f stats, account *Account) (object, error) {
 		},
 		Contact: contact{c.Instance.Email, account},
 		Rules:   []any{},
+
+		APIVersions: apiVersions{mastodonAPIVersion},
 	}
 	m.Usage.Users.ActiveMonth = f.ActiveMonth
 	if age := c.Accounts.BirthdayMinAge; age > 0 {

@@ -60,6 +60,20 @@ func (s *Status) appendQuote(dst []byte) []byte {
 	return append(appendQuoted(dst, s.quoteOfID.String()), '}')
 }
 
+// quote is the quote of a status inside of another entity.
+type quote struct{ of *Status }
+
+// quoteEntity returns the quote of the status, nil if it quotes nothing.
+func (s *Status) quoteEntity() *quote {
+	if s.quoteShown == "" {
+		return nil
+	}
+	return &quote{s}
+}
+
+// MarshalJSON renders the quote.
+func (q *quote) MarshalJSON() ([]byte, error) { return q.of.appendQuote(nil), nil }
+
 // addQuotes sets the quoted statuses, and the states of their own quotes, which are not shown.
 func (b *Builder) addQuotes(ctx context.Context, viewer *store.Account, statuses List[*Status]) error {
 	originals := make(List[*Status], 0, len(statuses))

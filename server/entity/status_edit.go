@@ -17,6 +17,7 @@ type StatusEdit struct {
 	Poll             *EditPoll  `json:"poll"`
 	MediaAttachments []object   `json:"media_attachments"`
 	Emojis           []Emoji    `json:"emojis"`
+	Quote            *quote     `json:"quote"` // no version changes what a status quotes
 }
 
 // EditPoll is the poll of a version.
@@ -46,6 +47,10 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 		return nil, err
 	}
 	mediaOf := byID(media, func(m *store.Media) store.MediaID { return m.ID })
+	current, err := b.Status(ctx, viewer, st.ID)
+	if err != nil {
+		return nil, err
+	}
 	plain, err := b.wantsNoRichText(ctx, viewer)
 	if err != nil {
 		return nil, err
@@ -59,6 +64,7 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 			CreatedAt:        v.CreatedAt,
 			Account:          author,
 			MediaAttachments: []object{},
+			Quote:            current.quoteEntity(),
 			Emojis:           b.emojisFor(st.Local(), st.Emojis.V, append([]string{v.Content, v.SpoilerText}, v.Poll.V...)...),
 		}
 		if plain {

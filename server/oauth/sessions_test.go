@@ -141,6 +141,7 @@ func TestListTokens(t *testing.T) {
 	}
 	token.Get(verifyCredentials).Want(401)
 	b.Get("/api/v1/notifications").Want(401)
+	alice.Do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(list[0].Int("id")), "", nil).Want(201) // it is gone, as an unknown one
 	alice.Do("DELETE", "/api/oauth_tokens/x", "", nil).WantError(400, "Invalid parameters")
 	srv.As(nil).Get("/api/oauth_tokens").WantError(403, "Invalid credentials.")
 
