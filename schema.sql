@@ -1037,6 +1037,17 @@ CREATE TABLE account_backups (
 ) STRICT;
 CREATE INDEX account_backups_account ON account_backups (account_id, id);
 
+-- What staff changed, for the moderation log. The id says when.
+CREATE TABLE moderation_log (
+    id       INTEGER PRIMARY KEY,
+    actor_id INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- NULL: the command line, or an account that was removed
+    actor    TEXT    NOT NULL, -- the nickname; '': the command line
+    action   TEXT    NOT NULL,
+    message  TEXT    NOT NULL, -- a sentence that begins with the actor
+    data     TEXT    NOT NULL  -- what was changed, a JSON object
+) STRICT;
+CREATE INDEX moderation_log_actor ON moderation_log (actor_id, id) WHERE actor_id IS NOT NULL;
+
 -- Jobs: run at least once, retried with exponential backoff, parked with their error after the last attempt.
 CREATE TABLE jobs (
     id         INTEGER PRIMARY KEY,

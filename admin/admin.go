@@ -2,7 +2,7 @@
 // removal of expired rows. Operations on the own account are those of package social.
 //
 // Each method that changes something is one transaction with its consequences. It does not check who calls: routes of the admin API
-// say who may, and who can run commands owns the data.
+// say who may, and who can run commands owns the data. It adds an entry to the moderation log in the same transaction; As says whose.
 //
 // Limits: 100 announcements of 10 000 characters, 500 accounts in a page.
 package admin
@@ -10,6 +10,7 @@ package admin
 import (
 	"context"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"svc/internal/errs"
@@ -23,6 +24,7 @@ type Service struct {
 	social  *social.Service
 	apiName string
 	log     *slog.Logger
+	actor   *store.Account // whom the moderation log names; nil: the command line
 }
 
 // New returns a Service. apiName is the api.name setting.
@@ -37,18 +39,37 @@ type accountReader interface {
 	User(context.Context, store.AccountID) (*store.User, error)
 }
 
+// findAccount returns the account of a nickname, handle, or id as the API or the log show it: a flake or an integer. Deleted accounts are
+// not found.
+func (s *Service) findAccount(ctx context.Context, r accountReader, name string) (*store.Account, error) {
+	nick, domain, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "@"), "@")
+	if strings.EqualFold(domain, s.social.Domain) {
+		domain = ""
+	}
+	id := store.ParseID[store.AccountID](nick)
+	if n, err := strconv.ParseInt(nick, 10, 64); err == nil && n > maxNumericNickname {
+		id = store.AccountID(n)
+	}
+	if id != 0 && domain == "" {
+		account, err := r.Account(ctx, id)
+		if err == nil && account.DeletedAt == nil || err != nil && !errs.IsNotFound(err) {
+			return account, err
+		}
+	}
+	account, err := r.AccountByName(ctx, nick, domain)
+	if errs.IsNotFound(err) || err == nil && account.DeletedAt != nil {
+		return nil, errs.NotFound("There is no account %q", name)
+	}
+	return account, err
+}
+
+// maxNumericNickname separates nicknames from integer ids, which have sixteen digits.
+const maxNumericNickname = 999_999_999_999_999
+
 // findUser returns the local account of a nickname, @nickname, full handle, or id as apps and the log show it.
 func (s *Service) findUser(ctx context.Context, r accountReader, name string) (*store.Account, *store.User, error) {
-	nick := strings.TrimPrefix(strings.TrimSpace(name), "@")
-	if n, domain, ok := strings.Cut(nick, "@"); ok && strings.EqualFold(domain, s.social.Domain) {
-		nick = n
-	}
-	id := store.ParseID[store.AccountID](nick) // no nickname looks like one
-	account, err := r.AccountByName(ctx, nick, "")
-	if errs.IsNotFound(err) && id != 0 {
-		account, err = r.Account(ctx, id)
-	}
-	if errs.IsNotFound(err) || err == nil && (account.DeletedAt != nil || !account.Local()) {
+	account, err := s.findAccount(ctx, r, name)
+	if errs.IsNotFound(err) || err == nil && !account.Local() {
 		return nil, nil, errs.NotFound("There is no account %q on this server", name)
 	}
 	if err != nil {

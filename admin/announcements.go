@@ -49,7 +49,10 @@ func (s *Service) CreateAnnouncement(ctx context.Context, n Announcement) (*Anno
 		if len(all) >= maxAnnouncements {
 			return errs.Invalid("There are %d announcements already: delete some", maxAnnouncements)
 		}
-		return tx.AddAnnouncement(ctx, a)
+		if err := tx.AddAnnouncement(ctx, a); err != nil {
+			return err
+		}
+		return s.recordAnnouncement(ctx, tx, "announcement_create", "created", a)
 	})
 	return newAnnouncement(a), err
 }
@@ -76,12 +79,21 @@ func (s *Service) DeleteAnnouncement(ctx context.Context, id string) (*Announcem
 		if err != nil {
 			return err
 		}
+		if err := s.recordAnnouncement(ctx, tx, "announcement_delete", "deleted", a); err != nil {
+			return err
+		}
 		return tx.DeleteAnnouncement(ctx, key)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return newAnnouncement(a), nil
+}
+
+// recordAnnouncement adds an entry about an announcement to the moderation log.
+func (s *Service) recordAnnouncement(ctx context.Context, tx *store.Tx, action, done string, a *store.Announcement) error {
+	data := map[string]any{"subject": map[string]any{"id": a.ID.String(), "type": "announcement"}, "text": a.Text}
+	return s.record(ctx, tx, action, done+" announcement #"+a.ID.String(), data)
 }
 
 func newAnnouncement(a *store.Announcement) *Announcement {

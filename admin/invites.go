@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -41,7 +42,13 @@ func (s *Service) CreateInvite(ctx context.Context, n NewInvite) (*Invite, error
 	if err != nil {
 		return nil, err
 	}
-	if err := s.db.Update(ctx, func(tx *store.Tx) error { return addInvite(ctx, tx, row) }); err != nil {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := addInvite(ctx, tx, row); err != nil {
+			return err
+		}
+		return s.recordInvite(ctx, tx, "invite_create", "created", row)
+	})
+	if err != nil {
 		return nil, err
 	}
 	s.log.Info("invite created", "invite", row.ID)
@@ -103,6 +110,9 @@ func (s *Service) MailInvite(ctx context.Context, email string) (*Invite, error)
 		if err := addInvite(ctx, tx, row); err != nil {
 			return err
 		}
+		if err := s.record(ctx, tx, "invite_email", fmt.Sprintf("sent invite #%d to %s", row.ID, email), inviteData(row)); err != nil {
+			return err
+		}
 		return tx.Enqueue(ctx, store.SendMail{Mail: store.MailInvite, To: email, Values: map[string]string{"path": invitePath(row)}})
 	})
 	if err != nil {
@@ -137,7 +147,13 @@ func (s *Service) RevokeInvite(ctx context.Context, name string) (*Invite, error
 		if err != nil {
 			return err
 		}
+		if row.Used {
+			return nil
+		}
 		row.Used = true
+		if err := s.recordInvite(ctx, tx, "invite_revoke", "revoked", row); err != nil {
+			return err
+		}
 		return tx.SaveInvite(ctx, row)
 	})
 	if err != nil {
@@ -145,6 +161,15 @@ func (s *Service) RevokeInvite(ctx context.Context, name string) (*Invite, error
 	}
 	s.log.Info("invite revoked", "invite", row.ID)
 	return s.inviteOf(row), nil
+}
+
+// recordInvite adds an entry about an invite to the moderation log. It does not contain the token, which is a secret.
+func (s *Service) recordInvite(ctx context.Context, tx *store.Tx, action, done string, row *store.Invite) error {
+	return s.record(ctx, tx, action, fmt.Sprintf("%s invite #%d", done, row.ID), inviteData(row))
+}
+
+func inviteData(row *store.Invite) map[string]any {
+	return map[string]any{"subject": map[string]any{"id": int64(row.ID), "type": "invite"}}
 }
 
 // invitePath returns the path of the page for registration with an invite.

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -30,21 +31,30 @@ func (s *Service) ParkedJobs(ctx context.Context, limit int) ([]*ParkedJob, erro
 
 // RetryParkedJobs makes a parked job due now, or all of them if id is 0, and returns how many those are.
 func (s *Service) RetryParkedJobs(ctx context.Context, id store.JobID) (int64, error) {
-	return s.changeParkedJobs(ctx, id, (*store.Tx).RetryParkedJobs)
+	return s.changeParkedJobs(ctx, id, "job_retry", "retried", (*store.Tx).RetryParkedJobs)
 }
 
 // DropParkedJobs deletes a parked job, or all of them if id is 0, and returns how many those are.
 func (s *Service) DropParkedJobs(ctx context.Context, id store.JobID) (int64, error) {
-	return s.changeParkedJobs(ctx, id, (*store.Tx).DropParkedJobs)
+	return s.changeParkedJobs(ctx, id, "job_drop", "dropped", (*store.Tx).DropParkedJobs)
 }
 
-func (s *Service) changeParkedJobs(ctx context.Context, id store.JobID, change func(*store.Tx, context.Context, store.JobID) (int64, error)) (n int64, err error) {
+func (s *Service) changeParkedJobs(
+	ctx context.Context, id store.JobID, action, done string, change func(*store.Tx, context.Context, store.JobID) (int64, error),
+) (n int64, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		n, err = change(tx, ctx, id)
-		if err == nil && n == 0 && id != 0 {
+		switch {
+		case err != nil:
+			return err
+		case n == 0 && id != 0:
 			return errs.NotFound("There is no parked job %d", int64(id))
+		case n == 0:
+			return nil
+		case id != 0:
+			return s.record(ctx, tx, action, fmt.Sprintf("%s job #%d", done, int64(id)), nil)
 		}
-		return err
+		return s.record(ctx, tx, action, fmt.Sprintf("%s all %d parked jobs", done, n), nil)
 	})
 	return n, err
 }

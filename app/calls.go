@@ -55,13 +55,17 @@ var (
 	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)
 	DeleteAnnouncement = adminCall("delete announcement", (*admin.Service).DeleteAnnouncement)
 
+	ModerationLog = adminCall("moderation log", (*admin.Service).Log)
+
 	ListJobs  = adminCall("list jobs", (*admin.Service).ParkedJobs)
 	RetryJobs = adminCall("retry jobs", (*admin.Service).RetryParkedJobs)
 	DropJobs  = adminCall("drop jobs", (*admin.Service).DropParkedJobs)
 
-	FollowRelay   = relayCall("follow relay", (*federation.Relays).Follow)
+	FollowRelay = relayCall("follow relay", func(s *federation.Relays, ctx context.Context, address string) (*federation.Relay, error) {
+		return s.Follow(ctx, nil, address)
+	})
 	UnfollowRelay = relayCall("unfollow relay", func(s *federation.Relays, ctx context.Context, r RelayUnfollow) (struct{}, error) {
-		return struct{}{}, s.Unfollow(ctx, r.Address, r.Force)
+		return struct{}{}, s.Unfollow(ctx, nil, r.Address, r.Force)
 	})
 	ListRelays = relayCall("list relays", func(s *federation.Relays, ctx context.Context, _ struct{}) ([]*federation.Relay, error) {
 		return s.List(ctx)

@@ -72,8 +72,8 @@ func (rel *Relays) List(ctx context.Context) ([]*Relay, error) {
 }
 
 // Follow subscribes to a relay by the URL of its actor, or of its inbox if it is Mastodon-style and ends in /inbox (federation 6). It sends
-// the Follow again if the relay has not accepted.
-func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
+// the Follow again if the relay has not accepted. The moderation log names by, nil for the command line.
+func (rel *Relays) Follow(ctx context.Context, by *store.Account, address string) (*Relay, error) {
 	if rel.disabled {
 		return nil, errs.BadRequest("Federation is off (federation.enabled)")
 	}
@@ -113,6 +113,9 @@ func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 		if err != nil {
 			return err
 		}
+		if err := logRelay(ctx, tx, by, "relay_follow", "followed relay", row); err != nil {
+			return err
+		}
 		return rel.outbox.enqueueTo(ctx, tx, self, relayFollow(row.FollowURI, self, object), row.Inbox, int64(row.ID))
 	})
 	if err != nil {
@@ -122,13 +125,19 @@ func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
 	return newRelay(row), rel.loadRelays(ctx)
 }
 
+// logRelay adds an entry to the moderation log.
+func logRelay(ctx context.Context, tx *store.Tx, by *store.Account, action, what string, r *store.Relay) error {
+	return tx.AddLogEntry(ctx, store.NewLogEntry(by, action, what+": "+r.Address, map[string]any{"target": r.Address}))
+}
+
 // relayFollow returns the Follow that subscribes to a relay.
 func relayFollow(id string, self *store.Account, object string) activity.Object {
 	return activity.Object{"id": id, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{}}
 }
 
-// Unfollow ends a subscription. It fails if the relay is unreachable, unless force is set.
-func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) error {
+// Unfollow ends a subscription. It fails if the relay is unreachable, unless force is set. The moderation log names by, nil for the command
+// line.
+func (rel *Relays) Unfollow(ctx context.Context, by *store.Account, address string, force bool) error {
 	row, err := rel.findRelay(ctx, address)
 	if err == nil && row == nil {
 		err = errs.NotFound("No relay has the URL %s", address)
@@ -159,6 +168,9 @@ func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) err
 			if err := removeFollow(ctx, tx, *row.AccountID, self.ID); err != nil {
 				return err
 			}
+		}
+		if err := logRelay(ctx, tx, by, "relay_unfollow", "unfollowed relay", row); err != nil {
+			return err
 		}
 		return tx.DropRelay(ctx, row.ID)
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"svc/app/apptest"
+	"svc/internal/config"
 	"svc/server"
 	"svc/store"
 )
@@ -17,7 +18,7 @@ var pathParameter = regexp.MustCompile(`[:*]\w+`)
 // refusals are the beginnings of the errors that refuse access.
 var refusals = []string{
 	"The access token is invalid", "Invalid credentials", "This method requires an authenticated user",
-	"This action is outside the authorized scopes", "Insufficient permissions", "User is not a staff member", "User is not an admin",
+	"This action is outside the authorized scopes", "Insufficient permissions", "User is not a staff member", "User is not an admin", "User isn't privileged",
 }
 
 // accessError returns the error if the response refuses access, else "".
@@ -62,6 +63,7 @@ func TestAccessWalk(t *testing.T) {
 	ranks := map[string]int{"anyone": 0, "app": 1, "user": 2, "staff": 3, "admin": 4}
 	for _, route := range server.Routes() {
 		access, scopes, _ := strings.Cut(route.Access, " ")
+		access, privilege, _ := strings.Cut(access, ":")
 		rank, ok := ranks[access]
 		if !ok {
 			t.Fatalf("%s %s has the unknown access %q", route.Method, route.Path, route.Access)
@@ -76,6 +78,9 @@ func TestAccessWalk(t *testing.T) {
 				covered = covered || store.ParseScopes(c.scopes).Allow(scope)
 			}
 			want := rank == 0 || c.rank >= rank && covered
+			if privilege != "" && !srv.Settings.Instance.HasPrivilege(c.rank == 4, c.rank == 3, config.Privilege(privilege)) {
+				want = false
+			}
 			if path == "/api/v1/streaming" && c.name == "a wrong token" { // refused although the route is public (client API 4.10)
 				want = false
 			}

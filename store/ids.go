@@ -58,6 +58,7 @@ type (
 	RelayID              int64
 	ScrobbleID           int64
 	QuoteAuthorizationID int64 // in the URI of the authorization
+	LogEntryID           int64 // an integer in the API
 )
 
 const sequenceBits = 10
@@ -72,6 +73,7 @@ func (id NotificationID) Time() time.Time        { return idTime(int64(id)) }
 func (id ScrobbleID) Time() time.Time            { return idTime(int64(id)) }
 func (id FollowID) Time() time.Time              { return idTime(int64(id)) }
 func (id DeliveryID) Time() time.Time            { return idTime(int64(id)) }
+func (id LogEntryID) Time() time.Time            { return idTime(int64(id)) }
 func (id RefusalID) Time() time.Time             { return idTime(int64(id)) }
 func (id NotificationRequestID) Time() time.Time { return idTime(int64(id)) }
 

@@ -60,6 +60,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"queued_activities": store.QueuedActivity{},
 		"refusals":          store.Refusal{},
 		"relays":            store.Relay{},
+		"moderation_log":    store.LogEntry{},
 		"remote_statuses":   store.RemoteStatus{},
 		"tombstones":        store.Tombstone{},
 		"scrobbles":         store.Scrobble{},

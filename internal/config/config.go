@@ -117,6 +117,8 @@ type Instance struct {
 	AccountApprovalRequired   bool
 	AccountActivationRequired bool
 	ConfigurableFromDatabase  bool
+	AdminPrivileges           []string
+	ModeratorPrivileges       []string
 }
 
 // Accounts holds the limits of profiles. Lengths are in characters.

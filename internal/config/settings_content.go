@@ -42,6 +42,10 @@ func (c *Config) instanceSettings() section {
 			Description: "New accounts need a confirmed e-mail address before their users can sign in. Requires [mail]; without it, confirm accounts with \"svc user confirm\"."},
 		{Key: "configurable_from_database", field: boolean(&c.Instance.ConfigurableFromDatabase, false, unsupported), Restart: true,
 			Description: "Let administrators change settings in the admin front end. Their changes override this file. Not available in this version."},
+		{Key: "admin_privileges", field: list(&c.Instance.AdminPrivileges, privilegeNames(false), knownPrivileges), Restart: true,
+			Description: "What admins may do in the admin API. The role alone is not enough for what needs a privilege."},
+		{Key: "moderator_privileges", field: list(&c.Instance.ModeratorPrivileges, privilegeNames(true), knownPrivileges), Restart: true,
+			Description: "What moderators may do in the admin API."},
 	}}
 }
 

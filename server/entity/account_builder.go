@@ -162,7 +162,7 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		x.IsActive = user.DeactivatedAt == nil
 		x.SkipContainment = user.SkipThreadContainment
 		if user.ShowRole {
-			x.IsAdmin, x.IsModerator, x.Privileges = &user.IsAdmin, &user.IsModerator, privileges(user)
+			x.IsAdmin, x.IsModerator, x.Privileges = &user.IsAdmin, &user.IsModerator, r.privileges(user)
 		}
 	}
 	return m, x

@@ -135,7 +135,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 	if m.Source, err = b.extended(source, sourceExtension{&user.ShowRole, &user.NoRichText, &row.ShowBirthday, row.Discoverable, row.ActorType}); err != nil {
 		return nil, err
 	}
-	x.IsAdmin, x.IsModerator, x.Privileges = &user.IsAdmin, &user.IsModerator, privileges(user)
+	x.IsAdmin, x.IsModerator, x.Privileges = &user.IsAdmin, &user.IsModerator, b.privileges(user)
 	x.Birthday = row.Birthday
 	x.credentialExtension = &credentialExtension{
 		Email:                    user.Email,
@@ -158,21 +158,9 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 	return d, err
 }
 
-// Privileges by role. Front ends show a screen for each of them, so a privilege is added with the endpoints of its screen: TestPrivileges.
-var (
-	adminPrivileges     = []string{}
-	moderatorPrivileges = []string{}
-)
-
-// privileges returns the privileges of a user's role.
-func privileges(u *store.User) []string {
-	switch {
-	case u.IsAdmin:
-		return adminPrivileges
-	case u.IsModerator:
-		return moderatorPrivileges
-	}
-	return []string{}
+// privileges returns the privileges of a user's roles.
+func (r *renderer) privileges(u *store.User) []string {
+	return r.Settings.Instance.Privileges(u.IsAdmin, u.IsModerator)
 }
 
 func roleOf(u *store.User) *Role {

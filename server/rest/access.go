@@ -4,18 +4,20 @@ import (
 	"slices"
 	"strings"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 )
 
 // Access is who may call an endpoint, and what else is checked before its handler runs.
 type Access struct {
 	caller    callerKind
-	scopes    []string // alternatives, one of which is required
-	content   bool     // posts and profiles, which a private instance shows to users only
-	changes   bool     // changes state even on GET
-	files     bool     // accepts uploads
-	tokenOnly bool     // ignores cookies and passwords
-	html      bool     // answers in HTML, errors included
+	privilege config.Privilege // of the staff; "": none needed
+	scopes    []string         // alternatives, one of which is required
+	content   bool             // posts and profiles, which a private instance shows to users only
+	changes   bool             // changes state even on GET
+	files     bool             // accepts uploads
+	tokenOnly bool             // ignores cookies and passwords
+	html      bool             // answers in HTML, errors included
 	limits    []routeLimit
 }
 
@@ -56,6 +58,11 @@ func User(scopes ...string) Access { return Access{caller: callerUser, scopes: s
 // Staff admits moderators and admins whose token has one of the scopes.
 func Staff(scopes ...string) Access { return Access{caller: callerStaff, scopes: scopes} }
 
+// Privileged admits moderators and admins whose roles have a privilege, with a token that has one of the scopes.
+func Privileged(p config.Privilege, scopes ...string) Access {
+	return Access{caller: callerStaff, privilege: p, scopes: scopes}
+}
+
 // Admin admits admins whose token has one of the scopes.
 func Admin(scopes ...string) Access { return Access{caller: callerAdmin, scopes: scopes} }
 
@@ -93,6 +100,9 @@ func (a Access) HTML() Access {
 // String returns the access as `svc routes` prints it.
 func (a Access) String() string {
 	name := [...]string{"anyone", "anyone", "app", "user", "staff", "admin"}[a.caller]
+	if a.privilege != "" {
+		name += ":" + string(a.privilege)
+	}
 	if len(a.scopes) == 0 {
 		return name
 	}
@@ -107,6 +117,7 @@ var (
 	errPrivateExtension   = errs.Forbidden("This resource requires authentication.")
 	errNotStaff           = errs.Forbidden("User is not a staff member.")
 	errNotAdmin           = errs.Forbidden("User is not an admin.")
+	errNotPrivileged      = errs.Forbidden("User isn't privileged.")
 	ErrScope              = errs.Forbidden("This action is outside the authorized scopes")
 )
 
@@ -132,6 +143,8 @@ func (s *Server) checkAccess(r *Request, refused error) error {
 		return errNotStaff
 	case a.caller == callerAdmin && !r.User.IsAdmin:
 		return errNotAdmin
+	case a.privilege != "" && !s.settings.Instance.HasPrivilege(r.User.IsAdmin, r.User.IsModerator, a.privilege):
+		return errNotPrivileged
 	case !r.hasScope(a.scopes):
 		r.header.Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+strings.Join(a.scopes, " ")+`"`) // RFC 6750, 3.1
 		return r.refusal(ErrScope, errs.Forbidden("Insufficient permissions: %s.", strings.Join(a.scopes, " | ")))

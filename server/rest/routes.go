@@ -31,7 +31,7 @@ func Always(value any) Handler {
 type RouteInfo struct {
 	Method string
 	Path   string
-	Access string // "anyone", "user write:statuses", "admin admin:read"; alternatives are joined by |
+	Access string // "anyone", "user write:statuses", "staff:users_read admin:read"; alternatives are joined by |
 }
 
 // Describe lists the endpoints of all tables, sorted by path and method.

@@ -50,7 +50,7 @@ func (h *Handlers) followRelay(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.Federation.Relays.Follow(r.Context(), url)
+	return h.Federation.Relays.Follow(r.Context(), r.Viewer, url)
 }
 
 // unfollowRelay unfollows a relay, with force also one that is unreachable. It returns the URL.
@@ -59,5 +59,5 @@ func (h *Handlers) unfollowRelay(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return url, h.Federation.Relays.Unfollow(r.Context(), url, force)
+	return url, h.Federation.Relays.Unfollow(r.Context(), r.Viewer, url, force)
 }

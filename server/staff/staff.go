@@ -1,7 +1,8 @@
 // Package staff has the handlers of the admin API. What staff do is decided in admin and federation; the handlers bind, call and
 // render.
 //
-// One rule: every route has rest.Staff or rest.Admin access with an admin scope. There is one table and one file a resource.
+// One rule: every route has rest.Privileged or rest.Admin access with an admin scope, and calls admin.Service.As the viewer for what changes
+// something. There is one table and one file a resource.
 package staff
 
 import (
@@ -20,5 +21,6 @@ type Handlers struct {
 func (h *Handlers) Routes() []rest.Routes {
 	return []rest.Routes{
 		h.relayRoutes(),
+		h.moderationLogRoutes(),
 	}
 }
