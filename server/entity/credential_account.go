@@ -160,7 +160,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 
 // privileges returns the privileges of a user's roles.
 func (r *renderer) privileges(u *store.User) []string {
-	return r.Settings.Instance.Privileges(u.IsAdmin, u.IsModerator)
+	return r.Settings.Load().Instance.Privileges(u.IsAdmin, u.IsModerator)
 }
 
 func roleOf(u *store.User) *Role {

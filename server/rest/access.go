@@ -143,7 +143,7 @@ func (s *Server) checkAccess(r *Request, refused error) error {
 		return errNotStaff
 	case a.caller == callerAdmin && !r.User.IsAdmin:
 		return errNotAdmin
-	case a.privilege != "" && !s.settings.Instance.HasPrivilege(r.User.IsAdmin, r.User.IsModerator, a.privilege):
+	case a.privilege != "" && !s.settings.Load().Instance.HasPrivilege(r.User.IsAdmin, r.User.IsModerator, a.privilege):
 		return errNotPrivileged
 	case !r.hasScope(a.scopes):
 		r.header.Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+strings.Join(a.scopes, " ")+`"`) // RFC 6750, 3.1
