@@ -25,6 +25,7 @@ import (
 
 const (
 	backupWorkers    = 1
+	backupTimeout    = 3 * time.Hour
 	archivePage      = 100 // rows that are read at a time
 	archivePoll      = 200 * time.Millisecond
 	omittedFilesName = "omitted.txt"
@@ -35,6 +36,8 @@ func archivedFile(name string) string { return "media/" + name }
 
 // Archiver makes backups of accounts.
 type Archiver struct {
+	Timeout time.Duration // of an attempt, which starts over; hours, so that large accounts fit on slow disks
+
 	documents Documents // with archive set
 	files     *media.Files
 	archives  *media.Archives
@@ -45,7 +48,7 @@ type Archiver struct {
 }
 
 func newArchiver(d *Documents, files *media.Files, archives *media.Archives, social *social.Service, db *store.DB, log *slog.Logger) *Archiver {
-	a := &Archiver{documents: *d, files: files, archives: archives, social: social, db: db, log: log}
+	a := &Archiver{Timeout: backupTimeout, documents: *d, files: files, archives: archives, social: social, db: db, log: log}
 	a.documents.archive = true
 	return a
 }
@@ -61,7 +64,7 @@ func (a *Archiver) run(ctx context.Context, job store.MakeBackup) error {
 		return errs.IgnoreNotFound(err)
 	}
 	err = a.archive(ctx, b)
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil { // stopped, not failed
 		return err
 	}
 	again, recordErr := a.social.BackupAttemptFailed(ctx, b.ID, err)
@@ -103,9 +106,11 @@ func (a *Archiver) archive(ctx context.Context, b *store.AccountBackup) error {
 	if err != nil {
 		return err
 	}
+	limited, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
 	size, err := a.archives.Write(b.File, func(w io.Writer) error {
 		z := &archiveWriter{Archiver: a, zip: zip.NewWriter(w), account: account, modified: b.ID.Time(), room: room}
-		if err := z.write(ctx); err != nil {
+		if err := z.write(limited); err != nil {
 			return err
 		}
 		return z.zip.Close()

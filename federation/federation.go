@@ -157,7 +157,7 @@ func (s *Service) Register(w *store.Worker) {
 	s.Remote.Register(w)
 	store.Handle(w, s.Outbox.publish)
 	store.HandleLimited(w, importWorkers, s.Importer.run)
-	store.HandleLimited(w, backupWorkers, s.Archiver.run)
+	store.HandleLong(w, backupWorkers, s.Archiver.run)
 	store.HandleLimited(w, maxEmojiCopies, s.emoji.copyEmoji)
 }
 

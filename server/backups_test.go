@@ -300,6 +300,31 @@ func TestBackupFails(t *testing.T) {
 	}
 }
 
+// TestBackupTakesTooLong checks that attempts beyond the time limit fail, so that the user can request another backup.
+func TestBackupTakesTooLong(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	limit := srv.Federation.Archiver.Timeout
+	if limit < time.Hour {
+		t.Errorf("the limit is %s", limit)
+	}
+	srv.Federation.Archiver.Timeout = time.Nanosecond
+	alice.Post("/api/v1/svc/backups").Want(200)
+	for range 5 {
+		srv.RunJobs()
+		srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'make_backup'`)
+	}
+	if b := alice.Get("/api/v1/svc/backups").Want(200).List()[0]; b.Str("state") != "failed" || len(backupFiles(t, srv)) != 0 {
+		t.Errorf("got %v and the files %v", b.Fields, backupFiles(t, srv))
+	}
+	srv.Federation.Archiver.Timeout = limit
+	alice.Post("/api/v1/svc/backups").Want(200)
+	srv.RunJobs()
+	if b := alice.Get("/api/v1/svc/backups").Want(200).List()[0]; !b.Bool("processed") {
+		t.Errorf("got %v", b.Fields)
+	}
+}
+
 func nameOf(address string) string { return address[strings.LastIndex(address, "/")+1:] }
 
 // TestBackupAfterRestart checks that an interrupted backup starts over, and that a complete one stays.

@@ -16,7 +16,7 @@ import (
 const (
 	maxJobAttempts = 12 // about two days with the backoff below
 	firstBackoff   = 30 * time.Second
-	jobTimeout     = 10 * time.Minute // of one attempt
+	jobTimeout     = 10 * time.Minute // of one attempt, except for kinds of HandleLong
 	maxPoll        = time.Minute      // the longest sleep between two looks into the queue
 )
 
@@ -41,7 +41,8 @@ func (e *PermanentError) Unwrap() error { return e.Err }
 type Worker struct {
 	db        *DB
 	handlers  map[string]func(context.Context, []byte) error
-	limits    map[string]int // how many jobs of a kind run in parallel; other kinds may use all slots
+	limits    map[string]int  // how many jobs of a kind run in parallel; other kinds may use all slots
+	long      map[string]bool // kinds without jobTimeout
 	parallel  int
 	log       *slog.Logger
 	recurring []recurring
@@ -56,6 +57,7 @@ func NewWorker(db *DB, parallel int, log *slog.Logger) *Worker {
 		db: db, parallel: parallel, log: log,
 		handlers: make(map[string]func(context.Context, []byte) error),
 		limits:   make(map[string]int),
+		long:     make(map[string]bool),
 		running:  make(map[JobID]string),
 	}
 }
@@ -77,6 +79,13 @@ func HandleLimited[P JobPayload](w *Worker, limit int, fn func(context.Context, 
 	var zero P
 	w.limits[zero.Kind()] = limit
 	Handle(w, fn)
+}
+
+// HandleLong is HandleLimited for jobs that may take longer than ten minutes: fn bounds its time itself.
+func HandleLong[P JobPayload](w *Worker, limit int, fn func(context.Context, P) error) {
+	var zero P
+	w.long[zero.Kind()] = true
+	HandleLimited(w, limit, fn)
 }
 
 // recurring is a job that runs at an interval.
@@ -265,8 +274,11 @@ func (w *Worker) attempt(ctx context.Context, j *Job) (err error) {
 	if fn == nil {
 		return fmt.Errorf("no handler for jobs of kind %q", j.Kind)
 	}
-	ctx, cancel := context.WithTimeout(ctx, jobTimeout)
-	defer cancel()
+	if !w.long[j.Kind] {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, jobTimeout)
+		defer cancel()
+	}
 	return fn(ctx, []byte(j.Payload))
 }
 

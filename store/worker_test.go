@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -64,6 +65,27 @@ func TestHandleLimited(t *testing.T) {
 	<-stopped
 	if most != few || done != many {
 		t.Errorf("%d ran at a time, %d in all, want %d and %d", most, done, few, many)
+	}
+}
+
+// TestTimeLimits checks that an attempt has a deadline, except for the kinds that bound their time themselves.
+func TestTimeLimits(t *testing.T) {
+	db := open(t)
+	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
+	deadlines := make(map[string]bool)
+	note := func(ctx context.Context, kind string) error {
+		_, deadlines[kind] = ctx.Deadline()
+		return nil
+	}
+	store.Handle(w, func(ctx context.Context, p store.SweepMedia) error { return note(ctx, p.Kind()) })
+	store.HandleLong(w, 1, func(ctx context.Context, p store.MakeBackup) error { return note(ctx, p.Kind()) })
+	enqueue(t, db, time.Unix(1, 0), 1, store.SweepMedia{})
+	enqueue(t, db, time.Unix(1, 0), 1, store.MakeBackup{})
+	if err := w.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]bool{"sweep_media": true, "make_backup": false}; !maps.Equal(deadlines, want) {
+		t.Errorf("got %v, want %v", deadlines, want)
 	}
 }
 
