@@ -500,12 +500,28 @@ CREATE UNIQUE INDEX media_mascot ON media (account_id) WHERE is_mascot = 1;
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
--- Remote files that the media proxy does not serve.
+-- Files that are not served: remote ones by the media proxy, or uploads.
 CREATE TABLE media_bans (
     id        INTEGER PRIMARY KEY,
     address   TEXT    NOT NULL UNIQUE, -- its own URL, not that of the proxy
+    sha256    TEXT    NOT NULL DEFAULT '', -- of the content, hexadecimal, which cannot be uploaded; '': unknown
     banned_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX media_bans_sha256 ON media_bans (sha256) WHERE sha256 <> '';
+
+-- Files in the media folder that belong to uploads and profiles. A row is added with the first of these and removed with the file.
+CREATE TABLE stored_files (
+    name  TEXT    PRIMARY KEY,
+    class TEXT    NOT NULL CHECK (class IN ('uploads', 'profiles')), -- of its first use
+    bytes INTEGER NOT NULL -- on disk
+) STRICT, WITHOUT ROWID;
+
+-- Sums of what classes of data take, counted in the transactions that change them.
+CREATE TABLE storage_usage (
+    class TEXT    PRIMARY KEY CHECK (class IN ('uploads', 'profiles', 'remote_posts')),
+    count INTEGER NOT NULL, -- files or posts
+    bytes INTEGER NOT NULL  -- on disk; 0 for posts
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE favourites (
     id         INTEGER PRIMARY KEY,

@@ -65,6 +65,7 @@ type Server struct {
 	Media      *media.Files
 	Archives   *media.Archives
 	Proxy      *media.Proxy
+	Budget     *media.Budget
 	Social     *social.Service
 	Federation *federation.Service
 	Admin      *admin.Service
@@ -99,6 +100,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
 		return s, err
 	}
+	s.Budget = media.OpenBudget(s.DB, media.BudgetFromSettings(c), s.Media, s.Archives, s.Proxy)
 	policies := policy.New(s.Live, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
 
 	socialConfig := social.FromSettings(s.Live)

@@ -8,12 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // Archives is a directory of backups of accounts. The caller chooses names that are hard to guess, because anyone with a name
 // can download the file. It is safe for concurrent use.
-type Archives struct{ root *os.Root }
+type Archives struct {
+	root   *os.Root
+	budget atomic.Pointer[Budget] // nil: no limits
+}
 
 // partSuffix marks files that are being written.
 const partSuffix = ".part"
@@ -27,7 +31,7 @@ func OpenArchives(dir string) (*Archives, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open archives: %w", err)
 	}
-	a := &Archives{root}
+	a := &Archives{root: root}
 	err = a.walk(func(name string, _ fs.FileInfo) error {
 		if strings.HasSuffix(name, partSuffix) {
 			return root.Remove(name)
@@ -44,9 +48,12 @@ func OpenArchives(dir string) (*Archives, error) {
 // Close closes the directory. Open files stay readable.
 func (a *Archives) Close() error { return a.root.Close() }
 
-// Write calls fn to write a file, and returns its size when the file is complete and on disk. If fn fails, nothing is left.
+// Write calls fn to write a file, and returns its size when the file is complete and on disk. If fn fails, nothing is left. Writing fails
+// when the storage limit is reached.
 func (a *Archives) Write(name string, fn func(io.Writer) error) (size int64, err error) {
 	part := name + partSuffix
+	room := a.budget.Load().Reserve(Backups)
+	defer room.Release()
 	file, err := a.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 0, writeError(err)
@@ -57,7 +64,7 @@ func (a *Archives) Write(name string, fn func(io.Writer) error) (size int64, err
 			a.root.Remove(part)
 		}
 	}()
-	if err := fn(file); err != nil {
+	if err := fn(roomWriter{file, room}); err != nil {
 		return 0, err
 	}
 	info, err := file.Stat()
@@ -78,8 +85,25 @@ func (a *Archives) Write(name string, fn func(io.Writer) error) (size int64, err
 	if err := dir.Sync(); err != nil {
 		return 0, writeError(err)
 	}
+	room.Commit()
 	return info.Size(), nil
 }
+
+// roomWriter reserves room for what is written.
+type roomWriter struct {
+	io.Writer
+	room *Reservation
+}
+
+func (w roomWriter) Write(b []byte) (int, error) {
+	if err := w.room.Grow(context.Background(), int64(len(b))); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(b)
+}
+
+// CheckRoom returns an error of status 507 if there is no room for files.
+func (a *Archives) CheckRoom(ctx context.Context) error { return a.budget.Load().Check(ctx, Backups) }
 
 // Open opens a file. The error is fs.ErrNotExist if there is none.
 func (a *Archives) Open(name string) (*os.File, error) {
@@ -96,6 +120,7 @@ func (a *Archives) Remove(name string) error {
 			return fmt.Errorf("remove archive: %w", err)
 		}
 	}
+	a.budget.Load().Remeasure()
 	return nil
 }
 

@@ -39,6 +39,11 @@ const (
 	defaultDecodeMemory = 128 << 20
 )
 
+const blockSize = 4 << 10 // of file systems
+
+// diskUsage returns the bytes that a file of a size takes on disk.
+func diskUsage(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
+
 // tempDir contains files that are being written. It cannot clash with a stored name, which begins with two hexadecimal digits.
 const tempDir = "tmp"
 
@@ -48,7 +53,9 @@ type Files struct {
 	limits     Limits
 	decoding   chan struct{}    // held while a picture is decoded
 	syncedDirs [256]atomic.Bool // by first byte of the hash: the directory exists on disk
-	renaming   sync.RWMutex     // held to rename a file, exclusively to remove old ones
+	renaming   sync.Mutex       // held to rename, remove and count files
+	usage      filesUsage
+	budget     atomic.Pointer[Budget] // nil: no limits
 }
 
 // Entry is a stored file in Walk.
@@ -124,9 +131,24 @@ func (f *Files) Remove(name string) error {
 	if !validName(name) {
 		return nil
 	}
-	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f.renaming.Lock()
+	defer f.renaming.Unlock()
+	return f.remove(name)
+}
+
+// remove removes a file. f.renaming is held.
+func (f *Files) remove(name string) error {
+	n, err := f.sizeOnDisk(name)
+	if err == nil {
+		err = f.root.Remove(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("remove stored file: %w", err)
 	}
+	f.usage.add(name, -n)
 	return nil
 }
 
@@ -145,7 +167,7 @@ func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("stat stored file: %w", err)
 	}
-	return true, f.Remove(name)
+	return true, f.remove(name)
 }
 
 // Walk calls fn for each stored file, in no order, until fn fails or ctx ends. Files may be added and removed meanwhile.
@@ -230,16 +252,32 @@ func (t *temp) store(name string) error {
 	if err := t.files.ensureDir(dir); err != nil {
 		return writeError(err)
 	}
-	t.files.renaming.RLock()
-	err := t.files.root.Rename(t.path, name)
-	t.files.renaming.RUnlock()
-	if err != nil {
+	if err := t.rename(name); err != nil {
 		return writeError(err)
 	}
 	t.stored = true
 	if err := t.files.syncDir(dir); err != nil {
 		return writeError(err)
 	}
+	return nil
+}
+
+// rename gives the file its name, and counts it unless it replaces equal content.
+func (t *temp) rename(name string) error {
+	info, err := t.Stat()
+	if err != nil {
+		return err
+	}
+	t.files.renaming.Lock()
+	defer t.files.renaming.Unlock()
+	before, err := t.files.sizeOnDisk(name)
+	if err != nil {
+		return err
+	}
+	if err := t.files.root.Rename(t.path, name); err != nil {
+		return err
+	}
+	t.files.usage.add(name, diskUsage(info.Size())-before)
 	return nil
 }
 

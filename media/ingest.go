@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"svc/internal/errs"
+	"svc/store"
 )
 
 // Kind is the purpose of an upload.
@@ -50,12 +51,25 @@ type File struct {
 	Width     int    // as displayed; 0 if not known
 	Height    int
 	Thumbnail string // name of a smaller or still picture, PNG or JPEG; "" if there is none
+
+	thumbnailSize int64
+}
+
+// Stored returns the records of the files, for the transaction that refers to them.
+func (f *File) Stored(class store.FileClass) []store.StoredFile {
+	files := []store.StoredFile{{Name: f.Name, Class: class, Bytes: diskUsage(f.Size)}}
+	if f.Thumbnail != "" {
+		files = append(files, store.StoredFile{Name: f.Thumbnail, Class: class, Bytes: diskUsage(f.thumbnailSize)})
+	}
+	return files
 }
 
 // Ingest stores the content of r without its metadata, and returns when it is on disk. It reads slightly more than maxBytes at most.
 // Content that is too long, not accepted for the kind, damaged, or too costly is rejected with an errs.Error, and nothing is stored.
 func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int64) (*File, error) {
-	up := &upload{ctx: ctx, r: r, left: maxBytes}
+	room := f.budget.Load().Reserve(Uploads)
+	defer room.Release()
+	up := &upload{ctx: ctx, r: r, left: maxBytes, room: room}
 	head := make([]byte, sniffLength)
 	n, err := io.ReadFull(up, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -114,7 +128,7 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 	}
 	if format.decode != nil {
 		src := io.NewSectionReader(readerAt{ctx, t}, 0, size)
-		if file.Thumbnail, err = f.thumbnail(ctx, src, format, found, kind); err != nil {
+		if file.Thumbnail, file.thumbnailSize, err = f.thumbnail(ctx, src, format, found, kind, room); err != nil {
 			return nil, err
 		}
 	}
@@ -129,6 +143,7 @@ type upload struct {
 	ctx  context.Context
 	r    io.Reader
 	left int64
+	room *Reservation
 	err  error // other than io.EOF
 }
 
@@ -152,7 +167,9 @@ func (u *upload) Read(p []byte) (int, error) {
 	case err != nil && err != io.EOF:
 		u.err = fmt.Errorf("receive upload: %w", err)
 	default:
-		return n, err
+		if u.err = u.room.Grow(u.ctx, int64(n)); u.err == nil {
+			return n, err
+		}
 	}
 	return n, u.err
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"svc/internal/cache"
@@ -74,9 +75,11 @@ type Proxy struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
-	sweeping sync.Mutex // held during a sweep
+	sweeping sync.Mutex    // held during a sweep
+	counted  chan struct{} // closed after the first sweep
 
 	failures *cache.Expiring[proxyKey, *failure]
+	budget   atomic.Pointer[Budget] // nil: no limits but CacheSize
 
 	mu               sync.Mutex
 	downloads        map[proxyKey]*download
@@ -103,12 +106,13 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	}
 	p := &Proxy{
 		ProxyConfig: c, db: db, log: log, root: root, own: strings.ToLower(base.Host),
-		downloads: make(map[proxyKey]*download), perHost: make(limit.Gauge[string]),
+		downloads: make(map[proxyKey]*download), perHost: make(limit.Gauge[string]), counted: make(chan struct{}),
 		failures:    cache.NewExpiring[proxyKey, *failure](maxFailures),
 		cachedBytes: c.CacheSize, // until the first sweep has counted
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.running.Go(func() { // counts the bytes
+		defer close(p.counted)
 		if err := p.Sweep(p.ctx); err != nil && p.ctx.Err() == nil {
 			log.Error("media cache could not be swept", "err", err)
 		}

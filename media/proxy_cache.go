@@ -23,7 +23,6 @@ const (
 	copyTTL       = 14 * 24 * time.Hour // after that a copy is fetched again; if that fails it is still served
 	maxUnused     = 30 * 24 * time.Hour // after that a copy is removed
 	useResolution = time.Hour
-	blockSize     = 4 << 10 // of file systems
 )
 
 // proxyKey is the hash of an address.
@@ -37,8 +36,8 @@ func (k proxyKey) file() string {
 	return h[:2] + "/" + h
 }
 
-// diskUsage returns the bytes that a copy of a size takes on disk.
-func diskUsage(size int64) int64 { return (size + copyHeader + blockSize - 1) / blockSize * blockSize }
+// copyUsage returns the bytes that a copy of a size takes on disk.
+func copyUsage(size int64) int64 { return diskUsage(size + copyHeader) }
 
 // cachedCopy is an open copy.
 type cachedCopy struct {
@@ -126,7 +125,7 @@ func (p *Proxy) removeFile(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return diskUsage(info.Size() - copyHeader), nil
+	return diskUsage(info.Size()), nil
 }
 
 // writeHeader completes the file of a download.
@@ -151,9 +150,9 @@ func (p *Proxy) addCopy(d *download) error {
 	if err := p.root.Rename(d.temp, name); err != nil {
 		return err
 	}
-	p.cachedBytes += diskUsage(d.received)
+	p.cachedBytes += copyUsage(d.received)
 	if p.addedDuringSweep != nil {
-		p.addedDuringSweep[name] = diskUsage(d.received)
+		p.addedDuringSweep[name] = copyUsage(d.received)
 	}
 	return nil
 }
@@ -165,26 +164,68 @@ func (p *Proxy) reserve(ctx context.Context, n int64) error {
 	p.mu.Lock()
 	p.downloadingBytes += n
 	p.mu.Unlock()
-	if p.fits() {
-		return nil
+	if err := p.Shrink(ctx); err != nil {
+		return err
 	}
-	p.sweeping.Lock()
-	defer p.sweeping.Unlock()
-	if !p.fits() { // unless another download has made room meanwhile
-		if err := p.sweep(ctx); err != nil {
-			return err
-		}
+	limit, err := p.limit(ctx)
+	if err != nil {
+		return err
 	}
-	if !p.fits() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.downloadingBytes > limit && limit < p.CacheSize:
+		return errStorageFull
+	case p.cachedBytes+p.downloadingBytes > limit:
 		return errNoRoom
 	}
 	return nil
 }
 
-func (p *Proxy) fits() bool {
+// Shrink removes copies if the cache is larger than it may be now.
+func (p *Proxy) Shrink(ctx context.Context) error {
+	fits, err := p.fits(ctx)
+	if fits || err != nil {
+		return err
+	}
+	p.sweeping.Lock()
+	defer p.sweeping.Unlock()
+	if fits, err := p.fits(ctx); fits || err != nil { // others have made room meanwhile
+		return err
+	}
+	return p.sweep(ctx)
+}
+
+func (p *Proxy) fits(ctx context.Context) (bool, error) {
+	limit, err := p.limit(ctx)
+	return err == nil && p.Bytes() <= limit, err
+}
+
+// limit returns what the cache may take now: CacheSize, or what the rest of the data directory leaves.
+func (p *Proxy) limit(ctx context.Context) (int64, error) {
+	b := p.budget.Load()
+	if b == nil {
+		return p.CacheSize, nil
+	}
+	room, err := b.cacheRoom(ctx, p.Bytes())
+	return min(p.CacheSize, room), err
+}
+
+// waitCounted waits until the size of the cache is known.
+func (p *Proxy) waitCounted(ctx context.Context) error {
+	select {
+	case <-p.counted:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Bytes returns what the cache takes on disk, with running downloads.
+func (p *Proxy) Bytes() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.cachedBytes+p.downloadingBytes <= p.CacheSize
+	return p.cachedBytes + p.downloadingBytes
 }
 
 // Sweep removes copies that were not used for maxUnused, and the least recently used ones if the cache is too large.
@@ -210,22 +251,26 @@ func (p *Proxy) sweep(ctx context.Context) error {
 	var used [maxUnused/time.Minute + 1]int64
 	all := int64(0)
 	err := p.walk(ctx, func(_ string, info fs.FileInfo) error {
-		used[minutesSince(info.ModTime(), now)] += diskUsage(info.Size() - copyHeader)
-		all += diskUsage(info.Size() - copyHeader)
+		used[minutesSince(info.ModTime(), now)] += diskUsage(info.Size())
+		all += diskUsage(info.Size())
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	limit, err := p.limit(ctx)
+	if err != nil {
+		return err
+	}
 	p.mu.Lock()
-	room := p.CacheSize - p.downloadingBytes
+	room := limit - p.downloadingBytes
 	for _, n := range p.addedDuringSweep {
 		room -= n
 	}
 	p.mu.Unlock()
 	oldest, inOldest := len(used)-1, int64(0) // remove older copies, and those of this age except inOldest bytes
 	if all > room {
-		room -= p.CacheSize / 10
+		room -= limit / 10
 		for oldest = 0; oldest < len(used)-1 && used[oldest] <= room; oldest++ {
 			room -= used[oldest]
 		}
@@ -235,7 +280,7 @@ func (p *Proxy) sweep(ctx context.Context) error {
 	}
 	removed, files := int64(0), 0
 	err = p.walk(ctx, func(name string, info fs.FileInfo) error {
-		n := diskUsage(info.Size() - copyHeader)
+		n := diskUsage(info.Size())
 		switch age := minutesSince(info.ModTime(), now); {
 		case age < oldest:
 			return nil

@@ -55,6 +55,8 @@ func failureOf(err error) *failure {
 		f.response, f.ttl = errRefusedAddress, longFailureTTL
 	case errors.Is(err, fetch.ErrBusy), errors.Is(err, errNoRoom):
 		f.response, f.ttl = errBusy, 0
+	case errors.Is(err, errStorageFull):
+		f.response, f.ttl = errStorageFull, 0
 	case errors.As(err, &full):
 		f.response, f.internal = full, true
 	case errors.As(err, &disk):

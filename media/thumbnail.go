@@ -26,9 +26,9 @@ const largeDecodeBytes = 16 << 20
 // rotated returns whether the orientation swaps width and height.
 func (f fileInfo) rotated() bool { return f.orientation >= 5 }
 
-// thumbnail stores a smaller version of a picture and returns its name; "" if none is needed or decoding would take too much memory. A
+// thumbnail stores a smaller version of a picture and returns its name and size; "" if none is needed or decoding would take too much memory. A
 // picture that cannot be decoded is rejected.
-func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *format, found fileInfo, kind Kind) (string, error) {
+func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *format, found fileInfo, kind Kind, room *Reservation) (name string, size int64, err error) {
 	box := kindRules[kind].box
 	if found.rotated() {
 		box.X, box.Y = box.Y, box.X
@@ -36,42 +36,45 @@ func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *fo
 	still := found.animated && kindRules[kind].still
 	small := found.width <= box.X && found.height <= box.Y
 	if box == (image.Point{}) || small && !still || found.memory > f.limits.DecodeMemory {
-		return "", nil
+		return "", 0, nil
 	}
 	select {
 	case f.decoding <- struct{}{}:
 		defer func() { <-f.decoding }()
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return "", 0, ctx.Err()
 	}
 	picture, err := reduce(src, format, found, box)
 	if found.memory >= largeDecodeBytes {
 		debug.FreeOSMemory()
 	}
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return "", 0, ctx.Err()
 	}
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	data, ext, err := encode(picture, found.profile)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if int64(len(data)) >= src.Size() && !still {
-		return "", nil
+		return "", 0, nil
+	}
+	if err := room.Grow(ctx, int64(len(data))); err != nil {
+		return "", 0, err
 	}
 	t, err := f.newTemp()
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	defer t.discard()
 	if _, err := t.Write(data); err != nil {
-		return "", writeError(err)
+		return "", 0, writeError(err)
 	}
 	sum := sha256.Sum256(data)
-	name := storedName(sum[:], ext)
-	return name, t.store(name)
+	name = storedName(sum[:], ext)
+	return name, int64(len(data)), t.store(name)
 }
 
 // reduce decodes a picture, scales it down to fit into the box, and applies the orientation. It recovers from panics of decoders, which

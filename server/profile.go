@@ -228,7 +228,7 @@ func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, 
 	case err != nil:
 		return nil, err
 	}
-	return &social.Picture{File: file.Name, Static: file.Thumbnail}, nil
+	return &social.Picture{File: file.Name, Static: file.Thumbnail, Stored: file.Stored(store.ProfileFile)}, nil
 }
 
 // decodeDataURL decodes data:image/png;base64,… (RFC 2397).

@@ -51,6 +51,9 @@ func (s *Service) DownloadableBackup(ctx context.Context, file string) (*store.A
 // RequestBackup queues a backup of an account. A user may request one in BackupInterval; staff are not limited. While one is pending,
 // staff get that one.
 func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff bool) (*store.AccountBackup, error) {
+	if err := s.Archives.CheckRoom(ctx); err != nil {
+		return nil, err
+	}
 	var b *store.AccountBackup
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		account, err := tx.Account(ctx, id)

@@ -27,8 +27,16 @@ func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.R
 	}
 	m := newMedia(owner, file)
 	m.Description = description
-	err = s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddMedia(ctx, m) })
+	err = s.db.Update(ctx, func(tx *store.Tx) error { return addUpload(ctx, tx, m, file) })
 	return m, err
+}
+
+// addUpload adds the rows of an upload and its files.
+func addUpload(ctx context.Context, tx *store.Tx, m *store.Media, file *media.File) error {
+	if err := tx.AddMedia(ctx, m); err != nil {
+		return err
+	}
+	return tx.AddStoredFiles(ctx, file.Stored(store.UploadedFile))
 }
 
 func newMedia(owner *store.Account, file *media.File) *store.Media {
@@ -64,7 +72,7 @@ func (s *Service) SetMascot(ctx context.Context, owner *store.Account, content i
 		if err := s.enqueueRemoveFiles(ctx, tx, before); err != nil {
 			return err
 		}
-		return tx.AddMedia(ctx, m)
+		return addUpload(ctx, tx, m, file)
 	})
 	return m, err
 }
@@ -152,26 +160,13 @@ func (s *Service) enqueueRemoveFiles(ctx context.Context, tx *store.Tx, names []
 
 // removeFiles is the job that removes files that are no longer used, unless they are used again.
 func (s *Service) removeFiles(ctx context.Context, w store.RemoveFiles) error {
-	pictures, err := s.db.ProfilePictures(ctx)
-	if err != nil {
-		return err
-	}
-	unused := slices.DeleteFunc(w.Files, func(name string) bool { return slices.Contains(pictures, name) })
-	_, err = s.removeUnusedFiles(ctx, unused, s.db.Now().Add(-fileRemovalDelay))
+	_, err := s.removeUnusedFiles(ctx, w.Files, s.db.Now().Add(-fileRemovalDelay))
 	return err
 }
 
 // sweepFiles removes files that no row uses.
 func (s *Service) sweepFiles(ctx context.Context) error {
 	before := s.db.Now().Add(-unattachedTTL)
-	pictures, err := s.db.ProfilePictures(ctx)
-	if err != nil {
-		return err
-	}
-	onProfiles := make(map[string]bool, len(pictures))
-	for _, name := range pictures {
-		onProfiles[name] = true
-	}
 	var batch []string
 	removed := 0
 	sweep := func() error {
@@ -180,8 +175,8 @@ func (s *Service) sweepFiles(ctx context.Context) error {
 		batch = batch[:0]
 		return err
 	}
-	err = s.files.Walk(ctx, func(e media.Entry) error {
-		if onProfiles[e.Name] || e.ModTime.After(before) {
+	err := s.files.Walk(ctx, func(e media.Entry) error {
+		if e.ModTime.After(before) {
 			return nil
 		}
 		if batch = append(batch, e.Name); len(batch) < sweepBatch {
@@ -198,17 +193,24 @@ func (s *Service) sweepFiles(ctx context.Context) error {
 	return err
 }
 
-// removeUnusedFiles removes files that no upload uses and that are older than before. It returns their number.
+// removeUnusedFiles removes files that no upload and no profile uses and that are older than before. It returns their number. Their records go
+// first: a file that stays by an interruption is removed by the sweep.
 func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before time.Time) (int, error) {
-	used, err := s.db.UsedFiles(ctx, names)
+	unused, err := s.unusedFiles(ctx, s.db, names)
+	if err != nil || len(unused) == 0 {
+		return 0, err
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if unused, err = s.unusedFiles(ctx, tx, unused); err != nil {
+			return err
+		}
+		return tx.RemoveStoredFiles(ctx, unused)
+	})
 	if err != nil {
 		return 0, err
 	}
 	removed := 0
-	for _, name := range names {
-		if slices.Contains(used, name) {
-			continue
-		}
+	for _, name := range unused {
 		was, err := s.files.RemoveOlder(name, before)
 		if err != nil {
 			return removed, err
@@ -218,4 +220,27 @@ func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before 
 		}
 	}
 	return removed, nil
+}
+
+// fileUses says which files are used, as of the database or of a transaction.
+type fileUses interface {
+	UsedFiles(context.Context, []string) ([]string, error)
+	ProfilePictures(context.Context) ([]string, error)
+}
+
+// unusedFiles returns those of the files that no upload and no profile uses.
+func (s *Service) unusedFiles(ctx context.Context, r fileUses, names []string) ([]string, error) {
+	used, err := r.UsedFiles(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(used, name) })
+	if len(names) == 0 {
+		return nil, nil
+	}
+	pictures, err := r.ProfilePictures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(pictures, name) }), nil
 }

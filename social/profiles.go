@@ -51,7 +51,10 @@ type ProfileChange struct {
 }
 
 // Picture is a stored file, and its form without animation if that differs. The zero value removes the picture.
-type Picture struct{ File, Static string }
+type Picture struct {
+	File, Static string
+	Stored       []store.StoredFile // the records of both
+}
 
 const (
 	maxFrontendSettings = 500_000 // bytes of the settings of all front ends
@@ -83,6 +86,9 @@ func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p Profi
 			return err
 		}
 		if err := tx.SaveAccount(ctx, account); err != nil {
+			return err
+		}
+		if err := tx.AddStoredFiles(ctx, p.storedFiles()); err != nil {
 			return err
 		}
 		if err := addProfileToOutbox(ctx, tx, account.ID); err != nil {
@@ -288,4 +294,15 @@ func (s *Service) renderProfileText(ctx context.Context, r statusReader, doc *te
 		return "", err
 	}
 	return doc.Render(s.BaseURL, known).HTML, nil
+}
+
+// storedFiles returns the records of the pictures that the change sets.
+func (p *ProfileChange) storedFiles() []store.StoredFile {
+	var files []store.StoredFile
+	for _, picture := range []*Picture{p.Avatar, p.Header, p.Background} {
+		if picture != nil {
+			files = append(files, picture.Stored...)
+		}
+	}
+	return files
 }

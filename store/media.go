@@ -189,6 +189,7 @@ func (tx *Tx) RemoveMascot(ctx context.Context, account AccountID) (files []stri
 type MediaBan struct {
 	ID       int64
 	Address  string
+	SHA256   string // of the content, hexadecimal; "": unknown
 	BannedAt Time
 }
 

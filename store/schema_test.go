@@ -34,6 +34,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"recipients":    store.Recipient{},
 		"media":         store.Media{},
 		"media_bans":    store.MediaBan{},
+		"stored_files":  store.StoredFile{},
+		"storage_usage": store.StorageUsage{},
 		"notifications": store.Notification{},
 		"markers":       store.Marker{},
 

@@ -89,12 +89,34 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 		s.Language, s.ContentType, s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content); err != nil {
 		return err
 	}
+	if !s.Local() {
+		tx.remotePosts++
+	}
 	return tx.countStatus(ctx, s, 1)
 }
 
 // DeleteStatus deletes a status with all rows that refer to it (boosts, notifications, timeline rows, favourites …), updates counters, and
 // adds a tombstone. Its media become detached. It emits StatusRemoved for the status and its boosts, and returns the boosts.
 func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
+	boosts, err := tx.removeStatus(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !s.Visibility.Federated(): // a tombstone would reveal it to others
+		return boosts, nil
+	case s.ReblogOfID != nil && !s.Local(): // it may be boosted again, with the same id
+		return boosts, nil
+	}
+	kind := TombstoneStatus
+	if s.HasPoll {
+		kind = TombstonePoll
+	}
+	return boosts, tx.addTombstone(ctx, s.URI, kind)
+}
+
+// removeStatus is DeleteStatus without a tombstone.
+func (tx *Tx) removeStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	boosts, err := list[*Status](ctx, tx.reader, "boosts", `SELECT * FROM statuses WHERE reblog_of_id = ?`, s.ID)
 	if err != nil {
 		return nil, err
@@ -129,19 +151,14 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
 		return nil, err
 	}
+	for _, removed := range append(boosts, s) {
+		if !removed.Local() {
+			tx.remotePosts--
+		}
+	}
 	tx.unindexStatus(s.ID)
 	tx.invalidateStatus(s.ID)
-	switch {
-	case !s.Visibility.Federated(): // a tombstone would reveal it to others
-		return boosts, nil
-	case s.ReblogOfID != nil && !s.Local(): // it may be boosted again, with the same id
-		return boosts, nil
-	}
-	kind := TombstoneStatus
-	if s.HasPoll {
-		kind = TombstonePoll
-	}
-	return boosts, tx.addTombstone(ctx, s.URI, kind)
+	return boosts, nil
 }
 
 // invalidateReplies invalidates replies to a status and its quotes, which show it; if there are very many, everything.

@@ -34,6 +34,7 @@ type Tx struct {
 	indexed          []indexEntry
 	newJobs          bool
 	usedIDs          bool
+	remotePosts      int // added less removed
 
 	newDeliveries bool
 }
@@ -230,6 +231,9 @@ func (w *writer) commit(group []*request) error {
 		return errors.Join(w.broken, w.exec("ROLLBACK"))
 	}
 	if err := w.index(group); err != nil {
+		return errors.Join(err, w.exec("ROLLBACK"))
+	}
+	if err := w.countRemotePosts(group); err != nil {
 		return errors.Join(err, w.exec("ROLLBACK"))
 	}
 	wrote := false

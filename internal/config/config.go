@@ -28,6 +28,7 @@ type Config struct {
 	Streaming  Streaming
 	Media      Media
 	MediaProxy MediaProxy
+	Storage    Storage
 	Cards      Cards
 	Federation Federation
 	Policies
@@ -204,6 +205,17 @@ type MediaProxy struct {
 	CacheSize   int64
 	MaxFile     int64
 	DirectHosts []string
+}
+
+// Storage holds the limits of disk usage, in bytes; 0 is no limit.
+type Storage struct {
+	Limit             int64 // of the data directory
+	MinFree           int64 // on the disk
+	Uploads           int64
+	Emoji             int64
+	RemotePosts       int64
+	RemotePostsMinAge time.Duration // younger ones are not deleted to make room
+	RemotePostsMaxAge time.Duration // 0: kept
 }
 
 // Cards configures preview cards of linked pages.

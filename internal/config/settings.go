@@ -23,6 +23,7 @@ func (c *Config) registry() []section {
 			c.streamingSettings(),
 			c.mediaSettings(),
 			c.mediaProxySettings(),
+			c.storageSettings(),
 			c.cardsSettings(),
 			c.federationSettings(),
 		},

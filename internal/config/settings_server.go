@@ -51,16 +51,16 @@ func (c *Config) dataSettings() section {
 			Description: "Durability of database commits. \"full\": changes that were acknowledged survive a power failure. \"normal\" is faster on slow disks, but a power failure may lose the most recent changes."},
 		{Key: "readers", field: number(&c.Data.Readers, 4, 1, 16), Restart: true,
 			Description: "Number of database connections for reading. Each has its own cache."},
-		{Key: "reader_cache", field: number(&c.Data.ReaderCache, 4_000_000, 500_000, 1_000_000_000), Restart: true,
+		{Key: "reader_cache", field: size(&c.Data.ReaderCache, 4_000_000, 500_000, 1_000_000_000), Restart: true,
 			Description: "Page cache of each reading connection, in bytes."},
-		{Key: "writer_cache", field: number(&c.Data.WriterCache, 8_000_000, 500_000, 1_000_000_000), Restart: true,
+		{Key: "writer_cache", field: size(&c.Data.WriterCache, 8_000_000, 500_000, 1_000_000_000), Restart: true,
 			Description: "Page cache of the writing connection, in bytes."},
 	}}
 }
 
 func (c *Config) cacheSettings() section {
 	return section{"cache", "In-memory caches.", []Setting{
-		{Key: "rendered_bytes", field: number(&c.Cache.RenderedBytes, 16_000_000, 0, 4_000_000_000), Restart: true,
+		{Key: "rendered_bytes", field: size(&c.Cache.RenderedBytes, 16_000_000, 0, 4_000_000_000), Restart: true,
 			Description: "Cache of rendered posts and accounts, in bytes. 0 disables it."},
 		{Key: "tokens", field: number(&c.Cache.Tokens, 4096, 0, 1_000_000), Restart: true,
 			Description: "Number of access tokens that are cached between requests. 0 disables the cache."},

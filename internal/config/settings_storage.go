@@ -1,0 +1,25 @@
+package config
+
+const (
+	maxStorage = 1_000_000_000_000_000
+	minStorage = 256 << 20
+)
+
+func (c *Config) storageSettings() section {
+	return section{"storage", `Disk usage. Sizes are in bytes, or text such as "10GiB"; 0 is no limit..`, []Setting{
+		{Key: "limit", field: size(&c.Storage.Limit, 0, 0, maxStorage, zeroOrMore(minStorage)), Restart: true,
+			Description: `Maximum size of the data directory, for example "10GiB". When it is nearly reached, copies of remote media are deleted first, then old remote posts that nobody on this server has reacted to; then uploads, backups and emoji packs are refused. The last twentieth is kept for the database.`},
+		{Key: "min_free", field: size(&c.Storage.MinFree, 256<<20, 0, maxStorage), Restart: true,
+			Description: `Free space to leave on the disk. Below it the server makes room and refuses files as above, before the disk is full.`},
+		{Key: "uploads", field: size(&c.Storage.Uploads, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
+			Description: `Maximum size of all uploads of local accounts: attachments, avatars, headers and their thumbnails.`},
+		{Key: "emoji", field: size(&c.Storage.Emoji, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
+			Description: `Maximum size of all emoji packs.`},
+		{Key: "remote_posts", field: size(&c.Storage.RemotePosts, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
+			Description: `Size of all remote posts in the database (an estimate) from which on old ones are deleted that nobody on this server has reacted to.`},
+		{Key: "remote_posts_min_age", field: duration(&c.Storage.RemotePostsMinAge, 30*day, 0, maxDays*day), Restart: true,
+			Description: `Remote posts that arrived later than this are never deleted to make room.`},
+		{Key: "remote_posts_max_age", field: duration(&c.Storage.RemotePostsMaxAge, 0, 0, maxDays*day), Restart: true,
+			Description: `Remote posts older than this are deleted even if there is room, unless somebody on this server has reacted to them. "0s" keeps them.`},
+	}}
+}

@@ -1,0 +1,349 @@
+package media
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Class is a kind of data in the data directory.
+type Class string
+
+const (
+	Uploads    Class = "uploads" // attachments
+	Profiles   Class = "profiles"
+	ProxyCache Class = "proxy_cache"
+	EmojiPacks Class = "emoji"
+	Backups    Class = "backups"
+	Database   Class = "database"
+	OtherFiles Class = "other" // front ends, static files, imports, mail, keys, and files that nothing refers to any more
+)
+
+// BudgetConfig has the limits in bytes; 0 is no limit.
+type BudgetConfig struct {
+	Dir     string // the data directory
+	Limit   int64  // of the data directory
+	MinFree int64  // on its disk
+	Uploads int64  // of the media folder
+	Emoji   int64
+	Free    func(dir string) (int64, error) // bytes that are free on the disk of a directory; nil: by statfs
+}
+
+// BudgetFromSettings returns the configuration of the budget by the settings.
+func BudgetFromSettings(c *config.Config) BudgetConfig {
+	return BudgetConfig{
+		Dir: c.Data.Dir, Limit: c.Storage.Limit, MinFree: c.Storage.MinFree, Uploads: c.Storage.Uploads, Emoji: c.Storage.Emoji,
+	}
+}
+
+const (
+	reservedFraction = 20 // one part of Limit is kept for the database
+	measureEvery     = time.Second
+	walkEvery        = 10 * time.Minute
+)
+
+// Budget keeps the data directory within storage.limit, and the disk from filling up. Whoever writes files reserves room first. The cache of
+// the media proxy gives way to everything else. A nil Budget has no limits. It is safe for concurrent use.
+type Budget struct {
+	BudgetConfig
+	db    *store.DB
+	files *Files
+	proxy *Proxy
+
+	measuring sync.Mutex // held during a measurement
+
+	mu       sync.Mutex
+	last     measurement
+	walkedAt time.Time
+	folders  map[Class]classSize // of classes that are measured by walking through folders
+	reserved map[Class]int64
+}
+
+// measurement is what cannot be counted while it changes.
+type measurement struct {
+	at       time.Time
+	database store.DatabaseSize
+	recorded []store.StorageUsage
+	free     int64 // on the disk
+}
+
+type classSize struct{ Count, Bytes int64 }
+
+// OpenBudget returns the budget of a data directory, and makes files, archives and the proxy observe it.
+func OpenBudget(db *store.DB, c BudgetConfig, files *Files, archives *Archives, proxy *Proxy) *Budget {
+	if c.Free == nil {
+		c.Free = freeSpace
+	}
+	b := &Budget{BudgetConfig: c, db: db, files: files, proxy: proxy, reserved: make(map[Class]int64)}
+	files.budget.Store(b)
+	archives.budget.Store(b)
+	proxy.budget.Store(b)
+	return b
+}
+
+// freeSpace returns the bytes that are free on the disk of a directory.
+func freeSpace(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return int64(min(uint64(st.Bavail)*uint64(st.Bsize), math.MaxInt64)), nil
+}
+
+// measure returns a measurement that is not older than age.
+func (b *Budget) measure(ctx context.Context, age time.Duration) (measurement, error) {
+	if m, ok := b.measuredWithin(age); ok {
+		return m, nil
+	}
+	b.measuring.Lock()
+	defer b.measuring.Unlock()
+	if m, ok := b.measuredWithin(age); ok {
+		return m, nil
+	}
+	m := measurement{at: time.Now()}
+	var err error
+	if m.database, err = b.db.Size(ctx); err != nil {
+		return m, err
+	}
+	if m.recorded, err = b.db.StorageUsage(ctx); err != nil {
+		return m, err
+	}
+	if m.free, err = b.Free(b.Dir); err != nil {
+		return m, err
+	}
+	b.mu.Lock()
+	walk := time.Since(b.walkedAt) > walkEvery
+	b.last = m
+	b.mu.Unlock()
+	if walk {
+		err = b.walk(ctx)
+	}
+	return m, err
+}
+
+func (b *Budget) measuredWithin(age time.Duration) (measurement, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last, !b.last.at.IsZero() && time.Since(b.last.at) < age
+}
+
+// walk measures the folders that others may change, too: emoji packs, backups, front ends and the like.
+func (b *Budget) walk(ctx context.Context) error {
+	folders := make(map[Class]classSize)
+	err := filepath.WalkDir(b.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if os.IsNotExist(err) {
+			return nil // removed meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(b.Dir, path)
+		if err != nil {
+			return err
+		}
+		top, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		class := OtherFiles
+		switch {
+		case top == "media", top == "cache":
+			return fs.SkipDir // counted by Files and Proxy
+		case strings.HasPrefix(top, store.File) && !d.IsDir():
+			return nil
+		case top == "emoji":
+			class = EmojiPacks
+		case top == "backups":
+			class = Backups
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // removed meanwhile
+		}
+		size := folders[class]
+		size.Bytes += diskUsage(info.Size())
+		if !d.IsDir() {
+			size.Count++
+		}
+		folders[class] = size
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("measure data directory: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.folders, b.walkedAt = folders, time.Now()
+	return nil
+}
+
+// sums are what the data directory takes, without the cache of the media proxy.
+type sums struct {
+	fixed   int64 // everything but the cache, with reservations
+	uploads int64 // the media folder, with reservations
+	emoji   int64 // with reservations
+	free    int64 // on the disk, less reservations
+}
+
+func (b *Budget) sums(m measurement) sums {
+	files := b.files.Bytes(recordedFiles(m.recorded))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := sums{fixed: m.database.File + m.database.Log + files, free: m.free}
+	for _, f := range b.folders {
+		s.fixed += f.Bytes
+	}
+	for _, n := range b.reserved {
+		s.fixed += n
+		s.free -= n
+	}
+	s.uploads = files + b.reserved[Uploads]
+	s.emoji = b.folders[EmojiPacks].Bytes + b.reserved[EmojiPacks]
+	return s
+}
+
+// recordedFiles returns what files take by their records.
+func recordedFiles(classes []store.StorageUsage) int64 {
+	total := int64(0)
+	for _, c := range classes {
+		total += c.Bytes
+	}
+	return total
+}
+
+// ceiling is what the directory may take before files are refused.
+func (b *Budget) ceiling() int64 {
+	if b.Limit == 0 {
+		return math.MaxInt64
+	}
+	return b.Limit - b.Limit/reservedFraction
+}
+
+// cacheRoom returns what the cache of the media proxy may take now; it is never negative.
+func (b *Budget) cacheRoom(ctx context.Context, cached int64) (int64, error) {
+	m, err := b.measure(ctx, measureEvery)
+	if err != nil {
+		return 0, err
+	}
+	s := b.sums(m)
+	return max(0, min(b.ceiling()-s.fixed, cached+s.free-b.MinFree)), nil
+}
+
+var (
+	errStorageFull = errs.New(507, "The server has no room left for files: its storage limit is reached")
+	errDiskFull    = errs.New(507, "The server has no room left for files: its disk is almost full")
+	errUploadsFull = errs.New(507, "The server has no room left for uploads: their storage limit is reached")
+	errEmojiFull   = errs.New(507, "The server has no room left for emoji: their storage limit is reached")
+)
+
+// check returns an error if what is reserved for a class has no room, even without the cache of the media proxy. It makes the cache give way.
+func (b *Budget) check(ctx context.Context, class Class) error {
+	m, err := b.measure(ctx, measureEvery)
+	if err != nil {
+		return err
+	}
+	s, cached := b.sums(m), b.proxy.Bytes()
+	switch {
+	case class == Uploads && b.Uploads > 0 && s.uploads > b.Uploads:
+		return errUploadsFull
+	case class == EmojiPacks && b.Emoji > 0 && s.emoji > b.Emoji:
+		return errEmojiFull
+	case s.fixed > b.ceiling():
+		return errStorageFull
+	case s.free+cached < b.MinFree:
+		return errDiskFull
+	case s.fixed+cached > b.ceiling(), s.free < b.MinFree:
+		return b.proxy.Shrink(ctx)
+	}
+	return nil
+}
+
+// Check returns an error if there is no room for files of a class at all.
+func (b *Budget) Check(ctx context.Context, class Class) error {
+	if b == nil {
+		return nil
+	}
+	return b.check(ctx, class)
+}
+
+// Reserve returns an empty reservation. The caller ends it with Release or Commit.
+func (b *Budget) Reserve(class Class) *Reservation { return &Reservation{budget: b, class: class} }
+
+// Reservation is room for data that is being written.
+type Reservation struct {
+	budget *Budget
+	class  Class
+	n      int64
+}
+
+// Grow reserves room for n more bytes. The error is one for clients, of status 507, if there is none.
+func (r *Reservation) Grow(ctx context.Context, n int64) error {
+	if r.budget == nil {
+		return nil
+	}
+	r.add(n)
+	if err := r.budget.check(ctx, r.class); err != nil {
+		r.add(-n)
+		return err
+	}
+	return nil
+}
+
+func (r *Reservation) add(n int64) {
+	r.n += n
+	r.budget.mu.Lock()
+	defer r.budget.mu.Unlock()
+	r.budget.reserved[r.class] += n
+}
+
+// Release ends the reservation, because the data was not kept or is counted by Files.
+func (r *Reservation) Release() {
+	if r.budget != nil && r.n != 0 {
+		r.add(-r.n)
+		r.budget.forget()
+	}
+}
+
+// Commit ends the reservation and counts the data as part of its folder.
+func (r *Reservation) Commit() {
+	if r.budget == nil || r.n == 0 {
+		return
+	}
+	r.budget.mu.Lock()
+	if size, ok := r.budget.folders[r.class]; ok {
+		size.Count++
+		size.Bytes += diskUsage(r.n)
+		r.budget.folders[r.class] = size
+	}
+	r.budget.mu.Unlock()
+	r.Release()
+}
+
+// Remeasure makes the next check measure folders again, because files were removed.
+func (b *Budget) Remeasure() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.walkedAt, b.last.at = time.Time{}, time.Time{}
+}
+
+// forget makes the next check measure the disk again.
+func (b *Budget) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last.at = time.Time{}
+}

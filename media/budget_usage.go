@@ -1,0 +1,131 @@
+package media
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// Usage is what the data directory takes, in bytes on disk.
+type Usage struct {
+	Total       int64        `json:"total"`
+	Limit       int64        `json:"limit"` // storage.limit; 0: none
+	DiskFree    int64        `json:"disk_free"`
+	MinFree     int64        `json:"min_free"` // storage.min_free
+	Full        bool         `json:"full"`     // uploads, backups and emoji packs are refused
+	Reason      string       `json:"reason,omitempty"`
+	Classes     []ClassUsage `json:"classes"`
+	RemotePosts RemotePosts  `json:"remote_posts"`
+}
+
+// ClassUsage is what one class takes.
+type ClassUsage struct {
+	Name  Class `json:"name"`
+	Count int64 `json:"count"` // files
+	Bytes int64 `json:"bytes"`
+	Limit int64 `json:"limit"` // 0: none of its own
+}
+
+// RemotePosts are part of the database. Their size is estimated by the newest ones.
+type RemotePosts struct {
+	Count          int64 `json:"count"` // with boosts
+	EstimatedBytes int64 `json:"estimated_bytes"`
+	Limit          int64 `json:"limit"` // storage.remote_posts
+}
+
+// Usage returns what the data directory takes. Folders that others may change are measured every walkEvery, and at once if fresh is set.
+func (b *Budget) Usage(ctx context.Context, fresh bool) (*Usage, error) {
+	age := measureEvery
+	if fresh {
+		age = 0
+		b.Remeasure()
+	}
+	if err := b.files.countOnce(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.proxy.waitCounted(ctx); err != nil {
+		return nil, err
+	}
+	m, err := b.measure(ctx, age)
+	if err != nil {
+		return nil, err
+	}
+	u := &Usage{Limit: b.Limit, DiskFree: m.free, MinFree: b.MinFree}
+	u.Classes, u.RemotePosts = b.classes(m)
+	size, err := b.db.RemotePostSize(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u.RemotePosts.EstimatedBytes = u.RemotePosts.Count * size
+	for _, c := range u.Classes {
+		u.Total += c.Bytes
+	}
+	if full := b.full(m); full != nil {
+		u.Full, u.Reason = true, full.Error()
+	}
+	return u, nil
+}
+
+// classes returns the classes in the order in which they are shown.
+func (b *Budget) classes(m measurement) ([]ClassUsage, RemotePosts) {
+	recorded := make(map[string]store.StorageUsage)
+	for _, r := range m.recorded {
+		recorded[r.Class] = r
+	}
+	uploads, profiles := recorded[string(store.UploadedFile)], recorded[string(store.ProfileFile)]
+	unused := max(0, b.files.Bytes(uploads.Bytes+profiles.Bytes)-uploads.Bytes-profiles.Bytes)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	other := b.folders[OtherFiles]
+	return []ClassUsage{
+		{Uploads, uploads.Count, uploads.Bytes, b.Uploads},
+		{Profiles, profiles.Count, profiles.Bytes, 0},
+		{ProxyCache, 0, b.proxy.Bytes(), b.proxy.CacheSize},
+		{EmojiPacks, b.folders[EmojiPacks].Count, b.folders[EmojiPacks].Bytes, b.Emoji},
+		{Backups, b.folders[Backups].Count, b.folders[Backups].Bytes, 0},
+		{Database, 0, m.database.File + m.database.Log, 0},
+		{OtherFiles, other.Count, other.Bytes + unused, 0},
+	}, RemotePosts{Count: recorded[store.RemotePosts].Count}
+}
+
+// full returns why files are refused, nil if they are not.
+func (b *Budget) full(m measurement) error {
+	s := b.sums(m)
+	switch {
+	case s.fixed > b.ceiling():
+		return errStorageFull
+	case s.free+b.proxy.Bytes() < b.MinFree:
+		return errDiskFull
+	case b.Uploads > 0 && s.uploads >= b.Uploads:
+		return errUploadsFull
+	}
+	return nil
+}
+
+// Pressure is what has to be deleted to keep within the limits.
+type Pressure struct {
+	Bytes    int64 // to be freed in the database; 0: none
+	FreeSize int64 // of these, in pages of the database that are not used
+	Refusing error // why files are refused, nil if they are not
+	Critical bool  // even the part that is kept for the database is in use
+}
+
+// Pressure makes the cache give way, and returns what is to be done beyond that.
+func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
+	if err := b.proxy.Shrink(ctx); err != nil {
+		return nil, err
+	}
+	m, err := b.measure(ctx, measureEvery)
+	if err != nil {
+		return nil, err
+	}
+	s := b.sums(m)
+	p := &Pressure{FreeSize: m.database.Free, Refusing: b.full(m)}
+	short := b.MinFree - s.free - b.proxy.Bytes()
+	if b.Limit > 0 {
+		short = max(short, s.fixed-b.ceiling())
+		p.Critical = s.fixed > b.Limit-b.Limit/reservedFraction/4
+	}
+	p.Bytes = max(0, short)
+	return p, nil
+}
