@@ -321,3 +321,21 @@ func parseRate(s string) (Rate, error) {
 	}
 	return Rate{Count: int(n), Window: d}, nil
 }
+
+// ParseDuration returns the duration of a setting in the form of Get, 0 if it is not valid.
+func ParseDuration(s string) time.Duration {
+	d, err := parseDuration(s)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// ParseRate returns the limit of a setting in the form of Get, no limit if it is not valid.
+func ParseRate(s string) Rate {
+	r, err := parseRate(s)
+	if err != nil {
+		return Rate{}
+	}
+	return r
+}

@@ -13,9 +13,10 @@ type Setting struct {
 	Kind        Kind
 	Default     any // in the form of Config.Get
 	Description string
-	Suggestions []any // example values in the form of Config.Get; all valid values if Kind is Choice
-	Restart     bool  // a change takes effect after a restart
-	Secret      bool  // masked in output
+	Suggestions []any  // example values in the form of Config.Get; all valid values if Kind is Choice
+	Restart     bool   // a change takes effect after a restart
+	Secret      bool   // masked in output
+	About       string // what its group is about
 
 	field field
 }
@@ -64,7 +65,7 @@ func (c *Config) sections() []section {
 	for _, sec := range secs {
 		for i := range sec.settings {
 			s := &sec.settings[i]
-			s.Group = sec.group
+			s.Group, s.About = sec.group, sec.about
 			s.Kind = s.field.kind()
 			s.Default = s.field.initial()
 			if choices := s.field.choices(); choices != nil {
