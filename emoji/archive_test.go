@@ -176,7 +176,7 @@ func TestHostileArchives(t *testing.T) {
 		{"damaged compression", []file{good, {name: "lie.png", content: smile, raw: true, change: func(h *zip.FileHeader) { h.Method = zip.Deflate }}}, `"lie.png": the entry is damaged`},
 		{"encrypted", []file{good, {name: "secret.png", content: smile, raw: true, change: func(h *zip.FileHeader) { h.Flags |= 1 }}}, `"secret.png": the entry is encrypted`},
 		{"unknown compression", []file{good, {name: "x.png", content: smile, raw: true, change: func(h *zip.FileHeader) { h.Method = 12 }}}, "compression method 12"},
-		{"large", []file{good, {name: "large.png", content: noise}}, `"large.png": the picture has 307200 bytes, more than 262144`},
+		{"large", []file{good, {name: "large.png", content: noise}}, `"large.png": the file has 307200 bytes, more than 262144`},
 		{"wrong extension", []file{good, {name: "cat.gif", content: smile}}, `"cat.gif": the content is image/png, but the name says image/gif`},
 		{"page as picture", []file{good, {name: "page.png", content: []byte("<html><script>alert(1)</script>")}}, `"page.png": Only PNG, JPEG, GIF and WebP`},
 		{"program as picture", []file{good, {name: "run.png", content: []byte("\x7fELF\x02\x01\x01")}}, `"run.png": Only PNG`},
@@ -305,7 +305,7 @@ func TestArchiveLimits(t *testing.T) {
 		{"archive", func(l *emoji.Limits) { l.ArchiveBytes-- }, "the archive has"},
 		{"entries", func(l *emoji.Limits) { l.Entries-- }, "3 entries, more than 2"},
 		{"emoji", func(l *emoji.Limits) { l.Emoji-- }, "2 emoji in it, more than 1"},
-		{"file", func(l *emoji.Limits) { l.FileBytes-- }, `"a.png": the picture has`},
+		{"file", func(l *emoji.Limits) { l.FileBytes-- }, `"a.png": the file has`},
 		{"all files", func(l *emoji.Limits) { l.TotalBytes-- }, `"b.png": the pictures up to this one`},
 		{"side", func(l *emoji.Limits) { l.Side-- }, "8 × 8 pixels large, more than 7"},
 	} {

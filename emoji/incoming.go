@@ -269,44 +269,15 @@ func (in *IncomingPack) write(ctx context.Context, byPath map[string]*unzip.Entr
 
 // writeFile writes one picture and checks it.
 func (in *IncomingPack) writeFile(e *unzip.Entry, inspect InspectPicture, limits Limits) (size int64, err error) {
-	if e.Size > limits.FileBytes {
-		return 0, unzip.Refuse(e.Name, "the picture has %d bytes, more than %d", e.Size, limits.FileBytes)
-	}
-	src, err := e.Open()
-	if err != nil {
-		return 0, unzip.ReadError(e.Name, err)
-	}
-	defer src.Close()
 	dst, err := in.root.OpenFile(filepath.FromSlash(e.Path), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("emoji folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
-	from := &entryReader{src: src}
-	size, err = io.Copy(dst, io.LimitReader(from, limits.FileBytes+1))
-	switch {
-	case from.err != nil:
-		return 0, unzip.ReadError(e.Name, from.err)
-	case err != nil:
-		return 0, fmt.Errorf("emoji folder: %w", err)
-	case size > limits.FileBytes:
-		return 0, unzip.Refuse(e.Name, "the picture has more than %d bytes", limits.FileBytes)
+	if size, err = unzip.Copy(dst, e, limits.FileBytes); err != nil {
+		return 0, err
 	}
 	return size, checkPicture(e.Name, dst, size, inspect, limits)
-}
-
-// entryReader tells errors of reading from those of writing.
-type entryReader struct {
-	src io.Reader
-	err error
-}
-
-func (r *entryReader) Read(b []byte) (int, error) {
-	n, err := r.src.Read(b)
-	if err != nil && err != io.EOF {
-		r.err = err
-	}
-	return n, err
 }
 
 // checkPicture refuses a file that is not exactly the picture that its name claims.

@@ -19,6 +19,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/fetch"
+	"svc/internal/unzip"
 )
 
 // Limits of downloads. An archive may come from a slow server.
@@ -129,11 +130,11 @@ func (u *Unpacker) download(ctx context.Context, address, sum string) (_ *os.Fil
 		return nil, fmt.Errorf("emoji folder: %w", err)
 	}
 	hash := sha256.New()
-	body := &entryReader{src: resp.Body}
+	body := &unzip.Source{Reader: resp.Body}
 	_, err = io.Copy(io.MultiWriter(file, hash, &downloadProgress{u: u, total: contentLength(resp)}), body)
 	switch {
-	case body.err != nil:
-		return nil, fetchError(address, body.err)
+	case body.Err != nil:
+		return nil, fetchError(address, body.Err)
 	case err != nil:
 		return nil, fmt.Errorf("emoji folder: %w", err)
 	}

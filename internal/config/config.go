@@ -90,7 +90,20 @@ type API struct {
 
 // Frontends configures web front ends.
 type Frontends struct {
+	Primary        string   // NAME/REF; "": the pages of this program
+	Admin          string   // NAME/REF; "": none
+	Pickable       []string // NAME/REF
+	Available      []Frontend
 	Configurations []FrontendConfiguration
+}
+
+// Frontend is a front end that can be installed.
+type Frontend struct {
+	Name     string
+	Ref      string // the version that is installed if none is given
+	Git      string // page of its source
+	BuildURL string // of the zip archive; ${ref} stands for the version
+	BuildDir string // folder of the archive; "": the one that has the index.html
 }
 
 // FrontendConfiguration is what a front end is told at its start.

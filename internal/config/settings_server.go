@@ -1,10 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"svc/internal/frontend"
 )
 
 // Settings of the process: listening, data, caches, log, mail.
@@ -79,10 +82,48 @@ func (c *Config) apiSettings() section {
 
 func (c *Config) frontendSettings() section {
 	return section{"frontends", "Web front ends.", []Setting{
+		{Key: "primary", field: text(&c.Frontends.Primary, "", optional(frontendVersion)),
+			Description: "The installed front end that is shown at the server's own address, as NAME/REF. Empty: the pages of this program.",
+			Suggestions: []any{"pleroma-fe/develop"}},
+		{Key: "admin", field: text(&c.Frontends.Admin, "", optional(frontendVersion)),
+			Description: "The installed front end that is shown at /svc/admin/, as NAME/REF. Empty: none.",
+			Suggestions: []any{"admin-fe/develop"}},
+		{Key: "pickable", field: list(&c.Frontends.Pickable, nil, each(frontendVersion), maxItems[string](maxPickable)),
+			Description: "Installed front ends among which each visitor may choose at /frontends, as NAME/REF, besides the primary one.",
+			Suggestions: []any{"pleroma-fe/develop", "soapbox/main"}},
+		{Key: "available", field: availableFrontends(&c.Frontends.Available),
+			Description: "Front ends that can be installed by their names, besides those that the program knows: ref is the version that is installed if none is given, build_url the address of a zip archive, in which ${ref} stands for the version, build_dir the folder of the archive with the index.html.",
+			Suggestions: []any{[]map[string]any{{"name": "my-fe", "ref": "main", "git": "https://git.example.org/my-fe", "build_url": "https://git.example.org/my-fe/${ref}.zip", "build_dir": "dist"}}}},
 		{Key: "configurations", field: frontendConfigurations(&c.Frontends.Configurations),
 			Description: "What front ends read at their start from /api/v1/svc/frontend_configurations: the name under which a front end looks, and its configuration as JSON.",
 			Suggestions: []any{[]map[string]any{{"name": "svc_fe", "configuration": `{"theme": "dark"}`}}}},
 	}}
+}
+
+// maxPickable bounds the front ends among which visitors may choose.
+const maxPickable = 20
+
+// frontendVersion is the name of an installed front end.
+func frontendVersion(s string) error {
+	if _, ok := frontend.ParseVersion(s); !ok {
+		return errors.New("must be NAME/REF, such as pleroma-fe/develop")
+	}
+	return nil
+}
+
+func availableFrontends(at *[]Frontend) field {
+	return rows(at, []column[Frontend]{
+		{name: "name", at: func(f *Frontend) any { return &f.Name }},
+		{name: "ref", at: func(f *Frontend) any { return &f.Ref }},
+		{name: "build_url", at: func(f *Frontend) any { return &f.BuildURL }},
+		{name: "git", optional: true, at: func(f *Frontend) any { return &f.Git }},
+		{name: "build_dir", optional: true, at: func(f *Frontend) any { return &f.BuildDir }},
+	}, each(func(f Frontend) error {
+		if !(frontend.Version{Name: f.Name, Ref: f.Ref}).Valid() {
+			return fmt.Errorf("%q and %q are not a valid name and ref: use letters, digits, and _ - . +", f.Name, f.Ref)
+		}
+		return cmp.Or(webAddress(f.BuildURL), optional(webAddress)(f.Git), atMost(200)(f.BuildDir))
+	}))
 }
 
 // maxFrontendConfiguration bounds the JSON of one front end, in characters.
