@@ -115,7 +115,7 @@ func (a *cli) waitForImport(cmd *cobra.Command, id int64) error {
 		}
 		fmt.Fprintf(a.out, "Imported %d of %d entries, skipped %d.\n", i.Imported, i.Total, i.Skipped)
 		if i.Retrying {
-			fmt.Fprintf(a.out, "The servers of %d entries did not answer. The running server tries them again in ten minutes.\n", i.Total-i.Imported-i.Skipped)
+			fmt.Fprintf(a.out, "The servers of %d entries did not answer. The running server retries them in the next hours.\n", i.Total-i.Imported-i.Skipped)
 		}
 		return a.printSkipped(cmd, id)
 	}

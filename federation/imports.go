@@ -20,9 +20,9 @@ import (
 const (
 	importWorkers    = 2 // imports at a time
 	importBatch      = 40
-	importHosts      = 8 // hosts from which a batch fetches at a time; each is asked for one account after another
+	importHosts      = 8 // hosts from which a batch fetches at a time, one account after another from each
 	importTime       = time.Minute
-	maxHostFailures  = 2 // consecutive ones, after which a host is not asked again in this run
+	maxHostFailures  = 2 // consecutive ones, after which nothing is fetched from a host in this run
 	importPollPeriod = 200 * time.Millisecond
 )
 
@@ -41,7 +41,7 @@ type Importer struct {
 // run is the job of an import. It works for importTime and queues the next run, so that other imports get their turn.
 func (m *Importer) run(ctx context.Context, job store.RunImport) error {
 	if _, busy := m.running.LoadOrStore(job.ImportID, struct{}{}); busy {
-		return m.social.ContinueImport(ctx, job.ImportID)
+		return m.social.ContinueImport(ctx, job)
 	}
 	defer m.running.Delete(job.ImportID)
 	i, err := m.db.Import(ctx, job.ImportID)
@@ -56,12 +56,12 @@ func (m *Importer) run(ctx context.Context, job store.RunImport) error {
 		return m.social.StopImport(ctx, i.ID, "the importing account is not active")
 	}
 	state := store.ImportNew
-	if job.Retry {
+	if job.Retries > 0 {
 		state = store.ImportRetry
 	}
-	r := &importRun{Importer: m, actor: actor, kind: i.Kind, last: job.Retry, failures: make(map[string]int)}
+	r := &importRun{Importer: m, actor: actor, kind: i.Kind, last: job.Retries >= social.MaxImportRetries, failures: make(map[string]int)}
 	for until := time.Now().Add(importTime); time.Now().Before(until); {
-		batch, err := m.db.ImportEntries(ctx, i.ID, state, 0, importBatch)
+		batch, err := m.db.ImportEntries(ctx, i.ID, state, job.After, importBatch)
 		if err != nil {
 			return err
 		}
@@ -75,8 +75,11 @@ func (m *Importer) run(ctx context.Context, job store.RunImport) error {
 		if err := m.social.RecordImport(ctx, i.ID, result); err != nil {
 			return err
 		}
+		if job.Retries > 0 {
+			job.After = batch[len(batch)-1].Position
+		}
 	}
-	return m.social.ContinueImport(ctx, i.ID)
+	return m.social.ContinueImport(ctx, job)
 }
 
 // Wait runs an import for up to d, or waits for the job that does, and returns its state. retrying is true if only entries are left whose
@@ -122,7 +125,7 @@ type importRun struct {
 	*Importer
 	actor *store.Account
 	kind  store.ImportKind
-	last  bool // entries that fail are not tried again
+	last  bool // entries that fail are not retried
 
 	mu       sync.Mutex
 	failures map[string]int // consecutive ones of a host
@@ -153,7 +156,7 @@ func (r *importRun) importBatch(ctx context.Context, batch []*store.ImportEntry)
 	return r.result
 }
 
-// hostOf returns the host that is asked for a target, "" if it is local or cannot be.
+// hostOf returns the host from which a target is fetched, "" if it is local or cannot be fetched.
 func (r *importRun) hostOf(target string) string {
 	if r.kind == store.ImportDomainBlocks {
 		return ""

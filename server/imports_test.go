@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"svc/app/apptest"
 	"svc/internal/config"
+	"svc/social"
 	"svc/store"
 )
 
@@ -151,11 +153,13 @@ func TestImportSkips(t *testing.T) {
 	if got, _ := lastImport(alice); got != "follows running 12/2/7" { // "not an address!" has three entries
 		t.Errorf("after the first run: %s", got)
 	}
-	here.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'run_import'`)
-	here.RunJobs()
+	for range social.MaxImportRetries {
+		here.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'run_import'`)
+		here.RunJobs()
+	}
 	got, skipped := lastImport(alice)
 	if got != "follows finished 12/2/10" {
-		t.Errorf("after the second run: %s", got)
+		t.Errorf("after the last run: %s", got)
 	}
 	want := []string{
 		"2 alice: You cannot do that to yourself", "3 nobody: not found", "4 dora: This action is not allowed", "6 none@" + host + ": not found",
@@ -180,6 +184,41 @@ func TestImportSkips(t *testing.T) {
 	here.RunJobs()
 	if n := len(alice.Get("/api/v1/svc/imports").Want(200).List()); n != 0 {
 		t.Errorf("%d old imports are kept", n)
+	}
+}
+
+// TestImportRetries imports accounts of a server that does not answer: they are retried with growing delays, imported if it answers then,
+// and skipped after the last retry.
+func TestImportRetries(t *testing.T) {
+	remote := apptest.StartFake(t)
+	srv := apptest.StartWithLoopback(t)
+	alice := srv.SignUp("alice")
+	var list []string
+	for i := range 50 { // more than a batch
+		list = append(list, fmt.Sprintf("n%d@127.0.0.1:1", i))
+	}
+	list = append(list, "carol@"+remote.Host)
+	remote.Remove(remote.AddActor("carol"), 503)
+	alice.Post("/api/v1/svc/follow_import", "list", strings.Join(list, "\n")).Want(200)
+	srv.RunJobs()
+	for i, delay := range []time.Duration{10 * time.Minute, 40 * time.Minute, 160 * time.Minute} {
+		if got, skipped := lastImport(alice); got != fmt.Sprintf("follows running 51/%d/0", i/2) {
+			t.Fatalf("before retry %d: %s, skipped %q", i+1, got, skipped)
+		}
+		if i == 1 {
+			remote.AddActor("carol") // the server answers again
+		}
+		srv.Advance(delay - time.Minute)
+		srv.RunJobs()
+		if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'run_import' AND json_extract(payload, '$.retries') = ?`, i+1); n != 1 {
+			t.Errorf("retry %d does not wait for %s", i+1, delay)
+		}
+		srv.Advance(2 * time.Minute)
+		srv.RunJobs()
+	}
+	got, skipped := lastImport(alice)
+	if got != "follows finished 51/1/50" || len(skipped) != 50 || skipped[49] != "50 n49@127.0.0.1:1: the server could not be reached" {
+		t.Errorf("after the last retry: %s, skipped %q", got, skipped)
 	}
 }
 

@@ -14,9 +14,12 @@ import (
 const (
 	maxUnfinishedImports = 5 // of one account
 	maxImportsPerDay     = 20
-	importRetryDelay     = 10 * time.Minute // before entries whose server did not answer are tried again
+	importRetryDelay     = 10 * time.Minute // before the first retry of entries whose server did not answer; four times as long before each further one
 	importPause          = time.Second      // between two runs of the job, for other imports
 )
+
+// MaxImportRetries is how often an import retries entries whose server did not answer: after 10 minutes, 40 minutes and 160 minutes.
+const MaxImportRetries = 3
 
 // StartImport queues the import of a list. A user may start maxImportsPerDay a day; staff are not limited.
 func (s *Service) StartImport(ctx context.Context, actor *store.Account, kind store.ImportKind, list string, byStaff bool) (*store.Import, error) {
@@ -86,27 +89,43 @@ func (s *Service) RecordImport(ctx context.Context, id store.ImportID, result Im
 	})
 }
 
-// ContinueImport queues the next run of the job of an import: soon if entries are left, later if only those are left whose server did not
-// answer. Without any, the import is finished.
-func (s *Service) ContinueImport(ctx context.Context, id store.ImportID) error {
+// ContinueImport queues the next run of the job of an import: soon if entries are left for this run, later if only those are left whose
+// server did not answer. Without any, the import is finished.
+func (s *Service) ContinueImport(ctx context.Context, run store.RunImport) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		at := s.db.Now().Add(importPause)
-		untried, err := tx.ImportEntries(ctx, id, store.ImportNew, 0, 1)
-		if err != nil {
+		next, err := nextImportRun(ctx, tx, run)
+		switch {
+		case err != nil:
 			return err
+		case next == nil:
+			return tx.FinishImport(ctx, run.ImportID)
+		case next.Retries > run.Retries:
+			at = s.db.Now().Add(importRetryDelay << (2 * run.Retries))
 		}
-		if len(untried) == 0 {
-			failed, err := tx.ImportEntries(ctx, id, store.ImportRetry, 0, 1)
-			if err != nil {
-				return err
-			}
-			if len(failed) == 0 {
-				return tx.FinishImport(ctx, id)
-			}
-			at = s.db.Now().Add(importRetryDelay)
-		}
-		return tx.EnqueueUnique(ctx, at, store.ImportKey(id), store.RunImport{ImportID: id, Retry: len(untried) == 0})
+		return tx.EnqueueUnique(ctx, at, store.ImportKey(run.ImportID), *next)
 	})
+}
+
+// nextImportRun returns the job that continues an import, nil if no entries are left.
+func nextImportRun(ctx context.Context, tx *store.Tx, run store.RunImport) (*store.RunImport, error) {
+	for _, next := range []struct {
+		store.RunImport
+		state store.ImportState
+	}{
+		{store.RunImport{ImportID: run.ImportID}, store.ImportNew},
+		{run, store.ImportRetry},
+		{store.RunImport{ImportID: run.ImportID, Retries: run.Retries + 1}, store.ImportRetry},
+	} {
+		if next.state == store.ImportRetry && next.Retries == 0 {
+			continue // the first run does not retry
+		}
+		left, err := tx.ImportEntries(ctx, run.ImportID, next.state, next.After, 1)
+		if err != nil || len(left) > 0 {
+			return &next.RunImport, err
+		}
+	}
+	return nil, nil
 }
 
 // StopImport skips the entries that are left of an import, for one reason.

@@ -80,7 +80,8 @@ type ImportOptions struct {
 // RunImport is the job that imports entries. It continues where it was interrupted.
 type RunImport struct {
 	ImportID ImportID `json:"import_id"`
-	Retry    bool     `json:"retry,omitempty"` // only entries are left whose server did not answer
+	Retries  int      `json:"retries,omitempty"` // how often the entries whose server did not answer were retried, this time included
+	After    int      `json:"after,omitempty"`   // position of the last one that was retried this time
 }
 
 // Kind returns the kind of the job.
