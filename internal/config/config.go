@@ -29,6 +29,7 @@ type Config struct {
 	Media      Media
 	MediaProxy MediaProxy
 	Storage    Storage
+	Emoji      Emoji
 	Cards      Cards
 	Federation Federation
 	Policies
@@ -229,6 +230,19 @@ type Storage struct {
 	RemotePosts       int64
 	RemotePostsMinAge time.Duration // younger ones are not deleted to make room
 	RemotePostsMaxAge time.Duration // 0: kept
+}
+
+// Emoji configures the custom emoji of folders without a pack.json.
+type Emoji struct {
+	Groups         []EmojiGroup
+	PackExtensions []string
+	ShortcodeGlobs []string
+}
+
+// EmojiGroup is a tag for the emoji whose path matches a pattern.
+type EmojiGroup struct {
+	Name     string
+	Patterns []string
 }
 
 // Cards configures preview cards of linked pages.

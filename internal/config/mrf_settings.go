@@ -145,7 +145,7 @@ func (c *Config) actionPolicies() []section {
 				Suggestions: []any{"example.org"}},
 			{Key: "rejected_shortcodes", field: patterns(&c.MRFStealEmoji.RejectedShortcodes),
 				Description: "Emoji whose shortcode matches one of these are not copied."},
-			{Key: "size_limit", field: number(&c.MRFStealEmoji.SizeLimit, 50_000, 100, 10_000_000),
+			{Key: "size_limit", field: number(&c.MRFStealEmoji.SizeLimit, 50_000, 100, 256<<10),
 				Description: "Maximum size of an image that is copied, in bytes."},
 			{Key: "pack", field: text(&c.MRFStealEmoji.Pack, "stolen", packName),
 				Description: "The emoji pack to which they are added."},

@@ -17,7 +17,7 @@ type column[T any] struct {
 }
 
 // rows is a list of tables. A text in place of a table is the value of its first key, if the other keys are optional.
-func rows[T any](at *[]T, columns []column[T], rules ...rule[[]T]) field {
+func rows[T any](at *[]T, columns []column[T], rules ...rule[[]T]) *binding[[]T] {
 	return &binding[[]T]{
 		formKind: Rows, at: at, rules: append(rules, maxItems[T](maxEntries)),
 		parse: func(value any) ([]T, error) { return readRows(columns, value) },

@@ -199,6 +199,18 @@ func (c *Config) mediaProxySettings() section {
 	}}
 }
 
+func (c *Config) emojiSettings() section {
+	return section{"emoji", "Custom emoji in folders without a pack.json. Changes take effect when the emoji are reloaded. docs/emoji.md explains the folders.", []Setting{
+		{Key: "groups", field: emojiGroups(&c.Emoji.Groups, EmojiGroup{Name: "Custom", Patterns: []string{"/emoji/*.png", "/emoji/**/*.png"}}),
+			Description: "Groups, which apps show as categories. An emoji is in the first group that has a pattern for its path. * stands for any characters, /**/ for any folders."},
+		{Key: "pack_extensions", field: list(&c.Emoji.PackExtensions, []string{".png", ".gif"}, each(oneOf(emojiExtensions...))),
+			Description: "Extensions of the files in such a folder that become emoji, unless the folder has an emoji.txt.",
+			Suggestions: suggested(emojiExtensions)},
+		{Key: "shortcode_globs", field: list(&c.Emoji.ShortcodeGlobs, []string{"/emoji/custom/**/*.png"}, each(emojiPattern), maxItems[string](100)),
+			Description: "Patterns of further files that become emoji, such as \"/emoji/*.png\" for files that are in no folder. Files of packs with a pack.json never do."},
+	}}
+}
+
 func (c *Config) cardsSettings() section {
 	return section{"cards", "Preview cards of pages that posts link to.", []Setting{
 		{Key: "enabled", field: boolean(&c.Cards.Enabled, true),
