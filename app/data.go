@@ -17,7 +17,7 @@ import (
 )
 
 // dataDirs are the subdirectories of the data directory. All are created at start, so that operators find them.
-var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "imports", "backups", "mail", "keys"}
+var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "imports", "backups", "mail", "keys", "packs"}
 
 // openData opens the database, keys, emoji and media in the data directory, and creates what does not exist.
 func (s *Server) openData(ctx context.Context, o Options) (err error) {
@@ -48,7 +48,13 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if s.Keys, err = keys.Open(s.dataPath("keys")); err != nil {
 		return err
 	}
-	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), media.InspectPicture, s.log); err != nil {
+	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), emoji.Options{
+		Inspect:  media.InspectPicture,
+		Settings: s.Live,
+		Archives: s.dataPath("packs"),
+		Log:      s.log,
+		Reserve:  s.reserveEmoji,
+	}); err != nil {
 		return err
 	}
 	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels}); err != nil {
@@ -56,6 +62,20 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	}
 	s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts"))
 	return err
+}
+
+// reserveEmoji reserves room for the files of emoji packs.
+func (s *Server) reserveEmoji(ctx context.Context, n int64) (done func(kept bool), err error) {
+	room := s.Budget.Reserve(media.EmojiPacks)
+	if err := room.Grow(ctx, n); err != nil {
+		return nil, err
+	}
+	return func(kept bool) {
+		if kept {
+			room.Commit()
+		}
+		room.Release()
+	}, nil
 }
 
 func (s *Server) dataPath(name string) string { return filepath.Join(s.Settings.Data.Dir, name) }

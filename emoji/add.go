@@ -60,17 +60,31 @@ func (p *Packs) Add(ctx context.Context, name string, list []NewEmoji, o AddOpti
 		if len(a.staged) == 0 {
 			return nil
 		}
+		done, err := p.reserve(ctx, a.added)
+		if err != nil {
+			return err
+		}
+		defer func() { done(err == nil) }()
 		if create {
-			if err := p.create(root, pack); err != nil {
+			if err = p.create(root, pack); err != nil {
 				return err
 			}
 		}
-		return a.finish()
+		err = a.finish()
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return p.Pack(name)
+}
+
+// reserve makes room on the disk for n bytes.
+func (p *Packs) reserve(ctx context.Context, n int64) (done func(kept bool), err error) {
+	if p.Reserve == nil {
+		return func(bool) {}, nil
+	}
+	return p.Reserve(ctx, n)
 }
 
 // adding is one call of Add.
@@ -82,7 +96,8 @@ type adding struct {
 	files   map[string]string // of the pack when it is finished
 	used    map[string]string // shortcodes by file name in lower case: some file systems ignore case
 	staged  []string          // names in the pack, in the order of their names in temp
-	bytes   int64
+	bytes   int64             // of the pack
+	added   int64             // of them
 	options AddOptions
 }
 
@@ -133,7 +148,7 @@ func (a *adding) stageOne(e NewEmoji) error {
 		return errs.TooLarge("The picture has more than %d bytes", limits.FileBytes)
 	}
 	picture := bytes.NewReader(content)
-	kind, _, _, err := a.inspect(picture, picture.Size())
+	kind, _, _, err := a.Inspect(picture, picture.Size())
 	if err != nil {
 		return err
 	}
@@ -144,12 +159,13 @@ func (a *adding) stageOne(e NewEmoji) error {
 	if err := checkNewEmoji(e.Shortcode, file); err != nil {
 		return err
 	}
-	if err := checkPicture(file, picture, picture.Size(), a.inspect, limits); err != nil {
+	if err := checkPicture(file, picture, picture.Size(), a.Inspect, limits); err != nil {
 		return err
 	}
 	if code, used := a.used[strings.ToLower(file)]; used {
 		return errs.Conflict("The file %q is already used by the emoji %q", file, code)
 	}
+	a.added += int64(len(content))
 	if a.bytes += int64(len(content)); a.bytes > limits.TotalBytes {
 		return errs.TooLarge("The pack would have more than %d bytes", limits.TotalBytes)
 	}

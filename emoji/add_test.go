@@ -14,17 +14,24 @@ import (
 	"testing"
 
 	"svc/emoji"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/media"
 )
 
 func openPacks(t *testing.T, dir string) *emoji.Packs {
 	t.Helper()
-	p, err := emoji.Open(dir, media.InspectPicture, slog.New(slog.DiscardHandler))
+	p, err := emoji.Open(dir, options(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func options(t testing.TB) emoji.Options {
+	t.Helper()
+	c := config.Default()
+	return emoji.Options{Inspect: media.InspectPicture, Settings: config.NewLive(c), Archives: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
 }
 
 // picture returns a PNG file, which differs for each number.

@@ -57,5 +57,5 @@ func (p *Packs) ReadArchiveFiles(r io.ReaderAt, size int64, files map[string]str
 }
 
 func (p *Packs) unpacker(limits Limits) *Unpacker {
-	return &Unpacker{Dir: p.dir, Inspect: p.inspect, Limits: limits}
+	return &Unpacker{Dir: p.dir, Inspect: p.Inspect, Limits: limits}
 }

@@ -11,7 +11,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -22,7 +21,6 @@ import (
 
 	"svc/emoji"
 	"svc/internal/errs"
-	"svc/media"
 )
 
 // file is an entry of an archive that a test makes.
@@ -102,7 +100,7 @@ func bomb(side uint32) []byte {
 func open(t testing.TB) (packs *emoji.Packs, outer string) {
 	t.Helper()
 	outer = t.TempDir()
-	packs, err := emoji.Open(filepath.Join(outer, "data", "emoji"), media.InspectPicture, slog.New(slog.DiscardHandler))
+	packs, err := emoji.Open(filepath.Join(outer, "data", "emoji"), options(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +427,7 @@ func TestCleanUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := emoji.Open(dir, media.InspectPicture, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := emoji.Open(dir, options(t)); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

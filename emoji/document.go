@@ -38,6 +38,7 @@ type Pack struct {
 	invalid map[string]string          // entries of the pack.json that are ignored, but kept in it
 	other   map[string]json.RawMessage // further members of the pack.json
 	err     error                      // why the pack.json cannot be used
+	shared  sharedArchive
 }
 
 // Shortcodes returns the shortcodes of a pack in order.

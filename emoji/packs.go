@@ -1,7 +1,7 @@
 // Package emoji knows the Unicode emoji and the custom emoji of this server: packs of pictures, each a folder with a pack.json.
 //
-// A shortcode is unique on the server: the first pack in order of name has it, then folders without a pack.json, also in order of name.
-// A pack that lists a shortcode that another one has keeps its file; Hidden names them.
+// A shortcode is unique on the server: the first pack in order of name has it, then folders without a pack.json in order of name, then
+// files that are in no folder. A pack that lists a shortcode that another one has keeps its file; Hidden names them.
 //
 // A change is written so that a crash leaves each pack as it was before or after: pictures first, then the pack.json that lists them,
 // which is replaced as a whole. Only one process may open a folder.
@@ -10,6 +10,7 @@
 package emoji
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -19,29 +20,43 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 )
 
 // Packs are the custom emoji of the server. It is safe for concurrent use.
 type Packs struct {
+	Options
 	dir     string
-	inspect InspectPicture
-	log     *slog.Logger
 	current atomic.Pointer[table]
 
-	writing sync.Mutex // held to change files or to read them again
+	writing  sync.Mutex // held to change files or to read them again
+	building sync.Mutex // held to build an archive
 }
 
-// Open reads the packs in dir, which it creates if necessary, and finishes or removes what an interrupted process left there. inspect
-// checks the pictures of new emoji.
-func Open(dir string, inspect InspectPicture, log *slog.Logger) (*Packs, error) {
+// Options are what Packs need from elsewhere.
+type Options struct {
+	Inspect  InspectPicture // checks the pictures of new emoji
+	Settings *config.Live   // for folders without a pack.json
+	Archives string         // folder of the archives of shared packs
+	Log      *slog.Logger
+
+	// Reserve makes room on the disk for n bytes, or returns an error for clients. done says whether they were used. nil: there is no limit.
+	Reserve func(ctx context.Context, n int64) (done func(kept bool), err error)
+}
+
+// Open reads the packs in dir, which it creates if necessary, and finishes or removes what an interrupted process left there.
+func Open(dir string, o Options) (*Packs, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("emoji folder: %w", err)
 	}
 	if err := cleanUp(dir); err != nil {
 		return nil, err
 	}
-	p := &Packs{dir: dir, inspect: inspect, log: log}
+	if err := os.MkdirAll(o.Archives, 0o700); err != nil {
+		return nil, fmt.Errorf("archives of emoji packs: %w", err)
+	}
+	p := &Packs{Options: o, dir: dir}
 	return p, p.Reload()
 }
 
@@ -62,28 +77,32 @@ func (p *Packs) reload() error {
 	if err != nil {
 		return fmt.Errorf("emoji folder: %w", err)
 	}
-	var packs []*Pack
+	rules := newLooseRules(p.Settings.Load().Emoji)
+	packs := []*Pack{rules.readFolder(root, "")}
 	for _, f := range folders {
 		if !f.IsDir() || !validPackName(f.Name()) {
 			continue
 		}
-		if len(packs) == maxPacks {
-			p.log.Warn("emoji packs skipped", "more than", maxPacks, "first", f.Name())
+		if len(packs) > maxPacks {
+			p.Log.Warn("emoji packs skipped", "more than", maxPacks, "first", f.Name())
 			break
 		}
-		pack := readPack(root, f.Name())
+		pack := rules.readFolder(root, f.Name())
 		if pack.err != nil {
-			p.log.Warn("emoji pack skipped", "pack", pack.Name, "err", pack.err)
+			p.Log.Warn("emoji pack skipped", "pack", pack.Name, "err", pack.err)
 		}
 		if len(pack.invalid) > 0 {
-			p.log.Warn("emoji skipped: invalid shortcodes or file names", "pack", pack.Name, "count", len(pack.invalid))
+			p.Log.Warn("emoji skipped: invalid shortcodes or file names", "pack", pack.Name, "count", len(pack.invalid))
 		}
 		packs = append(packs, pack)
 	}
 	p.current.Store(newTable(packs))
+	if err := p.pruneArchives(packs); err != nil {
+		p.Log.Warn("archives of emoji packs could not be removed", "err", err)
+	}
 	for _, pack := range packs {
 		if hidden := p.Hidden(pack); len(hidden) > 0 {
-			p.log.Info("emoji of a pack are hidden, because packs before it have their shortcodes", "pack", pack.Name, "count", len(hidden))
+			p.Log.Info("emoji of a pack are hidden, because packs before it have their shortcodes", "pack", pack.Name, "count", len(hidden))
 		}
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 // Emoji is one custom emoji.
 type Emoji struct {
 	Shortcode string
-	Pack      string
+	Pack      string   // "": a file that is in no folder
 	Path      string   // of the picture: /emoji/PACK/FILE
-	Tags      []string // "pack:PACK", or the groups of an emoji of a folder without a pack.json
+	Tags      []string // "pack:PACK", or the groups of a loose emoji
 }
 
 // table is all packs as they were read, and the emoji that result. It is never changed.
@@ -29,10 +29,13 @@ func newTable(packs []*Pack) *table {
 	t := &table{packs: packs, all: make([]Emoji, 0, count), byCode: make(map[string]*Emoji, count)}
 	for _, loose := range []bool{false, true} {
 		for _, pack := range packs {
-			if pack.Loose == loose {
+			if pack.Loose == loose && pack.Name != "" {
 				t.add(pack)
 			}
 		}
+	}
+	if len(packs) > 0 && packs[0].Name == "" {
+		t.add(packs[0])
 	}
 	slices.SortFunc(t.all, func(a, b Emoji) int { return strings.Compare(a.Shortcode, b.Shortcode) })
 	for i := range t.all {
@@ -43,7 +46,10 @@ func newTable(packs []*Pack) *table {
 
 // add adds the emoji of a pack whose shortcodes are free.
 func (t *table) add(pack *Pack) {
-	folder := "/emoji/" + url.PathEscape(pack.Name) + "/"
+	folder := "/emoji/"
+	if pack.Name != "" {
+		folder += url.PathEscape(pack.Name) + "/"
+	}
 	tags := []string{"pack:" + pack.Name}
 	for code, file := range pack.Files {
 		if _, taken := t.byCode[code]; taken {

@@ -58,10 +58,15 @@ type renderedEmojis struct {
 	list, byShortcode object
 }
 
-// List returns all custom emoji. Their category is their tags.
+// List returns all custom emoji. Their category is their tags, without the default group.
 func (c *CustomEmojis) List() (Appender, error) {
 	lists, err := c.render()
 	return lists.list, err
+}
+
+// category returns the category of an emoji: its groups, without the default one.
+func category(tags []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return tag == "Custom" }), ",")
 }
 
 // ByShortcode returns all custom emoji in the form of the extension API.
@@ -81,7 +86,7 @@ func (c *CustomEmojis) render() (lists renderedEmojis, err error) {
 	}
 	list, byCode := make([]Emoji, 0, len(all)), make(map[string]pickable, len(all))
 	for _, e := range all {
-		url, category := c.BaseURL+e.Path, strings.Join(e.Tags, ",")
+		url, category := c.BaseURL+e.Path, category(e.Tags)
 		list = append(list, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url, VisibleInPicker: true, Category: &category, Tags: e.Tags})
 		byCode[e.Shortcode] = pickable{e.Tags, e.Path}
 	}
