@@ -184,7 +184,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"Results":     {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
 	"FeaturedTag": {"id": "text", "name": "text", "url": "url", "statuses_count": "text", "last_status_at": "text|null"},
-	"FoundTag":    {"name": "text", "url": "url", "history": "[]null", "following": "?boolean"},
+	"FoundTag":    {"name": "text", "url": "url", "history": "[]null", "following": "?boolean", "featuring": "?boolean"},
 	"ResultsV1":   {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]text"},
 	"Preferences": {
 		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null", "posting:default:quote_policy": "text",

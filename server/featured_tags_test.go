@@ -154,3 +154,54 @@ func TestFeaturedTagSuggestions(t *testing.T) {
 		t.Errorf("%d suggestions", n)
 	}
 }
+
+// TestFeatureTagByName features hashtags by their names, and checks what hashtags say about it.
+func TestFeatureTagByName(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	do := func(as *apptest.Client, name, action string) *apptest.Response {
+		return as.Do("POST", "/api/v1/tags/"+name+"/"+action, "", nil)
+	}
+	for _, tt := range []struct {
+		name      string
+		as        *apptest.Client
+		tag       string
+		action    string
+		status    int
+		featuring bool // trains is on alice's profile afterwards
+	}{
+		{"anonymously", srv.As(nil), "trains", "feature", 401, false},
+		{"without the scope", srv.NewToken(alice, "write:follows"), "trains", "feature", 403, false},
+		{"not a name", alice.Client, "123", "feature", 404, false},
+		{"featured", alice.Client, "Trains", "feature", 200, true},
+		{"again", alice.Client, "trains", "feature", 200, true},
+		{"by another account", bob.Client, "trains", "unfeature", 200, true},
+		{"removed anonymously", srv.As(nil), "trains", "unfeature", 401, true},
+		{"removed without the scope", srv.NewToken(alice, "read"), "trains", "unfeature", 403, true},
+		{"removal of no name", alice.Client, "123", "unfeature", 404, true},
+		{"removed", alice.Client, "TRAINS", "unfeature", 200, false},
+		{"removed again", alice.Client, "trains", "unfeature", 200, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := do(tt.as, tt.tag, tt.action).Want(tt.status)
+			if tt.status == 200 && tt.as == alice.Client {
+				if o := a.Object(); o.Str("name") != "trains" || o.Bool("featuring") != tt.featuring || o.Bool("following") {
+					t.Errorf("the answer is %v", o.Fields)
+				}
+			}
+			if got := alice.Get("/api/v1/tags/trains").Want(200).Object().Bool("featuring"); got != tt.featuring {
+				t.Errorf("featuring is %v", got)
+			}
+			if got := len(alice.Get(featuredTagsPath).Want(200).List()) > 0; got != tt.featuring {
+				t.Errorf("it is on the profile: %v", got)
+			}
+			if bob.Get("/api/v1/tags/trains").Want(200).Object().Bool("featuring") || srv.As(nil).Get("/api/v1/tags/trains").Want(200).Object().Has("featuring") {
+				t.Error("others see it as theirs")
+			}
+		})
+	}
+	for i := range 10 {
+		do(alice.Client, fmt.Sprintf("tag%d", i), "feature").Want(200)
+	}
+	do(alice.Client, "onemore", "feature").WantError(422, "Validation failed: You cannot feature more than 10 hashtags")
+}

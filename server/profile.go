@@ -40,6 +40,8 @@ func (h *profile) routes() rest.Routes {
 		"PATCH /api/v1/svc/accounts/update_avatar":     {rest.User("write:accounts").Uploads(), h.updateAvatar},
 		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads(), h.updateBanner},
 		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads(), h.updateBackground},
+		"DELETE /api/v1/profile/avatar":                {rest.User("write:accounts"), h.removePicture(func(c *social.ProfileChange) { c.Avatar = new(social.Picture) })},
+		"DELETE /api/v1/profile/header":                {rest.User("write:accounts"), h.removePicture(func(c *social.ProfileChange) { c.Header = new(social.Picture) })},
 		"PUT /api/svc/notification_settings":           {rest.User("write:accounts"), h.updateNotificationSettings},
 		"GET /api/v1/svc/settings/:app":                {rest.User("read:accounts"), h.showSettings},
 		"PATCH /api/v1/svc/settings/:app":              {rest.User("write:accounts"), h.mergeSettings},
@@ -292,6 +294,19 @@ func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, l
 	return struct {
 		URL *string `json:"url"`
 	}{h.entities.Picture(stored.File)}, nil
+}
+
+// removePicture returns a handler that resets a picture of the viewer to the default, and answers with the account.
+func (h *profile) removePicture(reset func(*social.ProfileChange)) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		var change social.ProfileChange
+		reset(&change)
+		account, user, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change)
+		if err != nil {
+			return nil, err
+		}
+		return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
+	}
 }
 
 // updateNotificationSettings sets whose notifications the viewer gets and how much push messages contain.

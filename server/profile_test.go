@@ -252,6 +252,31 @@ func TestPictureEndpoints(t *testing.T) {
 	}
 }
 
+// TestRemovePicture resets pictures by the reference API's endpoints.
+func TestRemovePicture(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	reading := srv.NewToken(alice, "read")
+	for _, member := range []string{"avatar", "header"} {
+		t.Run(member, func(t *testing.T) {
+			path := "/api/v1/profile/" + member
+			reset := alice.Get("/api/v1/accounts/alice").Object().Str(member)
+			own := alice.SendForm("PATCH", "/api/v1/accounts/update_credentials", fileOf(member, "x", pngOf(t, 99, 30, 30))).Want(200).Object().Str(member)
+			srv.As(nil).Do("DELETE", path, "", nil).Want(401)
+			reading.Do("DELETE", path, "", nil).Want(403)
+			if got := alice.Get("/api/v1/accounts/alice").Object().Str(member); got != own || got == reset {
+				t.Errorf("before: %s", got)
+			}
+			for range 2 { // again is not an error
+				o := alice.Do("DELETE", path, "", nil).Want(200).Object()
+				if o.Str(member) != reset || !o.Has("source") {
+					t.Errorf("the answer is %v", o.Fields)
+				}
+			}
+		})
+	}
+}
+
 func TestFrontendSettings(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")

@@ -21,10 +21,12 @@ type tags struct {
 
 func (h *tags) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/followed_tags":        {rest.User("read:follows"), h.followedTags},
-		"GET /api/v1/tags/:name":           {rest.Content("read:follows"), h.showTag},
-		"POST /api/v1/tags/:name/follow":   {rest.User("write:follows"), h.tagAction(h.social.FollowTag)},
-		"POST /api/v1/tags/:name/unfollow": {rest.User("write:follows"), h.tagAction(h.social.UnfollowTag)},
+		"GET /api/v1/followed_tags":         {rest.User("read:follows"), h.followedTags},
+		"GET /api/v1/tags/:name":            {rest.Content("read:follows"), h.showTag},
+		"POST /api/v1/tags/:name/follow":    {rest.User("write:follows"), h.tagAction(h.social.FollowTag)},
+		"POST /api/v1/tags/:name/unfollow":  {rest.User("write:follows"), h.tagAction(h.social.UnfollowTag)},
+		"POST /api/v1/tags/:name/feature":   {rest.User("write:accounts"), h.tagAction(h.featureTag)},
+		"POST /api/v1/tags/:name/unfeature": {rest.User("write:accounts"), h.tagAction(h.social.UnfeatureTagByName)},
 	}
 }
 
@@ -55,6 +57,12 @@ func (h *tags) tagAction(run func(context.Context, *store.Account, string) error
 		}
 		return h.renderTag(r, name, err)
 	}
+}
+
+// featureTag is FeatureTag without the id of the featured hashtag.
+func (h *tags) featureTag(ctx context.Context, viewer *store.Account, name string) error {
+	_, err := h.social.FeatureTag(ctx, viewer, name)
+	return err
 }
 
 // tagParam returns the hashtag of the path.

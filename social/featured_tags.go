@@ -21,6 +21,17 @@ func (s *Service) FeatureTag(ctx context.Context, actor *store.Account, name str
 	})
 }
 
+// UnfeatureTagByName removes a hashtag from actor's profile. It is not an error if it is not there.
+func (s *Service) UnfeatureTagByName(ctx context.Context, actor *store.Account, name string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		id, err := tx.FeaturedTagID(ctx, actor.ID, name)
+		if err == nil && id != 0 {
+			_, err = tx.RemoveFeaturedTag(ctx, actor.ID, id)
+		}
+		return err
+	})
+}
+
 // UnfeatureTag removes a hashtag from actor's profile.
 func (s *Service) UnfeatureTag(ctx context.Context, actor *store.Account, id store.FeaturedTagID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {

@@ -54,6 +54,16 @@ func (tx *Tx) AddFeaturedTag(ctx context.Context, account AccountID, name string
 		SELECT ifnull((SELECT id FROM featured_tags WHERE account_id = ? AND tag_id = ?), 0)`, account, tag)
 }
 
+// FeaturedTagID returns the id of a featured hashtag of an account by its lower-case name, 0 if there is none.
+func (r reader) FeaturedTagID(ctx context.Context, account AccountID, name string) (FeaturedTagID, error) {
+	return value[FeaturedTagID](ctx, r, "featured tag", `
+		SELECT ifnull((
+			SELECT f.id
+			FROM tags t
+			CROSS JOIN featured_tags f ON f.account_id = ? AND f.tag_id = t.id
+			WHERE t.name = ?), 0)`, account, name)
+}
+
 // RemoveFeaturedTag removes a featured hashtag of an account, and returns false if there was none. An unused name is deleted.
 func (tx *Tx) RemoveFeaturedTag(ctx context.Context, account AccountID, id FeaturedTagID) (removed bool, err error) {
 	row, err := one[FeaturedTag](ctx, tx.reader, "featured tag", `SELECT * FROM featured_tags WHERE id = ? AND account_id = ?`, id, account)

@@ -66,13 +66,21 @@ func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) 
 		LIMIT ?5`, viewer, l, jsonTexts(names), maxTagUses, len(names))
 }
 
-// TagsFollowed returns those of the hashtags that an account follows, in no order.
-func (r reader) TagsFollowed(ctx context.Context, by AccountID, names []string) ([]string, error) {
-	return list[string](ctx, r, "tags followed", `
-		SELECT t.name
+// TagRelation is what an account does with a hashtag.
+type TagRelation struct {
+	Name      string
+	Following bool
+	Featuring bool // on its profile
+}
+
+// TagRelations returns what an account does with hashtags that have a row, in no order.
+func (r reader) TagRelations(ctx context.Context, of AccountID, names []string) ([]TagRelation, error) {
+	return list[TagRelation](ctx, r, "tag relations", `
+		SELECT t.name,
+			EXISTS (SELECT 1 FROM tag_follows f WHERE f.account_id = ?1 AND f.tag_id = t.id) AS following,
+			EXISTS (SELECT 1 FROM featured_tags f WHERE f.account_id = ?1 AND f.tag_id = t.id) AS featuring
 		FROM json_each(?2) j
-		CROSS JOIN tags t ON t.name = j.value
-		CROSS JOIN tag_follows f ON f.account_id = ?1 AND f.tag_id = t.id`, by, jsonTexts(names))
+		CROSS JOIN tags t ON t.name = j.value`, of, jsonTexts(names))
 }
 
 var followedTags = newKeyset(`

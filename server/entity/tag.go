@@ -20,6 +20,7 @@ type Tag struct {
 	StatusTag
 	History   []any `json:"history"`
 	Following *bool `json:"following,omitempty"` // by the viewer, if there is one
+	Featuring *bool `json:"featuring,omitempty"` // on the viewer's profile
 }
 
 // AppendJSON renders the hashtag.
@@ -56,22 +57,22 @@ func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []strin
 	for i, name := range names {
 		folded[i] = text.TagName(name)
 	}
-	followed := make(map[string]bool)
+	relations := make(map[string]store.TagRelation)
 	if viewer != nil {
-		of, err := b.db.TagsFollowed(ctx, viewer.ID, folded)
+		of, err := b.db.TagRelations(ctx, viewer.ID, folded)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range of {
-			followed[name] = true
+		for _, relation := range of {
+			relations[relation.Name] = relation
 		}
 	}
 	tags := make(List[Tag], 0, len(names))
 	for i, name := range names {
 		t := Tag{StatusTag: StatusTag{Name: name, URL: text.TagURL(b.BaseURL, folded[i])}, History: []any{}}
 		if viewer != nil {
-			follows := followed[folded[i]]
-			t.Following = &follows
+			relation := relations[folded[i]]
+			t.Following, t.Featuring = &relation.Following, &relation.Featuring
 		}
 		tags = append(tags, t)
 	}
