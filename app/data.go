@@ -57,7 +57,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	}); err != nil {
 		return err
 	}
-	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels}); err != nil {
+	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels, Frames: c.Media.MaxFrames}); err != nil {
 		return err
 	}
 	s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts"))

@@ -41,7 +41,9 @@ var documentContext = []any{
 		"sensitive": "as:sensitive", "manuallyApprovesFollowers": "as:manuallyApprovesFollowers",
 		"alsoKnownAs": idTerm("as:alsoKnownAs"), "movedTo": idTerm("as:movedTo"),
 		"featured": idTerm("toot:featured"), "discoverable": "toot:discoverable", "indexable": "toot:indexable",
-		"votersCount": "toot:votersCount", "webfinger": "https://purl.archive.org/socialweb/webfinger#webfinger",
+		"votersCount": "toot:votersCount", "blurhash": "toot:blurhash",
+		"focalPoint":   jsonMap{"@container": "@list", "@id": "toot:focalPoint"},
+		"webfinger":    "https://purl.archive.org/socialweb/webfinger#webfinger",
 		"conversation": idTerm("ostatus:conversation"),
 
 		"EmojiReact": "litepub:EmojiReact", "ChatMessage": "litepub:ChatMessage", "directMessage": "litepub:directMessage",

@@ -2,6 +2,7 @@ package federation
 
 import (
 	"slices"
+	"strconv"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
@@ -109,6 +110,21 @@ func (d *Documents) attachment(m *store.Media, description string) jsonMap {
 	}
 	if description != "" {
 		o["name"] = description
+	}
+	if m.Width > 0 && m.Height > 0 {
+		o["width"], o["height"] = float64(m.Width), float64(m.Height)
+	}
+	if m.Duration > 0 {
+		o["duration"] = "PT" + strconv.FormatFloat(float64(m.Duration)/1000, 'f', -1, 64) + "S"
+	}
+	if m.Blurhash != "" {
+		o["blurhash"] = m.Blurhash
+	}
+	if m.FocusX != 0 || m.FocusY != 0 {
+		o["focalPoint"] = []any{m.FocusX, m.FocusY}
+	}
+	if m.File != "" && m.Thumbnail != "" && m.Type != "image" {
+		o["icon"] = jsonMap{"type": "Image", "url": d.mediaURL(m.Thumbnail)}
 	}
 	return o
 }

@@ -61,6 +61,9 @@ func scanBMFF(w *peekReader, heif bool) (fileInfo, *plan, error) {
 		return fileInfo{}, nil, err
 	}
 	s.plan.cut(end, w.size-end)
+	if s.heif {
+		s.facts.video = false // the movie is a burst or a live picture
+	}
 	return s.facts, &s.plan, nil
 }
 

@@ -26,6 +26,8 @@ func (s *bmffScan) itemsBox(b box) error {
 			s.data = append(s.data, b)
 		case "pitm":
 			s.items = true
+		case "iprp":
+			return s.pictureSize(b)
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package media
 import (
 	"encoding/binary"
 	"io"
+	"time"
 )
 
 // Children of a movie that are kept. All others are overwritten.
@@ -21,6 +22,8 @@ var trackHandlers = set("vide", "soun", "pict", "auxv")
 type track struct {
 	id      uint32
 	handler string
+	header  box            // tkhd
+	length  time.Duration  // 0 if not known
 	tables  map[string]box // sample tables: stsc, stsz, stco, co64
 }
 
@@ -30,6 +33,11 @@ func (s *bmffScan) movieBox(b box) error {
 	}
 	switch b.kind {
 	case "mvhd":
+		duration, err := s.durationOf(b)
+		if err != nil {
+			return err
+		}
+		s.facts.duration = max(s.facts.duration, duration)
 		return s.eraseTimes(b)
 	case "trak":
 		return s.track(b)
@@ -65,7 +73,10 @@ func (s *bmffScan) track(b box) error {
 	}
 	if trackHandlers[t.handler] {
 		s.movie = true
-		s.facts.video = s.facts.video || t.handler == "vide"
+		if t.handler == "vide" && !s.facts.video {
+			s.facts.video = true
+			return s.videoTrack(&t)
+		}
 		return nil
 	}
 	s.plan.edits, s.trefs = s.plan.edits[:edits], s.trefs[:trefs]
@@ -95,6 +106,7 @@ func (s *bmffScan) trackBox(b box, t *track) error {
 			}
 			t.id = binary.BigEndian.Uint32(id)
 		}
+		t.header = b
 		return s.eraseTimes(b)
 	case "tref":
 		s.trefs = append(s.trefs, b)
@@ -110,6 +122,11 @@ func (s *bmffScan) mediaBox(b box, t *track) error {
 	}
 	switch b.kind {
 	case "mdhd":
+		length, err := s.durationOf(b)
+		if err != nil {
+			return err
+		}
+		t.length = length
 		return s.eraseTimes(b)
 	case "hdlr":
 		handler, err := s.bytes(b, 8, 4)

@@ -5,7 +5,7 @@
 // Rules: the name of a file is the hash of its content, so files never change and equal content is stored once. A file appears under
 // its name only when it is complete and on disk. A file is decoded only after its header has shown the cost, and one at a time.
 //
-// Limits: 50 million pixels, 128 MiB of memory to decode; the proxy fetches 32 files of a host at a time.
+// Limits: 50 million pixels, 1000 frames, 128 MiB of memory to decode; the proxy fetches 32 files of a host at a time.
 package media
 
 import (
@@ -31,11 +31,13 @@ import (
 // Limits bound the cost of one picture. Fields that are 0 have a default.
 type Limits struct {
 	Pixels       int64 // larger pictures are rejected; default 50 million
+	Frames       int   // longer animations are rejected; default 1000
 	DecodeMemory int64 // bytes; pictures that need more are stored without a thumbnail; default 128 MiB
 }
 
 const (
 	defaultPixels       = 50_000_000
+	defaultFrames       = 1000
 	defaultDecodeMemory = 128 << 20
 )
 
@@ -53,7 +55,8 @@ type Files struct {
 	limits     Limits
 	decoding   chan struct{}    // held while a picture is decoded
 	syncedDirs [256]atomic.Bool // by first byte of the hash: the directory exists on disk
-	renaming   sync.Mutex       // held to rename, remove and count files
+	mu         sync.Mutex       // held to rename, remove and count files
+	claims     map[string]int   // files that will get a reference soon; guarded by mu
 	usage      filesUsage
 	budget     atomic.Pointer[Budget] // nil: no limits
 }
@@ -71,6 +74,9 @@ func Open(dir string, limits Limits) (*Files, error) {
 	if limits.Pixels <= 0 {
 		limits.Pixels = defaultPixels
 	}
+	if limits.Frames <= 0 {
+		limits.Frames = defaultFrames
+	}
 	if limits.DecodeMemory <= 0 {
 		limits.DecodeMemory = defaultDecodeMemory
 	}
@@ -78,7 +84,7 @@ func Open(dir string, limits Limits) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open media: %w", err)
 	}
-	return &Files{root: root, limits: limits, decoding: make(chan struct{}, 1)}, nil
+	return &Files{root: root, limits: limits, decoding: make(chan struct{}, 1), claims: make(map[string]int)}, nil
 }
 
 // openDir opens a directory, which it creates if necessary, and removes incomplete files of an interrupted process.
@@ -125,18 +131,29 @@ func (f *Files) OpenFile(name string) (*os.File, error) {
 	return f.root.Open(name)
 }
 
-// Remove deletes a stored file. A file that does not exist is not an error. The caller must know that nothing refers to the content;
-// files stored recently may get a reference soon.
-func (f *Files) Remove(name string) error {
+// RemoveOlder removes a file that nobody has claimed and that was not stored again since a time. It returns whether it did. The caller
+// must know that no row referred to the file at some time after it. So a file that is about to get a reference, or has just got one, is
+// kept, even if its content has been there unused for long.
+func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 	if !validName(name) {
-		return nil
+		return false, nil
 	}
-	f.renaming.Lock()
-	defer f.renaming.Unlock()
-	return f.remove(name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.claims[name] > 0 {
+		return false, nil
+	}
+	info, err := f.root.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().After(than) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("stat stored file: %w", err)
+	}
+	return true, f.remove(name)
 }
 
-// remove removes a file. f.renaming is held.
+// remove removes a file. f.mu is held.
 func (f *Files) remove(name string) error {
 	n, err := f.sizeOnDisk(name)
 	if err == nil {
@@ -152,22 +169,15 @@ func (f *Files) remove(name string) error {
 	return nil
 }
 
-// RemoveOlder removes a file that was not stored again since a time, and returns whether it was. A file that is about to get a
-// reference is kept, even if its content has been there unused for long.
-func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
-	if !validName(name) {
-		return false, nil
+// release ends claims on files.
+func (f *Files) release(names ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range names {
+		if f.claims[name]--; f.claims[name] <= 0 {
+			delete(f.claims, name)
+		}
 	}
-	f.renaming.Lock()
-	defer f.renaming.Unlock()
-	info, err := f.root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().After(than) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("stat stored file: %w", err)
-	}
-	return true, f.remove(name)
 }
 
 // Walk calls fn for each stored file, in no order, until fn fails or ctx ends. Files may be added and removed meanwhile.
@@ -242,8 +252,8 @@ func (f *Files) newTemp() (*temp, error) {
 	return &temp{File: file, files: f, path: p}, nil
 }
 
-// store makes the content durable under its name. It replaces equal content, which renews the modification time by which clean-up finds
-// unused files.
+// store makes the content durable under its name, and claims it: until its release, no clean-up removes it. It replaces equal content,
+// which renews the modification time by which clean-up finds unused files.
 func (t *temp) store(name string) error {
 	if err := t.Sync(); err != nil {
 		return writeError(err)
@@ -257,19 +267,20 @@ func (t *temp) store(name string) error {
 	}
 	t.stored = true
 	if err := t.files.syncDir(dir); err != nil {
+		t.files.release(name)
 		return writeError(err)
 	}
 	return nil
 }
 
-// rename gives the file its name, and counts it unless it replaces equal content.
+// rename gives the file its name and claims it, and counts it unless it replaces equal content.
 func (t *temp) rename(name string) error {
 	info, err := t.Stat()
 	if err != nil {
 		return err
 	}
-	t.files.renaming.Lock()
-	defer t.files.renaming.Unlock()
+	t.files.mu.Lock()
+	defer t.files.mu.Unlock()
 	before, err := t.files.sizeOnDisk(name)
 	if err != nil {
 		return err
@@ -277,6 +288,7 @@ func (t *temp) rename(name string) error {
 	if err := t.files.root.Rename(t.path, name); err != nil {
 		return err
 	}
+	t.files.claims[name]++
 	t.files.usage.add(name, diskUsage(info.Size())-before)
 	return nil
 }

@@ -79,8 +79,9 @@ func TestFiles(t *testing.T) {
 		t.Errorf("walk found %+v", e)
 	}
 
+	a.Release()
 	for range 2 { // the second time it is no error
-		if err := f.Remove(a.Name); err != nil {
+		if _, err := f.RemoveOlder(a.Name, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,8 +111,8 @@ func TestRemoveKeepsToStoredFiles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"../database", "notes.txt", "tmp", ".", ""} {
-		if err := f.Remove(name); err != nil {
-			t.Errorf("Remove(%q): %v", name, err)
+		if _, err := f.RemoveOlder(name, time.Now().Add(time.Hour)); err != nil {
+			t.Errorf("RemoveOlder(%q): %v", name, err)
 		}
 	}
 	for _, p := range []string{outside, inside, filepath.Join(dir, tempDir)} {

@@ -52,8 +52,8 @@ func (f *Files) Count(ctx context.Context) error {
 }
 
 func (f *Files) countFolder(ctx context.Context, i int) error {
-	f.renaming.Lock() // nothing in the folder changes
-	defer f.renaming.Unlock()
+	f.mu.Lock() // nothing in the folder changes
+	defer f.mu.Unlock()
 	total := int64(0)
 	err := walkFolder(ctx, f.root, fmt.Sprintf("%02x", i), func(_ string, info fs.FileInfo) error {
 		total += diskUsage(info.Size())

@@ -38,7 +38,7 @@ func (m *memFile) Truncate(size int64) error {
 // cleaned returns a file after stripMetadata.
 func cleaned(file []byte, scan scanFunc) ([]byte, fileInfo, error) {
 	m := &memFile{bytes.Clone(file)}
-	found, size, err := stripMetadata(m, int64(len(m.b)), scan, Limits{Pixels: defaultPixels})
+	found, size, err := stripMetadata(m, int64(len(m.b)), scan, Limits{Pixels: defaultPixels, Frames: defaultFrames})
 	if err == nil && size != int64(len(m.b)) {
 		panic("size returned is not the size of the file")
 	}

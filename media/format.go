@@ -21,24 +21,25 @@ type format struct {
 	mime, ext string
 	scan      scanFunc                                                     // nil: stored unchanged
 	decode    func(src *io.SectionReader, f fileInfo) (image.Image, error) // nil: never decoded
+	probe     func(*peekReader) fileInfo                                   // of formats without scan; never fails
 }
 
 var (
-	formatPNG  = &format{"image/png", "png", scanPNG, decodeBy(png.Decode)}
-	formatJPEG = &format{"image/jpeg", "jpg", scanJPEG, decodeBy(jpeg.Decode)}
-	formatGIF  = &format{"image/gif", "gif", scanGIF, decodeBy(gif.Decode)}
-	formatWebP = &format{"image/webp", "webp", scanWebP, decodeWebP}
-	formatAVIF = &format{"image/avif", "avif", scanHEIF, nil}
-	formatHEIC = &format{"image/heic", "heic", scanHEIF, nil}
-	formatHEIF = &format{"image/heif", "heif", scanHEIF, nil}
-	formatMP4  = &format{"video/mp4", "mp4", scanMovie, nil}
-	formatMOV  = &format{"video/quicktime", "mov", scanMovie, nil}
-	formatWebM = &format{"video/webm", "webm", nil, nil}
-	formatM4A  = &format{"audio/mp4", "m4a", scanMovie, nil}
-	formatMP3  = &format{"audio/mpeg", "mp3", nil, nil}
-	formatOGG  = &format{"audio/ogg", "ogg", nil, nil}
-	formatFLAC = &format{"audio/flac", "flac", nil, nil}
-	formatWAV  = &format{"audio/wav", "wav", nil, nil}
+	formatPNG  = &format{"image/png", "png", scanPNG, decodeBy(png.Decode), nil}
+	formatJPEG = &format{"image/jpeg", "jpg", scanJPEG, decodeBy(jpeg.Decode), nil}
+	formatGIF  = &format{"image/gif", "gif", scanGIF, decodeBy(gif.Decode), nil}
+	formatWebP = &format{"image/webp", "webp", scanWebP, decodeWebP, nil}
+	formatAVIF = &format{"image/avif", "avif", scanHEIF, nil, nil}
+	formatHEIC = &format{"image/heic", "heic", scanHEIF, nil, nil}
+	formatHEIF = &format{"image/heif", "heif", scanHEIF, nil, nil}
+	formatMP4  = &format{"video/mp4", "mp4", scanMovie, nil, nil}
+	formatMOV  = &format{"video/quicktime", "mov", scanMovie, nil, nil}
+	formatWebM = &format{"video/webm", "webm", nil, nil, probeWebM}
+	formatM4A  = &format{"audio/mp4", "m4a", scanMovie, nil, nil}
+	formatMP3  = &format{"audio/mpeg", "mp3", nil, nil, probeMP3}
+	formatOGG  = &format{"audio/ogg", "ogg", nil, nil, probeOGG}
+	formatFLAC = &format{"audio/flac", "flac", nil, nil, probeFLAC}
+	formatWAV  = &format{"audio/wav", "wav", nil, nil, probeWAV}
 )
 
 var formats = []*format{

@@ -63,7 +63,7 @@ func scanGIF(w *peekReader) (fileInfo, *plan, error) {
 	}
 	s.facts.end = w.pos
 	s.plan.cut(w.pos, w.size-w.pos)
-	s.facts.animated = s.frames > 1
+	s.facts.frames = s.frames
 	return s.facts, &s.plan, nil
 }
 

@@ -55,7 +55,7 @@ func TestCleanGIF(t *testing.T) {
 			if !bytes.Equal(got, tt.file) {
 				t.Errorf("%d bytes are left, want %d", len(got), len(tt.file))
 			}
-			if found.width != 30 || found.height != 20 || found.animated != bytes.Equal(tt.file, moving) {
+			if found.width != 30 || found.height != 20 || found.animated() != bytes.Equal(tt.file, moving) {
 				t.Errorf("facts %+v", found)
 			}
 		})
@@ -68,7 +68,7 @@ func TestGIFWithoutTrailer(t *testing.T) {
 	file := append(bytes.Clone(plain[:len(plain)-1]), gifExtension, 0xfe)
 	file = append(file, gifData(secret)...)
 	got, found, err := cleaned(file, scanGIF)
-	if err != nil || !found.animated || !bytes.Equal(got, plain[:len(plain)-1]) {
+	if err != nil || !found.animated() || !bytes.Equal(got, plain[:len(plain)-1]) {
 		t.Errorf("%v; %+v; %d bytes are left, want %d", err, found, len(got), len(plain)-1)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"path"
+	"strings"
+	"time"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -23,6 +26,7 @@ const (
 	Background
 	Emoji
 	Mascot
+	Preview // picture of a video or sound; only its thumbnail is stored
 )
 
 // kindRules are the rules for each Kind.
@@ -30,13 +34,15 @@ var kindRules = [...]struct {
 	pictures bool        // only pictures that can be decoded
 	box      image.Point // maximum size of thumbnails; zero: none are made
 	still    bool        // an animation always gets a thumbnail as its still picture
+	blurhash bool
 }{
-	Attachment: {box: image.Pt(640, 640)},
+	Attachment: {box: image.Pt(640, 640), blurhash: true},
 	Avatar:     {pictures: true, box: image.Pt(400, 400), still: true},
 	Header:     {pictures: true, box: image.Pt(1500, 500), still: true},
 	Background: {pictures: true},
 	Emoji:      {pictures: true, box: image.Pt(128, 128), still: true},
 	Mascot:     {pictures: true, box: image.Pt(640, 640)},
+	Preview:    {pictures: true, box: image.Pt(640, 640), still: true, blurhash: true},
 }
 
 // ErrNotPicture is returned for content that is no picture where only pictures can be used.
@@ -50,22 +56,42 @@ type File struct {
 	SHA256    string // hexadecimal
 	Width     int    // as displayed; 0 if not known
 	Height    int
-	Thumbnail string // name of a smaller or still picture, PNG or JPEG; "" if there is none
+	Duration  time.Duration // likewise
+	FrameRate float64       // frames a second, likewise
+	Thumbnail string        // name of a smaller or still picture, PNG or JPEG; "" if there is none
+	ThumbSize image.Point
+	Blurhash  string // "" if the picture was not decoded
 
-	thumbnailSize int64
+	thumbnailSize int64 // bytes
+	files         *Files
 }
 
-// Stored returns the records of the files, for the transaction that refers to them.
-func (f *File) Stored(class store.FileClass) []store.StoredFile {
-	files := []store.StoredFile{{Name: f.Name, Class: class, Bytes: diskUsage(f.Size)}}
-	if f.Thumbnail != "" {
-		files = append(files, store.StoredFile{Name: f.Thumbnail, Class: class, Bytes: diskUsage(f.thumbnailSize)})
+// Stored returns the records of the files, for the transaction that refers to them; none for nil.
+func (file *File) Stored(class store.FileClass) []store.StoredFile {
+	if file == nil {
+		return nil
+	}
+	files := []store.StoredFile{{Name: file.Name, Class: class, Bytes: diskUsage(file.Size)}}
+	if file.Thumbnail != "" {
+		files = append(files, store.StoredFile{Name: file.Thumbnail, Class: class, Bytes: diskUsage(file.thumbnailSize)})
 	}
 	return files
 }
 
+// Release ends the claim on the stored files. Call it when a row refers to them, or when none will: unused files are removed later.
+func (file *File) Release() {
+	if file == nil {
+		return
+	}
+	file.files.release(file.Name)
+	if file.Thumbnail != "" {
+		file.files.release(file.Thumbnail)
+	}
+}
+
 // Ingest stores the content of r without its metadata, and returns when it is on disk. It reads slightly more than maxBytes at most.
 // Content that is too long, not accepted for the kind, damaged, or too costly is rejected with an errs.Error, and nothing is stored.
+// No clean-up removes the files until File.Release.
 func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int64) (*File, error) {
 	room := f.budget.Load().Reserve(Uploads)
 	defer room.Release()
@@ -104,7 +130,10 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 	size := int64(n) + rest
 
 	var found fileInfo
-	if format.scan != nil {
+	switch {
+	case format.probe != nil:
+		found = format.probe(newPeekReader(t, size))
+	case format.scan != nil:
 		if found, size, err = stripMetadata(t, size, format.scan, f.limits); err != nil {
 			return nil, err
 		}
@@ -116,26 +145,63 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 	}
 
 	file := &File{
-		Name:   storedName(sum.Sum(nil), format.ext),
-		MIME:   format.mime,
-		Size:   size,
-		SHA256: hex.EncodeToString(sum.Sum(nil)),
-		Width:  found.width,
-		Height: found.height,
+		Name:      storedName(sum.Sum(nil), format.ext),
+		MIME:      format.mime,
+		Size:      size,
+		SHA256:    hex.EncodeToString(sum.Sum(nil)),
+		Width:     found.width,
+		Height:    found.height,
+		Duration:  found.duration,
+		FrameRate: found.frameRate,
+		files:     f,
 	}
 	if found.rotated() {
 		file.Width, file.Height = file.Height, file.Width
 	}
+	var data []byte // of the thumbnail
 	if format.decode != nil {
 		src := io.NewSectionReader(readerAt{ctx, t}, 0, size)
-		if file.Thumbnail, file.thumbnailSize, err = f.thumbnail(ctx, src, format, found, kind, room); err != nil {
+		if data, err = f.preview(ctx, src, format, found, kind, file); err == nil {
+			err = room.Grow(ctx, int64(len(data)))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	if err := t.store(file.Name); err != nil {
+	if kind == Preview && data != nil {
+		err = f.storeOnlyThumbnail(file, data)
+	} else {
+		err = f.storeWithThumbnail(t, file, data)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return file, nil
+}
+
+// storeWithThumbnail stores a file and, if it has one, its thumbnail.
+func (f *Files) storeWithThumbnail(t *temp, file *File, thumbnail []byte) error {
+	if thumbnail != nil {
+		if err := f.storeBytes(file.Thumbnail, thumbnail); err != nil {
+			return err
+		}
+	}
+	if err := t.store(file.Name); err != nil {
+		if thumbnail != nil {
+			f.release(file.Thumbnail)
+		}
+		return err
+	}
+	return nil
+}
+
+// storeOnlyThumbnail makes the thumbnail the file.
+func (f *Files) storeOnlyThumbnail(file *File, thumbnail []byte) error {
+	file.Name, file.Thumbnail, file.Size = file.Thumbnail, "", int64(len(thumbnail))
+	file.MIME = mimeByExt[strings.TrimPrefix(path.Ext(file.Name), ".")]
+	file.SHA256 = strings.TrimSuffix(path.Base(file.Name), path.Ext(file.Name))
+	file.Width, file.Height = file.ThumbSize.X, file.ThumbSize.Y
+	return f.storeBytes(file.Name, thumbnail)
 }
 
 // upload is the body of an upload. Reading fails if it is too long or the context has ended.

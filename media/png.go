@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 )
 
 const pngHeader = "\x89PNG\r\n\x1a\n"
@@ -26,6 +27,7 @@ func scanPNG(w *peekReader) (fileInfo, *plan, error) {
 	}
 	var header []byte
 	var seenData, transparent bool
+	var declared int // frames of the animation
 	for kind := ""; kind != "IEND"; {
 		start := w.pos
 		head, err := w.read(8)
@@ -56,7 +58,9 @@ func scanPNG(w *peekReader) (fileInfo, *plan, error) {
 		case "IDAT":
 			seenData = true
 		case "acTL":
-			found.animated, err = pngAnimated(w, n)
+			declared, err = pngFrames(w, n)
+		case "fcTL":
+			found.frames++
 		case "iCCP":
 			found.profile, err = pngProfile(w, n)
 		}
@@ -72,6 +76,7 @@ func scanPNG(w *peekReader) (fileInfo, *plan, error) {
 	}
 	found.end = w.pos
 	p.cut(w.pos, w.size-w.pos)
+	found.frames = max(found.frames, declared)
 	found.memory = int64(found.width) * int64(found.height) * pngPixel(header, transparent)
 	return found, &p, nil
 }
@@ -110,16 +115,16 @@ func pngPixel(header []byte, transparent bool) int64 {
 	return size
 }
 
-// pngAnimated returns whether the animation has more than one frame.
-func pngAnimated(w *peekReader, n int64) (bool, error) {
+// pngFrames returns the number of frames that the animation declares.
+func pngFrames(w *peekReader, n int64) (int, error) {
 	if n != 8 {
-		return false, malformed("animation control of %d bytes", n)
+		return 0, malformed("animation control of %d bytes", n)
 	}
 	b, err := w.peek(4)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	return binary.BigEndian.Uint32(b) > 1, nil
+	return int(min(binary.BigEndian.Uint32(b), math.MaxInt32)), nil
 }
 
 // pngChecksum skips a chunk's data and verifies its checksum (PNG 5.5).

@@ -49,7 +49,7 @@ func TestCleanPNG(t *testing.T) {
 			if want := insert(plain, afterIHDR, tt.keep...); !bytes.Equal(got, want) {
 				t.Errorf("%d bytes are left, want %d", len(got), len(want))
 			}
-			if found.width != 40 || found.height != 30 || found.animated != tt.animated {
+			if found.width != 40 || found.height != 30 || found.animated() != tt.animated {
 				t.Errorf("facts %+v", found)
 			}
 

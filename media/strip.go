@@ -5,21 +5,27 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"svc/internal/errs"
 )
 
 // fileInfo is what the structure of a file reveals.
 type fileInfo struct {
-	width, height int    // as stored, before orientation; 0 if not known
-	orientation   int    // EXIF 4.6.5.1.6: 1 to 8, 0 if there is none
-	animated      bool   // more than one frame
-	video         bool   // a movie with a picture track
-	memory        int64  // bytes needed to decode
-	profile       []byte // ICC profile, if it is small and for RGB
+	width, height int  // as stored, before orientation; 0 if not known
+	orientation   int  // EXIF 4.6.5.1.6: 1 to 8, 0 if there is none
+	frames        int  // of an animation; 0 and 1: none
+	video         bool // a movie with a picture track
+	duration      time.Duration
+	frameRate     float64 // frames a second
+	memory        int64   // bytes needed to decode
+	profile       []byte  // ICC profile, if it is small and for RGB
 	frame         webpFrame
 	end           int64 // of a picture in its file; data behind it is dropped
 }
+
+// animated returns whether the picture has more than one frame.
+func (f fileInfo) animated() bool { return f.frames > 1 }
 
 // maxSide bounds each side of a picture. It is the limit of JPEG and GIF, and keeps sums of a column within 32 bits.
 const maxSide = 65535
@@ -124,8 +130,14 @@ func scanWithin(f io.ReaderAt, size int64, scan scanFunc, limits Limits) (fileIn
 	if err := p.check(size); err != nil {
 		return fileInfo{}, nil, err
 	}
+	if found.video { // its pictures are never decoded
+		return found, p, nil
+	}
 	if found.width > maxSide || found.height > maxSide || int64(found.width)*int64(found.height) > limits.Pixels {
 		return fileInfo{}, nil, errs.Invalid("The picture is too large: more than %d megapixels", limits.Pixels/1_000_000)
+	}
+	if found.frames > limits.Frames {
+		return fileInfo{}, nil, errs.Invalid("The animation is too long: more than %d frames", limits.Frames)
 	}
 	return found, p, nil
 }

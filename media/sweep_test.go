@@ -24,6 +24,10 @@ func TestRemoveOlder(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, file.Name), stored, stored); err != nil {
 		t.Fatal(err)
 	}
+	if removed, err := f.RemoveOlder(file.Name, time.Now()); removed || err != nil {
+		t.Errorf("a claimed file was removed: %v, %v", removed, err)
+	}
+	file.Release()
 	for _, tt := range []struct {
 		name string
 		than time.Time

@@ -26,74 +26,92 @@ const largeDecodeBytes = 16 << 20
 // rotated returns whether the orientation swaps width and height.
 func (f fileInfo) rotated() bool { return f.orientation >= 5 }
 
-// thumbnail stores a smaller version of a picture and returns its name and size; "" if none is needed or decoding would take too much memory. A
-// picture that cannot be decoded is rejected.
-func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *format, found fileInfo, kind Kind, room *Reservation) (name string, size int64, err error) {
-	box := kindRules[kind].box
+// preview decodes a picture and returns the content of its thumbnail; nil if none is needed or decoding would take too much memory. It
+// sets the name and size of the thumbnail, and the blurhash. A picture that cannot be decoded is rejected.
+func (f *Files) preview(ctx context.Context, src *io.SectionReader, format *format, found fileInfo, kind Kind, file *File) ([]byte, error) {
+	rules := kindRules[kind]
+	box := rules.box
 	if found.rotated() {
 		box.X, box.Y = box.Y, box.X
 	}
-	still := found.animated && kindRules[kind].still
-	small := found.width <= box.X && found.height <= box.Y
-	if box == (image.Point{}) || small && !still || found.memory > f.limits.DecodeMemory {
-		return "", 0, nil
+	still := found.animated() && rules.still
+	needed := box != image.Point{} && (still || found.width > box.X || found.height > box.Y)
+	if !needed && !rules.blurhash {
+		return nil, nil
+	}
+	if found.memory > f.limits.DecodeMemory {
+		if kind == Preview {
+			return nil, errs.Invalid("The picture is too large for a thumbnail")
+		}
+		return nil, nil
 	}
 	select {
 	case f.decoding <- struct{}{}:
 		defer func() { <-f.decoding }()
 	case <-ctx.Done():
-		return "", 0, ctx.Err()
+		return nil, ctx.Err()
 	}
-	picture, err := reduce(src, format, found, box)
+	picture, hash, err := reduce(src, format, found, box)
 	if found.memory >= largeDecodeBytes {
 		debug.FreeOSMemory()
 	}
 	if ctx.Err() != nil {
-		return "", 0, ctx.Err()
+		return nil, ctx.Err()
 	}
 	if err != nil {
-		return "", 0, err
+		return nil, err
+	}
+	if rules.blurhash {
+		file.Blurhash = hash
+	}
+	if !needed {
+		return nil, nil
 	}
 	data, ext, err := encode(picture, found.profile)
-	if err != nil {
-		return "", 0, err
+	if err != nil || int64(len(data)) >= src.Size() && !still {
+		return nil, err
 	}
-	if int64(len(data)) >= src.Size() && !still {
-		return "", 0, nil
-	}
-	if err := room.Grow(ctx, int64(len(data))); err != nil {
-		return "", 0, err
-	}
+	sum := sha256.Sum256(data)
+	file.Thumbnail, file.ThumbSize, file.thumbnailSize = storedName(sum[:], ext), picture.Bounds().Size(), int64(len(data))
+	return data, nil
+}
+
+// storeBytes stores a small file.
+func (f *Files) storeBytes(name string, data []byte) error {
 	t, err := f.newTemp()
 	if err != nil {
-		return "", 0, err
+		return err
 	}
 	defer t.discard()
 	if _, err := t.Write(data); err != nil {
-		return "", 0, writeError(err)
+		return writeError(err)
 	}
-	sum := sha256.Sum256(data)
-	name = storedName(sum[:], ext)
-	return name, int64(len(data)), t.store(name)
+	return t.store(name)
 }
 
-// reduce decodes a picture, scales it down to fit into the box, and applies the orientation. It recovers from panics of decoders, which
-// only touch their own picture.
-func reduce(src *io.SectionReader, format *format, found fileInfo, box image.Point) (small image.Image, err error) {
+// reduce decodes a picture, scales it down to fit into the box, and applies the orientation. It also returns the blurhash. It recovers
+// from panics of decoders, which only touch their own picture.
+func reduce(src *io.SectionReader, format *format, found fileInfo, box image.Point) (small image.Image, hash string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			small, err = nil, malformed("decoder panicked: %v", p)
+			small, hash, err = nil, "", malformed("decoder panicked: %v", p)
 		}
 	}()
 	picture, err := format.decode(src, found)
 	if err != nil {
-		return nil, &errs.Error{Status: 422, Message: "The picture cannot be decoded", Err: err}
+		return nil, "", &errs.Error{Status: 422, Message: "The picture cannot be decoded", Err: err}
 	}
 	canvas := image.Rect(0, 0, found.width, found.height)
 	if !picture.Bounds().In(canvas) {
-		return nil, malformed("picture of %v instead of %v", picture.Bounds(), canvas)
+		return nil, "", malformed("picture of %v instead of %v", picture.Bounds(), canvas)
 	}
-	return orient(shrink(picture, canvas, fit(canvas.Size(), box)), found.orientation), nil
+	size := fit(canvas.Size(), box)
+	if size == canvas.Size() && picture.Bounds() == canvas {
+		small = orient(picture, found.orientation)
+	} else {
+		small = orient(shrink(picture, canvas, size), found.orientation)
+	}
+	return small, blurhash(small), nil
 }
 
 // encode encodes an opaque picture as JPEG and any other as PNG.

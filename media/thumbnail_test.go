@@ -206,7 +206,7 @@ func TestDecodeMemoryLimit(t *testing.T) {
 // TestDecoderPanics simulates a panic of a decoder.
 func TestDecoderPanics(t *testing.T) {
 	broken := &format{decode: func(*io.SectionReader, fileInfo) (image.Image, error) { panic("index out of range") }}
-	_, err := reduce(nil, broken, fileInfo{width: 9, height: 9}, image.Pt(4, 4))
+	_, _, err := reduce(nil, broken, fileInfo{width: 9, height: 9}, image.Pt(4, 4))
 	wantStatus(t, err, 422)
 }
 

@@ -63,7 +63,7 @@ func scanWebP(w *peekReader) (fileInfo, *plan, error) {
 	}
 	s.facts.end = s.end
 	s.plan.cut(s.end, w.size-s.end)
-	s.facts.animated = s.frames > 1
+	s.facts.frames = s.frames
 	return s.facts, &s.plan, nil
 }
 

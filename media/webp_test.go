@@ -48,7 +48,7 @@ func TestCleanWebP(t *testing.T) {
 			if !bytes.Equal(got, tt.clean) {
 				t.Errorf("%d bytes are left, want %d:\n%q\n%q", len(got), len(tt.clean), got, tt.clean)
 			}
-			if found.width != 40 || found.height < 30 || found.animated != tt.animated {
+			if found.width != 40 || found.height < 30 || found.animated() != tt.animated {
 				t.Errorf("facts %+v", found)
 			}
 			if !tt.animated {

@@ -29,6 +29,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		MediaAttributes []struct {
 			ID          store.MediaID `param:"id"`
 			Description *string       `param:"description"`
+			Focus       *string       `param:"focus"`
 		} `param:"media_attributes"`
 		Poll        *pollForm `param:"poll"`
 		Sensitive   bool      `param:"sensitive"`
@@ -48,6 +49,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		ContentType:  p.ContentType,
 		MediaIDs:     p.MediaIDs,
 		Descriptions: make(map[store.MediaID]string),
+		Focuses:      make(map[store.MediaID]social.Focus),
 		Poll:         p.Poll.draft(),
 		Sensitive:    p.Sensitive,
 		Language:     p.Language,
@@ -56,6 +58,13 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	for _, m := range p.MediaAttributes {
 		if m.Description != nil {
 			e.Descriptions[m.ID] = *m.Description
+		}
+		focus, err := parseFocus(m.Focus)
+		if err != nil {
+			return nil, err
+		}
+		if focus != nil {
+			e.Focuses[m.ID] = *focus
 		}
 	}
 	h.lookup.resolveMentions(r, e.Text, e.ContentType, nil)

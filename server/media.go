@@ -1,6 +1,10 @@
 package server
 
 import (
+	"io"
+	"strconv"
+	"strings"
+
 	"svc/emoji"
 	"svc/internal/errs"
 	"svc/media"
@@ -33,12 +37,13 @@ func (h *uploads) routes() rest.Routes {
 	}
 }
 
-// uploadMedia stores a file. It answers when the file is ready in both versions of the API, so clients need not poll. Focus and
-// thumbnail are ignored.
+// uploadMedia stores a file. It answers when the file is ready in both versions of the API, so clients need not poll.
 func (h *uploads) uploadMedia(r *rest.Request) (any, error) {
 	var p struct {
 		File        *rest.Upload `param:"file"`
 		Description string       `param:"description"`
+		Focus       *string      `param:"focus"`
+		Thumbnail   *rest.Upload `param:"thumbnail"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -46,11 +51,46 @@ func (h *uploads) uploadMedia(r *rest.Request) (any, error) {
 	if p.File == nil || p.File.Empty {
 		return nil, errs.Invalid("Validation failed: File can't be blank")
 	}
-	m, err := h.social.Upload(r.Context(), r.Viewer, p.File.Open(), p.Description)
+	focus, err := parseFocus(p.Focus)
+	if err != nil {
+		return nil, err
+	}
+	u := social.NewUpload{Content: p.File.Open(), Description: p.Description, Thumbnail: content(p.Thumbnail)}
+	if focus != nil {
+		u.Focus = *focus
+	}
+	m, err := h.social.Upload(r.Context(), r.Viewer, u)
 	if err != nil {
 		return nil, err
 	}
 	return h.entities.Attachment(m)
+}
+
+// content returns the content of a file, nil if none was chosen.
+func content(u *rest.Upload) io.Reader {
+	if u == nil || u.Empty {
+		return nil
+	}
+	return u.Open()
+}
+
+// parseFocus reads a focal point, "x,y" with both from -1 to 1. It returns nil for none.
+func parseFocus(value *string) (*social.Focus, error) {
+	if value == nil || *value == "" {
+		return nil, nil
+	}
+	x, y, found := strings.Cut(*value, ",")
+	fx, okX := parseCoordinate(x)
+	fy, okY := parseCoordinate(y)
+	if !found || !okX || !okY {
+		return nil, errs.Invalid("Validation failed: focus must be two numbers from -1 to 1: x,y")
+	}
+	return &social.Focus{X: fx, Y: fy}, nil
+}
+
+func parseCoordinate(s string) (float64, bool) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	return v, err == nil && v >= -1 && v <= 1
 }
 
 func (h *uploads) showMedia(r *rest.Request) (any, error) {
@@ -61,18 +101,25 @@ func (h *uploads) showMedia(r *rest.Request) (any, error) {
 	return h.entities.Attachment(m)
 }
 
-// updateMedia changes the description of an upload of the viewer.
+// updateMedia changes the description, focus or thumbnail of an upload of the viewer.
 func (h *uploads) updateMedia(r *rest.Request) (any, error) {
 	var p struct {
-		Description *string `param:"description"`
+		Description *string      `param:"description"`
+		Focus       *string      `param:"focus"`
+		Thumbnail   *rest.Upload `param:"thumbnail"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if p.Description == nil {
+	focus, err := parseFocus(p.Focus)
+	if err != nil {
+		return nil, err
+	}
+	change := social.UploadChange{Description: p.Description, Focus: focus, Thumbnail: content(p.Thumbnail)}
+	if change == (social.UploadChange{}) {
 		return h.showMedia(r)
 	}
-	m, err := h.social.DescribeUpload(r.Context(), r.Viewer, mediaParam(r), *p.Description)
+	m, err := h.social.ChangeUpload(r.Context(), r.Viewer, mediaParam(r), change)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func TestUploadRefused(t *testing.T) {
 	}
 	alice.Upload(atLimit, apptest.ValuePart("description", "1234567890"))
 	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(apptest.PNG(3, 3)[:60])).Want(422) // truncated
-	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(mp3File), apptest.FormPart{Name: "thumbnail", Content: "x", Filename: "t.png", IsFile: true}).Want(200)
+	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(mp3File), apptest.FormPart{Name: "thumbnail", Content: "x", Filename: "t.png", IsFile: true}).Want(422)
 	alice.Post("/api/v1/media", "description", "x").Want(422)
 	alice.SendJSON("POST", "/api/v1/media", map[string]any{"file": nil}).Want(422)
 	srv.As(nil).SendForm("POST", "/api/v2/media", small).Want(401)
@@ -268,8 +268,8 @@ func TestDescribeMedia(t *testing.T) {
 			return alice.SendJSON("PUT", path, map[string]any{"description": "one", "focus": "0,0"})
 		}, "one"},
 		{"multipart", func() *apptest.Response { return alice.SendForm("PUT", path, apptest.ValuePart("description", "two")) }, "two"},
-		{"a thumbnail only", func() *apptest.Response {
-			return alice.SendForm("PUT", path, apptest.FormPart{Name: "thumbnail", Content: string(apptest.PNG(9, 9)), Filename: "t.png", IsFile: true})
+		{"no thumbnail chosen", func() *apptest.Response {
+			return alice.SendForm("PUT", path, apptest.FormPart{Name: "thumbnail", IsFile: true, Type: "application/octet-stream"})
 		}, "two"},
 		{"an urlencoded form", func() *apptest.Response {
 			return alice.Do("PUT", path, "application/x-www-form-urlencoded", strings.NewReader("description=three"))

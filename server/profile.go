@@ -178,6 +178,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 		if *in.set, err = h.storePicture(r.Context(), in.picture, in.kind, in.limit); err != nil {
 			return nil, err
 		}
+		defer (*in.set).Release()
 	}
 	account, user, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change)
 	if err != nil {
@@ -230,7 +231,7 @@ func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, 
 	case err != nil:
 		return nil, err
 	}
-	return &social.Picture{File: file.Name, Static: file.Thumbnail, Stored: file.Stored(store.ProfileFile)}, nil
+	return &social.Picture{File: file}, nil
 }
 
 // decodeDataURL decodes data:image/png;base64,… (RFC 2397).
@@ -286,6 +287,7 @@ func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, l
 	if stored == nil {
 		return nil, errs.BadRequest("Missing field: %s.", name)
 	}
+	defer stored.Release()
 	var change social.ProfileChange
 	set(&change, stored)
 	if _, _, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change); err != nil {
@@ -293,7 +295,7 @@ func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, l
 	}
 	return struct {
 		URL *string `json:"url"`
-	}{h.entities.Picture(stored.File)}, nil
+	}{h.entities.Picture(stored.Name())}, nil
 }
 
 // removePicture returns a handler that resets a picture of the viewer to the default, and answers with the account.

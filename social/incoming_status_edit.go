@@ -102,7 +102,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 	return notifyEdit(ctx, tx, st, added)
 }
 
-// matchMedia returns the attachments of the new version, reusing rows of the old one by URL, and those whose description changed.
+// matchMedia returns the attachments of the new version, reusing rows of the old one by URL, and those whose description or focus changed.
 func matchMedia(had, wanted []*store.Media) (media, described []*store.Media) {
 	used := make(map[*store.Media]bool)
 	for _, w := range wanted {
@@ -113,8 +113,8 @@ func matchMedia(had, wanted []*store.Media) (media, described []*store.Media) {
 		}
 		m := *had[i] // a copy, because the edit history keeps the old one
 		used[had[i]] = true
-		if m.Description != w.Description {
-			m.Description = w.Description
+		if m.Description != w.Description || m.FocusX != w.FocusX || m.FocusY != w.FocusY {
+			m.Description, m.FocusX, m.FocusY = w.Description, w.FocusX, w.FocusY
 			described = append(described, &m)
 		}
 		media = append(media, &m)

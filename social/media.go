@@ -15,39 +15,93 @@ import (
 	"svc/store"
 )
 
+// Focus is the point of a picture that is kept when it is cropped: X from -1, left, to 1, right; Y from -1, bottom, to 1, top.
+type Focus struct{ X, Y float64 }
+
+// NewUpload is a file to be stored.
+type NewUpload struct {
+	Content     io.Reader
+	Description string
+	Focus       Focus
+	Thumbnail   io.Reader // picture of a video or sound; nil: none
+}
+
+// UploadChange is what changes of an upload. Fields that are nil stay.
+type UploadChange struct {
+	Description *string
+	Focus       *Focus
+	Thumbnail   io.Reader
+}
+
+var errThumbnailOfPicture = errs.Invalid("Only videos and sounds can have a thumbnail of their own")
+
 // Upload stores a file that owner may attach to a status within a day.
-func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.Reader, description string) (*store.Media, error) {
-	description, err := s.checkDescription(description)
+func (s *Service) Upload(ctx context.Context, owner *store.Account, u NewUpload) (*store.Media, error) {
+	description, err := s.checkDescription(u.Description)
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.files.Ingest(ctx, content, media.Attachment, s.Settings().MaxUpload)
+	file, err := s.files.Ingest(ctx, u.Content, media.Attachment, s.Settings().MaxUpload)
 	if err != nil {
 		return nil, err
 	}
+	defer file.Release()
 	m := newMedia(owner, file)
-	m.Description = description
-	err = s.db.Update(ctx, func(tx *store.Tx) error { return addUpload(ctx, tx, m, file) })
+	m.Description, m.FocusX, m.FocusY = description, u.Focus.X, u.Focus.Y
+	thumbnail, err := s.storeThumbnail(ctx, m, u.Thumbnail)
+	if err != nil {
+		return nil, err
+	}
+	defer thumbnail.Release()
+	err = s.db.Update(ctx, func(tx *store.Tx) error { return addUpload(ctx, tx, m, file, thumbnail) })
 	return m, err
 }
 
-// addUpload adds the rows of an upload and its files.
-func addUpload(ctx context.Context, tx *store.Tx, m *store.Media, file *media.File) error {
+// addUpload adds the rows of an upload and its files. A file that is nil is left out.
+func addUpload(ctx context.Context, tx *store.Tx, m *store.Media, files ...*media.File) error {
 	if err := tx.AddMedia(ctx, m); err != nil {
 		return err
 	}
-	return tx.AddStoredFiles(ctx, file.Stored(store.UploadedFile))
+	for _, file := range files {
+		if err := tx.AddStoredFiles(ctx, file.Stored(store.UploadedFile)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newMedia(owner *store.Account, file *media.File) *store.Media {
 	return &store.Media{
-		AccountID: owner.ID,
-		Type:      mediaType(file.MIME),
-		Mime:      file.MIME,
-		File:      file.Name,
-		Thumbnail: file.Thumbnail,
-		Size:      file.Size,
+		AccountID:     owner.ID,
+		Type:          mediaType(file.MIME),
+		Mime:          file.MIME,
+		File:          file.Name,
+		Thumbnail:     file.Thumbnail,
+		Size:          file.Size,
+		Width:         file.Width,
+		Height:        file.Height,
+		PreviewWidth:  file.ThumbSize.X,
+		PreviewHeight: file.ThumbSize.Y,
+		Duration:      file.Duration.Milliseconds(),
+		FrameRate:     file.FrameRate,
+		Blurhash:      file.Blurhash,
 	}
+}
+
+// storeThumbnail stores the picture of a video or sound, and makes it the thumbnail of m. It does nothing if there is none.
+func (s *Service) storeThumbnail(ctx context.Context, m *store.Media, content io.Reader) (*media.File, error) {
+	if content == nil {
+		return nil, nil
+	}
+	if m.Type != "video" && m.Type != "audio" {
+		return nil, errThumbnailOfPicture
+	}
+	file, err := s.files.Ingest(ctx, content, media.Preview, s.Settings().MaxUpload)
+	if err != nil {
+		return nil, err
+	}
+	m.Thumbnail, m.PreviewWidth, m.PreviewHeight, m.Blurhash = file.Name, file.Width, file.Height, file.Blurhash
+	return file, nil
 }
 
 // ErrMascotType is returned for a mascot that is not a picture (extension API 23).
@@ -62,6 +116,7 @@ func (s *Service) SetMascot(ctx context.Context, owner *store.Account, content i
 	if err != nil {
 		return nil, err
 	}
+	defer file.Release()
 	m := newMedia(owner, file)
 	m.IsMascot = true
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -77,18 +132,42 @@ func (s *Service) SetMascot(ctx context.Context, owner *store.Account, content i
 	return m, err
 }
 
-// DescribeUpload replaces the description of an upload, attached or not.
-func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id store.MediaID, description string) (*store.Media, error) {
-	description, err := s.checkDescription(description)
+// ChangeUpload changes the description, focus or thumbnail of an upload, attached or not.
+func (s *Service) ChangeUpload(ctx context.Context, owner *store.Account, id store.MediaID, change UploadChange) (*store.Media, error) {
+	if change.Description != nil {
+		description, err := s.checkDescription(*change.Description)
+		if err != nil {
+			return nil, err
+		}
+		change.Description = &description
+	}
+	described, err := s.db.OwnMedia(ctx, owner.ID, id)
 	if err != nil {
 		return nil, err
 	}
+	thumbnail, err := s.storeThumbnail(ctx, described, change.Thumbnail)
+	if err != nil {
+		return nil, err
+	}
+	defer thumbnail.Release()
 	return update(ctx, s.db, func(tx *store.Tx) (*store.Media, error) {
 		m, err := tx.OwnMedia(ctx, owner.ID, id)
 		if err != nil {
 			return nil, err
 		}
-		m.Description = description
+		setIfPresent(&m.Description, change.Description)
+		if change.Focus != nil {
+			m.FocusX, m.FocusY = change.Focus.X, change.Focus.Y
+		}
+		if thumbnail != nil {
+			if err := tx.AddStoredFiles(ctx, thumbnail.Stored(store.UploadedFile)); err != nil {
+				return nil, err
+			}
+			if err := s.enqueueRemoveFiles(ctx, tx, without(m.Thumbnail, thumbnail.Name)); err != nil {
+				return nil, err
+			}
+			m.Thumbnail, m.PreviewWidth, m.PreviewHeight, m.Blurhash = described.Thumbnail, described.PreviewWidth, described.PreviewHeight, described.Blurhash
+		}
 		if err := tx.DescribeMedia(ctx, m); err != nil || m.StatusID == nil {
 			return m, err
 		}
@@ -96,7 +175,15 @@ func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id s
 	})
 }
 
-// DeleteUpload deletes an upload of owner's that is attached to nothing. The daily job removes its file.
+// without returns the name of a file that is no longer used, unless there was none or the new one has the same content.
+func without(old, next string) []string {
+	if old == "" || old == next {
+		return nil
+	}
+	return []string{old}
+}
+
+// DeleteUpload deletes an upload of owner's that is attached to nothing.
 func (s *Service) DeleteUpload(ctx context.Context, owner *store.Account, id store.MediaID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := tx.OwnMedia(ctx, owner.ID, id)
@@ -106,7 +193,10 @@ func (s *Service) DeleteUpload(ctx context.Context, owner *store.Account, id sto
 		if !m.Detached() {
 			return errs.Invalid("The media attachment is in use")
 		}
-		return tx.DeleteMedia(ctx, m.ID)
+		if err := tx.DeleteMedia(ctx, m.ID); err != nil {
+			return err
+		}
+		return s.enqueueRemoveFiles(ctx, tx, m.Files())
 	})
 }
 

@@ -26,7 +26,7 @@ func audioFile(name string) []byte {
 
 func (b *harness) upload(owner *store.Account, name string) *store.Media {
 	b.t.Helper()
-	m, err := b.Upload(b.t.Context(), owner, bytes.NewReader(audioFile(name)), name)
+	m, err := b.Upload(b.t.Context(), owner, social.NewUpload{Content: bytes.NewReader(audioFile(name)), Description: name})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -203,19 +203,19 @@ func TestUploadDescription(t *testing.T) {
 	changed := *b.Live.Load()
 	changed.Media.DescriptionLength = 3
 	b.Live.Store(&changed)
-	if _, err := b.Upload(t.Context(), alice, unread{t}, "four"); err == nil || !strings.Contains(err.Error(), "description_too_long") {
+	if _, err := b.Upload(t.Context(), alice, social.NewUpload{Content: unread{t}, Description: "four"}); err == nil || !strings.Contains(err.Error(), "description_too_long") {
 		t.Errorf("got %v", err)
 	}
-	m, err := b.Upload(t.Context(), alice, bytes.NewReader(audioFile("x")), " 👩‍👩‍👧‍👦ab ")
+	m, err := b.Upload(t.Context(), alice, social.NewUpload{Content: bytes.NewReader(audioFile("x")), Description: " 👩‍👩‍👧‍👦ab "})
 	if err != nil || m.Description != "👩‍👩‍👧‍👦ab" {
 		t.Fatalf("%v, %v", m, err)
 	}
-	if _, err := b.DescribeUpload(t.Context(), bob, m.ID, "x"); err == nil {
+	if _, err := b.ChangeUpload(t.Context(), bob, m.ID, social.UploadChange{Description: new(string)}); err == nil {
 		t.Error("another account may describe it")
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Upload(ended, alice, bytes.NewReader(audioFile("y")), ""); err == nil {
+	if _, err := b.Upload(ended, alice, social.NewUpload{Content: bytes.NewReader(audioFile("y"))}); err == nil {
 		t.Error("an upload of a cancelled request is stored")
 	}
 	var names []string

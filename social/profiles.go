@@ -11,6 +11,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/media"
 	"svc/store"
 )
 
@@ -50,10 +51,28 @@ type ProfileChange struct {
 	Settings                 map[string]json.RawMessage // of front ends, by their names; null removes one
 }
 
-// Picture is a stored file, and its form without animation if that differs. The zero value removes the picture.
-type Picture struct {
-	File, Static string
-	Stored       []store.StoredFile // the records of both
+// Picture is a stored file for a profile. Without a file it removes the picture.
+type Picture struct{ File *media.File }
+
+// names returns the names of the file, and of its form without animation if that differs.
+func (p *Picture) names() (file, static string) {
+	if p.File == nil {
+		return "", ""
+	}
+	return p.File.Name, p.File.Thumbnail
+}
+
+// Name returns the name of the file, "" without one.
+func (p *Picture) Name() string {
+	name, _ := p.names()
+	return name
+}
+
+// Release ends the claim on the file; see media.File.
+func (p *Picture) Release() {
+	if p != nil {
+		p.File.Release()
+	}
 }
 
 const (
@@ -79,7 +98,12 @@ func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p Profi
 		if user, err = tx.User(ctx, id); err != nil {
 			return err
 		}
+		pictures := account.PictureFiles()
 		if err := p.apply(account, user); err != nil {
+			return err
+		}
+		replaced := slices.DeleteFunc(pictures, func(name string) bool { return slices.Contains(account.PictureFiles(), name) })
+		if err := s.enqueueRemoveFiles(ctx, tx, replaced); err != nil {
 			return err
 		}
 		if err := s.renderProfile(ctx, tx, account, user, &p); err != nil {
@@ -208,13 +232,13 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 		a.ActorType = "Person"
 	}
 	if p.Avatar != nil {
-		a.Avatar, a.AvatarStatic = p.Avatar.File, p.Avatar.Static
+		a.Avatar, a.AvatarStatic = p.Avatar.names()
 	}
 	if p.Header != nil {
-		a.Header, a.HeaderStatic = p.Header.File, p.Header.Static
+		a.Header, a.HeaderStatic = p.Header.names()
 	}
 	if p.Background != nil {
-		a.Background = p.Background.File
+		a.Background, _ = p.Background.names()
 	}
 	if p.AlsoKnownAs != nil {
 		a.AlsoKnownAs.V = p.AlsoKnownAs
@@ -301,7 +325,7 @@ func (p *ProfileChange) storedFiles() []store.StoredFile {
 	var files []store.StoredFile
 	for _, picture := range []*Picture{p.Avatar, p.Header, p.Background} {
 		if picture != nil {
-			files = append(files, picture.Stored...)
+			files = append(files, picture.File.Stored(store.ProfileFile)...)
 		}
 	}
 	return files

@@ -18,6 +18,7 @@ type Edit struct {
 	ContentType  string                   // "": unchanged
 	MediaIDs     []store.MediaID          // all attachments of the new version
 	Descriptions map[store.MediaID]string // of attachments; others stay
+	Focuses      map[store.MediaID]Focus  // likewise
 	Poll         *PollDraft               // nil: no poll
 	Sensitive    bool
 	Language     string             // "": unchanged
@@ -67,7 +68,7 @@ func ownStatus(ctx context.Context, r statusReader, owner *store.Account, id sto
 type version struct {
 	*Composed
 	oldMedia  []*store.Media
-	described []*store.Media // attachments whose description changes
+	described []*store.Media // attachments whose description or focus changes
 	poll      pollEdit
 }
 
@@ -124,7 +125,7 @@ func (s *Service) editedParts(ctx context.Context, tx *store.Tx, st *store.Statu
 	if err := checkNotEmpty(w.text, w.spoilerText, media); err != nil {
 		return nil, err
 	}
-	described, err := s.updateDescriptions(media, e.Descriptions)
+	described, err := s.describeAttachments(media, e)
 	if err != nil {
 		return nil, err
 	}
@@ -152,18 +153,23 @@ func sameText(a, b *store.Status) bool {
 		a.Sensitive == b.Sensitive && a.Language == b.Language
 }
 
-// updateDescriptions sets descriptions of attachments and returns the changed ones.
-func (s *Service) updateDescriptions(media []*store.Media, descriptions map[store.MediaID]string) ([]*store.Media, error) {
+// describeAttachments sets descriptions and focuses of attachments and returns the changed ones.
+func (s *Service) describeAttachments(media []*store.Media, e Edit) ([]*store.Media, error) {
 	var changed []*store.Media
 	for _, m := range media {
-		d, ok := descriptions[m.ID]
-		if d = strings.TrimSpace(d); !ok || d == m.Description {
+		before := *m
+		if d, ok := e.Descriptions[m.ID]; ok {
+			m.Description = strings.TrimSpace(d)
+		}
+		if focus, ok := e.Focuses[m.ID]; ok {
+			m.FocusX, m.FocusY = focus.X, focus.Y
+		}
+		if m.Description == before.Description && m.FocusX == before.FocusX && m.FocusY == before.FocusY {
 			continue
 		}
-		if text.Length(d, "") > s.Settings().MaxDescription {
+		if text.Length(m.Description, "") > s.Settings().MaxDescription {
 			return nil, errs.Invalid("The description is over the character limit")
 		}
-		m.Description = d
 		changed = append(changed, m)
 	}
 	return changed, nil

@@ -20,10 +20,23 @@ type Media struct {
 	File        string // name in the media directory, "" for remote media
 	Thumbnail   string // likewise; "": the file itself
 	RemoteURL   string
+	PreviewURL  string // picture of a remote video or sound
 	Description string
 	Size        int64
-	CreatedAt   Time
-	DetachedAt  *Time // since when it is attached to nothing
+
+	// Properties that are known, else 0.
+	Width         int // as displayed, in pixels
+	Height        int
+	PreviewWidth  int // of Thumbnail
+	PreviewHeight int
+	Duration      int64   // milliseconds
+	FrameRate     float64 // frames a second
+	Blurhash      string
+	FocusX        float64 // the point to keep when the picture is cropped: left -1, right 1
+	FocusY        float64 // bottom -1, top 1
+
+	CreatedAt  Time
+	DetachedAt *Time // since when it is attached to nothing
 }
 
 // Detached returns true if the upload is attached to nothing.
@@ -93,17 +106,22 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 		m.DetachedAt = &m.CreatedAt
 	}
 	return tx.exec(ctx, "add media", `
-		INSERT INTO media (id, account_id, status_id, message_id, position, is_mascot, type, mime, file, thumbnail, remote_url, description, size, created_at, detached_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.IsMascot, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.DetachedAt)
+		INSERT INTO media (id, account_id, status_id, message_id, position, is_mascot, type, mime, file, thumbnail, remote_url, preview_url, description, size,
+			width, height, preview_width, preview_height, duration, frame_rate, blurhash, focus_x, focus_y, created_at, detached_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.IsMascot, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.PreviewURL, m.Description, m.Size,
+		m.Width, m.Height, m.PreviewWidth, m.PreviewHeight, m.Duration, m.FrameRate, m.Blurhash, m.FocusX, m.FocusY, m.CreatedAt, m.DetachedAt)
 }
 
-// DescribeMedia sets the description of an upload.
+// DescribeMedia saves the description, focus and thumbnail of an upload, and the properties of the thumbnail.
 func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 	if m.StatusID != nil {
 		tx.invalidateStatus(*m.StatusID)
 	}
-	return tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
+	return tx.exec(ctx, "describe media", `
+		UPDATE media
+		SET description = ?, focus_x = ?, focus_y = ?, thumbnail = ?, preview_width = ?, preview_height = ?, blurhash = ?
+		WHERE id = ?`, m.Description, m.FocusX, m.FocusY, m.Thumbnail, m.PreviewWidth, m.PreviewHeight, m.Blurhash, m.ID)
 }
 
 // DeleteMedia deletes the row of an upload.

@@ -50,6 +50,7 @@ func (r *Reader) ParseAttachment(a activity.Object) (file *store.Media, page str
 	}
 	file = remoteMedia(address, kind, a.Type())
 	file.Description = altText(a)
+	r.readMediaProperties(file, a)
 	return file, ""
 }
 
@@ -65,6 +66,10 @@ func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
 		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && r.isPublicURL(href) {
 			m := remoteMedia(href, is, "")
 			m.Description = singleLine(o.Text("name"), maxNoteTitle)
+			r.readMediaProperties(m, o)
+			if m.Width == 0 {
+				r.readMediaProperties(m, link)
+			}
 			return m
 		}
 	}

@@ -211,6 +211,7 @@ type Media struct {
 	DescriptionLength int // characters
 	MaxPixels         int64
 	MaxFrames         int
+	Describe          bool
 }
 
 // MediaProxy configures the proxy for remote media. Sizes are in bytes.

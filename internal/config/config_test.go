@@ -248,7 +248,6 @@ func TestConflicts(t *testing.T) {
 		}, ""},
 		{"metrics, not available", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
 		{"settings in the database, not available", func(c *Config) { c.Instance.ConfigurableFromDatabase = true }, "instance.configurable_from_database"},
-		{"a limit of frames, not settable", func(c *Config) { c.Media.MaxFrames = 100 }, "media.max_frames"},
 		{"certificates for http", func(c *Config) { c.Server.TLS.Enabled = true }, "server.url"},
 		{"certificates on a socket", func(c *Config) {
 			c.Server.TLS.Enabled, c.Server.URL, c.Server.Listen = true, "https://example.org", "/run/svc.sock"

@@ -110,16 +110,6 @@ func unsupported(on bool) error {
 	return nil
 }
 
-// notSettable rejects every value but the default of a setting that is fixed in this version.
-func notSettable(defaultValue int) rule[int] {
-	return func(n int) error {
-		if n != defaultValue {
-			return errors.New("is not available in this version")
-		}
-		return nil
-	}
-}
-
 // longEnough rejects token lifetimes under five minutes, because apps could not refresh their tokens in time. 0 is no expiry.
 func longEnough(d time.Duration) error {
 	if d > 0 && d < 5*time.Minute {

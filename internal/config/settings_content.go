@@ -180,8 +180,10 @@ func (c *Config) mediaSettings() section {
 			Description: "Maximum length of a media description, in characters."},
 		{Key: "max_pixels", field: number(&c.Media.MaxPixels, 50_000_000, 10_000, 1_000_000_000), Restart: true,
 			Description: "Maximum width times height of an image. Making a thumbnail takes up to four bytes of memory for each pixel."},
-		{Key: "max_frames", field: number(&c.Media.MaxFrames, 200, 1, 10_000, notSettable(200)),
-			Description: "Maximum number of frames of an animated image. Fixed in this version."},
+		{Key: "max_frames", field: number(&c.Media.MaxFrames, 1000, 1, 10_000), Restart: true,
+			Description: "Maximum number of frames of an animated image."},
+		{Key: "describe", field: boolean(&c.Media.Describe, false), Restart: true,
+			Description: "Show size, length and a blurred placeholder of attachments in the API (meta, blurhash). Turn it on if people use phone apps: without it, posts jump while pictures load."},
 	}}
 }
 

@@ -1,8 +1,13 @@
 package entity
 
-import "svc/store"
+import (
+	"fmt"
+	"math"
 
-// attachmentMembers are the members of a media attachment. meta and blurhash are not produced (spec 2.11).
+	"svc/store"
+)
+
+// attachmentMembers are the members of a media attachment.
 type attachmentMembers struct {
 	ID          store.MediaID `json:"id"`
 	Type        string        `json:"type"`
@@ -11,6 +16,38 @@ type attachmentMembers struct {
 	RemoteURL   *string       `json:"remote_url"`
 	TextURL     string        `json:"text_url"`
 	Description *string       `json:"description"`
+}
+
+// describedMembers are attachmentMembers with what else is known of the file. They are produced only if media.describe is on (spec 2.11).
+type describedMembers struct {
+	attachmentMembers
+	Meta     attachmentMeta `json:"meta"`
+	Blurhash *string        `json:"blurhash"`
+}
+
+// attachmentMeta describes a file. What is not known is left out.
+type attachmentMeta struct {
+	Length   string          `json:"length,omitempty"`   // H:MM:SS.CC
+	Duration float64         `json:"duration,omitempty"` // seconds
+	FPS      float64         `json:"fps,omitempty"`
+	Original *attachmentSize `json:"original,omitempty"`
+	Small    *attachmentSize `json:"small,omitempty"` // of the preview
+	Focus    *focalPoint     `json:"focus,omitempty"`
+}
+
+type attachmentSize struct {
+	Width     int     `json:"width,omitempty"`
+	Height    int     `json:"height,omitempty"`
+	Size      string  `json:"size,omitempty"`
+	Aspect    float64 `json:"aspect,omitempty"`
+	FrameRate string  `json:"frame_rate,omitempty"` // a fraction
+	Duration  float64 `json:"duration,omitempty"`
+	Bitrate   int64   `json:"bitrate,omitempty"`
+}
+
+type focalPoint struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
 }
 
 type attachmentExtension struct {
@@ -27,13 +64,64 @@ func (r *renderer) attachment(m *store.Media) (object, error) {
 	if m.File == "" {
 		a.RemoteURL = &m.RemoteURL
 	}
-	if m.Thumbnail != "" || m.Type == "image" { // other types need a picture
+	if m.Thumbnail != "" || m.PreviewURL != "" || m.Type == "image" { // other types need a picture
 		a.PreviewURL = &preview
 	}
 	if m.Description != "" {
 		a.Description = &m.Description
 	}
-	return r.extended(a, attachmentExtension{m.Mime})
+	if !r.Settings.Load().Media.Describe {
+		return r.extended(a, attachmentExtension{m.Mime})
+	}
+	described := describedMembers{attachmentMembers: a, Meta: newAttachmentMeta(m)}
+	if m.Blurhash != "" {
+		described.Blurhash = &m.Blurhash
+	}
+	return r.extended(described, attachmentExtension{m.Mime})
+}
+
+func newAttachmentMeta(m *store.Media) attachmentMeta {
+	meta := attachmentMeta{
+		Duration: float64(m.Duration) / 1000,
+		FPS:      m.FrameRate,
+		Original: newAttachmentSize(m.Width, m.Height),
+		Small:    newAttachmentSize(m.PreviewWidth, m.PreviewHeight),
+	}
+	if meta.Small == nil && m.Type == "image" && m.Thumbnail == "" { // the file itself is the preview
+		meta.Small = newAttachmentSize(m.Width, m.Height)
+	}
+	if m.FocusX != 0 || m.FocusY != 0 {
+		meta.Focus = &focalPoint{m.FocusX, m.FocusY}
+	}
+	if m.Duration == 0 {
+		return meta
+	}
+	d := m.Duration / 10 // hundredths of a second
+	meta.Length = fmt.Sprintf("%d:%02d:%02d.%02d", d/360000, d/6000%60, d/100%60, d%100)
+	if meta.Original == nil {
+		meta.Original = new(attachmentSize)
+	}
+	meta.Original.Duration = meta.Duration
+	meta.Original.Bitrate = m.Size * 8 * 1000 / m.Duration
+	if m.FrameRate > 0 {
+		meta.Original.FrameRate = frameRateFraction(m.FrameRate)
+	}
+	return meta
+}
+
+func newAttachmentSize(width, height int) *attachmentSize {
+	if width <= 0 || height <= 0 {
+		return nil
+	}
+	return &attachmentSize{Width: width, Height: height, Size: fmt.Sprintf("%dx%d", width, height), Aspect: float64(width) / float64(height)}
+}
+
+// frameRateFraction returns a frame rate as a fraction.
+func frameRateFraction(rate float64) string {
+	if rate == math.Trunc(rate) {
+		return fmt.Sprintf("%.0f/1", rate)
+	}
+	return fmt.Sprintf("%.0f/1000", rate*1000)
 }
 
 // DefaultMascot renders the mascot of accounts that have not set one.
@@ -57,6 +145,9 @@ func (r *renderer) proxied(address string) string {
 func (r *renderer) MediaFile(m *store.Media) (file, preview string) {
 	if m.File == "" {
 		file = r.proxied(m.RemoteURL)
+		if m.PreviewURL != "" {
+			return file, r.proxied(m.PreviewURL)
+		}
 		return file, file
 	}
 	file = r.MediaURL + m.File

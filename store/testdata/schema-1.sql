@@ -486,8 +486,18 @@ CREATE TABLE media (
     file        TEXT    NOT NULL DEFAULT '', -- name in the media folder; '' for remote media
     thumbnail   TEXT    NOT NULL DEFAULT '', -- likewise; '' where the file itself serves
     remote_url  TEXT    NOT NULL DEFAULT '',
+    preview_url TEXT    NOT NULL DEFAULT '', -- picture of a remote video or sound
     description TEXT    NOT NULL DEFAULT '',
     size        INTEGER NOT NULL DEFAULT 0,
+    width       INTEGER NOT NULL DEFAULT 0, -- as displayed, in pixels; 0: unknown, as with the columns below
+    height      INTEGER NOT NULL DEFAULT 0,
+    preview_width  INTEGER NOT NULL DEFAULT 0, -- of the thumbnail
+    preview_height INTEGER NOT NULL DEFAULT 0,
+    duration    INTEGER NOT NULL DEFAULT 0, -- milliseconds
+    frame_rate  REAL    NOT NULL DEFAULT 0, -- frames a second
+    blurhash    TEXT    NOT NULL DEFAULT '',
+    focus_x     REAL    NOT NULL DEFAULT 0 CHECK (focus_x BETWEEN -1 AND 1), -- the point to keep when the picture is cropped: left -1, right 1
+    focus_y     REAL    NOT NULL DEFAULT 0 CHECK (focus_y BETWEEN -1 AND 1), -- bottom -1, top 1
     created_at  INTEGER NOT NULL,
     detached_at INTEGER -- since when it is attached to nothing; NULL: attached, or not yet seen by SweepMedia
 ) STRICT;
