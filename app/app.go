@@ -200,8 +200,10 @@ func (s *Server) outbound(maxRequests int) *fetch.Client {
 }
 
 // userAgent is what requests of this server say about it.
-func (s *Server) userAgent() string {
-	return s.Settings.API.Name + "/" + s.version + " (+" + s.Settings.URL().String() + ")"
+func (s *Server) userAgent() string { return userAgent(s.Settings, s.version) }
+
+func userAgent(c *config.Config, version string) string {
+	return c.API.Name + "/" + version + " (+" + c.URL().String() + ")"
 }
 
 // maxOpenFiles returns the limit of open files and connections of this process.

@@ -3,10 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"svc/admin"
@@ -167,8 +163,10 @@ func (c Call[A, R]) Do(ctx context.Context, settings *config.Config, o Options, 
 
 // DoHere performs the operation in this process. Except for CreateUser, the data directory must contain a database.
 func (c Call[A, R]) DoHere(ctx context.Context, settings *config.Config, o Options, args A) (result R, err error) {
-	if _, err := os.Stat(filepath.Join(settings.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) && c.name != CreateUser.name {
-		return result, fmt.Errorf("%w in %s: is --config the server's settings file?", admin.ErrNoDatabase, settings.Data.Dir)
+	if c.name != CreateUser.name {
+		if err := checkDatabase(settings); err != nil {
+			return result, err
+		}
 	}
 	s, err := New(ctx, settings, o)
 	if err != nil {

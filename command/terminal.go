@@ -139,3 +139,31 @@ func (t *terminal) progress(what string) (report func(done, total int64), end fu
 		bar.Set64(done)
 	}, func() { bar.Finish() }
 }
+
+// steps draws a progress bar for each step of a command in turn.
+type steps struct {
+	t    *terminal
+	what string
+	draw func(done, total int64)
+	stop func()
+}
+
+func (t *terminal) steps() *steps { return &steps{t: t, stop: func() {}} }
+
+// report draws how far a step is.
+func (s *steps) report(what string, done, total int64) {
+	if s.draw == nil || what != s.what {
+		s.end()
+		s.what = what
+		s.draw, s.stop = s.t.progress(what)
+	}
+	if s.draw != nil {
+		s.draw(done, total)
+	}
+}
+
+// end removes the bar.
+func (s *steps) end() {
+	s.stop()
+	s.draw, s.stop = nil, func() {}
+}

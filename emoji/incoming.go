@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/unicode/norm"
 
 	"svc/internal/errs"
@@ -26,6 +28,9 @@ import (
 
 // incomingPrefix marks folders of packs that are being unpacked. They are hidden, so no pack has such a name.
 const incomingPrefix = ".incoming-"
+
+// parallelSyncs is how many files are written to disk at once: a file system joins them into one write.
+const parallelSyncs = 16
 
 // maxTrailing is how many bytes may follow the end of a picture. Some programs pad; another file does not fit.
 const maxTrailing = 16
@@ -99,7 +104,11 @@ func (u *Unpacker) unpack(ctx context.Context, entries []unzip.Entry, files map[
 	if err := in.makeFolder(u.Dir); err != nil {
 		return nil, err
 	}
-	if err := in.write(ctx, byPath, u); err != nil {
+	err := in.write(ctx, byPath, u)
+	if err == nil {
+		err = in.sync(ctx, u)
+	}
+	if err != nil {
 		return nil, errors.Join(err, in.Discard())
 	}
 	return in, nil
@@ -265,6 +274,51 @@ func (in *IncomingPack) write(ctx context.Context, byPath map[string]*unzip.Entr
 		u.report("check", int64(i+1), int64(len(paths)))
 	}
 	return nil
+}
+
+// sync waits until the files are on disk, because a disk can be slow and Install has no progress. It gives them to the owner of the emoji
+// folder if the process may, so that the server can read what root has imported.
+func (in *IncomingPack) sync(ctx context.Context, u *Unpacker) error {
+	if os.Geteuid() == 0 {
+		if err := giveToOwner(in.dir, u.Dir); err != nil {
+			return fmt.Errorf("emoji folder: %w", err)
+		}
+	}
+	paths := slices.Compact(slices.Sorted(maps.Values(in.Files)))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelSyncs)
+	for i, file := range paths {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f, err := in.Open(file)
+			if err == nil {
+				err = errors.Join(f.Sync(), f.Close())
+			}
+			if err != nil {
+				return fmt.Errorf("emoji folder: %w", err)
+			}
+			return nil
+		})
+		u.report("store", int64(i+1), int64(len(paths)))
+	}
+	return group.Wait()
+}
+
+// giveToOwner gives a folder with all files to the owner of another.
+func giveToOwner(dir, like string) error {
+	info, err := os.Stat(like)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || owner.Uid == 0 {
+		return nil
+	}
+	return filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(name, int(owner.Uid), int(owner.Gid)))
+	})
 }
 
 // writeFile writes one picture and checks it.

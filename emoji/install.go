@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // replacedPrefix marks the folder of a pack that is being replaced. An interrupted process may leave it.
@@ -69,6 +70,15 @@ func (p *Packs) install(root folder, temp string, pack *Pack) error {
 	return nil
 }
 
+// inUse returns whether a command is unpacking into a folder.
+func inUse(dir string) bool {
+	lock, err := lockFolder(dir)
+	if err == nil {
+		lock.Close()
+	}
+	return errors.Is(err, syscall.EWOULDBLOCK)
+}
+
 // cleanUp repairs what an interrupted process left in the emoji folder: it removes files that were being written and incoming packs, and
 // puts back a pack that was about to be replaced.
 func cleanUp(dir string) error {
@@ -87,6 +97,9 @@ func cleanUp(dir string) error {
 				continue
 			}
 		} else if !strings.HasPrefix(f.Name(), incomingPrefix) && !strings.HasPrefix(f.Name(), tempPrefix) {
+			continue
+		}
+		if inUse(path) {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {

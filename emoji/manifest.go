@@ -86,6 +86,9 @@ func (u *Unpacker) readManifestPacks(ctx context.Context, m *manifest, s Selecti
 		if m.packs[name] == nil {
 			return errs.NotFound("No pack named %q found in %s", name, m.source)
 		}
+		if err := u.checkName(cmp.Or(s.As, name), s); err != nil {
+			return err
+		}
 	}
 	for _, name := range names {
 		in, err := u.readManifestPack(ctx, m, m.packs[name])

@@ -31,8 +31,20 @@ const (
 
 // Selection says which packs of a source are wanted, and under which name.
 type Selection struct {
-	As    string   // name of the pack; "": that of the source
-	Packs []string // of a manifest; none: all
+	As      string   // name of the pack; "": that of the source
+	Packs   []string // of a manifest; none: all
+	Replace bool     // also packs that exist
+}
+
+// checkName returns an error if no pack of a name can be installed, before anything of it is read.
+func (u *Unpacker) checkName(name string, s Selection) error {
+	if !validPackName(name) {
+		return errs.Invalid("%q is not a valid pack name: choose another with --pack", name)
+	}
+	if _, err := os.Lstat(filepath.Join(u.Dir, name)); err == nil && !s.Replace {
+		return errs.Conflict("A pack named %q already exists: use --force to replace it", name)
+	}
+	return nil
 }
 
 // Read reads the packs of a source: a folder, a zip archive or a manifest, on disk or at an https URL. It calls found for each pack that
@@ -46,8 +58,12 @@ func (u *Unpacker) Read(ctx context.Context, source string, s Selection, found f
 		return err
 	}
 	if info.IsDir() {
+		name := cmp.Or(s.As, packNameOf(source))
+		if err := u.checkName(name, s); err != nil {
+			return err
+		}
 		in, err := u.Folder(ctx, source)
-		return finishRead(cmp.Or(s.As, packNameOf(source)), in, err, found)
+		return finishRead(name, in, err, found)
 	}
 	file, err := os.Open(source)
 	if err != nil {
@@ -103,8 +119,12 @@ func (u *Unpacker) readFile(ctx context.Context, file *os.File, source string, s
 	if len(s.Packs) > 0 {
 		return errs.Invalid("%s is not a manifest", source)
 	}
+	name := cmp.Or(s.As, packNameOf(source))
+	if err := u.checkName(name, s); err != nil {
+		return err
+	}
 	in, err := u.Archive(ctx, file, info.Size())
-	return finishRead(cmp.Or(s.As, packNameOf(source)), in, err, found)
+	return finishRead(name, in, err, found)
 }
 
 // download fetches a file into the emoji folder. If sum is not empty, it is the hexadecimal SHA-256 that the content must have.

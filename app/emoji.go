@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"svc/admin"
+	"svc/emoji"
+	"svc/internal/config"
+	"svc/internal/fetch"
+	"svc/media"
+	"svc/store"
+)
+
+// The operations on emoji packs that commands may call.
+var (
+	InstallPack = emojiCall("install emoji pack", (*emoji.Packs).InstallUnpacked)
+	RemovePacks = emojiCall("remove emoji packs", (*emoji.Packs).DeleteAll)
+	ListPacks   = emojiCall("list emoji packs", func(p *emoji.Packs, _ struct{}) ([]*emoji.PackReport, error) { return p.Reports() })
+	CheckPacks  = emojiCall("check emoji packs", (*emoji.Packs).Check)
+	ReloadPacks = emojiCall("reload emoji packs", func(p *emoji.Packs, _ struct{}) ([]*emoji.PackReport, error) {
+		if err := p.Reload(); err != nil {
+			return nil, err
+		}
+		return p.Reports()
+	})
+)
+
+func emojiCall[A, R any](name string, run func(*emoji.Packs, A) (R, error)) Call[A, R] {
+	return newCall(name, func(s *Server, _ context.Context, args A) (R, error) { return run(s.Emojis, args) })
+}
+
+// UnpackEmoji returns what reads packs for a command. It runs in the process of the command, also while a server runs, because a server
+// is often kept from the folders where operators have their files. The server only installs what was checked.
+func UnpackEmoji(c *config.Config) (*emoji.Unpacker, error) {
+	if err := checkDatabase(c); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(c.Data.Dir, "emoji")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	return &emoji.Unpacker{Dir: dir, Inspect: media.InspectPicture, Limits: emoji.DefaultLimits, Fetch: fetch.New(fetch.Options{
+		UserAgent: userAgent(c, Version), OwnHosts: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback,
+	})}, nil
+}
+
+// ExportPack writes the archive of a pack to a file, and returns its size and SHA-256. With replace, it replaces a file that exists. If it
+// fails, there is no new file.
+func ExportPack(c *config.Config, name, file string, replace bool) (size int64, sum string, err error) {
+	if err := checkDatabase(c); err != nil {
+		return 0, "", err
+	}
+	if err := emoji.CheckPackName(name); err != nil {
+		return 0, "", err
+	}
+	if _, err := os.Lstat(file); err == nil && !replace {
+		return 0, "", fmt.Errorf("%s exists already: use --force to replace it", file)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(file), ".export-")
+	if err != nil {
+		return 0, "", fmt.Errorf("export: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}()
+	hash := sha256.New()
+	err = emoji.Export(filepath.Join(c.Data.Dir, "emoji"), name, io.MultiWriter(temp, hash))
+	if err == nil {
+		size, err = temp.Seek(0, io.SeekCurrent)
+	}
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	return size, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// checkDatabase returns an error if the data directory of the settings has no database.
+func checkDatabase(c *config.Config) error {
+	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w in %s: is --config the server's settings file?", admin.ErrNoDatabase, c.Data.Dir)
+	}
+	return nil
+}
