@@ -62,6 +62,7 @@ type Server struct {
 	DB         *store.DB
 	Keys       *keys.Keys
 	Emojis     *emoji.Packs
+	EmojiPeers *emoji.Remote
 	Media      *media.Files
 	Archives   *media.Archives
 	Proxy      *media.Proxy
@@ -124,6 +125,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		return s, err
 	}
 
+	s.EmojiPeers = emoji.NewRemote(s.Emojis, outbound, c.API.Name)
 	s.Admin = admin.New(s.DB, s.Social, c.API.Name, s.log)
 
 	entityConfig := entity.FromSettings(s.Live)
@@ -146,6 +148,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Social:     s.Social,
 		Entities:   s.Entities,
 		Emojis:     s.Emojis,
+		EmojiPeers: s.EmojiPeers,
 		Keys:       s.Keys,
 		Media:      s.Media,
 		Archives:   s.Archives,

@@ -1,6 +1,7 @@
 package emoji
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,13 +25,19 @@ func (p *Packs) Install(in *IncomingPack, name string, replace bool) error {
 		if err := p.checkNewName(root, pack.Name, replace); err != nil {
 			return err
 		}
+		done, err := p.reserve(context.Background(), in.Bytes)
+		if err != nil {
+			return err
+		}
+		defer func() { done(err == nil) }()
 		temp := filepath.Base(in.dir)
 		for _, file := range slices.Sorted(maps.Values(in.Files)) {
-			if err := root.sync(path.Join(temp, file)); err != nil {
+			if err = root.sync(path.Join(temp, file)); err != nil {
 				return err
 			}
 		}
-		return p.install(root, temp, pack)
+		err = p.install(root, temp, pack)
+		return err
 	})
 }
 

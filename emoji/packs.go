@@ -110,6 +110,9 @@ func (p *Packs) reload() error {
 
 // replace replaces one pack in the table, or removes it if pack is nil.
 func (p *Packs) replace(name string, pack *Pack) {
+	if pack == nil || !pack.Metadata.ShareFiles() {
+		p.removeArchives(name)
+	}
 	packs := slices.Clone(p.current.Load().packs)
 	i, found := slices.BinarySearchFunc(packs, name, comparePack)
 	switch {

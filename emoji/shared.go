@@ -151,7 +151,16 @@ func (p *Packs) pruneArchives(packs []*Pack) error {
 	return err
 }
 
-// state returns a hash of what the archive depends on. The error is fs.ErrNotExist if a file is missing.
+// removeArchives removes the archives of a pack that is not shared any more. If that fails, the next reload does.
+func (p *Packs) removeArchives(pack string) {
+	names, _ := p.archiveFiles(pack)
+	for _, name := range names {
+		os.Remove(filepath.Join(p.Archives, name))
+	}
+}
+
+// state returns a hash of what the archive depends on. The error is fs.ErrNotExist if a file is missing or
+// the pack is too large.
 func (p *Pack) state(root folder) (string, error) {
 	content, err := p.archiveDocument()
 	if err != nil {
@@ -159,12 +168,13 @@ func (p *Pack) state(root folder) (string, error) {
 	}
 	h := sha256.New()
 	h.Write(content)
+	var total int64
 	for _, file := range slices.Sorted(maps.Values(p.Files)) {
 		info, err := root.Stat(path.Join(p.Name, file))
 		if err != nil {
 			return "", err
 		}
-		if !info.Mode().IsRegular() {
+		if total += info.Size(); !info.Mode().IsRegular() || total > DefaultLimits.TotalBytes {
 			return "", fs.ErrNotExist
 		}
 		fmt.Fprintf(h, "%q %d %d\n", file, info.Size(), info.ModTime().UnixNano())

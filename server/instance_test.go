@@ -172,7 +172,7 @@ func TestInstance(t *testing.T) {
 		"svc_chat_messages": true, "svc_emoji_reactions": true, "svc_custom_emoji_reactions": true, "exposable_reactions": true,
 		"media_proxy": true, "relay": true, "svc:get:main/ostatus": true,
 		// Front ends must not use unimplemented features.
-		"shareable_emoji_packs": false, "chat": false, "shout": false,
+		"shareable_emoji_packs": true, "chat": false, "shout": false,
 	} {
 		if got := slices.Contains(features, any(name)); got != want {
 			t.Errorf("feature %s: %v, want %v", name, got, want)

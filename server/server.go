@@ -38,6 +38,7 @@ type Config struct {
 	Social     *social.Service
 	Entities   *entity.Builder
 	Emojis     *emoji.Packs
+	EmojiPeers *emoji.Remote
 	Media      *media.Files
 	Archives   *media.Archives // backups of accounts
 	Proxy      *media.Proxy
@@ -120,8 +121,9 @@ func (c parts) tables() []rest.Routes {
 	notifications := &notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}
+	packs := &emojiPacks{packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
-	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Federation: c.Federation}).Routes()...), []rest.Routes{
+	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Emojis: c.Emojis, Federation: c.Federation}).Routes()...), []rest.Routes{
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
@@ -156,6 +158,7 @@ func (c parts) tables() []rest.Routes {
 		filters.routes(),
 		filters.v1Routes(),
 		uploads.routes(),
+		packs.routes(),
 		uploads.mascotRoutes(),
 		(&files{settings: c.Settings, staticDir: c.StaticDir}).routes(),
 		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),

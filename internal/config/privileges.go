@@ -34,6 +34,7 @@ var privileges = []struct {
 	moderators bool
 }{
 	{ModerationLogRead, false},
+	{EmojiManage, false},
 }
 
 // privilegeNames returns all privileges, or those that moderators have by default.

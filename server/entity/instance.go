@@ -243,6 +243,7 @@ func (i *Instance) features() []string {
 		"editing",
 		"quote_posting",
 		"polls",
+		"shareable_emoji_packs",
 		i.Name + ":api/v1/notifications:include_types_filter",
 		i.Name + "_chat_messages",
 		i.Name + ":bookmark_folders",

@@ -7,6 +7,7 @@ package staff
 
 import (
 	"svc/admin"
+	"svc/emoji"
 	"svc/federation"
 	"svc/server/rest"
 )
@@ -14,6 +15,7 @@ import (
 // Handlers serve the admin API.
 type Handlers struct {
 	Admin      *admin.Service
+	Emojis     *emoji.Packs
 	Federation *federation.Service // nil: federation is disabled
 }
 
@@ -22,5 +24,6 @@ func (h *Handlers) Routes() []rest.Routes {
 	return []rest.Routes{
 		h.relayRoutes(),
 		h.moderationLogRoutes(),
+		h.emojiRoutes(),
 	}
 }

@@ -1,0 +1,328 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"svc/emoji"
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/server/rest"
+)
+
+// emojiPacks serves the packs of custom emoji (spec 4.3).
+type emojiPacks struct {
+	packs  *emoji.Packs
+	remote *emoji.Remote
+}
+
+func (h *emojiPacks) routes() rest.Routes {
+	manage := rest.Privileged(config.EmojiManage, "admin:write")
+	return rest.Routes{
+		"GET /api/v1/svc/emoji/pack":            {rest.Anonymous, logged(h.show)},
+		"POST /api/v1/svc/emoji/pack":           {manage, logged(h.create)},
+		"PATCH /api/v1/svc/emoji/pack":          {manage, logged(h.update)},
+		"DELETE /api/v1/svc/emoji/pack":         {manage, logged(h.delete)},
+		"GET /api/v1/svc/emoji/packs":           {rest.Anonymous, logged(h.list)},
+		"GET /api/v1/svc/emoji/packs/archive":   {rest.Anonymous, logged(h.archive)},
+		"GET /api/v1/svc/emoji/packs/import":    {manage.Changing(), logged(h.importLoose)},
+		"GET /api/v1/svc/emoji/packs/remote":    {manage, logged(h.listRemote)},
+		"POST /api/v1/svc/emoji/packs/download": {manage, logged(h.download)},
+		"POST /api/v1/svc/emoji/packs/files":    {manage.Uploads(), logged(h.addFile)},
+		"PATCH /api/v1/svc/emoji/packs/files":   {manage, logged(h.renameFile)},
+		"DELETE /api/v1/svc/emoji/packs/files":  {manage, logged(h.removeFile)},
+	}
+}
+
+// logged logs the cause of an error of status 500, which the reference defines for packs, as other internal errors are.
+func logged(handle rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		value, err := handle(r)
+		if e := new(errs.Error); errors.As(err, &e) && e.Status == http.StatusInternalServerError && e.Err != nil && r.Context().Err() == nil {
+			r.LogError(err)
+		}
+		return value, err
+	}
+}
+
+// Default sizes of pages (spec 8), and the largest.
+const (
+	packsPage    = 50
+	filesPage    = 30
+	maxPacksPage = 200
+	maxFilesPage = 5000 // all files of a pack, for other servers
+)
+
+// pageOf is the page that a client asks for. The first page is 1; page 0 is the last one (admin API 10.5).
+type pageOf struct {
+	Number *int `param:"page"`
+	Size   *int `param:"page_size"`
+}
+
+func (p pageOf) values(standard, maximum int) (number, size int) {
+	number, size = 1, standard
+	if p.Number != nil {
+		number = *p.Number
+	}
+	if p.Size != nil {
+		size = max(0, min(*p.Size, maximum))
+	}
+	return number, size
+}
+
+var errPackName = errs.BadRequest("pack name cannot be empty")
+
+// packName returns the name of the pack that a request is about.
+func packName(r *rest.Request) (string, error) {
+	var p struct {
+		Name string `param:"name,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(p.Name) == "" {
+		return "", errPackName
+	}
+	return strings.TrimSpace(p.Name), nil
+}
+
+// show shows a pack with a page of its files.
+func (h *emojiPacks) show(r *rest.Request) (any, error) {
+	name, err := packName(r)
+	if err != nil {
+		return nil, err
+	}
+	var p pageOf
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	pack, err := h.packs.Pack(name)
+	if err != nil {
+		return nil, err
+	}
+	number, size := p.values(filesPage, maxFilesPage)
+	return h.packs.Document(pack, number, size), nil
+}
+
+// list lists the packs with all their files.
+func (h *emojiPacks) list(r *rest.Request) (any, error) {
+	var p pageOf
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	all := h.packs.List()
+	number, size := p.values(packsPage, maxPacksPage)
+	packs := make(map[string]*emoji.Document)
+	for _, pack := range emoji.Page(all, number, size) {
+		packs[pack.Name] = h.packs.Document(pack, 1, maxFilesPage)
+	}
+	return map[string]any{"packs": packs, "count": len(all)}, nil
+}
+
+func (h *emojiPacks) create(r *rest.Request) (any, error) {
+	name, err := packName(r)
+	if err != nil {
+		return nil, err
+	}
+	return "ok", h.packs.Create(name)
+}
+
+func (h *emojiPacks) delete(r *rest.Request) (any, error) {
+	name, err := packName(r)
+	if err != nil {
+		return nil, err
+	}
+	return "ok", h.packs.Delete(name)
+}
+
+// update replaces the metadata of a pack.
+func (h *emojiPacks) update(r *rest.Request) (any, error) {
+	name, err := packName(r)
+	if err != nil {
+		return nil, err
+	}
+	var p struct {
+		Metadata json.RawMessage `param:"metadata,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	var m emoji.Metadata
+	if err := json.Unmarshal(p.Metadata, &m); err != nil || m == nil {
+		return nil, errs.BadRequest("metadata - Invalid object.")
+	}
+	return h.remote.SetMetadata(r.Context(), name, m)
+}
+
+// archive sends the archive of a shared pack.
+func (h *emojiPacks) archive(r *rest.Request) (any, error) {
+	name, err := packName(r)
+	if err != nil {
+		return nil, err
+	}
+	archive, err := h.packs.SharedArchive(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := archive.Open()
+	if err != nil {
+		return nil, fmt.Errorf("archive of pack %s: %w", name, err)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer file.Close()
+		h := w.Header()
+		h.Set("Content-Type", "application/zip")
+		h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(name)+".zip")
+		h.Set("ETag", `"`+archive.SHA256+`"`)
+		h.Set("Cache-Control", "public, no-cache")
+		h.Set("X-Content-Type-Options", "nosniff")
+		http.ServeContent(w, r, "", time.Time{}, file)
+	}), nil
+}
+
+// importLoose makes packs of the folders that have no pack.json.
+func (h *emojiPacks) importLoose(*rest.Request) (any, error) { return h.packs.ImportLoose() }
+
+// listRemote lists packs of another server: by name, or with envelope also how many it has.
+func (h *emojiPacks) listRemote(r *rest.Request) (any, error) {
+	var p struct {
+		URL      string `param:"url,required"`
+		Envelope bool   `param:"envelope"`
+	}
+	var page pageOf
+	if err := errors.Join(r.Bind(&p), r.Bind(&page)); err != nil {
+		return nil, err
+	}
+	number, size := page.values(packsPage, maxPacksPage)
+	list, err := h.remote.List(r.Context(), p.URL, number, size)
+	if err != nil || p.Envelope {
+		return list, err
+	}
+	return list.Packs, nil
+}
+
+// download copies a pack of another server.
+func (h *emojiPacks) download(r *rest.Request) (any, error) {
+	var p struct {
+		URL  string `param:"url,required"`
+		Name string `param:"name,required"`
+		As   string `param:"as"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	return "ok", h.remote.Download(r.Context(), p.URL, p.Name, p.As)
+}
+
+// addFile adds an upload, or the file at a URL, to a pack: a picture, or all pictures of a zip archive. It returns the files of the pack.
+func (h *emojiPacks) addFile(r *rest.Request) (any, error) {
+	var p struct {
+		Name      string       `param:"name,required"`
+		Upload    *rest.Upload `param:"file"`
+		Shortcode string       `param:"shortcode"`
+		Filename  string       `param:"filename"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if _, err := h.packs.Pack(strings.TrimSpace(p.Name)); err != nil {
+		if strings.TrimSpace(p.Name) == "" {
+			return nil, errs.Invalid("pack name, shortcode or filename cannot be empty")
+		}
+		if errs.IsNotFound(err) {
+			err = errs.NotFound("pack %q is not found", p.Name)
+		}
+		return nil, err
+	}
+	file, err := h.source(r, p.Upload)
+	if err != nil {
+		return nil, err
+	}
+	if file.close != nil {
+		defer file.close()
+	}
+	pack, err := h.packs.AddFile(r.Context(), p.Name, emoji.NewFile{
+		Content: file.content, Size: file.size, Name: file.name, Shortcode: p.Shortcode, Filename: p.Filename,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pack.Files, nil
+}
+
+// sourceFile is a file that is added to a pack.
+type sourceFile struct {
+	content io.ReaderAt
+	size    int64
+	name    string // base name, untrusted
+	close   func() error
+}
+
+// source returns the upload of a request, or fetches the file at its URL.
+func (h *emojiPacks) source(r *rest.Request, upload *rest.Upload) (*sourceFile, error) {
+	if upload != nil && !upload.Empty {
+		return &sourceFile{content: upload.Open(), size: upload.Size, name: upload.Filename}, nil
+	}
+	var p struct {
+		URL string `param:"file"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(p.URL)
+	switch {
+	case p.URL == "":
+		return nil, errs.BadRequest("Missing field: file.")
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return nil, errs.BadRequest("file is neither an upload nor a URL")
+	}
+	var file *os.File
+	file, size, err := h.remote.Picture(r.Context(), p.URL)
+	if err != nil {
+		return nil, err
+	}
+	return &sourceFile{content: file, size: size, name: path.Base(u.Path), close: file.Close}, nil
+}
+
+// renameFile gives an emoji of a pack a new shortcode and file name. It returns the files of the pack.
+func (h *emojiPacks) renameFile(r *rest.Request) (any, error) {
+	var p struct {
+		Name         string `param:"name,required"`
+		Shortcode    string `param:"shortcode,required"`
+		NewShortcode string `param:"new_shortcode,required"`
+		NewFilename  string `param:"new_filename,required"`
+		Force        bool   `param:"force"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	pack, err := h.packs.Rename(p.Name, emoji.Rename{Shortcode: p.Shortcode, NewShortcode: p.NewShortcode, NewFile: p.NewFilename, Force: p.Force})
+	if err != nil {
+		return nil, err
+	}
+	return pack.Files, nil
+}
+
+// removeFile removes an emoji from a pack. It returns the files of the pack.
+func (h *emojiPacks) removeFile(r *rest.Request) (any, error) {
+	var p struct {
+		Name      string `param:"name,required"`
+		Shortcode string `param:"shortcode,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	pack, err := h.packs.Remove(p.Name, p.Shortcode)
+	if err != nil {
+		return nil, err
+	}
+	return pack.Files, nil
+}
