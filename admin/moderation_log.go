@@ -18,7 +18,7 @@ func (s *Service) As(actor *store.Account) *Service {
 }
 
 // record adds an entry to the moderation log, in the transaction of the change. what continues the sentence "@alice …" (admin API 9.1);
-// data has what was changed.
+// data describes the change.
 func (s *Service) record(ctx context.Context, tx *store.Tx, action, what string, data map[string]any) error {
 	return tx.AddLogEntry(ctx, store.NewLogEntry(s.actor, action, what, data))
 }

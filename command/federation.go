@@ -118,7 +118,7 @@ func (a *cli) explainCommand() *cobra.Command {
 		Use:   "explain URL|HANDLE",
 		Short: "Explain why a remote post or account did or did not arrive",
 		Long: `Explain what this server knows of a remote post, account or activity: whether it is stored and how it arrived, whether it was
-refused and why, what is queued, and what its server returns for it now. URL is its id or the URL of its page. The command
+refused and why, its queued activities, and the answer of its server to a fetch of it. URL is its id or the URL of its page. The command
 changes nothing.`,
 		Example: "  svc federation explain https://example.org/users/alice/statuses/1\n  svc federation explain alice@example.org",
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -50,7 +50,7 @@ apps and front ends made for another server of this family work with this one.`,
 	f.StringVar(&s.listen, "listen", defaults.Server.Listen, "`ADDRESS` and port, or path of a Unix socket, to listen on")
 	f.StringVar(&s.dataDir, "data-dir", defaults.Data.Dir, "data `DIRECTORY`")
 	f.StringVar(&s.api.Name, "api-name", defaults.API.Name, "`NAME` in the identifiers of the API")
-	f.StringVar(&s.api.Compatible, "api-compatible", defaults.API.Compatible, "`PRODUCT` and version that clients are told, as in \"Pleroma 2.7.1\"")
+	f.StringVar(&s.api.Compatible, "api-compatible", defaults.API.Compatible, "`PRODUCT` and version in the answer to clients, as in \"Pleroma 2.7.1\"")
 	f.StringVar(&s.admin.Nickname, "admin", "", "`NICK` of the first account")
 	f.StringVar(&s.admin.Email, "email", "", "e-mail `ADDRESS` of the first account")
 	f.StringVar(&s.admin.Password, "password", "", "`PASSWORD` of the first account (default: generated and printed)")

@@ -45,8 +45,8 @@ func (a *cli) userImportCommand() *cobra.Command {
 		Long: `Import follows, blocks, mutes, lists, bookmarks or domain blocks of an account from a file: the CSV that Mastodon and its kin
 export, or an entry a line. KIND is one of ` + kindNames() + `. FILE - is standard input.
 
-The server imports in the background, and continues after a restart. With --wait, the command waits and prints what was skipped and
-why. --status prints the imports of an account and what the last one skipped. Results are kept for 30 days.`,
+The server imports in the background, and continues after a restart. With --wait, the command waits and prints the skipped
+entries. --status prints the imports of an account and the skipped entries of the last one. Results are kept for 30 days.`,
 		Example: "  svc user import alice follows following_accounts.csv --wait\n  svc user import alice --status",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {

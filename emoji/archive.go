@@ -7,7 +7,7 @@ import (
 	"svc/internal/unzip"
 )
 
-// Limits bound what is read from an untrusted archive or folder.
+// Limits bound reading an untrusted archive or folder.
 type Limits struct {
 	ArchiveBytes int64 // of the archive itself
 	Entries      int   // of the archive or folder, also those that are not unpacked

@@ -77,7 +77,7 @@ func (in *IncomingPack) Open(file string) (*os.File, error) {
 	return in.root.Open(filepath.FromSlash(file))
 }
 
-// Discard removes what was not installed.
+// Discard removes the files that were not installed.
 func (in *IncomingPack) Discard() error {
 	err := errors.Join(in.root.Close(), os.RemoveAll(in.dir))
 	in.lock.Close()

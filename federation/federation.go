@@ -6,7 +6,7 @@
 // backups of accounts, which consist of documents.
 //
 // Documents are plain JSON (package activity). A document is trusted if its actor has signed the request that brought it, if it was
-// fetched from its own id, or if it has a proof by its actor. Of what others embed, only the ids count (federation D2, 5.1). The
+// fetched from its own id, or if it has a proof by its actor. Of an embedded object of another actor, only the id counts (federation D2, 5.1). The
 // authority is the host of an id.
 //
 // Limits: 20 objects per Create, 10 per Announce, 1000 followers of the relay actor. The Undo of an unknown activity counts for 6 hours.

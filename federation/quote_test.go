@@ -288,7 +288,7 @@ func TestQuotePolicyForRemote(t *testing.T) {
 	}
 }
 
-// TestRevokeRemoteQuote revokes the quote of a remote status: its server is told, and cannot get consent again.
+// TestRevokeRemoteQuote revokes the quote of a remote status: its server receives a Reject, and cannot get consent again.
 func TestRevokeRemoteQuote(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")

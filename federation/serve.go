@@ -307,7 +307,7 @@ func (s *DocumentServer) activityByID(ctx context.Context, id store.ActivityID, 
 	return s.queuedActivity(ctx, id, signer)
 }
 
-// interactionFor returns an activity about a status, for those who may see the status and its local actor.
+// interactionFor returns an activity about a status, if the signer may see the status and its local actor.
 func (s *DocumentServer) interactionFor(ctx context.Context, st store.StatusID, actor store.AccountID, signer *store.Account, build func() (activity.Object, error)) (activity.Object, error) {
 	if _, err := s.db.VisibleStatus(ctx, idOf(signer), st); err != nil {
 		return nil, err

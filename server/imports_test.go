@@ -139,7 +139,7 @@ func TestImportRefused(t *testing.T) {
 	other.Get("/api/v1/svc/imports").Want(403)
 }
 
-// TestImportSkips checks the reasons for entries that cannot be imported, and that a server that does not answer is tried again.
+// TestImportSkips checks the reasons for entries that cannot be imported, and that those of a server that does not answer are retried.
 func TestImportSkips(t *testing.T) {
 	peers := apptest.StartPeers(t, 2)
 	here, there := peers[0], peers[1]

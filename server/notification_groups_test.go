@@ -121,7 +121,7 @@ func TestNotificationGroups(t *testing.T) {
 	members[0].Get("/api/v2/notifications/" + key).Want(404)
 	members[0].Post("/api/v2/notifications/" + key + "/dismiss").Want(404)
 
-	// Counts and accounts leave out what is hidden from the recipient.
+	// Counts and accounts leave out notifications that are hidden from the recipient.
 	alice.AccountAction(members[1].ID, "mute")
 	if got := groupList(t, alice.Get("/api/v2/notifications", "types[]", "reblog")); !slices.Equal(got, []string{"reblog 2 dave bob"}) {
 		t.Errorf("with a muted account: %v", got)

@@ -44,7 +44,7 @@ func (h *notifications) renderPolicy(r *rest.Request, p *store.NotificationPolic
 	return entity.NewNotificationPolicy(p, filtered), err
 }
 
-// changePolicy changes the viewer's policy. What is not sent stays.
+// changePolicy changes the viewer's policy. Absent parameters change nothing.
 func (h *notifications) changePolicy(r *rest.Request) (any, error) {
 	var p struct {
 		ForNotFollowing    *string `param:"for_not_following"`

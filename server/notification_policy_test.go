@@ -31,7 +31,7 @@ func TestNotificationPolicy(t *testing.T) {
 	for _, tt := range []struct {
 		kind     string
 		relation string // of the sender to the recipient
-		held     string // what is held back
+		held     string // notifications that become requests
 	}{
 		{"for_not_following", "", all},
 		{"for_not_following", "followed", ""},
@@ -228,7 +228,7 @@ func TestNotificationRequests(t *testing.T) {
 		alice.Post("/api/v1/notifications/requests"+what, many...).Want(400)
 	}
 	if got := requestNames(alice); got != "erin 4, dave 4, carol 4, bob 4" {
-		t.Fatalf("after what was refused: %s", got)
+		t.Fatalf("after refused changes: %s", got)
 	}
 
 	l := srv.OpenStream(alice.Client, "stream", "user:notification")

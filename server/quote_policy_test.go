@@ -53,7 +53,7 @@ func TestQuoteStates(t *testing.T) {
 	want("no quote", alice.Client, first, "none")
 	want("a public status", carol.Client, second, "accepted "+first)
 	want("a public status", srv.As(nil), second, "accepted "+first)
-	want("a private status, for a stranger", bob.Client, about, "unauthorized")
+	want("a private status, for another account", bob.Client, about, "unauthorized")
 	want("a private status, for nobody", srv.As(nil), about, "unauthorized")
 	srv.AddFollow(bob, alice)
 	want("a private status, for a follower", bob.Client, about, "accepted "+private)

@@ -29,7 +29,7 @@ func (h *translations) routes() rest.Routes {
 	}
 }
 
-// maxTranslatable is how many bytes of HTML, which is longer than what was typed, are translated for one request.
+// maxTranslatable is how many bytes of HTML, which is longer than the source, are translated for one request.
 const maxTranslatable = 256 << 10
 
 // listLanguages returns the target languages by source language. "und" is a status without a language.

@@ -39,7 +39,7 @@ func (s *Service) ChangeNotificationPolicy(ctx context.Context, owner *store.Acc
 }
 
 // notificationAction returns what the recipient's policy does with a notification: the strictest action of those that apply. It concerns
-// what others do of their own accord. Accounts that the recipient has accepted, and staff of this server, are exempt. PolicyDrop for
+// actions that the recipient did not request. Accounts that the recipient has accepted, and staff of this server, are exempt. PolicyDrop for
 // accounts that are not followed is the setting block_from_strangers, which notify has checked.
 func notificationAction(ctx context.Context, tx *store.Tx, n *store.Notification, about *store.Status, follows bool) (store.NotificationAction, error) {
 	switch n.Type {

@@ -182,8 +182,8 @@ var (
 		FROM json_each(?4) j`
 )
 
-// completeGroups sorts the groups of a page, and sets their counts and accounts. If f selects an account, the group has only what is in the
-// page.
+// completeGroups sorts the groups of a page, and sets their counts and accounts. If f selects an account, the group has only the
+// notifications of the page.
 func (r reader) completeGroups(ctx context.Context, account AccountID, f NotificationFilter, page *GroupPage) error {
 	slices.SortFunc(page.Groups, func(a, b *GroupedNotification) int { return cmp.Compare(b.Newest.ID, a.Newest.ID) })
 	l, err := r.lookups(ctx, account)

@@ -65,7 +65,7 @@ func (r reader) NotificationPolicy(ctx context.Context, id AccountID) (*Notifica
 // SaveNotificationPolicy stores a policy. One that accepts everything has no row, so that nothing is looked up for it.
 func (tx *Tx) SaveNotificationPolicy(ctx context.Context, p *NotificationPolicy) error {
 	drops := p.ForNotFollowing == PolicyDrop
-	if err := tx.exec(ctx, "set block from strangers", `
+	if err := tx.exec(ctx, "set block_from_strangers", `
 		UPDATE users
 		SET block_from_strangers = ?
 		WHERE account_id = ?`, drops, p.AccountID); err != nil {

@@ -136,8 +136,8 @@ func (tx *Tx) DropOneTimeTokens(ctx context.Context, account AccountID, kind One
 	return tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?1 AND (?2 = '' OR kind = ?2)`, account, kind)
 }
 
-// SetPasswordHash changes the password of a user. A required reset is done, and a pending change of the address ends, because somebody
-// else may have asked for it.
+// SetPasswordHash changes the password of a user. A required reset is done, and a pending change of the address ends, because it
+// may not be the user's.
 func (tx *Tx) SetPasswordHash(ctx context.Context, account AccountID, hash string) error {
 	tx.invalidateAccount(account)
 	return tx.exec(ctx, "set password", `

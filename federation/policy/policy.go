@@ -1,7 +1,7 @@
 // Package policy applies the rules that posts, profiles and other activities pass on their way in and out (MRF, admin API 11). A rule lets a
 // message pass, changes it, or rejects it. The operator's settings name the rules and their order.
 //
-// Rules decide only. What they cause (a follow by a bot, a copied emoji, a fetched attachment) is a job in Post.Jobs that the caller
+// Rules decide only. Their consequences (a follow by a bot, a copied emoji, a fetched attachment) is a job in Post.Jobs that the caller
 // enqueues. Rules work on types of their own (Post, Profile, Activity), so that federation and social pass the same rules.
 //
 // To add a policy, implement the rule interfaces that it needs and register it in builders.

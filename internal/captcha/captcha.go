@@ -1,7 +1,7 @@
 // Package captcha makes captchas and checks their solutions. A captcha is stateless: its answer is in answer_data, encrypted with a key
 // that belongs to its token. The caller stores which tokens were used.
 //
-// Providers: the native one draws a picture of digits, and describes the same digits in words for people who cannot see the picture;
+// Providers: the native one draws a picture of digits, and describes the same digits in words as an alternative;
 // a kocaptcha service makes pictures only.
 //
 // Limits: a picture takes about a millisecond and 4 KB; a kocaptcha service has 5 seconds and 10 kB for its answer.

@@ -107,7 +107,7 @@ type Frontend struct {
 	BuildDir string // folder of the archive; "": the one that has the index.html
 }
 
-// FrontendConfiguration is what a front end is told at its start.
+// FrontendConfiguration is a configuration that a front end reads at its start.
 type FrontendConfiguration struct {
 	Name          string
 	Configuration string // a JSON object

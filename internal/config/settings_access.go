@@ -35,7 +35,7 @@ func (c *Config) captchaSettings() section {
 		{Key: "enabled", field: boolean(&c.Captcha.Enabled, false), Restart: true,
 			Description: "Require a captcha at registration. Most phone apps cannot show one: their users register on the page /auth/sign_up. Trusted apps need none."},
 		{Key: "provider", field: choice(&c.Captcha.Provider, CaptchaNative, CaptchaNative, CaptchaKocaptcha), Restart: true,
-			Description: "\"native\" draws pictures, with a question in words for people who cannot see; \"kocaptcha\" uses the service at the endpoint, which has pictures only."},
+			Description: "\"native\" draws pictures, with a question in words as an alternative; \"kocaptcha\" uses the service at the endpoint, which has pictures only."},
 		{Key: "endpoint", field: text(&c.Captcha.Endpoint, "", optional(webAddress)), Restart: true,
 			Description: "Address of the kocaptcha service. The browsers of visitors load its pictures.",
 			Suggestions: []any{"https://captcha.example.org"}},

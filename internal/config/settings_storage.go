@@ -20,6 +20,6 @@ func (c *Config) storageSettings() section {
 		{Key: "remote_posts_min_age", field: duration(&c.Storage.RemotePostsMinAge, 30*day, 0, maxDays*day), Restart: true,
 			Description: `Remote posts that arrived later than this are never deleted to make room.`},
 		{Key: "remote_posts_max_age", field: duration(&c.Storage.RemotePostsMaxAge, 0, 0, maxDays*day), Restart: true,
-			Description: `Remote posts older than this are deleted even if there is room, unless somebody on this server has reacted to them. "0s" keeps them.`},
+			Description: `Remote posts older than this are deleted even if there is room, unless a local account has reacted to them. "0s" keeps them.`},
 	}}
 }

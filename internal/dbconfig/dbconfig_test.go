@@ -20,7 +20,7 @@ type (
 
 var svc = dbconfig.Codec{Name: "svc"}
 
-// conversions are values that front ends send, what they mean, and the JSON that they get back if it is another.
+// conversions are values that front ends send, their meaning, and the JSON of the answer if it differs.
 var conversions = []struct {
 	name, sent string
 	want       dbconfig.Value

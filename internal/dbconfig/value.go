@@ -127,7 +127,7 @@ func (c Codec) ParseText(s string) Value {
 	return s
 }
 
-// modulePrefixes and modules are what is before the first dot of a module, and modules without a dot.
+// modulePrefixes are the parts of module names before the first dot; modules are names without a dot.
 var (
 	modulePrefixes = []string{"Svc", "Phoenix", "Tesla", "Ueberauth", "Swoosh", "Logger", "LoggerBackends"}
 	modules        = []string{"Oban", "Ueberauth", "ExSyslogger", "ConcurrentLimiter"}

@@ -22,7 +22,7 @@ func HashToken(token string) []byte {
 	return h[:]
 }
 
-// Sign returns a token by which whoever has the key Secret(purpose) can verify, until a time, that this server named a subject: the
+// Sign returns a token that is valid until a time. The key Secret(purpose) verifies that this server named its subject. It is the
 // subject, the time in Unix seconds, and their HMAC-SHA256 in base64url, joined by dots. The subject must not contain dots.
 func (k *Keys) Sign(purpose, subject string, until time.Time) string {
 	token := subject + "." + strconv.FormatInt(until.Unix(), 10)

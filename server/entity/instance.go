@@ -267,7 +267,7 @@ func (i *Instance) features() []string {
 	return list
 }
 
-// compatibleVersion returns the version of the reference API, by which clients decide what they may use, and of this server.
+// compatibleVersion returns the version of the reference API, by which clients select features, and the version of this server.
 func (i *Instance) compatibleVersion() string {
 	return referenceVersion + " (compatible; " + cmp.Or(i.Settings.Load().API.Compatible, i.Name+" "+i.Version) + ")"
 }

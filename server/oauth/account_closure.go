@@ -19,7 +19,7 @@ func (s *Service) closureRoutes() rest.Routes {
 	}
 }
 
-// deleteAccount deletes the viewer's account for good.
+// deleteAccount deletes the viewer's account permanently.
 func (s *Service) deleteAccount(r *rest.Request) (any, error) {
 	return s.closeAccount(r, s.Social.DeleteAccount)
 }

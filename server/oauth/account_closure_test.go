@@ -76,7 +76,7 @@ func TestDisableAccount(t *testing.T) {
 	bob.Get("/api/v1/accounts/" + alice.ID).Want(404)
 	bob.Get("/api/v1/statuses/" + post.ID()).Want(404)
 	if o := root.Get("/api/v1/accounts/" + alice.ID).Want(200).Object(); !o.Bool("svc.deactivated") {
-		t.Error("staff are not told that the account is deactivated")
+		t.Error("staff do not see that the account is deactivated")
 	}
 
 	if _, err := srv.Admin.ActivateUser(t.Context(), "alice"); err != nil {

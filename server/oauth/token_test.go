@@ -47,7 +47,7 @@ func TestGrants(t *testing.T) {
 		{"the alias of username", "password", []string{"name", "alice", "password", apptest.Password, "scope", "read"}, "read", true},
 		{"unknown scopes", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read nonsense"}, "read", true},
 		{"an administrator", "password", []string{"username", "chief", "password", apptest.Password, "scope", "read admin"}, "read admin", true},
-		{"a user who asks for admin", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read admin"}, "read", true},
+		{"the scope admin for a user", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read admin"}, "read", true},
 		{"a refresh token", "refresh_token", []string{"refresh_token", refresh}, "push", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -287,7 +287,7 @@ func (h *Hub) receive(events []store.Event) {
 	}
 }
 
-// closeAllBehind ends all streams, so that clients reconnect and fetch what they missed.
+// closeAllBehind ends all streams, so that clients reconnect and fetch the missed events.
 func (h *Hub) closeAllBehind() {
 	h.queue = nil
 	h.closeClients(closeBehind, func(*client) bool { return true })

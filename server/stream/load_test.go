@@ -146,7 +146,7 @@ func TestManySlowClients(t *testing.T) {
 	}
 }
 
-// TestTooManyEvents commits more events than the hub queues: it ends all streams, so that clients reconnect and fetch what they missed.
+// TestTooManyEvents commits more events than the hub queues: it ends all streams, so that clients reconnect and fetch the missed events.
 func TestTooManyEvents(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")

@@ -1,6 +1,6 @@
 package web
 
-// Interact shows a signed-in user an account or a post, and what they can do with it.
+// Interact shows a signed-in user an account or a post, and forms to follow, favourite, boost or reply.
 type Interact struct {
 	Title        string
 	Acct         string // of the signed-in user

@@ -1,6 +1,6 @@
 // Package web renders the pages that people see in a browser: signing in and consent for apps, the first account, a new password.
-// They are plain HTML that works without scripts, on small screens, in the dark and with screen readers. What is on them is
-// decided by the handlers of package server.
+// They are plain HTML that works without scripts, on small screens, in the dark and with screen readers. The handlers of
+// package server decide their content.
 package web
 
 import (
