@@ -8,13 +8,16 @@ import (
 	"svc/store"
 )
 
-// policyRoutes are the policy for notifications, and the requests that it makes of those that it filters.
+// policyRoutes are the policy for notifications, and the requests that it makes of those that it filters. The reference API documents PATCH; some
+// libraries (masto.js) send PUT.
 func (h *notifications) policyRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/notifications/policy":                {rest.User("read:notifications"), h.showPolicyV1},
 		"PATCH /api/v1/notifications/policy":              {rest.User("write:notifications"), h.changePolicyV1},
+		"PUT /api/v1/notifications/policy":                {rest.User("write:notifications"), h.changePolicyV1},
 		"GET /api/v2/notifications/policy":                {rest.User("read:notifications"), h.showPolicy},
 		"PATCH /api/v2/notifications/policy":              {rest.User("write:notifications"), h.changePolicy},
+		"PUT /api/v2/notifications/policy":                {rest.User("write:notifications"), h.changePolicy},
 		"GET /api/v1/notifications/requests":              {rest.User("read:notifications"), h.listRequests},
 		"GET /api/v1/notifications/requests/merged":       {rest.User("read:notifications"), rest.Always(mergedRequests{true})},
 		"POST /api/v1/notifications/requests/accept":      {rest.User("write:notifications"), h.acceptRequests},

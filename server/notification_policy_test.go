@@ -158,16 +158,23 @@ func TestChangeNotificationPolicy(t *testing.T) {
 	if n := srv.Count(`SELECT count(*) FROM notification_policies`); n != 0 {
 		t.Errorf("%d rows for a policy that accepts everything", n)
 	}
+	alice.SendJSON("PUT", "/api/v2/notifications/policy", map[string]any{"for_not_followers": "drop"}).Want(200)
+	want("by PUT", "accept drop accept accept accept", "false true false false", false)
+	alice.SendJSON("PUT", "/api/v1/notifications/policy", map[string]any{"filter_not_followers": false}).Want(200)
+	want("version 1 by PUT", "accept accept accept accept accept", "false false false false", false)
 	for _, kind := range []string{"for_not_following", "for_not_followers", "for_new_accounts", "for_private_mentions", "for_limited_accounts"} {
 		alice.SendJSON("PATCH", "/api/v2/notifications/policy", map[string]any{kind: "block"}).Want(422)
+		alice.SendJSON("PUT", "/api/v2/notifications/policy", map[string]any{kind: "block"}).Want(422)
 	}
 	writer, reader := srv.NewToken(alice, "write"), srv.NewToken(alice, "read")
 	for _, v := range []string{"v1", "v2"} {
 		path := "/api/" + v + "/notifications/policy"
 		srv.As(nil).Get(path).Want(401)
 		writer.Get(path).Want(403)
-		srv.As(nil).SendJSON("PATCH", path, map[string]any{}).Want(401)
-		reader.SendJSON("PATCH", path, map[string]any{}).Want(403)
+		for _, method := range []string{"PATCH", "PUT"} {
+			srv.As(nil).SendJSON(method, path, map[string]any{}).Want(401)
+			reader.SendJSON(method, path, map[string]any{}).Want(403)
+		}
 	}
 	want("after errors", "accept accept accept accept accept", "false false false false", false)
 }

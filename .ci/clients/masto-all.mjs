@@ -223,6 +223,79 @@ await check('statuses: pin, mute of the thread, card, quotes, several at once', 
   await bob.v1.lists.$select(list.id).remove()
 })
 
+await check('quotes: state, history, policy, notifications, revocation', async () => {
+  const status = await alice.v1.statuses.create({ status: 'Quote me' })
+  const select = alice.v1.statuses.$select(status.id)
+  const quote = await bob.v1.statuses.create({ status: 'As she says', quotedStatusId: status.id })
+  assert.deepEqual([quote.quote.state, quote.quote.quotedStatus.id], ['accepted', status.id])
+  assert.deepEqual(ids(await select.quotes.list()), [quote.id])
+  await bob.v1.statuses.$select(quote.id).update({ status: 'As she says so well' })
+  assert.deepEqual((await anonymous.v1.statuses.$select(quote.id).history.list()).map((v) => v.quote.quotedStatus.id), [status.id, status.id])
+  await select.update({ status: 'Quote me, please' })
+  const [told] = await alice.v1.notifications.list({ types: ['quote'] })
+  assert.deepEqual([told.account.id, told.status.id], [him.id, quote.id])
+  const [edited] = await bob.v1.notifications.list({ types: ['quoted_update'] })
+  assert.deepEqual([edited.account.id, edited.status.id], [her.id, quote.id])
+  assert.equal((await select.quotes.$select(quote.id).revoke()).quote.state, 'revoked')
+  assert(!ids(await alice.v1.notifications.list({ types: ['quote'] })).includes(told.id))
+  assert.deepEqual((await select.interactionPolicy.update({ quoteApprovalPolicy: 'nobody' })).quoteApproval.automatic, [])
+  await refused(422, bob.v1.statuses.create({ status: 'Again', quotedStatusId: status.id }))
+})
+
+await check('grouped notifications', async () => {
+  await alice.v1.notifications.clear()
+  const status = await alice.v1.statuses.create({ status: 'Well liked' })
+  for (const person of [bob, carol]) await person.v1.statuses.$select(status.id).favourite()
+  assert.equal((await alice.v1.notifications.unreadCount.fetch()).count, 2)
+  assert.equal((await alice.v2.notifications.unreadCount.fetch()).count, 1)
+  const { notificationGroups: [group], accounts } = await alice.v2.notifications.list()
+  assert.deepEqual([group.type, group.notificationsCount, group.statusId, group.sampleAccountIds], ['favourite', 2, status.id, [them.id, him.id]])
+  assert.deepEqual(ids(accounts).sort(), [him.id, them.id].sort())
+  const one = alice.v2.notifications.$select(group.groupKey)
+  assert.equal((await one.fetch()).notificationGroups[0].groupKey, group.groupKey)
+  assert.deepEqual(ids(await one.accounts.fetch()), [them.id, him.id])
+  await one.dismiss()
+  assert.deepEqual((await alice.v2.notifications.list()).notificationGroups, [])
+})
+
+await check('notification policy and requests', async () => {
+  await alice.v1.accounts.$select(them.id).unfollow()
+  const { policy } = alice.v2.notifications
+  assert.equal((await policy.fetch()).forNotFollowing, 'accept')
+  assert.equal((await policy.update({ forNotFollowing: 'filter' })).forNotFollowing, 'filter')
+  const { requests } = alice.v1.notifications
+  for (const answer of ['dismiss', 'accept']) {
+    await carol.v1.statuses.create({ status: '@alice may I?' })
+    const [request] = await requests.list()
+    assert.equal(request.account.id, them.id)
+    assert.equal((await policy.fetch()).summary.pendingRequestsCount, 1)
+    assert.equal((await requests.$select(request.id).fetch()).notificationsCount, '1')
+    await requests.$select(request.id)[answer]()
+    assert.deepEqual(await requests.list(), [])
+    assert.equal((await alice.v1.notifications.list({ types: ['mention'], accountId: them.id })).length, answer === 'accept' ? 1 : 0)
+  }
+  assert.equal((await requests.merged.fetch()).merged, true)
+  await policy.update({ forNotFollowing: 'accept' })
+})
+
+await check('profile: featured hashtags, endorsements, pictures', async () => {
+  await alice.v1.statuses.create({ status: 'About #trains' })
+  assert((await alice.v1.featuredTags.suggestions.list()).some((tag) => tag.name === 'trains'))
+  const featured = await alice.v1.featuredTags.create({ name: 'trains' })
+  assert.deepEqual((await anonymous.v1.accounts.$select(her.id).featuredTags.list()).map((tag) => tag.statusesCount), ['1'])
+  await alice.v1.featuredTags.$select(featured.id).remove()
+  const tag = alice.v1.tags.$select('trains')
+  assert((await tag.feature()).featuring && !(await tag.unfeature()).featuring)
+  await alice.v1.accounts.$select(him.id).follow()
+  assert((await alice.v1.accounts.$select(him.id).endorse()).endorsed)
+  assert.deepEqual(ids(await anonymous.v1.accounts.$select(her.id).endorsements.list()), [him.id])
+  assert(!(await alice.v1.accounts.$select(him.id).unendorse()).endorsed)
+  const changed = await alice.v1.accounts.updateCredentials({ avatar: await openAsBlob(picture, { type: 'image/png' }) })
+  assert.notEqual((await alice.v1.profile.avatar.remove()).avatar, changed.avatar)
+  await alice.v1.profile.header.remove()
+  assert.deepEqual(ids(await anonymous.v1.accounts.fetch({ id: [her.id, him.id] })), [her.id, him.id])
+})
+
 // collect records the events of a subscription.
 function collect(subscription) {
   const events = []
