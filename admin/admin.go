@@ -22,14 +22,15 @@ import (
 type Service struct {
 	db      *store.DB
 	social  *social.Service
+	stored  *Settings
 	apiName string
 	log     *slog.Logger
 	actor   *store.Account // whom the moderation log names; nil: the command line
 }
 
-// New returns a Service. apiName is the api.name setting.
-func New(db *store.DB, soc *social.Service, apiName string, log *slog.Logger) *Service {
-	return &Service{db: db, social: soc, apiName: apiName, log: log}
+// New returns a Service. stored are the settings in the database, apiName is the api.name setting.
+func New(db *store.DB, soc *social.Service, stored *Settings, apiName string, log *slog.Logger) *Service {
+	return &Service{db: db, social: soc, stored: stored, apiName: apiName, log: log}
 }
 
 // accountReader is what finding accounts needs, from the database or in a transaction.

@@ -75,8 +75,10 @@ type Server struct {
 	Mail       *mail.Mailer
 	Worker     *store.Worker
 
-	version string
-	log     *slog.Logger
+	version  string
+	log      *slog.Logger
+	stored   *admin.Settings
+	restarts chan struct{} // has an element when a restart was requested
 }
 
 // New opens the data directory of the settings and assembles a server on it. It starts no background work: see Run. The error wraps
@@ -85,7 +87,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s = &Server{Settings: c, Live: config.NewLive(c), version: cmp.Or(o.Version, Version), log: o.Log}
+	s = &Server{Settings: c, Live: config.NewLive(c), version: cmp.Or(o.Version, Version), log: o.Log, restarts: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -94,6 +96,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if err := s.openData(ctx, o); err != nil {
 		return s, err
 	}
+	c = s.Settings
 	outbound := s.outbound(min(maxOutbound, maxOpenFiles()/3))
 
 	proxyConfig := media.ProxyFromSettings(c)
@@ -126,7 +129,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	}
 
 	s.EmojiPeers = emoji.NewRemote(s.Emojis, outbound, c.API.Name)
-	s.Admin = admin.New(s.DB, s.Social, c.API.Name, s.log)
+	s.Admin = admin.New(s.DB, s.Social, s.stored, c.API.Name, s.log)
 
 	entityConfig := entity.FromSettings(s.Live)
 	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()

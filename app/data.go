@@ -40,6 +40,10 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.loadSettings(ctx); err != nil {
+		return err
+	}
+	c = s.Settings
 	for _, dir := range dataDirs {
 		if err := os.MkdirAll(s.dataPath(dir), 0o700); err != nil {
 			return fmt.Errorf("data directory: %w", err)
@@ -76,6 +80,18 @@ func (s *Server) reserveEmoji(ctx context.Context, n int64) (done func(kept bool
 		}
 		room.Release()
 	}, nil
+}
+
+// loadSettings overlays the settings of the file with those in the database, if they may be there. Rows that are not valid any more,
+// because the file or this program has changed, are ignored, so that the server starts.
+func (s *Server) loadSettings(ctx context.Context) error {
+	s.stored = admin.NewSettings(s.Settings, s.Live, s.restart)
+	invalid, err := s.stored.Load(ctx, s.DB)
+	if invalid != nil {
+		s.log.Error("a setting in the database is not valid and has no effect: correct it, or remove it with svc config unset", "err", invalid)
+	}
+	s.Settings = s.Live.Load()
+	return err
 }
 
 func (s *Server) dataPath(name string) string { return filepath.Join(s.Settings.Data.Dir, name) }

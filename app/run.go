@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"svc/internal/control"
@@ -11,6 +13,9 @@ import (
 
 // jobStopTime bounds how long jobs may run after the last request has ended.
 const jobStopTime = 1500 * time.Millisecond
+
+// ErrRestart is the error of Run if an administrator has requested a restart.
+var ErrRestart = errors.New("restart")
 
 // Run serves requests and runs all background work until ctx ends. settingsFile is the file of the settings, "" if there is none: the
 // log names it in the command that creates the first administrator.
@@ -23,6 +28,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var restart atomic.Bool
 
 	calls, err := control.Listen(s.Settings.Data.Dir)
 	if err != nil {
@@ -42,6 +48,14 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	defer context.AfterFunc(ctx, func() { s.log.Info("stopping") })()
 	var background sync.WaitGroup
 	background.Go(func() { s.Worker.Run(ctx) })
+	background.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-s.restarts:
+			restart.Store(true)
+			stop()
+		}
+	})
 	if s.Settings.Federation.Enabled {
 		background.Go(func() { s.Federation.Run(ctx) })
 	}
@@ -52,7 +66,18 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	if !waitTimeout(&background, jobStopTime) {
 		s.log.Warn("some jobs did not end in time and will run again after the next start")
 	}
+	if restart.Load() {
+		err = errors.Join(err, ErrRestart)
+	}
 	return err
+}
+
+// restart makes Run end with ErrRestart. Requests that are being answered are finished first.
+func (s *Server) restart() {
+	select {
+	case s.restarts <- struct{}{}:
+	default: // is requested already
+	}
 }
 
 // logFirstAdminLink logs how to create an administrator if there is none.

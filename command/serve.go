@@ -28,11 +28,22 @@ link to create one.`,
 			if file != "" {
 				log.Info("settings loaded", "file", file)
 			}
-			server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log})
-			if err != nil {
-				return err
+			for {
+				server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log})
+				if err != nil {
+					return err
+				}
+				err = errors.Join(server.Run(cmd.Context(), file), server.Close())
+				if !errors.Is(err, app.ErrRestart) {
+					return err
+				}
+				log.Info("restarting")
+				if changed, path, err := app.LoadSettings(a.configFile); err != nil {
+					log.Error("the settings file is not valid: the previous settings are still in effect", "err", err)
+				} else {
+					c, file = changed, path
+				}
 			}
-			return errors.Join(server.Run(cmd.Context(), file), server.Close())
 		},
 	}
 }

@@ -120,6 +120,7 @@ var planExceptions = []string{
 	"FROM announcements ORDER BY id", // at most a hundred
 	"FROM invites ORDER BY id",       // at most a thousand
 	"FROM media_bans ORDER BY id",    // at most some thousand, for staff
+	"FROM settings ORDER BY",         // at most a thousand, for staff
 	"SELECT ifnull(sum(size), 0)",    // one or two rows an account, when a backup is made
 }
 

@@ -63,6 +63,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"refusals":          store.Refusal{},
 		"relays":            store.Relay{},
 		"moderation_log":    store.LogEntry{},
+		"settings":          store.SettingRow{},
 		"remote_statuses":   store.RemoteStatus{},
 		"tombstones":        store.Tombstone{},
 		"scrobbles":         store.Scrobble{},

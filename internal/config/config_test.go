@@ -247,7 +247,6 @@ func TestConflicts(t *testing.T) {
 			c.Captcha = Captcha{Enabled: true, Provider: CaptchaKocaptcha, Endpoint: "https://captcha.example.org", SecondsValid: 300}
 		}, ""},
 		{"metrics, not available", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
-		{"settings in the database, not available", func(c *Config) { c.Instance.ConfigurableFromDatabase = true }, "instance.configurable_from_database"},
 		{"certificates for http", func(c *Config) { c.Server.TLS.Enabled = true }, "server.url"},
 		{"certificates on a socket", func(c *Config) {
 			c.Server.TLS.Enabled, c.Server.URL, c.Server.Listen = true, "https://example.org", "/run/svc.sock"

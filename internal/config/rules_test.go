@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 		{"accounts", "autofollowed_by", []any{[]any{"news"}}, []any{[]any{"a b"}}},
 		{"welcome", "sender", []any{"", "news", "@news"}, []any{"a b"}},
 		{"metrics", "enabled", []any{false}, []any{true}},
-		{"instance", "configurable_from_database", []any{false}, []any{true}},
+		{"instance", "configurable_from_database", []any{false, true}, []any{1}},
 		{"media", "max_frames", []any{1, 200, 10_000}, []any{0, 10_001}},
 		{"media", "describe", []any{false, true}, []any{"true", 1}},
 		{"oauth", "token_lifetime", []any{"0s", "5m", "36500d", "1h"}, []any{"299s", "36501d", "d", "-1d", "1.5d", "1000000000000d", "9999999h9"}},

@@ -25,5 +25,6 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.relayRoutes(),
 		h.moderationLogRoutes(),
 		h.emojiRoutes(),
+		h.settingRoutes(),
 	}
 }

@@ -1074,6 +1074,14 @@ CREATE TABLE moderation_log (
 ) STRICT;
 CREATE INDEX moderation_log_actor ON moderation_log (actor_id, id) WHERE actor_id IS NOT NULL;
 
+-- Settings that administrators have changed, in the form of the admin API. Some belong to no setting of this server.
+CREATE TABLE settings (
+    group_name TEXT NOT NULL, -- ":svc"
+    key        TEXT NOT NULL, -- ":instance"
+    value      TEXT NOT NULL, -- JSON
+    PRIMARY KEY (group_name, key)
+) STRICT, WITHOUT ROWID;
+
 -- Jobs: run at least once, retried with exponential backoff, parked with their error after the last attempt.
 CREATE TABLE jobs (
     id         INTEGER PRIMARY KEY,

@@ -1,0 +1,346 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/internal/config"
+	"svc/internal/dbconfig"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// maxSettingChanges bounds the changes of one request.
+const maxSettingChanges = 500
+
+// ErrSettingsFileOnly is the error if settings cannot be changed in the database.
+var ErrSettingsFileOnly = errs.BadRequest("You must enable configurable_from_database in your config file.")
+
+// Settings is the settings of a running server, those of the file overlaid with those in the database.
+type Settings struct {
+	file    *config.Config
+	live    *config.Live
+	codec   dbconfig.Codec
+	restart func()
+
+	mu         sync.Mutex // held while they change
+	next       *config.Config
+	needReboot bool
+}
+
+// NewSettings returns the settings of the file. restart restarts the server.
+func NewSettings(file *config.Config, live *config.Live, restart func()) *Settings {
+	return &Settings{file: file, live: live, codec: dbconfig.Codec{Name: file.API.Name}, restart: restart, next: file}
+}
+
+// Load overlays the settings with those in the database, if they may be there. Rows with an error are ignored; it is returned as invalid.
+func (s *Settings) Load(ctx context.Context, db *store.DB) (invalid, err error) {
+	if !s.file.Instance.ConfigurableFromDatabase {
+		return nil, nil
+	}
+	stored, err := db.SettingRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.parse(stored)
+	if err != nil {
+		return nil, err
+	}
+	next, invalid := dbconfig.Apply(s.file, rows)
+	if invalid != nil && next.Validate() != nil {
+		next = s.file
+	}
+	s.next = next
+	s.live.Store(next)
+	return invalid, nil
+}
+
+func (s *Settings) parse(stored []*store.SettingRow) ([]dbconfig.Row, error) {
+	rows := make([]dbconfig.Row, len(stored))
+	standard := dbconfig.Codec{} // rows are stored with the standard name
+	for i, row := range stored {
+		value, err := standard.Parse([]byte(row.Value))
+		if err != nil {
+			return nil, fmt.Errorf("setting %s %s: %w", row.GroupName, row.Key, err)
+		}
+		rows[i] = dbconfig.Row{RowKey: dbconfig.RowKey{Group: row.GroupName, Key: row.Key}, Value: value}
+	}
+	return rows, nil
+}
+
+// SettingEntry is a setting as admin front ends see it.
+type SettingEntry struct {
+	Group string   `json:"group"`
+	Key   string   `json:"key"`
+	Value any      `json:"value"`
+	DB    []string `json:"db,omitempty"` // subkeys that are in the database
+}
+
+// SettingList is a list of settings.
+type SettingList struct {
+	Configs    []SettingEntry `json:"configs"`
+	NeedReboot bool           `json:"need_reboot"` // some changes take effect after a restart
+}
+
+// SettingChange is a setting that an admin front end sends. With Delete, the row is removed, or just its Subkeys.
+type SettingChange struct {
+	Group   string          `json:"group"`
+	Key     string          `json:"key"`
+	Value   json.RawMessage `json:"value,omitempty"`
+	Delete  bool            `json:"delete,omitempty"`
+	Subkeys []string        `json:"subkeys,omitempty"`
+}
+
+// NeedsRestart returns true if some changes of settings take effect after a restart.
+func (s *Service) NeedsRestart() bool {
+	s.stored.mu.Lock()
+	defer s.stored.mu.Unlock()
+	return s.stored.needReboot
+}
+
+// Restart restarts the server. It returns before that.
+func (s *Service) Restart(ctx context.Context) error {
+	if !s.stored.file.Instance.ConfigurableFromDatabase {
+		return ErrSettingsFileOnly
+	}
+	err := s.db.Update(ctx, func(tx *store.Tx) error { return s.record(ctx, tx, "restart", "restarted the server", nil) })
+	if err == nil {
+		s.stored.restart()
+	}
+	return err
+}
+
+// StoredSettings lists the settings in the database, or with all, all settings as they are in effect, or will be after a restart.
+// Secrets are masked.
+func (s *Service) StoredSettings(ctx context.Context, all bool) (*SettingList, error) {
+	if !s.stored.file.Instance.ConfigurableFromDatabase {
+		return nil, ErrSettingsFileOnly
+	}
+	stored, err := s.db.SettingRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.stored.parse(stored)
+	if err != nil {
+		return nil, err
+	}
+	s.stored.mu.Lock()
+	defer s.stored.mu.Unlock()
+	list := &SettingList{Configs: []SettingEntry{}, NeedReboot: s.stored.needReboot}
+	if !all {
+		for _, row := range rows {
+			e := s.stored.entry(dbconfig.Entry{RowKey: row.RowKey, Value: dbconfig.Masked(row.RowKey, row.Value)})
+			list.Configs = append(list.Configs, e)
+		}
+		return list, nil
+	}
+	for _, e := range dbconfig.Entries(s.stored.next, rows) {
+		list.Configs = append(list.Configs, s.stored.entry(e))
+	}
+	return list, nil
+}
+
+// entry renders a row with the name of the service.
+func (s *Settings) entry(e dbconfig.Entry) SettingEntry {
+	return SettingEntry{Group: s.text(e.Group), Key: s.text(e.Key), Value: s.codec.JSON(e.Value), DB: e.Stored}
+}
+
+func (s *Settings) text(name string) string {
+	shown, _ := s.codec.JSON(dbconfig.Codec{}.ParseText(name)).(string)
+	return shown
+}
+
+// SettingDescriptions describes all settings to admin front ends.
+func (s *Service) SettingDescriptions() []dbconfig.Description { return s.stored.codec.Describe() }
+
+// SaveSettings changes settings in the database, all or none. Those that can take effect at once do. It returns the rows that were
+// changed and are left.
+func (s *Service) SaveSettings(ctx context.Context, changes []SettingChange) (*SettingList, error) {
+	st := s.stored
+	switch {
+	case !st.file.Instance.ConfigurableFromDatabase:
+		return nil, ErrSettingsFileOnly
+	case len(changes) > maxSettingChanges:
+		return nil, errs.BadRequest("A request can change %d settings at most", maxSettingChanges)
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var u *settingUpdate
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		stored, err := tx.SettingRows(ctx)
+		if err != nil {
+			return err
+		}
+		rows, err := st.parse(stored)
+		if err != nil {
+			return err
+		}
+		u = &settingUpdate{codec: st.codec, rows: rows}
+		for _, c := range changes {
+			if err := u.add(c); err != nil {
+				return err
+			}
+		}
+		if u.next, err = dbconfig.Apply(st.file, u.rows); err != nil {
+			return errs.BadRequest("%s", err.Error())
+		}
+		return s.writeSettings(ctx, tx, u)
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, restart := st.live.Load().Reload(u.next)
+	st.next = u.next
+	st.needReboot = st.needReboot || u.needsRestart || len(restart) > 0
+	st.live.Store(now)
+	list := &SettingList{Configs: []SettingEntry{}, NeedReboot: st.needReboot}
+	for _, row := range u.rows {
+		if slices.Contains(u.updated, row.RowKey) {
+			keys := dbconfig.Subkeys(row.Value)
+			if keys == nil {
+				keys = []string{row.Key}
+			}
+			list.Configs = append(list.Configs, st.entry(dbconfig.Entry{RowKey: row.RowKey, Value: dbconfig.Masked(row.RowKey, row.Value), Stored: keys}))
+		}
+	}
+	return list, nil
+}
+
+// writeSettings stores the changed rows and adds them to the moderation log, without their values, which may be secrets.
+func (s *Service) writeSettings(ctx context.Context, tx *store.Tx, u *settingUpdate) error {
+	for _, key := range u.removed {
+		if err := tx.DeleteSettingRow(ctx, key.Group, key.Key); err != nil {
+			return err
+		}
+	}
+	for _, row := range u.rows {
+		if !slices.Contains(u.updated, row.RowKey) {
+			continue
+		}
+		value, err := dbconfig.Codec{}.Marshal(row.Value)
+		if err == nil {
+			err = tx.SetSettingRow(ctx, store.SettingRow{GroupName: row.Group, Key: row.Key, Value: string(value)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(u.log) == 0 {
+		return nil
+	}
+	const maxLogged = 20
+	names := slices.Compact(slices.Sorted(slices.Values(u.log)))
+	what := strings.Join(names[:min(len(names), maxLogged)], ", ")
+	if more := len(names) - maxLogged; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return s.record(ctx, tx, "config_update", "changed settings: "+what, map[string]any{"settings": names})
+}
+
+// settingUpdate collects changes of rows.
+type settingUpdate struct {
+	codec            dbconfig.Codec
+	rows             []dbconfig.Row
+	updated, removed []dbconfig.RowKey
+	log              []string // names of what was changed
+	needsRestart     bool
+	next             *config.Config
+}
+
+// add makes one change of the rows.
+func (u *settingUpdate) add(c SettingChange) error {
+	key, err := u.key(c)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(u.rows, func(r dbconfig.Row) bool { return r.RowKey == key })
+	var old, value dbconfig.Value
+	if i >= 0 {
+		old = u.rows[i].Value
+	}
+	switch {
+	case c.Delete && i < 0:
+		return nil
+	case c.Delete:
+		left := false
+		if len(c.Subkeys) > 0 {
+			var subkeys []dbconfig.Value
+			for _, name := range c.Subkeys {
+				subkeys = append(subkeys, u.codec.ParseText(name))
+			}
+			value, left = dbconfig.Without(old, subkeys)
+		}
+		if !left {
+			u.rows = slices.Delete(u.rows, i, i+1)
+			u.removed = append(u.removed, key)
+			u.updated = slices.DeleteFunc(u.updated, func(k dbconfig.RowKey) bool { return k == key })
+			u.record(key, old, nil)
+			return nil
+		}
+	case len(c.Value) == 0 || string(c.Value) == "null":
+		return errs.BadRequest("Missing field: value.")
+	default:
+		sent, err := u.codec.Parse(c.Value)
+		if err != nil {
+			return errs.BadRequest("%s %s: the value %v", c.Group, c.Key, err)
+		}
+		value = dbconfig.Unmasked(key, sent, old)
+		if len(dbconfig.Subkeys(value)) == 0 && len(dbconfig.Subkeys(sent)) > 0 {
+			return nil // only masks of secrets, which are not here
+		}
+		if i >= 0 {
+			value = dbconfig.Merge(key, old, value)
+		}
+	}
+	if i < 0 {
+		if len(u.rows) >= store.MaxSettingRows {
+			return errs.BadRequest("There are %d settings in the database already: delete some", store.MaxSettingRows)
+		}
+		u.rows = append(u.rows, dbconfig.Row{RowKey: key})
+		i = len(u.rows) - 1
+	}
+	u.rows[i].Value = value
+	u.updated = append(u.updated, key)
+	u.removed = slices.DeleteFunc(u.removed, func(k dbconfig.RowKey) bool { return k == key })
+	u.record(key, old, value)
+	return nil
+}
+
+// key returns the row of a change.
+func (u *settingUpdate) key(c SettingChange) (dbconfig.RowKey, error) {
+	switch {
+	case strings.TrimSpace(c.Group) == "":
+		return dbconfig.RowKey{}, errs.BadRequest("Missing field: group.")
+	case strings.TrimSpace(c.Key) == "":
+		return dbconfig.RowKey{}, errs.BadRequest("Missing field: key.")
+	}
+	standard := func(name string) string {
+		text, _ := dbconfig.Codec{}.JSON(u.codec.ParseText(name)).(string)
+		return text
+	}
+	key := dbconfig.RowKey{Group: standard(c.Group), Key: standard(c.Key)}
+	if err := dbconfig.Settable(key); err != nil {
+		return key, errs.BadRequest("%s", err.Error())
+	}
+	return key, nil
+}
+
+// record remembers which subkeys of a row were changed.
+func (u *settingUpdate) record(key dbconfig.RowKey, old, value dbconfig.Value) {
+	subkeys, changed := dbconfig.Changed(old, value)
+	if !changed {
+		return
+	}
+	name := key.Group + " " + key.Key
+	for _, subkey := range subkeys {
+		u.log = append(u.log, name+" "+subkey)
+	}
+	if len(subkeys) == 0 {
+		u.log = append(u.log, name)
+	}
+	u.needsRestart = u.needsRestart || dbconfig.NeedsRestart(key, old, value)
+}
