@@ -190,6 +190,23 @@ for (const [here, there] of [servers, servers.toReversed()]) {
     assert((await ben.get(`/api/v1/statuses/${copy.id}`)).edited_at)
     assert.equal((await ben.get(`/api/v1/statuses/${copy.id}/history`)).length, 2)
   })
+  await check(label('quotes: the authors are told of them, of edits and of the end'), async () => {
+    const status = await ann.publish('quote me')
+    const copy = await ben.copy(status)
+    const [friend, stranger] = [await ben.publish('look', { quoted_status_id: copy.id }), await cat.publish('look there', { quoted_status_id: copy.id })]
+    await ann.told('quote', (n) => n.account.id === catHere.id && n.status.uri === stranger.uri)
+    const told = await ann.told('quote', (n) => n.account.id === benHere.id && n.status.uri === friend.uri)
+    assert.deepEqual([told.status.quote.state, told.status.quote.quoted_status.id], ['accepted', status.id])
+    await ann.api('PUT', `/api/v1/statuses/${status.id}`, { status: 'quote me, edited' })
+    const edited = await ben.told('quoted_update', (n) => n.status.id === friend.id)
+    assert.deepEqual([edited.account.id, edited.status.quote.quoted_status.id], [annThere.id, copy.id])
+    await ann.post(`/api/v1/statuses/${status.id}/quotes/${told.status.id}/revoke`)
+    await until(async () => (await ben.get(`/api/v1/statuses/${friend.id}`)).quote.state === 'revoked')
+    await gone(async () => (await ann.get('/api/v1/notifications?types[]=quote')).some((n) => n.status.uri === friend.uri))
+    await gone(async () => (await ben.get('/api/v1/notifications?types[]=quoted_update')).some((n) => n.status.id === friend.id))
+    await cat.api('DELETE', `/api/v1/statuses/${stranger.id}`)
+    await gone(async () => (await ann.get('/api/v1/notifications?types[]=quote')).some((n) => n.status.uri === stranger.uri))
+  })
   await check(label('pins'), async () => {
     await ann.post(`/api/v1/statuses/${status.id}/pin`)
     await until(async () => (await ben.get(`/api/v1/accounts/${annThere.id}/statuses?pinned=true`)).some((s) => s.uri === status.uri))
