@@ -3,8 +3,10 @@ package emoji_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"image"
 	"image/gif"
@@ -15,6 +17,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -315,6 +318,49 @@ func TestArchiveLimits(t *testing.T) {
 	}
 	if left := tree(t, outer); len(left) > 0 {
 		t.Errorf("files are left: %q", left)
+	}
+}
+
+// TestArchiveMemory checks that neither hostile nor large archives take much memory.
+func TestArchiveMemory(t *testing.T) {
+	noise := make([]byte, 100<<10)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	var large []file
+	for i := range 500 {
+		large = append(large, file{name: fmt.Sprintf("%d.png", i), content: append(slices.Clone(smile), noise...), raw: true})
+	}
+	var bomb bytes.Buffer
+	deflater, err := flate.NewWriter(&bomb, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		deflater.Write(make([]byte, 100<<10))
+	}
+	deflater.Close()
+	lie := file{name: "lie.png", content: bomb.Bytes(), raw: true, change: func(h *zip.FileHeader) { h.Method, h.UncompressedSize64 = zip.Deflate, 1000 }}
+	whole := zipOf(t, file{name: "a.png", content: smile, raw: true})
+	from, end := bytes.Index(whole, []byte("PK\x01\x02")), len(whole)-22
+	list := bytes.Repeat(whole[from:end], 1_000_000)
+	crowded := slices.Concat(whole[:from], list, whole[end:])
+	binary.LittleEndian.PutUint32(crowded[len(crowded)-10:], uint32(len(list)))
+	packs, _ := open(t)
+	for _, tt := range []struct {
+		name    string
+		archive []byte
+		want    string
+	}{
+		{"many large files, of which the first is refused", zipOf(t, large...), "bytes of other data follow"},
+		{"a size that is a lie", zipOf(t, lie), "size or checksum"},
+		{"a million entries, of which one is declared", crowded, "claims 1 entries"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		wantRefused(t, packs, tt.archive, emoji.DefaultLimits, tt.want)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 2<<20 {
+			t.Errorf("%s: %d bytes were allocated for an archive of %d", tt.name, took, len(tt.archive))
+		}
 	}
 }
 
