@@ -70,8 +70,8 @@ var places = map[string]place{
 	"accounts.autofollowed_by":            at(":instance", ":autofollowing_nicknames"),
 	"federation.enabled":                  at(":instance", ":federating"),
 	"federation.allow_relay":              at(":instance", ":allow_relay"),
-	"federation.quarantined_instances":    at(":instance", ":quarantined_instances"),
-	"federation.rejected_instances":       at(":instance", ":rejected_instances"),
+	"federation.quarantined_instances":    at(":instance", ":quarantined_instances").as(hostsForm),
+	"federation.rejected_instances":       at(":instance", ":rejected_instances").as(hostsForm),
 	"search.anonymous_remote": at(":instance", ":limit_to_local_content").as(form{[]any{"dropdown", "atom"},
 		func(v any) Value {
 			if v == true {
@@ -146,6 +146,9 @@ func placeOf(s config.Setting) place {
 	p, ok := places[s.Name()]
 	if !ok {
 		p = at(":"+strings.ReplaceAll(s.Group, ".", "_"), ":"+s.Key)
+	}
+	if p.form.show == nil && (s.Group == "mrf_simple" || s.Name() == "mrf.transparency_exclusions") {
+		p.form = hostsForm
 	}
 	if p.form.show == nil {
 		p.form = formOf(s)

@@ -35,7 +35,7 @@ func formOf(s config.Setting) form {
 	case config.Fraction:
 		return fractionForm
 	case config.Rows:
-		return hostsForm
+		return rowsForm
 	}
 	return textForm
 }
@@ -252,6 +252,60 @@ func tuplesForm(first, second string) form {
 		return rows, nil
 	}}
 }
+
+// rowsForm is a list of objects. Their members are texts or lists of texts.
+var rowsForm = form{[]any{"list", "map"}, func(v any) Value {
+	list := List{}
+	for _, row := range v.([]map[string]any) {
+		m := Map{}
+		for name, cell := range row {
+			if texts, ok := cell.([]string); ok {
+				l := List{}
+				for _, s := range texts {
+					l = append(l, plainText(s))
+				}
+				m[":"+name] = l
+			} else if s, ok := cell.(string); ok {
+				m[":"+name] = plainText(s)
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}, func(v Value) (any, error) {
+	list, ok := v.(List)
+	if !ok {
+		return nil, expected("a list of objects", v)
+	}
+	rows := make([]any, len(list))
+	for i, e := range list {
+		m, ok := e.(Map)
+		if !ok {
+			return nil, expected("a list of objects", e)
+		}
+		row := make(map[string]any, len(m))
+		for name, cell := range m {
+			if l, ok := cell.(List); ok {
+				texts := make([]any, len(l))
+				for j, t := range l {
+					var err error
+					if texts[j], err = textOf(t); err != nil {
+						return nil, err
+					}
+				}
+				row[strings.TrimPrefix(name, ":")] = texts
+				continue
+			}
+			s, err := textOf(cell)
+			if err != nil {
+				return nil, err
+			}
+			row[strings.TrimPrefix(name, ":")] = s
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}}
 
 // mapForm is an object of lists: from the text of a row to its list.
 func mapForm(key, values string, list form) form {
