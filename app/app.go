@@ -25,6 +25,7 @@ import (
 	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/fetch"
+	"svc/internal/frontend"
 	"svc/internal/keys"
 	"svc/internal/password"
 	"svc/internal/translate"
@@ -157,6 +158,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Archives:   s.Archives,
 		Proxy:      s.Proxy,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
+		Frontends:  s.Frontends,
 		Outbound:   outbound,
 		Translator: translator,
 		Federation: s.Federation,
@@ -190,6 +192,9 @@ func (s *Server) Close() (err error) {
 	}
 	if s.Archives != nil {
 		err = errors.Join(err, s.Archives.Close())
+	}
+	if s.Frontends != nil {
+		err = errors.Join(err, s.Frontends.Close())
 	}
 	return err
 }

@@ -64,7 +64,10 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels, Frames: c.Media.MaxFrames}); err != nil {
 		return err
 	}
-	s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts"))
+	if s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts")); err != nil {
+		return err
+	}
+	s.Frontends, err = frontend.Open(s.dataPath("frontends"))
 	return err
 }
 

@@ -15,10 +15,11 @@ import (
 	"svc/server/web/assets"
 )
 
-// files serves pictures and other small files: those of the operator, and those that come with the program.
+// files serves pictures and other small files: those of the operator, else those of the front end, else those that come with the program.
 type files struct {
 	settings  *config.Live
 	staticDir string
+	frontends *frontends
 }
 
 func (h *files) routes() rest.Routes {
@@ -55,7 +56,7 @@ const filePolicy = "default-src 'none'; img-src 'self' data:; style-src 'self' '
 
 // serveFile serves a file. A missing one is a 404 without JSON or HTML: front ends that look for optional files parse any of these.
 func (h *files) serveFile(r *rest.Request) (any, error) {
-	file, err := h.file(strings.TrimPrefix(r.URL.Path, "/"))
+	file, err := h.file(r)
 	if file == nil && err == nil {
 		file = http.HandlerFunc(http.NotFound)
 	}
@@ -83,7 +84,7 @@ type manifestIcon struct {
 
 // serveManifest returns the web app manifest: the operator's, or one made from the settings.
 func (h *files) serveManifest(r *rest.Request) (any, error) {
-	file, err := h.file("manifest.json")
+	file, err := h.file(r)
 	if file != nil || err != nil {
 		return file, err
 	}
@@ -95,43 +96,45 @@ func (h *files) serveManifest(r *rest.Request) (any, error) {
 	}, nil
 }
 
-// file returns the handler of a file, nil if it does not exist.
-func (h *files) file(name string) (http.Handler, error) {
+// file returns the handler of the file of a request, nil if it does not exist.
+func (h *files) file(r *rest.Request) (http.Handler, error) {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if !fs.ValidPath(name) || strings.Contains("/"+name, "/.") {
+		return nil, nil
+	}
 	contentType := fileTypes[strings.ToLower(path.Ext(name))]
-	if contentType == "" || !fs.ValidPath(name) || strings.Contains("/"+name, "/.") {
+	if contentType != "" {
+		file, err := h.operatorsFile(name)
+		if err == nil {
+			return &servedFile{file, contentType}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("serve file: %w", err)
+		}
+	}
+	if v, ok := h.frontends.selected(r.Request); ok {
+		if file := h.frontends.file(v, name, r.Request); file != nil {
+			return file, nil
+		}
+	}
+	file, err := assets.FS.Open(name)
+	if err != nil || contentType == "" {
 		return nil, nil
 	}
-	file, err := h.openFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
 		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("serve file: %w", err)
 	}
 	return &servedFile{file, contentType}, nil
 }
 
-// openFile opens a regular file: the operator's, or the one that comes with the program.
-func (h *files) openFile(name string) (fs.File, error) {
-	names := []string{name}
-	if rest, ok := strings.CutPrefix(name, "static/"); ok {
-		names = append(names, rest)
+// operatorsFile opens a regular file in the operator's directory, where files below /static/ may also stand at the top.
+func (h *files) operatorsFile(name string) (fs.File, error) {
+	file, err := openInDir(h.staticDir, name)
+	if rest, ok := strings.CutPrefix(name, "static/"); ok && errors.Is(err, fs.ErrNotExist) {
+		return openInDir(h.staticDir, rest)
 	}
-	for _, n := range names {
-		file, err := openInDir(h.staticDir, n)
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return file, err
-		}
-	}
-	file, err := assets.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		file.Close()
-		return nil, fs.ErrNotExist
-	}
-	return file, nil
+	return file, err
 }
 
 // openInDir opens a regular file in dir. Links must not lead out of it. Errors other than a lack of permission are fs.ErrNotExist.

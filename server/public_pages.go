@@ -25,13 +25,15 @@ type publicPages struct {
 	pages    *web.Pages
 	lookup   *lookup
 	baseURL  string
+
+	frontends *frontends // their index replaces the pages
 }
 
 func (h *publicPages) routes() rest.Routes {
 	return rest.Routes{
-		"GET /":               {rest.Anonymous.HTML(), h.homePage},
-		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.actorAddress, h.profilePage)},
-		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.objectAddress, h.threadPage)},
+		"GET /":               {rest.Anonymous.HTML(), h.frontends.orPage(h.homePage)},
+		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.actorAddress, h.frontends.orPage(h.profilePage))},
+		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.objectAddress, h.frontends.orPage(h.threadPage))},
 	}
 }
 

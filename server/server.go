@@ -17,6 +17,7 @@ import (
 	"svc/emoji"
 	"svc/federation"
 	"svc/internal/config"
+	"svc/internal/frontend"
 	"svc/internal/keys"
 	"svc/internal/translate"
 	"svc/media"
@@ -48,7 +49,7 @@ type Config struct {
 	Outbound   stream.Outbound     // for push messages
 	Translator *translate.Service  // nil: posts are not translated
 	Resolve    Resolver            // nil: uses Federation
-	Fallback   http.Handler        // serves paths without a route outside of /api/; nil: a 404 in JSON
+	Frontends  *frontend.Dir       // nil: none can be installed
 	TempDir    string              // for uploads during their request; "": the system's
 	Now        func() time.Time    // nil: time.Now
 	Log        *slog.Logger        // nil: discards
@@ -88,7 +89,7 @@ func New(c Config) *Server {
 		Settings:     c.Settings,
 		Authenticate: p.oauth.Authenticate,
 		ErrorPage:    p.pages.Error,
-		Fallback:     c.Fallback,
+		Fallback:     p.frontends().fallback,
 		TempDir:      c.TempDir,
 		Limits:       limits,
 		Log:          c.Log,
@@ -112,6 +113,8 @@ type parts struct {
 	baseURL  string
 }
 
+func (c parts) frontends() *frontends { return &frontends{c.Settings, c.Frontends, c.pages} }
+
 // tables returns the route tables of all resources. They are the same for empty parts.
 func (c parts) tables() []rest.Routes {
 	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
@@ -123,8 +126,10 @@ func (c parts) tables() []rest.Routes {
 	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}
 	packs := &emojiPacks{packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
+	frontends := c.frontends()
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Emojis: c.Emojis, Federation: c.Federation}).Routes()...), []rest.Routes{
-		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
+		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL, frontends: frontends}).routes(),
+		frontends.routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),
@@ -160,7 +165,7 @@ func (c parts) tables() []rest.Routes {
 		uploads.routes(),
 		packs.routes(),
 		uploads.mascotRoutes(),
-		(&files{settings: c.Settings, staticDir: c.StaticDir}).routes(),
+		(&files{settings: c.Settings, staticDir: c.StaticDir, frontends: frontends}).routes(),
 		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&directory{settings: c.Settings, db: c.DB, entities: c.Entities, render: render, baseURL: c.baseURL}).routes(),

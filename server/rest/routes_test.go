@@ -236,12 +236,18 @@ func TestRouting(t *testing.T) {
 func TestFallback(t *testing.T) {
 	s := rest.New(rest.Config{
 		Settings: settings(),
-		Fallback: rest.NoContent,
+		Fallback: func(r *rest.Request) (any, error) {
+			if r.URL.Path == "/missing" {
+				return nil, nil
+			}
+			return rest.NoContent, nil
+		},
 	}, tableOf("GET /api/v1/a", "POST /known"))
 	for target, want := range map[string]int{
 		"/":           204,
 		"/some/page":  204,
-		"/known":      204,
+		"/known":      405,
+		"/missing":    404,
 		"/api/v1/b":   404,
 		"/api/v1/a":   200,
 		"/page/../x":  404,

@@ -29,7 +29,7 @@ type Config struct {
 	Settings     *config.Live
 	Authenticate Authenticator                  // nil: every request is anonymous
 	ErrorPage    func(*errs.Error) http.Handler // renders errors of routes that answer in HTML
-	Fallback     http.Handler                   // answers paths outside of /api/ that have no route; nil: 404
+	Fallback     Handler                        // answers GET requests outside of /api/ that have no route; nil, or a nil value: 404
 	TempDir      string                         // for uploads while their request lasts; "": the system's
 	Limits       *Limits                        // nil: new ones by the settings
 	Log          *slog.Logger                   // nil: nothing is logged
@@ -41,7 +41,7 @@ type Server struct {
 	settings     *config.Live
 	authenticate Authenticator
 	errorPage    func(*errs.Error) http.Handler
-	fallback     http.Handler
+	fallback     *endpoint // nil: none
 	tempDir      string
 	limits       *Limits
 	log          *slog.Logger
@@ -61,7 +61,6 @@ func New(c Config, tables ...Routes) *Server {
 		settings:     c.Settings,
 		authenticate: c.Authenticate,
 		errorPage:    c.ErrorPage,
-		fallback:     c.Fallback,
 		tempDir:      c.TempDir,
 		limits:       c.Limits,
 		log:          c.Log,
@@ -69,6 +68,9 @@ func New(c Config, tables ...Routes) *Server {
 		baseURL:      c.Settings.URL().String(),
 		proxies:      c.Settings.Load().TrustedProxies(),
 		cookieNames:  sessionCookies(name),
+	}
+	if c.Fallback != nil {
+		s.fallback = fallbackEndpoint(c.Fallback)
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -88,21 +90,34 @@ func New(c Config, tables ...Routes) *Server {
 	return s
 }
 
+var errNoPage = errs.NotFound("There is no page at this address.")
+
 // Endpoints of requests that no route matches.
 var (
 	notFoundEndpoint = &endpoint{path: "unknown", Route: Route{Anonymous, func(*Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
 	}}}
 	notFoundPage = &endpoint{path: "unknown page", Route: Route{Anonymous.HTML(), func(*Request) (any, error) {
-		return nil, errs.NotFound("There is no page at this address.")
+		return nil, errNoPage
 	}}}
 	wrongMethodEndpoint = &endpoint{path: "wrong method", Route: Route{Anonymous, func(*Request) (any, error) {
 		return nil, errs.New(http.StatusMethodNotAllowed, "Method not allowed")
 	}}}
-	fallbackEndpoint = &endpoint{path: "fallback", Route: Route{Anonymous, func(r *Request) (any, error) {
-		return r.server.fallback, nil
-	}}}
 )
+
+// fallbackEndpoint answers what has no route.
+func fallbackEndpoint(handle Handler) *endpoint {
+	return &endpoint{path: "fallback", Route: Route{Anonymous, func(r *Request) (any, error) {
+		value, err := handle(r)
+		if value != nil || err != nil {
+			return value, err
+		}
+		if r.server.errorPage != nil && WantsHTML(r.Request) {
+			return r.server.errorPage(errNoPage), nil
+		}
+		return nil, errs.ErrRecordNotFound
+	}}}
+}
 
 // ServeHTTP finds the endpoint of a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -129,15 +144,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	api := strings.HasPrefix(clean, "/api/")
-	if s.fallback != nil && !api {
-		s.serve(fallbackEndpoint, w, r, nil)
-		return
-	}
 	methods := s.router.allowed(clean)
 	switch {
 	case methods != nil:
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		s.serve(wrongMethodEndpoint, w, r, nil)
+	case !api && s.fallback != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		s.serve(s.fallback, w, r, nil)
 	case !api && WantsHTML(r):
 		s.serve(notFoundPage, w, r, nil)
 	default:

@@ -110,6 +110,18 @@ type ForgotPassword struct {
 
 func (ForgotPassword) template() string { return "forgot_password" }
 
+// FrontendChoice asks a visitor which front end to show at the address of the server.
+type FrontendChoice struct{ Choices []Choice }
+
+// Choice is one option of a form.
+type Choice struct {
+	Value    string
+	Label    string
+	Selected bool
+}
+
+func (FrontendChoice) template() string { return "frontends" }
+
 func (Home) template() string      { return "home" }
 func (Login) template() string     { return "login" }
 func (Challenge) template() string { return "challenge" }
@@ -122,7 +134,7 @@ func (Password) template() string  { return "password" }
 
 var (
 	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{},
-		ForgotPassword{}, Interact{}, Remote{})
+		ForgotPassword{}, Interact{}, Remote{}, FrontendChoice{})
 	style = readStyle()
 )
 

@@ -57,6 +57,7 @@ func pages() map[string]Page {
 			Actions: []Action{{"follow", "Follow"}},
 		},
 		"interact with a post": Interact{Title: "A post", Acct: "alice", Error: evil, HiddenFields: hidden, Post: &post, Actions: []Action{{"favourite", "Favourite"}}, Reply: true},
+		"front ends":           FrontendChoice{[]Choice{{"", "The pages of this server", false}, {evil, evil, true}}},
 		"remote":               Remote{Subject: "Follow " + evil, HiddenFields: hidden, Handle: evil, Error: evil},
 		"forgot":               ForgotPassword{Action: "/x"},
 		"forgot again":         ForgotPassword{Action: "/x", Error: evil},

@@ -1,0 +1,274 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/internal/frontend"
+	"svc/server/rest"
+	"svc/server/web"
+)
+
+// frontends serves installed web front ends on the server's own address: the primary one, or the one that the visitor has chosen, beside
+// the API, and one for administrators at /svc/admin/. They are single-page applications: a path that is no file is answered with their
+// index.html.
+type frontends struct {
+	settings *config.Live
+	dir      *frontend.Dir // nil: none are installed
+	pages    *web.Pages
+}
+
+const (
+	// frontendCookie has the front end that a visitor has chosen, as NAME/REF.
+	frontendCookie    = "svc_frontend"
+	frontendCookieAge = 365 * 24 * time.Hour
+
+	maxIndex = 1 << 20 // bytes of an index.html
+)
+
+func (h *frontends) routes() rest.Routes {
+	return rest.Routes{
+		"GET /frontends":       {rest.Anonymous.HTML(), h.choicePage},
+		"POST /frontends":      {rest.Anonymous.HTML(), h.choose},
+		"GET /svc/admin":       {rest.Anonymous.HTML(), h.adminPage},
+		"GET /svc/admin/*path": {rest.Anonymous.HTML(), h.adminPage},
+	}
+}
+
+// frontendTypes are the content types of files of front ends by extension. Files of other types are not served.
+var frontendTypes = map[string]string{
+	".js":          "text/javascript; charset=utf-8",
+	".mjs":         "text/javascript; charset=utf-8",
+	".wasm":        "application/wasm",
+	".map":         "application/json; charset=utf-8",
+	".webmanifest": "application/manifest+json",
+	".xml":         "application/xml; charset=utf-8",
+	".woff":        "font/woff",
+	".woff2":       "font/woff2",
+	".ttf":         "font/ttf",
+	".otf":         "font/otf",
+	".mp3":         "audio/mpeg",
+	".ogg":         "audio/ogg",
+	".wav":         "audio/wav",
+	".mp4":         "video/mp4",
+	".webm":        "video/webm",
+	".md":          "text/markdown; charset=utf-8",
+}
+
+func frontendType(name string) string {
+	extension := strings.ToLower(path.Ext(name))
+	if t := frontendTypes[extension]; t != "" {
+		return t
+	}
+	return fileTypes[extension]
+}
+
+// selected returns the front end for a request: the visitor's choice, else the primary one. ok is false if there is none.
+func (h *frontends) selected(r *http.Request) (v frontend.Version, ok bool) {
+	if h.dir == nil {
+		return v, false
+	}
+	c := h.settings.Load().Frontends
+	if cookie, err := r.Cookie(frontendCookie); err == nil {
+		chosen, err := url.QueryUnescape(cookie.Value)
+		if err == nil && slices.Contains(c.Pickable, chosen) {
+			if v, ok := frontend.ParseVersion(chosen); ok && h.dir.Has(v) {
+				return v, true
+			}
+		}
+	}
+	v, ok = frontend.ParseVersion(c.Primary)
+	return v, ok && h.dir.Has(v)
+}
+
+// orPage answers with the index of a front end, and with a page of this program if there is none.
+func (h *frontends) orPage(page rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		if v, ok := h.selected(r.Request); ok {
+			return h.index(v, r)
+		}
+		return page(r)
+	}
+}
+
+// fallback answers a path that has no route with a file of a front end or with its index. The value is nil if there is none.
+func (h *frontends) fallback(r *rest.Request) (any, error) {
+	if prefix := "/" + h.settings.Load().API.Name + "/admin"; r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
+		return h.adminPage(r)
+	}
+	v, ok := h.selected(r.Request)
+	if !ok {
+		return nil, nil
+	}
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if file := h.file(v, name, r.Request); file != nil {
+		return file, nil
+	}
+	if frontendType(name) != "" && path.Ext(name) != ".html" {
+		return http.HandlerFunc(http.NotFound), nil // front ends parse the body of an optional file
+	}
+	return h.index(v, r)
+}
+
+// adminPage serves the front end for administrators.
+func (h *frontends) adminPage(r *rest.Request) (any, error) {
+	v, ok := frontend.ParseVersion(h.settings.Load().Frontends.Admin)
+	if h.dir == nil || !ok || !h.dir.Has(v) {
+		return nil, errs.NotFound("No front end for administrators is installed. The settings frontends.admin names the one that is shown here.")
+	}
+	_, name, nested := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/admin/")
+	if !nested { // relative paths of the index need the slash
+		return rest.Redirect(r.URL.Path + "/"), nil
+	}
+	if name != "" {
+		if file := h.file(v, name, r.Request); file != nil {
+			return file, nil
+		}
+		if frontendType(name) != "" {
+			return http.HandlerFunc(http.NotFound), nil
+		}
+	}
+	return h.index(v, r)
+}
+
+// file returns the handler of a file of a front end, nil if it does not exist. The index is not among them.
+func (h *frontends) file(v frontend.Version, name string, r *http.Request) http.Handler {
+	contentType := frontendType(name)
+	if contentType == "" || name == "index.html" {
+		return nil
+	}
+	f := &frontendFile{contentType: contentType}
+	if acceptsGzip(r) {
+		if file, info, err := h.dir.OpenFile(v, name+".gz"); err == nil {
+			f.file, f.info, f.gzip = file, info, true
+			return f
+		}
+	}
+	file, info, err := h.dir.OpenFile(v, name)
+	if err != nil {
+		return nil
+	}
+	f.file, f.info = file, info
+	return f
+}
+
+func acceptsGzip(r *http.Request) bool {
+	return slices.ContainsFunc(strings.Split(r.Header.Get("Accept-Encoding"), ","), func(s string) bool {
+		return strings.TrimSpace(s) == "gzip"
+	})
+}
+
+// frontendFile serves a file of a front end. Browsers ask whether it has changed, because an update keeps most names.
+type frontendFile struct {
+	file        *os.File
+	info        fs.FileInfo
+	contentType string
+	gzip        bool // the file is compressed
+}
+
+func (f *frontendFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer f.file.Close()
+	h := w.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Cache-Control", "public, no-cache")
+	h.Set("Vary", "Accept-Encoding, Cookie")
+	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, f.info.ModTime().UnixNano(), f.info.Size()))
+	if f.gzip {
+		h.Set("Content-Encoding", "gzip")
+	}
+	http.ServeContent(w, r, "", f.info.ModTime(), f.file)
+}
+
+// metaMark is where front ends of this family want the title and links of the server.
+const metaMark = "<!--server-generated-meta-->"
+
+// index answers with the index.html of a front end.
+func (h *frontends) index(v frontend.Version, r *rest.Request) (any, error) {
+	file, _, err := h.dir.OpenFile(v, "index.html")
+	if err != nil {
+		return nil, errNoPage
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxIndex))
+	if err != nil {
+		return nil, fmt.Errorf("serve front end: %w", err)
+	}
+	meta := "<title>" + html.EscapeString(h.settings.Load().Instance.Name) + `</title><link rel="icon" href="/favicon.png"><link rel="manifest" href="/manifest.json">`
+	text = bytes.Replace(text, []byte(metaMark), []byte(meta), 1)
+	policy := h.policy()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		header := w.Header()
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Cache-Control", "public, no-cache")
+		header.Set("Vary", "Cookie")
+		header.Set("Content-Security-Policy", policy)
+		w.Write(text) // fails only if the client has gone
+	}), nil
+}
+
+// policy lets front ends run their own scripts only, and show pictures and media of other servers.
+func (h *frontends) policy() string {
+	return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; " +
+		"img-src 'self' data: blob: https:; media-src 'self' data: blob: https:; connect-src 'self' https: blob: " + h.settings.Load().WebSocketURL() + "; " +
+		"manifest-src 'self'; worker-src 'self' blob:; frame-src 'self' https:; frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
+}
+
+// choicePage shows the front ends among which a visitor may choose.
+func (h *frontends) choicePage(r *rest.Request) (any, error) {
+	c := h.settings.Load().Frontends
+	if len(c.Pickable) == 0 || h.dir == nil {
+		return nil, errNoPage
+	}
+	standard := cmp.Or(c.Primary, "The pages of this server") + " (the default)"
+	page := web.FrontendChoice{Choices: []web.Choice{{Label: standard, Selected: true}}}
+	chosen, _ := h.selected(r.Request)
+	for _, name := range c.Pickable {
+		v, ok := frontend.ParseVersion(name)
+		if !ok || !h.dir.Has(v) || name == c.Primary {
+			continue
+		}
+		page.Choices = append(page.Choices, web.Choice{Value: name, Label: name, Selected: v == chosen})
+		if v == chosen {
+			page.Choices[0].Selected = false
+		}
+	}
+	return h.pages.Page(http.StatusOK, page)
+}
+
+// choose remembers the visitor's choice in a cookie. An empty choice is the default.
+func (h *frontends) choose(r *rest.Request) (any, error) {
+	var p struct {
+		Frontend string `param:"frontend"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if !r.SameOrigin() {
+		return nil, errs.Forbidden("This form was sent from another site.")
+	}
+	cookie := &http.Cookie{
+		Name: frontendCookie, Value: url.QueryEscape(p.Frontend), Path: "/", MaxAge: int(frontendCookieAge.Seconds()), HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: h.settings.Load().SecureCookies(),
+	}
+	switch {
+	case p.Frontend == "":
+		cookie.MaxAge = -1
+	case !slices.Contains(h.settings.Load().Frontends.Pickable, p.Frontend):
+		return nil, errs.Invalid("There is no front end %q to choose.", p.Frontend)
+	}
+	r.ResponseHeader().Add("Set-Cookie", cookie.String())
+	return rest.Redirect("/"), nil
+}
