@@ -50,6 +50,16 @@ func TestIncomingCard(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a quote of an unknown status", func(t *testing.T) { // whose address is the link in the text
+		quoted := peer.Note(bob, "quoted")
+		peer.Serve(quoted)
+		id := quoted["id"].(string)
+		note := peer.Note(bob, `see <p>RE: <a href="`+id+`">`+id+`</a></p>`, apptest.Doc{"quoteUrl": id})
+		peer.PostAndSettle(srv, peer.Create(note))
+		if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'fetch_card'`); n != 0 || !alice.WantPost(note["id"]).Bool("svc.quote_visible") {
+			t.Errorf("%d cards are fetched, want only the quote", n)
+		}
+	})
 	t.Run("an edit", func(t *testing.T) {
 		note := peer.Note(bob, "", apptest.Doc{"type": "Page", "name": "News", "published": apptest.FromNow(-time.Hour), "attachment": link(site.URL + "/page")})
 		peer.PostAndSettle(srv, peer.Create(note))

@@ -50,6 +50,9 @@ func (s *Service) allowsCard(c *Composed, u *url.URL) bool {
 	if !c.Local() && u.String() == c.URL {
 		return false
 	}
+	if u.String() == c.QuoteURI { // also of a quote that is not fetched yet
+		return false
+	}
 	if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
 		return false
 	}

@@ -21,7 +21,8 @@ type Composed struct {
 	Poll              *store.Poll
 	MentionedAccounts []*store.Account // mentioned in the text
 	Parent            *store.Status    // nil: not a reply
-	Quoted            *store.Status    // nil: no quote
+	Quoted            *store.Status    // nil: no quote, or an unknown one
+	QuoteURI          string           // of the quoted status of an incoming one
 	Card              *store.Card      // nil: none, or not fetched yet
 	Link              string           // the page of the card; "": that of the first link in the text
 	Existing          bool             // an earlier request with the same key published it; only Status or Scheduled is set

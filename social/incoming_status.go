@@ -181,7 +181,7 @@ func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	} else if st.ID, err = tx.NewStatusIDAt(ctx, r.Published); err != nil {
 		return nil, err
 	}
-	c := &Composed{Status: st, Tags: r.Tags, Media: r.Media, Poll: r.Poll, Link: r.Link}
+	c := &Composed{Status: st, Tags: r.Tags, Media: r.Media, Poll: r.Poll, Link: r.Link, QuoteURI: r.QuoteURI}
 	if c.Parent, err = s.incomingParent(ctx, tx, author, a.parentID); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 	next.Content, next.SpoilerText, next.Language, next.Sensitive = r.Content, r.SpoilerText, r.Language, r.Sensitive
 	next.URL = r.URL
 	next.Emojis.V, next.HasMedia, next.HasPoll = r.Emojis, len(r.Media) > 0, r.Poll != nil
-	v := &version{Composed: &Composed{Status: &next, Tags: r.Tags, Link: r.Link}, oldMedia: oldMedia, poll: poll}
+	v := &version{Composed: &Composed{Status: &next, Tags: r.Tags, Link: r.Link, QuoteURI: r.QuoteURI}, oldMedia: oldMedia, poll: poll}
 	if v.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
 		return err
 	}
