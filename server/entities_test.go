@@ -30,7 +30,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"Account": {
 		"id": "id", "username": "text", "acct": "text", "fqn": "text", "display_name": "string", "locked": "boolean", "bot": "boolean",
-		"group": "boolean", "discoverable": "boolean", "created_at": "time", "note": "string", "url": "url", "uri": "url",
+		"group": "boolean", "discoverable": "boolean", "hide_collections": "boolean", "created_at": "time", "note": "string", "url": "url", "uri": "url",
 		"avatar": "url", "avatar_static": "url", "header": "url", "header_static": "url", "followers_count": "number",
 		"following_count": "number", "statuses_count": "number", "last_status_at": "date|null", "emojis": "[]Emoji", "fields": "[]Field",
 		"moved": "?Account", "source": "Source", "mute_expires_at": "?time|null", "svc": "AccountExtension",
@@ -235,7 +235,7 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 	})
 	extend("CredentialSource", "Source", map[string]string{
 		"privacy": "text", "language": "string", "follow_requests_count": "number", "discoverable": "boolean",
-		"quote_policy": "text",
+		"hide_collections": "boolean", "quote_policy": "text",
 	})
 	extend("CredentialAccountExtension", "AccountExtension", map[string]string{
 		"is_admin": "boolean", "is_moderator": "boolean", "privileges": "[]text", "email": "text", "allow_following_move": "boolean",

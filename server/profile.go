@@ -93,6 +93,7 @@ type profileForm struct {
 	Locked                *bool           `param:"locked"`
 	Discoverable          *bool           `param:"discoverable"`
 	HideFavorites         *bool           `param:"hide_favorites"`
+	HideLists             *bool           `param:"hide_collections"` // the reference API's name for both
 	HideFollowers         *bool           `param:"hide_followers"`
 	HideFollows           *bool           `param:"hide_follows"`
 	HideFollowersCount    *bool           `param:"hide_followers_count"`
@@ -117,8 +118,8 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 		Locked:                p.Locked,
 		Discoverable:          p.Discoverable,
 		HideFavorites:         p.HideFavorites,
-		HideFollowers:         p.HideFollowers,
-		HideFollows:           p.HideFollows,
+		HideFollowers:         cmp.Or(p.HideFollowers, p.HideLists),
+		HideFollows:           cmp.Or(p.HideFollows, p.HideLists),
 		HideFollowersCount:    p.HideFollowersCount,
 		HideFollowsCount:      p.HideFollowsCount,
 		AcceptsChatMessages:   p.AcceptsChatMessages,

@@ -75,6 +75,10 @@ func TestUpdateCredentials(t *testing.T) {
 			map[string]any{"locked": true, "discoverable": true, "source.svc.discoverable": true, "svc.hide_favorites": true, "svc.hide_followers": true, "svc.hide_follows": true,
 				"svc.hide_followers_count": true, "svc.hide_follows_count": true, "svc.accepts_chat_messages": false, "source.svc.no_rich_text": true,
 				"source.svc.show_role": false, "svc.skip_thread_containment": true, "svc.allow_following_move": true}},
+		{"both lists hidden", map[string]any{"hide_collections": true}, map[string]any{
+			"hide_collections": true, "source.hide_collections": true, "svc.hide_followers": true, "svc.hide_follows": true, "svc.hide_followers_count": false}},
+		{"one list hidden", map[string]any{"hide_collections": true, "hide_follows": false}, map[string]any{
+			"hide_collections": false, "source.hide_collections": false, "svc.hide_followers": true, "svc.hide_follows": false}},
 		{"aliases", map[string]any{"also_known_as": []string{"https://example.com/users/a", "https://example.com/users/a"}},
 			map[string]any{"svc.also_known_as": []any{"https://example.com/users/a"}}},
 		{"fields as a list", map[string]any{"fields_attributes": []map[string]any{{"name": "Site", "value": "https://example.com"}, {"name": " ", "value": "dropped"}, {"name": "Mood", "value": ""}}},

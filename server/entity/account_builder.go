@@ -111,14 +111,14 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		Locked:       row.Locked,
 		Bot:          row.ActorType == "Service" || row.ActorType == "Application" || row.ActorType == "Group",
 		Group:        row.ActorType == "Group",
-		Discoverable: row.Discoverable,
-		CreatedAt:    row.CreatedAt,
-		Note:         row.Note,
-		URL:          row.URL,
-		URI:          row.URI,
-		Avatar:       r.picture(row.Avatar, standardAvatar),
-		Header:       r.picture(row.Header, "/images/banner.png"),
-		Fields:       row.Fields.V,
+		Discoverable: row.Discoverable, HideLists: row.HideFollowers && row.HideFollows,
+		CreatedAt: row.CreatedAt,
+		Note:      row.Note,
+		URL:       row.URL,
+		URI:       row.URI,
+		Avatar:    r.picture(row.Avatar, standardAvatar),
+		Header:    r.picture(row.Header, "/images/banner.png"),
+		Fields:    row.Fields.V,
 	}
 	if row.Local() {
 		m.FQN = row.Nickname + "@" + r.Domain
