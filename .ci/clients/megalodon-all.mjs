@@ -3,41 +3,25 @@
 // megalodon.mjs.
 import assert from 'node:assert/strict'
 import { createECDH, randomBytes } from 'node:crypto'
-import generator from 'megalodon'
-import { BASE_URL, check, command, ids, isA, listen, PASSWORD, waitFor } from './lib.mjs'
+import { check, command, ids, listen, waitFor } from './lib.mjs'
+import { clients, inHours, refused, scopes } from './megalodon-lib.mjs'
 
-const client = (token) => generator('mastodon', BASE_URL, token)
-const scopes = ['read', 'write', 'follow', 'push']
-const refused = (status, call) => assert.rejects(call, (error) => error.response?.status === status)
-const inHours = (n) => new Date(Date.now() + n * 3_600_000).toISOString()
+const { client, signIn, checkRegistration } = clients('mastodon')
 let app, alice, bob, carol, her, him, them
-
-async function signIn(username) {
-  const { client_id, client_secret } = app
-  const grant = { grant_type: 'password', client_id, client_secret, username, password: PASSWORD, scope: scopes.join(' ') }
-  const { data } = await client().client.post('/oauth/token', grant)
-  const signedIn = client(data.access_token)
-  return [signedIn, isA('account', (await signedIn.verifyAccountCredentials()).data), data]
-}
 
 await check('createApp, tokens, refreshToken', async () => {
   app = await client().createApp('megalodon check', { scopes, redirect_uris: 'urn:ietf:wg:oauth:2.0:oob' })
-  ;[alice, her] = await signIn('alice')
-  ;[bob, him] = await signIn('bob')
+  ;[alice, her] = await signIn(app, 'alice')
+  ;[bob, him] = await signIn(app, 'bob')
   let token
-  ;[carol, them, token] = await signIn('carol')
+  ;[carol, them, token] = await signIn(app, 'carol')
   const renewed = await carol.refreshToken(app.client_id, app.client_secret, token.refresh_token)
   await refused(401, carol.verifyAccountCredentials())
   carol = client(renewed.access_token)
   assert.equal((await carol.verifyAccountCredentials()).data.id, them.id)
 })
 
-await check('registerAccount', async () => {
-  const { client_id, client_secret } = app
-  const { data } = await client().client.post('/oauth/token', { grant_type: 'client_credentials', client_id, client_secret, scope: 'read write' })
-  const token = isA('token', (await client(data.access_token).registerAccount('dora', 'dora@example.org', PASSWORD, true, 'en')).data)
-  assert.equal((await client(token.access_token).verifyAccountCredentials()).data.acct, 'dora')
-})
+await checkRegistration(app)
 
 await check('instance: peers, activity, emojis, trends, directory', async () => {
   assert.deepEqual((await client().getInstancePeers()).data, [])
