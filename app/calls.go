@@ -53,6 +53,9 @@ var (
 
 	ModerationLog = adminCall("moderation log", (*admin.Service).Log)
 
+	PruneMedia = adminCall("prune media", (*admin.Service).PruneMedia)
+	CheckMedia = adminCall("check media", (*admin.Service).CheckMedia)
+
 	ListJobs  = adminCall("list jobs", (*admin.Service).ParkedJobs)
 	RetryJobs = adminCall("retry jobs", (*admin.Service).RetryParkedJobs)
 	DropJobs  = adminCall("drop jobs", (*admin.Service).DropParkedJobs)

@@ -227,13 +227,8 @@ const (
 // sweepMedia is the recurring job that removes unattached uploads, and then files that no row uses. Recent files stay, because their row
 // may not be written yet; so does a file that is stored again meanwhile (media.Files.RemoveOlder).
 func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
-	if err := s.inBatches(ctx, sweepBatch, func(tx *store.Tx) (int64, error) { return tx.MarkDetachedMedia(ctx, sweepBatch) }); err != nil {
-		return err
-	}
-	if err := s.inBatches(ctx, sweepBatch, func(tx *store.Tx) (int64, error) { return tx.DropDetachedMedia(ctx, unattachedTTL, sweepBatch) }); err != nil {
-		return err
-	}
-	return s.sweepFiles(ctx)
+	_, err := s.PruneMedia(ctx, false)
+	return err
 }
 
 // fileRemovalDelay is how long files stay after their last use has ended. An upload of the same content that is stored meanwhile has its
@@ -251,35 +246,6 @@ func (s *Service) enqueueRemoveFiles(ctx context.Context, tx *store.Tx, names []
 // removeFiles is the job that removes files that are no longer used, unless they are used again.
 func (s *Service) removeFiles(ctx context.Context, w store.RemoveFiles) error {
 	_, err := s.removeUnusedFiles(ctx, w.Files, s.db.Now().Add(-fileRemovalDelay))
-	return err
-}
-
-// sweepFiles removes files that no row uses.
-func (s *Service) sweepFiles(ctx context.Context) error {
-	before := s.db.Now().Add(-unattachedTTL)
-	var batch []string
-	removed := 0
-	sweep := func() error {
-		n, err := s.removeUnusedFiles(ctx, batch, before)
-		removed += n
-		batch = batch[:0]
-		return err
-	}
-	err := s.files.Walk(ctx, func(e media.Entry) error {
-		if e.ModTime.After(before) {
-			return nil
-		}
-		if batch = append(batch, e.Name); len(batch) < sweepBatch {
-			return nil
-		}
-		return sweep()
-	})
-	if err == nil {
-		err = sweep()
-	}
-	if removed > 0 {
-		s.log.Info("removed unused files", "files", removed)
-	}
 	return err
 }
 

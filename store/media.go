@@ -189,6 +189,46 @@ func (tx *Tx) DropDetachedMedia(ctx context.Context, d time.Duration, n int) (in
 			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
 }
 
+// CountDetachedMedia returns how many uploads are attached to nothing since before a time.
+func (r reader) CountDetachedMedia(ctx context.Context, before time.Time) (int64, error) {
+	return value[int64](ctx, r, "count detached media", `
+		SELECT count(*)
+		FROM media
+		WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND is_mascot = 0 AND detached_at <= ?`, At(before))
+}
+
+// FilesInUse returns those of the files that an upload has which is not detached since before a time.
+func (r reader) FilesInUse(ctx context.Context, names []string, before time.Time) ([]string, error) {
+	return list[string](ctx, r, "files in use", `
+		SELECT j.value
+		FROM json_each(?1) j
+		WHERE EXISTS (SELECT 1 FROM media m WHERE m.file = j.value AND m.file <> '' AND (m.detached_at IS NULL OR m.detached_at > ?2))
+			OR EXISTS (SELECT 1 FROM media m WHERE m.thumbnail = j.value AND m.thumbnail <> '' AND (m.detached_at IS NULL OR m.detached_at > ?2))`,
+		jsonTexts(names), At(before))
+}
+
+// UploadsAfter returns up to n uploads of this server with a larger id.
+func (r reader) UploadsAfter(ctx context.Context, after MediaID, n int) ([]*Media, error) {
+	return list[*Media](ctx, r, "uploads", `
+		SELECT *
+		FROM media
+		WHERE id > ? AND file <> ''
+		ORDER BY id
+		LIMIT ?`, after, n)
+}
+
+// SetMediaSize corrects the size of an upload.
+func (tx *Tx) SetMediaSize(ctx context.Context, id MediaID, size int64) error {
+	return tx.exec(ctx, "set size of media", `UPDATE media SET size = ? WHERE id = ?`, size, id)
+}
+
+// DeleteDetachedMedia deletes the row of an upload that is attached to nothing.
+func (tx *Tx) DeleteDetachedMedia(ctx context.Context, id MediaID) error {
+	return tx.exec(ctx, "delete detached media", `
+		DELETE FROM media
+		WHERE id = ? AND status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND is_mascot = 0`, id)
+}
+
 // Mascot returns the mascot of an account, nil if it has none.
 func (r reader) Mascot(ctx context.Context, account AccountID) (*Media, error) {
 	return one[Media](ctx, r, "mascot", `SELECT * FROM media WHERE account_id = ? AND is_mascot = 1`, account)

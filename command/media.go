@@ -1,0 +1,118 @@
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"svc/app"
+	"svc/social"
+)
+
+func (a *cli) mediaCommand() *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "media",
+		Short: "Check and clean up uploaded files",
+	})
+	cmd.AddCommand(a.mediaPruneCommand(), a.mediaVerifyCommand())
+	return cmd
+}
+
+func (a *cli) mediaPruneCommand() *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove uploads that are attached to nothing, and files that nothing refers to",
+		Long: `Remove uploads that are attached to nothing for a day, and files that nothing refers to for a day.
+
+The server does the same once a day. Nothing that a post, an earlier version of a post, a scheduled post, a chat or a profile has is removed.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count them")
+	return showCommand(a, cmd, app.PruneMedia, func() bool { return dryRun }, func(p *social.PrunedMedia) {
+		verb := "Removed"
+		if dryRun {
+			verb = "To be removed"
+		}
+		fmt.Fprintf(a.out, "%s: %d uploads, %d files of %.1f MiB.\n", verb, p.Uploads, p.Files, float64(p.Bytes)/(1<<20))
+	})
+}
+
+// mediaReport is the JSON form of a check.
+type mediaReport struct {
+	Problems []*social.MediaProblem `json:"problems"`
+	Left     int                    `json:"left"` // problems that are not repaired
+}
+
+func (a *cli) mediaVerifyCommand() *cobra.Command {
+	var asJSON, repair bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that uploads have their files, and that the files are intact",
+		Long: `Check that each upload and each profile picture has its file, that sizes and hashes are right, and that something refers to each file.
+
+With --repair it removes files that nothing refers to and uploads without a file that are attached to nothing, and corrects sizes and
+missing thumbnails. A damaged or missing file of a post can only come from a backup. The command fails if problems are left.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			report, err := a.verifyMedia(cmd.Context(), repair)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = a.printJSON(report)
+			} else {
+				a.printMediaReport(report)
+			}
+			if err == nil && report.Left > 0 {
+				err = fmt.Errorf("problems that are left: %d", report.Left)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// verifyMedia checks all parts, with a progress bar.
+func (a *cli) verifyMedia(ctx context.Context, repair bool) (*mediaReport, error) {
+	progress, end := a.progress("Checking files")
+	defer end()
+	report := &mediaReport{Problems: []*social.MediaProblem{}}
+	for c := (social.MediaCheck{Repair: repair}); ; {
+		part, err := perform(ctx, a, app.CheckMedia, c)
+		if err != nil {
+			return nil, err
+		}
+		report.Problems = append(report.Problems, part.Problems...)
+		for _, p := range part.Problems {
+			if !p.Repaired {
+				report.Left++
+			}
+		}
+		if progress != nil {
+			progress(part.Done, part.Total)
+		}
+		if c.From = part.Next; c.From == "" {
+			return report, nil
+		}
+	}
+}
+
+func (a *cli) printMediaReport(r *mediaReport) {
+	if len(r.Problems) == 0 {
+		fmt.Fprintln(a.out, "All files are intact.")
+		return
+	}
+	table := a.table("PROBLEM", "FILE", "UPLOAD", "REPAIRED")
+	for _, p := range r.Problems {
+		upload := ""
+		if p.Media != nil {
+			upload = p.Media.String()
+		}
+		row(table, p.Kind, p.File, upload, yesNo(p.Repaired))
+	}
+	table.Flush()
+}
