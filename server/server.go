@@ -9,7 +9,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
