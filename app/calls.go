@@ -56,6 +56,12 @@ var (
 	PruneMedia = adminCall("prune media", (*admin.Service).PruneMedia)
 	CheckMedia = adminCall("check media", (*admin.Service).CheckMedia)
 
+	ShowSettings   = adminCall("show settings", (*admin.Service).SettingsText)
+	SetSetting     = adminCall("set setting", (*admin.Service).SetSetting)
+	UnsetSetting   = adminCall("unset setting", (*admin.Service).UnsetSetting)
+	ExportSettings = adminCall("export settings", (*admin.Service).ExportSettings)
+	ImportSettings = adminCall("import settings", (*admin.Service).ImportSettings)
+
 	ListJobs  = adminCall("list jobs", (*admin.Service).ParkedJobs)
 	RetryJobs = adminCall("retry jobs", (*admin.Service).RetryParkedJobs)
 	DropJobs  = adminCall("drop jobs", (*admin.Service).DropParkedJobs)

@@ -12,11 +12,14 @@ import (
 func (a *cli) configCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "config",
-		Short: "Check and print the settings",
-		Long: `Check and print the settings.
+		Short: "Check, print and change the settings",
+		Long: `Check, print and change the settings.
 
 They are read from a TOML file: the one named by --config, else by $SVC_CONFIG, else config.toml in the current folder.
-Without a file, all settings have their defaults. Changes take effect after a restart of the server.`,
+Without a file, all settings have their defaults. Changes of the file take effect after a restart of the server.
+
+If instance.configurable_from_database is on, administrators can change settings in their front end, and set and unset change them here.
+Those changes are kept in the database and override the file; most take effect at once.`,
 	})
 	cmd.AddCommand(
 		&cobra.Command{
@@ -46,6 +49,7 @@ Without a file, all settings have their defaults. Changes take effect after a re
 			Args:    cobra.NoArgs,
 			Run:     func(*cobra.Command, []string) { fmt.Fprint(a.out, config.Example()) },
 		},
+		a.configGetCommand(), a.configSetCommand(), a.configUnsetCommand(), a.configExportCommand(), a.configImportCommand(),
 	)
 	return cmd
 }

@@ -67,6 +67,19 @@ func Show(c *Config) string {
 	return b.String()
 }
 
+// ShowValue returns the value of one setting as TOML, masked if it is a secret.
+func ShowValue(c *Config, group, key string) (string, error) {
+	s, ok := c.find(group, key)
+	if !ok {
+		return "", unknownSetting(group, key)
+	}
+	value := s.field.get()
+	if s.Secret && value != "" {
+		value = secretMask
+	}
+	return format(value), nil
+}
+
 // valuesComment returns the part of a setting's comment that lists possible values.
 func (s Setting) valuesComment() string {
 	values := make([]string, len(s.Suggestions))

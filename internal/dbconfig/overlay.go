@@ -300,3 +300,25 @@ func Settable(key RowKey) error {
 	}
 	return nil
 }
+
+// Named returns the row of a setting that the settings file names, and the value to send for it so that it has the value of c. The value is
+// a keyword list of one subkey, or the whole value of the row.
+func Named(c *config.Config, group, key string) (RowKey, Value) {
+	for _, r := range catalog().rows {
+		for _, s := range r.settings {
+			if s.Group != group || s.Setting.Key != key {
+				continue
+			}
+			shown := r.show(c)
+			if s.subkey == "" {
+				return s.row, shown
+			}
+			v, _ := Lookup(shown, Atom(s.subkey[1:]))
+			if now, err := c.Get(group, key); err == nil && s.Secret {
+				v = s.form.show(now)
+			}
+			return s.row, newKeyword([]Tuple{{Atom(s.subkey[1:]), v}})
+		}
+	}
+	return RowKey{}, nil
+}

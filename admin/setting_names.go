@@ -1,0 +1,85 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+
+	"svc/internal/config"
+	"svc/internal/dbconfig"
+	"svc/internal/errs"
+)
+
+// NamedSetting is a setting by the names of the settings file. Value has the form of config.Config.Get.
+type NamedSetting struct {
+	Group string `json:"group"`
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+}
+
+// SettingsText returns the settings as they are in effect, or will be after a restart, as the text of a settings file; or the value of the
+// one that n names. Secrets are masked.
+func (s *Service) SettingsText(_ context.Context, n NamedSetting) (string, error) {
+	s.stored.mu.Lock()
+	defer s.stored.mu.Unlock()
+	if n.Key == "" {
+		return config.Show(s.stored.next), nil
+	}
+	text, err := config.ShowValue(s.stored.next, n.Group, n.Key)
+	if err != nil {
+		return "", errs.BadRequest("%s", err.Error())
+	}
+	return text + "\n", nil
+}
+
+// SetSetting changes one setting in the database. It returns true if that needs a restart.
+func (s *Service) SetSetting(ctx context.Context, n NamedSetting) (bool, error) {
+	s.stored.mu.Lock()
+	next := *s.stored.next
+	s.stored.mu.Unlock()
+	if err := next.Set(n.Group, n.Key, n.Value); err != nil {
+		return false, errs.BadRequest("%s", err.Error())
+	}
+	row, value := dbconfig.Named(&next, n.Group, n.Key)
+	return s.saveNamed(ctx, SettingChange{Group: row.Group, Key: row.Key}, value)
+}
+
+// UnsetSetting removes a setting from the database, so that the settings file decides. It returns true if that needs a restart.
+func (s *Service) UnsetSetting(ctx context.Context, n NamedSetting) (bool, error) {
+	if _, err := config.Default().Get(n.Group, n.Key); err != nil {
+		return false, errs.BadRequest("%s", err.Error())
+	}
+	row, value := dbconfig.Named(config.Default(), n.Group, n.Key)
+	return s.saveNamed(ctx, SettingChange{Group: row.Group, Key: row.Key, Delete: true, Subkeys: dbconfig.Subkeys(value)}, nil)
+}
+
+// saveNamed makes one change whose names are the standard ones.
+func (s *Service) saveNamed(ctx context.Context, c SettingChange, value dbconfig.Value) (bool, error) {
+	c.Group, c.Key = s.stored.text(c.Group), s.stored.text(c.Key)
+	if !c.Delete {
+		var err error
+		if c.Value, err = s.stored.codec.Marshal(value); err != nil {
+			return false, err
+		}
+	}
+	list, err := s.SaveSettings(ctx, []SettingChange{c})
+	if err != nil {
+		return false, err
+	}
+	return list.NeedReboot, nil
+}
+
+// ExportSettings returns the settings in the database as the admin API has them. Secrets are masked: an import leaves them as they are.
+func (s *Service) ExportSettings(ctx context.Context, _ struct{}) (*SettingList, error) {
+	return s.StoredSettings(ctx, false)
+}
+
+// ImportSettings changes settings as POST config does.
+func (s *Service) ImportSettings(ctx context.Context, file json.RawMessage) (*SettingList, error) {
+	var list struct {
+		Configs []SettingChange `json:"configs"`
+	}
+	if err := json.Unmarshal(file, &list); err != nil || list.Configs == nil {
+		return nil, errs.BadRequest("The file is not JSON with a list \"configs\", as svc config export writes it")
+	}
+	return s.SaveSettings(ctx, list.Configs)
+}
