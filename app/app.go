@@ -66,6 +66,7 @@ type Server struct {
 	EmojiPeers *emoji.Remote
 	Media      *media.Files
 	Archives   *media.Archives
+	Frontends  *frontend.Dir
 	Proxy      *media.Proxy
 	Budget     *media.Budget
 	Social     *social.Service

@@ -11,6 +11,7 @@ import (
 	"svc/admin"
 	"svc/emoji"
 	"svc/internal/config"
+	"svc/internal/frontend"
 	"svc/internal/keys"
 	"svc/media"
 	"svc/store"
