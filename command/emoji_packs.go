@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -82,7 +83,8 @@ func (a *cli) printProblems(packs []*emoji.PackReport) {
 		if len(p.Problems) > 0 {
 			verdict = fmt.Sprintf("%d problems", len(p.Problems))
 		}
-		fmt.Fprintf(a.out, "%s: %d emoji, %s\n", printable(p.Name), p.Emoji, verdict)
+		name := cmp.Or(p.Name, "files outside of folders")
+		fmt.Fprintf(a.out, "%s: %d emoji, %s\n", printable(name), p.Emoji, verdict)
 		for _, problem := range p.Problems {
 			where := problem.File
 			if problem.Shortcode != "" {

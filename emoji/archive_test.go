@@ -24,6 +24,7 @@ import (
 
 	"svc/emoji"
 	"svc/internal/errs"
+	"svc/media"
 )
 
 // file is an entry of an archive that a test makes.
@@ -461,6 +462,56 @@ func TestInstall(t *testing.T) {
 	want := []string{"data/emoji/pets", "data/emoji/pets/dog.png", "data/emoji/pets/pack.json"}
 	if got := tree(t, outer); !slices.Equal(got, want) {
 		t.Errorf("files are %q, want %q", got, want)
+	}
+}
+
+// TestUnpackBesideServer checks that a server that starts does not remove what a command is unpacking, and that the command has progress.
+func TestUnpackBesideServer(t *testing.T) {
+	packs, outer := open(t)
+	dir := filepath.Join(outer, "data", "emoji")
+	var steps []string
+	u := &emoji.Unpacker{Dir: dir, Inspect: media.InspectPicture, Limits: emoji.DefaultLimits, Progress: func(what string, done, total int64) {
+		steps = append(steps, fmt.Sprintf("%s %d/%d", what, done, total))
+	}}
+	source := t.TempDir()
+	for _, name := range []string{"cat.png", "dog.png"} {
+		if err := os.WriteFile(filepath.Join(source, name), smile, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := 0
+	err := u.Read(t.Context(), source, emoji.Selection{As: "pets"}, func(name string, in *emoji.IncomingPack) error {
+		found++
+		if _, err := emoji.Open(dir, options(t)); err != nil {
+			return err
+		}
+		unpacked := in.Unpacked(name, false)
+		for _, change := range []func(*emoji.Unpacked){
+			func(u *emoji.Unpacked) { u.Folder = "../../x" },
+			func(u *emoji.Unpacked) { u.Folder = ".incoming-none" },
+			func(u *emoji.Unpacked) { u.Files = map[string]string{"cat": "../../x.png"} },
+			func(u *emoji.Unpacked) { u.Name = "../up" },
+		} {
+			wrong := unpacked
+			change(&wrong)
+			if _, err := packs.InstallUnpacked(wrong); err == nil {
+				t.Errorf("%v is installed", wrong)
+			}
+		}
+		installed, err := packs.InstallUnpacked(unpacked)
+		if err == nil && (installed.Name != "pets" || installed.Emoji != 2) {
+			t.Errorf("installed %v", installed)
+		}
+		return err
+	})
+	if err != nil || found != 1 {
+		t.Fatalf("%d packs, %v", found, err)
+	}
+	if want := []string{"check 1/2", "check 2/2", "store 1/2", "store 2/2"}; !slices.Equal(steps, want) {
+		t.Errorf("steps are %q, want %q", steps, want)
+	}
+	if packs.Find("cat") == nil || packs.Find("dog") == nil {
+		t.Error("the pack is not loaded")
 	}
 }
 

@@ -64,7 +64,11 @@ func (p *Packs) InstallUnpacked(u Unpacked) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Installed{Name: pack.Name, Emoji: len(pack.Files), Hidden: p.Hidden(pack)}, nil
+	hidden := p.Hidden(pack)
+	if hidden == nil {
+		hidden = map[string]string{}
+	}
+	return &Installed{Name: pack.Name, Emoji: len(pack.Files), Hidden: hidden}, nil
 }
 
 // DeleteAll deletes packs, or none if one does not exist. It returns their names.
