@@ -246,7 +246,7 @@ type settingUpdate struct {
 	codec            dbconfig.Codec
 	rows             []dbconfig.Row
 	updated, removed []dbconfig.RowKey
-	log              []string // names of what was changed
+	log              []string // names of the changed settings
 	needsRestart     bool
 	next             *config.Config
 }

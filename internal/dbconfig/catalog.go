@@ -39,6 +39,8 @@ var policies = modulesForm(policyPrefix)
 
 // places are the settings whose place is not their own name (admin API 8).
 var places = map[string]place{
+	"instance.admin_privileges":           at(":instance", ":admin_privileges").as(atomsForm),
+	"instance.moderator_privileges":       at(":instance", ":moderator_privileges").as(atomsForm),
 	"instance.thumbnail":                  at(":instance", ":instance_thumbnail"),
 	"mail.from":                           at(":instance", ":notify_email"),
 	"statuses.max_length":                 at(":instance", ":limit"),
