@@ -42,9 +42,9 @@ func (c *Config) instanceSettings() section {
 			Description: "New accounts need a confirmed e-mail address before their users can sign in. Requires [mail]; without it, confirm accounts with \"svc user confirm\"."},
 		{Key: "configurable_from_database", field: boolean(&c.Instance.ConfigurableFromDatabase, false), Restart: true,
 			Description: "Let administrators change settings in the admin front end. Their changes override this file. \"svc config unset\" removes a change that locks administrators out."},
-		{Key: "admin_privileges", field: list(&c.Instance.AdminPrivileges, privilegeNames(false), knownPrivileges), Restart: true,
+		{Key: "admin_privileges", field: list(&c.Instance.AdminPrivileges, privilegeNames(false), knownPrivileges),
 			Description: "What admins may do in the admin API. The role alone is not enough for what needs a privilege."},
-		{Key: "moderator_privileges", field: list(&c.Instance.ModeratorPrivileges, privilegeNames(true), knownPrivileges), Restart: true,
+		{Key: "moderator_privileges", field: list(&c.Instance.ModeratorPrivileges, privilegeNames(true), knownPrivileges),
 			Description: "What moderators may do in the admin API."},
 	}}
 }
