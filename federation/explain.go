@@ -17,15 +17,15 @@ import (
 type Explanation struct {
 	URL          string            `json:"url"`
 	Host         string            `json:"host"`
-	Local        bool              `json:"own"`     // on this server
-	RejectReason string            `json:"refused"` // why the host is blocked; "": it is not
-	Peer         *Peer             `json:"peer"`    // nil: no requests were exchanged with the host
-	Account      *ExplainedAccount `json:"account"` // nil: no known account
-	Status       *ExplainedStatus  `json:"status"`  // nil: no known status
+	Local        bool              `json:"local"`         // on this server
+	RejectReason string            `json:"reject_reason"` // why the host is blocked; "": it is not
+	Peer         *Peer             `json:"peer"`          // nil: no requests were exchanged with the host
+	Account      *ExplainedAccount `json:"account"`       // nil: no known account
+	Status       *ExplainedStatus  `json:"status"`        // nil: no known status
 	DeletedAt    *time.Time        `json:"deleted_at"`
-	Seen         bool              `json:"heard"`    // an activity with this id was processed or undone
+	Seen         bool              `json:"seen"`     // an activity with this id was processed or undone
 	Refusals     []*Refusal        `json:"refusals"` // the latest first
-	Queued       []*QueuedActivity `json:"waiting"`  // incoming activities about it
+	Queued       []*QueuedActivity `json:"queued"`   // incoming activities about it
 	Fetched      *FetchedDocument  `json:"fetched"`  // its current document; nil: not fetched
 }
 

@@ -36,12 +36,12 @@ type Peer struct {
 	Host             string     `json:"host"`
 	Software         string     `json:"software"` // with its version; "": unknown
 	Failures         int        `json:"failures"` // in a row
-	BackoffUntil     *time.Time `json:"rest_until"`
+	BackoffUntil     *time.Time `json:"backoff_until"`
 	UnreachableSince *time.Time `json:"unreachable_since"`
 	LastSuccessAt    *time.Time `json:"last_success_at"`
 	LastError        string     `json:"last_error"`
-	Signature        string     `json:"signature"` // the scheme that it accepts; "": unknown
-	RejectReason     string     `json:"refused"`   // why it is blocked; "": not blocked
+	Signature        string     `json:"signature"`     // the scheme that it accepts; "": unknown
+	RejectReason     string     `json:"reject_reason"` // why it is blocked; "": not blocked
 }
 
 func (o *Operator) newPeer(h *store.Host) *Peer {
