@@ -13,9 +13,9 @@ import (
 func (a *cli) mediaCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "media",
-		Short: "Show, check and clean up stored files",
+		Short: "Check and clean up uploaded files",
 	})
-	cmd.AddCommand(a.mediaUsageCommand(), a.mediaPruneCommand(), a.mediaVerifyCommand())
+	cmd.AddCommand(a.mediaPruneCommand(), a.mediaVerifyCommand())
 	return cmd
 }
 

@@ -90,6 +90,7 @@ func (u *Unpacker) unpack(ctx context.Context, entries []unzip.Entry, files map[
 	if len(entries) > u.Limits.Entries {
 		return nil, errs.Invalid("there are %d files, more than %d", len(entries), u.Limits.Entries)
 	}
+	keepListedNames(entries, files)
 	byPath := unzip.Files(entries)
 	in := &IncomingPack{}
 	if err := in.choose(entries, byPath, files); err != nil {
@@ -112,6 +113,20 @@ func (u *Unpacker) unpack(ctx context.Context, entries []unzip.Entry, files map[
 		return nil, errors.Join(err, in.Discard())
 	}
 	return in, nil
+}
+
+// keepListedNames restores the names of entries without the folder around them that was removed, if a file is listed with that folder.
+func keepListedNames(entries []unzip.Entry, files map[string]string) {
+	listed := make(map[string]bool, len(files))
+	for _, file := range files {
+		listed[norm.NFC.String(file)] = true
+	}
+	if !slices.ContainsFunc(entries, func(e unzip.Entry) bool { return listed[norm.NFC.String(e.Name)] }) {
+		return
+	}
+	for i := range entries {
+		entries[i].Path = norm.NFC.String(entries[i].Name)
+	}
 }
 
 // makeFolder makes the temporary folder and locks it.

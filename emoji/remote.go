@@ -75,13 +75,20 @@ func (r *Remote) peer(ctx context.Context, address string) (*peer, error) {
 	}
 	var links struct {
 		Links []struct {
+			Rel  string `json:"rel"`
 			Href string `json:"href"`
 		} `json:"links"`
 	}
 	if err := r.get(ctx, base.JoinPath("/.well-known/nodeinfo").String(), &links); err != nil {
 		return nil, because(errNotSharing, err)
 	}
-	if len(links.Links) == 0 {
+	var document string
+	for _, link := range links.Links {
+		if strings.HasPrefix(link.Rel, "http://nodeinfo.diaspora.software/ns/schema/") {
+			document = link.Href
+		}
+	}
+	if document == "" {
 		return nil, errNotSharing
 	}
 	var info struct {
@@ -89,7 +96,7 @@ func (r *Remote) peer(ctx context.Context, address string) (*peer, error) {
 			Features []string `json:"features"`
 		} `json:"metadata"`
 	}
-	if err := r.get(ctx, links.Links[len(links.Links)-1].Href, &info); err != nil {
+	if err := r.get(ctx, document, &info); err != nil {
 		return nil, because(errNotSharing, err)
 	}
 	if !slices.Contains(info.Metadata.Features, "shareable_emoji_packs") {

@@ -108,11 +108,11 @@ func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 		Href string `json:"href"`
 	}
 	var links []link
-	for _, version := range []string{"2.0", "2.1"} {
-		links = append(links, link{nodeInfoSchema + version, h.baseURL + "/nodeinfo/" + version + ".json"})
-	}
 	if h.lookup.federates() { // the instance actor (FEP-2677)
 		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", h.baseURL + "/internal/fetch"})
+	}
+	for _, version := range []string{"2.0", "2.1"} { // servers that fetch emoji packs follow the last link (admin API 10.6)
+		links = append(links, link{nodeInfoSchema + version, h.baseURL + "/nodeinfo/" + version + ".json"})
 	}
 	return map[string]any{"links": links}, nil
 }
