@@ -4,12 +4,14 @@
 // Each method that changes something is one transaction with its consequences. It does not check who calls: routes of the admin API
 // say who may, and who can run commands owns the data. It adds an entry to the moderation log in the same transaction; As says whose.
 //
-// Limits: 100 announcements of 10 000 characters, 500 accounts in a page.
+// Limits: 100 announcements of 10 000 characters, 500 accounts in a page, 100 accounts in one operation, 100 000 entries of the moderation
+// log.
 package admin
 
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,19 +82,114 @@ func (s *Service) findUser(ctx context.Context, r accountReader, name string) (*
 	return account, user, err
 }
 
-// updateUser runs fn on an account in a transaction and returns the account as it is then.
-func (s *Service) updateUser(ctx context.Context, name string, fn func(*store.Tx, *store.Account, *store.User) error) (*User, error) {
-	var u *User
+// errAdminOnly keeps moderators with privileges from taking over accounts of admins.
+var errAdminOnly = errs.Forbidden("Only an admin may change the account of an admin.")
+
+// maxNames bounds the accounts of one operation.
+const maxNames = 100
+
+// targets returns the named accounts, each once and in the order of the names. An unknown one is an error, so that nothing is changed.
+// Moderators cannot name admins.
+func (s *Service) targets(ctx context.Context, tx *store.Tx, names []string, localOnly bool) ([]*target, error) {
+	switch {
+	case len(names) == 0:
+		return nil, errs.BadRequest("Missing field: nicknames.")
+	case len(names) > maxNames:
+		return nil, errs.BadRequest("At most %d accounts can be changed at once", maxNames)
+	}
+	mayChangeAdmins, err := s.mayChangeAdmins(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*target, 0, len(names))
+	for _, name := range names {
+		t := new(target)
+		if t.account, err = s.findAccount(ctx, tx, name); err != nil {
+			return nil, err
+		}
+		if t.account.Local() {
+			if t.user, err = tx.User(ctx, t.account.ID); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case t.user == nil && localOnly:
+			return nil, errs.NotFound("There is no account %q on this server", name)
+		case t.user != nil && t.user.IsAdmin && !mayChangeAdmins:
+			return nil, errAdminOnly
+		case slices.ContainsFunc(list, func(other *target) bool { return other.account.ID == t.account.ID }):
+			continue
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// mayChangeAdmins returns true for the command line and for admins.
+func (s *Service) mayChangeAdmins(ctx context.Context, tx *store.Tx) (bool, error) {
+	if s.actor == nil {
+		return true, nil
+	}
+	actor, err := tx.User(ctx, s.actor.ID)
+	return err == nil && actor.IsAdmin, err
+}
+
+// target is an account that is changed. user is nil if it is remote.
+type target struct {
+	account *store.Account
+	user    *store.User
+}
+
+// changeUsers runs change on the named accounts in one transaction. The moderation log has one entry with the accounts that changed.
+func (s *Service) changeUsers(
+	ctx context.Context, names []string, localOnly bool, action, what string, change func(*store.Tx, *target) (bool, error),
+) ([]*ChangedUser, error) {
+	var list []*ChangedUser
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		account, user, err := s.findUser(ctx, tx, name)
+		list = nil
+		targets, err := s.targets(ctx, tx, names, localOnly)
 		if err != nil {
 			return err
 		}
-		if err := fn(tx, account, user); err != nil {
-			return err
+		var changed []*store.Account
+		for _, t := range targets {
+			did, err := change(tx, t)
+			if err != nil {
+				return err
+			}
+			if did {
+				changed = append(changed, t.account)
+			}
+			if err := t.reload(ctx, tx); err != nil {
+				return err
+			}
+			list = append(list, &ChangedUser{newUser(t.account, t.user), did})
 		}
-		u = newUser(account, user)
-		return nil
+		if len(changed) == 0 {
+			return nil
+		}
+		return s.recordUsers(ctx, tx, action, what, changed...)
 	})
-	return u, err
+	return list, err
+}
+
+// reload reads the rows again, unless they are gone.
+func (t *target) reload(ctx context.Context, tx *store.Tx) error {
+	account, err := tx.Account(ctx, t.account.ID)
+	if err != nil || account.DeletedAt != nil {
+		return errs.IgnoreNotFound(err)
+	}
+	t.account = account
+	if t.user != nil {
+		t.user, err = tx.User(ctx, account.ID)
+	}
+	return err
+}
+
+// only returns the one element of the result of an operation on one account.
+func only[T any](list []T, err error) (first T, _ error) {
+	if err != nil || len(list) == 0 {
+		return first, err
+	}
+	return list[0], nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"svc/internal/errs"
@@ -89,9 +90,21 @@ func addInvite(ctx context.Context, tx *store.Tx, row *store.Invite) error {
 	return err
 }
 
+// InviteMail is the recipient of an invite by mail.
+type InviteMail struct {
+	Email string `json:"email"`
+	Name  string `json:"name"` // "": unknown
+}
+
+// maxInviteName bounds the name in the mail, in characters.
+const maxInviteName = 100
+
 // MailInvite creates a one-time invite and sends its link to an e-mail address. It fails unless registration is by invitation only.
-func (s *Service) MailInvite(ctx context.Context, email string) (*Invite, error) {
+func (s *Service) MailInvite(ctx context.Context, m InviteMail) (*Invite, error) {
+	email := strings.TrimSpace(m.Email)
 	switch {
+	case text.Length(m.Name, "") > maxInviteName:
+		return nil, errs.BadRequest("name should be at most %d character(s)", maxInviteName)
 	case s.social.Settings().RegistrationsOpen:
 		return nil, errs.BadRequest("To send invites you need to set the `registrations_open` option to false.")
 	case !s.social.Settings().InvitesEnabled:
@@ -113,7 +126,7 @@ func (s *Service) MailInvite(ctx context.Context, email string) (*Invite, error)
 		if err := s.record(ctx, tx, "invite_email", fmt.Sprintf("sent invite #%d to %s", row.ID, email), inviteData(row)); err != nil {
 			return err
 		}
-		return tx.Enqueue(ctx, store.SendMail{Mail: store.MailInvite, To: email, Values: map[string]string{"path": invitePath(row)}})
+		return tx.Enqueue(ctx, store.SendMail{Mail: store.MailInvite, To: email, Values: map[string]string{"path": invitePath(row), "name": m.Name}})
 	})
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func TestMailInvite(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := apptest.Start(t, byInvitation, tt.change)
-			_, err := srv.Admin.MailInvite(t.Context(), tt.email)
+			_, err := srv.Admin.MailInvite(t.Context(), admin.InviteMail{Email: tt.email})
 			wantStatus(t, err, http.StatusBadRequest, tt.want)
 			if n := srv.Count(`SELECT count(*) FROM invites`); n != 0 {
 				t.Errorf("%d invites were created", n)
@@ -123,7 +123,7 @@ func TestMailInvite(t *testing.T) {
 	srv := apptest.Start(t, byInvitation, func(c *config.Config) {
 		c.Mail.Adapter, c.Mail.Host, c.Mail.Port, c.Mail.VerifyCertificate = config.MailSMTP, "127.0.0.1", smtp.Port, false
 	})
-	i, err := srv.Admin.MailInvite(t.Context(), "carol@example.net")
+	i, err := srv.Admin.MailInvite(t.Context(), admin.InviteMail{Email: "carol@example.net"})
 	if err != nil || i.Type != "one_time" {
 		t.Fatalf("got %+v, %v", i, err)
 	}

@@ -3,28 +3,34 @@ package admin
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
+	"slices"
+	"strings"
 	"time"
 
-	"svc/social"
+	"svc/internal/errs"
 	"svc/store"
 )
 
-// User is a local account as staff see it.
+// User is an account as staff see it. Some members have a meaning for local accounts only.
 type User struct {
 	ID           int64     `json:"id"`        // the integer id of the admin API
 	PublicID     string    `json:"public_id"` // the id that apps and the log show
-	Nickname     string    `json:"nickname"`
+	Nickname     string    `json:"nickname"`  // of a remote account, with its domain
 	Email        string    `json:"email"`
 	DisplayName  string    `json:"display_name"`
 	URL          string    `json:"url"`
+	Local        bool      `json:"local"`
+	ActorType    string    `json:"actor_type"`
+	Tags         []string  `json:"tags"`
+	MFA          bool      `json:"mfa"`
+	Suggested    bool      `json:"suggested"`
 	Admin        bool      `json:"admin"`
 	Moderator    bool      `json:"moderator"`
 	Locked       bool      `json:"locked"`
 	Confirmed    bool      `json:"confirmed"`
 	Approved     bool      `json:"approved"`
-	Deactivated  bool      `json:"deactivated"`
-	Reason       string    `json:"reason"` // of the registration
+	Deactivated  bool      `json:"deactivated"` // of a remote account: suspended
+	Reason       string    `json:"reason"`      // of the registration
 	CreatedAt    time.Time `json:"created_at"`
 	LastActiveAt time.Time `json:"last_active_at"` // zero: never
 	Followers    int       `json:"followers"`
@@ -32,82 +38,78 @@ type User struct {
 	Statuses     int       `json:"statuses"`
 }
 
+// newUser returns an account for staff. u is nil if it is remote.
 func newUser(a *store.Account, u *store.User) *User {
 	user := &User{
 		ID:          int64(a.ID),
 		PublicID:    a.ID.String(),
-		Nickname:    a.Nickname,
-		Email:       u.Email,
+		Nickname:    a.Acct(),
 		DisplayName: a.DisplayName,
 		URL:         a.URL,
-		Admin:       u.IsAdmin,
-		Moderator:   u.IsModerator,
+		Local:       a.Local(),
+		ActorType:   a.ActorType,
+		Tags:        append([]string{}, a.Tags.V...),
+		Suggested:   a.Suggested,
 		Locked:      a.Locked,
-		Confirmed:   u.ConfirmedAt != nil,
-		Approved:    u.ApprovedAt != nil,
-		Deactivated: u.DeactivatedAt != nil,
-		Reason:      u.RegistrationReason,
+		Confirmed:   true,
+		Approved:    true,
+		Deactivated: a.Unavailable,
 		CreatedAt:   a.CreatedAt.Time(),
 		Followers:   a.FollowersCount,
 		Following:   a.FollowingCount,
 		Statuses:    a.StatusesCount,
 	}
+	if u == nil {
+		return user
+	}
+	user.Email, user.Admin, user.Moderator, user.MFA, user.Reason = u.Email, u.IsAdmin, u.IsModerator, u.HasMFA(), u.RegistrationReason
+	user.Confirmed, user.Approved, user.Deactivated = u.ConfirmedAt != nil, u.ApprovedAt != nil, u.DeactivatedAt != nil
 	if u.LastActiveAt != 0 {
 		user.LastActiveAt = u.LastActiveAt.Time()
 	}
 	return user
 }
 
-// NewUser is an account to create.
-type NewUser struct {
-	Nickname  string `json:"nickname"`
-	Email     string `json:"email"`
-	Password  string `json:"password"` // "": generate one
-	Admin     bool   `json:"admin"`
-	Moderator bool   `json:"moderator"`
+// maxUserPage bounds a page of the list of accounts.
+const maxUserPage = 500
+
+// UserQuery selects a page of the list of accounts.
+type UserQuery struct {
+	Filters    []string `json:"filters"` // local, external, active, deactivated, need_approval, unconfirmed, is_admin, is_moderator; all must hold
+	Query      string   `json:"query"`   // a part of nickname or nickname@domain
+	Name       string   `json:"name"`    // a part of the display name
+	Email      string   `json:"email"`   // the whole address
+	Tags       []string `json:"tags"`    // any of them
+	ActorTypes []string `json:"actor_types"`
+	Limit      int      `json:"limit"`
+	Offset     int      `json:"offset"`
 }
 
-// CreatedUser is a created account, with its password if that was generated.
-type CreatedUser struct {
-	*User
-	Password string `json:"password"`
-}
-
-// CreateUser creates a confirmed and approved account.
-func (s *Service) CreateUser(ctx context.Context, n NewUser) (*CreatedUser, error) {
-	created := new(CreatedUser)
-	if n.Password == "" {
-		n.Password = rand.Text()
-		created.Password = n.Password
-	}
-	account, user, err := s.social.SignUp(ctx, social.Registration{
-		Nickname: n.Nickname, Email: n.Email, Password: n.Password, Admin: n.Admin, Moderator: n.Moderator, Confirmed: true, Approved: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	created.User = newUser(account, user)
-	s.log.Info("account created", "account", account.ID, "admin", n.Admin, "moderator", n.Moderator)
-	return created, nil
-}
-
-// UserPage selects a page of the list of accounts.
+// UserPage is a page of the list of accounts, and how many there are on all pages.
 type UserPage struct {
-	After int64 `json:"after"` // id of the last account of the page before; 0: the first page
-	Limit int   `json:"limit"`
+	Users []*User `json:"users"`
+	Count int     `json:"count"`
 }
 
-// Users returns local accounts, the oldest first.
-func (s *Service) Users(ctx context.Context, p UserPage) ([]*User, error) {
-	accounts, err := s.db.LocalAccounts(ctx, store.AccountID(p.After), min(max(p.Limit, 1), 500))
+// Users returns a page of accounts, newest first. Unknown filters are ignored (admin API 4.1).
+func (s *Service) Users(ctx context.Context, q UserQuery) (*UserPage, error) {
+	page := &UserPage{Users: []*User{}}
+	f, err := s.staffFilter(ctx, q)
+	if f == nil || err != nil {
+		return page, err
+	}
+	if page.Count, err = s.db.CountStaffAccounts(ctx, *f); err != nil {
+		return nil, err
+	}
+	found, err := s.db.StaffAccounts(ctx, *f, min(max(q.Limit, 1), maxUserPage), max(q.Offset, 0))
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]store.AccountID, len(accounts))
-	for i, a := range accounts {
-		ids[i] = a.ID
+	accounts, err := s.db.Accounts(ctx, found)
+	if err != nil {
+		return nil, err
 	}
-	rows, err := s.db.Users(ctx, ids)
+	rows, err := s.db.Users(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -115,196 +117,67 @@ func (s *Service) Users(ctx context.Context, p UserPage) ([]*User, error) {
 	for _, u := range rows {
 		userOf[u.AccountID] = u
 	}
-	list := make([]*User, 0, len(accounts))
 	for _, a := range accounts {
-		if u := userOf[a.ID]; u != nil {
-			list = append(list, newUser(a, u))
-		}
+		page.Users = append(page.Users, newUser(a, userOf[a.ID]))
 	}
-	return list, nil
+	slices.SortFunc(page.Users, func(a, b *User) int { return cmp.Compare(b.ID, a.ID) })
+	return page, nil
 }
 
-// ShowUser returns one account.
+// staffFilter returns the conditions of a query, nil if nothing can meet them.
+func (s *Service) staffFilter(ctx context.Context, q UserQuery) (*store.StaffFilter, error) {
+	f := &store.StaffFilter{Name: strings.TrimSpace(q.Name), Tags: lowerCase(q.Tags), ActorTypes: q.ActorTypes}
+	flags := map[string]*bool{
+		"local": &f.Local, "external": &f.External, "active": &f.Active, "deactivated": &f.Deactivated, "need_approval": &f.NeedApproval,
+		"unconfirmed": &f.Unconfirmed, "is_admin": &f.Admins, "is_moderator": &f.Moderators,
+	}
+	for _, name := range q.Filters {
+		if flag := flags[strings.TrimSpace(name)]; flag != nil {
+			*flag = true
+		}
+	}
+	f.Handle = strings.TrimPrefix(strings.TrimSpace(q.Query), "@")
+	if nick, domain, ok := strings.Cut(f.Handle, "@"); ok && strings.EqualFold(domain, s.social.Domain) {
+		f.Handle, f.Local = nick, true // local accounts are stored without a domain
+	}
+	if email := strings.TrimSpace(q.Email); email != "" {
+		user, err := s.db.UserByEmail(ctx, email)
+		if err != nil {
+			return nil, errs.IgnoreNotFound(err)
+		}
+		f.ID = user.AccountID
+	}
+	return f, nil
+}
+
+func lowerCase(texts []string) []string {
+	var list []string
+	for _, t := range texts {
+		if t = strings.ToLower(strings.TrimSpace(t)); t != "" && !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// ShowUser returns one account, local or remote.
 func (s *Service) ShowUser(ctx context.Context, name string) (*User, error) {
-	account, user, err := s.findUser(ctx, s.db, name)
+	account, err := s.findAccount(ctx, s.db, name)
 	if err != nil {
+		return nil, err
+	}
+	user, err := s.db.User(ctx, account.ID)
+	if err := errs.IgnoreNotFound(err); err != nil {
 		return nil, err
 	}
 	return newUser(account, user), nil
-}
-
-// UserUpdate is a change to an account. Nil fields stay as they are.
-type UserUpdate struct {
-	Name      string  `json:"name"`
-	Admin     *bool   `json:"admin"`
-	Moderator *bool   `json:"moderator"`
-	Locked    *bool   `json:"locked"`
-	Email     *string `json:"email"`
-}
-
-// UpdateUser changes roles and settings of an account. A new e-mail address counts at once, as social.SetEmail says. The last admin
-// keeps its role.
-func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
-	u, err := s.updateUser(ctx, c.Name, func(tx *store.Tx, a *store.Account, u *store.User) error {
-		if c.Locked != nil {
-			a.Locked = *c.Locked
-			if err := tx.SaveAccount(ctx, a); err != nil {
-				return err
-			}
-		}
-		if c.Admin != nil {
-			if !*c.Admin {
-				if last, err := tx.IsLastAdmin(ctx, a.ID); last || err != nil {
-					return cmp.Or(err, error(social.ErrLastAdmin))
-				}
-			}
-			u.IsAdmin = *c.Admin
-		}
-		if c.Moderator != nil {
-			u.IsModerator = *c.Moderator
-		}
-		if c.Email != nil {
-			return s.social.SetEmail(ctx, tx, u, *c.Email)
-		}
-		return tx.SaveUser(ctx, u)
-	})
-	if err == nil {
-		s.log.Info("account changed", "account", store.AccountID(u.ID), "admin", u.Admin, "moderator", u.Moderator)
-	}
-	return u, err
-}
-
-// ChangedUser is an account after a change of its state.
-type ChangedUser struct {
-	*User
-	Changed bool `json:"changed"` // false: the account had this state before
-}
-
-// ConfirmUser confirms the e-mail address of an account.
-func (s *Service) ConfirmUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setState(ctx, name, "account confirmed", s.social.Confirm)
-}
-
-// ApproveUser approves an account that is pending approval, as social.Approve does.
-func (s *Service) ApproveUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setState(ctx, name, "account approved", s.social.Approve)
-}
-
-// RejectUser deletes an account that is pending approval, as social.Reject does. It returns what the account was.
-func (s *Service) RejectUser(ctx context.Context, name string) (*User, error) {
-	account, user, err := s.findUser(ctx, s.db, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.social.Reject(ctx, account.ID); err != nil {
-		return nil, err
-	}
-	s.log.Info("account rejected", "account", account.ID)
-	return newUser(account, user), nil
-}
-
-// ResetMFA disables the second factor of an account and revokes its tokens.
-func (s *Service) ResetMFA(ctx context.Context, name string) (*ChangedUser, error) {
-	account, user, err := s.findUser(ctx, s.db, name)
-	if err != nil {
-		return nil, err
-	}
-	if user.HasMFA() {
-		if err := s.social.DisableMFA(ctx, account.ID, 0); err != nil {
-			return nil, err
-		}
-	}
-	u, err := s.ShowUser(ctx, name)
-	return s.userChanged("second factor reset", u, user.HasMFA(), err)
 }
 
 // RebuildHome rebuilds the home timeline of an account.
 func (s *Service) RebuildHome(ctx context.Context, name string) (*ChangedUser, error) {
-	u, err := s.ShowUser(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return &ChangedUser{User: u, Changed: true}, s.social.RebuildHome(ctx, store.AccountID(u.ID))
-}
-
-// ActivateUser reactivates a deactivated account.
-func (s *Service) ActivateUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setState(ctx, name, "account activated", s.social.Activate)
-}
-
-// DeactivateUser deactivates an account, as social.Deactivate does.
-func (s *Service) DeactivateUser(ctx context.Context, name string) (*ChangedUser, error) {
-	return s.setState(ctx, name, "account deactivated", s.social.Deactivate)
-}
-
-func (s *Service) setState(ctx context.Context, name, message string, set func(context.Context, store.AccountID) (bool, error)) (*ChangedUser, error) {
-	account, _, err := s.findUser(ctx, s.db, name)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := set(ctx, account.ID)
-	if err != nil {
-		return nil, err
-	}
-	u, err := s.ShowUser(ctx, name)
-	return s.userChanged(message, u, changed, err)
-}
-
-func (s *Service) userChanged(message string, u *User, changed bool, err error) (*ChangedUser, error) {
-	if err != nil {
-		return nil, err
-	}
-	if changed {
-		s.log.Info(message, "account", store.AccountID(u.ID))
-	}
-	return &ChangedUser{User: u, Changed: changed}, nil
-}
-
-// DeleteUser deletes an account, as social.DeleteAccount does. It returns what the account was.
-func (s *Service) DeleteUser(ctx context.Context, name string) (*User, error) {
 	account, user, err := s.findUser(ctx, s.db, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.social.DeleteAccount(ctx, account.ID); err != nil {
-		return nil, err
-	}
-	u := newUser(account, user)
-	s.log.Info("account deleted", "account", store.AccountID(u.ID))
-	return u, nil
-}
-
-// PasswordReset selects an account and its new password.
-type PasswordReset struct {
-	Name     string `json:"name"`
-	Password string `json:"password"` // "": create a reset link
-}
-
-// ResetLink is a password reset link, which works once.
-type ResetLink struct {
-	*User
-	Link string `json:"link"` // "": the password was set
-}
-
-// ResetPassword sets a password and revokes all tokens, or creates a reset link.
-func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLink, error) {
-	account, user, err := s.findUser(ctx, s.db, p.Name)
-	if err != nil {
-		return nil, err
-	}
-	reset := &ResetLink{User: newUser(account, user)}
-	if p.Password != "" {
-		if err := s.social.SetPassword(ctx, account.ID, p.Password); err != nil {
-			return nil, err
-		}
-		s.log.Info("password set, all tokens revoked", "account", account.ID)
-		return reset, nil
-	}
-	token, err := s.social.StartPasswordReset(ctx, account.ID)
-	if err != nil {
-		return nil, err
-	}
-	reset.Link = s.social.BaseURL + "/api/v1/" + s.apiName + "/password_reset/" + token
-	s.log.Info("password reset link created", "account", account.ID)
-	return reset, nil
+	return &ChangedUser{User: newUser(account, user), Changed: true}, s.social.RebuildHome(ctx, account.ID)
 }

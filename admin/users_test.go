@@ -73,7 +73,7 @@ func TestDeleteUser(t *testing.T) {
 	w := newFixture(t)
 	w.addToken(w.alice, "token")
 	w.events = nil
-	u := must(w.admin.DeleteUser(w.ctx(), "alice"))(t)
+	u := must(w.admin.DeleteUsers(w.ctx(), []string{"alice"}))(t)[0]
 	if u.Nickname != "alice" || u.Email != "alice@example.org" {
 		t.Errorf("got %+v", u)
 	}
@@ -186,7 +186,7 @@ func TestDeleteIsInterrupted(t *testing.T) {
 		h.publish(alice, fmt.Sprint("post ", i), store.Public, 0)
 	}
 	left := func() int { return h.count(`SELECT count(*) FROM statuses WHERE account_id = ?`, alice.ID) }
-	must(h.admin.DeleteUser(h.ctx(), "alice"))(t)
+	must(h.admin.DeleteUsers(h.ctx(), []string{"alice"}))(t)
 
 	// Meanwhile other writers do not wait long.
 	longest := make(chan time.Duration, 1)
@@ -241,7 +241,7 @@ func TestDeleteUnconfirmed(t *testing.T) {
 	h := newHarness(t)
 	a, _, err := h.social.SignUp(h.ctx(), social.Registration{Nickname: "alice", Email: "alice@example.org", Password: "correct horse", Approved: true})
 	h.check(err)
-	must(h.admin.DeleteUser(h.ctx(), "alice"))(t)
+	must(h.admin.DeleteUsers(h.ctx(), []string{"alice"}))(t)
 	if n := h.count(`SELECT count(*) FROM accounts WHERE id = ?`, a.ID); n != 0 {
 		t.Error("the account is still there")
 	}
@@ -255,7 +255,7 @@ func TestDeactivateUser(t *testing.T) {
 	far := w.addRemoteAccount("far", "example.com")
 	must(w.social.Follow(w.ctx(), w.alice, far.ID, social.FollowOptions{}))(t) // a request, because the target is remote
 	w.events = nil
-	change := must(w.admin.DeactivateUser(w.ctx(), "@alice"))(t)
+	change := must(w.admin.DeactivateUsers(w.ctx(), []string{"@alice"}))(t)[0]
 	if !change.Changed || !change.Deactivated {
 		t.Errorf("got %+v", change)
 	}
@@ -275,17 +275,17 @@ func TestDeactivateUser(t *testing.T) {
 		}
 	}
 	w.wantCounters()
-	if change := must(w.admin.DeactivateUser(w.ctx(), "alice"))(t); change.Changed {
+	if change := must(w.admin.DeactivateUsers(w.ctx(), []string{"alice"}))(t)[0]; change.Changed {
 		t.Error("a second call reports a change")
 	}
 
-	if change := must(w.admin.ActivateUser(w.ctx(), "alice"))(t); !change.Changed || change.Deactivated {
+	if change := must(w.admin.ActivateUsers(w.ctx(), []string{"alice"}))(t)[0]; !change.Changed || change.Deactivated {
 		t.Errorf("got %+v", change)
 	}
 	if a := w.account("alice"); a.Unavailable {
 		t.Error("she is still unavailable")
 	}
-	if change := must(w.admin.ActivateUser(w.ctx(), "alice"))(t); change.Changed {
+	if change := must(w.admin.ActivateUsers(w.ctx(), []string{"alice"}))(t)[0]; change.Changed {
 		t.Error("a second call reports a change")
 	}
 	w.wantCounters()
@@ -304,18 +304,18 @@ func TestConfirmAndApprove(t *testing.T) {
 	_, _, err := h.social.SignUp(h.ctx(), social.Registration{Nickname: "alice", Email: "alice@example.org", Password: "correct horse"})
 	h.check(err)
 	for _, step := range []struct {
-		do          func() (*admin.ChangedUser, error)
+		do          func() ([]*admin.ChangedUser, error)
 		changed     bool
 		unavailable bool
 	}{
-		{func() (*admin.ChangedUser, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, true, true},
-		{func() (*admin.ChangedUser, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, false, true},
-		{func() (*admin.ChangedUser, error) { return h.admin.DeactivateUser(h.ctx(), "alice") }, true, true},
-		{func() (*admin.ChangedUser, error) { return h.admin.ActivateUser(h.ctx(), "alice") }, true, true},
-		{func() (*admin.ChangedUser, error) { return h.admin.ApproveUser(h.ctx(), "alice") }, true, false},
-		{func() (*admin.ChangedUser, error) { return h.admin.ApproveUser(h.ctx(), "alice") }, false, false},
+		{func() ([]*admin.ChangedUser, error) { return h.admin.ConfirmUsers(h.ctx(), []string{"alice"}) }, true, true},
+		{func() ([]*admin.ChangedUser, error) { return h.admin.ConfirmUsers(h.ctx(), []string{"alice"}) }, false, true},
+		{func() ([]*admin.ChangedUser, error) { return h.admin.DeactivateUsers(h.ctx(), []string{"alice"}) }, true, true},
+		{func() ([]*admin.ChangedUser, error) { return h.admin.ActivateUsers(h.ctx(), []string{"alice"}) }, true, true},
+		{func() ([]*admin.ChangedUser, error) { return h.admin.ApproveUsers(h.ctx(), []string{"alice"}) }, true, false},
+		{func() ([]*admin.ChangedUser, error) { return h.admin.ApproveUsers(h.ctx(), []string{"alice"}) }, false, false},
 	} {
-		change := must(step.do())(t)
+		change := must(step.do())(t)[0]
 		if a := h.account("alice"); change.Changed != step.changed || a.Unavailable != step.unavailable {
 			t.Errorf("got %+v, unavailable %v", change, a.Unavailable)
 		}
@@ -329,8 +329,8 @@ func TestLastAdmin(t *testing.T) {
 	no, yes := false, true
 	last := func() map[string]error {
 		_, demote := h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "alice", Admin: &no})
-		_, deactivate := h.admin.DeactivateUser(h.ctx(), "alice")
-		_, remove := h.admin.DeleteUser(h.ctx(), "alice")
+		_, deactivate := h.admin.DeactivateUsers(h.ctx(), []string{"alice"})
+		_, remove := h.admin.DeleteUsers(h.ctx(), []string{"alice"})
 		return map[string]error{"demote": demote, "deactivate": deactivate, "delete": remove}
 	}
 	for what, err := range last() {
@@ -339,14 +339,14 @@ func TestLastAdmin(t *testing.T) {
 		}
 	}
 	must(h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "bob", Admin: &yes}))(t)
-	must(h.admin.DeactivateUser(h.ctx(), "bob"))(t)
+	must(h.admin.DeactivateUsers(h.ctx(), []string{"bob"}))(t)
 	for what, err := range last() {
 		if !errors.Is(err, social.ErrLastAdmin) {
 			t.Errorf("%s, with a deactivated second admin: got %v", what, err)
 		}
 	}
-	must(h.admin.ActivateUser(h.ctx(), "bob"))(t)
-	must(h.admin.DeleteUser(h.ctx(), "alice"))(t)
+	must(h.admin.ActivateUsers(h.ctx(), []string{"bob"}))(t)
+	must(h.admin.DeleteUsers(h.ctx(), []string{"alice"}))(t)
 }
 
 func TestUsersPages(t *testing.T) {
@@ -355,20 +355,23 @@ func TestUsersPages(t *testing.T) {
 		h.createUser(fmt.Sprintf("user%d", i))
 	}
 	h.addRemoteAccount("far", "example.com")
-	must(h.admin.DeleteUser(h.ctx(), "user3"))(t)
+	must(h.admin.DeleteUsers(h.ctx(), []string{"user3"}))(t)
 	var got []string
-	page := admin.UserPage{Limit: 4}
+	page := admin.UserQuery{Filters: []string{"local"}, Limit: 4}
 	for {
-		list := must(h.admin.Users(h.ctx(), page))(t)
-		if len(list) == 0 {
+		found := must(h.admin.Users(h.ctx(), page))(t)
+		if len(found.Users) == 0 {
 			break
 		}
-		for _, u := range list {
+		for _, u := range found.Users {
 			got = append(got, u.Nickname)
-			page.After = u.ID
+			page.Offset++
+		}
+		if found.Count != 6 {
+			t.Errorf("the count is %d, want 6", found.Count)
 		}
 	}
-	if want := "user0 user1 user2 user4 user5 user6"; strings.Join(got, " ") != want {
+	if want := "user6 user5 user4 user2 user1 user0"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %s", got, want)
 	}
 }
@@ -409,7 +412,7 @@ func TestResetMFA(t *testing.T) {
 	h := newHarness(t)
 	bob := h.createUser("bob")
 	h.addToken(bob, "by the password")
-	if must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed {
+	if must(h.admin.DisableMFA(h.ctx(), []string{"bob"}))(t)[0].Changed {
 		t.Error("there was nothing to reset")
 	}
 	tokens := func() int { return h.count(`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`, bob.ID) }
@@ -419,7 +422,7 @@ func TestResetMFA(t *testing.T) {
 	h.check(h.db.Update(h.ctx(), func(tx *store.Tx) error {
 		return tx.SetTOTP(h.ctx(), &store.User{AccountID: bob.ID, TOTPSecret: "SECRET"})
 	}))
-	if !must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed || must(h.db.User(h.ctx(), bob.ID))(t).HasMFA() {
+	if !must(h.admin.DisableMFA(h.ctx(), []string{"bob"}))(t)[0].Changed || must(h.db.User(h.ctx(), bob.ID))(t).HasMFA() {
 		t.Error("not reset")
 	}
 	if tokens() != 0 {

@@ -14,7 +14,7 @@ import (
 
 func (a *cli) userInviteCommand() *cobra.Command {
 	var n admin.NewInvite
-	var email string
+	var mail admin.InviteMail
 	cmd := &cobra.Command{
 		Use:   "invite [--max-use N] [--expires-at DATE] | --email ADDRESS",
 		Short: "Create an invite and print its link",
@@ -29,14 +29,14 @@ Without flags, the invite works once. With --max-use it works that many times; w
 			switch {
 			case cmd.Flags().Changed("max-use") && n.MaxUse < 1:
 				return usage("--max-use must be 1 or more")
-			case email != "" && n != (admin.NewInvite{}):
+			case mail.Email != "" && n != (admin.NewInvite{}):
 				return usage("an invite by mail works once: use --email without --max-use and --expires-at")
-			case email != "":
-				invite, err := perform(cmd.Context(), a, app.MailInvite, email)
+			case mail.Email != "":
+				invite, err := perform(cmd.Context(), a, app.MailInvite, mail)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(a.out, "Invite %d is on its way to %s.\n", invite.ID, email)
+				fmt.Fprintf(a.out, "Invite %d is on its way to %s.\n", invite.ID, mail.Email)
 				return nil
 			}
 			created, err := perform(cmd.Context(), a, app.CreateInvite, n)
@@ -52,7 +52,8 @@ Without flags, the invite works once. With --max-use it works that many times; w
 	}
 	cmd.Flags().IntVar(&n.MaxUse, "max-use", 0, "how many `TIMES` the invite works")
 	cmd.Flags().StringVar(&n.ExpiresAt, "expires-at", "", "last `DATE` on which the invite works, such as 2030-12-31")
-	cmd.Flags().StringVar(&email, "email", "", "send the invite to this `ADDRESS`")
+	cmd.Flags().StringVar(&mail.Email, "email", "", "send the invite to this `ADDRESS`")
+	cmd.Flags().StringVar(&mail.Name, "name", "", "with --email: `NAME` of the recipient")
 	return cmd
 }
 
@@ -74,30 +75,26 @@ func limits(i *admin.Invite) string {
 }
 
 func (a *cli) userInvitesCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "invites",
 		Short: "List all invites, oldest first",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := perform(cmd.Context(), a, app.ListInvites, struct{}{})
-			if err != nil {
-				return err
-			}
-			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "ID\tTYPE\tSTATE\tUSES\tMAX USES\tUNTIL\tLINK")
-			for _, i := range list {
-				uses, most, until := "", "", ""
-				if i.MaxUse != nil {
-					uses, most = strconv.Itoa(i.Uses), strconv.Itoa(*i.MaxUse)
-				}
-				if i.ExpiresAt != nil {
-					until = *i.ExpiresAt
-				}
-				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", i.ID, i.Type, inviteState(i), uses, most, until, i.Link)
-			}
-			return table.Flush()
-		},
 	}
+	return showCommand(a, cmd, app.ListInvites, func() struct{} { return struct{}{} }, func(list []*admin.Invite) {
+		table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tTYPE\tSTATE\tUSES\tMAX USES\tUNTIL\tLINK")
+		for _, i := range list {
+			uses, most, until := "", "", ""
+			if i.MaxUse != nil {
+				uses, most = strconv.Itoa(i.Uses), strconv.Itoa(*i.MaxUse)
+			}
+			if i.ExpiresAt != nil {
+				until = *i.ExpiresAt
+			}
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", i.ID, i.Type, inviteState(i), uses, most, until, i.Link)
+		}
+		table.Flush()
+	})
 }
 
 func inviteState(i *admin.Invite) string {

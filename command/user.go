@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -24,27 +26,13 @@ NICK is the nickname of a local account, or its id as in the log. All of these c
 effect immediately.`,
 	})
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
-		a.userDeleteCommand(), a.userRejectCommand(), a.userRotateKeysCommand(), a.userImportCommand(), a.userExportCommand(),
+		a.userRotateKeysCommand(), a.userImportCommand(), a.userExportCommand(),
 		a.userBackupCommand(),
-		a.userInviteCommand(), a.userInvitesCommand(), a.userRevokeInviteCommand(),
-		a.stateCommand("confirm NICK", "Mark the e-mail address of an account as confirmed", "",
-			app.ConfirmUser, "%s is confirmed.", "%s is already confirmed."),
-		a.stateCommand("approve NICK", "Approve a pending account", "Its user gets mail, if the server sends mail.",
-			app.ApproveUser, "%s is approved.", "%s is already approved."),
-		a.stateCommand("activate NICK", "Activate a deactivated account",
-			"Everything is restored except its follows of other local accounts.",
-			app.ActivateUser, "%s is active.", "%s is already active."),
-		a.stateCommand("deactivate NICK", "Deactivate an account",
-			`Its user cannot sign in, its access tokens are revoked, and its profile and posts are hidden. It unfollows all local
-accounts. Its posts and followers are kept until it is activated again.`,
-			app.DeactivateUser, "%s is deactivated.", "%s is already deactivated."),
-		a.stateCommand("reset-mfa NICK", "Remove the second factor of an account",
-			`For users who lost both the authenticator app and the backup codes. Verify their identity first. All sessions of the account
-are signed out.`,
-			app.ResetMFA, "The second factor of %s is removed. All sessions are signed out.", "%s has no second factor."),
-		a.stateCommand("rebuild-home NICK", "Rebuild the home timeline of an account",
-			"Home timelines are written when posts arrive. Use this if one is wrong or empty.",
-			app.RebuildHome, "The home timeline of %s is rebuilt.", ""))
+		a.userInviteCommand(), a.userInvitesCommand(), a.userRevokeInviteCommand(), a.userRebuildHomeCommand(),
+		a.userTagCommand("tag", "Add tags to an account", app.TagUsers), a.userTagCommand("untag", "Remove tags from an account", app.UntagUsers),
+		a.userFollowCommand("follow", "Make an account follow another", app.FollowUser, "%s follows %s.", "%s follows %s already."),
+		a.userFollowCommand("unfollow", "Make an account unfollow another", app.UnfollowUser, "%s does not follow %s any more.", "%s does not follow %s."))
+	cmd.AddCommand(a.userStateCommands()...)
 	return cmd
 }
 
@@ -142,37 +130,92 @@ When the password changes, all sessions of the account are signed out.`,
 }
 
 func (a *cli) userListCommand() *cobra.Command {
-	return &cobra.Command{
+	q := admin.UserQuery{}
+	var remote, asJSON bool
+	var limit int
+	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List all local accounts, oldest first",
-		Args:  cobra.NoArgs,
+		Short: "List accounts, newest first",
+		Long: `List local accounts, newest first; with --remote, those of other servers. All conditions must hold. --filter takes: active,
+deactivated, need_approval, unconfirmed, is_admin, is_moderator.`,
+		Example: "  svc user list --filter need_approval\n  svc user list --remote --query example.com --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			table := a.table("NICKNAME", "E-MAIL", "ROLE", "STATE", "POSTS", "CREATED", "LAST ACTIVE")
-			page := admin.UserPage{Limit: 200}
-			for {
-				users, err := perform(cmd.Context(), a, app.ListUsers, page)
-				if err != nil {
-					return err
-				}
-				if len(users) == 0 {
-					return table.Flush()
-				}
-				for _, u := range users {
-					row(table, u.Nickname, u.Email, role(u), state(u), u.Statuses, day(u.CreatedAt), day(u.LastActiveAt))
-					page.After = u.ID
+			for _, name := range q.Filters {
+				if !slices.Contains(userFilters, name) {
+					return usage("--filter: there is no %q; there are: %s", name, strings.Join(userFilters, ", "))
 				}
 			}
+			where := "local"
+			if remote {
+				where = "external"
+			}
+			q.Filters = append(q.Filters, where)
+			return a.listUsers(cmd, q, limit, asJSON)
 		},
 	}
+	cmd.Flags().StringSliceVar(&q.Filters, "filter", nil, "only accounts in this `STATE`; several are separated by commas")
+	cmd.Flags().StringVar(&q.Query, "query", "", "only accounts with this `TEXT` in their handle")
+	cmd.Flags().StringVar(&q.Name, "name", "", "only accounts with this `TEXT` in their display name")
+	cmd.Flags().StringVar(&q.Email, "email", "", "only the account with this `ADDRESS`")
+	cmd.Flags().StringSliceVar(&q.Tags, "tag", nil, "only accounts with one of these `TAGS`")
+	cmd.Flags().StringSliceVar(&q.ActorTypes, "type", nil, "only accounts of these `TYPES`: Person, Service, Application, Group, Organization")
+	cmd.Flags().BoolVar(&remote, "remote", false, "accounts of other servers")
+	cmd.Flags().IntVar(&limit, "limit", 0, "list at most `N` accounts; 0: all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// userFilters are the values of --filter.
+var userFilters = []string{"active", "deactivated", "need_approval", "unconfirmed", "is_admin", "is_moderator"}
+
+// listUsers prints the accounts that a query selects, up to limit (0: all).
+func (a *cli) listUsers(cmd *cobra.Command, q admin.UserQuery, limit int, asJSON bool) error {
+	const pageSize = 500
+	all := []*admin.User{}
+	for {
+		q.Limit, q.Offset = pageSize, len(all)
+		if limit > 0 {
+			q.Limit = min(pageSize, limit-len(all))
+		}
+		page, err := perform(cmd.Context(), a, app.ListUsers, q)
+		if err != nil {
+			return err
+		}
+		all = append(all, page.Users...)
+		if len(page.Users) < q.Limit || len(all) == limit {
+			break
+		}
+	}
+	if asJSON {
+		return a.printJSON(all)
+	}
+	table := a.table("NICKNAME", "E-MAIL", "ROLE", "STATE", "POSTS", "CREATED", "LAST ACTIVE")
+	for _, u := range all {
+		row(table, u.Nickname, u.Email, role(u), state(u), u.Statuses, day(u.CreatedAt), day(u.LastActiveAt))
+	}
+	return table.Flush()
 }
 
 func (a *cli) userShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "show NICK",
 		Short: "Show an account",
 		Args:  oneArg("NICK"),
-		RunE:  printing(a, app.ShowUser, a.printUser),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u, err := perform(cmd.Context(), a, app.ShowUser, args[0])
+			if err == nil && asJSON {
+				return a.printJSON(u)
+			}
+			if err == nil {
+				a.printUser(u)
+			}
+			return err
+		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 func (a *cli) userSetCommand() *cobra.Command {
@@ -215,69 +258,6 @@ A locked account approves each follower.`,
 	return cmd
 }
 
-func (a *cli) userDeleteCommand() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "delete NICK --yes",
-		Short: "Delete an account and its posts",
-		Long: `Delete an account and its posts. This cannot be undone. The account is deleted immediately, its posts by a background job of
-the server. The nickname cannot be used again.`,
-		Example: "  svc user delete mallory --yes",
-		Args:    oneArg("NICK"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !yes {
-				return usage("this cannot be undone: add --yes to delete %s and its posts", args[0])
-			}
-			u, err := perform(cmd.Context(), a, app.DeleteUser, args[0])
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.out, "%s is deleted.\n", u.Nickname)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "confirm the deletion")
-	return cmd
-}
-
-func (a *cli) userRejectCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "reject NICK",
-		Short: "Delete an account that awaits approval",
-		Long: `Delete an account that awaits approval. Its user gets mail, if the server sends mail and the address is confirmed. The nickname
-and the address can be used again.`,
-		Args: oneArg("NICK"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := perform(cmd.Context(), a, app.RejectUser, args[0])
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.out, "%s is rejected.\n", u.Nickname)
-			return nil
-		},
-	}
-}
-
-// stateCommand returns a command that changes the state of an account. It prints done, or already if nothing changed.
-func (a *cli) stateCommand(use, short, long string, call app.Call[string, *admin.ChangedUser], done, already string) *cobra.Command {
-	if long != "" {
-		long = short + ". " + long
-	}
-	return &cobra.Command{
-		Use:   use,
-		Short: short,
-		Long:  long,
-		Args:  oneArg("NICK"),
-		RunE: printing(a, call, func(change *admin.ChangedUser) {
-			text := done
-			if !change.Changed {
-				text = already
-			}
-			fmt.Fprintf(a.out, text+"\n", change.Nickname)
-		}),
-	}
-}
-
 // printUser prints an account, one property a line.
 func (a *cli) printUser(u *admin.User) {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -290,6 +270,8 @@ func (a *cli) printUser(u *admin.User) {
 		{"role", role(u)},
 		{"state", state(u)},
 		{"locked", yesNo(u.Locked)},
+		{"second factor", yesNo(u.MFA)},
+		{"tags", strings.Join(u.Tags, ", ")},
 		{"posts", strconv.Itoa(u.Statuses)},
 		{"followers", strconv.Itoa(u.Followers)},
 		{"following", strconv.Itoa(u.Following)},

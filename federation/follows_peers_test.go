@@ -171,7 +171,7 @@ func TestUnavailableAccountsBetweenServers(t *testing.T) {
 	alice.Publish("while bob is deactivated")
 	apptest.Settle(here, there)
 	counts(alice, alice.ID, 1, 1)
-	if _, err := there.Social.Activate(t.Context(), bob.AccountID()); err != nil {
+	if _, err := there.Admin.ActivateUsers(t.Context(), []string{bob.ID}); err != nil {
 		t.Fatal(err)
 	}
 	bob.Client = there.NewToken(bob, "read write follow push")

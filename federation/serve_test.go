@@ -312,7 +312,7 @@ func TestDocumentCacheInvalidation(t *testing.T) {
 	changed("emoji")
 	srv.DeleteOrDeactivate(alice, false)
 	srv.GetDocument("/objects/" + st).Want(404)
-	if _, err := srv.Social.Activate(t.Context(), alice.AccountID()); err != nil {
+	if _, err := srv.Admin.ActivateUsers(t.Context(), []string{alice.ID}); err != nil {
 		t.Fatal(err)
 	}
 	srv.GetDocument("/objects/" + st).Want(200)

@@ -39,7 +39,8 @@ func (h *accounts) routes() rest.Routes {
 		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/endorsements":                  {rest.AnyoneWith("read:accounts"), h.ownEndorsements},
 		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
-		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // there are no suggestions
+		"GET /api/v2/suggestions":                   {rest.AnyoneWith("read"), h.suggestions},
+		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // suggestions of the staff cannot be dismissed
 	}
 }
 
@@ -231,4 +232,37 @@ func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return h.entities.FamiliarFollowers(r.Context(), ids, familiar)
+}
+
+// suggestion is an account that staff suggest.
+type suggestion struct {
+	Source  string         `json:"source"`
+	Account entity.Account `json:"account"`
+}
+
+// maxSuggestions bounds the suggested accounts that are looked at.
+const maxSuggestions = 80
+
+// suggestions lists the accounts that staff suggest, except the viewer and accounts that the viewer follows, blocks or mutes.
+func (h *accounts) suggestions(r *rest.Request) (any, error) {
+	list := []suggestion{}
+	ids, err := h.db.SuggestedAccounts(r.Context(), maxSuggestions)
+	if err != nil || len(ids) == 0 || r.Viewer == nil {
+		return list, err
+	}
+	relationships, err := h.entities.Relationships(r.Context(), r.Viewer, ids)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []store.AccountID
+	for _, rel := range relationships {
+		if rel.ID != r.Viewer.ID && !rel.Following && !rel.Requested && !rel.Blocking && !rel.BlockedBy && !rel.Muting && !rel.DomainBlocking {
+			wanted = append(wanted, rel.ID)
+		}
+	}
+	accounts, err := h.entities.Accounts(r.Context(), wanted[:min(len(wanted), r.Page(40).Limit)])
+	for _, a := range accounts {
+		list = append(list, suggestion{"staff", a})
+	}
+	return list, err
 }

@@ -253,7 +253,7 @@ func TestChatList(t *testing.T) {
 	apptest.WantList(t, "with muted accounts", alice.Chats("with_muted", "true", "limit", "2"), "m5 2", "m4 0")
 	srv.DeleteOrDeactivate(people[4], false)
 	apptest.WantList(t, "deactivated", alice.Chats("limit", "1"), "m3 0")
-	if _, err := srv.Social.Activate(t.Context(), people[4].AccountID()); err != nil {
+	if _, err := srv.Admin.ActivateUsers(t.Context(), []string{people[4].ID}); err != nil {
 		t.Fatal(err)
 	}
 	apptest.WantList(t, "activated", alice.Chats("limit", "1"), "m4 0")

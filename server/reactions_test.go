@@ -193,7 +193,7 @@ func TestReactionsShown(t *testing.T) {
 
 	viewer.AccountAction(people[0].ID, "unblock")
 	viewer.AccountAction(people[2].ID, "unmute")
-	if _, err := srv.Social.Activate(t.Context(), people[3].AccountID()); err != nil {
+	if _, err := srv.Admin.ActivateUsers(t.Context(), []string{people[3].ID}); err != nil {
 		t.Fatal(err)
 	}
 	wantReactions(viewer.Client, "all but one", st, "🔥 6 me: viewer p5 p4 p3 p2 p0", "❤️ 1: p0")

@@ -327,7 +327,7 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv.MakeDue(away)
-	if _, err := srv.Social.Activate(t.Context(), bob.AccountID()); err != nil {
+	if _, err := srv.Admin.ActivateUsers(t.Context(), []string{bob.ID}); err != nil {
 		t.Fatal(err)
 	}
 	bob.Client = srv.NewToken(bob, "read write") // the deactivation has revoked the other one

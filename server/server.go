@@ -126,7 +126,7 @@ func (c parts) tables() []rest.Routes {
 	packs := &emojiPacks{packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
-	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Emojis: c.Emojis, Federation: c.Federation}).Routes()...), []rest.Routes{
+	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL, frontends: frontends}).routes(),
 		frontends.routes(),
 		activityPub.routes(),

@@ -8,52 +8,55 @@ import (
 	"svc/store"
 )
 
-// DeleteAccount deletes a local account, or a remote one that its server has deleted. At once nobody can sign in as it or see it, and its
-// profile is blank; a job deletes its statuses, its files and the rest. The nickname stays taken, unless the account was never confirmed or
-// approved. Deleting twice is not an error. The last admin cannot be deleted.
+// DeleteAccount is DeleteAccountIn in a transaction of its own.
 func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		account, err := tx.Account(ctx, id)
-		if err != nil {
-			return errs.IgnoreNotFound(err)
-		}
-		if account.DeletedAt != nil {
-			return nil
-		}
-		user, err := tx.User(ctx, id)
-		if err = errs.IgnoreNotFound(err); err != nil {
-			return err
-		}
-		if err := checkNotLastAdmin(ctx, tx, id); err != nil {
-			return err
-		}
-		tx.Emit(store.TokensRevoked{AccountID: id})
-		if user != nil && (user.ConfirmedAt == nil || user.ApprovedAt == nil) {
-			return tx.RemoveAccount(ctx, id)
-		}
-		if err := tx.RemoveUser(ctx, id); err != nil {
-			return err
-		}
-		inboxes, err := tx.FollowerInboxes(ctx, id) // the job removes the follows
-		if err != nil {
-			return err
-		}
-		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.AccountDeleted, ActorID: id, Inboxes: inboxes}); err != nil {
-			return err
-		}
-		if err := tx.MarkAccountDeleted(ctx, id); err != nil {
-			return err
-		}
-		if account.Local() {
-			err = s.enqueueRemoveFiles(ctx, tx, account.PictureFiles())
-		} else {
-			err = tx.RemoveActor(ctx, id)
-		}
-		if err != nil {
-			return err
-		}
-		return tx.EnqueueUnique(ctx, s.db.Now(), store.PurgeKey(id), store.PurgeAccount{AccountID: id})
-	})
+	return s.db.Update(ctx, func(tx *store.Tx) error { return s.DeleteAccountIn(ctx, tx, id) })
+}
+
+// DeleteAccountIn deletes a local or a remote account. At once nobody can sign in as it or see it, and its profile is blank; a job deletes
+// its statuses, its files and the rest. The nickname stays taken, unless the account was never confirmed or approved. Deleting twice is not
+// an error. The last admin cannot be deleted.
+func (s *Service) DeleteAccountIn(ctx context.Context, tx *store.Tx, id store.AccountID) error {
+	account, err := tx.Account(ctx, id)
+	if err != nil {
+		return errs.IgnoreNotFound(err)
+	}
+	if account.DeletedAt != nil {
+		return nil
+	}
+	user, err := tx.User(ctx, id)
+	if err = errs.IgnoreNotFound(err); err != nil {
+		return err
+	}
+	if err := checkNotLastAdmin(ctx, tx, id); err != nil {
+		return err
+	}
+	tx.Emit(store.TokensRevoked{AccountID: id})
+	if user != nil && (user.ConfirmedAt == nil || user.ApprovedAt == nil) {
+		return tx.RemoveAccount(ctx, id)
+	}
+	if err := tx.RemoveUser(ctx, id); err != nil {
+		return err
+	}
+	inboxes, err := tx.FollowerInboxes(ctx, id) // the job removes the follows
+	if err != nil {
+		return err
+	}
+	if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.AccountDeleted, ActorID: id, Inboxes: inboxes}); err != nil {
+		return err
+	}
+	if err := tx.MarkAccountDeleted(ctx, id); err != nil {
+		return err
+	}
+	if account.Local() {
+		err = s.enqueueRemoveFiles(ctx, tx, account.PictureFiles())
+	} else {
+		err = tx.RemoveActor(ctx, id)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.EnqueueUnique(ctx, s.db.Now(), store.PurgeKey(id), store.PurgeAccount{AccountID: id})
 }
 
 // Limits of one transaction of the purge, so that others can write in between.

@@ -18,70 +18,82 @@ func checkNotLastAdmin(ctx context.Context, tx *store.Tx, id store.AccountID) er
 	return err
 }
 
-// Deactivate deactivates a local account (admin API 4.6). Its tokens are revoked and it becomes invisible. Its follows and follow
+// Deactivate is DeactivateIn in a transaction of its own.
+func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed bool, err error) {
+	return update(ctx, s.db, func(tx *store.Tx) (bool, error) { return s.DeactivateIn(ctx, tx, id) })
+}
+
+// DeactivateIn deactivates a local account (admin API 4.6). Its tokens are revoked and it becomes invisible. Its follows and follow
 // requests end; followers and statuses stay for its activation. The last admin cannot be deactivated. It returns false if the account was
 // deactivated before.
-func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed bool, err error) {
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		user, err := tx.User(ctx, id)
-		if err != nil {
-			return err
+func (s *Service) DeactivateIn(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
+	user, err := tx.User(ctx, id)
+	if err != nil || user.DeactivatedAt != nil {
+		return false, err
+	}
+	if err := checkNotLastAdmin(ctx, tx, id); err != nil {
+		return false, err
+	}
+	user.DeactivatedAt = new(store.At(s.db.Now()))
+	if err := tx.SaveUser(ctx, user); err != nil {
+		return false, err
+	}
+	if err := tx.SetUnavailable(ctx, id, true); err != nil {
+		return false, err
+	}
+	if err := tx.DropOneTimeTokens(ctx, id, ""); err != nil {
+		return false, err
+	}
+	follows, err := tx.LocalFollowsBy(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	requests, err := tx.RemoteFollowRequests(ctx, id) // which have to be undone on their servers
+	if err != nil {
+		return false, err
+	}
+	for _, f := range append(follows, requests...) {
+		if err := endFollow(ctx, tx, f, false); err != nil {
+			return false, err
 		}
-		if user.DeactivatedAt != nil {
-			return nil
-		}
-		if err := checkNotLastAdmin(ctx, tx, id); err != nil {
-			return err
-		}
-		changed = true
-		user.DeactivatedAt = new(store.At(s.db.Now()))
-		if err := tx.SaveUser(ctx, user); err != nil {
-			return err
-		}
-		if err := tx.SetUnavailable(ctx, id, true); err != nil {
-			return err
-		}
-		if err := tx.DropOneTimeTokens(ctx, id, ""); err != nil {
-			return err
-		}
-		follows, err := tx.LocalFollowsBy(ctx, id)
-		if err != nil {
-			return err
-		}
-		requests, err := tx.RemoteFollowRequests(ctx, id) // which have to be undone on their servers
-		if err != nil {
-			return err
-		}
-		for _, f := range append(follows, requests...) {
-			if err := endFollow(ctx, tx, f, false); err != nil {
-				return err
-			}
-		}
-		if err := tx.DropFollowRequests(ctx, id); err != nil {
-			return err
-		}
-		return tx.RevokeTokens(ctx, id)
-	})
-	return changed, err
+	}
+	if err := tx.DropFollowRequests(ctx, id); err != nil {
+		return false, err
+	}
+	return true, tx.RevokeTokens(ctx, id)
 }
 
 // Activate reactivates an account. It becomes visible if it is confirmed and approved. It returns false if the account was not
 // deactivated.
-func (s *Service) Activate(ctx context.Context, id store.AccountID) (changed bool, err error) {
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		user, err := tx.User(ctx, id)
-		if err != nil {
-			return err
-		}
-		if user.DeactivatedAt == nil {
-			return nil
-		}
-		changed = true
-		user.DeactivatedAt = nil
-		if err := tx.SaveUser(ctx, user); err != nil {
-			return err
-		}
-		return tx.SetUnavailable(ctx, id, !user.CanSignIn())
-	})
-	return changed, err
+func (s *Service) Activate(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
+	user, err := tx.User(ctx, id)
+	if err != nil || user.DeactivatedAt == nil {
+		return false, err
+	}
+	user.DeactivatedAt = nil
+	if err := tx.SaveUser(ctx, user); err != nil {
+		return false, err
+	}
+	return true, tx.SetUnavailable(ctx, id, !user.CanSignIn())
+}
+
+// Suspend suspends a remote account, or ends that: it becomes invisible, and its activities are ignored. It returns false if that was so
+// before.
+func (s *Service) Suspend(ctx context.Context, tx *store.Tx, a *store.Account, suspended bool) (changed bool, err error) {
+	if suspended == (a.SuspendedAt != nil) {
+		return false, nil
+	}
+	a.SuspendedAt = nil
+	if suspended {
+		a.SuspendedAt = new(store.At(s.db.Now()))
+	}
+	if err := tx.SetSuspended(ctx, a.ID, a.SuspendedAt); err != nil {
+		return false, err
+	}
+	actor, err := tx.Actor(ctx, a.ID)
+	if err := errs.IgnoreNotFound(err); err != nil {
+		return false, err
+	}
+	a.Unavailable = suspended || actor != nil && actor.Suspended // its own server may have suspended it, too
+	return true, tx.SetUnavailable(ctx, a.ID, a.Unavailable)
 }

@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -93,6 +94,46 @@ func (o *FollowOptions) apply(f *store.Follow) {
 			f.Languages.V = append(f.Languages.V, code)
 		}
 	}
+}
+
+// FollowAs makes a local account follow target on behalf of staff. A local target is not asked for its approval; a remote one is sent a
+// Follow. It returns false if follower followed target before.
+func (s *Service) FollowAs(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID) (changed bool, err error) {
+	to, err := otherAccount(ctx, tx, follower, target)
+	if err != nil {
+		return false, err
+	}
+	if blocked, err := tx.BlockBetween(ctx, follower.ID, to.ID); err != nil || blocked {
+		return false, cmp.Or(err, error(errNotAllowed))
+	}
+	f, err := tx.FollowOf(ctx, follower.ID, to.ID)
+	switch {
+	case err != nil || f != nil && !f.Pending:
+		return false, err
+	case !to.Local():
+		_, err := s.follow(ctx, tx, follower, target, FollowOptions{})
+		return true, err
+	case f != nil:
+		return true, s.acceptFollow(ctx, tx, f)
+	}
+	f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, FollowerLocal: true, ShowReblogs: true}
+	if err := tx.AddFollow(ctx, f); err != nil {
+		return false, err
+	}
+	if err := notify(ctx, tx, store.Notification{AccountID: to.ID, Type: store.NotifyFollow, FromID: follower.ID}, nil); err != nil {
+		return false, err
+	}
+	tx.Emit(store.FollowChanged{Follow: f})
+	return true, s.backfillHome(ctx, tx, f)
+}
+
+// UnfollowAs ends a follow or a follow request on behalf of staff. It returns false if there is none.
+func (s *Service) UnfollowAs(ctx context.Context, tx *store.Tx, follower, target store.AccountID) (changed bool, err error) {
+	f, err := tx.FollowOf(ctx, follower, target)
+	if f == nil || err != nil {
+		return false, err
+	}
+	return true, unfollow(ctx, tx, f)
 }
 
 // addFollow stores a new follow, pending unless to accepts follows automatically.

@@ -29,12 +29,18 @@ var (
 // ResendConfirmation sends the confirmation mail of a new account again. It does nothing if the account needs none.
 func (s *Service) ResendConfirmation(ctx context.Context, id store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		user, err := tx.User(ctx, id)
-		if err != nil || !awaitsConfirmation(user) {
-			return errs.IgnoreNotFound(err)
-		}
-		return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailConfirmation, AccountID: id})
+		_, err := s.ResendConfirmationIn(ctx, tx, id)
+		return errs.IgnoreNotFound(err)
 	})
+}
+
+// ResendConfirmationIn sends the confirmation mail of a new account again on behalf of staff. It returns false if the account needs none.
+func (s *Service) ResendConfirmationIn(ctx context.Context, tx *store.Tx, id store.AccountID) (sent bool, err error) {
+	user, err := tx.User(ctx, id)
+	if err != nil || !awaitsConfirmation(user) {
+		return false, err
+	}
+	return true, s.sendMail(ctx, tx, store.SendMail{Mail: store.MailConfirmation, AccountID: id})
 }
 
 // awaitsConfirmation returns true if the address of a new account must be confirmed.

@@ -60,14 +60,29 @@ func (s *Service) ConfirmTOTP(ctx context.Context, id store.AccountID, code stri
 
 // DisableMFA disables the second factor and removes backup codes. If there was one, it revokes all tokens but kept (0: all).
 func (s *Service) DisableMFA(ctx context.Context, id store.AccountID, kept store.TokenID) error {
-	return s.changeTOTP(ctx, id, func(tx *store.Tx, u *store.User) error {
-		had := u.HasMFA()
-		u.TOTPSecret, u.TOTPPending = "", ""
-		if err := tx.SetBackupCodes(ctx, id, nil); err != nil || !had {
-			return err
-		}
-		return tx.RevokeOtherTokens(ctx, id, kept)
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		_, err := s.DisableMFAIn(ctx, tx, id, kept)
+		return err
 	})
+}
+
+// DisableMFAIn is DisableMFA in a transaction. It returns false if there was no second factor.
+func (s *Service) DisableMFAIn(ctx context.Context, tx *store.Tx, id store.AccountID, kept store.TokenID) (had bool, err error) {
+	u, err := tx.User(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	had = u.HasMFA()
+	u.TOTPSecret, u.TOTPPending = "", ""
+	if err := tx.SetBackupCodes(ctx, id, nil); err != nil {
+		return false, err
+	}
+	if had {
+		if err := tx.RevokeOtherTokens(ctx, id, kept); err != nil {
+			return false, err
+		}
+	}
+	return had, tx.SetTOTP(ctx, u)
 }
 
 func (s *Service) changeTOTP(ctx context.Context, id store.AccountID, change func(*store.Tx, *store.User) error) error {

@@ -33,13 +33,28 @@ func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassw
 	})
 }
 
+// HashPassword validates and hashes a new password for SetPassword, before the transaction because that takes long.
+func (s *Service) HashPassword(ctx context.Context, newPassword string) (hash string, err error) {
+	return s.hashNewPassword(ctx, newPassword)
+}
+
 // SetPassword replaces a password on behalf of staff and revokes all tokens.
-func (s *Service) SetPassword(ctx context.Context, id store.AccountID, newPassword string) error {
-	hash, err := s.hashNewPassword(ctx, newPassword)
-	if err != nil {
-		return err
+func (s *Service) SetPassword(ctx context.Context, tx *store.Tx, id store.AccountID, hash string) error {
+	return s.setPassword(ctx, tx, id, hash)
+}
+
+// RequirePasswordReset makes a user set a new password before the next sign-in, and revokes all tokens. It returns false if that was so
+// before.
+func (s *Service) RequirePasswordReset(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
+	user, err := tx.User(ctx, id)
+	if err != nil || user.ResetRequired {
+		return false, err
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error { return s.setPassword(ctx, tx, id, hash) })
+	user.ResetRequired = true
+	if err := tx.SaveUser(ctx, user); err != nil {
+		return false, err
+	}
+	return true, tx.RevokeTokens(ctx, id)
 }
 
 // RequestPasswordReset sends mail with a password reset link. It does nothing for an account whose user cannot sign in or has no address.
@@ -53,19 +68,21 @@ func (s *Service) RequestPasswordReset(ctx context.Context, id store.AccountID) 
 	})
 }
 
-// StartPasswordReset returns a new password reset token. Earlier ones become invalid.
+// StartPasswordReset is StartPasswordResetIn in a transaction of its own.
 func (s *Service) StartPasswordReset(ctx context.Context, id store.AccountID) (token string, err error) {
+	return update(ctx, s.db, func(tx *store.Tx) (string, error) { return s.StartPasswordResetIn(ctx, tx, id) })
+}
+
+// StartPasswordResetIn returns a new password reset token. Earlier ones become invalid.
+func (s *Service) StartPasswordResetIn(ctx context.Context, tx *store.Tx, id store.AccountID) (token string, err error) {
+	if _, err := tx.User(ctx, id); err != nil {
+		return "", err
+	}
 	token = keys.NewToken()
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if _, err := tx.User(ctx, id); err != nil {
-			return err
-		}
-		return tx.SetOneTimeToken(ctx, &store.OneTimeToken{
-			Hash: keys.HashToken(token), Kind: store.ResetPassword, AccountID: id,
-			ExpiresAt: store.At(s.db.Now().Add(s.Settings().ResetLifetime)),
-		})
+	return token, tx.SetOneTimeToken(ctx, &store.OneTimeToken{
+		Hash: keys.HashToken(token), Kind: store.ResetPassword, AccountID: id,
+		ExpiresAt: store.At(s.db.Now().Add(s.Settings().ResetLifetime)),
 	})
-	return token, err
 }
 
 // PasswordResetAccount returns the account of a password reset token, or ErrResetToken.

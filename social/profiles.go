@@ -86,41 +86,49 @@ var ErrInvalidProfile = errs.Forbidden("Invalid request")
 
 // UpdateProfile changes a local account and returns it as it is then.
 func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p ProfileChange) (*store.Account, *store.User, error) {
-	if err := s.checkProfile(&p); err != nil {
+	if err := s.CheckProfile(&p); err != nil {
 		return nil, nil, err
 	}
 	var account *store.Account
 	var user *store.User
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if account, err = tx.Account(ctx, id); err != nil {
-			return err
-		}
-		if user, err = tx.User(ctx, id); err != nil {
-			return err
-		}
-		pictures := account.PictureFiles()
-		if err := p.apply(account, user); err != nil {
-			return err
-		}
-		replaced := slices.DeleteFunc(pictures, func(name string) bool { return slices.Contains(account.PictureFiles(), name) })
-		if err := s.enqueueRemoveFiles(ctx, tx, replaced); err != nil {
-			return err
-		}
-		if err := s.renderProfile(ctx, tx, account, user, &p); err != nil {
-			return err
-		}
-		if err := tx.SaveAccount(ctx, account); err != nil {
-			return err
-		}
-		if err := tx.AddStoredFiles(ctx, p.storedFiles()); err != nil {
-			return err
-		}
-		if err := addProfileToOutbox(ctx, tx, account.ID); err != nil {
-			return err
-		}
-		return tx.SaveUser(ctx, user)
+		account, user, err = s.UpdateProfileIn(ctx, tx, id, &p)
+		return err
 	})
 	return account, user, err
+}
+
+// UpdateProfileIn is UpdateProfile in a transaction, for a change that passed CheckProfile.
+func (s *Service) UpdateProfileIn(ctx context.Context, tx *store.Tx, id store.AccountID, p *ProfileChange) (*store.Account, *store.User, error) {
+	account, err := tx.Account(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	user, err := tx.User(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	pictures := account.PictureFiles()
+	if err := p.apply(account, user); err != nil {
+		return nil, nil, err
+	}
+	replaced := slices.DeleteFunc(pictures, func(name string) bool { return slices.Contains(account.PictureFiles(), name) })
+	if err := s.enqueueRemoveFiles(ctx, tx, replaced); err != nil {
+		return nil, nil, err
+	}
+	if err := s.renderProfile(ctx, tx, account, user, p); err != nil {
+		return nil, nil, err
+	}
+	if err := tx.SaveAccount(ctx, account); err != nil {
+		return nil, nil, err
+	}
+	if err := tx.AddStoredFiles(ctx, p.storedFiles()); err != nil {
+		return nil, nil, err
+	}
+	if err := addProfileToOutbox(ctx, tx, account.ID); err != nil {
+		return nil, nil, err
+	}
+	return account, user, tx.SaveUser(ctx, user)
 }
 
 // profileUpdateDelay is how long changes of a profile are collected before they are federated.
@@ -131,8 +139,8 @@ func addProfileToOutbox(ctx context.Context, tx *store.Tx, id store.AccountID) e
 	return tx.AddToOutboxCoalesced(ctx, "profile:"+id.String(), profileUpdateDelay, store.OutboxEntry{Type: store.ProfileUpdated, ActorID: id})
 }
 
-// checkProfile validates and normalizes what does not depend on the account.
-func (s *Service) checkProfile(p *ProfileChange) error {
+// CheckProfile validates and normalizes what does not depend on the account.
+func (s *Service) CheckProfile(p *ProfileChange) error {
 	if p.DisplayName != nil {
 		name := text.OneLine(*p.DisplayName)
 		if text.Length(name, "") > s.Settings().MaxName {

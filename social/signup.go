@@ -73,47 +73,65 @@ func (e *FieldErrors) Add(field, code, format string, args ...any) {
 // SignUp creates a local account with its user, and sends the mail about what the account waits for. Validation errors are returned as
 // FieldErrors. A refused registration uses up neither its invite nor its captcha.
 func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *store.User, error) {
-	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), text.OneLine(g.Name)
-	g.Birthday = strings.TrimSpace(g.Birthday)
-	if g.Visitor != nil {
-		g.Confirmed, g.Approved = !s.Settings().ConfirmAddresses, !s.Settings().ApprovalRequired
-	}
-	if _, err := s.checkRegistration(ctx, s.db, &g); err != nil { // before hashing, which is expensive
-		return nil, nil, err
-	}
-	hash, err := s.Passwords.Hash(ctx, g.Password)
+	hash, err := s.PrepareSignUp(ctx, &g)
 	if err != nil {
 		return nil, nil, err
 	}
 	var account *store.Account
 	var user *store.User
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		pass, err := s.checkRegistration(ctx, tx, &g)
-		if err != nil {
-			return err
-		}
-		if err := pass.spend(ctx, tx); err != nil {
-			return err
-		}
-		if account, err = s.newAccount(ctx, tx, &g); err != nil {
-			return err
-		}
-		if err := tx.AddAccount(ctx, account); err != nil {
-			return err
-		}
-		user = s.newUser(account, &g, hash)
-		if err := tx.AddUser(ctx, user); err != nil {
-			return err
-		}
-		if err := s.sendStateMail(ctx, tx, user); err != nil {
-			return err
-		}
-		return s.enqueueWelcome(ctx, tx, user)
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		account, user, err = s.SignUpIn(ctx, tx, &g, hash)
+		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	return account, user, nil
+}
+
+// CheckSignUp normalizes and validates a registration.
+func (s *Service) CheckSignUp(ctx context.Context, g *Registration) error {
+	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), text.OneLine(g.Name)
+	g.Birthday = strings.TrimSpace(g.Birthday)
+	if g.Visitor != nil {
+		g.Confirmed, g.Approved = !s.Settings().ConfirmAddresses, !s.Settings().ApprovalRequired
+	}
+	_, err := s.checkRegistration(ctx, s.db, g)
+	return err
+}
+
+// PrepareSignUp is CheckSignUp. It returns the hash of the password for SignUpIn.
+func (s *Service) PrepareSignUp(ctx context.Context, g *Registration) (hash string, err error) {
+	if err := s.CheckSignUp(ctx, g); err != nil { // before hashing, which is expensive
+		return "", err
+	}
+	return s.Passwords.Hash(ctx, g.Password)
+}
+
+// SignUpIn is SignUp in a transaction, after PrepareSignUp.
+func (s *Service) SignUpIn(ctx context.Context, tx *store.Tx, g *Registration, hash string) (*store.Account, *store.User, error) {
+	pass, err := s.checkRegistration(ctx, tx, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := pass.spend(ctx, tx); err != nil {
+		return nil, nil, err
+	}
+	account, err := s.newAccount(ctx, tx, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := tx.AddAccount(ctx, account); err != nil {
+		return nil, nil, err
+	}
+	user := s.newUser(account, g, hash)
+	if err := tx.AddUser(ctx, user); err != nil {
+		return nil, nil, err
+	}
+	if err := s.sendStateMail(ctx, tx, user); err != nil {
+		return nil, nil, err
+	}
+	return account, user, s.enqueueWelcome(ctx, tx, user)
 }
 
 // newAccount makes the row of a new account. Its URI does not contain the nickname.

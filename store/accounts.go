@@ -50,6 +50,8 @@ type Account struct {
 	CreatedAt           Time
 	Unavailable         bool
 	DeletedAt           *Time
+	SuspendedAt         *Time // remote accounts only: staff suspended it
+	Suggested           bool  // staff suggest it to users
 }
 
 // Field is a line of a profile. Value is HTML on accounts, and as typed on users.
@@ -301,6 +303,16 @@ func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, unavailable bool
 	tx.invalidateAccount(id)
 	tx.invalidateAll()
 	return tx.exec(ctx, "set unavailable", `UPDATE accounts SET unavailable = ? WHERE id = ?`, unavailable, id)
+}
+
+// SetSuspended stores that staff suspended a remote account; nil: not. The caller changes whether it is unavailable.
+func (tx *Tx) SetSuspended(ctx context.Context, id AccountID, at *Time) error {
+	return tx.exec(ctx, "set suspended", `UPDATE accounts SET suspended_at = ? WHERE id = ?`, at, id)
+}
+
+// SetSuggested stores whether staff suggest an account.
+func (tx *Tx) SetSuggested(ctx context.Context, id AccountID, suggested bool) error {
+	return tx.exec(ctx, "set suggested", `UPDATE accounts SET suggested = ? WHERE id = ?`, suggested, id)
 }
 
 // KnownDomains returns the domains of remote accounts, sorted.

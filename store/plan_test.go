@@ -91,6 +91,10 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.AccountBackupID](): {store.AccountBackupID(1)},
 	reflect.TypeFor[int64]():                 {int64(0)},
 
+	reflect.TypeFor[store.StaffFilter](): {
+		store.StaffFilter{}, store.StaffFilter{Local: true, Active: true}, store.StaffFilter{Deactivated: true, Handle: "a3", Name: "x", Tags: []string{"t"}},
+		store.StaffFilter{Admins: true, Unconfirmed: true}, store.StaffFilter{ID: 3},
+	},
 	reflect.TypeFor[store.LogFilter](): {
 		store.LogFilter{Limit: 20}, store.LogFilter{Actor: 3, Search: "made", From: time.Unix(1, 0), Until: time.Unix(1e9, 0), Limit: 20},
 	},

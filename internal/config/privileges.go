@@ -33,6 +33,12 @@ var privileges = []struct {
 	name       Privilege
 	moderators bool
 }{
+	{UsersRead, false},
+	{UsersInvites, false},
+	{UsersActivation, false},
+	{UsersTags, false},
+	{UsersCredentials, false},
+	{UsersDelete, false},
 	{ModerationLogRead, false},
 	{EmojiManage, false},
 }

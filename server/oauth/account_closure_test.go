@@ -79,7 +79,7 @@ func TestDisableAccount(t *testing.T) {
 		t.Error("staff do not see that the account is deactivated")
 	}
 
-	if _, err := srv.Admin.ActivateUser(t.Context(), "alice"); err != nil {
+	if _, err := srv.Admin.ActivateUsers(t.Context(), []string{"alice"}); err != nil {
 		t.Fatal(err)
 	}
 	alice.Get(ownAccount).Want(401) // the old token stays revoked

@@ -218,11 +218,11 @@ func TestApprovalMails(t *testing.T) {
 			t.Errorf("got %q, %q", staff.Text, staff.HTML)
 		}
 	}
-	if _, err := srv.Admin.ApproveUser(t.Context(), "bob"); err != nil {
+	if _, err := srv.Admin.ApproveUsers(t.Context(), []string{"bob"}); err != nil {
 		t.Fatal(err)
 	}
 	srv.WantMails("bob@example.org is approved")
-	if _, err := srv.Admin.ApproveUser(t.Context(), "bob"); err != nil {
+	if _, err := srv.Admin.ApproveUsers(t.Context(), []string{"bob"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := srv.Admin.RejectUser(t.Context(), "bob"); err == nil {

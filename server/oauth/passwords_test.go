@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/admin"
 	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/internal/keys"
@@ -112,7 +113,7 @@ func TestPasswordReset(t *testing.T) {
 	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
 
 	link = start()
-	if err := srv.Social.SetPassword(t.Context(), account.ID, "by command"); err != nil {
+	if _, err := srv.Admin.ResetPassword(t.Context(), admin.PasswordReset{Name: account.Nickname, Password: "by command"}); err != nil {
 		t.Fatal(err)
 	}
 	b.Get(link).Want(200, "Invalid Token") // a new password invalidates the link

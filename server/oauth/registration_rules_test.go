@@ -128,7 +128,7 @@ func TestWelcome(t *testing.T) {
 		t.Errorf("%d follows of an account that awaits approval", n)
 	}
 	for range 2 { // approving again does nothing
-		if _, err := srv.Admin.ApproveUser(t.Context(), "alice"); err != nil {
+		if _, err := srv.Admin.ApproveUsers(t.Context(), []string{"alice"}); err != nil {
 			t.Fatal(err)
 		}
 		srv.RunJobs()

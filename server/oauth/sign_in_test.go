@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"svc/admin"
 	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
@@ -173,7 +174,7 @@ func TestSignInDuringPasswordChange(t *testing.T) {
 		for i := range responses {
 			wg.Go(func() { responses[i] = srv.Grant(app, "password", "username", "alice", "password", old) })
 		}
-		if err := srv.Social.SetPassword(t.Context(), alice.AccountID(), next); err != nil {
+		if _, err := srv.Admin.ResetPassword(t.Context(), admin.PasswordReset{Name: alice.ID, Password: next}); err != nil {
 			t.Fatal(err)
 		}
 		wg.Wait()

@@ -45,7 +45,7 @@ func TestModerationLog(t *testing.T) {
 		t.Fatalf("%d entries, want 2", len(entries))
 	}
 	invited, announced := entries[1], entries[0]
-	apptest.WantFields(t, "an entry of an admin", invited, apptest.Doc{
+	wantFields(t, "an entry of an admin", invited, apptest.Doc{
 		"message": "@root created invite #1", "data.action": "invite_create", "data.message": "@root created invite #1",
 		"data.actor.nickname": "root", "data.actor.id": float64(root.AccountID()), "data.actor.type": "user",
 		"data.subject.id": 1.0, "data.subject.type": "invite",
@@ -57,7 +57,7 @@ func TestModerationLog(t *testing.T) {
 		t.Errorf("id is %v, want an integer", invited.At("id"))
 	}
 	id := announced.Str("data.subject.id")
-	apptest.WantFields(t, "an entry of the command line", announced, apptest.Doc{
+	wantFields(t, "an entry of the command line", announced, apptest.Doc{
 		"message": "the command line created announcement #" + id, "data.actor.nickname": "the command line", "data.actor.id": nil,
 		"data.actor.type": "system", "data.text": "100% news",
 	})

@@ -9,13 +9,20 @@ import (
 	"svc/admin"
 	"svc/emoji"
 	"svc/federation"
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/media"
+	"svc/server/entity"
 	"svc/server/rest"
 )
 
 // Handlers serve the admin API.
 type Handlers struct {
+	Settings   *config.Live
 	Admin      *admin.Service
 	Emojis     *emoji.Packs
+	Entities   *entity.Builder
+	Media      *media.Files
 	Federation *federation.Service // nil: federation is disabled
 }
 
@@ -26,5 +33,23 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.moderationLogRoutes(),
 		h.emojiRoutes(),
 		h.settingRoutes(),
+		h.userRoutes(),
+		h.userStateRoutes(),
+		h.roleRoutes(),
+		h.credentialRoutes(),
+		h.inviteRoutes(),
 	}
+}
+
+// as returns the operations for the viewer.
+func (h *Handlers) as(r *rest.Request) *admin.Service { return h.Admin.As(r.Viewer) }
+
+var errNotFound = errs.NotFound("Not found")
+
+// notFound replaces a 404, whose text is for commands.
+func notFound(err error) error {
+	if errs.IsNotFound(err) {
+		return errNotFound
+	}
+	return err
 }

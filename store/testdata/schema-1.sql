@@ -51,10 +51,15 @@ CREATE TABLE accounts (
     -- suspended, deactivated, deleted, unconfirmed or unapproved: the account and its posts are hidden from others
     unavailable           INTEGER NOT NULL DEFAULT 0 CHECK (unavailable IN (0, 1)),
     deleted_at            INTEGER,
+    suspended_at          INTEGER,                       -- remote accounts only: by staff
+    suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
 CREATE INDEX accounts_unavailable_deleted ON accounts (deleted_at) WHERE unavailable = 1;
+CREATE INDEX accounts_suggested ON accounts (id) WHERE suggested = 1;
+-- What staff search, so that a search does not read whole rows.
+CREATE INDEX accounts_staff ON accounts (id, domain, nickname_key, display_name, actor_type, tags, unavailable, deleted_at);
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_url ON accounts (url);
 CREATE INDEX accounts_domain ON accounts (domain, id);

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/admin"
 	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/social"
@@ -125,8 +126,11 @@ func TestLimits(t *testing.T) {
 func TestNoReason(t *testing.T) {
 	srv := apptest.Start(t, apptest.WithMail)
 	for name, change := range map[string]func(id store.AccountID) error{
-		"deleted":     func(id store.AccountID) error { return srv.Social.DeleteAccount(t.Context(), id) },
-		"confirmed":   func(id store.AccountID) error { _, err := srv.Social.Confirm(t.Context(), id); return err },
+		"deleted": func(id store.AccountID) error { return srv.Social.DeleteAccount(t.Context(), id) },
+		"confirmed": func(id store.AccountID) error {
+			_, err := srv.Admin.ConfirmUsers(t.Context(), []string{id.String()})
+			return err
+		},
 		"deactivated": func(id store.AccountID) error { _, err := srv.Social.Deactivate(t.Context(), id); return err },
 	} {
 		account, _, err := srv.Social.SignUp(t.Context(), social.Registration{
@@ -269,7 +273,7 @@ func TestNoticesCountByKind(t *testing.T) {
 	if got := len(srv.Mails()); got != 20 {
 		t.Errorf("got %d mails about reports, not 20", got)
 	}
-	if err := srv.Social.SetPassword(t.Context(), root.AccountID(), "another password"); err != nil {
+	if _, err := srv.Admin.ResetPassword(t.Context(), admin.PasswordReset{Name: root.ID, Password: "another password"}); err != nil {
 		t.Fatal(err)
 	}
 	srv.WantMails("root@example.org Your password for svc was changed")
