@@ -270,7 +270,7 @@ func (a *cli) printUser(u *admin.User) {
 		{"role", role(u)},
 		{"state", state(u)},
 		{"locked", yesNo(u.Locked)},
-		{"second factor", yesNo(u.MFA)},
+		{"mfa", yesNo(u.MFA)},
 		{"tags", strings.Join(u.Tags, ", ")},
 		{"posts", strconv.Itoa(u.Statuses)},
 		{"followers", strconv.Itoa(u.Followers)},
