@@ -49,7 +49,8 @@ func blurhash(img image.Image) string {
 	return string(hash)
 }
 
-// component returns how much of a cosine there is in each colour of a picture.
+// component returns how much of a cosine there is in each colour of a picture. It is taken in the middle of each pixel, so that a picture
+// of one colour has no components but its mean.
 func component(pixels [][3]float64, size image.Point, i, j int) (sum [3]float64) {
 	norm := 2.0
 	if i == 0 && j == 0 {
@@ -57,9 +58,9 @@ func component(pixels [][3]float64, size image.Point, i, j int) (sum [3]float64)
 	}
 	norm /= float64(size.X * size.Y)
 	for y := range size.Y {
-		row := norm * math.Cos(math.Pi*float64(j*y)/float64(size.Y))
+		row := norm * math.Cos(math.Pi*float64(j)*(float64(y)+0.5)/float64(size.Y))
 		for x := range size.X {
-			weight := row * math.Cos(math.Pi*float64(i*x)/float64(size.X))
+			weight := row * math.Cos(math.Pi*float64(i)*(float64(x)+0.5)/float64(size.X))
 			for c, v := range pixels[y*size.X+x] {
 				sum[c] += weight * v
 			}
