@@ -49,8 +49,8 @@ func blurhash(img image.Image) string {
 	return string(hash)
 }
 
-// component returns how much of a cosine there is in each colour of a picture. It is taken in the middle of each pixel, so that a picture
-// of one colour has no components but its mean.
+// component returns the share of a cosine in each colour of a picture. It samples the centres of pixels, so that a picture of one colour
+// has no components but its mean.
 func component(pixels [][3]float64, size image.Point, i, j int) (sum [3]float64) {
 	norm := 2.0
 	if i == 0 && j == 0 {

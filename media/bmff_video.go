@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxDuration bounds what is believed of a duration.
+// maxDuration bounds durations; longer ones are ignored.
 const maxDuration = 1000 * time.Hour
 
 // seconds returns a duration, or 0 if it is not plausible.
