@@ -31,7 +31,7 @@ func TestConfigInDatabase(t *testing.T) {
 		}
 		p.run("config", "set", "mail.password", "secret").ok()
 		exported := p.run("config", "export").ok()
-		for _, out := range []string{exported, p.run("config", "get").ok(), p.run("config", "get", "mail.password").ok(), p.run("log", "moderation").ok()} {
+		for _, out := range []string{exported, p.run("config", "get").ok(), p.run("config", "get", "mail.password").ok(), p.run("log", "moderation", "list").ok()} {
 			if strings.Contains(out, "secret") || strings.Contains(out, "hush") {
 				t.Errorf("%s: a secret is printed: %s", state, out)
 			}
@@ -49,7 +49,7 @@ func TestConfigInDatabase(t *testing.T) {
 		p.run("config", "import", "wrong.json").fails(1, "instance.name")
 		p.write("wrong.json", `{"settings":[]}`)
 		p.run("config", "import", "wrong.json").fails(1, "configs")
-		if out := p.run("log", "moderation").ok(); !strings.Contains(out, "changed settings: :svc :instance :name") {
+		if out := p.run("log", "moderation", "list").ok(); !strings.Contains(out, "changed settings: :svc :instance :name") {
 			t.Errorf("%s: the log is %s", state, out)
 		}
 	}
