@@ -27,12 +27,14 @@ type Service struct {
 	stored  *Settings
 	apiName string
 	log     *slog.Logger
+	storage StorageConfig
+	pruned  *prunePosition
 	actor   *store.Account // whom the moderation log names; nil: the command line
 }
 
 // New returns a Service. stored are the settings in the database, apiName is the api.name setting.
-func New(db *store.DB, soc *social.Service, stored *Settings, apiName string, log *slog.Logger) *Service {
-	return &Service{db: db, social: soc, stored: stored, apiName: apiName, log: log}
+func New(db *store.DB, soc *social.Service, stored *Settings, storage StorageConfig, apiName string, log *slog.Logger) *Service {
+	return &Service{db: db, social: soc, stored: stored, storage: storage, apiName: apiName, log: log, pruned: new(prunePosition)}
 }
 
 // accountReader is what finding accounts needs, from the database or in a transaction.

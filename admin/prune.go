@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"svc/store"
@@ -12,6 +13,7 @@ const pruneEvery = 24 * time.Hour
 // Register registers the jobs of this package with the worker.
 func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, pruneEvery, s.prune)
+	store.Handle(w, s.pruneRemotePosts)
 }
 
 // prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,
@@ -36,6 +38,12 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 			return from, more, err
 		})
 		if err != nil {
+			return err
+		}
+	}
+	if age := s.storage.RemotePostsMaxAge; age > 0 { // before accounts, which posts keep
+		s.pruned.moveTo(0)
+		if _, _, err := s.deleteRemotePosts(ctx, s.db.Now().Add(-age), math.MaxInt64); err != nil {
 			return err
 		}
 	}

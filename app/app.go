@@ -131,7 +131,10 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	}
 
 	s.EmojiPeers = emoji.NewRemote(s.Emojis, outbound, c.API.Name)
-	s.Admin = admin.New(s.DB, s.Social, s.stored, c.API.Name, s.log)
+	s.Admin = admin.New(s.DB, s.Social, s.stored, admin.StorageConfig{
+		Budget: s.Budget, Proxy: s.Proxy,
+		RemotePosts: c.Storage.RemotePosts, RemotePostsMinAge: c.Storage.RemotePostsMinAge, RemotePostsMaxAge: c.Storage.RemotePostsMaxAge,
+	}, c.API.Name, s.log)
 
 	entityConfig := entity.FromSettings(s.Live)
 	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()
@@ -158,6 +161,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Media:      s.Media,
 		Archives:   s.Archives,
 		Proxy:      s.Proxy,
+		Budget:     s.Budget,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Frontends:  s.Frontends,
 		Outbound:   outbound,

@@ -70,6 +70,8 @@ var (
 	ExportSettings = adminCall("export settings", (*admin.Service).ExportSettings)
 	ImportSettings = adminCall("import settings", (*admin.Service).ImportSettings)
 
+	StorageUsage = adminCall("storage usage", (*admin.Service).StorageUsage)
+
 	ListJobs  = adminCall("list jobs", (*admin.Service).ParkedJobs)
 	RetryJobs = adminCall("retry jobs", (*admin.Service).RetryParkedJobs)
 	DropJobs  = adminCall("drop jobs", (*admin.Service).DropParkedJobs)

@@ -13,9 +13,9 @@ import (
 func (a *cli) mediaCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "media",
-		Short: "Check and clean up uploaded files",
+		Short: "Show, check and clean up stored files",
 	})
-	cmd.AddCommand(a.mediaPruneCommand(), a.mediaVerifyCommand())
+	cmd.AddCommand(a.mediaUsageCommand(), a.mediaPruneCommand(), a.mediaVerifyCommand())
 	return cmd
 }
 

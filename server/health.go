@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"svc/media"
 	"svc/server/rest"
 	"svc/store"
 )
@@ -38,6 +39,7 @@ type health struct {
 	Healthy    bool                 `json:"healthy"`
 	Queue      map[string]jobCounts `json:"job_queue_stats"`
 	ParkedJobs int                  `json:"parked_jobs"` // of all kinds: an admin has to look at them (svc job)
+	Storage    *media.Usage         `json:"storage"`     // null: could not be measured
 }
 
 type jobCounts struct {
@@ -56,7 +58,7 @@ func (h *healthChecker) show(r *rest.Request) (any, error) {
 		parked += c.Failed
 	}
 	c := h.db.Connections()
-	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue, parked}, nil
+	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue, parked, found.storage}, nil
 }
 
 // showPlain is show for load balancers, which read the status only.
@@ -80,6 +82,7 @@ func (p plainHealth) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 // healthChecker checks the database, once for all requests of the same seconds. A check that hangs is not started again.
 type healthChecker struct {
 	db        *store.DB
+	budget    *media.Budget // nil: storage is not shown
 	log       *slog.Logger
 	startedAt time.Time // of the server
 	checks    singleflight.Group
@@ -90,12 +93,13 @@ type healthChecker struct {
 }
 
 type healthResult struct {
-	queue map[string]jobCounts
-	err   error // nil: healthy
+	queue   map[string]jobCounts
+	storage *media.Usage
+	err     error // nil: healthy
 }
 
-func newHealthChecker(db *store.DB, log *slog.Logger) *healthChecker {
-	return &healthChecker{db: db, log: log, startedAt: time.Now()}
+func newHealthChecker(db *store.DB, budget *media.Budget, log *slog.Logger) *healthChecker {
+	return &healthChecker{db: db, budget: budget, log: log, startedAt: time.Now()}
 }
 
 var errDatabaseTimeout = errors.New("the database does not answer")
@@ -122,6 +126,12 @@ func (h *healthChecker) run() (any, error) {
 	r := healthResult{queue: make(map[string]jobCounts)}
 	if r.err = h.check(context.Background(), r.queue); r.err != nil {
 		h.log.Error("health check failed", "err", r.err)
+	}
+	if h.budget != nil && r.err == nil {
+		var err error
+		if r.storage, err = h.budget.Usage(context.Background(), false); err != nil {
+			h.log.Error("storage could not be measured", "err", err)
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -26,7 +26,7 @@ func TestHealth(t *testing.T) {
 		wg.Go(func() {
 			o := srv.As(nil).Get(path).Want(200).Object()
 			WantShape(t, o, true, map[string]string{
-				"pool_size": "number", "active": "number", "idle": "number", "memory_used": "number", "healthy": "boolean", "job_queue_stats": "object", "parked_jobs": "number",
+				"pool_size": "number", "active": "number", "idle": "number", "memory_used": "number", "healthy": "boolean", "job_queue_stats": "object", "parked_jobs": "number", "storage": "object",
 			})
 			if !o.Bool("healthy") || o.Int("memory_used") < 1 || o.Int("pool_size") < 1 || o.Int("pool_size") != o.Int("active")+o.Int("idle") {
 				t.Errorf("got %v", o.Fields)
@@ -37,6 +37,10 @@ func TestHealth(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	storage := srv.As(nil).Get("/api/v1/svc/healthcheck").Want(200).Object()
+	if storage.Int("storage.total") < 100_000 || storage.Bool("storage.full") {
+		t.Errorf("the storage is %v", storage.At("storage"))
+	}
 	plain := srv.As(nil).Get("/health").Want(200)
 	if string(plain.Body) != "OK" || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("/health is %q, %s", plain.Body, plain.Header.Get("Content-Type"))

@@ -42,6 +42,7 @@ type Config struct {
 	Media      *media.Files
 	Archives   *media.Archives // backups of accounts
 	Proxy      *media.Proxy
+	Budget     *media.Budget // nil: the health check does not show the storage
 	StaticDir  string // the operator's files, which replace those of the program; "": none
 	Keys       *keys.Keys
 	Federation *federation.Service // nil: the server does not federate
@@ -73,7 +74,7 @@ func New(c Config) *Server {
 		c.Resolve = resolveRemote(c.Federation)
 	}
 	s := new(Server)
-	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Log), baseURL: c.Settings.URL().String()}
+	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Budget, c.Log), baseURL: c.Settings.URL().String()}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
 	limits := rest.NewLimits(c.Settings.Load().RateLimit)

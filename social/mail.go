@@ -41,3 +41,8 @@ func (s *Service) sendStaffMail(ctx context.Context, tx *store.Tx, m store.SendM
 	}
 	return nil
 }
+
+// MailStorageFull sends the staff a mail that files are refused for lack of storage.
+func (s *Service) MailStorageFull(ctx context.Context, tx *store.Tx, reason string) error {
+	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailStorageFull, Values: map[string]string{"reason": reason}})
+}

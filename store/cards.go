@@ -97,7 +97,7 @@ func (tx *Tx) EnsureCard(ctx context.Context, url string, maxAge, delay time.Dur
 	if tx.db.now().Sub(c.FetchedAt.Time()) < maxAge {
 		return c, nil
 	}
-	return c, tx.enqueueUnlessQueued(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})
+	return c, tx.EnqueueUnlessQueued(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})
 }
 
 // RetryCard fetches the page of a card again at a later time.

@@ -37,8 +37,8 @@ func (tx *Tx) EnqueueUnique(ctx context.Context, at time.Time, key string, p Job
 	return tx.enqueue(ctx, at, p, &key, replaceQueued)
 }
 
-// enqueueUnlessQueued adds a job unless one with the same key is queued. A parked one is retried.
-func (tx *Tx) enqueueUnlessQueued(ctx context.Context, at time.Time, key string, p JobPayload) error {
+// EnqueueUnlessQueued adds a job unless one with the same key is queued. A parked one is retried.
+func (tx *Tx) EnqueueUnlessQueued(ctx context.Context, at time.Time, key string, p JobPayload) error {
 	return tx.enqueue(ctx, at, p, &key, retryParked)
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,7 +58,21 @@ func (db *DB) Optimize(ctx context.Context) error {
 }
 
 // ReleaseSpace returns the space of deleted rows to the file system, if it is much.
-func (db *DB) ReleaseSpace(ctx context.Context) error {
+func (db *DB) ReleaseSpace(ctx context.Context) error { return db.releaseSpace(ctx, minFreeFraction) }
+
+// ReleaseAllSpace returns the space of deleted rows to the file system, even if it is little, and truncates the write-ahead log.
+func (db *DB) ReleaseAllSpace(ctx context.Context) error {
+	if err := db.releaseSpace(ctx, math.MaxInt64); err != nil {
+		return err
+	}
+	return db.maintain(ctx, "checkpoint", func(conn *sqlx.DB) error {
+		_, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+		return err
+	})
+}
+
+// releaseSpace returns the space of deleted rows, if more than one page in fraction is free.
+func (db *DB) releaseSpace(ctx context.Context, fraction int64) error {
 	return db.maintain(ctx, "release space", func(conn *sqlx.DB) error {
 		for before := int64(-1); ; {
 			var pages, free int64
@@ -67,7 +82,7 @@ func (db *DB) ReleaseSpace(ctx context.Context) error {
 			if err := conn.GetContext(ctx, &free, `PRAGMA freelist_count`); err != nil {
 				return err
 			}
-			if free < vacuumPages || free < pages/minFreeFraction || free == before {
+			if free < vacuumPages || free < pages/fraction || free == before {
 				return nil
 			}
 			before = free

@@ -160,7 +160,7 @@ func (tx *Tx) AddToOutboxCoalesced(ctx context.Context, key string, delay time.D
 		return err
 	}
 	e.ID = ActivityID(tx.newID())
-	return tx.enqueueUnlessQueued(ctx, tx.db.now().Add(delay), key, e)
+	return tx.EnqueueUnlessQueued(ctx, tx.db.now().Add(delay), key, e)
 }
 
 // RemoteInteractors returns remote accounts that boosted, favourited, replied to, quoted or reacted to a status, or voted in its poll: at

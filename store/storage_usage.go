@@ -140,3 +140,24 @@ func (db *DB) Size(ctx context.Context) (s DatabaseSize, err error) {
 	s.Free, err = value[int64](ctx, db.reader, "free pages", `SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`)
 	return s, err
 }
+
+// StorageAlert is why files are refused for lack of storage.
+type StorageAlert struct {
+	ID         int64
+	Reason     string
+	NotifiedAt Time
+}
+
+// StorageAlert returns the alert that staff were notified of, nil if there is none.
+func (r reader) StorageAlert(ctx context.Context) (*StorageAlert, error) {
+	return one[StorageAlert](ctx, r, "storage alert", `SELECT * FROM storage_alerts WHERE id = 1`)
+}
+
+// SetStorageAlert records an alert; "" removes it.
+func (tx *Tx) SetStorageAlert(ctx context.Context, reason string) error {
+	if reason == "" {
+		return tx.exec(ctx, "end storage alert", `DELETE FROM storage_alerts`)
+	}
+	return tx.exec(ctx, "storage alert", `
+		INSERT OR REPLACE INTO storage_alerts (id, reason, notified_at) VALUES (1, ?, ?)`, reason, At(tx.db.now()))
+}

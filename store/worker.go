@@ -115,7 +115,7 @@ func HandleRecurring[P JobPayload](w *Worker, every time.Duration, fn func(conte
 func (w *Worker) enqueueRecurring(ctx context.Context) error {
 	return w.db.Update(ctx, func(tx *Tx) error {
 		for _, r := range w.recurring {
-			if err := tx.enqueueUnlessQueued(ctx, tx.db.now().Add(r.every), r.key(), r.payload); err != nil {
+			if err := tx.EnqueueUnlessQueued(ctx, tx.db.now().Add(r.every), r.key(), r.payload); err != nil {
 				return err
 			}
 		}

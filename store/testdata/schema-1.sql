@@ -336,6 +336,7 @@ CREATE TABLE statuses (
 ) STRICT;
 CREATE INDEX statuses_account ON statuses (account_id, id);
 CREATE INDEX statuses_conversation ON statuses (conversation_id, id);
+CREATE INDEX statuses_local_conversations ON statuses (conversation_id) WHERE domain = '';
 CREATE INDEX statuses_direct ON statuses (conversation_id, id) WHERE visibility = 4;
 CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id IS NOT NULL;
 CREATE INDEX statuses_self_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id = account_id AND visibility IN (0, 1);
@@ -530,6 +531,13 @@ CREATE TABLE stored_files (
     class TEXT    NOT NULL CHECK (class IN ('uploads', 'profiles')), -- of its first use
     bytes INTEGER NOT NULL -- on disk
 ) STRICT, WITHOUT ROWID;
+
+-- Why files are refused for lack of storage, since staff were notified.
+CREATE TABLE storage_alerts (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    reason      TEXT    NOT NULL,
+    notified_at INTEGER NOT NULL
+) STRICT;
 
 -- Sums of what classes of data take, counted in the transactions that change them.
 CREATE TABLE storage_usage (

@@ -93,7 +93,7 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 	if link := c.Values["link"]; strings.HasPrefix(link, c.Site.URL+"/") {
 		c.Link = link
 	}
-	if job.Mail.ToStaff() {
+	if job.Mail.ToStaff() && job.AboutID != 0 {
 		if ok, err := m.addSubject(ctx, job, c); !ok || err != nil {
 			return "", nil, err
 		}
@@ -113,7 +113,7 @@ func isDue(kind store.MailKind, user *store.User) bool {
 		return user.ApprovedAt == nil
 	case store.MailAddressChange:
 		return user.PendingEmail != ""
-	case store.MailNewRegistration, store.MailNewReport:
+	case store.MailNewRegistration, store.MailNewReport, store.MailStorageFull:
 		return user.CanSignIn() && user.Staff()
 	}
 	return user.CanSignIn()

@@ -1,0 +1,51 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"svc/app"
+	"svc/media"
+)
+
+func (a *cli) mediaUsageCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "usage",
+		Short: "Show how much storage is used",
+		Long: `Show how much storage is used.
+
+Sizes are what files take on disk. Remote posts are part of the database; their size is an estimate by the newest ones.`,
+		Args: cobra.NoArgs,
+	}
+	return showCommand(a, cmd, app.StorageUsage, func() struct{} { return struct{}{} }, a.printUsage)
+}
+
+func (a *cli) printUsage(u *media.Usage) {
+	table := a.table("WHAT", "FILES", "SIZE", "LIMIT")
+	for _, c := range u.Classes {
+		files := ""
+		if c.Count > 0 {
+			files = fmt.Sprint(c.Count)
+		}
+		row(table, c.Name, files, formatBytes(c.Bytes), limitText(c.Limit))
+	}
+	row(table, "total", "", formatBytes(u.Total), limitText(u.Limit))
+	table.Flush()
+	fmt.Fprintf(a.out, "\nRemote posts in the database: %d, about %s", u.RemotePosts.Count, formatBytes(u.RemotePosts.EstimatedBytes))
+	if u.RemotePosts.Limit > 0 {
+		fmt.Fprintf(a.out, " of %s", formatBytes(u.RemotePosts.Limit))
+	}
+	fmt.Fprintf(a.out, "\nFree on the disk: %s (at least %s stay free)\n", formatBytes(u.DiskFree), formatBytes(u.MinFree))
+	if u.Full {
+		fmt.Fprintf(a.out, "Uploads are refused: %s\n", u.Reason)
+	}
+}
+
+// limitText returns a size, "" for no limit.
+func limitText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return formatBytes(n)
+}
