@@ -21,7 +21,7 @@ func (a *cli) emojiCommand() *cobra.Command {
 running server has the changes at once.`,
 	})
 	cmd.AddCommand(a.emojiImportCommand(), a.emojiGetCommand(), a.emojiListCommand(), a.emojiCheckCommand(), a.emojiExportCommand(),
-		a.emojiRemoveCommand(), a.emojiReloadCommand())
+		a.emojiRemoveCommand(), a.emojiReloadCommand(), a.emojiStealCommand())
 	return cmd
 }
 

@@ -334,7 +334,19 @@ func TestExchangeOfPacks(t *testing.T) {
 		t.Error("a picture differs")
 	}
 
-	// A link to a picture and to an archive.
+	// A single emoji.
+	if e, err := peers[0].EmojiPeers.Steal(t.Context(), "blobcat", remote, "stolen"); err == nil {
+		t.Errorf("an emoji that exists is copied to %s", e.Path)
+	}
+	addToPack(there, "cats", "late", "x.png").Want(200)
+	if e, err := peers[0].EmojiPeers.Steal(t.Context(), "late", remote, "stolen"); err != nil || e.Path != "/emoji/stolen/late.png" {
+		t.Errorf("got %v, %v", e, err)
+	}
+	if _, err := peers[0].EmojiPeers.Steal(t.Context(), "missing", remote, "stolen"); err == nil {
+		t.Error("a missing emoji is copied")
+	}
+
+	// A link to a picture.
 	here.Post(packPath, "name", "mine").Want(200)
 	here.Post(packsPath+"/files", "name", "mine", "file", site.URL+"/cat.png", "shortcode", "linked").Want(200)
 	here.Post(packsPath+"/files", "name", "mine", "file", site.URL+"/missing.png").Want(400)
