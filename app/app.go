@@ -66,7 +66,7 @@ type Server struct {
 	EmojiPeers *emoji.Remote
 	Media      *media.Files
 	Archives   *media.Archives
-	Frontends  *frontend.Dir
+	Frontends  *admin.Frontends
 	Proxy      *media.Proxy
 	Budget     *media.Budget
 	Social     *social.Service
@@ -77,10 +77,11 @@ type Server struct {
 	Mail       *mail.Mailer
 	Worker     *store.Worker
 
-	version  string
-	log      *slog.Logger
-	stored   *admin.Settings
-	restarts chan struct{} // has an element when a restart was requested
+	frontendDir *frontend.Dir
+	version     string
+	log         *slog.Logger
+	stored      *admin.Settings
+	restarts    chan struct{} // has an element when a restart was requested
 }
 
 // New opens the data directory of the settings and assembles a server on it. It starts no background work: see Run. The error wraps
@@ -135,6 +136,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Budget: s.Budget, Proxy: s.Proxy,
 		RemotePosts: c.Storage.RemotePosts, RemotePostsMinAge: c.Storage.RemotePostsMinAge, RemotePostsMaxAge: c.Storage.RemotePostsMaxAge,
 	}, c.API.Name, s.log)
+	s.Frontends = admin.NewFrontends(s.Admin, s.Live, s.frontendDir, outbound, s.dataPath("frontends"))
 
 	entityConfig := entity.FromSettings(s.Live)
 	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()
@@ -198,8 +200,8 @@ func (s *Server) Close() (err error) {
 	if s.Archives != nil {
 		err = errors.Join(err, s.Archives.Close())
 	}
-	if s.Frontends != nil {
-		err = errors.Join(err, s.Frontends.Close())
+	if s.frontendDir != nil {
+		err = errors.Join(err, s.frontendDir.Close())
 	}
 	return err
 }

@@ -86,6 +86,12 @@ var (
 		return s.List(ctx)
 	})
 
+	ListFrontends = frontendCall("list front ends", func(f *admin.Frontends, ctx context.Context, _ struct{}) ([]*admin.Frontend, error) {
+		return f.List(ctx)
+	})
+	InstallFrontend = frontendCall("install front end", (*admin.Frontends).Install)
+	RemoveFrontend  = frontendCall("remove front end", (*admin.Frontends).Remove)
+
 	ShowQueue  = operatorCall("show queue", (*federation.Operator).QueueStatus)
 	ListPeers  = operatorCall("list peers", (*federation.Operator).Peers)
 	Retry      = operatorCall("retry", (*federation.Operator).Retry)
@@ -151,6 +157,10 @@ func adminCall[A, R any](name string, run func(*admin.Service, context.Context, 
 
 func relayCall[A, R any](name string, run func(*federation.Relays, context.Context, A) (R, error)) Call[A, R] {
 	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Relays, ctx, args) })
+}
+
+func frontendCall[A, R any](name string, run func(*admin.Frontends, context.Context, A) (R, error)) Call[A, R] {
+	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Frontends, ctx, args) })
 }
 
 func operatorCall[A, R any](name string, run func(*federation.Operator, context.Context, A) (R, error)) Call[A, R] {

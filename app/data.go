@@ -68,7 +68,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts")); err != nil {
 		return err
 	}
-	s.Frontends, err = frontend.Open(s.dataPath("frontends"))
+	s.frontendDir, err = frontend.Open(s.dataPath("frontends"))
 	return err
 }
 

@@ -16,7 +16,6 @@ import (
 	"svc/emoji"
 	"svc/federation"
 	"svc/internal/config"
-	"svc/internal/frontend"
 	"svc/internal/keys"
 	"svc/internal/translate"
 	"svc/media"
@@ -43,16 +42,16 @@ type Config struct {
 	Archives   *media.Archives // backups of accounts
 	Proxy      *media.Proxy
 	Budget     *media.Budget // nil: the health check does not show the storage
-	StaticDir  string // the operator's files, which replace those of the program; "": none
+	StaticDir  string        // the operator's files, which replace those of the program; "": none
 	Keys       *keys.Keys
 	Federation *federation.Service // nil: the server does not federate
 	Outbound   stream.Outbound     // for push messages
 	Translator *translate.Service  // nil: posts are not translated
 	Resolve    Resolver            // nil: uses Federation
-	Frontends  *frontend.Dir       // nil: none can be installed
-	TempDir    string              // for uploads during their request; "": the system's
-	Now        func() time.Time    // nil: time.Now
-	Log        *slog.Logger        // nil: discards
+	Frontends  *admin.Frontends
+	TempDir    string           // for uploads during their request; "": the system's
+	Now        func() time.Time // nil: time.Now
+	Log        *slog.Logger     // nil: discards
 }
 
 // Server answers all requests. It is an http.Handler; Serve runs it on a listener.
@@ -113,7 +112,13 @@ type parts struct {
 	baseURL  string
 }
 
-func (c parts) frontends() *frontends { return &frontends{c.Settings, c.Frontends, c.pages} }
+func (c parts) frontends() *frontends {
+	h := &frontends{settings: c.Settings, pages: c.pages}
+	if c.Frontends != nil {
+		h.dir = c.Frontends.Dir()
+	}
+	return h
+}
 
 // tables returns the route tables of all resources. They are the same for empty parts.
 func (c parts) tables() []rest.Routes {
@@ -127,7 +132,7 @@ func (c parts) tables() []rest.Routes {
 	packs := &emojiPacks{packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
-	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{
+	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL, frontends: frontends}).routes(),
 		frontends.routes(),
 		activityPub.routes(),

@@ -21,6 +21,7 @@ type Handlers struct {
 	Settings   *config.Live
 	Admin      *admin.Service
 	Emojis     *emoji.Packs
+	Frontends  *admin.Frontends
 	Entities   *entity.Builder
 	Media      *media.Files
 	Federation *federation.Service // nil: federation is disabled
@@ -32,6 +33,7 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.relayRoutes(),
 		h.moderationLogRoutes(),
 		h.emojiRoutes(),
+		h.frontendRoutes(),
 		h.settingRoutes(),
 		h.userRoutes(),
 		h.userStateRoutes(),

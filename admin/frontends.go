@@ -1,0 +1,270 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/internal/frontend"
+	"svc/internal/unzip"
+	"svc/store"
+)
+
+const (
+	frontendDownload  = 2 * time.Minute
+	frontendRedirects = 5
+)
+
+// knownFrontends can be installed without settings. Those of frontends.available come first, and replace one of the same name.
+var knownFrontends = []config.Frontend{
+	{Name: "pleroma-fe", Ref: "develop", Git: "https://git.pleroma.social/pleroma/pleroma-fe",
+		BuildURL: "https://git.pleroma.social/pleroma/pleroma-fe/-/jobs/artifacts/${ref}/download?job=build", BuildDir: "dist"},
+	{Name: "admin-fe", Ref: "develop", Git: "https://git.pleroma.social/pleroma/admin-fe",
+		BuildURL: "https://git.pleroma.social/pleroma/admin-fe/-/jobs/artifacts/${ref}/download?job=build", BuildDir: "dist"},
+	{Name: "fedi-fe", Ref: "master", Git: "https://git.pleroma.social/pleroma/fedi-fe",
+		BuildURL: "https://git.pleroma.social/pleroma/fedi-fe/-/jobs/artifacts/${ref}/download?job=build", BuildDir: "dist"},
+	{Name: "kenoma", Ref: "master", Git: "https://git.pleroma.social/lambadalambda/kenoma",
+		BuildURL: "https://git.pleroma.social/lambadalambda/kenoma/-/jobs/artifacts/${ref}/download?job=build", BuildDir: "dist"},
+}
+
+// Frontend is a front end that is installed or can be (spec 2.23).
+type Frontend struct {
+	Name          string   `json:"name"`
+	Git           *string  `json:"git"`
+	BuildURL      *string  `json:"build_url"`
+	Ref           *string  `json:"ref"`
+	Installed     bool     `json:"installed"`
+	InstalledRefs []string `json:"installed_refs"`
+}
+
+// FrontendInstall names what to install. What is empty is taken from the front end of that name that is available.
+type FrontendInstall struct {
+	Name     string `json:"name"`
+	Ref      string `json:"ref"`
+	File     string `json:"file"`      // a zip archive on this machine, in place of BuildURL
+	BuildURL string `json:"build_url"` // ${ref} stands for the version
+	BuildDir string `json:"build_dir"`
+
+	Archive *io.SectionReader `json:"-"` // in place of File and BuildURL; nil: none
+}
+
+// errNotInstalled is the error of the admin API for an archive that cannot be installed (spec 4.5).
+var errNotInstalled = errs.BadRequest("Could not install frontend")
+
+// Frontends installs and removes front ends. It is safe for concurrent use.
+type Frontends struct {
+	staff    *Service
+	settings *config.Live
+	dir      *frontend.Dir
+	fetch    *fetch.Client
+	tempDir  string
+	running  *sync.Mutex // one installation at a time
+}
+
+// NewFrontends returns Frontends. Downloads are kept in tempDir while they are unpacked.
+func NewFrontends(s *Service, settings *config.Live, dir *frontend.Dir, client *fetch.Client, tempDir string) *Frontends {
+	return &Frontends{s, settings, dir, client, tempDir, new(sync.Mutex)}
+}
+
+// Dir returns the directory of the front ends.
+func (f *Frontends) Dir() *frontend.Dir { return f.dir }
+
+// As is Service.As.
+func (f *Frontends) As(actor *store.Account) *Frontends {
+	as := *f
+	as.staff = f.staff.As(actor)
+	return &as
+}
+
+// available returns the front ends that can be installed by name.
+func (f *Frontends) available() []config.Frontend {
+	list := slices.Clone(f.settings.Load().Frontends.Available)
+	for _, known := range knownFrontends {
+		if !slices.ContainsFunc(list, func(a config.Frontend) bool { return a.Name == known.Name }) {
+			list = append(list, known)
+		}
+	}
+	return list
+}
+
+// List returns the front ends that are available, then others that are installed.
+func (f *Frontends) List(context.Context) ([]*Frontend, error) {
+	versions, err := f.dir.Installed()
+	if err != nil {
+		return nil, err
+	}
+	var list []*Frontend
+	byName := make(map[string]*Frontend)
+	add := func(entry *Frontend) {
+		entry.InstalledRefs = []string{}
+		list, byName[entry.Name] = append(list, entry), entry
+	}
+	for _, a := range f.available() {
+		add(&Frontend{Name: a.Name, Git: orNil(a.Git), BuildURL: orNil(a.BuildURL), Ref: orNil(a.Ref)})
+	}
+	for _, v := range versions {
+		if byName[v.Name] == nil {
+			add(&Frontend{Name: v.Name})
+		}
+		entry := byName[v.Name]
+		entry.Installed, entry.InstalledRefs = true, append(entry.InstalledRefs, v.Ref)
+	}
+	return list, nil
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Install installs a version, in place of one with the same ref. The old one is shown until the new one is complete.
+func (f *Frontends) Install(ctx context.Context, i FrontendInstall) (*Frontend, error) {
+	for _, a := range f.available() {
+		if a.Name == i.Name {
+			i.Ref, i.BuildURL, i.BuildDir = cmp.Or(i.Ref, a.Ref), cmp.Or(i.BuildURL, a.BuildURL), cmp.Or(i.BuildDir, a.BuildDir)
+		}
+	}
+	v := frontend.Version{Name: i.Name, Ref: i.Ref}
+	switch {
+	case i.Name == "":
+		return nil, errs.BadRequest("Missing field: name.")
+	case i.Ref == "":
+		return nil, errs.BadRequest("Missing field: ref.")
+	case !v.Valid():
+		return nil, errs.BadRequest("%q and %q are not a valid name and ref: use letters, digits, and _ - . +", i.Name, i.Ref)
+	case i.Archive == nil && i.File == "" && i.BuildURL == "":
+		return nil, errs.BadRequest("%s is not a known front end: say where its archive is, with build_url or file", i.Name)
+	}
+	if !f.running.TryLock() {
+		return nil, errs.Conflict("Another front end is being installed. Try again when that has ended.")
+	}
+	defer f.running.Unlock()
+	if err := f.installArchive(ctx, v, i); err != nil {
+		var refused *errs.Error
+		if errors.As(err, &refused) {
+			err = errNotInstalled.With("reason", refused.Message)
+		}
+		return nil, err
+	}
+	f.staff.log.Info("front end installed", slog.String("frontend", v.String()))
+	return f.recorded(ctx, "frontend_install", "installed", v)
+}
+
+// installArchive unpacks the archive of a front end.
+func (f *Frontends) installArchive(ctx context.Context, v frontend.Version, i FrontendInstall) error {
+	if i.Archive != nil {
+		return f.dir.Install(v, i.Archive, i.Archive.Size(), i.BuildDir)
+	}
+	archive, err := f.openArchive(ctx, i)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	info, err := archive.Stat()
+	if err != nil {
+		return fmt.Errorf("install front end: %w", err)
+	}
+	return f.dir.Install(v, archive, info.Size(), i.BuildDir)
+}
+
+// openArchive opens the archive of a front end, which it downloads unless it is a file.
+func (f *Frontends) openArchive(ctx context.Context, i FrontendInstall) (*os.File, error) {
+	if i.File != "" {
+		file, err := os.Open(i.File)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, errs.BadRequest("There is no file %q", i.File)
+		}
+		return file, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, frontendDownload)
+	defer cancel()
+	address := strings.ReplaceAll(i.BuildURL, "${ref}", i.Ref)
+	resp, err := f.fetch.Open(ctx, address, fetch.Limits{MaxBody: frontend.MaxArchive, Timeout: frontendDownload, MaxRedirects: frontendRedirects})
+	if err != nil {
+		return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", address, err)
+	}
+	defer resp.Body.Close()
+	file, err := os.CreateTemp(f.tempDir, ".download-")
+	if err != nil {
+		return nil, fmt.Errorf("install front end: %w", err)
+	}
+	if err := os.Remove(file.Name()); err != nil { // it stays readable until it is closed
+		return nil, errors.Join(err, file.Close())
+	}
+	body := &unzip.Source{Reader: resp.Body}
+	if _, err := io.Copy(file, body); err != nil {
+		file.Close()
+		if body.Err != nil {
+			return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", address, body.Err)
+		}
+		return nil, fmt.Errorf("install front end: %w", err)
+	}
+	return file, nil
+}
+
+// Remove removes a version that is not shown to anybody.
+func (f *Frontends) Remove(ctx context.Context, version string) (*Frontend, error) {
+	v, ok := frontend.ParseVersion(version)
+	if !ok {
+		return nil, errs.BadRequest("%q is not NAME/REF, such as pleroma-fe/develop", version)
+	}
+	c := f.settings.Load().Frontends
+	switch {
+	case c.Primary == version:
+		return nil, errs.Conflict("%s is the primary front end: choose another one first", version)
+	case c.Admin == version:
+		return nil, errs.Conflict("%s is the front end for administrators: choose another one first", version)
+	}
+	removed, err := f.dir.Remove(v)
+	if err == nil && !removed {
+		err = errs.NotFound("%s is not installed", version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.recorded(ctx, "frontend_remove", "removed", v)
+}
+
+// recorded adds an entry to the moderation log and returns the front end as it is now.
+func (f *Frontends) recorded(ctx context.Context, action, done string, v frontend.Version) (*Frontend, error) {
+	err := f.staff.db.Update(ctx, func(tx *store.Tx) error {
+		return f.staff.record(ctx, tx, action, done+" front end "+v.String(), map[string]any{"name": v.Name, "ref": v.Ref})
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.List(ctx)
+	for _, entry := range list {
+		if entry.Name == v.Name {
+			return entry, err
+		}
+	}
+	return &Frontend{Name: v.Name, InstalledRefs: []string{}}, err
+}
+
+// ImportPath returns the path of a file in the imports folder of the data directory, the only one from which the API reads files.
+func (f *Frontends) ImportPath(name string) (string, error) {
+	if !filepath.IsLocal(name) {
+		return "", errs.BadRequest("%q is not the name of a file in imports/", name)
+	}
+	path := filepath.Join(f.settings.Load().Data.Dir, "imports", name)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return "", errs.New(http.StatusBadRequest, "There is no such file in imports/")
+	}
+	return path, nil
+}

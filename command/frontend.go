@@ -1,0 +1,97 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"svc/admin"
+	"svc/app"
+)
+
+func (a *cli) frontendCommand() *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "frontend",
+		Short: "Install and remove web front ends",
+		Long: `Install and remove web front ends, which are shown at the address of the server beside the API.
+
+Several front ends, and several versions of one, can be installed side by side. The settings frontends.primary and frontends.admin name
+those that are shown.`,
+	})
+	cmd.AddCommand(a.frontendInstallCommand(), a.frontendListCommand(), a.frontendRemoveCommand())
+	return cmd
+}
+
+func (a *cli) frontendInstallCommand() *cobra.Command {
+	var i admin.FrontendInstall
+	cmd := &cobra.Command{
+		Use:   "install NAME [--ref REF] [--file ZIP | --build-url URL] [--build-dir FOLDER]",
+		Short: "Install a front end, or another version of it",
+		Long: `Install a front end, or another version of it.
+
+The archive is downloaded from the address that is known for NAME, unless --build-url or --file is given. Visitors get the old
+version until the new one is complete. "svc frontend list" shows the names that are known.`,
+		Example: "  svc frontend install pleroma-fe\n  svc frontend install pleroma-fe --ref v2.7.1\n  svc frontend install my-fe --ref 1.0 --file my-fe.zip",
+		Args:    oneArg("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			i.Name = args[0]
+			if i.File != "" && i.BuildURL != "" {
+				return usage("use either --file or --build-url")
+			}
+			if i.File != "" {
+				path, err := filepath.Abs(i.File) // the server may run in another folder
+				if err != nil {
+					return err
+				}
+				i.File = path
+			}
+			installed, err := perform(cmd.Context(), a, app.InstallFrontend, i)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "Installed %s. Installed versions: %s.\n", i.Name, strings.Join(installed.InstalledRefs, ", "))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&i.Ref, "ref", "", "the `VERSION`: a branch or tag of the front end")
+	cmd.Flags().StringVar(&i.File, "file", "", "install from a `ZIP` archive on this machine")
+	cmd.Flags().StringVar(&i.BuildURL, "build-url", "", "download the archive from this `URL`, in which ${ref} stands for the version")
+	cmd.Flags().StringVar(&i.BuildDir, "build-dir", "", "the `FOLDER` of the archive that has the index.html")
+	return cmd
+}
+
+func (a *cli) frontendListCommand() *cobra.Command {
+	return showCommand(a, &cobra.Command{
+		Use:   "list",
+		Short: "List the front ends that are installed or can be",
+		Args:  cobra.NoArgs,
+	}, app.ListFrontends, func() struct{} { return struct{}{} }, func(list []*admin.Frontend) {
+		table := a.table("NAME", "INSTALLED", "SOURCE")
+		for _, f := range list {
+			source := ""
+			if f.Git != nil {
+				source = *f.Git
+			}
+			row(table, f.Name, strings.Join(f.InstalledRefs, ", "), source)
+		}
+		table.Flush()
+	})
+}
+
+func (a *cli) frontendRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove NAME/REF",
+		Short:   "Remove an installed version of a front end",
+		Example: "  svc frontend remove pleroma-fe/v2.7.0",
+		Args:    oneArg("NAME/REF"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := perform(cmd.Context(), a, app.RemoveFrontend, args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "Removed %s.\n", args[0])
+			return nil
+		},
+	}
+}

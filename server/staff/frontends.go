@@ -1,0 +1,48 @@
+package staff
+
+import (
+	"svc/admin"
+	"svc/server/rest"
+)
+
+// frontendRoutes are the web front ends that are installed on the server.
+func (h *Handlers) frontendRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/admin/frontends":          {rest.Admin("admin:read"), h.listFrontends},
+		"POST /api/v1/svc/admin/frontends/install": {rest.Admin("admin:write"), h.installFrontend},
+	}
+}
+
+func (h *Handlers) listFrontends(r *rest.Request) (any, error) {
+	return h.Frontends.List(r.Context())
+}
+
+// installFrontend installs a front end from an archive: an upload, a file in imports/, or a URL. It answers with the list.
+func (h *Handlers) installFrontend(r *rest.Request) (any, error) {
+	var p struct {
+		Name     string       `param:"name"`
+		Ref      string       `param:"ref"`
+		File     *rest.Upload `param:"file"`
+		FileName string       `param:"file"`
+		BuildURL string       `param:"build_url"`
+		BuildDir string       `param:"build_dir"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	i := admin.FrontendInstall{Name: p.Name, Ref: p.Ref, BuildURL: p.BuildURL, BuildDir: p.BuildDir}
+	frontends := h.Frontends.As(r.Viewer)
+	switch {
+	case p.File != nil && !p.File.Empty:
+		i.Archive = p.File.Open()
+	case p.FileName != "":
+		var err error
+		if i.File, err = frontends.ImportPath(p.FileName); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := frontends.Install(r.Context(), i); err != nil {
+		return nil, err
+	}
+	return frontends.List(r.Context())
+}
