@@ -160,7 +160,7 @@ func TestInteractionsBetweenServers(t *testing.T) {
 	quote := bob.Publish("see", "quote_id", seen)
 	counted("a quote", "replies 1, boosts 1, favourites 1, quotes 1, reactions 1")
 	posts("a quote", 1, 3)
-	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
+	apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "quote", "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
 
 	thread := alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200).Object()
 	if got := thread.At("descendants").([]any); len(got) != 2 || got[0].(apptest.Doc)["uri"] != reply.Str("uri") || got[1].(apptest.Doc)["uri"] != hidden.Str("uri") {
@@ -175,8 +175,8 @@ func TestInteractionsBetweenServers(t *testing.T) {
 	if got := bob.WantPost(uri); !strings.Contains(got.Str("content"), "first, edited") || got.At("edited_at") != alice.WantPost(uri).At("edited_at") || got.At("poll") != nil {
 		t.Errorf("bob sees %v", got.Fields)
 	}
-	if got := bob.NotificationTypes()[0]; got != "update" {
-		t.Errorf("notifications of bob, who boosted it: %q", got)
+	if got := bob.NotificationTypes()[:2]; !slices.Equal(got, []string{"quoted_update", "update"}) {
+		t.Errorf("notifications of bob, who quoted and boosted it: %q", got)
 	}
 	if n := len(bob.Get("/api/v1/statuses/" + seen + "/history").Want(200).List()); n != 2 {
 		t.Errorf("bob sees %d versions", n)

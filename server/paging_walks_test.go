@@ -292,7 +292,7 @@ func fillLists(a *apptest.Server) (*apptest.User, []pagedList) {
 		{"/api/v1/accounts/" + viewer.ID + "/statuses", 1 + n, true},
 		{"/api/v1/favourites", n + blocks, false}, // the viewer's own favourites of them remain
 		{"/api/v1/bookmarks", n + blocks, false},
-		{"/api/v1/notifications", n*5 + n, true},
+		{"/api/v1/notifications", n*6 + n, true},
 		{"/api/v1/notifications?types[]=mention", 2 * n, true},
 		{"/api/v1/follow_requests", n, false},
 		{"/api/v1/blocks", blocks, false},
