@@ -1,0 +1,224 @@
+package server_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+)
+
+const frontendsPath = "/api/v1/svc/admin/frontends"
+
+// zipOf returns a zip archive of files by name.
+func zipOf(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = io.WriteString(f, files[name])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func frontendFiles(title string) map[string]string {
+	return map[string]string{
+		"dist/index.html":           "<html><head><!--server-generated-meta--></head>" + title + "</html>",
+		"dist/static/js/app.js":     "let x",
+		"dist/static/style.css":     "a{}",
+		"dist/static/style.css.gz":  gzipped("a{}"),
+		"dist/sw.js":                "worker",
+		"dist/images/avi.png":       "picture",
+		"dist/secret.exe":           "x",
+		"dist/instance/config.json": "{}",
+	}
+}
+
+func gzipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	io.WriteString(w, text)
+	w.Close()
+	return b.String()
+}
+
+// imported writes an archive into the folder from which the API installs.
+func imported(t *testing.T, srv *apptest.Server, name string, archive []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(srv.Settings.Data.Dir, "imports", name), archive, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInstallFrontend installs from an upload, a file and a URL, and checks spec 2.23.
+func TestInstallFrontend(t *testing.T) {
+	archive := zipOf(t, frontendFiles("built"))
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/my/2.0.zip" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write(archive)
+	}))
+	defer source.Close()
+	srv := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) {
+		c.Frontends.Primary, c.Frontends.Admin = "my-fe/1.0", "my-fe/2.0"
+		c.Frontends.Available = []config.Frontend{{Name: "my-fe", Ref: "2.0", BuildURL: source.URL + "/my/${ref}.zip", BuildDir: "dist"}}
+	})
+	root := srv.SignUpAdmin()
+	imported(t, srv, "my.zip", archive)
+	imported(t, srv, "empty.zip", zipOf(t, map[string]string{"README": "x"}))
+	install := frontendsPath + "/install"
+
+	list := root.Get(frontendsPath).Want(200).List()
+	apptest.WantFields(t, "an available front end", list[0], apptest.Doc{
+		"name": "my-fe", "ref": "2.0", "git": nil, "build_url": source.URL + "/my/${ref}.zip", "installed": false, "installed_refs": []any{},
+	})
+	for _, tt := range []struct {
+		name, want string
+		params     []string
+	}{
+		{"no name", "Missing field: name.", []string{"ref", "1.0", "file", "my.zip"}},
+		{"no ref", "Missing field: ref.", []string{"name", "other", "file", "my.zip"}},
+		{"name outside of the folder", `".." and "1.0" are not a valid name and ref`, []string{"name", "..", "ref", "1.0", "file", "my.zip"}},
+		{"ref outside of the folder", "are not a valid name and ref", []string{"name", "x", "ref", "a/../..", "file", "my.zip"}},
+		{"no source", "x is not a known front end", []string{"name", "x", "ref", "1.0"}},
+		{"file outside of imports", `"../svc.db" is not the name of a file in imports/`, []string{"name", "x", "ref", "1", "file", "../svc.db"}},
+		{"missing file", "There is no such file in imports/", []string{"name", "x", "ref", "1", "file", "none.zip"}},
+		{"archive without an index", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "empty.zip"}},
+		{"missing download", "Could not install frontend", []string{"name", "my-fe", "ref", "9.9"}},
+		{"folder that the archive does not have", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "my.zip", "build_dir", "static"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := root.Post(install, tt.params...).Want(400).Object().Str("error"); !strings.Contains(got, tt.want) {
+				t.Errorf("error is %q, want %q", got, tt.want)
+			}
+		})
+	}
+	alice := srv.SignUp("alice")
+	alice.Get(frontendsPath).Want(403)
+	alice.Post(install, "name", "my-fe").Want(403)
+
+	root.Post(install, "name", "my-fe", "ref", "1.0", "file", "my.zip").Want(200)
+	root.Post(install, "name", "my-fe").Want(200) // the known ref and URL
+	list = root.SendForm("POST", install, apptest.ValuePart("name", "uploaded"), apptest.ValuePart("ref", "main"), apptest.FilePart(archive)).Want(200).List()
+	apptest.WantFields(t, "an installed front end", list[0], apptest.Doc{"name": "my-fe", "installed": true, "installed_refs": []any{"1.0", "2.0"}})
+	apptest.WantFields(t, "one that is not available", list[len(list)-1], apptest.Doc{
+		"name": "uploaded", "ref": nil, "git": nil, "build_url": nil, "installed": true, "installed_refs": []any{"main"},
+	})
+	if got := root.Get("/api/v1/svc/admin/moderation_log").Want(200).List()[0].Str("message"); got != "@root installed front end uploaded/main" {
+		t.Errorf("the moderation log says %q", got)
+	}
+
+	for version, want := range map[string]string{
+		"my-fe/1.0": "primary front end", "my-fe/2.0": "front end for administrators", "my-fe/3": "not installed", "../x": "is not NAME/REF",
+	} {
+		if _, err := srv.Frontends.Remove(t.Context(), version); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("remove %s: %v, want %q", version, err, want)
+		}
+	}
+	if _, err := srv.Frontends.Remove(t.Context(), "uploaded/main"); err != nil {
+		t.Error(err)
+	}
+	if n := len(root.Get(frontendsPath).Want(200).List()); n != len(list)-1 {
+		t.Errorf("%d front ends are listed", n)
+	}
+}
+
+// TestServeFrontend reads pages and files of front ends beside the API.
+func TestServeFrontend(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.Instance.Name = "<The Place>"
+		c.Frontends.Primary, c.Frontends.Admin, c.Frontends.Pickable = "fe/1", "staff-fe/1", []string{"other/1", "gone/1"}
+	})
+	root, browser := srv.SignUpAdmin(), srv.Browser()
+	post := root.Publish("hello")
+	browser.Get("/").Want(200, "Join in")
+	browser.Get("/frontends").Want(200, "fe/1 (the default)")
+	srv.As(nil).Get("/svc/admin/").Want(404)
+	srv.As(nil).Get("/some/page").Want(404)
+	for _, name := range []string{"fe", "staff-fe", "other"} {
+		imported(t, srv, name+".zip", zipOf(t, frontendFiles("this is "+name)))
+		root.Post(frontendsPath+"/install", "name", name, "ref", "1", "file", name+".zip").Want(200)
+	}
+
+	for _, tt := range []struct {
+		path        string
+		status      int
+		contentType string
+		contains    string
+	}{
+		{"/", 200, "text/html; charset=utf-8", "this is fe"},
+		{"/", 200, "text/html; charset=utf-8", "<title>&lt;The Place&gt;</title>"},
+		{"/main/public", 200, "text/html; charset=utf-8", "this is fe"},
+		{"/@root", 200, "text/html; charset=utf-8", "this is fe"},
+		{"/@root/" + post.ID(), 200, "text/html; charset=utf-8", "this is fe"},
+		{"/index.html", 200, "text/html; charset=utf-8", "this is fe"},
+		{"/static/js/app.js", 200, "text/javascript; charset=utf-8", "let x"},
+		{"/static/style.css", 200, "text/css; charset=utf-8", "a{}"},
+		{"/instance/config.json", 200, "application/json; charset=utf-8", "{}"},
+		{"/images/avi.png", 200, "image/png", "picture"},
+		{"/images/banner.png", 200, "image/png", "PNG"}, // that of the program
+		{"/sw.js", 200, "text/javascript; charset=utf-8", "worker"},
+		{"/missing.js", 404, "text/plain; charset=utf-8", "404"},
+		{"/static/missing.json", 404, "text/plain; charset=utf-8", "404"},
+		{"/svc/admin", 302, "", ""},
+		{"/svc/admin/", 200, "text/html; charset=utf-8", "this is staff-fe"},
+		{"/svc/admin/users", 200, "text/html; charset=utf-8", "this is staff-fe"},
+		{"/svc/admin/sw.js", 200, "text/javascript; charset=utf-8", "worker"},
+		{"/svc/admin/missing.js", 404, "text/plain; charset=utf-8", "404"},
+		{"/api/v1/missing", 404, "application/json; charset=utf-8", "Record not found"},
+		{"/api/v1/instance", 200, "application/json; charset=utf-8", "uri"},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			a := srv.As(nil).Get(tt.path).Want(tt.status)
+			if !strings.Contains(string(a.Body), tt.contains) || a.Header.Get("Content-Type") != tt.contentType {
+				t.Errorf("got %.200q of type %q, want %q of type %q", a.Body, a.Header.Get("Content-Type"), tt.contains, tt.contentType)
+			}
+		})
+	}
+	if got := srv.As(nil).Get("/").Header.Get("Content-Security-Policy"); !strings.Contains(got, "script-src 'self'") || strings.Contains(got, "sandbox") {
+		t.Errorf("the policy of the index is %q", got)
+	}
+	if got := string(srv.As(nil).Get("/secret.exe").Want(200).Body); !strings.Contains(got, "this is fe") {
+		t.Errorf("a file of an unknown type: %q", got)
+	}
+	req, err := http.NewRequest("GET", srv.URL+"/static/style.css", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	if a := srv.As(nil).DoRequest(req).Want(200); a.Header.Get("Content-Encoding") != "gzip" || string(a.Body) != gzipped("a{}") {
+		t.Errorf("compressed: %q, encoding %q", a.Body, a.Header.Get("Content-Encoding"))
+	}
+	srv.As(nil).Post("/").Want(405)
+
+	// A visitor chooses another one; only those that are installed and pickable.
+	if page := browser.Get("/frontends").Want(200, "fe/1 (the default)", "other/1"); strings.Contains(string(page.Body), "gone/1") {
+		t.Error("a front end that is not installed can be chosen")
+	}
+	browser.Post("/frontends", map[string][]string{"frontend": {"staff-fe/1"}}).Want(422)
+	browser.Post("/frontends", map[string][]string{"frontend": {"other/1"}}).Want(302)
+	browser.Get("/").Want(200, "this is other")
+	browser.Post("/frontends", map[string][]string{"frontend": {""}}).Want(302)
+	browser.Get("/").Want(200, "this is fe")
+}
