@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -132,4 +134,13 @@ func (db *DB) ForeignKeys(ctx context.Context, to string) ([]string, error) {
 		SELECT t.name || '.' || k."from"
 		FROM sqlite_schema t, pragma_foreign_key_list(t.name) k
 		WHERE t.type = 'table' AND k."table" = ?`, to)
+}
+
+// StatusReferences returns the columns, as table.column, that keep a remote post from being pruned.
+func StatusReferences() []string {
+	columns := slices.Clone(keptByReference)
+	for _, reference := range reactionsByLocal {
+		columns = append(columns, reference[:strings.LastIndexByte(reference, '.')])
+	}
+	return columns
 }

@@ -6,7 +6,7 @@ const (
 )
 
 func (c *Config) storageSettings() section {
-	return section{"storage", `Disk usage. Sizes are in bytes, or text such as "10GiB"; 0 is no limit..`, []Setting{
+	return section{"storage", `Disk usage. Sizes are in bytes, or text such as "10GiB"; 0 is no limit.`, []Setting{
 		{Key: "limit", field: size(&c.Storage.Limit, 0, 0, maxStorage, zeroOrMore(minStorage)), Restart: true,
 			Description: `Maximum size of the data directory, for example "10GiB". When it is nearly reached, copies of remote media are deleted first, then old remote posts that nobody on this server has reacted to; then uploads, backups and emoji packs are refused. The last twentieth is kept for the database.`},
 		{Key: "min_free", field: size(&c.Storage.MinFree, 256<<20, 0, maxStorage), Restart: true,
