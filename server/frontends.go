@@ -33,7 +33,7 @@ type frontends struct {
 
 const (
 	// frontendCookie has the front end that a visitor has chosen, as NAME/REF.
-	frontendCookie    = "svc_frontend"
+	frontendCookie    = "preferred_frontend"
 	frontendCookieAge = 365 * 24 * time.Hour
 
 	maxIndex = 1 << 20 // bytes of an index.html

@@ -118,13 +118,17 @@ func TestSettingsFields(t *testing.T) {
 			t.Errorf("%s is %s, want %s", subkey, got, want)
 		}
 	}
+	ownName := srv.Settings.API.Name // modules are named by it
+	standard := func(key any) string {
+		return strings.Replace(key.(string), strings.ToUpper(ownName[:1])+ownName[1:]+".", "Svc.", 1)
+	}
 	keys := make(map[string]bool)
 	for _, e := range root.Get(configPath).Want(200).Object().At("configs").([]any) {
 		e := e.(map[string]any)
 		if e["group"] != ":svc" || e["value"] == nil || (e["db"] != nil) != (e["key"] == ":instance") {
 			t.Errorf("entry %v", e)
 		}
-		keys[e["key"].(string)] = true
+		keys[standard(e["key"])] = true
 	}
 	for _, key := range []string{":instance", ":frontends", ":restrict_unauthenticated", "Svc.Captcha", "Svc.Captcha.Kocaptcha", ":mrf", "Svc.Emails.Mailer"} {
 		if !keys[key] {
@@ -141,7 +145,7 @@ func TestSettingsFields(t *testing.T) {
 			if child["key"] == "" || child["type"] == nil || child["description"] == "" || child["suggestions"] == nil {
 				t.Errorf("%s: %v", d.Str("key"), child)
 			}
-			described[d.Str("key")+" "+child["key"].(string)] = true
+			described[standard(d.Str("key"))+" "+child["key"].(string)] = true
 		}
 	}
 	for _, want := range []string{":instance :name", ":mrf_simple :reject", ":rate_limit :search", ":instance :poll_limits", "Svc.Captcha :seconds_valid"} {
