@@ -1083,7 +1083,7 @@ CREATE TABLE moderation_log (
     actor    TEXT    NOT NULL, -- the nickname; '': the command line
     action   TEXT    NOT NULL,
     message  TEXT    NOT NULL, -- a sentence that begins with the actor
-    data     TEXT    NOT NULL  -- what was changed, a JSON object
+    data     TEXT    NOT NULL  -- the changes, a JSON object
 ) STRICT;
 CREATE INDEX moderation_log_actor ON moderation_log (actor_id, id) WHERE actor_id IS NOT NULL;
 

@@ -29,7 +29,7 @@ type Service struct {
 	log     *slog.Logger
 	storage StorageConfig
 	pruned  *prunePosition
-	actor   *store.Account // whom the moderation log names; nil: the command line
+	actor   *store.Account // the actor in the moderation log; nil: the command line
 }
 
 // New returns a Service. stored are the settings in the database, apiName is the api.name setting.

@@ -50,7 +50,7 @@ type Frontend struct {
 	InstalledRefs []string `json:"installed_refs"`
 }
 
-// FrontendInstall names what to install. What is empty is taken from the front end of that name that is available.
+// FrontendInstall names a front end to install. Empty fields are taken from the available front end of that name.
 type FrontendInstall struct {
 	Name     string `json:"name"`
 	Ref      string `json:"ref"`

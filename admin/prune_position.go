@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// prunePosition is how far the deletion of old remote posts has come, so that posts that are kept are not looked at again by each run.
+// prunePosition is where the deletion of old remote posts stopped, so that the next run does not read the posts again that are kept.
 type prunePosition struct {
 	mu    sync.Mutex
 	after store.StatusID

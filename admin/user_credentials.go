@@ -155,7 +155,7 @@ func (s *Service) checkCredentials(c *Credentials) CredentialErrors {
 		faults["fields"] = fmt.Sprintf("should have at most %d item(s)", limits.MaxFields)
 	}
 	if len(faults) == 0 {
-		if err := s.social.CheckProfile(p); err != nil { // what is left are lengths of fields
+		if err := s.social.CheckProfile(p); err != nil { // the remaining checks are lengths of fields
 			faults["fields"] = "invalid"
 		}
 	}

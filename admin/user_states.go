@@ -77,7 +77,7 @@ func (s *Service) RejectUser(ctx context.Context, name string) (*ChangedUser, er
 	}))
 }
 
-// DeleteUsers deletes accounts, as social.DeleteAccountIn does. It returns what they were.
+// DeleteUsers deletes accounts, as social.DeleteAccountIn does. It returns the deleted accounts.
 func (s *Service) DeleteUsers(ctx context.Context, names []string) ([]*ChangedUser, error) {
 	return s.changeUsers(ctx, names, false, "delete", "deleted users", func(tx *store.Tx, t *target) (bool, error) {
 		return true, s.social.DeleteAccountIn(ctx, tx, t.account.ID)

@@ -38,7 +38,7 @@ func emojiCall[A, R any](name string, run func(*emoji.Packs, A) (R, error)) Call
 }
 
 // UnpackEmoji returns what reads packs for a command. It runs in the process of the command, also while a server runs, because a server
-// is often kept from the folders where operators have their files. The server only installs what was checked.
+// is often kept from the folders where operators have their files. The server only installs checked packs.
 func UnpackEmoji(c *config.Config) (*emoji.Unpacker, error) {
 	if err := checkDatabase(c); err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (a *cli) emojiCheckCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [PACK…]",
-		Short: "Look for what is wrong with packs",
+		Short: "Check packs for errors",
 		Long: `Check all packs, or those that are named: pictures that are missing, damaged, too large, of another type than their names claim, or
 that no shortcode shows; shortcodes that another pack has. The exit code is 1 if there are problems.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -226,7 +226,7 @@ func TestEmojiCheck(t *testing.T) {
 	p.run("emoji", "remove", "broken", "--yes").ok()
 }
 
-// TestEmojiImportRefusals checks that nothing is left of what is refused, and that other sources are imported all the same.
+// TestEmojiImportRefusals checks that a refused source leaves no files, and that other sources are still imported.
 func TestEmojiImportRefusals(t *testing.T) {
 	p := newWorkspace(t)
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()

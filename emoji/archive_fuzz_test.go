@@ -10,7 +10,7 @@ import (
 	"svc/emoji"
 )
 
-// FuzzReadArchive checks that an archive is refused, or becomes a pack of plain files, and that nothing is left or written elsewhere.
+// FuzzReadArchive checks that an archive is refused, or becomes a pack of plain files, and that no other files are written.
 func FuzzReadArchive(f *testing.F) {
 	manifest := file{name: "pack.json", content: []byte(`{"files":{"a":"a.png"},"pack":{"license":"CC0"}}`)}
 	for _, files := range [][]file{

@@ -100,7 +100,7 @@ func bomb(side uint32) []byte {
 	return b
 }
 
-// open opens an emoji folder that is inside of another, so that a test sees what is written outside of it.
+// open opens an emoji folder inside another folder, so that a test sees files written outside it.
 func open(t testing.TB) (packs *emoji.Packs, outer string) {
 	t.Helper()
 	outer = t.TempDir()
@@ -205,11 +205,11 @@ func TestHostileArchives(t *testing.T) {
 		{"pack.json is a list", []file{good, manifest(`["good.png"]`)}, "not a valid pack.json"},
 		{"pack.json of numbers", []file{good, manifest(`{"good":1}`)}, "not a valid pack.json"},
 		{"pack.json without files", []file{good, {name: "pack.json", content: []byte("null")}}, "there are no emoji in it"},
-		{"pack.json lists what is missing", []file{good, manifest(`{"good":"good.png","bad":"bad.png"}`)}, `"bad.png": listed as :bad:, but it does not exist`},
+		{"pack.json lists a missing file", []file{good, manifest(`{"good":"good.png","bad":"bad.png"}`)}, `"bad.png": listed as :bad:, but it does not exist`},
 		{"pack.json leads out", []file{good, manifest(`{"good":"../../svc.db"}`)}, `"../../svc.db": listed as :good:, but the name leads out`},
 		{"pack.json is absolute", []file{good, manifest(`{"good":"/etc/passwd"}`)}, "the name is absolute"},
 		{"pack.json lists itself", []file{good, manifest(`{"good":"pack.json"}`)}, "not a picture by its name"},
-		{"pack.json lists what is hidden", []file{good, {name: ".x.png", content: smile}, manifest(`{"good":".x.png"}`)}, "not a valid name"},
+		{"pack.json lists a hidden file", []file{good, {name: ".x.png", content: smile}, manifest(`{"good":".x.png"}`)}, "not a valid name"},
 		{"pack.json with a bad shortcode", []file{good, manifest(`{"a b":"good.png"}`)}, `"a b" is not a valid shortcode`},
 		{"pack.json is too large", []file{good, {name: "pack.json", content: bytes.Repeat(noise, 14), raw: true}}, "larger than 4194304 bytes"},
 	} {
@@ -272,7 +272,7 @@ func TestHostileDirectories(t *testing.T) {
 		{"claims fewer entries", change(func(b []byte) { b[end+8], b[end+10] = 1, 1 }), "claims 1 entries and has 2"},
 		{"claims more entries", change(func(b []byte) { b[end+8], b[end+10] = 3, 3 }), "claims 3 entries and has 2"},
 		{"hides entries in the 16 bits of the count", hidden, "claims 4464 entries and has 70000"},
-		{"list elsewhere", change(func(b []byte) { b[end+12]++ }), "not at the end"},
+		{"directory not at the end", change(func(b []byte) { b[end+12]++ }), "not at the end"},
 		{"damaged list", change(func(b []byte) { b[second]++ }), "list of entries of the archive is damaged"},
 		{"entries overlap", change(func(b []byte) { copy(b[second+42:], b[offset+42:offset+46]) }), "overlaps"},
 	} {
@@ -377,7 +377,7 @@ func TestReadArchive(t *testing.T) {
 		skipped []string
 		license string
 	}{
-		{"with pack.json", []file{manifest, good, cat, {name: "other.png", content: []byte("not looked at")}},
+		{"with pack.json", []file{manifest, good, cat, {name: "other.png", content: []byte("not read")}},
 			nil, map[string]string{"hi": "good.png", "hello": "good.png", "deep": "a/b/cat.gif"}, nil, `"CC0"`},
 		{"pictures", []file{good, cat, {name: "photo.JPG", content: jpegOf(8, 8)}, {name: "README.md"}, {name: "my cat.png", content: smile}},
 			nil, map[string]string{"good": "good.png", "cat": "a/b/cat.gif", "photo": "photo.JPG"}, []string{"README.md", "my cat.png"}, ""},

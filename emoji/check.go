@@ -26,7 +26,7 @@ type PackReport struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is what is wrong with a pack or one of its files.
+// Problem is an error in a pack or one of its files.
 type Problem struct {
 	Shortcode string `json:"shortcode,omitempty"`
 	File      string `json:"file,omitempty"`
@@ -66,7 +66,7 @@ func (p *Packs) describe(pack *Pack) *PackReport {
 	}
 }
 
-// Check looks for what is wrong with the packs of the names, or with all if there are none: files that are missing, too large, unlisted
+// Check looks for problems of the packs of the names, or of all if there are none: files that are missing, too large, unlisted
 // or not the pictures that their names claim, and shortcodes that another pack has.
 func (p *Packs) Check(names []string) ([]*PackReport, error) {
 	root, err := p.openFolder()

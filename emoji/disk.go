@@ -120,7 +120,7 @@ func fileError(what string, err error) error {
 		return err
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &errs.Error{Status: 507, Message: "The server has no room left for files", Err: err}
+		return &errs.Error{Status: 507, Message: "The disk of the server is full", Err: err}
 	}
 	var number syscall.Errno
 	detail := "see the log"

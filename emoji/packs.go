@@ -34,7 +34,7 @@ type Packs struct {
 	building sync.Mutex // held to build an archive
 }
 
-// Options are what Packs need from elsewhere.
+// Options are the dependencies of Packs.
 type Options struct {
 	Inspect  InspectPicture // checks the pictures of new emoji
 	Settings *config.Live   // for folders without a pack.json

@@ -35,7 +35,7 @@ type Archive struct {
 	path string
 }
 
-// sharedArchive is what is known about the archive of a pack.
+// sharedArchive describes the archive of a pack.
 type sharedArchive struct{ current atomic.Pointer[archiveState] }
 
 // archiveState is an archive, or nil if the pack cannot be downloaded.
@@ -71,7 +71,7 @@ func (p *Packs) Archive(pack *Pack) (*Archive, error) {
 	return archive, nil
 }
 
-// exists returns false if somebody has removed the archive.
+// exists returns false if the archive was removed.
 func (s *archiveState) exists() bool {
 	if s.archive == nil {
 		return true
@@ -182,7 +182,7 @@ func (p *Pack) state(root folder) (string, error) {
 	return shortHash(h.Sum(nil)), nil
 }
 
-// archiveDocument returns the pack.json of the archive, which has only what is defined.
+// archiveDocument returns the pack.json of the archive, which has only the defined keys.
 func (p *Pack) archiveDocument() ([]byte, error) {
 	return (&Pack{Files: p.Files, Metadata: p.Metadata}).encode()
 }

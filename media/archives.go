@@ -89,7 +89,7 @@ func (a *Archives) Write(name string, fn func(io.Writer) error) (size int64, err
 	return info.Size(), nil
 }
 
-// roomWriter reserves room for what is written.
+// roomWriter reserves room for the bytes that it writes.
 type roomWriter struct {
 	io.Writer
 	room *Reservation

@@ -54,7 +54,7 @@ const (
 	walkEvery        = 10 * time.Minute
 )
 
-// Budget keeps the data directory within storage.limit, and the disk from filling up. Whoever writes files reserves room first. The cache of
+// Budget keeps the data directory within storage.limit, and the disk from filling up. Each writer of files reserves room first. The cache of
 // the media proxy gives way to everything else. A nil Budget has no limits. It is safe for concurrent use.
 type Budget struct {
 	BudgetConfig
@@ -248,7 +248,8 @@ var (
 	errEmojiFull   = errs.New(507, "The server has no room left for emoji: their storage limit is reached")
 )
 
-// check returns an error if what is reserved for a class has no room, even without the cache of the media proxy. It makes the cache give way.
+// check returns an error if there is no room for the reservations of a class, even without the cache of the media proxy. It shrinks the cache
+// as needed.
 func (b *Budget) check(ctx context.Context, class Class) error {
 	m, err := b.measure(ctx, measureEvery)
 	if err != nil {

@@ -102,7 +102,7 @@ func (b *Budget) full(m measurement) error {
 	return nil
 }
 
-// Pressure is what has to be deleted to keep within the limits.
+// Pressure says how much has to be deleted to keep within the limits.
 type Pressure struct {
 	Bytes    int64 // to be freed in the database; 0: none
 	FreeSize int64 // of these, in pages of the database that are not used
@@ -110,7 +110,7 @@ type Pressure struct {
 	Critical bool  // even the part that is kept for the database is in use
 }
 
-// Pressure makes the cache give way, and returns what is to be done beyond that.
+// Pressure shrinks the cache, and returns what else has to be deleted.
 func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
 	if err := b.proxy.Shrink(ctx); err != nil {
 		return nil, err

@@ -347,7 +347,7 @@ func validName(name string) bool {
 // writeError returns a client error for a full disk, and an internal error otherwise.
 func writeError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &errs.Error{Status: 507, Message: "The server has no room left for files", Err: err}
+		return &errs.Error{Status: 507, Message: "The disk of the server is full", Err: err}
 	}
 	return fmt.Errorf("store file: %w", err)
 }

@@ -25,7 +25,7 @@ func oggPage(position uint64, packet string) []byte {
 	return append(append(head, 1, byte(len(packet))), packet...)
 }
 
-// TestProperties checks what is read from files that are never decoded.
+// TestProperties checks the properties of files that are never decoded.
 func TestProperties(t *testing.T) {
 	f, _ := openFiles(t, Limits{})
 	track := element([]byte{0xae}, element([]byte{0x23, 0xe3, 0x83}, []byte{0x02, 0x62, 0x5a, 0x00}), // 40 ms

@@ -240,7 +240,7 @@ type suggestion struct {
 	Account entity.Account `json:"account"`
 }
 
-// maxSuggestions bounds the suggested accounts that are looked at.
+// maxSuggestions bounds the suggested accounts that are read.
 const maxSuggestions = 80
 
 // suggestions lists the accounts that staff suggest, except the viewer and accounts that the viewer follows, blocks or mutes.

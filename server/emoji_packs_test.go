@@ -352,7 +352,7 @@ func TestExchangeOfPacks(t *testing.T) {
 	here.Post(packsPath+"/files", "name", "mine", "file", site.URL+"/missing.png").Want(400)
 	here.Post(packsPath+"/files", "name", "mine", "file", "http://10.0.0.1/x.png").Want(400)
 
-	// A pack whose archive is elsewhere.
+	// A pack whose archive is on another server.
 	apptest.WriteDataFile(peers[1], "emoji/far/pack.json", `{"files":{"one":"cats-main/one.png","two":"cats-main/b/two.png"}}`)
 	there.Post("/api/v1/svc/admin/reload_emoji").Want(200)
 	set := func(m apptest.Doc) *apptest.Response {

@@ -68,7 +68,7 @@ func TestExports(t *testing.T) {
 	for kind, rows := range want {
 		apptest.WantList(t, kind, exportOf(alice.Client, kind), rows...)
 		if rows := exportOf(bob.Client, kind); len(rows) > 1 || strings.Contains(fmt.Sprint(rows), "@") {
-			t.Errorf("bob, who has no rows, exports %s %q", kind, rows)
+			t.Errorf("bob has no rows and exports %s %q", kind, rows)
 		}
 		account, err := here.DB.Account(t.Context(), second.AccountID())
 		if err != nil {

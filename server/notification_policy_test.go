@@ -91,8 +91,8 @@ func TestNotificationPolicy(t *testing.T) {
 					if len(alice.NotificationTypes()) == before && (step.name != "follow" || tt.relation != "follower") {
 						held = append(held, step.name)
 					}
-					if heard := len(l.Events()) > 0; heard != (len(alice.NotificationTypes()) > before) {
-						t.Errorf("%s: the stream has a notification: %v", step.name, heard)
+					if received := len(l.Events()) > 0; received != (len(alice.NotificationTypes()) > before) {
+						t.Errorf("%s: the stream has a notification: %v", step.name, received)
 					}
 				}
 				slices.Sort(held)

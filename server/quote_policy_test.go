@@ -86,25 +86,25 @@ func TestQuoteStates(t *testing.T) {
 // TestQuotePolicy checks who may quote a status under each policy, and that quote_approval says the same.
 func TestQuotePolicy(t *testing.T) {
 	srv := apptest.Start(t)
-	alice, follower, stranger := srv.SignUp("alice"), srv.SignUp("follower"), srv.SignUp("stranger")
+	alice, follower, other := srv.SignUp("alice"), srv.SignUp("follower"), srv.SignUp("other")
 	srv.AddFollow(follower, alice)
-	viewers := map[string]*apptest.Client{"alice": alice.Client, "follower": follower.Client, "stranger": stranger.Client, "nobody": srv.As(nil)}
+	viewers := map[string]*apptest.Client{"alice": alice.Client, "follower": follower.Client, "other": other.Client, "nobody": srv.As(nil)}
 	for _, tt := range []struct {
 		visibility, policy string
 		automatic          string
 		may                string
 	}{
-		{"public", "", "public", "alice follower stranger"},
-		{"public", "public", "public", "alice follower stranger"},
+		{"public", "", "public", "alice follower other"},
+		{"public", "public", "public", "alice follower other"},
 		{"public", "followers", "followers", "alice follower"},
 		{"unlisted", "followers", "followers", "alice follower"},
 		{"public", "nobody", "", "alice"},
-		{"local", "public", "public", "alice follower stranger"},
+		{"local", "public", "public", "alice follower other"},
 		{"private", "public", "", "alice"},
 		{"direct", "public", "", ""},
 	} {
 		t.Run(tt.visibility+" "+tt.policy, func(t *testing.T) {
-			id := alice.Publish("quote me @follower @stranger", "visibility", tt.visibility, "quote_approval_policy", tt.policy).ID()
+			id := alice.Publish("quote me @follower @other", "visibility", tt.visibility, "quote_approval_policy", tt.policy).ID()
 			for name, m := range viewers {
 				may := strings.Contains(tt.may, name)
 				want := map[bool]string{true: "automatic", false: "denied"}[may]
@@ -125,7 +125,7 @@ func TestQuotePolicy(t *testing.T) {
 		})
 	}
 	id := alice.Publish("nobody", "quote_approval_policy", "nobody").ID()
-	stranger.Post("/api/v1/statuses", "status", "look", "quoted_status_id", id).WantError(422, "The author of this post does not allow you to quote it")
+	other.Post("/api/v1/statuses", "status", "look", "quoted_status_id", id).WantError(422, "The author of this post does not allow you to quote it")
 	alice.Post("/api/v1/statuses", "status", "x", "quote_approval_policy", "everyone").Want(422)
 }
 

@@ -59,5 +59,5 @@ func TestUploadsLimit(t *testing.T) {
 	}
 	alice.SendForm("PATCH", "/api/v1/accounts/update_credentials",
 		apptest.FormPart{Name: "avatar", Filename: "a.jpg", IsFile: true, Content: string(apptest.JPEG(600, 600))}).Want(507)
-	alice.Publish("words take no room")
+	alice.Publish("text needs no room")
 }

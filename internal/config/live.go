@@ -8,7 +8,7 @@ import (
 )
 
 // Live is the settings of a running server. Administrators can change most of them while it runs: parts that follow such changes call
-// Load for each use, or derive what they need with a View.
+// Load for each use, or derive values with a View.
 //
 // Settings that need a restart (Setting.Restart) have the same values in all snapshots of one run.
 type Live struct{ current atomic.Pointer[Config] }

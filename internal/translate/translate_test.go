@@ -101,7 +101,7 @@ func TestInvalidAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Location", "/elsewhere")
+				w.Header().Set("Location", "/other")
 				w.WriteHeader(tt.status)
 				io.WriteString(w, tt.body)
 			})

@@ -25,7 +25,7 @@ type describedMembers struct {
 	Blurhash *string        `json:"blurhash"`
 }
 
-// attachmentMeta describes a file. What is not known is left out.
+// attachmentMeta describes a file. Unknown properties are omitted.
 type attachmentMeta struct {
 	Length   string          `json:"length,omitempty"`   // H:MM:SS.CC
 	Duration float64         `json:"duration,omitempty"` // seconds

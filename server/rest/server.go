@@ -105,7 +105,7 @@ var (
 	}}}
 )
 
-// fallbackEndpoint answers what has no route.
+// fallbackEndpoint answers requests without a route.
 func fallbackEndpoint(handle Handler) *endpoint {
 	return &endpoint{path: "fallback", Route: Route{Anonymous, func(r *Request) (any, error) {
 		value, err := handle(r)

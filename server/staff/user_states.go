@@ -152,7 +152,7 @@ func (h *Handlers) revokeRoles(r *rest.Request) (any, error) {
 	return h.changeRoles(r, (*admin.Service).RevokeRole, false)
 }
 
-// changeRoles changes a role of several accounts. It answers with what they have of that role now, and the accounts.
+// changeRoles changes a role of several accounts. It answers with the role's new state, and the accounts.
 func (h *Handlers) changeRoles(r *rest.Request, change roleOperation, granted bool) (any, error) {
 	names, err := bindNicknames(r)
 	if err != nil {

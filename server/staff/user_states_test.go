@@ -120,7 +120,7 @@ func TestSuggestedUsers(t *testing.T) {
 		return found
 	}
 	apptest.WantList(t, "for root", suggestions(root), "staff alice", "staff bob")
-	apptest.WantList(t, "for bob, who is one of them", suggestions(bob), "staff alice")
+	apptest.WantList(t, "for bob, a suggested account himself", suggestions(bob), "staff alice")
 	bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
 	apptest.WantList(t, "for bob, who follows the other", suggestions(bob))
 	root.SendJSON("PATCH", usersPath+"/unsuggest", names).Want(200)

@@ -323,7 +323,7 @@ func TestUserTags(t *testing.T) {
 	n := len(messages(root.Client))
 	tag("DELETE", "bar")
 	if len(messages(root.Client)) != n {
-		t.Error("removing what is not there was logged")
+		t.Error("removing a tag that no account has was logged")
 	}
 	tag("DELETE", "foo", "baz")
 	for _, tt := range []struct {
