@@ -186,6 +186,8 @@ CREATE TABLE oauth_apps (
     created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX oauth_apps_owner ON oauth_apps (owner_id) WHERE owner_id IS NOT NULL;
+CREATE INDEX oauth_apps_name ON oauth_apps (name, id);
+CREATE INDEX oauth_apps_trusted ON oauth_apps (id) WHERE trusted = 1;
 
 CREATE TABLE oauth_codes (
     hash           BLOB    PRIMARY KEY, -- SHA-256

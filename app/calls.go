@@ -55,6 +55,11 @@ var (
 	ListInvites   = adminCall("list invites", (*admin.Service).Invites)
 	RevokeInvite  = adminCall("revoke invite", (*admin.Service).RevokeInvite)
 
+	ListApps  = adminCall("list apps", (*admin.Service).Apps)
+	CreateApp = adminCall("create app", (*admin.Service).CreateApp)
+	UpdateApp = adminCall("update app", (*admin.Service).UpdateApp)
+	DeleteApp = adminCall("delete app", (*admin.Service).DeleteApp)
+
 	CreateAnnouncement = adminCall("announce", (*admin.Service).CreateAnnouncement)
 	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)
 	DeleteAnnouncement = adminCall("delete announcement", (*admin.Service).DeleteAnnouncement)

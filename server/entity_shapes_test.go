@@ -29,6 +29,11 @@ var entityShapes = map[string]map[string]string{
 		"confirmation_pending": "boolean", "is_confirmed": "boolean", "approval_pending": "boolean", "is_approved": "boolean",
 		"is_suggested": "boolean", "registration_reason": "text|null", "created_at": "time",
 	},
+	"AdminApps": {"page_size": "number", "count": "number", "apps": "[]AdminApp"},
+	"AdminApp": {
+		"id": "number", "name": "text", "client_id": "text", "client_secret": "text", "redirect_uri": "text", "website": "string",
+		"scopes": "[]text", "trusted": "boolean", "vapid_key": "text",
+	},
 	"AdminRoles":       {"admin": "boolean", "moderator": "boolean"},
 	"PermissionGroups": {"is_admin": "boolean", "is_moderator": "boolean"},
 	"Invites":          {"invites": "[]Invite"},

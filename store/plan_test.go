@@ -95,6 +95,9 @@ var planArguments = map[reflect.Type][]any{
 		store.StaffFilter{}, store.StaffFilter{Local: true, Active: true}, store.StaffFilter{Deactivated: true, Handle: "a3", Name: "x", Tags: []string{"t"}},
 		store.StaffFilter{Admins: true, Unconfirmed: true}, store.StaffFilter{ID: 3},
 	},
+	reflect.TypeFor[store.AppFilter](): {
+		store.AppFilter{}, store.AppFilter{Name: "app"}, store.AppFilter{ClientID: "id"}, store.AppFilter{Trusted: new(true)}, store.AppFilter{Trusted: new(false)},
+	},
 	reflect.TypeFor[store.LogFilter](): {
 		store.LogFilter{Limit: 20}, store.LogFilter{Actor: 3, Search: "made", From: time.Unix(1, 0), Until: time.Unix(1e9, 0), Limit: 20},
 	},

@@ -21,7 +21,7 @@ func (a *Application) size() int {
 	return cache.EntryBytes + len(a.Name) + len(*a.Website)
 }
 
-// loadApps loads the apps of statuses. The name of an app never changes.
+// loadApps loads the apps of statuses.
 func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
 	apps := make(map[store.AppID]*Application)
 	missing, generation := b.apps.GetAll(unique(ids), apps)

@@ -110,6 +110,7 @@ func (b *Builder) invalidate(events []store.Event) {
 func (b *Builder) InvalidateAll() {
 	b.accounts.Clear()
 	b.statuses.Clear()
+	b.apps.Clear()
 }
 
 // Appender is an entity that renders itself.

@@ -1,16 +1,14 @@
 package oauth
 
 import (
-	"net/url"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/social"
 	"svc/store"
 )
 
@@ -22,16 +20,7 @@ func (s *Service) appRoutes() rest.Routes {
 	}
 }
 
-// outOfBand is the redirect URI of apps without one: a page shows the code.
-const outOfBand = "urn:ietf:wg:oauth:2.0:oob"
-
-// Limits of the metadata of an app.
-const (
-	maxAppName      = 200 // characters
-	maxAppURL       = 2000
-	maxAppRedirects = 20
-	maxAppsListed   = 100
-)
+const maxAppsListed = 100
 
 // createApp registers an app. It ignores unknown scopes, which newer clients request.
 func (s *Service) createApp(r *rest.Request) (any, error) {
@@ -51,14 +40,13 @@ func (s *Service) createApp(r *rest.Request) (any, error) {
 		Name:         strings.TrimSpace(p.Name),
 		Website:      strings.TrimSpace(p.Website),
 	}
-	redirects := strings.Fields(strings.Join(p.Redirects, "\n"))
-	a.RedirectURIs = strings.Join(redirects, "\n")
+	a.RedirectURIs = strings.Join(strings.Fields(strings.Join(p.Redirects, "\n")), "\n")
 	wanted := slices.Concat(p.Scopes, p.Scope)
 	if a.Scopes = parseScopes(wanted).Known(); len(parseScopes(wanted)) == 0 {
 		a.Scopes = store.Scopes{"read"}
 	}
-	if err := checkApp(a, redirects); err != nil {
-		return nil, err
+	if faults := social.CheckApp(a); len(faults) > 0 {
+		return nil, errs.Invalid("Validation failed: %s %s", appLabels[faults[0].Member], faults[0].Text)
 	}
 	if r.Viewer != nil {
 		a.OwnerID = &r.Viewer.ID
@@ -72,61 +60,8 @@ func (s *Service) createApp(r *rest.Request) (any, error) {
 // parseScopes parses a list of scopes whose elements may be lists themselves.
 func parseScopes(list []string) store.Scopes { return store.ParseScopes(strings.Join(list, " ")) }
 
-func checkApp(a *store.App, redirects []string) error {
-	switch {
-	case a.Name == "":
-		return errs.Invalid("Validation failed: Name can't be blank")
-	case utf8.RuneCountInString(a.Name) > maxAppName:
-		return errs.Invalid("Validation failed: Name is too long (maximum is %d characters)", maxAppName)
-	case strings.ContainsFunc(a.Name, unicode.IsControl):
-		return errs.Invalid("Validation failed: Name must be a single line")
-	case len(redirects) == 0:
-		return errs.Invalid("Validation failed: Redirect URI can't be blank")
-	case len(redirects) > maxAppRedirects:
-		return errs.Invalid("Validation failed: Redirect URI has too many entries (maximum is %d)", maxAppRedirects)
-	case a.Website != "" && !isWebURL(a.Website):
-		return errs.Invalid("Validation failed: Website must be a valid URL")
-	case len(a.Scopes) == 0:
-		return errs.Invalid("Validation failed: Scopes doesn't match configured on the server.")
-	}
-	for _, address := range redirects {
-		if !isRedirect(address) {
-			return errs.Invalid("Validation failed: Redirect URI must be an absolute URI")
-		}
-	}
-	return nil
-}
-
-// isWebURL returns true if a URL can be linked to.
-func isWebURL(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && len(address) <= maxAppURL && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
-}
-
-// forbiddenSchemes are schemes that a browser handles itself.
-var forbiddenSchemes = []string{
-	"about", "blob", "cid", "chrome", "chrome-extension", "data", "file", "filesystem", "ftp", "intent", "jar", "javascript", "livescript",
-	"mailto", "mhtml", "mid", "mocha", "moz-extension", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss",
-}
-
-// isRedirect returns true if an app may redirect to a URI: of the web, of a scheme of its own, or outOfBand.
-func isRedirect(address string) bool {
-	if address == outOfBand {
-		return true
-	}
-	u, err := url.Parse(address)
-	if err != nil || len(address) > maxAppURL || !utf8.ValidString(address) || strings.Contains(address, "#") ||
-		strings.ContainsFunc(address, func(c rune) bool { return unicode.IsControl(c) || c == '\\' }) {
-		return false
-	}
-	switch u.Scheme {
-	case "":
-		return false
-	case "http", "https":
-		return u.Opaque == "" && u.Hostname() != "" && u.User == nil
-	}
-	return !slices.Contains(forbiddenSchemes, u.Scheme) // url.Parse returns lower-case schemes
-}
+// appLabels are the names of members of an app in errors.
+var appLabels = map[string]string{"name": "Name", "redirect_uris": "Redirect URI", "website": "Website", "scopes": "Scopes"}
 
 func (s *Service) showOwnApp(r *rest.Request) (any, error) {
 	if r.Token == nil || r.Token.AppID == nil { // a password, or a session of a browser

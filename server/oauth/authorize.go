@@ -13,6 +13,7 @@ import (
 	"svc/internal/keys"
 	"svc/server/rest"
 	"svc/server/web"
+	"svc/social"
 	"svc/store"
 )
 
@@ -116,7 +117,7 @@ func (p *authorizeParams) merge(in *authorizeParams) {
 
 // refuse redirects to the app with an error (RFC 6749 4.1.2.1), or returns it for the user if the app has no redirect URI.
 func (z *authorization) refuse(code, description string) (any, error) {
-	if z.redirect == outOfBand {
+	if z.redirect == social.OutOfBand {
 		return nil, errs.BadRequest("%s", description)
 	}
 	return z.redirectBack("error", code, "error_description", description), nil
@@ -161,7 +162,7 @@ func (z *authorization) appInfo() web.App { return web.App{Name: z.app.Name, Web
 func (z *authorization) targetName() string {
 	u, err := url.Parse(z.redirect)
 	switch {
-	case z.redirect == outOfBand:
+	case z.redirect == social.OutOfBand:
 		return ""
 	case err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"):
 		return u.Host
@@ -205,7 +206,7 @@ func (s *Service) authorize(r *rest.Request) (any, error) {
 	}
 	decision := r.Query(decisionParam)
 	if decision == deny {
-		if z.redirect == outOfBand {
+		if z.redirect == social.OutOfBand {
 			return s.Pages.Page(http.StatusOK, web.Message{Title: "Access denied", Paragraphs: []string{"The app cannot use your account. You can close this page."}})
 		}
 		return z.refuse("access_denied", "The account may not be used")
@@ -322,7 +323,7 @@ func (s *Service) issueCode(ctx context.Context, z *authorization, account *stor
 	if err != nil {
 		return nil, err
 	}
-	if z.redirect == outOfBand {
+	if z.redirect == social.OutOfBand {
 		return s.Pages.Page(http.StatusOK, web.Code{App: z.appInfo(), Code: code})
 	}
 	return z.redirectBack("code", code), nil
