@@ -31,7 +31,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"AdminApps": {"page_size": "number", "count": "number", "apps": "[]AdminApp"},
 	"AdminApp": {
-		"id": "number", "name": "text", "client_id": "text", "client_secret": "text", "redirect_uri": "text", "website": "string",
+		"id": "number", "name": "text", "client_id": "text", "client_secret": "string", "redirect_uri": "string", "website": "string",
 		"scopes": "[]text", "trusted": "boolean", "vapid_key": "text",
 	},
 	"AdminRoles":       {"admin": "boolean", "moderator": "boolean"},
