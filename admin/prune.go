@@ -14,6 +14,7 @@ const pruneEvery = 24 * time.Hour
 func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, pruneEvery, s.prune)
 	store.Handle(w, s.pruneRemotePosts)
+	store.HandleLong(w, 1, s.purgeInstance)
 }
 
 // prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,

@@ -77,6 +77,10 @@ var (
 
 	StorageUsage = adminCall("storage usage", (*admin.Service).StorageUsage)
 
+	PurgeInstance = adminCall("purge instance", (*admin.Service).PurgeInstance)
+	ListPurges    = adminCall("list instance purges", (*admin.Service).InstancePurges)
+	WaitForPurge  = newCall("wait for instance purge", (*Server).waitForPurge)
+
 	ListJobs  = adminCall("list jobs", (*admin.Service).ParkedJobs)
 	RetryJobs = adminCall("retry jobs", (*admin.Service).RetryParkedJobs)
 	DropJobs  = adminCall("drop jobs", (*admin.Service).DropParkedJobs)
@@ -138,6 +142,11 @@ func (s *Server) waitForBackup(ctx context.Context, id int64) (*admin.AccountBac
 		return nil, err
 	}
 	return admin.NewAccountBackup(b, s.Social.BackupURL(b)), nil
+}
+
+// waitForPurge waits for the purge of an instance, and runs it if no server does.
+func (s *Server) waitForPurge(ctx context.Context, host string) (*admin.InstancePurge, error) {
+	return s.Admin.WaitForPurge(ctx, host, callTime)
 }
 
 // commands returns the handlers of all operations for the control socket.

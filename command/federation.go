@@ -17,7 +17,7 @@ func (a *cli) federationCommand() *cobra.Command {
 		Use:   "federation",
 		Short: "Inspect and retry federation",
 	})
-	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand())
+	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.purgeCommand(), a.purgesCommand())
 	return cmd
 }
 

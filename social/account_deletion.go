@@ -74,7 +74,7 @@ func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error 
 	}
 	err := purgeInBatches(ctx, s.db,
 		func(tx *store.Tx) ([]*store.Status, error) { return tx.OldestStatuses(ctx, id, purgeBatch) },
-		func(tx *store.Tx, st *store.Status) error { return purgeStatus(ctx, tx, st) })
+		func(tx *store.Tx, st *store.Status) error { return purgeStatus(ctx, tx, st, tx.DeleteStatus) })
 	if err != nil {
 		return err
 	}
@@ -170,15 +170,15 @@ func purgeInBatches[T any](ctx context.Context, db *store.DB, list func(*store.T
 	return nil
 }
 
-// purgeStatus deletes a status, or only some of its reblogs, favourites, reactions or votes if there are many.
-func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
+// purgeStatus deletes a status, or only some of its reblogs, favourites, reactions or votes if there are many. remove deletes the row.
+func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status, remove statusRemover) error {
 	if st.ReblogsCount > maxDirectDeletes {
 		reblogs, err := tx.BoostsOf(ctx, st.ID, purgeBatch)
 		if err != nil {
 			return err
 		}
 		for _, b := range reblogs {
-			if err := removeStatus(ctx, tx, b); err != nil {
+			if err := removeStatusBy(ctx, tx, b, remove); err != nil {
 				return err
 			}
 		}
@@ -199,7 +199,7 @@ func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 			return err
 		}
 	}
-	return removeStatus(ctx, tx, st)
+	return removeStatusBy(ctx, tx, st, remove)
 }
 
 // purgeFollow is endFollow without what the purge deletes anyway.

@@ -86,8 +86,15 @@ func deleteStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	return removeStatus(ctx, tx, st)
 }
 
-// removeStatus deletes the row of a status with its reblogs and jobs. Of a reblog, it removes the notification.
+// removeStatus deletes the row of a status with its reblogs and jobs, and leaves a tombstone. Of a reblog, it removes the notification.
 func removeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	return removeStatusBy(ctx, tx, st, tx.DeleteStatus)
+}
+
+// statusRemover deletes the row of a status: Tx.DeleteStatus, or Tx.RemoveStatus without a tombstone.
+type statusRemover func(context.Context, *store.Status) ([]*store.Status, error)
+
+func removeStatusBy(ctx context.Context, tx *store.Tx, st *store.Status, remove statusRemover) error {
 	if st.ReblogOfID != nil {
 		original, err := tx.Status(ctx, *st.ReblogOfID)
 		if err != nil {
@@ -97,7 +104,7 @@ func removeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 			return err
 		}
 	}
-	if _, err := tx.DeleteStatus(ctx, st); err != nil {
+	if _, err := remove(ctx, st); err != nil {
 		return err
 	}
 	if st.HasPoll {

@@ -91,6 +91,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"imports":              store.Import{},
 		"import_entries":       store.ImportEntry{},
 		"account_backups":      store.AccountBackup{},
+		"instance_purges":      store.InstancePurge{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

@@ -39,6 +39,7 @@ var privileges = []struct {
 	{UsersTags, false},
 	{UsersCredentials, false},
 	{UsersDelete, false},
+	{InstancesDelete, false},
 	{ModerationLogRead, false},
 	{EmojiManage, false},
 }

@@ -41,6 +41,7 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.credentialRoutes(),
 		h.inviteRoutes(),
 		h.appRoutes(),
+		h.instanceRoutes(),
 	}
 }
 

@@ -921,6 +921,19 @@ CREATE TABLE hosts (
 CREATE INDEX hosts_due ON hosts (iif(failures > 0, 2, last_success_at IS NULL), due_at) WHERE due_at IS NOT NULL; -- by HostState
 CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;
 
+-- Removals of everything that is stored of another server, for their progress. The job is in jobs.
+CREATE TABLE instance_purges (
+    domain         TEXT    PRIMARY KEY,
+    requested_at   INTEGER NOT NULL,
+    accounts       INTEGER NOT NULL DEFAULT 0, -- when the removal began
+    statuses       INTEGER NOT NULL DEFAULT 0,
+    accounts_done  INTEGER NOT NULL DEFAULT 0, -- of these
+    statuses_done  INTEGER NOT NULL DEFAULT 0,
+    began_at       INTEGER, -- NULL: not yet
+    finished_at    INTEGER  -- NULL: not yet
+) STRICT;
+CREATE INDEX instance_purges_time ON instance_purges (requested_at);
+
 -- Payloads of deliveries, one for all inboxes.
 CREATE TABLE activities (
     id         INTEGER PRIMARY KEY,
@@ -1085,7 +1098,7 @@ CREATE TABLE moderation_log (
     actor    TEXT    NOT NULL, -- the nickname; '': the command line
     action   TEXT    NOT NULL,
     message  TEXT    NOT NULL, -- a sentence that begins with the actor
-    data     TEXT    NOT NULL  -- what was changed, a JSON object
+    data     TEXT    NOT NULL  -- the changes, a JSON object
 ) STRICT;
 CREATE INDEX moderation_log_actor ON moderation_log (actor_id, id) WHERE actor_id IS NOT NULL;
 
