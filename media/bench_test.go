@@ -30,6 +30,7 @@ func BenchmarkUploadJPEG(b *testing.B) {
 				if err != nil || got.Thumbnail == "" {
 					b.Fatalf("%+v, %v", got, err)
 				}
+				got.Release()
 			}
 			b.ReportMetric(float64((processorTime(b)-start).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 		})

@@ -5,7 +5,7 @@
 // Rules: the name of a file is the hash of its content, so files never change and equal content is stored once. A file appears under
 // its name only when it is complete and on disk. A file is decoded only after its header has shown the cost, and one at a time.
 //
-// Limits: 50 million pixels, 1000 frames, 128 MiB of memory to decode; the proxy fetches 32 files of a host at a time.
+// Limits: 50 million pixels, 1000 frames, 80 MiB of memory to decode; the proxy fetches 32 files of a host at a time.
 package media
 
 import (
@@ -32,13 +32,13 @@ import (
 type Limits struct {
 	Pixels       int64 // larger pictures are rejected; default 50 million
 	Frames       int   // longer animations are rejected; default 1000
-	DecodeMemory int64 // bytes; pictures that need more are stored without a thumbnail; default 128 MiB
+	DecodeMemory int64 // bytes; pictures that need more are stored without a thumbnail; default 80 MiB
 }
 
 const (
 	defaultPixels       = 50_000_000
 	defaultFrames       = 1000
-	defaultDecodeMemory = 128 << 20
+	defaultDecodeMemory = 80 << 20
 )
 
 const blockSize = 4 << 10 // of file systems

@@ -93,6 +93,19 @@ func encodeJPEG(img image.Image) []byte {
 	return buf.Bytes()
 }
 
+// progressiveJPEG returns a grey picture in one progressive scan, which has only the mean of each block: a small file that needs much
+// memory. Each difference is zero, whose code has two bits 0 in both tables of the encoder (T.81 K.3).
+func progressiveJPEG(width, height int) []byte {
+	file := encodeJPEG(image.NewRGBA(image.Rect(0, 0, width, height)))
+	file = bytes.Replace(file, []byte{0xff, markerSOF0}, []byte{0xff, markerSOF2}, 1)
+	scan := bytes.Index(file, []byte{0xff, markerSOS})
+	header := file[scan : scan+14]
+	copy(header[11:], []byte{0, 0, 0}) // coefficient 0 only, no approximation
+	const blocks = 6                   // of a unit of 16 x 16 pixels
+	data := make([]byte, (width+15)/16*((height+15)/16)*blocks*2/8)
+	return append(append(file[:scan+14:scan+14], data...), 0, 0xff, markerEOI)
+}
+
 func encodePNG(img image.Image) []byte {
 	var buf bytes.Buffer
 	if err := png.Encode(&buf, img); err != nil {

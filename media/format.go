@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"image"
 	"image/gif"
-	"image/jpeg"
 	"image/png"
 	"io"
 
@@ -19,14 +18,17 @@ const sniffLength = 3072
 // format is an accepted file format. All others are rejected.
 type format struct {
 	mime, ext string
-	scan      scanFunc                                                     // nil: stored unchanged
-	decode    func(src *io.SectionReader, f fileInfo) (image.Image, error) // nil: never decoded
-	probe     func(*peekReader) fileInfo                                   // of formats without scan; never fails
+	scan      scanFunc                   // nil: stored unchanged
+	decode    decodeFunc                 // nil: never decoded
+	probe     func(*peekReader) fileInfo // of formats without scan; never fails
 }
+
+// decodeFunc decodes a picture, reduced by a number that fileInfo.reduction has returned.
+type decodeFunc func(src *io.SectionReader, f fileInfo, reduction int) (image.Image, error)
 
 var (
 	formatPNG  = &format{"image/png", "png", scanPNG, decodeBy(png.Decode), nil}
-	formatJPEG = &format{"image/jpeg", "jpg", scanJPEG, decodeBy(jpeg.Decode), nil}
+	formatJPEG = &format{"image/jpeg", "jpg", scanJPEG, decodeJPEG, nil}
 	formatGIF  = &format{"image/gif", "gif", scanGIF, decodeBy(gif.Decode), nil}
 	formatWebP = &format{"image/webp", "webp", scanWebP, decodeWebP, nil}
 	formatAVIF = &format{"image/avif", "avif", scanHEIF, nil, nil}
@@ -117,6 +119,6 @@ func (f *format) refine(found fileInfo) *format {
 	return f
 }
 
-func decodeBy(decode func(io.Reader) (image.Image, error)) func(*io.SectionReader, fileInfo) (image.Image, error) {
-	return func(src *io.SectionReader, _ fileInfo) (image.Image, error) { return decode(src) }
+func decodeBy(decode func(io.Reader) (image.Image, error)) decodeFunc {
+	return func(src *io.SectionReader, _ fileInfo, _ int) (image.Image, error) { return decode(src) }
 }

@@ -40,6 +40,9 @@ type jpegScan struct {
 	facts fileInfo
 
 	components int
+	baseline   bool
+	reducible  bool // see decodeJPEG
+	planes     int64
 	scans      int
 	seenJFIF   bool
 	seenEXIF   bool
@@ -76,8 +79,12 @@ func scanJPEG(w *peekReader) (fileInfo, *plan, error) {
 	}
 	s.facts.end = w.pos
 	s.plan.cut(w.pos, w.size-w.pos)
-	if s.components == 4 || s.seenRGB {
+	switch {
+	case s.components == 4 || s.seenRGB:
 		s.facts.memory += 4 * int64(s.facts.width) * int64(s.facts.height)
+	case s.reducible && (s.scans == 1 || !s.baseline):
+		s.facts.planes = s.planes
+		s.facts.memory += s.facts.end // the decoder reads the whole file
 	}
 	if s.components != 3 || s.profiles != 1 {
 		s.facts.profile = nil
@@ -171,10 +178,13 @@ func (s *jpegScan) frame(marker byte, body []byte) error {
 		hMax, vMax, blocks = max(hMax, h), max(vMax, v), blocks+h*v
 	}
 	units := int64((s.facts.width+8*hMax-1)/(8*hMax)) * int64((s.facts.height+8*vMax-1)/(8*vMax))
-	s.facts.memory = units * int64(blocks) * 64
+	s.planes = units * int64(blocks) * 64
+	s.facts.memory = s.planes
 	if marker == markerSOF2 {
 		s.facts.memory *= 5 // a progressive decoder keeps the coefficients, 32 bits each
 	}
+	s.baseline = marker == markerSOF0
+	s.reducible = marker != markerSOF1 && isUsualSampling(body[6:])
 	s.seenRGB = s.seenRGB || ids == "RGB"
 	return nil
 }

@@ -18,7 +18,8 @@ type fileInfo struct {
 	video         bool // a movie with a picture track
 	duration      time.Duration
 	frameRate     float64 // frames a second
-	memory        int64   // bytes needed to decode
+	memory        int64   // bytes needed to decode at full size
+	planes        int64   // the part of memory that is less for a reduced picture; 0 if the decoder cannot reduce
 	profile       []byte  // ICC profile, if it is small and for RGB
 	frame         webpFrame
 	end           int64 // of a picture in its file; data behind it is dropped

@@ -6,12 +6,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"image/png"
 	"io"
 	"runtime/debug"
 
 	"github.com/disintegration/imaging"
+	"github.com/gen2brain/jpegn"
 
 	"svc/internal/errs"
 )
@@ -39,7 +39,8 @@ func (f *Files) preview(ctx context.Context, src *io.SectionReader, format *form
 	if !needed && !rules.blurhash {
 		return nil, nil
 	}
-	if found.memory > f.limits.DecodeMemory {
+	memory := found.decodeMemory(found.reduction(fit(found.size(), box)))
+	if memory > f.limits.DecodeMemory {
 		if kind == Preview {
 			return nil, errs.Invalid("The picture is too large for a thumbnail")
 		}
@@ -52,7 +53,7 @@ func (f *Files) preview(ctx context.Context, src *io.SectionReader, format *form
 		return nil, ctx.Err()
 	}
 	picture, hash, err := reduce(src, format, found, box)
-	if found.memory >= largeDecodeBytes {
+	if memory >= largeDecodeBytes {
 		debug.FreeOSMemory()
 	}
 	if ctx.Err() != nil {
@@ -97,15 +98,16 @@ func reduce(src *io.SectionReader, format *format, found fileInfo, box image.Poi
 			small, hash, err = nil, "", malformed("decoder panicked: %v", p)
 		}
 	}()
-	picture, err := format.decode(src, found)
+	size := fit(found.size(), box)
+	reduction := found.reduction(size)
+	picture, err := format.decode(src, found, reduction)
 	if err != nil {
 		return nil, "", &errs.Error{Status: 422, Message: "The picture cannot be decoded", Err: err}
 	}
-	canvas := image.Rect(0, 0, found.width, found.height)
+	canvas := image.Rect(0, 0, (found.width+reduction-1)/reduction, (found.height+reduction-1)/reduction)
 	if !picture.Bounds().In(canvas) {
 		return nil, "", malformed("picture of %v instead of %v", picture.Bounds(), canvas)
 	}
-	size := fit(canvas.Size(), box)
 	if size == canvas.Size() && picture.Bounds() == canvas {
 		small = orient(picture, found.orientation)
 	} else {
@@ -132,7 +134,7 @@ func encode(img image.Image, profile []byte) (data []byte, ext string, err error
 	if _, ok := img.(*image.Gray); ok {
 		profile = nil // it is an RGB profile
 	}
-	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
+	if err := jpegn.Encode(&buf, img, &jpegn.EncodeOptions{Quality: thumbnailQuality}); err != nil {
 		return nil, "", fmt.Errorf("encode thumbnail: %w", err)
 	}
 	if profile != nil {

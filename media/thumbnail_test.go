@@ -2,14 +2,20 @@ package media
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/gif"
+	"image/jpeg"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -187,25 +193,145 @@ func TestThumbnailProfile(t *testing.T) {
 }
 
 func TestDecodeMemoryLimit(t *testing.T) {
-	file := encodeJPEG(photo(704, 704)) // blocks of 16 pixels, planes of 1.5 bytes a pixel
+	whole, large := encodeJPEG(photo(704, 704)), encodeJPEG(photo(2816, 2816))
+	grey := encodeJPEG(image.NewGray(image.Rect(0, 0, 2816, 5632)))
+	progressive := progressiveJPEG(1408, 1408)
+	extended := bytes.Replace(encodeJPEG(photo(1408, 1408)), []byte{0xff, markerSOF0}, []byte{0xff, markerSOF1}, 1)
 	for _, tt := range []struct {
-		limit int64
-		want  bool
-	}{{704 * 704 * 3 / 2, true}, {704*704*3/2 - 1, false}} {
-		f, _ := openFiles(t, Limits{DecodeMemory: tt.limit})
-		got, err := f.Ingest(t.Context(), bytes.NewReader(file), Attachment, 1<<20)
-		if err != nil {
-			t.Fatal(err)
+		name string
+		file []byte
+		need int
+	}{
+		{"JPEG", whole, 704*704*3/2 + len(whole)}, // blocks of 16 pixels, planes of 1.5 bytes a pixel
+		{"JPEG that is reduced to a half", large, 1408*1408*3/2 + len(large)},
+		{"grey JPEG that is reduced to a quarter", grey, 704*1408 + len(grey)},
+		{"progressive JPEG, with coefficients of four bytes", progressive, 5*1408*1408*3/2 + len(progressive)},
+		{"JPEG that the standard library decodes", extended, 1408 * 1408 * 3 / 2},
+		{"PNG", encodePNG(photo(704, 704)), 704 * 704 * 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, limit := range []int{tt.need, tt.need - 1} {
+				f, _ := openFiles(t, Limits{DecodeMemory: int64(limit)})
+				got, err := f.Ingest(t.Context(), bytes.NewReader(tt.file), Attachment, 10<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if has := got.Thumbnail != ""; has != (limit == tt.need) {
+					t.Errorf("limit %d of %d: thumbnail %v", limit, tt.need, has)
+				}
+				got.Release()
+			}
+		})
+	}
+}
+
+// TestDecodeOneAtATime decodes many pictures at the same time, so that the memory limit of one is the limit of all.
+func TestDecodeOneAtATime(t *testing.T) {
+	f, _ := openFiles(t, Limits{})
+	src := io.NewSectionReader(bytes.NewReader(nil), 0, 0)
+	found := fileInfo{width: 1000, height: 1000}
+	var decoding, most atomic.Int32
+	started, finish := make(chan struct{}), make(chan struct{})
+	slow := &format{decode: func(*io.SectionReader, fileInfo, int) (image.Image, error) {
+		if n := decoding.Add(1); n > most.Load() {
+			most.Store(n)
 		}
-		if has := got.Thumbnail != ""; has != tt.want {
-			t.Errorf("limit %d: thumbnail %v", tt.limit, has)
+		defer decoding.Add(-1)
+		started <- struct{}{}
+		<-finish
+		return image.NewGray(image.Rect(0, 0, 1000, 1000)), nil
+	}}
+	var previews sync.WaitGroup
+	for range 8 {
+		previews.Go(func() {
+			if _, err := f.preview(t.Context(), src, slow, found, Attachment, new(File)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-started
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.preview(canceled, src, slow, found, Attachment, new(File)); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting for a turn after the client has left: %v", err)
+	}
+	finish <- struct{}{}
+	for range 7 {
+		<-started
+		finish <- struct{}{}
+	}
+	previews.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d pictures were decoded at the same time", most.Load())
+	}
+}
+
+// TestReducedDecoding compares thumbnails of reduced JPEG pictures with those of whole ones. From 35 dB on, a difference cannot be seen.
+func TestReducedDecoding(t *testing.T) {
+	waves := image.NewGray(image.Rect(0, 0, 1632, 1224)) // finer and finer to the right and the bottom
+	for y := range waves.Rect.Dy() {
+		for x := range waves.Rect.Dx() {
+			waves.SetGray(x, y, color.Gray{uint8(128 + 100*math.Sin(float64(x*x+y*y)/16000))})
 		}
 	}
+	for _, tt := range []struct {
+		name      string
+		picture   image.Image
+		size      image.Point
+		reduction int
+	}{
+		{"half", photo(1632, 1224), image.Pt(400, 300), 2},
+		{"odd half", photo(1635, 1227), image.Pt(400, 300), 2},
+		{"quarter", photo(1632, 1224), image.Pt(200, 150), 4},
+		{"eighth", photo(1632, 1224), image.Pt(100, 75), 8},
+		{"waves, half", waves, image.Pt(400, 300), 2},
+		{"waves, quarter", waves, image.Pt(200, 150), 4},
+		{"not reduced", photo(1632, 1224), image.Pt(640, 480), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := encodeJPEG(tt.picture)
+			_, found, err := cleaned(file, scanJPEG)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := found.reduction(tt.size); got != tt.reduction {
+				t.Errorf("reduction by %d, want %d", got, tt.reduction)
+			}
+			reduced, err := decodeJPEG(io.NewSectionReader(bytes.NewReader(file), 0, int64(len(file))), found, tt.reduction)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := jpeg.Decode(bytes.NewReader(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := shrink(reduced, reduced.Bounds(), tt.size)
+			want := shrink(whole, whole.Bounds(), tt.size)
+			if ratio := likeness(got, want); ratio < 35 {
+				t.Errorf("%.1f dB, want 35", ratio)
+			}
+		})
+	}
+}
+
+// likeness returns the peak signal-to-noise ratio in dB.
+func likeness(a, b image.Image) float64 {
+	size, sum := a.Bounds().Size(), 0.0
+	for y := range size.Y {
+		for x := range size.X {
+			r1, g1, b1, _ := a.At(x, y).RGBA()
+			r2, g2, b2, _ := b.At(x, y).RGBA()
+			for _, d := range []float64{float64(r1>>8) - float64(r2>>8), float64(g1>>8) - float64(g2>>8), float64(b1>>8) - float64(b2>>8)} {
+				sum += d * d
+			}
+		}
+	}
+	return 10 * math.Log10(255*255*float64(3*size.X*size.Y)/sum)
 }
 
 // TestDecoderPanics simulates a panic of a decoder.
 func TestDecoderPanics(t *testing.T) {
-	broken := &format{decode: func(*io.SectionReader, fileInfo) (image.Image, error) { panic("index out of range") }}
+	broken := &format{decode: func(*io.SectionReader, fileInfo, int) (image.Image, error) { panic("index out of range") }}
 	_, _, err := reduce(nil, broken, fileInfo{width: 9, height: 9}, image.Pt(4, 4))
 	wantStatus(t, err, 422)
 }

@@ -242,7 +242,7 @@ func (s *webpScan) endFrame() {
 }
 
 // decodeWebP decodes the first frame. It builds a file with only that frame, because the decoder does not support animations.
-func decodeWebP(src *io.SectionReader, f fileInfo) (image.Image, error) {
+func decodeWebP(src *io.SectionReader, f fileInfo, _ int) (image.Image, error) {
 	var body []io.Reader
 	size := 4
 	chunk := func(kind string, data io.Reader, n int64) {

@@ -113,7 +113,7 @@ func TestDecodeWebPFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	img, err := decodeWebP(io.NewSectionReader(bytes.NewReader(file), 0, int64(len(file))), found)
+	img, err := decodeWebP(io.NewSectionReader(bytes.NewReader(file), 0, int64(len(file))), found, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestDecodeLossyWebP(t *testing.T) {
 			if err != nil || !bytes.Equal(got, tt.file) {
 				t.Fatalf("%v, or the file was changed", err)
 			}
-			img, err := decodeWebP(io.NewSectionReader(bytes.NewReader(got), 0, int64(len(got))), found)
+			img, err := decodeWebP(io.NewSectionReader(bytes.NewReader(got), 0, int64(len(got))), found, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
