@@ -26,6 +26,13 @@ func (r reader) SignInNetworks(ctx context.Context, account AccountID) ([]*SignI
 	return rows, err
 }
 
+// HasSignedInFrom returns true if an account signed in from a network in the last 90 days.
+func (r reader) HasSignedInFrom(ctx context.Context, account AccountID, network []byte) (bool, error) {
+	return value[bool](ctx, r, "known network", `
+		SELECT EXISTS (SELECT 1 FROM sign_in_networks WHERE account_id = ? AND hash = ? AND seen_at >= ?)`,
+		account, network, At(r.db.now().Add(-signInMemory)))
+}
+
 // MarkSignIn stores that an account signed in from a network, and deletes its oldest networks over the limit. It returns true if the
 // account has signed in before, but not from this network in the last 90 days.
 func (tx *Tx) MarkSignIn(ctx context.Context, account AccountID, network []byte) (isNew bool, err error) {

@@ -73,7 +73,7 @@ func (c *Config) rateLimitSettings() section {
 		{Key: "authentication", field: limit(&c.RateLimit.Authentication, 15, time.Minute), Restart: true,
 			Description: "Sign-in attempts from one address."},
 		{Key: "failed_logins", field: limit(&c.RateLimit.FailedLogins, 5, 5*time.Minute), Restart: true,
-			Description: "Wrong passwords and second-factor codes for one account, from all addresses together."},
+			Description: "Wrong passwords and second-factor codes for one account. Networks from which its user signed in before have as many of their own. Beyond that, passwords are checked slowly, one after another."},
 		{Key: "password_reset", field: limit(&c.RateLimit.PasswordReset, 5, 30*time.Minute), Restart: true,
 			Description: "Password reset requests from one address."},
 		{Key: "registration", field: limit(&c.RateLimit.Registration, 25, 30*time.Minute), Restart: true,

@@ -57,7 +57,7 @@ func (s *Service) completeChallenge(r *rest.Request, token string, page bool, ki
 	if c == nil || c.Purpose.V.Page != page {
 		return nil, errBadChallenge
 	}
-	refund, err := s.loginLimits.attempt("mfa "+c.AccountID.String(), r.Network()).reserve(s.Now())
+	refund, err := s.loginLimits.secondFactor(c.AccountID, r.Network()).reserve(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Service) completeChallenge(r *rest.Request, token string, page bool, ki
 	if errors.Is(err, social.ErrSecondFactor) {
 		return nil, errBadChallenge
 	}
-	refund(s.Now())
+	refund()
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/server/rest"
+	"svc/store"
 )
 
 // passwordCache remembers verified passwords, so that Basic auth does not hash the password of each request. It holds names and
@@ -48,15 +49,9 @@ var errPasswordWithMFA = errs.Forbidden("Two-factor authentication enabled, you 
 // identityByPassword returns the identity for a name and a password, the zero Identity if they are wrong. It fails with an errs.Error
 // if the account is unavailable.
 func (s *Service) identityByPassword(ctx context.Context, c rest.Credential) (id rest.Identity, err error) {
-	user, err := s.Social.UserByLogin(ctx, c.Name)
-	if err != nil {
+	user, err := s.verifiedUser(ctx, c)
+	if user == nil || err != nil {
 		return id, err
-	}
-	if user == nil || !s.passwordCache.contains(c.Name, c.Password, user.PasswordHash) {
-		if user, err = s.signIn(ctx, c.Name, c.Password, c.Network); user == nil || err != nil {
-			return id, err
-		}
-		s.passwordCache.add(c.Name, c.Password, user.PasswordHash)
 	}
 	if problem := problemOf(user); problem != nil {
 		return id, problem.tokenError()
@@ -70,4 +65,30 @@ func (s *Service) identityByPassword(ctx context.Context, c rest.Credential) (id
 	}
 	id = rest.Identity{Account: account, User: user}
 	return id, s.markActive(ctx, id)
+}
+
+// verifiedUser returns the user of a name and a password, nil if they are wrong. A remembered password is limited like any other: else it
+// could be guessed without end while others are refused.
+func (s *Service) verifiedUser(ctx context.Context, c rest.Credential) (*store.User, error) {
+	user, err := s.Social.UserByLogin(ctx, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	if user != nil && s.passwordCache.contains(c.Name, c.Password, user.PasswordHash) {
+		admitted, err := s.loginLimits.password(user, c.Name, c.Network).admit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		admitted.release()
+		return user, nil
+	}
+	user, err = s.signIn(ctx, c.Name, c.Password, c.Network)
+	if user == nil || err != nil {
+		return nil, err
+	}
+	s.passwordCache.add(c.Name, c.Password, user.PasswordHash)
+	if user.HasMFA() || problemOf(user) != nil {
+		return user, nil
+	}
+	return user, s.DB.Update(ctx, func(tx *store.Tx) error { return s.Social.NoteSignIn(ctx, tx, user, c.Network, "") })
 }

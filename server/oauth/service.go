@@ -5,7 +5,8 @@
 // those that were verified. A cached identity is invalidated before the change of its account, or the revocation of its token, is
 // answered.
 //
-// Limits: 5000 tokens, 16 MiB of accounts and 1000 verified passwords are cached; login failures of 50 000 names and networks counted.
+// Limits: 5000 tokens, 16 MiB of accounts and 1000 verified passwords are cached; login failures of 50 000 accounts and networks
+// counted, and 256 attempts slowed.
 package oauth
 
 import (
@@ -47,7 +48,7 @@ func New(c Config) *Service {
 		passwords:     c.Social.Passwords,
 		identities:    newIdentityCache(c.DB),
 		passwordCache: newPasswordCache(),
-		loginLimits:   newLoginLimits(c.Settings.Load().RateLimit),
+		loginLimits:   newLoginLimits(c.Settings.Load().RateLimit, c.Social, c.Now),
 		baseURL:       c.Settings.URL().String(),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
-	"strings"
 
 	"svc/internal/errs"
 	"svc/server/rest"
@@ -46,10 +45,8 @@ func (p *accountProblem) tokenError() *errs.Error {
 }
 
 // signIn returns the user of a nickname or e-mail address and a password, also of an unavailable account; nil if they are wrong. It
-// takes as long for an unknown name as for a wrong password. After too many failures for a name or from a network it fails without
-// checking.
+// takes as long for an unknown name as for a wrong password. After too many failures it fails without checking, or takes longer.
 func (s *Service) signIn(ctx context.Context, name, password string, from netip.Addr) (*store.User, error) {
-	name = strings.TrimSpace(name)
 	user, err := s.Social.UserByLogin(ctx, name)
 	if err != nil {
 		return nil, err
@@ -58,7 +55,7 @@ func (s *Service) signIn(ctx context.Context, name, password string, from netip.
 	if user != nil {
 		hash = user.PasswordHash
 	}
-	ok, newHash, err := s.checkPassword(ctx, name, hash, password, from)
+	ok, newHash, err := s.checkPassword(ctx, s.loginLimits.password(user, name, from), hash, password)
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -115,27 +112,41 @@ func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store
 
 // CheckPassword returns true if the password is the viewer's. Failures count like those of signing in.
 func (s *Service) CheckPassword(r *rest.Request, password string) (bool, error) {
-	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.Network())
+	ok, _, err := s.checkPassword(r.Context(), s.loginLimits.confirmation(r.User, r.Network()), r.User.PasswordHash, password)
 	return ok, err
 }
 
 // checkPassword waits for a slot and compares a password with its hash. newHash replaces an outdated hash.
-func (s *Service) checkPassword(ctx context.Context, name, hash, password string, from netip.Addr) (ok bool, newHash string, err error) {
-	turn, err := s.passwords.Acquire(ctx)
+func (s *Service) checkPassword(ctx context.Context, attempt loginAttempt, hash, password string) (ok bool, newHash string, err error) {
+	for {
+		admitted, err := attempt.admit(ctx)
+		if err != nil {
+			return false, "", err
+		}
+		checked, ok, newHash, err := s.checkAdmitted(ctx, admitted, hash, password)
+		if checked || err != nil {
+			return ok, newHash, err
+		}
+	}
+}
+
+// checkAdmitted does not check the password if the admission is not valid any more once there is a slot.
+func (s *Service) checkAdmitted(ctx context.Context, admitted *admission, hash, password string) (checked, ok bool, newHash string, err error) {
+	defer admitted.release()
+	slot, err := s.passwords.Acquire(ctx)
 	if err != nil {
-		return false, "", err
+		return false, false, "", err
 	}
-	defer turn.Release()
-	attempt := s.loginLimits.attempt(name, from)
-	if err := attempt.check(s.Now()); err != nil {
-		return false, "", err
+	defer slot.Release()
+	if !admitted.valid() {
+		return false, false, "", nil
 	}
-	ok, outdated := turn.Verify(hash, password)
+	ok, outdated := slot.Verify(hash, password)
 	switch {
 	case !ok:
-		attempt.fail(s.Now())
+		admitted.fail()
 	case outdated:
-		newHash = turn.Hash(password)
+		newHash = slot.Hash(password)
 	}
-	return ok, newHash, nil
+	return true, ok, newHash, nil
 }

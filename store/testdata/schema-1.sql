@@ -145,7 +145,7 @@ CREATE TABLE used_captchas (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX used_captchas_expiry ON used_captchas (expires_at);
 
--- Networks from which users signed in, so that they get mail about sign-ins from others.
+-- Networks from which users signed in: others get mail, and cannot keep their users from signing in by wrong passwords.
 CREATE TABLE sign_in_networks (
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
     hash       BLOB    NOT NULL, -- keyed hash of the network
