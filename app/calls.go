@@ -68,6 +68,10 @@ var (
 
 	PruneMedia = adminCall("prune media", (*admin.Service).PruneMedia)
 	CheckMedia = adminCall("check media", (*admin.Service).CheckMedia)
+	MediaBans  = adminCall("media bans", (*admin.Service).MediaBans)
+	BanMedia   = adminCall("ban media", (*admin.Service).BanMedia)
+	UnbanMedia = adminCall("unban media", (*admin.Service).UnbanMedia)
+	PurgeMedia = adminCall("purge media", (*admin.Service).PurgeMedia)
 
 	ShowSettings   = adminCall("show settings", (*admin.Service).SettingsText)
 	SetSetting     = adminCall("set setting", (*admin.Service).SetSetting)

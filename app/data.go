@@ -59,12 +59,14 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		Archives: s.dataPath("packs"),
 		Log:      s.log,
 		Reserve:  s.reserveEmoji,
+		Bans:     s.DB,
 	}); err != nil {
 		return err
 	}
 	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels, Frames: c.Media.MaxFrames}); err != nil {
 		return err
 	}
+	s.Media.ObserveBans(s.DB)
 	if s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts")); err != nil {
 		return err
 	}

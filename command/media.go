@@ -13,9 +13,10 @@ import (
 func (a *cli) mediaCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "media",
-		Short: "Show, check and clean up stored files",
+		Short: "Show, check, clean up and ban stored files",
 	})
 	cmd.AddCommand(a.mediaUsageCommand(), a.mediaPruneCommand(), a.mediaVerifyCommand())
+	cmd.AddCommand(a.mediaBanCommands()...)
 	return cmd
 }
 

@@ -11,7 +11,11 @@ package emoji
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"image"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -22,6 +26,7 @@ import (
 
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/store"
 )
 
 // Packs are the custom emoji of the server. It is safe for concurrent use.
@@ -43,6 +48,38 @@ type Options struct {
 
 	// Reserve makes room on the disk for n bytes, or returns an error for clients. done says whether they were used. nil: there is no limit.
 	Reserve func(ctx context.Context, n int64) (done func(kept bool), err error)
+
+	Bans *store.DB // has the files that staff have banned; nil: none
+}
+
+var errBanned = errs.Invalid("This file is banned on this server")
+
+// CheckAddress returns an error if the file at an address is banned.
+func (o *Options) CheckAddress(ctx context.Context, address string) error {
+	if o.Bans == nil {
+		return nil
+	}
+	banned, err := o.Bans.MediaBanned(ctx, address)
+	if err == nil && banned {
+		err = errBanned
+	}
+	return err
+}
+
+// inspectAllowed is Inspect for content that is not banned.
+func (o *Options) inspectAllowed(file io.ReaderAt, size int64) (mime string, dimensions image.Point, end int64, err error) {
+	sum := sha256.New()
+	if _, err = io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {
+		return "", image.Point{}, 0, err
+	}
+	banned, err := o.Bans.ContentBanned(context.Background(), []string{hex.EncodeToString(sum.Sum(nil))})
+	if err == nil && banned {
+		err = errBanned
+	}
+	if err != nil {
+		return "", image.Point{}, 0, err
+	}
+	return o.Inspect(file, size)
 }
 
 // Open reads the packs in dir, which it creates if necessary, and finishes or removes what an interrupted process left there.
@@ -57,6 +94,9 @@ func Open(dir string, o Options) (*Packs, error) {
 		return nil, fmt.Errorf("archives of emoji packs: %w", err)
 	}
 	p := &Packs{Options: o, dir: dir}
+	if o.Bans != nil {
+		p.Inspect = o.inspectAllowed
+	}
 	return p, p.Reload()
 }
 

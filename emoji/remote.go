@@ -304,6 +304,9 @@ func (r *Remote) SetMetadata(ctx context.Context, name string, m Metadata) (Meta
 
 // Picture fetches the picture, or the zip archive, at an address.
 func (r *Remote) Picture(ctx context.Context, address string) (*os.File, int64, error) {
+	if err := r.packs.CheckAddress(ctx, address); err != nil {
+		return nil, 0, err
+	}
 	u := r.packs.unpacker(DefaultLimits)
 	u.Fetch = r.fetch
 	file, err := u.download(ctx, address, "")
@@ -333,6 +336,9 @@ func (r *Remote) Steal(ctx context.Context, shortcode, base, pack string) (*Emoj
 	for _, e := range list {
 		if e.Shortcode != shortcode {
 			continue
+		}
+		if err := r.packs.CheckAddress(ctx, e.URL); err != nil {
+			return nil, err
 		}
 		picture, err := r.fetch.Get(ctx, e.URL, fetch.Limits{MaxBody: DefaultLimits.FileBytes, Timeout: documentTimeout})
 		if err != nil {

@@ -29,12 +29,20 @@ func (c *emojiCopier) copyEmoji(ctx context.Context, w store.CopyEmoji) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, emojiCopyTimeout)
 	defer cancel()
-	picture, err := c.client.Get(ctx, w.URL, fetch.Limits{MaxBody: w.MaxBytes})
-	if err == nil {
-		_, err = c.emojis.Add(ctx, w.Pack, []emoji.NewEmoji{emoji.WithContent(w.Shortcode, picture.Body)}, emoji.AddOptions{Create: true})
-	}
-	if err != nil {
+	if err := c.fetchEmoji(ctx, w); err != nil {
 		c.log.Info("emoji not copied", "shortcode", w.Shortcode, "url", w.URL, "err", err)
 	}
 	return nil
+}
+
+func (c *emojiCopier) fetchEmoji(ctx context.Context, w store.CopyEmoji) error {
+	if err := c.emojis.CheckAddress(ctx, w.URL); err != nil {
+		return err
+	}
+	picture, err := c.client.Get(ctx, w.URL, fetch.Limits{MaxBody: w.MaxBytes})
+	if err != nil {
+		return err
+	}
+	_, err = c.emojis.Add(ctx, w.Pack, []emoji.NewEmoji{emoji.WithContent(w.Shortcode, picture.Body)}, emoji.AddOptions{Create: true})
+	return err
 }

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/store"
 )
 
 // Limits bound the cost of one picture. Fields that are 0 have a default.
@@ -58,7 +59,8 @@ type Files struct {
 	mu         sync.Mutex       // held to rename, remove and count files
 	claims     map[string]int   // files that will get a reference soon; guarded by mu
 	usage      filesUsage
-	budget     atomic.Pointer[Budget] // nil: no limits
+	budget     atomic.Pointer[Budget]   // nil: no limits
+	bans       atomic.Pointer[store.DB] // nil: nothing is banned
 }
 
 // Entry is a stored file in Walk.

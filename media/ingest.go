@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"image"
 	"io"
 	"path"
@@ -96,6 +97,11 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 	room := f.budget.Load().Reserve(Uploads)
 	defer room.Release()
 	up := &upload{ctx: ctx, r: r, left: maxBytes, room: room}
+	if banned, err := f.hasBans(ctx); err != nil {
+		return nil, err
+	} else if banned {
+		up.sum = sha256.New()
+	}
 	head := make([]byte, sniffLength)
 	n, err := io.ReadFull(up, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -168,6 +174,11 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 			return nil, err
 		}
 	}
+	if up.sum != nil {
+		if err := f.checkBans(ctx, up.sum.Sum(nil), file); err != nil {
+			return nil, err
+		}
+	}
 	if kind == Preview && data != nil {
 		err = f.storeOnlyThumbnail(file, data)
 	} else {
@@ -210,7 +221,8 @@ type upload struct {
 	r    io.Reader
 	left int64
 	room *Reservation
-	err  error // other than io.EOF
+	sum  hash.Hash // of what was read; nil: not needed
+	err  error     // other than io.EOF
 }
 
 func (u *upload) Read(p []byte) (int, error) {
@@ -233,6 +245,9 @@ func (u *upload) Read(p []byte) (int, error) {
 	case err != nil && err != io.EOF:
 		u.err = fmt.Errorf("receive upload: %w", err)
 	default:
+		if u.sum != nil {
+			u.sum.Write(p[:n])
+		}
 		if u.err = u.room.Grow(u.ctx, int64(n)); u.err == nil {
 			return n, err
 		}

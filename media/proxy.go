@@ -136,7 +136,10 @@ func (p *Proxy) Register(w *store.Worker) {
 		}
 		return nil
 	})
+	store.HandleLimited(w, maxBanSums, p.sumBanned)
 }
+
+const maxBanSums = 2 // fetches of banned files at a time
 
 const (
 	proxyPath    = "/proxy/"
@@ -213,54 +216,6 @@ func fileNameHint(u *url.URL) string {
 		name = name[len(name)-maxFileName:]
 	}
 	return strings.Trim(name, "._")
-}
-
-// Ban blocks addresses, original or proxied, and removes their copies.
-func (p *Proxy) Ban(ctx context.Context, addresses []string) error {
-	err := p.db.Update(ctx, func(tx *store.Tx) error {
-		for _, a := range addresses {
-			if err := tx.AddMediaBan(ctx, p.Original(a)); err != nil {
-				return err
-			}
-		}
-		n, err := tx.CountMediaBans(ctx)
-		if err == nil && n > store.MaxMediaBans {
-			err = errTooManyBans
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return p.Purge(addresses)
-}
-
-// Unban removes the bans of addresses. An address that is not banned is not an error.
-func (p *Proxy) Unban(ctx context.Context, addresses []string) error {
-	return p.db.Update(ctx, func(tx *store.Tx) error {
-		for _, a := range addresses {
-			if err := tx.RemoveMediaBan(ctx, p.Original(a)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Banned returns the banned addresses that contain query, ignoring case, latest first.
-func (p *Proxy) Banned(ctx context.Context, query string) ([]string, error) {
-	bans, err := p.db.MediaBans(ctx)
-	if err != nil {
-		return nil, err
-	}
-	query = strings.ToLower(p.Original(query))
-	addresses := []string{}
-	for _, b := range bans {
-		if strings.Contains(strings.ToLower(b.Address), query) {
-			addresses = append(addresses, b.Address)
-		}
-	}
-	return addresses, nil
 }
 
 // Purge removes the copies and failures of addresses, so that the next request fetches them again.

@@ -33,7 +33,6 @@ const (
 var (
 	errRefusedAddress = errs.Forbidden("This address is not fetched")
 	errBusy           = errs.New(http.StatusServiceUnavailable, "Too many files are being fetched")
-	errTooManyBans    = errs.Invalid("There are too many bans")
 )
 
 // failureOf classifies an error. Failures of the file are remembered longer than those of the server or the network.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -36,7 +37,15 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Not acceptable", http.StatusNotAcceptable)
 		return
 	}
-	file, err := f.root.Open(name)
+	banned, err := f.isBanned(r.Context(), name)
+	if banned {
+		http.Error(w, "Not found", http.StatusNotFound)
+		return
+	}
+	var file *os.File
+	if err == nil {
+		file, err = f.root.Open(name)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		http.Error(w, "Not found", http.StatusNotFound)
 		return

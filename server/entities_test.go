@@ -63,6 +63,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/admin/moderation_log":        {"", "[]LogEntry"},
 	"/api/v1/svc/admin/users":                 {"/api/v1/svc/admin/users?filters=local", "AdminUsers"},
 	"/api/v1/svc/admin/users/invites":         {"", "Invites"},
+	"/api/v1/svc/admin/media_proxy_caches":    {"", "MediaProxyCaches"},
 	"/api/v1/svc/admin/oauth_app":             {"", "AdminApps"},
 
 	"/api/v1/svc/admin/users/:nickname_or_id":                              {"/api/v1/svc/admin/users/rich", "AdminUser"},

@@ -36,6 +36,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"AdminRoles":       {"admin": "boolean", "moderator": "boolean"},
 	"PermissionGroups": {"is_admin": "boolean", "is_moderator": "boolean"},
+	"MediaProxyCaches": {"page_size": "number", "count": "number", "urls": "[]url"},
 	"Invites":          {"invites": "[]Invite"},
 	"Invite": {
 		"id": "number", "token": "text", "used": "boolean", "expires_at": "date|null", "uses": "number", "max_use": "number|null",

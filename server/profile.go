@@ -227,6 +227,8 @@ func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, 
 	file, err := h.media.Ingest(ctx, content, kind, limit)
 	var e *errs.Error
 	switch {
+	case errors.Is(err, media.ErrBanned):
+		return nil, err
 	case errors.As(err, &e) && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestEntityTooLarge:
 		return nil, &errs.Error{Status: social.ErrInvalidProfile.Status, Message: social.ErrInvalidProfile.Message, Err: err}
 	case err != nil:

@@ -50,6 +50,11 @@ type FetchProxied struct {
 	URLs []string `json:"urls"`
 }
 
+// SumBannedMedia fetches a banned file to know its SHA-256.
+type SumBannedMedia struct {
+	Address string `json:"address"`
+}
+
 // BotFollow makes a local bot follow an account (FollowBotPolicy).
 type BotFollow struct {
 	BotID    AccountID `json:"bot_id"`
@@ -125,6 +130,7 @@ func (ExpireMute) Kind() string         { return "expire_mute" }
 func (MoveFollowers) Kind() string      { return "move_followers" }
 func (CopyEmoji) Kind() string          { return "copy_emoji" }
 func (FetchProxied) Kind() string       { return "fetch_proxied" }
+func (SumBannedMedia) Kind() string     { return "sum_banned_media" }
 func (BotFollow) Kind() string          { return "bot_follow" }
 func (WelcomeUser) Kind() string        { return "welcome_user" }
 func (UnfollowDomain) Kind() string     { return "unfollow_domain" }

@@ -40,6 +40,7 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.roleRoutes(),
 		h.credentialRoutes(),
 		h.inviteRoutes(),
+		h.mediaProxyRoutes(),
 		h.appRoutes(),
 		h.instanceRoutes(),
 	}
