@@ -2,14 +2,17 @@ package server_test
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"math"
 	"mime/multipart"
 	"net/http/httptest"
-	"svc/app/apptest"
+	"net/url"
 	"testing"
+
+	"svc/app/apptest"
 )
 
 // BenchmarkInstance measures the documents that clients fetch first.
@@ -19,6 +22,32 @@ func BenchmarkInstance(b *testing.B) {
 		{"instance_v1", "/api/v1/instance"}, {"instance_v2", "/api/v2/instance"}, {"nodeinfo", "/nodeinfo/2.1"},
 	} {
 		b.Run(bb.name, func(b *testing.B) { benchRequests(srv, b, "GET", bb.path, "", "") })
+	}
+}
+
+// BenchmarkEmoji measures requests that look for custom emoji, on a server that has three and on one that has 10 000.
+func BenchmarkEmoji(b *testing.B) {
+	srv, people := benchServer(b)
+	srv.AddEmoji("few", map[string]string{"cat": "cat.png", "dog": "dog.png", "owl": "owl.png"})
+	post := url.Values{"status": {"it is 12:30: a :cat: and an :owl: sleep, see https://example.org/a:b:c"}}.Encode()
+	for i := range 40 {
+		people[i%10].Publish("at 12:30 a :cat: and an :owl: sleep")
+	}
+	for _, name := range []string{"few", "10000"} {
+		if name == "10000" {
+			for pack := range 2 {
+				files := make(map[string]string, 5000)
+				for i := range 5000 {
+					files[fmt.Sprintf("emoji_%d_%d", pack, i)] = fmt.Sprintf("e%d.png", i)
+				}
+				srv.AddEmoji(fmt.Sprintf("pack%d", pack), files)
+			}
+		}
+		b.Run(name+"/home20", func(b *testing.B) {
+			benchRequests(srv, b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "")
+		})
+		b.Run(name+"/custom_emojis", func(b *testing.B) { benchRequests(srv, b, "GET", "/api/v1/custom_emojis", "", "") })
+		b.Run(name+"/post", func(b *testing.B) { benchRequests(srv, b, "POST", "/api/v1/statuses", people[0].Token, post) })
 	}
 }
 

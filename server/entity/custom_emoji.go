@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -55,11 +56,11 @@ type CustomEmojis struct {
 // renderedEmojis are the rendered lists.
 type renderedEmojis struct {
 	source            []emoji.Emoji
-	list, byShortcode object
+	list, byShortcode json.RawMessage
 }
 
 // List returns all custom emoji. Their category is their tags, without the default group.
-func (c *CustomEmojis) List() (Appender, error) {
+func (c *CustomEmojis) List() (json.RawMessage, error) {
 	lists, err := c.render()
 	return lists.list, err
 }
@@ -70,7 +71,7 @@ func category(tags []string) string {
 }
 
 // ByShortcode returns all custom emoji in the form of the extension API.
-func (c *CustomEmojis) ByShortcode() (Appender, error) {
+func (c *CustomEmojis) ByShortcode() (json.RawMessage, error) {
 	lists, err := c.render()
 	return lists.byShortcode, err
 }

@@ -61,6 +61,10 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 	if h, ok := value.(http.Handler); ok {
 		return s.serveHandler(w, r, h)
 	}
+	if text, ok := value.(json.RawMessage); ok { // not copied, as it may be long
+		s.writeJSON(w, r, r.status, text)
+		return r.status
+	}
 	b := jsonBuffers.Get().(*jsonBuffer)
 	defer b.release()
 	if err := b.encode(value); err != nil {
