@@ -843,6 +843,14 @@ CREATE TABLE announcements (
     updated_at INTEGER NOT NULL
 ) STRICT;
 
+-- Rules of the server that users agree to.
+CREATE TABLE rules (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT, -- reports name it
+    priority INTEGER NOT NULL DEFAULT 0,        -- lower ones come first
+    text     TEXT    NOT NULL,
+    hint     TEXT    NOT NULL DEFAULT ''
+) STRICT;
+
 CREATE TABLE announcement_reads (
     announcement_id INTEGER NOT NULL REFERENCES announcements (id) ON DELETE CASCADE,
     account_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,

@@ -4,7 +4,7 @@
 // Each method that changes something is one transaction with its consequences. It does not check who calls: routes of the admin API
 // say who may, and who can run commands owns the data. It adds an entry to the moderation log in the same transaction; As says whose.
 //
-// Limits: 100 announcements of 10 000 characters, 500 accounts in a page, 100 accounts in one operation, 100 000 entries of the moderation
+// Limits: 100 announcements of 10 000 characters, 100 rules, 500 accounts in a page, 100 accounts in one operation, 100 000 entries of the moderation
 // log.
 package admin
 

@@ -62,7 +62,13 @@ var (
 
 	CreateAnnouncement = adminCall("announce", (*admin.Service).CreateAnnouncement)
 	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)
+	UpdateAnnouncement = adminCall("update announcement", (*admin.Service).UpdateAnnouncement)
 	DeleteAnnouncement = adminCall("delete announcement", (*admin.Service).DeleteAnnouncement)
+
+	ListRules  = adminCall("list rules", (*admin.Service).Rules)
+	CreateRule = adminCall("create rule", (*admin.Service).CreateRule)
+	UpdateRule = adminCall("update rule", (*admin.Service).UpdateRule)
+	DeleteRule = adminCall("delete rule", (*admin.Service).DeleteRule)
 
 	ModerationLog = adminCall("moderation log", (*admin.Service).Log)
 

@@ -17,7 +17,7 @@ func (a *cli) announcementCommand() *cobra.Command {
 		Short: "Manage announcements to all local accounts",
 		Long:  `Manage announcements to all local accounts. Apps and web front ends show an announcement until it is dismissed or ends.`,
 	})
-	cmd.AddCommand(a.announcementAddCommand(), a.announcementListCommand(), a.announcementDeleteCommand())
+	cmd.AddCommand(a.announcementAddCommand(), a.announcementListCommand(), a.announcementSetCommand(), a.announcementDeleteCommand())
 	return cmd
 }
 
@@ -83,6 +83,45 @@ func (a *cli) announcementListCommand() *cobra.Command {
 			return table.Flush()
 		},
 	}
+}
+
+func (a *cli) announcementSetCommand() *cobra.Command {
+	var text, starts, ends string
+	var allDay bool
+	cmd := &cobra.Command{
+		Use:     "set ID",
+		Short:   "Change an announcement",
+		Long:    "Change an announcement. What is not given stays as it is. An empty time removes it.",
+		Example: "  svc announcement set ID --ends-at 2030-01-07",
+		Args:    oneArg("ID"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			given := cmd.Flags().Changed
+			c := admin.AnnouncementChange{ID: args[0], NoStart: given("starts-at") && starts == "", NoEnd: given("ends-at") && ends == ""}
+			if given("text") {
+				c.Text = &text
+			}
+			if given("all-day") {
+				c.AllDay = &allDay
+			}
+			if c.StartsAt, err = timeFlag("--starts-at", starts); err != nil {
+				return err
+			}
+			if c.EndsAt, err = timeFlag("--ends-at", ends); err != nil {
+				return err
+			}
+			changed, err := perform(cmd.Context(), a, app.UpdateAnnouncement, c)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "Changed announcement %s.\n", changed.ID)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&text, "text", "", "the new `TEXT`")
+	cmd.Flags().StringVar(&starts, "starts-at", "", "show from this `TIME` on")
+	cmd.Flags().StringVar(&ends, "ends-at", "", "show until this `TIME`")
+	cmd.Flags().BoolVar(&allDay, "all-day", false, "show only the dates of these times")
+	return cmd
 }
 
 func (a *cli) announcementDeleteCommand() *cobra.Command {

@@ -36,7 +36,13 @@ func TestAnnouncementCommands(t *testing.T) {
 	if !strings.Contains(body, "made before") || !strings.Contains(body, `<a href=\"https://example.org/`) || !strings.Contains(body, "&lt;news&gt;") {
 		t.Errorf("GET /api/v1/announcements: %s", body)
 	}
+	p.run("announcement", "set", "x", "--text", "y").fails(1, "There is no announcement")
 	id := regexp.MustCompile(`announcement (\w+)\.`).FindStringSubmatch(created)[1]
+	p.run("announcement", "set", id, "--text", " ").fails(1, "needs a text")
+	p.run("announcement", "set", id, "--text", "made before, changed", "--ends-at", "", "--all-day").ok()
+	if _, body := p.get("/api/v1/announcements", "alice"); !strings.Contains(body, "made before, changed") || strings.Contains(body, "2100") {
+		t.Errorf("after the change: %s", body)
+	}
 	p.run("announcement", "delete", id).ok()
 	if _, body := p.get("/api/v1/announcements", "alice"); strings.Contains(body, "made before") {
 		t.Error("still listed after its deletion")

@@ -64,6 +64,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/admin/users":                 {"/api/v1/svc/admin/users?filters=local", "AdminUsers"},
 	"/api/v1/svc/admin/users/invites":         {"", "Invites"},
 	"/api/v1/svc/admin/media_proxy_caches":    {"", "MediaProxyCaches"},
+	"/api/v1/svc/admin/rules":                 {"", "[]AdminRule"},
 	"/api/v1/svc/admin/oauth_app":             {"", "AdminApps"},
 
 	"/api/v1/svc/admin/users/:nickname_or_id":                              {"/api/v1/svc/admin/users/rich", "AdminUser"},
@@ -161,6 +162,7 @@ var readable = map[string]struct{ path, shape string }{
 // testedElsewhere are routes that have tests of their own, because their answers are no JSON or need packs or settings of the server.
 var testedElsewhere = []string{
 	"/api/v1/streaming", "/api/v1/svc/emoji/pack", "/api/v1/svc/admin/config", "/api/v1/svc/admin/restart",
+	"/api/v1/svc/admin/announcements", "/api/v1/svc/admin/instance_document",
 }
 
 // TestEntities requests all readable endpoints: as an account with all kinds of data, as an account without any, as an admin and

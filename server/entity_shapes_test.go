@@ -34,6 +34,7 @@ var entityShapes = map[string]map[string]string{
 		"id": "number", "name": "text", "client_id": "text", "client_secret": "string", "redirect_uri": "string", "website": "string",
 		"scopes": "[]text", "trusted": "boolean", "vapid_key": "text",
 	},
+	"AdminRule":        {"id": "text", "priority": "number", "text": "text", "hint": "string"},
 	"AdminRoles":       {"admin": "boolean", "moderator": "boolean"},
 	"PermissionGroups": {"is_admin": "boolean", "is_moderator": "boolean"},
 	"MediaProxyCaches": {"page_size": "number", "count": "number", "urls": "[]url"},

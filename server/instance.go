@@ -31,7 +31,7 @@ func (h *instance) routes() rest.Routes {
 		"GET /api/v2/instance":                    {rest.Anonymous, h.showInstanceV2},
 		"GET /api/v1/instance/peers":              {rest.Anonymous, h.listPeers},
 		"GET /api/v1/instance/activity":           {rest.Anonymous, h.showActivity},
-		"GET /api/v1/instance/rules":              {rest.Anonymous, rest.Always([]any{})},
+		"GET /api/v1/instance/rules":              {rest.Anonymous, h.listRules},
 		"GET /api/v1/custom_emojis":               {rest.Anonymous, h.listCustomEmojis},
 		"GET /api/v1/svc/emoji":                   {rest.Anonymous, h.mapCustomEmojis},
 		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous, h.showFrontendConfigurations},
@@ -58,6 +58,9 @@ func (h *instance) showInstance(r *rest.Request) (any, error) {
 func (h *instance) showInstanceV2(r *rest.Request) (any, error) {
 	return h.documents.V2(r.Context())
 }
+
+// listRules lists the rules of the server in their order.
+func (h *instance) listRules(r *rest.Request) (any, error) { return h.documents.Rules(r.Context()) }
 
 // showFrontendConfigurations returns the configurations of front ends by their names.
 func (h *instance) showFrontendConfigurations(*rest.Request) (any, error) {

@@ -53,6 +53,16 @@ func (tx *Tx) AddAnnouncement(ctx context.Context, a *Announcement) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, a.ID, a.Text, a.Content, a.StartsAt, a.EndsAt, a.AllDay, a.UpdatedAt)
 }
 
+// SaveAnnouncement stores a changed announcement.
+func (tx *Tx) SaveAnnouncement(ctx context.Context, a *Announcement) error {
+	a.UpdatedAt = At(tx.db.now())
+	tx.Emit(AnnouncementChanged{ID: a.ID, Deleted: !a.Current(tx.db.now())})
+	return tx.exec(ctx, "save announcement", `
+		UPDATE announcements
+		SET text = ?, content = ?, starts_at = ?, ends_at = ?, all_day = ?, updated_at = ?
+		WHERE id = ?`, a.Text, a.Content, a.StartsAt, a.EndsAt, a.AllDay, a.UpdatedAt, a.ID)
+}
+
 // DeleteAnnouncement removes an announcement.
 func (tx *Tx) DeleteAnnouncement(ctx context.Context, id AnnouncementID) error {
 	tx.Emit(AnnouncementChanged{ID: id, Deleted: true})

@@ -52,11 +52,14 @@ type ChatChanged struct {
 	ID        ChatID
 }
 
-// AnnouncementChanged is a new announcement, or one that was deleted.
+// AnnouncementChanged is a new or changed announcement, or one that is no longer shown.
 type AnnouncementChanged struct {
 	ID      AnnouncementID
 	Deleted bool
 }
+
+// RulesChanged is a change of the rules of the server.
+type RulesChanged struct{}
 
 // FiltersChanged is a change of an account's keyword filters.
 type FiltersChanged struct{ AccountID AccountID }
@@ -78,6 +81,7 @@ func (NotificationsMerged) event() {}
 func (ConversationChanged) event() {}
 func (ChatChanged) event()         {}
 func (AnnouncementChanged) event() {}
+func (RulesChanged) event()        {}
 func (TokensRevoked) event()       {}
 
 // Emit adds an event to the transaction.

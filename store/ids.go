@@ -37,6 +37,7 @@ type (
 	PushID                int64
 	JobID                 int64
 	InviteID              int64
+	RuleID                int64
 	ConversationID        int64 // of a thread
 	CardID                int64
 	TagID                 int64 // not in the API

@@ -29,6 +29,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.TokenID]():          {store.TokenID(1)},
 	reflect.TypeFor[store.AnnouncementID]():   {store.AnnouncementID(1)},
 	reflect.TypeFor[store.InviteID]():         {store.InviteID(1)},
+	reflect.TypeFor[store.RuleID]():           {store.RuleID(1)},
 	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
 	reflect.TypeFor[store.PollID]():           {store.PollID(1000)},
 	reflect.TypeFor[store.ScheduledID]():      {store.ScheduledID(1)},
@@ -128,6 +129,7 @@ var planExceptions = []string{
 	"FROM announcements ORDER BY id", // at most a hundred
 	"FROM invites ORDER BY id",       // at most a thousand
 	"instr(lower(address)",           // at most some thousand, for staff
+	"FROM rules ORDER BY priority",   // at most a hundred
 	"FROM settings ORDER BY",         // at most a thousand, for staff
 	"SELECT ifnull(sum(size), 0)",    // one or two rows an account, when a backup is made
 }

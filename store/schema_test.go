@@ -83,6 +83,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"bookmark_folders":     store.BookmarkFolder{},
 		"one_time_tokens":      store.OneTimeToken{},
 		"invites":              store.Invite{},
+		"rules":                store.Rule{},
 		"sign_in_networks":     store.SignInNetwork{},
 		"filter_keywords":      store.FilterKeyword{},
 		"filter_statuses":      store.FilterStatus{},

@@ -42,6 +42,7 @@ var privileges = []struct {
 	{InstancesDelete, false},
 	{ModerationLogRead, false},
 	{EmojiManage, false},
+	{AnnouncementsManage, false},
 }
 
 // privilegeNames returns all privileges, or those that moderators have by default.

@@ -49,6 +49,35 @@ func (b *Builder) Announcements(ctx context.Context, viewer *store.Account) ([]*
 	return list, nil
 }
 
+// StaffAnnouncements returns announcements, including past and future ones, with their texts as typed, the newest first.
+func (b *Builder) StaffAnnouncements(ctx context.Context, limit, offset int) ([]object, error) {
+	rows, err := b.db.Announcements(ctx, maxAnnouncements)
+	list := []object{}
+	for i := offset; i < len(rows) && len(list) < limit; i++ {
+		a, err := b.staffAnnouncement(rows[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, err
+}
+
+// StaffAnnouncement returns an announcement with its text as typed.
+func (b *Builder) StaffAnnouncement(ctx context.Context, id store.AnnouncementID) (Appender, error) {
+	row, err := b.db.Announcement(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return b.staffAnnouncement(row)
+}
+
+func (r *renderer) staffAnnouncement(row *store.Announcement) (object, error) {
+	return r.extended(r.Announcement(row), struct {
+		RawContent string `json:"raw_content"`
+	}{row.Text})
+}
+
 // Announcement renders an unread announcement.
 func (r *renderer) Announcement(row *store.Announcement) *Announcement {
 	a := &Announcement{

@@ -35,6 +35,7 @@ type stats struct {
 type documents struct {
 	v1, v2     object
 	nodeInfo   map[string]object // by version of the schema
+	rules      []Rule
 	accountIDs []store.AccountID // the accounts in the documents
 	settings   *config.Config    // from which the documents were made
 }
@@ -86,13 +87,14 @@ func (i *Instance) Peers(ctx context.Context) (Appender, error) {
 	})
 }
 
-// invalidate drops the instance entities if they contain an account that changed.
+// invalidate drops the instance entities if the rules changed or they contain an account that changed.
 func (i *Instance) invalidate(events []store.Event) {
 	cached, ok := i.documents.Peek()
 	shows := func(id store.AccountID) bool { return !ok || slices.Contains(cached.accountIDs, id) }
 	for _, e := range events {
 		c, isChange := e.(store.RowsChanged)
-		if isChange && (c.All || slices.ContainsFunc(slices.AppendSeq(slices.Clip(c.Accounts), maps.Keys(c.Counters)), shows)) {
+		_, isRules := e.(store.RulesChanged)
+		if isRules || isChange && (c.All || slices.ContainsFunc(slices.AppendSeq(slices.Clip(c.Accounts), maps.Keys(c.Counters)), shows)) {
 			i.documents.Drop()
 		}
 	}
@@ -117,11 +119,15 @@ func (i *Instance) load(ctx context.Context) (documents, error) {
 		if err != nil {
 			return documents{}, err
 		}
-		d := documents{nodeInfo: make(map[string]object), settings: settings}
-		if d.v1, err = i.renderV1(f, account); err != nil {
+		rules, err := i.db.Rules(ctx)
+		if err != nil {
 			return documents{}, err
 		}
-		if d.v2, err = i.renderV2(f, account); err != nil {
+		d := documents{nodeInfo: make(map[string]object), settings: settings, rules: Map(rules, newRule)}
+		if d.v1, err = i.renderV1(f, account, d.rules); err != nil {
+			return documents{}, err
+		}
+		if d.v2, err = i.renderV2(f, account, d.rules); err != nil {
 			return documents{}, err
 		}
 		for _, version := range []string{"2.0", "2.1"} {

@@ -16,7 +16,7 @@ type instanceMembers struct {
 	Registrations         bool          `json:"registrations"`
 	ApprovalRequired      bool          `json:"approval_required"`
 	InvitesEnabled        bool          `json:"invites_enabled"`
-	Rules                 []any         `json:"rules"`
+	Rules                 []Rule        `json:"rules"`
 	Configuration         configuration `json:"configuration"`
 	MaxTootChars          int           `json:"max_toot_chars"`
 	MaxMediaAttachments   int           `json:"max_media_attachments"`
@@ -48,7 +48,7 @@ type pollLimits struct {
 	MaxExpiration  int64 `json:"max_expiration"`
 }
 
-func (i *Instance) renderV1(f stats, contact *Account) (object, error) {
+func (i *Instance) renderV1(f stats, contact *Account, rules []Rule) (object, error) {
 	c := i.Settings.Load()
 	return i.extended(instanceMembers{
 		URI:                   i.Domain,
@@ -65,7 +65,7 @@ func (i *Instance) renderV1(f stats, contact *Account) (object, error) {
 		Registrations:         c.Instance.RegistrationsOpen,
 		ApprovalRequired:      c.Instance.AccountApprovalRequired,
 		InvitesEnabled:        c.Instance.InvitesEnabled,
-		Rules:                 []any{},
+		Rules:                 rules,
 		Configuration:         i.configuration(),
 		MaxTootChars:          c.Statuses.MaxLength,
 		MaxMediaAttachments:   maxAttachments,

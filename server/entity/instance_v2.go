@@ -14,7 +14,7 @@ type instanceV2Members struct {
 	Configuration configuration `json:"configuration"`
 	Registrations registrations `json:"registrations"`
 	Contact       contact       `json:"contact"`
-	Rules         []any         `json:"rules"`
+	Rules         []Rule        `json:"rules"`
 	APIVersions   apiVersions   `json:"api_versions"`
 }
 
@@ -70,7 +70,7 @@ type instanceV2Metadata struct {
 	ChatLimit             int    `json:"chat_limit"`
 }
 
-func (i *Instance) renderV2(f stats, account *Account) (object, error) {
+func (i *Instance) renderV2(f stats, account *Account, rules []Rule) (object, error) {
 	c := i.Settings.Load()
 	m := instanceV2Members{
 		Domain:        i.Domain,
@@ -88,7 +88,7 @@ func (i *Instance) renderV2(f stats, account *Account) (object, error) {
 			ReasonRequired:   c.Instance.AccountApprovalRequired,
 		},
 		Contact: contact{c.Instance.Email, account},
-		Rules:   []any{},
+		Rules:   rules,
 
 		APIVersions: apiVersions{mastodonAPIVersion},
 	}

@@ -3,6 +3,7 @@ package staff
 import (
 	"strconv"
 
+	"svc/internal/errs"
 	"svc/server/rest"
 )
 
@@ -25,6 +26,21 @@ func pageOf(r *rest.Request, standard int) page {
 		p.size = min(n, maxPageSize)
 	}
 	return p
+}
+
+// parseLimit reads a limit, which a client must not send below 1. Larger ones than maxPageSize are lowered.
+func parseLimit(text string, standard int) (int, error) {
+	if text == "" {
+		return standard, nil
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, errs.BadRequest("limit - Invalid integer. Got: string.")
+	case n < 1:
+		return 0, errs.BadRequest("limit - %d is smaller than inclusive minimum 1.", n)
+	}
+	return min(n, maxPageSize), nil
 }
 
 func (p page) offset() int { return int(min(int64(p.number-1)*int64(p.size), maxOffset)) }

@@ -43,6 +43,8 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.mediaProxyRoutes(),
 		h.appRoutes(),
 		h.instanceRoutes(),
+		h.announcementRoutes(),
+		h.ruleRoutes(),
 	}
 }
 
