@@ -57,7 +57,9 @@ func TestAnnouncements(t *testing.T) {
 	wantLog(t, root.Client, "@root updated announcement #"+id)
 	stream.WantEvent("user: announcement " + id)
 	root.SendJSON("PATCH", path, apptest.Doc{"ends_at": "2021-01-01"}).Want(200) // ends it now
-	stream.WaitFor(func(e apptest.StreamEvent) bool { return e.Event == "announcement.delete" && e.Payload != nil && *e.Payload == id })
+	stream.WaitFor(func(e apptest.StreamEvent) bool {
+		return e.Event == "announcement.delete" && e.Payload != nil && *e.Payload == id
+	})
 	if got := alice.Get("/api/v1/announcements").Want(200).List(); len(got) != 0 {
 		t.Errorf("after its end: %v", got)
 	}
