@@ -27,6 +27,9 @@ type BackupOptions struct {
 	NoMedia  bool   // exclude uploads
 	Version  string // of this program
 	Progress Progress
+
+	// Reserve makes room for a number of bytes on the disk of File; nil: there is no limit.
+	Reserve func(ctx context.Context, bytes int64) (release func(), err error)
 }
 
 // ErrNoDatabase is returned if the data directory has no database.
@@ -47,6 +50,13 @@ func Backup(ctx context.Context, o BackupOptions) (*Manifest, error) {
 	}
 	if err := checkFreeSpace(filepath.Dir(o.File), total); err != nil {
 		return nil, err
+	}
+	if o.Reserve != nil {
+		release, err := o.Reserve(ctx, total)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
 	}
 	work, err := os.MkdirTemp(filepath.Dir(o.File), ".svc-backup-")
 	if err != nil {

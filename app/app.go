@@ -81,6 +81,7 @@ type Server struct {
 	version     string
 	log         *slog.Logger
 	stored      *admin.Settings
+	backupRooms backupRooms
 	restarts    chan struct{} // has an element when a restart was requested
 }
 
@@ -125,7 +126,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 	federationConfig := federation.FromSettings(c)
 	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
-	federationConfig.Files, federationConfig.Archives = s.Media, s.Archives
+	federationConfig.Files, federationConfig.Archives, federationConfig.Budget = s.Media, s.Archives, s.Budget
 	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federationConfig, s.log)
 	if err := s.Federation.Open(ctx); err != nil {
 		return s, err

@@ -22,7 +22,9 @@ func (a *cli) backupCommand() *cobra.Command {
 file has the state at the start of the backup.
 
 FILE may be a directory. The default is backups/ in the data directory. Keep a copy on another machine. The file contains all
-secrets of the server: keep it private.`,
+secrets of the server: keep it private.
+
+A backup in the data directory is refused if storage.limit or storage.min_free leaves no room for it.`,
 		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup --no-media small.tar",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,7 +37,7 @@ secrets of the server: keep it private.`,
 				return err
 			}
 			report, end := a.progress("backup")
-			m, err := admin.Backup(cmd.Context(), admin.BackupOptions{
+			m, err := app.Backup(cmd.Context(), c, admin.BackupOptions{
 				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: app.Version, Progress: report,
 			})
 			end()

@@ -40,6 +40,9 @@ func (a *cli) printUsage(u *media.Usage) {
 	if u.Full {
 		fmt.Fprintf(a.out, "Uploads are refused: %s\n", u.Reason)
 	}
+	if u.Critical {
+		fmt.Fprintln(a.out, "Posts of other servers are refused, too. Those servers try again later.")
+	}
 }
 
 // limitText returns a size, "" for no limit.

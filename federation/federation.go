@@ -58,9 +58,10 @@ type Config struct {
 	AllowRelay  bool                            // other servers may follow the relay actor
 	Files       *media.Files                    // uploads, for backups of accounts
 	Archives    *media.Archives                 // the files of backups
+	Budget      *media.Budget                   // decides whether there is room for remote posts; nil: always
 }
 
-// FromSettings returns the Config of the settings, without Policies, GenerateKey, Files and Archives.
+// FromSettings returns the Config of the settings, without Policies, GenerateKey, Files, Archives and Budget.
 func FromSettings(c *config.Config) Config {
 	return Config{
 		Disabled:        !c.Federation.Enabled,

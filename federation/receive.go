@@ -19,6 +19,7 @@ import (
 
 var (
 	errNotActivity = errs.BadRequest("This is not an activity")
+	errStorageFull = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The server has no room left for posts of other servers", RetryAfter: 10 * time.Minute}
 	errInboxFull   = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The inbox is full", RetryAfter: time.Minute}
 )
 
@@ -79,6 +80,13 @@ func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, 
 	if in.ID() != "" && !h.repeatable {
 		if seen, err := r.precheck(ctx, in); seen || err != nil {
 			return err
+		}
+	}
+	if h.adds {
+		if critical, err := r.Budget.Critical(ctx); err != nil {
+			return err
+		} else if critical {
+			return errStorageFull
 		}
 	}
 	claims, err := r.verifier.Claims(req, body, actor)

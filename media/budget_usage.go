@@ -2,7 +2,11 @@ package media
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -14,6 +18,7 @@ type Usage struct {
 	MinFree     int64        `json:"min_free"` // storage.min_free
 	Full        bool         `json:"full"`     // uploads, backups and emoji packs are refused
 	Reason      string       `json:"reason,omitempty"`
+	Critical    bool         `json:"critical"` // remote posts are refused, too, until there is room
 	Classes     []ClassUsage `json:"classes"`
 	RemotePosts RemotePosts  `json:"remote_posts"`
 }
@@ -60,6 +65,7 @@ func (b *Budget) Usage(ctx context.Context, fresh bool) (*Usage, error) {
 	for _, c := range u.Classes {
 		u.Total += c.Bytes
 	}
+	u.Critical = b.critical(m)
 	if full := b.full(m); full != nil {
 		u.Full, u.Reason = true, full.Error()
 	}
@@ -107,7 +113,6 @@ type Pressure struct {
 	Bytes    int64 // to be freed in the database; 0: none
 	FreeSize int64 // of these, in pages of the database that are not used
 	Refusing error // why files are refused, nil if they are not
-	Critical bool  // even the part that is kept for the database is in use
 }
 
 // Pressure shrinks the cache, and returns what else has to be deleted.
@@ -124,8 +129,61 @@ func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
 	short := b.MinFree - s.free - b.proxy.Bytes()
 	if b.Limit > 0 {
 		short = max(short, s.fixed-b.ceiling())
-		p.Critical = s.fixed > b.Limit-b.Limit/reservedFraction/4
 	}
 	p.Bytes = max(0, short)
 	return p, nil
+}
+
+// criticalFraction is the part of what is kept for the database, and of MinFree, below which remote posts are refused. The rest is for local
+// accounts.
+const criticalFraction = 4
+
+// Critical returns whether so little room is left, although everything was deleted that may be, that remote posts must wait. They are asked for
+// after local files are refused: deleting old remote posts has failed to make room by then.
+func (b *Budget) Critical(ctx context.Context) (bool, error) {
+	if b == nil {
+		return false, nil
+	}
+	m, err := b.measure(ctx, measureEvery)
+	if err != nil {
+		return false, err
+	}
+	return b.critical(m), nil
+}
+
+func (b *Budget) critical(m measurement) bool {
+	s := b.sums(m)
+	used := s.fixed - m.database.Free // the free pages are used before the database grows
+	return b.Limit > 0 && used > b.Limit-b.Limit/reservedFraction/criticalFraction ||
+		s.free+b.proxy.Bytes()+m.database.Free < b.MinFree/criticalFraction
+}
+
+// CheckRoom returns an error if the data directory has no room for more bytes by its limits. It is for a process other than the server, and
+// counts files only.
+func CheckRoom(ctx context.Context, c BudgetConfig, bytes int64) error {
+	used := int64(0)
+	err := filepath.WalkDir(c.Dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil { // else removed meanwhile
+			used += diskUsage(info.Size())
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("measure data directory: %w", err)
+	}
+	b := &Budget{BudgetConfig: c}
+	if room := b.ceiling() - used; bytes > room {
+		return errs.New(507, "%d MiB are needed, but storage.limit leaves %d MiB of the data directory: write to another folder", bytes>>20, max(room, 0)>>20)
+	}
+	free, err := freeSpace(c.Dir)
+	if err == nil && free-bytes < c.MinFree {
+		err = errs.New(507, "%d MiB are needed, but storage.min_free leaves %d MiB of the disk: write to another disk", bytes>>20, max(free-c.MinFree, 0)>>20)
+	}
+	return err
 }
