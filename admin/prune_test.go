@@ -36,12 +36,16 @@ func TestPruneApps(t *testing.T) {
 	alice := h.createUser("alice").ID
 	h.app("forgotten")
 	h.app("trusted")
-	owned, own, user, asked := h.app("owned"), h.app("own token"), h.app("user token"), h.app("code")
+	owned, own, user, asked, used := h.app("owned"), h.app("own token"), h.app("user token"), h.app("code"), h.app("used token")
+	usedToken := &store.Token{Hash: []byte("3"), AppID: &used.ID}
 	h.update(func(tx *store.Tx) error {
 		if err := tx.ClaimApp(h.ctx(), owned.ID, alice); err != nil {
 			return err
 		}
 		if err := tx.AddToken(h.ctx(), &store.Token{Hash: []byte("1"), AppID: &own.ID}); err != nil {
+			return err
+		}
+		if err := tx.AddToken(h.ctx(), usedToken); err != nil {
 			return err
 		}
 		return tx.AddToken(h.ctx(), &store.Token{Hash: []byte("2"), AppID: &user.ID, AccountID: &alice})
@@ -59,13 +63,16 @@ func TestPruneApps(t *testing.T) {
 	h.advance(31 * 24 * time.Hour)
 	h.app("new")
 	h.update(func(tx *store.Tx) error {
+		if err := tx.MarkTokenUsed(h.ctx(), usedToken.ID); err != nil {
+			return err
+		}
 		return tx.AddAuthorizationCode(h.ctx(), &store.AuthorizationCode{Hash: []byte("c"), AppID: asked.ID, AccountID: alice})
 	})
 	h.prune()
-	wantApps(map[string]bool{"forgotten": false, "trusted": true, "owned": true, "own token": true, "user token": true, "code": true, "new": true})
+	wantApps(map[string]bool{"forgotten": false, "trusted": true, "owned": true, "own token": false, "used token": true, "user token": true, "code": true, "new": true})
 	h.advance(31 * 24 * time.Hour) // the code has expired
 	h.prune()
-	wantApps(map[string]bool{"trusted": true, "owned": true, "own token": true, "user token": true, "code": false, "new": false})
+	wantApps(map[string]bool{"trusted": true, "owned": true, "used token": false, "user token": true, "code": false, "new": false})
 }
 
 // TestPruneExpired removes more rows than one batch has.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"svc/internal/errs"
-	"svc/internal/password"
 	"svc/internal/text"
 	"svc/social"
 	"svc/store"
@@ -98,15 +97,9 @@ func (s *Service) ShowCredentials(ctx context.Context, name string) (*store.Acco
 // CredentialErrors. A new password revokes all tokens.
 func (s *Service) UpdateCredentials(ctx context.Context, name string, c Credentials) error {
 	faults := s.checkCredentials(&c)
-	if len(faults) > 0 {
-		return faults
-	}
-	hash := ""
-	if c.Password != nil {
-		var err error
-		if hash, err = s.social.HashPassword(ctx, *c.Password); err != nil {
-			return err
-		}
+	hash, err := s.hashCredentials(ctx, name, &c, faults)
+	if err != nil {
+		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		targets, err := s.targets(ctx, tx, []string{name}, true)
@@ -134,16 +127,36 @@ func (s *Service) UpdateCredentials(ctx context.Context, name string, c Credenti
 	})
 }
 
+// hashCredentials validates the new password, if there is one, and returns its hash. It fails with faults if there are any.
+func (s *Service) hashCredentials(ctx context.Context, name string, c *Credentials, faults CredentialErrors) (hash string, err error) {
+	if c.Password == nil {
+		if len(faults) > 0 {
+			return "", faults
+		}
+		return "", nil
+	}
+	account, user, err := s.findUser(ctx, s.db, name)
+	if err != nil {
+		return "", err
+	}
+	email := user.Email
+	if c.Email != nil {
+		email = strings.TrimSpace(*c.Email)
+	}
+	if err := s.social.CheckPassword(*c.Password, account.Nickname, email); err != nil {
+		faults["password"] = err.Error()
+	}
+	if len(faults) > 0 {
+		return "", faults
+	}
+	return s.social.HashPassword(ctx, account, user, *c.Password)
+}
+
 // checkCredentials validates what does not depend on the account.
 func (s *Service) checkCredentials(c *Credentials) CredentialErrors {
 	faults, p := CredentialErrors{}, &c.Profile
 	if c.Email != nil && !text.ValidEmail(strings.TrimSpace(*c.Email)) {
 		faults["email"] = "has invalid format"
-	}
-	if c.Password != nil {
-		if err := password.Check(*c.Password); err != nil {
-			faults["password"] = err.Error()
-		}
 	}
 	if p.ActorType != nil && *p.ActorType != "Person" && *p.ActorType != "Service" {
 		faults["actor_type"] = "is invalid"
@@ -189,11 +202,11 @@ type ResetLink struct {
 func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLink, error) {
 	reset, hash := new(ResetLink), ""
 	if p.Password != "" {
-		if _, _, err := s.findUser(ctx, s.db, p.Name); err != nil { // before hashing, which is expensive
+		account, user, err := s.findUser(ctx, s.db, p.Name)
+		if err != nil {
 			return nil, err
 		}
-		var err error
-		if hash, err = s.social.HashPassword(ctx, p.Password); err != nil {
+		if hash, err = s.social.HashPassword(ctx, account, user, p.Password); err != nil {
 			return nil, err
 		}
 	}

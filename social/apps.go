@@ -19,6 +19,7 @@ const (
 	maxAppName      = 200 // characters
 	maxAppURL       = 2000
 	maxAppRedirects = 20
+	maxRedirectSize = 4096 // bytes of all redirect URIs
 )
 
 // AppFault is what is wrong with a member of an app.
@@ -32,7 +33,7 @@ func CheckApp(a *store.App) []AppFault {
 	var faults []AppFault
 	for _, member := range []struct{ name, fault string }{
 		{"name", appNameFault(a.Name)},
-		{"redirect_uris", redirectsFault(a.Redirects())},
+		{"redirect_uris", redirectsFault(a.RedirectURIs, a.Redirects())},
 		{"website", websiteFault(a.Website)},
 		{"scopes", scopesFault(a.Scopes)},
 	} {
@@ -55,12 +56,14 @@ func appNameFault(name string) string {
 	return ""
 }
 
-func redirectsFault(redirects []string) string {
+func redirectsFault(all string, redirects []string) string {
 	switch {
 	case len(redirects) == 0:
 		return "can't be blank"
 	case len(redirects) > maxAppRedirects:
 		return fmt.Sprintf("has too many entries (maximum is %d)", maxAppRedirects)
+	case len(all) > maxRedirectSize:
+		return fmt.Sprintf("is too long (maximum is %d bytes for all)", maxRedirectSize)
 	case !slices.ContainsFunc(redirects, func(address string) bool { return !isRedirect(address) }):
 		return ""
 	}

@@ -15,9 +15,14 @@ var ErrResetToken = errs.BadRequest("Invalid Token")
 // ErrPasswordChanged is returned if the password changed while another change was processed.
 var ErrPasswordChanged = errs.Conflict("Invalid password.")
 
+// CheckPassword returns a *password.Problem if a new password is not acceptable for an account.
+func (s *Service) CheckPassword(newPassword, nickname, email string) error {
+	return password.Check(newPassword, s.Settings().MinPassword, nickname, email)
+}
+
 // ChangePassword replaces the password of user, whose old one the caller has checked, and revokes all tokens.
-func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassword string) error {
-	hash, err := s.hashNewPassword(ctx, newPassword)
+func (s *Service) ChangePassword(ctx context.Context, account *store.Account, user *store.User, newPassword string) error {
+	hash, err := s.HashPassword(ctx, account, user, newPassword)
 	if err != nil {
 		return err
 	}
@@ -34,8 +39,11 @@ func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassw
 }
 
 // HashPassword validates and hashes a new password for SetPassword, before the transaction because that takes long.
-func (s *Service) HashPassword(ctx context.Context, newPassword string) (hash string, err error) {
-	return s.hashNewPassword(ctx, newPassword)
+func (s *Service) HashPassword(ctx context.Context, account *store.Account, user *store.User, newPassword string) (hash string, err error) {
+	if err := s.CheckPassword(newPassword, account.Nickname, user.Email); err != nil {
+		return "", errs.Invalid("New password %v.", err)
+	}
+	return s.Passwords.Hash(ctx, newPassword)
 }
 
 // SetPassword replaces a password on behalf of staff and revokes all tokens.
@@ -86,38 +94,32 @@ func (s *Service) StartPasswordResetIn(ctx context.Context, tx *store.Tx, id sto
 }
 
 // PasswordResetAccount returns the account of a password reset token, or ErrResetToken.
-func (s *Service) PasswordResetAccount(ctx context.Context, token string) (*store.Account, error) {
-	t, err := resetToken(ctx, s.db, token)
+func (s *Service) PasswordResetAccount(ctx context.Context, token string) (*store.Account, *store.User, error) {
+	t, user, err := resetToken(ctx, s.db, token)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.db.Account(ctx, t.AccountID)
+	account, err := s.db.Account(ctx, t.AccountID)
+	return account, user, err
 }
 
 // ResetPassword consumes a token, replaces the password and revokes all tokens.
 func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) error {
-	if _, err := resetToken(ctx, s.db, token); err != nil { // before hashing, which is expensive
+	account, user, err := s.PasswordResetAccount(ctx, token) // before hashing, which is expensive
+	if err != nil {
 		return err
 	}
-	hash, err := s.hashNewPassword(ctx, newPassword)
+	hash, err := s.HashPassword(ctx, account, user, newPassword)
 	if err != nil {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		t, err := resetToken(ctx, tx, token)
+		t, _, err := resetToken(ctx, tx, token)
 		if err != nil {
 			return err
 		}
 		return s.setPassword(ctx, tx, t.AccountID, hash)
 	})
-}
-
-// hashNewPassword validates and hashes a new password.
-func (s *Service) hashNewPassword(ctx context.Context, newPassword string) (string, error) {
-	if err := password.Check(newPassword); err != nil {
-		return "", errs.Invalid("New password %v.", err)
-	}
-	return s.Passwords.Hash(ctx, newPassword)
 }
 
 // setPassword stores a password hash, revokes what the old password gave access to, and tells the user.
@@ -136,24 +138,24 @@ func (s *Service) setPassword(ctx context.Context, tx *store.Tx, id store.Accoun
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailPasswordChanged, AccountID: id})
 }
 
-// resetToken looks up a password reset token. Tokens of deactivated accounts are invalid.
+// resetToken looks up a password reset token and its user. Tokens of deactivated accounts are invalid.
 func resetToken(ctx context.Context, r interface {
 	OneTimeToken(context.Context, store.OneTimeKind, []byte) (*store.OneTimeToken, error)
 	User(context.Context, store.AccountID) (*store.User, error)
-}, token string) (*store.OneTimeToken, error) {
+}, token string) (*store.OneTimeToken, *store.User, error) {
 	t, err := r.OneTimeToken(ctx, store.ResetPassword, keys.HashToken(token))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t == nil {
-		return nil, ErrResetToken
+		return nil, nil, ErrResetToken
 	}
 	u, err := r.User(ctx, t.AccountID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if u.DeactivatedAt != nil {
-		return nil, ErrResetToken
+		return nil, nil, ErrResetToken
 	}
-	return t, nil
+	return t, u, nil
 }

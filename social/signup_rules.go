@@ -15,11 +15,6 @@ import (
 	"svc/store"
 )
 
-// passwordCodes are the codes of the client API for the errors of password.Check.
-var passwordCodes = map[error]string{
-	password.ErrBlank: "ERR_BLANK", password.ErrTooShort: "ERR_TOO_SHORT", password.ErrTooLong: "ERR_TOO_LONG",
-}
-
 // signupReader is what validation reads.
 type signupReader interface {
 	HasAdmin(context.Context) (bool, error)
@@ -101,8 +96,9 @@ func (s *Service) checkFieldsOf(ctx context.Context, r signupReader, g *Registra
 	if err := s.checkEmail(ctx, r, g, fieldErrors); err != nil {
 		return err
 	}
-	if err := password.Check(g.Password); err != nil {
-		fieldErrors.Add("password", passwordCodes[err], "%v", err)
+	var problem *password.Problem
+	if errors.As(s.CheckPassword(g.Password, g.Nickname, g.Email), &problem) {
+		fieldErrors.Add("password", problem.Code, "%v", problem)
 	}
 	if g.Visitor != nil && g.Visitor.PasswordAgain != nil && *g.Visitor.PasswordAgain != g.Password {
 		fieldErrors.Add("password_confirmation", "ERR_INVALID", "is not the same as the first")

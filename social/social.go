@@ -78,6 +78,7 @@ type Settings struct {
 	ReservedNicknames     []string
 	ExtendedNicknames     bool // nicknames may contain _ and -
 	MaxRegistrationReason int
+	MinPassword           int           // length in characters
 	ResetLifetime         time.Duration // of password reset links
 
 	MailEnabled      bool // the server sends mail
@@ -129,6 +130,7 @@ func newSettings(c *config.Config) Settings {
 		ReservedNicknames:     slices.Concat(text.ReservedNicknames(), c.Accounts.RestrictedNicknames, []string{c.API.Name}),
 		ExtendedNicknames:     c.Accounts.ExtendedNicknameFormat,
 		MaxRegistrationReason: c.Accounts.RegistrationReasonLength,
+		MinPassword:           c.Accounts.PasswordMinLength,
 		ResetLifetime:         c.Accounts.PasswordResetLifetime,
 
 		MailEnabled:      c.Mail.Enabled,

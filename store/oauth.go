@@ -223,6 +223,7 @@ type AuthorizationCode struct {
 	AppID         AppID
 	AccountID     AccountID
 	RedirectURI   string
+	RedirectGiven bool // the authorization request named the URI
 	Scopes        Scopes
 	CodeChallenge string // PKCE, S256; "": none
 	ExpiresAt     Time
@@ -236,8 +237,8 @@ const AuthorizationCodeTTL = 10 * time.Minute
 func (tx *Tx) AddAuthorizationCode(ctx context.Context, c *AuthorizationCode) error {
 	c.ExpiresAt = At(tx.db.now().Add(AuthorizationCodeTTL))
 	return tx.exec(ctx, "add code", `
-		INSERT INTO oauth_codes (hash, app_id, account_id, redirect_uri, scopes, code_challenge, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, c.Hash, c.AppID, c.AccountID, c.RedirectURI, c.Scopes, c.CodeChallenge, c.ExpiresAt)
+		INSERT INTO oauth_codes (hash, app_id, account_id, redirect_uri, redirect_given, scopes, code_challenge, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.Hash, c.AppID, c.AccountID, c.RedirectURI, c.RedirectGiven, c.Scopes, c.CodeChallenge, c.ExpiresAt)
 }
 
 // AuthorizationCode returns the code with a SHA-256 hash, nil if there is none.

@@ -91,20 +91,32 @@ func (tx *Tx) PruneUnconfirmed(ctx context.Context, before time.Time) (more bool
 	return len(found) == unconfirmedBatch, nil
 }
 
-// PruneApps deletes unused apps: without owner, tokens or codes, not trusted, and older than unusedAppTTL. It looks at a batch of ids from
-// one on, and returns the id to continue from, 0 at the end.
+// PruneApps deletes unused apps: without owner, tokens or codes, not trusted, and older than unusedAppTTL. Tokens of the app itself, without a
+// user, are deleted if they were not used for that time. It looks at a batch of ids from one on, and returns the id to continue from, 0 at the
+// end.
 func (tx *Tx) PruneApps(ctx context.Context, from AppID) (next AppID, err error) {
 	last, err := one[AppID](ctx, tx.reader, "last app", `SELECT ifnull(max(id), 0) FROM oauth_apps`)
 	if err != nil {
 		return 0, err
 	}
 	next = from + appBatch
+	unusedSince := At(tx.db.now().Add(-unusedAppTTL))
+	revoked, err := list[TokenID](ctx, tx.reader, "prune tokens of apps", `
+		DELETE FROM oauth_tokens
+		WHERE app_id >= ? AND app_id < ? AND account_id IS NULL AND last_used_at < ?
+		RETURNING id`, from, next, unusedSince)
+	if err != nil {
+		return 0, err
+	}
+	if len(revoked) > 0 {
+		tx.Emit(TokensRevoked{Tokens: revoked})
+	}
 	err = tx.exec(ctx, "prune apps", `
 		DELETE FROM oauth_apps
 		WHERE id >= ? AND id < ? AND created_at < ? AND owner_id IS NULL AND trusted = 0
 			AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.app_id = oauth_apps.id)
 			AND NOT EXISTS (SELECT 1 FROM oauth_codes c WHERE c.app_id = oauth_apps.id)`,
-		from, next, At(tx.db.now().Add(-unusedAppTTL)))
+		from, next, unusedSince)
 	if next > *last {
 		next = 0
 	}

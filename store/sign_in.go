@@ -23,6 +23,7 @@ type MFAPurpose struct {
 	Page          bool    `json:"page,omitempty"`
 	NeedsConsent  bool    `json:"needs_consent,omitempty"` // the user has not consented yet
 	RedirectURI   string  `json:"redirect_uri,omitempty"`
+	RedirectGiven bool    `json:"redirect_given,omitempty"` // the authorization request named the URI
 	State         *string `json:"state,omitempty"`
 	CodeChallenge string  `json:"code_challenge,omitempty"`
 

@@ -145,6 +145,7 @@ type Accounts struct {
 	FieldNameLength          int
 	FieldValueLength         int
 	RegistrationReasonLength int
+	PasswordMinLength        int
 	ExtendedNicknameFormat   bool
 	RestrictedNicknames      []string
 	BlockersVisible          bool

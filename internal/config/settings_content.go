@@ -65,6 +65,8 @@ func (c *Config) accountsSettings() section {
 			Description: "Maximum length of the value of a profile field."},
 		{Key: "registration_reason_length", field: number(&c.Accounts.RegistrationReasonLength, 500, 0, 10_000),
 			Description: "Maximum length of the reason that a registration gives if accounts need approval."},
+		{Key: "password_min_length", field: number(&c.Accounts.PasswordMinLength, 8, 8, 128),
+			Description: "Minimum length of new passwords."},
 		{Key: "extended_nickname_format", field: boolean(&c.Accounts.ExtendedNicknameFormat, true),
 			Description: "Allow _ and - in new nicknames, in addition to letters and digits."},
 		{Key: "restricted_nicknames", field: list(&c.Accounts.RestrictedNicknames, nil, each(nickname)),

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -19,28 +20,32 @@ import (
 	"svc/internal/limit"
 )
 
-// Lengths of a new password in characters.
-const (
-	MinLength = 8
-	MaxLength = 256
-)
+// MaxLength is the maximum length of a new password in characters.
+const MaxLength = 256
 
-// Errors of Check. Their texts follow the name of the field.
-var (
-	ErrBlank    = errors.New("can't be blank")
-	ErrTooShort = errors.New("should be at least 8 character(s)")
-	ErrTooLong  = errors.New("should be at most 256 character(s)")
-)
+// Problem is why a new password is refused. Its text follows the name of the field.
+type Problem struct {
+	Code string // in errors of the client API
+	text string
+}
 
-// Check returns an error if a new password is not acceptable.
-func Check(password string) error {
+func (p *Problem) Error() string { return p.text }
+
+// Check returns a *Problem if a new password is not acceptable for an account with these names: its nickname and its e-mail address.
+func Check(password string, minLength int, names ...string) error {
+	length := utf8.RuneCountInString(password)
 	switch {
 	case strings.TrimSpace(password) == "":
-		return ErrBlank
-	case utf8.RuneCountInString(password) < MinLength:
-		return ErrTooShort
-	case utf8.RuneCountInString(password) > MaxLength:
-		return ErrTooLong
+		return &Problem{"ERR_BLANK", "can't be blank"}
+	case length < minLength:
+		return &Problem{"ERR_TOO_SHORT", fmt.Sprintf("should be at least %d character(s)", minLength)}
+	case length > MaxLength:
+		return &Problem{"ERR_TOO_LONG", fmt.Sprintf("should be at most %d character(s)", MaxLength)}
+	}
+	for _, name := range names {
+		if name != "" && strings.EqualFold(strings.TrimSpace(password), name) {
+			return &Problem{"ERR_INVALID", "can't be the nickname or the e-mail address"}
+		}
 	}
 	return nil
 }

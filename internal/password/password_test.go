@@ -76,19 +76,29 @@ func TestVerify(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for password, want := range map[string]error{
-		"":                                ErrBlank,
-		"päßwörd":                         ErrTooShort,
-		"päßwörds":                        nil,
-		"correct horse":                   nil,
-		strings.Repeat("ä", MaxLength):    nil,
-		strings.Repeat("ä", MaxLength+1):  ErrTooLong,
-		" \t\n\u00a0":                     ErrBlank,
-		strings.Repeat(" ", MaxLength+10): ErrBlank,
+	for password, want := range map[string]string{
+		"":                                "ERR_BLANK",
+		"päßwörd":                         "ERR_TOO_SHORT",
+		"päßwörds":                        "",
+		"correct horse":                   "",
+		"AliceInWonderland":               "ERR_INVALID",
+		" alice@example.org ":             "ERR_INVALID",
+		"alice@example.org!":              "",
+		strings.Repeat("ä", MaxLength):    "",
+		strings.Repeat("ä", MaxLength+1):  "ERR_TOO_LONG",
+		" \t\n\u00a0":                     "ERR_BLANK",
+		strings.Repeat(" ", MaxLength+10): "ERR_BLANK",
 	} {
-		if err := Check(password); err != want {
-			t.Errorf("%.20q: got %v, want %v", password, err, want)
+		got, p := "", (*Problem)(nil)
+		if errors.As(Check(password, 8, "aliceinwonderland", "alice@example.org", ""), &p) {
+			got = p.Code
 		}
+		if got != want {
+			t.Errorf("%.20q: got %q, want %q", password, got, want)
+		}
+	}
+	if err := Check("eleven char", 12); err == nil || err.Error() != "should be at least 12 character(s)" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -42,6 +42,7 @@ func TestCreateApp(t *testing.T) {
 		{"a name of another type", map[string]any{"client_name": map[string]any{}, "redirect_uris": outOfBandURI}, 400, nil, ""},
 		{"no redirect URI", map[string]any{"client_name": "A"}, 422, nil, ""},
 		{"a blank redirect URI", map[string]any{"client_name": "A", "redirect_uris": " "}, 422, nil, ""},
+		{"long redirect URIs", map[string]any{"client_name": "A", "redirect_uris": strings.Repeat(callback+"/"+strings.Repeat("a", 1500)+" ", 3)}, 422, nil, ""},
 		{"too many redirect URIs", map[string]any{"client_name": "A", "redirect_uris": strings.Repeat(callback+" ", 21)}, 422, nil, ""},
 		{"a long redirect URI", map[string]any{"client_name": "A", "redirect_uris": "https://example.com/" + long}, 422, nil, ""},
 		{"a website that is not a URL", map[string]any{"client_name": "A", "redirect_uris": outOfBandURI, "website": "javascript:alert(1)"}, 422, nil, ""},

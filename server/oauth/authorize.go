@@ -53,6 +53,7 @@ var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 type authorization struct {
 	app       *store.App
 	redirect  string // registered by the app
+	given     bool   // the request named the redirect URI
 	scopes    store.Scopes
 	state     *string // nil: absent
 	challenge string
@@ -78,7 +79,7 @@ func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p author
 	if a == nil {
 		return nil, p, nil, errs.BadRequest("This server does not know the app that sent you here. Start again from the app.")
 	}
-	z = &authorization{app: a, redirect: p.RedirectURI, state: p.State, challenge: p.Challenge}
+	z = &authorization{app: a, redirect: p.RedirectURI, given: p.RedirectURI != "", state: p.State, challenge: p.Challenge}
 	registered := a.Redirects()
 	if z.redirect == "" && len(registered) == 1 {
 		z.redirect = registered[0]
@@ -143,9 +144,11 @@ func (z *authorization) redirectBack(pairs ...string) rest.Redirect {
 func (z *authorization) formFields(more ...web.Field) []web.Field {
 	fields := []web.Field{
 		{Name: "client_id", Value: z.app.ClientID},
-		{Name: "redirect_uri", Value: z.redirect},
 		{Name: "response_type", Value: "code"},
 		{Name: "scope", Value: z.scopes.String()},
+	}
+	if z.given {
+		fields = append(fields, web.Field{Name: "redirect_uri", Value: z.redirect})
 	}
 	if z.state != nil {
 		fields = append(fields, web.Field{Name: "state", Value: *z.state})
@@ -250,7 +253,7 @@ func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, p
 		return s.completeSignIn(r, z, user, needsConsent)
 	}
 	challenge, err := s.createChallenge(r, user, z.app, store.MFAPurpose{
-		Scopes: z.scopes, Page: true, NeedsConsent: needsConsent, RedirectURI: z.redirect, State: z.state, CodeChallenge: z.challenge,
+		Scopes: z.scopes, Page: true, NeedsConsent: needsConsent, RedirectURI: z.redirect, RedirectGiven: z.given, State: z.state, CodeChallenge: z.challenge,
 	})
 	if errors.Is(err, errWrongPassword) {
 		return s.loginPage(z, http.StatusUnauthorized, name, wrongPasswordMessage)
@@ -314,7 +317,8 @@ func (s *Service) issueCode(ctx context.Context, z *authorization, account *stor
 			return err
 		}
 		return tx.AddAuthorizationCode(ctx, &store.AuthorizationCode{
-			Hash: keys.HashToken(code), AppID: z.app.ID, AccountID: account.ID, RedirectURI: z.redirect, Scopes: scopes, CodeChallenge: z.challenge,
+			Hash: keys.HashToken(code), AppID: z.app.ID, AccountID: account.ID, RedirectURI: z.redirect, RedirectGiven: z.given,
+			Scopes: scopes, CodeChallenge: z.challenge,
 		})
 	})
 	if errors.Is(err, errWrongPassword) {

@@ -133,7 +133,7 @@ func TestAuthorizeInOneRequest(t *testing.T) {
 			if err != nil || u.Query().Get("state") != "s" {
 				t.Fatalf("redirected to %s, %v", u, err)
 			}
-			o := srv.Grant(app, "authorization_code", "code", u.Query().Get("code")).Want(200).Object()
+			o := srv.Grant(app, "authorization_code", "code", u.Query().Get("code"), "redirect_uri", callback).Want(200).Object()
 			if o.Str("scope") != "read follow" {
 				t.Errorf("the scope is %q", o.Str("scope"))
 			}
@@ -279,14 +279,16 @@ func TestPKCE(t *testing.T) {
 		{"wrong", []string{"code_challenge", challenge, "code_challenge_method", "S256"}, verifier + "x", 400},
 		{"the challenge itself", []string{"code_challenge", challenge, "code_challenge_method", "S256"}, challenge, 400},
 		{"missing", []string{"code_challenge", challenge, "code_challenge_method", "S256"}, "", 400},
-		{"no challenge", nil, "anything", 200},
+		{"no challenge", nil, verifier, 400},
+		{"neither", nil, "", 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			page := authorizeInBrowser(srv, "alice", append([]string{"response_type", "code", "client_id", app.ID}, tt.params...)...).Want(200)
 			a := srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", tt.verifier).Want(tt.want)
 			if tt.want == 400 {
 				a.WantError(400, "invalid_grant")
-				srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", verifier).Want(200) // the code is still valid
+				right := map[bool]string{true: verifier, false: ""}[tt.params != nil]
+				srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", right).Want(200) // the code is still valid
 			}
 		})
 	}
@@ -318,7 +320,34 @@ func TestRedirectURIUnchanged(t *testing.T) {
 			srv.Browser().Get("/oauth/authorize", "response_type", "code", "client_id", app.ID, "redirect_uri", decoded).Want(400)
 			srv.Grant(app, "authorization_code", "code", code, "redirect_uri", decoded).WantError(400, "invalid_grant")
 		}
+		srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant") // the request named it
 		srv.Grant(app, "authorization_code", "code", code, "redirect_uri", tt.registered).Want(200)
+	}
+}
+
+// TestRedirectURINotGiven checks that an app that left out its only redirect URI may leave it out again, or name it, also with a second
+// factor in between.
+func TestRedirectURINotGiven(t *testing.T) {
+	srv := apptest.Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp("redirect_uris", callback)
+	for _, tt := range []struct {
+		name   string
+		params []string
+		want   int
+	}{
+		{"left out again", nil, 200},
+		{"named", []string{"redirect_uri", callback}, 200},
+		{"another", []string{"redirect_uri", callback + "/"}, 400},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Response.Want(302)
+			to, err := url.Parse(page.Header.Get("Location"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv.Grant(app, "authorization_code", append([]string{"code", to.Query().Get("code")}, tt.params...)...).Want(tt.want)
+		})
 	}
 }
 
@@ -342,7 +371,7 @@ func TestSecureCookie(t *testing.T) {
 			t.Errorf("%s lacks Secure", name)
 		}
 	}
-	if !slices.Equal(names, []string{"_other_key"}) {
+	if !slices.Equal(names, []string{"__Host-other_key"}) {
 		t.Errorf("cookies: %v", names)
 	}
 }

@@ -19,8 +19,8 @@ func (s *Service) oauthRoutes() rest.Routes {
 		"POST /oauth/token":                           {rest.Anonymous, s.createToken},
 		"POST /oauth/revoke":                          {rest.Anonymous, s.revokeTokenByValue},
 		"GET /.well-known/oauth-authorization-server": {rest.Anonymous, s.showMetadata},
-		"GET /api/oauth_tokens":                       {rest.User(), s.listTokens},
-		"DELETE /api/oauth_tokens/:id":                {rest.User(), s.deleteToken},
+		"GET /api/oauth_tokens":                       {rest.User("read:security"), s.listTokens},
+		"DELETE /api/oauth_tokens/:id":                {rest.User("write:security"), s.deleteToken},
 	}
 }
 

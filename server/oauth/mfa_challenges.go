@@ -191,7 +191,7 @@ func (s *Service) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (
 		return nil, err
 	}
 	p := c.Purpose.V
-	return &authorization{app: apps[0], redirect: p.RedirectURI, scopes: p.Scopes, state: p.State, challenge: p.CodeChallenge}, nil
+	return &authorization{app: apps[0], redirect: p.RedirectURI, given: p.RedirectGiven, scopes: p.Scopes, state: p.State, challenge: p.CodeChallenge}, nil
 }
 
 // factorType returns the type of a code: TOTP codes are digits.

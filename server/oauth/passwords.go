@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"svc/internal/password"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
@@ -40,10 +39,10 @@ func (s *Service) changePassword(r *rest.Request) (any, error) {
 	if !ok {
 		return entity.Failure("Invalid password."), nil
 	}
-	if err := password.Check(p.New); err != nil {
+	if err := s.Social.CheckPassword(p.New, r.Viewer.Nickname, r.User.Email); err != nil {
 		return entity.Failure("New password " + err.Error() + "."), nil
 	}
-	err = s.Social.ChangePassword(r.Context(), r.User, p.New)
+	err = s.Social.ChangePassword(r.Context(), r.Viewer, r.User, p.New)
 	if errors.Is(err, social.ErrPasswordChanged) {
 		return entity.Failure("Invalid password."), nil
 	}
@@ -62,7 +61,7 @@ func (s *Service) showPasswordReset(r *rest.Request) (any, error) {
 }
 
 func (s *Service) passwordPage(r *rest.Request, token, message string) (any, error) {
-	account, err := s.Social.PasswordResetAccount(r.Context(), token)
+	account, _, err := s.Social.PasswordResetAccount(r.Context(), token)
 	if errors.Is(err, social.ErrResetToken) {
 		return s.Pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Paragraphs: []string{
 			"This link was used already, is too old, or was replaced by a newer one.", "Ask for another if you still need it."}})
@@ -89,10 +88,13 @@ func (s *Service) resetPassword(r *rest.Request) (any, error) {
 	if p.Data.Password != p.Data.Again {
 		return s.passwordPage(r, p.Data.Token, "Password reset failed: the two passwords are not the same.")
 	}
-	if err := password.Check(p.Data.Password); err != nil {
-		return s.passwordPage(r, p.Data.Token, "Password reset failed: the password "+err.Error()+".")
+	account, user, err := s.Social.PasswordResetAccount(r.Context(), p.Data.Token)
+	if err == nil {
+		if err := s.Social.CheckPassword(p.Data.Password, account.Nickname, user.Email); err != nil {
+			return s.passwordPage(r, p.Data.Token, "Password reset failed: the password "+err.Error()+".")
+		}
+		err = s.Social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
 	}
-	err := s.Social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
 	if errors.Is(err, social.ErrResetToken) {
 		return s.Pages.Page(http.StatusOK, web.Message{Title: "Password reset failed", Paragraphs: []string{
 			"The link was used already, is too old, or was replaced by a newer one."}})

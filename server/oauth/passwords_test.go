@@ -14,6 +14,19 @@ import (
 	"svc/store"
 )
 
+// TestPasswordMinLength checks the setting wherever a password is chosen.
+func TestPasswordMinLength(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) { c.Accounts.PasswordMinLength = 17; c.Instance.RegistrationsOpen = true })
+	alice := srv.SignUp("alice") // apptest.Password has more characters
+	const short, long = "sixteen letters.", "seventeen letters"
+	change := func(p string) *apptest.Response {
+		return alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", p, "new_password_confirmation", p)
+	}
+	change(short).WantError(200, "New password should be at least 17 character(s).")
+	srv.Browser().Get("/auth/sign_up").Want(200, "17 characters at least")
+	change(long).WantFields(apptest.Doc{"status": "success"})
+}
+
 func TestChangePassword(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -32,6 +45,7 @@ func TestChangePassword(t *testing.T) {
 		{apptest.Password, " ", " ", "New password can't be blank."},
 		{apptest.Password, "1234567", "1234567", "New password should be at least 8 character(s)."},
 		{apptest.Password, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 character(s)."},
+		{apptest.Password, "Alice@Example.org", "Alice@Example.org", "New password can't be the nickname or the e-mail address."},
 	} {
 		change(tt.password, tt.newPassword, tt.again).WantError(200, tt.want)
 	}
@@ -145,7 +159,7 @@ func TestPasswordResetRateLimit(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	b := srv.Browser()
 	for range srv.Settings.RateLimit.PasswordReset.Count {
-		b.Post("/api/v1/svc/password_reset", nil).Want(200, "Invalid Token")
+		b.Post("/api/v1/svc/password_reset", nil).Want(200, "Password reset failed")
 	}
 	b.Post("/api/v1/svc/password_reset", nil).Want(429, "Too many attempts")
 }

@@ -54,6 +54,8 @@ func TestRegister(t *testing.T) {
 		{"a blank password", map[string]any{"username": "dave", "password": "  "}, "password", "can't be blank", "password", "ERR_BLANK"},
 		{"a short password", map[string]any{"username": "dave", "password": "1234567"}, "password", "should be at least 8 character(s)", "password", "ERR_TOO_SHORT"},
 		{"a long password", map[string]any{"username": "dave", "password": strings.Repeat("x", 257)}, "password", "should be at most 256 character(s)", "password", "ERR_TOO_LONG"},
+		{"the nickname as password", map[string]any{"username": "davedave", "password": "DaveDave"}, "password", "can't be the nickname or the e-mail address", "password", "ERR_INVALID"},
+		{"the address as password", map[string]any{"username": "dave", "email": "dave@example.org", "password": "dave@example.org"}, "password", "can't be the nickname or the e-mail address", "password", "ERR_INVALID"},
 		{"a long name", map[string]any{"username": "dave", "fullname": strings.Repeat("x", 101)}, "name", "should be at most 100 character(s)", "fullname", "ERR_TOO_LONG"},
 		{"a long bio", map[string]any{"username": "dave", "bio": strings.Repeat("x", 5001)}, "bio", "should be at most 5000 character(s)", "bio", "ERR_TOO_LONG"},
 		{"a long reason", map[string]any{"username": "dave", "reason": strings.Repeat("x", 501)}, "registration_reason", "should be at most 500 character(s)", "reason", "ERR_TOO_LONG"},

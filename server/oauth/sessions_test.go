@@ -144,6 +144,14 @@ func TestListTokens(t *testing.T) {
 	alice.Do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(list[0].Int("id")), "", nil).Want(201) // it is gone, as an unknown one
 	alice.Do("DELETE", "/api/oauth_tokens/x", "", nil).WantError(400, "Invalid parameters")
 	srv.As(nil).Get("/api/oauth_tokens").WantError(403, "Invalid credentials.")
+	app = srv.RegisterApp()
+	for scope, want := range map[string][2]int{
+		"push": {403, 403}, "write:statuses": {403, 403}, "read:security": {200, 403}, "write:security": {403, 201}, "read": {200, 403}, "write": {403, 201},
+	} {
+		m := tokenClient(srv, srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", scope))
+		m.Get("/api/oauth_tokens").Want(want[0])
+		m.Do("DELETE", "/api/oauth_tokens/999999", "", nil).Want(want[1])
+	}
 
 	// A browser that revokes its own session loses the cookie.
 	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).

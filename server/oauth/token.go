@@ -160,11 +160,12 @@ func (s *Service) tokenByCode(ctx context.Context, a *store.App, p *tokenParams)
 }
 
 // redeemable returns true if the code is the app's, has not expired, and comes with the redirect URI and verifier that it is bound
-// to.
+// to. A redirect URI that the authorization request named is required (RFC 6749 4.1.3), and a verifier without challenge is refused: the
+// challenge may have been removed on the way (RFC 9700 2.1.1).
 func (s *Service) redeemable(code *store.AuthorizationCode, a *store.App, p *tokenParams) bool {
 	return code != nil && code.AppID == a.ID && code.ExpiresAt.Time().After(s.Now()) &&
-		(p.RedirectURI == "" || p.RedirectURI == code.RedirectURI) &&
-		(code.CodeChallenge == "" || codeChallenge(p.CodeVerifier) == code.CodeChallenge)
+		(p.RedirectURI == code.RedirectURI || p.RedirectURI == "" && !code.RedirectGiven) &&
+		(p.CodeVerifier == "" && code.CodeChallenge == "" || codeChallenge(p.CodeVerifier) == code.CodeChallenge)
 }
 
 // codeChallenge returns the challenge of a verifier (RFC 7636, S256).

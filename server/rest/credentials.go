@@ -115,9 +115,13 @@ func (r *Request) SessionCookie() string {
 func (r *Request) SetSessionCookie(token string, maxAge int) {
 	c := http.Cookie{
 		Name: r.server.cookieNames[0], Value: token, Path: "/", MaxAge: maxAge,
-		Secure: r.server.settings.Load().SecureCookies(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: r.server.secureCookies, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	r.header["Set-Cookie"] = []string{c.String()}
+	if maxAge < 0 && r.server.secureCookies { // earlier versions, and other servers of this family, set it
+		c.Name = r.server.cookieNames[1]
+		r.header.Add("Set-Cookie", c.String())
+	}
 }
 
 const tokenParam = "access_token"
@@ -148,11 +152,15 @@ func bearerToken(header string) string {
 	return strings.TrimSpace(token)
 }
 
-// sessionCookies returns the names under which the session cookie is accepted. The first is the one that is set.
-func sessionCookies(name string) []string {
-	names := []string{"_" + name + "_key", "__Host-" + name + "_key", name + "_key"}
+// sessionCookies returns the names under which the session cookie is accepted (extension API 5). The first is the one that is set: with
+// https a name that browsers accept only from this host itself, not from its subdomains.
+func sessionCookies(name string, secure bool) []string {
+	names := []string{"__Host-" + name + "_key", "_" + name + "_key", name + "_key"}
+	if !secure {
+		names[0], names[1] = names[1], names[0]
+	}
 	if name != standardName {
-		names = append(names, sessionCookies(standardName)...)
+		names = append(names, sessionCookies(standardName, secure)...)
 	}
 	return names
 }

@@ -47,27 +47,29 @@ type Server struct {
 	log          *slog.Logger
 	now          func() time.Time
 
-	baseURL     string
-	proxies     []netip.Prefix
-	cookieNames []string
-	paramAlias  string // NAME_ if the API is not called svc
-	router      *router
+	baseURL       string
+	proxies       []netip.Prefix
+	cookieNames   []string
+	secureCookies bool
+	paramAlias    string // NAME_ if the API is not called svc
+	router        *router
 }
 
 // New returns a server for the routes of all tables. It panics if the tables contradict each other.
 func New(c Config, tables ...Routes) *Server {
 	name := c.Settings.Load().API.Name
 	s := &Server{
-		settings:     c.Settings,
-		authenticate: c.Authenticate,
-		errorPage:    c.ErrorPage,
-		tempDir:      c.TempDir,
-		limits:       c.Limits,
-		log:          c.Log,
-		now:          c.Now,
-		baseURL:      c.Settings.URL().String(),
-		proxies:      c.Settings.Load().TrustedProxies(),
-		cookieNames:  sessionCookies(name),
+		settings:      c.Settings,
+		authenticate:  c.Authenticate,
+		errorPage:     c.ErrorPage,
+		tempDir:       c.TempDir,
+		limits:        c.Limits,
+		log:           c.Log,
+		now:           c.Now,
+		baseURL:       c.Settings.URL().String(),
+		proxies:       c.Settings.Load().TrustedProxies(),
+		cookieNames:   sessionCookies(name, c.Settings.Load().SecureCookies()),
+		secureCookies: c.Settings.Load().SecureCookies(),
 	}
 	if c.Fallback != nil {
 		s.fallback = fallbackEndpoint(c.Fallback)

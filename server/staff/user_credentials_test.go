@@ -82,6 +82,7 @@ func TestCredentials(t *testing.T) {
 		{"many fields", apptest.Doc{"fields": slices.Repeat([]apptest.Doc{{"name": "a", "value": "b"}}, 50)}, "fields", fmt.Sprintf("should have at most %d item(s)", srv.Settings.Accounts.MaxFields)},
 		{"long field", apptest.Doc{"raw_fields": []apptest.Doc{{"name": long, "value": "b"}}}, "fields", "invalid"},
 		{"short password", apptest.Doc{"password": "short"}, "password", "should be at least 8 character(s)"},
+		{"new address as password", apptest.Doc{"password": "new@example.org", "email": "New@example.org"}, "password", "can't be the nickname or the e-mail address"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := root.SendJSON("PATCH", path, tt.body).Want(400).Object()

@@ -186,6 +186,7 @@ func TestCreateUsers(t *testing.T) {
 		{"bad address", []apptest.Doc{user("x", "x", good)}, list{"email has invalid format"}},
 		{"no password", []apptest.Doc{user("x", "x@example.org", "")}, list{"password can't be blank"}},
 		{"short password", []apptest.Doc{user("x", "x@example.org", "short")}, list{"password should be at least 8 character(s)"}},
+		{"address as password", []apptest.Doc{user("x", "x@example.org", "x@example.org")}, list{"password can't be the nickname or the e-mail address"}},
 		{"all bad", []apptest.Doc{user("", "x", ""), user("x", "x@example.org", "")}, list{"nickname can't be blank", "password can't be blank"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -43,7 +43,10 @@ func (p *Pages) Error(e *errs.Error) http.Handler {
 }
 
 func (p *Pages) render(page Page) ([]byte, error) {
-	return Render(Site{Name: p.settings.Load().Instance.Name, Host: p.settings.Host(), SendsMail: p.settings.Load().Mail.Enabled}, page)
+	c := p.settings.Load()
+	return Render(Site{
+		Name: c.Instance.Name, Host: p.settings.Host(), SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength,
+	}, page)
 }
 
 // answer is a rendered page.

@@ -18,9 +18,10 @@ var files embed.FS
 
 // Site is what every page shows of the server.
 type Site struct {
-	Name      string
-	Host      string // the part of handles after the @
-	SendsMail bool   // forgotten passwords can be reset by mail
+	Name        string
+	Host        string // the part of handles after the @
+	SendsMail   bool   // forgotten passwords can be reset by mail
+	MinPassword int    // length in characters
 }
 
 // Page is one of the types of this package. Each has the template of its name.

@@ -194,6 +194,7 @@ CREATE TABLE oauth_codes (
     app_id         INTEGER NOT NULL REFERENCES oauth_apps (id) ON DELETE CASCADE,
     account_id     INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
     redirect_uri   TEXT    NOT NULL,
+    redirect_given INTEGER NOT NULL CHECK (redirect_given IN (0, 1)), -- the request named it, so the one for the token must, too
     scopes         TEXT    NOT NULL,
     code_challenge TEXT    NOT NULL DEFAULT '', -- PKCE, S256
     expires_at     INTEGER NOT NULL,
