@@ -18,8 +18,8 @@ type ChatSummary struct {
 	LastID *ChatMessageID // nil: there are no messages
 }
 
-// chatSummary selects summaries of the chats of the owner ?1 with the lookups ?2, without chats with unavailable accounts.
-var chatSummary = `
+// chatFigures selects summaries of chats.
+const chatFigures = `
 		SELECT c.*, (
 			SELECT count(*)
 			FROM (
@@ -31,7 +31,10 @@ var chatSummary = `
 			SELECT max(x.id)
 			FROM chat_copies x INDEXED BY chat_copies_chat
 			WHERE x.chat_id = c.id) AS last_id
-		FROM chats c
+		FROM chats c`
+
+// chatSummary selects summaries of the chats of the owner ?1 with the lookups ?2, without chats with unavailable accounts.
+var chatSummary = chatFigures + `
 		WHERE c.account_id = ?1
 			AND (c.other_id = ?1 OR ` + available("c.other_id") + `)`
 
@@ -64,6 +67,19 @@ func (r reader) VisibleChat(ctx context.Context, owner AccountID, id ChatID) (*C
 		return nil, err
 	}
 	return get[ChatSummary](ctx, r, "chat", chatSummary+` AND c.id = ?3`, owner, l, id)
+}
+
+// StaffChats returns an account's chats, latest update first, whoever blocks whom.
+func (r reader) StaffChats(ctx context.Context, owner AccountID, limit int) ([]*ChatSummary, error) {
+	return list[*ChatSummary](ctx, r, "chats for staff", chatFigures+`
+		WHERE c.account_id = ?
+		ORDER BY c.position DESC
+		LIMIT ?`, owner, limit)
+}
+
+// StaffChat returns a chat of any account, and errs.ErrRecordNotFound if there is none.
+func (r reader) StaffChat(ctx context.Context, id ChatID) (*ChatSummary, error) {
+	return get[ChatSummary](ctx, r, "chat for staff", chatFigures+` WHERE c.id = ?`, id)
 }
 
 // OwnChat returns a chat of the owner, visible or not, and errs.ErrRecordNotFound if there is none.

@@ -60,6 +60,7 @@ type (
 	ScrobbleID           int64
 	QuoteAuthorizationID int64 // in the URI of the authorization
 	LogEntryID           int64 // an integer in the API
+	ReportNoteID         int64 // likewise
 )
 
 const sequenceBits = 10
@@ -75,6 +76,7 @@ func (id ScrobbleID) Time() time.Time            { return idTime(int64(id)) }
 func (id FollowID) Time() time.Time              { return idTime(int64(id)) }
 func (id DeliveryID) Time() time.Time            { return idTime(int64(id)) }
 func (id LogEntryID) Time() time.Time            { return idTime(int64(id)) }
+func (id ReportNoteID) Time() time.Time          { return idTime(int64(id)) }
 func (id RefusalID) Time() time.Time             { return idTime(int64(id)) }
 func (id NotificationRequestID) Time() time.Time { return idTime(int64(id)) }
 

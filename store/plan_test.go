@@ -31,6 +31,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.InviteID]():         {store.InviteID(1)},
 	reflect.TypeFor[store.RuleID]():           {store.RuleID(1)},
 	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
+	reflect.TypeFor[store.ReportID]():         {store.ReportID(1)},
+	reflect.TypeFor[store.ReportNoteID]():     {store.ReportNoteID(1)},
 	reflect.TypeFor[store.PollID]():           {store.PollID(1000)},
 	reflect.TypeFor[store.ScheduledID]():      {store.ScheduledID(1)},
 	reflect.TypeFor[store.Time]():             {store.Time(1)},
@@ -102,6 +104,13 @@ var planArguments = map[reflect.Type][]any{
 	},
 	reflect.TypeFor[store.LogFilter](): {
 		store.LogFilter{Limit: 20}, store.LogFilter{Actor: 3, Search: "made", From: time.Unix(1, 0), Until: time.Unix(1e9, 0), Limit: 20},
+	},
+
+	reflect.TypeFor[store.StaffStatusFilter](): {
+		store.StaffStatusFilter{}, store.StaffStatusFilter{OfHost: true, Reblogs: true}, store.StaffStatusFilter{Account: 3, Restricted: true},
+	},
+	reflect.TypeFor[store.ReportFilter](): {
+		store.ReportFilter{}, store.ReportFilter{State: store.ReportOpen}, store.ReportFilter{Account: 3}, store.ReportFilter{Target: 9},
 	},
 
 	reflect.TypeFor[bool]():            {true, false},
@@ -224,6 +233,8 @@ func seed(t testing.TB, db *store.DB, n int) {
 			SELECT a.id * 1000 + b.id, a.id, b.id, b.id % 11 = 0, b.id % 7 > 0 FROM accounts a JOIN accounts b ON b.id BETWEEN a.id + 1 AND a.id + 20`, nil},
 		{`INSERT INTO endorsements (account_id, target_id) SELECT follower_id, target_id FROM follows WHERE target_id % 7 = 0`, nil},
 		{`INSERT INTO reports (id, account_id, target_id, category, comment, forwarded) SELECT id, follower_id, target_id, 'spam', '', 0 FROM follows WHERE target_id % 9 = 0`, nil},
+		{`INSERT INTO report_notes (id, report_id, account_id, content) SELECT id, id, account_id, 'seen' FROM reports`, nil},
+		{`INSERT INTO report_statuses (report_id, position, original_status_id, uri, spoiler_text, content, created_at) SELECT id, 0, 1, '', '', '', 1 FROM reports`, nil},
 		{numbers + `INSERT INTO scrobbles (id, account_id, visibility, title, created_at) SELECT i, i % 500 + 1, i % 5, 'song', i FROM n`, []any{n / 10}},
 		{`INSERT INTO blocks (account_id, target_id) SELECT id, id - 3 FROM accounts WHERE id > 3 AND id % 10 = 0`, nil},
 		{`INSERT INTO mutes (account_id, target_id) SELECT id, id - 2 FROM accounts WHERE id > 2 AND id % 10 = 0`, nil},

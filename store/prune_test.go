@@ -18,7 +18,7 @@ func TestAccountReferences(t *testing.T) {
 		"chat_message_keys.account_id", "chats.account_id", "direct_conversations.account_id", "domain_blocks.account_id", "endorsements.account_id",
 		"filters.account_id", "home.account_id", "idempotency_keys.account_id", "imports.account_id", "lists.account_id", "markers.account_id", "moderation_log.actor_id", "mutes.account_id",
 		"notification_permissions.account_id", "notification_requests.account_id", "notifications.account_id", "oauth_apps.owner_id", "queued_activities.recipient_id", "scheduled_statuses.account_id",
-		"subscriptions.account_id", "thread_mutes.account_id", "users.account_id",
+		"report_notes.account_id", "reports.assigned_id", "reports.decided_by_id", "subscriptions.account_id", "thread_mutes.account_id", "users.account_id",
 	}
 	columns, err := open(t).ForeignKeys(t.Context(), "accounts")
 	if err != nil {

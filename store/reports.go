@@ -13,9 +13,13 @@ type Report struct {
 	State     ReportState
 	Category  ReportCategory
 	Comment   string
-	Forwarded bool    // also to the target's server
-	StateAt   *Time   // of the decision
-	URI       *string // of the Flag activity of a remote account
+	Forwarded bool  // also to the target's server
+	StateAt   *Time // of the decision
+
+	DecidedByID *AccountID // nil: nobody, or the command line
+	AssignedID  *AccountID // the moderator who looks after it; nil: nobody
+
+	URI *string // of the Flag activity of a remote account
 }
 
 // ReportState is the decision of the staff.
@@ -27,6 +31,9 @@ const (
 	ReportResolved ReportState = "resolved"
 )
 
+// Valid returns true for the three states.
+func (s ReportState) Valid() bool { return s == ReportOpen || s == ReportClosed || s == ReportResolved }
+
 // ReportCategory is the reason of a report.
 type ReportCategory string
 
@@ -36,6 +43,11 @@ const (
 	ReportViolation ReportCategory = "violation"
 	ReportOther     ReportCategory = "other"
 )
+
+// Valid returns true for the four categories.
+func (c ReportCategory) Valid() bool {
+	return c == ReportSpam || c == ReportLegal || c == ReportViolation || c == ReportOther
+}
 
 // ReportedStatus is a copy of a status at the time of the report.
 type ReportedStatus struct {
@@ -57,13 +69,21 @@ func (r reader) Reports(ctx context.Context, ids []ReportID) ([]*Report, error) 
 		CROSS JOIN reports r ON r.id = j.value`, jsonArray(ids))
 }
 
-// ReportedStatuses returns the statuses of reports, in order of report and position.
-func (r reader) ReportedStatuses(ctx context.Context, ids []ReportID) ([]*ReportedStatus, error) {
+// ReportedStatuses returns the statuses of reports, at most so many of each, in order of report and position.
+func (r reader) ReportedStatuses(ctx context.Context, ids []ReportID, each int) ([]*ReportedStatus, error) {
 	return list[*ReportedStatus](ctx, r, "reported statuses", `
 		SELECT s.*
 		FROM json_each(?) j
-		CROSS JOIN report_statuses s ON s.report_id = j.value
-		ORDER BY j.key, s.position`, jsonArray(ids))
+		CROSS JOIN report_statuses s ON s.report_id = j.value AND s.position < ?
+		ORDER BY j.key, s.position`, jsonArray(ids), each)
+}
+
+// MaxReportStatuses is how many statuses a report can have.
+const MaxReportStatuses = 100
+
+// Report returns a report, and errs.ErrRecordNotFound if there is none.
+func (r reader) Report(ctx context.Context, id ReportID) (*Report, error) {
+	return get[Report](ctx, r, "report", `SELECT * FROM reports WHERE id = ?`, id)
 }
 
 // AddReport inserts a report with a new id, and copies of the reported statuses.

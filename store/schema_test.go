@@ -37,6 +37,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"stored_files":   store.StoredFile{},
 		"storage_usage":  store.StorageUsage{},
 		"storage_alerts": store.StorageAlert{},
+		"status_counts":  store.StatusCount{},
 		"notifications":  store.Notification{},
 		"markers":        store.Marker{},
 
@@ -75,6 +76,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"reaction_counts": store.ReactionCount{},
 
 		"report_statuses": store.ReportedStatus{},
+		"report_notes":    store.ReportNote{},
 		"chats":           store.Chat{},
 		"chat_messages":   store.ChatMessage{},
 		"chat_copies":     store.ChatCopy{},

@@ -92,6 +92,7 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if !s.Local() {
 		tx.remotePosts++
 	}
+	tx.countVisibility(s, 1)
 	return tx.countStatus(ctx, s, 1)
 }
 
@@ -155,6 +156,7 @@ func (tx *Tx) removeStatus(ctx context.Context, s *Status) ([]*Status, error) {
 		if !removed.Local() {
 			tx.remotePosts--
 		}
+		tx.countVisibility(removed, -1)
 	}
 	tx.unindexStatus(s.ID)
 	tx.invalidateStatus(s.ID)

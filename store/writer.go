@@ -35,6 +35,7 @@ type Tx struct {
 	newJobs          bool
 	usedIDs          bool
 	remotePosts      int // added less removed
+	statusCounts     map[statusClass]int
 
 	newDeliveries bool
 }
@@ -234,6 +235,9 @@ func (w *writer) commit(group []*request) error {
 		return errors.Join(err, w.exec("ROLLBACK"))
 	}
 	if err := w.countRemotePosts(group); err != nil {
+		return errors.Join(err, w.exec("ROLLBACK"))
+	}
+	if err := w.countStatuses(group); err != nil {
 		return errors.Join(err, w.exec("ROLLBACK"))
 	}
 	wrote := false

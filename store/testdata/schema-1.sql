@@ -361,6 +361,16 @@ CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media
 
 CREATE INDEX statuses_local_reblogs ON statuses (account_id, visibility) WHERE reblog_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
+-- The posts of a domain that are not in statuses_domain, and all boosts: together they are what staff list.
+CREATE INDEX statuses_domain_other ON statuses (domain, id, visibility, reblog_of_id) WHERE visibility IN (1, 3, 4, 5) OR reblog_of_id IS NOT NULL;
+
+-- How many posts of a domain are stored, without boosts. The domain '*' has the sums.
+CREATE TABLE status_counts (
+    domain     TEXT    NOT NULL,
+    visibility INTEGER NOT NULL, -- as in statuses
+    count      INTEGER NOT NULL,
+    PRIMARY KEY (domain, visibility)
+) STRICT, WITHOUT ROWID;
 
 -- Search of posts, without boosts; rowid = statuses.id. The body has normalized words separated by spaces (text.Searchable); facets are
 -- words for properties of the post (store/status_index.go).
@@ -813,11 +823,26 @@ CREATE TABLE reports (
     comment    TEXT    NOT NULL,
     forwarded  INTEGER NOT NULL CHECK (forwarded IN (0, 1)), -- also to the target's server
     state_at   INTEGER, -- of the decision
+    decided_by_id INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- NULL: nobody, or the command line
+    assigned_id   INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- the moderator who looks after it
     uri        TEXT    UNIQUE -- of the Flag activity of a remote account
 ) STRICT;
 CREATE INDEX reports_account ON reports (account_id, id);
 CREATE INDEX reports_target ON reports (target_id, id);
 CREATE INDEX reports_state ON reports (state, id);
+CREATE INDEX reports_decided ON reports (state_at) WHERE state_at IS NOT NULL;
+CREATE INDEX reports_decided_by ON reports (decided_by_id) WHERE decided_by_id IS NOT NULL;
+CREATE INDEX reports_assigned ON reports (assigned_id) WHERE assigned_id IS NOT NULL;
+
+-- Notes of staff on reports. The id says when it was written.
+CREATE TABLE report_notes (
+    id         INTEGER PRIMARY KEY,
+    report_id  INTEGER NOT NULL REFERENCES reports (id) ON DELETE CASCADE,
+    account_id INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- NULL: the command line, or an account that was removed
+    content    TEXT    NOT NULL -- as typed
+) STRICT;
+CREATE INDEX report_notes_report ON report_notes (report_id, id);
+CREATE INDEX report_notes_account ON report_notes (account_id) WHERE account_id IS NOT NULL;
 
 -- Copies of reported posts at the time of the report.
 CREATE TABLE report_statuses (
