@@ -18,11 +18,11 @@ func (s *Service) Register(w *store.Worker) {
 }
 
 // prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,
-// queued and seen activities, results of imports, old entries of the moderation log, remote accounts, hosts, threads and tombstones.
+// queued and seen activities, results of imports, old entries of the moderation log, old reports, remote accounts, hosts, threads and tombstones.
 func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	for _, prune := range []func(*store.Tx, context.Context) (bool, error){
 		(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneQueuedActivities, (*store.Tx).PruneSeenActivities,
-		(*store.Tx).PruneImports, (*store.Tx).PruneLog,
+		(*store.Tx).PruneImports, (*store.Tx).PruneLog, (*store.Tx).PruneReports,
 	} {
 		err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
 			more, err := prune(tx, ctx)

@@ -104,7 +104,7 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, e sto
 	if err != nil || len(reports) == 0 {
 		return nil, err
 	}
-	statuses, err := b.db.ReportedStatuses(ctx, id)
+	statuses, err := b.db.ReportedStatuses(ctx, id, store.MaxReportStatuses)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -57,7 +58,7 @@ func (h *notifications) filter(r *rest.Request) (f store.NotificationFilter, err
 	if len(p.Types) == 0 {
 		f.Types = h.notificationTypes(p.IncludeTypes)
 	}
-	if !r.User.Staff() {
+	if !h.entities.HasPrivilege(r.User, config.ReportsManage) {
 		f.ExcludeTypes = append(f.ExcludeTypes, store.NotifyReport)
 	}
 	if p.AccountID != nil {

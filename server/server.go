@@ -125,7 +125,7 @@ func (c parts) tables() []rest.Routes {
 	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
 	render := &renderer{db: c.DB, entities: c.Entities}
 	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
-	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
+	statuses := &statuses{db: c.DB, social: c.Social, admin: c.Admin, entities: c.Entities, lookup: lookup, render: render}
 	notifications := &notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}

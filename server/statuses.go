@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"svc/admin"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -19,6 +21,7 @@ import (
 type statuses struct {
 	db       *store.DB
 	social   *social.Service
+	admin    *admin.Service
 	entities *entity.Builder
 	lookup   *lookup
 	render   *renderer
@@ -256,10 +259,25 @@ func (h *statuses) deleteStatus(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	st, err := h.social.DeleteStatus(r.Context(), r.Viewer, id, p.DeleteMedia)
+	if errs.IsNotFound(err) {
+		return before, h.deleteAsStaff(r, id)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return before.WithText(st.Text), nil
+}
+
+// deleteAsStaff deletes the status of another account, if the viewer sees it and has the privilege (admin API 1.4).
+func (h *statuses) deleteAsStaff(r *rest.Request, id store.StatusID) error {
+	if !h.entities.HasPrivilege(r.User, config.MessagesDelete) {
+		return errs.ErrRecordNotFound
+	}
+	if _, err := h.db.VisibleStatus(r.Context(), r.Viewer.ID, id); err != nil {
+		return err
+	}
+	_, err := h.admin.As(r.Viewer).DeleteStatus(r.Context(), id.String())
+	return err
 }
 
 // showCard returns the preview card of a status, for old clients.

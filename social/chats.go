@@ -77,10 +77,7 @@ func (s *Service) DeleteChatMessage(ctx context.Context, actor *store.Account, c
 			return err
 		}
 		if m.AccountID == actor.ID {
-			if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ChatMessageDeleted, ActorID: actor.ID, TargetID: m.RecipientID, RowID: int64(m.ID), URI: m.URI}); err != nil {
-				return err
-			}
-			return tx.DeleteChatMessage(ctx, m)
+			return s.DeleteMessageIn(ctx, tx, m)
 		}
 		return tx.RemoveChatCopy(ctx, actor.ID, m, e.ID)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"svc/internal/config"
 	"svc/store"
 )
 
@@ -23,9 +24,12 @@ func (s *Service) sendMail(ctx context.Context, tx *store.Tx, m store.SendMail) 
 	return tx.Enqueue(ctx, m)
 }
 
-// sendStaffMail enqueues a mail for each admin and moderator except m.AccountID.
+// sendStaffMail enqueues a mail for each admin and moderator except m.AccountID; of a report, only for those who manage reports.
 func (s *Service) sendStaffMail(ctx context.Context, tx *store.Tx, m store.SendMail) error {
 	staff, err := tx.Staff(ctx)
+	if m.Mail == store.MailNewReport {
+		staff, err = s.staffWith(ctx, tx, config.ReportsManage)
+	}
 	if err != nil {
 		return err
 	}
@@ -40,6 +44,26 @@ func (s *Service) sendStaffMail(ctx context.Context, tx *store.Tx, m store.SendM
 		}
 	}
 	return nil
+}
+
+// staffWith returns the ids of the staff who can sign in and have a privilege.
+func (s *Service) staffWith(ctx context.Context, tx *store.Tx, p config.Privilege) ([]store.AccountID, error) {
+	staff, err := tx.Staff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	users, err := tx.Users(ctx, staff)
+	if err != nil {
+		return nil, err
+	}
+	instance := &s.Live.Load().Instance
+	var list []store.AccountID
+	for _, u := range users {
+		if instance.HasPrivilege(u.IsAdmin, u.IsModerator, p) {
+			list = append(list, u.AccountID)
+		}
+	}
+	return list, nil
 }
 
 // MailStorageFull sends the staff a mail that files are refused for lack of storage.

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
 )
 
 const (
-	maxReportComment  = 1000 // characters
-	maxReportStatuses = 100
-	maxOpenReports    = 500 // by one account
+	maxReportComment = 1000 // characters
+	maxOpenReports   = 500  // by one account
 )
 
 // ReportDraft is a report by a local account.
@@ -80,8 +80,8 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 
 // reportedStatuses returns those statuses that are target's and visible to the reporter, in the order of ids.
 func reportedStatuses(ctx context.Context, tx *store.Tx, reporter, target *store.Account, ids []store.StatusID) ([]*store.Status, error) {
-	if len(ids) > maxReportStatuses {
-		return nil, errs.Invalid("Validation failed: A report cannot have more than %d statuses", maxReportStatuses)
+	if len(ids) > store.MaxReportStatuses {
+		return nil, errs.Invalid("Validation failed: A report cannot have more than %d statuses", store.MaxReportStatuses)
 	}
 	rows, err := tx.VisibleStatuses(ctx, reporter.ID, ids)
 	return postsOf(target, rows, ids), err
@@ -94,10 +94,10 @@ func postsOf(target *store.Account, rows []*store.Status, ids []store.StatusID) 
 	return slices.CompactFunc(rows, func(a, b *store.Status) bool { return a.ID == b.ID })
 }
 
-// notifyStaff notifies the staff of a report, whatever their notification settings. Staff who block or mute the reporter do not see the
-// notification. All of them except the reporter get mail.
+// notifyStaff notifies the staff who manage reports of a report, whatever their notification settings. Staff who block or mute the reporter do
+// not see the notification. All of them except the reporter get mail.
 func (s *Service) notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
-	staff, err := tx.Staff(ctx)
+	staff, err := s.staffWith(ctx, tx, config.ReportsManage)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *Service) isDuplicateReport(ctx context.Context, tx *store.Tx, reporter,
 	for _, r := range recent {
 		ids = append(ids, r.ID)
 	}
-	rows, err := tx.ReportedStatuses(ctx, ids)
+	rows, err := tx.ReportedStatuses(ctx, ids, store.MaxReportStatuses)
 	if err != nil {
 		return false, err
 	}

@@ -95,6 +95,7 @@ type Account struct {
 	*cachedAccount               // nil: there is no such account
 	relationship   *Relationship // nil: not requested
 	forStaff       bool          // include svc.deactivated
+	staff          *staffMembers // nil: not requested
 	withMuteExpiry bool
 	muteExpiresAt  *store.Time // nil: never
 }
@@ -138,6 +139,9 @@ func (a Account) size() int { return 3*len(a.json) + cache.EntryBytes }
 
 // AppendJSON renders the account.
 func (a Account) AppendJSON(dst []byte) []byte {
+	if a.cachedAccount == nil {
+		return append(dst, "{}"...)
+	}
 	dst = append(dst, a.json...)
 	if a.relationship == nil {
 		dst = append(dst, "{}"...)
@@ -150,6 +154,11 @@ func (a Account) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '}')
 	if a.withMuteExpiry {
 		dst = appendValue(append(dst, `,"mute_expires_at":`...), a.muteExpiresAt)
+	}
+	if a.staff != nil {
+		if members, err := marshalMembers(a.staff); err == nil {
+			dst = append(append(dst, ','), members...)
+		}
 	}
 	return append(dst, '}')
 }

@@ -9,12 +9,18 @@ import (
 
 // AdminUser is an account as the admin API shows it. It has the names of the spec and those of other servers of this API family.
 type AdminUser struct {
-	ID                  int64      `json:"id"`
+	ID          int64      `json:"id"`
+	DisplayName string     `json:"display_name"`
+	Avatar      string     `json:"avatar"`
+	URL         string     `json:"url"`
+	CreatedAt   store.Time `json:"created_at"`
+	staffMembers
+}
+
+// staffMembers are the members of AdminUser that an Account for staff has, too.
+type staffMembers struct {
 	Nickname            string     `json:"nickname"` // of a remote account, with its domain
 	Email               *string    `json:"email"`
-	DisplayName         string     `json:"display_name"`
-	Avatar              string     `json:"avatar"`
-	URL                 string     `json:"url"`
 	Local               bool       `json:"local"`
 	ActorType           string     `json:"actor_type"`
 	Tags                []string   `json:"tags"`
@@ -27,7 +33,6 @@ type AdminUser struct {
 	IsApproved          bool       `json:"is_approved"`
 	IsSuggested         bool       `json:"is_suggested"`
 	RegistrationReason  *string    `json:"registration_reason"`
-	CreatedAt           store.Time `json:"created_at"`
 }
 
 // AdminRoles are the roles of an account.
@@ -72,9 +77,8 @@ func (b *Builder) AdminUser(ctx context.Context, id store.AccountID) (*AdminUser
 // adminUser renders an account. u is nil if it is remote.
 func (r *renderer) adminUser(a *store.Account, u *store.User) *AdminUser {
 	x := &AdminUser{
-		ID: int64(a.ID), Nickname: a.Acct(), DisplayName: a.DisplayName, Avatar: r.picture(a.Avatar, standardAvatar), URL: a.URL, Local: a.Local(),
-		ActorType: a.ActorType, Tags: append([]string{}, a.Tags.V...), IsActive: !a.Unavailable, IsConfirmed: true, IsApproved: true,
-		IsSuggested: a.Suggested, CreatedAt: a.CreatedAt,
+		ID: int64(a.ID), DisplayName: a.DisplayName, Avatar: r.picture(a.Avatar, standardAvatar), URL: a.URL, CreatedAt: a.CreatedAt,
+		staffMembers: newStaffMembers(a, u),
 	}
 	if x.DisplayName == "" {
 		x.DisplayName = a.Nickname
@@ -82,18 +86,26 @@ func (r *renderer) adminUser(a *store.Account, u *store.User) *AdminUser {
 	if x.URL == "" {
 		x.URL = a.URI
 	}
+	return x
+}
+
+func newStaffMembers(a *store.Account, u *store.User) staffMembers {
+	m := staffMembers{
+		Nickname: a.Acct(), Local: a.Local(), ActorType: a.ActorType, Tags: append([]string{}, a.Tags.V...),
+		IsActive: !a.Unavailable, IsConfirmed: true, IsApproved: true, IsSuggested: a.Suggested,
+	}
 	if u != nil {
-		x.Roles = AdminRoles{u.IsAdmin, u.IsModerator}
-		x.IsActive, x.IsConfirmed, x.IsApproved = u.DeactivatedAt == nil, u.ConfirmedAt != nil, u.ApprovedAt != nil
+		m.Roles = AdminRoles{u.IsAdmin, u.IsModerator}
+		m.IsActive, m.IsConfirmed, m.IsApproved = u.DeactivatedAt == nil, u.ConfirmedAt != nil, u.ApprovedAt != nil
 		if u.Email != "" {
-			x.Email = &u.Email
+			m.Email = &u.Email
 		}
 		if u.RegistrationReason != "" {
-			x.RegistrationReason = &u.RegistrationReason
+			m.RegistrationReason = &u.RegistrationReason
 		}
 	}
-	x.Deactivated, x.ConfirmationPending, x.ApprovalPending = !x.IsActive, !x.IsConfirmed, !x.IsApproved
-	return x
+	m.Deactivated, m.ConfirmationPending, m.ApprovalPending = !m.IsActive, !m.IsConfirmed, !m.IsApproved
+	return m
 }
 
 // AdminCredentials are the profile and the settings of a local account, for staff.

@@ -60,17 +60,9 @@ func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store
 	if err != nil {
 		return nil, err
 	}
-	messageOf := make(map[store.ChatID]*ChatMessage)
-	if len(last) > 0 {
-		entries, err := b.db.ChatEntriesByID(ctx, last)
-		if err != nil {
-			return nil, err
-		}
-		messages, err := b.ChatMessages(ctx, owner, entries)
-		if err != nil {
-			return nil, err
-		}
-		messageOf = byID(messages, func(m *ChatMessage) store.ChatID { return m.ChatID })
+	messageOf, err := b.lastMessages(ctx, owner, last)
+	if err != nil {
+		return nil, err
 	}
 	list := make([]*Chat, 0, len(rows))
 	for _, c := range rows {
@@ -83,6 +75,19 @@ func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store
 	return list, nil
 }
 
+// lastMessages renders messages by their chats.
+func (b *Builder) lastMessages(ctx context.Context, owner *store.Account, ids []store.ChatMessageID) (map[store.ChatID]*ChatMessage, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	entries, err := b.db.ChatEntriesByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := b.ChatMessages(ctx, owner, entries)
+	return byID(messages, func(m *ChatMessage) store.ChatID { return m.ChatID }), err
+}
+
 // ChatMessage renders a message for the owner of the chat.
 func (b *Builder) ChatMessage(ctx context.Context, owner *store.Account, row *store.ChatEntry) (*ChatMessage, error) {
 	list, err := b.ChatMessages(ctx, owner, []*store.ChatEntry{row})
@@ -92,7 +97,7 @@ func (b *Builder) ChatMessage(ctx context.Context, owner *store.Account, row *st
 	return list[0], nil
 }
 
-// ChatMessages renders messages for the owner of their chats, in the order of rows.
+// ChatMessages renders messages for the owner of their chats (nil: staff), in the order of rows.
 func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows []*store.ChatEntry) ([]*ChatMessage, error) {
 	list := make([]*ChatMessage, 0, len(rows))
 	if len(rows) == 0 {
@@ -106,7 +111,7 @@ func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows [
 	if err != nil {
 		return nil, err
 	}
-	keys, err := b.db.RecentChatKeys(ctx, owner.ID, ids)
+	keys, err := b.db.RecentChatKeys(ctx, idOf(owner), ids)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"svc/internal/config"
 	"svc/store"
 )
 
@@ -159,7 +160,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	return list, nil
 }
 
-// loadReports returns the reports of a page of notifications. Accounts that are no longer staff get none.
+// loadReports returns the reports of a page of notifications. Accounts that may no longer manage reports get none.
 func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
 	var ids []store.ReportID
 	for _, n := range rows {
@@ -171,10 +172,10 @@ func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows [
 		return nil, nil
 	}
 	user, err := b.db.User(ctx, reader.ID)
-	if err != nil || !user.Staff() {
+	if err != nil || !b.HasPrivilege(user, config.ReportsManage) {
 		return nil, err
 	}
-	return b.StaffReports(ctx, reader, ids)
+	return b.StaffReports(ctx, reader, ids, listedStatuses)
 }
 
 // moveTarget returns the account to which the one that a notification is about has moved.

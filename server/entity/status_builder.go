@@ -271,7 +271,8 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	return s, nil
 }
 
-// statusMembers returns the cached members of a status. A preview, which has no id, gets the ids that clients know for previews.
+// statusMembers returns the cached members of a status. A preview, which has no id, gets the ids that clients know for previews; so does the
+// copy of a deleted status.
 func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembers {
 	m := &statusMembers{
 		ID:                 row.ID.String(),
@@ -293,7 +294,10 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 		Tags:               orEmpty(p.tags[row.ID]),
 		Emojis:             r.emojisFor(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
 	}
-	if row.ID == 0 {
+	switch {
+	case row.ID == 0 && row.URI != "":
+		m.ID = r.Name + ":fake:" + row.URI
+	case row.ID == 0:
 		m.ID, m.URI = r.Name+":fakeid", r.Name+":fake_object_id"
 	}
 	if row.URL != "" {

@@ -45,6 +45,9 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.instanceRoutes(),
 		h.announcementRoutes(),
 		h.ruleRoutes(),
+		h.statusRoutes(),
+		h.chatRoutes(),
+		h.reportRoutes(),
 	}
 }
 

@@ -62,7 +62,7 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 		if account, user, err = m.user(ctx, job.AccountID); user == nil || err != nil {
 			return "", nil, err
 		}
-		if !isDue(job.Mail, user) {
+		if !isDue(job.Mail, user) || job.Mail == store.MailNewReport && !m.managesReports(user) {
 			return "", nil, nil
 		}
 	}
@@ -117,6 +117,10 @@ func isDue(kind store.MailKind, user *store.User) bool {
 		return user.CanSignIn() && user.Staff()
 	}
 	return user.CanSignIn()
+}
+
+func (m *Mailer) managesReports(user *store.User) bool {
+	return m.settings.Load().Instance.HasPrivilege(user.IsAdmin, user.IsModerator, config.ReportsManage)
 }
 
 // addSubject adds what a mail to staff is about. It returns false if that is gone or done.

@@ -1,0 +1,128 @@
+package staff
+
+import (
+	"svc/admin"
+	"svc/internal/config"
+	"svc/server/entity"
+	"svc/server/rest"
+)
+
+// statusRoutes list posts, whoever may see them, change and delete them.
+func (h *Handlers) statusRoutes() rest.Routes {
+	read := rest.Privileged(config.MessagesRead, "admin:read:statuses")
+	write := rest.Privileged(config.MessagesDelete, "admin:write:statuses")
+	return rest.Routes{
+		"GET /api/v1/svc/admin/statuses":                       {read, h.listStatuses},
+		"GET /api/v1/svc/admin/statuses/:id":                   {read, h.showStatus},
+		"PUT /api/v1/svc/admin/statuses/:id":                   {write, h.updateStatus},
+		"DELETE /api/v1/svc/admin/statuses/:id":                {write, h.deleteStatus},
+		"GET /api/v1/svc/admin/users/:nickname_or_id/statuses": {read, h.listStatusesOfUser},
+		"GET /api/v1/svc/admin/instances/:instance/statuses":   {read, h.listStatusesOfInstance},
+		"GET /api/v1/svc/admin/stats":                          {rest.Privileged(config.StatisticsRead, "admin:read"), h.showStatistics},
+	}
+}
+
+// statusQuery binds the parameters of the lists of posts.
+func statusQuery(r *rest.Request) (admin.StatusQuery, error) {
+	var p struct {
+		LocalOnly   bool `param:"local_only"`
+		Godmode     bool `param:"godmode"`
+		WithReblogs bool `param:"with_reblogs"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return admin.StatusQuery{}, err
+	}
+	page := pageOf(r, 20)
+	page.size = min(page.size, maxStatusPage)
+	return admin.StatusQuery{
+		LocalOnly: p.LocalOnly, Godmode: p.Godmode, WithReblogs: p.WithReblogs, Limit: page.size, Offset: page.offset(),
+	}, nil
+}
+
+// maxStatusPage bounds the pages of statuses.
+const maxStatusPage = 100
+
+// listStatuses lists the posts of all accounts.
+func (h *Handlers) listStatuses(r *rest.Request) (any, error) {
+	q, err := statusQuery(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.as(r).Statuses(r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	return h.Entities.StaffStatuses(r.Context(), r.Viewer, found.IDs)
+}
+
+// statusList is a page of the posts of an account or an instance.
+type statusList struct {
+	Total      int                         `json:"total"`
+	Activities entity.List[*entity.Status] `json:"activities"`
+}
+
+func (h *Handlers) listStatusesOfUser(r *rest.Request) (any, error) {
+	q, err := statusQuery(r)
+	q.Account = r.Param("nickname_or_id")
+	return h.statusPage(r, q, err)
+}
+
+// listStatusesOfInstance lists the posts of an instance. An unknown one has none.
+func (h *Handlers) listStatusesOfInstance(r *rest.Request) (any, error) {
+	q, err := statusQuery(r)
+	q.Instance = r.Param("instance")
+	return h.statusPage(r, q, err)
+}
+
+func (h *Handlers) statusPage(r *rest.Request, q admin.StatusQuery, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.as(r).Statuses(r.Context(), q)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	statuses, err := h.Entities.StaffStatuses(r.Context(), r.Viewer, found.IDs)
+	return statusList{found.Total, statuses}, err
+}
+
+func (h *Handlers) showStatus(r *rest.Request) (any, error) {
+	st, err := h.as(r).ShowStatus(r.Context(), r.Param("id"))
+	if err != nil {
+		return nil, notFound(err)
+	}
+	status, err := h.Entities.StaffStatus(r.Context(), r.Viewer, st.ID)
+	return status, notFound(err)
+}
+
+// updateStatus changes whether a post is sensitive, and its visibility.
+func (h *Handlers) updateStatus(r *rest.Request) (any, error) {
+	var p struct {
+		Sensitive  *bool   `param:"sensitive"`
+		Visibility *string `param:"visibility,word"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.Visibility != nil && *p.Visibility == "" {
+		p.Visibility = nil
+	}
+	st, err := h.as(r).UpdateStatus(r.Context(), admin.StatusChange{ID: r.Param("id"), Sensitive: p.Sensitive, Visibility: p.Visibility})
+	if err != nil {
+		return nil, notFound(err)
+	}
+	return h.Entities.Status(r.Context(), r.Viewer, st.ID)
+}
+
+func (h *Handlers) deleteStatus(r *rest.Request) (any, error) {
+	if _, err := h.as(r).DeleteStatus(r.Context(), r.Param("id")); err != nil {
+		return nil, notFound(err)
+	}
+	return struct{}{}, nil
+}
+
+// showStatistics counts posts by visibility, of an instance or of all.
+func (h *Handlers) showStatistics(r *rest.Request) (any, error) {
+	counts, err := h.Admin.CountVisibilities(r.Context(), r.Query("instance"))
+	return map[string]any{"status_visibility": counts}, err
+}
