@@ -67,6 +67,7 @@ type Server struct {
 	Media      *media.Files
 	Archives   *media.Archives
 	Frontends  *admin.Frontends
+	Documents  *admin.Documents
 	Proxy      *media.Proxy
 	Budget     *media.Budget
 	Social     *social.Service
@@ -139,9 +140,12 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	}, c.API.Name, s.log)
 	s.Frontends = admin.NewFrontends(s.Admin, s.Live, s.frontendDir, outbound, s.dataPath("frontends"))
 
+	s.Documents = admin.NewDocuments(s.Admin, s.dataPath("static"))
+
 	entityConfig := entity.FromSettings(s.Live)
 	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()
 	entityConfig.ProxyURL, entityConfig.Federation = s.Proxy.URL, policies.Describe
+	entityConfig.HasDocument = s.Documents.Has
 	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
 
 	var translator *translate.Service
@@ -167,6 +171,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Budget:     s.Budget,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Frontends:  s.Frontends,
+		Documents:  s.Documents,
 		Outbound:   outbound,
 		Translator: translator,
 		Federation: s.Federation,

@@ -111,6 +111,10 @@ var (
 	InstallFrontend = frontendCall("install front end", (*admin.Frontends).Install)
 	RemoveFrontend  = frontendCall("remove front end", (*admin.Frontends).Remove)
 
+	ShowDocument   = documentCall("show document", (*admin.Documents).Show)
+	WriteDocument  = documentCall("write document", (*admin.Documents).Write)
+	DeleteDocument = documentCall("delete document", (*admin.Documents).Delete)
+
 	ShowQueue  = operatorCall("show queue", (*federation.Operator).QueueStatus)
 	ListPeers  = operatorCall("list peers", (*federation.Operator).Peers)
 	Retry      = operatorCall("retry", (*federation.Operator).Retry)
@@ -185,6 +189,10 @@ func relayCall[A, R any](name string, run func(*federation.Relays, context.Conte
 
 func frontendCall[A, R any](name string, run func(*admin.Frontends, context.Context, A) (R, error)) Call[A, R] {
 	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Frontends, ctx, args) })
+}
+
+func documentCall[A, R any](name string, run func(*admin.Documents, context.Context, A) (R, error)) Call[A, R] {
+	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Documents, ctx, args) })
 }
 
 func operatorCall[A, R any](name string, run func(*federation.Operator, context.Context, A) (R, error)) Call[A, R] {

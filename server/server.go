@@ -49,6 +49,7 @@ type Config struct {
 	Translator *translate.Service  // nil: posts are not translated
 	Resolve    Resolver            // nil: uses Federation
 	Frontends  *admin.Frontends
+	Documents  *admin.Documents
 	TempDir    string           // for uploads during their request; "": the system's
 	Now        func() time.Time // nil: time.Now
 	Log        *slog.Logger     // nil: discards
@@ -132,7 +133,7 @@ func (c parts) tables() []rest.Routes {
 	packs := &emojiPacks{packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
-	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{
+	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{
 		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL, frontends: frontends}).routes(),
 		frontends.routes(),
 		activityPub.routes(),

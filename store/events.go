@@ -58,8 +58,8 @@ type AnnouncementChanged struct {
 	Deleted bool
 }
 
-// RulesChanged is a change of the rules of the server.
-type RulesChanged struct{}
+// InstanceChanged is a change of the rules or documents of the server.
+type InstanceChanged struct{}
 
 // FiltersChanged is a change of an account's keyword filters.
 type FiltersChanged struct{ AccountID AccountID }
@@ -81,7 +81,7 @@ func (NotificationsMerged) event() {}
 func (ConversationChanged) event() {}
 func (ChatChanged) event()         {}
 func (AnnouncementChanged) event() {}
-func (RulesChanged) event()        {}
+func (InstanceChanged) event()        {}
 func (TokensRevoked) event()       {}
 
 // Emit adds an event to the transaction.

@@ -22,7 +22,7 @@ func (r reader) Rule(ctx context.Context, id RuleID) (*Rule, error) {
 
 // SaveRule stores a rule. A new one, whose ID is 0, gets an id.
 func (tx *Tx) SaveRule(ctx context.Context, rule *Rule) error {
-	tx.Emit(RulesChanged{})
+	tx.Emit(InstanceChanged{})
 	if rule.ID != 0 {
 		return tx.exec(ctx, "save rule", `
 			UPDATE rules
@@ -39,6 +39,6 @@ func (tx *Tx) SaveRule(ctx context.Context, rule *Rule) error {
 
 // DeleteRule deletes a rule.
 func (tx *Tx) DeleteRule(ctx context.Context, id RuleID) error {
-	tx.Emit(RulesChanged{})
+	tx.Emit(InstanceChanged{})
 	return tx.exec(ctx, "delete rule", `DELETE FROM rules WHERE id = ?`, id)
 }

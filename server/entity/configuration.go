@@ -91,7 +91,9 @@ func (i *Instance) configuration() configuration {
 		feeds = feedAccess{"authenticated", "authenticated"}
 	}
 	conf := configuration{
-		URLs: configurationURLs{Streaming: c.WebSocketURL()},
+		URLs: configurationURLs{
+			Streaming: c.WebSocketURL(), PrivacyPolicy: i.documentURL("privacy-policy", "/privacy"), TermsOfService: i.documentURL("terms-of-service", "/terms"),
+		},
 		Accounts: configurationAccounts{
 			MaxFeaturedTags:        social.MaxFeaturedTags,
 			MaxPinnedStatuses:      c.Statuses.MaxPinned,
@@ -122,3 +124,11 @@ func (i *Instance) configuration() configuration {
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// documentURL returns the URL of the page of a document, nil if the staff have not written it.
+func (i *Instance) documentURL(name, path string) *string {
+	if i.HasDocument == nil || !i.HasDocument(name) {
+		return nil
+	}
+	return new(i.BaseURL + path)
+}

@@ -29,6 +29,8 @@ type Config struct {
 	MediaURL   string // what media file names are appended to: https://example.org/media/
 	CacheBytes int    // for rendered accounts and statuses
 
+	HasDocument func(name string) bool // of the instance; nil: none
+
 	// ProxyURL returns the URL of a remote file at the media proxy; nil: the remote URL.
 	ProxyURL func(address string) string
 

@@ -87,14 +87,14 @@ func (i *Instance) Peers(ctx context.Context) (Appender, error) {
 	})
 }
 
-// invalidate drops the instance entities if the rules changed or they contain an account that changed.
+// invalidate drops the instance entities if rules or documents changed or they contain an account that changed.
 func (i *Instance) invalidate(events []store.Event) {
 	cached, ok := i.documents.Peek()
 	shows := func(id store.AccountID) bool { return !ok || slices.Contains(cached.accountIDs, id) }
 	for _, e := range events {
 		c, isChange := e.(store.RowsChanged)
-		_, isRules := e.(store.RulesChanged)
-		if isRules || isChange && (c.All || slices.ContainsFunc(slices.AppendSeq(slices.Clip(c.Accounts), maps.Keys(c.Counters)), shows)) {
+		_, isInstance := e.(store.InstanceChanged)
+		if isInstance || isChange && (c.All || slices.ContainsFunc(slices.AppendSeq(slices.Clip(c.Accounts), maps.Keys(c.Counters)), shows)) {
 			i.documents.Drop()
 		}
 	}

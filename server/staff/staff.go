@@ -22,6 +22,7 @@ type Handlers struct {
 	Admin      *admin.Service
 	Emojis     *emoji.Packs
 	Frontends  *admin.Frontends
+	Documents  *admin.Documents
 	Entities   *entity.Builder
 	Media      *media.Files
 	Federation *federation.Service // nil: federation is disabled
@@ -48,6 +49,7 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.statusRoutes(),
 		h.chatRoutes(),
 		h.reportRoutes(),
+		h.documentRoutes(),
 	}
 }
 
