@@ -24,7 +24,7 @@ file has the state at the start of the backup.
 FILE may be a directory. The default is backups/ in the data directory. Keep a copy on another machine. The file contains all
 secrets of the server: keep it private.
 
-A backup in the data directory is refused if storage.limit or storage.min_free leaves no room for it.`,
+A backup in the data directory is refused if it would exceed storage.limit or storage.min_free.`,
 		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup --no-media small.tar",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,7 +1,10 @@
 package command_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"mime/multipart"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +126,38 @@ func TestMediaUsage(t *testing.T) {
 			p.run("media", "usage", "x").fails(2, "")
 		})
 	}
+}
+
+// TestUnusedFilesCount checks that files without a row, which a crash can leave, count soon after the start.
+func TestUnusedFilesCount(t *testing.T) {
+	p := newWorkspace(t, "[storage]\nlimit = \"256MiB\"\n[rate_limit]\nenabled = false\n")
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.addToken("alice", "t")
+	p.ballast("media/ab/"+strings.Repeat("ab", 32)+".png", 250<<20)
+	s := p.serve()
+	s.waitUntil("uploads to be refused", func() bool { return p.upload("t", sound(1000)) == 507 })
+}
+
+// upload uploads a sound and returns the status.
+func (p *workspace) upload(token string, content []byte) int {
+	p.t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	part, _ := form.CreateFormFile("file", "a.mp3")
+	part.Write(content)
+	form.Close()
+	req, err := http.NewRequestWithContext(p.t.Context(), "POST", p.url+"/api/v1/media", &b)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
 }
 
 // TestBackupWithinLimit checks that backups in the data directory respect storage.limit: a running server deletes copies of remote media for them.

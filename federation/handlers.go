@@ -15,7 +15,7 @@ type handler struct {
 	suspendedActors bool // suspended actors may send it (federation 5.7)
 	repeatable      bool // the same id may be received again; other ids prevent duplicates
 	fast            bool // its sender can wait for the result
-	adds            bool // it adds rows, so it is refused while there is no room for remote posts
+	adds            bool // it adds rows, so it is refused while the storage is used up
 }
 
 // handlers has the types of activities that are supported (federation 4). Others are ignored (federation 4.19).

@@ -19,7 +19,7 @@ import (
 
 var (
 	errNotActivity = errs.BadRequest("This is not an activity")
-	errStorageFull = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The server has no room left for posts of other servers", RetryAfter: 10 * time.Minute}
+	errStorageFull = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The storage of this server is used up", RetryAfter: 10 * time.Minute}
 	errInboxFull   = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The inbox is full", RetryAfter: time.Minute}
 )
 

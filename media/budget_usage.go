@@ -117,6 +117,9 @@ type Pressure struct {
 
 // Pressure shrinks the cache, and returns what else has to be deleted.
 func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
+	if err := b.files.countOnce(ctx); err != nil { // files without a record, too
+		return nil, err
+	}
 	if err := b.proxy.Shrink(ctx); err != nil {
 		return nil, err
 	}
@@ -134,8 +137,7 @@ func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
 	return p, nil
 }
 
-// criticalFraction is the part of what is kept for the database, and of MinFree, below which remote posts are refused. The rest is for local
-// accounts.
+// criticalFraction is the part of the reserve of the database, and of MinFree, below which remote posts are refused. Local accounts may use it.
 const criticalFraction = 4
 
 // Critical returns whether so little room is left, although everything was deleted that may be, that remote posts must wait. They are asked for
@@ -158,8 +160,8 @@ func (b *Budget) critical(m measurement) bool {
 		s.free+b.proxy.Bytes()+m.database.Free < b.MinFree/criticalFraction
 }
 
-// CheckRoom returns an error if the data directory has no room for more bytes by its limits. It is for a process other than the server, and
-// counts files only.
+// CheckRoom returns an error if more bytes would exceed the limits of the data directory. It is for a process other than the server, and counts
+// files only.
 func CheckRoom(ctx context.Context, c BudgetConfig, bytes int64) error {
 	used := int64(0)
 	err := filepath.WalkDir(c.Dir, func(_ string, d fs.DirEntry, err error) error {
