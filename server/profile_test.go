@@ -61,6 +61,8 @@ func TestUpdateCredentials(t *testing.T) {
 		want map[string]any
 	}{
 		{"display name", map[string]any{"display_name": " Alice\n <b> \u0007"}, map[string]any{"display_name": "Alice <b>"}},
+		{"a hidden display name", map[string]any{"display_name": "\u202eAli\u200bce\u00ad", "fields_attributes": []map[string]any{{"name": "\u2066a\u2069", "value": "b\ufeff"}}},
+			map[string]any{"display_name": "Alice", "fields": []any{map[string]any{"name": "a", "value": "b", "verified_at": nil}}}},
 		{"no display name", map[string]any{"display_name": ""}, map[string]any{"display_name": "alice"}},
 		{"bio", map[string]any{"note": "I <3 tea\n@bob #Tea"}, map[string]any{"source.note": "I <3 tea\n@bob #Tea"}},
 		{"nulls", map[string]any{"display_name": nil, "note": nil, "locked": nil, "fields_attributes": nil, "also_known_as": nil, "source": nil, "avatar": nil, "svc_settings_store": nil},

@@ -425,7 +425,7 @@ func TestSubscribers(t *testing.T) {
 	}
 }
 
-// TestRepliesCount checks that replies_count does not include replies that are private or direct.
+// TestRepliesCount checks that replies_count includes only replies that everybody can see.
 func TestRepliesCount(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -434,19 +434,42 @@ func TestRepliesCount(t *testing.T) {
 	for _, v := range []string{"public", "unlisted", "local", "private", "direct"} {
 		replies[v] = bob.Publish("@alice "+v, "visibility", v, "in_reply_to_id", root).ID()
 	}
-	count := func() int { return alice.Get("/api/v1/statuses/" + root).Want(200).Object().Int("replies_count") }
-	if n := count(); n != 3 {
-		t.Errorf("replies_count is %d, want 3", n)
-	}
-	for v, want := range map[string]int{"direct": 3, "private": 3} {
-		bob.Do("DELETE", "/api/v1/statuses/"+replies[v], "", nil).Want(200)
-		if n := count(); n != want {
-			t.Errorf("without the %s reply replies_count is %d, want %d", v, n, want)
+	left := 2
+	for _, v := range []string{"", "direct", "private", "local", "unlisted"} {
+		if v != "" {
+			bob.Do("DELETE", "/api/v1/statuses/"+replies[v], "", nil).Want(200)
+		}
+		if v == "unlisted" {
+			left--
+		}
+		if n := alice.Get("/api/v1/statuses/" + root).Want(200).Object().Int("replies_count"); n != left {
+			t.Errorf("without the %s reply replies_count is %d, want %d", v, n, left)
 		}
 	}
-	bob.Do("DELETE", "/api/v1/statuses/"+replies["local"], "", nil).Want(200)
-	if n := count(); n != 2 {
-		t.Errorf("without the local reply replies_count is %d, want 2", n)
+}
+
+// TestLocalStatusesAreNotCounted checks that counters do not reveal local-only posts to those outside of the server.
+func TestLocalStatusesAreNotCounted(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	root := alice.Publish("root").ID()
+	counts := func() string {
+		account := srv.As(nil).Get("/api/v1/accounts/" + alice.ID).Want(200).Object()
+		status := srv.As(nil).Get("/api/v1/statuses/" + root).Want(200).Object()
+		outbox := srv.GetDocument("/users/" + alice.ID + "/outbox").Want(200).Object()
+		return fmt.Sprint(account.Int("statuses_count"), account.Str("last_status_at"), status.Int("replies_count"), status.Int("quotes_count"), outbox.Int("totalItems"),
+			srv.As(nil).Get("/nodeinfo/2.0").Want(200).Object().Find("usage.localPosts"))
+	}
+	before := counts()
+	srv.SetClock(48 * time.Hour)
+	alice.Publish("local", "visibility", "local", "in_reply_to_id", root)
+	quote := alice.Publish("local", "visibility", "local", "quoted_status_id", root)
+	if got := counts(); got != before {
+		t.Errorf("the counters are %s, before local posts %s", got, before)
+	}
+	alice.Do("DELETE", "/api/v1/statuses/"+quote.ID(), "", nil).Want(200)
+	if got := counts(); got != before {
+		t.Errorf("the counters are %s after a deletion, before %s", got, before)
 	}
 }
 

@@ -78,7 +78,7 @@ func (tx *Tx) RemoveFeaturedTag(ctx context.Context, account AccountID, id Featu
 
 // countsTags returns true if the hashtags of a status are counted: those that everyone can see, of local accounts.
 func (s *Status) countsTags() bool {
-	return s.Local() && s.ReblogOfID == nil && (s.Visibility == Public || s.Visibility == Unlisted)
+	return s.Local() && s.ReblogOfID == nil && s.Visibility.Counted()
 }
 
 // countTags adds a status to the counters of its hashtags.

@@ -76,7 +76,7 @@ func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
 		return err
 	}
 	tx.invalidateStatus(reply.ID)
-	if !reply.Visibility.Unrestricted() {
+	if !reply.Visibility.Counted() {
 		return nil
 	}
 	return tx.addToCounter(ctx, "replies_count", &parent.ID, 1)
@@ -94,7 +94,7 @@ func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content stri
 		return err
 	}
 	tx.invalidateStatus(quote.ID)
-	if !quote.Visibility.Unrestricted() {
+	if !quote.Visibility.Counted() {
 		return nil
 	}
 	return tx.addToCounter(ctx, "quotes_count", &quoted.ID, 1)
@@ -109,7 +109,7 @@ func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status, state QuoteState) 
 		return err
 	}
 	tx.invalidateStatus(quote.ID)
-	if !quote.Visibility.Unrestricted() {
+	if !quote.Visibility.Counted() {
 		return nil
 	}
 	return tx.addToCounter(ctx, "quotes_count", quote.QuoteOfID, -1)

@@ -185,9 +185,9 @@ func (tx *Tx) invalidateReplies(ctx context.Context, id StatusID) error {
 	return nil
 }
 
-// countStatus adds n to the counters that a status changes. Restricted replies are not counted, because the count would reveal them.
+// countStatus adds n to the counters that a status changes.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
-	if s.Visibility.Unrestricted() {
+	if s.Visibility.Counted() {
 		if err := tx.updateCounters(ctx, "count status", `
 			UPDATE accounts
 			SET statuses_count = max(0, statuses_count + ?1), last_status_at = CASE WHEN ?1 > 0 THEN max(ifnull(last_status_at, 0), ?2) ELSE last_status_at END

@@ -187,7 +187,7 @@ func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
 		SELECT count(*) AS users, ifnull(sum(a.statuses_count), 0) AS statuses, ifnull(sum((
 			SELECT count(*)
 			FROM statuses s INDEXED BY statuses_local_reblogs
-			WHERE s.account_id = a.id AND s.reblog_of_id IS NOT NULL AND s.domain = '' AND s.visibility IN (0, 1, 2))), 0) AS reblogs
+			WHERE s.account_id = a.id AND s.reblog_of_id IS NOT NULL AND s.domain = '' AND s.visibility IN (0, 1))), 0) AS reblogs
 		FROM users u
 		CROSS JOIN accounts a ON a.id = u.account_id
 		WHERE a.unavailable = 0`)

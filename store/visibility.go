@@ -49,6 +49,9 @@ func ParseVisibility(name string) (Visibility, bool) {
 // Unrestricted returns true if others than followers and recipients may see a status.
 func (v Visibility) Unrestricted() bool { return v <= Local }
 
+// Counted returns true if public counters include a status. They leave out what not everybody can see, which they would reveal.
+func (v Visibility) Counted() bool { return v <= Unlisted }
+
 // Federated returns true if a status may be federated.
 func (v Visibility) Federated() bool { return v != Local }
 

@@ -188,7 +188,7 @@ func parseFields(o activity.Object) []store.Field {
 		if !f.Is("PropertyValue") || len(list) == maxFields {
 			continue
 		}
-		name, value := singleLine(f.Text("name"), maxField), text.SanitizeLinksOnly(truncateBytes(f.Text("value"), maxField))
+		name, value := singleLine(f.Text("name"), maxField), text.Visible(text.SanitizeLinksOnly(truncateBytes(f.Text("value"), maxField)))
 		if name != "" || value != "" {
 			list = append(list, store.Field{Name: name, Value: value})
 		}
@@ -329,7 +329,7 @@ func (r *Reader) parseActorKey(o activity.Object, owner string) *store.ActorKey 
 
 // singleLine returns a text on one line, without control characters, cut to a number of characters.
 func singleLine(s string, limit int) string {
-	return text.Truncate(printable(truncateBytes(s, 8*limit)), limit)
+	return text.Truncate(text.Visible(printable(truncateBytes(s, 8*limit))), limit)
 }
 
 // printable returns a text with all white space as spaces, and without control characters.

@@ -57,6 +57,9 @@ func TestActorShapes(t *testing.T) {
 		{"no name", jsonObject{"name": nil}, func(p *parsedActor) bool { return p.account.DisplayName == "x" }},
 		{"names in languages", jsonObject{"name": nil, "nameMap": jsonObject{"de": "Ex"}}, func(p *parsedActor) bool { return p.account.DisplayName == "Ex" }},
 		{"a name on two lines", jsonObject{"name": "a\n\x00b\u0007"}, func(p *parsedActor) bool { return p.account.DisplayName == "a b" }},
+		{"hidden characters", jsonObject{"name": "\u202eAli\u200bce", "attachment": []any{jsonObject{"type": "PropertyValue", "name": "\u2066a", "value": "b\u202ec"}}}, func(p *parsedActor) bool {
+			return p.account.DisplayName == "Alice" && p.account.Fields.V[0].Name == "a" && p.account.Fields.V[0].Value == "bc"
+		}},
 		{"a very long name", jsonObject{"name": strings.Repeat("n", 100_000)}, func(p *parsedActor) bool { return len(p.account.DisplayName) < maxName+3 }},
 		{"a name with markup is text", jsonObject{"name": "<b>x</b>"}, func(p *parsedActor) bool { return p.account.DisplayName == "<b>x</b>" }},
 		{"no summary", jsonObject{"summary": nil}, func(p *parsedActor) bool { return p.account.Note == "" }},

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"html"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ const (
 	maxNoteSpoiler  = 5_000
 	maxNoteTags     = 100
 	maxNoteMentions = 100
+	maxNoteTagsRead = 1000
 	MaxAttachments  = 100
 	maxNoteTitle    = 500
 	maxPollOptions  = 100
@@ -76,6 +78,7 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 		n.ParentURI = ""
 	}
 	n.readQuote(r, o)
+	n.Content = text.SanitizeForeign(n.Content, mentionsIn(o))
 	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !activity.SameHost(n.ThreadURI, n.URI, r.AllowLoopback) {
 		n.ThreadURI = ""
 	}
@@ -220,8 +223,7 @@ func eventLine(o activity.Object) string {
 
 // readTags reads hashtags, mentions and emoji.
 func (n *Note) readTags(r *Reader, o activity.Object) {
-	const maxTags = 1000
-	for _, tag := range o.Objects("tag", maxTags) {
+	for _, tag := range o.Objects("tag", maxNoteTagsRead) {
 		switch {
 		case tag.Is("Hashtag"):
 			name := text.TagName(truncateBytes(tag.Text("name"), 1000))
@@ -237,6 +239,33 @@ func (n *Note) readTags(r *Reader, o activity.Object) {
 	}
 	n.Emojis = r.ParseEmojis(o)
 	n.Sensitive = n.Sensitive || slices.Contains(n.Tags, "nsfw")
+}
+
+// mentionsIn returns the test whether a link leads to an account that the tags of an object mention: to its actor or, on the same host, to a
+// page whose address ends in its nickname.
+func mentionsIn(o activity.Object) func(href string) bool {
+	type mention struct{ href, host, nickname string }
+	var mentions []mention
+	for _, tag := range o.Objects("tag", maxNoteTagsRead) {
+		href := tag.Text("href")
+		if u, err := url.Parse(href); err == nil && tag.Is("Mention") && len(mentions) < maxNoteMentions {
+			nickname, _, _ := strings.Cut(strings.TrimPrefix(tag.Text("name"), "@"), "@")
+			mentions = append(mentions, mention{href, strings.ToLower(u.Host), cmp.Or(nickname, lastSegment(u))})
+		}
+	}
+	return func(href string) bool {
+		u, err := url.Parse(href)
+		return err == nil && slices.ContainsFunc(mentions, func(m mention) bool {
+			return m.href == href || m.host == strings.ToLower(u.Host) && strings.EqualFold(m.nickname, lastSegment(u))
+		})
+	}
+}
+
+// lastSegment returns the last segment of a path without the @ of a nickname, and without a host after it.
+func lastSegment(u *url.URL) string {
+	segment := u.Path[strings.LastIndexByte(u.Path, '/')+1:]
+	nickname, _, _ := strings.Cut(strings.TrimPrefix(segment, "@"), "@")
+	return nickname
 }
 
 // repliesOf returns the URL of the replies collection.

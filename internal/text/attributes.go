@@ -59,9 +59,27 @@ func (t *normalizer) attributes(element string, hasAttrs bool) (a attributes) {
 	}
 	if element == "a" {
 		a.setUnlessEmpty(attrHref, strings.Trim(a[attrHref].value, htmlSpace))
+	}
+	if t.isMention != nil && a[attrClass].set {
+		a.dropForeignClasses(t.isMention)
+	}
+	if element == "a" {
 		a.setRel(t.mode.me)
 	}
 	return a
+}
+
+// ownClasses mark the lines that this server adds to texts.
+var ownClasses = []string{"quote-inline", "recipients-inline"}
+
+// dropForeignClasses removes the classes that the author of a text must not use. Hashtags of some servers have the class of a mention, too.
+func (a *attributes) dropForeignClasses(isMention func(href string) bool) {
+	words := strings.Fields(a[attrClass].value)
+	keepsMention := slices.Contains(words, "hashtag") || isMention(a[attrHref].value)
+	words = slices.DeleteFunc(words, func(w string) bool {
+		return slices.Contains(ownClasses, w) || !keepsMention && (w == "mention" || w == "u-url")
+	})
+	a.setUnlessEmpty(attrClass, strings.Join(words, " "))
 }
 
 // allowedTokens returns the distinct allowed words of s.

@@ -16,10 +16,10 @@ import (
 // MaxNickname is the maximum length of a local nickname.
 const MaxNickname = 64
 
-// ValidNickname returns whether a nickname is allowed for local accounts: ASCII letters and digits, if extended also "_" and "-". It
-// does not check reserved nicknames.
+// ValidNickname returns whether a nickname is allowed for local accounts: ASCII letters and digits, if extended also "_" and "-". Digits
+// alone are not, because front ends take them for an id. It does not check reserved nicknames.
 func ValidNickname(nick string, extended bool) bool {
-	return nick != "" && len(nick) <= MaxNickname && consistsOf(nick, func(b byte) bool {
+	return nick != "" && len(nick) <= MaxNickname && !consistsOf(nick, isDigit) && consistsOf(nick, func(b byte) bool {
 		return isLetter(b) || isDigit(b) || extended && (b == '_' || b == '-')
 	})
 }

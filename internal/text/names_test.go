@@ -13,7 +13,9 @@ func TestValidNickname(t *testing.T) {
 	}{
 		{"bob", true, true},
 		{"Bob2", true, true},
-		{"123", true, true},
+		{"123", false, false},
+		{"1a", true, true},
+		{"1_2", false, true},
 		{"bob_b-b", false, true},
 		{strings.Repeat("a", MaxNickname), true, true},
 		{strings.Repeat("a", MaxNickname+1), false, false},

@@ -82,8 +82,9 @@ const htmlSpace = " \t\n"
 // once. Its output does not change if it is normalised again.
 type normalizer struct {
 	*builder
-	mode    *mode
-	linkify bool
+	mode      *mode
+	isMention func(href string) bool // nil: classes are trusted
+	linkify   bool
 
 	tokenizer    *html.Tokenizer
 	open         []openTag

@@ -19,6 +19,17 @@ func SanitizeStrict(html string) string { return sanitize(html, strictMode) }
 // SanitizeLinksOnly is Sanitize for profile fields: one line with links as the only markup. Links keep rel "me".
 func SanitizeLinksOnly(html string) string { return sanitize(html, linksMode) }
 
+// SanitizeForeign is Sanitize for remote posts, whose classes could make a link pass for a mention: it keeps the classes of mentions on
+// links to mentioned accounts only, and removes those of the lines that this server adds.
+func SanitizeForeign(html string, isMention func(href string) bool) string {
+	if !strings.Contains(html, "mention") && !strings.Contains(html, "-inline") {
+		return html
+	}
+	t := normalizer{builder: newBuilder(postLink), mode: fullMode, isMention: isMention}
+	t.run(policy.Sanitize(normalizeInput(html)))
+	return string(t.trimmedBytes())
+}
+
 func sanitize(html string, m *mode) string {
 	html = normalizeInput(html)
 	if !strings.ContainsAny(html, "<&>") {
@@ -31,7 +42,7 @@ func sanitize(html string, m *mode) string {
 
 // html adds HTML to the document.
 func (c *builder) html(source string) {
-	t := normalizer{builder: c, mode: fullMode, linkify: true}
+	t := normalizer{builder: c, mode: fullMode, linkify: true, isMention: func(string) bool { return false }}
 	t.run(policy.Sanitize(source))
 }
 

@@ -89,3 +89,24 @@ func TestLinksOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestSanitizeForeign(t *testing.T) {
+	isMention := func(href string) bool { return href == "https://example.org/@bob" }
+	for _, tt := range []struct{ name, source, want string }{
+		{"a mention", `<p><a class="u-url mention" href="https://example.org/@bob" rel="ugc">@bob</a></p>`,
+			`<p><a class="u-url mention" href="https://example.org/@bob" rel="ugc">@bob</a></p>`},
+		{"another link", `<p><a class="u-url mention" href="https://evil.example/" rel="ugc">@bob</a></p>`,
+			`<p><a href="https://evil.example/" rel="nofollow noopener noreferrer ugc" target="_blank">@bob</a></p>`},
+		{"a hashtag of Mastodon", `<a class="mention hashtag" href="https://example.org/tags/x" rel="tag">#x</a>`,
+			`<a class="mention hashtag" href="https://example.org/tags/x" rel="tag">#x</a>`},
+		{"an own line", `<p>a<span class="quote-inline"> b</span><span class="h-card recipients-inline">c</span></p>`,
+			`<p>a<span> b</span><span class="h-card">c</span></p>`},
+		{"nothing to remove", `<p>a</p>`, `<p>a</p>`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := SanitizeForeign(Sanitize(tt.source), isMention); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
