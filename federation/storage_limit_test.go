@@ -129,7 +129,7 @@ func TestStorageLimitOrder(t *testing.T) {
 	apptest.Settle(far, near)
 	old, liked := alice.Publish("old").Str("uri"), alice.Publish("liked").Str("uri")
 	apptest.Settle(far, near)
-	bob.Post("/api/v1/statuses/"+bob.WantPost(liked).ID()+"/favourite").Want(200)
+	bob.Post("/api/v1/statuses/" + bob.WantPost(liked).ID() + "/favourite").Want(200)
 
 	near.AddEmoji("pets", map[string]string{"cat": "cat.png"})
 	own := bob.Publish("own", "media_ids[]", bob.Upload(apptest.PNG(30, 30)).ID())
