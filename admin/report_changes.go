@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,17 +164,30 @@ func (s *Service) assignReport(ctx context.Context, id string, to *store.Account
 	})
 }
 
-// SetReportCategory changes the reason of a report.
-func (s *Service) SetReportCategory(ctx context.Context, id, category string) (store.ReportID, error) {
-	c := store.ReportCategory(category)
-	if !c.Valid() {
+// ReportReason is a change of what a report is about.
+type ReportReason struct {
+	Category string         // "": unchanged
+	Rules    []store.RuleID // nil: unchanged
+}
+
+// SetReportReason changes the category of a report, or the rules that it names.
+func (s *Service) SetReportReason(ctx context.Context, id string, reason ReportReason) (store.ReportID, error) {
+	if reason.Category != "" && !store.ReportCategory(reason.Category).Valid() {
 		return 0, errs.Invalid("Validation failed: Category is not included in the list")
 	}
-	return s.changeReport(ctx, id, "report_category", "set the category '"+category+"' of", func(tx *store.Tx, r *store.Report) (bool, error) {
-		if r.Category == c {
+	return s.changeReport(ctx, id, "report_reason", "changed the reason of", func(tx *store.Tx, r *store.Report) (bool, error) {
+		category, rules := cmp.Or(store.ReportCategory(reason.Category), r.Category), r.Rules.V
+		if reason.Rules != nil {
+			known, err := s.social.KnownRules(ctx, tx, reason.Rules)
+			if err != nil {
+				return false, err
+			}
+			rules = known
+		}
+		if category == r.Category && slices.Equal(rules, r.Rules.V) {
 			return false, nil
 		}
-		return true, tx.SetReportCategory(ctx, r, c)
+		return true, tx.SetReportReason(ctx, r, category, rules)
 	})
 }
 

@@ -26,6 +26,8 @@ type ReportQuery struct {
 
 	Page   store.Page `json:"page"`
 	Offset int        `json:"offset"`
+
+	Rule int64 `json:"rule"` // the id of a rule that is broken; 0: any
 }
 
 // ReportPage is a page of reports, newest first, and how many there are on all pages.
@@ -54,7 +56,7 @@ func (s *Service) ListReports(ctx context.Context, q ReportQuery) (*ReportPage, 
 
 // reportFilter returns the conditions of a query.
 func (s *Service) reportFilter(ctx context.Context, q ReportQuery) (*store.ReportFilter, error) {
-	f := &store.ReportFilter{State: store.ReportState(q.State), Decided: q.Decided}
+	f := &store.ReportFilter{State: store.ReportState(q.State), Decided: q.Decided, Rule: store.RuleID(q.Rule)}
 	if q.State != "" && !f.State.Valid() {
 		return nil, errs.BadRequest("%s - Invalid value for enum.", q.State)
 	}
@@ -95,6 +97,7 @@ type Report struct {
 	Account   string         `json:"account"`    // the reported account
 	Actor     string         `json:"actor"`      // the account that reports
 	Forwarded bool           `json:"forwarded"`
+	Rules     []string       `json:"rules"` // their texts
 	Statuses  []ReportedPost `json:"statuses"`
 	Notes     []ReportNote   `json:"notes"`
 }
@@ -151,12 +154,21 @@ func (s *Service) describeReports(ctx context.Context, ids []store.ReportID) ([]
 	if err != nil {
 		return nil, err
 	}
+	rules, err := s.db.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
 	of := make(map[store.ReportID]*Report, len(rows))
 	for _, r := range rows {
 		of[r.ID] = &Report{
 			ID: r.ID.String(), State: string(r.State), Category: string(r.Category), Comment: r.Comment, CreatedAt: r.ID.Time(), DecidedAt: timePointer(r.StateAt),
 			DecidedBy: acct(r.DecidedByID), Assigned: acct(r.AssignedID), Account: acct(&r.TargetID), Actor: acct(&r.AccountID),
-			Forwarded: r.Forwarded, Statuses: []ReportedPost{}, Notes: []ReportNote{},
+			Forwarded: r.Forwarded, Rules: []string{}, Statuses: []ReportedPost{}, Notes: []ReportNote{},
+		}
+		for _, rule := range rules {
+			if slices.Contains(r.Rules.V, rule.ID) {
+				of[r.ID].Rules = append(of[r.ID].Rules, rule.Text)
+			}
 		}
 	}
 	for _, st := range statuses {

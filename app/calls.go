@@ -70,6 +70,12 @@ var (
 	UpdateRule = adminCall("update rule", (*admin.Service).UpdateRule)
 	DeleteRule = adminCall("delete rule", (*admin.Service).DeleteRule)
 
+	ListReports      = adminCall("list reports", (*admin.Service).Reports)
+	ShowReport       = adminCall("show report", (*admin.Service).ShowReport)
+	SetReportState   = adminCall("set report state", (*admin.Service).SetReportState)
+	AddReportNote    = adminCall("add report note", (*admin.Service).AddReportNote)
+	DeleteReportNote = adminCall("delete report note", (*admin.Service).DeleteReportNote)
+
 	ModerationLog = adminCall("moderation log", (*admin.Service).Log)
 
 	PruneMedia = adminCall("prune media", (*admin.Service).PruneMedia)

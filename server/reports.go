@@ -27,12 +27,14 @@ func (h *reports) createReport(r *rest.Request) (any, error) {
 		Comment   string               `param:"comment"`
 		Forward   bool                 `param:"forward"`
 		Category  store.ReportCategory `param:"category"`
+		RuleIDs   []int64              `param:"rule_ids"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
 	report, about, err := h.social.Report(r.Context(), r.Viewer, social.ReportDraft{
 		Target: p.AccountID, Statuses: p.StatusIDs, Comment: p.Comment, Category: p.Category, Forward: p.Forward,
+		Rules: ruleIDs(p.RuleIDs),
 	})
 	if err != nil {
 		return nil, err
@@ -42,4 +44,8 @@ func (h *reports) createReport(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return entity.NewReport(report, about, target), nil
+}
+
+func ruleIDs(numbers []int64) []store.RuleID {
+	return entity.Map(numbers, func(n int64) store.RuleID { return store.RuleID(n) })
 }

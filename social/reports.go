@@ -25,6 +25,7 @@ type ReportDraft struct {
 	Comment  string
 	Category store.ReportCategory // unknown ones become other
 	Forward  bool                 // to the server of a remote target
+	Rules    []store.RuleID       // that are broken; unknown ones are skipped
 }
 
 // Report stores a report with the current versions of the statuses, and notifies the staff.
@@ -62,6 +63,9 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 		default:
 			report.Category = store.ReportOther
 		}
+		if report.Rules.V, err = s.KnownRules(ctx, tx, c.Rules); err != nil {
+			return err
+		}
 		if err := tx.AddReport(ctx, report, statuses); err != nil {
 			return err
 		}
@@ -76,6 +80,21 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 		return s.notifyStaff(ctx, tx, report)
 	})
 	return report, about, err
+}
+
+// maxReportRules bounds the rules that a report names.
+const maxReportRules = 50
+
+// KnownRules returns those ids that are of rules, in their order.
+func (s *Service) KnownRules(ctx context.Context, tx *store.Tx, ids []store.RuleID) ([]store.RuleID, error) {
+	rules, err := tx.RulesByID(ctx, ids[:min(len(ids), maxReportRules)])
+	known := make([]store.RuleID, 0, len(rules))
+	for _, r := range rules {
+		if !slices.Contains(known, r.ID) {
+			known = append(known, r.ID)
+		}
+	}
+	return known, err
 }
 
 // reportedStatuses returns those statuses that are target's and visible to the reporter, in the order of ids.

@@ -32,6 +32,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.RuleID]():           {store.RuleID(1)},
 	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
 	reflect.TypeFor[store.ReportID]():         {store.ReportID(1)},
+	reflect.TypeFor[[]store.RuleID]():         {[]store.RuleID{1}},
 	reflect.TypeFor[store.ReportNoteID]():     {store.ReportNoteID(1)},
 	reflect.TypeFor[store.PollID]():           {store.PollID(1000)},
 	reflect.TypeFor[store.ScheduledID]():      {store.ScheduledID(1)},
@@ -98,6 +99,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.StaffFilter](): {
 		store.StaffFilter{}, store.StaffFilter{Local: true, Active: true}, store.StaffFilter{Deactivated: true, Handle: "a3", Name: "x", Tags: []string{"t"}},
 		store.StaffFilter{Admins: true, Unconfirmed: true}, store.StaffFilter{ID: 3},
+		store.StaffFilter{Domain: new("example.org"), Page: store.Page{MinID: 1}}, store.StaffFilter{Staff: true, Nickname: "a", AllTags: []string{"t"}, Page: store.Page{MaxID: 100}},
 	},
 	reflect.TypeFor[store.AppFilter](): {
 		store.AppFilter{}, store.AppFilter{Name: "app"}, store.AppFilter{ClientID: "id"}, store.AppFilter{Trusted: new(true)}, store.AppFilter{Trusted: new(false)},

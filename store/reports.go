@@ -18,6 +18,7 @@ type Report struct {
 
 	DecidedByID *AccountID // nil: nobody, or the command line
 	AssignedID  *AccountID // the moderator who looks after it; nil: nobody
+	Rules       JSON[[]RuleID]
 
 	URI *string // of the Flag activity of a remote account
 }
@@ -89,10 +90,11 @@ func (r reader) Report(ctx context.Context, id ReportID) (*Report, error) {
 // AddReport inserts a report with a new id, and copies of the reported statuses.
 func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) error {
 	report.ID = ReportID(tx.newID())
+	orEmpty(&report.Rules.V)
 	if err := tx.exec(ctx, "add report", `
-		INSERT INTO reports (id, account_id, target_id, state, category, comment, forwarded, uri)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		report.ID, report.AccountID, report.TargetID, report.State, report.Category, report.Comment, report.Forwarded, report.URI); err != nil {
+		INSERT INTO reports (id, account_id, target_id, state, category, comment, forwarded, rules, uri)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		report.ID, report.AccountID, report.TargetID, report.State, report.Category, report.Comment, report.Forwarded, report.Rules, report.URI); err != nil {
 		return err
 	}
 	for i, st := range about {

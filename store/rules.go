@@ -15,6 +15,14 @@ func (r reader) Rules(ctx context.Context) ([]*Rule, error) {
 	return list[*Rule](ctx, r, "rules", `SELECT * FROM rules ORDER BY priority, id`)
 }
 
+// RulesByID returns the rules that have one of the ids, in no order.
+func (r reader) RulesByID(ctx context.Context, ids []RuleID) ([]*Rule, error) {
+	return list[*Rule](ctx, r, "rules by id", `
+		SELECT x.*
+		FROM json_each(?) j
+		CROSS JOIN rules x ON x.id = j.value`, jsonArray(ids))
+}
+
 // Rule returns a rule, and errs.ErrRecordNotFound if there is none.
 func (r reader) Rule(ctx context.Context, id RuleID) (*Rule, error) {
 	return get[Rule](ctx, r, "rule", `SELECT * FROM rules WHERE id = ?`, id)

@@ -17,6 +17,12 @@ type StaffFilter struct {
 	Tags                      []string  // any of them; empty: all
 	ActorTypes                []string  // one of them; empty: all
 	ID                        AccountID // only this one; 0: all
+
+	Domain   *string  // only of this domain, "" for local ones; nil: all
+	Nickname string   // the beginning of the nickname, lower case; "": all
+	AllTags  []string // all of them
+	Staff    bool     // admins and moderators
+	Page     Page     // the limit does not count
 }
 
 // Conditions of the list of the staff: deleted accounts and those of the server itself are left out. Only local accounts can be
@@ -36,34 +42,63 @@ const (
 		AND (?11 = '' OR a.display_name LIKE ?11 ESCAPE '\')
 		AND (?12 = '[]' OR EXISTS (SELECT 1 FROM json_each(a.tags) t WHERE t.value IN (SELECT value FROM json_each(?12))))
 		AND (?13 = '[]' OR a.actor_type IN (SELECT value FROM json_each(?13)))`
-	staffAll   = `FROM accounts a INDEXED BY accounts_staff WHERE a.id >= ?1 AND a.id <= ?2` + staffConditions
-	staffLocal = `FROM accounts a INDEXED BY accounts_domain WHERE a.domain = '' AND a.id >= ?1 AND a.id <= ?2` + staffConditions
 
-	staffPage  = ` ORDER BY a.id DESC LIMIT ?14 OFFSET ?15`
+	// More conditions of the reference API.
+	staffReference = `
+		AND (?14 IS NULL OR a.domain = ?14)
+		AND (?15 = '' OR a.nickname_key LIKE ?15 ESCAPE '\')
+		AND (?16 = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(?16) t WHERE t.value NOT IN (SELECT value FROM json_each(a.tags))))
+		AND (?17 = 0 OR EXISTS (SELECT 1 FROM users u WHERE u.account_id = a.id AND (u.is_admin = 1 OR u.is_moderator = 1)))`
+	staffAll    = `FROM accounts a INDEXED BY accounts_staff WHERE a.id >= ?1 AND a.id <= ?2` + staffConditions + staffReference
+	staffLocal  = `FROM accounts a INDEXED BY accounts_domain WHERE a.domain = '' AND a.id >= ?1 AND a.id <= ?2` + staffConditions + staffReference
+	staffDomain = `FROM accounts a INDEXED BY accounts_domain WHERE a.domain = ?14 AND a.id >= ?1 AND a.id <= ?2` + staffConditions + staffReference
+
+	staffPage = `
+		ORDER BY a.id DESC
+		LIMIT ?18 OFFSET ?19`
 	staffCount = ` LIMIT 1000000)`
+)
+
+var (
+	staffAllPage    = newKeyset(`SELECT a.id ` + staffAll + staffPage)
+	staffLocalPage  = newKeyset(`SELECT a.id ` + staffLocal + staffPage)
+	staffDomainPage = newKeyset(`SELECT a.id ` + staffDomain + staffPage)
 )
 
 // onlyLocal returns true if remote accounts cannot meet the conditions.
 func (f *StaffFilter) onlyLocal() bool {
-	return f.Local || f.NeedApproval || f.Unconfirmed || f.Admins || f.Moderators
+	return f.Local || f.NeedApproval || f.Unconfirmed || f.Admins || f.Moderators || f.Staff
 }
 
 func (f *StaffFilter) args() []any {
-	from, to := AccountID(0), AccountID(math.MaxInt64)
+	below, above, _ := f.Page.bounds()
+	from, to := AccountID(above+1), AccountID(below-1)
+	if f.Page == (Page{}) {
+		from, to = 0, math.MaxInt64
+	}
 	if f.ID != 0 {
 		from, to = f.ID, f.ID
 	}
 	return []any{from, to, f.External, f.Active, f.Deactivated, f.NeedApproval, f.Unconfirmed, f.Admins, f.Moderators,
-		containing(strings.ToLower(f.Handle)), containing(f.Name), jsonTexts(append([]string{}, f.Tags...)), jsonTexts(append([]string{}, f.ActorTypes...))}
+		containing(strings.ToLower(f.Handle)), containing(f.Name), jsonTexts(append([]string{}, f.Tags...)), jsonTexts(append([]string{}, f.ActorTypes...)),
+		f.Domain, beginning(strings.ToLower(f.Nickname)), jsonTexts(append([]string{}, f.AllTags...)), f.Staff}
 }
+
+// beginning returns the pattern of LIKE for texts that begin with part; "" for "".
+func beginning(part string) string { return strings.TrimPrefix(containing(part), "%") }
 
 // StaffAccounts returns a page of the ids of the accounts that a filter selects, newest first.
 func (r reader) StaffAccounts(ctx context.Context, f StaffFilter, limit, offset int) ([]AccountID, error) {
-	query := `SELECT a.id ` + staffAll + staffPage
-	if f.onlyLocal() {
-		query = `SELECT a.id ` + staffLocal + staffPage
+	list := staffAllPage
+	switch {
+	case f.onlyLocal():
+		list = staffLocalPage
+	case f.Domain != nil:
+		list = staffDomainPage
 	}
-	return ids[AccountID](ctx, r, "accounts for staff", query, append(f.args(), limit, offset)...)
+	query, _, _, ascending := list.query(f.Page)
+	rows, err := ids[AccountID](ctx, r, "accounts for staff", query, append(f.args(), limit, offset)...)
+	return newestFirst(rows, ascending), err
 }
 
 // CountStaffAccounts counts the accounts that a filter selects, up to a million.

@@ -12,6 +12,7 @@ type ReportFilter struct {
 	Account      AccountID   // by this account; 0: any
 	Target       AccountID   // of this account; 0: any
 	TargetDomain *string     // of accounts of this domain, "" for local ones; nil: any
+	Rule         RuleID      // that break this rule; 0: any
 }
 
 const (
@@ -23,7 +24,8 @@ const (
 const (
 	reportCondition = ` r.id < ?1 AND r.id > ?2
 			AND (?3 = '' OR r.state = ?3) AND (?4 IS NULL OR (r.state <> 'open') = ?4) AND (?5 = 0 OR r.account_id = ?5) AND (?6 = 0 OR r.target_id = ?6)
-			AND (?7 IS NULL OR (SELECT a.domain FROM accounts a WHERE a.id = r.target_id) = ?7)`
+			AND (?7 IS NULL OR (SELECT a.domain FROM accounts a WHERE a.id = r.target_id) = ?7)
+			AND (?8 = 0 OR EXISTS (SELECT 1 FROM json_each(r.rules) j WHERE j.value = ?8))`
 	reportsOfAll     = ` FROM reports r WHERE` + reportCondition
 	reportsOfState   = ` FROM reports r INDEXED BY reports_state WHERE r.state = ?3 AND` + reportCondition
 	reportsByAccount = ` FROM reports r INDEXED BY reports_account WHERE r.account_id = ?5 AND` + reportCondition
@@ -40,8 +42,8 @@ func newReportList(from string) *reportList {
 	return &reportList{
 		newKeyset(`SELECT r.id` + from + `
 		ORDER BY r.id DESC
-		LIMIT ?8 OFFSET ?9`),
-		`SELECT count(*) FROM (SELECT 1` + from + ` LIMIT ?8)`,
+		LIMIT ?9 OFFSET ?10`),
+		`SELECT count(*) FROM (SELECT 1` + from + ` LIMIT ?9)`,
 	}
 }
 
@@ -66,7 +68,7 @@ func (f *ReportFilter) list() *reportList {
 }
 
 func (f *ReportFilter) args(below, above int64) []any {
-	return []any{below, above, f.State, f.Decided, f.Account, f.Target, f.TargetDomain}
+	return []any{below, above, f.State, f.Decided, f.Account, f.Target, f.TargetDomain, f.Rule}
 }
 
 // StaffReports returns a page of the ids of the reports that a filter selects, newest first.
@@ -109,10 +111,11 @@ func (tx *Tx) AssignReport(ctx context.Context, report *Report, to *AccountID) e
 	return tx.exec(ctx, "assign report", `UPDATE reports SET assigned_id = ? WHERE id = ?`, to, report.ID)
 }
 
-// SetReportCategory changes the reason of a report.
-func (tx *Tx) SetReportCategory(ctx context.Context, report *Report, c ReportCategory) error {
-	report.Category = c
-	return tx.exec(ctx, "set report category", `UPDATE reports SET category = ? WHERE id = ?`, c, report.ID)
+// SetReportReason changes the category of a report and the rules that it names.
+func (tx *Tx) SetReportReason(ctx context.Context, report *Report, c ReportCategory, rules []RuleID) error {
+	report.Category, report.Rules.V = c, rules
+	orEmpty(&report.Rules.V)
+	return tx.exec(ctx, "set report reason", `UPDATE reports SET category = ?, rules = ? WHERE id = ?`, c, report.Rules, report.ID)
 }
 
 // PruneReports deletes a batch of the oldest decided reports beyond maxDecidedReports. It returns whether there may be more.

@@ -14,9 +14,9 @@ type tags struct{}
 
 // The tags that have an effect.
 const (
-	tagSensitive       = "mrf_tag:media-force-nsfw"
+	TagSensitive       = "mrf_tag:media-force-nsfw"
 	tagNoMedia         = "mrf_tag:media-strip"
-	tagUnlisted        = "mrf_tag:force-unlisted"
+	TagUnlisted        = "mrf_tag:force-unlisted"
 	tagSandbox         = "mrf_tag:sandbox"
 	tagNoRemoteFollows = "mrf_tag:disable-remote-subscription"
 	tagNoFollows       = "mrf_tag:disable-any-subscription"
@@ -24,7 +24,7 @@ const (
 
 // Limited returns true if staff have narrowed the audience of an account by its tags.
 func Limited(a *store.Account) bool {
-	return slices.Contains(a.Tags.V, tagUnlisted) || slices.Contains(a.Tags.V, tagSandbox)
+	return slices.Contains(a.Tags.V, TagUnlisted) || slices.Contains(a.Tags.V, tagSandbox)
 }
 
 func (tags) post(_ context.Context, p *Post) error {
@@ -33,11 +33,11 @@ func (tags) post(_ context.Context, p *Post) error {
 	}
 	for _, tag := range p.Author.Tags.V {
 		switch tag {
-		case tagSensitive:
+		case TagSensitive:
 			p.markSensitive()
 		case tagNoMedia:
 			p.Attachments = nil
-		case tagUnlisted:
+		case TagUnlisted:
 			p.delist()
 		case tagSandbox:
 			if p.Local && p.Visibility == store.Local { // a private post would be federated, which its author did not want

@@ -165,12 +165,18 @@ func (r *renderer) privileges(u *store.User) []string {
 	return r.Settings.Load().Instance.Privileges(u.IsAdmin, u.IsModerator)
 }
 
+// Ids of the roles.
+const (
+	AdminRoleID     = "3"
+	ModeratorRoleID = "2"
+)
+
 func roleOf(u *store.User) *Role {
 	switch {
 	case u.IsAdmin:
-		return &Role{ID: "3", Name: "Admin", Permissions: "1", Highlighted: u.ShowRole}
+		return &Role{ID: AdminRoleID, Name: "Admin", Permissions: "1", Highlighted: u.ShowRole}
 	case u.IsModerator:
-		return &Role{ID: "2", Name: "Moderator", Permissions: "0", Highlighted: u.ShowRole}
+		return &Role{ID: ModeratorRoleID, Name: "Moderator", Permissions: "0", Highlighted: u.ShowRole}
 	}
 	return &Role{ID: "-99", Permissions: "0"}
 }

@@ -1,6 +1,10 @@
 package entity
 
-import "svc/store"
+import (
+	"strconv"
+
+	"svc/store"
+)
 
 // Report is a report for the account that made it.
 type Report struct {
@@ -12,7 +16,7 @@ type Report struct {
 	Forwarded     bool                 `json:"forwarded"`
 	CreatedAt     store.Time           `json:"created_at"`
 	StatusIDs     []store.StatusID     `json:"status_ids"`
-	RuleIDs       []string             `json:"rule_ids"` // always empty: the server has no rules
+	RuleIDs       []string             `json:"rule_ids"`
 	TargetAccount Account              `json:"target_account"`
 }
 
@@ -20,6 +24,8 @@ type Report struct {
 func NewReport(row *store.Report, about []store.StatusID, target Account) Report {
 	return Report{
 		ID: row.ID, ActionTaken: row.State != store.ReportOpen, ActionTakenAt: row.StateAt, Category: row.Category, Comment: row.Comment,
-		Forwarded: row.Forwarded, CreatedAt: store.At(row.ID.Time()), StatusIDs: orEmpty(about), RuleIDs: []string{}, TargetAccount: target,
+		Forwarded: row.Forwarded, CreatedAt: store.At(row.ID.Time()), StatusIDs: orEmpty(about), RuleIDs: Map(row.Rules.V, ruleText), TargetAccount: target,
 	}
 }
+
+func ruleText(id store.RuleID) string { return strconv.FormatInt(int64(id), 10) }

@@ -21,7 +21,13 @@ type StaffReport struct {
 	Actor     Account           `json:"actor"`   // the account that reports
 	Statuses  List[*Status]     `json:"statuses"`
 	Notes     []*StaffNote      `json:"notes"`
-	Rules     []any             `json:"rules"` // always empty: the server has no rules
+	Rules     []StaffRule       `json:"rules"` // that the reporter named
+}
+
+// StaffRule is a rule of the server with its place.
+type StaffRule struct {
+	Rule
+	Priority int `json:"priority"`
 }
 
 // StaffNote is a note of the staff on a report.
@@ -39,6 +45,7 @@ type reportParts struct {
 	reported []*store.ReportedStatus
 	statuses map[store.ReportID]List[*Status] // as reported
 	notes    map[store.ReportID][]*StaffNote
+	rules    map[store.RuleID]*store.Rule
 }
 
 // loadReportParts loads what belongs to reports, and at most so many statuses of each.
@@ -53,7 +60,9 @@ func (b *Builder) loadReportParts(ctx context.Context, viewer *store.Account, id
 		return nil, err
 	}
 	var accountIDs []store.AccountID
+	var ruleIDs []store.RuleID
 	for _, row := range p.rows {
+		ruleIDs = append(ruleIDs, row.Rules.V...)
 		accountIDs = append(accountIDs, row.AccountID, row.TargetID)
 		for _, id := range []*store.AccountID{row.AssignedID, row.DecidedByID} {
 			if id != nil {
@@ -66,6 +75,11 @@ func (b *Builder) loadReportParts(ctx context.Context, viewer *store.Account, id
 			accountIDs = append(accountIDs, *n.AccountID)
 		}
 	}
+	rules, err := b.db.RulesByID(ctx, unique(ruleIDs))
+	if err != nil {
+		return nil, err
+	}
+	p.rules = byID(rules, func(r *store.Rule) store.RuleID { return r.ID })
 	if p.accounts, err = b.StaffAccounts(ctx, viewer, accountIDs); err != nil {
 		return nil, err
 	}
@@ -135,10 +149,21 @@ func (p *reportParts) render() map[store.ReportID]*StaffReport {
 		reports[row.ID] = &StaffReport{
 			ID: row.ID, State: row.State, Content: strings.ReplaceAll(html.EscapeString(row.Comment), "\n", "<br/>"),
 			CreatedAt: store.At(row.ID.Time()), Account: p.accounts[row.TargetID], Actor: p.accounts[row.AccountID],
-			Statuses: p.statuses[row.ID], Notes: orEmpty(p.notes[row.ID]), Rules: []any{},
+			Statuses: p.statuses[row.ID], Notes: orEmpty(p.notes[row.ID]), Rules: p.rulesOf(row),
 		}
 	}
 	return reports
+}
+
+// rulesOf returns the rules of a report that still exist.
+func (p *reportParts) rulesOf(row *store.Report) []StaffRule {
+	list := []StaffRule{}
+	for _, id := range row.Rules.V {
+		if r := p.rules[id]; r != nil {
+			list = append(list, StaffRule{newRule(r), r.Priority})
+		}
+	}
+	return list
 }
 
 // StaffReport returns one report with all its statuses.

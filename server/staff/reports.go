@@ -3,6 +3,7 @@ package staff
 import (
 	"errors"
 	"net/http"
+	"strconv"
 
 	"svc/admin"
 	"svc/internal/config"
@@ -39,9 +40,13 @@ type reportPage struct {
 func (h *Handlers) listReports(r *rest.Request) (any, error) {
 	page := pageOf(r, 50)
 	page.size = min(page.size, maxReportPage)
-	found, err := h.Admin.ListReports(r.Context(), admin.ReportQuery{
-		State: r.Query("state"), Page: store.Page{Limit: page.size}, Offset: page.offset(),
-	})
+	q := admin.ReportQuery{State: r.Query("state"), Page: store.Page{Limit: page.size}, Offset: page.offset()}
+	if id := r.Query("rule_id"); id != "" {
+		if q.Rule, _ = strconv.ParseInt(id, 10, 64); q.Rule <= 0 {
+			return reportPage{0, []*entity.StaffReport{}}, nil // there is no such rule
+		}
+	}
+	found, err := h.Admin.ListReports(r.Context(), q)
 	if err != nil {
 		return nil, err
 	}

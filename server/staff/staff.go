@@ -50,6 +50,8 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.chatRoutes(),
 		h.reportRoutes(),
 		h.documentRoutes(),
+		h.referenceAccountRoutes(),
+		h.referenceReportRoutes(),
 	}
 }
 

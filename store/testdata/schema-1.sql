@@ -825,6 +825,7 @@ CREATE TABLE reports (
     state_at   INTEGER, -- of the decision
     decided_by_id INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- NULL: nobody, or the command line
     assigned_id   INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- the moderator who looks after it
+    rules         TEXT    NOT NULL DEFAULT '[]', -- ids of the broken rules, as the reporter chose them
     uri        TEXT    UNIQUE -- of the Flag activity of a remote account
 ) STRICT;
 CREATE INDEX reports_account ON reports (account_id, id);

@@ -1,0 +1,201 @@
+package staff
+
+import (
+	"context"
+	"slices"
+
+	"svc/admin"
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/server/rest"
+	"svc/store"
+)
+
+// referenceAccountRoutes are the accounts of the reference API, for apps of moderators.
+func (h *Handlers) referenceAccountRoutes() rest.Routes {
+	read := rest.Privileged(config.UsersRead, "admin:read:accounts")
+	activation := rest.Privileged(config.UsersActivation, "admin:write:accounts")
+	approval := rest.Privileged(config.UsersInvites, "admin:write:accounts")
+	tags := rest.Privileged(config.UsersTags, "admin:write:accounts")
+	return rest.Routes{
+		"GET /api/v1/admin/accounts":                  {read, h.listAccounts},
+		"GET /api/v2/admin/accounts":                  {read, h.listAccountsV2},
+		"GET /api/v1/admin/accounts/:id":              {read, h.showAccount},
+		"POST /api/v1/admin/accounts/:id/action":      {activation, h.takeMeasure},
+		"POST /api/v1/admin/accounts/:id/approve":     {approval, h.accountAfter((*admin.Service).ApproveUsers)},
+		"POST /api/v1/admin/accounts/:id/reject":      {approval, h.rejectAccount},
+		"POST /api/v1/admin/accounts/:id/enable":      {activation, h.accountAfter((*admin.Service).ActivateUsers)},
+		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation, h.accountAfter((*admin.Service).ActivateUsers)},
+		"POST /api/v1/admin/accounts/:id/unsilence":   {tags, h.endMeasure("silence")},
+		"POST /api/v1/admin/accounts/:id/unsensitive": {tags, h.endMeasure("sensitive")},
+		"DELETE /api/v1/admin/accounts/:id":           {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteAccount},
+	}
+}
+
+// accountFilters are the parameters that both versions of the list have.
+type accountFilters struct {
+	Username    string `param:"username"`
+	DisplayName string `param:"display_name"`
+	ByDomain    string `param:"by_domain"`
+	Email       string `param:"email"`
+	IP          string `param:"ip"`
+}
+
+func (f *accountFilters) query() admin.AccountQuery {
+	return admin.AccountQuery{Username: f.Username, DisplayName: f.DisplayName, Domain: f.ByDomain, Email: f.Email}
+}
+
+// listAccounts lists accounts, newest first.
+func (h *Handlers) listAccounts(r *rest.Request) (any, error) {
+	var p accountFilters
+	var flags struct {
+		Local      bool `param:"local"`
+		Remote     bool `param:"remote"`
+		Active     bool `param:"active"`
+		Pending    bool `param:"pending"`
+		Disabled   bool `param:"disabled"`
+		Silenced   bool `param:"silenced"`
+		Suspended  bool `param:"suspended"`
+		Sensitized bool `param:"sensitized"`
+		Staff      bool `param:"staff"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if err := r.Bind(&flags); err != nil {
+		return nil, err
+	}
+	q := p.query()
+	q.Local, q.Remote, q.Active, q.Pending, q.Disabled = flags.Local, flags.Remote, flags.Active, flags.Pending, flags.Disabled
+	q.Silenced, q.Suspended, q.Sensitized, q.Staff = flags.Silenced, flags.Suspended, flags.Sensitized, flags.Staff
+	return h.accountPage(r, q, p.IP)
+}
+
+// listAccountsV2 lists accounts, newest first. It has other parameters.
+func (h *Handlers) listAccountsV2(r *rest.Request) (any, error) {
+	var p accountFilters
+	var more struct {
+		Origin      string   `param:"origin,word"`
+		Status      string   `param:"status,word"`
+		Permissions string   `param:"permissions,word"`
+		RoleIDs     []string `param:"role_ids"`
+		InvitedBy   string   `param:"invited_by"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if err := r.Bind(&more); err != nil {
+		return nil, err
+	}
+	q := p.query()
+	for name, set := range map[string]*bool{"local": &q.Local, "remote": &q.Remote} {
+		*set = more.Origin == name
+	}
+	states := map[string]*bool{
+		"active": &q.Active, "pending": &q.Pending, "disabled": &q.Disabled, "silenced": &q.Silenced, "suspended": &q.Suspended, "sensitized": &q.Sensitized,
+	}
+	if set := states[more.Status]; set != nil {
+		*set = true
+	} else if more.Status != "" {
+		return nil, errs.BadRequest("%s - Invalid value for enum.", more.Status)
+	}
+	q.Staff = more.Permissions == "staff" || len(more.RoleIDs) > 1
+	q.Admins = slices.Equal(more.RoleIDs, []string{entity.AdminRoleID})
+	q.Moderators = slices.Equal(more.RoleIDs, []string{entity.ModeratorRoleID})
+	return h.accountPage(r, q, p.IP+more.InvitedBy)
+}
+
+// accountPage answers with a page of accounts. unknown is what is not stored, such as the address of a client: no account has it.
+func (h *Handlers) accountPage(r *rest.Request, q admin.AccountQuery, unknown string) (any, error) {
+	if unknown != "" || q.Local && q.Remote {
+		return []any{}, nil
+	}
+	page := r.Page(100, 200)
+	q.Page = page.Page
+	ids, err := h.Admin.AccountIDs(r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	r.LinkPage(page, len(ids), func(i int) string { return ids[i].String() })
+	return h.Entities.ModeratedAccounts(r.Context(), r.Viewer, ids)
+}
+
+func moderatedID(r *rest.Request) store.AccountID {
+	return store.ParseID[store.AccountID](r.Param("id"))
+}
+
+func (h *Handlers) showAccount(r *rest.Request) (any, error) {
+	return h.Entities.ModeratedAccount(r.Context(), r.Viewer, moderatedID(r))
+}
+
+// moderate runs an operation on the account of the path, and answers with the account as it is then.
+func (h *Handlers) moderate(r *rest.Request, run func(context.Context, *admin.Service, string) error) (any, error) {
+	if _, err := h.Entities.Account(r.Context(), moderatedID(r)); err != nil {
+		return nil, err
+	}
+	if err := run(r.Context(), h.as(r), moderatedID(r).String()); err != nil {
+		return nil, recordNotFound(err)
+	}
+	return h.showAccount(r)
+}
+
+// recordNotFound replaces a 404, whose text is for commands.
+func recordNotFound(err error) error {
+	if errs.IsNotFound(err) {
+		return errs.ErrRecordNotFound
+	}
+	return err
+}
+
+func (h *Handlers) accountAfter(run stateOperation) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		return h.moderate(r, func(ctx context.Context, s *admin.Service, id string) error {
+			_, err := run(s, ctx, []string{id})
+			return err
+		})
+	}
+}
+
+func (h *Handlers) endMeasure(measure string) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		return h.moderate(r, func(ctx context.Context, s *admin.Service, id string) error { return s.EndMeasure(ctx, id, measure) })
+	}
+}
+
+// rejectAccount deletes an account that is pending approval, and answers with it as it was.
+func (h *Handlers) rejectAccount(r *rest.Request) (any, error) {
+	before, err := h.Entities.ModeratedAccount(r.Context(), r.Viewer, moderatedID(r))
+	if err != nil {
+		return nil, err
+	}
+	_, err = h.as(r).RejectUser(r.Context(), before.ID.String())
+	return before, recordNotFound(err)
+}
+
+// deleteAccount deletes a suspended account, and answers with it as it was.
+func (h *Handlers) deleteAccount(r *rest.Request) (any, error) {
+	before, err := h.Entities.ModeratedAccount(r.Context(), r.Viewer, moderatedID(r))
+	if err != nil {
+		return nil, err
+	}
+	return before, recordNotFound(h.as(r).DeleteSuspended(r.Context(), before.ID.String()))
+}
+
+// takeMeasure takes a measure against an account, and resolves the report that caused it.
+func (h *Handlers) takeMeasure(r *rest.Request) (any, error) {
+	var p struct {
+		Type     string `param:"type,word"`
+		ReportID string `param:"report_id,word"`
+		Text     string `param:"text"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	account, err := h.Entities.Account(r.Context(), moderatedID(r))
+	if err != nil {
+		return nil, err
+	}
+	err = h.as(r).TakeMeasure(r.Context(), admin.AccountMeasure{Account: account.ID().String(), Type: p.Type, Report: p.ReportID, Text: p.Text})
+	return struct{}{}, recordNotFound(err)
+}
