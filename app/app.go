@@ -13,6 +13,7 @@ import (
 	"crypto/rsa"
 	"errors"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -32,6 +33,7 @@ import (
 	"svc/media"
 	"svc/server"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/server/web/mail"
 	"svc/social"
 	"svc/store"
@@ -51,6 +53,7 @@ type Options struct {
 	Schema       string                          // text of schema.sql
 	Version      string                          // "": Version
 	Log          *slog.Logger                    // nil: no log
+	LogLevel     *slog.LevelVar                  // of Log; nil: it is fixed
 	Now          func() time.Time                // nil: time.Now
 	PasswordCost password.Cost                   // zero: password.Standard
 	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
@@ -77,10 +80,12 @@ type Server struct {
 	HTTP       *server.Server
 	Mail       *mail.Mailer
 	Worker     *store.Worker
+	Metrics    http.Handler // nil unless metrics.enabled
 
 	frontendDir *frontend.Dir
 	version     string
 	log         *slog.Logger
+	level       *slog.LevelVar // nil: it is fixed
 	stored      *admin.Settings
 	backupRooms backupRooms
 	restarts    chan struct{} // has an element when a restart was requested
@@ -92,12 +97,15 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s = &Server{Settings: c, Live: config.NewLive(c), version: cmp.Or(o.Version, Version), log: o.Log, restarts: make(chan struct{}, 1)}
+	s = &Server{Settings: c, Live: config.NewLive(c), version: cmp.Or(o.Version, Version), log: o.Log, level: o.LogLevel, restarts: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
+	if s.level != nil {
+		s.level.Set(logLevel(c.Log.Level))
+	}
 	if err := s.openData(ctx, o); err != nil {
 		return s, err
 	}
@@ -157,6 +165,10 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		}
 	}
 
+	var requests *rest.Metrics
+	if c.Metrics.Enabled {
+		requests = rest.NewMetrics()
+	}
 	s.HTTP = server.New(server.Config{
 		Settings:   s.Live,
 		DB:         s.DB,
@@ -173,6 +185,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Frontends:  s.Frontends,
 		Documents:  s.Documents,
 		Outbound:   outbound,
+		Metrics:    requests,
 		Translator: translator,
 		Federation: s.Federation,
 		Admin:      s.Admin,
@@ -189,6 +202,9 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	s.Admin.Register(s.Worker)
 	s.Proxy.Register(s.Worker)
 	s.Mail.Register(s.Worker)
+	if c.Metrics.Enabled {
+		s.Metrics = s.metricsPage(requests)
+	}
 	return s, nil
 }
 

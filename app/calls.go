@@ -85,6 +85,8 @@ var (
 	UnbanMedia = adminCall("unban media", (*admin.Service).UnbanMedia)
 	PurgeMedia = adminCall("purge media", (*admin.Service).PurgeMedia)
 
+	SetLogLevel = newCall("log level", (*Server).setLogLevel)
+
 	ShowSettings   = adminCall("show settings", (*admin.Service).SettingsText)
 	SetSetting     = adminCall("set setting", (*admin.Service).SetSetting)
 	UnsetSetting   = adminCall("unset setting", (*admin.Service).UnsetSetting)

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -101,14 +99,3 @@ func (s *Server) loadSettings(ctx context.Context) error {
 }
 
 func (s *Server) dataPath(name string) string { return filepath.Join(s.Settings.Data.Dir, name) }
-
-// NewLog returns a logger with the level and format of the settings.
-func NewLog(c *config.Config, w io.Writer) *slog.Logger {
-	var level slog.Level
-	level.UnmarshalText([]byte(c.Log.Level)) // cannot fail: the settings are validated
-	options := &slog.HandlerOptions{Level: level}
-	if c.Log.Format == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}

@@ -23,7 +23,7 @@ var levels = [][]string{
 	{"admin", "federation"},
 	{"server/entity", "server/rest"},
 	{"server/web"},
-	{"server/oauth", "server/stream", "server/staff"},
+	{"server/oauth", "server/stream", "server/staff", "server/metrics"},
 	{"server"},
 	{"app"},
 	{"app/apptest", "command"},

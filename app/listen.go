@@ -19,13 +19,7 @@ import (
 
 // listen opens server.listen, with TLS if it is enabled, and the listener for http redirects. closeAll closes both.
 func listen(c *config.Config, log *slog.Logger) (ln net.Listener, closeAll func(), err error) {
-	network, address := c.ListenAddress()
-	if network == "unix" {
-		ln, err = listenUnix(address)
-	} else {
-		ln, err = net.Listen(network, address)
-	}
-	if err != nil {
+	if ln, err = openListener(c.ListenAddress()); err != nil {
 		return nil, nil, fmt.Errorf("server.listen: %w", err)
 	}
 	if !c.Server.TLS.Enabled {
@@ -45,6 +39,13 @@ func listen(c *config.Config, log *slog.Logger) (ln net.Listener, closeAll func(
 	settings := certificates.TLSConfig()
 	settings.MinVersion = tls.VersionTLS12
 	return tls.NewListener(ln, settings), func() { ln.Close(); redirect() }, nil
+}
+
+func openListener(network, address string) (net.Listener, error) {
+	if network == "unix" {
+		return listenUnix(address)
+	}
+	return net.Listen(network, address)
 }
 
 // listenUnix creates a Unix socket. Every user of this machine who can enter its directory may connect. It replaces the socket of a

@@ -40,6 +40,11 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 		return err
 	}
 	defer closeListeners()
+	stopMetrics, err := serveMetrics(s.Settings, s.Metrics, s.log)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
 	s.log.Info("svc is running", "version", s.version, "url", s.Settings.URL().String(), "listen", ln.Addr().String(), "data", s.Settings.Data.Dir)
 	if err := s.logFirstAdminLink(ctx, settingsFile); err != nil {
 		return err

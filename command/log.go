@@ -4,8 +4,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,10 +20,36 @@ import (
 func (a *cli) logCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "log",
-		Short: "Show logs",
+		Short: "Show what staff changed, and set the level of the server's log",
 	})
-	cmd.AddCommand(a.moderationLogCommand())
+	cmd.AddCommand(a.moderationLogCommand(), a.logLevelCommand())
 	return cmd
+}
+
+func (a *cli) logLevelCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:       "level [debug|info|warn|error]",
+		Short:     "Show or change the level of the running server's log",
+		Long:      `Show the lowest level that the running server logs, or change it until its next start. From then on the setting log.level holds again.`,
+		Example:   "  svc log level debug",
+		ValidArgs: []string{"debug", "info", "warn", "error"},
+	}
+	var level string
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usage("unexpected argument %q: the command takes one level", args[1])
+		}
+		if len(args) == 1 {
+			level = args[0]
+			if !slices.Contains(cmd.ValidArgs, level) {
+				return usage("%q is not a level: debug, info, warn or error", level)
+			}
+		}
+		return nil
+	}
+	return showCommand(a, cmd, app.SetLogLevel, func() string { return level }, func(s *app.LogLevel) {
+		fmt.Fprintf(a.out, "Level: %s (log.level: %s).\n", s.Level, s.Setting)
+	})
 }
 
 func (a *cli) moderationLogCommand() *cobra.Command {

@@ -24,12 +24,12 @@ link to create one.`,
 			if err != nil {
 				return err
 			}
-			log := app.NewLog(c, a.errOut)
+			log, level := app.NewLog(c, a.errOut)
 			if file != "" {
 				log.Info("settings loaded", "file", file)
 			}
 			for {
-				server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log})
+				server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log, LogLevel: level})
 				if err != nil {
 					return err
 				}

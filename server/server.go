@@ -15,6 +15,7 @@ import (
 	"svc/admin"
 	"svc/emoji"
 	"svc/federation"
+	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/keys"
 	"svc/internal/translate"
@@ -50,6 +51,7 @@ type Config struct {
 	Resolve    Resolver            // nil: uses Federation
 	Frontends  *admin.Frontends
 	Documents  *admin.Documents
+	Metrics    *rest.Metrics    // nil: requests are not measured
 	TempDir    string           // for uploads during their request; "": the system's
 	Now        func() time.Time // nil: time.Now
 	Log        *slog.Logger     // nil: discards
@@ -60,7 +62,11 @@ type Server struct {
 	*rest.Server
 	Streams *stream.Hub
 	Push    *stream.Push
+	oauth   *oauth.Service
 }
+
+// CacheStats returns the state of the caches by name.
+func (s *Server) CacheStats() map[string]cache.Stats { return s.oauth.CacheStats() }
 
 // New returns a server for all routes. It panics if their tables contradict each other.
 func New(c Config) *Server {
@@ -84,7 +90,7 @@ func New(c Config) *Server {
 	s.Push = stream.NewPush(stream.PushConfig{
 		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: c.Now,
 	})
-	p.streams, p.push = s.Streams, s.Push
+	p.streams, p.push, s.oauth = s.Streams, s.Push, p.oauth
 	s.Server = rest.New(rest.Config{
 		Settings:     c.Settings,
 		Authenticate: p.oauth.Authenticate,
@@ -92,6 +98,7 @@ func New(c Config) *Server {
 		Fallback:     p.frontends().fallback,
 		TempDir:      c.TempDir,
 		Limits:       limits,
+		Metrics:      c.Metrics,
 		Log:          c.Log,
 		Now:          c.Now,
 	}, p.tables()...)

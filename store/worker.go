@@ -229,6 +229,17 @@ func (w *Worker) capacity() (left map[string]int, full []string) {
 	return left, full
 }
 
+// Running returns how many jobs of each kind are running. Kinds without any are missing.
+func (w *Worker) Running() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := make(map[string]int)
+	for _, kind := range w.running {
+		n[kind]++
+	}
+	return n
+}
+
 func (w *Worker) release(id JobID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

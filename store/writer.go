@@ -46,7 +46,7 @@ type Tx struct {
 //
 // Once fn runs, Update ignores the end of ctx, so that its result always says whether the transaction was committed.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	r := &request{fn: fn, done: make(chan struct{})}
+	r := &request{fn: fn, queuedAt: time.Now(), done: make(chan struct{})}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -71,6 +71,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 
 type request struct {
 	fn       func(*Tx) error
+	queuedAt time.Time
 	tx       Tx
 	err      error
 	panicked error
@@ -89,6 +90,7 @@ type writer struct {
 	once     sync.Once
 	started  bool
 	broken   error // the disk error that ended all writing
+	metrics  *writerMetrics
 }
 
 func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
@@ -101,6 +103,7 @@ func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
 		requests: make(chan *request, maxGroup),
 		stop:     make(chan struct{}),
 		stopped:  make(chan struct{}),
+		metrics:  newWriterMetrics(),
 	}, nil
 }
 
@@ -217,6 +220,7 @@ func (w *writer) runInSavepoint(r *request) {
 
 // runFunction runs one function and recovers its panic.
 func (w *writer) runFunction(r *request) {
+	w.metrics.wait.Observe(time.Since(r.queuedAt).Seconds())
 	r.tx = Tx{reader: reader{q: w.q, db: w.db}}
 	defer func() {
 		if p := recover(); p != nil {
@@ -254,7 +258,10 @@ func (w *writer) commit(group []*request) error {
 			return errors.Join(err, w.exec("ROLLBACK"))
 		}
 	}
-	if err := w.exec("COMMIT"); err != nil {
+	start := time.Now()
+	err := w.exec("COMMIT")
+	w.metrics.committed(len(group), time.Since(start))
+	if err != nil {
 		if isCode(err, sqlite3.SQLITE_IOERR) || isCode(err, sqlite3.SQLITE_CORRUPT) {
 			// After a failed sync the state of the disk is unknown. Another attempt could lose committed rows.
 			w.broken = err

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"svc/internal/cache"
@@ -54,7 +55,28 @@ type Queue struct {
 	slots       *slots
 	unreachable unreachableHosts
 	payloads    *cache.Cache[store.ActivityID, *payload]
+	counts      counts
 }
+
+// counts are the recorded results.
+type counts struct{ delivered, dropped, retried, parked atomic.Uint64 }
+
+// Stats are the deliveries in flight and the results since the start.
+type Stats struct {
+	InFlight                            int
+	Delivered, Dropped, Retried, Parked uint64 // parked ones had their last attempt
+}
+
+// Stats returns the state of the queue.
+func (q *Queue) Stats() Stats {
+	return Stats{
+		InFlight: q.slots.count(), Delivered: q.counts.delivered.Load(), Dropped: q.counts.dropped.Load(),
+		Retried: q.counts.retried.Load(), Parked: q.counts.parked.Load(),
+	}
+}
+
+// CacheStats returns the state of the cache of payloads.
+func (q *Queue) CacheStats() cache.Stats { return q.payloads.Stats() }
 
 // New makes a queue. Run or Settle sends what it holds.
 func New(c Config) *Queue {

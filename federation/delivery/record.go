@@ -140,9 +140,15 @@ func (q *Queue) recordBatch(results []*result) error {
 	for _, r := range results {
 		switch {
 		case r.dropped:
+			q.counts.dropped.Add(1)
 			q.Log.Debug("delivery dropped", "inbox", r.Inbox, "err", r.err)
-		case r.err != nil && r.Attempts >= len(retryDelays):
+		case r.err == nil:
+			q.counts.delivered.Add(1)
+		case r.Attempts >= len(retryDelays):
+			q.counts.parked.Add(1)
 			q.Log.Info("delivery parked after the last attempt", "inbox", r.Inbox, "err", r.err)
+		default:
+			q.counts.retried.Add(1)
 		}
 	}
 	return nil

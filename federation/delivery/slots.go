@@ -69,6 +69,13 @@ func (s *slots) startRead(class slotClass) (free, hosts int) {
 	return s.free[class], len(s.hosts)
 }
 
+// count returns the number of deliveries in flight.
+func (s *slots) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.inFlight)
+}
+
 // capacity returns how many more deliveries to a host may start. A host that is slow or not healthy gets one at a time.
 func (s *slots) capacity(host *store.Host) int {
 	s.mu.Lock()

@@ -54,7 +54,24 @@ type Inbox struct {
 	running   atomic.Bool
 	reload    chan struct{} // load is to run
 	results   chan *Activity
+	counts    counts
 	syncSlots chan struct{} // of activities processed before their senders are answered; all are taken while Run does not run
+}
+
+// counts are the recorded results.
+type counts struct{ processed, refused, failed, full atomic.Uint64 }
+
+// Stats are the results since the start.
+type Stats struct {
+	Processed uint64
+	Refused   uint64 // the error is final
+	Failed    uint64 // attempts that are repeated, unless it was the last
+	Full      uint64 // not accepted, because the queue or the sender's share of it was full
+}
+
+// Stats returns the results since the start.
+func (b *Inbox) Stats() Stats {
+	return Stats{b.counts.processed.Load(), b.counts.refused.Load(), b.counts.failed.Load(), b.counts.full.Load()}
 }
 
 // New returns an inbox. It processes nothing until Run or ProcessDue.
@@ -78,6 +95,7 @@ func (b *Inbox) Add(ctx context.Context, a *Activity, fast bool) error {
 	}
 	sender := b.queue.reserve(a.Signer.ID, domain, a.weight)
 	if sender == nil {
+		b.counts.full.Add(1)
 		return ErrFull
 	}
 	if err := b.store(ctx, a); err != nil {

@@ -97,6 +97,7 @@ func (b *Inbox) writeBatch(list []*Activity) error {
 		return err
 	}
 	for i, a := range list {
+		b.count(a)
 		switch {
 		case a.sender == nil: // of ProcessDue, which has no queue
 		case retryAt[i].IsZero():
@@ -106,6 +107,18 @@ func (b *Inbox) writeBatch(list []*Activity) error {
 		}
 	}
 	return nil
+}
+
+// count counts a recorded result.
+func (b *Inbox) count(a *Activity) {
+	switch {
+	case a.err == nil:
+		b.counts.processed.Add(1)
+	case b.c.IsFinal(a.err):
+		b.counts.refused.Add(1)
+	default:
+		b.counts.failed.Add(1)
+	}
 }
 
 // recordFailure records why an activity failed. keep is true if it stays in the database: until at, or parked if that is zero.

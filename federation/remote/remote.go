@@ -92,3 +92,11 @@ func (r *Remote) Register(w *store.Worker) {
 	store.HandleLimited(w, collectionWorkers, r.Backfill.fetchCollections)
 	store.HandleLimited(w, collectionWorkers, r.Backfill.fetchNodeInfo)
 }
+
+// CacheStats returns the state of the caches by name.
+func (r *Remote) CacheStats() map[string]cache.Stats {
+	return map[string]cache.Stats{
+		"remote_accounts": r.Accounts.accounts.Stats(), "remote_account_ids": r.Accounts.ids.Stats(),
+		"remote_keys": r.Actors.keys.keys.Stats(), "signers": r.Signers.byAccount.Stats(),
+	}
+}

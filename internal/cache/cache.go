@@ -21,6 +21,26 @@ type Cache[K comparable, V any] struct {
 	generation uint64     // grows with each drop
 	dropped    map[K]uint64
 	forgotten  uint64 // drops up to this generation are not in dropped any more
+	stats      Stats
+}
+
+// Stats are what a cache holds and how often it was asked, for metrics.
+type Stats struct {
+	Entries   int
+	Weight    int // of the entries; their number if they are not weighted
+	MaxWeight int
+	Hits      uint64 // keys that were found, since the start
+	Misses    uint64
+	Evictions uint64 // entries that had to make room
+}
+
+// Stats returns the state of the cache.
+func (c *Cache[K, V]) Stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Entries, s.Weight, s.MaxWeight = len(c.entries), c.weight, c.maxWeight
+	return s
 }
 
 type entry[K comparable, V any] struct {
@@ -53,7 +73,7 @@ func NewWeighted[K comparable, V any](maxWeight int, weigh func(V) int) *Cache[K
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.get(key)
+	return c.ask(key)
 }
 
 // GetAll fills found with the entries of keys. It returns the keys that have none, and the generation to Put them with.
@@ -68,6 +88,8 @@ func (c *Cache[K, V]) GetAll(keys []K, found map[K]V) (missing []K, generation u
 			missing = append(missing, key)
 		}
 	}
+	c.stats.Misses += uint64(len(missing))
+	c.stats.Hits += uint64(len(keys) - len(missing))
 	return missing, c.generation
 }
 
@@ -75,7 +97,7 @@ func (c *Cache[K, V]) GetAll(keys []K, found map[K]V) (missing []K, generation u
 // Concurrent calls may each call read.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	c.mu.Lock()
-	value, ok := c.get(key)
+	value, ok := c.ask(key)
 	generation := c.generation
 	c.mu.Unlock()
 	if ok {
@@ -93,7 +115,7 @@ func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 func (c *Cache[K, V]) View(key K, look func(V)) (generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	value, _ := c.get(key)
+	value, _ := c.ask(key)
 	look(value)
 	return c.generation
 }
@@ -167,6 +189,16 @@ func (c *Cache[K, V]) Clear() {
 	c.weight = 0
 }
 
+// ask is get for a caller of the cache, which is counted.
+func (c *Cache[K, V]) ask(key K) (value V, ok bool) {
+	if value, ok = c.get(key); ok {
+		c.stats.Hits++
+	} else {
+		c.stats.Misses++
+	}
+	return value, ok
+}
+
 func (c *Cache[K, V]) get(key K) (value V, ok bool) {
 	e, ok := c.entries[key]
 	if !ok {
@@ -190,6 +222,7 @@ func (c *Cache[K, V]) put(key K, value V) {
 	c.entries[key] = c.recent.PushFront(&entry[K, V]{key, value, weight})
 	c.weight += weight
 	for c.weight > c.maxWeight {
+		c.stats.Evictions++
 		c.remove(c.recent.Back().Value.(*entry[K, V]).key)
 	}
 }

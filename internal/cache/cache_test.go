@@ -192,3 +192,22 @@ func BenchmarkLoad(b *testing.B) {
 		c.Load(n, func() (int, error) { return n, nil })
 	}
 }
+
+func TestStats(t *testing.T) {
+	c := cache.NewWeighted[int](80, func(s string) int { return len(s) })
+	for i := range 9 {
+		c.Put(i, "0123456789", c.Generation()) // the first one is evicted
+	}
+	c.Get(0)
+	c.Get(8)
+	c.GetAll([]int{1, 2, 100}, make(map[int]string))
+	c.Load(100, func() (string, error) { return "", nil })
+	c.View(8, func(string) {})
+	c.Update(8, c.Generation(), func(s string) string { return s })
+	c.Replace(8, func(s string) string { return s })
+	c.Drop(1)
+	want := cache.Stats{Entries: 8, Weight: 70, MaxWeight: 80, Hits: 4, Misses: 3, Evictions: 1}
+	if got := c.Stats(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

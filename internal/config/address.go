@@ -46,11 +46,16 @@ func (c *Config) WebSocketURL() string {
 func (c *Config) SecureCookies() bool { return c.URL().Scheme == "https" }
 
 // ListenAddress returns the arguments of net.Listen.
-func (c *Config) ListenAddress() (network, address string) {
-	if isSocketPath(c.Server.Listen) {
-		return "unix", c.Server.Listen
+func (c *Config) ListenAddress() (network, address string) { return listenArguments(c.Server.Listen) }
+
+// MetricsAddress is ListenAddress for metrics.
+func (c *Config) MetricsAddress() (network, address string) { return listenArguments(c.Metrics.Listen) }
+
+func listenArguments(listen string) (network, address string) {
+	if isSocketPath(listen) {
+		return "unix", listen
 	}
-	return "tcp", c.Server.Listen
+	return "tcp", listen
 }
 
 func isSocketPath(listen string) bool { return strings.Contains(listen, "/") }

@@ -351,6 +351,7 @@ const (
 type Log struct {
 	Level  string // debug, info, warn or error
 	Format string // LogText or LogJSON
+	Access bool
 }
 
 // Values of Log.Format.

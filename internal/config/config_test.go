@@ -246,7 +246,8 @@ func TestConflicts(t *testing.T) {
 		{"a captcha service", func(c *Config) {
 			c.Captcha = Captcha{Enabled: true, Provider: CaptchaKocaptcha, Endpoint: "https://captcha.example.org", SecondsValid: 300}
 		}, ""},
-		{"metrics, not available", func(c *Config) { c.Metrics.Enabled = true }, "metrics.enabled"},
+		{"metrics", func(c *Config) { c.Metrics.Enabled = true }, ""},
+		{"metrics on the address of the server", func(c *Config) { c.Metrics = Metrics{true, c.Server.Listen} }, "metrics.listen"},
 		{"certificates for http", func(c *Config) { c.Server.TLS.Enabled = true }, "server.url"},
 		{"certificates on a socket", func(c *Config) {
 			c.Server.TLS.Enabled, c.Server.URL, c.Server.Listen = true, "https://example.org", "/run/svc.sock"

@@ -46,6 +46,9 @@ func (c *Config) conflicts() Problems {
 			p = append(p, errors.New("server.listen: must be an address and port while server.tls.enabled is true"))
 		}
 	}
+	if c.Metrics.Enabled && c.Metrics.Listen == c.Server.Listen {
+		p = append(p, errors.New("metrics.listen: must not be the address of server.listen"))
+	}
 	if c.Polls.MinExpiration > c.Polls.MaxExpiration {
 		p = append(p, errors.New("polls.min_expiration: must not be longer than polls.max_expiration"))
 	}
@@ -98,14 +101,6 @@ func contains(needed string) rule[[]string] {
 func atLeastOne(l []string) error {
 	if len(l) == 0 {
 		return errors.New("must have at least one entry")
-	}
-	return nil
-}
-
-// unsupported rejects true for a feature that this version does not have, so that nobody relies on it.
-func unsupported(on bool) error {
-	if on {
-		return errors.New("is not available in this version")
 	}
 	return nil
 }

@@ -156,18 +156,20 @@ func frontendConfigurations(at *[]FrontendConfiguration) field {
 func (c *Config) logSettings() section {
 	return section{"log", "The log, which is written to standard error.", []Setting{
 		{Key: "level", field: choice(&c.Log.Level, "info", "debug", "info", "warn", "error"), Restart: true,
-			Description: "The lowest level that is logged."},
+			Description: "The lowest level that is logged. \"svc log level\" changes it until the next start."},
 		{Key: "format", field: choice(&c.Log.Format, LogText, LogText, LogJSON), Restart: true,
 			Description: "\"text\" is easy to read, \"json\" is for log collectors."},
+		{Key: "access", field: boolean(&c.Log.Access, false), Restart: true,
+			Description: "Log each request with its method, route, status, duration and client address, at the level \"info\". Parameters are never logged."},
 	}}
 }
 
 func (c *Config) metricsSettings() section {
 	return section{"metrics", "Metrics for Prometheus.", []Setting{
-		{Key: "enabled", field: boolean(&c.Metrics.Enabled, false, unsupported), Restart: true,
-			Description: "Serve metrics under /metrics. Not available in this version."},
+		{Key: "enabled", field: boolean(&c.Metrics.Enabled, false), Restart: true,
+			Description: "Serve metrics under /metrics on a listener of their own."},
 		{Key: "listen", field: text(&c.Metrics.Listen, "127.0.0.1:4001", listenAddress), Restart: true,
-			Description: "Address of the metrics listener. Anyone who can reach it can read the metrics."},
+			Description: "Where metrics are served: an address and port, or the path of a Unix socket. Anyone who can reach it can read them; they name no account and no other server."},
 	}}
 }
 

@@ -254,3 +254,8 @@ func unique[T comparable](list []T) []T {
 	}
 	return out
 }
+
+// CacheStats returns the state of the caches by name.
+func (b *Builder) CacheStats() map[string]cache.Stats {
+	return map[string]cache.Stats{"rendered_accounts": b.accounts.Stats(), "rendered_statuses": b.statuses.Stats(), "rendered_apps": b.apps.Stats()}
+}

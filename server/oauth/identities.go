@@ -162,3 +162,8 @@ func (s *Service) Authenticate(ctx context.Context, c rest.Credential) (rest.Ide
 	}
 	return rest.Identity{}, nil
 }
+
+// CacheStats returns the state of the caches by name.
+func (s *Service) CacheStats() map[string]cache.Stats {
+	return map[string]cache.Stats{"tokens": s.identities.tokens.Stats(), "identities": s.identities.accounts.Stats()}
+}

@@ -30,6 +30,7 @@ type Request struct {
 	status   int
 	start    time.Time
 	started  bool // an http.Handler has begun the answer
+	streamed bool // the answer is sent in pieces, as long as the client likes
 }
 
 // Param returns a parameter of the path, decoded, by its name in the route table. It is never empty.

@@ -240,7 +240,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 
 // FlushError sends the written bytes.
 func (w *responseWriter) FlushError() error {
-	w.request.started = true
+	w.request.started, w.request.streamed = true, true
 	w.extend()
 	return w.control.Flush()
 }

@@ -32,6 +32,7 @@ type Config struct {
 	Fallback     Handler                        // answers GET requests outside of /api/ that have no route; nil, or a nil value: 404
 	TempDir      string                         // for uploads while their request lasts; "": the system's
 	Limits       *Limits                        // nil: new ones by the settings
+	Metrics      *Metrics                       // nil: nothing is measured
 	Log          *slog.Logger                   // nil: nothing is logged
 	Now          func() time.Time               // nil: time.Now
 }
@@ -44,6 +45,7 @@ type Server struct {
 	fallback     *endpoint // nil: none
 	tempDir      string
 	limits       *Limits
+	metrics      *Metrics
 	log          *slog.Logger
 	now          func() time.Time
 
@@ -64,6 +66,7 @@ func New(c Config, tables ...Routes) *Server {
 		errorPage:     c.ErrorPage,
 		tempDir:       c.TempDir,
 		limits:        c.Limits,
+		metrics:       c.Metrics,
 		log:           c.Log,
 		now:           c.Now,
 		baseURL:       c.Settings.URL().String(),
@@ -89,6 +92,7 @@ func New(c Config, tables ...Routes) *Server {
 	list := endpoints(tables)
 	s.limits.check(list)
 	s.router = newRouter(list, s.serve)
+	s.metrics.register(append(list, notFoundEndpoint, notFoundPage, wrongMethodEndpoint, s.fallback))
 	return s
 }
 
@@ -185,11 +189,18 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 			r.params.close()
 		}
 	}()
-	status := s.handleAndRespond(w, r, values)
-	if s.log.Enabled(hr.Context(), slog.LevelDebug) {
-		s.log.LogAttrs(hr.Context(), slog.LevelDebug, "request", slog.String("request", r.ID),
+	status := 0 // if the answer is aborted
+	s.metrics.start()
+	defer func() { s.metrics.finish(r, status) }()
+	status = s.handleAndRespond(w, r, values)
+	level := slog.LevelDebug
+	if s.settings.Load().Log.Access {
+		level = slog.LevelInfo
+	}
+	if s.log.Enabled(hr.Context(), level) {
+		s.log.LogAttrs(hr.Context(), level, "request", slog.String("request", r.ID),
 			slog.String("method", hr.Method), slog.String("route", e.path), slog.Int("status", status),
-			slog.Duration("duration", time.Since(r.start)))
+			slog.Duration("duration", time.Since(r.start)), slog.String("address", r.address.String()))
 	}
 }
 

@@ -86,3 +86,26 @@ func BenchmarkBare(b *testing.B) {
 		h.ServeHTTP(w, r)
 	}
 }
+
+// BenchmarkMetrics measures what counting a request costs.
+func BenchmarkMetrics(b *testing.B) {
+	table := rest.Routes{"GET /api/v1/statuses/:id": {Access: rest.Anonymous, Handle: rest.Always(appender("x"))}}
+	for _, metrics := range []*rest.Metrics{nil, rest.NewMetrics()} {
+		name := "on"
+		if metrics == nil {
+			name = "off"
+		}
+		c := config.Default()
+		c.RateLimit.Enabled = false
+		s := rest.New(rest.Config{Settings: config.NewLive(c), Metrics: metrics}, table)
+		b.Run(name, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "/api/v1/statuses/1", nil)
+			w := discard{make(http.Header)}
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.h)
+				s.ServeHTTP(w, r)
+			}
+		})
+	}
+}

@@ -90,6 +90,21 @@ func NewHub(c Config) *Hub {
 	return h
 }
 
+// Open returns how many streams of each kind are open.
+func (h *Hub) Open() map[string]int {
+	n := map[string]int{"websocket": 0, "events": 0}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.clients {
+		if _, ok := c.transport.(*socket); ok {
+			n["websocket"]++
+		} else {
+			n["events"]++
+		}
+	}
+	return n
+}
+
 // register admits a client with an identity (zero: anonymous), unless there are too many. Each registered client must be released.
 func (h *Hub) register(c *client, identity rest.Identity) error {
 	limits := h.Settings.Load().Streaming

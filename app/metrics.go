@@ -1,0 +1,56 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"svc/internal/cache"
+	"svc/internal/config"
+	"svc/server/metrics"
+	"svc/server/rest"
+)
+
+// metricsPage returns the page of metrics.
+func (s *Server) metricsPage(requests *rest.Metrics) http.Handler {
+	return metrics.New(metrics.Config{
+		Version:    s.version,
+		DB:         s.DB,
+		Worker:     s.Worker,
+		Federation: s.Federation,
+		Budget:     s.Budget,
+		Requests:   requests,
+		Streams:    s.HTTP.Streams.Open,
+		Caches:     []func() map[string]cache.Stats{s.DB.CacheStats, s.Entities.CacheStats, s.HTTP.CacheStats, s.Federation.CacheStats},
+		Log:        s.log,
+	})
+}
+
+// serveMetrics serves the page of metrics on metrics.listen, if it is enabled.
+func serveMetrics(c *config.Config, page http.Handler, log *slog.Logger) (stop func(), err error) {
+	if page == nil {
+		return func() {}, nil
+	}
+	ln, err := openListener(c.MetricsAddress())
+	if err != nil {
+		return nil, fmt.Errorf("metrics.listen: %w", err)
+	}
+	srv := &http.Server{
+		Handler:           page,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("metrics listener stopped", "err", err)
+		}
+	}()
+	log.Info("metrics are served", "listen", ln.Addr().String(), "path", metrics.Path)
+	return func() { srv.Close() }, nil
+}

@@ -1,0 +1,155 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"svc/internal/cache"
+)
+
+// Descriptions of the metrics that are read when the page is requested.
+var (
+	buildInfo = describe("svc_build_info", "The version; the value is 1.", "version")
+
+	connections = describe("svc_database_connections", "Reading connections by state.", "state")
+	jobs        = describe("svc_jobs", "Jobs by kind and state. Running ones are waiting, too. Parked ones failed at their last attempt.", "kind", "state")
+
+	deliveries      = describe("svc_deliveries", "Outgoing deliveries by state. Those in flight are waiting, too.", "state")
+	deliveryResults = describe("svc_delivery_attempts_total", "Attempts of deliveries by result.", "result")
+	inboxQueue      = describe("svc_inbox_queue", "Incoming activities that are queued, by state. Failed ones are waiting for another attempt.", "state")
+	inboxResults    = describe("svc_inbox_activities_total", "Attempts to process incoming activities by result; full: not accepted.", "result")
+
+	streams = describe("svc_streams", "Open streams by kind.", "kind")
+
+	cacheEntries   = describe("svc_cache_entries", "Entries of a cache.", "cache")
+	cacheWeight    = describe("svc_cache_weight", "What the entries of a cache weigh: approximate bytes, or their number.", "cache")
+	cacheMaxWeight = describe("svc_cache_max_weight", "The most that the entries of a cache may weigh.", "cache")
+	cacheHits      = describe("svc_cache_hits_total", "Lookups that found an entry.", "cache")
+	cacheMisses    = describe("svc_cache_misses_total", "Lookups that found none.", "cache")
+	cacheEvictions = describe("svc_cache_evictions_total", "Entries that had to make room for others.", "cache")
+
+	storageBytes = describe("svc_storage_bytes", "Bytes in the data directory by class.", "class")
+	storageFiles = describe("svc_storage_files", "Files in the data directory by class.", "class")
+	storageLimit = describe("svc_storage_limit_bytes", "The setting storage.limit; 0 is no limit.")
+	diskFree     = describe("svc_disk_free_bytes", "Free bytes on the disk of the data directory.")
+	remotePosts  = describe("svc_remote_posts", "Posts of other servers, with boosts.")
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// collector reads the state of the server. What cannot be read is logged and missing on the page.
+type collector struct{ Config }
+
+// Describe sends nothing: which metrics exist may depend on what can be read.
+func (*collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect is for prometheus.Collector.
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	s := sink{ch}
+	s.gauge(buildInfo, 1, c.Version)
+	for _, source := range []struct {
+		name string
+		read func(context.Context, sink) error
+	}{
+		{"jobs", c.jobs}, {"deliveries", c.deliveries}, {"inbox", c.inbox}, {"storage", c.storage},
+	} {
+		if err := source.read(ctx, s); err != nil {
+			c.Log.Error("metrics could not be read", "source", source.name, "err", err)
+		}
+	}
+	open := c.DB.Connections()
+	s.gauge(connections, float64(open.Active), "active")
+	s.gauge(connections, float64(open.Idle), "idle")
+	for kind, n := range c.Streams() {
+		s.gauge(streams, float64(n), kind)
+	}
+	for _, stats := range c.Caches {
+		for name, stat := range stats() {
+			s.cache(name, stat)
+		}
+	}
+}
+
+func (c *collector) jobs(ctx context.Context, s sink) error {
+	counts, err := c.DB.JobCounts(ctx)
+	for _, n := range counts {
+		s.gauge(jobs, float64(n.N-n.Parked), n.Kind, "waiting")
+		s.gauge(jobs, float64(n.Parked), n.Kind, "parked")
+	}
+	for kind, n := range c.Worker.Running() {
+		s.gauge(jobs, float64(n), kind, "running")
+	}
+	return err
+}
+
+func (c *collector) deliveries(ctx context.Context, s sink) error {
+	counts, err := c.DB.DeliveryCounts(ctx, maxCounted)
+	if err != nil {
+		return err
+	}
+	stats := c.Federation.Stats().Deliveries
+	s.gauge(deliveries, float64(counts.Waiting), "waiting")
+	s.gauge(deliveries, float64(counts.Parked), "parked")
+	s.gauge(deliveries, float64(stats.InFlight), "in_flight")
+	s.counter(deliveryResults, stats.Delivered, "delivered")
+	s.counter(deliveryResults, stats.Retried, "retried")
+	s.counter(deliveryResults, stats.Dropped, "dropped")
+	s.counter(deliveryResults, stats.Parked, "parked")
+	return nil
+}
+
+func (c *collector) inbox(ctx context.Context, s sink) error {
+	counts, err := c.DB.QueuedActivityCounts(ctx, maxCounted)
+	if err != nil {
+		return err
+	}
+	s.gauge(inboxQueue, float64(counts.Waiting), "waiting")
+	s.gauge(inboxQueue, float64(counts.Failed), "failed")
+	s.gauge(inboxQueue, float64(counts.Parked), "parked")
+	stats := c.Federation.Stats().Inbox
+	s.counter(inboxResults, stats.Processed, "processed")
+	s.counter(inboxResults, stats.Refused, "refused")
+	s.counter(inboxResults, stats.Failed, "failed")
+	s.counter(inboxResults, stats.Full, "full")
+	return nil
+}
+
+func (c *collector) storage(ctx context.Context, s sink) error {
+	usage, err := c.Budget.Usage(ctx, false)
+	if err != nil {
+		return err
+	}
+	for _, class := range usage.Classes {
+		s.gauge(storageBytes, float64(class.Bytes), string(class.Name))
+		s.gauge(storageFiles, float64(class.Count), string(class.Name))
+	}
+	s.gauge(storageLimit, float64(usage.Limit))
+	s.gauge(diskFree, float64(usage.DiskFree))
+	s.gauge(remotePosts, float64(usage.RemotePosts.Count))
+	return nil
+}
+
+// sink takes metrics.
+type sink struct{ ch chan<- prometheus.Metric }
+
+func (s sink) gauge(d *prometheus.Desc, value float64, labels ...string) {
+	s.ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+}
+
+func (s sink) counter(d *prometheus.Desc, value uint64, labels ...string) {
+	s.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
+}
+
+func (s sink) cache(name string, stats cache.Stats) {
+	s.gauge(cacheEntries, float64(stats.Entries), name)
+	s.gauge(cacheWeight, float64(stats.Weight), name)
+	s.gauge(cacheMaxWeight, float64(stats.MaxWeight), name)
+	s.counter(cacheHits, stats.Hits, name)
+	s.counter(cacheMisses, stats.Misses, name)
+	s.counter(cacheEvictions, stats.Evictions, name)
+}
