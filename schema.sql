@@ -52,11 +52,13 @@ CREATE TABLE accounts (
     unavailable           INTEGER NOT NULL DEFAULT 0 CHECK (unavailable IN (0, 1)),
     deleted_at            INTEGER,
     suspended_at          INTEGER,                       -- remote accounts only: by staff
+    rejected              INTEGER NOT NULL DEFAULT 0 CHECK (rejected IN (0, 1)), -- remote accounts only: the settings reject its host
     suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
 CREATE INDEX accounts_unavailable_deleted ON accounts (deleted_at) WHERE unavailable = 1;
+CREATE INDEX accounts_rejected ON accounts (id) WHERE rejected = 1;
 CREATE INDEX accounts_suggested ON accounts (id) WHERE suggested = 1;
 -- What staff search, so that a search does not read whole rows.
 CREATE INDEX accounts_staff ON accounts (id, domain, nickname_key, display_name, actor_type, tags, unavailable, deleted_at);
@@ -955,6 +957,39 @@ CREATE TABLE hosts (
 ) STRICT;
 CREATE INDEX hosts_due ON hosts (iif(failures > 0, 2, last_success_at IS NULL), due_at) WHERE due_at IS NOT NULL; -- by HostState
 CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;
+
+-- Hosts that the settings restrict, or accept alone, with what the settings have no place for. The rules are in the settings.
+CREATE TABLE host_blocks (
+    id              INTEGER PRIMARY KEY,
+    host            TEXT    NOT NULL, -- without "*."
+    allow           INTEGER NOT NULL CHECK (allow IN (0, 1)), -- the list of the only accepted hosts
+    private_comment TEXT    NOT NULL DEFAULT '',
+    UNIQUE (host, allow)
+) STRICT;
+CREATE INDEX host_blocks_allow ON host_blocks (allow, id);
+
+-- Domains of e-mail addresses with which nobody can register.
+CREATE TABLE email_domain_blocks (
+    id                  INTEGER PRIMARY KEY,
+    domain              TEXT    NOT NULL UNIQUE,
+    allow_with_approval INTEGER NOT NULL DEFAULT 0 CHECK (allow_with_approval IN (0, 1)) -- accounts only wait for approval
+) STRICT;
+
+-- Hashes of e-mail addresses with which nobody can register.
+CREATE TABLE canonical_email_blocks (
+    id   INTEGER PRIMARY KEY,
+    hash TEXT    NOT NULL UNIQUE -- SHA-256 of the canonical address, hexadecimal
+) STRICT;
+
+-- Networks from which nobody can register or use this server.
+CREATE TABLE ip_blocks (
+    id         INTEGER PRIMARY KEY,
+    ip         TEXT    NOT NULL UNIQUE, -- a prefix, 192.0.2.0/24
+    severity   TEXT    NOT NULL CHECK (severity IN ('sign_up_requires_approval', 'sign_up_block', 'no_access')),
+    comment    TEXT    NOT NULL DEFAULT '',
+    expires_at INTEGER -- NULL: never
+) STRICT;
+CREATE INDEX ip_blocks_expiry ON ip_blocks (expires_at) WHERE expires_at IS NOT NULL;
 
 -- Removals of everything that is stored of another server, for their progress. The job is in jobs.
 CREATE TABLE instance_purges (

@@ -15,6 +15,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, pruneEvery, s.prune)
 	store.Handle(w, s.pruneRemotePosts)
 	store.HandleLong(w, 1, s.purgeInstance)
+	store.HandleLimited(w, 1, s.applyHostRules)
 }
 
 // prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,
@@ -22,7 +23,7 @@ func (s *Service) Register(w *store.Worker) {
 func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	for _, prune := range []func(*store.Tx, context.Context) (bool, error){
 		(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneQueuedActivities, (*store.Tx).PruneSeenActivities,
-		(*store.Tx).PruneImports, (*store.Tx).PruneLog, (*store.Tx).PruneReports,
+		(*store.Tx).PruneImports, (*store.Tx).PruneLog, (*store.Tx).PruneReports, (*store.Tx).PruneIPBlocks,
 	} {
 		err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
 			more, err := prune(tx, ctx)

@@ -37,11 +37,9 @@ func NewSettings(file *config.Config, live *config.Live, restart func()) *Settin
 	return &Settings{file: file, live: live, codec: dbconfig.Codec{Name: file.API.Name}, restart: restart, next: file}
 }
 
-// Load overlays the settings with those in the database, if they may be there. Rows with an error are ignored; it is returned as invalid.
+// Load overlays the settings with those in the database, if they may be there, and with the lists of blocked hosts, which always are. Rows
+// with an error are ignored; it is returned as invalid.
 func (s *Settings) Load(ctx context.Context, db *store.DB) (invalid, err error) {
-	if !s.file.Instance.ConfigurableFromDatabase {
-		return nil, nil
-	}
 	stored, err := db.SettingRows(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +48,7 @@ func (s *Settings) Load(ctx context.Context, db *store.DB) (invalid, err error) 
 	if err != nil {
 		return nil, err
 	}
-	next, invalid := dbconfig.Apply(s.file, rows)
+	next, invalid := s.overlay(rows)
 	if invalid != nil && next.Validate() != nil {
 		next = s.file
 	}
@@ -169,34 +167,17 @@ func (s *Service) SaveSettings(ctx context.Context, changes []SettingChange) (*S
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	var u *settingUpdate
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		stored, err := tx.SettingRows(ctx)
-		if err != nil {
-			return err
-		}
-		rows, err := st.parse(stored)
-		if err != nil {
-			return err
-		}
-		u = &settingUpdate{codec: st.codec, rows: rows}
+	u, err := s.changeSettings(ctx, func(_ *store.Tx, u *settingUpdate) error {
 		for _, c := range changes {
 			if err := u.add(c); err != nil {
 				return err
 			}
 		}
-		if u.next, err = dbconfig.Apply(st.file, u.rows); err != nil {
-			return errs.BadRequest("%s", err.Error())
-		}
-		return s.writeSettings(ctx, tx, u)
-	})
+		return nil
+	}, s.recordSettings)
 	if err != nil {
 		return nil, err
 	}
-	now, restart := st.live.Load().Reload(u.next)
-	st.next = u.next
-	st.needReboot = st.needReboot || u.needsRestart || len(restart) > 0
-	st.live.Store(now)
 	list := &SettingList{Configs: []SettingEntry{}, NeedReboot: st.needReboot}
 	for _, row := range u.rows {
 		if slices.Contains(u.updated, row.RowKey) {
@@ -210,7 +191,53 @@ func (s *Service) SaveSettings(ctx context.Context, changes []SettingChange) (*S
 	return list, nil
 }
 
-// writeSettings stores the changed rows and adds them to the moderation log, without their values, which may be secrets.
+// changeSettings makes changes of rows, all or none, and makes them take effect. record adds them to the moderation log. The caller holds the
+// mutex.
+func (s *Service) changeSettings(
+	ctx context.Context, change func(*store.Tx, *settingUpdate) error, record func(context.Context, *store.Tx, *settingUpdate) error,
+) (u *settingUpdate, err error) {
+	st := s.stored
+	before := st.live.Load()
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		stored, err := tx.SettingRows(ctx)
+		if err != nil {
+			return err
+		}
+		rows, err := st.parse(stored)
+		if err != nil {
+			return err
+		}
+		u = &settingUpdate{codec: st.codec, rows: rows}
+		if err := change(tx, u); err != nil {
+			return err
+		}
+		if u.next, err = st.overlay(u.rows); err != nil {
+			return errs.BadRequest("%s", err.Error())
+		}
+		if err := s.writeSettings(ctx, tx, u); err != nil {
+			return err
+		}
+		if err := syncHostBlocks(ctx, tx, u.next); err != nil {
+			return err
+		}
+		return record(ctx, tx, u)
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, restart := before.Reload(u.next)
+	st.next = u.next
+	st.needReboot = st.needReboot || u.needsRestart || len(restart) > 0
+	st.live.Store(now)
+	if !sameHostRules(before, now) {
+		err = s.db.Update(ctx, func(tx *store.Tx) error { // after the settings are in effect, which the job reads
+			return tx.EnqueueUnique(ctx, s.db.Now(), applyHostRulesKey, store.ApplyHostRules{})
+		})
+	}
+	return u, err
+}
+
+// writeSettings stores the changed rows.
 func (s *Service) writeSettings(ctx context.Context, tx *store.Tx, u *settingUpdate) error {
 	for _, key := range u.removed {
 		if err := tx.DeleteSettingRow(ctx, key.Group, key.Key); err != nil {
@@ -229,6 +256,11 @@ func (s *Service) writeSettings(ctx context.Context, tx *store.Tx, u *settingUpd
 			return err
 		}
 	}
+	return nil
+}
+
+// recordSettings adds changes to the moderation log, without their values, which may be secrets.
+func (s *Service) recordSettings(ctx context.Context, tx *store.Tx, u *settingUpdate) error {
 	if len(u.log) == 0 {
 		return nil
 	}

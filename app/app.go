@@ -152,8 +152,8 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 	entityConfig := entity.FromSettings(s.Live)
 	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()
-	entityConfig.ProxyURL, entityConfig.Federation = s.Proxy.URL, policies.Describe
 	entityConfig.HasDocument = s.Documents.Has
+	entityConfig.ProxyURL, entityConfig.Federation, entityConfig.Restrictions = s.Proxy.URL, policies.Describe, policies.Restrictions
 	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
 
 	var translator *translate.Service

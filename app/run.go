@@ -49,6 +49,9 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	if err := s.logFirstAdminLink(ctx, settingsFile); err != nil {
 		return err
 	}
+	if err := s.Admin.CheckHostRules(ctx); err != nil {
+		return err
+	}
 
 	defer context.AfterFunc(ctx, func() { s.log.Info("stopping") })()
 	var background sync.WaitGroup

@@ -99,6 +99,7 @@ func New(c Config) *Server {
 		TempDir:      c.TempDir,
 		Limits:       limits,
 		Metrics:      c.Metrics,
+		Blocked:      c.Social.AccessBlocked,
 		Log:          c.Log,
 		Now:          c.Now,
 	}, p.tables()...)

@@ -94,6 +94,6 @@ func (s *Service) Suspend(ctx context.Context, tx *store.Tx, a *store.Account, s
 	if err := errs.IgnoreNotFound(err); err != nil {
 		return false, err
 	}
-	a.Unavailable = suspended || actor != nil && actor.Suspended // its own server may have suspended it, too
+	a.Unavailable = suspended || a.Rejected || actor != nil && actor.Suspended // its own server may have suspended it, too
 	return true, tx.SetUnavailable(ctx, a.ID, a.Unavailable)
 }

@@ -179,8 +179,14 @@ func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address 
 		return errEmailBlank
 	case address != "" && !text.ValidEmail(address):
 		return errEmailInvalid
-	case address != "" && s.blacklisted(address):
-		return errEmailBlacklisted
+	case address != "":
+		blocked, _, err := s.emailBlocked(ctx, s.db, address)
+		if err != nil {
+			return err
+		}
+		if blocked {
+			return errEmailBlacklisted
+		}
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		user, err := tx.User(ctx, checked.AccountID)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"svc/internal/captcha"
@@ -39,6 +40,7 @@ type Visitor struct {
 	Invite    string           // the token of an invite, while registration is closed
 	Captcha   captcha.Solution // if captchas are required
 	Trusted   bool             // the app is trusted, so no captcha is needed
+	Address   netip.Addr       // of the client; not valid: unknown, or shared by many clients
 
 	PasswordAgain *string // nil: it was not asked for
 }
@@ -94,7 +96,11 @@ func (s *Service) CheckSignUp(ctx context.Context, g *Registration) error {
 	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), text.OneLine(g.Name)
 	g.Birthday = strings.TrimSpace(g.Birthday)
 	if g.Visitor != nil {
-		g.Confirmed, g.Approved = !s.Settings().ConfirmAddresses, !s.Settings().ApprovalRequired
+		needsApproval, err := s.checkNetwork(ctx, g.Visitor.Address)
+		if err != nil {
+			return err
+		}
+		g.Confirmed, g.Approved = !s.Settings().ConfirmAddresses, !s.Settings().ApprovalRequired && !needsApproval
 	}
 	_, err := s.checkRegistration(ctx, s.db, g)
 	return err

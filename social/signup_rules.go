@@ -22,6 +22,7 @@ type signupReader interface {
 	UserByEmail(ctx context.Context, email string) (*store.User, error)
 	InviteByToken(ctx context.Context, token string) (*store.Invite, error)
 	CaptchaUsed(ctx context.Context, hash []byte) (bool, error)
+	emailBlockReader
 }
 
 // entryPass is what a registration uses up.
@@ -148,9 +149,18 @@ func (s *Service) checkEmail(ctx context.Context, r signupReader, g *Registratio
 		}
 	case !text.ValidEmail(g.Email):
 		fieldErrors.Add("email", "ERR_INVALID", "has invalid format")
-	case g.Visitor != nil && s.blacklisted(g.Email):
-		fieldErrors.Add("email", "ERR_BLOCKED", "Invalid email")
 	default:
+		if g.Visitor != nil {
+			blocked, needsApproval, err := s.emailBlocked(ctx, r, g.Email)
+			if err != nil {
+				return err
+			}
+			if blocked {
+				fieldErrors.Add("email", "ERR_BLOCKED", "Invalid email")
+				return nil
+			}
+			g.Approved = g.Approved && !needsApproval
+		}
 		_, err := r.UserByEmail(ctx, g.Email)
 		if err == nil {
 			fieldErrors.Add("email", "ERR_TAKEN", "has already been taken")

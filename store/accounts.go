@@ -51,6 +51,7 @@ type Account struct {
 	Unavailable         bool
 	DeletedAt           *Time
 	SuspendedAt         *Time // remote accounts only: staff suspended it
+	Rejected            bool  // remote accounts only: the settings reject its host
 	Suggested           bool  // staff suggest it to users
 }
 

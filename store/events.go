@@ -127,6 +127,7 @@ func (db *DB) publishCommit(group []*request) {
 		changed.All = changed.All || tx.changed.All
 		if tx.changed.All {
 			db.lookupCache.Clear()
+			db.networks.Clear()
 			db.flagCache.Clear()
 		}
 		db.lookupCache.Drop(tx.changedRelations...)

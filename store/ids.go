@@ -43,6 +43,7 @@ type (
 	TagID                 int64 // not in the API
 	TagFollowID           int64
 	FeaturedTagID         int64
+	BlockID               int64 // of a host, an e-mail domain or address, or a network
 
 	DirectConversationID int64 // an account's view of a thread of direct posts
 	PollID               int64 // a flake in the API, as all below
@@ -135,11 +136,13 @@ func (id NotificationID) MarshalText() ([]byte, error)        { return decimal(i
 func (id NotificationRequestID) MarshalText() ([]byte, error) { return decimal(id) }
 func (id DirectConversationID) MarshalText() ([]byte, error)  { return decimal(id) }
 func (id FeaturedTagID) MarshalText() ([]byte, error)         { return decimal(id) }
+func (id BlockID) MarshalText() ([]byte, error)               { return decimal(id) }
 
 func (id *NotificationID) UnmarshalText(b []byte) error        { return readDecimal(id, b) }
 func (id *NotificationRequestID) UnmarshalText(b []byte) error { return readDecimal(id, b) }
 func (id *DirectConversationID) UnmarshalText(b []byte) error  { return readDecimal(id, b) }
 func (id *FeaturedTagID) UnmarshalText(b []byte) error         { return readDecimal(id, b) }
+func (id *BlockID) UnmarshalText(b []byte) error               { return readDecimal(id, b) }
 
 func decimal[T ~int64](id T) ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
 

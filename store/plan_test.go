@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.AnnouncementID]():   {store.AnnouncementID(1)},
 	reflect.TypeFor[store.InviteID]():         {store.InviteID(1)},
 	reflect.TypeFor[store.RuleID]():           {store.RuleID(1)},
+	reflect.TypeFor[store.BlockID]():          {store.BlockID(1)},
+	reflect.TypeFor[netip.Addr]():             {netip.MustParseAddr("192.0.2.1")},
 	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
 	reflect.TypeFor[store.ReportID]():         {store.ReportID(1)},
 	reflect.TypeFor[[]store.RuleID]():         {[]store.RuleID{1}},
@@ -129,6 +132,7 @@ var planExceptions = []string{
 	"FROM jobs WHERE parked",         // the job queue, for staff
 	"FROM relays ORDER BY id",        // a few, chosen by the staff
 	"FROM meta",                      // one row
+	"FROM ip_blocks LIMIT",           // the staff chose them; read once and cached
 	"FROM storage_usage",             // three rows
 	"pragma_table_info",              // of the tests
 	"SELECT kind, count(*) AS n",     // the job queue, for the health check

@@ -95,6 +95,11 @@ func TestRowsMirrorTables(t *testing.T) {
 		"import_entries":       store.ImportEntry{},
 		"account_backups":      store.AccountBackup{},
 		"instance_purges":      store.InstancePurge{},
+		"host_blocks":          store.HostBlock{},
+		"email_domain_blocks":  store.EmailDomainBlock{},
+		"ip_blocks":            store.IPBlock{},
+
+		"canonical_email_blocks": store.CanonicalEmailBlock{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

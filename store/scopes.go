@@ -19,7 +19,7 @@ var KnownScopes = func() Scopes {
 	for _, name := range strings.Fields("accounts backups blocks bookmarks chats conversations favourites filters follow follows lists media mutes notifications reports security statuses") {
 		s = append(s, "write:"+name)
 	}
-	for _, name := range strings.Fields("accounts apps chats follows invites media_proxy_caches reports statuses") {
+	for _, name := range strings.Fields("accounts apps canonical_email_blocks chats domain_allows domain_blocks email_domain_blocks follows invites ip_blocks media_proxy_caches reports statuses") {
 		s = append(s, "admin:read:"+name, "admin:write:"+name)
 	}
 	return s

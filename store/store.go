@@ -54,6 +54,7 @@ type DB struct {
 	writer        *writer
 	ids           *idSource
 	lookupCache   *cache.Cache[AccountID, Lookups]
+	networks      *cache.Cache[struct{}, *networks] // blocked ones, all in one entry
 	flagCache     *cache.Cache[AccountID, viewerFlags]
 	filterCache   *cache.Cache[AccountID, *FilterSet]
 	searchLimiter *searchLimiter
@@ -131,6 +132,7 @@ func (db *DB) open(ctx context.Context) error {
 	db.readers.SetMaxOpenConns(db.options.Readers)
 	db.readers.SetMaxIdleConns(db.options.Readers)
 	db.lookupCache = cache.New[AccountID, Lookups](maxCachedLookups)
+	db.networks = cache.New[struct{}, *networks](1)
 	db.flagCache = cache.NewWeighted[AccountID](maxCachedFlags, func(f viewerFlags) int { return len(f) })
 	db.filterCache = cache.NewWeighted[AccountID](maxCachedFilterTerms, (*FilterSet).weight)
 	db.searchLimiter = newSearchLimiter(db.options.Readers)

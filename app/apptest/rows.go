@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"path/filepath"
 	"strings"
+	"svc/admin"
+	"svc/internal/config"
 	"svc/store"
 	"testing"
 	"time"
@@ -201,4 +203,22 @@ func ScheduledID(text string) store.ScheduledID {
 	var id store.ScheduledID
 	id.UnmarshalText([]byte(text))
 	return id
+}
+
+// BlockHost adds rules for a host, as the command does, and applies them.
+func (a *Server) BlockHost(host string, rules ...config.HostRule) {
+	a.T.Helper()
+	if _, err := a.Admin.BlockHost(a.T.Context(), admin.BlockChange{Host: host, Rules: rules}); err != nil {
+		a.T.Fatal(err)
+	}
+	a.RunJobs()
+}
+
+// UnblockHost removes all rules for a host.
+func (a *Server) UnblockHost(host string) {
+	a.T.Helper()
+	if _, err := a.Admin.UnblockHosts(a.T.Context(), []string{host}); err != nil {
+		a.T.Fatal(err)
+	}
+	a.RunJobs()
 }

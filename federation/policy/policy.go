@@ -81,6 +81,7 @@ type chain struct {
 	profiles    []namedRule[profileRule]
 	activities  []namedRule[activityRule]
 	inspectors  []inspector
+	simple      *simple // nil: SimplePolicy is not active
 	quarantined hostList
 	rejected    hostList
 	described   map[string]any
@@ -138,6 +139,9 @@ func (c *chain) add(name string, rule any) {
 		for _, e := range r.entries {
 			c.inspectors = append(c.inspectors, e.chain.inspectors...)
 		}
+	}
+	if r, ok := rule.(*simple); ok {
+		c.simple = r
 	}
 	if r, ok := rule.(describer); ok {
 		r.describe(c.described)

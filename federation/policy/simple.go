@@ -13,6 +13,7 @@ type simple struct {
 	localHost  string
 	settings   config.MRFSimple
 	exclusions []config.HostReason
+	acts       bool // a list has a host
 
 	accept, reject, mediaRemoval, mediaNSFW, timelineRemoval, followersOnly, reportRemoval, avatarRemoval, bannerRemoval, rejectDeletes hostList
 }
@@ -21,6 +22,8 @@ func newSimple(c *config.Config, _ Deps) any {
 	s := c.MRFSimple
 	return &simple{
 		localHost: c.Host(), settings: s, exclusions: c.MRF.TransparencyExclusions,
+		acts: slices.ContainsFunc([][]config.HostReason{s.Accept, s.Reject, s.MediaRemoval, s.MediaNSFW, s.FederatedTimelineRemoval, s.FollowersOnly,
+			s.AvatarRemoval, s.BannerRemoval}, func(l []config.HostReason) bool { return len(l) > 0 }),
 		accept: newHostList(s.Accept), reject: newHostList(s.Reject), mediaRemoval: newHostList(s.MediaRemoval),
 		mediaNSFW: newHostList(s.MediaNSFW), timelineRemoval: newHostList(s.FederatedTimelineRemoval),
 		followersOnly: newHostList(s.FollowersOnly), reportRemoval: newHostList(s.ReportRemoval),

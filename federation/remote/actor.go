@@ -283,7 +283,7 @@ func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Accou
 		return err
 	}
 	if wasSuspended := old != nil && old.Suspended; wasSuspended != actor.Suspended {
-		if err := tx.SetUnavailable(ctx, row.ID, actor.Suspended || row.SuspendedAt != nil); err != nil {
+		if err := tx.SetUnavailable(ctx, row.ID, actor.Suspended || row.SuspendedAt != nil || row.Rejected); err != nil {
 			return err
 		}
 	}

@@ -160,3 +160,15 @@ func NeedsRestart(row RowKey, old, new Value) bool {
 	subkeys, changed := Changed(old, new)
 	return changed && slices.Contains(restartKeys, row.Key) || slices.Contains(subkeys, restartSubkeys[row.Key])
 }
+
+// Only returns those pairs of a keyword list that have one of the keys, written as ":key". Another value has none.
+func Only(v Value, keys ...string) Value {
+	keyword, _ := pairs(v)
+	var kept []Tuple
+	for _, t := range keyword {
+		if slices.Contains(keys, ":"+string(t[0].(Atom))) {
+			kept = append(kept, t)
+		}
+	}
+	return newKeyword(kept)
+}

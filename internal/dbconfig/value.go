@@ -4,7 +4,7 @@
 //
 // Values are data: nothing in them is evaluated. Rows and subkeys that no setting corresponds to are kept as they are.
 //
-// Limits: values of 256 KiB in JSON, nested 32 deep.
+// Limits: values of 2 MiB in JSON, nested 32 deep.
 package dbconfig
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	maxValue = 256 << 10 // bytes of JSON
+	maxValue = 2 << 20 // bytes of JSON
 	maxDepth = 32
 )
 

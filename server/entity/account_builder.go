@@ -102,6 +102,7 @@ func (r *renderer) renderAccount(row *store.Account, members *accountMembers, ex
 
 // accountMembers returns the members that are the same for every viewer. user is nil for remote accounts.
 func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accountMembers, *accountExtension) {
+	row = r.withAllowedPictures(row)
 	m := &accountMembers{
 		ID:           row.ID,
 		Username:     row.Nickname,
@@ -168,6 +169,22 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 	return m, x
 }
 
+// withAllowedPictures returns an account without the pictures that policies remove.
+func (r *renderer) withAllowedPictures(row *store.Account) *store.Account {
+	limits := r.restrictionsOf(row.Domain, row.URI)
+	if !limits.RemoveAvatar && !limits.RemoveBanner {
+		return row
+	}
+	allowed := *row
+	if limits.RemoveAvatar {
+		allowed.Avatar, allowed.AvatarStatic = "", ""
+	}
+	if limits.RemoveBanner {
+		allowed.Header, allowed.HeaderStatic = "", ""
+	}
+	return &allowed
+}
+
 const standardAvatar = "/images/avi.png"
 
 // picture returns the URL of a profile picture: of a local file, of the proxy for a remote one, or of the standard one for "".
@@ -183,6 +200,7 @@ func (r *renderer) picture(name, standard string) string {
 
 // Avatar returns the URL of an account's avatar that is not animated.
 func (r *renderer) Avatar(a *store.Account) string {
+	a = r.withAllowedPictures(a)
 	if a.AvatarStatic != "" {
 		return r.picture(a.AvatarStatic, "")
 	}

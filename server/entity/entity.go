@@ -16,6 +16,7 @@ import (
 	"strconv"
 
 	"svc/emoji"
+	"svc/federation/policy"
 	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/store"
@@ -39,6 +40,9 @@ type Config struct {
 	Version        string                // of this program, as in 1.2.3; "": 0.0.0
 	VAPIDPublicKey string                // for push subscriptions; "" if there are none
 	Federation     func() map[string]any // returns public facts about federation; nil: only whether it is enabled
+
+	// Restrictions returns what the policies do with the account of a handle's domain and an ActivityPub id; nil: nothing.
+	Restrictions func(domain, id string) policy.Restrictions
 }
 
 // FromSettings returns the Config of the settings.
@@ -258,4 +262,12 @@ func unique[T comparable](list []T) []T {
 // CacheStats returns the state of the caches by name.
 func (b *Builder) CacheStats() map[string]cache.Stats {
 	return map[string]cache.Stats{"rendered_accounts": b.accounts.Stats(), "rendered_statuses": b.statuses.Stats(), "rendered_apps": b.apps.Stats()}
+}
+
+// restrictionsOf returns what the policies do with a remote account or status, which they may not have done when it was stored.
+func (r *renderer) restrictionsOf(domain, id string) policy.Restrictions {
+	if domain == "" || r.Restrictions == nil {
+		return policy.Restrictions{}
+	}
+	return r.Restrictions(domain, id)
 }

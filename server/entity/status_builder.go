@@ -294,6 +294,12 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 		Tags:               orEmpty(p.tags[row.ID]),
 		Emojis:             r.emojisFor(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
 	}
+	if limits := r.restrictionsOf(row.Domain, row.URI); limits.RemoveMedia || limits.Sensitive {
+		m.Sensitive = m.Sensitive || limits.Sensitive
+		if limits.RemoveMedia {
+			m.MediaAttachments = []object{}
+		}
+	}
 	switch {
 	case row.ID == 0 && row.URI != "":
 		m.ID = r.Name + ":fake:" + row.URI

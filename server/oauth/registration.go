@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"net/netip"
 
 	"svc/internal/captcha"
 	"svc/internal/errs"
@@ -74,7 +75,7 @@ func (s *Service) register(r *rest.Request) (any, error) {
 		Locale:   cmp.Or(p.Locale, p.Language),
 		Birthday: cmp.Or(p.Birthday, p.DateOfBirth),
 		Visitor: &social.Visitor{
-			Agreement: p.Agreement, Invite: p.Invite, Trusted: a.Trusted,
+			Agreement: p.Agreement, Invite: p.Invite, Trusted: a.Trusted, Address: clientNetwork(r),
 			Captcha: captcha.Solution{Text: p.CaptchaSolution, Token: p.CaptchaToken, AnswerData: p.CaptchaAnswerData},
 		},
 	})
@@ -92,6 +93,14 @@ func (s *Service) register(r *rest.Request) (any, error) {
 		return unapprovedAccount, nil
 	}
 	return s.tokenForNewUser(r, a, account, user)
+}
+
+// clientNetwork returns the address of the client, which is not valid if it is that of a proxy.
+func clientNetwork(r *rest.Request) netip.Addr {
+	if r.FromProxy() {
+		return netip.Addr{}
+	}
+	return r.ClientIP()
 }
 
 // tokenForNewUser issues a token with the scopes of the app. If the app has no scopes that a user may grant, the user has to sign in.

@@ -106,7 +106,7 @@ func (s *Service) signUp(r *rest.Request) (any, error) {
 	account, user, err := s.Social.SignUp(r.Context(), social.Registration{
 		Nickname: f.Nickname, Email: f.Email, Password: f.Password, Reason: f.Reason, Birthday: f.Birthday, Locale: browserLanguage(r),
 		Visitor: &social.Visitor{
-			Agreement: f.Agreement, PasswordAgain: &f.Again, Invite: f.Invite,
+			Agreement: f.Agreement, PasswordAgain: &f.Again, Invite: f.Invite, Address: clientNetwork(r),
 			Captcha: captcha.Solution{Text: f.Solution, Token: f.Token, AnswerData: f.Data},
 		},
 	})

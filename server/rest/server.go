@@ -10,6 +10,7 @@
 package rest
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -35,6 +36,8 @@ type Config struct {
 	Metrics      *Metrics                       // nil: nothing is measured
 	Log          *slog.Logger                   // nil: nothing is logged
 	Now          func() time.Time               // nil: time.Now
+
+	Blocked func(context.Context, netip.Addr) (bool, error) // whether clients with an address are refused; nil: none
 }
 
 // Server answers requests by route tables. It is an http.Handler; Serve runs it on a listener.
@@ -46,6 +49,7 @@ type Server struct {
 	tempDir      string
 	limits       *Limits
 	metrics      *Metrics
+	blocked      func(context.Context, netip.Addr) (bool, error)
 	log          *slog.Logger
 	now          func() time.Time
 
@@ -73,6 +77,7 @@ func New(c Config, tables ...Routes) *Server {
 		proxies:       c.Settings.Load().TrustedProxies(),
 		cookieNames:   sessionCookies(name, c.Settings.Load().SecureCookies()),
 		secureCookies: c.Settings.Load().SecureCookies(),
+		blocked:       c.Blocked,
 	}
 	if c.Fallback != nil {
 		s.fallback = fallbackEndpoint(c.Fallback)
@@ -215,8 +220,25 @@ func (s *Server) handleAndRespond(w http.ResponseWriter, r *Request, values http
 	return s.respond(w, r, value, err)
 }
 
+var errBlockedNetwork = errs.Forbidden("Access from your network is blocked")
+
+// checkNetwork refuses clients in blocked networks. A proxy is not refused, because many clients share its address.
+func (s *Server) checkNetwork(r *Request) error {
+	if s.blocked == nil || !r.address.IsValid() || r.FromProxy() {
+		return nil
+	}
+	blocked, err := s.blocked(r.Context(), r.address)
+	if err == nil && blocked {
+		err = errBlockedNetwork
+	}
+	return err
+}
+
 // handle authenticates the caller, counts the request, checks access and calls the handler.
 func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
+	if err := s.checkNetwork(r); err != nil {
+		return nil, err
+	}
 	for _, p := range values {
 		text, ok := decodeSegment(p.Value)
 		if !ok {

@@ -52,6 +52,8 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.documentRoutes(),
 		h.referenceAccountRoutes(),
 		h.referenceReportRoutes(),
+		h.domainBlockRoutes(),
+		h.accessBlockRoutes(),
 	}
 }
 
