@@ -10,7 +10,7 @@ import (
 // maxStaffChats bounds the list of the chats of an account, which has no pages.
 const maxStaffChats = 500
 
-// ChatsOf returns the account of a name and its chats, latest message first, whoever blocks whom. It is recorded in the moderation log.
+// ChatsOf returns the account of a name and its chats, latest message first, with those of blocked accounts. It is recorded in the moderation log.
 func (s *Service) ChatsOf(ctx context.Context, name string) (*store.Account, []*store.ChatSummary, error) {
 	owner, err := s.findAccount(ctx, s.db, name)
 	if err != nil {

@@ -266,7 +266,7 @@ type ReportNoteKey struct {
 	ID     string `json:"id"`
 }
 
-// DeleteReportNote deletes a note, whoever wrote it.
+// DeleteReportNote deletes a note by any author.
 func (s *Service) DeleteReportNote(ctx context.Context, key ReportNoteKey) (struct{}, error) {
 	return struct{}{}, s.db.Update(ctx, func(tx *store.Tx) error {
 		report, err := s.report(ctx, tx, key.Report)

@@ -31,7 +31,7 @@ type StatusPage struct {
 	Total int // of one account or instance: on all pages, up to 100 000
 }
 
-// Statuses returns a page of statuses, whoever may see them (admin API 5.2). Looking at posts with a restricted audience is recorded in the
+// Statuses returns a page of statuses of any audience (admin API 5.2). Looking at posts with a restricted audience is recorded in the
 // moderation log.
 func (s *Service) Statuses(ctx context.Context, q StatusQuery) (*StatusPage, error) {
 	f := store.StaffStatusFilter{Restricted: q.Godmode, Reblogs: q.WithReblogs}
@@ -75,7 +75,7 @@ func (s *Service) domainOf(host string) string {
 	return ""
 }
 
-// ShowStatus returns a status, whoever may see it. Looking at a post with a restricted audience is recorded in the moderation log.
+// ShowStatus returns a status of any audience. Looking at a post with a restricted audience is recorded in the moderation log.
 func (s *Service) ShowStatus(ctx context.Context, id string) (*store.Status, error) {
 	st, err := s.status(ctx, s.db, id)
 	if err == nil && st.Visibility > store.Local {

@@ -166,7 +166,7 @@ var testedElsewhere = []string{
 	"/api/v1/svc/admin/announcements", "/api/v1/svc/admin/instance_document",
 	"/api/v1/svc/admin/statuses", "/api/v1/svc/admin/users/:nickname_or_id/statuses", "/api/v1/svc/admin/instances/:instance/statuses",
 	"/api/v1/svc/admin/chats", "/api/v1/svc/admin/users/:nickname/chats", "/api/v1/svc/admin/stats",
-	"/api/v1/svc/admin/reports", "/api/v1/svc/admin/grouped_reports", "/api/v1/admin/",
+	"/api/v1/svc/admin/reports", "/api/v1/svc/admin/grouped_reports", "/api/v1/admin/", "/api/v2/admin/",
 }
 
 // TestEntities requests all readable endpoints: as an account with all kinds of data, as an account without any, as an admin and

@@ -24,7 +24,7 @@ func (s *Service) sendMail(ctx context.Context, tx *store.Tx, m store.SendMail) 
 	return tx.Enqueue(ctx, m)
 }
 
-// sendStaffMail enqueues a mail for each admin and moderator except m.AccountID; of a report, only for those who manage reports.
+// sendStaffMail enqueues a mail for each admin and moderator except m.AccountID; about a report, only for staff who manage reports.
 func (s *Service) sendStaffMail(ctx context.Context, tx *store.Tx, m store.SendMail) error {
 	staff, err := tx.Staff(ctx)
 	if m.Mail == store.MailNewReport {

@@ -113,7 +113,7 @@ func postsOf(target *store.Account, rows []*store.Status, ids []store.StatusID) 
 	return slices.CompactFunc(rows, func(a, b *store.Status) bool { return a.ID == b.ID })
 }
 
-// notifyStaff notifies the staff who manage reports of a report, whatever their notification settings. Staff who block or mute the reporter do
+// notifyStaff notifies the staff with the privilege to manage reports of a report, whatever their notification settings. Staff who block or mute the reporter do
 // not see the notification. All of them except the reporter get mail.
 func (s *Service) notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
 	staff, err := s.staffWith(ctx, tx, config.ReportsManage)

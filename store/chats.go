@@ -69,7 +69,7 @@ func (r reader) VisibleChat(ctx context.Context, owner AccountID, id ChatID) (*C
 	return get[ChatSummary](ctx, r, "chat", chatSummary+` AND c.id = ?3`, owner, l, id)
 }
 
-// StaffChats returns an account's chats, latest update first, whoever blocks whom.
+// StaffChats returns an account's chats, latest update first, with those of blocked accounts.
 func (r reader) StaffChats(ctx context.Context, owner AccountID, limit int) ([]*ChatSummary, error) {
 	return list[*ChatSummary](ctx, r, "chats for staff", chatFigures+`
 		WHERE c.account_id = ?

@@ -35,6 +35,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[netip.Addr]():             {netip.MustParseAddr("192.0.2.1")},
 	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
 	reflect.TypeFor[store.ReportID]():         {store.ReportID(1)},
+	reflect.TypeFor[store.Measure]():          {store.NewUsers, store.ActiveUsers, store.Interactions, store.OpenedReports, store.ResolvedReports},
 	reflect.TypeFor[[]store.RuleID]():         {[]store.RuleID{1}},
 	reflect.TypeFor[store.ReportNoteID]():     {store.ReportNoteID(1)},
 	reflect.TypeFor[store.PollID]():           {store.PollID(1000)},
@@ -138,6 +139,7 @@ var planExceptions = []string{
 	"SELECT kind, count(*) AS n",     // the job queue, for the health check
 	"SELECT count(*) FROM users",     // at most a few hundred, once a minute
 	"SELECT count(*) AS users",       // the same
+	"SELECT locale AS name",          // the same, for staff
 	"SELECT avatar, avatar_static",   // the same, once a day
 	"SELECT DISTINCT domain",         // in order of the index, once a minute
 	"FROM oauth_tokens WHERE hash =", // by a unique index

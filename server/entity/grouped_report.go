@@ -12,7 +12,7 @@ const (
 	maxReportsOfGroup = 20
 )
 
-// GroupedReport is what was reported about one status. Its reports show only this status.
+// GroupedReport has the reports of one status. They show only this status.
 type GroupedReport struct {
 	Date    store.Time     `json:"date"` // of the latest report
 	Account Account        `json:"account"`

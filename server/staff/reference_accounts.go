@@ -106,7 +106,8 @@ func (h *Handlers) listAccountsV2(r *rest.Request) (any, error) {
 	return h.accountPage(r, q, p.IP+more.InvitedBy)
 }
 
-// accountPage answers with a page of accounts. unknown is what is not stored, such as the address of a client: no account has it.
+// accountPage answers with a page of accounts. unknown is a condition on data that the server does not store, such as
+// addresses of clients: no account meets it.
 func (h *Handlers) accountPage(r *rest.Request, q admin.AccountQuery, unknown string) (any, error) {
 	if unknown != "" || q.Local && q.Remote {
 		return []any{}, nil

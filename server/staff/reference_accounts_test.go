@@ -181,7 +181,7 @@ func TestApproveRejectDelete(t *testing.T) {
 	wantLog(t, root.Client, "@root deleted users: @alice")
 }
 
-// TestModeratedReports checks every field of a report of the reference API, the filters, and what can be done with it.
+// TestModeratedReports checks every field of a report of the reference API, the filters, and all operations on it.
 func TestModeratedReports(t *testing.T) {
 	srv := apptest.Start(t)
 	root, alice, bob := srv.SignUpAdmin(), srv.SignUp("alice"), srv.SignUp("bob")

@@ -54,6 +54,7 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.referenceReportRoutes(),
 		h.domainBlockRoutes(),
 		h.accessBlockRoutes(),
+		h.measureRoutes(),
 	}
 }
 

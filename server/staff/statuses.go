@@ -7,7 +7,7 @@ import (
 	"svc/server/rest"
 )
 
-// statusRoutes list posts, whoever may see them, change and delete them.
+// statusRoutes list posts of any audience, change and delete them.
 func (h *Handlers) statusRoutes() rest.Routes {
 	read := rest.Privileged(config.MessagesRead, "admin:read:statuses")
 	write := rest.Privileged(config.MessagesDelete, "admin:write:statuses")

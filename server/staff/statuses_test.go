@@ -154,7 +154,7 @@ func TestShowStatus(t *testing.T) {
 	}
 }
 
-// TestUpdateStatus checks PUT statuses/:id: what it changes, for whom, and the moderation log.
+// TestUpdateStatus checks PUT statuses/:id: the changed members, the audience, and the moderation log.
 func TestUpdateStatus(t *testing.T) {
 	srv := apptest.Start(t)
 	root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
