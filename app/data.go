@@ -10,7 +10,6 @@ import (
 	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/frontend"
-	"svc/internal/keys"
 	"svc/media"
 	"svc/store"
 )
@@ -22,6 +21,9 @@ var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "impor
 func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	c := s.Settings
 	if err := admin.CheckRestoreFinished(c.Data.Dir); err != nil {
+		return err
+	}
+	if err := s.checkDatabasePresent(); err != nil {
 		return err
 	}
 	s.DB, err = store.Open(ctx, store.Options{
@@ -48,7 +50,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 			return fmt.Errorf("data directory: %w", err)
 		}
 	}
-	if s.Keys, err = keys.Open(s.dataPath("keys")); err != nil {
+	if err := s.openKeys(ctx); err != nil {
 		return err
 	}
 	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), emoji.Options{

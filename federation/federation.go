@@ -141,7 +141,10 @@ func (s *Service) Open(ctx context.Context) error {
 
 func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.AccountByURI(ctx, uri)
+		a, err := tx.AccountByName(ctx, name, "")
+		if err == nil && a.URI != uri { // the URL of the server may change until it has users
+			return tx.SetAccountURI(ctx, a.ID, uri)
+		}
 		if !errs.IsNotFound(err) {
 			return err
 		}

@@ -194,6 +194,8 @@ type Meta struct {
 	Worker    int64
 	LastID    int64
 	CreatedAt Time
+	ServerURL string // "": not known yet
+	KeysHash  []byte // empty: not known yet
 }
 
 // reader has all reads. DB reads from a pool and sees committed rows; Tx sees its own writes too.

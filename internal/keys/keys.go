@@ -60,6 +60,22 @@ func Open(dir string) (*Keys, error) {
 	return k, nil
 }
 
+// Complete returns true if dir has all keys.
+func Complete(dir string) bool {
+	for _, name := range []string{secretFile, vapidFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Fingerprint identifies the keys, without revealing them.
+func (k *Keys) Fingerprint() []byte {
+	sum := sha256.Sum256(append(k.Secret("fingerprint"), k.vapid.Public...))
+	return sum[:]
+}
+
 // Secret derives the 32-byte key for a purpose. It stays the same as long as the server keeps its secret.
 func (k *Keys) Secret(purpose string) []byte {
 	key, err := hkdf.Expand(sha256.New, k.secret, purpose, sha256.Size)

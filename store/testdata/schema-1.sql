@@ -9,7 +9,9 @@ CREATE TABLE meta (
     id         INTEGER PRIMARY KEY CHECK (id = 1),
     worker     INTEGER NOT NULL, -- 48 bits, part of every flake (store/ids.go)
     last_id    INTEGER NOT NULL, -- no id up to this one is used again, even if the clock is set back
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    server_url TEXT    NOT NULL DEFAULT '', -- in the ids of all local accounts and statuses
+    keys_hash  BLOB    NOT NULL DEFAULT x'' -- fingerprint of the keys of the server; empty: not known yet
 ) STRICT;
 
 -- Local and remote accounts: people, bots and groups.
