@@ -341,7 +341,7 @@ func (l *load) check() {
 			l.t.Errorf("no %q: the load was too small", what)
 		}
 	}
-	if l.maxTotal < loadLimit*85/100 {
+	if l.maxTotal < loadLimit*80/100 {
 		l.t.Errorf("the data directory took only %d bytes: the load was too small", l.maxTotal)
 	}
 	r := l.p.run("media", "verify", "--json")

@@ -49,7 +49,8 @@ func BudgetFromSettings(c *config.Config) BudgetConfig {
 }
 
 const (
-	reservedFraction = 20 // one part of Limit is kept for the database
+	reservedFraction = 20       // one part of Limit is kept for the database
+	minReserved      = 32 << 20 // bytes, at least: the write-ahead log alone can take half of it
 	measureEvery     = time.Second
 	walkEvery        = 10 * time.Minute
 )
@@ -228,8 +229,11 @@ func (b *Budget) ceiling() int64 {
 	if b.Limit == 0 {
 		return math.MaxInt64
 	}
-	return b.Limit - b.Limit/reservedFraction
+	return b.Limit - b.databaseReserve()
 }
+
+// databaseReserve returns what of Limit is kept for the database.
+func (b *Budget) databaseReserve() int64 { return max(b.Limit/reservedFraction, minReserved) }
 
 // cacheRoom returns what the cache of the media proxy may take now; it is never negative.
 func (b *Budget) cacheRoom(ctx context.Context, cached int64) (int64, error) {

@@ -138,7 +138,7 @@ func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
 }
 
 // criticalFraction is the part of the reserve of the database, and of MinFree, below which remote posts are refused. Local accounts may use it.
-const criticalFraction = 4
+const criticalFraction = 2
 
 // Critical returns whether so little room is left, although everything was deleted that may be, that remote posts must wait. They are asked for
 // after local files are refused: deleting old remote posts has failed to make room by then.
@@ -155,9 +155,7 @@ func (b *Budget) Critical(ctx context.Context) (bool, error) {
 
 func (b *Budget) critical(m measurement) bool {
 	s := b.sums(m)
-	used := s.fixed - m.database.Free // the free pages are used before the database grows
-	return b.Limit > 0 && used > b.Limit-b.Limit/reservedFraction/criticalFraction ||
-		s.free+b.proxy.Bytes()+m.database.Free < b.MinFree/criticalFraction
+	return b.Limit > 0 && s.fixed > b.Limit-b.databaseReserve()/criticalFraction || s.free+b.proxy.Bytes() < b.MinFree/criticalFraction
 }
 
 // CheckRoom returns an error if more bytes would exceed the limits of the data directory. It is for a process other than the server, and counts

@@ -182,6 +182,24 @@ func (p *Proxy) reserve(ctx context.Context, n int64) error {
 	return nil
 }
 
+// checkRoom returns an error if a download of a size would fail for lack of room, before anything is sent to the client. It reserves nothing, so
+// that a wrong size evicts no copies.
+func (p *Proxy) checkRoom(ctx context.Context, size int64) error {
+	limit, err := p.limit(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.downloadingBytes+size <= limit:
+		return nil
+	case limit < p.CacheSize:
+		return errStorageFull
+	}
+	return errNoRoom
+}
+
 // Shrink removes copies if the cache is larger than it may be now.
 func (p *Proxy) Shrink(ctx context.Context) error {
 	fits, err := p.fits(ctx)

@@ -149,6 +149,9 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 	if d.format = remoteFormat(buf[:n], resp.Header.Get("Content-Type")); d.format == nil {
 		return fmt.Errorf("%w: content is not of type %s", fetch.ErrContentType, resp.Header.Get("Content-Type"))
 	}
+	if err := p.checkRoom(ctx, max(resp.ContentLength, int64(n))); err != nil {
+		return err
+	}
 	d.temp = path.Join(tempDir, rand.Text())
 	file, err := p.root.OpenFile(d.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
