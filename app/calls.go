@@ -85,6 +85,17 @@ var (
 	UnbanMedia = adminCall("unban media", (*admin.Service).UnbanMedia)
 	PurgeMedia = adminCall("purge media", (*admin.Service).PurgeMedia)
 
+	ListTokens   = adminCall("list tokens", (*admin.Service).Tokens)
+	RevokeToken  = adminCall("revoke token", (*admin.Service).RevokeToken)
+	SignOutUsers = adminCall("sign out users", (*admin.Service).SignOutUsers)
+
+	CheckDatabase  = adminCall("check database", (*admin.Service).CheckDatabase)
+	DatabaseSizes  = adminCall("database sizes", (*admin.Service).DatabaseSizes)
+	VacuumDatabase = adminCall("vacuum database", (*admin.Service).VacuumDatabase)
+	PruneDatabase  = adminCall("prune database", (*admin.Service).PruneDatabase)
+
+	Refetch = newCall("refetch", (*Server).refetch)
+
 	SetLogLevel = newCall("log level", (*Server).setLogLevel)
 
 	ShowSettings   = adminCall("show settings", (*admin.Service).SettingsText)

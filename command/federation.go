@@ -17,7 +17,7 @@ func (a *cli) federationCommand() *cobra.Command {
 		Use:   "federation",
 		Short: "Inspect and retry federation",
 	})
-	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.purgeCommand(), a.purgesCommand())
+	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.fetchCommand(), a.purgeCommand(), a.purgesCommand())
 	return cmd
 }
 
@@ -234,5 +234,32 @@ func (a *cli) retryCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&q.All, "all", false, "all deliveries and failed incoming activities")
 	return showCommand(a, cmd, app.Retry, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
 		fmt.Fprintf(a.out, "Retrying now: %d deliveries, %d incoming activities.\n", r.Deliveries, r.Incoming)
+	})
+}
+
+func (a *cli) fetchCommand() *cobra.Command {
+	var query string
+	cmd := &cobra.Command{
+		Use:   "fetch ADDRESS",
+		Short: "Fetch an account or a post of another server again",
+		Long: `Fetch an account or a post of another server again, or for the first time: by handle (user@example.org) or by its address. A post that its
+server does not have any more is deleted here.`,
+		Example: "  svc federation fetch carol@example.org\n  svc federation fetch https://example.org/notes/1",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				query = args[0]
+			}
+			return oneArg("ADDRESS")(cmd, args)
+		},
+	}
+	return showCommand(a, cmd, app.Refetch, func() string { return query }, func(r *app.Refetched) {
+		switch {
+		case r.Account != "":
+			fmt.Fprintf(a.out, "Account %s is up to date.\n", r.Account)
+		case r.Gone:
+			fmt.Fprintf(a.out, "Post %s is gone, and deleted here.\n", r.Post)
+		default:
+			fmt.Fprintf(a.out, "Post %s is up to date.\n", r.Post)
+		}
 	})
 }

@@ -28,7 +28,7 @@ effect immediately.`,
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
 		a.userRotateKeysCommand(), a.userImportCommand(), a.userExportCommand(),
 		a.userBackupCommand(),
-		a.userInviteCommand(), a.userInvitesCommand(), a.userRevokeInviteCommand(), a.userRebuildHomeCommand(),
+		a.userInviteCommand(), a.userInvitesCommand(), a.userRevokeInviteCommand(), a.userRebuildHomeCommand(), a.userTokensCommand(), a.userRevokeTokenCommand(),
 		a.userTagCommand("tag", "Add tags to an account", app.TagUsers), a.userTagCommand("untag", "Remove tags from an account", app.UntagUsers),
 		a.userFollowCommand("follow", "Make an account follow another", app.FollowUser, "%s follows %s.", "%s follows %s already."),
 		a.userFollowCommand("unfollow", "Make an account unfollow another", app.UnfollowUser, "%s does not follow %s any more.", "%s does not follow %s."))

@@ -36,6 +36,8 @@ what it sends is ignored.`,
 			`For users who lost both the authenticator app and the backup codes. Verify their identity first. All sessions of the account
 are signed out.`,
 			app.DisableMFA, "The second factor of %s is removed. All sessions are signed out.", "%s has no second factor."),
+		a.stateCommand("sign-out", "Sign all apps and sessions out of an account", "Its user can sign in again with the password.",
+			app.SignOutUsers, "%s is signed out everywhere.", "%s was not signed in."),
 		a.stateCommand("suggest", "Suggest an account to users", "Apps show it among the suggestions for whom to follow.",
 			app.SuggestUsers, "%s is suggested.", "%s is already suggested."),
 		a.stateCommand("unsuggest", "Do not suggest an account any more", "",

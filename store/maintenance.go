@@ -96,6 +96,70 @@ func (db *DB) releaseSpace(ctx context.Context, fraction int64) error {
 	})
 }
 
+// maxDamage bounds the entries of FindDamage.
+const maxDamage = 100
+
+// FindDamage returns what SQLite finds wrong with the database, nothing if it is intact. It reads all of it, while others go on.
+func (db *DB) FindDamage(ctx context.Context) (found []string, err error) {
+	err = db.maintain(ctx, "check database", func(conn *sqlx.DB) error {
+		return conn.SelectContext(ctx, &found, `
+			SELECT integrity_check
+			FROM pragma_integrity_check
+			WHERE integrity_check <> 'ok'
+			UNION ALL
+			SELECT 'row ' || rowid || ' of ' || "table" || ' refers to a missing row of ' || parent
+			FROM pragma_foreign_key_check
+			LIMIT ?`, maxDamage)
+	})
+	return found, err
+}
+
+// Sizes are what the database takes on disk.
+type Sizes struct {
+	Bytes  int64        `json:"bytes"`
+	Free   int64        `json:"free"` // of these, in pages without content
+	Log    int64        `json:"log"`  // the write-ahead log
+	Tables []*TableSize `json:"tables"`
+}
+
+// TableSize is what a table or an index takes.
+type TableSize struct {
+	Name    string `json:"name"`
+	Table   string `json:"table"` // of an index; else the name
+	Bytes   int64  `json:"bytes"`
+	Entries int64  `json:"entries"`
+}
+
+// FileSize returns the sizes without tables.
+func (db *DB) FileSize(ctx context.Context) (*Sizes, error) {
+	s := &Sizes{Log: db.logSize(), Tables: []*TableSize{}}
+	var pageSize int64
+	for pragma, value := range map[string]*int64{"page_size": &pageSize, "page_count": &s.Bytes, "freelist_count": &s.Free} {
+		if err := db.readers.GetContext(ctx, value, `PRAGMA `+pragma); err != nil {
+			return nil, fmt.Errorf("size of the database: %w", err)
+		}
+	}
+	s.Bytes, s.Free = s.Bytes*pageSize, s.Free*pageSize
+	return s, nil
+}
+
+// Sizes measures all tables and indexes, the largest first. It reads the whole database.
+func (db *DB) Sizes(ctx context.Context) (*Sizes, error) {
+	s, err := db.FileSize(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = db.maintain(ctx, "measure database", func(conn *sqlx.DB) error {
+		return conn.SelectContext(ctx, &s.Tables, `
+			SELECT d.name, coalesce(m.tbl_name, d.name) AS "table", d.pgsize AS bytes, d.ncell AS entries
+			FROM dbstat d
+			LEFT JOIN sqlite_schema m ON m.name = d.name
+			WHERE d.aggregate = TRUE
+			ORDER BY bytes DESC, d.name`)
+	})
+	return s, err
+}
+
 // maintain runs fn with a connection of its own. A step that gets no lock soon is left for the next time.
 func (db *DB) maintain(ctx context.Context, what string, fn func(*sqlx.DB) error) error {
 	conn, err := connect(filepath.Join(db.options.Dir, File), 1000)

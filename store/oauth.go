@@ -98,16 +98,18 @@ func (r reader) TokenByRefreshHash(ctx context.Context, hash []byte) (*Token, er
 
 // TokenSummary is a token in the list of its owner.
 type TokenSummary struct {
-	ID        TokenID
-	AppName   *string // nil: a session of this server's pages
-	CreatedAt Time
-	ExpiresAt *Time
+	ID         TokenID
+	AppName    *string // nil: a session of this server's pages
+	Scopes     Scopes
+	CreatedAt  Time
+	LastUsedAt Time // exact to a day
+	ExpiresAt  *Time
 }
 
 // TokensOf returns all tokens of an account, newest first.
 func (r reader) TokensOf(ctx context.Context, account AccountID) ([]*TokenSummary, error) {
 	return list[*TokenSummary](ctx, r, "tokens of an account", `
-		SELECT t.id, a.name AS app_name, t.created_at, t.expires_at
+		SELECT t.id, a.name AS app_name, t.scopes, t.created_at, t.last_used_at, t.expires_at
 		FROM oauth_tokens t
 		LEFT JOIN oauth_apps a ON a.id = t.app_id
 		WHERE t.account_id = ?
