@@ -106,6 +106,13 @@ var (
 
 	StorageUsage = adminCall("storage usage", (*admin.Service).StorageUsage)
 
+	BlockHost        = adminCall("block host", (*admin.Service).BlockHost)
+	UnblockHosts     = adminCall("unblock hosts", (*admin.Service).UnblockHosts)
+	ListHostBlocks   = adminCall("list host blocks", (*admin.Service).HostBlocks)
+	PreviewHosts     = adminCall("preview hosts", (*admin.Service).PreviewHosts)
+	ImportHostBlocks = adminCall("import host blocks", (*admin.Service).ImportBlocks)
+	ExportHostBlocks = adminCall("export host blocks", (*admin.Service).ExportBlocks)
+
 	PurgeInstance = adminCall("purge instance", (*admin.Service).PurgeInstance)
 	ListPurges    = adminCall("list instance purges", (*admin.Service).InstancePurges)
 	WaitForPurge  = newCall("wait for instance purge", (*Server).waitForPurge)

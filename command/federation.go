@@ -15,9 +15,10 @@ import (
 func (a *cli) federationCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "federation",
-		Short: "Inspect and retry federation",
+		Short: "Inspect, retry and restrict federation",
 	})
-	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.fetchCommand(), a.purgeCommand(), a.purgesCommand())
+	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.fetchCommand(), a.purgeCommand(), a.purgesCommand(),
+		a.blockCommand(), a.unblockCommand(), a.blocksCommand(), a.importBlocksCommand(), a.exportBlocksCommand())
 	return cmd
 }
 
