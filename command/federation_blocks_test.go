@@ -43,9 +43,13 @@ func TestFederationBlocks(t *testing.T) {
 		t.Errorf("export-blocks prints %q, want %q", got, want)
 	}
 	s := p.serve()
-	s.waitUntil("the accounts to be hidden", func() bool { return p.queryInt(`SELECT count(*) FROM accounts WHERE rejected = 1 AND unavailable = 1`) == 2 })
+	s.waitUntil("the accounts to be hidden", func() bool {
+		return p.queryInt(`SELECT count(*) FROM accounts WHERE rejected = 1 AND unavailable = 1`) == 2
+	})
 	contains("spam.example is no longer restricted.", "unblock", "spam.example")
-	s.waitUntil("the accounts to be shown", func() bool { return p.queryInt(`SELECT count(*) FROM accounts WHERE unavailable = 1 AND domain <> ''`) == 0 })
+	s.waitUntil("the accounts to be shown", func() bool {
+		return p.queryInt(`SELECT count(*) FROM accounts WHERE unavailable = 1 AND domain <> ''`) == 0
+	})
 	if got := p.run("log", "moderation", "list").ok(); !strings.Contains(got, "removed the restrictions of spam.example") || !strings.Contains(got, "imported blocks of 2 hosts: loud.example, secret.example") {
 		t.Errorf("the moderation log is %q", got)
 	}
