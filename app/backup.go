@@ -28,7 +28,7 @@ const (
 	maxBackupRooms = 4
 )
 
-// Backup writes a backup. If its file is in the data directory, it is refused if storage.limit or storage.min_free leaves no room for it. A
+// Backup writes a backup. If its file is in the data directory, it is refused if it would exceed storage.limit or storage.min_free. A
 // running server deletes copies of remote media to make room.
 func Backup(ctx context.Context, c *config.Config, o admin.BackupOptions) (*admin.Manifest, error) {
 	inside, err := isInside(filepath.Dir(o.File), c.Data.Dir)

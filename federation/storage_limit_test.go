@@ -77,7 +77,7 @@ func TestStorageLimitRefusesPosts(t *testing.T) {
 	}
 }
 
-// TestStorageLimitResponses checks what senders get for each type of activity while there is no room.
+// TestStorageLimitResponses checks what senders get for each type of activity while the storage is used up.
 func TestStorageLimitResponses(t *testing.T) {
 	srv := apptest.StartWithLoopback(t, func(c *config.Config) { c.Storage.Limit, c.RateLimit.Enabled = storageLimit, false })
 	peer := apptest.StartFake(t)
@@ -114,7 +114,7 @@ func keepLimits(t *testing.T, srv *apptest.Server, what string, holds func() boo
 }
 
 // TestStorageLimitOrder fills the data directory step by step: first copies of remote media go, then old remote posts that nobody has reacted to,
-// then files are refused and staff are told. Nothing of local accounts is deleted.
+// then files are refused and staff get a mail. Nothing of local accounts is deleted.
 func TestStorageLimitOrder(t *testing.T) {
 	picture := append(apptest.PNG(4, 4), make([]byte, 12<<20)...)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
