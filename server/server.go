@@ -179,6 +179,7 @@ func (c parts) tables() []rest.Routes {
 		uploads.routes(),
 		packs.routes(),
 		uploads.mascotRoutes(),
+		(&probe{settings: c.Settings, keys: c.Keys, federation: c.Federation, now: c.Now}).routes(),
 		(&files{settings: c.Settings, staticDir: c.StaticDir, frontends: frontends}).routes(),
 		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),

@@ -81,7 +81,7 @@ func (NotificationsMerged) event() {}
 func (ConversationChanged) event() {}
 func (ChatChanged) event()         {}
 func (AnnouncementChanged) event() {}
-func (InstanceChanged) event()        {}
+func (InstanceChanged) event()     {}
 func (TokensRevoked) event()       {}
 
 // Emit adds an event to the transaction.

@@ -255,3 +255,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+// QuickCheck checks the database without comparing indexes with tables. It returns what is wrong, "" if nothing is. It takes long on large
+// databases, and ends with ctx.
+func (db *DB) QuickCheck(ctx context.Context) (string, error) {
+	result, err := value[string](ctx, db.reader, "quick check", `PRAGMA quick_check(1)`)
+	if err != nil || result == "ok" {
+		return "", err
+	}
+	return result, nil
+}

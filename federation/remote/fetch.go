@@ -184,7 +184,7 @@ func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Op
 	if host, err = f.FetchableHost(r.URL.String()); err != nil {
 		return "", err
 	}
-	signer, err := f.signers.serverSigner(ctx)
+	signer, err := f.signers.ServerSigner(ctx)
 	if err != nil {
 		return "", err
 	}

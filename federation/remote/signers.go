@@ -159,8 +159,8 @@ func (s *Signers) PublicKey(ctx context.Context, id store.AccountID) (uri, pem s
 	return signer.KeyID, pem, err
 }
 
-// serverSigner returns the signer of the instance actor.
-func (s *Signers) serverSigner(ctx context.Context) (*httpsig.Signer, error) {
+// ServerSigner returns the signer of the instance actor.
+func (s *Signers) ServerSigner(ctx context.Context) (*httpsig.Signer, error) {
 	if id := s.fetchActorID.Load(); id != 0 {
 		return s.Signer(ctx, store.AccountID(id))
 	}
@@ -170,4 +170,18 @@ func (s *Signers) serverSigner(ctx context.Context) (*httpsig.Signer, error) {
 	}
 	s.fetchActorID.Store(int64(account.ID))
 	return s.Signer(ctx, account.ID)
+}
+
+// CheckServerKey returns an error if the stored key of the instance actor cannot be decrypted with the secret of the server.
+func (s *Signers) CheckServerKey(ctx context.Context) error {
+	account, err := s.db.AccountByURI(ctx, s.BaseURL+FetchActorPath)
+	if err != nil {
+		return err
+	}
+	stored, err := s.db.ActorKeys(ctx, account.ID)
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	_, err = s.unseal(stored[0])
+	return err
 }

@@ -143,3 +143,17 @@ func (s *SMTP) describe(ctx context.Context, err error) error {
 }
 
 func (s *SMTP) address() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
+
+// Check connects to the mail server, encrypts and authenticates as Send does, and sends nothing.
+func (s *SMTP) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	client, err := s.client(ctx)
+	if err != nil {
+		return err
+	}
+	if err := client.DialWithContext(ctx); err != nil {
+		return s.describe(ctx, err)
+	}
+	return client.Close()
+}

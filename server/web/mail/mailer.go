@@ -184,3 +184,11 @@ func (m *Mailer) user(ctx context.Context, id store.AccountID) (*store.Account, 
 	}
 	return account, user, nil
 }
+
+// CheckServer connects to the mail server of the settings and authenticates, without sending anything.
+func CheckServer(ctx context.Context, c *config.Config) error {
+	if server, ok := newSender(c, time.Now).(*mail.SMTP); ok {
+		return server.Check(ctx)
+	}
+	return nil
+}

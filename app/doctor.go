@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"crypto/hmac"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc/internal/config"
+	"svc/internal/doctor"
+	"svc/internal/keys"
+	"svc/server"
+	"svc/server/web/mail"
+)
+
+// DoctorOptions are what the operator asks svc doctor for.
+type DoctorOptions struct {
+	ClockURL string `json:"clock_url"` // "": the public address
+}
+
+var runDoctor = newCall("doctor", func(s *Server, ctx context.Context, o DoctorOptions) (*doctor.Report, error) {
+	c := s.DoctorConfig()
+	c.ClockURL = o.ClockURL
+	return doctor.Run(ctx, c), nil
+})
+
+// Examine runs all checks in the running server, or in this process if none runs. If the data directory cannot be opened, the report says
+// so, and has the checks that do not need it.
+func Examine(ctx context.Context, c *config.Config, o Options, args DoctorOptions) *doctor.Report {
+	report, err := runDoctor.Do(ctx, c, o, args)
+	if err == nil {
+		return report
+	}
+	closed := func(context.Context) error { return fmt.Errorf("the data directory cannot be opened: %w", err) }
+	return doctor.Run(ctx, doctor.Config{
+		Settings: c, ClockURL: args.ClockURL, CheckKeys: closed, CheckMail: mailCheck(c),
+		Sign:       func(ctx context.Context, _ *http.Request, _ []byte) error { return closed(ctx) },
+		QuickCheck: func(ctx context.Context) (string, error) { return "", closed(ctx) },
+		Backups:    func(context.Context) (time.Time, int, error) { return backups(c) },
+	})
+}
+
+// DoctorConfig returns what svc doctor looks at.
+func (s *Server) DoctorConfig() doctor.Config {
+	c := s.Live.Load()
+	config := doctor.Config{
+		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
+		Backups: func(context.Context) (time.Time, int, error) { return backups(c) },
+	}
+	if c.Federation.Enabled {
+		config.Sign = s.Federation.Operator.SignOwn
+	}
+	return config
+}
+
+// checkKeys compares the keys on disk with those that the server uses, and with the database.
+func (s *Server) checkKeys(ctx context.Context) error {
+	dir := s.dataPath("keys")
+	for _, name := range []string{"secret", "vapid.json"} { // keys.Open would create them
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("the key is missing: %w", err)
+		}
+	}
+	stored, err := keys.Open(dir)
+	switch {
+	case err != nil:
+		return err
+	case !hmac.Equal(server.DoctorSecret(stored), server.DoctorSecret(s.Keys)) || stored.VAPIDPublic() != s.Keys.VAPIDPublic():
+		return errors.New("the keys on disk are not those with which the server was started")
+	}
+	if err := s.Federation.Operator.CheckKey(ctx); err != nil {
+		return fmt.Errorf("the keys are not those of the database: %w", err)
+	}
+	return nil
+}
+
+// backups returns the time of the newest backup in the data directory, and how many there are.
+func backups(c *config.Config) (newest time.Time, count int, err error) {
+	entries, err := os.ReadDir(filepath.Join(c.Data.Dir, "backups"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return newest, 0, nil
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || filepath.Ext(e.Name()) != ".tar" {
+			continue
+		}
+		if count++; info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+	}
+	return newest, count, err
+}
+
+// mailCheck returns the check of the mail server, nil if mail does not use one.
+func mailCheck(c *config.Config) func(context.Context) error {
+	if c.Mail.Adapter != config.MailSMTP {
+		return nil
+	}
+	return func(ctx context.Context) error { return mail.CheckServer(ctx, c) }
+}

@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Bounds of the checks of this machine.
+const (
+	diskFailure     = 200 << 20 // bytes free
+	diskWarning     = 2 << 30
+	walWarning      = 256 << 20
+	walFailure      = 2 << 30
+	backupWarning   = 8 * 24 * time.Hour
+	openFailure     = 512
+	openWarning     = 4096
+	databaseFile    = "svc.db"
+	diskTestContent = "svc doctor"
+)
+
+func checkMail(ctx context.Context, d *doctor) Result {
+	c := d.Settings
+	switch {
+	case !c.Mail.Enabled && c.Instance.AccountActivationRequired:
+		return failure("Set up mail, or turn off instance.account_activation_required.", "mail is off, but new accounts need to confirm their address")
+	case !c.Mail.Enabled:
+		return warning("Set up mail, so that users can reset their passwords; see docs/mail.md.", "mail is off")
+	case d.CheckMail == nil:
+		return ok("mail is written to files")
+	}
+	if err := d.CheckMail(ctx); err != nil {
+		return failure("Check the settings of [mail], then run svc mail test ADDRESS.", "%v", err)
+	}
+	return ok("the mail server %s accepts the connection and the password", c.Mail.Host)
+}
+
+func diskSpace(dir string) (free, total uint64, err error) {
+	var s syscall.Statfs_t
+	err = syscall.Statfs(dir, &s)
+	return s.Bavail * uint64(s.Bsize), s.Blocks * uint64(s.Bsize), err
+}
+
+func checkDisk(_ context.Context, d *doctor) Result {
+	const advice = "Delete what is not needed, or set storage.limit; svc media usage shows what takes the room."
+	dir := d.Settings.Data.Dir
+	free, total, err := d.Disk(dir)
+	if err != nil {
+		return failure("", "the disk of %s: %v", dir, err)
+	}
+	least := max(diskFailure, uint64(d.Settings.Storage.MinFree))
+	if free < least {
+		return failure(advice, "%d of %d MiB are free on the disk of %s, less than %d", free>>20, total>>20, dir, least>>20)
+	}
+	file, err := os.CreateTemp(dir, ".doctor-")
+	if err == nil {
+		_, err = file.WriteString(diskTestContent)
+		err = errors.Join(err, file.Sync(), file.Close(), os.Remove(file.Name()))
+	}
+	switch {
+	case err != nil:
+		return failure("Check the disk and the owner of the data directory.", "a file in %s could not be written: %v", dir, err)
+	case free < diskWarning:
+		return warning(advice, "%d of %d MiB are free on the disk of %s", free>>20, total>>20, dir)
+	}
+	return ok("%d of %d MiB are free on the disk of %s", free>>20, total>>20, dir)
+}
+
+func checkDatabase(ctx context.Context, d *doctor) Result {
+	problem, err := d.QuickCheck(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return warning("Run svc verify, which takes its time.", "not checked to the end: the database is large")
+	case err != nil:
+		return failure("Check the disk; restore the newest backup if it is damaged.", "the database could not be read: %v", err)
+	case problem != "":
+		return failure("Stop the server, copy the data directory, and restore the newest backup.", "the database is damaged: %s", problem)
+	}
+	return ok("the database is intact")
+}
+
+func checkWAL(_ context.Context, d *doctor) Result {
+	info, err := os.Stat(filepath.Join(d.Settings.Data.Dir, databaseFile+"-wal"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ok("the database has no log")
+	}
+	if err != nil {
+		return failure("", "the log of the database: %v", err)
+	}
+	const advice = "Look for a program that has the database open, such as a backup, and restart the server."
+	switch size := info.Size(); {
+	case size > walFailure:
+		return failure(advice, "the log of the database has %d MiB", size>>20)
+	case size > walWarning:
+		return warning(advice, "the log of the database has %d MiB", size>>20)
+	default:
+		return ok("the log of the database has %d KiB", size>>10)
+	}
+}
+
+func checkKeys(ctx context.Context, d *doctor) Result {
+	if err := d.CheckKeys(ctx); err != nil {
+		return failure("Restore the folder keys/ from the newest backup. Do not delete it: a new key cannot read what the old one has encrypted.", "%v", err)
+	}
+	dir := filepath.Join(d.Settings.Data.Dir, "keys")
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return warning("Run chmod 700 "+dir+".", "the keys are intact, but other users of this machine can list %s", dir)
+	}
+	return ok("the keys are those of the database")
+}
+
+func checkBackups(ctx context.Context, d *doctor) Result {
+	const advice = "Run svc backup regularly, by a timer, and copy the files to another machine."
+	newest, count, err := d.Backups(ctx)
+	switch age := d.Now().Sub(newest); {
+	case err != nil:
+		return failure("", "the backups could not be listed: %v", err)
+	case count == 0:
+		return warning(advice, "there is no backup in the data directory")
+	case age > backupWarning:
+		return warning(advice, "the newest of %d backups is %d days old", count, int(age.Hours()/24))
+	default:
+		return ok("the newest of %d backups is %d hours old", count, int(age.Hours()))
+	}
+}
+
+func maxOpenFiles() uint64 {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return limit.Cur
+}
+
+func checkOpenFiles(_ context.Context, d *doctor) Result {
+	const advice = "Raise the limit (LimitNOFILE=65536 in the systemd unit)."
+	switch n := d.MaxOpen(); {
+	case n < openFailure:
+		return failure(advice, "the process may open %d files and connections", n)
+	case n < openWarning:
+		return warning(advice, "the process may open %d files and connections: deliveries to many servers take longer", n)
+	default:
+		return ok("the process may open %d files and connections", n)
+	}
+}
