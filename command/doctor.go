@@ -33,7 +33,7 @@ Run it while the server runs. A warning does not change the exit code, a failure
 			if asJSON {
 				err = a.printJSON(report)
 			} else {
-				a.printReport(report)
+				a.printChecks(report)
 			}
 			if err == nil && report.Failed {
 				err = errDoctor
@@ -46,8 +46,8 @@ Run it while the server runs. A warning does not change the exit code, a failure
 	return cmd
 }
 
-// printReport prints what each check saw, and below it what to do.
-func (a *cli) printReport(report *doctor.Report) {
+// printChecks prints what each check saw, and below it what to do.
+func (a *cli) printChecks(report *doctor.Report) {
 	for _, r := range report.Results {
 		fmt.Fprintf(a.out, "%-8s %-12s %s\n", r.Status, r.Name, printable(r.Seen))
 		if r.Status != doctor.OK && r.Advice != "" {
