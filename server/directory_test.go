@@ -115,7 +115,7 @@ func TestInstanceTexts(t *testing.T) {
 	for _, date := range []string{"2024-05-05", "yesterday"} {
 		srv.As(nil).Get(path+"terms_of_service/"+date).WantError(404, "Record not found")
 	}
-	if got := string(srv.As(nil).Get(path + "languages").Want(200).Body); got != `[{"code":"de","name":"German"},{"code":"pt-BR","name":"Brazilian Portuguese"}]` {
+	if got := string(srv.As(nil).Get(path + "languages").Want(200).Body); got != `[{"code":"de","name":"German"},{"code":"pt-BR","name":"Portuguese (BR)"}]` {
 		t.Errorf("languages are %s", got)
 	}
 }

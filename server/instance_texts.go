@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 
 	"svc/internal/config"
 	"svc/internal/errs"
@@ -96,13 +96,18 @@ func (h *instanceTexts) showExtendedDescription(*rest.Request) (any, error) {
 
 func same[T any](value T) T { return value }
 
-// languageName returns the English name of a language, its code if there is none.
+// languageName returns the English name of a language, with the codes of its script and region. It returns the code if there is none.
 func languageName(code string) string {
 	tag, err := language.Parse(code)
 	if err != nil {
 		return code
 	}
-	return cmp.Or(display.English.Languages().Name(tag), code)
+	base, _, _ := tag.Raw()
+	name := languageNames[base.String()]
+	if _, rest, ok := strings.Cut(tag.String(), "-"); ok && name != "" {
+		name += " (" + rest + ")"
+	}
+	return cmp.Or(name, code)
 }
 
 // listLanguages lists the languages of the server, the main one first.

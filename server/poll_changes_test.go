@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"svc/app/apptest"
-	"svc/internal/config"
 	"svc/store"
 )
 
@@ -88,11 +87,7 @@ func TestTimesAfterRestart(t *testing.T) {
 	srv.Exec(`UPDATE statuses SET expires_at = 1000 WHERE expires_at IS NOT NULL`)
 	srv.Exec(`UPDATE scheduled_statuses SET scheduled_at = 1000`)
 	srv.Exec(`UPDATE jobs SET run_at = 1000`)
-	srv.Exec(`DELETE FROM accounts WHERE actor_type = 'Application'`) // server actors have the address of the server, which changes
-	if err := srv.DB.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again := apptest.Start(t, func(c *config.Config) { c.Data.Dir = srv.Dir })
+	again := srv.StartAgain()
 	again.RunJobs()
 	alice.Client.Server = again
 	if got, want := alice.Notifications(), []string{"poll alice"}; !slices.Equal(got, want) {

@@ -161,3 +161,13 @@ func SkipIfShort(t *testing.T) {
 		t.Skip("takes too long with -short")
 	}
 }
+
+// StartAgain starts another server on the data directory, whose database it closes. The new server has another URL.
+func (a *Server) StartAgain() *Server {
+	a.T.Helper()
+	a.Exec(`UPDATE meta SET server_url = ''`)
+	if err := a.DB.Close(); err != nil {
+		a.T.Fatal(err)
+	}
+	return Start(a.T, func(c *config.Config) { c.Data.Dir = a.Dir })
+}

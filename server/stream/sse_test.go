@@ -141,9 +141,12 @@ func TestServerSentEvents(t *testing.T) {
 		next(name, `update {"id":"`+id+`"`)
 	}
 	alice.EditStatus(id, map[string]any{"status": "edited #cats"}).Want(200)
-	alice.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200)
-	for _, name := range []string{"user", "list", "public", "public/local", "hashtag", "hashtag/local"} {
+	timelines := []string{"user", "list", "public", "public/local", "hashtag", "hashtag/local"}
+	for _, name := range timelines { // before the deletion: an edit of a deleted post is not sent
 		next(name, `status.update {"id":"`+id+`"`)
+	}
+	alice.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200)
+	for _, name := range timelines {
 		next(name, "delete "+id)
 	}
 	secret := alice.Publish("psst @bob", "visibility", "direct").ID()
