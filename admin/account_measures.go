@@ -95,7 +95,7 @@ func (s *Service) TakeMeasure(ctx context.Context, m AccountMeasure) error {
 	return err
 }
 
-// recordNoMeasure records that staff looked at an account and took no measure.
+// recordNoMeasure records the decision of staff to take no measure against an account.
 func (s *Service) recordNoMeasure(ctx context.Context, m AccountMeasure) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		account, err := s.findAccount(ctx, tx, m.Account)

@@ -154,7 +154,7 @@ var activeElements = map[string]bool{
 	"script": true, "iframe": true, "frame": true, "frameset": true, "object": true, "embed": true, "applet": true, "base": true, "portal": true,
 }
 
-// checkDocument refuses what is no HTML text, and what could run code: front ends put documents into their own pages.
+// checkDocument refuses files that are not HTML text or could run code: front ends put documents into their own pages.
 func checkDocument(content string) error {
 	switch {
 	case strings.TrimSpace(content) == "":

@@ -87,7 +87,7 @@ func setBlock(c *config.Config, b *HostBlock) {
 	}
 }
 
-// BlockChange changes what is done with a host.
+// BlockChange changes the rules for a host.
 type BlockChange struct {
 	Host           string            `json:"host"`       // "*.x" includes subdomains
 	Subdomains     bool              `json:"subdomains"` // the same for a host without "*."
@@ -143,7 +143,8 @@ func checkComments(comments ...*string) error {
 	return nil
 }
 
-// BlockHost adds rules for a host, or replaces them. It takes effect at once, also on what is stored. The result is the block afterwards.
+// BlockHost adds rules for a host, or replaces them. It takes effect at once, also on stored accounts and posts. The result is the block
+// after the change.
 func (s *Service) BlockHost(ctx context.Context, c BlockChange) (*HostBlock, error) {
 	return s.changeBlock(ctx, c, func(old *HostBlock) error {
 		if len(c.Rules) == 0 && old == nil {
@@ -408,7 +409,7 @@ func (s *Service) UpdateDomainBlock(ctx context.Context, id store.BlockID, d Dom
 	})
 }
 
-// RemoveDomainBlock removes the restrictions of a host, as UnblockHosts does. It returns what they were.
+// RemoveDomainBlock removes the restrictions of a host, as UnblockHosts does. It returns the former restrictions.
 func (s *Service) RemoveDomainBlock(ctx context.Context, id store.BlockID) (*HostBlock, error) {
 	old, err := s.HostBlock(ctx, id)
 	if err != nil {

@@ -234,7 +234,7 @@ func (s *Service) importEntry(e *ListEntry, blocks map[string]*HostBlock) (c Blo
 	return c, host, ""
 }
 
-// HostPreview is what is stored of a known host.
+// HostPreview counts the stored rows of a known host.
 type HostPreview struct {
 	Host      string `json:"host"`
 	Accounts  int    `json:"accounts"`
@@ -243,7 +243,7 @@ type HostPreview struct {
 	Following int    `json:"following"` // the other way
 }
 
-// PreviewHosts returns what is stored of the known hosts that hosts include; "*.x" includes subdomains.
+// PreviewHosts returns the counts of the known hosts that hosts include; "*.x" includes subdomains.
 func (s *Service) PreviewHosts(ctx context.Context, hosts []string) ([]HostPreview, error) {
 	known, err := s.db.KnownDomains(ctx)
 	if err != nil {

@@ -172,7 +172,7 @@ const (
 	hostAccountPage   = 500
 )
 
-// CheckHostRules makes what is stored of other servers fit the settings, which may have changed while no server ran.
+// CheckHostRules applies the settings to stored accounts of other servers, because they may have changed while no server ran.
 func (s *Service) CheckHostRules(ctx context.Context) error {
 	s.stored.mu.Lock()
 	defer s.stored.mu.Unlock()

@@ -156,7 +156,7 @@ func (r *runningPurges) end(host string) {
 	delete(r.hosts, host)
 }
 
-// purgeInstance is the job that removes everything of another server. It goes on with what is left after an interruption.
+// purgeInstance is the job that removes everything of another server. After an interruption it continues.
 func (s *Service) purgeInstance(ctx context.Context, w store.PurgeInstance) error {
 	if !s.purges.begin(w.Domain) {
 		return errPurging
@@ -192,7 +192,7 @@ func (s *Service) purgeInstance(ctx context.Context, w store.PurgeInstance) erro
 	return err
 }
 
-// purgeDeliveries drops what is queued for a host.
+// purgeDeliveries drops the queued deliveries to a host.
 func (s *Service) purgeDeliveries(ctx context.Context, host string) error {
 	return pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
 		more, err := tx.RemoveDeliveriesTo(ctx, host)

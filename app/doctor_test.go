@@ -53,9 +53,9 @@ func newPatient(t *testing.T, change ...func(*config.Config)) *patient {
 		c.Mail.Enabled, c.Mail.Adapter = true, config.MailFile
 	}}, change...)...)
 	proxy := httptest.NewUnstartedServer(p.proxy(backend))
-	roots, certificate := x509.NewCertPool(), func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, nil }
+	roots := x509.NewCertPool()
 	valid, expired := issue(t, roots, time.Hour*24*90), issue(t, roots, -time.Hour)
-	certificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	certificate := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		if p.expired {
 			return expired, nil
 		}
@@ -239,7 +239,7 @@ func TestDoctorNamesFaults(t *testing.T) {
 	}
 }
 
-// TestDoctorWarns checks what is a warning, which does not make the report fail.
+// TestDoctorWarns checks the warnings, which do not make the report fail.
 func TestDoctorWarns(t *testing.T) {
 	p := newPatient(t, func(c *config.Config) { c.Mail.Enabled = false })
 	os.Remove(filepath.Join(p.Dir, "backups", "svc-1.tar"))

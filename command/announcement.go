@@ -91,7 +91,7 @@ func (a *cli) announcementSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set ID",
 		Short:   "Change an announcement",
-		Long:    "Change an announcement. What is not given stays as it is. An empty time removes it.",
+		Long:    "Change an announcement. Flags that are not given change nothing. An empty time removes it.",
 		Example: "  svc announcement set ID --ends-at 2030-01-07",
 		Args:    oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -90,7 +90,7 @@ func blockRules(b *admin.HostBlock) string {
 	return strings.Join(names, ", ")
 }
 
-// preview prints what is stored of hosts.
+// preview prints the stored accounts, posts and follows of hosts.
 func (a *cli) preview(cmd *cobra.Command, hosts []string, asJSON bool) error {
 	list, err := perform(cmd.Context(), a, app.PreviewHosts, hosts)
 	if err != nil {

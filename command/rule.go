@@ -70,7 +70,7 @@ func (a *cli) ruleSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set ID",
 		Short:   "Change a rule",
-		Long:    "Change a rule. What is not given stays as it is.",
+		Long:    "Change a rule. Flags that are not given change nothing.",
 		Example: "  svc rule set 2 --priority 10",
 		Args:    oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -327,7 +327,7 @@ func (l *load) diskUsage() (total int64, parts map[string]int64) {
 	return total, parts
 }
 
-// check compares what was measured with the limits, and checks that no upload lost its file.
+// check compares the measured sizes with the limits, and checks that no upload lost its file.
 func (l *load) check() {
 	l.t.Helper()
 	l.mu.Lock()

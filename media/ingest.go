@@ -221,7 +221,7 @@ type upload struct {
 	r    io.Reader
 	left int64
 	room *Reservation
-	sum  hash.Hash // of what was read; nil: not needed
+	sum  hash.Hash // of the bytes read; nil: not needed
 	err  error     // other than io.EOF
 }
 

@@ -22,13 +22,13 @@ const (
 	maxRedirectSize = 4096 // bytes of all redirect URIs
 )
 
-// AppFault is what is wrong with a member of an app.
+// AppFault is an error in a member of an app.
 type AppFault struct {
 	Member string // name, redirect_uris, website, scopes
 	Text   string // continues the name of the member: "can't be blank"
 }
 
-// CheckApp returns what is wrong with an app, at most one fault a member.
+// CheckApp returns the errors in an app, at most one a member.
 func CheckApp(a *store.App) []AppFault {
 	var faults []AppFault
 	for _, member := range []struct{ name, fault string }{

@@ -79,7 +79,7 @@ func (tx *Tx) DescribeHostBlock(ctx context.Context, b *HostBlock) error {
 		WHERE id = ?`, b.PrivateComment, b.ID)
 }
 
-// ApplyHostRules is the job that makes what is stored of other servers fit the rules for hosts in the settings.
+// ApplyHostRules is the job that applies the rules for hosts in the settings to stored accounts.
 type ApplyHostRules struct{}
 
 // Kind returns the kind of the job.
@@ -118,7 +118,7 @@ func (tx *Tx) SetRejected(ctx context.Context, ids []AccountID, rejected bool) e
 // InvalidateAll drops all cached rows and entities.
 func (tx *Tx) InvalidateAll() { tx.invalidateAll() }
 
-// DomainCounts is what is stored of a domain.
+// DomainCounts are the numbers of stored rows of a domain.
 type DomainCounts struct {
 	Accounts  int
 	Statuses  int

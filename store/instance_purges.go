@@ -98,7 +98,7 @@ func (tx *Tx) BeginInstancePurge(ctx context.Context, domain string, accounts, s
 		WHERE domain = ?1 AND began_at IS NULL`, domain, accounts, statuses, At(tx.db.now()))
 }
 
-// CountPurged adds what was removed to the progress of a purge.
+// CountPurged adds the numbers of removed rows to the progress of a purge.
 func (tx *Tx) CountPurged(ctx context.Context, domain string, accounts, statuses int) error {
 	return tx.exec(ctx, "count purged", `
 		UPDATE instance_purges

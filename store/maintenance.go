@@ -256,7 +256,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// QuickCheck checks the database without comparing indexes with tables. It returns what is wrong, "" if nothing is. It takes long on large
+// QuickCheck checks the database without comparing indexes with tables. It returns the error that it found, "" if there is none. It takes long on large
 // databases, and ends with ctx.
 func (db *DB) QuickCheck(ctx context.Context) (string, error) {
 	result, err := value[string](ctx, db.reader, "quick check", `PRAGMA quick_check(1)`)

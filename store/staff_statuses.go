@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// StaffStatusFilter selects the posts that staff list, whoever may see them.
+// StaffStatusFilter selects the posts that staff list, of any visibility.
 type StaffStatusFilter struct {
 	Account    AccountID // of this account; 0: of all
 	Host       string    // of this domain, "" for local posts; only with OfHost

@@ -13,7 +13,7 @@ type Restrictions struct {
 	RemoveBanner  bool
 }
 
-// Restrictions returns what is done with an account of a handle's domain, and with its posts. id is the ActivityPub id of the account,
+// Restrictions returns the rules for an account of a handle's domain, and for its posts. id is the ActivityPub id of the account,
 // whose host may be another.
 func (c *Chain) Restrictions(domain, id string) Restrictions {
 	s := c.now().simple

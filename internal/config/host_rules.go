@@ -2,7 +2,7 @@ package config
 
 import "slices"
 
-// HostRule is a list of hosts in the settings, by what is done with them.
+// HostRule is a list of hosts in the settings, by the rule for them.
 type HostRule string
 
 // The rules. Those of SimplePolicy have the names of its settings.

@@ -46,7 +46,7 @@ func diskSpace(dir string) (free, total uint64, err error) {
 }
 
 func checkDisk(_ context.Context, d *doctor) Result {
-	const advice = "Delete what is not needed, or set storage.limit; svc media usage shows what takes the room."
+	const advice = "Delete files that you do not need, or set storage.limit; svc media usage shows the sizes."
 	dir := d.Settings.Data.Dir
 	free, total, err := d.Disk(dir)
 	if err != nil {

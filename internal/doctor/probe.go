@@ -31,7 +31,7 @@ type Seen struct {
 	ForwardedFor  []string `json:"forwarded_for"`
 	ForwardedHost string   `json:"forwarded_host"`
 	Proto         string   `json:"forwarded_proto"`
-	Signature     string   `json:"signature"` // "": valid; else what is wrong with it
+	Signature     string   `json:"signature"` // "": valid; else the error
 }
 
 const tokenWindow = 5 * time.Minute

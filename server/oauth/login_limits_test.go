@@ -119,9 +119,9 @@ func TestNonASCIILogins(t *testing.T) {
 	tryFrom(srv, home, "alice@example.org.", apptest.Password).Want(200)
 }
 
-// TestStrangersDoNotLockOut checks that wrong passwords from elsewhere neither refuse nor slow the owner of an account where it signed in
-// before, and that its own wrong passwords do.
-func TestStrangersDoNotLockOut(t *testing.T) {
+// TestOwnerIsNotLockedOut checks that wrong passwords from other networks neither refuse nor slow the owner of an account in a network of
+// earlier sign-ins, and that wrong passwords from there do.
+func TestOwnerIsNotLockedOut(t *testing.T) {
 	srv := startLimited(t)
 	srv.SignUp("alice")
 	tryFrom(srv, home, "alice", apptest.Password).Want(200)
@@ -151,8 +151,8 @@ func TestStrangersDoNotLockOut(t *testing.T) {
 	}
 }
 
-// TestRememberedPasswordIsLimited checks that a password that Basic authentication remembers cannot be told from wrong ones by guessing
-// beyond the limit.
+// TestRememberedPasswordIsLimited checks that a password that Basic authentication remembers is limited like a wrong one, so that it
+// cannot be guessed.
 func TestRememberedPasswordIsLimited(t *testing.T) {
 	srv := startLimited(t)
 	srv.SignUp("alice")

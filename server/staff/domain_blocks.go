@@ -172,7 +172,7 @@ func (h *Handlers) addDomainAllow(r *rest.Request) (any, error) {
 	return domainAllow(a, invalid(err))
 }
 
-// removeDomainAllow no longer accepts a host. It returns what was on the list.
+// removeDomainAllow no longer accepts a host. It returns the removed entry.
 func (h *Handlers) removeDomainAllow(r *rest.Request) (any, error) {
 	return domainAllow(h.as(r).DisallowHost(r.Context(), blockID(r)))
 }

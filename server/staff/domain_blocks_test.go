@@ -13,7 +13,7 @@ import (
 
 const blocksPath = "/api/v1/admin/domain_blocks"
 
-// block adds a block and runs the job that acts on what is stored.
+// block adds a block and runs the job that applies it to stored accounts.
 func block(srv *apptest.Server, as *apptest.Client, params ...string) *apptest.Object {
 	srv.T.Helper()
 	o := as.Post(blocksPath, params...).Want(200).Object()
@@ -140,7 +140,7 @@ func TestDomainBlockPages(t *testing.T) {
 	}
 }
 
-// TestBlocksActOnStored checks that blocks hide what is stored, that subdomains are included, and that all comes back.
+// TestBlocksActOnStored checks that blocks hide stored accounts and posts, also of subdomains, and that unblocking shows them again.
 func TestBlocksActOnStored(t *testing.T) {
 	srv := apptest.Start(t)
 	root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
