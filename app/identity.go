@@ -24,7 +24,7 @@ func (s *Server) checkDatabasePresent() error {
 		}
 		state = "is empty"
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("database: %w", err)
+		return fmt.Errorf("data directory: %w", err)
 	}
 	for _, dir := range []string{"keys", "media"} {
 		found, err := hasFile(s.dataPath(dir))
