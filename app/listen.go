@@ -90,19 +90,24 @@ func serveRedirect(c *config.Config, certificates *autocert.Manager, log *slog.L
 	toHTTPS := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, c.URL().String()+r.URL.RequestURI(), http.StatusMovedPermanently)
 	})
+	return serveSide(ln, certificates.HTTPHandler(toHTTPS), "http redirect", log), nil
+}
+
+// serveSide serves a listener beside server.listen, with small limits. name is for the log.
+func serveSide(ln net.Listener, h http.Handler, name string, log *slog.Logger) (stop func()) {
 	srv := &http.Server{
-		Handler:           certificates.HTTPHandler(toHTTPS),
+		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      10 * time.Second,
+		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       30 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	go func() {
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("http redirect listener stopped", "err", err)
+			log.Error("listener stopped", "name", name, "err", err)
 		}
 	}()
-	return func() { srv.Close() }, nil
+	return func() { srv.Close() }
 }

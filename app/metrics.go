@@ -1,11 +1,9 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"svc/internal/cache"
 	"svc/internal/config"
@@ -37,20 +35,7 @@ func serveMetrics(c *config.Config, page http.Handler, log *slog.Logger) (stop f
 	if err != nil {
 		return nil, fmt.Errorf("metrics.listen: %w", err)
 	}
-	srv := &http.Server{
-		Handler:           page,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-	go func() {
-		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("metrics listener stopped", "err", err)
-		}
-	}()
+	stop = serveSide(ln, page, "metrics", log)
 	log.Info("metrics are served", "listen", ln.Addr().String(), "path", metrics.Path)
-	return func() { srv.Close() }, nil
+	return stop, nil
 }
