@@ -145,7 +145,7 @@ type IPBlockChange struct {
 	Severity  *string
 	Comment   *string
 	ExpiresIn *time.Duration // 0: never
-	From      netip.Addr     // of the actor, who is not locked out
+	From      netip.Addr     // address of the actor; a block never covers it
 }
 
 // IPBlocks returns a page of blocked networks, newest first.

@@ -91,7 +91,7 @@ func (a *cli) appSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set ID",
 		Short:   "Change an app",
-		Long:    "Change an app. Flags that are not given change nothing. Users who are signed in keep the scopes that they have granted.",
+		Long:    "Change an app. Flags that are not given change nothing. Existing sign-ins keep their scopes.",
 		Example: "  svc app set 12 --trusted",
 		Args:    oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

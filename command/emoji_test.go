@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,36 +16,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"svc/app/apptest"
 )
 
 // emojiPicture returns a picture.
 func emojiPicture(size int) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, size, size))); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
-
-// zipArchive returns a zip archive of files by name, in order of name.
-func zipArchive(files map[string][]byte) []byte {
-	var names []string
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, name := range names {
-		part, err := w.Create(name)
-		if err == nil {
-			_, err = part.Write(files[name])
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
-	if err := w.Close(); err != nil {
 		panic(err)
 	}
 	return b.Bytes()
@@ -110,7 +87,7 @@ func TestEmojiCommands(t *testing.T) {
 				"cats/pack.json": []byte(`{"files":{"cat":"a/cat.png","kitty":"a/cat.png"},"pack":{"license":"CC0","share-files":true}}`),
 				"cats/a/cat.png": cat,
 				"plain/cat.png":  cat, "plain/dog.png": cat, "plain/notes.txt": []byte("x"),
-				"box.zip": zipArchive(map[string][]byte{"box/mouse.png": cat}),
+				"box.zip": apptest.Zip(t, map[string][]byte{"box/mouse.png": cat}),
 			})
 			want := func(out string, texts ...string) {
 				t.Helper()
@@ -233,7 +210,7 @@ func TestEmojiImportRefusals(t *testing.T) {
 	p.serve()
 	cat := emojiPicture(8)
 	p.writeFiles(map[string][]byte{
-		"evil.zip":        zipArchive(map[string][]byte{"good.png": cat, "../../evil.png": cat}),
+		"evil.zip":        apptest.Zip(t, map[string][]byte{"good.png": cat, "../../evil.png": cat}),
 		"svg/good.png":    cat,
 		"svg/bad.svg":     []byte("<svg/>"),
 		"links/good.png":  cat,
@@ -270,10 +247,10 @@ func TestEmojiImportRefusals(t *testing.T) {
 
 // TestEmojiDownloads imports archives and packs of a manifest by URL.
 func TestEmojiDownloads(t *testing.T) {
-	archive := zipArchive(map[string][]byte{"repo/emoji/cat.png": emojiPicture(8), "repo/source.svg": []byte("<svg/>"), "repo/dog.png": emojiPicture(9)})
+	archive := apptest.Zip(t, map[string][]byte{"repo/emoji/cat.png": emojiPicture(8), "repo/source.svg": []byte("<svg/>"), "repo/dog.png": emojiPicture(9)})
 	sum := sha256.Sum256(archive)
 	files := map[string][]byte{
-		"/blobs.zip":      zipArchive(map[string][]byte{"blob.png": emojiPicture(8)}),
+		"/blobs.zip":      apptest.Zip(t, map[string][]byte{"blob.png": emojiPicture(8)}),
 		"/cats-src.zip":   archive,
 		"/cats.json":      []byte(`{"cat":"emoji/cat.png"}`),
 		"/page.html":      []byte("<html>"),

@@ -69,7 +69,7 @@ Rules: ` + ruleNames() + `. docs/policies.md explains them. Further rules are ad
 	cmd.Flags().StringVar(&private, "private-comment", "", "why, for staff only")
 	cmd.Flags().BoolVar(&onlyHost, "only-host", false, "without subdomains")
 	cmd.Flags().BoolVar(&obfuscate, "obfuscate", false, "do not publish the rules for the server")
-	cmd.Flags().BoolVar(&preview, "preview", false, "only show what is stored of the server")
+	cmd.Flags().BoolVar(&preview, "preview", false, "only show the stored data of the server")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -152,8 +152,8 @@ func (a *cli) importBlocksCommand() *cobra.Command {
 		Use:   "import-blocks FILE",
 		Short: "Import a list of blocks",
 		Long: `Import a list of blocks: the CSV of other servers (#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate), a JSON list of
-hosts or objects with a "domain", or one host a line. Entries without a severity are rejected. "-" is standard input. What was skipped is
-listed with its reason.`,
+hosts or objects with a "domain", or one host a line. Entries without a severity are rejected. "-" is standard input. Skipped entries are
+listed with the reason.`,
 		Example: "  svc federation import-blocks blocks.csv --preview\n  svc federation import-blocks blocks.csv",
 		Args:    oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -180,7 +180,7 @@ listed with its reason.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&preview, "preview", false, "change nothing, and show what is stored of the listed servers")
+	cmd.Flags().BoolVar(&preview, "preview", false, "change nothing, and show the stored data of the listed servers")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -189,7 +189,7 @@ func TestBackupWithinLimit(t *testing.T) {
 	}
 	p.ballast("imports/more", 40<<20)
 	p.usage() // measures the folder
-	p.run("backup", p.path("data", "backups", "second.tar")).fails(1, "The server has no room left for files: its storage limit is reached")
+	p.run("backup", p.path("data", "backups", "second.tar")).fails(1, "The server has no space left for files: its storage limit is reached")
 	p.run("backup", "outside2.tar").ok()
 	if files, _ := os.ReadDir(p.path("data", "backups")); len(files) != 2 { // with accounts
 		t.Errorf("%d files in backups", len(files))

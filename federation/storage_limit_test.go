@@ -162,7 +162,7 @@ func TestStorageLimitOrder(t *testing.T) {
 		t.Errorf("mails: %+v", mails)
 	}
 	near.As(nil).Get(near.Proxy.URL(site.URL + "/b.png")).Want(507)
-	bob.SendForm("POST", "/api/v1/media", apptest.FilePart(apptest.PNG(34, 34))).WantError(507, "The server has no room left for files: its storage limit is reached")
+	bob.SendForm("POST", "/api/v1/media", apptest.FilePart(apptest.PNG(34, 34))).WantError(507, "The server has no space left for files: its storage limit is reached")
 	root.SendForm("POST", "/api/v1/svc/emoji/packs/files?name=pets",
 		apptest.FormPart{Name: "file", Filename: "dog.png", IsFile: true, Content: string(apptest.PNG(8, 8))}).Want(507)
 	for _, uri := range []string{liked, young} {

@@ -102,8 +102,8 @@ func (w roomWriter) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// CheckRoom returns an error of status 507 if there is no room for files.
-func (a *Archives) CheckRoom(ctx context.Context) error { return a.budget.Load().Check(ctx, Backups) }
+// CheckSpace returns an error of status 507 if there is no space for files.
+func (a *Archives) CheckSpace(ctx context.Context) error { return a.budget.Load().Check(ctx, Backups) }
 
 // Open opens a file. The error is fs.ErrNotExist if there is none.
 func (a *Archives) Open(name string) (*os.File, error) {

@@ -246,13 +246,13 @@ func (b *Budget) cacheRoom(ctx context.Context, cached int64) (int64, error) {
 }
 
 var (
-	errStorageFull = errs.New(507, "The server has no room left for files: its storage limit is reached")
-	errDiskFull    = errs.New(507, "The server has no room left for files: its disk is almost full")
-	errUploadsFull = errs.New(507, "The server has no room left for uploads: their storage limit is reached")
-	errEmojiFull   = errs.New(507, "The server has no room left for emoji: their storage limit is reached")
+	errStorageFull = errs.New(507, "The server has no space left for files: its storage limit is reached")
+	errDiskFull    = errs.New(507, "The server has no space left for files: its disk is almost full")
+	errUploadsFull = errs.New(507, "The server has no space left for uploads: their storage limit is reached")
+	errEmojiFull   = errs.New(507, "The server has no space left for emoji: their storage limit is reached")
 )
 
-// check returns an error if there is no room for the reservations of a class, even without the cache of the media proxy. It shrinks the cache
+// check returns an error if there is no space for the reservations of a class, even without the cache of the media proxy. It shrinks the cache
 // as needed.
 func (b *Budget) check(ctx context.Context, class Class) error {
 	m, err := b.measure(ctx, measureEvery)
@@ -275,7 +275,7 @@ func (b *Budget) check(ctx context.Context, class Class) error {
 	return nil
 }
 
-// Check returns an error if there is no room for files of a class at all.
+// Check returns an error if there is no space for files of a class at all.
 func (b *Budget) Check(ctx context.Context, class Class) error {
 	if b == nil {
 		return nil

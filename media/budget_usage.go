@@ -158,9 +158,9 @@ func (b *Budget) critical(m measurement) bool {
 	return b.Limit > 0 && s.fixed > b.Limit-b.databaseReserve()/criticalFraction || s.free+b.proxy.Bytes() < b.MinFree/criticalFraction
 }
 
-// CheckRoom returns an error if more bytes would exceed the limits of the data directory. It is for a process other than the server, and counts
+// CheckSpace returns an error if more bytes would exceed the limits of the data directory. It is for a process other than the server, and counts
 // files only.
-func CheckRoom(ctx context.Context, c BudgetConfig, bytes int64) error {
+func CheckSpace(ctx context.Context, c BudgetConfig, bytes int64) error {
 	used := int64(0)
 	err := filepath.WalkDir(c.Dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil {

@@ -72,7 +72,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// TestProbesOfDamagedFiles cuts files off everywhere and changes each byte: the probes read what they can, within the file.
+// TestProbesOfDamagedFiles cuts files off everywhere and changes each byte: the probes stay within the file.
 func TestProbesOfDamagedFiles(t *testing.T) {
 	for _, probe := range []func(*peekReader) fileInfo{probeWebM, probeMP3, probeOGG, probeFLAC, probeWAV} {
 		for n := range 200 {

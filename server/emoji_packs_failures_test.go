@@ -65,7 +65,7 @@ func TestPacksLimit(t *testing.T) {
 			added++
 		case 507:
 			refused++
-			r.WantError(507, "The server has no room left for emoji: their storage limit is reached")
+			r.WantError(507, "The server has no space left for emoji: their storage limit is reached")
 		default:
 			t.Fatalf("%d: %s", r.Status, r.Body)
 		}

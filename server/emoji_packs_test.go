@@ -34,21 +34,11 @@ func addToPack(c *apptest.Client, pack, shortcode, file string) *apptest.Respons
 // zipFile returns an archive of pictures.
 func zipFile(t *testing.T, names ...string) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
+	files := map[string][]byte{}
 	for i, name := range names {
-		w, err := z.Create(name)
-		if err == nil {
-			_, err = w.Write(apptest.PNG(8, 8+i))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		files[name] = apptest.PNG(8, 8+i)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return apptest.Zip(t, files)
 }
 
 // TestPacks walks through the life of a pack and its errors.

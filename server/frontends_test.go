@@ -1,16 +1,13 @@
 package server_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,26 +16,6 @@ import (
 )
 
 const frontendsPath = "/api/v1/svc/admin/frontends"
-
-// zipOf returns a zip archive of files by name.
-func zipOf(t *testing.T, files map[string]string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		f, err := w.Create(name)
-		if err == nil {
-			_, err = io.WriteString(f, files[name])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 func frontendFiles(title string) map[string]string {
 	return map[string]string{
@@ -71,7 +48,7 @@ func imported(t *testing.T, srv *apptest.Server, name string, archive []byte) {
 
 // TestInstallFrontend installs from an upload, a file and a URL, and checks spec 2.23.
 func TestInstallFrontend(t *testing.T) {
-	archive := zipOf(t, frontendFiles("built"))
+	archive := apptest.Zip(t, frontendFiles("built"))
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/my/2.0.zip" {
 			http.NotFound(w, r)
@@ -86,7 +63,7 @@ func TestInstallFrontend(t *testing.T) {
 	})
 	root := srv.SignUpAdmin()
 	imported(t, srv, "my.zip", archive)
-	imported(t, srv, "empty.zip", zipOf(t, map[string]string{"README": "x"}))
+	imported(t, srv, "empty.zip", apptest.Zip(t, map[string]string{"README": "x"}))
 	install := frontendsPath + "/install"
 
 	list := root.Get(frontendsPath).Want(200).List()
@@ -157,7 +134,7 @@ func TestServeFrontend(t *testing.T) {
 	srv.As(nil).Get("/svc/admin/").Want(404)
 	srv.As(nil).Get("/some/page").Want(404)
 	for _, name := range []string{"fe", "staff-fe", "other"} {
-		imported(t, srv, name+".zip", zipOf(t, frontendFiles("this is "+name)))
+		imported(t, srv, name+".zip", apptest.Zip(t, frontendFiles("this is "+name)))
 		root.Post(frontendsPath+"/install", "name", name, "ref", "1", "file", name+".zip").Want(200)
 	}
 

@@ -46,7 +46,7 @@ func TestUploadsLimit(t *testing.T) {
 			stored++
 		case 507:
 			refused++
-			a.WantError(507, "The server has no room left for uploads: their storage limit is reached")
+			a.WantError(507, "The server has no space left for uploads: their storage limit is reached")
 		default:
 			t.Fatalf("upload %d: %d %s", i, a.Status, a.Body)
 		}
@@ -59,5 +59,5 @@ func TestUploadsLimit(t *testing.T) {
 	}
 	alice.SendForm("PATCH", "/api/v1/accounts/update_credentials",
 		apptest.FormPart{Name: "avatar", Filename: "a.jpg", IsFile: true, Content: string(apptest.JPEG(600, 600))}).Want(507)
-	alice.Publish("text needs no room")
+	alice.Publish("text needs no space")
 }

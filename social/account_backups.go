@@ -51,7 +51,7 @@ func (s *Service) DownloadableBackup(ctx context.Context, file string) (*store.A
 // RequestBackup queues a backup of an account. A user may request one in BackupInterval; staff are not limited. While one is pending,
 // staff get that one.
 func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff bool) (*store.AccountBackup, error) {
-	if err := s.Archives.CheckRoom(ctx); err != nil {
+	if err := s.Archives.CheckSpace(ctx); err != nil {
 		return nil, err
 	}
 	var b *store.AccountBackup

@@ -31,8 +31,8 @@ var reactionsByLocal = []string{
 	"statuses.quote_of_id.account_id",
 }
 
-// keptByReference are the columns whose rows keep a remote post whoever made them: filters of local accounts, pins on profiles, quotes that
-// were authorized, copies in reports.
+// keptByReference are the columns whose rows always keep a remote post: filters of local accounts, pins on profiles, authorized
+// quotes, copies in reports.
 var keptByReference = []string{
 	"filter_statuses.status_id",
 	"pins.status_id",

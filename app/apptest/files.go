@@ -1,17 +1,21 @@
 package apptest
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/textproto"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"testing"
 )
 
 func FilePart(content []byte) FormPart {
@@ -31,6 +35,26 @@ func JPEG(width, height int) []byte {
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, Noise(width, height), nil); err != nil {
 		panic(err)
+	}
+	return b.Bytes()
+}
+
+// Zip returns an archive of files by name, in order of name.
+func Zip[Content ~string | ~[]byte](t testing.TB, files map[string]Content) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = f.Write([]byte(files[name]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
 	}
 	return b.Bytes()
 }

@@ -1,40 +1,19 @@
 package frontend_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/frontend"
 )
 
 // archive returns a zip archive. A name that ends in a slash is a folder.
-func archive(t *testing.T, files map[string]string) *bytes.Reader {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		f, err := w.Create(name)
-		if err == nil {
-			_, err = io.WriteString(f, files[name])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return bytes.NewReader(b.Bytes())
-}
-
 func open(t *testing.T, path string) *frontend.Dir {
 	t.Helper()
 	d, err := frontend.Open(path)
@@ -82,7 +61,7 @@ func TestInstallFolders(t *testing.T) {
 			dir := t.TempDir()
 			d := open(t, dir)
 			v := frontend.Version{Name: "fe", Ref: "1.0"}
-			a := archive(t, tt.files)
+			a := bytes.NewReader(apptest.Zip(t, tt.files))
 			err := d.Install(v, a, a.Size(), tt.build)
 			if got := content(t, d, v, "index.html"); (err == nil) != (tt.want != "") || got != tt.want {
 				t.Errorf("index is %q, error %v, want %q", got, err, tt.want)
@@ -104,7 +83,7 @@ func TestInstallFolders(t *testing.T) {
 func TestVersions(t *testing.T) {
 	d := open(t, t.TempDir())
 	for _, v := range []frontend.Version{{"b", "2"}, {"a", "main"}, {"b", "1"}, {"b", "2"}} {
-		a := archive(t, map[string]string{"index.html": v.String()})
+		a := bytes.NewReader(apptest.Zip(t, map[string]string{"index.html": v.String()}))
 		if err := d.Install(v, a, a.Size(), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -119,12 +98,12 @@ func TestVersions(t *testing.T) {
 	if got, want := installed(), "[a/main b/1 b/2]"; got != want {
 		t.Errorf("installed: %s, want %s", got, want)
 	}
-	bad := archive(t, map[string]string{"other.html": "x"})
+	bad := bytes.NewReader(apptest.Zip(t, map[string]string{"other.html": "x"}))
 	if err := d.Install(frontend.Version{Name: "b", Ref: "2"}, bad, bad.Size(), ""); err == nil || content(t, d, frontend.Version{"b", "2"}, "index.html") != "b/2" {
 		t.Errorf("a refused archive: %v, the old version has changed", err)
 	}
 	for _, v := range []frontend.Version{{"..", "x"}, {"a", ".."}, {"a", ""}, {"", "a"}, {".new-1", "x"}, {"a/b", "c"}, {"a", "b\\c"}} {
-		a := archive(t, map[string]string{"index.html": "x"})
+		a := bytes.NewReader(apptest.Zip(t, map[string]string{"index.html": "x"}))
 		if err := d.Install(v, a, a.Size(), ""); err == nil {
 			t.Errorf("%q was installed", v)
 		}

@@ -39,7 +39,7 @@ var (
 )
 
 // grantableScopes returns the scopes that an app is granted: those requested, or all of the app's if none are. Scopes beyond those
-// of the app are an error. Admin scopes are omitted for users who are not staff, and for apps without a user (nil).
+// of the app are an error. Admin scopes are omitted for users without a role, and for apps without a user (nil).
 func grantableScopes(a *store.App, requested store.Scopes, user *store.User) (store.Scopes, error) {
 	scopes := requested.Known()
 	if len(requested) == 0 {

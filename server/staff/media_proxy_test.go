@@ -1,7 +1,6 @@
 package staff_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -220,29 +219,9 @@ func TestBannedEmoji(t *testing.T) {
 		return root.SendForm("POST", "/api/v1/svc/emoji/packs/files?name=pets", apptest.FormPart{Name: "file", Filename: name, IsFile: true, Content: string(content)})
 	}
 	upload("mine.png", banned).WantError(422, refused)
-	if r := upload("some.zip", zipOf(t, map[string][]byte{"mine.png": banned})); r.Status != 422 || !strings.Contains(string(r.Body), refused) {
+	if r := upload("some.zip", apptest.Zip(t, map[string][]byte{"mine.png": banned})); r.Status != 422 || !strings.Contains(string(r.Body), refused) {
 		t.Errorf("an archive: %d %s", r.Status, r.Body)
 	}
-}
-
-// zipOf returns an archive of files by name.
-func zipOf(t *testing.T, files map[string][]byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, content := range files {
-		w, err := z.Create(name)
-		if err == nil {
-			_, err = w.Write(content)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 // TestMediaBanErrors checks that bad input changes nothing.
