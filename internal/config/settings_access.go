@@ -110,8 +110,8 @@ func (c *Config) rateLimitSettings() section {
 func (c *Config) streamingSettings() section {
 	return section{"streaming", "Limits of open streams, which push events to apps.", []Setting{
 		{Key: "max_streams", field: number(&c.Streaming.MaxStreams, 2000, 1, 100_000), Restart: true,
-			Description: "Maximum number of open streams. An idle stream takes about 20 kB of memory."},
-		{Key: "max_streams_per_account", field: number(&c.Streaming.MaxStreamsPerAccount, 500, 1, 100_000), Restart: true,
+			Description: "Maximum number of open streams. Clients without an account have at most half of them, and theirs end first when an account needs one. An idle stream takes about 20 kB of memory."},
+		{Key: "max_streams_per_account", field: number(&c.Streaming.MaxStreamsPerAccount, 20, 1, 100_000), Restart: true,
 			Description: "Maximum number of open streams of one account."},
 		{Key: "max_streams_per_address", field: number(&c.Streaming.MaxStreamsPerAddress, 200, 1, 100_000), Restart: true,
 			Description: "Maximum number of open streams from one IP address. Streams from loopback addresses are not counted."},

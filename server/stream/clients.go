@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"container/list"
 	"crypto/sha256"
 	"net/netip"
 	"slices"
@@ -65,6 +66,7 @@ type client struct {
 	token         *[sha256.Size]byte // nil: anonymous
 	tokenID       store.TokenID
 	account       store.AccountID // 0: anonymous, or an app without a user
+	place         *list.Element   // among the clients without an account; nil: it has one
 	subscriptions []subscription
 
 	mu      sync.Mutex
@@ -160,5 +162,6 @@ var (
 	closeRevoked = closeReason{1008, "the access token is no longer valid"}
 	closeRestart = closeReason{1012, "the server stops"}
 	closeSlow    = closeReason{1013, "too slow"}
+	closeFull    = closeReason{1013, "the server has too many open streams"}
 	closeBehind  = closeReason{1013, "the server cannot keep up"}
 )

@@ -4,11 +4,13 @@
 // Two rules. Every event is checked and rendered for each viewer as things are when it is sent, so that a stream shows nothing that
 // its timeline would not. Nothing waits for a client: one that does not keep up is disconnected, and fetches what it missed.
 //
-// Limits: 20 subscriptions a client, 500 frames or 1 MiB queued for one, 48 MiB for all, 10 000 events waiting to be sent; 2 push
-// messages at once, dropped after 4 hours.
+// Limits: streams in all, per account and per address by [streaming], half of them at most without an account; 20 subscriptions a
+// client, 500 frames or 1 MiB queued for one, 48 MiB for all, 10 000 events waiting to be sent; 2 push messages at once, dropped
+// after 4 hours.
 package stream
 
 import (
+	"container/list"
 	"context"
 	"crypto/sha256"
 	"log/slog"
@@ -44,6 +46,7 @@ type Hub struct {
 
 	mu          sync.Mutex
 	clients     map[*client]struct{}
+	anonymous   list.List // of them without an account, oldest first
 	topics      map[topic][]target
 	subscribers [topicKinds]int // subscriptions by kind of topic
 	perAccount  limit.Gauge[store.AccountID]
@@ -106,18 +109,30 @@ func (h *Hub) Open() map[string]int {
 }
 
 // register admits a client with an identity (zero: anonymous), unless there are too many. Each registered client must be released.
+//
+// Clients without an account have at most half of the streams. If there is no stream left for an account, the oldest of theirs ends,
+// because anybody can open as many as there are addresses.
 func (h *Hub) register(c *client, identity rest.Identity) error {
 	limits := h.Settings.Load().Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	full := len(h.clients) >= limits.MaxStreams
 	switch {
-	case h.stopped || len(h.clients) >= limits.MaxStreams:
+	case h.stopped:
 		return errNoMoreStreams
 	case c.counted && h.perAddress[c.network] >= limits.MaxStreamsPerAddress:
 		return errTooManyStreams
+	case full && (identity.Account == nil || h.anonymous.Len() == 0),
+		identity.Account == nil && h.anonymous.Len() >= max(1, limits.MaxStreams/2):
+		return errNoMoreStreams
 	}
 	if err := h.setIdentityLocked(c, identity); err != nil {
 		return err
+	}
+	if c.account == 0 {
+		c.place = h.anonymous.PushBack(c)
+	} else if full {
+		h.remove(h.anonymous.Front().Value.(*client), closeFull)
 	}
 	if c.counted {
 		h.perAddress[c.network]++
@@ -150,10 +165,19 @@ func (h *Hub) setIdentityLocked(c *client, identity rest.Identity) error {
 			return errTooManyStreams
 		}
 		c.account = identity.Account.ID
+		h.leaveAnonymous(c)
 	}
 	hash := [sha256.Size]byte(identity.Token.Hash)
 	c.token, c.tokenID = &hash, identity.Token.ID
 	return nil
+}
+
+// leaveAnonymous removes a client from those without an account.
+func (h *Hub) leaveAnonymous(c *client) {
+	if c.place != nil {
+		h.anonymous.Remove(c.place)
+		c.place = nil
+	}
 }
 
 // release is the last call for a client.
@@ -178,6 +202,7 @@ func (h *Hub) remove(c *client, why closeReason) {
 	}
 	c.subscriptions = nil
 	delete(h.clients, c)
+	h.leaveAnonymous(c)
 	if c.account != 0 {
 		h.perAccount.Done(c.account)
 	}

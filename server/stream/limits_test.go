@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/url"
 	"testing"
@@ -54,15 +55,7 @@ func TestStreamLimits(t *testing.T) {
 		c.Streaming = config.Streaming{MaxStreams: 6, MaxStreamsPerAccount: 2, MaxStreamsPerAddress: 2}
 		c.Server.TrustedProxies = []string{"127.0.0.1"}
 	})
-	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	from := func(address string, c *apptest.Client) int {
-		headers := []string{"X-Forwarded-For", address}
-		if c != nil {
-			headers = append(headers, "Authorization", "Bearer "+c.Token)
-		}
-		_, _, resp := srv.StreamHandshake(url.Values{}, headers...)
-		return resp.StatusCode
-	}
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	late := srv.OpenStream(nil)
 	for i, tt := range []struct {
 		address string
@@ -71,16 +64,23 @@ func TestStreamLimits(t *testing.T) {
 	}{
 		{"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 429}, {"192.0.2.1", alice.Client, 429},
 		{"192.0.2.2", alice.Client, 101}, {"192.0.2.3", alice.Client, 101}, {"192.0.2.4", alice.Client, 429},
-		{"192.0.2.5", bob.Client, 101}, {"192.0.2.6", bob.Client, 503},
+		{"192.0.2.5", bob.Client, 101}, {"192.0.2.6", nil, 503},
 	} {
-		if got := from(tt.address, tt.as); got != tt.want {
+		if got := streamFrom(srv, tt.address, tt.as); got != tt.want {
 			t.Errorf("stream %d: got %d, want %d", i, got, tt.want)
 		}
 	}
 	if got := late.Ask("type", "svc:authenticate", "token", alice.Token); got != "error unauthorized" {
 		t.Errorf("one stream too many: %s", got)
 	}
-	srv.As(bob).Get("/api/v1/streaming/user").Want(503)
+	if got := late.Ask("type", "svc:authenticate", "token", bob.Token); got != "success" {
+		t.Error(got)
+	}
+	for range 2 { // they end two streams without an account
+		srv.OpenStream(carol.Client)
+	}
+	dave := srv.SignUp("dave")
+	srv.As(dave).Get("/api/v1/streaming/user").Want(503)
 	late.Conn.Close()
 	for {
 		if n, _ := srv.HTTP.Streams.Count(); n < 6 {
@@ -88,9 +88,63 @@ func TestStreamLimits(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	bobs := srv.OpenStream(nil)
-	if got := bobs.Ask("type", "svc:authenticate", "token", bob.Token); got != "success" {
-		t.Error(got)
+	srv.OpenStream(dave.Client)
+}
+
+// streamFrom opens a stream by the proxy of an address, and returns the status of the answer.
+func streamFrom(srv *apptest.Server, address string, c *apptest.Client) int {
+	headers := []string{"X-Forwarded-For", address}
+	if c != nil {
+		headers = append(headers, "Authorization", "Bearer "+c.Token)
+	}
+	_, _, resp := srv.StreamHandshake(url.Values{}, headers...)
+	return resp.StatusCode
+}
+
+// TestAnonymousStreams opens as many streams without an account as it can, by many addresses. They take half of the streams, and end when
+// accounts need theirs, oldest first.
+func TestAnonymousStreams(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.Streaming.MaxStreams = 40
+		c.Server.TrustedProxies = []string{"127.0.0.1"}
+	})
+	oldest := srv.OpenStream(nil)
+	app := &apptest.Client{Server: srv, Token: srv.Grant(srv.RegisterApp(), "client_credentials").Want(200).Object().Str("access_token")}
+	for i := range 100 {
+		as, want := (*apptest.Client)(nil), 101
+		if i%2 == 1 {
+			as = app // anybody can register one
+		}
+		if i >= 19 {
+			want = 503
+		}
+		if got := streamFrom(srv, fmt.Sprintf("192.0.2.%d", i), as); got != want {
+			t.Errorf("stream %d: got %d, want %d", i, got, want)
+		}
+	}
+	var streams []*apptest.StreamClient
+	for i := range 2 {
+		user := srv.SignUp(fmt.Sprintf("user%d", i))
+		for range 20 {
+			streams = append(streams, srv.OpenStream(user.Client))
+		}
+		if got := streamFrom(srv, "198.51.100.1", user.Client); i == 0 && got != 429 {
+			t.Errorf("stream 21 of an account by default: got %d, want 429", got)
+		}
+	}
+	if got := oldest.WaitEnd(); got != 1013 {
+		t.Errorf("the oldest stream without an account ended with %d", got)
+	}
+	if clients, _ := srv.HTTP.Streams.Count(); clients != 40 {
+		t.Errorf("%d streams are open", clients)
+	}
+	if got := streamFrom(srv, "198.51.100.1", nil); got != 503 {
+		t.Errorf("without an account, while accounts have all streams: got %d", got)
+	}
+	for _, s := range streams {
+		if s.Ask("type", "subscribe", "stream", "public") != "success" {
+			t.Error("a stream of an account has ended")
+		}
 	}
 }
 
