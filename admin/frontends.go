@@ -48,6 +48,8 @@ type Frontend struct {
 	Ref           *string  `json:"ref"`
 	Installed     bool     `json:"installed"`
 	InstalledRefs []string `json:"installed_refs"`
+	PrimaryRef    string   `json:"primary_ref,omitempty"` // the version that is shown at the server's own address
+	AdminRef      string   `json:"admin_ref,omitempty"`   // the version that is shown to administrators
 }
 
 // FrontendInstall names a front end to install. Empty fields are taken from the available front end of that name.
@@ -106,6 +108,7 @@ func (f *Frontends) List(context.Context) ([]*Frontend, error) {
 	if err != nil {
 		return nil, err
 	}
+	c := f.settings.Load().Frontends
 	var list []*Frontend
 	byName := make(map[string]*Frontend)
 	add := func(entry *Frontend) {
@@ -121,6 +124,12 @@ func (f *Frontends) List(context.Context) ([]*Frontend, error) {
 		}
 		entry := byName[v.Name]
 		entry.Installed, entry.InstalledRefs = true, append(entry.InstalledRefs, v.Ref)
+		if v.String() == c.Primary {
+			entry.PrimaryRef = v.Ref
+		}
+		if v.String() == c.Admin {
+			entry.AdminRef = v.Ref
+		}
 	}
 	return list, nil
 }

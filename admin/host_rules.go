@@ -18,8 +18,8 @@ import (
 // allHostRules are the rules of all lists of hosts.
 var allHostRules = append(slices.Clone(config.HostRules), config.AcceptOnlyHosts, config.HideHost)
 
-// overlay returns the settings of the file, overlaid with rows of the database. If settings may not be there, only the lists of hosts count,
-// and are added to those of the file.
+// overlay returns the settings of the file, overlaid with rows of the database. If settings may not be there, only the chosen front ends
+// and the lists of hosts count; the latter are added to those of the file.
 func (s *Settings) overlay(rows []dbconfig.Row) (*config.Config, error) {
 	if s.file.Instance.ConfigurableFromDatabase {
 		return dbconfig.Apply(s.file, rows)
@@ -31,6 +31,8 @@ func (s *Settings) overlay(rows []dbconfig.Row) (*config.Config, error) {
 			lists = append(lists, row)
 		case dbconfig.RowKey{Group: ":svc", Key: ":instance"}:
 			lists = append(lists, dbconfig.Row{RowKey: row.RowKey, Value: dbconfig.Only(row.Value, ":quarantined_instances", ":rejected_instances")})
+		case frontendRow:
+			lists = append(lists, dbconfig.Row{RowKey: row.RowKey, Value: onlyChosenFrontends(row.Value)})
 		case dbconfig.RowKey{Group: ":svc", Key: ":mrf"}:
 			lists = append(lists, dbconfig.Row{RowKey: row.RowKey, Value: dbconfig.Only(row.Value, ":transparency_exclusions")})
 		}

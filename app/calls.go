@@ -136,6 +136,7 @@ var (
 	})
 	InstallFrontend = frontendCall("install front end", (*admin.Frontends).Install)
 	RemoveFrontend  = frontendCall("remove front end", (*admin.Frontends).Remove)
+	UseFrontend     = frontendCall("use front end", (*admin.Frontends).Use)
 
 	ShowDocument   = documentCall("show document", (*admin.Documents).Show)
 	WriteDocument  = documentCall("write document", (*admin.Documents).Write)

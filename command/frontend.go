@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -14,13 +15,12 @@ import (
 func (a *cli) frontendCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "frontend",
-		Short: "Install and remove web front ends",
-		Long: `Install and remove web front ends, which are shown at the address of the server beside the API.
+		Short: "Install, choose and remove web front ends",
+		Long: `Install, choose and remove web front ends, which are shown at the address of the server beside the API.
 
-Several front ends, and several versions of one, can be installed side by side. The settings frontends.primary and frontends.admin name
-those that are shown.`,
+Several front ends, and several versions of one, can be installed side by side. "svc frontend use" chooses the one that is shown.`,
 	})
-	cmd.AddCommand(a.frontendInstallCommand(), a.frontendListCommand(), a.frontendRemoveCommand())
+	cmd.AddCommand(a.frontendInstallCommand(), a.frontendListCommand(), a.frontendUseCommand(), a.frontendRemoveCommand())
 	return cmd
 }
 
@@ -68,13 +68,20 @@ func (a *cli) frontendListCommand() *cobra.Command {
 		Short: "List the front ends that are installed or can be",
 		Args:  cobra.NoArgs,
 	}, app.ListFrontends, func() struct{} { return struct{}{} }, func(list []*admin.Frontend) {
-		table := a.table("NAME", "INSTALLED", "SOURCE")
+		table := a.table("NAME", "INSTALLED", "SHOWN", "SOURCE")
 		for _, f := range list {
 			source := ""
 			if f.Git != nil {
 				source = *f.Git
 			}
-			row(table, f.Name, strings.Join(f.InstalledRefs, ", "), source)
+			var shown []string
+			if f.PrimaryRef != "" {
+				shown = append(shown, f.PrimaryRef)
+			}
+			if f.AdminRef != "" {
+				shown = append(shown, f.AdminRef+" (administrators)")
+			}
+			row(table, f.Name, strings.Join(f.InstalledRefs, ", "), strings.Join(shown, ", "), source)
 		}
 		table.Flush()
 	})
@@ -94,4 +101,36 @@ func (a *cli) frontendRemoveCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+func (a *cli) frontendUseCommand() *cobra.Command {
+	var use admin.FrontendUse
+	cmd := &cobra.Command{
+		Use:   "use NAME/REF|none [--admin]",
+		Short: "Show an installed version of a front end",
+		Long: `Show an installed version of a front end at the address of the server from now on, or with --admin at /svc/admin/. "none" shows the
+pages of this program again. To roll an update back, use the former version; the command prints it.
+
+The choice is kept in the database and counts more than frontends.primary and frontends.admin of the settings file.`,
+		Example: "  svc frontend use pleroma-fe/v2.7.1\n  svc frontend use admin-fe/develop --admin\n  svc frontend use none",
+		Args:    oneArg("NAME/REF"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if use.Version = args[0]; use.Version == "none" {
+				use.Version = ""
+			}
+			choice, err := perform(cmd.Context(), a, app.UseFrontend, use)
+			if err != nil {
+				return err
+			}
+			shown := func(version string) string { return cmp.Or(version, "none") }
+			if choice.Former == choice.Version {
+				fmt.Fprintf(a.out, "Already in use: %s.\n", shown(choice.Version))
+				return nil
+			}
+			fmt.Fprintf(a.out, "In use: %s. Before: %s.\n", shown(choice.Version), shown(choice.Former))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&use.Admin, "admin", false, "the front end for administrators")
+	return cmd
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"html"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -150,7 +152,7 @@ func (h *frontends) file(v frontend.Version, name string, r *http.Request) http.
 	if contentType == "" || name == "index.html" {
 		return nil
 	}
-	f := &frontendFile{contentType: contentType}
+	f := &frontendFile{contentType: contentType, hashed: hashedName(name)}
 	if acceptsGzip(r) {
 		if file, info, err := h.dir.OpenFile(v, name+".gz"); err == nil {
 			f.file, f.info, f.gzip = file, info, true
@@ -171,12 +173,35 @@ func acceptsGzip(r *http.Request) bool {
 	})
 }
 
-// frontendFile serves a file of a front end. Browsers ask whether it has changed, because an update keeps most names.
+// hashInName is a hash of the content that build tools put into names of files: hexadecimal with a digit and a letter, or base64 with
+// digits, small and capital letters.
+var hashInName = regexp.MustCompile(`[.-]([0-9A-Za-z_-]{8,64})\.[0-9a-z.]+$`)
+
+// hashedName returns true if the name of a file has a hash of its content, so that a changed file has another name.
+func hashedName(name string) bool {
+	m := hashInName.FindStringSubmatch(path.Base(name))
+	if m == nil {
+		return false
+	}
+	const digits, hexLetters = "0123456789", "abcdef"
+	hash := m[1]
+	if !strings.ContainsAny(hash, digits) {
+		return false
+	}
+	if strings.Trim(hash, digits+hexLetters) == "" {
+		return strings.ContainsAny(hash, hexLetters)
+	}
+	return strings.ToLower(hash) != hash && strings.ToUpper(hash) != hash
+}
+
+// frontendFile serves a file of a front end. Browsers ask whether it has changed, because an update keeps most names, except for those that have
+// a hash of the content.
 type frontendFile struct {
 	file        *os.File
 	info        fs.FileInfo
 	contentType string
 	gzip        bool // the file is compressed
+	hashed      bool // the name has a hash of the content
 }
 
 func (f *frontendFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -184,6 +209,9 @@ func (f *frontendFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "public, no-cache")
+	if f.hashed {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
 	h.Set("Vary", "Accept-Encoding, Cookie")
 	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, f.info.ModTime().UnixNano(), f.info.Size()))
 	if f.gzip {
@@ -209,13 +237,15 @@ func (h *frontends) index(v frontend.Version, r *rest.Request) (any, error) {
 	meta := "<title>" + html.EscapeString(h.settings.Load().Instance.Name) + `</title><link rel="icon" href="/favicon.png"><link rel="manifest" href="/manifest.json">`
 	text = bytes.Replace(text, []byte(metaMark), []byte(meta), 1)
 	policy := h.policy()
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(text))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Cache-Control", "public, no-cache")
 		header.Set("Vary", "Cookie")
 		header.Set("Content-Security-Policy", policy)
-		w.Write(text) // fails only if the client has gone
+		header.Set("ETag", tag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 	}), nil
 }
 

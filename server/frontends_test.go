@@ -19,14 +19,18 @@ const frontendsPath = "/api/v1/svc/admin/frontends"
 
 func frontendFiles(title string) map[string]string {
 	return map[string]string{
-		"dist/index.html":           "<html><head><!--server-generated-meta--></head>" + title + "</html>",
-		"dist/static/js/app.js":     "let x",
-		"dist/static/style.css":     "a{}",
-		"dist/static/style.css.gz":  gzipped("a{}"),
-		"dist/sw.js":                "worker",
-		"dist/images/avi.png":       "picture",
-		"dist/secret.exe":           "x",
-		"dist/instance/config.json": "{}",
+		"dist/index.html":                  "<html><head><!--server-generated-meta--></head>" + title + "</html>",
+		"dist/static/js/app.js":            "let x",
+		"dist/static/style.css":            "a{}",
+		"dist/static/style.css.gz":         gzipped("a{}"),
+		"dist/sw.js":                       "worker",
+		"dist/images/avi.png":              "picture",
+		"dist/secret.exe":                  "x",
+		"dist/instance/config.json":        "{}",
+		"dist/static/js/app.3f2a1b9c0d.js": "hex",
+		"dist/assets/index-DkXz2Q_8.js":    "base64",
+		"dist/assets/custom-elements.js":   "words",
+		"dist/assets/theme-solarized2.css": "name",
 	}
 }
 
@@ -188,6 +192,7 @@ func TestServeFrontend(t *testing.T) {
 		t.Errorf("compressed: %q, encoding %q", a.Body, a.Header.Get("Content-Encoding"))
 	}
 	srv.As(nil).Post("/").Want(405)
+	checkFrontendCaching(t, srv)
 
 	// A visitor chooses another one; only those that are installed and pickable.
 	if page := browser.Get("/frontends").Want(200, "fe/1 (the default)", "other/1"); strings.Contains(string(page.Body), "gone/1") {
@@ -198,4 +203,33 @@ func TestServeFrontend(t *testing.T) {
 	browser.Get("/").Want(200, "this is other")
 	browser.Post("/frontends", map[string][]string{"frontend": {""}}).Want(302)
 	browser.Get("/").Want(200, "this is fe")
+}
+
+// checkFrontendCaching checks which files browsers keep, and that an unchanged index is not sent again.
+func checkFrontendCaching(t *testing.T, srv *apptest.Server) {
+	t.Helper()
+	for path, want := range map[string]string{
+		"/":                                   "public, no-cache",
+		"/some/page":                          "public, no-cache",
+		"/sw.js":                              "public, no-cache",
+		"/assets/custom-elements.js":          "public, no-cache",
+		"/assets/theme-solarized2.css":        "public, no-cache",
+		"/static/js/app.3f2a1b9c0d.js":        "public, max-age=31536000, immutable",
+		"/assets/index-DkXz2Q_8.js":           "public, max-age=31536000, immutable",
+		"/svc/admin/assets/index-DkXz2Q_8.js": "public, max-age=31536000, immutable",
+	} {
+		a := srv.As(nil).Get(path).Want(200)
+		if got := a.Header.Get("Cache-Control"); got != want {
+			t.Errorf("%s: Cache-Control is %q, want %q", path, got, want)
+		}
+		req, err := http.NewRequest("GET", srv.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("If-None-Match", a.Header.Get("ETag"))
+		if a.Header.Get("ETag") == "" {
+			t.Errorf("%s has no ETag", path)
+		}
+		srv.As(nil).DoRequest(req).Want(304)
+	}
 }

@@ -108,6 +108,8 @@ var places = map[string]place{
 	"cards.enabled":            at(":rich_media", ":enabled"),
 	"cards.ignored_hosts":      at(":rich_media", ":ignore_hosts"),
 	"media_proxy.direct_hosts": at(":media_proxy", ":whitelist"),
+	"frontends.primary":        at(":frontends", ":primary").as(frontendForm),
+	"frontends.admin":          at(":frontends", ":admin").as(frontendForm),
 	"frontends.configurations": at(":frontend_configurations", "").as(frontendsForm),
 
 	"rate_limit.app_registration":     at(":rate_limit", ":oauth_app_creation"),

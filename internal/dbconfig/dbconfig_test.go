@@ -184,6 +184,7 @@ func TestCatalog(t *testing.T) {
 	c.MRFKeyword.Replace = []config.Replacement{{Pattern: "~r/a/i", Replacement: "b"}}
 	c.MRFSubchain.MatchActor = []config.Subchain{{Pattern: "bot", Policies: []string{"ForceBotUnlistedPolicy"}}}
 	c.MRFUserAllowlist.Hosts = []config.AllowedActors{{Host: "a.example", Actors: []string{"https://a.example/1"}}}
+	c.Frontends.Primary = "fe/main"
 	c.Frontends.Configurations = []config.FrontendConfiguration{{Name: "svc_fe", Configuration: `{"theme":"dark"}`}}
 	c.Accounts.BirthdayMinAge = 16
 	c.Mail.Enabled, c.Mail.Host, c.Mail.Password = true, "mail.example.org", "secret"
@@ -219,6 +220,28 @@ func TestCatalog(t *testing.T) {
 			if child.Key == "" || child.Label == "" || child.Type == nil || child.Description == "" {
 				t.Errorf("%s: %+v", d.Key, child)
 			}
+		}
+	}
+}
+
+// TestChosenFrontend checks the forms in which front ends send the chosen one.
+func TestChosenFrontend(t *testing.T) {
+	for _, tt := range []struct{ value, want string }{
+		{`{"name":"fe","ref":"main"}`, "fe/main"},
+		{`{":name":"fe",":ref":"main"}`, "fe/main"},
+		{`"fe/main"`, "fe/main"},
+		{`{}`, ""},
+		{`""`, ""},
+		{`null`, ""},
+		{`{"name":"fe"}`, "error"},
+		{`{"name":"..","ref":"main"}`, "error"},
+		{`{"name":5,"ref":"main"}`, "error"},
+		{`["fe"]`, "error"},
+	} {
+		row := dbconfig.Row{RowKey: dbconfig.RowKey{Group: ":svc", Key: ":frontends"}, Value: parse(t, `[{"tuple":[":primary",`+tt.value+`]}]`)}
+		c, err := dbconfig.Apply(config.Default(), []dbconfig.Row{row})
+		if got := c.Frontends.Primary; (err != nil) != (tt.want == "error") || err == nil && got != tt.want {
+			t.Errorf("%s: got %q, %v, want %q", tt.value, got, err, tt.want)
 		}
 	}
 }

@@ -332,6 +332,36 @@ func mapForm(key, values string, list form) form {
 	}}
 }
 
+// frontendForm is an installed front end as an object of name and ref, whose keys are texts. NAME/REF is accepted too. None is null.
+var frontendForm = form{"map", func(v any) Value {
+	name, ref, ok := strings.Cut(v.(string), "/")
+	if !ok {
+		return nil
+	}
+	return Map{"name": plainText(name), "ref": plainText(ref)}
+}, func(v Value) (any, error) {
+	m, ok := v.(Map)
+	if !ok {
+		return textOf(v)
+	}
+	var parts [2]string
+	for i, key := range []string{"name", "ref"} {
+		part, ok := m[key]
+		if !ok {
+			part = m[":"+key]
+		}
+		text, err := textOf(part)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = text
+	}
+	if parts == [2]string{} {
+		return "", nil
+	}
+	return parts[0] + "/" + parts[1], nil
+}}
+
 // frontendsForm is a keyword list of front ends and their configurations.
 var frontendsForm = form{"keyword", func(v any) Value {
 	list := List{}
