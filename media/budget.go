@@ -50,7 +50,8 @@ func BudgetFromSettings(c *config.Config) BudgetConfig {
 
 const (
 	reservedFraction = 20       // one part of Limit is kept for the database
-	minReserved      = 32 << 20 // bytes, at least: the write-ahead log alone can take half of it
+	minReserved      = 16 << 20 // bytes, at least
+	logReserve       = 24 << 20 // the write-ahead log counts as this at least, because one large deletion can make it as large
 	measureEvery     = time.Second
 	walkEvery        = 10 * time.Minute
 )
@@ -113,8 +114,14 @@ func (b *Budget) measure(ctx context.Context, age time.Duration) (measurement, e
 	if m, ok := b.measuredWithin(age); ok {
 		return m, nil
 	}
-	m := measurement{at: time.Now()}
 	var err error
+	if b.Limit > 0 || b.Uploads > 0 {
+		err = b.files.countOnce(ctx) // files without a record, too, which a crash can leave
+	}
+	if err != nil {
+		return measurement{}, err
+	}
+	m := measurement{at: time.Now()}
 	if m.database, err = b.db.Size(ctx); err != nil {
 		return m, err
 	}
@@ -202,7 +209,7 @@ func (b *Budget) sums(m measurement) sums {
 	files := b.files.Bytes(recordedFiles(m.recorded))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := sums{fixed: m.database.File + m.database.Log + files, free: m.free}
+	s := sums{fixed: m.database.File + max(m.database.Log, logReserve) + files, free: m.free}
 	for _, f := range b.folders {
 		s.fixed += f.Bytes
 	}

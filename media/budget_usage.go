@@ -117,9 +117,6 @@ type Pressure struct {
 
 // Pressure shrinks the cache, and returns what else has to be deleted.
 func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
-	if err := b.files.countOnce(ctx); err != nil { // files without a record, too
-		return nil, err
-	}
 	if err := b.proxy.Shrink(ctx); err != nil {
 		return nil, err
 	}
@@ -178,7 +175,7 @@ func CheckSpace(ctx context.Context, c BudgetConfig, bytes int64) error {
 		return fmt.Errorf("measure data directory: %w", err)
 	}
 	b := &Budget{BudgetConfig: c}
-	if room := b.ceiling() - used; bytes > room {
+	if room := b.ceiling() - logReserve - used; bytes > room {
 		return errs.New(507, "%d MiB are needed, but storage.limit leaves %d MiB of the data directory: write to another folder", bytes>>20, max(room, 0)>>20)
 	}
 	free, err := freeSpace(c.Dir)

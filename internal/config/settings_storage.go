@@ -8,7 +8,7 @@ const (
 func (c *Config) storageSettings() section {
 	return section{"storage", `Disk usage. Sizes are in bytes, or text such as "10GiB"; 0 is no limit.`, []Setting{
 		{Key: "limit", field: size(&c.Storage.Limit, 0, 0, maxStorage, zeroOrMore(minStorage)), Restart: true,
-			Description: `Maximum size of the data directory, for example "10GiB". When it is nearly reached, copies of remote media are deleted first, then old remote posts that nobody on this server has reacted to; then uploads, backups and emoji packs are refused. The last twentieth, at least 32 MiB, is kept for the database; posts of other servers are refused before it is used up.`},
+			Description: `Maximum size of the data directory, for example "10GiB". When it is nearly reached, copies of remote media are deleted first, then old remote posts that nobody on this server has reacted to; then uploads, backups and emoji packs are refused. The last twentieth, at least 16 MiB, is kept for the database; posts of other servers are refused before it is used up.`},
 		{Key: "min_free", field: size(&c.Storage.MinFree, 256<<20, 0, maxStorage), Restart: true,
 			Description: `Free space to leave on the disk. Below it the server makes room and refuses files as above, before the disk is full.`},
 		{Key: "uploads", field: size(&c.Storage.Uploads, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
