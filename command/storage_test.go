@@ -175,7 +175,7 @@ func TestBackupWithinLimit(t *testing.T) {
 		})
 		return n
 	}
-	p.ballast("imports/much", 182<<20)
+	p.ballast("imports/much", 174<<20)
 	p.ballast("cache/ab/"+strings.Repeat("ab", 32), 40<<20)
 	p.run("backup").fails(1, "storage.limit leaves")
 	p.run("backup", "outside.tar").ok()
@@ -186,7 +186,7 @@ func TestBackupWithinLimit(t *testing.T) {
 	if n := copies(); n != 0 {
 		t.Errorf("%d copies are left", n)
 	}
-	if u := p.usage(); u.class("backups") < 100_000 || u.Total > 224<<20 {
+	if u := p.usage(); u.class("backups") < 100_000 || u.Total > 216<<20 {
 		t.Errorf("usage %+v", u)
 	}
 	p.ballast("imports/more", 40<<20)

@@ -43,13 +43,13 @@ func TestStorageLimitRefusesPosts(t *testing.T) {
 	bob.WantPost(deleted.Str("uri"))
 	bob.WantPost(edited.Str("uri"))
 
-	fill(t, near, storageLimit/100*89) // local files are refused, remote posts are not
+	fill(t, near, storageLimit/100*86) // local files are refused, remote posts are not
 	bob.SendForm("POST", "/api/v1/media", apptest.FilePart(apptest.PNG(8, 8))).Want(507)
 	early := alice.Publish("before the end")
 	apptest.Settle(far, near)
 	bob.WantPost(early.Str("uri"))
 
-	fill(t, near, storageLimit/100*95)
+	fill(t, near, storageLimit/100*92)
 	u, err := near.Budget.Usage(t.Context(), true)
 	if err != nil || !u.Critical || !u.Full {
 		t.Errorf("usage %+v, %v", u, err)
@@ -144,7 +144,7 @@ func TestStorageLimitOrder(t *testing.T) {
 
 	near.As(nil).Get(near.Proxy.URL(site.URL + "/a.png")).Want(200)
 	apptest.WaitFor(t, "the copy", func() bool { return near.Proxy.Bytes() > 12<<20 })
-	fill(t, near, storageLimit/100*84)
+	fill(t, near, storageLimit/100*81)
 	keepLimits(t, near, "the copy to be deleted", func() bool { return near.Proxy.Bytes() < 1<<20 })
 	bob.WantPost(old)
 	bob.Upload(apptest.PNG(33, 33))
@@ -152,7 +152,7 @@ func TestStorageLimitOrder(t *testing.T) {
 		t.Errorf("%d mails before files are refused", len(mails))
 	}
 
-	fill(t, near, storageLimit/100*89)
+	fill(t, near, storageLimit/100*86)
 	keepLimits(t, near, "the old post to be deleted", func() bool {
 		near.RunJobs()
 		return bob.FindPost(old) == nil
