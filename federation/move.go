@@ -9,8 +9,8 @@ import (
 	"svc/store"
 )
 
-// handleMove moves an actor to another account. Both documents are fetched again: the old actor must name the new one, and the new one
-// must list the old one as an alias (federation 4.13).
+// handleMove moves an actor to another account, which must list the actor as an alias in its fetched document (federation 4.13). The
+// signed Move is the actor's own word, because some servers never write movedTo; but a document that names another account contradicts it.
 func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	object, target := in.Ref("object"), in.Ref("target")
 	switch {
@@ -19,16 +19,8 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	case target == "" || target == object:
 		return remote.Refuse("target is missing or the actor itself")
 	}
-	from, err := r.actors.FetchActor(ctx, object)
-	if err != nil {
+	if err := r.checkMovedTo(ctx, in.Actor, target); err != nil {
 		return err
-	}
-	origin, err := r.db.Actor(ctx, from.ID)
-	if err != nil {
-		return err
-	}
-	if origin.MovedTo != target {
-		return remote.Refuse("movedTo of %s is another account", object)
 	}
 	to, err := r.moveTarget(ctx, target)
 	if errors.Is(err, remote.ErrCachedFailure) { // it may exist by now: retry later
@@ -37,7 +29,27 @@ func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	if err != nil {
 		return err
 	}
-	return r.social.ReceiveMove(ctx, from.ID, to.ID)
+	return r.social.ReceiveMove(ctx, in.Actor.ID, to.ID)
+}
+
+// checkMovedTo fetches the document of an actor that says it moved to target. The document of a closed account may be missing.
+func (r *Receiver) checkMovedTo(ctx context.Context, from *store.Account, target string) error {
+	_, err := r.actors.FetchActor(ctx, from.URI)
+	switch {
+	case remote.NeedsFetch(err), ctx.Err() != nil:
+		return err
+	case err != nil:
+		r.log.Debug("moved account could not be fetched", "actor", from.URI, "err", err)
+		return nil
+	}
+	origin, err := r.db.Actor(ctx, from.ID)
+	if err != nil {
+		return err
+	}
+	if origin.MovedTo != "" && origin.MovedTo != target {
+		return remote.Refuse("movedTo of %s is another account", from.URI)
+	}
+	return nil
 }
 
 // moveTarget returns the account to which an actor moves, with current data.

@@ -44,8 +44,8 @@ func TestIncomingMove(t *testing.T) {
 	peer.AddActor("bob", apptest.Doc{"movedTo": second})
 	refused("a move that the new account does not know of", move())
 	there.AddActor("second", apptest.Doc{"alsoKnownAs": []any{bob}})
-	peer.AddActor("bob")
-	refused("a move that the old account does not know of", move())
+	peer.AddActor("bob", apptest.Doc{"movedTo": there.URL + "/users/third"})
+	refused("a move to another account than the profile says", move())
 	peer.AddActor("bob", apptest.Doc{"movedTo": second})
 	refused("a move of another account", move(apptest.Doc{"object": second}))
 	refused("a move to nowhere", move(apptest.Doc{"target": nil}))
@@ -83,6 +83,41 @@ func TestIncomingMove(t *testing.T) {
 	srv.Exec(`UPDATE actors SET moved_at = moved_at - 8 * 24 * 3600 * 1000`)
 	peer.PostAndSettle(srv, move(apptest.Doc{"target": third}))
 	apptest.WantList(t, "notifications of stays after a week", stays.NotificationTypes(), "move", "move")
+}
+
+// TestMoveWithoutMovedTo checks that a signed Move counts if the new account lists the old one, whose document never says that it moved, as
+// that of snac, or is not served any more. The account stays moved when its document is fetched again.
+func TestMoveWithoutMovedTo(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	there := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	for _, tt := range []struct {
+		name string
+		old  func(bob string)
+	}{
+		{"silent", func(string) {}},
+		{"forbidden", func(bob string) { peer.Remove(bob, 403) }},
+		{"broken", func(bob string) { peer.Remove(bob, 500) }},
+		{"gone", func(bob string) { peer.Remove(bob, 404) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bob := peer.AddActor(tt.name)
+			second := there.AddActor(tt.name, apptest.Doc{"alsoKnownAs": []any{bob}})
+			alice.FollowRemote(bob)
+			tt.old(bob)
+			peer.PostAndSettle(srv, peer.Activity("Move", bob, bob, apptest.Doc{"target": second, "to": []any{bob + "/followers"}}))
+			apptest.WantList(t, "notifications of alice", alice.NotificationTypes(), "move")
+			alice.Post("/api/v1/notifications/clear").Want(200)
+			alice.Relationship(srv.KnownID(second)).WantTrue(apptest.RelationshipFlags, "requested")
+			peer.AddActor(tt.name, apptest.Doc{"summary": "old"})
+			peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.Doc{
+				"id": bob, "type": "Person", "preferredUsername": tt.name, "inbox": bob + "/inbox", "outbox": bob + "/outbox", "summary": "moved",
+			}))
+			if got := alice.Get("/api/v1/accounts/" + srv.KnownID(bob)).Want(200).Object().At("moved.id"); got != srv.KnownID(second) {
+				t.Errorf("after an Update bob has moved to %v", got)
+			}
+		})
+	}
 }
 
 // TestMoveToLocalAccount covers a remote account that moves to a local one.

@@ -1,6 +1,7 @@
 package federation_test
 
 import (
+	"strconv"
 	"svc/app/apptest"
 	"testing"
 	"time"
@@ -101,6 +102,33 @@ func TestIncomingVotes(t *testing.T) {
 		if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("replies_count"); n > 0 {
 			t.Errorf("a vote is counted as a reply")
 		}
+	}
+}
+
+// TestVotesWithMarkup checks votes whose content is markup without text, as snac and others write it, and that a named reply with text is a
+// reply.
+func TestVotesWithMarkup(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	contents := []any{"<br>", "<p></p>", "<p><br/></p>\n", "&nbsp;", "<p><span class=\"x\"> </span></p>", "\u200b", nil}
+	st := alice.PublishPoll([]string{"yes", "no"})
+	for i, content := range contents {
+		vote := sendVote(peer, peer.AddActor("voter"+strconv.Itoa(i)), st, alice, "yes")
+		vote["object"].(apptest.Doc)["content"] = content
+		peer.PostAndSettle(srv, vote)
+	}
+	if got, want := voteCounts(alice, st), "yes "+strconv.Itoa(len(contents))+", no 0"; got != want {
+		t.Errorf("the poll has %s, want %s", got, want)
+	}
+	apptest.WantList(t, "notifications of alice after votes", alice.NotificationTypes())
+	reply := peer.Note(peer.AddActor("carol"), "<p>because</p>", apptest.Doc{
+		"name": "yes", "inReplyTo": st.Str("uri"), "to": []any{alice.URI()}, "cc": []any{},
+		"tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI(), "name": "@alice"}},
+	})
+	peer.PostAndSettle(srv, peer.Create(reply))
+	apptest.WantList(t, "notifications of alice after a reply", alice.NotificationTypes(), "mention")
+	if got, want := voteCounts(alice, st), "yes "+strconv.Itoa(len(contents))+", no 0"; got != want {
+		t.Errorf("after a reply the poll has %s, want %s", got, want)
 	}
 }
 

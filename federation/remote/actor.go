@@ -293,8 +293,11 @@ func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Accou
 	changed.Avatar, changed.Header, changed.Locked, changed.Discoverable = from.Avatar, from.Header, from.Locked, from.Discoverable
 	changed.AcceptsChatMessages, changed.Birthday, changed.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
 	changed.AlsoKnownAs, changed.Emojis = from.AlsoKnownAs, from.Emojis
-	if changed.MovedToID, err = movedToID(ctx, tx, &changed, actor.MovedTo); err != nil {
-		return err
+	// A Move of an actor whose document never had movedTo stays.
+	if actor.MovedTo != "" || old != nil && old.MovedTo != "" {
+		if changed.MovedToID, err = movedToID(ctx, tx, &changed, actor.MovedTo); err != nil {
+			return err
+		}
 	}
 	return tx.SaveAccount(ctx, &changed)
 }

@@ -8,6 +8,7 @@ import (
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
@@ -28,6 +29,9 @@ const MaxFetches = 100
 
 // maxWrappers is the maximum number of documents fetched until one is a status: the others are activities about it.
 const maxWrappers = 2
+
+// maxEmptyMarkup is the length up to which the content of a vote may be markup without text, in bytes.
+const maxEmptyMarkup = 1000
 
 // FetchOptions configure the fetch of a status.
 type FetchOptions struct {
@@ -194,8 +198,12 @@ func notFoundConfirmsDelete(st *store.Status, err error) bool {
 	return HTTPStatus(err) == http.StatusNotFound && st.Visibility <= store.Unlisted && st.ReblogOfID == nil
 }
 
-// IsVote returns whether a Note is a vote in a poll: it has a name, a parent, and no content (federation 4.3).
+// IsVote returns whether a Note is a vote in a poll: it has a name, a parent, and no text (federation 4.3). Some servers write an empty
+// content as markup.
 func IsVote(note activity.Object) bool {
+	if !note.Is("Note", "Answer") || note.Text("name") == "" || note.Ref("inReplyTo") == "" || len(note.Values("attachment")) > 0 {
+		return false
+	}
 	content, _ := note.TextAndLanguage("content")
-	return note.Is("Note", "Answer") && note.Text("name") != "" && content == "" && note.Ref("inReplyTo") != "" && len(note.Values("attachment")) == 0
+	return len(content) <= maxEmptyMarkup && text.OneLine(text.HTMLToText(content)) == ""
 }
