@@ -187,8 +187,19 @@ func TestSourceURL(t *testing.T) {
 	if got := srv.As(nil).Get("/api/v2/instance").Want(200).Object().Str("source_url"); got != source {
 		t.Errorf("source_url is %q", got)
 	}
-	if got := srv.As(nil).Get("/nodeinfo/2.1").Want(200).Object().At("software.repository"); got != source {
-		t.Errorf("nodeinfo names %v", got)
+	for _, member := range []string{"repository", "homepage"} {
+		if got := srv.As(nil).Get("/nodeinfo/2.1").Want(200).Object().At("software").(map[string]any)[member]; got != source {
+			t.Errorf("NodeInfo 2.1 has the %s %v", member, got)
+		}
+		software := srv.As(nil).Get("/nodeinfo/2.0.json").Want(200).Object().At("software").(map[string]any)
+		if _, ok := software[member]; ok {
+			t.Errorf("NodeInfo 2.0 has a %s", member)
+		}
+	}
+	srv = apptest.Start(t)
+	software := srv.As(nil).Get("/nodeinfo/2.1").Want(200).Object().At("software").(map[string]any)
+	if _, ok := software["repository"]; ok || software["homepage"] != srv.URL {
+		t.Errorf("without source_url, NodeInfo 2.1 has %v", software)
 	}
 }
 
@@ -469,7 +480,7 @@ func TestNodeInfo(t *testing.T) {
 			if got := fmt.Sprint(o.At("protocols")); got != "[activitypub]" {
 				t.Errorf("protocols are %s", got)
 			}
-			want := fmt.Sprintf("[%s/users/%s %s/users/%s]", srv.URL, alice.ID, srv.URL, bob.ID)
+			want := fmt.Sprintf("[%s/users/alice %s/users/bob]", srv.URL, srv.URL)
 			if got := fmt.Sprint(o.At("metadata.staffAccounts")); got != want {
 				t.Errorf("staff is %s, want %s, without %s", got, want, carol.ID)
 			}
@@ -496,7 +507,7 @@ func TestNodeInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(srv.As(nil).Get("/nodeinfo/2.0").Object().At("metadata.staffAccounts")); strings.Contains(got, bob.ID) {
+	if got := fmt.Sprint(srv.As(nil).Get("/nodeinfo/2.0").Object().At("metadata.staffAccounts")); strings.Contains(got, "bob") {
 		t.Errorf("staff is %s", got)
 	}
 }

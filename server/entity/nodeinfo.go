@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"strings"
 
 	"svc/store"
@@ -20,7 +21,8 @@ type nodeInfo struct {
 type nodeSoftware struct {
 	Name       string `json:"name"`
 	Version    string `json:"version"`
-	Repository string `json:"repository,omitempty"` // from schema 2.1 on
+	Repository string `json:"repository,omitempty"` // this and homepage from schema 2.1 on
+	Homepage   string `json:"homepage,omitempty"`
 }
 
 type nodeServices struct {
@@ -87,11 +89,11 @@ func (i *Instance) nodeInfo(version string, f stats, staff []*store.Account) (ob
 	c := i.Settings.Load()
 	staffAccounts := []string{}
 	for _, a := range staff {
-		staffAccounts = append(staffAccounts, a.URI)
+		staffAccounts = append(staffAccounts, i.BaseURL+"/users/"+a.Nickname) // front ends take the last part as the nickname
 	}
 	software := nodeSoftware{Name: strings.ReplaceAll(strings.ToLower(i.Name), "_", "-"), Version: i.Version} // the schema knows no _
 	if version != "2.0" {
-		software.Repository = c.Instance.SourceURL
+		software.Repository, software.Homepage = c.Instance.SourceURL, cmp.Or(c.Instance.SourceURL, i.BaseURL)
 	}
 	return marshal(nodeInfo{
 		Version:           version,
