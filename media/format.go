@@ -18,30 +18,29 @@ const sniffLength = 3072
 // format is an accepted file format. All others are rejected.
 type format struct {
 	mime, ext string
-	scan      scanFunc                   // nil: stored unchanged
-	decode    decodeFunc                 // nil: never decoded
-	probe     func(*peekReader) fileInfo // of formats without scan; never fails
+	scan      scanFunc
+	decode    decodeFunc // nil: never decoded
 }
 
 // decodeFunc decodes a picture, reduced by a number that fileInfo.reduction has returned.
 type decodeFunc func(src *io.SectionReader, f fileInfo, reduction int) (image.Image, error)
 
 var (
-	formatPNG  = &format{"image/png", "png", scanPNG, decodeBy(png.Decode), nil}
-	formatJPEG = &format{"image/jpeg", "jpg", scanJPEG, decodeJPEG, nil}
-	formatGIF  = &format{"image/gif", "gif", scanGIF, decodeBy(gif.Decode), nil}
-	formatWebP = &format{"image/webp", "webp", scanWebP, decodeWebP, nil}
-	formatAVIF = &format{"image/avif", "avif", scanHEIF, nil, nil}
-	formatHEIC = &format{"image/heic", "heic", scanHEIF, nil, nil}
-	formatHEIF = &format{"image/heif", "heif", scanHEIF, nil, nil}
-	formatMP4  = &format{"video/mp4", "mp4", scanMovie, nil, nil}
-	formatMOV  = &format{"video/quicktime", "mov", scanMovie, nil, nil}
-	formatWebM = &format{"video/webm", "webm", nil, nil, probeWebM}
-	formatM4A  = &format{"audio/mp4", "m4a", scanMovie, nil, nil}
-	formatMP3  = &format{"audio/mpeg", "mp3", nil, nil, probeMP3}
-	formatOGG  = &format{"audio/ogg", "ogg", nil, nil, probeOGG}
-	formatFLAC = &format{"audio/flac", "flac", nil, nil, probeFLAC}
-	formatWAV  = &format{"audio/wav", "wav", nil, nil, probeWAV}
+	formatPNG  = &format{"image/png", "png", scanPNG, decodeBy(png.Decode)}
+	formatJPEG = &format{"image/jpeg", "jpg", scanJPEG, decodeJPEG}
+	formatGIF  = &format{"image/gif", "gif", scanGIF, decodeBy(gif.Decode)}
+	formatWebP = &format{"image/webp", "webp", scanWebP, decodeWebP}
+	formatAVIF = &format{"image/avif", "avif", scanHEIF, nil}
+	formatHEIC = &format{"image/heic", "heic", scanHEIF, nil}
+	formatHEIF = &format{"image/heif", "heif", scanHEIF, nil}
+	formatMP4  = &format{"video/mp4", "mp4", scanMovie, nil}
+	formatMOV  = &format{"video/quicktime", "mov", scanMovie, nil}
+	formatWebM = &format{"video/webm", "webm", scanWebM, nil}
+	formatM4A  = &format{"audio/mp4", "m4a", scanMovie, nil}
+	formatMP3  = &format{"audio/mpeg", "mp3", scanMP3, nil}
+	formatOGG  = &format{"audio/ogg", "ogg", scanOGG, nil}
+	formatFLAC = &format{"audio/flac", "flac", scanFLAC, nil}
+	formatWAV  = &format{"audio/wav", "wav", scanWAV, nil}
 )
 
 var formats = []*format{
@@ -105,6 +104,9 @@ func sniff(head []byte, kind Kind) (*format, error) {
 // detect returns the format of a file by its first bytes, nil if it is not supported.
 func detect(head []byte) *format {
 	f := formatByType[mimetype.Detect(head).String()]
+	if hasPrefix(head, "fLaC\x80\x00\x00\x22") { // its only metadata block is the stream information
+		return formatFLAC
+	}
 	if f == formatMP3 && !bytes.HasPrefix(head, []byte("ID3")) && (head[0] != 0xff || head[1]&0xe0 != 0xe0) {
 		return nil // an MP3 frame further on does not make a file MP3
 	}

@@ -135,16 +135,11 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 	}
 	size := int64(n) + rest
 
-	var found fileInfo
-	switch {
-	case format.probe != nil:
-		found = format.probe(newPeekReader(t, size))
-	case format.scan != nil:
-		if found, size, err = stripMetadata(t, size, format.scan, f.limits); err != nil {
-			return nil, err
-		}
-		format = format.refine(found)
+	found, size, err := stripMetadata(t, size, format.scan, f.limits)
+	if err != nil {
+		return nil, err
 	}
+	format = format.refine(found)
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(t, 0, size)); err != nil {
 		return nil, fmt.Errorf("hash upload: %w", err)

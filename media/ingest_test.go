@@ -23,8 +23,8 @@ import (
 // sounds and movies as far as the code reads them.
 var (
 	oggFile  = append([]byte("OggS\x00\x02"+strings.Repeat("\x00", 20)+"\x01\x13OpusHead"), make([]byte, 60)...)
-	flacFile = append([]byte("fLaC\x00\x00\x00\x22"), make([]byte, 60)...)
-	wavFile  = append([]byte("RIFF\x64\x00\x00\x00WAVEfmt "), make([]byte, 60)...)
+	flacFile = flacOf(flacInfo)
+	wavFile  = wavOf(wavFormat, wavData)
 	mp3File  = append([]byte("\xff\xfb\x90\x64"), make([]byte, 60)...)
 	webmFile = append([]byte("\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84webm"), make([]byte, 60)...)
 )

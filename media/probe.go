@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The probes of formats that are stored unchanged. They read what the file says about its length, and nothing if it is malformed: players
-// are more lenient than any check here would be.
+// The probes of sounds. They read what the file says about its length, and nothing if it is malformed: players are more lenient than any
+// check here would be.
 
 // probeFLAC reads the stream information (RFC 9639 8.2).
 func probeFLAC(w *peekReader) (found fileInfo) {
@@ -22,9 +22,6 @@ func probeFLAC(w *peekReader) (found fileInfo) {
 	}
 	return found
 }
-
-// maxChunks bounds the chunks of a WAV file that are read.
-const maxChunks = 100
 
 // probeWAV reads the byte rate of the format and the size of the data.
 func probeWAV(w *peekReader) (found fileInfo) {

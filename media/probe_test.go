@@ -19,12 +19,6 @@ func element(id []byte, content ...[]byte) []byte {
 	return slices.Concat(id, []byte{0x80 | byte(len(body))}, body)
 }
 
-func oggPage(position uint64, packet string) []byte {
-	head := append([]byte("OggS\x00\x00"), binary.LittleEndian.AppendUint64(nil, position)...)
-	head = append(head, "serial..crc."...)
-	return append(append(head, 1, byte(len(packet))), packet...)
-}
-
 // TestProperties checks the properties of files that are never decoded.
 func TestProperties(t *testing.T) {
 	f, _ := openFiles(t, Limits{})
@@ -35,11 +29,6 @@ func TestProperties(t *testing.T) {
 		element([]byte{0x18, 0x53, 0x80, 0x67},
 			element([]byte{0x15, 0x49, 0xa9, 0x66}, element([]byte{0x44, 0x89}, binary.BigEndian.AppendUint64(nil, math.Float64bits(2500)))),
 			element([]byte{0x16, 0x54, 0xae, 0x6b}, sound, track)))
-	flac := append([]byte("fLaC\x00\x00\x00\x22"), make([]byte, 10)...)
-	flac = binary.BigEndian.AppendUint64(flac, 44100<<44|441000)
-	flac = append(flac, make([]byte, 30)...)
-	wav := slices.Concat([]byte("RIFF"), le32(1036), []byte("WAVEfmt "), le32(16), make([]byte, 8), le32(500), make([]byte, 4), []byte("data"), le32(1000), make([]byte, 1000))
-	opus := slices.Concat(oggPage(0, "OpusHead\x01\x02"+string([]byte{0x38, 0x01})+strings.Repeat("\x00", 7)), oggPage(48000*3+312, strings.Repeat("x", 40)))
 	mp3 := append([]byte{0xff, 0xfb, 0x90, 0x64}, make([]byte, 15996)...) // 128 kbit/s
 	xing := append([]byte{0xff, 0xfb, 0x90, 0x64}, make([]byte, 32)...)
 	xing = append(append(xing, "Xing\x00\x00\x00\x01"...), 0, 0, 1, 0) // 256 frames of 1152 samples
@@ -53,9 +42,9 @@ func TestProperties(t *testing.T) {
 	}{
 		{"WebM", webm, 2500 * time.Millisecond, image.Pt(640, 360), 25},
 		{"WebM, cut off", webm[:len(webm)-20], 2500 * time.Millisecond, image.Point{}, 0},
-		{"FLAC", flac, 10 * time.Second, image.Point{}, 0},
-		{"WAV", wav, 2 * time.Second, image.Point{}, 0},
-		{"Opus", opus, 3 * time.Second, image.Point{}, 0},
+		{"FLAC", flacFile, 10 * time.Second, image.Point{}, 0},
+		{"WAV", wavFile, 1998 * time.Millisecond, image.Point{}, 0},
+		{"Opus", oggComments("OpusTags", false).file(), 3 * time.Second, image.Point{}, 0},
 		{"MP3 of a constant rate", mp3, time.Second, image.Point{}, 0},
 		{"MP3 with a header", xing, 256 * 1152 * time.Second / 44100, image.Point{}, 0},
 	} {

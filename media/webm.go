@@ -49,7 +49,7 @@ func (p *webmProbe) each(end int64) bool {
 		p.elements++
 		id, ok := p.number(4, false)
 		size, ok2 := p.number(8, true)
-		if !ok || !ok2 || p.elements > maxElements || id == webmCluster {
+		if !ok || !ok2 || p.pos > end || p.elements > maxElements || id == webmCluster {
 			return false
 		}
 		next := end
@@ -104,14 +104,14 @@ func (p *webmProbe) element(id, end int64) bool {
 	return true
 }
 
-// number reads a number of variable length (RFC 8794 4). The length stays in an id and is removed from a size; an unknown size is -1.
-func (p *webmProbe) number(maxBytes int, isSize bool) (int64, bool) {
-	first, err := p.peek(1)
+// number reads a number of variable length of EBML (RFC 8794 4). The length stays in an id and is removed from a size; an unknown size is -1.
+func (w *peekReader) number(maxBytes int, isSize bool) (int64, bool) {
+	first, err := w.peek(1)
 	if err != nil || first[0] == 0 {
 		return 0, false
 	}
 	n := bits.LeadingZeros8(first[0]) + 1
-	b, err := p.peek(n)
+	b, err := w.peek(n)
 	if n > maxBytes || err != nil {
 		return 0, false
 	}
@@ -122,7 +122,7 @@ func (p *webmProbe) number(maxBytes int, isSize bool) (int64, bool) {
 		}
 		v = v<<8 | int64(c)
 	}
-	p.pos += int64(n)
+	w.pos += int64(n)
 	if isSize && v == 1<<(7*n)-1 {
 		v = -1
 	}
