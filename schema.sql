@@ -347,6 +347,7 @@ CREATE INDEX statuses_local_conversations ON statuses (conversation_id) WHERE do
 CREATE INDEX statuses_direct ON statuses (conversation_id, id) WHERE visibility = 4;
 CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id IS NOT NULL;
 CREATE INDEX statuses_self_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id = account_id AND visibility IN (0, 1);
+CREATE INDEX statuses_other_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id <> account_id AND visibility IN (0, 1);
 CREATE INDEX statuses_reply_accounts ON statuses (in_reply_to_account_id) WHERE in_reply_to_account_id IS NOT NULL;
 CREATE UNIQUE INDEX statuses_reblogs ON statuses (reblog_of_id, account_id) WHERE reblog_of_id IS NOT NULL;
 CREATE INDEX statuses_reblogged_by ON statuses (reblog_of_id, id) WHERE reblog_of_id IS NOT NULL;

@@ -25,6 +25,7 @@ const (
 type PageQuery struct {
 	Page         bool // false: the collection itself
 	MaxID, MinID int64
+	Others       bool // of replies: those of other accounts than the author
 }
 
 var errHiddenList = errs.Forbidden("This list is hidden")
@@ -43,6 +44,9 @@ func newCollectionPage(uri string, q PageQuery, items []any, next string) activi
 	id := uri + "?page=true"
 	if q.MaxID != 0 {
 		id += "&max_id=" + store.StatusID(q.MaxID).String()
+	}
+	if q.Others {
+		id += "&others=true"
 	}
 	if q.MinID != 0 {
 		id += "&min_id=" + store.StatusID(q.MinID).String()
@@ -219,7 +223,8 @@ func (s *DocumentServer) ServeFeatured(ctx context.Context, r *http.Request, a *
 	return s.respond(o, signer)
 }
 
-// ServeReplies returns the replies by the author to a public or unlisted status, the oldest first.
+// ServeReplies returns the known public and unlisted replies to a public or unlisted status: first those of its author, then those of
+// others, each the oldest first.
 func (s *DocumentServer) ServeReplies(ctx context.Context, r *http.Request, id store.StatusID, q PageQuery) (*Response, error) {
 	st, signer, err := s.visibleStatus(ctx, r, id)
 	if err == nil && (st.ReblogOfID != nil || !isPublicOrUnlisted(st.Visibility)) {
@@ -228,21 +233,49 @@ func (s *DocumentServer) ServeReplies(ctx context.Context, r *http.Request, id s
 	if err != nil {
 		return nil, err
 	}
-	size := maxInlineReplies
-	if q.Page && q.MinID != 0 {
-		size = repliesPageSize
+	if !q.Page {
+		ids, err := s.db.SelfRepliesAfter(ctx, id, 0, maxInlineReplies)
+		if err != nil {
+			return nil, err
+		}
+		return s.respond(s.documents.repliesOf(st, ids), signer)
 	}
-	ids, err := s.db.SelfRepliesAfter(ctx, id, store.StatusID(q.MinID), size)
+	q = PageQuery{Page: true, MinID: q.MinID, Others: q.Others}
+	items, next, err := s.replyItems(ctx, st, q)
 	if err != nil {
 		return nil, err
 	}
-	if !q.Page {
-		return s.respond(s.documents.repliesOf(st, ids), signer)
-	}
-	o := newCollectionPage(st.URI+"/replies", PageQuery{Page: true, MinID: q.MinID}, nil, nextPage("min_id", ids, size))
+	o := newCollectionPage(st.URI+"/replies", q, nil, next)
 	delete(o, "orderedItems")
-	o["type"], o["items"] = "CollectionPage", s.documents.objectURIs(ids)
+	o["type"], o["items"] = "CollectionPage", items
 	return s.respond(o, signer)
+}
+
+// replyItems returns a page of the ids of replies, and the query of the next page, "" if there is none.
+func (s *DocumentServer) replyItems(ctx context.Context, st *store.Status, q PageQuery) (items []any, next string, err error) {
+	after := store.StatusID(q.MinID)
+	if !q.Others {
+		ids, err := s.db.SelfRepliesAfter(ctx, st.ID, after, repliesPageSize)
+		if items = s.documents.objectURIs(ids); err != nil || len(ids) == repliesPageSize {
+			return items, nextPage("min_id", ids, repliesPageSize), err
+		}
+		after = 0
+	}
+	limit := repliesPageSize - len(items)
+	others, err := s.db.OtherRepliesAfter(ctx, st.ID, after, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	items = slices.Grow(items, len(others))
+	for _, reply := range others {
+		if !reply.Hidden {
+			items = append(items, reply.URI)
+		}
+	}
+	if len(others) == limit {
+		next = "others=true&min_id=" + others[limit-1].ID.String()
+	}
+	return items, next, nil
 }
 
 // ServeContext returns the ids of the statuses of a local thread that the requester may see, the oldest first (federation 4.16).

@@ -119,24 +119,16 @@ func TestRepliesAndThreads(t *testing.T) {
 		own = append(own, srv.URL+"/objects/"+id)
 		all = append(all, srv.URL+"/objects/"+id)
 	}
-	all = append(all, srv.URL+"/objects/"+bob.Publish("answer", "in_reply_to_id", root).ID())
+	answer := srv.URL + "/objects/" + bob.Publish("answer", "in_reply_to_id", root).ID()
+	all = append(all, answer)
 	bob.Publish("whisper", "in_reply_to_id", root, "visibility", "direct")
 	alice.Publish("here only", "in_reply_to_id", root, "visibility", "local")
 	alice.Publish("for followers", "in_reply_to_id", root, "visibility", "private")
 
-	var got []any
-	c := srv.GetDocument("/objects/" + root + "/replies").Want(200).WantFields(apptest.Doc{"type": "Collection"}).Document()
-	page := c["first"].(apptest.Doc)
-	for n := 0; ; n++ {
-		got = append(got, page["items"].([]any)...)
-		next, ok := page["next"].(string)
-		if !ok || n > 10 {
-			break
-		}
-		page = srv.GetDocument(next).Want(200).WantFields(apptest.Doc{"type": "CollectionPage"}).Document()
-	}
-	if fmt.Sprint(got) != fmt.Sprint(own) {
-		t.Errorf("replies are %v, want %v", got, own)
+	srv.GetDocument("/objects/" + root + "/replies").Want(200).WantFields(apptest.Doc{"type": "Collection"})
+	got := readReplies(t, srv, "/objects/"+root)
+	if want := append(own[:len(own):len(own)], answer); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("replies are %v, want %v", got, want)
 	}
 	object := srv.GetDocument("/objects/" + root).Want(200).Document()
 	if items := object["replies"].(apptest.Doc)["first"].(apptest.Doc)["items"].([]any); fmt.Sprint(items) != fmt.Sprint(own[:5]) {
@@ -149,6 +141,61 @@ func TestRepliesAndThreads(t *testing.T) {
 	secret := bob.Publish("a secret", "visibility", "private").ID()
 	for _, path := range []string{"/contexts/" + secret, "/contexts/nonsense", "/objects/" + secret + "/replies", "/objects/nonsense/replies"} {
 		srv.GetDocument(path).WantError(404, "Record not found")
+	}
+}
+
+// readReplies returns the ids in all pages of the replies to a status.
+func readReplies(t *testing.T, srv *apptest.Server, status string) []any {
+	t.Helper()
+	var got []any
+	page := srv.GetDocument(status + "/replies").Want(200).Document()["first"].(apptest.Doc)
+	for n := 0; ; n++ {
+		got = append(got, page["items"].([]any)...)
+		next, ok := page["next"].(string)
+		if !ok || n > 10 {
+			return got
+		}
+		page = srv.GetDocument(next).Want(200).WantFields(apptest.Doc{"type": "CollectionPage", "id": next}).Document()
+	}
+}
+
+// TestRepliesOfOthers checks that the replies of a local post are those of its author, then all other public and unlisted ones that are
+// known, also of other servers.
+func TestRepliesOfOthers(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, bob, blocked := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("blocked")
+	carol := peer.AddActor("carol")
+	root := alice.Publish("root")
+	var own, others []any
+	remote := func(changes ...apptest.Doc) any {
+		note := peer.Note(carol, "from elsewhere", append([]apptest.Doc{{"inReplyTo": root.Str("uri")}}, changes...)...)
+		peer.PostAndSettle(srv, peer.Create(note))
+		return note["id"]
+	}
+	others = append(others, remote(), remote(apptest.Doc{"to": []any{carol + "/followers"}, "cc": []any{apptest.Public, alice.URI()}}))
+	remote(apptest.Doc{"to": []any{alice.URI()}, "cc": []any{}})
+	for i := range 30 {
+		others = append(others, bob.Publish(fmt.Sprint("reply ", i), "in_reply_to_id", root.ID(), "visibility", []string{"public", "unlisted"}[i%2]).Str("uri"))
+		if i%10 == 0 {
+			own = append(own, alice.Publish("own", "in_reply_to_id", root.ID()).Str("uri"))
+			bob.Publish("for followers", "in_reply_to_id", root.ID(), "visibility", "private")
+			bob.Publish("for this server", "in_reply_to_id", root.ID(), "visibility", "local")
+			blocked.Publish("hidden", "in_reply_to_id", root.ID())
+		}
+	}
+	alice.AccountAction(blocked.ID, "block")
+	want := append(own, others...)
+	if got := readReplies(t, srv, root.Str("uri")); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("replies are %v, want %v", got, want)
+	}
+	embedded := srv.GetDocument(root.Str("uri")).Want(200).Document()["replies"].(apptest.Doc)["first"].(apptest.Doc)["items"].([]any)
+	if fmt.Sprint(embedded) != fmt.Sprint(own) {
+		t.Errorf("the post has the replies %v, want %v", embedded, own)
+	}
+	few := alice.Publish("few replies")
+	first := bob.Publish("one", "in_reply_to_id", few.ID()).Str("uri")
+	if got := readReplies(t, srv, few.Str("uri")); fmt.Sprint(got) != fmt.Sprint([]any{first}) {
+		t.Errorf("replies are %v, want %v", got, first)
 	}
 }
 

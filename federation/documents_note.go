@@ -155,12 +155,16 @@ func (d *Documents) tags(st *store.Status, p *documentRows) []any {
 	return list
 }
 
-// repliesOf returns the collection of replies by the author of a status, with the first page (federation 4.2).
+// repliesOf returns the collection of replies to a status. Its first page has replies of the author; replies of others are on later
+// pages, because documents are cached and a block of their authors does not change this document (federation 4.2).
 func (d *Documents) repliesOf(st *store.Status, first []store.StatusID) jsonMap {
 	uri := st.URI + "/replies"
 	page := jsonMap{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": d.objectURIs(first)}
-	if len(first) == maxInlineReplies {
+	switch {
+	case len(first) == maxInlineReplies:
 		page["next"] = uri + "?page=true&min_id=" + first[len(first)-1].String()
+	case st.RepliesCount > len(first):
+		page["next"] = uri + "?page=true&others=true"
 	}
 	return jsonMap{"id": uri, "type": "Collection", "first": page}
 }

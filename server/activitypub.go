@@ -145,6 +145,7 @@ func pageQuery(r *rest.Request) federation.PageQuery {
 	var p federation.PageQuery
 	p.MaxID, _ = store.ParsePosition(q.Get("max_id"))
 	p.MinID, _ = store.ParsePosition(q.Get("min_id"))
+	p.Others = q.Get("others") != ""
 	p.Page = q.Get("page") != "" || p.MaxID != 0 || p.MinID != 0
 	return p
 }

@@ -209,6 +209,25 @@ func (r reader) SelfRepliesAfter(ctx context.Context, id, after StatusID, limit 
 		LIMIT ?`, id, after, limit)
 }
 
+// OtherReply is an unrestricted reply to a status by another account.
+type OtherReply struct {
+	ID     StatusID
+	URI    string
+	Hidden bool // its author is unavailable, or blocked by the author of the status
+}
+
+// OtherRepliesAfter returns the replies of other accounts to a status after an id, oldest first.
+func (r reader) OtherRepliesAfter(ctx context.Context, id, after StatusID, limit int) ([]*OtherReply, error) {
+	return list[*OtherReply](ctx, r, "replies of others", `
+		SELECT s.id, s.uri, NOT `+accountAvailable("s.account_id")+`
+			OR EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = s.in_reply_to_account_id AND x.target_id = s.account_id) AS hidden
+		FROM statuses s INDEXED BY statuses_other_replies
+		WHERE s.in_reply_to_id = ? AND s.in_reply_to_id IS NOT NULL AND s.in_reply_to_account_id <> s.account_id AND s.visibility IN (0, 1)
+			AND s.id > ?
+		ORDER BY s.id
+		LIMIT ?`, id, after, limit)
+}
+
 // ThreadStatusesAfter returns the federated statuses of a thread after an id that are visible to viewer, oldest first.
 func (r reader) ThreadStatusesAfter(ctx context.Context, viewer AccountID, id ConversationID, after StatusID, limit int) ([]*ThreadStatus, error) {
 	l, err := r.lookups(ctx, viewer)
