@@ -62,13 +62,7 @@ func (h *activityPub) documentOrPage(serve, page rest.Handler) rest.Handler {
 		r.ResponseHeader().Set("Vary", varyHeader)
 		rest.AllowCrossOrigin(r.ResponseHeader())
 		if wantsActivity(r.Request, page != nil) || page == nil {
-			if !h.lookup.federates() {
-				return nil, errs.ErrRecordNotFound
-			}
-			if httpsig.LooksSigned(r.Request) {
-				r.Request = r.WithContext(federationContext(r))
-			}
-			return serve(r)
+			return h.serveSigned(r, serve)
 		}
 		shown, err := page(r)
 		var e *errs.Error
@@ -76,6 +70,35 @@ func (h *activityPub) documentOrPage(serve, page rest.Handler) rest.Handler {
 			return h.pages.Error(e), nil
 		}
 		return shown, err
+	}
+}
+
+// serveSigned calls serve for a request that another server may have signed.
+func (h *activityPub) serveSigned(r *rest.Request, serve rest.Handler) (any, error) {
+	if !h.lookup.federates() {
+		return nil, errs.ErrRecordNotFound
+	}
+	if httpsig.LooksSigned(r.Request) {
+		r.Request = r.WithContext(federationContext(r))
+	}
+	return serve(r)
+}
+
+// pageOrDocument answers with a page, or with its document if the client prefers that. The document is not redirected to, because a
+// signature covers one path.
+func (h *activityPub) pageOrDocument(page, serve rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		r.ResponseHeader().Set("Vary", varyHeader)
+		if !wantsActivity(r.Request, true) {
+			return page(r)
+		}
+		rest.AllowCrossOrigin(r.ResponseHeader())
+		document, err := h.serveSigned(r, serve)
+		var e *errs.Error
+		if errors.As(err, &e) {
+			return jsonError{e}, nil
+		}
+		return document, err
 	}
 }
 
@@ -101,34 +124,26 @@ func answerDocument(a *federation.Response, err error) (any, error) {
 	return documentAnswer{a}, nil
 }
 
-// localAccount returns the account of the path. named is true if the path has its nickname instead of its id.
-func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, named bool, err error) {
+// localAccount returns the account of the path, which has its id or its nickname.
+func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, err error) {
 	name := r.Param("nickname")
 	if id := store.ParseID[store.AccountID](name); id != 0 {
 		a, err = h.db.Account(r.Context(), id)
 	} else {
 		a, err = h.db.AccountByName(r.Context(), name, "")
-		named = true
 	}
 	if err == nil && (!a.Local() || h.federation != nil && h.federation.Documents.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
-	return a, named, err
+	return a, err
 }
 
-// serveAccount calls serve with the account of the path. A request by nickname is redirected to the URL with the id.
+// serveAccount calls serve with the account of the path. A request by nickname is not redirected to the id, because its signature covers
+// the path.
 func (h *activityPub) serveAccount(r *rest.Request, serve func(*store.Account) (*federation.Response, error)) (any, error) {
-	a, named, err := h.localAccount(r)
+	a, err := h.localAccount(r)
 	if err != nil {
 		return nil, err
-	}
-	if named && !a.Unavailable {
-		_, suffix, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/users/"), "/")
-		to := strings.TrimSuffix(a.URI+"/"+suffix, "/")
-		if r.URL.RawQuery != "" {
-			to += "?" + r.URL.RawQuery
-		}
-		return rest.Redirect(to), nil
 	}
 	return answerDocument(serve(a))
 }
@@ -170,6 +185,23 @@ func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 
 func (h *activityPub) objectDocument(r *rest.Request) (any, error) {
 	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
+}
+
+// pageObjectDocument returns the object of the status of a page, which has the nickname of its author.
+func (h *activityPub) pageObjectDocument(r *rest.Request) (any, error) {
+	a, err := h.localAccount(r)
+	if err != nil {
+		return nil, err
+	}
+	id := statusParam(r)
+	st, err := h.db.Status(r.Context(), id)
+	switch {
+	case err == nil && st.AccountID != a.ID:
+		id = 0 // as if it did not exist
+	case err != nil && !errs.IsNotFound(err):
+		return nil, err
+	}
+	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, id))
 }
 
 // repliesDocument returns the collection of an author's replies to a status of their own.
@@ -214,7 +246,7 @@ func (h *activityPub) relayCollection(serve collectionServer) rest.Handler {
 
 // redirectToProfile redirects a browser to the page of an account.
 func (h *activityPub) redirectToProfile(r *rest.Request) (any, error) {
-	a, _, err := h.localAccount(r)
+	a, err := h.localAccount(r)
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		return nil, errNoPage
 	}

@@ -51,7 +51,7 @@ func (h *activityPub) ownInbox(r *rest.Request) (any, error) {
 	if !h.lookup.federates() {
 		return nil, errNoFederation
 	}
-	a, _, err := h.localAccount(r)
+	a, err := h.localAccount(r)
 	switch {
 	case err != nil:
 		return nil, err

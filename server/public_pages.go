@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -23,17 +22,17 @@ type publicPages struct {
 	entities *entity.Builder
 	oauth    *oauth.Service
 	pages    *web.Pages
-	lookup   *lookup
 	baseURL  string
 
-	frontends *frontends // their index replaces the pages
+	frontends *frontends   // their index replaces the pages
+	documents *activityPub // for other servers that request a page
 }
 
 func (h *publicPages) routes() rest.Routes {
 	return rest.Routes{
 		"GET /":               {rest.Anonymous.HTML(), h.frontends.orPage(h.homePage)},
-		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.actorAddress, h.frontends.orPage(h.profilePage))},
-		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.objectAddress, h.frontends.orPage(h.threadPage))},
+		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.documents.pageOrDocument(h.frontends.orPage(h.profilePage), h.documents.actorDocument)},
+		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.documents.pageOrDocument(h.frontends.orPage(h.threadPage), h.documents.pageObjectDocument)},
 	}
 }
 
@@ -190,40 +189,3 @@ func webAttachment(b *entity.Builder, m *store.Media) web.Attachment {
 
 // sanitized cleans HTML once more, because on a page it would run with the origin of this server.
 func sanitized(html string) template.HTML { return template.HTML(text.Sanitize(html)) }
-
-// pageOrDocument answers with a page, or redirects an ActivityPub client to the document.
-func (h *publicPages) pageOrDocument(address func(*rest.Request) (string, error), page rest.Handler) rest.Handler {
-	return func(r *rest.Request) (any, error) {
-		r.ResponseHeader().Set("Vary", varyHeader)
-		if !wantsActivity(r.Request, true) {
-			return page(r)
-		}
-		rest.AllowCrossOrigin(r.ResponseHeader())
-		to, err := "", error(errs.ErrRecordNotFound)
-		if h.lookup.federates() {
-			to, err = address(r)
-		}
-		var e *errs.Error
-		if errors.As(err, &e) {
-			return jsonError{e}, nil
-		}
-		return rest.Redirect(to), err
-	}
-}
-
-// actorAddress returns the actor id of the account of the path.
-func (h *publicPages) actorAddress(r *rest.Request) (string, error) {
-	a, err := h.db.AccountByName(r.Context(), r.Param("nickname"), "")
-	switch {
-	case err != nil:
-		return "", err
-	case a.Unavailable && a.DeletedAt == nil:
-		return "", errs.ErrRecordNotFound
-	}
-	return a.URI, nil
-}
-
-// objectAddress returns the object id of the status of the path, whether or not it exists.
-func (h *publicPages) objectAddress(r *rest.Request) (string, error) {
-	return h.baseURL + "/objects/" + statusParam(r).String(), nil
-}

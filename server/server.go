@@ -142,7 +142,7 @@ func (c parts) tables() []rest.Routes {
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{
-		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, lookup: lookup, baseURL: c.baseURL, frontends: frontends}).routes(),
+		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, baseURL: c.baseURL, frontends: frontends, documents: activityPub}).routes(),
 		frontends.routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
