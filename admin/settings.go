@@ -207,7 +207,7 @@ func (s *Service) changeSettings(
 		if err != nil {
 			return err
 		}
-		u = &settingUpdate{codec: st.codec, rows: rows}
+		u = &settingUpdate{codec: st.codec, file: st.file, rows: rows}
 		if err := change(tx, u); err != nil {
 			return err
 		}
@@ -276,6 +276,7 @@ func (s *Service) recordSettings(ctx context.Context, tx *store.Tx, u *settingUp
 // settingUpdate collects changes of rows.
 type settingUpdate struct {
 	codec            dbconfig.Codec
+	file             *config.Config // the settings without rows
 	rows             []dbconfig.Row
 	updated, removed []dbconfig.RowKey
 	log              []string // names of the changed settings
@@ -374,5 +375,5 @@ func (u *settingUpdate) record(key dbconfig.RowKey, old, value dbconfig.Value) {
 	if len(subkeys) == 0 {
 		u.log = append(u.log, name)
 	}
-	u.needsRestart = u.needsRestart || dbconfig.NeedsRestart(key, old, value)
+	u.needsRestart = u.needsRestart || dbconfig.NeedsRestart(u.file, key, old, value)
 }

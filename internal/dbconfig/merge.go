@@ -3,6 +3,8 @@ package dbconfig
 import (
 	"reflect"
 	"slices"
+
+	"svc/internal/config"
 )
 
 // pairs returns the elements of a keyword list. An empty list is one.
@@ -152,13 +154,27 @@ var (
 	restartSubkeys = map[string]string{"Svc.Captcha": ":seconds_valid", "Svc.Upload": ":proxy_remote", ":instance": ":upload_limit", ":gopher": ":enabled"}
 )
 
-// NeedsRestart returns true if a change of a row takes effect after a restart, as far as the row alone says.
-func NeedsRestart(row RowKey, old, new Value) bool {
+// NeedsRestart returns true if a change of a stored row takes effect after a restart, as far as the row alone says. What is not in the row
+// has the value of base, so that front ends may send values back that are in effect.
+func NeedsRestart(base *config.Config, row RowKey, old, new Value) bool {
 	if row.Group != ":svc" {
 		return false
 	}
+	if known := catalog().byKey[row]; known != nil {
+		if standard := known.show(base); Subkeys(standard) != nil {
+			old, new = Merge(row, standard, orEmpty(old)), Merge(row, standard, orEmpty(new))
+		}
+	}
 	subkeys, changed := Changed(old, new)
 	return changed && slices.Contains(restartKeys, row.Key) || slices.Contains(subkeys, restartSubkeys[row.Key])
+}
+
+// orEmpty returns an empty list in place of nil.
+func orEmpty(v Value) Value {
+	if v == nil {
+		return List{}
+	}
+	return v
 }
 
 // Only returns those pairs of a keyword list that have one of the keys, written as ":key". Another value has none.
