@@ -1,6 +1,8 @@
 package command_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -45,4 +47,27 @@ func TestMediaBanCommands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBannedEmojiImport checks that a pack with a banned picture is not imported, and that the error names the picture.
+func TestBannedEmojiImport(t *testing.T) {
+	picture := emojiPicture(8)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		w.Write(picture)
+	}))
+	defer site.Close()
+	p := newWorkspace(t, "[federation]\nallow_loopback = true\n")
+	p.writeFiles(map[string][]byte{"pets/cat.png": picture, "pets/dog.png": emojiPicture(9)})
+	s := p.serve()
+	p.run("media", "ban", site.URL+"/cat.png").ok()
+	s.waitUntil("the content of the ban to be known", func() bool {
+		return !strings.Contains(p.run("media", "bans", "--json").ok(), `"sha256": ""`)
+	})
+	p.run("emoji", "import", "pets").fails(1, `"cat.png": it is banned on this server`)
+	if list := p.run("emoji", "list").ok(); strings.Contains(list, "pets") {
+		t.Errorf("a pack was imported: %s", list)
+	}
+	p.run("media", "unban", site.URL+"/cat.png").ok()
+	p.run("emoji", "import", "pets").ok()
 }

@@ -68,18 +68,23 @@ func (o *Options) CheckAddress(ctx context.Context, address string) error {
 
 // inspectAllowed is Inspect for content that is not banned.
 func (o *Options) inspectAllowed(file io.ReaderAt, size int64) (mime string, dimensions image.Point, end int64, err error) {
-	sum := sha256.New()
-	if _, err = io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {
+	if err := o.checkContent(io.NewSectionReader(file, 0, size)); err != nil {
 		return "", image.Point{}, 0, err
+	}
+	return o.Inspect(file, size)
+}
+
+// checkContent returns an error if content is banned.
+func (o *Options) checkContent(content io.Reader) error {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, content); err != nil {
+		return err
 	}
 	banned, err := o.Bans.ContentBanned(context.Background(), []string{hex.EncodeToString(sum.Sum(nil))})
 	if err == nil && banned {
 		err = errBanned
 	}
-	if err != nil {
-		return "", image.Point{}, 0, err
-	}
-	return o.Inspect(file, size)
+	return err
 }
 
 // Open reads the packs in dir, which it creates if necessary, and finishes or removes what an interrupted process left there.

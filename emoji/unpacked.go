@@ -52,6 +52,9 @@ func (p *Packs) InstallUnpacked(u Unpacked) (*Installed, error) {
 			return nil, unzip.Refuse(file, "the file is not in the folder of the incoming pack")
 		}
 		in.Bytes += info.Size()
+		if err := p.checkUnpacked(in, file); err != nil {
+			return nil, err
+		}
 	}
 	err := p.Install(in, u.Name, u.Replace)
 	if e := new(errs.Error); errors.As(err, &e) && e.Status == http.StatusConflict {
@@ -69,6 +72,24 @@ func (p *Packs) InstallUnpacked(u Unpacked) (*Installed, error) {
 		hidden = map[string]string{}
 	}
 	return &Installed{Name: pack.Name, Emoji: len(pack.Files), Hidden: hidden}, nil
+}
+
+// checkUnpacked returns an error if a file of an incoming pack is banned: the command that unpacked it does not read the database.
+func (p *Packs) checkUnpacked(in *IncomingPack, name string) error {
+	if p.Bans == nil {
+		return nil
+	}
+	file, err := os.Open(filepath.Join(in.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := p.checkContent(file); errors.Is(err, errBanned) {
+		return unzip.Refuse(name, "it is banned on this server")
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // DeleteAll deletes packs, or none if one does not exist. It returns their names.
