@@ -54,6 +54,10 @@ func TestStorageLimitRefusesPosts(t *testing.T) {
 	if err != nil || !u.Critical || !u.Full {
 		t.Errorf("usage %+v, %v", u, err)
 	}
+	apptest.WaitFor(t, "the health check to tell", func() bool {
+		health := near.As(nil).Get("/api/v1/svc/healthcheck").Object()
+		return health.Bool("storage.critical") && health.Bool("storage.full")
+	})
 	alice.Do("DELETE", "/api/v1/statuses/"+deleted.ID(), "", nil).Want(200)
 	apptest.Settle(far, near)
 	if bob.FindPost(deleted.Str("uri")) != nil {

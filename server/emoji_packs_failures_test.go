@@ -91,17 +91,14 @@ func largePNG(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// TestBusyPackDownloads checks that downloads of packs wait for each other, and are refused with 503 if too many wait.
-func TestBusyPackDownloads(t *testing.T) {
-	archive := zipFile(t, "cat.png")
-	release := make(chan struct{})
-	var once sync.Once
+// shareCats starts a server that shares a pack of one emoji. send sends its archive.
+func shareCats(t *testing.T, archive []byte, send http.HandlerFunc) *httptest.Server {
+	t.Helper()
 	var site *httptest.Server
 	site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/cats.zip":
-			<-release
-			w.Write(archive)
+			send(w, r)
 		case r.URL.Path == "/.well-known/nodeinfo":
 			fmt.Fprintf(w, `{"links":[{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.1","href":"%s/nodeinfo"}]}`, site.URL)
 		case r.URL.Path == "/nodeinfo":
@@ -112,10 +109,38 @@ func TestBusyPackDownloads(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}))
-	t.Cleanup(func() {
-		once.Do(func() { close(release) })
-		site.Close()
+	t.Cleanup(site.Close)
+	return site
+}
+
+// TestPackDownloadLimit checks that a pack is not downloaded beyond the storage for emoji.
+func TestPackDownloadLimit(t *testing.T) {
+	archive := apptest.Zip(t, map[string][]byte{"cat.png": largePNG(t)})
+	site := shareCats(t, archive, func(w http.ResponseWriter, _ *http.Request) { w.Write(archive) })
+	srv := apptest.StartWithLoopback(t, func(c *config.Config) { c.Storage.Emoji = 1_000_000 })
+	admin := srv.SignUpAdmin().Client
+	admin.Post(packPath, "name", "mine").Want(200)
+	for i := range 6 {
+		file := apptest.FormPart{Name: "file", Filename: fmt.Sprintf("x%d.png", i), IsFile: true, Content: string(largePNG(t))}
+		admin.SendForm("POST", packsPath+"/files?name=mine", file)
+	}
+	admin.Post(packsPath+"/download", "url", site.URL, "name", "cats").WantError(507, "The server has no space left for emoji: their storage limit is reached")
+	admin.Get(packPath, "name", "cats").Want(404)
+	if size := folderSize(t, filepath.Join(srv.Dir, "emoji")); size > 1_000_000 {
+		t.Errorf("the folder has %d bytes", size)
+	}
+}
+
+// TestBusyPackDownloads checks that downloads of packs wait for each other, and are refused with 503 if too many wait.
+func TestBusyPackDownloads(t *testing.T) {
+	archive := zipFile(t, "cat.png")
+	release := make(chan struct{})
+	var once sync.Once
+	site := shareCats(t, archive, func(w http.ResponseWriter, _ *http.Request) {
+		<-release
+		w.Write(archive)
 	})
+	t.Cleanup(func() { once.Do(func() { close(release) }) })
 	srv := apptest.StartWithLoopback(t, func(c *config.Config) { c.RateLimit.Enabled = false })
 	admin := srv.SignUpAdmin().Client
 	answers := make(chan *apptest.Response, 8)
