@@ -435,6 +435,67 @@ func TestRemotePins(t *testing.T) {
 	}
 }
 
+// TestPinsOfUpdatedProfile checks that an Update of a profile makes its pins be fetched anew, as embedded activities as snac lists them, too.
+// It fetches them at once a few times only, and not for accounts that concern nobody.
+func TestPinsOfUpdatedProfile(t *testing.T) {
+	srv, p := apptest.StartWithFake(t)
+	bob := srv.SignUp("bob")
+	featured := p.URL + "/users/alice/featured"
+	alice := p.AddActor("alice", apptest.Doc{"featured": featured})
+	first, second := p.Note(alice, "<p>first</p>", apptest.Doc{"published": apptest.FromNow(-time.Hour)}), p.Note(alice, "<p>second</p>")
+	elsewhere := apptest.StartFake(t)
+	foreign := elsewhere.Note(elsewhere.AddActor("eve"), "<p>foreign</p>")
+	elsewhere.Serve(foreign)
+	p.Serve(first)
+	p.Serve(second)
+	pin := func(items ...any) {
+		p.Serve(apptest.Doc{"id": featured, "type": "OrderedCollection", "orderedItems": items})
+		p.PostAndSettle(srv, p.Activity("Update", alice, apptest.Doc{
+			"id": alice, "type": "Person", "preferredUsername": "alice", "inbox": alice + "/inbox", "featured": featured,
+		}))
+	}
+	id := srv.FetchActor(alice)
+	pin(first["id"])
+	if n := p.Fetches(featured); n != 0 {
+		t.Errorf("the pins of an unrelated account were fetched %d times", n)
+	}
+	bob.FollowRemote(alice)
+	want := func(what string, want ...string) {
+		t.Helper()
+		var texts []string
+		for _, st := range bob.Get("/api/v1/accounts/"+id+"/statuses", "pinned", "true").Want(200).List() {
+			texts = append(texts, st.Str("content"))
+		}
+		apptest.WantList(t, what, texts, want...)
+	}
+	create := func(note apptest.Doc) apptest.Doc { // its id is not served
+		return apptest.Doc{"id": note["id"].(string) + "/Create", "type": "Create", "actor": alice, "object": note, "to": note["to"]}
+	}
+	pin(create(first))
+	want("pins in a Create", "<p>first</p>")
+	pin(create(second), create(first), create(foreign), apptest.Doc{"type": "Create", "object": foreign["id"]})
+	want("pins in several", "<p>second</p>", "<p>first</p>")
+	pin()
+	want("no pins")
+	for range 8 {
+		pin(second["id"])
+	}
+	want("pins after many Updates", "<p>second</p>")
+	if n := elsewhere.Fetches(foreign["id"].(string)); n != 0 {
+		t.Errorf("a status of another host was fetched %d times", n)
+	}
+	n := p.Fetches(featured)
+	for range 8 {
+		pin(first["id"])
+	}
+	if got := p.Fetches(featured); got != n {
+		t.Errorf("%d fetches after many Updates", got-n)
+	}
+	srv.Exec(`UPDATE jobs SET run_at = 1`)
+	apptest.Settle(srv)
+	want("pins some minutes later", "<p>first</p>")
+}
+
 // TestRemoteProfileUpdate checks that an Update of a profile takes effect, and that members that it must not change stay (case 107).
 func TestRemoteProfileUpdate(t *testing.T) {
 	srv := apptest.StartPeers(t, 1)[0]

@@ -110,6 +110,7 @@ type RefreshActor struct {
 // to.
 type RefreshCollections struct {
 	AccountID AccountID `json:"account_id"`
+	OnlyPins  bool      `json:"only_pins,omitempty"`
 }
 
 // FetchNodeInfo fetches which software a host runs.

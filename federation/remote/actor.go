@@ -35,6 +35,7 @@ type Actors struct {
 	log           *slog.Logger
 	actorFetches  singleFlight[*store.Account]
 	accountChecks *limit.Window[accountCheckKey] // so that not each activity of an account costs a query
+	pinRefreshes  *limit.Window[store.AccountID]
 	newHosts      *newHostLimit
 }
 

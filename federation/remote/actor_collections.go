@@ -6,6 +6,7 @@ import (
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -49,6 +50,9 @@ func (b *Backfill) fetchCollections(ctx context.Context, w store.RefreshCollecti
 	if err != nil {
 		return errs.IgnoreNotFound(err)
 	}
+	if w.OnlyPins {
+		return b.fetchPins(ctx, account, actor)
+	}
 	if err := b.actors.recordAttempt(ctx, account.ID, func(a *store.Actor) { a.AttemptedAt, a.CollectionsFetchedAt = actor.AttemptedAt, store.At(b.db.Now()) }); err != nil {
 		return err
 	}
@@ -79,11 +83,39 @@ func (b *Backfill) fetchCounts(ctx context.Context, account *store.Account, acto
 	return b.db.Update(ctx, func(tx *store.Tx) error { return tx.SetRemoteCounts(ctx, account.ID, c) })
 }
 
+// pinRefreshRate is how often the Updates of one account cause its pinned statuses to be fetched at once. Further ones wait for
+// minRefreshInterval.
+var pinRefreshRate = limit.Rate{Count: 5, Window: minRefreshInterval}
+
+// refreshPins queues a fetch of the pinned statuses of an account after its Update, because some servers announce pins by that alone. An
+// account that no user has viewed or follows gets its pins when it is viewed.
+func (a *Actors) refreshPins(ctx context.Context, account *store.Account) error {
+	actor, err := a.db.Actor(ctx, account.ID)
+	if err != nil || actor.Featured == "" {
+		return errs.IgnoreNotFound(err)
+	}
+	if actor.CollectionsFetchedAt == 0 {
+		if followed, err := a.db.HasLocalFollower(ctx, account.ID); !followed || err != nil {
+			return err
+		}
+	}
+	now := a.db.Now()
+	_, atOnce := a.pinRefreshes.Allow(account.ID, pinRefreshRate, now)
+	return a.db.Update(ctx, func(tx *store.Tx) error {
+		key, job := "pins:"+account.ID.String(), store.RefreshCollections{AccountID: account.ID, OnlyPins: true}
+		if atOnce {
+			return tx.EnqueueUnique(ctx, now, key, job)
+		}
+		return tx.EnqueueUnlessQueued(ctx, now.Add(minRefreshInterval), key, job)
+	})
+}
+
 // fetchPins fetches the pinned statuses of an account and pins them.
 func (b *Backfill) fetchPins(ctx context.Context, account *store.Account, actor *store.Actor) error {
 	if actor.Featured == "" {
 		return nil
 	}
+	b.fetcher.failures.remove(actor.Featured)
 	items, err := b.fetcher.fetchItems(ctx, actor.Featured, maxFeaturedPage, maxPinsFetched)
 	if err != nil {
 		return ctx.Err()

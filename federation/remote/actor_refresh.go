@@ -152,9 +152,17 @@ func (a *Actors) ActorGone(ctx context.Context, account *store.Account) error {
 	return nil
 }
 
-// UpdateActor stores the document of an Update of an actor; if that is nil, it fetches it. Keys and handle are taken only from the
-// document at the actor's id: if they differ, it is fetched (federation 4.4).
+// UpdateActor stores the document of an Update of an actor; if that is nil, it fetches it. It fetches the pinned statuses, too.
 func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
+	if err := a.updateActor(ctx, account, doc); err != nil {
+		return err
+	}
+	return a.refreshPins(ctx, account)
+}
+
+// updateActor is UpdateActor without collections. Keys and handle are taken only from the document at the actor's id: if they differ, it
+// is fetched (federation 4.4).
+func (a *Actors) updateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
 	if doc == nil {
 		return a.RefreshSoon(ctx, account)
 	}

@@ -242,14 +242,25 @@ func (f *Fetcher) refetchDocument(ctx context.Context, uri string) (activity.Obj
 	return f.Document(ctx, uri)
 }
 
-// fetchItems returns ids of the items of a collection, bounded in pages and items. All pages are on one host.
+// fetchItems returns ids of the items of a collection, bounded in pages and items. All pages are on one host. Some servers list the Create
+// of a status, whose own id cannot be fetched; then the object of the same host is the item.
 func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, maxItems int) ([]string, error) {
 	var items []string
 	seen := map[string]bool{uri: true}
 	page, err := f.Document(ctx, uri)
 	for err == nil && page != nil {
 		for _, key := range []string{"orderedItems", "items"} {
-			items = append(items, page.Refs(key, maxItems-len(items))...)
+			for _, v := range page.Values(key) {
+				item := activity.Reference(v)
+				if create, _ := v.(map[string]any); activity.Object(create).Is("Create") {
+					if item = activity.Object(create).Ref("object"); !activity.SameHost(item, uri, f.AllowLoopback) {
+						continue
+					}
+				}
+				if item != "" && len(items) < maxItems && !slices.Contains(items, item) {
+					items = append(items, item)
+				}
+			}
 		}
 		next := page.Object("first")
 		ref := page.Ref("first")

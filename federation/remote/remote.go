@@ -66,7 +66,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 	r.Fetcher = &Fetcher{Config: c, reader: r.Reader, signers: r.Signers, db: db, client: client, log: log, failures: newFailureCache()}
 	r.Actors = &Actors{
 		Config: c, reader: r.Reader, fetcher: r.Fetcher, db: db, social: social, keys: keys, log: log,
-		accountChecks: limit.NewWindow[accountCheckKey](maxAccountChecks), newHosts: newNewHostLimit(),
+		accountChecks: limit.NewWindow[accountCheckKey](maxAccountChecks), pinRefreshes: limit.NewWindow[store.AccountID](maxAccountChecks), newHosts: newNewHostLimit(),
 	}
 	r.Verifier = &Verifier{
 		Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, accounts: r.Accounts, db: db, keys: keys, log: log,
