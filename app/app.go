@@ -28,6 +28,7 @@ import (
 	"svc/internal/fetch"
 	"svc/internal/frontend"
 	"svc/internal/keys"
+	"svc/internal/limit"
 	"svc/internal/password"
 	"svc/internal/translate"
 	"svc/media"
@@ -111,6 +112,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	}
 	c = s.Settings
 	outbound := s.outbound(min(maxOutbound, maxOpenFiles()/3))
+	memory := limit.NewBytes(MemoryLimit(c) / largeAnswers)
 
 	proxyConfig := media.ProxyFromSettings(c)
 	proxyConfig.Key, proxyConfig.Fetch = s.Keys.Secret("media proxy"), s.outbound(maxProxyFetches)
@@ -136,6 +138,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	federationConfig := federation.FromSettings(c)
 	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
 	federationConfig.Files, federationConfig.Archives, federationConfig.Budget = s.Media, s.Archives, s.Budget
+	federationConfig.Memory = memory
 	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federationConfig, s.log)
 	if err := s.Federation.Open(ctx); err != nil {
 		return s, err
@@ -186,6 +189,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Documents:  s.Documents,
 		Outbound:   outbound,
 		Metrics:    requests,
+		Memory:     memory,
 		Translator: translator,
 		Federation: s.Federation,
 		Admin:      s.Admin,

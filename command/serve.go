@@ -29,6 +29,7 @@ link to create one.`,
 				log.Info("settings loaded", "file", file)
 			}
 			for {
+				app.LimitMemory(c, log)
 				server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log, LogLevel: level})
 				if err != nil {
 					return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/internal/limit"
 	"svc/media"
 	"svc/social"
 	"svc/store"
@@ -24,9 +25,12 @@ import (
 // uploaded files under the names that the documents have.
 
 const (
-	backupWorkers    = 1
-	backupTimeout    = 3 * time.Hour
-	archivePage      = 100 // rows that are read at a time
+	backupWorkers = 1
+	backupTimeout = 3 * time.Hour
+	archivePage   = 100 // rows that are read at a time
+
+	archivePageMemory = 4 << 20 // bytes, while a page is written
+
 	archivePoll      = 200 * time.Millisecond
 	omittedFilesName = "omitted.txt"
 )
@@ -41,14 +45,15 @@ type Archiver struct {
 	documents Documents // with archive set
 	files     *media.Files
 	archives  *media.Archives
+	memory    *limit.Bytes
 	social    *social.Service
 	db        *store.DB
 	log       *slog.Logger
 	running   sync.Map // store.AccountBackupID → struct{}{}
 }
 
-func newArchiver(d *Documents, files *media.Files, archives *media.Archives, social *social.Service, db *store.DB, log *slog.Logger) *Archiver {
-	a := &Archiver{Timeout: backupTimeout, documents: *d, files: files, archives: archives, social: social, db: db, log: log}
+func newArchiver(d *Documents, c Config, social *social.Service, db *store.DB, log *slog.Logger) *Archiver {
+	a := &Archiver{Timeout: backupTimeout, documents: *d, files: c.Files, archives: c.Archives, memory: c.Memory, social: social, db: db, log: log}
 	a.documents.archive = true
 	return a
 }
@@ -240,28 +245,43 @@ func eachExported[T any](read func(after int64) ([]T, error), cursor func(T) int
 // eachActivity calls add with the Create or Announce of each status of the account, oldest first.
 func (z *archiveWriter) eachActivity(ctx context.Context, add func(any) error) error {
 	for after := store.StatusID(0); ; {
-		rows, err := z.db.ExportStatuses(ctx, z.account.ID, after, archivePage)
-		if err != nil || len(rows) == 0 {
+		last, err := z.addPage(ctx, after, add)
+		if err != nil || last == after {
 			return err
 		}
-		p, err := z.documents.loadDocumentRows(ctx, rows)
+		after = last
+	}
+}
+
+// addPage is eachActivity for a page of statuses after one. It returns the last of them.
+func (z *archiveWriter) addPage(ctx context.Context, after store.StatusID, add func(any) error) (last store.StatusID, err error) {
+	release, err := z.memory.Take(ctx, archivePageMemory)
+	if err != nil {
+		return after, err
+	}
+	defer release()
+	rows, err := z.db.ExportStatuses(ctx, z.account.ID, after, archivePage)
+	if err != nil || len(rows) == 0 {
+		return after, err
+	}
+	p, err := z.documents.loadDocumentRows(ctx, rows)
+	if err != nil {
+		return after, err
+	}
+	for _, st := range rows {
+		after = st.ID
+		o, err := z.documents.outboxItem(st, p)
+		if errs.IsNotFound(err) { // the original of a reblog is gone
+			continue
+		}
+		if err == nil {
+			err = add(o)
+		}
 		if err != nil {
-			return err
-		}
-		for _, st := range rows {
-			after = st.ID
-			o, err := z.documents.outboxItem(st, p)
-			if errs.IsNotFound(err) { // the original of a reblog is gone
-				continue
-			}
-			if err == nil {
-				err = add(o)
-			}
-			if err != nil {
-				return err
-			}
+			return after, err
 		}
 	}
+	return after, nil
 }
 
 // writeFiles adds the pictures of the profile and the uploaded files, up to the limit.

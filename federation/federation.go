@@ -9,8 +9,8 @@
 // fetched from its own id, or if it has a proof by its actor. Of an embedded object of another actor, only the id counts (federation D2, 5.1). The
 // authority is the host of an id.
 //
-// Limits: 20 objects per Create, 10 per Announce, 1000 followers of the relay actor. The Undo of an unknown activity counts for 6 hours.
-// Two imports run at a time, each with 8 hosts; one backup of an account is made at a time.
+// Limits: 20 objects per Create, 3 of them fetched; 10 per Announce; 1000 followers of the relay actor. The Undo of an unknown activity
+// counts for 6 hours. Two imports run at a time, each with 8 hosts; one backup of an account is made at a time.
 package federation
 
 import (
@@ -29,6 +29,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/keys"
+	"svc/internal/limit"
 	"svc/media"
 	"svc/social"
 	"svc/store"
@@ -58,10 +59,11 @@ type Config struct {
 	AllowRelay  bool                            // other servers may follow the relay actor
 	Files       *media.Files                    // uploads, for backups of accounts
 	Archives    *media.Archives                 // the files of backups
+	Memory      *limit.Bytes                    // for backups of accounts; nil: no limit
 	Budget      *media.Budget                   // decides whether there is room for remote posts; nil: always
 }
 
-// FromSettings returns the Config of the settings, without Policies, GenerateKey, Files, Archives and Budget.
+// FromSettings returns the Config of the settings, without Policies, GenerateKey, Files, Archives, Memory and Budget.
 func FromSettings(c *config.Config) Config {
 	return Config{
 		Disabled:        !c.Federation.Enabled,
@@ -124,7 +126,7 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 			Host: c.Host, AllowLoopback: c.AllowLoopback, disabled: c.Disabled, fetcher: parts.Fetcher, signers: parts.Signers, local: local, inbox: r.inbox, db: db,
 		},
 		Importer: &Importer{disabled: c.Disabled, local: local, host: c.Host, resolver: parts.Resolver, social: social, db: db, log: log},
-		Archiver: newArchiver(documents, c.Files, c.Archives, social, db, log),
+		Archiver: newArchiver(documents, c, social, db, log),
 		config:   c, db: db, emoji: &emojiCopier{emojis, client, log}, inbox: r.inbox, deliveries: deliveries,
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/keys"
+	"svc/internal/limit"
 	"svc/internal/translate"
 	"svc/media"
 	"svc/server/entity"
@@ -52,6 +53,7 @@ type Config struct {
 	Frontends  *admin.Frontends
 	Documents  *admin.Documents
 	Metrics    *rest.Metrics    // nil: requests are not measured
+	Memory     *limit.Bytes     // for large answers; nil: no limit
 	TempDir    string           // for uploads during their request; "": the system's
 	Now        func() time.Time // nil: time.Now
 	Log        *slog.Logger     // nil: discards
@@ -157,6 +159,7 @@ func (c parts) tables() []rest.Routes {
 		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
 		(&lists{db: c.DB, social: c.Social, render: render}).routes(),
 		statuses.routes(),
+		(&contexts{db: c.DB, entities: c.Entities, lookup: lookup, memory: c.Memory}).routes(),
 		statuses.editRoutes(),
 		statuses.actionRoutes(),
 		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),

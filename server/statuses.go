@@ -34,7 +34,6 @@ func (h *statuses) routes() rest.Routes {
 		"GET /api/v1/statuses/:id":         {rest.Content("read:statuses"), h.showStatus},
 		"DELETE /api/v1/statuses/:id":      {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
 		"GET /api/v1/statuses/:id/card":    {rest.Content("read:statuses"), h.showCard},
-		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), h.showContext},
 		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), h.muteThread},
 		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), h.render.statusAction(h.social.UnmuteThread)},
 	}
@@ -291,30 +290,6 @@ func (h *statuses) showCard(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return card, nil
-}
-
-// How much of a thread one request returns.
-var (
-	userThreadLimits      = store.ThreadLimits{Ancestors: 4096, Descendants: 4096, Depth: 4096}
-	anonymousThreadLimits = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}
-)
-
-// showContext returns the ancestors and descendants of a status.
-func (h *statuses) showContext(r *rest.Request) (any, error) {
-	st, err := h.lookup.visibleOriginal(r)
-	if err != nil {
-		return nil, err
-	}
-	h.lookup.completeThread(r, st)
-	limits := anonymousThreadLimits
-	if r.Viewer != nil {
-		limits = userThreadLimits
-	}
-	above, below, err := h.db.Thread(r.Context(), viewerID(r), st, limits)
-	if err != nil {
-		return nil, err
-	}
-	return h.entities.Context(r.Context(), r.Viewer, above, below)
 }
 
 // muteThread mutes the thread of a status, for expires_in seconds or without end.

@@ -69,6 +69,12 @@ type Data struct {
 	Readers     int
 	ReaderCache int64
 	WriterCache int64
+	MemoryLimit int64 // bytes; 0: by the machine
+}
+
+// Caches returns the bytes of all caches whose size is a setting.
+func (c *Config) Caches() int64 {
+	return int64(c.Data.Readers)*c.Data.ReaderCache + c.Data.WriterCache + c.Cache.RenderedBytes
 }
 
 // Values of Data.Synchronous.

@@ -173,6 +173,7 @@ func TestSetRefusesAndKeeps(t *testing.T) {
 		{"instance", "public", "yes", "instance.public: expected true or false, got text"},
 		{"statuses", "max_length", 1.5, "statuses.max_length: expected a whole number, got a number"},
 		{"statuses", "max_length", "5000", "statuses.max_length: expected a whole number, got text"},
+		{"data", "memory_limit", "1MiB", "data.memory_limit: must be 0 (by the machine), or at least 64MiB"},
 		{"instance", "languages", "en", `instance.languages: expected a list of texts such as ["a", "b"], got text`},
 		{"instance", "languages", []any{"en", 5.0}, "instance.languages: expected a list of texts, got a list with a number"},
 		{"mail", "password", map[string]any{}, "mail.password: expected text in quotes, got a table"},
@@ -246,6 +247,8 @@ func TestConflicts(t *testing.T) {
 		{"a captcha service", func(c *Config) {
 			c.Captcha = Captcha{Enabled: true, Provider: CaptchaKocaptcha, Endpoint: "https://captcha.example.org", SecondsValid: 300}
 		}, ""},
+		{"memory", func(c *Config) { c.Data.MemoryLimit = 200 << 20 }, ""},
+		{"too little memory for the caches", func(c *Config) { c.Data.MemoryLimit, c.Cache.RenderedBytes = 200<<20, 500_000_000 }, "data.memory_limit"},
 		{"metrics", func(c *Config) { c.Metrics.Enabled = true }, ""},
 		{"metrics on the address of the server", func(c *Config) { c.Metrics = Metrics{true, c.Server.Listen} }, "metrics.listen"},
 		{"certificates for http", func(c *Config) { c.Server.TLS.Enabled = true }, "server.url"},

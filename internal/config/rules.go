@@ -46,6 +46,10 @@ func (c *Config) conflicts() Problems {
 			p = append(p, errors.New("server.listen: must be an address and port while server.tls.enabled is true"))
 		}
 	}
+	if caches := c.Caches(); c.Data.MemoryLimit != 0 && c.Data.MemoryLimit < caches+lowestMemoryLimit {
+		p = append(p, fmt.Errorf("data.memory_limit: must be at least %s bytes: 64 MiB and the caches (data.readers times data.reader_cache, data.writer_cache, cache.rendered_bytes)",
+			formatNumber(caches+lowestMemoryLimit)))
+	}
 	if c.Metrics.Enabled && c.Metrics.Listen == c.Server.Listen {
 		p = append(p, errors.New("metrics.listen: must not be the address of server.listen"))
 	}

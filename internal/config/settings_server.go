@@ -58,6 +58,9 @@ func (c *Config) dataSettings() section {
 			Description: "Page cache of each reading connection, in bytes."},
 		{Key: "writer_cache", field: size(&c.Data.WriterCache, 8_000_000, 500_000, 1_000_000_000), Restart: true,
 			Description: "Page cache of the writing connection, in bytes."},
+		{Key: "memory_limit", field: size(&c.Data.MemoryLimit, 0, 0, 1<<50, memoryLimit), Restart: true,
+			Description: "How much memory the process may take, in bytes. It collects garbage more often near this limit, and large answers wait for each other. 0: the memory limit of the container or service (cgroup) less an eighth, else 256 MiB.",
+			Suggestions: []any{"200MiB", "512MiB"}},
 	}}
 }
 

@@ -49,6 +49,17 @@ func parseSize(s string) (int64, error) {
 	return int64(bytes), nil
 }
 
+// lowestMemoryLimit is what the program needs besides its caches.
+const lowestMemoryLimit = 64 << 20
+
+// memoryLimit accepts 0, for the limit of the machine, and sizes with which the program can run.
+func memoryLimit(n int64) error {
+	if n != 0 && n < lowestMemoryLimit {
+		return errors.New("must be 0 (by the machine), or at least 64MiB")
+	}
+	return nil
+}
+
 // zeroOrMore accepts 0, which is no limit, and sizes from lowest on.
 func zeroOrMore(lowest int64) rule[int64] {
 	return func(n int64) error {

@@ -1,0 +1,4 @@
+package app
+
+// CgroupMemory is for the external test package.
+var CgroupMemory = cgroupMemory

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"svc/internal/config"
+)
+
+const (
+	defaultMemoryLimit = 256 << 20 // without data.memory_limit and cgroup
+	lowestMemory       = 128 << 20 // below that, a limit of the cgroup would only make the process slow
+	programMemory      = 64 << 20  // of the limit: code, stacks of the system, buffers outside of Go
+	largeAnswers       = 8         // the part of the limit that large answers may take together
+)
+
+// MemoryLimit returns data.memory_limit. If that is 0, it returns the limit of the cgroup less an eighth, or 256 MiB.
+func MemoryLimit(c *config.Config) int64 {
+	if c.Data.MemoryLimit != 0 {
+		return c.Data.MemoryLimit
+	}
+	if n := cgroupMemory(os.DirFS("/")); n > 0 {
+		return max(n-n/8, lowestMemory)
+	}
+	return defaultMemoryLimit
+}
+
+// LimitMemory makes the Go runtime keep the process below MemoryLimit. The pages that SQLite caches are not memory of Go: its limit is lower by
+// them. A GOMEMLIMIT in the environment stays in effect if data.memory_limit is 0.
+func LimitMemory(c *config.Config, log *slog.Logger) {
+	if c.Data.MemoryLimit == 0 && os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	all := MemoryLimit(c)
+	outside := programMemory + c.Caches() - c.Cache.RenderedBytes
+	debug.SetMemoryLimit(max(all-outside, all/4))
+	log.Debug("memory is limited", "bytes", all)
+}
+
+// cgroupMemory returns the lowest memory limit of the cgroups that this process is in, 0 if there is none. It knows version 2 of cgroups, and
+// version 1 where the process is in the cgroup that is mounted, as in a container.
+func cgroupMemory(root fs.FS) (lowest int64) {
+	files := []string{"sys/fs/cgroup/memory/memory.limit_in_bytes"}
+	content, _ := fs.ReadFile(root, "proc/self/cgroup")
+	for line := range strings.Lines(string(content)) {
+		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::/")
+		for ; ok; group = path.Dir(group) {
+			files = append(files, path.Join("sys/fs/cgroup", group, "memory.max"))
+			ok = group != "." && group != ""
+		}
+	}
+	for _, file := range files {
+		content, err := fs.ReadFile(root, file)
+		if err != nil {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64) // "max": no limit
+		if err == nil && n > 0 && n < 1<<50 && (lowest == 0 || n < lowest) {
+			lowest = n
+		}
+	}
+	return lowest
+}
