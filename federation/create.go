@@ -13,6 +13,7 @@ import (
 // Limits of one activity.
 const (
 	maxCreatedObjects = 20 // objects
+	maxFetchedObjects = 3  // of them, that are given by their ids and have to be fetched
 )
 
 // handleCreate stores statuses, votes and chat messages of an actor (federation 4.2, 4.3).
@@ -22,7 +23,13 @@ func (r *Receiver) handleCreate(ctx context.Context, in *inbox.Activity) error {
 		return remote.Refuse("activity has no object")
 	}
 	var first error
+	fetched := 0
 	for _, v := range objects[:min(len(objects), maxCreatedObjects)] {
+		if _, embedded := v.(map[string]any); !embedded {
+			if fetched++; fetched > maxFetchedObjects {
+				continue
+			}
+		}
 		if err := r.createObject(ctx, in, v); err != nil {
 			if !remote.IsFinal(err) {
 				return err

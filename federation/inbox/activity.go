@@ -32,6 +32,8 @@ type Activity struct {
 	retryAt   time.Time
 	index     int    // in the heap of retries, from 1; 0: it is not there
 	slow      bool   // it is among those that may fetch
+	class     int    // of the worker that has it; the class is of use only while busy
+	busy      bool   // a worker that may fetch has it
 	seenMark  uint64 // when it was not seen; 0: not checked
 	notUndone bool   // nor undone before it came
 	err       error  // of the last attempt

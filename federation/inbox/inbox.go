@@ -6,7 +6,9 @@
 // passed to workers that may.
 //
 // Limits: 50 000 queued activities (a long one counts as several), of which one host can have half and one sender a quarter; 4 MiB of them in
-// memory; 16 fast workers, 8 slow ones with at most 6 for one host; 64 activities processed before their senders are answered.
+// memory; 16 fast workers; 8 that may fetch, of which one registered domain has 2 at most; 64 activities processed before their senders are
+// answered. One attempt takes 60 s at most. A domain with an activity that takes longer than 5 s has to share 4 other workers with its kind
+// for 10 minutes.
 package inbox
 
 import (
@@ -25,12 +27,16 @@ import (
 const (
 	maxPollInterval   = time.Minute
 	loadBatch         = 1000
-	loadRetryInterval = time.Second     // after the database could not be read
-	activityTimeout   = 5 * time.Minute // for one attempt
+	loadRetryInterval = time.Second // after the database could not be read
+	activityTimeout   = time.Minute // for one attempt, with all that it fetches
+	demoteAfter       = 5 * time.Second
 )
 
 // ErrFull is returned by Add if the queue, or the sender's share of it, is full.
 var ErrFull = errors.New("the inbox is full")
+
+// errSlow is the error of an attempt that was ended because other slow domains have all the workers for them. The activity is retried.
+var errSlow = errors.New("the servers that it refers to are slow, and so are others")
 
 // Config is what an inbox needs.
 type Config struct {
@@ -182,7 +188,7 @@ func (b *Inbox) Run(ctx context.Context) {
 	for range fastWorkers {
 		workers.Go(func() { b.work(ctx, b.queue.next, b.processFast) })
 	}
-	for range slowWorkers {
+	for range slowWorkers + demotedWorkers {
 		workers.Go(func() { b.work(ctx, b.queue.nextSlow, b.processSlow) })
 	}
 	recorder.Go(b.record)
@@ -263,7 +269,18 @@ func (b *Inbox) processSlow(ctx context.Context, a *Activity) {
 	if !b.loadContent(ctx, a) {
 		return
 	}
-	a.err = b.process(ctx, a, true)
+	attempt, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(demoteAfter, func() {
+		if !b.queue.demote(a, time.Now()) {
+			cancel(errSlow)
+		}
+	})
+	a.err = b.process(attempt, a, true)
+	timer.Stop()
+	if a.err != nil && context.Cause(attempt) == errSlow {
+		a.err = errSlow
+	}
 	b.finish(ctx, a)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/cache"
 	"svc/store"
 )
 
@@ -17,8 +18,19 @@ const (
 	maxBytesInMemory = 4 << 20 // of bodies; the others are read from the database when their turn comes
 	fastWorkers      = 16      // they never wait for other servers
 	slowWorkers      = 8
-	slowPerHost      = 6  // of them, for the senders of one host
+	slowPerHost      = 2  // of them, for the senders of one host
+	demotedWorkers   = 4  // more of them, for hosts that were slow
 	maxSync          = 64 // activities that are processed at the same time before their senders are answered
+)
+
+// Classes of slow workers. Hosts whose activities take long are demoted to workers of their own.
+const (
+	common = iota
+	demoted
+	classes
+
+	demotedTime = 10 * time.Minute
+	maxDemoted  = 10_000 // hosts
 )
 
 // queue knows all activities that are queued or being processed. The activities of one sender run in the order in which they came. Workers get
@@ -31,8 +43,10 @@ type queue struct {
 	items       map[store.QueuedActivityID]*Activity
 	senders     map[store.AccountID]*senderQueue
 	hosts       map[string]*hostQueue
-	fast        []*hostQueue // with activities for fast workers, in turn
-	slow        []*hostQueue // with activities for slow workers, in turn
+	fast        []*hostQueue          // with activities for fast workers, in turn
+	slow        [classes][]*hostQueue // with activities for slow workers, in turn
+	slowBusy    [classes]int          // slow workers that have an activity
+	demoted     *cache.Expiring[string, struct{}]
 	retries     retryHeap
 	weight      int // of all activities and reservations
 	bytes       int // of bodies in memory
@@ -57,13 +71,13 @@ type hostQueue struct {
 	ready     []*senderQueue // in turn
 	slow      []*Activity    // for slow workers
 	busy      int            // slow workers that have an activity of this host
-	scheduled bool           // it is in queue.slow
+	scheduled bool           // it is in a list of queue.slow
 }
 
 func newQueue() *queue {
 	q := &queue{
 		items: make(map[store.QueuedActivityID]*Activity), senders: make(map[store.AccountID]*senderQueue), hosts: make(map[string]*hostQueue),
-		rescheduled: make(chan struct{}, 1),
+		rescheduled: make(chan struct{}, 1), demoted: cache.NewExpiring[string, struct{}](maxDemoted),
 	}
 	q.fastReady, q.slowReady = sync.NewCond(&q.mu), sync.NewCond(&q.mu)
 	return q
@@ -222,21 +236,60 @@ func (q *queue) nextSlow(ctx context.Context) *Activity {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil {
-		if len(q.slow) == 0 {
+		h, class := q.nextSlowHost(time.Now())
+		if h == nil {
 			q.slowReady.Wait()
 			continue
 		}
-		h := q.slow[0]
-		q.slow = q.slow[1:]
 		a := h.slow[0]
 		h.slow[0] = nil
 		h.slow = h.slow[1:]
+		a.busy, a.class = true, class
+		q.slowBusy[class]++
 		h.busy++
 		h.scheduled = false
 		q.scheduleSlow(h)
 		return a
 	}
 	return nil
+}
+
+// nextSlowHost returns a host with an activity for which there is a worker, and the class of that worker; nil if there is none.
+func (q *queue) nextSlowHost(now time.Time) (h *hostQueue, class int) {
+	for len(q.slow[common]) > 0 && q.slowBusy[common] < slowWorkers {
+		h, q.slow[common] = q.slow[common][0], q.slow[common][1:]
+		if _, slow := q.demoted.Get(h.name, now); !slow {
+			return h, common
+		}
+		q.slow[demoted] = append(q.slow[demoted], h)
+	}
+	if len(q.slow[demoted]) == 0 || q.slowBusy[demoted] >= demotedWorkers {
+		return nil, 0
+	}
+	h, q.slow[demoted] = q.slow[demoted][0], q.slow[demoted][1:]
+	return h, demoted
+}
+
+// demote moves the host of an activity that takes long, and its worker, out of the common class. It returns false if there is no such worker
+// left: the attempt has to end.
+func (q *queue) demote(a *Activity, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !a.busy {
+		return true
+	}
+	q.demoted.Put(a.sender.host.name, struct{}{}, demotedTime, now)
+	if a.class == demoted {
+		return true
+	}
+	if q.slowBusy[demoted] >= demotedWorkers {
+		return false
+	}
+	q.slowBusy[common]--
+	q.slowBusy[demoted]++
+	a.class = demoted
+	q.slowReady.Signal()
+	return true
 }
 
 // wakeAll wakes the workers, whose context has ended.
@@ -284,7 +337,7 @@ func (q *queue) scheduleSlow(h *hostQueue) {
 		return
 	}
 	h.scheduled = true
-	q.slow = append(q.slow, h)
+	q.slow[common] = append(q.slow[common], h)
 	q.slowReady.Signal()
 }
 
@@ -298,6 +351,9 @@ func (q *queue) done(a *Activity) {
 		a.slow = false
 		s.slow = slices.DeleteFunc(s.slow, func(other *Activity) bool { return other == a })
 		s.host.busy--
+		a.busy = false
+		q.slowBusy[a.class]--
+		q.slowReady.Signal()
 		q.scheduleSlow(s.host)
 	} else {
 		s.busy = false
