@@ -938,6 +938,7 @@ CREATE TABLE actor_keys (
     public     TEXT    NOT NULL, -- PEM, or Multikey
     private    BLOB,             -- of local accounts: PKCS 8, sealed with a key that is not in the database
     created_at INTEGER NOT NULL,
+    announced  INTEGER NOT NULL DEFAULT 1 CHECK (announced IN (0, 1)), -- 0: of local accounts, the Update with this key is not queued yet
     retired_at INTEGER           -- of local accounts: no longer published or used
 ) STRICT;
 CREATE INDEX actor_keys_account ON actor_keys (account_id);

@@ -316,7 +316,10 @@ func (a *cli) userRotateKeysCommand() *cobra.Command {
 		Use:   "rotate-keys [NICK]",
 		Short: "Replace the signing keys of an account or of the server",
 		Long: `Replace the signing keys of an account, and send the new ones to other servers. With --server, replace the keys of the server
-actors, which sign fetches and relay posts. Use it if keys may have been exposed. Queued deliveries are signed with the new key.`,
+actors, which sign fetches and relay posts. Use it if keys may have been exposed.
+
+Each known server receives an Update that is signed with the old key, and the old key signs what goes to that server until then. It is
+retired when all servers have the new one, or after three days.`,
 		Example: "  svc user rotate-keys alice\n  svc user rotate-keys --server",
 		Args: func(_ *cobra.Command, args []string) error {
 			if r.Server == (len(args) == 1) || len(args) > 1 {

@@ -26,7 +26,7 @@ func (s *sender) send(ctx context.Context, host *store.Host, inbox string, paylo
 	if _, err := s.fetcher.FetchableHost(inbox); err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)
 	}
-	signer, err := s.signers.Signer(ctx, sender)
+	signer, err := s.signers.SignerFor(ctx, sender, host.Domain)
 	switch {
 	case errs.IsNotFound(err):
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)

@@ -35,16 +35,18 @@ var documentContext = []any{
 	jsonMap{
 		"toot": "http://joinmastodon.org/ns#", "litepub": "http://litepub.social/ns#", "schema": "http://schema.org#",
 		"ostatus": "http://ostatus.org#", "fedibird": "http://fedibird.com/ns#", "misskey": "https://misskey-hub.net/ns#",
-		"vcard": "http://www.w3.org/2006/vcard/ns#", "gts": "https://gotosocial.org/ns#",
+		"vcard": "http://www.w3.org/2006/vcard/ns#", "gts": "https://gotosocial.org/ns#", "security": "https://w3id.org/security#",
 
 		"Hashtag": "as:Hashtag", "Emoji": "toot:Emoji", "PropertyValue": "schema:PropertyValue", "value": "schema:value",
 		"sensitive": "as:sensitive", "manuallyApprovesFollowers": "as:manuallyApprovesFollowers",
 		"alsoKnownAs": idTerm("as:alsoKnownAs"), "movedTo": idTerm("as:movedTo"),
 		"featured": idTerm("toot:featured"), "discoverable": "toot:discoverable", "indexable": "toot:indexable",
 		"votersCount": "toot:votersCount", "blurhash": "toot:blurhash",
-		"focalPoint":   jsonMap{"@container": "@list", "@id": "toot:focalPoint"},
-		"webfinger":    "https://purl.archive.org/socialweb/webfinger#webfinger",
-		"conversation": idTerm("ostatus:conversation"),
+		"focalPoint": jsonMap{"@container": "@list", "@id": "toot:focalPoint"},
+		"webfinger":  "https://purl.archive.org/socialweb/webfinger#webfinger",
+		"Multikey":   "security:Multikey", "controller": idTerm("security:controller"), "assertionMethod": idTerm("security:assertionMethod"),
+		"publicKeyMultibase": "security:publicKeyMultibase",
+		"conversation":       idTerm("ostatus:conversation"),
 
 		"EmojiReact": "litepub:EmojiReact", "ChatMessage": "litepub:ChatMessage", "directMessage": "litepub:directMessage",
 		"listMessage": idTerm("litepub:listMessage"), "capabilities": "litepub:capabilities",

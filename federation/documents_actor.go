@@ -79,14 +79,23 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 
 // minimalActor returns the part of an actor that other servers need to verify its signatures and to deliver to it.
 func (d *Documents) minimalActor(ctx context.Context, a *store.Account) (activity.Object, error) {
-	key, pem, err := d.signers.PublicKey(ctx, a.ID)
+	keys, err := d.signers.PublicKeys(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
-	return jsonMap{
+	o := jsonMap{
 		"id": a.URI, "type": a.ActorType, "preferredUsername": a.Nickname, "inbox": a.URI + "/inbox",
-		"publicKey": jsonMap{"id": key, "owner": a.URI, "publicKeyPem": pem},
-	}, nil
+		"publicKey": jsonMap{"id": keys.ID, "owner": a.URI, "publicKeyPem": keys.PEM},
+	}
+	// Many servers read no list in publicKey, so that one would cut the account off from them.
+	var old []any
+	for _, k := range keys.Old {
+		old = append(old, jsonMap{"id": k.ID, "type": "Multikey", "controller": a.URI, "publicKeyMultibase": k.Multikey})
+	}
+	if len(old) > 0 {
+		o["assertionMethod"] = old
+	}
+	return o, nil
 }
 
 // IsServerActor returns true for the accounts of the fetch actor and the relay actor.

@@ -62,6 +62,7 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.ChatMessageCreated: (*Outbox).buildChatMessageCreated,
 	store.ChatMessageDeleted: (*Outbox).buildChatMessageDeleted,
 	store.ProfileUpdated:     (*Outbox).buildProfileUpdated,
+	store.KeyRotated:         (*Outbox).buildKeyRotated,
 	store.AccountMoved:       (*Outbox).buildAccountMoved,
 	store.AccountDeleted:     (*Outbox).buildAccountDeleted,
 	store.QuoteRequested:     (*Outbox).buildQuoteRequested,
@@ -79,6 +80,13 @@ var withdrawals = []store.OutboxType{
 
 // publish is the job that builds the activities of an outbox entry and queues their deliveries.
 func (b *Outbox) publish(ctx context.Context, e store.OutboxEntry) error {
+	if err := b.publishEntry(ctx, e); err != nil || e.Type != store.KeyRotated {
+		return err
+	}
+	return b.documents.signers.KeyAnnounced(ctx, e.ActorID, e.URI)
+}
+
+func (b *Outbox) publishEntry(ctx context.Context, e store.OutboxEntry) error {
 	build := outboxBuilders[e.Type]
 	if build == nil {
 		return fmt.Errorf("no activity for the outbox entry type %q", e.Type)
@@ -91,7 +99,7 @@ func (b *Outbox) publish(ctx context.Context, e store.OutboxEntry) error {
 	if err != nil {
 		return errs.IgnoreNotFound(err)
 	}
-	if actor.Unavailable && !slices.Contains(withdrawals, e.Type) {
+	if actor.Unavailable && !slices.Contains(withdrawals, e.Type) && !(e.Type == store.KeyRotated && b.documents.IsServerActor(actor)) {
 		return nil
 	}
 	list, err := build(b, ctx, actor, e)

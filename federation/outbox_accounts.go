@@ -24,6 +24,44 @@ func (b *Outbox) buildProfileUpdated(ctx context.Context, actor *store.Account, 
 	}}, nil
 }
 
+// buildKeyRotated sends the Update with a new key to one inbox of each known server, before other queued deliveries. It is signed with the
+// key before (remote.Signers.SignerFor). Later Updates do not replace it, because its delivery tells which servers know the key.
+func (b *Outbox) buildKeyRotated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
+	o, err := b.documents.actorDocument(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	inboxes, err := b.db.FollowerInboxes(ctx, actor.ID)
+	if err != nil {
+		return nil, err
+	}
+	known, err := b.db.KnownInboxes(ctx, maxInboxes)
+	if err != nil {
+		return nil, err
+	}
+	to, cc := b.addressing(actor, store.Public, nil)
+	if b.documents.IsServerActor(actor) {
+		cc = nil
+	}
+	return []*outgoing{{
+		activity: b.newActivity(e, "Update", actor, jsonMap(o), to, cc),
+		subject:  int64(actor.ID), priority: store.HighPriority, inboxes: b.oneInboxPerHost(append(inboxes, known...)),
+	}}, nil
+}
+
+// oneInboxPerHost returns the first inbox of each host.
+func (b *Outbox) oneInboxPerHost(inboxes []string) []string {
+	var first []string
+	seen := make(map[string]bool)
+	for _, inbox := range inboxes {
+		if host, err := b.fetcher.FetchableHost(inbox); err == nil && !seen[host] {
+			seen[host] = true
+			first = append(first, inbox)
+		}
+	}
+	return first
+}
+
 // buildAccountMoved sends an Update before the Move, so that followers find the new account in the profile.
 func (b *Outbox) buildAccountMoved(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
 	if actor.MovedToID == nil || *actor.MovedToID != e.TargetID {

@@ -69,7 +69,8 @@ type ActorKey struct {
 	Public    string // PEM, or Multikey
 	Private   []byte // sealed; nil: of a remote account
 	CreatedAt Time
-	RetiredAt *Time
+	Announced bool  // of local accounts: the Update with it is queued, or was not needed
+	RetiredAt *Time // of local accounts: no longer published or used
 }
 
 // ActorKey returns the key with an id, nil if there is none.
@@ -101,16 +102,41 @@ func (tx *Tx) AddActorKey(ctx context.Context, k *ActorKey) error {
 		k.CreatedAt = At(tx.db.now())
 	}
 	return tx.exec(ctx, "add actor key", `
-		INSERT INTO actor_keys (uri, account_id, public, private, created_at)
-		VALUES (?, ?, ?, ?, ?)`, k.URI, k.AccountID, k.Public, k.Private, k.CreatedAt)
+		INSERT INTO actor_keys (uri, account_id, public, private, created_at, announced)
+		VALUES (?, ?, ?, ?, ?, ?)`, k.URI, k.AccountID, k.Public, k.Private, k.CreatedAt, k.Announced)
 }
 
-// RetireActorKeys retires all keys of a local account.
-func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
-	return tx.exec(ctx, "retire actor keys", `
+// RetireActorKeys retires the keys of a local account that are older than a key. That key need not be announced any more.
+func (tx *Tx) RetireActorKeys(ctx context.Context, olderThan *ActorKey) error {
+	if err := tx.exec(ctx, "retire actor keys", `
 		UPDATE actor_keys
 		SET retired_at = ?, private = NULL
-		WHERE account_id = ? AND retired_at IS NULL`, At(tx.db.now()), id)
+		WHERE account_id = ? AND retired_at IS NULL AND created_at < ?`, At(tx.db.now()), olderThan.AccountID, olderThan.CreatedAt); err != nil {
+		return err
+	}
+	return tx.SetKeyAnnounced(ctx, olderThan.URI)
+}
+
+// SetKeyAnnounced records that the Update with a key is queued.
+func (tx *Tx) SetKeyAnnounced(ctx context.Context, uri string) error {
+	return tx.exec(ctx, "set key announced", `UPDATE actor_keys SET announced = 1 WHERE uri = ?`, uri)
+}
+
+// PendingKeyUpdates counts the Updates with new keys of an account that are not delivered to a host yet, one for each key. They are the
+// deliveries about the account with HighPriority.
+func (r reader) PendingKeyUpdates(ctx context.Context, id AccountID, domain string) (int, error) {
+	return value[int](ctx, r, "pending key updates", `
+		SELECT count(*)
+		FROM deliveries INDEXED BY deliveries_due
+		WHERE domain = ? AND priority = 0 AND subject = ? AND parked = 0`, domain, id)
+}
+
+// HasPendingKeyUpdates returns true if an Update with a new key of an account is not delivered everywhere yet.
+func (r reader) HasPendingKeyUpdates(ctx context.Context, id AccountID) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		FROM deliveries INDEXED BY deliveries_subject
+		WHERE subject = ? AND subject <> 0 AND priority = 0 AND parked = 0`, id)
 }
 
 // RemoveActor deletes the actor of a deleted remote account, and its keys.

@@ -113,6 +113,11 @@ type RefreshCollections struct {
 	OnlyPins  bool      `json:"only_pins,omitempty"`
 }
 
+// RetireKeys retires the former keys of a local account once the newest is known everywhere.
+type RetireKeys struct {
+	AccountID AccountID `json:"account_id"`
+}
+
 // FetchNodeInfo fetches which software a host runs.
 type FetchNodeInfo struct {
 	Domain string `json:"domain"`
@@ -140,3 +145,4 @@ func (PublishScheduled) Kind() string   { return "publish_scheduled" }
 func (RefreshActor) Kind() string       { return "refresh_actor" }
 func (RefreshCollections) Kind() string { return "refresh_collections" }
 func (FetchNodeInfo) Kind() string      { return "fetch_nodeinfo" }
+func (RetireKeys) Kind() string         { return "retire_keys" }

@@ -46,7 +46,8 @@ const (
 	ChatMessageCreated OutboxType = "chat_message_created" // TargetID, RowID of the message
 	ChatMessageDeleted OutboxType = "chat_message_deleted" // TargetID, RowID of the message, URI
 
-	ProfileUpdated OutboxType = "profile_updated" // also for other keys
+	ProfileUpdated OutboxType = "profile_updated"
+	KeyRotated     OutboxType = "key_rotated"     // URI of the new key
 	AccountMoved   OutboxType = "account_moved"   // TargetID of the new account
 	AccountDeleted OutboxType = "account_deleted" // Inboxes of its followers
 )
@@ -77,11 +78,17 @@ func (OutboxEntry) Kind() string { return "outbox" }
 // recipients of the status, authors of the status that it replies to, boosts or quotes, relays, and for an edit all who interacted with the
 // status. It does nothing without federation.
 func (tx *Tx) AddToOutbox(ctx context.Context, e OutboxEntry) error {
+	_, err := tx.TryAddToOutbox(ctx, e)
+	return err
+}
+
+// TryAddToOutbox is AddToOutbox, and returns whether it added the entry.
+func (tx *Tx) TryAddToOutbox(ctx context.Context, e OutboxEntry) (added bool, err error) {
 	if has, err := tx.hasRemoteRecipients(ctx, &e); !has || err != nil {
-		return err
+		return false, err
 	}
 	e.ID = ActivityID(tx.newID())
-	return tx.Enqueue(ctx, e)
+	return true, tx.Enqueue(ctx, e)
 }
 
 const (
@@ -144,7 +151,7 @@ func (tx *Tx) hasRemoteRecipients(ctx context.Context, e *OutboxEntry) (bool, er
 		return tx.exists(ctx, hasRemoteFollower+isAddressedToRemote+hasRelay+`)`, e.ActorID, id)
 	case ProfileUpdated, AccountMoved, ScrobbleCreated:
 		return tx.exists(ctx, hasRemoteFollower+`)`, e.ActorID)
-	case AccountDeleted:
+	case AccountDeleted, KeyRotated:
 		return tx.exists(ctx, `
 			SELECT 1
 			FROM accounts

@@ -184,7 +184,11 @@ func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Op
 	if host, err = f.FetchableHost(r.URL.String()); err != nil {
 		return "", err
 	}
-	signer, err := f.signers.ServerSigner(ctx)
+	actor, err := f.signers.fetchActor(ctx)
+	if err != nil {
+		return "", err
+	}
+	signer, err := f.signers.SignerFor(ctx, actor, host)
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,6 @@ import (
 	"svc/federation/policy"
 	"svc/internal/cache"
 	"svc/internal/fetch"
-	"svc/internal/httpsig"
 	"svc/internal/keys"
 	"svc/internal/limit"
 	"svc/social"
@@ -58,7 +57,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 		Reader: &Reader{BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, now: db.Now},
 		Signers: &Signers{
 			BaseURL: c.BaseURL, GenerateKey: c.GenerateKey, db: db, secrets: secrets, log: log,
-			byAccount: cache.New[store.AccountID, *httpsig.Signer](maxSigners),
+			byAccount: cache.New[store.AccountID, *accountKeys](maxSigners),
 		},
 		Accounts: newAccountCache(db),
 	}
@@ -85,6 +84,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 
 // Register registers the jobs of this package.
 func (r *Remote) Register(w *store.Worker) {
+	store.Handle(w, r.Signers.retireKeys)
 	store.HandleLimited(w, refreshWorkers, r.Actors.refreshActor)
 	store.HandleLimited(w, threadWorkers, r.Backfill.completeStatus)
 	store.HandleLimited(w, threadWorkers, r.Backfill.fetchReplies)

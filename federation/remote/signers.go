@@ -33,42 +33,78 @@ type Signers struct {
 	db           *store.DB
 	secrets      *keys.Keys
 	log          *slog.Logger
-	byAccount    *cache.Cache[store.AccountID, *httpsig.Signer]
+	byAccount    *cache.Cache[store.AccountID, *accountKeys]
 	creating     sync.Mutex // one key at a time, because it takes long
 	fetchActorID atomic.Int64
 }
 
-// Signer returns the signer of a local account.
+// accountKeys are the keys of a local account that are in use: one, or several during a rotation.
+type accountKeys struct {
+	signers     []*httpsig.Signer // newest first
+	unannounced int               // how many of them have no queued Update yet
+}
+
+// Signer returns the signer of a local account with its newest key.
 func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Signer, error) {
-	if signer, ok := s.byAccount.Get(id); ok {
-		return signer, nil
+	keys, err := s.keysOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return keys.signers[0], nil
+}
+
+// SignerFor returns the signer of a local account with the newest key that a host can know: until the Update with another one is
+// delivered to it, the key before. A peer may trust nothing but the key that it has.
+func (s *Signers) SignerFor(ctx context.Context, id store.AccountID, host string) (*httpsig.Signer, error) {
+	keys, err := s.keysOf(ctx, id)
+	if err != nil || len(keys.signers) == 1 {
+		return s.Signer(ctx, id)
+	}
+	pending, err := s.db.PendingKeyUpdates(ctx, id, host)
+	if err != nil {
+		return nil, err
+	}
+	return keys.signers[min(pending+keys.unannounced, len(keys.signers)-1)], nil
+}
+
+// keysOf returns the keys of a local account. It creates the first one.
+func (s *Signers) keysOf(ctx context.Context, id store.AccountID) (*accountKeys, error) {
+	if keys, ok := s.byAccount.Get(id); ok {
+		return keys, nil
 	}
 	s.creating.Lock()
 	defer s.creating.Unlock()
-	if signer, ok := s.byAccount.Get(id); ok {
-		return signer, nil
+	if keys, ok := s.byAccount.Get(id); ok {
+		return keys, nil
 	}
 	account, err := s.db.Account(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := s.db.ActorKeys(ctx, id)
+	rows, err := s.db.ActorKeys(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	var key *store.ActorKey
-	if len(keys) > 0 {
-		key = keys[0]
-	} else if key, err = s.createKey(ctx, account); err != nil {
-		return nil, err
+	if len(rows) == 0 {
+		key, err := s.createKey(ctx, account)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, key)
 	}
-	private, err := s.unseal(key)
-	if err != nil {
-		return nil, err
+	keys := &accountKeys{}
+	for _, row := range rows {
+		private, err := s.unseal(row)
+		if err != nil {
+			return nil, err
+		}
+		keys.signers = append(keys.signers, &httpsig.Signer{KeyID: row.URI, Key: private})
+		if !row.Announced {
+			keys.unannounced++
+		}
 	}
-	signer := &httpsig.Signer{KeyID: key.URI, Key: private}
-	s.byAccount.Put(id, signer, s.byAccount.Generation()) // creating is held, as in RotateKeys
-	return signer, nil
+	s.byAccount.Put(id, keys, s.byAccount.Generation()) // creating is held, as by all that changes keys
+	return keys, nil
 }
 
 func (s *Signers) unseal(key *store.ActorKey) (crypto.Signer, error) {
@@ -88,6 +124,7 @@ func (s *Signers) createKey(ctx context.Context, account *store.Account) (*store
 	if err != nil {
 		return nil, err
 	}
+	key.Announced = true // with the account
 	return key, s.db.Update(ctx, func(tx *store.Tx) error { return storeKey(ctx, tx, account, key) })
 }
 
@@ -123,53 +160,26 @@ func storeKey(ctx context.Context, tx *store.Tx, account *store.Account, key *st
 	return tx.AddActorKey(ctx, key)
 }
 
-// RotateKeys replaces the keys of a local account and sends its followers an Update. Queued deliveries are signed with the new key
-// (federation 2.3).
-func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
-	s.creating.Lock() // so that the old key is not cached again
-	defer s.creating.Unlock()
-	key, err := s.newSealedKey(account)
-	if err != nil {
-		return nil, err
-	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := tx.RetireActorKeys(ctx, account.ID); err != nil {
-			return err
-		}
-		if err := storeKey(ctx, tx, account, key); err != nil {
-			return err
-		}
-		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ProfileUpdated, ActorID: account.ID})
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.byAccount.Drop(account.ID)
-	s.log.Info("keys rotated", "account", account.ID)
-	return key, nil
-}
-
-// PublicKey returns the id and the PEM text of a local account's key.
-func (s *Signers) PublicKey(ctx context.Context, id store.AccountID) (uri, pem string, err error) {
-	signer, err := s.Signer(ctx, id)
-	if err != nil {
-		return "", "", err
-	}
-	pem, err = httpsig.FormatPublicKey(signer.Key.Public())
-	return signer.KeyID, pem, err
-}
-
-// ServerSigner returns the signer of the instance actor.
+// ServerSigner returns the signer of the instance actor with its newest key.
 func (s *Signers) ServerSigner(ctx context.Context) (*httpsig.Signer, error) {
+	id, err := s.fetchActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.Signer(ctx, id)
+}
+
+// fetchActor returns the id of the instance actor.
+func (s *Signers) fetchActor(ctx context.Context) (store.AccountID, error) {
 	if id := s.fetchActorID.Load(); id != 0 {
-		return s.Signer(ctx, store.AccountID(id))
+		return store.AccountID(id), nil
 	}
 	account, err := s.db.AccountByURI(ctx, s.BaseURL+FetchActorPath)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	s.fetchActorID.Store(int64(account.ID))
-	return s.Signer(ctx, account.ID)
+	return account.ID, nil
 }
 
 // CheckServerKey returns an error if the stored key of the instance actor cannot be decrypted with the secret of the server.

@@ -121,13 +121,15 @@ func FormatPublicKey(key crypto.PublicKey) (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), nil
 }
 
+// Prefixes of Multikeys: multicodecs as varints.
 const (
-	multikeyEd25519 = "\xed\x01" // prefix of an Ed25519 Multikey: multicodec 0xed as a varint
-	maxMultikey     = 100        // characters in base58, which takes quadratic time to decode; a Multikey has 47
+	multikeyEd25519 = "\xed\x01" // 0xed
+	multikeyRSA     = "\x85\x24" // 0x1205
+	maxMultikey     = 800        // characters in base58, which takes quadratic time to decode; one of RSA with 4096 bits has 720
 )
 
-// ParseMultikey parses the Ed25519 public key in publicKeyMultibase of a Multikey (FEP-521a). Other types are ErrKey.
-func ParseMultikey(text string) (ed25519.PublicKey, error) {
+// ParseMultikey parses the Ed25519 or RSA public key in publicKeyMultibase of a Multikey (FEP-521a). Other types are ErrKey.
+func ParseMultikey(text string) (crypto.PublicKey, error) {
 	encoded, ok := strings.CutPrefix(text, "z")
 	if !ok || len(encoded) > maxMultikey {
 		return nil, fmt.Errorf("%w: not a Multikey in base58btc", ErrKey)
@@ -136,14 +138,27 @@ func ParseMultikey(text string) (ed25519.PublicKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKey, err)
 	}
-	raw, ok := strings.CutPrefix(string(data), multikeyEd25519)
-	if !ok || len(raw) != ed25519.PublicKeySize {
-		return nil, fmt.Errorf("%w: not an Ed25519 Multikey", ErrKey)
+	if raw, ok := strings.CutPrefix(string(data), multikeyEd25519); ok && len(raw) == ed25519.PublicKeySize {
+		return ed25519.PublicKey(raw), nil
 	}
-	return ed25519.PublicKey(raw), nil
+	raw, ok := strings.CutPrefix(string(data), multikeyRSA)
+	if !ok {
+		return nil, fmt.Errorf("%w: neither an Ed25519 nor an RSA Multikey", ErrKey)
+	}
+	key, err := x509.ParsePKCS1PublicKey([]byte(raw))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	return key, checkKey(key)
 }
 
-// FormatMultikey returns an Ed25519 public key as publicKeyMultibase of a Multikey.
-func FormatMultikey(key ed25519.PublicKey) string {
-	return "z" + base58.Encode(append([]byte(multikeyEd25519), key...))
+// FormatMultikey returns an Ed25519 or RSA public key as publicKeyMultibase of a Multikey, "" for other types.
+func FormatMultikey(key crypto.PublicKey) string {
+	switch key := key.(type) {
+	case ed25519.PublicKey:
+		return "z" + base58.Encode(append([]byte(multikeyEd25519), key...))
+	case *rsa.PublicKey:
+		return "z" + base58.Encode(append([]byte(multikeyRSA), x509.MarshalPKCS1PublicKey(key)...))
+	}
+	return ""
 }

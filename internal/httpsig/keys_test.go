@@ -114,8 +114,14 @@ func TestMultikey(t *testing.T) {
 		t.Errorf("got %s, %v", httpsig.FormatMultikey(key), err)
 	}
 	own := edKey.Public().(ed25519.PublicKey)
-	if got, err := httpsig.ParseMultikey(httpsig.FormatMultikey(own)); err != nil || !got.Equal(own) {
-		t.Errorf("got %x, %v", got, err)
+	for _, key := range []crypto.PublicKey{own, rsaKey().Public()} {
+		got, err := httpsig.ParseMultikey(httpsig.FormatMultikey(key))
+		if err != nil || !key.(interface{ Equal(crypto.PublicKey) bool }).Equal(got) {
+			t.Errorf("got %v, %v", got, err)
+		}
+	}
+	if text := httpsig.FormatMultikey("key"); text != "" {
+		t.Errorf("got %s", text)
 	}
 	for name, text := range map[string]string{
 		"nothing":             "",

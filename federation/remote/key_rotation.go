@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"context"
+	"time"
+
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+// Times of a key rotation.
+const (
+	maxKeyOverlap        = 3 * 24 * time.Hour // of old keys; deliveries are parked before
+	minKeyRetireInterval = time.Minute        // between checks whether old keys are still needed
+	maxKeyRetireInterval = time.Hour
+	maxKeysInUse         = 3 // of an account
+)
+
+// RotateKeys gives a local account a new key and sends an Update with it to all known servers. For a server to which the Update is not
+// delivered yet, the account signs with the key before (federation 2.3). Old keys are retired when all servers have the new one or after
+// maxKeyOverlap.
+func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
+	s.creating.Lock()
+	defer s.creating.Unlock()
+	key, err := s.newSealedKey(account)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		old, err := tx.ActorKeys(ctx, account.ID)
+		if err != nil {
+			return err
+		}
+		key.CreatedAt, key.Announced = store.At(s.db.Now()), false
+		if len(old) > 0 {
+			key.CreatedAt = max(key.CreatedAt, old[0].CreatedAt+1)
+		}
+		if len(old) >= maxKeysInUse {
+			if err := tx.RetireActorKeys(ctx, old[maxKeysInUse-2]); err != nil {
+				return err
+			}
+		}
+		if err := storeKey(ctx, tx, account, key); err != nil {
+			return err
+		}
+		announced, err := tx.TryAddToOutbox(ctx, store.OutboxEntry{Type: store.KeyRotated, ActorID: account.ID, URI: key.URI})
+		if err != nil {
+			return err
+		}
+		if !announced {
+			return tx.RetireActorKeys(ctx, key)
+		}
+		return tx.EnqueueAt(ctx, s.db.Now().Add(minKeyRetireInterval), store.RetireKeys{AccountID: account.ID})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.byAccount.Drop(account.ID)
+	s.log.Info("keys rotated", "account", account.ID, "key", key.URI)
+	return key, nil
+}
+
+// KeyAnnounced records that the Update with a new key is queued, so that its deliveries tell which hosts know the key.
+func (s *Signers) KeyAnnounced(ctx context.Context, id store.AccountID, uri string) error {
+	s.creating.Lock()
+	defer s.creating.Unlock()
+	err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetKeyAnnounced(ctx, uri) })
+	s.byAccount.Drop(id)
+	return err
+}
+
+// retireKeys is the job that retires the old keys of an account. It runs again until all servers have the newest key, or give up.
+func (s *Signers) retireKeys(ctx context.Context, w store.RetireKeys) error {
+	s.creating.Lock()
+	defer s.creating.Unlock()
+	retired := false
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		keys, err := tx.ActorKeys(ctx, w.AccountID)
+		if err != nil || len(keys) < 2 {
+			return err
+		}
+		waiting, err := tx.HasPendingKeyUpdates(ctx, w.AccountID)
+		if err != nil {
+			return err
+		}
+		age := s.db.Now().Sub(keys[0].CreatedAt.Time())
+		if retired = age >= maxKeyOverlap || !waiting && keys[0].Announced; retired {
+			return tx.RetireActorKeys(ctx, keys[0])
+		}
+		next := min(max(age, minKeyRetireInterval), maxKeyRetireInterval)
+		return tx.EnqueueAt(ctx, s.db.Now().Add(next), w)
+	})
+	if err == nil && retired {
+		s.byAccount.Drop(w.AccountID)
+		s.log.Info("old keys retired", "account", w.AccountID)
+	}
+	return err
+}
+
+// PublicKeys are the public keys of a local account.
+type PublicKeys struct {
+	ID, PEM string
+	Old     []OldKey // of a rotation that has not reached all servers
+}
+
+// OldKey is a key that is still in use. Multikey is its public key (FEP-521a).
+type OldKey struct{ ID, Multikey string }
+
+// PublicKeys returns the public keys of a local account.
+func (s *Signers) PublicKeys(ctx context.Context, id store.AccountID) (*PublicKeys, error) {
+	keys, err := s.keysOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	pem, err := httpsig.FormatPublicKey(keys.signers[0].Key.Public())
+	if err != nil {
+		return nil, err
+	}
+	public := &PublicKeys{ID: keys.signers[0].KeyID, PEM: pem}
+	for _, old := range keys.signers[1:] {
+		public.Old = append(public.Old, OldKey{old.KeyID, httpsig.FormatMultikey(old.Key.Public())})
+	}
+	return public, nil
+}
