@@ -55,12 +55,16 @@ CREATE TABLE accounts (
     deleted_at            INTEGER,
     suspended_at          INTEGER,                       -- remote accounts only: by staff
     rejected              INTEGER NOT NULL DEFAULT 0 CHECK (rejected IN (0, 1)), -- remote accounts only: the settings reject its host
+    -- remote accounts only: the largest audience that the settings leave to its posts that are stored, as in statuses
+    max_visibility        INTEGER NOT NULL DEFAULT 0 CHECK (max_visibility IN (0, 1, 3)),
+    limiting              INTEGER NOT NULL DEFAULT 0 CHECK (limiting IN (0, 1)),  -- not all of them have it yet
     suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
 CREATE INDEX accounts_unavailable_deleted ON accounts (deleted_at) WHERE unavailable = 1;
 CREATE INDEX accounts_rejected ON accounts (id) WHERE rejected = 1;
+CREATE INDEX accounts_limited ON accounts (id) WHERE max_visibility > 0 OR limiting = 1;
 CREATE INDEX accounts_suggested ON accounts (id) WHERE suggested = 1;
 -- What staff search, so that a search does not read whole rows.
 CREATE INDEX accounts_staff ON accounts (id, domain, nickname_key, display_name, actor_type, tags, unavailable, deleted_at);
@@ -368,6 +372,12 @@ CREATE INDEX statuses_local_reblogs ON statuses (account_id, visibility) WHERE r
 CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
 -- The posts of a domain that are not in statuses_domain, and all boosts: together they are what staff list.
 CREATE INDEX statuses_domain_other ON statuses (domain, id, visibility, reblog_of_id) WHERE visibility IN (1, 3, 4, 5) OR reblog_of_id IS NOT NULL;
+
+-- Stored posts whose audience a block of their host has made smaller, with the audience before.
+CREATE TABLE limited_statuses (
+    status_id  INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,
+    visibility INTEGER NOT NULL CHECK (visibility IN (0, 1))
+) STRICT;
 
 -- How many posts of a domain are stored, without boosts. The domain '*' has the sums.
 CREATE TABLE status_counts (

@@ -182,8 +182,12 @@ func (s *Service) CheckHostRules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	limited, err := s.db.HasLimitedAccounts(ctx)
+	if err != nil {
+		return err
+	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := syncHostBlocks(ctx, tx, s.stored.next); err != nil || !rejected && !s.social.Policies.Restricts() {
+		if err := syncHostBlocks(ctx, tx, s.stored.next); err != nil || !rejected && !limited && !s.social.Policies.Restricts() {
 			return err
 		}
 		return tx.EnqueueUnique(ctx, s.db.Now(), applyHostRulesKey, store.ApplyHostRules{})
@@ -191,7 +195,7 @@ func (s *Service) CheckHostRules(ctx context.Context) error {
 }
 
 // applyHostRules is the job that hides accounts of hosts that are rejected, and shows those of hosts that no longer are. Follows stay, so that
-// they are in effect again afterwards.
+// they are in effect again afterwards. Posts whose audience changes are left to a job of their own, which takes longer.
 func (s *Service) applyHostRules(ctx context.Context, _ store.ApplyHostRules) error {
 	if err := s.db.Update(ctx, func(tx *store.Tx) error { // pictures and attachments are removed where they are rendered
 		tx.InvalidateAll()
@@ -199,17 +203,23 @@ func (s *Service) applyHostRules(ctx context.Context, _ store.ApplyHostRules) er
 	}); err != nil {
 		return err
 	}
+	limits := false
 	for after := store.AccountID(0); ; {
 		page, err := s.db.HostAccounts(ctx, after, hostAccountPage)
-		if err != nil || len(page) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(page) == 0 {
+			break
 		}
 		after = page[len(page)-1].ID
 		changed := make(map[bool][]store.AccountID)
 		for _, a := range page {
-			if reject := s.social.Policies.Restrictions(a.Domain, a.URI).Reject; reject != a.Rejected {
-				changed[reject] = append(changed[reject], a.ID)
+			rules := s.social.Policies.Restrictions(a.Domain, a.URI)
+			if rules.Reject != a.Rejected {
+				changed[rules.Reject] = append(changed[rules.Reject], a.ID)
 			}
+			limits = limits || mustLimit(a, maxVisibility(rules))
 		}
 		if len(changed) == 0 {
 			continue
@@ -226,4 +236,10 @@ func (s *Service) applyHostRules(ctx context.Context, _ store.ApplyHostRules) er
 			return err
 		}
 	}
+	if !limits {
+		return nil
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.EnqueueUnique(ctx, s.db.Now(), limitHostPostsKey, store.LimitHostPosts{})
+	})
 }

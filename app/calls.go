@@ -113,6 +113,10 @@ var (
 	ImportHostBlocks = adminCall("import host blocks", (*admin.Service).ImportBlocks)
 	ExportHostBlocks = adminCall("export host blocks", (*admin.Service).ExportBlocks)
 
+	BlockAccess      = adminCall("block access", (*admin.Service).BlockAccess)
+	UnblockAccess    = adminCall("unblock access", (*admin.Service).UnblockAccess)
+	ListAccessBlocks = adminCall("list access blocks", (*admin.Service).AccessBlocks)
+
 	PurgeInstance = adminCall("purge instance", (*admin.Service).PurgeInstance)
 	ListPurges    = adminCall("list instance purges", (*admin.Service).InstancePurges)
 	WaitForPurge  = newCall("wait for instance purge", (*Server).waitForPurge)

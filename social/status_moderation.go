@@ -33,6 +33,9 @@ func (s *Service) ModerateStatus(ctx context.Context, tx *store.Tx, st *store.St
 		if err := tx.SetVisibility(ctx, st, *m.Visibility); err != nil {
 			return false, err
 		}
+		if err := tx.ForgetLimit(ctx, st.ID); err != nil {
+			return false, err
+		}
 		if err := tx.FanOutTags(ctx, st); err != nil {
 			return false, err
 		}
@@ -49,6 +52,15 @@ func (s *Service) ModerateStatus(ctx context.Context, tx *store.Tx, st *store.St
 		return true, nil
 	}
 	return true, addEditToOutbox(ctx, tx, st)
+}
+
+// LimitStatus gives a post of another server an audience up to v because of a block of its host, or its former one if that is not larger.
+func (s *Service) LimitStatus(ctx context.Context, tx *store.Tx, st *store.Status, v store.Visibility) error {
+	changed, err := tx.LimitStatus(ctx, st, v)
+	if err != nil || !changed {
+		return err
+	}
+	return reindexStatus(ctx, tx, st.ID)
 }
 
 // moderable returns true for the visibilities between which staff can change.

@@ -91,12 +91,15 @@ type HostAccount struct {
 	Domain   string
 	URI      string
 	Rejected bool
+
+	MaxVisibility Visibility
+	Limiting      bool
 }
 
 // HostAccounts returns remote accounts after an id, in the order of ids.
 func (r reader) HostAccounts(ctx context.Context, after AccountID, limit int) ([]HostAccount, error) {
 	return list[HostAccount](ctx, r, "accounts by host", `
-		SELECT id, domain, uri, rejected
+		SELECT id, domain, uri, rejected, max_visibility, limiting
 		FROM accounts
 		WHERE id > ? AND domain <> ''
 		ORDER BY id

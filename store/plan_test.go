@@ -16,6 +16,7 @@ import (
 var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[context.Context]():        {context.Background()},
 	reflect.TypeFor[store.AccountID]():        {store.AccountID(3), store.AccountID(0)},
+	reflect.TypeFor[store.Visibility]():       {store.Unlisted, store.Private},
 	reflect.TypeFor[store.StatusID]():         {store.StatusID(1000)},
 	reflect.TypeFor[store.MediaID]():          {store.MediaID(1)},
 	reflect.TypeFor[store.ListID]():           {store.ListID(1)},

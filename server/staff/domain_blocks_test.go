@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/admin"
 	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
@@ -264,5 +265,59 @@ func TestBlockAccess(t *testing.T) {
 		reader := srv.NewToken(root, "admin:read:"+name)
 		reader.Get(path).Want(200)
 		reader.Post(path).WantError(403, "This action is outside the authorized scopes")
+	}
+}
+
+// TestBlocksLimitStored checks that silenced hosts lose their place in public timelines with what is stored, and get it back, also if the job
+// is interrupted.
+func TestBlocksLimitStored(t *testing.T) {
+	srv := apptest.Start(t)
+	root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
+	far := srv.Account(t, srv.AddRemoteAccount("far", "deep.spam.example"))
+	near := srv.Account(t, srv.AddRemoteAccount("near", "notspam.example"))
+	public := srv.AddRemoteStatus(far)
+	unlisted := srv.AddRemoteStatus(far, func(st *store.Status) { st.Visibility = store.Unlisted })
+	chosen := srv.AddRemoteStatus(far)
+	other := srv.AddRemoteStatus(near)
+	state := func() string {
+		var all list
+		for _, st := range []*store.Status{public, unlisted, chosen, other} {
+			a := root.Get("/api/v1/svc/admin/statuses/" + st.ID.String()).Want(200).Object()
+			all = append(all, a.Str("visibility"))
+		}
+		return fmt.Sprintf("%s, %d in the public timeline, %d readable", strings.Join(all, " "),
+			len(alice.Get("/api/v1/timelines/public").Want(200).List()), len(alice.Get("/api/v1/accounts/"+far.ID.String()+"/statuses").Want(200).List()))
+	}
+	want := func(when, want string) {
+		t.Helper()
+		srv.RunJobs()
+		if got := state(); got != want {
+			t.Errorf("%s: %s, want %s", when, got, want)
+		}
+	}
+	const before = "public unlisted public public, 3 in the public timeline, 3 readable"
+	want("before", before)
+	srv.BlockHost("*.spam.example", config.Unlist)
+	want("silenced", "unlisted unlisted unlisted public, 1 in the public timeline, 3 readable")
+	srv.BlockHost("*.spam.example", config.Unlist, config.FollowersOnly)
+	want("followers-only", "private private private public, 1 in the public timeline, 0 readable")
+	if _, err := srv.Admin.BlockHost(t.Context(), admin.BlockChange{Host: "*.spam.example", Rules: []config.HostRule{config.Unlist}, Replace: true}); err != nil {
+		t.Fatal(err)
+	}
+	want("silenced again", "unlisted unlisted unlisted public, 1 in the public timeline, 3 readable")
+
+	srv.Exec(`UPDATE accounts SET limiting = 1 WHERE id = ?`, far.ID) // as after a kill in the middle
+	srv.Exec(`UPDATE statuses SET visibility = 0 WHERE id = ?`, public.ID)
+	if err := srv.Admin.CheckHostRules(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want("after an interruption", "unlisted unlisted unlisted public, 1 in the public timeline, 3 readable")
+	root.SendJSON("PUT", "/api/v1/svc/admin/statuses/"+chosen.ID.String(), apptest.Doc{"visibility": "private"}).Want(200)
+	if _, err := srv.Admin.UnblockHosts(t.Context(), list{"spam.example"}); err != nil {
+		t.Fatal(err)
+	}
+	want("unblocked", "public unlisted private public, 2 in the public timeline, 2 readable")
+	if n := srv.Count(`SELECT (SELECT count(*) FROM limited_statuses) + (SELECT count(*) FROM accounts WHERE max_visibility > 0 OR limiting = 1)`); n != 0 {
+		t.Errorf("%d limits are left", n)
 	}
 }
