@@ -59,7 +59,9 @@ var documentContext = []any{
 		"quoteAuthorization": idTerm("https://w3id.org/fep/044f#quoteAuthorization"),
 		"QuoteRequest":       "https://w3id.org/fep/044f#QuoteRequest", "QuoteAuthorization": "https://w3id.org/fep/044f#QuoteAuthorization",
 		"interactionPolicy": idTerm("gts:interactionPolicy"), "canQuote": idTerm("gts:canQuote"),
-		"automaticApproval": idTerm("gts:automaticApproval"),
+		"canLike": idTerm("gts:canLike"), "canReply": idTerm("gts:canReply"), "canAnnounce": idTerm("gts:canAnnounce"),
+		"automaticApproval":  idTerm("gts:automaticApproval"),
+		"replyAuthorization": idTerm("gts:replyAuthorization"), "announceAuthorization": idTerm("gts:announceAuthorization"),
 		"interactingObject": idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
 	},
 }
@@ -125,6 +127,7 @@ type documentRows struct {
 	formerMedia map[store.MediaID]*store.Media // of earlier versions
 	replies     map[store.StatusID][]store.StatusID
 	consents    map[store.StatusID]string // ids of the authorizations of quotes
+	approvals   map[store.StatusID]string // ids of the authorizations of replies and boosts
 }
 
 const (
@@ -140,6 +143,7 @@ func (d *Documents) loadDocumentRows(ctx context.Context, list []*store.Status) 
 		media: make(map[store.StatusID][]*store.Media), polls: make(map[store.StatusID]*store.Poll),
 		edits: make(map[store.StatusID][]*store.StatusEdit), formerMedia: make(map[store.MediaID]*store.Media),
 		replies: make(map[store.StatusID][]store.StatusID), consents: make(map[store.StatusID]string),
+		approvals: make(map[store.StatusID]string),
 	}
 	var boosted, around []store.StatusID
 	for _, st := range list {
@@ -167,6 +171,9 @@ func (d *Documents) loadDocumentRows(ctx context.Context, list []*store.Status) 
 		}
 	}
 	if err := d.loadStatuses(ctx, around, p); err != nil {
+		return nil, err
+	}
+	if err := d.loadApprovals(ctx, list, p); err != nil {
 		return nil, err
 	}
 	if len(objects) > 0 {
@@ -276,6 +283,26 @@ func (d *Documents) loadConsents(ctx context.Context, quotes []store.StatusID, p
 		if p.consents[c.StatusID] = c.Authorization; c.RowID != 0 {
 			p.consents[c.StatusID] = d.quoteAuthorizationURI(c.RowID)
 		}
+	}
+	return err
+}
+
+// loadApprovals reads the authorizations of replies to and boosts of remote statuses whose authors restrict them.
+func (d *Documents) loadApprovals(ctx context.Context, list []*store.Status, p *documentRows) error {
+	var ids []store.StatusID
+	for _, st := range list {
+		for _, id := range []*store.StatusID{st.InReplyToID, st.ReblogOfID} {
+			if id != nil && p.statuses[*id] != nil && p.statuses[*id].InteractionPolicy != 0 {
+				ids = append(ids, st.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	approvals, err := d.db.Approvals(ctx, ids)
+	for _, a := range approvals {
+		p.approvals[a.StatusID] = a.Approval
 	}
 	return err
 }
@@ -410,6 +437,7 @@ func (d *Documents) statusDocument(ctx context.Context, st *store.Status, build 
 	if !st.Local() {
 		return nil, fmt.Errorf("document of %s: %w", st.URI, errs.ErrRecordNotFound)
 	}
+	st = asPublished(st)
 	p, err := d.loadDocumentRows(ctx, []*store.Status{st})
 	if err != nil {
 		return nil, err

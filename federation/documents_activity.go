@@ -41,6 +41,9 @@ func (d *Documents) buildAnnounce(boost *store.Status, p *documentRows) (activit
 		"id": boost.URI, "type": "Announce", "actor": p.accounts[boost.AccountID].URI, "published": boost.CreatedAt.String(),
 		"to": stringValues(to), "cc": stringValues(cc), "object": original.URI,
 	}
+	if by := p.approvals[boost.ID]; by != "" {
+		a["announceAuthorization"] = by
+	}
 	if embedsOriginal(boost, original) {
 		object, err := d.buildObject(original, p)
 		if err != nil {

@@ -56,6 +56,9 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 	if st.InReplyToID != nil && p.statuses[*st.InReplyToID] != nil {
 		o["inReplyTo"] = p.statuses[*st.InReplyToID].URI
 	}
+	if by := p.approvals[st.ID]; by != "" {
+		o["replyAuthorization"] = by
+	}
 	if st.Visibility == store.Direct {
 		o["directMessage"] = true
 	}

@@ -28,8 +28,8 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveFollow(ctx, in.Actor, to.ID, in.URI)
 }
 
-// handleAnswer accepts, rejects or ends the follow of a local account, or a quote. Accepts of other activities, such as favourites or
-// replies, are ignored (federation 4.15).
+// handleAnswer accepts, rejects or ends the follow of a local account, or a quote, favourite, reply
+// or boost (federation 4.15).
 func (r *Receiver) handleAnswer(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := r.handleRelayAnswer(ctx, in); relay || err != nil {
 		return err
@@ -38,8 +38,11 @@ func (r *Receiver) handleAnswer(ctx context.Context, in *inbox.Activity) error {
 		return err
 	}
 	f, err := r.answeredFollow(ctx, in.Actor, in.Object)
-	if err != nil || f == nil {
+	if err != nil {
 		return err
+	}
+	if f == nil {
+		return r.handleInteractionAnswer(ctx, in)
 	}
 	if in.Type == "Accept" {
 		return r.social.ReceiveAccept(ctx, in.Actor, f.FollowerID)

@@ -19,6 +19,9 @@ func (b *Outbox) buildStatusCreated(ctx context.Context, _ *store.Account, e sto
 	if err != nil {
 		return nil, err
 	}
+	if st.PendingVisibility != nil {
+		return b.buildPendingReply(ctx, st, a)
+	}
 	t := &outgoing{activity: a, statusID: &st.ID, subject: int64(st.ID), priority: store.StatusPriority}
 	if st.Visibility == store.ListOnly {
 		members, err := b.listMembers(ctx, st)
@@ -75,6 +78,9 @@ func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, e
 		if o[key] != nil {
 			a[key] = o[key]
 		}
+	}
+	if st.PendingVisibility != nil {
+		return b.buildPendingReply(ctx, st, a)
 	}
 	t := &outgoing{activity: a, statusID: &st.ID, subject: int64(st.ID), replaces: store.ReplaceChanges, priority: store.UpdatePriority}
 	if st.Visibility == store.ListOnly {

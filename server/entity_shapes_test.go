@@ -99,7 +99,7 @@ var entityShapes = map[string]map[string]string{
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
 		"thread_muted": "boolean", "emoji_reactions": "[]ReactionCount", "parent_visible": "boolean", "pinned_at": "time|null",
 		"quotes_count": "number", "list_id": "?id", "quote": "QuotedStatus|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
-		"bookmark_folder": "id|null",
+		"bookmark_folder": "id|null", "pending_approval": "boolean",
 	},
 	"Quote":         {"state": "text", "quoted_status": "QuotedStatus|null"},
 	"ShallowQuote":  {"state": "text", "quoted_status_id": "id|null"},

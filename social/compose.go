@@ -83,6 +83,7 @@ type statusReader interface {
 	DirectConversation(context.Context, store.AccountID, store.DirectConversationID) (*store.VisibleConversation, error)
 	Follows(ctx context.Context, follower, target store.AccountID) (bool, error)
 	AvailableAccounts(context.Context, []store.AccountID) ([]store.AccountID, error)
+	Recipients(context.Context, []store.StatusID) ([]store.Recipient, error)
 }
 
 // compose makes a status of a draft and its parsed text.
@@ -120,7 +121,23 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 	if err := s.addRecipients(ctx, r, c, d, w, reply); err != nil {
 		return nil, err
 	}
-	return c, s.applyPolicies(ctx, author, c)
+	if err := s.applyPolicies(ctx, author, c); err != nil {
+		return nil, err
+	}
+	return c, checkReply(ctx, r, author, c)
+}
+
+// checkReply returns an error if the author of the parent does not allow a reply, and holds one that needs approval. A direct one is shown
+// to its recipients only, so it needs none.
+func checkReply(ctx context.Context, r statusReader, author *store.Account, c *Composed) error {
+	if c.Parent == nil {
+		return nil
+	}
+	pending, err := checkInteraction(ctx, r, author, c.Parent, store.Replying)
+	if pending && c.Visibility.Federated() && c.Visibility <= store.Private {
+		hold(c.Status)
+	}
+	return err
 }
 
 // composeParts sets the attachments, the expiry and the poll of a status.

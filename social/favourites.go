@@ -21,9 +21,18 @@ func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.
 		if err := checkNotBlocked(ctx, tx, actor, st); err != nil {
 			return err
 		}
+		pending, err := checkInteraction(ctx, tx, actor, st, store.Favouriting)
+		if err != nil {
+			return err
+		}
 		id, err := tx.AddFavourite(ctx, actor.ID, st.ID, uri)
 		if err != nil || id == 0 {
 			return err
+		}
+		if pending {
+			if err := tx.SetFavouritePending(ctx, id, true); err != nil {
+				return err
+			}
 		}
 		if actor.Local() {
 			entry := store.OutboxEntry{Type: store.FavouriteCreated, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}

@@ -35,6 +35,8 @@ type IncomingStatus struct {
 	QuoteURI           string // of the quoted status
 	QuoteLinkRemoved   bool   // the content had a link to the quoted status, for clients without quotes
 	QuoteAuthorization string // id of the authorization by the quoted author; "": none
+	QuotePolicy        store.QuotePolicy
+	InteractionPolicy  store.InteractionPolicy
 	ThreadURI          string // of its thread, if the author's server owns that URI
 	RepliesURI         string // of the collection of its replies
 
@@ -170,6 +172,7 @@ func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 		AccountID: author.ID, Domain: author.Domain, URI: r.URI, URL: r.URL, CreatedAt: store.At(r.Published),
 		Visibility: r.Visibility, Content: r.Content, ContentType: "text/html", SpoilerText: r.SpoilerText, Language: r.Language,
 		Sensitive: r.Sensitive, HasMedia: len(r.Media) > 0, HasPoll: r.Poll != nil,
+		QuotePolicy: r.QuotePolicy, InteractionPolicy: r.InteractionPolicy,
 	}
 	st.Emojis.V = r.Emojis
 	if r.Updated.After(r.Published) {
@@ -215,6 +218,9 @@ func (s *Service) incomingParent(ctx context.Context, tx *store.Tx, author *stor
 	}
 	if parent.Local() {
 		if sees, err := tx.CanSee(ctx, author.ID, parent); !sees || err != nil {
+			return nil, err
+		}
+		if _, err := checkInteraction(ctx, tx, author, parent, store.Replying); err != nil {
 			return nil, err
 		}
 	}

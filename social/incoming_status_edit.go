@@ -30,6 +30,9 @@ func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, 
 		if err := setQuoteAuthorization(ctx, tx, st, r.QuoteAuthorization); err != nil {
 			return nil, err
 		}
+		if err := setIncomingPolicies(ctx, tx, st, &r); err != nil {
+			return nil, err
+		}
 		switch {
 		case store.At(r.Updated) > latest:
 			return st, s.addIncomingVersion(ctx, tx, author, st, &r, a)
@@ -38,6 +41,15 @@ func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, 
 		}
 		return st, s.updateTally(ctx, tx, st, r.Poll)
 	})
+}
+
+// setIncomingPolicies stores who may quote a remote status and interact with it.
+func setIncomingPolicies(ctx context.Context, tx *store.Tx, st *store.Status, r *IncomingStatus) error {
+	if _, err := setQuotePolicy(ctx, tx, st, &r.QuotePolicy); err != nil || r.InteractionPolicy == st.InteractionPolicy {
+		return err
+	}
+	st.InteractionPolicy = r.InteractionPolicy
+	return tx.SetInteractionPolicy(ctx, st.ID, st.InteractionPolicy)
 }
 
 // knownMentions looks up the mentioned accounts that are known.

@@ -147,16 +147,25 @@ func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Acc
 		return err
 	}
 	indexStatus(tx, c)
+	if st.ExpiresAt != nil {
+		if err := enqueueExpiry(ctx, tx, st); err != nil {
+			return err
+		}
+	}
+	if st.PendingVisibility != nil {
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.StatusCreated, ActorID: st.AccountID, StatusID: st.ID})
+	}
+	return s.announceStatus(ctx, tx, c)
+}
+
+// announceStatus tells others of a new status: timelines, notifications, conversations, streams and other servers.
+func (s *Service) announceStatus(ctx context.Context, tx *store.Tx, c *Composed) error {
+	st := c.Status
 	if err := tx.FanOut(ctx, st, nil); err != nil {
 		return err
 	}
 	if err := s.notifyNewStatus(ctx, tx, c); err != nil {
 		return err
-	}
-	if st.ExpiresAt != nil {
-		if err := enqueueExpiry(ctx, tx, st); err != nil {
-			return err
-		}
 	}
 	// On the stream direct, clients expect the conversation before the status.
 	if err := addToConversations(ctx, tx, st, c.Recipients, nil); err != nil {

@@ -238,12 +238,16 @@ func mayQuote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, autho
 	if quoted.Visibility > store.Unlisted && (quoted.AccountID != st.AccountID || quoted.Visibility != store.Private) {
 		return false, nil
 	}
-	if allowed, err := followsQuotePolicy(ctx, tx, st.AccountID, quoted); err != nil {
-		return false, err
-	} else if !allowed {
-		a, err := tx.QuoteAuthorizationOf(ctx, st.URI, quoted.ID)
-		if a == nil || err != nil {
+	if quoted.Local() { // otherwise it is a matter of their servers
+		allowed, err := followsQuotePolicy(ctx, tx, st.AccountID, quoted)
+		if err != nil {
 			return false, err
+		}
+		if !allowed {
+			a, err := tx.QuoteAuthorizationOf(ctx, st.URI, quoted.ID)
+			if a == nil || err != nil {
+				return false, err
+			}
 		}
 	}
 	if authorization == "" {

@@ -52,6 +52,9 @@ func (s *Service) React(ctx context.Context, actor *store.Account, id store.Stat
 		if err := checkNotBlocked(ctx, tx, actor, st); err != nil {
 			return err
 		}
+		if _, err := checkInteraction(ctx, tx, actor, st, store.Favouriting); err != nil {
+			return err
+		}
 		r := &store.Reaction{AccountID: actor.ID, StatusID: st.ID, Emoji: name, URL: e.URL}
 		if uri != "" {
 			r.URI = &uri

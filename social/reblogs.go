@@ -19,6 +19,13 @@ func (s *Service) Reblog(ctx context.Context, actor *store.Account, id store.Sta
 		if reblog, err = s.newReblog(ctx, tx, actor, original, v); err != nil {
 			return err
 		}
+		pending, err := checkInteraction(ctx, tx, actor, original, store.Reblogging)
+		if err != nil {
+			return err
+		}
+		if pending {
+			hold(reblog)
+		}
 		if err := addReblog(ctx, tx, reblog, original); err != nil || !reblog.Visibility.Federated() {
 			return err
 		}
@@ -93,6 +100,9 @@ func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id st
 			b.Visibility = store.Private
 		}
 		if err := checkNotBlocked(ctx, tx, actor, original); err != nil {
+			return nil, err
+		}
+		if _, err := checkInteraction(ctx, tx, actor, original, store.Reblogging); err != nil {
 			return nil, err
 		}
 		known, existingID, err := tx.ReblogURIState(ctx, b.URI, actor, original.ID)

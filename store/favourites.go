@@ -8,6 +8,7 @@ type Favourite struct {
 	AccountID AccountID
 	StatusID  StatusID
 	URI       *string // of the Like activity, where there is one
+	Pending   bool    // it waits for the approval of the remote author
 }
 
 var (

@@ -12,6 +12,7 @@ type RemoteStatus struct {
 	FetchedAt  Time   // when the status was fetched; 0: it was only delivered
 
 	Authorization string // id of the authorization to quote
+	Approval      string // id of the authorization to reply or boost
 }
 
 // RemoteStatus returns the row of a remote status, nil if it is local.
@@ -19,12 +20,27 @@ func (r reader) RemoteStatus(ctx context.Context, id StatusID) (*RemoteStatus, e
 	return one[RemoteStatus](ctx, r, "remote status", `SELECT * FROM remote_statuses WHERE status_id = ?`, id)
 }
 
+// StatusApproval is the authorization of a reply or boost.
+type StatusApproval struct {
+	StatusID StatusID
+	Approval string
+}
+
+// Approvals returns the authorizations of replies and boosts, which few have.
+func (r reader) Approvals(ctx context.Context, ids []StatusID) ([]StatusApproval, error) {
+	return list[StatusApproval](ctx, r, "approvals", `
+		SELECT o.status_id, o.approval
+		FROM json_each(?) j
+		CROSS JOIN remote_statuses o ON o.status_id = j.value
+		WHERE o.approval <> ''`, jsonArray(ids))
+}
+
 // SaveRemoteStatus inserts or replaces a row.
 func (tx *Tx) SaveRemoteStatus(ctx context.Context, o *RemoteStatus) error {
 	tx.invalidateStatus(o.StatusID) // the document of a quote contains its authorization
 	return tx.exec(ctx, "save remote status", `
-		INSERT OR REPLACE INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, o.StatusID, o.ParentURI, o.QuoteURI, o.RepliesURI, o.RepliesAt, o.FetchedAt, o.Authorization)
+		INSERT OR REPLACE INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization, approval)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, o.StatusID, o.ParentURI, o.QuoteURI, o.RepliesURI, o.RepliesAt, o.FetchedAt, o.Authorization, o.Approval)
 }
 
 // Tombstone remains of a deleted object.

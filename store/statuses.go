@@ -25,6 +25,8 @@ type Status struct {
 	QuoteOfID          *StatusID
 	QuoteState         QuoteState
 	QuotePolicy        QuotePolicy // who may quote it
+	InteractionPolicy  InteractionPolicy
+	PendingVisibility  *Visibility // of a reply or boost that waits for approval: until then it is direct
 	CardID             *CardID     // preview of the first link
 	ListID             *ListID
 	Addressed          bool // its recipients were chosen apart from its text: mentions in the text add none
@@ -81,11 +83,13 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	}
 	if err := tx.exec(ctx, "add status", `
 		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
-			has_media, has_poll, sensitive, quote_of_id, quote_state, quote_policy, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at,
+			has_media, has_poll, sensitive, quote_of_id, quote_state, quote_policy, interaction_policy, pending_visibility,
+			card_id, list_id, addressed, app_id, created_at, edited_at, expires_at,
 			language, content_type, emojis, uri, url, spoiler_text, text, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.QuoteState, s.QuotePolicy, s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.EditedAt, s.ExpiresAt,
+		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.QuoteState, s.QuotePolicy, s.InteractionPolicy, s.PendingVisibility,
+		s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.EditedAt, s.ExpiresAt,
 		s.Language, s.ContentType, s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content); err != nil {
 		return err
 	}

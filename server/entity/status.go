@@ -56,6 +56,7 @@ type statusExtension struct {
 	Content              map[string]string     `json:"content"`
 	SpoilerText          map[string]string     `json:"spoiler_text"`
 	PinnedAt             *store.Time           `json:"pinned_at"`
+	PendingApproval      bool                  `json:"pending_approval"` // the author of the other post has to approve this reply or boost
 	QuotesCount          int                   `json:"quotes_count"`
 	ThreadMuted          slot                  `json:"thread_muted"`
 	ParentVisible        slot                  `json:"parent_visible"`

@@ -278,7 +278,7 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 		ID:                 row.ID.String(),
 		URI:                row.URI,
 		CreatedAt:          row.CreatedAt,
-		Visibility:         row.Visibility,
+		Visibility:         shownVisibility(row),
 		EditedAt:           row.EditedAt,
 		InReplyToID:        row.InReplyToID,
 		InReplyToAccountID: row.InReplyToAccountID,
@@ -321,11 +321,20 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 	return m
 }
 
+// shownVisibility returns the visibility of a status; of one that waits for approval that with which it was posted.
+func shownVisibility(row *store.Status) store.Visibility {
+	if row.PendingVisibility != nil {
+		return *row.PendingVisibility
+	}
+	return row.Visibility
+}
+
 func (r *renderer) statusExtension(row *store.Status, p *statusParts, plain string) *statusExtension {
 	x := &statusExtension{
-		QuotesCount: row.QuotesCount,
-		Content:     map[string]string{"text/plain": plain},
-		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
+		QuotesCount:     row.QuotesCount,
+		PendingApproval: row.PendingVisibility != nil,
+		Content:         map[string]string{"text/plain": plain},
+		SpoilerText:     map[string]string{"text/plain": row.SpoilerText},
 	}
 	if row.ConversationID != 0 {
 		x.ConversationID = &row.ConversationID

@@ -329,6 +329,8 @@ CREATE TABLE statuses (
     quote_of_id            INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
     quote_state            INTEGER NOT NULL DEFAULT 0 CHECK (quote_state BETWEEN 0 AND 3),  -- no quote, accepted, revoked, rejected
     quote_policy           INTEGER NOT NULL DEFAULT 0 CHECK (quote_policy BETWEEN 0 AND 2), -- who may quote it: all, followers, nobody
+    interaction_policy     INTEGER NOT NULL DEFAULT 0, -- who may interact with it (store/interaction_policy.go); 0: all
+    pending_visibility     INTEGER CHECK (pending_visibility BETWEEN 0 AND 5), -- of a reply or boost that waits for approval, once it has it
     card_id                INTEGER REFERENCES cards (id) ON DELETE SET NULL, -- preview of the first link, once it was fetched
     list_id                INTEGER REFERENCES lists (id) ON DELETE SET NULL, -- of a list post
     addressed              INTEGER NOT NULL DEFAULT 0 CHECK (addressed IN (0, 1)), -- its recipients were chosen apart from its text
@@ -579,6 +581,7 @@ CREATE TABLE favourites (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     uri        TEXT    UNIQUE, -- of the Like activity, where there is one
+    pending    INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)), -- it waits for the approval of the remote author
     UNIQUE (account_id, status_id)
 ) STRICT;
 CREATE INDEX favourites_account ON favourites (account_id, id);
@@ -1088,7 +1091,8 @@ CREATE TABLE remote_statuses (
     replies_uri     TEXT    NOT NULL DEFAULT '', -- the collection of its replies
     replies_at      INTEGER NOT NULL DEFAULT 0,  -- when that was last fetched
     fetched_at      INTEGER NOT NULL DEFAULT 0,  -- when it was last fetched; 0: only delivered
-    authorization   TEXT    NOT NULL DEFAULT ''  -- to quote, by the quoted author
+    authorization   TEXT    NOT NULL DEFAULT '', -- to quote, by the quoted author
+    approval        TEXT    NOT NULL DEFAULT ''  -- to reply or boost, by the author of that post
 ) STRICT;
 CREATE INDEX remote_statuses_parent ON remote_statuses (parent_uri) WHERE parent_uri <> '';
 CREATE INDEX remote_statuses_quote ON remote_statuses (quote_uri) WHERE quote_uri <> '';
