@@ -3,7 +3,10 @@ package federation
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"slices"
+	"time"
 
 	"svc/federation/inbox"
 	"svc/federation/remote"
@@ -28,18 +31,39 @@ func (r *Receiver) handleAnnounce(ctx context.Context, in *inbox.Activity) error
 	if len(objects) == 0 {
 		return remote.Refuse("activity has no object")
 	}
-	var first error
+	var refused, missing error
 	for i, v := range objects[:min(len(objects), maxAnnounced)] {
 		id, uri, err := r.announcedStatus(ctx, in, v)
 		if err == nil && id != 0 && !relay {
 			err = r.receiveBoost(ctx, in, id, uri, i)
 		}
-		if err != nil && !remote.IsFinal(err) {
+		switch {
+		case err == nil:
+		case !relay && r.mayArrive(in, err):
+			missing = errors.Join(missing, fmt.Errorf("object has not arrived: %v", err)) // not final
+		case !remote.IsFinal(err):
 			return err
+		default:
+			refused = errors.Join(refused, err)
 		}
-		first = errors.Join(first, err)
 	}
-	return first
+	if missing != nil {
+		return missing
+	}
+	return refused
+}
+
+// maxAnnounceWait is how long an Announce is retried whose object cannot be fetched. Its Create may arrive later, because servers send
+// in any order.
+const maxAnnounceWait = time.Hour
+
+// mayArrive returns whether err says that an announced object cannot be fetched, but the Announce is recent.
+func (r *Receiver) mayArrive(in *inbox.Activity, err error) bool {
+	switch remote.HTTPStatus(err) {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return r.db.Now().Sub(in.Row.ReceivedAt.Time()) < maxAnnounceWait
+	}
+	return false
 }
 
 // isRelevantAnnounce returns whether a local account is related to a boost: a follower of the actor, or the author of the status.

@@ -178,3 +178,65 @@ func TestIncomingAnnounce(t *testing.T) {
 		}
 	})
 }
+
+// TestAnnounceBeforeCreate checks that a boost of a post that cannot be fetched is shown once its Create has arrived, and is refused if that
+// does not come within an hour.
+func TestAnnounceBeforeCreate(t *testing.T) {
+	for name, status := range map[string]int{"not found": 404, "forbidden": 403, "unauthorized": 401, "broken": 500} {
+		t.Run(name, func(t *testing.T) {
+			srv, peer := apptest.StartWithFake(t)
+			alice := srv.SignUp("alice")
+			bob, dan := peer.AddActor("bob"), peer.AddActor("dan")
+			alice.FollowRemote(bob)
+			alice.FollowRemote(dan)
+			hidden, served := peer.Note(dan, "sent later"), peer.Note(dan, "there")
+			peer.Remove(hidden["id"].(string), status)
+			peer.Serve(served)
+			boosts := func() (uris []string) {
+				for _, st := range alice.Get("/api/v1/timelines/home").Want(200).List() {
+					if uri, _ := st.Find("reblog.uri").(string); uri != "" {
+						uris = append(uris, uri)
+					}
+				}
+				return uris
+			}
+			retry := func() {
+				srv.Exec(`UPDATE queued_activities SET run_at = 1`)
+				apptest.Settle(srv)
+			}
+			of := []any{hidden["id"], served["id"]}
+			if status >= 500 {
+				of = of[:1] // a temporary error of the first is retried before the others
+			}
+			announce := peer.Activity("Announce", bob, of, apptest.Doc{"to": []any{apptest.Public}, "published": apptest.FromNow(0)})
+			peer.PostAndSettle(srv, announce)
+			if status < 500 {
+				apptest.WantList(t, "boosts before the Create", boosts(), served["id"].(string))
+			}
+			retry()
+			if got := srv.Refusals(announce["id"]); got != "" {
+				t.Errorf("it is refused at once: %s", got)
+			}
+			peer.PostAndSettle(srv, peer.Create(hidden))
+			retry()
+			if got := boosts(); !slices.Contains(got, hidden["id"].(string)) {
+				t.Errorf("boosts after the Create: %q", got)
+			}
+			if n := srv.Count(`SELECT count(*) FROM queued_activities`); n != 0 {
+				t.Errorf("%d activities are queued", n)
+			}
+			if status >= 500 {
+				return
+			}
+			never := peer.Note(dan, "never sent")
+			peer.Remove(never["id"].(string), status)
+			announce = peer.Activity("Announce", bob, never["id"], apptest.Doc{"to": []any{apptest.Public}})
+			peer.PostAndSettle(srv, announce)
+			srv.Exec(`UPDATE queued_activities SET received_at = received_at - 2 * 3600 * 1000`)
+			retry()
+			if n := srv.Count(`SELECT count(*) FROM queued_activities`); n != 0 || srv.Refusals(announce["id"]) == "" {
+				t.Errorf("after an hour, %d activities are queued, refused: %q", n, srv.Refusals(announce["id"]))
+			}
+		})
+	}
+}

@@ -104,6 +104,7 @@ func TestIncomingVisibility(t *testing.T) {
 		{"mentioned in a post to followers", apptest.Doc{"to": []any{followers}, "cc": nil, "tag": mention}, nil, false, "private", false, false, false},
 		{"addressed without being named", apptest.Doc{"to": []any{alice.URI()}, "cc": nil}, nil, false, "direct", true, false, false},
 		{"as:Public", apptest.Doc{"to": []any{"as:Public"}}, nil, false, "public", true, true, false},
+		{"unlisted as:Public", apptest.Doc{"to": []any{bob + "/followers"}, "cc": "as:Public"}, nil, false, "unlisted", true, true, false},
 		{"Public", apptest.Doc{"to": "Public", "cc": nil}, nil, false, "public", true, true, false},
 		{"for no account", apptest.Doc{"to": nil, "cc": nil}, nil, false, "", false, false, false},
 		{"for no account, sent to a personal inbox", apptest.Doc{"to": nil, "cc": nil}, nil, true, "direct", true, false, false},

@@ -1,10 +1,15 @@
 package federation_test
 
 import (
+	"net/http"
+	"slices"
 	"strconv"
-	"svc/app/apptest"
+	"strings"
 	"testing"
 	"time"
+
+	"svc/app/apptest"
+	"svc/internal/httpsig"
 )
 
 // sendVote makes the Create of a vote, as most servers send it.
@@ -181,6 +186,57 @@ func TestPollEndNotification(t *testing.T) {
 				t.Error("it is open yet")
 			}
 			alice.Post("/api/v1/notifications/clear").Want(200)
+		})
+	}
+}
+
+// TestPollRefreshSigner checks who signs the fetch of a poll's counts: for a poll of followers a voter, else a follower, so that its server
+// answers.
+func TestPollRefreshSigner(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	bob := peer.AddActor("bob")
+	alice.FollowRemote(bob)
+	carol.FollowRemote(bob)
+	followers := apptest.Doc{"to": []any{bob + "/followers"}, "cc": []any{}}
+	direct := apptest.Doc{"to": []any{carol.URI()}, "cc": []any{}, "tag": []any{apptest.Doc{"type": "Mention", "href": carol.URI(), "name": "@carol"}}}
+	for _, tt := range []struct {
+		name   string
+		to     apptest.Doc
+		voter  *apptest.User
+		viewer *apptest.User
+		want   []string // who may sign
+	}{
+		{"public", nil, carol, alice, []string{srv.URL + "/internal/fetch#main-key"}},
+		{"for followers, with a vote", followers, carol, alice, []string{carol.URI() + "#main-key"}},
+		{"for followers", followers, nil, alice, []string{alice.URI() + "#main-key", carol.URI() + "#main-key"}},
+		{"direct", direct, nil, carol, []string{carol.URI() + "#main-key"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			option := func(name string, votes int) apptest.Doc {
+				return apptest.Doc{"type": "Note", "name": name, "replies": apptest.Doc{"type": "Collection", "totalItems": votes}}
+			}
+			note := peer.Note(bob, "<p>tea?</p>", apptest.Doc{
+				"type": "Question", "oneOf": []any{option("yes", 0), option("no", 0)}, "endTime": apptest.FromNow(time.Hour),
+			}, tt.to)
+			peer.PostAndSettle(srv, peer.Create(note))
+			st := tt.viewer.WantPost(note["id"])
+			if tt.voter != nil {
+				tt.voter.Vote(tt.voter.WantPost(note["id"]), 0).Want(200)
+				apptest.Settle(srv)
+			}
+			peer.Serve(apptest.With(note, apptest.Doc{"oneOf": []any{option("yes", 5), option("no", 2)}}))
+			var key string
+			peer.OnRequest(strings.TrimPrefix(note["id"].(string), peer.URL), func(r *http.Request) { key = httpsig.ClaimedKeyID(r) })
+			srv.Advance(10 * time.Minute)
+			tt.viewer.Get("/api/v1/polls/" + st.Str("poll.id")).Want(200)
+			apptest.Settle(srv)
+			if got := voteCounts(tt.viewer, st); got != "yes 5, no 2" {
+				t.Errorf("the poll has %s", got)
+			}
+			if !slices.Contains(tt.want, key) {
+				t.Errorf("%s signed, want one of %q", key, tt.want)
+			}
 		})
 	}
 }

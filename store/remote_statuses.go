@@ -67,3 +67,38 @@ func (tx *Tx) addTombstone(ctx context.Context, uri, kind string) error {
 		INSERT OR IGNORE INTO tombstones (uri, deleted_at, kind)
 		VALUES (?, ?, ?)`, uri, At(tx.db.now()), kind)
 }
+
+// LocalReader returns an available local account that may read a remote status: a voter in its poll, a follower of its author, or a
+// recipient; 0 if there is none.
+func (r reader) LocalReader(ctx context.Context, st *Status) (AccountID, error) {
+	queries := []string{`
+		SELECT v.account_id
+		FROM polls p
+		CROSS JOIN poll_votes v ON v.poll_id = p.id
+		CROSS JOIN accounts a ON a.id = v.account_id
+		WHERE p.status_id = ?1 AND ?2 <> 0 AND a.domain = '' AND a.unavailable = 0
+		LIMIT 1`, `
+		SELECT r.account_id
+		FROM recipients r
+		CROSS JOIN accounts a ON a.id = r.account_id
+		WHERE r.status_id = ?1 AND ?2 <> 0 AND a.domain = '' AND a.unavailable = 0
+		LIMIT 1`, `
+		SELECT f.follower_id
+		FROM follows f INDEXED BY follows_local
+		CROSS JOIN accounts a ON a.id = f.follower_id
+		WHERE ?1 <> 0 AND f.target_id = ?2 AND f.pending = 0 AND f.follower_local = 1 AND a.unavailable = 0
+		LIMIT 1`}
+	if st.Visibility != Private {
+		queries = queries[:2]
+	}
+	for _, query := range queries {
+		found, err := ids[AccountID](ctx, r, "local reader", query, st.ID, st.AccountID)
+		if err != nil {
+			return 0, err
+		}
+		if len(found) > 0 {
+			return found[0], nil
+		}
+	}
+	return 0, nil
+}

@@ -96,20 +96,44 @@ func (f *Fetcher) fetchShared(ctx context.Context, uri string) (activity.Object,
 	if err := MayFetch(ctx); err != nil {
 		return nil, "", err
 	}
-	if err := f.failures.get(uri, f.db.Now()); err != nil {
+	name := flightName(ctx, uri)
+	if err := f.failures.get(name, f.db.Now()); err != nil {
 		return nil, "", err
 	}
-	g, err := f.fetches.do(ctx, uri, 2*documentTimeout, func(ctx context.Context) (fetchedDocument, error) {
+	g, err := f.fetches.do(ctx, name, 2*documentTimeout, func(ctx context.Context) (fetchedDocument, error) {
 		doc, at, err := f.fetchSigned(ctx, uri)
 		if err != nil && !errors.Is(err, ErrCachedFailure) {
-			f.failures.add(uri, err, f.db.Now())
+			f.failures.add(name, err, f.db.Now())
 		}
 		return fetchedDocument{doc, at}, err
 	})
 	return g.doc, g.url, err
 }
 
-// fetchSigned fetches a document, signed by the instance actor.
+// signedAsKey is the context key of the account that signs fetches.
+type signedAsKey struct{}
+
+// signedAs returns a context in which a local account signs fetches instead of the instance actor, to read what its server serves to that
+// account only.
+func signedAs(ctx context.Context, id store.AccountID) context.Context {
+	return context.WithValue(ctx, signedAsKey{}, id)
+}
+
+// signingAccount returns the account of signedAs, 0 if the instance actor signs.
+func signingAccount(ctx context.Context) store.AccountID {
+	id, _ := ctx.Value(signedAsKey{}).(store.AccountID)
+	return id
+}
+
+// flightName returns the name under which a fetch is shared and its failure cached. Another signer may get another answer.
+func flightName(ctx context.Context, uri string) string {
+	if signer := signingAccount(ctx); signer != 0 {
+		return uri + " as " + signer.String()
+	}
+	return uri
+}
+
+// fetchSigned fetches a document, signed by the instance actor or the account of signedAs.
 func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object, string, error) {
 	host, err := f.FetchableHost(uri)
 	if err != nil {
@@ -179,14 +203,16 @@ func (f *Fetcher) checkRequest(r *http.Request) error {
 	return err
 }
 
-// signRequest signs a request by the instance actor, and returns its host. The host policy applies to each redirect.
+// signRequest signs a request by the instance actor or the account of signedAs, and returns its host. The host policy applies to each redirect.
 func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Options) (host string, err error) {
 	if host, err = f.FetchableHost(r.URL.String()); err != nil {
 		return "", err
 	}
-	actor, err := f.signers.fetchActor(ctx)
-	if err != nil {
-		return "", err
+	actor := signingAccount(ctx)
+	if actor == 0 {
+		if actor, err = f.signers.fetchActor(ctx); err != nil {
+			return "", err
+		}
 	}
 	signer, err := f.signers.SignerFor(ctx, actor, host)
 	if err != nil {
@@ -242,7 +268,7 @@ func IsTemporary(err error) bool {
 
 // refetchDocument fetches a document even if that failed a moment ago.
 func (f *Fetcher) refetchDocument(ctx context.Context, uri string) (activity.Object, error) {
-	f.failures.remove(activity.WithoutFragment(uri))
+	f.failures.remove(flightName(ctx, activity.WithoutFragment(uri)))
 	return f.Document(ctx, uri)
 }
 

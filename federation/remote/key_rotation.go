@@ -69,7 +69,7 @@ func (s *Signers) KeyAnnounced(ctx context.Context, id store.AccountID, uri stri
 	return err
 }
 
-// retireKeys is the job that retires the old keys of an account. It runs again until all servers have the newest key, or give up.
+// retireKeys is the job that retires the old keys of an account. It repeats itself until all servers have the newest key, or time is up.
 func (s *Signers) retireKeys(ctx context.Context, w store.RetireKeys) error {
 	s.creating.Lock()
 	defer s.creating.Unlock()

@@ -69,7 +69,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 	}
 	r.Verifier = &Verifier{
 		Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, accounts: r.Accounts, db: db, keys: keys, log: log,
-		keyFailures: newKeyFetchLimit(), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches),
+		keyFailures: newKeyFetchLimit(), failureLog: limit.NewWindow[string](maxCachedKeys), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches),
 	}
 	r.Statuses = &Statuses{Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, db: db, social: social, log: log}
 	r.Backfill = &Backfill{

@@ -153,8 +153,16 @@ func (s *Statuses) EditStatus(ctx context.Context, author *store.Account, st *st
 	return err
 }
 
-// RefreshStatus fetches a remote status again. It deletes a status that is gone at its origin.
+// RefreshStatus fetches a remote status again. It deletes a status that is gone at its origin. The fetch of a restricted status is signed by
+// a local account that may read it.
 func (s *Statuses) RefreshStatus(ctx context.Context, st *store.Status) error {
+	if st.Visibility > store.Unlisted {
+		reader, err := s.db.LocalReader(ctx, st)
+		if err != nil {
+			return err
+		}
+		ctx = signedAs(ctx, reader)
+	}
 	o, err := s.fetcher.refetchDocument(ctx, st.URI)
 	switch {
 	case isGoneAtOrigin(o, err):

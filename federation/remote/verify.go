@@ -43,6 +43,7 @@ type Verifier struct {
 	log         *slog.Logger
 	keyFailures *keyFetchLimit
 	keySlots    *limit.Slots[string]
+	failureLog  *limit.Window[string] // by registered domain of the key, and for all
 }
 
 // ErrActorGone is the error if the actor of a signature is deleted.
@@ -56,17 +57,18 @@ func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsi
 	}
 	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: v.db.Now(), MaxAge: v.SignatureAge, MaxAhead: maxClockSkew, Body: body})
 	if err != nil {
-		return nil, v.SignatureError(actor, err)
+		return nil, v.signatureError(actor, httpsig.ClaimedKeyID(r), err)
 	}
 	return claims, nil
 }
 
 // VerifyClaims returns the signer of a request: the actor, or another. Errors are responses to the sender, or ErrActorGone.
 func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
-	err := httpsig.ErrUnsigned
+	err, key := httpsig.ErrUnsigned, ""
 	ofActor := func(id string) bool { return activity.SameHost(id, actor, v.AllowLoopback) }
 	for _, c := range httpsig.Prefer(claims, ofActor) {
 		var signer *store.Account
+		key = c.KeyID
 		if signer, err = v.keyOwner(ctx, c.KeyID, c.Verify); err == nil {
 			return signer, nil
 		}
@@ -86,12 +88,43 @@ func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, ac
 	case IsTemporary(err):
 		return nil, &errs.Error{Status: ErrKeyUnavailable.Status, Message: ErrKeyUnavailable.Message, RetryAfter: ErrKeyUnavailable.RetryAfter, Err: err}
 	}
-	return nil, v.SignatureError(actor, err)
+	return nil, v.signatureError(actor, key, err)
 }
 
+// Limits of log lines about failed signatures, which anyone can cause.
+var (
+	failuresLoggedPerDomain = limit.Rate{Count: 3, Window: 10 * time.Minute}
+	failuresLogged          = limit.Rate{Count: 100, Window: 10 * time.Minute}
+)
+
+// SignatureError returns the answer to a request of an actor whose key does not exist.
 func (v *Verifier) SignatureError(actor string, err error) error {
-	v.log.Debug("signature not verified", "actor", actor, "err", err)
+	return v.signatureError(actor, "", err)
+}
+
+// signatureError returns the answer to a request whose signature failed. It logs the reason, because the sender does not learn it and the
+// operators of both servers need it; an unsigned request is no failure.
+func (v *Verifier) signatureError(actor, key string, err error) error {
+	level := slog.LevelDebug
+	if !errors.Is(err, httpsig.ErrUnsigned) && v.mayLogFailure(key) {
+		level = slog.LevelInfo
+	}
+	v.log.Log(context.Background(), level, "signature not verified", "key", truncateBytes(key, 300), "actor", truncateBytes(actor, 300), "err", err)
 	return &errs.Error{Status: ErrUnsigned.Status, Message: ErrUnsigned.Message, Err: err}
+}
+
+// mayLogFailure returns whether the failed signature of a key is logged.
+func (v *Verifier) mayLogFailure(key string) bool {
+	host, err := activity.Host(activity.WithoutFragment(key), v.AllowLoopback)
+	if err != nil {
+		host = ""
+	}
+	now := v.db.Now()
+	if _, ok := v.failureLog.Allow("domain "+activity.RegisteredDomain(host), failuresLoggedPerDomain, now); !ok {
+		return false
+	}
+	_, ok := v.failureLog.Allow("all", failuresLogged, now)
+	return ok
 }
 
 // errWrongSignature is the error for a wrong signature whose key need not be fetched again.

@@ -109,6 +109,20 @@ func LooksSigned(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead || r.Header.Get("Digest") != "" || r.Header.Get("Content-Digest") != ""
 }
 
+// ClaimedKeyID returns the key id that the header of a request names, even if the signature is not valid otherwise; "" if there is none.
+func ClaimedKeyID(r *http.Request) string {
+	text := strings.Join(r.Header["Signature-Input"], ", ")
+	if text == "" {
+		text, _ = cavageHeader(r.Header)
+	}
+	at := strings.Index(strings.ToLower(text), "keyid=\"")
+	if at < 0 {
+		return ""
+	}
+	id, _, _ := strings.Cut(text[at+len("keyid=\""):], "\"")
+	return id
+}
+
 // Prefer returns at most two claims to verify: first those whose key is preferred.
 func Prefer(claims []*Claim, preferred func(keyID string) bool) []*Claim {
 	var best, rest []*Claim
