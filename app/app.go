@@ -4,7 +4,7 @@
 // background work until its context ends. The package also selects the settings file, opens the data directory, warns of risky
 // settings and defines the operations that commands may call. The rules of the service are in social, federation and admin.
 //
-// Limits: 4 jobs at once, 768 requests to other servers (a third of the open files, if that is less), 24 fetches of the media proxy.
+// Limits: 4 jobs at once, 768 requests to other servers (a third of the open files, if that is less), 36 fetches of the media proxy.
 package app
 
 import (
@@ -45,7 +45,6 @@ const Version = "0.1.0"
 
 const (
 	maxParallelJobs = 4
-	maxProxyFetches = 24
 	maxOutbound     = 768 // concurrent requests to other servers, including deliveries
 )
 
@@ -115,7 +114,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	memory := limit.NewBytes(MemoryLimit(c) / largeAnswers)
 
 	proxyConfig := media.ProxyFromSettings(c)
-	proxyConfig.Key, proxyConfig.Fetch = s.Keys.Secret("media proxy"), s.outbound(maxProxyFetches)
+	proxyConfig.Key, proxyConfig.Fetch = s.Keys.Secret("media proxy"), s.outbound(media.MaxTransfers)
 	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
 		return s, err
 	}

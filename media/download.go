@@ -13,8 +13,12 @@ import (
 type download struct {
 	key     proxyKey
 	address string
-	host    string
-	users   int // of file; guarded by the proxy's mu
+	domain  string // the registered domain of the address
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	users      int  // of file; guarded by the proxy's mu
+	background bool // it goes on without a client; likewise
 
 	started chan struct{} // closed when the following fields are set, or the download has failed
 	format  *format

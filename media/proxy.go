@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -36,14 +37,18 @@ type ProxyConfig struct {
 	MaxFile     int64
 	DirectHosts []string // their files, and those of their subdomains, are not proxied
 
-	Fetch        *fetch.Client // limits concurrent requests
+	Fetch        *fetch.Client // for MaxTransfers requests at the same time
 	Timeout      time.Duration // per file; default 60 s
 	StallTimeout time.Duration // per minProgress bytes; default 10 s
+	SlowAfter    time.Duration // how long a transfer may be slow in a common place; default 3 s
+	AbandonAfter time.Duration // how long a transfer goes on without a client; default 3 s
 }
 
 const (
 	defaultProxyTimeout = time.Minute // security 3 and 12
 	defaultStallTimeout = 10 * time.Second
+	defaultSlowAfter    = 3 * time.Second
+	defaultAbandonAfter = 3 * time.Second
 	minProgress         = 16 << 10 // bytes per stall timeout, so that a slow server does not hold a slot for the whole timeout
 )
 
@@ -78,12 +83,14 @@ type Proxy struct {
 	sweeping sync.Mutex    // held during a sweep
 	counted  chan struct{} // closed after the first sweep
 
+	places   *places
+	clients  *limit.Slots[netip.Addr]
 	failures *cache.Expiring[proxyKey, *failure]
 	budget   atomic.Pointer[Budget] // nil: no limits but CacheSize
 
 	mu               sync.Mutex
 	downloads        map[proxyKey]*download
-	perHost          limit.Gauge[string] // downloads
+	perDomain        limit.Gauge[string] // downloads
 	cachedBytes      int64               // of copies
 	downloadingBytes int64               // of running downloads
 	addedDuringSweep map[string]int64    // bytes of copies that were added since the running sweep began
@@ -93,6 +100,8 @@ type Proxy struct {
 func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	c.Timeout = cmp.Or(c.Timeout, defaultProxyTimeout)
 	c.StallTimeout = cmp.Or(c.StallTimeout, defaultStallTimeout)
+	c.SlowAfter = cmp.Or(c.SlowAfter, defaultSlowAfter)
+	c.AbandonAfter = cmp.Or(c.AbandonAfter, defaultAbandonAfter)
 	if !c.Enabled {
 		c.CacheSize = 0 // the sweep removes all copies
 	}
@@ -106,7 +115,8 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	}
 	p := &Proxy{
 		ProxyConfig: c, db: db, log: log, root: root, own: strings.ToLower(base.Host),
-		downloads: make(map[proxyKey]*download), perHost: make(limit.Gauge[string]), counted: make(chan struct{}),
+		downloads: make(map[proxyKey]*download), perDomain: make(limit.Gauge[string]), counted: make(chan struct{}),
+		places: newPlaces(), clients: newClients(),
 		failures:    cache.NewExpiring[proxyKey, *failure](maxFailures),
 		cachedBytes: c.CacheSize, // until the first sweep has counted
 	}
@@ -252,6 +262,9 @@ func (p *Proxy) Warm(ctx context.Context, address string) {
 	case fresh != nil:
 		fresh.Close()
 	case err == nil:
+		p.mu.Lock()
+		d.background = true
+		p.mu.Unlock()
 		p.release(d)
 	}
 }

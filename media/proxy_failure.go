@@ -52,7 +52,7 @@ func failureOf(err error) *failure {
 		f.response, f.permanent, f.ttl = errs.New(http.StatusBadGateway, "The file is too large"), true, longFailureTTL
 	case errors.Is(err, fetch.ErrRefused), errors.Is(err, fetch.ErrRedirects):
 		f.response, f.ttl = errRefusedAddress, longFailureTTL
-	case errors.Is(err, fetch.ErrBusy), errors.Is(err, errNoRoom):
+	case errors.Is(err, fetch.ErrBusy), errors.Is(err, errNoRoom), errors.Is(err, errAbandoned):
 		f.response, f.ttl = errBusy, 0
 	case errors.Is(err, errStorageFull):
 		f.response, f.ttl = errStorageFull, 0

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/activity"
 	"svc/internal/fetch"
 )
 
@@ -28,8 +29,8 @@ var acceptedTypes = append(MIMETypes(),
 
 const acceptMedia = "image/*, video/*, audio/*"
 
-// maxDownloadsPerHost bounds the downloads of one host, running or waiting, so that a slow host leaves room for others.
-const maxDownloadsPerHost = 32
+// maxDownloadsPerDomain bounds the downloads of one registered domain, running or waiting, so that a slow one leaves room for others.
+const maxDownloadsPerDomain = 32
 
 // startOrJoin returns the running download of an address, or starts one. The caller ends its use by release. If there is a fresh copy by
 // now, it returns that instead.
@@ -53,14 +54,15 @@ func (p *Proxy) startOrJoin(key proxyKey, address string, now time.Time) (*downl
 	if err != nil {
 		return nil, nil, errRefusedAddress
 	}
-	host := strings.ToLower(u.Host)
-	if p.ctx.Err() != nil || !p.perHost.Add(host, maxDownloadsPerHost) {
+	domain := activity.RegisteredDomain(strings.ToLower(u.Host))
+	if p.ctx.Err() != nil || !p.perDomain.Add(domain, maxDownloadsPerDomain) {
 		return nil, nil, errBusy
 	}
 	d := &download{
-		key: key, address: address, host: host, users: 2, // the caller and run
+		key: key, address: address, domain: domain, users: 2, // the caller and run
 		size: -1, started: make(chan struct{}), changed: make(chan struct{}),
 	}
+	d.ctx, d.cancel = context.WithCancelCause(p.ctx)
 	p.downloads[key] = d
 	p.running.Go(func() { p.run(d) })
 	return d, nil, nil
@@ -70,14 +72,19 @@ func (p *Proxy) startOrJoin(key proxyKey, address string, now time.Time) (*downl
 func (p *Proxy) release(d *download) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d.users--; d.users == 0 && d.file != nil {
+	d.users--
+	switch {
+	case d.users == 0 && d.file != nil:
 		d.file.Close()
+	case d.users == 1 && p.downloads[d.key] == d:
+		p.abandonLater(d)
 	}
 }
 
-// run fetches the file of a download. It continues if nobody waits for the file any more, because most clients ask for it again soon.
+// run fetches the file of a download. It continues for a while if nobody waits for the file any more, because most clients ask for it again soon.
 func (p *Proxy) run(d *download) {
 	defer p.release(d)
+	defer d.cancel(nil)
 	reserved := int64(0)
 	err := p.fetchFile(d, &reserved)
 	var failed *failure
@@ -87,7 +94,7 @@ func (p *Proxy) run(d *download) {
 		if failed.internal {
 			level = slog.LevelError
 		}
-		p.log.Log(p.ctx, level, "media proxy: file could not be fetched", "host", d.host, "err", err)
+		p.log.Log(p.ctx, level, "media proxy: file could not be fetched", "domain", d.domain, "err", err)
 		err = failed
 	}
 	p.mu.Lock()
@@ -99,8 +106,10 @@ func (p *Proxy) run(d *download) {
 		p.failures.Put(d.key, failed, failed.ttl, time.Now())
 	}
 	p.downloadingBytes -= reserved
-	delete(p.downloads, d.key)
-	p.perHost.Done(d.host)
+	if p.downloads[d.key] == d {
+		delete(p.downloads, d.key)
+	}
+	p.perDomain.Done(d.domain)
 	p.mu.Unlock()
 	if d.temp != "" {
 		p.root.Remove(d.temp) // fails if it was renamed to the copy
@@ -123,23 +132,28 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-			p.log.Error("media proxy: panic", "host", d.host, "err", err)
+			p.log.Error("media proxy: panic", "domain", d.domain, "err", err)
 		}
 	}()
-	ctx, cancel := context.WithCancelCause(p.ctx)
-	defer cancel(nil)
+	ctx := d.ctx
+	defer func() {
+		if cause := context.Cause(ctx); err != nil && (cause == errTooSlow || cause == errAbandoned) {
+			err = cause
+		}
+	}()
+	at, err := p.takePlace(d)
+	if err != nil {
+		return err
+	}
+	defer at.end()
+	go p.watchRate(ctx, d, at)
 	resp, err := p.Fetch.Open(ctx, d.address, fetch.Limits{MaxBody: p.MaxFile, Timeout: p.Timeout, Accept: acceptMedia, ContentTypes: acceptedTypes})
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	body := newStallReader(resp.Body, p.StallTimeout, func() { cancel(errTooSlow) })
+	body := newStallReader(resp.Body, p.StallTimeout, func() { d.cancel(errTooSlow) })
 	defer body.timer.Stop()
-	defer func() {
-		if err != nil && context.Cause(ctx) == errTooSlow {
-			err = errTooSlow
-		}
-	}()
 
 	buf := make([]byte, 32<<10)
 	n, err := readHead(body, buf[:sniffLength])
@@ -177,6 +191,13 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 			return err
 		}
 	}
+}
+
+// takePlace waits for a place for a download.
+func (p *Proxy) takePlace(d *download) (*place, error) {
+	ctx, cancel := context.WithTimeoutCause(d.ctx, p.Timeout, fetch.ErrBusy)
+	defer cancel()
+	return p.places.take(ctx, d.domain)
 }
 
 // readHead fills b, unless the body is shorter. Unlike io.ReadFull it tells the end of the body from a body that is cut off.

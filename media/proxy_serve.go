@@ -6,18 +6,23 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"strings"
 	"time"
 
 	"svc/internal/errs"
+	"svc/internal/limit"
 )
 
 // Handler serves the paths below /proxy/ with the headers and formats of uploads. It never redirects, and forwards nothing of the request.
-func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
+// What is being fetched for one client at the same time is limited, unless its network is not known (the zero Addr).
+func (p *Proxy) Handler(client netip.Addr) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, client) })
+}
 
-func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, client netip.Addr) {
 	h := w.Header()
 	setSafeHeaders(h)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -27,7 +32,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	address, err := p.allowed(r)
 	if err == nil {
-		err = p.serveAddress(w, r, address)
+		err = p.serveAddress(w, r, address, client)
 	}
 	if err != nil && r.Context().Err() == nil {
 		refuse(w, p.clientError(err))
@@ -60,7 +65,7 @@ func isServer(userAgent string) bool {
 }
 
 // serveAddress serves the file of an address. If it returns an error, it has not written anything.
-func (p *Proxy) serveAddress(w http.ResponseWriter, r *http.Request, address string) error {
+func (p *Proxy) serveAddress(w http.ResponseWriter, r *http.Request, address string, client netip.Addr) error {
 	key, now := keyOf(address), time.Now()
 	old, err := p.openCopy(key, now)
 	if err != nil {
@@ -71,6 +76,17 @@ func (p *Proxy) serveAddress(w http.ResponseWriter, r *http.Request, address str
 		if now.Sub(old.fetched) < copyTTL {
 			return p.sendCopy(w, r, address, old)
 		}
+	}
+	if client.IsValid() {
+		release, err := p.clients.Take(r.Context(), client)
+		if errors.Is(err, limit.ErrBusy) {
+			return errBusy
+		}
+		if err != nil {
+			return err
+		}
+		defer release()
+		now = time.Now()
 	}
 	d, fresh, err := p.startOrJoin(key, address, now)
 	if fresh != nil {

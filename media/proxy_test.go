@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,7 @@ type proxy struct {
 	t      *testing.T
 	config media.ProxyConfig
 	db     *store.DB
+	client netip.Addr                  // of all requests
 	now    atomic.Pointer[media.Proxy] // that answers: another after a restart
 }
 
@@ -81,7 +83,7 @@ func startProxy(t *testing.T, change ...func(*media.ProxyConfig)) *proxy {
 		t.Fatal(err)
 	}
 	p := &proxy{t: t, db: db}
-	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.now.Load().Handler().ServeHTTP(w, r) }))
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.now.Load().Handler(p.client).ServeHTTP(w, r) }))
 	p.config = media.ProxyConfig{
 		Dir: filepath.Join(t.TempDir(), "cache"), BaseURL: ts.URL, Key: []byte("key"), Enabled: true, CacheSize: 10 << 20, MaxFile: 1 << 20,
 		Fetch: fetch.New(fetch.Options{UserAgent: "svc/1 (+" + ts.URL + ")", OwnHosts: []string{strings.TrimPrefix(ts.URL, "http://")}, AllowLoopback: true}),

@@ -2,6 +2,7 @@ package server
 
 import (
 	"io"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -131,7 +132,13 @@ func mediaParam(r *rest.Request) store.MediaID { return store.ParseID[store.Medi
 func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.media.Handler(), nil }
 
 // serveProxy serves remote media.
-func (h *uploads) serveProxy(*rest.Request) (any, error) { return h.proxy.Handler(), nil }
+func (h *uploads) serveProxy(r *rest.Request) (any, error) {
+	client := r.Network()
+	if r.FromProxy() { // many clients share it
+		client = netip.Addr{}
+	}
+	return h.proxy.Handler(client), nil
+}
 
 // serveEmoji serves the images of custom emoji.
 func (h *uploads) serveEmoji(*rest.Request) (any, error) { return h.emojis.Handler(), nil }

@@ -1,0 +1,134 @@
+package media_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc/internal/fetch"
+	"svc/media"
+)
+
+// addTrickle adds files that arrive at 4 kB a second, and returns how many of them are being sent.
+func (e *remoteServer) addTrickle() *atomic.Int32 {
+	sending := new(atomic.Int32)
+	e.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		sending.Add(1)
+		defer sending.Add(-1)
+		w.Header().Set("Content-Type", "image/png")
+		content := pngOf(1 << 20)
+		for len(content) > 0 {
+			if _, err := w.Write([]byte(content[:2000])); err != nil {
+				return
+			}
+			content = content[2000:]
+			w.(http.Flusher).Flush()
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
+	})
+	return sending
+}
+
+// request begins a request for an address and leaves the answer unread until ctx ends.
+func (p *proxy) request(ctx context.Context, address string) {
+	req, _ := http.NewRequestWithContext(ctx, "GET", p.URL(address), nil)
+	go func() {
+		if resp, err := http.DefaultTransport.RoundTrip(req); err == nil {
+			defer resp.Body.Close()
+			<-ctx.Done()
+		}
+	}()
+}
+
+// TestProxySlowDomains has the proxy fetch as many slow files as it can, from many domains. The pictures of others arrive soon all the same, and
+// so do those of the next minutes.
+func TestProxySlowDomains(t *testing.T) {
+	p := startProxy(t, func(c *media.ProxyConfig) {
+		c.Fetch = fetch.New(fetch.Options{AllowLoopback: true, MaxRequests: 36})
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var slow []*remoteServer
+	for range 8 {
+		site := startRemote(t)
+		site.addTrickle()
+		slow = append(slow, site)
+		for i := range 10 {
+			p.request(ctx, fmt.Sprintf("%s/%d.png", site.URL, i))
+		}
+	}
+	eventually(t, "many transfers", func() bool {
+		n := int32(0)
+		for _, site := range slow {
+			n += site.asked.Load()
+		}
+		return n >= 24
+	})
+	other := startRemote(t)
+	longest := time.Duration(0)
+	for i := range 5 {
+		began := time.Now()
+		p.get(other.addFile(fmt.Sprintf("/%d.png", i), "image/png", pngOf(i))).want(t, 200, pngOf(i))
+		longest = max(longest, time.Since(began))
+		for j := range 6 { // more of them
+			p.request(ctx, fmt.Sprintf("%s/%d-%d.png", slow[j].URL, i, j))
+		}
+	}
+	t.Logf("the slowest picture of another server took %v", longest.Round(time.Millisecond))
+	if longest > 15*time.Second {
+		t.Errorf("a picture of another server took %v", longest)
+	}
+}
+
+// TestProxyAbandoned checks that a slow transfer ends soon after its last client has left.
+func TestProxyAbandoned(t *testing.T) {
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.AbandonAfter = 100 * time.Millisecond }), startRemote(t)
+	sending := site.addTrickle()
+	ctx, hangUp := context.WithCancel(t.Context())
+	p.begin(ctx, site.URL+"/a.png")
+	staying := p.begin(t.Context(), site.URL+"/b.png")
+	eventually(t, "two transfers", func() bool { return sending.Load() == 2 })
+	hangUp()
+	eventually(t, "one has ended", func() bool { return sending.Load() == 1 })
+	if staying.Body.Close(); staying.StatusCode != 200 {
+		t.Errorf("got %d", staying.StatusCode)
+	}
+	eventually(t, "both have ended", func() bool { return sending.Load() == 0 })
+}
+
+// TestProxyClientLimit checks that one client receives 8 files at the same time while they are fetched, and that it can have others that are cached.
+func TestProxyClientLimit(t *testing.T) {
+	p := startProxy(t)
+	p.client = netip.MustParseAddr("192.0.2.1")
+	cached := startRemote(t).addFile("/a.png", "image/png", pngOf(0))
+	p.get(cached).want(t, 200, pngOf(0))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var sending []*atomic.Int32
+	for range 3 {
+		site := startRemote(t)
+		sending = append(sending, site.addTrickle())
+		for i := range 5 {
+			p.request(ctx, fmt.Sprintf("%s/%d.png", site.URL, i))
+		}
+	}
+	n := func() (n int32) {
+		for _, s := range sending {
+			n += s.Load()
+		}
+		return n
+	}
+	eventually(t, "eight transfers", func() bool { return n() == 8 })
+	p.get(cached).want(t, 200, pngOf(0))
+	if n() > 8 {
+		t.Errorf("%d transfers for one client", n())
+	}
+}
