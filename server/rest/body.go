@@ -28,6 +28,7 @@ type body struct {
 	start       time.Time
 	maxDuration time.Duration // of bodies with files; 0: the deadline set at the beginning applies
 	err         error         // sticky
+	arrived     func()        // ends the transit of the body
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -50,6 +51,9 @@ func (b *body) Read(p []byte) (int, error) {
 	case b.maxDuration > 0:
 		received := time.Duration(b.limit-b.remaining+int64(n)) * time.Second / minUploadRate
 		b.control.SetReadDeadline(b.start.Add(min(bodyTimeout+received, b.maxDuration)))
+	}
+	if err != nil {
+		b.arrived()
 	}
 	b.remaining -= int64(n)
 	b.err = err
@@ -84,5 +88,6 @@ func (r *Request) limitBody(w http.ResponseWriter) {
 	}
 	limited := *r.Request
 	limited.Body = b
+	b.arrived = r.beginBody()
 	r.Request, r.body = &limited, b
 }

@@ -2,10 +2,8 @@ package rest
 
 import (
 	"net"
-	"net/netip"
+	"net/http"
 	"time"
-
-	"svc/internal/limit"
 )
 
 // Access to unexported parts for the external test package.
@@ -15,6 +13,8 @@ var CleanPath = cleanPath
 const (
 	MaxConnections      = maxConnections
 	MaxConnectionsPerIP = maxConnectionsPerIP
+	MaxBodiesPerClient  = maxBodiesPerClient
+	SlowBody            = slowBody
 	MaxDepth            = maxDepth
 	MaxKeys             = maxKeys
 	MaxText             = maxText
@@ -30,9 +30,10 @@ func (s *Server) SetClock(now func() time.Time) { s.now = now }
 type ConnLimiter struct{ l *connLimiter }
 
 func NewConnLimiter(s *Server) ConnLimiter {
-	return ConnLimiter{&connLimiter{server: s, perIP: make(limit.Gauge[netip.Addr]), open: make(map[net.Conn]netip.Addr)}}
+	return ConnLimiter{newConnLimiter(s)}
 }
 
 func (c ConnLimiter) Add(conn net.Conn) bool { return c.l.add(conn) }
-func (c ConnLimiter) Remove(conn net.Conn)   { c.l.remove(conn) }
+func (c ConnLimiter) Remove(conn net.Conn)   { c.l.connState(conn, http.StateClosed) }
 func (c ConnLimiter) Addresses() int         { return len(c.l.perIP) }
+func (c ConnLimiter) Open() int              { return len(c.l.open) }

@@ -172,6 +172,7 @@ type fakeConn struct {
 	from string
 }
 
+func (c *fakeConn) Close() error         { return nil }
 func (c *fakeConn) RemoteAddr() net.Addr { return fakeAddr(c.from) }
 
 type fakeAddr string
@@ -184,7 +185,7 @@ func TestConnectionLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		from func(i int) string
-		want int // accepted connections of maxConnections + 1
+		want int // open connections after maxConnections + 1
 	}{
 		{"one address", func(i int) string { return fmt.Sprintf("192.0.2.1:%d", i) }, rest.MaxConnectionsPerIP},
 		{"one IPv6 network", func(i int) string { return fmt.Sprintf("[2001:db8::%x]:80", i) }, rest.MaxConnectionsPerIP},
@@ -197,18 +198,13 @@ func TestConnectionLimits(t *testing.T) {
 			gate := rest.NewConnLimiter(s)
 			var in []net.Conn
 			for i := range rest.MaxConnections + 1 {
-				if c := (&fakeConn{from: tt.from(i)}); gate.Add(c) {
-					in = append(in, c)
-				} else {
-					gate.Remove(c) // net/http also reports the end of refused connections
+				c := &fakeConn{from: tt.from(i)}
+				if in = append(in, c); !gate.Add(c) { // the oldest that waits is closed instead
+					t.Fatalf("connection %d was refused", i)
 				}
 			}
-			if len(in) != tt.want {
-				t.Errorf("%d connections were accepted, want %d", len(in), tt.want)
-			}
-			gate.Remove(in[0])
-			if !gate.Add(in[0]) {
-				t.Error("no connection is accepted after one ended")
+			if gate.Open() != tt.want {
+				t.Errorf("%d connections are open, want %d", gate.Open(), tt.want)
 			}
 			for _, c := range in {
 				gate.Remove(c)

@@ -5,7 +5,7 @@
 // Two rules. A route stands in exactly one table with its access and limits beside it, and nothing is decided by comparing paths
 // later. A handler returns a value and an error; status, headers, JSON and the log line are written here.
 //
-// Limits: 2000 connections, 128 of one address; bodies of 1 MiB without files, 1000 parameters nested 16 deep, 8 files; rate limits
+// Limits: 2000 connections, 128 of one address, 64 bodies of one client in transit; bodies of 1 MiB without files, 1000 parameters nested 16 deep, 8 files; rate limits
 // as in the settings, for 50 000 clients at the same time.
 package rest
 
@@ -188,8 +188,12 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now()}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)
+	defer beginRequest(hr)()
 	r.limitBody(w)
 	defer func() {
+		if r.body != nil {
+			r.body.arrived()
+		}
 		if r.params != nil {
 			r.params.close()
 		}
