@@ -369,6 +369,10 @@ CREATE INDEX statuses_domain ON statuses (domain, id) WHERE visibility IN (0, 2)
 CREATE INDEX statuses_public_media ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND has_media = 1;
 CREATE INDEX statuses_domain_media ON statuses (domain, id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND has_media = 1;
 CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media = 1;
+-- What anonymous clients see of the public timelines and of profiles.
+CREATE INDEX statuses_anyone ON statuses (id) WHERE visibility = 0 AND reblog_of_id IS NULL;
+CREATE INDEX statuses_anyone_local ON statuses (id) WHERE visibility = 0 AND reblog_of_id IS NULL AND domain = '';
+CREATE INDEX statuses_anyone_account ON statuses (account_id, id) WHERE visibility IN (0, 1);
 
 CREATE INDEX statuses_local_reblogs ON statuses (account_id, visibility) WHERE reblog_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
@@ -471,12 +475,14 @@ CREATE TABLE tags (
 ) STRICT;
 
 CREATE TABLE status_tags (
-    tag_id    INTEGER NOT NULL REFERENCES tags (id),
-    status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
-    position  INTEGER NOT NULL,
+    tag_id     INTEGER NOT NULL REFERENCES tags (id),
+    status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    position   INTEGER NOT NULL,
+    visibility INTEGER NOT NULL, -- of the post
     PRIMARY KEY (tag_id, status_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX status_tags_status ON status_tags (status_id, position);
+CREATE INDEX status_tags_listed ON status_tags (tag_id, status_id) WHERE visibility IN (0, 2); -- in timelines of hashtags
 
 -- Followed hashtags: public posts with them are in home.
 CREATE TABLE tag_follows (

@@ -102,17 +102,29 @@ func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *st
 	}
 	hidden := store.Filter{ExcludeVisibility: []store.Visibility{store.Local, store.Direct, store.ListOnly}}
 	page := store.Page{MaxID: q.MaxID, MinID: q.MinID, Limit: outboxPageSize}
-	ids, err := s.db.AccountTimeline(ctx, idOf(signer), a.ID, "", hidden, page)
+	part, err := s.db.AccountTimeline(ctx, idOf(signer), a.ID, "", hidden, page)
 	if err != nil {
 		return nil, err
 	}
+	ids := part.Rows
 	items, err := s.statusDocuments(ctx, ids, s.documents.outboxItem)
 	if err != nil {
 		return nil, err
 	}
-	o := newCollectionPage(uri, q, items, nextPage("max_id", ids, outboxPageSize))
+	next, prev := nextPage("max_id", ids, outboxPageSize), ""
 	if len(ids) > 0 {
-		o["prev"] = uri + "?page=true&min_id=" + ids[0].String()
+		prev = ids[0].String()
+	}
+	switch {
+	case part.Next == 0:
+	case q.MinID != 0:
+		prev = store.StatusID(part.Next).String()
+	default:
+		next = "max_id=" + store.StatusID(part.Next).String()
+	}
+	o := newCollectionPage(uri, q, items, next)
+	if prev != "" {
+		o["prev"] = uri + "?page=true&min_id=" + prev
 	}
 	return s.respond(o, signer)
 }
@@ -204,10 +216,11 @@ func (s *DocumentServer) ServeFeatured(ctx context.Context, r *http.Request, a *
 	if answer != nil || err != nil {
 		return answer, err
 	}
-	ids, err := s.db.PinnedStatuses(ctx, 0, a.ID, store.Page{Limit: maxPinned})
+	part, err := s.db.PinnedStatuses(ctx, 0, a.ID, store.Page{Limit: maxPinned})
 	if err != nil {
 		return nil, err
 	}
+	ids := part.Rows
 	pinned, err := s.db.PinnedAt(ctx, ids)
 	if err != nil {
 		return nil, err

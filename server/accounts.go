@@ -165,8 +165,8 @@ func (h *accounts) accountFavourites(r *rest.Request) (any, error) {
 		return nil, errs.Forbidden("Can't get favorites")
 	}
 	page := r.Page(20, 40)
-	rows, err := h.db.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
-	return h.render.statusEntries(r, page, rows, err)
+	part, err := h.db.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
+	return h.render.statusEntries(r, page, part, err)
 }
 
 // maxBirthdays bounds the list, which has no pages.

@@ -58,15 +58,15 @@ func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	id := r.Query("folder_id")
 	if id == "" {
-		rows, err := h.db.Bookmarks(r.Context(), r.Viewer.ID, 0, page.Page)
-		return h.render.statusEntries(r, page, rows, err)
+		part, err := h.db.Bookmarks(r.Context(), r.Viewer.ID, 0, page.Page)
+		return h.render.statusEntries(r, page, part, err)
 	}
 	folder, err := h.db.OwnBookmarkFolder(r.Context(), r.Viewer.ID, folderID(id))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.db.Bookmarks(r.Context(), r.Viewer.ID, folder.ID, page.Page)
-	return h.render.statusEntries(r, page, rows, err)
+	part, err := h.db.Bookmarks(r.Context(), r.Viewer.ID, folder.ID, page.Page)
+	return h.render.statusEntries(r, page, part, err)
 }
 
 func folderID(text string) store.BookmarkFolderID { return store.ParseID[store.BookmarkFolderID](text) }

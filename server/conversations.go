@@ -62,15 +62,16 @@ func (h *conversations) listConversations(r *rest.Request) (any, error) {
 		among = store.NewAccountSet(append(p.Recipients, r.Viewer.ID)...)
 	}
 	page := r.Page(20, 40)
-	rows, err := h.db.DirectConversations(r.Context(), r.Viewer.ID, among, page.Page)
-	return h.conversationPage(r, page, rows, err)
+	part, err := h.db.DirectConversations(r.Context(), r.Viewer.ID, among, page.Page)
+	return h.conversationPage(r, page, part, err)
 }
 
-func (h *conversations) conversationPage(r *rest.Request, page rest.Page, rows []*store.VisibleConversation, err error) (entity.List[*entity.Conversation], error) {
+func (h *conversations) conversationPage(r *rest.Request, page rest.Page, part store.Part[*store.VisibleConversation], err error) (entity.List[*entity.Conversation], error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].LastStatusID.String() })
+	rows := part.Rows
+	r.LinkPart(page, len(rows), func(i int) string { return rows[i].LastStatusID.String() }, statusCursor(part.Next))
 	return h.entities.Conversations(r.Context(), r.Viewer, rows)
 }
 
@@ -122,8 +123,8 @@ func (h *conversations) conversationStatuses(r *rest.Request) (any, error) {
 		return nil, conversationNotFound(err)
 	}
 	page := r.Page(20, 40)
-	ids, err := h.db.ConversationTimeline(r.Context(), r.Viewer.ID, c.ConversationID, f, page.Page)
-	list, err := h.render.statusPage(r, page, ids, err)
+	part, err := h.db.ConversationTimeline(r.Context(), r.Viewer.ID, c.ConversationID, f, page.Page)
+	list, err := h.render.statusPage(r, page, part, err)
 	slices.Reverse(list)
 	return list, err
 }
@@ -146,6 +147,6 @@ const maxReadReturned = 80
 // readConversations marks all of the viewer's conversations as read, and returns the newest that were unread.
 func (h *conversations) readConversations(r *rest.Request) (any, error) {
 	page := r.Page(maxReadReturned, maxReadReturned)
-	rows, err := h.social.ReadConversations(r.Context(), r.Viewer, page.Page)
-	return h.conversationPage(r, page, rows, err)
+	part, err := h.social.ReadConversations(r.Context(), r.Viewer, page.Page)
+	return h.conversationPage(r, page, part, err)
 }

@@ -8,8 +8,12 @@ import (
 // Exports for the tests, which are in package server_test.
 
 // FilteredPage reads a page of home.
-func FilteredPage(p store.Page, read func(store.Page) ([]store.StatusID, error), show func([]store.StatusID) (entity.List[ListEntry], error)) ([]store.StatusID, entity.List[ListEntry], error) {
-	return filteredPage(p, store.FilterHome, read, show)
+func FilteredPage(p store.Page, read func(store.Page) (store.Part[store.StatusID], error), show func([]store.StatusID) (entity.List[ListEntry], error)) (shown entity.List[ListEntry], next int64, err error) {
+	f, err := filteredPage(p, store.FilterHome, read, show)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f.shown, f.next, nil
 }
 
 type ListEntry = listEntry

@@ -116,7 +116,7 @@ func TestFeaturedTagCounters(t *testing.T) {
 	// The newer of two posts is deleted: the date is that of the older one.
 	srv.Exec(`INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content)
 		SELECT 1000000000000 << 10, account_id, 0, 1, '', 1000000000000, 'https://example.org/old', '' FROM users WHERE account_id = ?`, alice.AccountID())
-	srv.Exec(`INSERT INTO status_tags (tag_id, status_id, position) SELECT id, 1000000000000 << 10, 0 FROM tags WHERE name = 'cake'`)
+	srv.Exec(`INSERT INTO status_tags (tag_id, status_id, position, visibility) SELECT id, 1000000000000 << 10, 0, 0 FROM tags WHERE name = 'cake'`)
 	srv.Exec(`INSERT INTO account_tags (account_id, tag_id, statuses_count, last_status_id) SELECT ?, id, 1, 1000000000000 << 10 FROM tags WHERE name = 'cake'`, alice.AccountID())
 	want("with an old post", "tea 1 "+today, "cake 1 "+old)
 	third := alice.Publish("#cake again").ID()

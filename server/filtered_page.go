@@ -1,21 +1,21 @@
 package server
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"svc/server/entity"
-	"svc/server/rest"
 	"svc/store"
 )
 
 // Bounds of filteredPage. After maxFilterRounds a page may be short. maxFilterScan and filterTimeout bound how many hidden entries are
-// read, because the filters and the statuses may have been made to cost as much as possible.
+// read and rendered, because the filters and the statuses may have been made to cost as much as possible.
 const (
 	maxFilterRounds = 4
-	maxFilterScan   = 5000
+	maxFilterScan   = 400
 	maxFilterBatch  = 200
-	filterTimeout   = 2 * time.Second
+	filterTimeout   = 250 * time.Millisecond
 )
 
 // listEntry is an entity that a filter can hide from a list.
@@ -28,61 +28,94 @@ type listEntry interface {
 // positioned is a row or an id after which a list can be continued.
 type positioned interface{ Position() int64 }
 
-// filteredPage reads a page. It returns the visible entries, and all that were read for them, in the order of the list. It reads in
-// rounds until the page is full, because clients take a short page for the end of the list (client API 4.2).
-func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContext, read func(store.Page) ([]T, error), show func([]T) (entity.List[E], error)) ([]T, entity.List[E], error) {
-	var scanned []T
-	shown := entity.List[E]{}
+// filteredList is a page without the entries that filters hide.
+type filteredList[T positioned, E listEntry] struct {
+	shown   entity.List[E]
+	scanned []T   // all entries that were read for it, for the cursors
+	next    int64 // where the list goes on if the page is short, as in store.Part; else 0
+}
+
+// filteredPage reads a page in the order of the list. It reads in rounds until the page is full, because clients take a short page for the end
+// of the list (client API 4.2). If that takes too much, the page is short and has a position where the list goes on.
+func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContext, read func(store.Page) (store.Part[T], error), show func([]T) (entity.List[E], error)) (*filteredList[T, E], error) {
+	f := &filteredList[T, E]{shown: entity.List[E]{}}
 	limit, upwards := p.Limit, p.MinID != 0
 	began := time.Now()
 	for round := 1; ; round++ {
-		batch, err := read(p)
+		part, err := read(p)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		entries, err := show(batch)
-		if err != nil {
-			return nil, nil, err
-		}
+		batch := part.Rows
+		ended := len(batch) < p.Limit && part.Next == 0
 		if upwards { // the page grows upwards, away from its cursor
 			slices.Reverse(batch)
-			slices.Reverse(entries)
 		}
-		ended := len(batch) < p.Limit
-		for _, e := range entries {
-			if len(shown) == limit {
-				batch = batch[:slices.IndexFunc(batch, func(t T) bool { return t.Position() == e.Position() })]
-				break
-			}
-			if !e.HiddenIn(in) {
-				shown = append(shown, e)
-			}
-		}
-		if scanned == nil {
-			scanned = batch
-		} else {
-			scanned = append(scanned, batch...)
-		}
-		if ended || len(shown) == limit || round >= maxFilterRounds && len(shown) > 0 || len(scanned) >= maxFilterScan || time.Since(began) > filterTimeout {
+		entries, n, err := showFirst(batch, show)
+		if errors.Is(err, store.ErrFilterTime) && len(f.scanned) > 0 {
+			f.next = f.scanned[len(f.scanned)-1].Position()
 			break
 		}
-		if last := batch[len(batch)-1].Position(); upwards {
+		if err != nil {
+			return nil, err
+		}
+		if n < len(batch) {
+			batch, ended, part.Next = batch[:n], false, batch[n-1].Position()
+		}
+		f.add(batch, entries, limit, in)
+		if ended || len(f.shown) == limit {
+			break
+		}
+		last := part.Next
+		if last == 0 {
+			last = batch[len(batch)-1].Position()
+		}
+		if part.Next != 0 || round >= maxFilterRounds && len(f.shown) > 0 || len(f.scanned) >= maxFilterScan || time.Since(began) > filterTimeout {
+			f.next = last
+			break
+		}
+		if upwards {
 			p.MinID = last
 		} else {
 			p.MaxID = last
 		}
 		p.Limit = min(2*p.Limit, maxFilterBatch)
 	}
-	if upwards {
-		slices.Reverse(scanned)
-		slices.Reverse(shown)
+	if len(f.shown) == 0 { // an empty page has no cursor but next
+		f.scanned = nil
 	}
-	return scanned, shown, nil
+	if upwards {
+		slices.Reverse(f.scanned)
+		slices.Reverse(f.shown)
+	}
+	return f, nil
 }
 
-// linkFilteredPage sets the Link header from all the entries that were read.
-func linkFilteredPage(r *rest.Request, p rest.Page, shown, scanned int, cursor func(i int) string) {
-	if shown > 0 {
-		r.LinkPage(p, scanned, cursor)
+// showFirst renders as many entries of a batch as the time for filters allows: those of the first n rows. It returns store.ErrFilterTime if
+// there is no time for one.
+func showFirst[T positioned, E listEntry](batch []T, show func([]T) (entity.List[E], error)) (entries entity.List[E], n int, err error) {
+	for n = len(batch); ; n = (n + 1) / 2 {
+		entries, err = show(batch[:n])
+		if !errors.Is(err, store.ErrFilterTime) || n <= 1 {
+			return entries, n, err
+		}
+	}
+}
+
+// add adds the entries of a batch that the filters do not hide, up to limit.
+func (f *filteredList[T, E]) add(batch []T, entries entity.List[E], limit int, in store.FilterContext) {
+	for _, e := range entries {
+		if len(f.shown) == limit {
+			batch = batch[:slices.IndexFunc(batch, func(t T) bool { return t.Position() == e.Position() })]
+			break
+		}
+		if !e.HiddenIn(in) {
+			f.shown = append(f.shown, e)
+		}
+	}
+	if f.scanned == nil {
+		f.scanned = batch
+	} else {
+		f.scanned = append(f.scanned, batch...)
 	}
 }

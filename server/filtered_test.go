@@ -248,7 +248,7 @@ func TestHiddenForLong(t *testing.T) {
 	const many = `WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
 		INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content)
 		SELECT i, ?3, 0, i, '', i, 'x:' || i, CASE WHEN i <= 12 THEN 'good' ELSE 'bad' END FROM n`
-	srv.Exec(many, 11, 700, bob.AccountID())
+	srv.Exec(many, 11, 300, bob.AccountID())
 	srv.Exec(`INSERT INTO home (account_id, status_id) SELECT ?, id FROM statuses`, alice.AccountID())
 	a := alice.Get("/api/v1/timelines/home", "limit", "2").Want(200)
 	if len(a.IDs()) != 2 {
@@ -258,11 +258,15 @@ func TestHiddenForLong(t *testing.T) {
 	if a = alice.Get(a.Links()["next"]).Want(200); len(a.IDs()) != 1 {
 		t.Fatalf("after the first, there is %v", a.IDs())
 	}
-	srv.Exec(many, 701, 7000, bob.AccountID())
+	srv.Exec(many, 301, 7000, bob.AccountID())
 	srv.Exec(`INSERT OR IGNORE INTO home (account_id, status_id) SELECT ?, id FROM statuses`, alice.AccountID())
 	a = alice.Get("/api/v1/timelines/home", "limit", "2").Want(200)
-	if string(a.Body) != "[]" || a.Header.Get("Link") != "" {
-		t.Errorf("got %s, %s", a.Body, a.Header.Get("Link"))
+	requests := 1
+	for ; string(a.Body) == "[]" && a.Links()["next"] != "" && requests < 50; requests++ {
+		a = alice.Get(a.Links()["next"]).Want(200)
+	}
+	if len(a.IDs()) != 2 || requests < 10 || requests > 20 {
+		t.Errorf("after %d requests, got %s", requests, a.Body)
 	}
 }
 
@@ -275,7 +279,9 @@ func (hidden) HiddenIn(store.FilterContext) bool { return true }
 // TestFilteredPageTime checks that a page stops scanning after a time limit.
 func TestFilteredPageTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		read := func(p store.Page) ([]store.StatusID, error) { return make([]store.StatusID, p.Limit), nil }
+		read := func(p store.Page) (store.Part[store.StatusID], error) {
+			return store.Part[store.StatusID]{Rows: slices.Repeat([]store.StatusID{7}, p.Limit)}, nil
+		}
 		show := func(ids []store.StatusID) (entity.List[server.ListEntry], error) {
 			list := make(entity.List[server.ListEntry], 0, len(ids))
 			for _, id := range ids {
@@ -285,9 +291,9 @@ func TestFilteredPageTime(t *testing.T) {
 			return list, nil
 		}
 		start := time.Now()
-		scanned, shown, err := server.FilteredPage(store.Page{Limit: 20}, read, show)
-		if d := time.Since(start); err != nil || len(shown) != 0 || d < time.Second || d > 5*time.Second {
-			t.Errorf("after %v, %d of %d are listed, %v", d, len(shown), len(scanned), err)
+		shown, next, err := server.FilteredPage(store.Page{Limit: 20}, read, show)
+		if d := time.Since(start); err != nil || len(shown) != 0 || next != 7 || d < 250*time.Millisecond || d > time.Second {
+			t.Errorf("after %v, %d are listed, and the list goes on after %d, %v", d, len(shown), next, err)
 		}
 	})
 }

@@ -84,7 +84,7 @@ func (h *follows) followByHandle(r *rest.Request) (any, error) {
 func (h *follows) followRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	rows, err := h.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
-	return h.render.accountEntries(r, page, rows, err)
+	return h.render.accountEntries(r, page, store.Part[store.AccountEntry]{Rows: rows}, err)
 }
 
 // noteAccount sets the viewer's private note on an account.

@@ -67,7 +67,11 @@ func (h *notifications) listGroups(r *rest.Request) (any, error) {
 
 // linkGroups sets the Link header from all notifications that were read for a page of groups.
 func linkGroups(r *rest.Request, page rest.Page, rows *store.GroupPage) {
-	if len(rows.Groups) == 0 {
+	if len(rows.Groups) == 0 && !rows.More {
+		return
+	}
+	if len(rows.Groups) == 0 { // the scan budget was spent
+		r.LinkPart(page, 0, nil, decimalCursor(int64(max(rows.Newest, rows.Oldest))))
 		return
 	}
 	cursors := [2]store.NotificationID{rows.Newest, rows.Oldest}

@@ -77,18 +77,18 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	read := func(p store.Page) ([]*store.Notification, error) {
+	read := func(p store.Page) (store.Part[*store.Notification], error) {
 		return h.db.Notifications(r.Context(), r.Viewer.ID, f, p)
 	}
 	show := func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
 		return h.entities.Notifications(r.Context(), r.Viewer, rows)
 	}
-	scanned, shown, err := filteredPage(page.Page, store.FilterNotifications, read, show)
+	found, err := filteredPage(page.Page, store.FilterNotifications, read, show)
 	if err != nil {
 		return nil, err
 	}
-	linkFilteredPage(r, page, len(shown), len(scanned), func(i int) string { return notificationCursor(scanned[i]) })
-	return shown, nil
+	r.LinkPart(page, len(found.scanned), func(i int) string { return notificationCursor(found.scanned[i]) }, decimalCursor(found.next))
+	return found.shown, nil
 }
 
 // Bounds of the counts of unread notifications.

@@ -72,10 +72,11 @@ func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(postsOfPage, postsOfPage)
-	ids, err := h.db.AccountTimeline(r.Context(), 0, a.ID, "", store.Filter{ExcludeReblogs: true, ExcludeReplies: true}, page.Page)
+	part, err := h.db.AccountTimeline(r.Context(), 0, a.ID, "", store.Filter{ExcludeReblogs: true, ExcludeReplies: true}, page.Page)
 	if err != nil {
 		return nil, err
 	}
+	ids := part.Rows
 	posts, err := h.webPosts(r, ids)
 	if err != nil {
 		return nil, err
@@ -90,8 +91,12 @@ func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 	for _, f := range a.Fields.V {
 		p.Fields = append(p.Fields, web.ProfileField{Name: f.Name, Value: sanitized(f.Value)})
 	}
+	older := statusCursor(part.Next)
 	if len(ids) == page.Limit {
-		p.OlderURL = a.URL + "?max_id=" + url.QueryEscape(ids[len(ids)-1].String())
+		older = ids[len(ids)-1].String()
+	}
+	if older != "" {
+		p.OlderURL = a.URL + "?max_id=" + url.QueryEscape(older)
 	}
 	return h.pages.Page(200, p)
 }

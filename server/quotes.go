@@ -29,8 +29,8 @@ func (h *quotes) listQuotes(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	ids, err := h.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
-	return h.render.statusPage(r, page, ids, err)
+	part, err := h.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.statusPage(r, page, part, err)
 }
 
 // revokeQuote removes the quote of one of the viewer's statuses, and returns the status that quoted it.

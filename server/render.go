@@ -111,21 +111,23 @@ func (h *renderer) status(r *rest.Request, st *store.Status, err error) (*entity
 }
 
 // statusEntries renders a page of statuses with cursors other than their ids.
-func (h *renderer) statusEntries(r *rest.Request, page rest.Page, rows []store.StatusEntry, err error) (entity.List[*entity.Status], error) {
+func (h *renderer) statusEntries(r *rest.Request, page rest.Page, part store.Part[store.StatusEntry], err error) (entity.List[*entity.Status], error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) })
+	rows := part.Rows
+	r.LinkPart(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) }, decimalCursor(part.Next))
 	ids := entity.Map(rows, func(row store.StatusEntry) store.StatusID { return row.StatusID })
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
 }
 
 // accountEntries renders a page of accounts with cursors other than their ids.
-func (h *renderer) accountEntries(r *rest.Request, page rest.Page, rows []store.AccountEntry, err error) (entity.List[entity.Account], error) {
+func (h *renderer) accountEntries(r *rest.Request, page rest.Page, part store.Part[store.AccountEntry], err error) (entity.List[entity.Account], error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) })
+	rows := part.Rows
+	r.LinkPart(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) }, decimalCursor(part.Next))
 	return h.accounts(r, entity.Map(rows, func(row store.AccountEntry) store.AccountID { return row.AccountID }))
 }
 
@@ -149,10 +151,27 @@ func (h *renderer) credentialAccount(r *rest.Request, a *store.Account, u *store
 }
 
 // statusPage renders a page of statuses with their ids as cursors.
-func (h *renderer) statusPage(r *rest.Request, page rest.Page, ids []store.StatusID, err error) (entity.List[*entity.Status], error) {
+func (h *renderer) statusPage(r *rest.Request, page rest.Page, part store.Part[store.StatusID], err error) (entity.List[*entity.Status], error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(ids), func(i int) string { return ids[i].String() })
+	ids := part.Rows
+	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, statusCursor(part.Next))
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
+}
+
+// statusCursor returns the cursor of a position in a list of statuses, "" for 0.
+func statusCursor(position int64) string {
+	if position == 0 {
+		return ""
+	}
+	return store.StatusID(position).String()
+}
+
+// decimalCursor is statusCursor for lists with decimal cursors.
+func decimalCursor(position int64) string {
+	if position == 0 {
+		return ""
+	}
+	return strconv.FormatInt(position, 10)
 }

@@ -33,14 +33,14 @@ func (h *statuses) listFavouriters(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	rows, err := h.db.FavouritedBy(r.Context(), viewerID(r), st.ID, page.Page)
-	return h.render.accountEntries(r, page, rows, err)
+	part, err := h.db.FavouritedBy(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.accountEntries(r, page, part, err)
 }
 
 func (h *statuses) listFavourites(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
-	rows, err := h.db.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)
-	return h.render.statusEntries(r, page, rows, err)
+	part, err := h.db.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.statusEntries(r, page, part, err)
 }
 
 // reblogStatus boosts a status and returns the boost.
@@ -66,6 +66,6 @@ func (h *statuses) listRebloggers(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	rows, err := h.db.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
-	return h.render.accountEntries(r, page, rows, err)
+	part, err := h.db.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.accountEntries(r, page, part, err)
 }

@@ -35,18 +35,18 @@ func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	read := func(p store.Page) ([]store.StatusID, error) {
+	read := func(p store.Page) (store.Part[store.StatusID], error) {
 		return h.db.HomeTimeline(r.Context(), r.Viewer.ID, f, p)
 	}
 	show := func(ids []store.StatusID) (entity.List[*entity.Status], error) {
 		return h.entities.Statuses(r.Context(), r.Viewer, ids)
 	}
-	scanned, shown, err := filteredPage(page.Page, store.FilterHome, read, show)
+	found, err := filteredPage(page.Page, store.FilterHome, read, show)
 	if err != nil {
 		return nil, err
 	}
-	linkFilteredPage(r, page, len(shown), len(scanned), func(i int) string { return scanned[i].String() })
-	return shown, nil
+	r.LinkPart(page, len(found.scanned), func(i int) string { return found.scanned[i].String() }, statusCursor(found.next))
+	return found.shown, nil
 }
 
 // publicTimeline returns public statuses: of all known servers, of this one (local), of the others (remote), or of one (instance).
@@ -63,8 +63,8 @@ func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 		instance, f.Local = "", true
 	}
 	page := r.Page(20, 40)
-	ids, err := h.db.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
-	return h.render.statusPage(r, page, ids, err)
+	part, err := h.db.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
+	return h.render.statusPage(r, page, part, err)
 }
 
 // maxTagsCombined is how many further hashtags one request may combine.
@@ -89,8 +89,8 @@ func (h *timelines) tagTimeline(r *rest.Request) (any, error) {
 	}
 	q := store.TagQuery{Tag: text.TagName(r.Param("hashtag")), Any: entity.Map(p.Any, text.TagName), All: entity.Map(p.All, text.TagName), None: entity.Map(p.None, text.TagName)}
 	page := r.Page(20, 40)
-	ids, err := h.db.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
-	return h.render.statusPage(r, page, ids, err)
+	part, err := h.db.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
+	return h.render.statusPage(r, page, part, err)
 }
 
 // listTimeline returns the statuses of the members of one of the viewer's lists.
@@ -104,8 +104,8 @@ func (h *timelines) listTimeline(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	ids, err := h.db.ListTimeline(r.Context(), r.Viewer.ID, l.ID, f, page.Page)
-	return h.render.statusPage(r, page, ids, err)
+	part, err := h.db.ListTimeline(r.Context(), r.Viewer.ID, l.ID, f, page.Page)
+	return h.render.statusPage(r, page, part, err)
 }
 
 // directTimeline returns the direct statuses from and to the viewer.
@@ -115,8 +115,8 @@ func (h *timelines) directTimeline(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	ids, err := h.db.DirectTimeline(r.Context(), r.Viewer.ID, f, page.Page)
-	return h.render.statusPage(r, page, ids, err)
+	part, err := h.db.DirectTimeline(r.Context(), r.Viewer.ID, f, page.Page)
+	return h.render.statusPage(r, page, part, err)
 }
 
 // accountStatuses returns the statuses of an account, named by id or nickname, or with pinned the pinned ones.
@@ -140,13 +140,13 @@ func (h *timelines) accountStatuses(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	var ids []store.StatusID
+	var part store.Part[store.StatusID]
 	if p.Pinned {
-		ids, err = h.db.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
+		part, err = h.db.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
 	} else {
-		ids, err = h.db.AccountTimeline(r.Context(), viewerID(r), author, text.TagName(p.Tagged), f, page.Page)
+		part, err = h.db.AccountTimeline(r.Context(), viewerID(r), author, text.TagName(p.Tagged), f, page.Page)
 	}
-	return h.render.statusPage(r, page, ids, err)
+	return h.render.statusPage(r, page, part, err)
 }
 
 // bindFilter binds the parameters that all timelines have in common (spec 4.6).

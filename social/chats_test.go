@@ -87,8 +87,8 @@ func TestReceiveChatMessage(t *testing.T) {
 		t.Errorf("the attachment is %v, %v", media, err)
 	}
 	notifications, err := b.db.Notifications(t.Context(), alice.ID, store.NotificationFilter{Types: []store.NotificationType{store.NotifyChatMention}}, store.Page{Limit: 20})
-	if err != nil || len(notifications) != 2 {
-		t.Errorf("%d notifications, want 2 (%v)", len(notifications), err)
+	if err != nil || len(notifications.Rows) != 2 {
+		t.Errorf("%d notifications, want 2 (%v)", len(notifications.Rows), err)
 	}
 	for _, other := range []*store.Account{alice, refuser, blocker, domainBlocker} {
 		if theirs := b.chatEntries(ray, other); theirs != nil {

@@ -130,8 +130,8 @@ func (s *Service) DeleteConversation(ctx context.Context, owner *store.Account, 
 const conversationReadBatch = 1000
 
 // ReadConversations marks all conversations as read. It returns the page of those that were unread.
-func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, p store.Page) ([]*store.VisibleConversation, error) {
-	var list []*store.VisibleConversation
+func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, p store.Page) (store.Part[*store.VisibleConversation], error) {
+	var list store.Part[*store.VisibleConversation]
 	first := true
 	err := s.inBatches(ctx, conversationReadBatch, func(tx *store.Tx) (_ int64, err error) {
 		if first {
@@ -143,9 +143,9 @@ func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, 
 		return tx.ReadConversations(ctx, reader.ID, conversationReadBatch)
 	})
 	if err != nil {
-		return nil, err
+		return list, err
 	}
-	for _, c := range list {
+	for _, c := range list.Rows {
 		c.ReadID = c.LastStatusID
 	}
 	return list, nil

@@ -110,15 +110,16 @@ type AccountCounters struct {
 
 // AccountCounters returns the counters of the accounts that have one of the ids.
 func (r reader) AccountCounters(ctx context.Context, ids []AccountID) (map[AccountID]AccountCounters, error) {
-	rows, err := r.q.QueryContext(ctx, `
+	rows, err := r.query(ctx, "accounts", `
 		SELECT a.id, a.followers_count, a.following_count, a.statuses_count, a.last_status_at
 		FROM json_each(?) j
 		CROSS JOIN accounts a ON a.id = j.value`, jsonArray(ids))
 	if err != nil {
-		return nil, fmt.Errorf("account counters: %w", err)
+		return nil, err
 	}
+	defer rows.Close()
 	counters := make(map[AccountID]AccountCounters, len(ids))
-	return counters, scanCounters(rows, counters)
+	return counters, scanCounters(rows.Rows, counters)
 }
 
 // returningCounters is the end of an UPDATE for updateCounters.

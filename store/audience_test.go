@@ -103,7 +103,8 @@ func (w *world) shown(t *testing.T) map[store.StatusID][]store.AccountID {
 			}
 			err = e
 		} else {
-			found, err = w.db.HomeTimeline(t.Context(), viewer, store.Filter{}, store.Page{Limit: 1000})
+			home, e := w.db.HomeTimeline(t.Context(), viewer, store.Filter{}, store.Page{Limit: 1000})
+			found, err = home.Rows, e
 		}
 		if err != nil {
 			t.Fatal(err)

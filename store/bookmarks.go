@@ -5,18 +5,18 @@ import "context"
 var (
 	bookmarkedStatuses = newEntries(`b.status_id`,
 		`bookmarks b INDEXED BY bookmarks_account CROSS JOIN statuses s ON s.id = b.status_id`, `b.id`,
-		`b.account_id = ?1 AND `+visible("s"))
+		`b.account_id = ?1`, visible("s"))
 	bookmarksInFolder = newEntries(`b.status_id`,
 		`bookmarks b INDEXED BY bookmarks_folder CROSS JOIN statuses s ON s.id = b.status_id`, `b.id`,
-		`b.folder_id = ?6 AND b.account_id = ?1 AND `+visible("s"))
+		`b.folder_id = ?6 AND b.account_id = ?1`, visible("s"))
 )
 
 // Bookmarks returns the bookmarked statuses that are visible to the viewer, latest bookmark first; a folder other than 0 limits them to it.
-func (r reader) Bookmarks(ctx context.Context, viewer AccountID, folder BookmarkFolderID, p Page) ([]StatusEntry, error) {
+func (r reader) Bookmarks(ctx context.Context, viewer AccountID, folder BookmarkFolderID, p Page) (Part[StatusEntry], error) {
 	if folder == 0 {
-		return readEntries[StatusEntry](ctx, r, bookmarkedStatuses, viewer, p)
+		return readEntries(ctx, r, bookmarkedStatuses, viewer, p, newStatusEntry)
 	}
-	return readEntries[StatusEntry](ctx, r, bookmarksInFolder, viewer, p, folder)
+	return readEntries(ctx, r, bookmarksInFolder, viewer, p, newStatusEntry, folder)
 }
 
 // AddBookmark bookmarks a status. An existing bookmark keeps its position.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,26 +30,31 @@ type VisibleConversation struct {
 // conversationLookups are those that may find a reason to hide a post of a conversation.
 const conversationLookups = lookupBlocks | lookupBlockedBy | lookupDomainBlocks | lookupUnavailable
 
+// conversationDepth is how many of the newest posts of a conversation are looked at for one that is visible.
+const conversationDepth = 100
+
 // lastVisible is the id of the newest direct post of conversation c that its owner ?1, with the lookups ?2, sees. Mutes do not hide a
 // conversation. Its DESC does not end a line, so that newKeyset does not reverse it.
 var lastVisible = `
 			CASE WHEN ` + unset("?2", conversationLookups) + ` THEN c.last_status_id ELSE (
-				SELECT s.id
-				FROM statuses s INDEXED BY statuses_direct
+				SELECT max(s.id)
+				FROM (
+					SELECT x.id
+					FROM statuses x INDEXED BY statuses_direct
+					WHERE x.conversation_id = c.conversation_id AND x.visibility = 4 AND x.id <= c.last_status_id
+					ORDER BY x.id DESC LIMIT ` + strconv.Itoa(conversationDepth) + `) some_posts
+				CROSS JOIN statuses s ON s.id = some_posts.id
 				LEFT JOIN statuses o ON o.id = s.reblog_of_id
-				WHERE s.conversation_id = c.conversation_id AND s.visibility = 4 AND s.id <= c.last_status_id
-					AND ` + visible("s") + `
-					AND ` + strings.ReplaceAll(notBlockedOrMuted, "?3", "1") + `
-				ORDER BY s.id DESC LIMIT 1)
+				WHERE ` + visible("s") + `
+					AND ` + strings.ReplaceAll(notBlockedOrMuted, "?3", "1") + `)
 			END`
 
 // newConversations returns the queries of a list of conversations, with the last status as cursor. where may use parameters from ?6 on.
 func newConversations(index, where string) keyset {
 	return newKeyset(`
-		SELECT c.*,` + lastVisible + ` AS visible_id
+		SELECT c.id, c.account_id, c.conversation_id, c.last_status_id, c.read_id, c.recipients,` + lastVisible + ` AS visible_id
 		FROM direct_conversations c INDEXED BY ` + index + `
 		WHERE c.account_id = ?1 AND c.last_status_id < ?3 AND c.last_status_id > ?4` + where + `
-			AND visible_id IS NOT NULL
 		ORDER BY c.last_status_id DESC
 		LIMIT ?5`)
 }
@@ -77,16 +83,31 @@ func countUnreadConversations(where string) string {
 
 // DirectConversations returns the visible conversations of an account, latest post first; if recipients is not nil, only those with exactly
 // these.
-func (r reader) DirectConversations(ctx context.Context, owner AccountID, recipients AccountSet, p Page) ([]*VisibleConversation, error) {
+func (r reader) DirectConversations(ctx context.Context, owner AccountID, recipients AccountSet, p Page) (Part[*VisibleConversation], error) {
 	if recipients != nil {
-		return readEntries[*VisibleConversation](ctx, r, conversationsWithRecipients, owner, p, recipients)
+		return readConversations(ctx, r, conversationsWithRecipients, owner, p, recipients)
 	}
-	return readEntries[*VisibleConversation](ctx, r, conversationList, owner, p)
+	return readConversations(ctx, r, conversationList, owner, p)
 }
 
 // UnreadConversations returns those of an account's conversations that it has not read, like DirectConversations.
-func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page) ([]*VisibleConversation, error) {
-	return readEntries[*VisibleConversation](ctx, r, conversationsUnread, owner, p)
+func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page) (Part[*VisibleConversation], error) {
+	return readConversations(ctx, r, conversationsUnread, owner, p)
+}
+
+// readConversations reads a page of conversations.
+func readConversations(ctx context.Context, r reader, k keyset, owner AccountID, p Page, more ...any) (Part[*VisibleConversation], error) {
+	l, err := r.lookups(ctx, owner)
+	if err != nil {
+		return Part[*VisibleConversation]{}, err
+	}
+	query, below, above, _ := k.query(p)
+	budget := max(conversationScanBudget, p.Limit)
+	return scanPart(ctx, r, "conversations", query, p, budget, func(rows *sql.Rows) (*VisibleConversation, int64, bool, error) {
+		c := new(VisibleConversation)
+		err := rows.Scan(&c.ID, &c.AccountID, &c.ConversationID, &c.LastStatusID, &c.ReadID, &c.Recipients, &c.VisibleID)
+		return c, int64(c.LastStatusID), c.VisibleID != nil, err
+	}, append([]any{owner, l, below, above, budget}, more...)...)
 }
 
 // DirectConversation returns a conversation of the owner, and errs.ErrRecordNotFound if there is none.
@@ -103,12 +124,12 @@ func (r reader) DirectConversation(ctx context.Context, owner AccountID, id Dire
 
 // DirectConversationIDs returns the owner's conversations of threads.
 func (r reader) DirectConversationIDs(ctx context.Context, owner AccountID, threads []ConversationID) (map[ConversationID]DirectConversationID, error) {
-	rows, err := r.q.QueryContext(ctx, `
+	rows, err := r.query(ctx, "conversations of threads", `
 		SELECT c.conversation_id, c.id
 		FROM json_each(?2) j
 		CROSS JOIN direct_conversations c ON c.account_id = ?1 AND c.conversation_id = j.value`, owner, jsonArray(threads))
 	if err != nil {
-		return nil, fmt.Errorf("conversations of threads: %w", err)
+		return nil, err
 	}
 	defer rows.Close()
 	found := make(map[ConversationID]DirectConversationID, len(threads))
@@ -123,7 +144,7 @@ func (r reader) DirectConversationIDs(ctx context.Context, owner AccountID, thre
 }
 
 // ConversationTimeline returns the ids of the posts of a thread that are visible to the viewer.
-func (r reader) ConversationTimeline(ctx context.Context, viewer AccountID, id ConversationID, f Filter, p Page) ([]StatusID, error) {
+func (r reader) ConversationTimeline(ctx context.Context, viewer AccountID, id ConversationID, f Filter, p Page) (Part[StatusID], error) {
 	return conversationTimeline.read(ctx, r, viewer, f, p, id)
 }
 

@@ -144,3 +144,18 @@ func StatusReferences() []string {
 	}
 	return columns
 }
+
+const MaxAbsent = maxAbsent
+
+// ForReaders returns a database with just what Hold needs.
+func ForReaders(n int) *DB {
+	db := &DB{anonymous: make(chan struct{}, max(1, n/2))}
+	db.reader.db = db
+	return db
+}
+
+// Hold waits until a query may take a connection.
+func (db *DB) Hold(ctx context.Context) (release func(), err error) { return db.hold(ctx) }
+
+// Held is how many connections queries of anonymous requests have.
+func (db *DB) Held() int { return len(db.anonymous) }

@@ -14,30 +14,30 @@ type Favourite struct {
 var (
 	favouriteStatuses = newEntries(`f.status_id`,
 		`favourites f INDEXED BY favourites_account CROSS JOIN statuses s ON s.id = f.status_id`, `f.id`,
-		`f.account_id = ?1 AND `+visible("s"))
+		`f.account_id = ?1`, visible("s"))
 	accountFavourites = newEntries(`f.status_id`,
 		`favourites f INDEXED BY favourites_account CROSS JOIN statuses s ON s.id = f.status_id`, `f.id`,
-		`f.account_id = ?6 AND `+visible("s")+`
+		`f.account_id = ?6`, visible("s")+`
 			AND `+notBlocked("s.account_id")+`
 			AND (`+unset("?2", lookupDomainBlocks)+` OR `+notFromBlockedDomain("s")+`)`)
 	favouritedBy = newEntries(`f.account_id`,
 		`favourites f INDEXED BY favourites_status CROSS JOIN accounts a ON a.id = f.account_id`, `f.id`,
-		`f.status_id = ?6 AND `+accountVisible("a"))
+		`f.status_id = ?6`, accountVisible("a"))
 )
 
 // FavouriteStatuses returns the viewer's favourites that are visible to the viewer, latest first.
-func (r reader) FavouriteStatuses(ctx context.Context, viewer AccountID, p Page) ([]StatusEntry, error) {
-	return readEntries[StatusEntry](ctx, r, favouriteStatuses, viewer, p)
+func (r reader) FavouriteStatuses(ctx context.Context, viewer AccountID, p Page) (Part[StatusEntry], error) {
+	return readEntries(ctx, r, favouriteStatuses, viewer, p, newStatusEntry)
 }
 
 // AccountFavourites returns an account's favourites that are visible to the viewer and not blocked, latest first.
-func (r reader) AccountFavourites(ctx context.Context, viewer, id AccountID, p Page) ([]StatusEntry, error) {
-	return readEntries[StatusEntry](ctx, r, accountFavourites, viewer, p, id)
+func (r reader) AccountFavourites(ctx context.Context, viewer, id AccountID, p Page) (Part[StatusEntry], error) {
+	return readEntries(ctx, r, accountFavourites, viewer, p, newStatusEntry, id)
 }
 
 // FavouritedBy returns the accounts that favourited a status and are visible to the viewer.
-func (r reader) FavouritedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]AccountEntry, error) {
-	return readEntries[AccountEntry](ctx, r, favouritedBy, viewer, p, id)
+func (r reader) FavouritedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) (Part[AccountEntry], error) {
+	return readEntries(ctx, r, favouritedBy, viewer, p, newAccountEntry, id)
 }
 
 // AddFavourite adds a favourite, with the id of the Like activity if there is one. It returns 0 if there was one already.
@@ -123,11 +123,11 @@ func (r reader) LocalRebloggers(ctx context.Context, id StatusID) ([]AccountID, 
 
 // rebloggedBy reads the boosts of a status that are visible to the viewer, with the alias s for the boost.
 var rebloggedBy = newEntries(`s.account_id`, `statuses s INDEXED BY statuses_reblogged_by`, `s.id`,
-	`s.reblog_of_id = ?6 AND `+visible("s")+` AND `+notBlocked("s.account_id"))
+	`s.reblog_of_id = ?6`, visible("s")+` AND `+notBlocked("s.account_id"))
 
 // RebloggedBy returns the accounts that boosted a status, as far as the boosts are visible to the viewer and the accounts not blocked.
-func (r reader) RebloggedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]AccountEntry, error) {
-	return readEntries[AccountEntry](ctx, r, rebloggedBy, viewer, p, id)
+func (r reader) RebloggedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) (Part[AccountEntry], error) {
+	return readEntries(ctx, r, rebloggedBy, viewer, p, newAccountEntry, id)
 }
 
 // Reblog returns an account's boost of a status, nil if there is none.

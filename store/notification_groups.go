@@ -117,10 +117,11 @@ func (r reader) GroupedNotifications(ctx context.Context, account AccountID, f N
 	found := make(map[NotificationGroup]*GroupedNotification)
 	p.Limit = groupScanBatch
 	for scanned := 0; scanned < maxGroupScan; scanned += groupScanBatch {
-		rows, err := r.Notifications(ctx, account, f, p)
+		part, err := r.Notifications(ctx, account, f, p)
 		if err != nil {
 			return nil, err
 		}
+		rows := part.Rows
 		if p.MinID != 0 {
 			slices.Reverse(rows) // away from the cursor
 		}
@@ -138,6 +139,10 @@ func (r reader) GroupedNotifications(ctx context.Context, account AccountID, f N
 			}
 			page.add(g, n)
 		}
+		if part.Next != 0 {
+			page.goOn(part.Next, p)
+			return page, r.completeGroups(ctx, account, f, page)
+		}
 		if len(rows) < groupScanBatch {
 			return page, r.completeGroups(ctx, account, f, page)
 		}
@@ -149,6 +154,16 @@ func (r reader) GroupedNotifications(ctx context.Context, account AccountID, f N
 	}
 	page.More = true
 	return page, r.completeGroups(ctx, account, f, page)
+}
+
+// goOn makes the list go on after a notification, the last that was looked at.
+func (p *GroupPage) goOn(after int64, q Page) {
+	p.More = true
+	if q.MinID != 0 {
+		p.Newest = NotificationID(after)
+	} else {
+		p.Oldest = NotificationID(after)
+	}
 }
 
 // add adds a notification to a group of the page.
@@ -203,9 +218,9 @@ func (r reader) completeGroups(ctx context.Context, account AccountID, f Notific
 	if len(counted) == 0 {
 		return nil
 	}
-	rows, err := r.q.QueryContext(ctx, groupTotals, account, l, false, keys, maxGroupCount, maxGroupSamples)
+	rows, err := r.query(ctx, "notifications of group", groupTotals, account, l, false, keys, maxGroupCount, maxGroupSamples)
 	if err != nil {
-		return fmt.Errorf("groups of notifications: %w", err)
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -255,11 +270,12 @@ func (r reader) GroupNotifications(ctx context.Context, account AccountID, g Not
 	if g.Type != "" {
 		query, args = groupNotifications, []any{account, l, false, below, above, g.Type, g.status(), limit}
 	}
-	rows, err := r.q.QueryContext(ctx, query, args...)
+	rows, err := r.query(ctx, "notifications of group", query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("notifications of group: %w", err)
+		return nil, err
 	}
-	return scanNotifications(rows, account)
+	defer rows.Close()
+	return scanNotifications(rows.Rows, account)
 }
 
 // GroupedNotification returns a group of an account, nil if it has no notifications.

@@ -101,78 +101,87 @@ const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll', 
 // neverHidden is the condition that the type is none of these. For a list of so many, SQLite would build a table in each query.
 const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'quote' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
-// notificationColumns are the columns that scanNotifications reads.
+// notificationColumns are the columns that scanNotification reads. The last has the state in bits; a set bit 3 hides the notification.
 const notificationColumns = `n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted + 4 * n.filtered`
 
-// notificationQuery returns the query of a list of notifications, which may name an index.
+// notificationQuery returns the query of a list of notifications, which may name an index. It returns each row that it looks at, up to ?9 rows.
 func notificationQuery(from string) string {
 	return `
-		SELECT ` + notificationColumns + `
-		FROM ` + from + `
-		WHERE n.account_id = ?1
-			AND n.id < ?4 AND n.id > ?5
-			AND CASE WHEN ?6 = '' THEN n.type NOT IN ('chat_mention', 'report') ELSE n.type IN (SELECT value FROM json_each(?6)) END
+		SELECT ` + notificationColumns + ` + CASE
+			WHEN CASE WHEN ?6 = '' THEN n.type NOT IN ('chat_mention', 'report') ELSE n.type IN (SELECT value FROM json_each(?6)) END
 			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
 			AND (?10 OR n.filtered = 0)
-			AND ` + notificationVisible + `
+			AND ` + notificationVisible + ` THEN 0
+			ELSE 8
+		END
+		FROM ` + from + `
+		WHERE n.account_id = ?1 AND n.id < ?4 AND n.id > ?5
 		ORDER BY n.id DESC
 		LIMIT ?9`
 }
 
 var (
 	notificationList    = newKeyset(notificationQuery(`notifications n`))
-	notificationsUnread = strings.Replace(notificationQuery(`notifications n INDEXED BY notifications_unread`), "WHERE ", "WHERE n.read = 0 AND ", 1)
+	notificationsUnread = strings.Replace(notificationQuery(`notifications n INDEXED BY notifications_unread`), "WHERE n.account_id", "WHERE n.read = 0 AND n.account_id", 1)
 )
 
-// Notifications returns a page of an account's notifications, newest first.
-func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
-	query, _, _, ascending := notificationList.query(p)
-	page, err := r.filteredNotifications(ctx, query, account, f, p)
-	return newestFirst(page, ascending), err
+// Notifications returns a page of an account's notifications.
+func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) (Part[*Notification], error) {
+	query, _, _, _ := notificationList.query(p)
+	return r.filteredNotifications(ctx, query, account, f, p)
 }
 
 // NewestUnread returns the newest unread notifications of an account.
 func (r reader) NewestUnread(ctx context.Context, account AccountID, f NotificationFilter, limit int) ([]*Notification, error) {
-	return r.filteredNotifications(ctx, notificationsUnread, account, f, Page{Limit: limit})
+	part, err := r.filteredNotifications(ctx, notificationsUnread, account, f, Page{Limit: limit})
+	return part.Rows, err
 }
 
 // filteredNotifications reads a query of notificationQuery.
-func (r reader) filteredNotifications(ctx context.Context, query string, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
+func (r reader) filteredNotifications(ctx context.Context, query string, account AccountID, f NotificationFilter, p Page) (Part[*Notification], error) {
 	l, err := r.lookups(ctx, account)
 	if err != nil {
-		return nil, err
+		return Part[*Notification]{}, err
 	}
 	below, above, _ := p.bounds()
 	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
-	rows, err := r.q.QueryContext(ctx, query, account, l, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit, f.WithFiltered)
-	if err != nil {
-		return nil, fmt.Errorf("notifications: %w", err)
-	}
-	return scanNotifications(rows, account)
+	budget := max(notificationScanBudget, p.Limit)
+	return scanPart(ctx, r, "notifications", query, p, budget, func(rows *sql.Rows) (*Notification, int64, bool, error) {
+		return scanNotification(rows, account)
+	}, account, l, f.WithMuted, below, above, f.types(), visibilities, f.From, budget, f.WithFiltered)
 }
 
-// scanNotifications is list for notifications, without reflection.
+// scanNotifications reads all rows of a query with notificationColumns.
 func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, error) {
 	defer rows.Close()
 	var page []*Notification
 	for rows.Next() {
-		var id, from, state int64
-		var status, message sql.NullInt64
-		n := &Notification{AccountID: account}
-		if err := rows.Scan(&id, (*string)(&n.Type), &from, &status, &message, &n.Detail, &state); err != nil {
+		n, _, _, err := scanNotification(rows, account)
+		if err != nil {
 			return nil, fmt.Errorf("notifications: %w", err)
-		}
-		n.ID, n.FromID, n.Read, n.Muted, n.Filtered = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0, state&4 != 0
-		if status.Valid {
-			n.StatusID = new(StatusID(status.Int64))
-		}
-		if message.Valid {
-			n.MessageID = new(MessageID(message.Int64))
 		}
 		page = append(page, n)
 	}
 	return page, rows.Err()
+}
+
+// scanNotification reads a row without reflection.
+func scanNotification(rows *sql.Rows, account AccountID) (n *Notification, position int64, shown bool, err error) {
+	var id, from, state int64
+	var status, message sql.NullInt64
+	n = &Notification{AccountID: account}
+	if err := rows.Scan(&id, (*string)(&n.Type), &from, &status, &message, &n.Detail, &state); err != nil {
+		return nil, 0, false, err
+	}
+	n.ID, n.FromID, n.Read, n.Muted, n.Filtered = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0, state&4 != 0
+	if status.Valid {
+		n.StatusID = new(StatusID(status.Int64))
+	}
+	if message.Valid {
+		n.MessageID = new(MessageID(message.Int64))
+	}
+	return n, id, state&8 == 0, nil
 }
 
 // Notification returns a notification of an account, muted or not, and errs.ErrRecordNotFound if there is none.
@@ -263,9 +272,9 @@ func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCoun
 	if l&notificationLookups == 0 {
 		query = unreadCountsUnfiltered
 	}
-	rows, err := r.q.QueryContext(ctx, query, account, l, false, maxUnread)
+	rows, err := r.query(ctx, "own counts", query, account, l, false, maxUnread)
 	if err != nil {
-		return UnreadCounts{}, fmt.Errorf("own counts: %w", err)
+		return UnreadCounts{}, err
 	}
 	defer rows.Close()
 	var n UnreadCounts

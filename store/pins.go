@@ -55,6 +55,6 @@ func (tx *Tx) RemovePin(ctx context.Context, id StatusID) (removed bool, err err
 }
 
 // PinnedStatuses returns the ids of an account's pinned posts that are visible to the viewer, newest first.
-func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p Page) ([]StatusID, error) {
+func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p Page) (Part[StatusID], error) {
 	return accountPinned.read(ctx, r, viewer, Filter{WithMuted: true}, p, author)
 }

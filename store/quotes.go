@@ -8,7 +8,7 @@ import (
 var quoteTimeline = newTimeline(`statuses s INDEXED BY statuses_quotes`, `s.id`, `s.quote_of_id = ?9`)
 
 // Quotes returns the ids of the statuses that quote a status and are visible to the viewer.
-func (r reader) Quotes(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]StatusID, error) {
+func (r reader) Quotes(ctx context.Context, viewer AccountID, id StatusID, p Page) (Part[StatusID], error) {
 	return quoteTimeline.read(ctx, r, viewer, Filter{}, p, id)
 }
 
@@ -39,9 +39,9 @@ func (r reader) QuotesShown(ctx context.Context, viewer AccountID, of []StatusID
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.q.QueryContext(ctx, quotesShown, viewer, l, jsonArray(of))
+	rows, err := r.query(ctx, "quotes shown", quotesShown, viewer, l, jsonArray(of))
 	if err != nil {
-		return nil, fmt.Errorf("quotes shown: %w", err)
+		return nil, err
 	}
 	defer rows.Close()
 	shown := make(map[StatusID]string, len(of))

@@ -74,9 +74,9 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.q.QueryContext(ctx, relationships, account, lookups, jsonArray(ids))
+	rows, err := r.query(ctx, "relationships", relationships, account, lookups, jsonArray(ids))
 	if err != nil {
-		return nil, fmt.Errorf("relationships: %w", err)
+		return nil, err
 	}
 	defer rows.Close()
 	of := make(map[AccountID]*Relationship, len(ids))

@@ -45,8 +45,8 @@ func TestSearchLimiter(t *testing.T) {
 			if err := search(gone, 4); !errors.Is(err, context.Canceled) {
 				t.Errorf("a cancelled search gets %v", err)
 			}
-			if home, err := db.HomeTimeline(t.Context(), 6, store.Filter{}, store.Page{Limit: 10}); err != nil || len(home) == 0 {
-				t.Errorf("home has %d posts: %v", len(home), err)
+			if home, err := db.HomeTimeline(t.Context(), 6, store.Filter{}, store.Page{Limit: 10}); err != nil || len(home.Rows) == 0 {
+				t.Errorf("home has %d posts: %v", len(home.Rows), err)
 			}
 			db.SetSearchTimeout(time.Minute)
 			waits := make(chan error)

@@ -92,6 +92,9 @@ func (tx *Tx) SetVisibility(ctx context.Context, s *Status, v Visibility) error 
 	if err := tx.exec(ctx, "set visibility", `UPDATE statuses SET visibility = ? WHERE id = ?`, v, s.ID); err != nil {
 		return err
 	}
+	if err := tx.exec(ctx, "set visibility of tags", `UPDATE status_tags SET visibility = ? WHERE status_id = ?`, v, s.ID); err != nil {
+		return err
+	}
 	if err := tx.invalidateReplies(ctx, s.ID); err != nil {
 		return err
 	}

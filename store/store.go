@@ -7,7 +7,7 @@
 // savepoint of its own, and returns after the commit, so that success means "on disk". Update inside Update deadlocks.
 //
 // Every query is bounded by an index and a limit; a test checks the plans. Caches: the lookups of 10 000 viewers, 50 000 flags of statuses
-// (4 MB), 50 000 terms of filters (10 MB). A failed job is retried 12 times within two days, then parked.
+// (4 MB), 50 000 terms of filters (10 MB), 20 000 verdicts of filters (6 MB). A failed job is retried 12 times within two days, then parked.
 package store
 
 import (
@@ -57,7 +57,9 @@ type DB struct {
 	networks      *cache.Cache[struct{}, *networks] // blocked ones, all in one entry
 	flagCache     *cache.Cache[AccountID, viewerFlags]
 	filterCache   *cache.Cache[AccountID, *FilterSet]
+	verdicts      *filterVerdicts
 	searchLimiter *searchLimiter
+	anonymous     chan struct{} // has an element for each query of an anonymous request
 	workerWake    chan struct{} // has an element when a job may have become due
 	deliveryWake  chan struct{} // has an element when a delivery may have become due
 	now           func() time.Time
@@ -134,7 +136,9 @@ func (db *DB) open(ctx context.Context) error {
 	db.lookupCache = cache.New[AccountID, Lookups](maxCachedLookups)
 	db.networks = cache.New[struct{}, *networks](1)
 	db.flagCache = cache.NewWeighted[AccountID](maxCachedFlags, func(f viewerFlags) int { return len(f) })
-	db.filterCache = cache.NewWeighted[AccountID](maxCachedFilterTerms, (*FilterSet).weight)
+	db.filterCache = cache.NewWeighted[AccountID](maxCachedFilters, (*FilterSet).weight)
+	db.anonymous = make(chan struct{}, max(1, db.options.Readers/2))
+	db.verdicts = newFilterVerdicts()
 	db.searchLimiter = newSearchLimiter(db.options.Readers)
 	db.Subscribe(db.invalidateFilters) // first, because other subscribers may read filters
 	db.reader = reader{q: newStatements(db.readers), db: db}
@@ -213,6 +217,11 @@ type querier interface {
 
 // list runs a query for many rows of type T, a struct or a single column.
 func list[T any](ctx context.Context, r reader, what, query string, args ...any) ([]T, error) {
+	release, err := r.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	var rows []T
 	if err := sqlx.SelectContext(ctx, r.q, &rows, query, args...); err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
@@ -222,9 +231,9 @@ func list[T any](ctx context.Context, r reader, what, query string, args ...any)
 
 // ids runs a query for one column of ids: list without reflection, for frequent queries.
 func ids[T ~int64](ctx context.Context, r reader, what, query string, args ...any) ([]T, error) {
-	rows, err := r.q.QueryContext(ctx, query, args...)
+	rows, err := r.query(ctx, what, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return nil, err
 	}
 	defer rows.Close()
 	var list []T
@@ -243,8 +252,13 @@ func ids[T ~int64](ctx context.Context, r reader, what, query string, args ...an
 
 // one runs a query for one row; sql.ErrNoRows becomes nil without an error.
 func one[T any](ctx context.Context, r reader, what, query string, args ...any) (*T, error) {
+	release, err := r.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	row := new(T)
-	err := sqlx.GetContext(ctx, r.q, row, query, args...)
+	err = sqlx.GetContext(ctx, r.q, row, query, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -322,9 +336,9 @@ var notFound = errs.ErrRecordNotFound
 
 // exists returns true if a query has a row.
 func (r reader) exists(ctx context.Context, query string, args ...any) (bool, error) {
-	rows, err := r.q.QueryContext(ctx, query, args...)
+	rows, err := r.query(ctx, "exists", query, args...)
 	if err != nil {
-		return false, fmt.Errorf("exists: %w in %s", err, query)
+		return false, err
 	}
 	defer rows.Close()
 	is := rows.Next()

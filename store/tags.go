@@ -171,8 +171,8 @@ func (tx *Tx) AddTags(ctx context.Context, s *Status, names []string) error {
 	for i, name := range names {
 		tag := func() (int64, error) {
 			return tx.execRows(ctx, "tag status", `
-				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
-				SELECT id, ?, ? FROM tags WHERE name = ?`, s.ID, i, name)
+				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position, visibility)
+				SELECT id, ?, ?, ? FROM tags WHERE name = ?`, s.ID, i, s.Visibility, name)
 		}
 		tagged, err := tag()
 		if err != nil {

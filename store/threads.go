@@ -40,9 +40,9 @@ func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits
 
 // replies is list for rows of a thread, without reflection.
 func (r reader) replies(ctx context.Context, query string, args ...any) ([]reply, error) {
-	rows, err := r.q.QueryContext(ctx, query, args...)
+	rows, err := r.query(ctx, "thread", query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("descendants: %w", err)
+		return nil, err
 	}
 	defer rows.Close()
 	var replies []reply

@@ -72,23 +72,23 @@ var filterCondition = `
 	AND (?5 >> s.visibility & 1 = 0)`
 
 // timeline are the queries of a timeline in both directions. from has the statuses as s; key is the column of their ids, by which it is
-// ordered; where adds conditions, which may use parameters from ?9 on.
+// ordered; where adds conditions that the index answers, shown those that decide whether a row is shown. Both may use parameters from ?9 on.
+// The queries return the id of each row that they look at, negative for a hidden one, up to ?8 rows.
 type timeline struct{ keyset }
 
 func newTimeline(from, key, where string) timeline {
 	return newTimelineOf(from, key, where, notBlockedOrMuted)
 }
 
-func newTimelineOf(from, key, where, wanted string) timeline {
+func newTimelineOf(from, key, where, shown string) timeline {
 	return timeline{newKeyset(`
-		SELECT ` + key + `
+		SELECT CASE WHEN ` + visibleWithOriginal + `
+			AND ` + shown + `
+			AND ` + filterCondition + ` THEN ` + key + ` ELSE -` + key + ` END
 		FROM ` + from + `
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
 		WHERE ` + where + `
 			AND ` + key + ` < ?6 AND ` + key + ` > ?7
-			AND ` + visibleWithOriginal + `
-			AND ` + wanted + `
-			AND ` + filterCondition + `
 		ORDER BY ` + key + ` DESC
 		LIMIT ?8`)}
 }
@@ -97,8 +97,8 @@ var (
 	homeTimeline   = newTimeline(`home h CROSS JOIN statuses s ON s.id = h.status_id`, `h.status_id`, `h.account_id = ?1`)
 	listTimeline   = newTimeline(`list_timeline h CROSS JOIN statuses s ON s.id = h.status_id`, `h.status_id`, `h.list_id = ?9`)
 	directTimeline = newTimeline(`recipients r CROSS JOIN statuses s ON s.id = r.status_id`, `r.status_id`, `r.account_id = ?1 AND r.direct = 1`)
-	tagTimeline    = newTimeline(`status_tags t CROSS JOIN statuses s ON s.id = t.status_id`, `t.status_id`, `t.tag_id = ?9
-			AND s.visibility IN (0, 2) AND s.reblog_of_id IS NULL
+	tagTimeline    = newTimelineOf(`status_tags t INDEXED BY status_tags_listed CROSS JOIN statuses s ON s.id = t.status_id`, `t.status_id`,
+		`t.tag_id = ?9 AND t.visibility IN (0, 2)`, `s.reblog_of_id IS NULL AND `+notBlockedOrMuted+`
 			AND (?10 = '[]' OR s.id IN (SELECT x.status_id FROM status_tags x WHERE x.status_id = s.id AND x.tag_id IN (SELECT value FROM json_each(?10))))
 			AND (?11 = 0 OR ?11 = (SELECT count(*) FROM status_tags x WHERE x.status_id = s.id AND x.tag_id IN (SELECT value FROM json_each(?12))))
 			AND (?13 = '[]' OR NOT EXISTS (SELECT 1 FROM status_tags x WHERE x.status_id = s.id AND x.tag_id IN (SELECT value FROM json_each(?13))))`)
@@ -107,10 +107,14 @@ var (
 	remoteTimeline      = newPublicTimeline("statuses_remote", ` AND s.domain <> ''`)
 	domainTimeline      = newPublicTimeline("statuses_domain", ` AND s.domain = ?9`)
 	domainMediaTimeline = newPublicTimeline("statuses_domain_media", ` AND s.domain = ?9 AND s.has_media = 1`)
-	accountTimeline     = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`, notBlockedOrMutedOnProfile)
-	accountMedia        = newTimelineOf(`statuses s INDEXED BY statuses_account_media`, `s.id`, `s.account_id = ?9 AND s.has_media = 1`, notBlockedOrMutedOnProfile)
-	accountTagged       = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9
-			AND EXISTS (SELECT 1 FROM status_tags t WHERE t.tag_id = ?10 AND t.status_id = s.id)`, notBlockedOrMutedOnProfile)
+	// What anyone may see, so that local posts do not fill the scan budget of anonymous clients.
+	anyonesPublicTimeline  = newTimeline(`statuses s INDEXED BY statuses_anyone`, `s.id`, `s.visibility = 0 AND s.reblog_of_id IS NULL`)
+	anyonesLocalTimeline   = newTimeline(`statuses s INDEXED BY statuses_anyone_local`, `s.id`, `s.visibility = 0 AND s.reblog_of_id IS NULL AND s.domain = ''`)
+	anyonesAccountTimeline = newTimelineOf(`statuses s INDEXED BY statuses_anyone_account`, `s.id`, `s.account_id = ?9 AND s.visibility IN (0, 1)`, notBlockedOrMutedOnProfile)
+	accountTimeline        = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`, notBlockedOrMutedOnProfile)
+	accountMedia           = newTimelineOf(`statuses s INDEXED BY statuses_account_media`, `s.id`, `s.account_id = ?9 AND s.has_media = 1`, notBlockedOrMutedOnProfile)
+	accountTagged          = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`,
+		`EXISTS (SELECT 1 FROM status_tags t WHERE t.tag_id = ?10 AND t.status_id = s.id) AND `+notBlockedOrMutedOnProfile)
 	accountPinned = newTimelineOf(`pins p CROSS JOIN statuses s ON s.id = p.status_id`, `p.status_id`, `p.account_id = ?9`, notBlockedOrMutedOnProfile)
 )
 
@@ -119,40 +123,47 @@ func newPublicTimeline(index, where string) timeline {
 	return newTimeline(`statuses s INDEXED BY `+index, `s.id`, `s.visibility IN (0, 2) AND s.reblog_of_id IS NULL`+where)
 }
 
-func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter, p Page, more ...any) ([]StatusID, error) {
+func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter, p Page, more ...any) (Part[StatusID], error) {
+	return t.readWithin(ctx, r, viewer, f, p, scanBudget, more...)
+}
+
+// readWithin is read with a budget of its own.
+func (t timeline) readWithin(ctx context.Context, r reader, viewer AccountID, f Filter, p Page, budget int, more ...any) (Part[StatusID], error) {
 	l, err := r.lookups(ctx, viewer)
 	if err != nil {
-		return nil, err
+		return Part[StatusID]{}, err
 	}
-	query, below, above, ascending := t.query(p)
+	query, below, above, _ := t.query(p)
 	bits, visibilities := f.bits()
-	page, err := ids[StatusID](ctx, r, "timeline", query,
-		append([]any{viewer, l, f.WithMuted, bits, visibilities, below, above, p.Limit}, more...)...)
-	return newestFirst(page, ascending), err
+	budget = max(budget, p.Limit)
+	return scanPart(ctx, r, "timeline", query, p, budget, scanMarkedID[StatusID],
+		append([]any{viewer, l, f.WithMuted, bits, visibilities, below, above, budget}, more...)...)
 }
 
 // HomeTimeline returns the ids of posts and boosts by followed accounts and the viewer, and of direct posts to the viewer.
-func (r reader) HomeTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) ([]StatusID, error) {
+func (r reader) HomeTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) (Part[StatusID], error) {
 	return homeTimeline.read(ctx, r, viewer, f, p)
 }
 
 // ListTimeline returns the ids of posts and boosts by the members of a list.
-func (r reader) ListTimeline(ctx context.Context, viewer AccountID, id ListID, f Filter, p Page) ([]StatusID, error) {
+func (r reader) ListTimeline(ctx context.Context, viewer AccountID, id ListID, f Filter, p Page) (Part[StatusID], error) {
 	return listTimeline.read(ctx, r, viewer, f, p, id)
 }
 
 // DirectTimeline returns the ids of direct posts by or to the viewer.
-func (r reader) DirectTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) ([]StatusID, error) {
+func (r reader) DirectTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) (Part[StatusID], error) {
 	return directTimeline.read(ctx, r, viewer, f, p)
 }
 
 // PublicTimeline returns the ids of public posts, and of local ones for local viewers; of one instance only if it is not "".
-func (r reader) PublicTimeline(ctx context.Context, viewer AccountID, instance string, f Filter, p Page) ([]StatusID, error) {
-	switch {
+func (r reader) PublicTimeline(ctx context.Context, viewer AccountID, instance string, f Filter, p Page) (Part[StatusID], error) {
+	switch anyone := viewer == 0; {
 	case f.Local && instance != "", f.Local && f.Remote:
-		return nil, nil
+		return Part[StatusID]{}, nil
 	case f.Local && f.OnlyMedia:
 		return domainMediaTimeline.read(ctx, r, viewer, f, p, "")
+	case f.Local && anyone:
+		return anyonesLocalTimeline.read(ctx, r, viewer, f, p)
 	case f.Local:
 		return domainTimeline.read(ctx, r, viewer, f, p, "")
 	case instance != "" && f.OnlyMedia:
@@ -163,6 +174,8 @@ func (r reader) PublicTimeline(ctx context.Context, viewer AccountID, instance s
 		return publicMediaTimeline.read(ctx, r, viewer, f, p)
 	case f.Remote:
 		return remoteTimeline.read(ctx, r, viewer, f, p)
+	case anyone:
+		return anyonesPublicTimeline.read(ctx, r, viewer, f, p)
 	}
 	return publicTimeline.read(ctx, r, viewer, f, p)
 }
@@ -174,42 +187,45 @@ type TagQuery struct {
 }
 
 // TagTimeline returns the ids of public posts with a hashtag. It merges the timelines of several alternatives.
-func (r reader) TagTimeline(ctx context.Context, viewer AccountID, q TagQuery, f Filter, p Page) ([]StatusID, error) {
+func (r reader) TagTimeline(ctx context.Context, viewer AccountID, q TagQuery, f Filter, p Page) (Part[StatusID], error) {
 	all, err := r.tagIDs(ctx, q.All)
 	if err != nil || len(all) < len(q.All) { // an unused tag: no post has all
-		return nil, err
+		return Part[StatusID]{}, err
 	}
 	none, err := r.tagIDs(ctx, q.None)
 	if err != nil {
-		return nil, err
+		return Part[StatusID]{}, err
 	}
 	alternatives, err := r.tagIDs(ctx, append([]string{q.Tag}, q.Any...))
 	if err != nil {
-		return nil, err
+		return Part[StatusID]{}, err
 	}
-	var ids []StatusID
+	var parts []Part[StatusID]
 	for _, tag := range alternatives {
-		some, err := tagTimeline.read(ctx, r, viewer, f, p, tag, "[]", len(all), jsonArray(all), jsonArray(none))
+		part, err := tagTimeline.readWithin(ctx, r, viewer, f, p, scanBudget/len(alternatives), tag, "[]", len(all), jsonArray(all), jsonArray(none))
 		if err != nil {
-			return nil, err
+			return Part[StatusID]{}, err
 		}
-		ids = append(ids, some...)
+		parts = append(parts, part)
 	}
-	return mergePage(ids, p), nil
+	return mergeParts(parts, p), nil
 }
 
 // AccountTimeline returns the ids of an account's posts and boosts that are visible to the viewer; of one hashtag only if tagged is not "".
 // Blocks and mutes of the author are ignored on the own profile.
-func (r reader) AccountTimeline(ctx context.Context, viewer, author AccountID, tagged string, f Filter, p Page) ([]StatusID, error) {
+func (r reader) AccountTimeline(ctx context.Context, viewer, author AccountID, tagged string, f Filter, p Page) (Part[StatusID], error) {
 	if tagged != "" {
 		tags, err := r.tagIDs(ctx, []string{tagged})
 		if err != nil || len(tags) == 0 {
-			return nil, err
+			return Part[StatusID]{}, err
 		}
 		return accountTagged.read(ctx, r, viewer, f, p, author, tags[0])
 	}
 	if f.OnlyMedia {
 		return accountMedia.read(ctx, r, viewer, f, p, author)
+	}
+	if viewer == 0 {
+		return anyonesAccountTimeline.read(ctx, r, viewer, f, p, author)
 	}
 	return accountTimeline.read(ctx, r, viewer, f, p, author)
 }

@@ -211,20 +211,20 @@ func (w *world) wantLists(t *testing.T, viewer store.AccountID, visible map[stor
 		}
 		lists[name] = append(lists[name], ids...)
 	}
-	entries := func(rows []store.StatusEntry, err error) ([]store.StatusID, error) {
+	entries := func(part store.Part[store.StatusEntry], err error) ([]store.StatusID, error) {
 		var ids []store.StatusID
-		for _, row := range rows {
+		for _, row := range part.Rows {
 			ids = append(ids, row.StatusID)
 		}
 		return ids, err
 	}
 	public, err := w.db.PublicTimeline(ctx, viewer, "", f, all)
-	add("public", public, err)
+	add("public", public.Rows, err)
 	tagged, err := w.db.TagTimeline(ctx, viewer, store.TagQuery{Tag: "tag"}, f, all)
-	add("tag", tagged, err)
+	add("tag", tagged.Rows, err)
 	for _, id := range w.accounts {
 		posts, err := w.db.AccountTimeline(ctx, viewer, id, "", f, all)
-		add("account", posts, err)
+		add("account", posts.Rows, err)
 	}
 	for _, id := range w.statuses {
 		if !visible[id] || w.rows[id].ReblogOfID != nil {
@@ -236,17 +236,17 @@ func (w *world) wantLists(t *testing.T, viewer store.AccountID, visible map[stor
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range boosts {
+		for _, e := range boosts.Rows {
 			add("boosts", []store.StatusID{store.StatusID(e.Cursor)}, nil)
 		}
 	}
 	if viewer != 0 {
 		home, err := w.db.HomeTimeline(ctx, viewer, f, all)
-		add("home", home, err)
+		add("home", home.Rows, err)
 		listed, err := w.db.ListTimeline(ctx, viewer, w.lists[0], f, all)
-		add("list", listed, err)
+		add("list", listed.Rows, err)
 		direct, err := w.db.DirectTimeline(ctx, viewer, f, all)
-		add("direct", direct, err)
+		add("direct", direct.Rows, err)
 		favourites, err := entries(w.db.FavouriteStatuses(ctx, viewer, all))
 		add("favourites", favourites, err)
 		bookmarks, err := entries(w.db.Bookmarks(ctx, viewer, 0, all))

@@ -69,8 +69,13 @@ func (p *Page) cursor(at *int64, text string) {
 
 // LinkPage sets the Link header of a list of n entries; cursor returns the cursor of the i-th. The links keep all parameters of the
 // query except cursors and the token. A page that is not full has no next one, and an empty page has no links.
-func (r *Request) LinkPage(p Page, n int, cursor func(i int) string) {
-	if n == 0 {
+func (r *Request) LinkPage(p Page, n int, cursor func(i int) string) { r.LinkPart(p, n, cursor, "") }
+
+// LinkPart is LinkPage for a list that goes on after a position although the page is not full, because its scan budget was spent
+// (store.Part). next is the cursor of that position, "" if there is none. Then even an empty page has a link, to the older or, with min_id,
+// to the newer entries.
+func (r *Request) LinkPart(p Page, n int, cursor func(i int) string, next string) {
+	if n == 0 && next == "" {
 		return
 	}
 	kept, _ := url.ParseQuery(r.URL.RawQuery) // ignores malformed pairs
@@ -85,11 +90,28 @@ func (r *Request) LinkPage(p Page, n int, cursor func(i int) string) {
 	if p.PrevBySinceID {
 		prev = "since_id="
 	}
-	link := "<" + target + prev + url.QueryEscape(cursor(0)) + `>; rel="prev"`
-	if n >= p.Limit {
-		link = "<" + target + "max_id=" + url.QueryEscape(cursor(n-1)) + `>; rel="next", ` + link
+	var newest, oldest string // cursors
+	if n > 0 {
+		newest = cursor(0)
 	}
-	r.header.Set("Link", link)
+	if n >= p.Limit {
+		oldest = cursor(n - 1)
+	}
+	switch {
+	case next == "":
+	case p.MinID != 0:
+		newest = next
+	default:
+		oldest = next
+	}
+	var links []string
+	if oldest != "" {
+		links = append(links, "<"+target+"max_id="+url.QueryEscape(oldest)+`>; rel="next"`)
+	}
+	if newest != "" {
+		links = append(links, "<"+target+prev+url.QueryEscape(newest)+`>; rel="prev"`)
+	}
+	r.header.Set("Link", strings.Join(links, ", "))
 }
 
 // linkEscape encodes the characters that clients take for the end of a link.

@@ -172,7 +172,8 @@ func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 func (h *Hub) sendNotification(ctx context.Context, n *store.Notification) error {
 	return h.sendToOwner(ctx, ownedTopic(notificationTopic, n.AccountID), "notification", func(owner *store.Account) (any, error) {
 		page := store.Page{MinID: int64(n.ID) - 1, MaxID: int64(n.ID) + 1, Limit: 1}
-		rows, err := h.DB.Notifications(ctx, owner.ID, store.NotificationFilter{}, page)
+		part, err := h.DB.Notifications(ctx, owner.ID, store.NotificationFilter{}, page)
+		rows := part.Rows
 		if err != nil || len(rows) == 0 || rows[0].Read {
 			return nil, err
 		}
