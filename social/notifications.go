@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"errors"
 
 	"svc/internal/text"
 
@@ -146,7 +147,11 @@ func hidesNotification(ctx context.Context, tx *store.Tx, reader store.AccountID
 		return false, err
 	}
 	words := func() *text.Folded { return about.FilterText(text.HTMLToText(about.Content), more) }
-	return store.HiddenIn(set.Match(about.ID, about.AccountID, words), store.FilterNotifications), nil
+	matches, err := set.Match(store.FilteredStatus{ID: about.ID, Author: about.AccountID, Words: words})
+	if errors.Is(err, store.ErrFilterTime) {
+		return false, nil // lists of notifications hide it
+	}
+	return store.HiddenIn(matches, store.FilterNotifications), err
 }
 
 // extraTexts returns the descriptions of attachments and the poll options of a status.

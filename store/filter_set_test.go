@@ -35,7 +35,11 @@ func TestFilterSets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(set.Match(5, other+1, func() *text.Folded { return text.Fold("a k1k in it") }))
+		found, err := set.Match(store.FilteredStatus{ID: 5, Author: other + 1, Words: func() *text.Folded { return text.Fold("a k1k in it") }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
 	}
 	if n := matches(owner) + matches(other); n != 0 {
 		t.Errorf("%d filters match, want none", n)

@@ -7,10 +7,7 @@ import (
 )
 
 // filtered are the viewer's filters that match a status.
-type filtered struct {
-	matches []store.FilterMatch
-	results []byte // the same, rendered
-}
+type filtered struct{ matches []store.FilterMatch }
 
 // FilterResult is a filter that matches a status, and why. The filter comes without its keywords and statuses (client API 3.15).
 type FilterResult struct {
@@ -29,25 +26,29 @@ func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, origin
 		return err
 	}
 	for _, s := range originals {
-		matches := set.Match(s.id, s.accountID, s.filterText)
-		if matches == nil {
-			continue
-		}
-		results := make([]FilterResult, 0, len(matches))
-		for _, m := range matches {
-			results = append(results, FilterResult{newFilterMembers(m.Filter), orEmpty(m.Keywords), orEmpty(m.Statuses)})
-		}
-		rendered, err := marshal(results)
+		matches, err := set.Match(store.FilteredStatus{ID: s.id, Author: s.accountID, Version: s.version, Words: s.filterText})
 		if err != nil {
 			return err
 		}
-		s.filtered = &filtered{matches, rendered}
+		if matches == nil {
+			continue
+		}
+		s.filtered = &filtered{matches}
 	}
 	return nil
 }
 
 func (s *Status) appendFiltered(dst []byte) []byte {
-	return append(dst, s.original().filtered.results...)
+	matches := s.original().filtered.matches
+	results := make([]FilterResult, 0, len(matches))
+	for _, m := range matches {
+		results = append(results, FilterResult{newFilterMembers(m.Filter), orEmpty(m.Keywords), orEmpty(m.Statuses)})
+	}
+	rendered, err := marshal(results)
+	if err != nil { // texts and times always have JSON
+		panic(err)
+	}
+	return append(dst, rendered...)
 }
 
 // HiddenIn returns true if a filter of the viewer hides the status from home or notifications, in lists as in streams. The viewer's

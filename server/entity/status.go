@@ -218,6 +218,7 @@ type cachedStatus struct {
 
 	plainContent     func() []byte // JSON for viewers without rich text
 	plainContentSize int           // approximate
+	version          uint64        // another one each time that it is rendered
 	filterText       func() *text.Folded
 	filterTextSize   int // approximate
 }

@@ -6,11 +6,15 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
+
+// statusVersions numbers rendered statuses.
+var statusVersions atomic.Uint64
 
 // renderStatuses returns the cached part of statuses and of the statuses that they boost.
 func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*cachedStatus, error) {
@@ -258,6 +262,7 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	if s.poll != nil {
 		more = append(slices.Clip(more), s.poll.titles...)
 	}
+	s.version = statusVersions.Add(1)
 	s.filterText = sync.OnceValue(func() *text.Folded { return row.FilterText(plain, more) })
 	s.filterTextSize = 200 + 2*(len(plain)+len(row.SpoilerText))
 	for _, w := range more {
