@@ -1074,9 +1074,11 @@ CREATE INDEX queued_activities_recipient ON queued_activities (recipient_id) WHE
 -- Hashes of ids of processed activities, and of objects deleted or undone before they came, so that they are not processed again.
 CREATE TABLE seen_activities (
     hash    BLOB    PRIMARY KEY, -- the first half of a SHA-256
-    seen_at INTEGER NOT NULL
+    seen_at INTEGER NOT NULL,
+    source  INTEGER NOT NULL     -- of the same domain and kind (store/seen_activities.go)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX seen_activities_time ON seen_activities (seen_at);
+CREATE INDEX seen_activities_source ON seen_activities (source, seen_at);
 
 -- Reasons of recent refusals of activities and documents, for the operator.
 CREATE TABLE refusals (

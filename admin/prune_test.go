@@ -208,7 +208,8 @@ func TestPruneLeftovers(t *testing.T) {
 	h.exec(`INSERT INTO tombstones (uri, deleted_at, kind) VALUES (?, ?, 'status'), ('https://a.example/old', ?, 'status'), ('https://a.example/new', ?, 'status')`, own, now, now, now+366*day.Milliseconds())
 	h.update(func(tx *store.Tx) error {
 		for i := range 1200 {
-			if _, err := tx.MarkSeen(h.ctx(), fmt.Sprint("https://a.example/", i)); err != nil {
+			id := store.SeenID{Key: store.NewSeenKey(fmt.Sprint("https://a.example/", i)), Source: store.ProcessedFrom("a.example")}
+			if err := tx.MarkSeen(h.ctx(), id); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/social"
+	"svc/store"
 )
 
 // handleDelete deletes an object of the actor: itself, a status, a boost, or a chat message (federation 4.5).
@@ -25,9 +26,12 @@ func (r *Receiver) handleDelete(ctx context.Context, in *inbox.Activity) error {
 	if done, err := r.deleteChatMessage(ctx, in.Actor, ref); done || err != nil {
 		return err
 	}
-	err = r.social.ReceiveDelete(ctx, in.Actor, ref)
+	known, err := r.social.ReceiveDelete(ctx, in.Actor, r.reader.HostOf(in.Actor), ref)
 	if errors.Is(err, social.ErrNotOwner) {
 		return r.statuses.DeleteIfGone(ctx, ref)
+	}
+	if err == nil && !known {
+		in.Key = store.SeenKey{} // the id of the object is stored, which makes a second Delete change nothing
 	}
 	return err
 }

@@ -45,8 +45,7 @@ func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	}
 	key := undoneKey(in.Actor.URI, ref)
 	err = r.db.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.MarkSeenKey(ctx, key)
-		return err
+		return tx.MarkSeen(ctx, store.SeenID{Key: key, Source: store.AbsentFrom(r.reader.HostOf(in.Actor))})
 	})
 	if err == nil {
 		r.inbox.Seen.Add(key)

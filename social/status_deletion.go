@@ -140,15 +140,16 @@ func enqueueExpiry(ctx context.Context, tx *store.Tx, st *store.Status) error {
 func expiryKey(id store.StatusID) string { return "expire:" + id.String() }
 
 // ReceiveDelete deletes a status or reblog of a remote actor, or revokes a quote authorization. The deletion of an unknown status is
-// stored, so that a late Create is ignored. A status of another account is ErrNotOwner.
-func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri string) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
+// stored, so that a late Create is ignored; then known is false. host is that of the actor's id. A status of another account is ErrNotOwner.
+func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, host, uri string) (known bool, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.StatusByURI(ctx, uri)
+		known = st != nil
 		switch {
 		case err != nil:
 			return err
 		case st == nil:
-			if err := tx.MarkDeletionSeen(ctx, uri, actor.URI); err != nil {
+			if err := tx.MarkDeletionSeen(ctx, uri, actor.URI, host); err != nil {
 				return err
 			}
 			return revokeReceivedQuotes(ctx, tx, actor, uri)
@@ -157,6 +158,7 @@ func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri s
 		}
 		return removeStatus(ctx, tx, st)
 	})
+	return known, err
 }
 
 // RemoveRemoteStatus removes a remote status that its server no longer has.

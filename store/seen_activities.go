@@ -3,17 +3,54 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"math/rand/v2"
 	"time"
+
+	"svc/internal/activity"
 )
 
-// How long, and how many, seen activities and refusals are kept.
+// How long, and how many, seen activities and refusals are kept. Senders choose the ids, so that each registered domain has a number of its own,
+// and one that makes up ids loses its oldest.
 const (
 	seenActivityTTL   = 30 * 24 * time.Hour // also deletions and Undos that precede their object
+	maxProcessed      = 100_000             // ids of processed activities, per domain
+	maxAbsent         = 10_000              // ids of deletions and Undos that precede their object, per domain
+	trimSeenEvery     = 1000                // additions, on average, between two trims
+	trimSeenBatch     = 2 * trimSeenEvery
 	refusalTTL        = 7 * 24 * time.Hour
 	maxRefusals       = 10_000
 	trimRefusalsEvery = 1000 // refusals between two trims
 )
+
+// SeenSource is where a seen id comes from: a hash of the registered domain. Its last bit is set for ids of deletions and Undos that precede their
+// object.
+type SeenSource int64
+
+const absentBit SeenSource = 1
+
+// ProcessedFrom returns the source of processed activities of a host.
+func ProcessedFrom(host string) SeenSource {
+	sum := sha256.Sum256([]byte(activity.RegisteredDomain(host)))
+	return SeenSource(binary.BigEndian.Uint64(sum[:])) &^ absentBit
+}
+
+// AbsentFrom returns the source of ids that a host deleted or undid before they came.
+func AbsentFrom(host string) SeenSource { return ProcessedFrom(host) | absentBit }
+
+func (s SeenSource) limit() int {
+	if s&absentBit != 0 {
+		return maxAbsent
+	}
+	return maxProcessed
+}
+
+// SeenID is an id that was seen.
+type SeenID struct {
+	Key    SeenKey
+	Source SeenSource
+}
 
 // SeenKey is the hash of an id that is stored.
 type SeenKey [16]byte
@@ -47,30 +84,42 @@ func (r reader) SeenKeySince(ctx context.Context, key SeenKey, since time.Time) 
 	return r.exists(ctx, `SELECT 1 FROM seen_activities WHERE hash = ? AND seen_at >= ?`, key[:], At(since))
 }
 
-// MarkSeen stores that an id was seen. first is false if it was seen before.
-func (tx *Tx) MarkSeen(ctx context.Context, uri string) (first bool, err error) {
-	return tx.MarkSeenKey(ctx, NewSeenKey(uri))
-}
-
-// MarkSeenKey is MarkSeen by key.
-func (tx *Tx) MarkSeenKey(ctx context.Context, key SeenKey) (first bool, err error) {
-	n, err := tx.execRows(ctx, "mark seen", `INSERT OR IGNORE INTO seen_activities (hash, seen_at) VALUES (?, ?)`, key[:], At(tx.db.now()))
-	return n > 0, err
-}
-
-// MarkSeenKeys stores that ids were seen.
-func (tx *Tx) MarkSeenKeys(ctx context.Context, keys []SeenKey) error {
-	if len(keys) == 0 {
+// MarkSeen stores that ids were seen. Beyond the number of their source, the oldest are forgotten.
+func (tx *Tx) MarkSeen(ctx context.Context, ids ...SeenID) error {
+	if len(ids) == 0 {
 		return nil
 	}
-	texts := make([]string, len(keys))
-	for i, key := range keys {
-		texts[i] = hex.EncodeToString(key[:])
+	var rows JSON[[][2]any]
+	for _, id := range ids {
+		rows.V = append(rows.V, [2]any{hex.EncodeToString(id.Key[:]), id.Source})
 	}
-	return tx.exec(ctx, "mark seen", `
-		INSERT OR IGNORE INTO seen_activities (hash, seen_at)
-		SELECT unhex(value), ?2
-		FROM json_each(?1)`, jsonTexts(texts), At(tx.db.now()))
+	n, err := tx.execRows(ctx, "mark seen", `
+		INSERT OR IGNORE INTO seen_activities (hash, seen_at, source)
+		SELECT unhex(value ->> 0), ?2, value ->> 1
+		FROM json_each(?1)`, rows, At(tx.db.now()))
+	if err != nil || n == 0 {
+		return err
+	}
+	for _, id := range ids {
+		if rand.IntN(trimSeenEvery) == 0 {
+			if err := tx.trimSeen(ctx, id.Source); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// trimSeen forgets the oldest ids of a source beyond its number.
+func (tx *Tx) trimSeen(ctx context.Context, source SeenSource) error {
+	return tx.exec(ctx, "trim seen activities", `
+		DELETE FROM seen_activities
+		WHERE hash IN (
+			SELECT hash
+			FROM seen_activities INDEXED BY seen_activities_source
+			WHERE source = ?
+			ORDER BY seen_at DESC
+			LIMIT ? OFFSET ?)`, source, trimSeenBatch, source.limit())
 }
 
 // PruneSeenActivities deletes a batch of old seen ids and of old refusals. It returns whether there are more.
@@ -89,8 +138,7 @@ func (tx *Tx) PruneSeenActivities(ctx context.Context) (more bool, err error) {
 // deletionID returns the id to store for the deletion of an unknown status. It includes the author, because only the author may delete it.
 func deletionID(uri, author string) string { return author + " deleted " + uri }
 
-// MarkDeletionSeen stores that an author has deleted an unknown status.
-func (tx *Tx) MarkDeletionSeen(ctx context.Context, uri, author string) error {
-	_, err := tx.MarkSeen(ctx, deletionID(uri, author))
-	return err
+// MarkDeletionSeen stores that an author has deleted an unknown status. host is that of the author's id.
+func (tx *Tx) MarkDeletionSeen(ctx context.Context, uri, author, host string) error {
+	return tx.MarkSeen(ctx, SeenID{NewSeenKey(deletionID(uri, author)), AbsentFrom(host)})
 }

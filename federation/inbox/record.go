@@ -69,7 +69,7 @@ func (b *Inbox) writeBatch(list []*Activity) error {
 	err := errs.CatchPanic(func() error {
 		return b.c.DB.Update(ctx, func(tx *store.Tx) error {
 			var ended []store.QueuedActivityID
-			var seen []store.SeenKey
+			var seen []store.SeenID
 			for i, a := range list {
 				if a.err != nil {
 					at, keep, err := b.recordFailure(ctx, tx, a)
@@ -81,13 +81,13 @@ func (b *Inbox) writeBatch(list []*Activity) error {
 					}
 				}
 				if b.isProcessed(a) {
-					seen = append(seen, a.Key)
+					seen = append(seen, store.SeenID{Key: a.Key, Source: store.ProcessedFrom(b.c.HostOf(a.Actor))})
 				}
 				if a.Row.ID != 0 { // else it was never queued
 					ended = append(ended, a.Row.ID)
 				}
 			}
-			if err := tx.MarkSeenKeys(ctx, seen); err != nil {
+			if err := tx.MarkSeen(ctx, seen...); err != nil {
 				return err
 			}
 			return tx.DropQueuedActivities(ctx, ended)
