@@ -23,6 +23,7 @@ import (
 
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/store"
 )
 
 // Config is what New needs.
@@ -259,6 +260,9 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	}
 	if err := s.checkAccess(r, refused); err != nil {
 		return nil, err
+	}
+	if r.Viewer == nil && r.Token == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		r.Request = r.WithContext(store.WithAnonymous(r.Context()))
 	}
 	return r.endpoint.Handle(r)
 }
