@@ -30,6 +30,7 @@ func (s *Server) runHousekeeping(ctx context.Context) {
 				return s.DB.TrimTimelines(ctx, s.Live.Load().Timelines.HomeLength)
 			}},
 			{"analyze tables", round%optimizeEvery == 0, s.DB.Optimize},
+			{"merge search index", true, s.DB.MergeSearchIndex},
 			{"release space", true, s.DB.ReleaseSpace},
 			{"checkpoint", true, s.DB.Checkpoint},
 		} {

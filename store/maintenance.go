@@ -57,6 +57,51 @@ func (db *DB) Optimize(ctx context.Context) error {
 	})
 }
 
+// Steps of MergeSearchIndex.
+const (
+	mergePages    = 64  // written per step: some milliseconds
+	maxMergeSteps = 500 // per run and index
+	mergePause    = 50 * time.Millisecond
+)
+
+// MergeSearchIndex merges segments of the full-text indexes, because a search looks into each. It works in small steps with pauses, and what it does
+// not finish is left for the next time. SQLite does it with each write, too, but leaves up to four segments of each size.
+func (db *DB) MergeSearchIndex(ctx context.Context) error {
+	for _, index := range []struct{ merge, pairs string }{
+		{`INSERT INTO statuses_fts (statuses_fts, rank) VALUES ('merge', ?)`, `INSERT INTO statuses_fts (statuses_fts, rank) VALUES ('usermerge', 2)`},
+		{`INSERT INTO accounts_fts (accounts_fts, rank) VALUES ('merge', ?)`, `INSERT INTO accounts_fts (accounts_fts, rank) VALUES ('usermerge', 2)`},
+	} {
+		if err := db.Update(ctx, func(tx *Tx) error { return tx.exec(ctx, "merge pairs of segments", index.pairs) }); err != nil {
+			return err
+		}
+		for range maxMergeSteps {
+			var changed int64
+			err := db.Update(ctx, func(tx *Tx) error {
+				before, err := value[int64](ctx, tx.reader, "changes", `SELECT total_changes()`)
+				if err != nil {
+					return err
+				}
+				if err := tx.exec(ctx, "merge search index", index.merge, mergePages); err != nil {
+					return err
+				}
+				after, err := value[int64](ctx, tx.reader, "changes", `SELECT total_changes()`)
+				changed = after - before
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if changed < 2 { // nothing is left (fts5 6.9)
+				break
+			}
+			if err := sleep(ctx, mergePause); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // ReleaseSpace returns the space of deleted rows to the file system, if it is much.
 func (db *DB) ReleaseSpace(ctx context.Context) error { return db.releaseSpace(ctx, minFreeFraction) }
 

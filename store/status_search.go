@@ -166,6 +166,11 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		if slices == 1 && last == 0 && len(s.found) == 0 && err == nil {
+			if none, err := r.lacksWord(ctx, s.query); none || err != nil {
+				return err
+			}
+		}
 		if err != nil || len(s.found) == s.wanted || time.Since(began) > softSearchTime {
 			return err
 		}
@@ -186,12 +191,31 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	return nil
 }
 
+// lacksWord returns true if a word of the query is in no status. That is quick to see, while the parts open the lists of many time slices in
+// all segments of the index.
+func (r reader) lacksWord(ctx context.Context, q *statusQuery) (bool, error) {
+	for _, phrase := range q.phrases {
+		for word := range strings.FieldsSeq(phrase) {
+			found, err := r.exists(ctx, `SELECT 1 FROM statuses_fts WHERE statuses_fts MATCH ? LIMIT 1`, `body : "`+word+`"`)
+			if !found || err != nil {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
 // searchPart adds the results between two ids. It returns the id where it stopped, 0 at the end.
 func (r reader) searchPart(ctx context.Context, s *statusSearch, below, above int64) (last int64, err error) {
 	query := searchStatuses.descending
 	if s.MinID != 0 {
 		query = searchStatuses.ascending
 	}
+	release, err := r.hold(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
 	withMuted := s.Author != 0 || len(s.by) > 0 // a search for an author's statuses includes muted ones
 	rows, err := r.q.queryWithin(ctx, query, s.Viewer, s.lookups, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,
 		s.query.only, maxPartPosts)
