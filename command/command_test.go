@@ -7,17 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"svc/app/apptest"
 )
 
 // binary is the program under test.
@@ -32,11 +30,8 @@ func buildAndTest(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "svc")
-	build := exec.Command("go", "build", "-o", binary, "svc")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	if binary, err = apptest.BuildProgram(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
@@ -59,19 +54,8 @@ func newWorkspace(t testing.TB, more ...string) *workspace {
 	return p
 }
 
-// freeAddress returns an unused address. Its port is outside the system's ephemeral range, so that concurrent tests cannot take it.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		address := fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(10_000))
-		if ln, err := net.Listen("tcp", address); err == nil {
-			ln.Close()
-			return address
-		}
-	}
-	t.Fatal("no address is free")
-	return ""
-}
+// freeAddress returns an unused address.
+func freeAddress(t testing.TB) string { t.Helper(); return apptest.FreeAddress(t) }
 
 func (p *workspace) path(elements ...string) string {
 	return filepath.Join(append([]string{p.dir}, elements...)...)
@@ -145,107 +129,39 @@ func (r *result) fails(code int, text string) {
 // server is a running server.
 type server struct {
 	*workspace
+	*apptest.Process
 	cmd  *exec.Cmd
-	log  *lockedBuffer
-	done chan struct{} // closed when the process exits
-	err  error         // of exec.Cmd.Wait
-}
-
-// lockedBuffer is a buffer for concurrent use.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log  *apptest.Output
+	done chan struct{}
 }
 
 // serve starts a server and waits until it runs. The test's cleanup stops it.
 func (p *workspace) serve(flags ...string) *server {
 	p.t.Helper()
 	s := p.start(flags...)
-	s.waitForLog("svc is running")
+	s.WaitForLog("svc is running")
 	return s
 }
 
 func (p *workspace) start(flags ...string) *server {
 	p.t.Helper()
-	s := &server{workspace: p, cmd: p.command(append([]string{"serve"}, flags...)...), log: new(lockedBuffer), done: make(chan struct{})}
-	s.cmd.Stderr = s.log
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
-	if err := s.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	go func() {
-		defer close(s.done)
-		s.err = s.cmd.Wait()
-	}()
-	p.t.Cleanup(func() {
-		s.cmd.Process.Kill()
-		<-s.done
-		if p.t.Failed() {
-			p.t.Logf("log of the server:\n%s", s.log)
-		}
-	})
-	return s
+	process := apptest.StartProcess(p.t, p.command(append([]string{"serve"}, flags...)...))
+	return &server{p, process, process.Cmd, process.Log, process.Done}
 }
 
-// waitForLog waits until the log contains a text.
-func (s *server) waitForLog(text string) {
-	s.t.Helper()
-	s.waitUntil(fmt.Sprintf("%q in the log", text), func() bool { return strings.Contains(s.log.String(), text) })
-}
+func (s *server) waitForLog(text string) { s.t.Helper(); s.WaitForLog(text) }
 
-// waitUntil waits for a condition, and fails the test after a timeout or if the server exits.
-func (s *server) waitUntil(what string, is func() bool) {
-	s.t.Helper()
-	ended := false
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if ended || time.Now().After(deadline) {
-			s.t.Fatalf("timed out waiting for %s; the log:\n%s", what, s.log)
-		}
-		select {
-		case <-s.done:
-			ended = true // check once more
-		default:
-		}
-	}
-}
+func (s *server) waitUntil(what string, is func() bool) { s.t.Helper(); s.WaitUntil(what, is) }
+
+func (s *server) waitExit(code int) { s.t.Helper(); s.WaitExit(code) }
+
+func (s *server) signal(sig syscall.Signal) { s.t.Helper(); s.Signal(sig) }
 
 // stop sends SIGTERM. The server must exit in time with code 0.
 func (s *server) stop() {
 	s.t.Helper()
-	s.signal(syscall.SIGTERM)
-	s.waitExit(0)
-}
-
-func (s *server) signal(sig syscall.Signal) {
-	s.t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// waitExit waits for the process and checks its exit code.
-func (s *server) waitExit(code int) {
-	s.t.Helper()
-	select {
-	case <-s.done:
-	case <-time.After(12 * time.Second):
-		s.t.Fatalf("the server does not exit; the log:\n%s", s.log)
-	}
-	if got := s.cmd.ProcessState.ExitCode(); got != code {
-		s.t.Errorf("the server exited with %d (%v), want %d; the log:\n%s", got, s.err, code, s.log)
-	}
+	s.Signal(syscall.SIGTERM)
+	s.WaitExit(0)
 }
 
 // get requests a path and returns status and body.

@@ -21,7 +21,7 @@ func BenchmarkColdStart(b *testing.B) {
 			}
 			select {
 			case <-s.done:
-				b.Fatalf("the server ended: %v; the log:\n%s", s.err, s.log)
+				b.Fatalf("the server ended: %v; the log:\n%s", s.Err, s.log)
 			case <-time.After(time.Millisecond):
 			}
 		}
