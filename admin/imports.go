@@ -46,6 +46,11 @@ func (s *Service) StartImport(ctx context.Context, l ImportList) (*Import, error
 	if err != nil {
 		return nil, err
 	}
+	if err := s.db.Update(ctx, func(tx *store.Tx) error {
+		return s.recordUsers(ctx, tx, "import", "started an import of "+string(l.Kind)+" for users", account)
+	}); err != nil {
+		return nil, err
+	}
 	s.log.Info("import started", "account", account.ID, "kind", l.Kind, "entries", i.Total)
 	return NewImport(i), nil
 }
@@ -137,6 +142,11 @@ func (s *Service) BackupAccount(ctx context.Context, name string) (*AccountBacku
 	}
 	b, err := s.social.RequestBackup(ctx, account.ID, true)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.db.Update(ctx, func(tx *store.Tx) error {
+		return s.record(ctx, tx, "create_backup", "requested account backup for @"+account.Acct(), subjects([]*store.Account{account}))
+	}); err != nil {
 		return nil, err
 	}
 	s.log.Info("backup of an account requested", "account", account.ID)

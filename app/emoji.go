@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"svc/admin"
 	"svc/emoji"
@@ -21,20 +22,35 @@ import (
 
 // The operations on emoji packs that commands may call.
 var (
-	InstallPack = emojiCall("install emoji pack", (*emoji.Packs).InstallUnpacked)
-	RemovePacks = emojiCall("remove emoji packs", (*emoji.Packs).DeleteAll)
+	InstallPack = emojiChange("install emoji pack", (*emoji.Packs).InstallUnpacked, "emoji_pack_install", func(u emoji.Unpacked) string {
+		return "installed emoji pack " + u.Name
+	})
+	RemovePacks = emojiChange("remove emoji packs", (*emoji.Packs).DeleteAll, "emoji_pack_delete", func(names []string) string {
+		return "deleted emoji packs: " + strings.Join(names, ", ")
+	})
 	ListPacks   = emojiCall("list emoji packs", func(p *emoji.Packs, _ struct{}) ([]*emoji.PackReport, error) { return p.Reports() })
 	CheckPacks  = emojiCall("check emoji packs", (*emoji.Packs).Check)
-	ReloadPacks = emojiCall("reload emoji packs", func(p *emoji.Packs, _ struct{}) ([]*emoji.PackReport, error) {
+	ReloadPacks = emojiChange("reload emoji packs", func(p *emoji.Packs, _ struct{}) ([]*emoji.PackReport, error) {
 		if err := p.Reload(); err != nil {
 			return nil, err
 		}
 		return p.Reports()
-	})
+	}, "emoji_reload", func(struct{}) string { return "read all emoji packs again" })
 )
 
 func emojiCall[A, R any](name string, run func(*emoji.Packs, A) (R, error)) Call[A, R] {
 	return newCall(name, func(s *Server, _ context.Context, args A) (R, error) { return run(s.Emojis, args) })
+}
+
+// emojiChange is emojiCall for a change, which is added to the moderation log.
+func emojiChange[A, R any](name string, run func(*emoji.Packs, A) (R, error), action string, what func(A) string) Call[A, R] {
+	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) {
+		result, err := run(s.Emojis, args)
+		if err == nil {
+			err = s.Admin.RecordEmojiChange(ctx, action, what(args))
+		}
+		return result, err
+	})
 }
 
 // UnpackEmoji returns what reads packs for a command. It runs in the process of the command, also while a server runs, because a server

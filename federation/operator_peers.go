@@ -131,6 +131,11 @@ func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (keyIDs []string,
 			return keyIDs, err
 		}
 		keyIDs = append(keyIDs, key.URI)
+		if err := o.db.Update(ctx, func(tx *store.Tx) error {
+			return tx.AddLogEntry(ctx, store.NewLogEntry(nil, "key_rotation", "replaced the keys of @"+a.Acct(), nil))
+		}); err != nil {
+			return keyIDs, err
+		}
 	}
 	return keyIDs, nil
 }

@@ -12,14 +12,17 @@ import (
 	"strings"
 	"time"
 
+	"svc/admin"
 	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/internal/text"
 	"svc/server/rest"
 )
 
 // emojiPacks serves the packs of custom emoji (spec 4.3).
 type emojiPacks struct {
+	admin  *admin.Service
 	packs  *emoji.Packs
 	remote *emoji.Remote
 }
@@ -28,19 +31,42 @@ func (h *emojiPacks) routes() rest.Routes {
 	manage := rest.Privileged(config.EmojiManage, "admin:write")
 	return rest.Routes{
 		"GET /api/v1/svc/emoji/pack":            {rest.Anonymous, logged(h.show)},
-		"POST /api/v1/svc/emoji/pack":           {manage, logged(h.create)},
-		"PATCH /api/v1/svc/emoji/pack":          {manage, logged(h.update)},
-		"DELETE /api/v1/svc/emoji/pack":         {manage, logged(h.delete)},
+		"POST /api/v1/svc/emoji/pack":           {manage, logged(h.recorded("emoji_pack_create", "created emoji pack NAME", h.create))},
+		"PATCH /api/v1/svc/emoji/pack":          {manage, logged(h.recorded("emoji_pack_update", "changed the metadata of emoji pack NAME", h.update))},
+		"DELETE /api/v1/svc/emoji/pack":         {manage, logged(h.recorded("emoji_pack_delete", "deleted emoji pack NAME", h.delete))},
 		"GET /api/v1/svc/emoji/packs":           {rest.Anonymous, logged(h.list)},
 		"GET /api/v1/svc/emoji/packs/archive":   {rest.Anonymous, logged(h.archive)},
-		"GET /api/v1/svc/emoji/packs/import":    {manage.Changing(), logged(h.importLoose)},
+		"GET /api/v1/svc/emoji/packs/import":    {manage.Changing(), logged(h.recorded("emoji_pack_import", "imported emoji packs from the disk", h.importLoose))},
 		"GET /api/v1/svc/emoji/packs/remote":    {manage, logged(h.listRemote)},
-		"POST /api/v1/svc/emoji/packs/download": {manage, logged(h.download)},
-		"POST /api/v1/svc/emoji/packs/files":    {manage.Uploads(), logged(h.addFile)},
-		"PATCH /api/v1/svc/emoji/packs/files":   {manage, logged(h.renameFile)},
-		"DELETE /api/v1/svc/emoji/packs/files":  {manage, logged(h.removeFile)},
+		"POST /api/v1/svc/emoji/packs/download": {manage, logged(h.recorded("emoji_pack_download", "downloaded emoji pack NAME from URL", h.download))},
+		"POST /api/v1/svc/emoji/packs/files":    {manage.Uploads(), logged(h.recorded("emoji_add", "added an emoji to pack NAME", h.addFile))},
+		"PATCH /api/v1/svc/emoji/packs/files":   {manage, logged(h.recorded("emoji_rename", "renamed emoji SHORTCODE of pack NAME", h.renameFile))},
+		"DELETE /api/v1/svc/emoji/packs/files":  {manage, logged(h.recorded("emoji_delete", "deleted emoji SHORTCODE of pack NAME", h.removeFile))},
 	}
 }
+
+// recorded adds a successful change to the moderation log. Words in capitals of what stand for parameters.
+func (h *emojiPacks) recorded(action, what string, handle rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		value, err := handle(r)
+		if err != nil {
+			return nil, err
+		}
+		var p struct {
+			Name      string `param:"name"`
+			Shortcode string `param:"shortcode"`
+			URL       string `param:"url"`
+		}
+		if err := r.Bind(&p); err != nil {
+			return nil, err
+		}
+		shown := strings.NewReplacer("NAME", text.Truncate(p.Name, maxLogged), "SHORTCODE", text.Truncate(p.Shortcode, maxLogged), "URL", text.Truncate(p.URL, maxLogged))
+		return value, h.admin.As(r.Viewer).RecordEmojiChange(r.Context(), action, shown.Replace(what))
+	}
+}
+
+// maxLogged bounds a parameter in the moderation log, in characters.
+const maxLogged = 200
 
 // logged logs the cause of an error of status 500, which the reference defines for packs, as other internal errors are.
 func logged(handle rest.Handler) rest.Handler {

@@ -140,7 +140,7 @@ func (c parts) tables() []rest.Routes {
 	notifications := &notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
 	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}
-	packs := &emojiPacks{packs: c.Emojis, remote: c.EmojiPeers}
+	packs := &emojiPacks{admin: c.Admin, packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
 	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{

@@ -97,6 +97,12 @@ func (c Codec) suggestions(s placed) []any {
 		case config.List:
 			l, _ := s.form.show([]string{v.(string)}).(List)
 			list = append(list, c.jsonAll(l)...)
+		case config.Number:
+			if _, ok := v.(string); ok { // a size such as "200MiB"
+				list = append(list, v)
+				continue
+			}
+			fallthrough
 		default:
 			list = append(list, c.JSON(s.form.show(v)))
 		}

@@ -13,4 +13,9 @@ func (h *Handlers) emojiRoutes() rest.Routes {
 }
 
 // reloadEmoji reads all packs again, after the operator has changed their files.
-func (h *Handlers) reloadEmoji(*rest.Request) (any, error) { return "ok", h.Emojis.Reload() }
+func (h *Handlers) reloadEmoji(r *rest.Request) (any, error) {
+	if err := h.Emojis.Reload(); err != nil {
+		return nil, err
+	}
+	return "ok", h.as(r).RecordEmojiChange(r.Context(), "emoji_reload", "read all emoji packs again")
+}

@@ -5,6 +5,7 @@ import (
 	"svc/internal/config"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/store"
 )
 
 // statusRoutes list posts of any audience, change and delete them.
@@ -111,7 +112,17 @@ func (h *Handlers) updateStatus(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, notFound(err)
 	}
+	if st.Visibility > store.Unlisted && !h.Entities.HasPrivilege(r.User, config.MessagesRead) {
+		return changedStatus{st.ID, st.Sensitive, st.Visibility}, nil
+	}
 	return h.Entities.Status(r.Context(), r.Viewer, st.ID)
+}
+
+// changedStatus is a restricted status for those who may change but not read it.
+type changedStatus struct {
+	ID         store.StatusID   `json:"id"`
+	Sensitive  bool             `json:"sensitive"`
+	Visibility store.Visibility `json:"visibility"`
 }
 
 func (h *Handlers) deleteStatus(r *rest.Request) (any, error) {
