@@ -116,12 +116,13 @@ func (a *cli) peersCommand() *cobra.Command {
 func (a *cli) explainCommand() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{
-		Use:   "explain URL|HANDLE",
-		Short: "Explain why a remote post or account did or did not arrive",
+		Use:   "explain URL|HANDLE|HOST",
+		Short: "Explain why a post, account or activity did or did not arrive",
 		Long: `Explain what this server knows of a remote post, account or activity: whether it is stored and how it arrived, whether it was
-refused and why, its queued activities, and the answer of its server to a fetch of it. URL is its id or the URL of its page. The command
-changes nothing.`,
-		Example: "  svc federation explain https://example.org/users/alice/statuses/1\n  svc federation explain alice@example.org",
+refused and why, its queued activities, and the answer of its server to a fetch of it. URL is its id or the URL of its page. For a post of
+this server, it lists the servers that it is for, with the state of its delivery; for a host, since when it fails and what waits for it. The
+command changes nothing.`,
+		Example: "  svc federation explain https://example.org/users/alice/statuses/1\n  svc federation explain alice@example.org\n  svc federation explain example.org",
 		Args: func(cmd *cobra.Command, args []string) error {
 			err := oneArg("URL or HANDLE")(cmd, args)
 			if err == nil {
@@ -171,6 +172,9 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 	if e.Account == nil && e.Status == nil {
 		line("stored", "no")
 	}
+	if e.Incoming != "" {
+		line("incoming", "%s", e.Incoming)
+	}
 	if e.DeletedAt != nil {
 		line("deleted", "%s", ago(e.DeletedAt))
 	}
@@ -185,7 +189,26 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 		}
 		line("verdict", "%s", f.Verdict)
 	}
+	if p := e.Peer; p != nil && p.Failures > 0 {
+		line("failing", "%d attempts in a row: %s", p.Failures, p.LastError)
+	}
 	table.Flush()
+	if len(e.Recipients) > 0 {
+		fmt.Fprintln(a.out, "\nRecipients:")
+		table := a.table("HOST", "STATE", "LAST ERROR")
+		for _, to := range e.Recipients {
+			row(table, to.Host, to.State, to.LastError)
+		}
+		table.Flush()
+	}
+	if len(e.Deliveries) > 0 {
+		fmt.Fprintln(a.out, "\nWaiting for this host:")
+		table := a.table("SINCE", "TYPE", "ACTIVITY", "ATTEMPTS", "LAST ERROR")
+		for _, d := range e.Deliveries {
+			row(table, ago(&d.QueuedAt), d.Type, d.Activity, fmt.Sprint(d.Attempts), d.LastError)
+		}
+		table.Flush()
+	}
 	if len(e.Refusals) > 0 {
 		fmt.Fprintln(a.out, "\nRefused:")
 		table := a.table("WHEN", "HOST", "ACTIVITY", "REASON")

@@ -23,10 +23,13 @@ type Explanation struct {
 	Account      *ExplainedAccount `json:"account"`       // nil: no known account
 	Status       *ExplainedStatus  `json:"status"`        // nil: no known status
 	DeletedAt    *time.Time        `json:"deleted_at"`
-	Seen         bool              `json:"seen"`     // an activity with this id was processed or undone
-	Refusals     []*Refusal        `json:"refusals"` // the latest first
-	Queued       []*QueuedActivity `json:"queued"`   // incoming activities about it
-	Fetched      *FetchedDocument  `json:"fetched"`  // its current document; nil: not fetched
+	Seen         bool              `json:"seen"`       // an activity with this id was processed or undone
+	Refusals     []*Refusal        `json:"refusals"`   // the latest first
+	Queued       []*QueuedActivity `json:"queued"`     // incoming activities about it
+	Fetched      *FetchedDocument  `json:"fetched"`    // its current document; nil: not fetched
+	Incoming     string            `json:"incoming"`   // what became of an activity with this id or about it; "": of this server
+	Recipients   []*PostRecipient  `json:"recipients"` // of a local post, by host
+	Deliveries   []*Delivery       `json:"deliveries"` // queued and parked ones, if a host was given
 }
 
 // ExplainedAccount is a known account.
@@ -78,13 +81,17 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 			return nil, err
 		}
 	}
+	address, isHost := hostAddress(address)
 	host, err := activity.Host(address, o.AllowLoopback)
 	if err != nil {
 		return nil, errs.BadRequest("%q is not a URL; give one like https://example.org/users/alice", address)
 	}
-	e := &Explanation{URL: address, Host: host, Local: host == o.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}}
+	e := &Explanation{URL: address, Host: host, Local: host == o.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}, Recipients: []*PostRecipient{}, Deliveries: []*Delivery{}}
 	if err := o.explainHost(ctx, e); err != nil {
 		return nil, err
+	}
+	if isHost {
+		return e, o.explainDeliveries(ctx, e)
 	}
 	names := []string{activity.WithoutFragment(address)}
 	if address != names[0] { // some servers use fragments in ids of activities
@@ -102,6 +109,9 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 				return nil, err
 			}
 		}
+	}
+	if !e.Local {
+		e.Incoming = e.incomingState(names)
 	}
 	return e, nil
 }
@@ -175,6 +185,9 @@ func (o *Operator) explainStatus(ctx context.Context, e *Explanation, name strin
 	}
 	e.Status = &ExplainedStatus{
 		ID: st.ID.String(), Author: author.Acct(), Visibility: st.Visibility.String(), CreatedAt: st.CreatedAt.Time(), ArrivedAt: st.ID.Time(),
+	}
+	if st.Local() {
+		return o.explainRecipients(ctx, e, st)
 	}
 	origin, err := o.db.RemoteStatus(ctx, st.ID)
 	if origin == nil || err != nil {

@@ -251,6 +251,16 @@ func (r reader) DeliveriesTo(ctx context.Context, domain string, limit int) ([]*
 		LIMIT ?2`, domain, limit)
 }
 
+// DeliveriesAbout returns the queued and parked deliveries about a subject, sorted by inbox.
+func (r reader) DeliveriesAbout(ctx context.Context, subject int64, limit int) ([]*Delivery, error) {
+	return list[*Delivery](ctx, r, "deliveries about a subject", `
+		SELECT *
+		FROM deliveries INDEXED BY deliveries_subject
+		WHERE subject = ? AND subject <> 0
+		ORDER BY inbox
+		LIMIT ?`, subject, limit)
+}
+
 // ParkedDeliveries returns parked deliveries, sorted by host and id.
 func (r reader) ParkedDeliveries(ctx context.Context, limit int) ([]*Delivery, error) {
 	return list[*Delivery](ctx, r, "failed deliveries", `

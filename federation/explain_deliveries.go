@@ -1,0 +1,110 @@
+package federation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+// States of the delivery of a post to a host.
+const (
+	deliveryQueued = "queued"
+	deliveryParked = "parked"
+	deliveryDone   = "nothing queued" // it was delivered, or its account became a recipient later
+)
+
+// PostRecipient is a host that a local post is for, and the state of its deliveries there.
+type PostRecipient struct {
+	Host      string      `json:"host"`
+	State     string      `json:"state"`
+	LastError string      `json:"last_error"`
+	Queued    []*Delivery `json:"queued"` // also of edits
+}
+
+// hostAddress returns the address of a host that was given without a scheme, and whether an address has no path: it is about the host.
+func hostAddress(address string) (string, bool) {
+	if strings.ContainsAny(address, ".:") && !strings.ContainsAny(address, "@/") {
+		address = "https://" + address + "/"
+	}
+	u, err := url.Parse(address)
+	return address, err == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == ""
+}
+
+// explainDeliveries adds what waits for a host.
+func (o *Operator) explainDeliveries(ctx context.Context, e *Explanation) error {
+	rows, err := o.db.DeliveriesTo(ctx, e.Host, maxListed)
+	if err != nil {
+		return err
+	}
+	e.Deliveries, err = o.describeDeliveries(ctx, rows)
+	return err
+}
+
+// explainRecipients adds the hosts that a local post is for, and those with deliveries of it, with their states.
+func (o *Operator) explainRecipients(ctx context.Context, e *Explanation, st *store.Status) error {
+	if !st.Visibility.Federated() {
+		return nil
+	}
+	inboxes, _, err := (&Outbox{db: o.db}).remoteAudience(ctx, st)
+	if err != nil {
+		return err
+	}
+	hosts := make(map[string]*PostRecipient)
+	add := func(host string) *PostRecipient {
+		if hosts[host] == nil {
+			hosts[host] = &PostRecipient{Host: host, State: deliveryDone, Queued: []*Delivery{}}
+		}
+		return hosts[host]
+	}
+	for _, inbox := range inboxes {
+		if host, err := activity.Host(inbox, o.AllowLoopback); err == nil && len(hosts) < maxListedHosts {
+			add(host)
+		}
+	}
+	rows, err := o.db.DeliveriesAbout(ctx, int64(st.ID), maxListedHosts)
+	if err != nil {
+		return err
+	}
+	deliveries, err := o.describeDeliveries(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for _, d := range deliveries {
+		to := add(d.Host)
+		to.Queued = append(to.Queued, d)
+		if to.State != deliveryQueued {
+			to.State = map[bool]string{true: deliveryParked, false: deliveryQueued}[d.Parked]
+		}
+		if d.LastError != "" {
+			to.LastError = d.LastError
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(hosts)) {
+		e.Recipients = append(e.Recipients, hosts[host])
+	}
+	return nil
+}
+
+// incomingState says what became of an activity with one of the ids, or about it.
+func (e *Explanation) incomingState(names []string) string {
+	for _, r := range e.Refusals {
+		if slices.Contains(names, r.Activity) || !e.Seen && e.Status == nil && e.Account == nil {
+			return "refused: " + r.Reason
+		}
+	}
+	switch {
+	case len(e.Queued) > 0 && e.Queued[0].Parked:
+		return fmt.Sprintf("failed after %d attempts: %s", e.Queued[0].Attempts, e.Queued[0].LastError)
+	case len(e.Queued) > 0:
+		return "queued"
+	case e.Seen, e.Status != nil:
+		return "accepted"
+	}
+	return "not seen"
+}
