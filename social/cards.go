@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/activity"
 	"svc/internal/fetch"
 	"svc/internal/preview"
 	"svc/internal/text"
@@ -29,6 +30,7 @@ const (
 	maxCardEvents    = 20       // posts that are sent to open streams again when their card arrives
 
 	maxCardFetches = 2 // pages fetched at the same time, so that slow pages do not delay other jobs
+	cardsPerDomain = 1 // of them, of one registered domain
 	cardBusyDelay  = 5 * time.Second
 )
 
@@ -97,13 +99,12 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 	if err != nil || card == nil {
 		return err
 	}
-	select {
-	case s.cardSlots <- struct{}{}:
-	default:
+	release, err := s.cardSlots.Take(ctx, cardDomain(card.URL))
+	if err != nil {
 		return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RetryCard(ctx, w, cardBusyDelay+rand.N(2*cardBusyDelay)) })
 	}
 	content, failure := func() (store.CardContent, error) {
-		defer func() { <-s.cardSlots }() // also after a panic, because the worker recovers
+		defer release() // also after a panic, because the worker recovers
 		return s.fetchPreview(ctx, card.URL)
 	}()
 	if ctx.Err() != nil {
@@ -121,6 +122,15 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 		}
 		return saveCard(ctx, tx, card, content)
 	})
+}
+
+// cardDomain returns the registered domain of a link.
+func cardDomain(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	return activity.RegisteredDomain(strings.ToLower(u.Host))
 }
 
 // dueCard returns a card that a status uses and whose TTL has passed, else nil.

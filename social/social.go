@@ -164,7 +164,7 @@ type Service struct {
 	db        *store.DB
 	files     *media.Files
 	log       *slog.Logger
-	cardSlots chan struct{} // one per page that is being fetched for a card
+	cardSlots *limit.Slots[string] // of pages that are being fetched for a card, by registered domain; nobody waits for one
 	mentions  *limit.Window[mentionKey]
 }
 
@@ -178,7 +178,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	}
 	return &Service{
 		Config: c, settings: config.NewView(c.Live, newSettings), db: db, files: files, log: log,
-		cardSlots: make(chan struct{}, maxCardFetches), mentions: limit.NewWindow[mentionKey](maxMentionCounters),
+		cardSlots: limit.NewSlots[string](maxCardFetches, cardsPerDomain, 0), mentions: limit.NewWindow[mentionKey](maxMentionCounters),
 	}
 }
 
