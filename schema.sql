@@ -575,6 +575,19 @@ CREATE TABLE storage_alerts (
     notified_at INTEGER NOT NULL
 ) STRICT;
 
+-- The last scheduled backups of the server.
+CREATE TABLE server_backups (
+    id           INTEGER PRIMARY KEY CHECK (id = 1),
+    attempted_at INTEGER NOT NULL,            -- the end of the last attempt
+    succeeded_at INTEGER,                     -- of the last complete one; NULL: none
+    file         TEXT    NOT NULL DEFAULT '', -- of that one
+    bytes        INTEGER NOT NULL DEFAULT 0,
+    duration     INTEGER NOT NULL DEFAULT 0,  -- milliseconds
+    damaged      INTEGER NOT NULL DEFAULT 0,  -- uploads in it that are damaged or missing
+    last_error   TEXT    NOT NULL DEFAULT '', -- of the last attempt; '': it succeeded
+    notified     INTEGER NOT NULL DEFAULT 0 CHECK (notified IN (0, 1)) -- staff know of the failure or the damage
+) STRICT;
+
 -- Sums of what classes of data take, counted in the transactions that change them.
 CREATE TABLE storage_usage (
     class TEXT    PRIMARY KEY CHECK (class IN ('uploads', 'profiles', 'remote_posts')),

@@ -12,10 +12,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"svc/social"
 	"svc/store"
 )
 
@@ -36,39 +38,40 @@ type BackupOptions struct {
 var ErrNoDatabase = errors.New("there is no database")
 
 // Backup writes database, keys, settings, emoji, static files and uploads into one file. The server may run meanwhile and is not blocked.
-// The copy of the database is checked. The file gets its name after it is complete and synced.
-func Backup(ctx context.Context, o BackupOptions) (*Manifest, error) {
+// The copy of the database and each file are checked: a damaged database or key is an error, damaged and missing uploads are findings. The
+// file gets its name after it is complete and synced.
+func Backup(ctx context.Context, o BackupOptions) (*Manifest, *Verification, error) {
 	if _, err := os.Stat(filepath.Join(o.DataDir, store.File)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s", ErrNoDatabase, o.DataDir)
+		return nil, nil, fmt.Errorf("%w in %s", ErrNoDatabase, o.DataDir)
 	}
 	if _, err := os.Lstat(o.File); err == nil {
-		return nil, fmt.Errorf("%s already exists", o.File)
+		return nil, nil, fmt.Errorf("%s already exists", o.File)
 	}
+	work, err := newWorkFolder(filepath.Dir(o.File), backupWork)
+	if err != nil {
+		return nil, nil, fmt.Errorf("backup: %w", err)
+	}
+	defer work.remove()
 	total, err := o.estimateSize(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := checkFreeSpace(filepath.Dir(o.File), total); err != nil {
-		return nil, err
+	if err := checkFreeSpace(work.dir, total); err != nil {
+		return nil, nil, err
 	}
 	if o.Reserve != nil {
 		release, err := o.Reserve(ctx, total)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer release()
 	}
-	work, err := os.MkdirTemp(filepath.Dir(o.File), ".svc-backup-")
-	if err != nil {
-		return nil, fmt.Errorf("backup: %w", err)
-	}
-	defer os.RemoveAll(work)
-	b := &backup{BackupOptions: o, ctx: ctx, work: work, meter: &progressWriter{total: total, report: o.Progress}}
+	b := &backup{BackupOptions: o, ctx: ctx, work: work, meter: &progressWriter{total: total, report: o.Progress}, found: NewVerification()}
 	m, err := b.run()
 	if err != nil {
-		return nil, fmt.Errorf("backup: %w", err)
+		return nil, nil, fmt.Errorf("backup: %w", err)
 	}
-	return m, nil
+	return m, b.found, nil
 }
 
 // estimateSize returns about how many bytes are processed: the database twice, the rest once.
@@ -136,14 +139,16 @@ func (o *BackupOptions) walkFiles(ctx context.Context, fn func(name, path string
 type backup struct {
 	BackupOptions
 	ctx      context.Context
-	work     string // folder of unfinished files
+	work     *workFolder
 	meter    *progressWriter
 	tar      *tar.Writer
 	manifest *manifestWriter
+	media    packedFiles
+	found    *Verification
 }
 
 func (b *backup) run() (*Manifest, error) {
-	db := filepath.Join(b.work, store.File)
+	db := b.work.path(store.File)
 	schema, err := store.Copy(b.ctx, b.DataDir, db)
 	if err != nil {
 		return nil, err
@@ -155,7 +160,7 @@ func (b *backup) run() (*Manifest, error) {
 		b.meter.done += info.Size()
 	}
 	m := &Manifest{Format: manifestFormat, Version: b.Version, CreatedAt: time.Now().UTC().Truncate(time.Second), Schema: schema, Media: !b.NoMedia}
-	unfinished := filepath.Join(b.work, "backup.tar")
+	unfinished := b.work.path("backup.tar")
 	out, err := os.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -163,6 +168,9 @@ func (b *backup) run() (*Manifest, error) {
 	defer out.Close()
 	b.tar = tar.NewWriter(out)
 	if err := b.write(m, db); err != nil {
+		return nil, err
+	}
+	if err := b.verify(db, m.CreatedAt); err != nil {
 		return nil, err
 	}
 	if err := b.tar.Close(); err != nil {
@@ -179,7 +187,7 @@ func (b *backup) run() (*Manifest, error) {
 
 // write fills the archive.
 func (b *backup) write(m *Manifest, db string) error {
-	list, err := os.OpenFile(filepath.Join(b.work, manifestFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	list, err := os.OpenFile(b.work.path(manifestFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -212,33 +220,126 @@ func (b *backup) write(m *Manifest, db string) error {
 	return b.add(manifestFile, list.Name())
 }
 
-// add adds a file to the archive and the manifest.
+// add adds a file to the archive and the manifest. An upload that cannot be read becomes a finding, so that it does not prevent the backup of
+// all others.
 func (b *backup) add(name, path string) error {
+	dir, file, _ := strings.Cut(name, "/")
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return b.unreadable(dir, name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return b.unreadable(dir, name, err)
 	}
 	head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o600, ModTime: info.ModTime(), Format: tar.FormatPAX}
 	if err := b.tar.WriteHeader(head); err != nil {
 		return err
 	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(b.tar, sum, b.meter), io.LimitReader(contextReader{b.ctx, f}, info.Size()))
+	out := io.MultiWriter(b.tar, sum, b.meter)
+	n, err := io.Copy(out, io.LimitReader(b.reader(f), info.Size()))
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		if err := b.unreadable(dir, name, fmt.Errorf("%s: %w", name, err)); err != nil {
+			return err
+		}
 	}
 	if n < info.Size() {
-		return fmt.Errorf("%s became shorter while it was read; try again", path)
+		if dir != mediaDir {
+			return fmt.Errorf("%s became shorter while it was read; try again", path)
+		}
+		if _, err := io.CopyN(out, zeros{}, info.Size()-n); err != nil { // the archive has its size already
+			return err
+		}
 	}
 	if b.manifest == nil {
 		return nil
 	}
-	return b.manifest.add(fileEntry{Name: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
+	if dir == mediaDir {
+		b.media.add(file, info.Size(), sum.Sum(nil), info.ModTime())
+	}
+	return b.manifest.add(fileEntry{Name: name, Size: info.Size(), SHA256: hex.EncodeToString(sum.Sum(nil))})
+}
+
+// unreadable adds a finding for an upload that cannot be read. The error is that of any other file, and of a file that was removed meanwhile.
+func (b *backup) unreadable(dir, name string, err error) error {
+	if dir != mediaDir || b.ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b.found.add(PartMedia, social.UnreadableFile, name, "%v", err)
+	return nil
+}
+
+// verify compares the copy of the database with the files in the archive. Of uploads that were deleted since it was copied nothing is missing.
+func (b *backup) verify(db string, at time.Time) error {
+	v := &verifier{Verification: NewVerification(), ctx: b.ctx}
+	s, err := store.OpenSnapshot(b.ctx, db, true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	v.keys(s, filepath.Join(b.DataDir, keysDir))
+	if v.Damaged(PartKeys) {
+		return fmt.Errorf("%s/%s: %s", b.DataDir, keysDir, v.Findings[0].Detail)
+	}
+	if current, err := s.Current(b.ctx); err != nil || !current || b.NoMedia {
+		return err
+	}
+	if err := v.media(s, &b.media, at); err != nil {
+		return err
+	}
+	now, err := store.OpenSnapshot(b.ctx, filepath.Join(b.DataDir, store.File), false)
+	if err != nil {
+		return err
+	}
+	defer now.Close()
+	for _, f := range v.Findings {
+		if f.Kind == social.MissingFile || f.Kind == social.MissingThumbnail || f.Kind == social.MissingPicture {
+			used, err := social.UsesFile(b.ctx, now, f.What)
+			if err != nil {
+				return err
+			}
+			if !used {
+				continue
+			}
+		}
+		if !f.Harmless {
+			b.found.Add(f)
+		}
+	}
+	b.found.Left += v.Omitted
+	b.found.Omitted += v.Omitted
+	return nil
+}
+
+// reader returns a reader of a file that ends with the context.
+func (b *backup) reader(f io.Reader) io.Reader { return contextReader{b.ctx, f} }
+
+// zeros reads as zero bytes.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+// IsInside returns whether a folder is another one or below it. It returns false if one of them does not exist.
+func IsInside(dir, top string) (bool, error) {
+	for _, at := range []*string{&dir, &top} {
+		real, err := filepath.EvalSymlinks(*at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err == nil {
+			*at, err = filepath.Abs(real)
+		}
+		if err != nil {
+			return false, fmt.Errorf("backup: %w", err)
+		}
+	}
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../"), nil
 }
 
 // contextReader reads until its context ends.

@@ -19,7 +19,7 @@ func TestBackupAndRestoreAreInterrupted(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(h.ctx())
 	options := admin.BackupOptions{DataDir: h.dir, File: file, Version: "0.0.0", Progress: func(int64, int64) { cancel() }}
-	if _, err := admin.Backup(ctx, options); !errors.Is(err, context.Canceled) {
+	if _, _, err := admin.Backup(ctx, options); !errors.Is(err, context.Canceled) {
 		t.Errorf("backup: got %v", err)
 	}
 	if entries := must(os.ReadDir(work))(t); len(entries) > 0 {
@@ -28,7 +28,10 @@ func TestBackupAndRestoreAreInterrupted(t *testing.T) {
 
 	var last, all int64
 	options.Progress = func(done, of int64) { last, all = done, of }
-	m := must(admin.Backup(h.ctx(), options))(t)
+	m, found, err := admin.Backup(h.ctx(), options)
+	if err != nil || found.Left > 0 {
+		t.Fatalf("backup: %v, %+v", err, found)
+	}
 	if m.Version != "0.0.0" || !m.Media || all == 0 || last > all {
 		t.Errorf("got %+v, progress %d of %d", m, last, all)
 	}

@@ -22,11 +22,12 @@ const (
 	manifestFile   = "manifest.json"
 	settingsFile   = "config.toml"
 	mediaDir       = "media"
+	keysDir        = "keys"
 	manifestFormat = 1
 )
 
 // backupDirs are the folders of the data directory that a backup contains.
-var backupDirs = []string{"keys", "emoji", "static", mediaDir}
+var backupDirs = []string{keysDir, "emoji", "static", mediaDir}
 
 // Manifest describes a backup.
 type Manifest struct {

@@ -17,6 +17,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleLong(w, 1, s.purgeInstance)
 	store.HandleLimited(w, 1, s.applyHostRules)
 	store.HandleLong(w, 1, s.limitHostPosts)
+	store.HandleLong(w, 1, s.backUp)
 }
 
 // prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,

@@ -26,14 +26,16 @@ type RestoreOptions struct {
 	File     string
 	DataDir  string
 	Force    bool // move existing data aside
+	Damaged  bool // leave out damaged and missing files, other than database and keys
 	Progress Progress
 }
 
 // Restored is the result of a restore.
 type Restored struct {
 	Manifest
-	Settings    []byte // the settings file in the backup; nil: none
-	PreviousDir string // the folder of the data before the restore; "": none
+	Settings    []byte   // the settings file in the backup; nil: none
+	PreviousDir string   // the folder of the data before the restore; "": none
+	Left        []string // damaged and missing files that were left out
 }
 
 // Names in the data directory during a restore. While unfinishedDir exists, the data are incomplete.
@@ -151,6 +153,7 @@ type restore struct {
 	ctx   context.Context
 	dir   string // where the backup is unpacked
 	meter *progressWriter
+	left  []string
 }
 
 // unpack unpacks and verifies the backup.
@@ -171,7 +174,7 @@ func (r *restore) unpack() (*Restored, error) {
 	if err := store.Check(r.ctx, filepath.Join(r.dir, store.File)); err != nil {
 		return nil, err
 	}
-	restored := &Restored{Manifest: *m}
+	restored := &Restored{Manifest: *m, Left: r.left}
 	if restored.Settings, err = root.ReadFile(settingsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -196,6 +199,10 @@ func (r *restore) extract(root *os.Root) (files int, err error) {
 		if errors.Is(err, io.EOF) {
 			return files, nil
 		}
+		if err != nil && r.Damaged && r.ctx.Err() == nil {
+			r.left = append(r.left, fmt.Sprintf("everything after byte %d", r.meter.done))
+			return files, nil
+		}
 		if err != nil {
 			return 0, invalidBackup(r.File, err)
 		}
@@ -203,6 +210,10 @@ func (r *restore) extract(root *os.Root) (files int, err error) {
 			return 0, invalidBackup(r.File, fmt.Errorf("unexpected file %q", head.Name))
 		}
 		if err := r.extractFile(root, head.Name, archive); err != nil {
+			if r.Damaged && errors.Is(err, io.ErrUnexpectedEOF) {
+				r.left = append(r.left, head.Name)
+				return files, root.Remove(head.Name)
+			}
 			return 0, err
 		}
 		if head.Name != manifestFile {
@@ -232,6 +243,9 @@ func (r *restore) extractFile(root *os.Root, name string, content io.Reader) err
 // verify compares the unpacked files with the manifest.
 func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
 	list, err := root.Open(manifestFile)
+	if errors.Is(err, fs.ErrNotExist) && r.Damaged {
+		return &Manifest{Format: manifestFormat, Media: true}, nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, invalidBackup(r.File, errors.New("manifest.json is missing"))
 	}
@@ -243,12 +257,20 @@ func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
 	m, err := readManifest(list, func(want fileEntry) error {
 		files--
 		hasDatabase = hasDatabase || want.Name == store.File
-		return r.verifyFile(root, want)
+		err := r.verifyFile(root, want)
+		if err == nil || !r.Damaged || r.ctx.Err() != nil || want.Name == store.File || strings.HasPrefix(want.Name, keysDir+"/") || !isBackupPath(want.Name) {
+			return err
+		}
+		r.left = append(r.left, want.Name)
+		if err := root.Remove(want.Name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	})
 	switch {
 	case err != nil:
 		return nil, invalidBackup(r.File, err)
-	case files != 0:
+	case files != 0 && !r.Damaged:
 		return nil, invalidBackup(r.File, errors.New("its files differ from its manifest"))
 	case !hasDatabase:
 		return nil, invalidBackup(r.File, errors.New("the database is missing"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"svc/internal/config"
 	"svc/media"
 	"svc/store"
 )
@@ -15,10 +16,12 @@ const (
 	pruneRemoteAgain  = time.Hour             // after a run that found nothing more to delete
 )
 
-// StorageConfig is what keeping the storage limits needs.
+// StorageConfig is what keeping the storage limits and making backups need.
 type StorageConfig struct {
-	Budget *media.Budget
-	Proxy  *media.Proxy
+	Budget  *media.Budget
+	Proxy   *media.Proxy
+	Live    *config.Live
+	Version string // of the program
 
 	RemotePosts       int64         // bytes of remote posts from which on old ones are deleted; 0: no limit
 	RemotePostsMinAge time.Duration // younger ones are not deleted to make room

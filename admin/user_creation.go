@@ -37,9 +37,30 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (*CreatedUser, erro
 		return nil, err
 	}
 	if faults != nil {
-		return nil, faults[0]
+		return nil, s.explainNickname(ctx, n.Nickname, faults[0])
 	}
 	return &CreatedUser{users[0], generated}, nil
+}
+
+// explainNickname says why a nickname cannot be used. Others only learn that it cannot, so that deleted accounts stay unknown to them.
+func (s *Service) explainNickname(ctx context.Context, nick string, faults social.FieldErrors) error {
+	for _, f := range faults {
+		switch {
+		case f.Field != "nickname":
+			continue
+		case f.Code == "ERR_RESERVED":
+			return errs.Invalid("The nickname %s is reserved for the server, by accounts.restricted_nicknames, or looks like an id: choose another one", nick)
+		case f.Code == "ERR_INVALID":
+			return errs.Invalid("nickname has invalid format: it has letters, digits, _ and -, and not only digits")
+		case f.Code == "ERR_TAKEN":
+			account, err := s.db.AccountByName(ctx, nick, "")
+			if err == nil && account.DeletedAt != nil {
+				return errs.Conflict("The nickname %s belonged to an account that was deleted, and is never used again: choose another one", nick)
+			}
+			return errs.Conflict("There is an account %s already: svc user show %s", nick, nick)
+		}
+	}
+	return faults
 }
 
 // maxNewUsers bounds the accounts that are created at once, because hashing passwords takes long.

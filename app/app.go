@@ -57,6 +57,8 @@ type Options struct {
 	Now          func() time.Time                // nil: time.Now
 	PasswordCost password.Cost                   // zero: password.Standard
 	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
+
+	setup bool // the data are those of an unfinished setup
 }
 
 // Server is an assembled server. The caller must Close it.
@@ -145,7 +147,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 	s.EmojiPeers = emoji.NewRemote(s.Emojis, outbound, c.API.Name)
 	s.Admin = admin.New(s.DB, s.Social, s.stored, admin.StorageConfig{
-		Budget: s.Budget, Proxy: s.Proxy,
+		Budget: s.Budget, Proxy: s.Proxy, Live: s.Live, Version: s.version,
 		RemotePosts: c.Storage.RemotePosts, RemotePostsMinAge: c.Storage.RemotePostsMinAge, RemotePostsMaxAge: c.Storage.RemotePostsMaxAge,
 	}, c.API.Name, s.log)
 	s.Frontends = admin.NewFrontends(s.Admin, s.Live, s.frontendDir, outbound, s.dataPath("frontends"))

@@ -3,10 +3,7 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,33 +27,15 @@ const (
 
 // Backup writes a backup. If its file is in the data directory, it is refused if it would exceed storage.limit or storage.min_free. A
 // running server deletes copies of remote media to make room.
-func Backup(ctx context.Context, c *config.Config, o admin.BackupOptions) (*admin.Manifest, error) {
-	inside, err := isInside(filepath.Dir(o.File), c.Data.Dir)
+func Backup(ctx context.Context, c *config.Config, o admin.BackupOptions) (*admin.Manifest, *admin.Verification, error) {
+	inside, err := admin.IsInside(filepath.Dir(o.File), c.Data.Dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if inside && (c.Storage.Limit > 0 || c.Storage.MinFree > 0) {
 		o.Reserve = func(ctx context.Context, bytes int64) (release func(), err error) { return reserveRoom(ctx, c, bytes) }
 	}
 	return admin.Backup(ctx, o)
-}
-
-// isInside returns whether a folder is another one or below it. It returns false if one of them does not exist.
-func isInside(dir, top string) (bool, error) {
-	for _, at := range []*string{&dir, &top} {
-		real, err := filepath.EvalSymlinks(*at)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		if err == nil {
-			*at, err = filepath.Abs(real)
-		}
-		if err != nil {
-			return false, fmt.Errorf("backup: %w", err)
-		}
-	}
-	rel, err := filepath.Rel(top, dir)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../"), nil
 }
 
 // reserveRoom reserves room in the running server. If none runs, it only compares sizes and does not open the database, because that could

@@ -90,6 +90,7 @@ var (
 	SignOutUsers = adminCall("sign out users", (*admin.Service).SignOutUsers)
 
 	CheckDatabase  = adminCall("check database", (*admin.Service).CheckDatabase)
+	RecountData    = adminCall("recount data", (*admin.Service).RecountData)
 	DatabaseSizes  = adminCall("database sizes", (*admin.Service).DatabaseSizes)
 	VacuumDatabase = adminCall("vacuum database", (*admin.Service).VacuumDatabase)
 	PruneDatabase  = adminCall("prune database", (*admin.Service).PruneDatabase)

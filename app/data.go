@@ -39,7 +39,12 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		Log:               s.log,
 	})
 	if err != nil {
-		return err
+		return dataDirError(c.Data.Dir, err)
+	}
+	if !o.setup { // from now on the data are in use
+		if err := endSetup(c.Data.Dir); err != nil {
+			return dataDirError(c.Data.Dir, err)
+		}
 	}
 	if err := s.loadSettings(ctx); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"time"
 
+	"svc/admin"
 	"svc/internal/config"
 	"svc/internal/doctor"
 	"svc/internal/keys"
@@ -41,7 +41,7 @@ func Examine(ctx context.Context, c *config.Config, o Options, args DoctorOption
 		Settings: c, ClockURL: args.ClockURL, CheckKeys: closed, CheckMail: mailCheck(c),
 		Sign:       func(ctx context.Context, _ *http.Request, _ []byte) error { return closed(ctx) },
 		QuickCheck: func(ctx context.Context) (string, error) { return "", closed(ctx) },
-		Backups:    func(context.Context) (time.Time, int, error) { return backups(c) },
+		Backups:    func(context.Context) (*doctor.Backups, error) { return backups(c) },
 	})
 }
 
@@ -50,7 +50,7 @@ func (s *Server) DoctorConfig() doctor.Config {
 	c := s.Live.Load()
 	config := doctor.Config{
 		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
-		Backups: func(context.Context) (time.Time, int, error) { return backups(c) },
+		Backups: s.backups,
 	}
 	if c.Federation.Enabled {
 		config.Sign = s.Federation.Operator.SignOwn
@@ -61,12 +61,7 @@ func (s *Server) DoctorConfig() doctor.Config {
 // checkKeys compares the keys on disk with those that the server uses, and with the database.
 func (s *Server) checkKeys(ctx context.Context) error {
 	dir := s.dataPath("keys")
-	for _, name := range []string{"secret", "vapid.json"} { // keys.Open would create them
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("the key is missing: %w", err)
-		}
-	}
-	stored, err := keys.Open(dir)
+	stored, err := keys.Read(dir)
 	switch {
 	case err != nil:
 		return err
@@ -79,22 +74,36 @@ func (s *Server) checkKeys(ctx context.Context) error {
 	return nil
 }
 
-// backups returns the time of the newest backup in the data directory, and how many there are.
-func backups(c *config.Config) (newest time.Time, count int, err error) {
-	entries, err := os.ReadDir(filepath.Join(c.Data.Dir, "backups"))
+// backups returns the backups in the folder of the server, and the problem of the scheduled ones.
+func (s *Server) backups(ctx context.Context) (*doctor.Backups, error) {
+	b, err := backups(s.Live.Load())
+	if err != nil {
+		return nil, err
+	}
+	status, err := s.Admin.BackupStatus(ctx)
+	if err == nil && status != nil {
+		b.Problem = status.Problem
+	}
+	return b, err
+}
+
+// backups returns the backups in the folder of the server.
+func backups(c *config.Config) (*doctor.Backups, error) {
+	b := &doctor.Backups{Dir: admin.BackupDir(c)}
+	entries, err := os.ReadDir(b.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return newest, 0, nil
+		return b, nil
 	}
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || filepath.Ext(e.Name()) != ".tar" {
 			continue
 		}
-		if count++; info.ModTime().After(newest) {
-			newest = info.ModTime()
+		if b.Count++; info.ModTime().After(b.Newest) {
+			b.Newest = info.ModTime()
 		}
 	}
-	return newest, count, err
+	return b, err
 }
 
 // mailCheck returns the check of the mail server, nil if mail does not use one.

@@ -19,6 +19,7 @@ func (s *Server) metricsPage(requests *rest.Metrics) http.Handler {
 		Worker:     s.Worker,
 		Federation: s.Federation,
 		Budget:     s.Budget,
+		Admin:      s.Admin,
 		Requests:   requests,
 		Streams:    s.HTTP.Streams.Open,
 		Caches:     []func() map[string]cache.Stats{s.DB.CacheStats, s.Entities.CacheStats, s.HTTP.CacheStats, s.Federation.CacheStats},

@@ -45,16 +45,35 @@ func WithSettingsFlag(command, file string) string {
 	return command + " --config " + file
 }
 
-// WriteSettings writes a settings file that only its owner can read. It renames an existing file to path.old.
+// WriteSettings writes a settings file that only its owner can read. An existing file stays as path.old. At any time there is either the
+// old or the new file, whole.
 func WriteSettings(path, text string) error {
-	if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("rename the old settings file: %w", err)
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	next := path + ".new"
+	if err := writeSynced(next, text); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	old, err := os.ReadFile(path)
+	if err == nil {
+		err = writeSynced(path+".old", string(old))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keep the old settings file: %w", err)
+	}
+	if err := os.Rename(next, path); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
 	return nil
+}
+
+// writeSynced writes a file and waits until it is on disk.
+func writeSynced(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -23,7 +23,7 @@ func Warnings(c *config.Config) []string {
 	if url.Scheme == "https" && private {
 		list = append(list, "server.url has a host that other machines cannot reach:  "+url.Hostname())
 	}
-	if url.Scheme == "https" && !c.Server.TLS.Enabled && len(c.Server.TrustedProxies) == 0 && onLoopback(c) {
+	if BehindProxy(c) && len(c.Server.TrustedProxies) == 0 {
 		list = append(list, "server.trusted_proxies is empty: behind a reverse proxy, all clients share one IP address and its rate limits; list the proxy")
 	}
 	if c.Data.Synchronous == config.SyncNormal {
@@ -58,6 +58,11 @@ func onLoopback(c *config.Config) bool {
 	network, address := c.ListenAddress()
 	host, _, err := net.SplitHostPort(address)
 	return network == "tcp" && err == nil && host != "" && isPrivate(host)
+}
+
+// BehindProxy returns true if only a reverse proxy on this machine can make the public address reachable.
+func BehindProxy(c *config.Config) bool {
+	return c.URL().Scheme == "https" && !c.Server.TLS.Enabled && onLoopback(c)
 }
 
 // policyWarnings returns warnings about settings of inactive policies, and active policies that lack a required setting.

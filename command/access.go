@@ -65,7 +65,7 @@ func (a *cli) accessBlocksCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blocks",
 		Short: "List such blocks",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only blocks of a `KIND`: email_domain, email, network")
 	return showCommand(a, cmd, app.ListAccessBlocks, func() string { return kind }, func(list []*admin.AccessBlock) {

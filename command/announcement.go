@@ -70,7 +70,7 @@ func (a *cli) announcementListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List announcements",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := perform(cmd.Context(), a, app.ListAnnouncements, struct{}{})
 			if err != nil {

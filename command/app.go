@@ -43,7 +43,7 @@ func (a *cli) appCreateCommand() *cobra.Command {
 		Use:     "create --name NAME --redirect-uri URI",
 		Short:   "Create an app, and print its client id and secret",
 		Example: "  svc app create --name \"Our app\" --redirect-uri https://app.example.org/signed-in",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			created, err := perform(cmd.Context(), a, app.CreateApp, admin.AppChange{
 				Name: &f.name, RedirectURIs: &f.redirects, Scopes: f.scopes, Website: &f.website, Trusted: &f.trusted,
@@ -65,7 +65,7 @@ func (a *cli) appListCommand() *cobra.Command {
 	cmd := showCommand(a, &cobra.Command{
 		Use:   "list",
 		Short: "List apps, newest first",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}, app.ListApps, func() admin.AppQuery {
 		if onlyTrusted {
 			q.Trusted = &onlyTrusted

@@ -26,13 +26,13 @@ Those changes are kept in the database and override the file; most take effect a
 			Use:     "check",
 			Short:   "Validate the settings file",
 			Example: "  svc config check --config /var/lib/svc/config.toml",
-			Args:    cobra.NoArgs,
+			Args:    noArgs,
 			RunE:    func(*cobra.Command, []string) error { return a.checkConfig() },
 		},
 		&cobra.Command{
 			Use:   "show",
 			Short: "Print the effective settings, with secrets masked",
-			Args:  cobra.NoArgs,
+			Args:  noArgs,
 			RunE: func(*cobra.Command, []string) error {
 				c, _, err := app.LoadSettings(a.configFile)
 				if err != nil {
@@ -46,7 +46,7 @@ Those changes are kept in the database and override the file; most take effect a
 			Use:     "example",
 			Short:   "Print a settings file that documents all settings and their defaults",
 			Example: "  svc config example > config.toml",
-			Args:    cobra.NoArgs,
+			Args:    noArgs,
 			Run:     func(*cobra.Command, []string) { fmt.Fprint(a.out, config.Example()) },
 		},
 		a.configGetCommand(), a.configSetCommand(), a.configUnsetCommand(), a.configExportCommand(), a.configImportCommand(),

@@ -22,7 +22,7 @@ func (a *cli) configGetCommand() *cobra.Command {
 		Long: `Print all settings, or the one called NAME, as they are in effect or will be after a restart: those of the file, overridden by
 those in the database. Secrets are masked.`,
 		Example: "  svc config get instance.name",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    optionalArg("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var setting admin.NamedSetting
 			if len(args) > 0 {
@@ -47,7 +47,7 @@ func (a *cli) configSetCommand() *cobra.Command {
 		Long: `Change a setting in the database, as administrators do in their front end. NAME and VALUE are as in the settings file; quotes around
 a text may be left out. Requires instance.configurable_from_database.`,
 		Example: "  svc config set instance.name \"My server\"\n  svc config set instance.registrations_open false\n  svc config set mrf.policies '[\"SimplePolicy\"]'",
-		Args:    cobra.ExactArgs(2),
+		Args:    exactArgs("NAME", "VALUE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setting, err := settingName(args[0])
 			if err != nil {
@@ -92,7 +92,7 @@ func (a *cli) configExportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export",
 		Short: "Print the settings in the database as JSON, with secrets masked",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := perform(cmd.Context(), a, app.ExportSettings, struct{}{})
 			if err != nil {

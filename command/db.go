@@ -32,7 +32,7 @@ func (a *cli) dbCheckCommand() *cobra.Command {
 		Short: "Look for damage in the database",
 		Long: `Look for damage in the database: pages, indexes and rows that refer to missing ones. It reads the whole file. The exit code is 1 if
 something is wrong; then restore a backup. "svc media verify" checks the files.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	var asJSON bool
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -64,7 +64,7 @@ func (a *cli) dbStatsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Show the size of the database and of its tables",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	return showCommand(a, cmd, app.DatabaseSizes, none, func(s *store.Sizes) {
 		fmt.Fprintf(a.out, "Database: %s, of these %s free. Write-ahead log: %s.\n", formatBytes(s.Bytes), formatBytes(s.Free), formatBytes(s.Log))
@@ -77,7 +77,7 @@ func (a *cli) dbStatsCommand() *cobra.Command {
 }
 
 func (a *cli) dbChangeCommand(use, short, long string, call app.Call[struct{}, *admin.DatabaseChange]) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: noArgs}
 	return showCommand(a, cmd, call, none, func(c *admin.DatabaseChange) {
 		fmt.Fprintf(a.out, "Database: %s before, %s now, of these %s free.\n", formatBytes(c.Before), formatBytes(c.After), formatBytes(c.Free))
 	})

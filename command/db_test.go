@@ -122,7 +122,7 @@ func TestUserTokens(t *testing.T) {
 	want("first", 200)
 	p.run("user", "revoke-token", "alice", id).fails(1, "@alice has no token "+id)
 	p.run("user", "revoke-token", "alice", "x").fails(2, `"x" is not the id of a token`)
-	p.run("user", "revoke-token", "alice").fails(2, "NICK ID")
+	p.run("user", "revoke-token", "alice").fails(2, "ID")
 	if got := p.run("user", "sign-out", "alice").ok(); got != "alice is signed out everywhere.\n" {
 		t.Errorf("%q", got)
 	}

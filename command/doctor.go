@@ -23,7 +23,7 @@ func (a *cli) doctorCommand() *cobra.Command {
 database, keys, backups, open files, and a signed request to itself through the public address.
 
 Run it while the server runs. A warning does not change the exit code, a failure makes it 1.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, _, err := app.LoadSettings(a.configFile)
 			if err != nil {

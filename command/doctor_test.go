@@ -16,7 +16,7 @@ func TestDoctorCommand(t *testing.T) {
 	if down.code != 1 || down.errOut != "svc: at least one check failed\n" || !strings.Contains(down.out, "failure  port ") {
 		t.Errorf("without a server: exit code %d, %s%s", down.code, down.out, down.errOut)
 	}
-	p.run("doctor", "now").fails(2, "unknown")
+	p.run("doctor", "now").fails(2, `unexpected argument "now"`)
 	p.serve()
 	if out := p.run("doctor").ok(); !strings.Contains(out, "ok       federation   a signed request to the public address was verified") {
 		t.Errorf("the output is %s", out)

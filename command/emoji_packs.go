@@ -12,7 +12,7 @@ import (
 )
 
 func (a *cli) emojiListCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the packs", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the packs", Args: noArgs}
 	return showCommand(a, cmd, app.ListPacks, func() struct{} { return struct{}{} }, a.printPacks)
 }
 
@@ -37,7 +37,7 @@ func (a *cli) emojiReloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Read the packs again after a change of files",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	return showCommand(a, cmd, app.ReloadPacks, func() struct{} { return struct{}{} }, a.printPacks)
 }

@@ -32,7 +32,7 @@ func (a *cli) deliveriesCommand() *cobra.Command {
 A failed delivery is retried for two days with growing intervals. Then it is parked for a month, in which
 "svc federation retry" can retry it.`,
 		Example: "  svc federation deliveries\n  svc federation deliveries --host example.org\n  svc federation deliveries --failed",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 	}
 	cmd.Flags().StringVar(&q.Host, "host", "", "list the deliveries to a `HOST`")
 	cmd.Flags().BoolVar(&q.Failed, "failed", false, "list parked deliveries, and incoming activities that failed")
@@ -80,7 +80,7 @@ func (a *cli) peersCommand() *cobra.Command {
 		Use:     "peers",
 		Short:   "List known servers",
 		Example: "  svc federation peers --unreachable",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := []*federation.Peer{}
 			for {
@@ -239,7 +239,7 @@ func (a *cli) retryCommand() *cobra.Command {
 		Use:     "retry",
 		Short:   "Retry failed deliveries and incoming activities now",
 		Example: "  svc federation retry --host example.org\n  svc federation retry --all",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		PreRunE: func(*cobra.Command, []string) error {
 			selectors := 0
 			for _, set := range []bool{q.Host != "", q.ID != 0, q.All} {

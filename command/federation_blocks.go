@@ -120,7 +120,12 @@ func (a *cli) unblockCommand() *cobra.Command {
 		Use:     "unblock HOST…",
 		Short:   "Remove all rules for other servers",
 		Example: "  svc federation unblock spam.example",
-		Args:    cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("HOST is missing")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := perform(cmd.Context(), a, app.UnblockHosts, args)
 			for _, b := range list {
@@ -135,7 +140,7 @@ func (a *cli) blocksCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blocks",
 		Short: "List restricted servers",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	return showCommand(a, cmd, app.ListHostBlocks, func() struct{} { return struct{}{} }, func(list []*admin.HostBlock) {
 		table := a.table("HOST", "SUBDOMAINS", "RULES", "COMMENT", "PRIVATE COMMENT")
@@ -207,7 +212,7 @@ func (a *cli) exportBlocksCommand() *cobra.Command {
 		Use:     "export-blocks",
 		Short:   "Print restricted servers as the CSV that other servers read",
 		Example: "  svc federation export-blocks > blocks.csv",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := perform(cmd.Context(), a, app.ExportHostBlocks, struct{}{})
 			fmt.Fprint(a.out, list)

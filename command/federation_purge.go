@@ -64,7 +64,7 @@ func (a *cli) purgesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "purges",
 		Short: "Show the progress of purges of servers, and the last finished ones",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	return showCommand(a, cmd, app.ListPurges, func() struct{} { return struct{}{} }, func(list []*admin.InstancePurge) {
 		table := a.table("HOST", "REQUESTED", "ACCOUNTS", "POSTS", "FINISHED")

@@ -66,7 +66,7 @@ func (a *cli) frontendListCommand() *cobra.Command {
 	return showCommand(a, &cobra.Command{
 		Use:   "list",
 		Short: "List the front ends that are installed or can be",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}, app.ListFrontends, func() struct{} { return struct{}{} }, func(list []*admin.Frontend) {
 		table := a.table("NAME", "INSTALLED", "SHOWN", "SOURCE")
 		for _, f := range list {

@@ -24,7 +24,7 @@ func (a *cli) userInviteCommand() *cobra.Command {
 Without flags, the invite works once. With --max-use it works that many times; with --expires-at it works until the end of that day
 (UTC), any number of times unless --max-use is given, too. With --email, an invite that works once is sent to the address.`,
 		Example: "  svc user invite\n  svc user invite --max-use 10 --expires-at 2030-12-31\n  svc user invite --email carol@example.net",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case cmd.Flags().Changed("max-use") && n.MaxUse < 1:
@@ -78,7 +78,7 @@ func (a *cli) userInvitesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "invites",
 		Short: "List all invites, oldest first",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	return showCommand(a, cmd, app.ListInvites, func() struct{} { return struct{}{} }, func(list []*admin.Invite) {
 		table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)

@@ -33,7 +33,7 @@ func (a *cli) jobListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the parked jobs, newest first",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	return showCommand(a, cmd, app.ListJobs, func() int { return maxListedJobs }, func(jobs []*admin.ParkedJob) {
 		table := a.table("ID", "KIND", "ATTEMPTS", "LAST ERROR")

@@ -77,7 +77,7 @@ func (a *cli) moderationLogListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List the latest changes, newest first",
 		Example: "  svc log moderation list --search \"deleted users\" --from 2030-01-01",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 	}
 	logFlags(cmd, &q)
 	cmd.Flags().IntVar(&q.Limit, "limit", 50, "list at most `N` entries, up to 1000")

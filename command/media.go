@@ -28,7 +28,7 @@ func (a *cli) mediaPruneCommand() *cobra.Command {
 		Long: `Remove uploads that are attached to nothing for a day, and files that nothing refers to for a day.
 
 The server does the same once a day. Nothing that a post, an earlier version of a post, a scheduled post, a chat or a profile has is removed.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count them")
 	return showCommand(a, cmd, app.PruneMedia, func() bool { return dryRun }, func(p *social.PrunedMedia) {
@@ -55,7 +55,7 @@ func (a *cli) mediaVerifyCommand() *cobra.Command {
 
 With --repair it removes files that nothing refers to and uploads without a file that are attached to nothing, and corrects sizes and
 missing thumbnails. A damaged or missing file of a post can only come from a backup. The command fails if problems are left.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := a.verifyMedia(cmd.Context(), repair)
 			if err != nil {
@@ -82,11 +82,7 @@ func (a *cli) verifyMedia(ctx context.Context, repair bool) (*mediaReport, error
 	progress, end := a.progress("Checking files")
 	defer end()
 	report := &mediaReport{Problems: []*social.MediaProblem{}}
-	for c := (social.MediaCheck{Repair: repair}); ; {
-		part, err := perform(ctx, a, app.CheckMedia, c)
-		if err != nil {
-			return nil, err
-		}
+	err := a.eachMediaPart(ctx, repair, func(part *social.MediaChecked) {
 		report.Problems = append(report.Problems, part.Problems...)
 		for _, p := range part.Problems {
 			if !p.Repaired {
@@ -96,8 +92,20 @@ func (a *cli) verifyMedia(ctx context.Context, repair bool) (*mediaReport, error
 		if progress != nil {
 			progress(part.Done, part.Total)
 		}
+	})
+	return report, err
+}
+
+// eachMediaPart checks all parts of the uploads, and calls fn with the result of each.
+func (a *cli) eachMediaPart(ctx context.Context, repair bool, fn func(*social.MediaChecked)) error {
+	for c := (social.MediaCheck{Repair: repair}); ; {
+		part, err := perform(ctx, a, app.CheckMedia, c)
+		if err != nil {
+			return err
+		}
+		fn(part)
 		if c.From = part.Next; c.From == "" {
-			return report, nil
+			return nil
 		}
 	}
 }

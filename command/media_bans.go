@@ -31,7 +31,7 @@ func (a *cli) mediaBansCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bans",
 		Short: "List banned files, newest first",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	cmd.Flags().StringVar(&query, "search", "", "only URLs that contain this text")
 	bans := func() store.MediaBanQuery { return store.MediaBanQuery{Text: query, Limit: store.MaxMediaBans} }

@@ -16,7 +16,7 @@ func (a *cli) mediaUsageCommand() *cobra.Command {
 		Long: `Show how much storage is used.
 
 Sizes are what files take on disk. Remote posts are part of the database; their size is an estimate by the newest ones.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	return showCommand(a, cmd, app.StorageUsage, func() struct{} { return struct{}{} }, a.printUsage)
 }

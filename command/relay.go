@@ -63,7 +63,7 @@ func (a *cli) relayListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List relays and their state",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := perform(cmd.Context(), a, app.ListRelays, struct{}{})
 			if err != nil {

@@ -31,7 +31,7 @@ func (a *cli) reportListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List reports, newest first",
 		Example: "  svc report list --state open --account spammer@example.com",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 	}
 	cmd.Flags().StringVar(&q.State, "state", "", "only reports in this `STATE`: open, closed or resolved")
 	cmd.Flags().StringVar(&q.Target, "account", "", "only reports of this account: `NICK` or id")
@@ -130,7 +130,7 @@ func (a *cli) reportNoteCommand() *cobra.Command {
 		Use:     "add ID TEXT",
 		Short:   "Add a note to a report",
 		Example: "  svc report note add BCj05QwQcacnZvQ2YS \"Asked the author to delete it.\"",
-		Args:    cobra.ExactArgs(2),
+		Args:    exactArgs("ID", "TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := perform(cmd.Context(), a, app.AddReportNote, admin.NewReportNote{Report: args[0], Content: args[1]})
 			if err == nil {
@@ -142,7 +142,7 @@ func (a *cli) reportNoteCommand() *cobra.Command {
 	remove := &cobra.Command{
 		Use:   "delete ID NOTE",
 		Short: "Delete a note of a report",
-		Args:  cobra.ExactArgs(2),
+		Args:  exactArgs("ID", "NOTE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := perform(cmd.Context(), a, app.DeleteReportNote, admin.ReportNoteKey{Report: args[0], ID: args[1]})
 			if err == nil {

@@ -17,7 +17,7 @@ import (
 
 func (a *cli) restoreCommand() *cobra.Command {
 	var dataDir string
-	var force bool
+	var force, damaged bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup",
@@ -25,7 +25,10 @@ func (a *cli) restoreCommand() *cobra.Command {
 directory must not contain data; with --force, existing data are moved to a subdirectory of it.
 
 The data directory is the one of --data-dir, else of the settings file, else of the settings in the backup. An existing
-settings file is kept; if the settings in the backup differ, they are written next to it.`,
+settings file is kept; if the settings in the backup differ, they are written next to it.
+
+A damaged or incomplete backup is refused. With --damaged, damaged files are left out, as long as database and keys are intact:
+for the case that there is no better backup. "svc verify FILE" shows the damage before.`,
 		Example: "  svc restore /mnt/usb/svc-20260102T030405Z.tar\n  svc restore svc.tar --data-dir /var/lib/svc/data --config /var/lib/svc/config.toml",
 		Args:    oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,23 +44,31 @@ settings file is kept; if the settings in the backup differ, they are written ne
 				moved = true
 			}
 			report, end := a.progress("restore")
-			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{File: args[0], DataDir: c.Data.Dir, Force: force, Progress: report})
+			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{File: args[0], DataDir: c.Data.Dir, Force: force, Damaged: damaged, Progress: report})
 			end()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "Restored the backup of %[2]s to %[1]s.\n", c.Data.Dir, r.CreatedAt.Format(time.RFC3339))
+			made := "an unknown time"
+			if !r.CreatedAt.IsZero() { // it is in the part that is missing
+				made = r.CreatedAt.Format(time.RFC3339)
+			}
+			fmt.Fprintf(a.out, "Restored the backup of %s to %s.\n", made, c.Data.Dir)
 			if r.PreviousDir != "" {
 				fmt.Fprintf(a.out, "The previous data are in %s.\n", r.PreviousDir)
 			}
 			if !r.Media {
 				fmt.Fprintln(a.out, "The backup contains no uploads.")
 			}
+			for _, name := range r.Left {
+				fmt.Fprintf(a.out, "Left out, because it is damaged or missing: %s\n", printable(name))
+			}
 			return a.restoreSettings(c, saved, moved)
 		},
 	}
 	cmd.Flags().StringVar(&dataDir, "data-dir", "", "data `DIRECTORY`")
 	cmd.Flags().BoolVar(&force, "force", false, "move existing data to a subdirectory")
+	cmd.Flags().BoolVar(&damaged, "damaged", false, "leave out damaged and missing files")
 	return cmd
 }
 

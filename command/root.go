@@ -22,9 +22,10 @@ import (
 
 // Exit codes.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitDamaged = 3 // data or a backup are damaged or incomplete
 )
 
 // Execute runs the command line of this process and returns its exit code. schema is the text of schema.sql.
@@ -57,6 +58,9 @@ func run(schema string, args []string, in io.Reader, out, errOut io.Writer) int 
 		return exitUsage
 	}
 	fmt.Fprintf(errOut, "svc: %s\n", oneLine(err))
+	if isDamage := new(damageError); errors.As(err, &isDamage) {
+		return exitDamaged
+	}
 	return exitFailed
 }
 
@@ -97,8 +101,9 @@ commands except restore work while the server runs.`,
 	})
 	root.PersistentFlags().StringVar(&a.configFile, "config", "", "settings `FILE` (default: $SVC_CONFIG, else config.toml in the current folder if it exists)")
 	root.SetVersionTemplate(versionText())
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.ruleCommand(), a.reportCommand(), a.appCommand(), a.emojiCommand(), a.relayCommand(), a.frontendCommand(), a.instanceCommand(), a.federationCommand(), a.accessCommand(), a.jobCommand(), a.mediaCommand(), a.logCommand(), a.mailCommand(),
-		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.versionCommand())
+		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.versionCommand())
 	return root
 }
 
@@ -118,24 +123,11 @@ func group(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// oneArg requires exactly one argument.
-func oneArg(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
-			return usage("%s is missing", what)
-		case 1:
-			return nil
-		}
-		return usage("unexpected argument %q: the command takes one %s", args[1], what)
-	}
-}
-
 func (a *cli) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		Run:   func(*cobra.Command, []string) { fmt.Fprint(a.out, versionText()) },
 	}
 }

@@ -17,7 +17,7 @@ func (a *cli) routesCommand() *cobra.Command {
 
 ACCESS is anyone, app, user, staff or admin, followed by the scopes, one of which the token must have.`,
 		Example: "  svc routes | grep /statuses",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		Run: func(*cobra.Command, []string) {
 			var lines []string
 			for _, r := range server.Routes() {

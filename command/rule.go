@@ -54,7 +54,7 @@ func (a *cli) ruleListCommand() *cobra.Command {
 	return showCommand(a, &cobra.Command{
 		Use:   "list",
 		Short: "List the rules in their order",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}, app.ListRules, func() struct{} { return struct{}{} }, func(list []*admin.Rule) {
 		table := a.table("ID", "PRIORITY", "TEXT", "HINT")
 		for _, r := range list {

@@ -18,7 +18,7 @@ seconds; a second signal ends it immediately.
 Without settings it listens on 127.0.0.1:4000 with its data in ./data. As long as there is no administrator, the log shows a
 link to create one.`,
 		Example: "  svc serve\n  svc serve --config /var/lib/svc/config.toml",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, file, err := app.LoadSettings(a.configFile)
 			if err != nil {

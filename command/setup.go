@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"svc/admin"
 	"svc/app"
 	"svc/internal/config"
+	"svc/internal/password"
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -20,6 +23,7 @@ type setupOptions struct {
 	listen  string
 	dataDir string
 	api     config.API
+	open    bool // registrations
 	admin   admin.NewUser
 	yes     bool
 	force   bool
@@ -35,14 +39,16 @@ func (a *cli) setupCommand() *cobra.Command {
 
 The command asks for values that no flag gives; with --yes it uses the defaults instead. It writes the settings to the file
 that --config or $SVC_CONFIG names, else to config.toml in the current folder. If a settings file or a database exists, it fails
-without --force. With --force it keeps the data, and renames the old settings file to FILE.old.
+without --force. With --force it keeps the data, and keeps the old settings file as FILE.old. A setup that was cut off can be repeated.
+
+For an https address behind a reverse proxy on this machine, it lists the proxy in server.trusted_proxies.
 
 The address (--url) becomes part of every account and post. It cannot be changed later. --api-name and --api-compatible let
 apps and front ends made for another server of this family work with this one.`,
 		Example: `  svc setup
   svc setup --yes --url https://social.example.org --data-dir /var/lib/svc/data \
       --admin alice --email alice@example.org`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd, &s) },
 	}
 	f := cmd.Flags()
@@ -51,6 +57,7 @@ apps and front ends made for another server of this family work with this one.`,
 	f.StringVar(&s.dataDir, "data-dir", defaults.Data.Dir, "data `DIRECTORY`")
 	f.StringVar(&s.api.Name, "api-name", defaults.API.Name, "`NAME` in the identifiers of the API")
 	f.StringVar(&s.api.Compatible, "api-compatible", defaults.API.Compatible, "`PRODUCT` and version in the answer to clients, as in \"Pleroma 2.7.1\"")
+	f.BoolVar(&s.open, "open-registrations", defaults.Instance.RegistrationsOpen, "let anyone create an account")
 	f.StringVar(&s.admin.Nickname, "admin", "", "`NICK` of the first account")
 	f.StringVar(&s.admin.Email, "email", "", "e-mail `ADDRESS` of the first account")
 	f.StringVar(&s.admin.Password, "password", "", "`PASSWORD` of the first account (default: generated and printed)")
@@ -74,7 +81,7 @@ func (a *cli) setup(cmd *cobra.Command, s *setupOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err == nil && !s.force {
+	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err == nil && !s.force && !app.SetupUnfinished(c.Data.Dir) {
 		return fmt.Errorf("%s already contains a database: --force sets up a server with it", c.Data.Dir)
 	}
 	if !s.yes {
@@ -99,9 +106,10 @@ func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config
 		{"api-compatible", "Product and version that such apps expect, as in Pleroma 2.7.1 (empty: that of this server)", "api", "compatible", &s.api.Compatible},
 	} {
 		given := s.yes || cmd.Flags().Changed(q.flag)
+		first := *q.value // the default
 		for {
 			if !given {
-				answer, err := a.ask(cmd.Context(), q.question, *q.value)
+				answer, err := a.ask(cmd.Context(), q.question, first)
 				if err != nil {
 					return nil, err
 				}
@@ -122,10 +130,42 @@ func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	c.Data.Dir = dir
+	if err := a.setupAccess(cmd, s, c); err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	return c, a.setupAdmin(cmd.Context(), s)
+}
+
+// setupAccess sets who may register, and the reverse proxy on this machine that an https address needs.
+func (a *cli) setupAccess(cmd *cobra.Command, s *setupOptions, c *config.Config) error {
+	c.Instance.RegistrationsOpen = s.open
+	for asked := s.yes || cmd.Flags().Changed("open-registrations"); !asked; {
+		answer, err := a.ask(cmd.Context(), "Open registrations: may anyone create an account? (yes or no)", yesNo(s.open))
+		if err != nil {
+			return err
+		}
+		if c.Instance.RegistrationsOpen, asked = parseYesNo(answer); !asked {
+			fmt.Fprintln(a.errOut, "Answer yes or no.")
+		}
+	}
+	if app.BehindProxy(c) {
+		c.Server.TrustedProxies = []string{"127.0.0.1", "::1"}
+	}
+	return nil
+}
+
+// parseYesNo reads an answer. It returns false if it is neither.
+func parseYesNo(answer string) (yes, ok bool) {
+	switch strings.ToLower(answer) {
+	case "y", "yes":
+		return true, true
+	case "n", "no":
+		return false, true
+	}
+	return false, false
 }
 
 // setupAdmin asks for the values of the first account that no flag gives.
@@ -133,20 +173,34 @@ func (a *cli) setupAdmin(ctx context.Context, s *setupOptions) (err error) {
 	if s.yes {
 		return nil
 	}
-	if s.admin.Nickname == "" {
+	for s.admin.Nickname == "" {
 		if s.admin.Nickname, err = a.ask(ctx, "Nickname of the first account, an administrator (empty: create none)", ""); err != nil || s.admin.Nickname == "" {
 			return err
+		}
+		if err := app.CheckFirstNickname(s.api.Name, s.admin.Nickname); err != nil {
+			fmt.Fprintln(a.errOut, err)
+			s.admin.Nickname = ""
 		}
 	}
 	for s.admin.Email == "" {
 		if s.admin.Email, err = a.ask(ctx, "E-mail address of the account", ""); err != nil {
 			return err
 		}
+		if s.admin.Email != "" && !text.ValidEmail(s.admin.Email) {
+			fmt.Fprintf(a.errOut, "%s is not an e-mail address.\n", s.admin.Email)
+			s.admin.Email = ""
+		}
 	}
-	if s.admin.Password == "" {
-		s.admin.Password, err = a.askPassword(ctx, "Password of the account (empty: generate one)")
+	for s.admin.Password == "" {
+		if s.admin.Password, err = a.askPassword(ctx, "Password of the account (empty: generate one)"); err != nil || s.admin.Password == "" {
+			return err
+		}
+		if err := password.Check(s.admin.Password, config.Default().Accounts.PasswordMinLength, s.admin.Nickname, s.admin.Email); err != nil {
+			fmt.Fprintf(a.errOut, "The password %v.\n", err)
+			s.admin.Password = ""
+		}
 	}
-	return err
+	return nil
 }
 
 // runSetup creates the server and prints the result.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // newWorkspaceWithoutSettings returns a workspace without a settings file.
@@ -78,18 +79,31 @@ func TestSetupAsks(t *testing.T) {
 		"pleroma",
 		"Pleroma", // without a version
 		"Pleroma 2.7.1",
+		"perhaps", // neither yes nor no
+		"no",
+		"oauth", // a reserved nickname
 		"alice",
+		"alice", // no address
 		"alice@example.org",
-		"", // a password is generated
+		"short", // a password must be longer
+		"",      // a password is generated
 		"y",
 	}
 	r := p.runWithInput(strings.Join(answers, "\n")+"\n", "setup")
 	out := r.ok()
+	if strings.Contains(r.errOut, "[example.org]") || strings.Contains(r.errOut, "[V1]") {
+		t.Errorf("a refused answer is offered as the default: %q", r.errOut)
+	}
+	for _, want := range []string{"Answer yes or no", "oauth is reserved", "alice is not an e-mail address", "should be at least 8"} {
+		if !strings.Contains(r.errOut, want) {
+			t.Errorf("no %q in %q", want, r.errOut)
+		}
+	}
 	if !strings.Contains(r.errOut, "must be a URL") || !strings.Contains(out, "Password: ") {
 		t.Errorf("got %q and %q", out, r.errOut)
 	}
 	settings := p.run("config", "show").ok()
-	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data")), `name = "pleroma"`, `compatible = "Pleroma 2.7.1"`} {
+	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data")), "registrations_open = false", `name = "pleroma"`, `compatible = "Pleroma 2.7.1"`} {
 		if !strings.Contains(settings, want) {
 			t.Errorf("the settings do not contain %s", want)
 		}
@@ -99,7 +113,7 @@ func TestSetupAsks(t *testing.T) {
 
 func TestSetupCanBeDeclined(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
-	if r := p.runWithInput("\n\n\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was changed") {
+	if r := p.runWithInput("\n\n\n\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was changed") {
 		t.Errorf("got exit code %d, %q", r.code, r.errOut)
 	}
 	if r := p.runWithInput("", "setup"); r.code != 1 || !strings.Contains(r.errOut, "no answer") {
@@ -138,4 +152,136 @@ func TestSetupWithoutAdmin(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
 	p.run("setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://")).ok()
 	p.serve().waitForLog("there is no administrator yet")
+}
+
+// TestSetupBehindProxy checks that the reverse proxy of an https address is trusted.
+func TestSetupBehindProxy(t *testing.T) {
+	for _, tt := range []struct {
+		url, listen string
+		want        string
+	}{
+		{"https://social.example.org", "127.0.0.1:4000", `trusted_proxies = ["127.0.0.1", "::1"]`},
+		{"https://social.example.org", "[::1]:4000", `trusted_proxies = ["127.0.0.1", "::1"]`},
+		{"https://social.example.org", ":4000", "trusted_proxies = []"},
+		{"http://social.example.org", "127.0.0.1:4000", "trusted_proxies = []"},
+	} {
+		p := newWorkspaceWithoutSettings(t)
+		out := p.run("setup", "--yes", "--url", tt.url, "--listen", tt.listen, "--open-registrations=false").ok()
+		settings := p.run("config", "show").ok()
+		if !strings.Contains(settings, tt.want) || !strings.Contains(settings, "registrations_open = false") || strings.Contains(out, "trusted_proxies is empty") {
+			t.Errorf("%+v: %s%s", tt, out, settings)
+		}
+	}
+}
+
+// TestSetupIsCutOff kills a setup at every question, and as soon as each of its files is there. The next one must run to the end, with the
+// answers of then.
+func TestSetupIsCutOff(t *testing.T) {
+	type cut struct {
+		name    string
+		answers int    // this many questions are answered
+		file    string // then it is killed when this file exists; "": at once
+	}
+	cuts := []cut{}
+	for n := range 10 {
+		cuts = append(cuts, cut{name: fmt.Sprintf("at question %d", n), answers: n})
+	}
+	for _, file := range []string{
+		"data", "data/lock", "data/setup.unfinished", "data/svc.db", "data/svc.db-wal", "data/svc.db-shm", "data/keys", "data/keys/secret",
+		"data/keys/vapid.json", "data/media/tmp", "data/frontends", "config.toml.new", "config.toml",
+	} {
+		cuts = append(cuts, cut{"with " + file, 10, file})
+	}
+	for _, c := range cuts {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newWorkspaceWithoutSettings(t)
+			answers := func(nick string) []string {
+				return []string{p.url, strings.TrimPrefix(p.url, "http://"), "", "", "", "no", nick, nick + "@example.org", "correct horse", "y"}
+			}
+			p.killSetup(answers("first")[:c.answers], c.file)
+			if _, err := os.Stat(p.config); err == nil {
+				p.run("user", "show", "first").ok() // it was complete
+				return
+			}
+			out := p.runWithInput(strings.Join(answers("second"), "\n")+"\n", "setup").ok()
+			if !strings.Contains(out, "Created the account second") {
+				t.Errorf("got %q", out)
+			}
+			if list := p.run("user", "list").ok(); !strings.Contains(list, "second") || strings.Contains(list, "first") {
+				t.Errorf("got %s", list)
+			}
+			for _, name := range []string{"data/setup.unfinished", "config.toml.new"} {
+				if _, err := os.Stat(p.path(name)); err == nil {
+					t.Errorf("%s is left", name)
+				}
+			}
+			if v := p.verify(0); len(v.Findings) > 0 {
+				t.Errorf("got %+v", v)
+			}
+			p.runWithInput(strings.Join(answers("third"), "\n")+"\n", "setup").failsAfterLog("already exists")
+		})
+	}
+}
+
+// killSetup answers questions of svc setup, and kills it when a file exists.
+func (p *workspace) killSetup(answers []string, file string) {
+	p.t.Helper()
+	cmd := p.command("setup")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var asked lockedBuffer
+	cmd.Stderr = &asked
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		cmd.Wait()
+	}()
+	wait := func(until func() bool) {
+		for !until() {
+			select {
+			case <-ended:
+				return
+			default:
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+	}
+	questions := []string{"Public base URL", "Address to listen", "Data directory", "Name in the API", "Product and version", "Open registrations", "Nickname", "E-mail", "Password", "Set up "}
+	for i := range len(answers) + 1 {
+		if i < len(questions) {
+			wait(func() bool { return strings.Contains(asked.String(), questions[i]) })
+		}
+		if i == len(answers) {
+			break
+		}
+		answer := answers[i]
+		if _, err := fmt.Fprintln(in, answer); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	if file != "" {
+		wait(func() bool { _, err := os.Lstat(p.path(file)); return err == nil })
+	}
+	cmd.Process.Kill()
+	<-ended
+}
+
+// TestUsedDataAreNoUnfinishedSetup checks that the data of a server are never taken for those of a setup that was cut off.
+func TestUsedDataAreNoUnfinishedSetup(t *testing.T) {
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.writeFile("data/setup.unfinished", "") // killed after the settings were written
+	p.run("user", "list").ok()
+	if err := os.Remove(p.config); err != nil {
+		t.Fatal(err)
+	}
+	p.run("setup", "--yes").fails(1, "already contains a database")
+	p.run("setup", "--yes", "--force", "--url", p.url).ok()
+	p.run("user", "show", "alice").ok()
 }

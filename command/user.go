@@ -139,7 +139,7 @@ func (a *cli) userListCommand() *cobra.Command {
 		Long: `List local accounts, newest first; with --remote, those of other servers. All conditions must hold. --filter takes: active,
 deactivated, need_approval, unconfirmed, is_admin, is_moderator.`,
 		Example: "  svc user list --filter need_approval\n  svc user list --remote --query example.com --json",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range q.Filters {
 				if !slices.Contains(userFilters, name) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 )
@@ -15,9 +16,32 @@ import (
 // Folders is the number of folders that files are distributed over, by the first byte of their hash.
 const Folders = 256
 
+// OpenToCheck opens the store in dir for Stat, WalkFolder and Intact only. Another process may write it. If there is no dir, the result is nil,
+// a store without files.
+func OpenToCheck(dir string) (*Files, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open media: %w", err)
+	}
+	return &Files{root: root}, nil
+}
+
+// NameHash returns the hash of the content that a stored file must have by its name. It returns false for other names.
+func NameHash(name string) (hash [sha256.Size]byte, ok bool) {
+	if !validName(name) {
+		return hash, false
+	}
+	_, file, _ := strings.Cut(name, "/")
+	_, err := hex.Decode(hash[:], []byte(file[:2*sha256.Size]))
+	return hash, err == nil
+}
+
 // Stat returns the entry of a stored file, nil if it does not exist.
 func (f *Files) Stat(name string) (*Entry, error) {
-	if !validName(name) {
+	if f == nil || !validName(name) {
 		return nil, nil
 	}
 	info, err := f.root.Stat(name)
@@ -32,6 +56,9 @@ func (f *Files) Stat(name string) (*Entry, error) {
 
 // WalkFolder calls fn for each stored file in one of the Folders, in no order. Files may be added and removed meanwhile.
 func (f *Files) WalkFolder(ctx context.Context, folder int, fn func(Entry) error) error {
+	if f == nil {
+		return nil
+	}
 	return walkFolder(ctx, f.root, fmt.Sprintf("%02x", folder), func(name string, info fs.FileInfo) error {
 		if !validName(name) {
 			return nil

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"svc/admin"
 	"svc/media"
 	"svc/server/rest"
 	"svc/store"
@@ -38,8 +39,15 @@ type health struct {
 	MemoryUsed float64              `json:"memory_used"` // megabytes
 	Healthy    bool                 `json:"healthy"`
 	Queue      map[string]jobCounts `json:"job_queue_stats"`
-	ParkedJobs int                  `json:"parked_jobs"` // of all kinds: an admin has to look at them (svc job)
-	Storage    *media.Usage         `json:"storage"`     // null: could not be measured
+	ParkedJobs int                  `json:"parked_jobs"`      // of all kinds: an admin has to look at them (svc job)
+	Storage    *media.Usage         `json:"storage"`          // null: could not be measured
+	Backup     *backupHealth        `json:"backup,omitempty"` // missing: none are scheduled
+}
+
+// backupHealth is the state of the scheduled backups. Why one failed is for the operator (svc doctor).
+type backupHealth struct {
+	LastAt  *store.Time `json:"last_at"` // of the last complete one
+	Healthy bool        `json:"healthy"`
 }
 
 type jobCounts struct {
@@ -58,7 +66,7 @@ func (h *healthChecker) show(r *rest.Request) (any, error) {
 		parked += c.Failed
 	}
 	c := h.db.Connections()
-	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue, parked, found.storage}, nil
+	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue, parked, found.storage, found.backup}, nil
 }
 
 // showPlain is show for load balancers, which read the status only.
@@ -83,6 +91,7 @@ func (p plainHealth) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 type healthChecker struct {
 	db        *store.DB
 	budget    *media.Budget // nil: storage is not shown
+	admin     *admin.Service
 	log       *slog.Logger
 	startedAt time.Time // of the server
 	checks    singleflight.Group
@@ -95,11 +104,12 @@ type healthChecker struct {
 type healthResult struct {
 	queue   map[string]jobCounts
 	storage *media.Usage
+	backup  *backupHealth
 	err     error // nil: healthy
 }
 
-func newHealthChecker(db *store.DB, budget *media.Budget, log *slog.Logger) *healthChecker {
-	return &healthChecker{db: db, budget: budget, log: log, startedAt: time.Now()}
+func newHealthChecker(db *store.DB, budget *media.Budget, staff *admin.Service, log *slog.Logger) *healthChecker {
+	return &healthChecker{db: db, budget: budget, admin: staff, log: log, startedAt: time.Now()}
 }
 
 var errDatabaseTimeout = errors.New("the database does not answer")
@@ -131,6 +141,13 @@ func (h *healthChecker) run() (any, error) {
 		var err error
 		if r.storage, err = h.budget.Usage(context.Background(), false); err != nil {
 			h.log.Error("storage could not be measured", "err", err)
+		}
+	}
+	if r.err == nil {
+		if status, err := h.admin.BackupStatus(context.Background()); err != nil {
+			h.log.Error("state of backups could not be read", "err", err)
+		} else if status != nil {
+			r.backup = &backupHealth{status.Last, status.Problem == ""}
 		}
 	}
 	h.mu.Lock()

@@ -66,6 +66,11 @@ func (s *Service) staffWith(ctx context.Context, tx *store.Tx, p config.Privileg
 	return list, nil
 }
 
+// MailBackupFailed sends the staff a mail that scheduled backups of the server fail, or lack uploads.
+func (s *Service) MailBackupFailed(ctx context.Context, tx *store.Tx, reason string) error {
+	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailBackupFailed, Values: map[string]string{"reason": reason}})
+}
+
 // MailStorageFull sends the staff a mail that files are refused for lack of storage.
 func (s *Service) MailStorageFull(ctx context.Context, tx *store.Tx, reason string) error {
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailStorageFull, Values: map[string]string{"reason": reason}})

@@ -252,12 +252,12 @@ func (s *Service) removeFiles(ctx context.Context, w store.RemoveFiles) error {
 // removeUnusedFiles removes files that no upload and no profile uses and that are older than before. It returns their number. Their records go
 // first: a file that stays by an interruption is removed by the sweep.
 func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before time.Time) (int, error) {
-	unused, err := s.unusedFiles(ctx, s.db, names)
+	unused, err := unusedFiles(ctx, s.db, names)
 	if err != nil || len(unused) == 0 {
 		return 0, err
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if unused, err = s.unusedFiles(ctx, tx, unused); err != nil {
+		if unused, err = unusedFiles(ctx, tx, unused); err != nil {
 			return err
 		}
 		return tx.RemoveStoredFiles(ctx, unused)
@@ -285,7 +285,7 @@ type fileUses interface {
 }
 
 // unusedFiles returns those of the files that no upload and no profile uses.
-func (s *Service) unusedFiles(ctx context.Context, r fileUses, names []string) ([]string, error) {
+func unusedFiles(ctx context.Context, r fileUses, names []string) ([]string, error) {
 	used, err := r.UsedFiles(ctx, names)
 	if err != nil {
 		return nil, err

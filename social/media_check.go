@@ -2,8 +2,6 @@ package social
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +41,7 @@ const (
 	MissingPicture   = "missing_picture"   // a profile has no file; not repaired
 	WrongSize        = "wrong_size"        // the row has another size than the file; repaired
 	DamagedFile      = "damaged_file"      // the content does not have the hash that is its name; not repaired
+	UnreadableFile   = "unreadable_file"   // the disk cannot read it; not repaired
 	UnusedFile       = "unused_file"       // nothing refers to the file; repaired by removing it
 )
 
@@ -53,12 +52,52 @@ const (
 	maxProblems  = 5000            // in a part; the folder or batch being checked is finished
 )
 
-// CheckMedia checks a part of the uploads, of the pictures of profiles, and of the files. A part is small, so that it does not take long.
+// MediaRows are the rows that a check reads: of the database, or of a copy.
+type MediaRows interface {
+	fileUses
+	UploadsAfter(ctx context.Context, after store.MediaID, n int) ([]*store.Media, error)
+}
+
+// MediaFiles are the files that a check reads: of the media folder, or of a backup.
+type MediaFiles interface {
+	Stat(name string) (*media.Entry, error)
+	WalkFolder(ctx context.Context, folder int, fn func(media.Entry) error) error
+	Intact(ctx context.Context, name string) (bool, error)
+}
+
+// MediaChecker compares rows with files.
+type MediaChecker struct {
+	rows   MediaRows
+	files  MediaFiles
+	before time.Time // younger files may get a row soon
+	social *Service  // repairs; nil: nothing is repaired
+}
+
+// UsesFile returns true if an upload or a profile uses a file.
+func UsesFile(ctx context.Context, rows MediaRows, name string) (bool, error) {
+	unused, err := unusedFiles(ctx, rows, []string{name})
+	return err == nil && len(unused) == 0, err
+}
+
+// NewMediaChecker returns a checker of rows and files as they were at a time. It repairs nothing.
+func NewMediaChecker(rows MediaRows, files MediaFiles, at time.Time) *MediaChecker {
+	return &MediaChecker{rows: rows, files: files, before: at.Add(-unattachedTTL)}
+}
+
+// CheckMedia checks a part of the uploads, of the pictures of profiles, and of the files.
 func (s *Service) CheckMedia(ctx context.Context, c MediaCheck) (*MediaChecked, error) {
+	checker := NewMediaChecker(s.db, s.files, s.db.Now())
+	checker.social = s
+	return checker.Check(ctx, c)
+}
+
+// Check checks a part. A part is small, so that it does not take long.
+func (k *MediaChecker) Check(ctx context.Context, c MediaCheck) (*MediaChecked, error) {
 	until := time.Now().Add(checkTime)
 	problems := []*MediaProblem{}
+	c.Repair = c.Repair && k.social != nil
 	for {
-		r, err := s.checkStep(ctx, c)
+		r, err := k.checkStep(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +111,7 @@ func (s *Service) CheckMedia(ctx context.Context, c MediaCheck) (*MediaChecked, 
 }
 
 // checkStep checks some uploads or one folder.
-func (s *Service) checkStep(ctx context.Context, c MediaCheck) (*MediaChecked, error) {
+func (k *MediaChecker) checkStep(ctx context.Context, c MediaCheck) (*MediaChecked, error) {
 	r := &MediaChecked{Total: media.Folders + 1}
 	if folder, ok := strings.CutPrefix(c.From, checkFolders); ok {
 		n, err := strconv.Atoi(folder)
@@ -83,7 +122,7 @@ func (s *Service) checkStep(ctx context.Context, c MediaCheck) (*MediaChecked, e
 		if n+1 < media.Folders {
 			r.Next = checkFolders + strconv.Itoa(n+1)
 		}
-		return r, s.checkFolder(ctx, n, c.Repair, r)
+		return r, k.checkFolder(ctx, n, c.Repair, r)
 	}
 	var after store.MediaID
 	if c.From != "" {
@@ -93,12 +132,12 @@ func (s *Service) checkStep(ctx context.Context, c MediaCheck) (*MediaChecked, e
 		}
 		after = store.MediaID(n)
 	}
-	rows, err := s.db.UploadsAfter(ctx, after, checkBatch)
+	rows, err := k.rows.UploadsAfter(ctx, after, checkBatch)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range rows {
-		if err := s.checkUpload(ctx, m, c.Repair, r); err != nil {
+		if err := k.checkUpload(ctx, m, c.Repair, r); err != nil {
 			return nil, err
 		}
 	}
@@ -107,12 +146,12 @@ func (s *Service) checkStep(ctx context.Context, c MediaCheck) (*MediaChecked, e
 		return r, nil
 	}
 	r.Next, r.Done = checkFolders+"0", 1
-	return r, s.checkPictures(ctx, r)
+	return r, k.checkPictures(ctx, r)
 }
 
 // checkUpload checks that the files of an upload exist and have the right size.
-func (s *Service) checkUpload(ctx context.Context, m *store.Media, repair bool, r *MediaChecked) error {
-	entry, err := s.files.Stat(m.File)
+func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, repair bool, r *MediaChecked) error {
+	entry, err := k.files.Stat(m.File)
 	if err != nil {
 		return err
 	}
@@ -121,16 +160,16 @@ func (s *Service) checkUpload(ctx context.Context, m *store.Media, repair bool, 
 		p := r.add(MissingFile, m.File, &m.ID, m.Size)
 		if repair && m.Detached() {
 			p.Repaired = true
-			return s.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteDetachedMedia(ctx, m.ID) })
+			return k.social.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteDetachedMedia(ctx, m.ID) })
 		}
 		return nil
 	case entry.Size != m.Size:
-		if intact, err := s.files.Intact(ctx, m.File); err != nil || !intact {
-			return err // the check of its folder reports it
+		if intact, err := k.files.Intact(ctx, m.File); err != nil || !intact {
+			return ctx.Err() // the check of its folder reports it
 		}
 		p := r.add(WrongSize, m.File, &m.ID, m.Size)
 		if p.Repaired = repair; repair {
-			if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetMediaSize(ctx, m.ID, entry.Size) }); err != nil {
+			if err := k.social.db.Update(ctx, func(tx *store.Tx) error { return tx.SetMediaSize(ctx, m.ID, entry.Size) }); err != nil {
 				return err
 			}
 		}
@@ -138,14 +177,14 @@ func (s *Service) checkUpload(ctx context.Context, m *store.Media, repair bool, 
 	if m.Thumbnail == "" {
 		return nil
 	}
-	if entry, err = s.files.Stat(m.Thumbnail); err != nil || entry != nil {
+	if entry, err = k.files.Stat(m.Thumbnail); err != nil || entry != nil {
 		return err
 	}
 	p := r.add(MissingThumbnail, m.Thumbnail, &m.ID, 0)
 	if p.Repaired = repair; !repair {
 		return nil
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error {
+	return k.social.db.Update(ctx, func(tx *store.Tx) error {
 		current, err := tx.OwnMedia(ctx, m.AccountID, m.ID)
 		if err != nil || current.Thumbnail != m.Thumbnail {
 			return errs.IgnoreNotFound(err) // changed meanwhile
@@ -156,13 +195,13 @@ func (s *Service) checkUpload(ctx context.Context, m *store.Media, repair bool, 
 }
 
 // checkPictures checks that the pictures of local profiles exist.
-func (s *Service) checkPictures(ctx context.Context, r *MediaChecked) error {
-	pictures, err := s.db.ProfilePictures(ctx)
+func (k *MediaChecker) checkPictures(ctx context.Context, r *MediaChecked) error {
+	pictures, err := k.rows.ProfilePictures(ctx)
 	if err != nil {
 		return err
 	}
 	for _, name := range pictures {
-		entry, err := s.files.Stat(name)
+		entry, err := k.files.Stat(name)
 		if err != nil {
 			return err
 		}
@@ -174,25 +213,29 @@ func (s *Service) checkPictures(ctx context.Context, r *MediaChecked) error {
 }
 
 // checkFolder checks the hashes of the files in a folder, and that something refers to them. Recent files may get a row soon.
-func (s *Service) checkFolder(ctx context.Context, folder int, repair bool, r *MediaChecked) error {
-	before := s.db.Now().Add(-unattachedTTL)
+func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool, r *MediaChecked) error {
 	var old []string
 	sizes := make(map[string]int64)
-	err := s.files.WalkFolder(ctx, folder, func(e media.Entry) error {
-		if e.ModTime.Before(before) {
+	err := k.files.WalkFolder(ctx, folder, func(e media.Entry) error {
+		if e.ModTime.Before(k.before) {
 			old = append(old, e.Name)
 			sizes[e.Name] = e.Size
 		}
-		intact, err := s.files.Intact(ctx, e.Name)
-		if err == nil && !intact {
+		intact, err := k.files.Intact(ctx, e.Name)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return err
+		case err != nil: // of the disk: the other files are checked nevertheless
+			r.add(UnreadableFile, e.Name, nil, e.Size)
+		case !intact:
 			r.add(DamagedFile, e.Name, nil, e.Size)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	unused, err := s.unusedFiles(ctx, s.db, old)
+	unused, err := unusedFiles(ctx, k.rows, old)
 	if err != nil {
 		return err
 	}
@@ -201,7 +244,7 @@ func (s *Service) checkFolder(ctx context.Context, folder int, repair bool, r *M
 		if !repair {
 			continue
 		}
-		n, err := s.removeUnusedFiles(ctx, []string{name}, before)
+		n, err := k.social.removeUnusedFiles(ctx, []string{name}, k.before)
 		if err != nil {
 			return err
 		}
@@ -214,114 +257,4 @@ func (r *MediaChecked) add(kind, file string, id *store.MediaID, bytes int64) *M
 	p := &MediaProblem{Kind: kind, File: file, Media: id, Bytes: bytes}
 	r.Problems = append(r.Problems, p)
 	return p
-}
-
-// PrunedMedia is what a removal of unused media removed, or would remove.
-type PrunedMedia struct {
-	Uploads int64 `json:"uploads"` // rows that were attached to nothing for a day
-	Files   int64 `json:"files"`
-	Bytes   int64 `json:"bytes"` // of the files
-}
-
-// PruneMedia removes uploads that are attached to nothing for a day, and then files that nothing refers to. With dryRun it only counts them;
-// the files of such uploads count, too.
-func (s *Service) PruneMedia(ctx context.Context, dryRun bool) (*PrunedMedia, error) {
-	p := new(PrunedMedia)
-	if dryRun {
-		return p, s.countUnused(ctx, p)
-	}
-	if err := s.inBatches(ctx, sweepBatch, func(tx *store.Tx) (int64, error) { return tx.MarkDetachedMedia(ctx, sweepBatch) }); err != nil {
-		return nil, err
-	}
-	err := s.inBatches(ctx, sweepBatch, func(tx *store.Tx) (int64, error) {
-		n, err := tx.DropDetachedMedia(ctx, unattachedTTL, sweepBatch)
-		p.Uploads += n
-		return n, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.sweepFiles(ctx, p); err != nil {
-		return nil, err
-	}
-	if p.Files > 0 {
-		s.log.Info("removed unused files", "files", p.Files, "bytes", p.Bytes)
-	}
-	return p, nil
-}
-
-// countUnused counts what PruneMedia would remove.
-func (s *Service) countUnused(ctx context.Context, p *PrunedMedia) (err error) {
-	before := s.db.Now().Add(-unattachedTTL)
-	if p.Uploads, err = s.db.CountDetachedMedia(ctx, before); err != nil {
-		return err
-	}
-	pictures, err := s.db.ProfilePictures(ctx)
-	if err != nil {
-		return err
-	}
-	return s.eachOldBatch(ctx, func(batch []media.Entry) error {
-		used, err := s.db.FilesInUse(ctx, names(batch), before)
-		if err != nil {
-			return err
-		}
-		for _, e := range batch {
-			if !slices.Contains(used, e.Name) && !slices.Contains(pictures, e.Name) {
-				p.Files++
-				p.Bytes += e.Size
-			}
-		}
-		return nil
-	})
-}
-
-// sweepFiles removes files that no row uses.
-func (s *Service) sweepFiles(ctx context.Context, p *PrunedMedia) error {
-	before := s.db.Now().Add(-unattachedTTL)
-	return s.eachOldBatch(ctx, func(batch []media.Entry) error {
-		unused, err := s.unusedFiles(ctx, s.db, names(batch))
-		if err != nil || len(unused) == 0 {
-			return err
-		}
-		n, err := s.removeUnusedFiles(ctx, unused, before)
-		p.Files += int64(n)
-		for _, e := range batch {
-			if gone, _ := s.files.Stat(e.Name); gone == nil {
-				p.Bytes += e.Size
-			}
-		}
-		return err
-	})
-}
-
-// eachOldBatch calls fn for the files that were not stored for a day, some at a time.
-func (s *Service) eachOldBatch(ctx context.Context, fn func([]media.Entry) error) error {
-	before := s.db.Now().Add(-unattachedTTL)
-	var batch []media.Entry
-	err := s.files.Walk(ctx, func(e media.Entry) error {
-		if e.ModTime.After(before) {
-			return nil
-		}
-		if batch = append(batch, e); len(batch) < sweepBatch {
-			return nil
-		}
-		err := fn(batch)
-		batch = batch[:0]
-		return err
-	})
-	if err == nil && len(batch) > 0 {
-		err = fn(batch)
-	}
-	if err != nil {
-		return fmt.Errorf("unused files: %w", err)
-	}
-	return nil
-}
-
-func names(entries []media.Entry) []string {
-	list := make([]string, len(entries))
-	for i, e := range entries {
-		list[i] = e.Name
-	}
-	return list
 }

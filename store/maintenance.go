@@ -144,17 +144,20 @@ func (db *DB) releaseSpace(ctx context.Context, fraction int64) error {
 // maxDamage bounds the entries of FindDamage.
 const maxDamage = 100
 
+// damageQuery lists damage of pages, indexes and full-text indexes, and rows that refer to missing ones.
+const damageQuery = `
+	SELECT integrity_check
+	FROM pragma_integrity_check
+	WHERE integrity_check <> 'ok'
+	UNION ALL
+	SELECT 'row ' || rowid || ' of ' || "table" || ' refers to a missing row of ' || parent
+	FROM pragma_foreign_key_check
+	LIMIT ?`
+
 // FindDamage returns what SQLite finds wrong with the database, nothing if it is intact. It reads all of it, while others go on.
 func (db *DB) FindDamage(ctx context.Context) (found []string, err error) {
 	err = db.maintain(ctx, "check database", func(conn *sqlx.DB) error {
-		return conn.SelectContext(ctx, &found, `
-			SELECT integrity_check
-			FROM pragma_integrity_check
-			WHERE integrity_check <> 'ok'
-			UNION ALL
-			SELECT 'row ' || rowid || ' of ' || "table" || ' refers to a missing row of ' || parent
-			FROM pragma_foreign_key_check
-			LIMIT ?`, maxDamage)
+		return conn.SelectContext(ctx, &found, damageQuery, maxDamage)
 	})
 	return found, err
 }

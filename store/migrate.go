@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // migration is a step from one version of the schema to the next. Steps go forward only, and do not change once released.
@@ -86,6 +89,35 @@ func (w *writer) copyBefore(ctx context.Context, path string, version int) error
 	w.db.log.Info("keeping a copy of the database before the upgrade", "file", copied)
 	if _, err := w.conn.ExecContext(ctx, `VACUUM INTO ?`, copied); err != nil {
 		return errors.Join(fmt.Errorf("copy before the upgrade: %w", err), os.Remove(copied))
+	}
+	return nil
+}
+
+// damaged adds to an error of a damaged database which one it is and what to do.
+func damaged(path string, err error) error {
+	if isCode(err, sqlite3.SQLITE_CORRUPT) || isCode(err, sqlite3.SQLITE_NOTADB) {
+		return fmt.Errorf("%w: %s: %w; restore the newest backup with svc restore", ErrDamaged, path, err)
+	}
+	return err
+}
+
+// created matches what the schema creates.
+var created = regexp.MustCompile(`(?m)^CREATE (?:VIRTUAL |UNIQUE )?(?:TABLE|INDEX) (\w+)`)
+
+// checkSchema returns an error if a table or an index is missing, which queries would only find one by one.
+func (w *writer) checkSchema(ctx context.Context, path, schema string) error {
+	var names []string
+	if err := w.conn.SelectContext(ctx, &names, `SELECT name FROM sqlite_schema`); err != nil {
+		return fmt.Errorf("read the database's schema: %w", err)
+	}
+	is := make(map[string]bool, len(names))
+	for _, name := range names {
+		is[name] = true
+	}
+	for _, m := range created.FindAllStringSubmatch(schema, -1) {
+		if !is[m[1]] {
+			return fmt.Errorf("%w: %s lacks %s: restore the newest backup with svc restore", ErrDamaged, path, m[1])
+		}
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"stored_files":     store.StoredFile{},
 		"storage_usage":    store.StorageUsage{},
 		"storage_alerts":   store.StorageAlert{},
+		"server_backups":   store.ServerBackups{},
 		"status_counts":    store.StatusCount{},
 		"notifications":    store.Notification{},
 		"markers":          store.Marker{},

@@ -115,14 +115,20 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	w.SetMaxOpenConns(1)
 	if db.writer, err = newWriter(ctx, db, w); err != nil {
-		return errors.Join(err, w.Close())
+		return errors.Join(damaged(path, err), w.Close())
 	}
 	if err := db.writer.migrate(ctx, path, db.options.Schema); err != nil {
-		return err
+		return damaged(path, err)
+	}
+	if err := db.writer.checkSchema(ctx, path, db.options.Schema); err != nil {
+		return damaged(path, err)
 	}
 	meta, err := db.writer.meta(ctx)
 	if err != nil {
-		return err
+		return damaged(path, err)
+	}
+	if meta == nil {
+		return fmt.Errorf("%w: %s does not say which server it belongs to: restore the newest backup with svc restore", ErrDamaged, path)
 	}
 	if err := setWorker(meta.Worker); err != nil {
 		return err

@@ -29,6 +29,7 @@ type Config struct {
 	Media      Media
 	MediaProxy MediaProxy
 	Storage    Storage
+	Backup     Backup
 	Emoji      Emoji
 	Cards      Cards
 	Federation Federation
@@ -238,6 +239,13 @@ type Storage struct {
 	RemotePosts       int64
 	RemotePostsMinAge time.Duration // younger ones are not deleted to make room
 	RemotePostsMaxAge time.Duration // 0: kept
+}
+
+// Backup configures the backups that the server makes itself.
+type Backup struct {
+	Schedule time.Duration // between two; 0: none
+	Keep     int
+	Dir      string // "": backups/ in the data directory
 }
 
 // Emoji configures the custom emoji of folders without a pack.json.

@@ -36,7 +36,7 @@ func subchains(at *[]Subchain) field {
 		if slices.Contains(s.Policies, "SubchainPolicy") {
 			return errors.New("SubchainPolicy must not contain itself")
 		}
-		return allOf(PolicyNames()...)(s.Policies)
+		return policies(s.Policies)
 	}))
 }
 
@@ -82,7 +82,7 @@ func hashtags(at *[]string, first ...string) field {
 func policyList(at *[]string, first ...string) field {
 	return &binding[[]string]{
 		formKind: List, at: at, defaultValue: first,
-		rules: []rule[[]string]{allOf(PolicyNames()...), func(l []string) error {
+		rules: []rule[[]string]{policies, func(l []string) error {
 			for i, name := range l {
 				if slices.Contains(l[:i], name) {
 					return fmt.Errorf("%s is listed twice", name)

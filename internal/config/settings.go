@@ -24,6 +24,7 @@ func (c *Config) registry() []section {
 			c.mediaSettings(),
 			c.mediaProxySettings(),
 			c.storageSettings(),
+			c.backupSettings(),
 			c.emojiSettings(),
 			c.cardsSettings(),
 			c.federationSettings(),

@@ -1,8 +1,15 @@
 package config
 
+import (
+	"fmt"
+	"time"
+)
+
 const (
 	maxStorage = 1_000_000_000_000_000
 	minStorage = 256 << 20
+
+	minBackupSchedule = time.Minute
 )
 
 func (c *Config) storageSettings() section {
@@ -21,5 +28,22 @@ func (c *Config) storageSettings() section {
 			Description: `Remote posts that arrived later than this are never deleted to make room.`},
 		{Key: "remote_posts_max_age", field: duration(&c.Storage.RemotePostsMaxAge, 0, 0, maxDays*day), Restart: true,
 			Description: `Remote posts older than this are deleted even if there is room, unless a local account has reacted to them. "0s" keeps them.`},
+	}}
+}
+
+func (c *Config) backupSettings() section {
+	return section{"backup", "Backups of the whole server that it makes itself, as svc backup does.", []Setting{
+		{Key: "schedule", field: duration(&c.Backup.Schedule, 0, 0, 366*day, func(d time.Duration) error {
+			if d > 0 && d < minBackupSchedule {
+				return fmt.Errorf("must be 0s, or at least %s", minBackupSchedule)
+			}
+			return nil
+		}), Description: `Time between two backups. "0s": none. Copy them to another machine: a backup on the same disk is lost with it.`,
+			Suggestions: []any{"24h", "7d"}},
+		{Key: "keep", field: number(&c.Backup.Keep, 7, 1, 1000),
+			Description: "How many of these backups are kept. The oldest is removed after a new one is complete. Backups that svc backup has made by hand are not counted."},
+		{Key: "dir", field: text(&c.Backup.Dir, "", oneLine),
+			Description: "Where they are written. Empty: backups/ in the data directory, where they count for storage.limit.",
+			Suggestions: []any{"/mnt/backup"}},
 	}}
 }

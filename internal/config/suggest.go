@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -90,4 +91,23 @@ func distance(a, b string) int {
 		}
 	}
 	return rows[len(a)][len(b)]
+}
+
+// policies checks that policies exist.
+func policies(names []string) error {
+	for _, name := range names {
+		if slices.Contains(PolicyNames(), name) {
+			continue
+		}
+		var near nearest
+		for _, known := range PolicyNames() {
+			near.compare(strings.ToLower(name), strings.ToLower(known), known)
+			near.compare(strings.ToLower(name), strings.ToLower(strings.TrimSuffix(known, "Policy")), known)
+		}
+		if near.name != "" {
+			return fmt.Errorf("unknown policy %q, did you mean %q?", name, near.name)
+		}
+		return fmt.Errorf("unknown policy %q; the policies are %s", name, strings.Join(PolicyNames(), ", "))
+	}
+	return nil
 }

@@ -59,12 +59,20 @@ type Config struct {
 	Disk    func(dir string) (free, total uint64, err error)
 	MaxOpen func() uint64 // open files of the process
 
-	Secret     []byte                                                           // of the tokens for the probe
-	Sign       func(ctx context.Context, r *http.Request, body []byte) error    // as the instance actor; nil: the server does not federate
-	CheckKeys  func(ctx context.Context) error                                  // compares the keys on disk with the database
-	QuickCheck func(ctx context.Context) (problem string, err error)            // of the database
-	CheckMail  func(ctx context.Context) error                                  // connects to the mail server and signs in
-	Backups    func(ctx context.Context) (newest time.Time, count int, e error) // in the folder of backups
+	Secret     []byte                                                        // of the tokens for the probe
+	Sign       func(ctx context.Context, r *http.Request, body []byte) error // as the instance actor; nil: the server does not federate
+	CheckKeys  func(ctx context.Context) error                               // compares the keys on disk with the database
+	QuickCheck func(ctx context.Context) (problem string, err error)         // of the database
+	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in
+	Backups    func(ctx context.Context) (*Backups, error)                   // in the folder of backups
+}
+
+// Backups are the complete backups of a server.
+type Backups struct {
+	Dir     string
+	Newest  time.Time
+	Count   int
+	Problem string // of the scheduled ones; "": none
 }
 
 // checks are all checks. Those that concern the public address share one probe.

@@ -114,17 +114,24 @@ func checkKeys(ctx context.Context, d *doctor) Result {
 }
 
 func checkBackups(ctx context.Context, d *doctor) Result {
-	const advice = "Run svc backup regularly, by a timer, and copy the files to another machine."
-	newest, count, err := d.Backups(ctx)
-	switch age := d.Now().Sub(newest); {
-	case err != nil:
-		return failure("", "the backups could not be listed: %v", err)
-	case count == 0:
-		return warning(advice, "there is no backup in the data directory")
-	case age > backupWarning:
-		return warning(advice, "the newest of %d backups is %d days old", count, int(age.Hours()/24))
+	advice := "Set backup.schedule (svc backup --every 24h), and copy the files to another machine."
+	schedule := d.Settings.Backup.Schedule
+	if schedule > 0 {
+		advice = "Read the log of the server, and check that it runs."
+	}
+	b, err := d.Backups(ctx)
+	if err != nil {
+		return failure("Check the folder and its owner.", "the backups could not be listed: %v", err)
+	}
+	switch age := d.Now().Sub(b.Newest); {
+	case b.Problem != "":
+		return failure("Make room, or check the disk and the owner of "+b.Dir+"; then run svc backup.", "the last scheduled backup: %s", b.Problem)
+	case b.Count == 0:
+		return warning(advice, "there is no backup in %s", b.Dir)
+	case age > max(backupWarning, 2*schedule), schedule > 0 && age > 2*schedule+time.Hour:
+		return warning(advice, "the newest of %d backups in %s is %d hours old", b.Count, b.Dir, int(age.Hours()))
 	default:
-		return ok("the newest of %d backups is %d hours old", count, int(age.Hours()))
+		return ok("the newest of %d backups in %s is %d hours old", b.Count, b.Dir, int(age.Hours()))
 	}
 }
 

@@ -60,6 +60,16 @@ func Open(dir string) (*Keys, error) {
 	return k, nil
 }
 
+// Read reads the keys in dir. A missing one is an error.
+func Read(dir string) (*Keys, error) {
+	for _, name := range []string{secretFile, vapidFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return nil, fmt.Errorf("the key is missing: %w", err)
+		}
+	}
+	return Open(dir)
+}
+
 // Complete returns true if dir has all keys.
 func Complete(dir string) bool {
 	for _, name := range []string{secretFile, vapidFile} {

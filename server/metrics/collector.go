@@ -33,6 +33,10 @@ var (
 	storageFiles = describe("svc_storage_files", "Files in the data directory by class.", "class")
 	storageLimit = describe("svc_storage_limit_bytes", "The setting storage.limit; 0 is no limit.")
 	diskFree     = describe("svc_disk_free_bytes", "Free bytes on the disk of the data directory.")
+	backupTime   = describe("svc_backup_last_success_timestamp_seconds", "When the last scheduled backup was complete.")
+	backupBytes  = describe("svc_backup_last_bytes", "Size of the last scheduled backup.")
+	backupTook   = describe("svc_backup_last_duration_seconds", "How long the last scheduled backup took.")
+	backupFailed = describe("svc_backup_failed", "1 if the last scheduled backup failed, lacks uploads or is late, else 0.")
 	remotePosts  = describe("svc_remote_posts", "Posts of other servers, with boosts.")
 )
 
@@ -56,7 +60,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		name string
 		read func(context.Context, sink) error
 	}{
-		{"jobs", c.jobs}, {"deliveries", c.deliveries}, {"inbox", c.inbox}, {"storage", c.storage},
+		{"jobs", c.jobs}, {"deliveries", c.deliveries}, {"inbox", c.inbox}, {"storage", c.storage}, {"backups", c.backups},
 	} {
 		if err := source.read(ctx, s); err != nil {
 			c.Log.Error("metrics could not be read", "source", source.name, "err", err)
@@ -73,6 +77,24 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 			s.cache(name, stat)
 		}
 	}
+}
+
+func (c *collector) backups(ctx context.Context, s sink) error {
+	b, err := c.Admin.BackupStatus(ctx)
+	if err != nil || b == nil {
+		return err
+	}
+	failed := 0.0
+	if b.Problem != "" {
+		failed = 1
+	}
+	s.gauge(backupFailed, failed)
+	if b.Last != nil {
+		s.gauge(backupTime, float64(b.Last.Time().UnixMilli())/1000)
+		s.gauge(backupBytes, float64(b.Bytes))
+		s.gauge(backupTook, b.Duration.Seconds())
+	}
+	return nil
 }
 
 func (c *collector) jobs(ctx context.Context, s sink) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"svc/admin"
 	"svc/federation"
 	"svc/internal/cache"
 	"svc/media"
@@ -37,6 +38,7 @@ type Config struct {
 	Worker     *store.Worker
 	Federation *federation.Service
 	Budget     *media.Budget
+	Admin      *admin.Service
 	Requests   prometheus.Collector
 	Streams    func() map[string]int           // open streams by kind
 	Caches     []func() map[string]cache.Stats // by name

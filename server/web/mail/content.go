@@ -113,7 +113,7 @@ func isDue(kind store.MailKind, user *store.User) bool {
 		return user.ApprovedAt == nil
 	case store.MailAddressChange:
 		return user.PendingEmail != ""
-	case store.MailNewRegistration, store.MailNewReport, store.MailStorageFull:
+	case store.MailNewRegistration, store.MailNewReport, store.MailStorageFull, store.MailBackupFailed:
 		return user.CanSignIn() && user.Staff()
 	}
 	return user.CanSignIn()

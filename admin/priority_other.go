@@ -1,0 +1,6 @@
+//go:build !linux
+
+package admin
+
+// lowerPriority does nothing: other systems have no priorities of threads.
+func lowerPriority() {}

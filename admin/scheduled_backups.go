@@ -1,0 +1,255 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/config"
+	"svc/media"
+	"svc/store"
+)
+
+const (
+	backupCheckEvery = 5 * time.Second
+	backupRetryAfter = time.Hour // after a failure, unless the schedule is shorter
+	backupJobKey     = "back up server"
+
+	// Names of backups contain the time, so that they sort by it. Only those that the server has made itself are removed.
+	backupTime       = "20060102T150405Z"
+	backupPrefix     = "svc-"
+	autoBackupPrefix = "svc-auto-"
+	backupSuffix     = ".tar"
+)
+
+// BackupDir returns the folder of the backups of a server.
+func BackupDir(c *config.Config) string {
+	if c.Backup.Dir != "" {
+		return c.Backup.Dir
+	}
+	return filepath.Join(c.Data.Dir, backupsDir)
+}
+
+// BackupName returns the name of a new backup. auto: it is removed when there are enough newer ones.
+func BackupName(at time.Time, auto bool) string {
+	prefix := backupPrefix
+	if auto {
+		prefix = autoBackupPrefix
+	}
+	return prefix + at.UTC().Format(backupTime) + backupSuffix
+}
+
+// KeepBackups removes all but the newest n automatic backups in a folder, and returns the names of the removed ones.
+func KeepBackups(dir string, n int) (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("old backups: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		text, isAuto := strings.CutPrefix(e.Name(), autoBackupPrefix)
+		text, isTar := strings.CutSuffix(text, backupSuffix)
+		if _, err := time.Parse(backupTime, text); isAuto && isTar && err == nil && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names[:max(0, len(names)-n)] {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return removed, fmt.Errorf("old backups: %w", err)
+		}
+		removed = append(removed, name)
+	}
+	return removed, nil
+}
+
+// ScheduleBackups queues a backup whenever one is due, until ctx ends. settingsFile is the file of the settings, "" if there is none. At first
+// it removes what killed backups have left.
+func (s *Service) ScheduleBackups(ctx context.Context, settingsFile string) {
+	if err := RemoveUnfinished(BackupDir(s.storage.Live.Load())); err != nil {
+		s.log.Error("unfinished backups could not be removed", "err", err)
+	}
+	for {
+		if err := s.QueueDueBackup(ctx, settingsFile); err != nil && ctx.Err() == nil {
+			s.log.Error("backups could not be scheduled", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(backupCheckEvery):
+		}
+	}
+}
+
+// QueueDueBackup queues a backup if one is due.
+func (s *Service) QueueDueBackup(ctx context.Context, settingsFile string) error {
+	schedule := s.storage.Live.Load().Backup.Schedule
+	if schedule == 0 {
+		return nil
+	}
+	state, err := s.db.ServerBackups(ctx)
+	if err != nil || s.db.Now().Before(nextBackup(state, schedule)) {
+		return err
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.EnqueueUnlessQueued(ctx, s.db.Now(), backupJobKey, store.BackUpServer{Settings: settingsFile})
+	})
+}
+
+// nextBackup returns when a backup is due.
+func nextBackup(state *store.ServerBackups, schedule time.Duration) time.Time {
+	switch {
+	case state == nil:
+		return time.Time{}
+	case state.LastError != "":
+		return state.AttemptedAt.Time().Add(min(schedule, backupRetryAfter))
+	case state.SucceededAt == nil:
+		return time.Time{}
+	}
+	return state.SucceededAt.Time().Add(schedule)
+}
+
+// backUp is the job that makes a scheduled backup. It stores a failure and sends mail to staff, and the next
+// backup is due soon. The job itself does not fail, because failing jobs are parked in the end.
+func (s *Service) backUp(ctx context.Context, job store.BackUpServer) error {
+	c := s.storage.Live.Load()
+	if c.Backup.Schedule == 0 {
+		return nil
+	}
+	state, err := s.db.ServerBackups(ctx)
+	if err != nil {
+		return err
+	}
+	if state == nil {
+		state = new(store.ServerBackups)
+	}
+	if s.db.Now().Before(nextBackup(state, c.Backup.Schedule)) {
+		return nil // made by a run before, which was interrupted before the job was finished
+	}
+	err = s.makeBackup(ctx, c, job.Settings, state)
+	if ctx.Err() != nil {
+		return ctx.Err() // the server stops: the job runs again
+	}
+	state.AttemptedAt, state.LastError = store.At(s.db.Now()), ""
+	if err != nil {
+		state.LastError = err.Error()
+	}
+	reason := backupProblem(state)
+	tell := reason != "" && !state.Notified
+	state.Notified = reason != ""
+	if reason != "" {
+		s.log.Error("the scheduled backup is not as it should be: "+reason, "see", "svc doctor")
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		if tell {
+			if err := s.social.MailBackupFailed(ctx, tx, reason); err != nil {
+				return err
+			}
+		}
+		return tx.SetServerBackups(ctx, state)
+	})
+}
+
+// backupProblem returns the problem of the last scheduled backup, "" if there is none.
+func backupProblem(state *store.ServerBackups) string {
+	switch {
+	case state.LastError != "":
+		return state.LastError
+	case state.Damaged > 0:
+		return fmt.Sprintf("%d uploads are damaged or missing in %s", state.Damaged, state.File)
+	}
+	return ""
+}
+
+// makeBackup makes a backup and then removes the oldest ones. It fills in the state of a complete one.
+func (s *Service) makeBackup(ctx context.Context, c *config.Config, settingsFile string, state *store.ServerBackups) error {
+	dir := BackupDir(c)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	o := BackupOptions{
+		DataDir: c.Data.Dir, Settings: settingsFile, File: filepath.Join(dir, BackupName(s.db.Now(), true)), Version: s.storage.Version,
+	}
+	inside, err := IsInside(dir, c.Data.Dir)
+	if err != nil {
+		return err
+	}
+	if inside {
+		o.Reserve = s.reserveBackup
+	}
+	started := time.Now()
+	_, found, err := backUpSlowly(ctx, o)
+	if err != nil {
+		return err
+	}
+	now := store.At(s.db.Now())
+	state.SucceededAt, state.File, state.Damaged = &now, o.File, found.Left
+	state.Duration = time.Since(started).Milliseconds()
+	if info, err := os.Stat(o.File); err == nil {
+		state.Bytes = info.Size()
+	}
+	s.log.Info("made a backup", "file", o.File, "bytes", state.Bytes, "duration", time.Since(started).Round(time.Millisecond))
+	removed, err := KeepBackups(dir, c.Backup.Keep)
+	if len(removed) > 0 {
+		s.log.Info("removed old backups", "files", removed)
+	}
+	s.storage.Budget.Remeasure()
+	return err
+}
+
+// backUpSlowly makes a backup in a thread of low priority, so that requests do not wait for it.
+func backUpSlowly(ctx context.Context, o BackupOptions) (m *Manifest, found *Verification, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for ever: the thread ends with the goroutine, and its priority with it
+		lowerPriority()
+		m, found, err = Backup(ctx, o)
+	}()
+	<-done
+	return m, found, err
+}
+
+// reserveBackup makes room for a backup in the data directory.
+func (s *Service) reserveBackup(ctx context.Context, bytes int64) (release func(), err error) {
+	room := s.storage.Budget.Reserve(media.Backups)
+	if err := room.Grow(ctx, bytes); err != nil {
+		return nil, err
+	}
+	return room.Release, nil
+}
+
+// BackupStatus is the state of scheduled backups, for health checks, metrics and svc doctor.
+type BackupStatus struct {
+	Last     *store.Time // of the last complete one; nil: none
+	Bytes    int64
+	Duration time.Duration
+	Problem  string // "": the last one is as it should be
+}
+
+// BackupStatus returns the state of the scheduled backups, nil if none are scheduled.
+func (s *Service) BackupStatus(ctx context.Context) (*BackupStatus, error) {
+	schedule := s.storage.Live.Load().Backup.Schedule
+	if schedule == 0 {
+		return nil, nil
+	}
+	state, err := s.db.ServerBackups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if state == nil {
+		return new(BackupStatus), nil
+	}
+	b := &BackupStatus{
+		Last: state.SucceededAt, Bytes: state.Bytes, Duration: time.Duration(state.Duration) * time.Millisecond, Problem: backupProblem(state),
+	}
+	if late := s.db.Now().Sub(nextBackup(state, schedule)); b.Problem == "" && late > max(schedule, backupRetryAfter) {
+		b.Problem = fmt.Sprintf("it is late by %s", late.Round(time.Minute))
+	}
+	return b, nil
+}

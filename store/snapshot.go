@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Snapshot reads a database file that this process does not write: a copy, or the database of a running server. Reads do not block writers.
+type Snapshot struct {
+	reader
+	pool *sqlx.DB
+}
+
+// OpenSnapshot opens the database at path for reading. isCopy: nothing writes it, and its folder may be read-only. The error is ErrDamaged if
+// the file is no database, and ErrNewerDatabase if this version of the program cannot read it.
+func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, error) {
+	args := []string{"_pragma=busy_timeout(10000)", "_pragma=query_only(1)", "_pragma=cell_size_check(1)", "_pragma=trusted_schema(0)", "_pragma=cache_size(-8000)"}
+	if isCopy {
+		args = append(args, "immutable=1")
+	}
+	pool, err := openReadOnly(path, args...)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{pool: pool, reader: reader{q: newStatements(pool), db: &DB{now: time.Now}}}
+	version, err := s.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	case version > schemaVersion():
+		err = fmt.Errorf("%w (schema %d, this one knows up to %d)", ErrNewerDatabase, version, schemaVersion())
+	}
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// SchemaVersion returns the version of the schema of the file.
+func (s *Snapshot) SchemaVersion(ctx context.Context) (version int, err error) {
+	err = s.pool.GetContext(ctx, &version, `PRAGMA user_version`)
+	return version, err
+}
+
+// Current returns true if the file has the schema of this program. An older one lacks columns that reads may need.
+func (s *Snapshot) Current(ctx context.Context) (bool, error) {
+	version, err := s.SchemaVersion(ctx)
+	return version == schemaVersion(), err
+}
+
+// FindDamage is DB.FindDamage for the file.
+func (s *Snapshot) FindDamage(ctx context.Context) (found []string, err error) {
+	if err := s.pool.SelectContext(ctx, &found, damageQuery, maxDamage); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return found, nil
+}
+
+// Close closes the file.
+func (s *Snapshot) Close() error { return s.pool.Close() }
