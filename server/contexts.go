@@ -25,7 +25,7 @@ func (h *contexts) routes() rest.Routes {
 	}
 }
 
-// How much of a thread one request returns. What is nearest to the status is kept.
+// Limits of one answer. The posts that are nearest to the status are kept.
 var (
 	userThreadLimits      = store.ThreadLimits{Ancestors: 4096, Descendants: 4096, Depth: 4096}
 	anonymousThreadLimits = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}

@@ -62,7 +62,7 @@ func (g *connLimiter) connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// add counts a new connection. It returns false if there is no room for it.
+// add counts a new connection. It returns false if the limit is reached and all others are being answered.
 func (g *connLimiter) add(c net.Conn) bool {
 	address := parseAddress(c.RemoteAddr().String())
 	if !address.IsValid() || address.IsLoopback() || g.server.trusts(address) {
