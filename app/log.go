@@ -16,9 +16,9 @@ func NewLog(c *config.Config, w io.Writer) (*slog.Logger, *slog.LevelVar) {
 	level.Set(logLevel(c.Log.Level))
 	options := &slog.HandlerOptions{Level: level}
 	if c.Log.Format == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, options)), level
+		return slog.New(withoutRepetitions(slog.NewJSONHandler(w, options))), level
 	}
-	return slog.New(slog.NewTextHandler(w, options)), level
+	return slog.New(withoutRepetitions(slog.NewTextHandler(w, options))), level
 }
 
 func logLevel(name string) (level slog.Level) {
