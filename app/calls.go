@@ -206,7 +206,7 @@ func (s *Server) commands() control.Commands {
 
 func newCall[A, R any](name string, run func(*Server, context.Context, A) (R, error)) Call[A, R] {
 	calls[name] = func(s *Server) control.Handler {
-		return control.Command(func(ctx context.Context, args A) (R, error) { return run(s, ctx, args) })
+		return control.Command(func(ctx context.Context, args A) (R, error) { return run(s, store.AllowWhenFull(ctx), args) })
 	}
 	return Call[A, R]{name, run}
 }
@@ -266,5 +266,5 @@ func (c Call[A, R]) DoHere(ctx context.Context, settings *config.Config, o Optio
 		return result, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return c.run(s, ctx, args)
+	return c.run(s, store.AllowWhenFull(ctx), args)
 }

@@ -32,6 +32,8 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		Readers:           c.Data.Readers,
 		ReaderCache:       int(c.Data.ReaderCache / 1000),
 		WriterCache:       int(c.Data.WriterCache / 1000),
+		Ballast:           ballastSize(c),
+		NewestBackup:      func() string { return newestBackup(c) },
 		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
 		BlockersVisible:   func() bool { return s.Live.Load().Accounts.BlockersVisible },
 		Federated:         func() bool { return s.Live.Load().Federation.Enabled },
@@ -77,6 +79,16 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	}
 	s.frontendDir, err = frontend.Open(s.dataPath("frontends"))
 	return err
+}
+
+// ballastFraction is the part of storage.limit that the ballast has at most. It is inside the reserve of the database.
+const ballastFraction = 32
+
+func ballastSize(c *config.Config) int64 {
+	if c.Storage.Limit > 0 {
+		return min(c.Storage.Ballast, c.Storage.Limit/ballastFraction)
+	}
+	return c.Storage.Ballast
 }
 
 // reserveEmoji reserves room for the files of emoji packs.

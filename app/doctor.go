@@ -16,6 +16,7 @@ import (
 	"svc/internal/keys"
 	"svc/server"
 	"svc/server/web/mail"
+	"svc/store"
 )
 
 // DoctorOptions are what the operator asks svc doctor for.
@@ -49,13 +50,30 @@ func Examine(ctx context.Context, c *config.Config, o Options, args DoctorOption
 func (s *Server) DoctorConfig() doctor.Config {
 	c := s.Live.Load()
 	config := doctor.Config{
-		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
+		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, Condition: s.whyUnwritable, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
 		Backups: s.backups,
 	}
 	if c.Federation.Enabled {
 		config.Sign = s.Federation.Operator.SignOwn
 	}
 	return config
+}
+
+// whyUnwritable returns why nothing is stored, nil if something is.
+func (s *Server) whyUnwritable() error {
+	if c := s.DB.Condition(); c.State != store.Writable {
+		return fmt.Errorf("%s (%s)", c.Message, c.Cause)
+	}
+	return nil
+}
+
+// newestBackup returns the path of the newest backup in the folder of backups, "" if there is none.
+func newestBackup(c *config.Config) string {
+	b, err := backups(c)
+	if err != nil || b.File == "" {
+		return ""
+	}
+	return filepath.Join(b.Dir, b.File)
 }
 
 // checkKeys compares the keys on disk with those that the server uses, and with the database.
@@ -100,7 +118,7 @@ func backups(c *config.Config) (*doctor.Backups, error) {
 			continue
 		}
 		if b.Count++; info.ModTime().After(b.Newest) {
-			b.Newest = info.ModTime()
+			b.Newest, b.File = info.ModTime(), e.Name()
 		}
 	}
 	return b, err

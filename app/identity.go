@@ -74,7 +74,12 @@ func (s *Server) checkIdentity(ctx context.Context, known *store.Identity) error
 				"or choose another data directory for a new server", now.ServerURL, s.Settings.Data.Dir, known.ServerURL)
 		}
 	}
-	return s.DB.Update(ctx, func(tx *store.Tx) error { return tx.SetIdentity(ctx, now) })
+	err := s.DB.Update(ctx, func(tx *store.Tx) error { return tx.SetIdentity(ctx, now) })
+	if err != nil && s.DB.Condition().State != store.Writable {
+		s.log.Warn("the address of the server could not be stored", "err", err)
+		return nil
+	}
+	return err
 }
 
 // openKeys opens the keys of the server, and creates them if the database has never had any.

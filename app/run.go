@@ -9,6 +9,7 @@ import (
 
 	"svc/internal/control"
 	"svc/server"
+	"svc/store"
 )
 
 // jobStopTime bounds how long jobs may run after the last request has ended.
@@ -50,7 +51,10 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 		return err
 	}
 	if err := s.Admin.CheckHostRules(ctx); err != nil {
-		return err
+		if s.DB.Condition().State == store.Writable {
+			return err
+		}
+		s.log.Warn("the rules for hosts could not be applied", "err", err)
 	}
 
 	defer context.AfterFunc(ctx, func() { s.log.Info("stopping") })()

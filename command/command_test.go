@@ -43,6 +43,8 @@ type workspace struct {
 	dir    string
 	config string
 	url    string
+
+	openFiles int // limit of open files of commands; 0: that of the test
 }
 
 // newWorkspace returns a workspace. more is appended to the settings file.
@@ -71,6 +73,10 @@ func (p *workspace) write(name, text string) {
 // command returns a command that runs in the workspace, without SVC_CONFIG from the environment.
 func (p *workspace) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(p.t.Context(), binary, args...)
+	if p.openFiles > 0 {
+		limited := fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, p.openFiles)
+		cmd = exec.CommandContext(p.t.Context(), "sh", append([]string{"-c", limited, binary}, args...)...)
+	}
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "SVC_CONFIG=")
 	return cmd

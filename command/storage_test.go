@@ -74,7 +74,7 @@ func TestMediaUsage(t *testing.T) {
 			for _, c := range before.Classes {
 				names = append(names, c.Name)
 			}
-			if got := strings.Join(names, " "); got != "uploads profiles proxy_cache emoji backups database other" {
+			if got := strings.Join(names, " "); got != "uploads profiles proxy_cache emoji backups database ballast other" {
 				t.Errorf("classes %s", got)
 			}
 			if before.Limit != 300<<20 || before.Full || before.Critical || before.class("database") < 100_000 || before.class("uploads") != 0 || before.RemotePosts["count"] != 0 {

@@ -142,6 +142,9 @@ func (s *Service) Open(ctx context.Context) error {
 }
 
 func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error {
+	if a, err := s.db.AccountByName(ctx, name, ""); err == nil && a.URI == uri {
+		return nil // without a write, which a full or damaged disk refuses
+	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		a, err := tx.AccountByName(ctx, name, "")
 		if err == nil && a.URI != uri { // the URL of the server may change until it has users

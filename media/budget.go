@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/store"
@@ -28,7 +26,8 @@ const (
 	EmojiPacks Class = "emoji"
 	Backups    Class = "backups"
 	Database   Class = "database"
-	OtherFiles Class = "other" // front ends, static files, imports, mail, keys, and files that nothing refers to any more
+	Ballast    Class = "ballast" // see store.BallastFile
+	OtherFiles Class = "other"   // front ends, static files, imports, mail, keys, and files that nothing refers to any more
 )
 
 // BudgetConfig has the limits in bytes; 0 is no limit.
@@ -86,22 +85,13 @@ type classSize struct{ Count, Bytes int64 }
 // OpenBudget returns the budget of a data directory, and makes files, archives and the proxy observe it.
 func OpenBudget(db *store.DB, c BudgetConfig, files *Files, archives *Archives, proxy *Proxy) *Budget {
 	if c.Free == nil {
-		c.Free = freeSpace
+		c.Free = store.FreeSpace
 	}
 	b := &Budget{BudgetConfig: c, db: db, files: files, proxy: proxy, reserved: make(map[Class]int64)}
 	files.budget.Store(b)
 	archives.budget.Store(b)
 	proxy.budget.Store(b)
 	return b
-}
-
-// freeSpace returns the bytes that are free on the disk of a directory.
-func freeSpace(dir string) (int64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, fmt.Errorf("free space of %s: %w", dir, err)
-	}
-	return int64(min(uint64(st.Bavail)*uint64(st.Bsize), math.MaxInt64)), nil
 }
 
 // measure returns a measurement that is not older than age.
@@ -171,6 +161,8 @@ func (b *Budget) walk(ctx context.Context) error {
 			return fs.SkipDir // counted by Files and Proxy
 		case strings.HasPrefix(top, store.File) && !d.IsDir():
 			return nil
+		case top == store.BallastFile:
+			return nil // in the reserve of the database
 		case top == "emoji":
 			class = EmojiPacks
 		case top == "backups":

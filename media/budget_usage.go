@@ -90,6 +90,7 @@ func (b *Budget) classes(m measurement) ([]ClassUsage, RemotePosts) {
 		{EmojiPacks, b.folders[EmojiPacks].Count, b.folders[EmojiPacks].Bytes, b.Emoji},
 		{Backups, b.folders[Backups].Count, b.folders[Backups].Bytes, 0},
 		{Database, 0, m.database.File + m.database.Log, 0},
+		{Ballast, 0, b.db.BallastSize(), 0},
 		{OtherFiles, other.Count, other.Bytes + unused, 0},
 	}, RemotePosts{Count: recorded[store.RemotePosts].Count}
 }
@@ -159,12 +160,15 @@ func (b *Budget) critical(m measurement) bool {
 // files only.
 func CheckSpace(ctx context.Context, c BudgetConfig, bytes int64) error {
 	used := int64(0)
-	err := filepath.WalkDir(c.Dir, func(_ string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(c.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
+		}
+		if path == filepath.Join(c.Dir, store.BallastFile) {
+			return nil
 		}
 		if info, err := d.Info(); err == nil { // else removed meanwhile
 			used += diskUsage(info.Size())
@@ -178,7 +182,7 @@ func CheckSpace(ctx context.Context, c BudgetConfig, bytes int64) error {
 	if room := b.ceiling() - logReserve - used; bytes > room {
 		return errs.New(507, "%d MiB are needed, but storage.limit leaves %d MiB of the data directory: write to another folder", bytes>>20, max(room, 0)>>20)
 	}
-	free, err := freeSpace(c.Dir)
+	free, err := store.FreeSpace(c.Dir)
 	if err == nil && free-bytes < c.MinFree {
 		err = errs.New(507, "%d MiB are needed, but storage.min_free leaves %d MiB of the disk: write to another disk", bytes>>20, max(free-c.MinFree, 0)>>20)
 	}

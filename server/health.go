@@ -39,9 +39,17 @@ type health struct {
 	MemoryUsed float64              `json:"memory_used"` // megabytes
 	Healthy    bool                 `json:"healthy"`
 	Queue      map[string]jobCounts `json:"job_queue_stats"`
-	ParkedJobs int                  `json:"parked_jobs"`      // of all kinds: an admin has to look at them (svc job)
-	Storage    *media.Usage         `json:"storage"`          // null: could not be measured
+	ParkedJobs int                  `json:"parked_jobs"` // of all kinds: an admin has to look at them (svc job)
+	Storage    *media.Usage         `json:"storage"`     // null: could not be measured
+	Database   databaseHealth       `json:"database"`
 	Backup     *backupHealth        `json:"backup,omitempty"` // missing: none are scheduled
+}
+
+// databaseHealth says whether the database accepts writes.
+type databaseHealth struct {
+	State  store.State `json:"state"`
+	Reason string      `json:"reason,omitempty"`
+	Since  time.Time   `json:"since"`
 }
 
 // backupHealth is the state of the scheduled backups. Why one failed is for the operator (svc doctor).
@@ -58,7 +66,7 @@ type jobCounts struct {
 // show answers 503 if the database cannot be written, or jobs are not run.
 func (h *healthChecker) show(r *rest.Request) (any, error) {
 	found := h.result(r.Context())
-	if found.err != nil {
+	if found.err != nil || h.db.Condition().State != store.Writable {
 		r.SetStatus(http.StatusServiceUnavailable)
 	}
 	parked := 0
@@ -66,12 +74,17 @@ func (h *healthChecker) show(r *rest.Request) (any, error) {
 		parked += c.Failed
 	}
 	c := h.db.Connections()
-	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue, parked, found.storage, found.backup}, nil
+	now := h.db.Condition()
+	healthy := found.err == nil && now.State == store.Writable
+	return health{
+		c.Pool, c.Active, c.Idle, memoryUsed(), healthy, found.queue, parked, found.storage, databaseHealth{now.State, now.Message, now.Since.UTC()},
+		found.backup,
+	}, nil
 }
 
 // showPlain is show for load balancers, which read the status only.
 func (h *healthChecker) showPlain(r *rest.Request) (any, error) {
-	return plainHealth{h.result(r.Context()).err == nil}, nil
+	return plainHealth{h.result(r.Context()).err == nil && h.db.Condition().State == store.Writable}, nil
 }
 
 type plainHealth struct{ healthy bool }
@@ -105,7 +118,8 @@ type healthResult struct {
 	queue   map[string]jobCounts
 	storage *media.Usage
 	backup  *backupHealth
-	err     error // nil: healthy
+	since   time.Time // of the state of the database
+	err     error     // nil: healthy
 }
 
 func newHealthChecker(db *store.DB, budget *media.Budget, staff *admin.Service, log *slog.Logger) *healthChecker {
@@ -117,7 +131,7 @@ var errDatabaseTimeout = errors.New("the database does not answer")
 // result returns the last result, or that of a new check if it is older than healthTTL.
 func (h *healthChecker) result(ctx context.Context) healthResult {
 	h.mu.Lock()
-	last, fresh := h.last, time.Since(h.checkedAt) < healthTTL
+	last, fresh := h.last, time.Since(h.checkedAt) < healthTTL && h.last.since.Equal(h.db.Condition().Since)
 	h.mu.Unlock()
 	if fresh {
 		return last
@@ -133,11 +147,11 @@ func (h *healthChecker) result(ctx context.Context) healthResult {
 }
 
 func (h *healthChecker) run() (any, error) {
-	r := healthResult{queue: make(map[string]jobCounts)}
+	r := healthResult{queue: make(map[string]jobCounts), since: h.db.Condition().Since}
 	if r.err = h.check(context.Background(), r.queue); r.err != nil {
 		h.log.Error("health check failed", "err", r.err)
 	}
-	if h.budget != nil && r.err == nil {
+	if h.budget != nil {
 		var err error
 		if r.storage, err = h.budget.Usage(context.Background(), false); err != nil {
 			h.log.Error("storage could not be measured", "err", err)

@@ -26,7 +26,7 @@ func TestHealth(t *testing.T) {
 		wg.Go(func() {
 			o := srv.As(nil).Get(path).Want(200).Object()
 			WantShape(t, o, true, map[string]string{
-				"pool_size": "number", "active": "number", "idle": "number", "memory_used": "number", "healthy": "boolean", "job_queue_stats": "object", "parked_jobs": "number", "storage": "object",
+				"pool_size": "number", "active": "number", "idle": "number", "memory_used": "number", "healthy": "boolean", "job_queue_stats": "object", "parked_jobs": "number", "storage": "object", "database": "object",
 			})
 			if !o.Bool("healthy") || o.Int("memory_used") < 1 || o.Int("pool_size") < 1 || o.Int("pool_size") != o.Int("active")+o.Int("idle") {
 				t.Errorf("got %v", o.Fields)

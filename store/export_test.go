@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -159,3 +160,13 @@ func (db *DB) Hold(ctx context.Context) (release func(), err error) { return db.
 
 // Held is how many connections queries of anonymous requests have.
 func (db *DB) Held() int { return len(db.anonymous) }
+
+// Texts returns the texts that a query finds.
+func (db *DB) Texts(ctx context.Context, query string, args ...any) ([]string, error) {
+	return list[string](ctx, db.reader, "texts", query, args...)
+}
+
+// OpenQuery runs a query on a reading connection, and leaves it open.
+func (db *DB) OpenQuery(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return db.reader.q.QueryContext(ctx, query, args...)
+}

@@ -123,6 +123,12 @@ type FetchNodeInfo struct {
 	Domain string `json:"domain"`
 }
 
+// deletingJobs are the kinds that run while the disk is full, because they make room.
+var deletingJobs = map[string]bool{
+	Prune{}.Kind(): true, PruneRemotePosts{}.Kind(): true, PurgeAccount{}.Kind(): true, PurgeInstance{}.Kind(): true, RemoveFiles{}.Kind(): true,
+	SweepMedia{}.Kind(): true, SweepProxy{}.Kind(): true, SweepCards{}.Kind(): true, ExpireStatus{}.Kind(): true, ExpireBackups{}.Kind(): true,
+}
+
 // Kind returns the kind of the job.
 func (FetchReferences) Kind() string    { return "fetch_references" }
 func (FetchReplies) Kind() string       { return "fetch_replies" }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,43 +13,28 @@ import (
 // Maintenance runs on a connection of its own and in small steps, so that it does not block writers for long.
 
 const (
-	maxWALSize      = 64 << 20  // a larger log is truncated
-	warnWALSize     = 256 << 20 // a reader is open for too long
-	trimBatch       = 500       // rows per DELETE
-	minFreeFraction = 10        // space is released if more than one page in ten is free
-	vacuumPages     = 128       // pages released per step
+	trimBatch       = 500 // rows per DELETE
+	minFreeFraction = 10  // space is released if more than one page in ten is free
+	vacuumPages     = 128 // pages released per step
 	vacuumPause     = 50 * time.Millisecond
 )
 
-// Checkpoint moves the write-ahead log into the database. SQLite does so itself, but a slow reader lets the log grow; a log that has grown
-// is truncated here.
+// Checkpoint moves the write-ahead log into the database, as SQLite does itself when it has grown, and empties a large one.
 func (db *DB) Checkpoint(ctx context.Context) error {
-	size := db.logSize()
-	if size > warnWALSize {
-		db.log.Warn("the database's log is large: is something reading for long, such as a backup?", "bytes", size)
-	}
-	return db.maintain(ctx, "checkpoint", func(conn *sqlx.DB) error {
+	err := db.maintain(ctx, "checkpoint", func(ctx context.Context, conn *sqlx.DB) error {
 		_, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
-		if err == nil && size > maxWALSize {
-			_, err = conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-		}
 		return err
 	})
-}
-
-// logSize returns the size of the write-ahead log. The file must not be opened, because closing it would release SQLite's locks.
-func (db *DB) logSize() int64 {
-	info, err := os.Stat(filepath.Join(db.options.Dir, File+"-wal"))
-	if err != nil {
-		return 0
+	if err == nil && db.logSize() > maxWALSize {
+		_, err = db.truncateLog(ctx)
 	}
-	return info.Size()
+	return err
 }
 
 // Optimize updates the statistics of tables that have changed much. The limit also prevents samples: with samples, SQLite plans a query
 // again whenever its parameters change, which takes ten times as long as most queries.
 func (db *DB) Optimize(ctx context.Context) error {
-	return db.maintain(ctx, "optimize", func(conn *sqlx.DB) error {
+	return db.maintain(ctx, "optimize", func(ctx context.Context, conn *sqlx.DB) error {
 		_, err := conn.ExecContext(ctx, `PRAGMA analysis_limit = 1000; PRAGMA optimize = 0x10002`)
 		return err
 	})
@@ -110,15 +93,13 @@ func (db *DB) ReleaseAllSpace(ctx context.Context) error {
 	if err := db.releaseSpace(ctx, math.MaxInt64); err != nil {
 		return err
 	}
-	return db.maintain(ctx, "checkpoint", func(conn *sqlx.DB) error {
-		_, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-		return err
-	})
+	_, err := db.truncateLog(ctx)
+	return err
 }
 
 // releaseSpace returns the space of deleted rows, if more than one page in fraction is free.
 func (db *DB) releaseSpace(ctx context.Context, fraction int64) error {
-	return db.maintain(ctx, "release space", func(conn *sqlx.DB) error {
+	return db.maintain(ctx, "release space", func(ctx context.Context, conn *sqlx.DB) error {
 		for before := int64(-1); ; {
 			var pages, free int64
 			if err := conn.GetContext(ctx, &pages, `PRAGMA page_count`); err != nil {
@@ -156,7 +137,7 @@ const damageQuery = `
 
 // FindDamage returns what SQLite finds wrong with the database, nothing if it is intact. It reads all of it, while others go on.
 func (db *DB) FindDamage(ctx context.Context) (found []string, err error) {
-	err = db.maintain(ctx, "check database", func(conn *sqlx.DB) error {
+	err = db.maintain(ctx, "check database", func(ctx context.Context, conn *sqlx.DB) error {
 		return conn.SelectContext(ctx, &found, damageQuery, maxDamage)
 	})
 	return found, err
@@ -197,7 +178,7 @@ func (db *DB) Sizes(ctx context.Context) (*Sizes, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.maintain(ctx, "measure database", func(conn *sqlx.DB) error {
+	err = db.maintain(ctx, "measure database", func(ctx context.Context, conn *sqlx.DB) error {
 		return conn.SelectContext(ctx, &s.Tables, `
 			SELECT d.name, coalesce(m.tbl_name, d.name) AS "table", d.pgsize AS bytes, d.ncell AS entries
 			FROM dbstat d
@@ -209,8 +190,8 @@ func (db *DB) Sizes(ctx context.Context) (*Sizes, error) {
 }
 
 // maintain runs fn with a connection of its own. A step that gets no lock soon is left for the next time.
-func (db *DB) maintain(ctx context.Context, what string, fn func(*sqlx.DB) error) error {
-	conn, err := connect(filepath.Join(db.options.Dir, File), 1000)
+func (db *DB) maintain(ctx context.Context, what string, fn func(context.Context, *sqlx.DB) error) error {
+	conn, err := db.connect(1000, db.condition.check, nil)
 	if err != nil {
 		return err
 	}
@@ -219,7 +200,9 @@ func (db *DB) maintain(ctx context.Context, what string, fn func(*sqlx.DB) error
 	if _, err := conn.ExecContext(ctx, `PRAGMA busy_timeout = 250`); err != nil {
 		return fmt.Errorf("maintenance: %w", err)
 	}
-	if err := fn(conn); err != nil && !isBusy(err) {
+	reading, end := db.reads.begin(ctx, what)
+	defer end()
+	if err := fn(reading, conn); err != nil && !isBusy(err) {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return ctx.Err()
@@ -302,14 +285,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// QuickCheck checks the database without comparing indexes with tables. It returns the error that it found, "" if there is none. It takes long on large
-// databases, and ends with ctx.
-func (db *DB) QuickCheck(ctx context.Context) (string, error) {
-	result, err := value[string](ctx, db.reader, "quick check", `PRAGMA quick_check(1)`)
-	if err != nil || result == "ok" {
-		return "", err
-	}
-	return result, nil
 }

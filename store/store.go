@@ -6,6 +6,9 @@
 // a transaction. There is one writing connection: Update runs up to 256 waiting functions in one transaction (group commit), each in a
 // savepoint of its own, and returns after the commit, so that success means "on disk". Update inside Update deadlocks.
 //
+// Errors of the disk in any statement change the condition of the database (condition.go): full and read-only disks accept writes again by
+// themselves, a damaged one does not. The write-ahead log is emptied at 64 MiB; queries that are open for 30 s are interrupted (guard.go).
+//
 // Every query is bounded by an index and a limit; a test checks the plans. Caches: the lookups of 10 000 viewers, 50 000 flags of statuses
 // (4 MB), 50 000 terms of filters (10 MB), 20 000 verdicts of filters (6 MB). A failed job is retried 12 times within two days, then parked.
 package store
@@ -21,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -35,14 +39,17 @@ import (
 
 // Options are the settings of Open.
 type Options struct {
-	Dir               string      // data directory; the database is svc.db in it
-	Schema            string      // text of schema.sql
-	Readers           int         // reading connections; 0: 3
-	ReaderCache       int         // KiB of page cache of each reader; 0: 4000
-	WriterCache       int         // KiB of page cache of the writer; 0: 8000
-	SynchronousNormal bool        // synchronous=NORMAL: faster, but a power loss may lose the last commits
-	BlockersVisible   func() bool // blocked accounts still see the posts of accounts that block them; nil: they do not
-	Federated         func() bool // outbox entries are written; nil: they are not
+	Dir               string        // data directory; the database is svc.db in it
+	Schema            string        // text of schema.sql
+	Readers           int           // reading connections; 0: 3
+	ReaderCache       int           // KiB of page cache of each reader; 0: 4000
+	WriterCache       int           // KiB of page cache of the writer; 0: 8000
+	LockTimeout       time.Duration // how long a write waits while another process has the database; 0: 10 s
+	Ballast           int64         // bytes of the ballast; 0: none
+	NewestBackup      func() string // path of the newest backup, "" if there is none; nil: unknown
+	SynchronousNormal bool          // synchronous=NORMAL: faster, but a power loss may lose the last commits
+	BlockersVisible   func() bool   // blocked accounts still see the posts of accounts that block them; nil: they do not
+	Federated         func() bool   // outbox entries are written; nil: they are not
 	Now               func() time.Time
 	Log               *slog.Logger
 }
@@ -66,6 +73,13 @@ type DB struct {
 	log           *slog.Logger
 	lock          *os.File
 	options       Options
+	condition     *condition
+	ballast       *ballast
+	reads         *openReads
+	guard         *guard          // nil: not open yet
+	closing       context.Context // ends at Close
+	startClosing  context.CancelFunc
+	background    sync.WaitGroup // of work that ends with closing
 
 	subscribers   []func([]Event)
 	keepAudiences atomic.Bool  // StatusRemoved events have audiences
@@ -88,6 +102,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	o.Readers = cmp.Or(o.Readers, 3)
 	o.ReaderCache = cmp.Or(o.ReaderCache, 4000)
 	o.WriterCache = cmp.Or(o.WriterCache, 8000)
+	o.LockTimeout = cmp.Or(o.LockTimeout, 10*time.Second)
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -95,21 +110,44 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{lock: lock, now: o.Now, log: o.Log, options: o, workerWake: make(chan struct{}, 1), deliveryWake: make(chan struct{}, 1)}
+	db := &DB{
+		lock: lock, now: o.Now, log: o.Log, options: o, workerWake: make(chan struct{}, 1), deliveryWake: make(chan struct{}, 1),
+		ballast: newBallast(o), reads: newOpenReads(),
+	}
+	db.condition = newCondition(db)
+	db.closing, db.startClosing = context.WithCancel(context.WithoutCancel(ctx))
+	db.makeStartRoom()
 	if err := db.open(ctx); err != nil {
+		switch db.Condition().State {
+		case Failed:
+			err = fmt.Errorf("the database %s is damaged and cannot be opened: copy the data directory, check the disk, then restore a backup: %s: %w",
+				db.path(), db.restoreAdvice(), err)
+		case DiskFull:
+			err = fmt.Errorf("the disk of %s is full, and the database cannot be opened without its log: delete files that you do not need: %w", o.Dir, err)
+		}
 		return nil, errors.Join(err, db.Close())
 	}
+	db.checkAtStart(ctx, markRunning(db.lock))
 	return db, nil
 }
 
+// makeStartRoom removes the ballast if the disk is full, because a database cannot be opened without its log.
+func (db *DB) makeStartRoom() {
+	if free, err := db.ballast.free(); err == nil && free < startRoom && db.ballast.has() > 0 {
+		db.condition.enter(DiskFull, fmt.Errorf("%d KiB are free on the disk of %s", free>>10, db.options.Dir))
+	}
+}
+
+func (db *DB) path() string { return filepath.Join(db.options.Dir, File) }
+
 func (db *DB) open(ctx context.Context) error {
-	path := filepath.Join(db.options.Dir, File)
+	path := db.path()
 	sync := "FULL"
 	if db.options.SynchronousNormal {
 		sync = "NORMAL"
 	}
 	// auto_vacuum is set when the file is created, before anything is written.
-	w, err := connect(path, db.options.WriterCache, "_auto_vacuum=INCREMENTAL", "_txlock=immediate", "_pragma=synchronous("+sync+")")
+	w, err := db.connect(db.options.WriterCache, db.checkWriter, nil, "_auto_vacuum=INCREMENTAL", "_txlock=immediate", "_pragma=synchronous("+sync+")")
 	if err != nil {
 		return err
 	}
@@ -134,11 +172,14 @@ func (db *DB) open(ctx context.Context) error {
 		return err
 	}
 	db.ids = newIDSource(db.now, meta.LastID)
-	if db.readers, err = connect(path, db.options.ReaderCache, "_pragma=query_only(1)"); err != nil {
+	if db.readers, err = db.connect(db.options.ReaderCache, db.condition.check, db.reads, "_pragma=query_only(1)"); err != nil {
 		return err
 	}
 	db.readers.SetMaxOpenConns(db.options.Readers)
 	db.readers.SetMaxIdleConns(db.options.Readers)
+	if err := openAll(ctx, db.readers, db.options.Readers); err != nil {
+		return err
+	}
 	db.lookupCache = cache.New[AccountID, Lookups](maxCachedLookups)
 	db.networks = cache.New[struct{}, *networks](1)
 	db.flagCache = cache.NewWeighted[AccountID](maxCachedFlags, func(f viewerFlags) int { return len(f) })
@@ -149,14 +190,31 @@ func (db *DB) open(ctx context.Context) error {
 	db.Subscribe(db.invalidateFilters) // first, because other subscribers may read filters
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.writer.start()
+	db.guard = startGuard(db)
 	return nil
+}
+
+// openAll opens all connections of a pool, because later the process may have no open files left.
+func openAll(ctx context.Context, pool *sqlx.DB, n int) (err error) {
+	conns := make([]*sqlx.Conn, n)
+	for i := range conns {
+		if conns[i], err = pool.Connx(ctx); err != nil {
+			break
+		}
+	}
+	for _, c := range conns {
+		if c != nil {
+			c.Close() // returns it to the pool
+		}
+	}
+	return err
 }
 
 // connect opens a pool whose connections all have the same settings. They are in the connection string, so that later connections have them
 // too. busy_timeout comes first, because journal_mode may wait.
-func connect(path string, cache int, more ...string) (*sqlx.DB, error) {
+func (db *DB) connect(cache int, check func(string, error), reads *openReads, more ...string) (*sqlx.DB, error) {
 	args := append([]string{
-		"_pragma=busy_timeout(10000)",
+		fmt.Sprintf("_pragma=busy_timeout(%d)", db.options.LockTimeout.Milliseconds()),
 		"_pragma=journal_mode(WAL)",
 		"_pragma=foreign_keys(1)",
 		"_pragma=trusted_schema(0)",
@@ -165,13 +223,14 @@ func connect(path string, cache int, more ...string) (*sqlx.DB, error) {
 		"_pragma=journal_size_limit(67108864)",
 		fmt.Sprintf("_pragma=cache_size(-%d)", cache),
 	}, more...)
-	db, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+strings.Join(args, "&"))
+	c, err := newConnector("file:"+(&url.URL{Path: db.path()}).EscapedPath()+"?"+strings.Join(args, "&"), check, reads)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, fmt.Errorf("open %s: %w", db.path(), err)
 	}
-	db.SetConnMaxLifetime(0)
-	db.SetConnMaxIdleTime(0)
-	return db, nil
+	pool := sqlx.NewDb(sql.OpenDB(c), "sqlite")
+	pool.SetConnMaxLifetime(0)
+	pool.SetConnMaxIdleTime(0)
+	return pool, nil
 }
 
 // Close waits for the running transaction, then closes all connections and releases the data directory.
@@ -179,12 +238,23 @@ func (db *DB) Close() error {
 	if db.closed.Swap(true) {
 		return nil
 	}
+	db.startClosing()
+	if db.guard != nil {
+		db.guard.close()
+	}
+	db.background.Wait()
 	var errList []error
 	if db.writer != nil {
-		errList = append(errList, db.writer.close())
+		db.writer.end()
 	}
 	if db.readers != nil {
 		errList = append(errList, db.readers.Close())
+	}
+	if db.writer != nil { // last, because the last connection keeps the files of the log
+		errList = append(errList, db.writer.close())
+	}
+	if errors.Join(errList...) == nil && db.guard != nil && db.Condition().State != Failed {
+		errList = append(errList, db.lock.Truncate(0))
 	}
 	return errors.Join(append(errList, db.lock.Close())...)
 }

@@ -125,15 +125,23 @@ func (w *Worker) enqueueRecurring(ctx context.Context) error {
 
 // Run runs jobs until ctx ends, then waits for the running ones. Jobs that did not complete stay in the queue.
 func (w *Worker) Run(ctx context.Context) {
-	if err := w.enqueueRecurring(ctx); err != nil && ctx.Err() == nil {
-		w.log.Error("recurring jobs could not be enqueued", "err", err)
-	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	wg.Go(func() {
+		if !w.db.WaitWritable(ctx) {
+			return
+		}
+		if err := w.enqueueRecurring(ctx); err != nil && ctx.Err() == nil {
+			w.log.Error("recurring jobs could not be enqueued", "err", err)
+		}
+	})
 	slots := make(chan struct{}, w.parallel)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		if state := w.db.Condition().State; state != Writable && state != DiskFull && !w.db.WaitWritable(ctx) {
+			return
+		}
 		now := w.db.now() // one reading for both, so that no job becomes due between them
 		jobs, err := w.due(ctx, now, cap(slots)-len(slots))
 		if err != nil {
@@ -226,6 +234,13 @@ func (w *Worker) capacity() (left map[string]int, full []string) {
 			full = append(full, kind)
 		}
 	}
+	if w.db.Condition().State == DiskFull { // the others could not even record that they have run
+		for kind := range w.handlers {
+			if !deletingJobs[kind] {
+				full = append(full, kind)
+			}
+		}
+	}
 	return left, full
 }
 
@@ -266,11 +281,37 @@ func (w *Worker) run(ctx context.Context, j *Job) {
 	if err != nil && ctx.Err() != nil {
 		return // stopped, not failed: it stays due
 	}
-	if err := w.db.Update(context.WithoutCancel(ctx), func(tx *Tx) error { return tx.finish(ctx, j, err) }); err != nil {
-		w.log.Error("result of a job could not be stored", "kind", j.Kind, "job", j.ID, "err", err)
-	}
+	w.storeResult(ctx, j, err)
 	if err != nil {
 		w.log.Warn("job failed", "kind", j.Kind, "job", j.ID, "attempt", j.Attempts+1, "err", err)
+	}
+}
+
+// Bounds of storing the result of a job. Without it, the job runs again.
+const (
+	maxResultAttempts = 6 // while the disk accepts writes
+	firstResultPause  = time.Second
+)
+
+// storeResult records the result of a job. While the disk accepts no writes it waits, because the job would run again and again otherwise.
+func (w *Worker) storeResult(ctx context.Context, j *Job, failure error) {
+	writing := AllowWhenFull(context.WithoutCancel(ctx))
+	for attempt := 0; ; attempt++ {
+		err := w.db.Update(writing, func(tx *Tx) error { return tx.finish(ctx, j, failure) })
+		if err == nil {
+			return
+		}
+		w.log.Error("result of a job could not be stored", "kind", j.Kind, "job", j.ID, "err", err)
+		switch {
+		case errors.Is(err, ErrClosed), attempt == maxResultAttempts:
+			return
+		case w.db.Condition().State != Writable:
+			if !w.db.WaitWritable(ctx) {
+				return
+			}
+		case sleep(ctx, firstResultPause<<attempt) != nil:
+			return
+		}
 	}
 }
 
@@ -284,6 +325,9 @@ func (w *Worker) attempt(ctx context.Context, j *Job) (err error) {
 	fn := w.handlers[j.Kind]
 	if fn == nil {
 		return fmt.Errorf("no handler for jobs of kind %q", j.Kind)
+	}
+	if deletingJobs[j.Kind] {
+		ctx = AllowWhenFull(ctx)
 	}
 	if !w.long[j.Kind] {
 		var cancel context.CancelFunc

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	sqlite3 "modernc.org/sqlite/lib"
+	"modernc.org/sqlite"
 
 	"svc/internal/errs"
 )
@@ -44,9 +44,14 @@ type Tx struct {
 // Update returns the error or panics in turn; the other functions of the group commit are not affected. fn must not wait for anything but
 // the database, and must not call Update.
 //
+// While the disk is full, read-only or damaged, Update returns an error for clients without running fn; see AllowWhenFull.
+//
 // Once fn runs, Update ignores the end of ctx, so that its result always says whether the transaction was committed.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	r := &request{fn: fn, queuedAt: time.Now(), done: make(chan struct{})}
+	if err := db.condition.refuse(ctx); err != nil {
+		return err
+	}
+	r := &request{ctx: ctx, fn: fn, queuedAt: time.Now(), done: make(chan struct{})}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -70,6 +75,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 type request struct {
+	ctx      context.Context
 	fn       func(*Tx) error
 	queuedAt time.Time
 	tx       Tx
@@ -85,11 +91,12 @@ type writer struct {
 	conn     *sqlx.Conn
 	q        *statements
 	requests chan *request
+	truncate chan chan truncation
 	stop     chan struct{}
 	stopped  chan struct{}
 	once     sync.Once
 	started  bool
-	broken   error // the disk error that ended all writing
+	lost     error // why the running transaction cannot be committed
 	metrics  *writerMetrics
 }
 
@@ -101,6 +108,7 @@ func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
 	return &writer{
 		db: db, pool: pool, conn: conn, q: newStatements(conn),
 		requests: make(chan *request, maxGroup),
+		truncate: make(chan chan truncation),
 		stop:     make(chan struct{}),
 		stopped:  make(chan struct{}),
 		metrics:  newWriterMetrics(),
@@ -112,12 +120,24 @@ func (w *writer) start() {
 	go w.run()
 }
 
-func (w *writer) close() error {
+// end runs the accepted requests, then ends the goroutine.
+func (w *writer) end() {
 	w.once.Do(func() { close(w.stop) })
 	if w.started {
 		<-w.stopped
 	}
+}
+
+// close closes the connection after end. The files of the log stay, so that the next start needs no new ones, which a full disk may not have room for.
+func (w *writer) close() error {
+	w.end()
 	w.q.close()
+	w.conn.Raw(func(c any) error { // without it, the next start creates them
+		if files, ok := c.(sqlite.FileControl); ok {
+			files.FileControlPersistWAL("main", 1)
+		}
+		return nil
+	})
 	return errors.Join(w.conn.Close(), w.pool.Close())
 }
 
@@ -127,6 +147,8 @@ func (w *writer) run() {
 		select {
 		case r := <-w.requests:
 			w.commitGroup(r)
+		case answer := <-w.truncate:
+			answer <- w.truncateLog()
 		case <-w.stop:
 			for { // accepted requests are run
 				select {
@@ -142,36 +164,43 @@ func (w *writer) run() {
 
 // commitGroup runs first and, if it succeeds, other waiting requests in one transaction, and answers them.
 func (w *writer) commitGroup(first *request) {
-	if w.broken != nil {
-		first.err = unwritable(w.broken)
-		close(first.done)
+	if w.refused(first) {
 		return
 	}
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
-		first.err = unwritable(err)
-		close(first.done)
+		for r := first; r != nil; r = w.waiting() { // the others would wait as long, one after another
+			r.err = w.unwritable(err)
+			close(r.done)
+		}
 		return
 	}
+	w.lost = nil
 	// The first needs no savepoint: without others, a rollback of the transaction is enough.
 	w.runFunction(first)
 	if first.err != nil {
 		w.exec("ROLLBACK") // SQLite may have rolled back already
+		first.err = w.clientError(first.err)
 		close(first.done)
 		return
 	}
 	group := []*request{first}
-	for until := time.Now().Add(maxGroupTime); len(group) < maxGroup && time.Now().Before(until); {
+	for until := time.Now().Add(maxGroupTime); w.lost == nil && len(group) < maxGroup && time.Now().Before(until); {
 		r := w.next()
 		if r == nil {
 			break
+		}
+		if w.refused(r) {
+			continue
 		}
 		w.runInSavepoint(r)
 		group = append(group, r)
 	}
 	err := w.commit(group)
 	for _, r := range group {
-		if err != nil && r.err == nil {
-			r.err = unwritable(err)
+		if r.err == nil {
+			r.err = w.unwritable(err)
+		} else {
+			r.err = w.clientError(r.err)
 		}
 	}
 	if err == nil {
@@ -180,6 +209,15 @@ func (w *writer) commitGroup(first *request) {
 	for _, r := range group {
 		close(r.done)
 	}
+}
+
+// refused answers a request that must not be run in the state of the database.
+func (w *writer) refused(r *request) bool {
+	if r.err = w.db.condition.refuse(r.ctx); r.err == nil {
+		return false
+	}
+	close(r.done)
+	return true
 }
 
 // next returns a waiting request, nil if there is none. It lets goroutines that are about to send one run first, because another commit
@@ -209,12 +247,13 @@ func (w *writer) runInSavepoint(r *request) {
 	}
 	w.runFunction(r)
 	if r.err != nil {
-		if err := w.exec("ROLLBACK TO one"); err != nil {
-			w.broken = err
+		if err := w.exec("ROLLBACK TO one"); err != nil { // SQLite has rolled back everything
+			w.lost = err
+			return
 		}
 	}
-	if err := w.exec("RELEASE one"); err != nil && r.err == nil {
-		r.err = err
+	if err := w.exec("RELEASE one"); err != nil {
+		w.lost = err
 	}
 }
 
@@ -232,8 +271,9 @@ func (w *writer) runFunction(r *request) {
 }
 
 func (w *writer) commit(group []*request) error {
-	if w.broken != nil {
-		return errors.Join(w.broken, w.exec("ROLLBACK"))
+	if w.lost != nil {
+		w.exec("ROLLBACK") // SQLite may have rolled back already
+		return w.lost
 	}
 	if err := w.index(group); err != nil {
 		return errors.Join(err, w.exec("ROLLBACK"))
@@ -262,11 +302,6 @@ func (w *writer) commit(group []*request) error {
 	err := w.exec("COMMIT")
 	w.metrics.committed(len(group), time.Since(start))
 	if err != nil {
-		if isCode(err, sqlite3.SQLITE_IOERR) || isCode(err, sqlite3.SQLITE_CORRUPT) {
-			// After a failed sync the state of the disk is unknown. Another attempt could lose committed rows.
-			w.broken = err
-			w.db.log.Error("the disk failed, nothing will be written any more: restart after the disk is repaired", "err", err)
-		}
 		w.exec("ROLLBACK") // SQLite may have rolled back already
 		return err
 	}
@@ -278,9 +313,34 @@ func (w *writer) exec(query string) error {
 	return err
 }
 
-// unwritable is the error for clients if the database cannot be written. The cause goes to the log.
-func unwritable(err error) error {
+// unwritable is the error for clients if the database cannot be written, nil for nil. The cause goes to the log.
+func (w *writer) unwritable(err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused := w.db.condition.err.Load(); refused != nil {
+		return refused
+	}
 	return &errs.Error{Status: 503, Message: "The server cannot store anything at the moment", Err: err}
+}
+
+// clientError is the error of a function. One of the disk says so to clients.
+func (w *writer) clientError(err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) && w.db.condition.isDiskError(e) {
+		return w.unwritable(err)
+	}
+	return err
+}
+
+// checkWriter takes the errors of the writer's statements. After one of the disk, SQLite may have rolled back the transaction, even if the
+// function that ran the statement goes on.
+func (db *DB) checkWriter(query string, err error) {
+	db.condition.check(query, err)
+	var e *sqlite.Error
+	if db.writer != nil && errors.As(err, &e) && db.condition.isDiskError(e) {
+		db.writer.lost = err
+	}
 }
 
 func (w *writer) meta(ctx context.Context) (*Meta, error) {

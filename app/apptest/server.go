@@ -41,6 +41,7 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 	ts := httptest.NewUnstartedServer(nil)
 	c := config.Default()
 	c.RateLimit.Enabled = false
+	c.Storage.Ballast = 0 // tests that need it set it
 	c.Server.URL = "http://" + ts.Listener.Addr().String()
 	c.Data.Dir = t.TempDir()
 	if testName != "" {

@@ -102,6 +102,9 @@ func (q *Queue) Run(ctx context.Context) {
 		case <-timer.C:
 			q.slots.clearDrained()
 		}
+		if !q.DB.WaitWritable(ctx) { // results could not be recorded
+			continue
+		}
 		wait, err := q.startDue(ctx, &attempts)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("read due deliveries", "err", err)

@@ -46,9 +46,11 @@ func (q *Queue) record(ctx context.Context) {
 		timer.Stop()
 		if err := q.recordBatch(batch); err != nil {
 			q.Log.Error("record deliveries", "err", err)
-			select { // deliveries that are not recorded are sent again, but not without a pause
-			case <-ctx.Done():
-			case <-time.After(recordRetryPause):
+			if q.DB.WaitWritable(ctx) { // deliveries that are not recorded are sent again, but not without a pause
+				select {
+				case <-ctx.Done():
+				case <-time.After(recordRetryPause):
+				}
 			}
 		}
 		for _, r := range batch {
@@ -107,7 +109,7 @@ func shouldRecordSuccess(h *store.Host, now time.Time) bool {
 // recordBatch removes deliveries that are done, reschedules those that failed, and updates their hosts.
 func (q *Queue) recordBatch(results []*result) error {
 	b := newBatch(results, q.DB.Now())
-	ctx := context.Background() // results are also recorded while the server stops
+	ctx := store.AllowWhenFull(context.Background()) // results are also recorded while the server stops, and make room
 	err := q.DB.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.DropDeliveries(ctx, b.done); err != nil {
 			return err

@@ -244,7 +244,7 @@ func (b *Inbox) load(ctx context.Context) error {
 }
 
 func (b *Inbox) work(ctx context.Context, next func(context.Context) *Activity, process func(context.Context, *Activity)) {
-	for {
+	for b.c.DB.WaitWritable(ctx) {
 		a := next(ctx)
 		if a == nil {
 			return

@@ -234,6 +234,7 @@ type MediaProxy struct {
 type Storage struct {
 	Limit             int64 // of the data directory
 	MinFree           int64 // on the disk
+	Ballast           int64 // a file that makes room when the disk is full; 0: none
 	Uploads           int64
 	Emoji             int64
 	RemotePosts       int64

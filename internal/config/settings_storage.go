@@ -18,6 +18,8 @@ func (c *Config) storageSettings() section {
 			Description: `Maximum size of the data directory, for example "10GiB". When it is nearly reached, copies of remote media are deleted first, then old remote posts that nobody on this server has reacted to; then uploads, backups and emoji packs are refused. The last twentieth, at least 16 MiB, is kept for the database; posts of other servers are refused before it is used up.`},
 		{Key: "min_free", field: size(&c.Storage.MinFree, 256<<20, 0, maxStorage), Restart: true,
 			Description: `Free space to leave on the disk. Below it the server makes room and refuses files as above, before the disk is full.`},
+		{Key: "ballast", field: size(&c.Storage.Ballast, 32<<20, 0, 1<<30), Restart: true,
+			Description: `Size of a file without a use in the data directory. When the disk is full, the file is removed, so that there is room to delete something; it is made again later. With storage.limit it has at most 1/32 of that. 0: none.`},
 		{Key: "uploads", field: size(&c.Storage.Uploads, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
 			Description: `Maximum size of all uploads of local accounts: attachments, avatars, headers and their thumbnails.`},
 		{Key: "emoji", field: size(&c.Storage.Emoji, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,

@@ -62,6 +62,7 @@ type Config struct {
 	Secret     []byte                                                        // of the tokens for the probe
 	Sign       func(ctx context.Context, r *http.Request, body []byte) error // as the instance actor; nil: the server does not federate
 	CheckKeys  func(ctx context.Context) error                               // compares the keys on disk with the database
+	Condition  func() error                                                  // why nothing is written; nil: something is
 	QuickCheck func(ctx context.Context) (problem string, err error)         // of the database
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in
 	Backups    func(ctx context.Context) (*Backups, error)                   // in the folder of backups
@@ -71,6 +72,7 @@ type Config struct {
 type Backups struct {
 	Dir     string
 	Newest  time.Time
+	File    string // name of the newest
 	Count   int
 	Problem string // of the scheduled ones; "": none
 }
@@ -161,6 +163,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.Disk == nil {
 		c.Disk = diskSpace
+	}
+	if c.Condition == nil {
+		c.Condition = func() error { return nil }
 	}
 	if c.MaxOpen == nil {
 		c.MaxOpen = maxOpenFiles

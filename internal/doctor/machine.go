@@ -71,6 +71,9 @@ func checkDisk(_ context.Context, d *doctor) Result {
 }
 
 func checkDatabase(ctx context.Context, d *doctor) Result {
+	if err := d.Condition(); err != nil {
+		return failure("See docs/operating.md, \"When the disk or the database fails\".", "nothing is stored: %v", err)
+	}
 	problem, err := d.QuickCheck(ctx)
 	switch {
 	case ctx.Err() != nil:

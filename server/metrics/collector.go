@@ -6,14 +6,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"svc/internal/cache"
+	"svc/store"
 )
 
 // Descriptions of the metrics that are read when the page is requested.
 var (
 	buildInfo = describe("svc_build_info", "The version; the value is 1.", "version")
 
-	connections = describe("svc_database_connections", "Reading connections by state.", "state")
-	jobs        = describe("svc_jobs", "Jobs by kind and state. Running ones are waiting, too. Parked ones failed at their last attempt.", "kind", "state")
+	connections   = describe("svc_database_connections", "Reading connections by state.", "state")
+	databaseState = describe("svc_database_state", "1 for the state of the database: writable, full, read_only or failed.", "state")
+	readAge       = describe("svc_database_oldest_read_seconds", "Age of the oldest query or task of maintenance that reads the database.")
+	logBytes      = describe("svc_database_log_bytes", "Size of the write-ahead log.")
+	jobs          = describe("svc_jobs", "Jobs by kind and state. Running ones are waiting, too. Parked ones failed at their last attempt.", "kind", "state")
 
 	deliveries      = describe("svc_deliveries", "Outgoing deliveries by state. Those in flight are waiting, too.", "state")
 	deliveryResults = describe("svc_delivery_attempts_total", "Attempts of deliveries by result.", "result")
@@ -69,6 +73,16 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	open := c.DB.Connections()
 	s.gauge(connections, float64(open.Active), "active")
 	s.gauge(connections, float64(open.Idle), "idle")
+	now := c.DB.Condition().State
+	for _, state := range []store.State{store.Writable, store.DiskFull, store.ReadOnly, store.Failed} {
+		value := 0.0
+		if state == now {
+			value = 1
+		}
+		s.gauge(databaseState, value, string(state))
+	}
+	s.gauge(readAge, c.DB.OldestRead().Seconds())
+	s.gauge(logBytes, float64(c.DB.LogSize()))
 	for kind, n := range c.Streams() {
 		s.gauge(streams, float64(n), kind)
 	}

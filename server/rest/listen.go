@@ -32,7 +32,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // TLS errors of clients and the like
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
+	go func() { failed <- srv.Serve(&acceptLogger{ln, s.log}) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// truncateWait is how long the writer waits for readers that keep the log from being emptied.
+const truncateWait = 100 * time.Millisecond
+
+// truncation is the result of emptying the log.
+type truncation struct {
+	done bool // false: a reader prevents it
+	err  error
+}
+
+// truncateLog moves the write-ahead log into the database and empties it, between two transactions of the writer. It returns false if a reader
+// prevents that.
+func (db *DB) truncateLog(ctx context.Context) (bool, error) {
+	answer := make(chan truncation, 1)
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-db.writer.stop:
+		return false, ErrClosed
+	case db.writer.truncate <- answer:
+	}
+	t := <-answer
+	return t.done, t.err
+}
+
+// truncateLog is the part that the writer does.
+func (w *writer) truncateLog() (t truncation) {
+	ctx := context.Background()
+	wait := func(d time.Duration) error {
+		_, err := w.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA busy_timeout = %d`, d.Milliseconds()))
+		return err
+	}
+	if t.err = wait(truncateWait); t.err != nil {
+		return t
+	}
+	var busy, frames, moved int
+	t.err = w.conn.QueryRowxContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved)
+	t.done = t.err == nil && busy == 0
+	if err := wait(w.db.options.LockTimeout); t.err == nil {
+		t.err = err
+	}
+	if t.err != nil {
+		t.err = fmt.Errorf("empty the log: %w", t.err)
+	}
+	return t
+}
+
+// LogSize returns the size of the write-ahead log.
+func (db *DB) LogSize() int64 { return db.logSize() }
+
+// OldestRead returns the age of the oldest query or task of maintenance that reads the database, 0 if there is none.
+func (db *DB) OldestRead() time.Duration {
+	age, what := db.reads.oldest()
+	if what == "" {
+		return 0
+	}
+	return age
+}
+
+// logSize returns the size of the write-ahead log. The file must not be opened, because closing it would release SQLite's locks.
+func (db *DB) logSize() int64 {
+	info, err := os.Stat(db.path() + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
