@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"svc/app/apptest"
 )
 
 // newWorkspaceWithoutSettings returns a workspace without a settings file.
@@ -232,7 +234,7 @@ func (p *workspace) killSetup(answers []string, file string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	var asked lockedBuffer
+	var asked apptest.Output
 	cmd.Stderr = &asked
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
