@@ -59,7 +59,7 @@ func TestReportCommands(t *testing.T) {
 		{[]string{"show", "x"}, 1, "There is no report"},
 		{[]string{"close", "x"}, 1, "There is no report"},
 		{[]string{"close"}, 2, "ID is missing"},
-		{[]string{"note", "add", id[1]}, 2, "accepts 2 arg"},
+		{[]string{"note", "add", id[1]}, 2, "TEXT is missing"},
 		{[]string{"note", "add", "x", "text"}, 1, "Invalid parameters"},
 		{[]string{"note", "delete", id[1], note}, 1, "Invalid parameters"},
 	} {

@@ -197,13 +197,15 @@ func TestUnusedCardsAreRemoved(t *testing.T) {
 func TestSlowPagesDoNotBlockWorker(t *testing.T) {
 	b := newHarness(t)
 	asked, answer := make(chan struct{}, 10), make(chan struct{})
-	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked <- struct{}{}
 		<-answer
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, "<title>at last</title>")
-	}))
-	defer ts.Close()
+	})
+	sites := []*httptest.Server{httptest.NewServer(page), httptest.NewServer(page)}
+	defer sites[0].Close()
+	defer sites[1].Close()
 	b.Fetch = fetch.New(fetch.Options{AllowLoopback: true})
 	alice, _, err := b.SignUp(t.Context(), social.Registration{
 		Nickname: "alice", Email: "alice@example.org", Password: "correct horse", Confirmed: true, Approved: true,
@@ -213,7 +215,7 @@ func TestSlowPagesDoNotBlockWorker(t *testing.T) {
 	}
 	var cards []store.CardID
 	for i := range 4 {
-		c, err := b.Publish(t.Context(), alice, social.Draft{Text: fmt.Sprint(ts.URL, "/", i)})
+		c, err := b.Publish(t.Context(), alice, social.Draft{Text: fmt.Sprint(sites[i%2].URL, "/", i)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,8 +146,11 @@ func (db *DB) open(ctx context.Context) error {
 	if db.options.SynchronousNormal {
 		sync = "NORMAL"
 	}
-	// auto_vacuum is set when the file is created, before anything is written.
-	w, err := db.connect(db.options.WriterCache, db.checkWriter, nil, "_auto_vacuum=INCREMENTAL", "_txlock=immediate", "_pragma=synchronous("+sync+")")
+	args := []string{"_txlock=immediate", "_pragma=synchronous(" + sync + ")"}
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 { // else setting it again would write, which a full disk refuses
+		args = append(args, "_auto_vacuum=INCREMENTAL")
+	}
+	w, err := db.connect(db.options.WriterCache, db.checkWriter, nil, args...)
 	if err != nil {
 		return err
 	}
