@@ -202,7 +202,7 @@ func (c *condition) enter(state State, cause error) {
 	if now == Failed || now == state || now == DiskFull && state == ReadOnly {
 		return
 	}
-	e := &errs.Error{Status: 503, Err: cause}
+	e := &errs.Error{Status: 503, Err: refusedWrite{cause}}
 	log, args := c.db.log, []any{"err", cause}
 	switch state {
 	case DiskFull:
@@ -220,6 +220,16 @@ func (c *condition) enter(state State, cause error) {
 			"Stop the server, copy the data directory, check the disk, then restore a backup: "+c.db.restoreAdvice(), args...)
 	}
 	c.set(&Condition{State: state, Message: e.Message, Cause: cause.Error(), Since: time.Now()}, e)
+}
+
+// refusedWrite is the cause of an error of Update that lasts only as long as the state of the database.
+type refusedWrite struct{ error }
+
+func (e refusedWrite) Unwrap() error { return e.error }
+
+func isRefusedWrite(err error) bool {
+	var refused refusedWrite
+	return errors.As(err, &refused)
 }
 
 // mayResume returns true if it is time to try whether the disk accepts writes again.

@@ -439,10 +439,9 @@ func TestJobsWaitForTheDisk(t *testing.T) {
 	db, log := openLogged(t, dir)
 	var runs, swept atomic.Int64
 	w := store.NewWorker(db, 2, slog.New(slog.NewTextHandler(log, nil)))
-	store.Handle(w, func(context.Context, work) error {
-		runs.Add(1)
-		full.Store(true)
-		return nil
+	store.Handle(w, func(ctx context.Context, _ work) error {
+		full.Store(runs.Add(1) == 1)
+		return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `CREATE TABLE junk (b)`) })
 	})
 	store.Handle(w, func(context.Context, store.SweepMedia) error { swept.Add(1); return nil })
 	mustUpdate(t, db, func(tx *store.Tx) error {
@@ -465,7 +464,7 @@ func TestJobsWaitForTheDisk(t *testing.T) {
 	})
 	stop()
 	<-ended
-	if runs.Load() != 1 || swept.Load() != 1 {
+	if runs.Load() != 2 || swept.Load() != 1 {
 		t.Errorf("the jobs ran %d and %d times", runs.Load(), swept.Load())
 	}
 	if lines := strings.Count(log.String(), "\n"); lines > 30 {

@@ -278,8 +278,8 @@ func (w *Worker) untilNext(ctx context.Context, now time.Time) time.Duration {
 // run runs a job once and records the result.
 func (w *Worker) run(ctx context.Context, j *Job) {
 	err := w.attempt(ctx, j)
-	if err != nil && ctx.Err() != nil {
-		return // stopped, not failed: it stays due
+	if err != nil && (ctx.Err() != nil || isRefusedWrite(err) && !deletingJobs[j.Kind]) {
+		return // stopped, or the database accepts no writes: it has not failed and stays due
 	}
 	w.storeResult(ctx, j, err)
 	if err != nil {
