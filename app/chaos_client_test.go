@@ -269,8 +269,8 @@ func (c *chaosClient) moveMarker() bool {
 	return true
 }
 
-// readNotification marks a notification as read, or dismisses it. Notifications disappear by themselves when what they tell of is undone, so
-// that only a dismissal is a fact.
+// readNotification marks a notification as read, or dismisses it. Notifications disappear with the favourite or follow that they
+// are about, so that only a dismissal is a fact.
 func (c *chaosClient) readNotification() bool {
 	var list []struct{ ID string }
 	if !c.send("GET", "/api/v1/notifications?limit=10", "", nil, &list) {

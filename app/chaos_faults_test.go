@@ -37,7 +37,7 @@ func (c *chaos) fillDisk() {
 	}
 	want := refused() + 30
 	c.s.WaitUntil("requests to be refused", func() bool {
-		c.fill(filler) // what was deleted meanwhile
+		c.fill(filler) // the space of deleted files
 		return refused() >= want
 	})
 	resp, err := c.clients[0].http.Get(c.url + "/api/v1/timelines/public")
@@ -65,7 +65,7 @@ func (c *chaos) fillDisk() {
 		c.s.WaitExit(0)
 		end()
 	}
-	c.database(func(db *sql.DB) error { // what failed is tried again after a pause, which the test shortens
+	c.database(func(db *sql.DB) error { // retries wait, which the test shortens
 		_, err := db.Exec(`UPDATE queued_activities SET run_at = 0`)
 		return err
 	})

@@ -72,8 +72,8 @@ func (m *chaosModel) snapshot() map[string][]string {
 	return c
 }
 
-// compare compares the facts with what was observed, takes over what was uncertain, and returns what is lost and what is there twice or
-// again after its deletion.
+// compare compares the facts with what was observed, takes over uncertain facts, and returns losses and duplicates; a deleted object
+// that is there again is one.
 func (m *chaosModel) compare(o *observation) (lost, extra []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +82,7 @@ func (m *chaosModel) compare(o *observation) (lost, extra []string) {
 		switch {
 		case slices.Contains(want, got):
 			m.facts[key] = []string{got}
-			if got != "" && strings.HasPrefix(key, "notification ") { // it may disappear with what it tells of
+			if got != "" && strings.HasPrefix(key, "notification ") { // it may disappear with its subject
 				delete(m.facts, key)
 			}
 		case want[len(want)-1] == "":

@@ -168,7 +168,7 @@ func TestRepliesOfOthers(t *testing.T) {
 	root := alice.Publish("root")
 	var own, others []any
 	remote := func(changes ...apptest.Doc) any {
-		note := peer.Note(carol, "from elsewhere", append([]apptest.Doc{{"inReplyTo": root.Str("uri")}}, changes...)...)
+		note := peer.Note(carol, "a remote reply", append([]apptest.Doc{{"inReplyTo": root.Str("uri")}}, changes...)...)
 		peer.PostAndSettle(srv, peer.Create(note))
 		return note["id"]
 	}

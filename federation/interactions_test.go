@@ -84,7 +84,7 @@ func TestRemoteInteractionPolicy(t *testing.T) {
 	other.Post("/api/v1/statuses", "status", "reply", "in_reply_to_id", id).Want(200)
 }
 
-// TestRemoteQuotePolicy checks that a remote post is quoted only by those whom its author lets quote it (FEP-044f).
+// TestRemoteQuotePolicy checks that a remote post is quoted only by accounts that its policy permits (FEP-044f).
 func TestRemoteQuotePolicy(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, other := srv.SignUp("alice"), srv.SignUp("other")

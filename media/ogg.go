@@ -132,7 +132,7 @@ func (s *oggScan) resume(end int64) error {
 	return nil
 }
 
-// headers plans to erase what is private in a page of size bytes with headers of a stream. body is the length of the page's own header.
+// headers plans to erase private data in a page of size bytes with headers of a stream. body is the length of the page's own header.
 func (s *oggScan) headers(stream *oggStream, body, size int) error {
 	start := s.pos
 	b, err := s.read(size)

@@ -17,7 +17,7 @@ import (
 )
 
 // Handler serves the paths below /proxy/ with the headers and formats of uploads. It never redirects, and forwards nothing of the request.
-// What is being fetched for one client at the same time is limited, unless its network is not known (the zero Addr).
+// The downloads for one client at the same time are limited, unless its network is not known (the zero Addr).
 func (p *Proxy) Handler(client netip.Addr) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, client) })
 }

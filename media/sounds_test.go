@@ -69,7 +69,7 @@ func TestCleanWAV(t *testing.T) {
 	}
 }
 
-// wantCleaned cleans a file with metadata and compares with what is wanted. A clean file stays as it is.
+// wantCleaned cleans a file with metadata and compares the result. A clean file stays as it is.
 func wantCleaned(t *testing.T, scan scanFunc, file, want []byte, duration time.Duration) {
 	t.Helper()
 	got, found, err := cleaned(file, scan)

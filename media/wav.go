@@ -5,7 +5,7 @@ import "encoding/binary"
 // maxChunks bounds the chunks of a WAV file that are read. Recorders write less than a dozen.
 const maxChunks = 1000
 
-// wavChunks are the chunks that are kept: what is needed to play the file.
+// wavChunks are the chunks that are kept, because players need them.
 var wavChunks = set("fmt ", "fact", "data")
 
 // scanWAV plans to drop all chunks but format, number of samples and data: texts (LIST INFO, iXML, bext, cart, id3), XMP, and positions.

@@ -66,8 +66,8 @@ type webmElement struct {
 	unknown        bool // its size is not known
 }
 
-// scanWebM plans to erase tags, attachments, chapters, titles, dates, names of programs, tracks other than picture and sound, and what is
-// unknown. A file may be cut off anywhere.
+// scanWebM plans to erase tags, attachments, chapters, titles, dates, names of programs, tracks other than picture and sound, and unknown
+// elements. A file may be cut off anywhere.
 func scanWebM(w *peekReader) (fileInfo, *plan, error) {
 	s := webmScan{peekReader: w, dropped: make(map[int64]bool)}
 	if err := s.file(); err != nil {
@@ -264,7 +264,7 @@ func (s *webmScan) void(e webmElement) {
 // blank overwrites the content of an element with zeros.
 func (s *webmScan) blank(e webmElement) error { return s.blankRange(e.body, e.end-e.body, nil) }
 
-// blankRange overwrites n bytes at off with other bytes and zeros, unless that is what they are.
+// blankRange overwrites n bytes at off with other bytes and zeros, unless they are the same already.
 func (s *webmScan) blankRange(off, n int64, with []byte) error {
 	s.pos = off
 	b, err := s.peek(len(with))

@@ -35,22 +35,22 @@ func addPosts(srv *apptest.Server, m *apptest.User, n int, visibility string) {
 const scanBudget = 1000
 
 // TestScanBudget walks lists whose newest posts are hidden from the viewer. No page may look at more rows than the budget, and the walk
-// reaches what is visible. Where an index has only visible posts, the first page has them.
+// reaches the visible ones. Where an index has only visible posts, the first page has them.
 func TestScanBudget(t *testing.T) {
 	srv := apptest.Start(t)
-	author, blocker, muter, stranger := srv.SignUp("author"), srv.SignUp("blocker"), srv.SignUp("muter"), srv.SignUp("stranger")
+	author, blocker, muter, other := srv.SignUp("author"), srv.SignUp("blocker"), srv.SignUp("muter"), srv.SignUp("other")
 	listOwner := srv.SignUp("listowner")
 	listOwner.AccountAction(author.ID, "follow")
 	list := srv.AddList(listOwner, author)
-	visible := stranger.Publish("seen by all #hidden").ID()
+	visible := other.Publish("seen by all #hidden").ID()
 	srv.Exec(`UPDATE statuses SET has_media = 1`)
 	own := author.Publish("seen by all #hidden").ID()
 	srv.Exec(`UPDATE statuses SET has_media = 1`)
 	const hidden = 4*scanBudget + 100
 	hiddenPosts(srv, author, hidden)
 	srv.Exec(`INSERT OR IGNORE INTO list_timeline (list_id, status_id) SELECT l.id, s.id FROM lists l, statuses s`)
-	srv.Exec(`INSERT INTO favourites (id, account_id, status_id) SELECT id, ?, id FROM statuses`, stranger.AccountID())
-	srv.Exec(`INSERT INTO bookmarks (id, account_id, status_id) SELECT id, ?, id FROM statuses`, stranger.AccountID())
+	srv.Exec(`INSERT INTO favourites (id, account_id, status_id) SELECT id, ?, id FROM statuses`, other.AccountID())
+	srv.Exec(`INSERT INTO bookmarks (id, account_id, status_id) SELECT id, ?, id FROM statuses`, other.AccountID())
 	srv.Exec(`UPDATE accounts SET hide_favorites = 0`)
 	srv.AddBlock(blocker, author)
 	srv.AddMute(muter, author)
@@ -75,11 +75,11 @@ func TestScanBudget(t *testing.T) {
 		{"/api/v1/timelines/public", blocker, visible, 3},
 		{"/api/v1/timelines/public?local=true", blocker, visible, 3},
 		{"/api/v1/timelines/public", muter, visible, 3},
-		{"/api/v1/timelines/public?exclude_visibilities[]=local", stranger, own, 3},
+		{"/api/v1/timelines/public?exclude_visibilities[]=local", other, own, 3},
 		{profile + "?exclude_visibilities[]=local&exclude_visibilities[]=private", author, own, 5},
-		{profile + "?exclude_visibilities[]=local", stranger, own, 5},
+		{profile + "?exclude_visibilities[]=local", other, own, 5},
 		{"/api/v1/timelines/list/" + list + "?exclude_visibilities[]=local&exclude_visibilities[]=private", listOwner, own, 5},
-		{"/api/v1/svc/accounts/" + stranger.ID + "/favourites", anonymous, own, 5},
+		{"/api/v1/svc/accounts/" + other.ID + "/favourites", anonymous, own, 5},
 	} {
 		t.Run(tt.path+" of "+tt.as.Nickname, func(t *testing.T) {
 			a := tt.as.Get(tt.path).Want(200)
@@ -97,13 +97,13 @@ func TestScanBudget(t *testing.T) {
 	}
 	t.Run("upwards", func(t *testing.T) {
 		newest := author.Publish("the newest").ID()
-		a := stranger.Get(profile, "exclude_visibilities[]", "local", "min_id", own).Want(200)
+		a := other.Get(profile, "exclude_visibilities[]", "local", "min_id", own).Want(200)
 		pages := 1
 		for ; len(a.IDs()) == 0 && a.Links()["prev"] != "" && pages < 20; pages++ {
 			if a.Links()["next"] != "" {
 				t.Fatalf("an empty page has the links %v", a.Links())
 			}
-			a = stranger.Get(a.Links()["prev"]).Want(200)
+			a = other.Get(a.Links()["prev"]).Want(200)
 		}
 		if ids := a.IDs(); len(ids) != 1 || ids[0] != newest || pages != 5 {
 			t.Errorf("after %d pages, the list has %v, want %s after 5", pages, ids, newest)

@@ -30,7 +30,7 @@ type VisibleConversation struct {
 // conversationLookups are those that may find a reason to hide a post of a conversation.
 const conversationLookups = lookupBlocks | lookupBlockedBy | lookupDomainBlocks | lookupUnavailable
 
-// conversationDepth is how many of the newest posts of a conversation are looked at for one that is visible.
+// conversationDepth is how many of the newest posts of a conversation are examined for a visible one.
 const conversationDepth = 100
 
 // lastVisible is the id of the newest direct post of conversation c that its owner ?1, with the lookups ?2, sees. Mutes do not hide a

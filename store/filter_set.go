@@ -34,7 +34,7 @@ const (
 	maxCachedFilters  = 50_000                // filters, keywords and statuses of filters: about 10 MB
 )
 
-// ErrFilterTime is returned if an account's filters have used up their time. What was matched before is remembered, so that the next attempt
+// ErrFilterTime is returned if an account's filters have used up their time. Earlier verdicts are remembered, so that the next attempt
 // gets further.
 var ErrFilterTime = &errs.Error{Status: http.StatusTooManyRequests, Message: "Your filters take too long, try again in a second", RetryAfter: time.Second}
 

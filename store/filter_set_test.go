@@ -88,7 +88,7 @@ func TestFilterSets(t *testing.T) {
 	cached(false)
 }
 
-// TestFilterTime checks that costly filters end with an error when the time of their owner is used up, that what they matched is remembered,
+// TestFilterTime checks that costly filters end with an error when the time of their owner is used up, that their verdicts are remembered,
 // and that others have their own time.
 func TestFilterTime(t *testing.T) {
 	db := open(t)

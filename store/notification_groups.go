@@ -156,7 +156,7 @@ func (r reader) GroupedNotifications(ctx context.Context, account AccountID, f N
 	return page, r.completeGroups(ctx, account, f, page)
 }
 
-// goOn makes the list go on after a notification, the last that was looked at.
+// goOn makes the list go on after a notification, the last examined one.
 func (p *GroupPage) goOn(after int64, q Page) {
 	p.More = true
 	if q.MinID != 0 {

@@ -63,7 +63,7 @@ const (
 // Part is the part of a list that a page has, newest first.
 type Part[T any] struct {
 	Rows []T
-	Next int64 // where the list goes on, if the scan budget was spent before the page was full: the last id that was looked at; else 0
+	Next int64 // where the list goes on, if the scan budget was spent before the page was full: the last examined id; else 0
 }
 
 // scanPart reads a page from a query that returns a row for each one that it looks at, up to a budget. scan returns the row and its position,

@@ -154,8 +154,8 @@ var (
 	restartSubkeys = map[string]string{"Svc.Captcha": ":seconds_valid", "Svc.Upload": ":proxy_remote", ":instance": ":upload_limit", ":gopher": ":enabled"}
 )
 
-// NeedsRestart returns true if a change of a stored row takes effect after a restart, as far as the row alone says. What is not in the row
-// has the value of base, so that front ends may send values back that are in effect.
+// NeedsRestart returns true if a change of a stored row takes effect after a restart, as far as the row alone says. Members that the row lacks
+// have the value of base, so that front ends may send values back that are in effect.
 func NeedsRestart(base *config.Config, row RowKey, old, new Value) bool {
 	if row.Group != ":svc" {
 		return false

@@ -268,7 +268,7 @@ func TestBlockAccess(t *testing.T) {
 	}
 }
 
-// TestBlocksLimitStored checks that silenced hosts lose their place in public timelines with what is stored, and get it back, also if the job
+// TestBlocksLimitStored checks that silenced hosts lose the place of their stored posts in public timelines, and get it back, also if the job
 // is interrupted.
 func TestBlocksLimitStored(t *testing.T) {
 	srv := apptest.Start(t)

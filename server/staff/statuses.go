@@ -118,7 +118,7 @@ func (h *Handlers) updateStatus(r *rest.Request) (any, error) {
 	return h.Entities.Status(r.Context(), r.Viewer, st.ID)
 }
 
-// changedStatus is a restricted status for those who may change but not read it.
+// changedStatus is a restricted status for staff that may change but not read it.
 type changedStatus struct {
 	ID         store.StatusID   `json:"id"`
 	Sensitive  bool             `json:"sensitive"`
