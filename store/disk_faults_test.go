@@ -248,9 +248,7 @@ func TestDamagedAtStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			if c := db.Condition(); c.State != store.Failed {
-				t.Errorf("the condition is %+v", c)
-			}
+			apptest.WaitFor(t, "the damage to be found", func() bool { return db.Condition().State == store.Failed })
 			wantClientError(t, addJunk(t.Context(), db, 1), 503, "damaged")
 			if !log.has("svc restore /backups/newest.tar") {
 				t.Errorf("the log is\n%s", log)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	smallDatabase   = 16 << 20 // bytes; checked at each start
+	smallDatabase   = 16 << 20 // bytes; checked after each start, in the background
 	mediumDatabase  = 64 << 20 // checked at a start after a crash, before anything is written; larger ones in the background
 	startCheckTime  = 15 * time.Second
 	maxCheckTime    = 10 * time.Minute // of a check in the background
@@ -66,18 +66,18 @@ func markRunning(lock *os.File) (unclean bool) {
 	return false
 }
 
-// checkAtStart checks a database that is small or that was not closed. It returns once a small one is checked.
+// checkAtStart checks a database that is small or that was not closed. After a crash it returns once one of medium size is checked.
 func (db *DB) checkAtStart(ctx context.Context, unclean bool) {
 	size, err := os.Stat(db.path())
 	if err != nil {
 		return
 	}
 	switch {
-	case size.Size() <= smallDatabase, unclean && size.Size() <= mediumDatabase:
+	case unclean && size.Size() <= mediumDatabase:
 		ctx, cancel := context.WithTimeout(ctx, startCheckTime)
 		defer cancel()
 		db.logQuickCheck(ctx, unclean)
-	case unclean:
+	case unclean, size.Size() <= smallDatabase:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxCheckTime)
 		db.background.Go(func() {
 			defer cancel()
