@@ -72,7 +72,7 @@ func (m *chaosModel) snapshot() map[string][]string {
 	return c
 }
 
-// compare compares the facts with what was observed, takes over uncertain facts, and returns losses and duplicates; a deleted object
+// compare compares the facts with the observed ones, takes over uncertain facts, and returns losses and duplicates; a deleted object
 // that is there again is one.
 func (m *chaosModel) compare(o *observation) (lost, extra []string) {
 	m.mu.Lock()

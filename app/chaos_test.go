@@ -43,7 +43,7 @@ func chaosNick(n int) string { return fmt.Sprintf("user%d", n) }
 
 // TestChaos runs the program under mixed load by clients and remote servers, and ends it again and again: by kill -9, with a full disk, and
 // with damaged pages in the database, after which a backup is restored. Some remote servers are slow or broken. After each start all acknowledged
-// data is there with the same content, nothing deleted is back, nothing is there twice, and counters equal what they count.
+// data is there with the same content, nothing deleted is back, nothing is there twice, and all counters are right.
 func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")

@@ -185,7 +185,7 @@ func TestKeyRotation(t *testing.T) {
 	apptest.Settle(srv)
 	srv.MakeDeliveriesDue()
 	apptest.Settle(srv)
-	away.wantTaken("what was queued", "Update", "Update", "Create", "Create")
+	away.wantTaken("the queued activities", "Update", "Update", "Create", "Create")
 	publish()
 	away.wantTaken("a post", "Create")
 	retire := func() {
@@ -237,7 +237,7 @@ func TestServerKeyRotation(t *testing.T) {
 	away.setDown(false)
 	srv.MakeDeliveriesDue()
 	apptest.Settle(srv)
-	away.wantTaken("what was queued", "Update", "Update")
+	away.wantTaken("the queued activities", "Update", "Update")
 	if object := srv.GetDocument("/internal/fetch").Document(); !bytes.Contains(apptest.MustJSON(object), []byte("Multikey")) {
 		t.Errorf("before the old key is retired: %v", object)
 	}

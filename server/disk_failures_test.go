@@ -99,17 +99,22 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadOnlyDisk makes the disk of a server read-only: posts are read, nothing is stored, and writing goes on later.
-func TestReadOnlyDisk(t *testing.T) {
-	dir := t.TempDir()
-	var readOnly atomic.Bool
+// startOnFaultyDisk starts a server whose disk answers operations of a kind with an error code of SQLite while faulty is set.
+func startOnFaultyDisk(t *testing.T, kind apptest.DiskOperation, code int) (srv *apptest.Server, dir string, faulty *atomic.Bool) {
+	t.Helper()
+	dir, faulty = t.TempDir(), new(atomic.Bool)
 	apptest.FaultyDisk(t, dir, func(op apptest.DiskOperation, _ string) int {
-		if op == apptest.DiskWrite && readOnly.Load() {
-			return sqlite3.SQLITE_READONLY
+		if op == kind && faulty.Load() {
+			return code
 		}
 		return 0
 	})
-	srv := apptest.Start(t, func(c *config.Config) { c.Data.Dir = dir })
+	return apptest.Start(t, func(c *config.Config) { c.Data.Dir = dir }), dir, faulty
+}
+
+// TestReadOnlyDisk makes the disk of a server read-only: posts are read, nothing is stored, and writing goes on later.
+func TestReadOnlyDisk(t *testing.T) {
+	srv, dir, readOnly := startOnFaultyDisk(t, apptest.DiskWrite, sqlite3.SQLITE_READONLY)
 	alice := srv.SignUp("alice")
 	old := alice.Publish("hello")
 	readOnly.Store(true)
@@ -134,17 +139,9 @@ func TestReadOnlyDisk(t *testing.T) {
 	wantState(t, srv, store.Writable, 200)
 }
 
-// TestDamagedDatabase damages a page of the database of a running server: reading it stops writing, and the health check says so.
+// TestDamagedDatabase fails a sync of the disk of a running server: nothing is written any more, reads go on, and the health check says so.
 func TestDamagedDatabase(t *testing.T) {
-	dir := t.TempDir()
-	var damaged atomic.Bool
-	apptest.FaultyDisk(t, dir, func(op apptest.DiskOperation, _ string) int {
-		if op == apptest.DiskSync && damaged.Load() {
-			return sqlite3.SQLITE_IOERR_FSYNC
-		}
-		return 0
-	})
-	srv := apptest.Start(t, func(c *config.Config) { c.Data.Dir = dir })
+	srv, _, damaged := startOnFaultyDisk(t, apptest.DiskSync, sqlite3.SQLITE_IOERR_FSYNC)
 	alice := srv.SignUp("alice")
 	old := alice.Publish("hello")
 	wantState(t, srv, store.Writable, 200)
