@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -207,6 +208,11 @@ func backUpSlowly(ctx context.Context, o BackupOptions) (m *Manifest, found *Ver
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer func() {
+			if v := recover(); v != nil { // the worker recovers only in its own goroutine
+				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			}
+		}()
 		runtime.LockOSThread() // for ever: the thread ends with the goroutine, and its priority with it
 		lowerPriority()
 		m, found, err = Backup(ctx, o)
