@@ -164,7 +164,7 @@ func (p *workspace) upload(token string, content []byte) int {
 
 // TestBackupWithinLimit checks that backups in the data directory respect storage.limit: a running server deletes copies of remote media for them.
 func TestBackupWithinLimit(t *testing.T) {
-	p := newWorkspace(t, "[storage]\nlimit = \"256MiB\"\n")
+	p := newWorkspace(t, "[storage]\nlimit = \"256MiB\"\nballast = 0\n")
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	copies := func() (n int) {
 		filepath.WalkDir(p.path("data", "cache"), func(path string, d os.DirEntry, err error) error {

@@ -201,7 +201,7 @@ func (b *Budget) sums(m measurement) sums {
 	files := b.files.Bytes(recordedFiles(m.recorded))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := sums{fixed: m.database.File + max(m.database.Log, logReserve) + files, free: m.free}
+	s := sums{fixed: m.database.File + max(m.database.Log, logReserve) + b.db.BallastSize() + files, free: m.free}
 	for _, f := range b.folders {
 		s.fixed += f.Bytes
 	}
