@@ -33,7 +33,9 @@ func fill(t *testing.T, srv *apptest.Server, size int64) {
 // TestStorageLimitRefusesPosts fills the data directory of a server: it refuses posts of another with 503 and Retry-After, still accepts what
 // deletes, and gets the posts after there is room again.
 func TestStorageLimitRefusesPosts(t *testing.T) {
-	peers := apptest.StartPeers(t, 2, func(c *config.Config) { c.Storage.Limit, c.Storage.Ballast, c.RateLimit.Enabled = storageLimit, 0, false })
+	peers := apptest.StartPeers(t, 2, func(c *config.Config) {
+		c.Storage.Limit, c.Storage.Ballast, c.RateLimit.Enabled = storageLimit, 0, false
+	})
 	far, near := peers[0], peers[1]
 	alice, bob := far.SignUp("alice"), near.SignUp("bob")
 	bob.AccountAction(bob.FindRemote(alice), "follow")
@@ -83,7 +85,9 @@ func TestStorageLimitRefusesPosts(t *testing.T) {
 
 // TestStorageLimitResponses checks what senders get for each type of activity while the storage is used up.
 func TestStorageLimitResponses(t *testing.T) {
-	srv := apptest.StartWithLoopback(t, func(c *config.Config) { c.Storage.Limit, c.Storage.Ballast, c.RateLimit.Enabled = storageLimit, 0, false })
+	srv := apptest.StartWithLoopback(t, func(c *config.Config) {
+		c.Storage.Limit, c.Storage.Ballast, c.RateLimit.Enabled = storageLimit, 0, false
+	})
 	peer := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	fill(t, srv, storageLimit)
@@ -126,7 +130,9 @@ func TestStorageLimitOrder(t *testing.T) {
 		w.Write(picture)
 	}))
 	t.Cleanup(site.Close)
-	peers := apptest.StartPeers(t, 2, apptest.WithMail, func(c *config.Config) { c.Storage.Limit, c.Storage.Ballast, c.RateLimit.Enabled = storageLimit, 0, false })
+	peers := apptest.StartPeers(t, 2, apptest.WithMail, func(c *config.Config) {
+		c.Storage.Limit, c.Storage.Ballast, c.RateLimit.Enabled = storageLimit, 0, false
+	})
 	far, near := peers[0], peers[1]
 	alice, bob, root := far.SignUp("alice"), near.SignUp("bob"), near.SignUpAdmin()
 	bob.AccountAction(bob.FindRemote(alice), "follow")
