@@ -32,7 +32,8 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		Readers:           c.Data.Readers,
 		ReaderCache:       int(c.Data.ReaderCache / 1000),
 		WriterCache:       int(c.Data.WriterCache / 1000),
-		Ballast:           ballastSize(c),
+		Ballast:           func() int64 { return ballastSize(s.Live.Load()) },
+		LogLimit:          func() int64 { return logLimit(s.Live.Load()) },
 		NewestBackup:      func() string { return newestBackup(c) },
 		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
 		BlockersVisible:   func() bool { return s.Live.Load().Accounts.BlockersVisible },
@@ -89,6 +90,16 @@ func ballastSize(c *config.Config) int64 {
 		return min(c.Storage.Ballast, c.Storage.Limit/ballastFraction)
 	}
 	return c.Storage.Ballast
+}
+
+// logFraction is the part of storage.limit from which on the write-ahead log is emptied.
+const logFraction = 32
+
+func logLimit(c *config.Config) int64 {
+	if c.Storage.Limit > 0 {
+		return min(c.Storage.Limit/logFraction, store.MaxLogLimit)
+	}
+	return store.MaxLogLimit
 }
 
 // reserveEmoji reserves room for the files of emoji packs.

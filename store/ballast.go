@@ -25,7 +25,7 @@ func (db *DB) BallastSize() int64 { return db.ballast.has() }
 // ballast keeps the file at its size.
 type ballast struct {
 	path string
-	size int64 // 0: none
+	size func() int64 // 0: none
 	free func() (int64, error)
 	mu   sync.Mutex
 }
@@ -60,37 +60,38 @@ func (b *ballast) restore() (bool, error) {
 	defer b.mu.Unlock()
 	now := b.has()
 	free, err := b.free()
-	if err != nil || free < ballastRoom+max(0, b.size-now) {
+	size := b.size()
+	if err != nil || free < ballastRoom+max(0, size-now) {
 		return false, err
 	}
-	if now == b.size {
+	if now == size {
 		return true, nil
 	}
 	if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	if b.size == 0 {
+	if size == 0 {
 		return true, nil
 	}
-	if err := b.write(); err != nil {
+	if err := b.write(size); err != nil {
 		return false, errors.Join(err, os.Remove(b.path))
 	}
 	return true, nil
 }
 
 // write makes the file. Where the file system cannot allocate, it writes random bytes, which no file system stores in less space.
-func (b *ballast) write() (err error) {
+func (b *ballast) write(size int64) (err error) {
 	f, err := os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if allocate(f, b.size) == nil {
+	if allocate(f, size) == nil {
 		return nil
 	}
 	random := rand.NewChaCha8([32]byte{})
 	chunk := make([]byte, ballastChunk)
-	for left := b.size; left > 0; left -= int64(len(chunk)) {
+	for left := size; left > 0; left -= int64(len(chunk)) {
 		chunk = chunk[:min(left, ballastChunk)]
 		random.Read(chunk)
 		if _, err := f.Write(chunk); err != nil {

@@ -53,9 +53,6 @@ func (w *writer) truncateLog() (t truncation) {
 	return t
 }
 
-// LogSize returns the size of the write-ahead log.
-func (db *DB) LogSize() int64 { return db.logSize() }
-
 // OldestRead returns the age of the oldest query or task of maintenance that reads the database, 0 if there is none.
 func (db *DB) OldestRead() time.Duration {
 	age, what := db.reads.oldest()
@@ -65,8 +62,8 @@ func (db *DB) OldestRead() time.Duration {
 	return age
 }
 
-// logSize returns the size of the write-ahead log. The file must not be opened, because closing it would release SQLite's locks.
-func (db *DB) logSize() int64 {
+// LogSize returns the size of the write-ahead log. The file must not be opened, because closing it would release SQLite's locks.
+func (db *DB) LogSize() int64 {
 	info, err := os.Stat(db.path() + "-wal")
 	if err != nil {
 		return 0

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
+// MaxLogLimit is the default of Options.LogLimit.
+const MaxLogLimit = 64 << 20
+
 // Bounds of open reads and of the write-ahead log, which cannot be emptied beyond the snapshot of the oldest read.
 const (
 	guardInterval   = time.Second
 	maxReadAge      = 30 * time.Second // queries of the reading connections that are open for longer are interrupted
 	shortReadAge    = time.Second      // the same while the log is larger than warnWALSize
-	maxWALSize      = 64 << 20         // a larger log is emptied
 	warnWALSize     = 256 << 20        // maintenance is interrupted, too
 	truncateAgain   = 5 * time.Second  // after a read has kept the log from being emptied
 	blockedLogEvery = time.Minute
@@ -70,12 +72,12 @@ func (g *guard) interruptReads(age time.Duration) {
 
 // limitLog empties a write-ahead log that has grown.
 func (g *guard) limitLog(ctx context.Context) {
-	size := g.db.logSize()
+	size := g.db.LogSize()
 	switch {
 	case size > warnWALSize:
 		g.interruptReads(shortReadAge)
 		g.db.reads.cancelTasks()
-	case size <= maxWALSize, time.Now().Before(g.truncate):
+	case size <= g.db.options.LogLimit(), time.Now().Before(g.truncate):
 		return
 	}
 	done, err := g.db.truncateLog(ctx)

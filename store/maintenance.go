@@ -25,7 +25,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 		_, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
 		return err
 	})
-	if err == nil && db.logSize() > maxWALSize {
+	if err == nil && db.LogSize() > db.options.LogLimit() {
 		_, err = db.truncateLog(ctx)
 	}
 	return err
@@ -161,7 +161,7 @@ type TableSize struct {
 
 // FileSize returns the sizes without tables.
 func (db *DB) FileSize(ctx context.Context) (*Sizes, error) {
-	s := &Sizes{Log: db.logSize(), Tables: []*TableSize{}}
+	s := &Sizes{Log: db.LogSize(), Tables: []*TableSize{}}
 	var pageSize int64
 	for pragma, value := range map[string]*int64{"page_size": &pageSize, "page_count": &s.Bytes, "freelist_count": &s.Free} {
 		if err := db.readers.GetContext(ctx, value, `PRAGMA `+pragma); err != nil {

@@ -15,7 +15,7 @@ type PruneRemotePosts struct {
 // Kind returns the kind of the job.
 func (PruneRemotePosts) Kind() string { return "prune_remote_posts" }
 
-const remotePostBatch = 100 // posts per transaction
+const remotePostBatch = 25 // posts per transaction: the log must not grow much while the limit of the storage is near
 
 // reactionsByLocal are the columns, as table.column with the account's column, of rows that a local account has made about a post or got because
 // of it. They keep a remote post. A test compares them with the foreign keys of the schema.

@@ -125,7 +125,7 @@ type DatabaseSize struct {
 	Free int64 // bytes of File that are not used
 }
 
-// Size returns the sizes of the files of the database. It does not open them (see logSize).
+// Size returns the sizes of the files of the database. It does not open them (see LogSize).
 func (db *DB) Size(ctx context.Context) (s DatabaseSize, err error) {
 	for suffix, at := range map[string]*int64{"": &s.File, "-wal": &s.Log, "-shm": &s.Log} {
 		if info, err := os.Stat(filepath.Join(db.options.Dir, File+suffix)); err == nil {

@@ -45,7 +45,8 @@ type Options struct {
 	ReaderCache       int           // KiB of page cache of each reader; 0: 4000
 	WriterCache       int           // KiB of page cache of the writer; 0: 8000
 	LockTimeout       time.Duration // how long a write waits while another process has the database; 0: 10 s
-	Ballast           int64         // bytes of the ballast; 0: none
+	Ballast           func() int64  // bytes of the ballast; nil: none
+	LogLimit          func() int64  // bytes of the write-ahead log from which on it is emptied; nil: 64 MiB
 	NewestBackup      func() string // path of the newest backup, "" if there is none; nil: unknown
 	SynchronousNormal bool          // synchronous=NORMAL: faster, but a power loss may lose the last commits
 	BlockersVisible   func() bool   // blocked accounts still see the posts of accounts that block them; nil: they do not
@@ -103,6 +104,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	o.ReaderCache = cmp.Or(o.ReaderCache, 4000)
 	o.WriterCache = cmp.Or(o.WriterCache, 8000)
 	o.LockTimeout = cmp.Or(o.LockTimeout, 10*time.Second)
+	if o.Ballast == nil {
+		o.Ballast = func() int64 { return 0 }
+	}
+	if o.LogLimit == nil {
+		o.LogLimit = func() int64 { return MaxLogLimit }
+	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
