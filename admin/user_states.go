@@ -20,21 +20,35 @@ type ChangedUser struct {
 // ActivateUsers activates deactivated accounts, and ends the suspension of remote ones.
 func (s *Service) ActivateUsers(ctx context.Context, names []string) ([]*ChangedUser, error) {
 	return s.changeUsers(ctx, names, false, "activate", "activated users", func(tx *store.Tx, t *target) (bool, error) {
-		if t.user == nil {
-			return s.social.Suspend(ctx, tx, t.account, false)
-		}
-		return s.social.Activate(ctx, tx, t.account.ID)
+		return s.activate(ctx, tx, t)
 	})
 }
 
+func (s *Service) activate(ctx context.Context, tx *store.Tx, t *target) (changed bool, err error) {
+	if t.user == nil {
+		return s.social.Suspend(ctx, tx, t.account, false)
+	}
+	return s.social.Activate(ctx, tx, t.account.ID)
+}
+
+// Deactivation in the moderation log.
+const (
+	deactivation = "deactivate"
+	deactivated  = "deactivated users"
+)
+
 // DeactivateUsers deactivates accounts, as social.DeactivateIn does, and suspends remote ones.
 func (s *Service) DeactivateUsers(ctx context.Context, names []string) ([]*ChangedUser, error) {
-	return s.changeUsers(ctx, names, false, "deactivate", "deactivated users", func(tx *store.Tx, t *target) (bool, error) {
-		if t.user == nil {
-			return s.social.Suspend(ctx, tx, t.account, true)
-		}
-		return s.social.DeactivateIn(ctx, tx, t.account.ID)
+	return s.changeUsers(ctx, names, false, deactivation, deactivated, func(tx *store.Tx, t *target) (bool, error) {
+		return s.deactivate(ctx, tx, t)
 	})
+}
+
+func (s *Service) deactivate(ctx context.Context, tx *store.Tx, t *target) (changed bool, err error) {
+	if t.user == nil {
+		return s.social.Suspend(ctx, tx, t.account, true)
+	}
+	return s.social.DeactivateIn(ctx, tx, t.account.ID)
 }
 
 // ToggleActivation activates a deactivated account, and deactivates any other.
@@ -170,27 +184,26 @@ const (
 // TagUsers adds tags to accounts. Some have an effect (admin API 4.8); policy.TagPolicy has them.
 func (s *Service) TagUsers(ctx context.Context, c Tagging) ([]*ChangedUser, error) {
 	tags := lowerCase(c.Tags)
-	what := "added tags: " + strings.Join(tags, ", ") + " to users"
-	return s.changeTags(ctx, c.Names, tags, "tag", what, func(has []string) []string {
-		for _, tag := range tags {
-			if !slices.Contains(has, tag) {
-				has = append(has, tag)
-			}
-		}
-		return has
-	})
+	action, what := tagAction(tags)
+	return s.changeTags(ctx, c.Names, tags, action, what, addTags)
+}
+
+// tagAction returns the action and the message of TagUsers in the moderation log.
+func tagAction(tags []string) (action, what string) {
+	return "tag", "added tags: " + strings.Join(tags, ", ") + " to users"
 }
 
 // UntagUsers removes tags from accounts.
 func (s *Service) UntagUsers(ctx context.Context, c Tagging) ([]*ChangedUser, error) {
 	tags := lowerCase(c.Tags)
 	what := "removed tags: " + strings.Join(tags, ", ") + " from users"
-	return s.changeTags(ctx, c.Names, tags, "untag", what, func(has []string) []string {
-		return slices.DeleteFunc(has, func(tag string) bool { return slices.Contains(tags, tag) })
-	})
+	return s.changeTags(ctx, c.Names, tags, "untag", what, removeTags)
 }
 
-func (s *Service) changeTags(ctx context.Context, names, tags []string, action, what string, change func([]string) []string) ([]*ChangedUser, error) {
+// tagChange adds tags to an account or removes them. It returns false if that changes nothing.
+type tagChange func(ctx context.Context, tx *store.Tx, account *store.Account, tags []string) (changed bool, err error)
+
+func (s *Service) changeTags(ctx context.Context, names, tags []string, action, what string, change tagChange) ([]*ChangedUser, error) {
 	if len(tags) == 0 {
 		return nil, errs.BadRequest("Missing field: tags.")
 	}
@@ -198,16 +211,34 @@ func (s *Service) changeTags(ctx context.Context, names, tags []string, action, 
 		return nil, errs.BadRequest("A tag has at most %d characters", maxAccountTag)
 	}
 	return s.changeUsers(ctx, names, false, action, what, func(tx *store.Tx, t *target) (bool, error) {
-		before := t.account.Tags.V
-		t.account.Tags.V = change(append([]string{}, before...))
-		if slices.Equal(before, t.account.Tags.V) {
-			return false, nil
-		}
-		if len(t.account.Tags.V) > maxAccountTags {
-			return false, errs.BadRequest("An account has at most %d tags", maxAccountTags)
-		}
-		return true, tx.SaveAccount(ctx, t.account)
+		return change(ctx, tx, t.account, tags)
 	})
+}
+
+func addTags(ctx context.Context, tx *store.Tx, account *store.Account, tags []string) (changed bool, err error) {
+	has := append([]string{}, account.Tags.V...)
+	for _, tag := range tags {
+		if !slices.Contains(has, tag) {
+			has = append(has, tag)
+		}
+	}
+	switch {
+	case len(has) == len(account.Tags.V):
+		return false, nil
+	case len(has) > maxAccountTags:
+		return false, errs.BadRequest("An account has at most %d tags", maxAccountTags)
+	}
+	account.Tags.V = has
+	return true, tx.SaveAccount(ctx, account)
+}
+
+func removeTags(ctx context.Context, tx *store.Tx, account *store.Account, tags []string) (changed bool, err error) {
+	has := slices.DeleteFunc(append([]string{}, account.Tags.V...), func(tag string) bool { return slices.Contains(tags, tag) })
+	if len(has) == len(account.Tags.V) {
+		return false, nil
+	}
+	account.Tags.V = has
+	return true, tx.SaveAccount(ctx, account)
 }
 
 // Role is a permission group of the admin API.

@@ -75,3 +75,13 @@ func (s *Service) MailBackupFailed(ctx context.Context, tx *store.Tx, reason str
 func (s *Service) MailStorageFull(ctx context.Context, tx *store.Tx, reason string) error {
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailStorageFull, Values: map[string]string{"reason": reason}})
 }
+
+// MailMeasure sends a local user a mail that staff took a measure against the account. It does nothing without a confirmed address.
+func (s *Service) MailMeasure(ctx context.Context, tx *store.Tx, user *store.User, measure, text string) error {
+	if user.Email == "" || user.ConfirmedAt == nil {
+		return nil
+	}
+	return s.sendMail(ctx, tx, store.SendMail{
+		Mail: store.MailMeasure, AccountID: user.AccountID, Values: map[string]string{"measure": measure, "text": text},
+	})
+}

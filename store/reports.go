@@ -114,6 +114,15 @@ func (r reader) OpenReportsBy(ctx context.Context, id AccountID, limit int) (int
 		FROM (SELECT 1 FROM reports INDEXED BY reports_account WHERE account_id = ? AND state = 'open' LIMIT ?)`, id, limit)
 }
 
+// OpenReportsAbout returns the open ones of the 1000 newest reports about an account, newest first, up to limit.
+func (r reader) OpenReportsAbout(ctx context.Context, id AccountID, limit int) ([]*Report, error) {
+	return list[*Report](ctx, r, "open reports about an account", `
+		SELECT some_reports.*
+		FROM (SELECT * FROM reports INDEXED BY reports_target WHERE target_id = ? ORDER BY id DESC LIMIT 1000) AS some_reports
+		WHERE some_reports.state = 'open'
+		LIMIT ?`, id, limit)
+}
+
 // ReportByURI returns the report of a Flag activity, nil if there is none.
 func (r reader) ReportByURI(ctx context.Context, uri string) (*Report, error) {
 	return one[Report](ctx, r, "report by uri", `SELECT * FROM reports WHERE uri = ?`, uri)

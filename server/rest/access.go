@@ -117,7 +117,7 @@ var (
 	errPrivateExtension   = errs.Forbidden("This resource requires authentication.")
 	errNotStaff           = errs.Forbidden("User is not a staff member.")
 	errNotAdmin           = errs.Forbidden("User is not an admin.")
-	errNotPrivileged      = errs.Forbidden("User isn't privileged.")
+	ErrNotPrivileged      = errs.Forbidden("User isn't privileged.")
 	ErrScope              = errs.Forbidden("This action is outside the authorized scopes")
 )
 
@@ -144,7 +144,7 @@ func (s *Server) checkAccess(r *Request, refused error) error {
 	case a.caller == callerAdmin && !r.User.IsAdmin:
 		return errNotAdmin
 	case a.privilege != "" && !s.settings.Load().Instance.HasPrivilege(r.User.IsAdmin, r.User.IsModerator, a.privilege):
-		return errNotPrivileged
+		return ErrNotPrivileged
 	case !r.hasScope(a.scopes):
 		r.header.Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+strings.Join(a.scopes, " ")+`"`) // RFC 6750, 3.1
 		return r.refusal(ErrScope, errs.Forbidden("Insufficient permissions: %s.", strings.Join(a.scopes, " | ")))

@@ -22,14 +22,16 @@ func (h *Handlers) referenceAccountRoutes() rest.Routes {
 		"GET /api/v1/admin/accounts":                  {read, h.listAccounts},
 		"GET /api/v2/admin/accounts":                  {read, h.listAccountsV2},
 		"GET /api/v1/admin/accounts/:id":              {read, h.showAccount},
-		"POST /api/v1/admin/accounts/:id/action":      {activation, h.takeMeasure},
-		"POST /api/v1/admin/accounts/:id/approve":     {approval, h.accountAfter((*admin.Service).ApproveUsers)},
+		"POST /api/v1/admin/accounts/:id/approve":     {approval, h.accountAfter((*admin.Service).ApprovePending)},
 		"POST /api/v1/admin/accounts/:id/reject":      {approval, h.rejectAccount},
-		"POST /api/v1/admin/accounts/:id/enable":      {activation, h.accountAfter((*admin.Service).ActivateUsers)},
-		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation, h.accountAfter((*admin.Service).ActivateUsers)},
-		"POST /api/v1/admin/accounts/:id/unsilence":   {tags, h.endMeasure("silence")},
-		"POST /api/v1/admin/accounts/:id/unsensitive": {tags, h.endMeasure("sensitive")},
+		"POST /api/v1/admin/accounts/:id/enable":      {activation, h.accountAfter(enable)},
+		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation, h.accountAfter((*admin.Service).EndSuspension)},
+		"POST /api/v1/admin/accounts/:id/unsilence":   {tags, h.accountAfter(endMeasure(admin.SilenceMeasure))},
+		"POST /api/v1/admin/accounts/:id/unsensitive": {tags, h.accountAfter(endMeasure(admin.SensitiveMeasure))},
 		"DELETE /api/v1/admin/accounts/:id":           {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteAccount},
+
+		// The handler checks the privilege of the measure.
+		"POST /api/v1/admin/accounts/:id/action": {rest.Staff("admin:write:accounts"), h.takeMeasure},
 	}
 }
 
@@ -130,17 +132,6 @@ func (h *Handlers) showAccount(r *rest.Request) (any, error) {
 	return h.Entities.ModeratedAccount(r.Context(), r.Viewer, moderatedID(r))
 }
 
-// moderate runs an operation on the account of the path, and answers with the account as it is then.
-func (h *Handlers) moderate(r *rest.Request, run func(context.Context, *admin.Service, string) error) (any, error) {
-	if _, err := h.Entities.Account(r.Context(), moderatedID(r)); err != nil {
-		return nil, err
-	}
-	if err := run(r.Context(), h.as(r), moderatedID(r).String()); err != nil {
-		return nil, recordNotFound(err)
-	}
-	return h.showAccount(r)
-}
-
 // recordNotFound replaces a 404, whose text is for commands.
 func recordNotFound(err error) error {
 	if errs.IsNotFound(err) {
@@ -149,19 +140,29 @@ func recordNotFound(err error) error {
 	return err
 }
 
-func (h *Handlers) accountAfter(run stateOperation) rest.Handler {
+// accountOperation is an operation of admin.Service on one account.
+type accountOperation = func(s *admin.Service, ctx context.Context, id string) error
+
+// accountAfter returns a handler that runs an operation on the account of the path, and answers with the account as it is then.
+func (h *Handlers) accountAfter(run accountOperation) rest.Handler {
 	return func(r *rest.Request) (any, error) {
-		return h.moderate(r, func(ctx context.Context, s *admin.Service, id string) error {
-			_, err := run(s, ctx, []string{id})
-			return err
-		})
+		if _, err := h.Entities.Account(r.Context(), moderatedID(r)); err != nil {
+			return nil, err
+		}
+		if err := run(h.as(r), r.Context(), moderatedID(r).String()); err != nil {
+			return nil, recordNotFound(err)
+		}
+		return h.showAccount(r)
 	}
 }
 
-func (h *Handlers) endMeasure(measure string) rest.Handler {
-	return func(r *rest.Request) (any, error) {
-		return h.moderate(r, func(ctx context.Context, s *admin.Service, id string) error { return s.EndMeasure(ctx, id, measure) })
-	}
+func enable(s *admin.Service, ctx context.Context, id string) error {
+	_, err := s.ActivateUsers(ctx, []string{id})
+	return err
+}
+
+func endMeasure(measure string) accountOperation {
+	return func(s *admin.Service, ctx context.Context, id string) error { return s.EndMeasure(ctx, id, measure) }
 }
 
 // rejectAccount deletes an account that is pending approval, and answers with it as it was.
@@ -170,8 +171,7 @@ func (h *Handlers) rejectAccount(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.as(r).RejectUser(r.Context(), before.ID.String())
-	return before, recordNotFound(err)
+	return before, recordNotFound(h.as(r).RejectPending(r.Context(), before.ID.String()))
 }
 
 // deleteAccount deletes a suspended account, and answers with it as it was.
@@ -183,20 +183,42 @@ func (h *Handlers) deleteAccount(r *rest.Request) (any, error) {
 	return before, recordNotFound(h.as(r).DeleteSuspended(r.Context(), before.ID.String()))
 }
 
-// takeMeasure takes a measure against an account, and resolves the report that caused it.
+// measurePrivileges are those that measures need. A measure that names a report also needs that to manage reports.
+var measurePrivileges = map[string]config.Privilege{
+	admin.NoMeasure:        config.ReportsManage,
+	admin.SensitiveMeasure: config.UsersTags,
+	admin.SilenceMeasure:   config.UsersTags,
+	admin.DisableMeasure:   config.UsersActivation,
+	admin.SuspendMeasure:   config.UsersActivation,
+}
+
+// takeMeasure takes a measure against an account, and resolves the report that caused it. Staff who may manage reports also resolve all
+// other open reports about the account.
 func (h *Handlers) takeMeasure(r *rest.Request) (any, error) {
 	var p struct {
 		Type     string `param:"type,word"`
 		ReportID string `param:"report_id,word"`
+		PresetID string `param:"warning_preset_id,word"`
 		Text     string `param:"text"`
+		Mail     bool   `param:"send_email_notification"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
+	}
+	managesReports := h.Entities.HasPrivilege(r.User, config.ReportsManage)
+	needed, known := measurePrivileges[p.Type]
+	switch {
+	case known && !h.Entities.HasPrivilege(r.User, needed) || p.ReportID != "" && !managesReports:
+		return nil, rest.ErrNotPrivileged
+	case p.PresetID != "":
+		return nil, errs.Invalid("Validation failed: Warning preset does not exist; write a text")
 	}
 	account, err := h.Entities.Account(r.Context(), moderatedID(r))
 	if err != nil {
 		return nil, err
 	}
-	err = h.as(r).TakeMeasure(r.Context(), admin.AccountMeasure{Account: account.ID().String(), Type: p.Type, Report: p.ReportID, Text: p.Text})
+	err = h.as(r).TakeMeasure(r.Context(), admin.AccountMeasure{
+		Account: account.ID().String(), Type: p.Type, Report: p.ReportID, Text: p.Text, Resolve: managesReports, Mail: p.Mail,
+	})
 	return struct{}{}, recordNotFound(err)
 }

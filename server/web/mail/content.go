@@ -84,6 +84,9 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 	for name, value := range job.Values {
 		c.Values[name] = text.OneLine(value)
 	}
+	if job.Mail == store.MailMeasure {
+		c.Text, c.Values["contact"] = job.Values["text"], m.settings.Load().Instance.Email
+	}
 	if at, err := time.Parse(time.RFC3339, job.Values["time"]); err == nil {
 		c.Time = at
 	}
@@ -103,6 +106,9 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 
 // isDue returns true if a mail still has a reason, given the state of its user.
 func isDue(kind store.MailKind, user *store.User) bool {
+	if kind == store.MailMeasure {
+		return true // the measure may be the deactivation
+	}
 	if user.DeactivatedAt != nil {
 		return false
 	}
