@@ -181,7 +181,7 @@ func BenchmarkInbox(b *testing.B) {
 			for i := range requests {
 				actor := actors[i%len(actors)]
 				body := apptest.MustJSON(tt.make(peer, actor, st))
-				requests[i] = incomingRequest(SignedByHand(b, srv.URL+"/inbox", body, Signing{keyID: actor + "#main-key", key: peer.Keys[actor]}), body)
+				requests[i] = incomingRequest(SignedByHand(b, srv.URL+"/inbox", body, apptest.Signing{KeyID: actor + "#main-key", Key: peer.Keys[actor]}), body)
 			}
 			if tt.done {
 				srv.RunFederation()

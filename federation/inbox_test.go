@@ -38,7 +38,7 @@ func TestInboxDuplicates(t *testing.T) {
 			all.Go(func() { peer.Post(srv, create) })
 			all.Go(func() { peer.PostTo(srv, alice, create) })
 			all.Wait()
-			sign := Signing{keyID: bob + "#main-key", key: peer.Keys[bob]}
+			sign := apptest.Signing{KeyID: bob + "#main-key", Key: peer.Keys[bob]}
 			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, sign)).Want(202)
 			if running {
 				srv.WantEmptyInbox()
@@ -150,14 +150,14 @@ func TestInboxForms(t *testing.T) {
 		w := gzip.NewWriter(&packed)
 		w.Write(make([]byte, 100<<20))
 		w.Close()
-		req := SignedByHand(t, srv.URL+"/inbox", packed.Bytes(), Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
+		req := SignedByHand(t, srv.URL+"/inbox", packed.Bytes(), apptest.Signing{KeyID: bob + "#main-key", Key: peer.Keys[bob]})
 		req.Header.Set("Content-Encoding", "gzip")
 		srv.As(nil).DoRequest(req).Want(415)
 	})
 	t.Run("another type", func(t *testing.T) {
 		for media, want := range map[string]int{"text/html": 415, "application/json": 202, `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`: 202} {
-			req := SignedByHand(t, srv.URL+"/inbox", apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{
-				keyID: bob + "#main-key", key: peer.Keys[bob], headers: "(request-target) host date digest",
+			req := SignedByHand(t, srv.URL+"/inbox", apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))), apptest.Signing{
+				KeyID: bob + "#main-key", Key: peer.Keys[bob], Headers: "(request-target) host date digest",
 			})
 			req.Header.Set("Content-Type", media)
 			if got := srv.As(nil).DoRequest(req).Status; got != want {

@@ -16,14 +16,14 @@ import (
 func behindProxy(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1"} }
 
 // deliverFrom sends a signed activity from an address.
-func deliverFrom(p *apptest.FakeServer, address string, to *apptest.Server, d apptest.Doc, s Signing) *apptest.Response {
+func deliverFrom(p *apptest.FakeServer, address string, to *apptest.Server, d apptest.Doc, s apptest.Signing) *apptest.Response {
 	p.T.Helper()
 	actor := d["actor"].(string)
-	if s.keyID == "" {
-		s.keyID = actor + "#main-key"
+	if s.KeyID == "" {
+		s.KeyID = actor + "#main-key"
 	}
-	if s.key == nil {
-		s.key = p.Keys[actor]
+	if s.Key == nil {
+		s.Key = p.Keys[actor]
 	}
 	req := SignedByHand(p.T, to.URL+"/inbox", apptest.MustJSON(d), s)
 	req.Header.Set("X-Forwarded-For", address)
@@ -39,12 +39,12 @@ func TestMissingKeyLimitPerSender(t *testing.T) {
 	st := alice.Publish("a post")
 	const attacker, honest = "198.51.100.7", "198.51.100.8"
 	bob := peer.AddActor("bob")
-	deliverFrom(peer, attacker, srv, peer.Activity("Like", bob, st.Str("uri")), Signing{}).Want(202)
+	deliverFrom(peer, attacker, srv, peer.Activity("Like", bob, st.Str("uri")), apptest.Signing{}).Want(202)
 	before := peer.AllFetches()
 	answers := make(map[int]int)
 	for i := range 100 {
 		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
-		a := deliverFrom(peer, attacker, srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: apptest.SharedKey()})
+		a := deliverFrom(peer, attacker, srv, peer.Activity("Like", id, st.Str("uri")), apptest.Signing{Key: apptest.SharedKey()})
 		answers[a.Status]++
 		if wait := a.Header.Get("Retry-After"); (a.Status == 503) != (wait == "300") {
 			t.Fatalf("answered %d with Retry-After %q", a.Status, wait)
@@ -58,13 +58,13 @@ func TestMissingKeyLimitPerSender(t *testing.T) {
 		t.Errorf("answered %v", answers)
 	}
 	carol := other.AddActor("carol")
-	deliverFrom(other, attacker, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(503)
+	deliverFrom(other, attacker, srv, other.Activity("Like", carol, st.Str("uri")), apptest.Signing{}).Want(503)
 	if n := other.AllFetches(); n != 0 {
 		t.Errorf("another server received %d requests because of missing keys", n)
 	}
-	deliverFrom(other, honest, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(202)
+	deliverFrom(other, honest, srv, other.Activity("Like", carol, st.Str("uri")), apptest.Signing{}).Want(202)
 	apptest.Settle(srv)
-	deliverFrom(peer, attacker, srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}), Signing{}).Want(202)
+	deliverFrom(peer, attacker, srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}), apptest.Signing{}).Want(202)
 	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)
 	}
@@ -78,7 +78,7 @@ func TestMissingKeyLimitPerHost(t *testing.T) {
 	st := alice.Publish("a post")
 	for i := range 120 {
 		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
-		deliverFrom(peer, fmt.Sprint("198.51.100.", i), srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: apptest.SharedKey()})
+		deliverFrom(peer, fmt.Sprint("198.51.100.", i), srv, peer.Activity("Like", id, st.Str("uri")), apptest.Signing{Key: apptest.SharedKey()})
 	}
 	if n := peer.AllFetches(); n != 100 {
 		t.Errorf("%d requests, want 100", n)
@@ -103,7 +103,7 @@ func TestWrongSignatureLimit(t *testing.T) {
 			if i >= 30 { // their keys may have changed
 				want = 503
 			}
-			deliverFrom(peer, "198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: otherRSAKey()}).Want(want)
+			deliverFrom(peer, "198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), apptest.Signing{Key: otherRSAKey()}).Want(want)
 		}
 	}
 	if n := peer.AllFetches() - before; n != 30 {
@@ -122,7 +122,7 @@ func TestInboxDeleteWithoutKey(t *testing.T) {
 	send := func(keyID string) {
 		t.Helper()
 		body := apptest.MustJSON(peer.Activity("Delete", bob, bob))
-		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: otherRSAKey()}))
+		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, apptest.Signing{KeyID: keyID, Key: otherRSAKey()}))
 	}
 	for i := range 5 {
 		send(fmt.Sprintf("%s/key%d", other.URL, i))
@@ -169,7 +169,7 @@ func TestInboxUnsigned(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	bob := peer.AddActor("bob")
 	signed := func(body []byte) *http.Request {
-		return SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
+		return SignedByHand(t, srv.URL+"/inbox", body, apptest.Signing{KeyID: bob + "#main-key", Key: peer.Keys[bob]})
 	}
 	for _, tt := range []struct {
 		name   string

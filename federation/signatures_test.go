@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -24,77 +23,16 @@ import (
 	"svc/internal/httpsig"
 )
 
-// Signing describes a request signed by hand with draft-cavage. Empty members have the values that most servers use.
-type Signing struct {
-	keyID     string
-	key       crypto.Signer
-	algorithm string // "": rsa-sha256; "none": it is not named
-	headers   string // that are covered
-	params    string // more of them, as in ,created=1
-	created   string // values of these
-	expires   string
-	date      time.Time
-	digest    string // "none": there is no such header
-	host      string // the signed one
-	target    string // likewise
-	hash      crypto.Hash
-}
-
 // SignedByHand makes a request to an inbox.
-func SignedByHand(t testing.TB, url string, body []byte, s Signing) *http.Request {
+func SignedByHand(t testing.TB, url string, body []byte, s apptest.Signing) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	orElse := func(s, standard string) string {
-		if s == "" {
-			return standard
-		}
-		return s
-	}
-	if s.date.IsZero() {
-		s.date = time.Now()
-	}
-	sum := sha256.Sum256(body)
-	values := map[string]string{
-		"(request-target)": "post " + orElse(s.target, req.URL.RequestURI()),
-		"host":             orElse(s.host, req.URL.Host),
-		"date":             s.date.UTC().Format(http.TimeFormat),
-		"digest":           orElse(s.digest, "SHA-256="+base64.StdEncoding.EncodeToString(sum[:])),
-		"content-type":     "application/activity+json",
-		"(created)":        s.created,
-		"(expires)":        s.expires,
-	}
-	for name, value := range values {
-		if !strings.HasPrefix(name, "(") && name != "host" && value != "none" {
-			req.Header.Set(name, value)
-		}
-	}
-	s.headers = orElse(s.headers, "(request-target) host date digest content-type")
-	var lines []string
-	for _, name := range strings.Fields(s.headers) {
-		lines = append(lines, name+": "+values[name])
-	}
-	text := []byte(strings.Join(lines, "\n"))
-	var signature []byte
-	switch {
-	case s.hash == crypto.SHA512:
-		sum := sha512.Sum512(text)
-		signature, err = s.key.Sign(rand.Reader, sum[:], crypto.SHA512)
-	default:
-		sum := sha256.Sum256(text)
-		signature, err = s.key.Sign(rand.Reader, sum[:], crypto.SHA256)
-	}
-	if err != nil {
+	if err := s.Sign(req, body); err != nil {
 		t.Fatal(err)
 	}
-	algorithm := `algorithm="` + orElse(s.algorithm, "rsa-sha256") + `",`
-	if s.algorithm == "none" {
-		algorithm = ""
-	}
-	req.Header.Set("Signature", fmt.Sprintf(`keyId="%s",%sheaders="%s"%s,signature="%s"`, s.keyID, algorithm, s.headers, s.params,
-		base64.StdEncoding.EncodeToString(signature)))
 	return req
 }
 
@@ -109,49 +47,49 @@ func TestInboxCavage(t *testing.T) {
 	const created = "(request-target) host (created) digest"
 	for _, tt := range []struct {
 		name string
-		sign Signing
+		sign apptest.Signing
 		path string
 		want int
 	}{
-		{"as most do", Signing{}, "/inbox", 202},
-		{"hs2019", Signing{algorithm: "hs2019"}, "/inbox", 202},
-		{"hs2019 with SHA-512", Signing{algorithm: "hs2019", hash: crypto.SHA512}, "/inbox", 202},
-		{"no algorithm", Signing{algorithm: "none"}, "/inbox", 202},
-		{"an algorithm of no kind", Signing{algorithm: "hmac-sha256"}, "/inbox", 401},
-		{"created", Signing{algorithm: "hs2019", headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 202},
-		{"created and expires", Signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(0), expires: unix(time.Minute),
-			params: ",created=" + unix(0) + ",expires=" + unix(time.Minute)}, "/inbox", 202},
-		{"expired", Signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(-3 * time.Hour), expires: unix(-2 * time.Hour),
-			params: ",created=" + unix(-3*time.Hour) + ",expires=" + unix(-2*time.Hour)}, "/inbox", 401},
-		{"created with rsa-sha256", Signing{headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 401},
-		{"the digest of another body", Signing{digest: "SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}, "/inbox", 401},
-		{"no digest", Signing{digest: "none", headers: "(request-target) host date"}, "/inbox", 401},
-		{"a digest that is not signed", Signing{headers: "(request-target) host date"}, "/inbox", 401},
-		{"a digest of another kind", Signing{digest: "MD5=abc"}, "/inbox", 401},
-		{"no host", Signing{headers: "(request-target) date digest"}, "/inbox", 401},
-		{"no target", Signing{headers: "host date digest"}, "/inbox", 401},
-		{"no date", Signing{headers: "(request-target) host digest"}, "/inbox", 401},
-		{"13 hours old", Signing{date: now.Add(-13 * time.Hour)}, "/inbox", 401},
-		{"11 hours old", Signing{date: now.Add(-11 * time.Hour)}, "/inbox", 202},
-		{"2 hours ahead", Signing{date: now.Add(2 * time.Hour)}, "/inbox", 401},
-		{"for another host", Signing{host: "social.example"}, "/inbox", 401},
-		{"for another path", Signing{target: "/users/x/inbox"}, "/inbox", 401},
-		{"for the path without the query", Signing{target: "/inbox"}, "/inbox?x=1", 202},
-		{"for the path with the query", Signing{}, "/inbox?x=1", 202},
-		{"with an unknown key", Signing{keyID: peer.URL + "/users/nobody#main-key"}, "/inbox", 401},
-		{"with a key that is no address", Signing{keyID: "bob"}, "/inbox", 401},
-		{"with a key of this server", Signing{keyID: srv.URL + "/users/" + alice.ID + "#main-key"}, "/inbox", 401},
-		{"by another key", Signing{key: otherRSAKey()}, "/inbox", 401},
+		{"as most do", apptest.Signing{}, "/inbox", 202},
+		{"hs2019", apptest.Signing{Algorithm: "hs2019"}, "/inbox", 202},
+		{"hs2019 with SHA-512", apptest.Signing{Algorithm: "hs2019", Hash: crypto.SHA512}, "/inbox", 202},
+		{"no algorithm", apptest.Signing{Algorithm: "none"}, "/inbox", 202},
+		{"an algorithm of no kind", apptest.Signing{Algorithm: "hmac-sha256"}, "/inbox", 401},
+		{"created", apptest.Signing{Algorithm: "hs2019", Headers: created, Created: unix(0), Params: ",created=" + unix(0)}, "/inbox", 202},
+		{"created and expires", apptest.Signing{Algorithm: "hs2019", Headers: created + " (expires)", Created: unix(0), Expires: unix(time.Minute),
+			Params: ",created=" + unix(0) + ",expires=" + unix(time.Minute)}, "/inbox", 202},
+		{"expired", apptest.Signing{Algorithm: "hs2019", Headers: created + " (expires)", Created: unix(-3 * time.Hour), Expires: unix(-2 * time.Hour),
+			Params: ",created=" + unix(-3*time.Hour) + ",expires=" + unix(-2*time.Hour)}, "/inbox", 401},
+		{"created with rsa-sha256", apptest.Signing{Headers: created, Created: unix(0), Params: ",created=" + unix(0)}, "/inbox", 401},
+		{"the digest of another body", apptest.Signing{Digest: "SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}, "/inbox", 401},
+		{"no digest", apptest.Signing{Digest: "none", Headers: "(request-target) host date"}, "/inbox", 401},
+		{"a digest that is not signed", apptest.Signing{Headers: "(request-target) host date"}, "/inbox", 401},
+		{"a digest of another kind", apptest.Signing{Digest: "MD5=abc"}, "/inbox", 401},
+		{"no host", apptest.Signing{Headers: "(request-target) date digest"}, "/inbox", 401},
+		{"no target", apptest.Signing{Headers: "host date digest"}, "/inbox", 401},
+		{"no date", apptest.Signing{Headers: "(request-target) host digest"}, "/inbox", 401},
+		{"13 hours old", apptest.Signing{Date: now.Add(-13 * time.Hour)}, "/inbox", 401},
+		{"11 hours old", apptest.Signing{Date: now.Add(-11 * time.Hour)}, "/inbox", 202},
+		{"2 hours ahead", apptest.Signing{Date: now.Add(2 * time.Hour)}, "/inbox", 401},
+		{"for another host", apptest.Signing{Host: "social.example"}, "/inbox", 401},
+		{"for another path", apptest.Signing{Target: "/users/x/inbox"}, "/inbox", 401},
+		{"for the path without the query", apptest.Signing{Target: "/inbox"}, "/inbox?x=1", 202},
+		{"for the path with the query", apptest.Signing{}, "/inbox?x=1", 202},
+		{"with an unknown key", apptest.Signing{KeyID: peer.URL + "/users/nobody#main-key"}, "/inbox", 401},
+		{"with a key that is no address", apptest.Signing{KeyID: "bob"}, "/inbox", 401},
+		{"with a key of this server", apptest.Signing{KeyID: srv.URL + "/users/" + alice.ID + "#main-key"}, "/inbox", 401},
+		{"by another key", apptest.Signing{Key: otherRSAKey()}, "/inbox", 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := alice.Favourites(st.ID())
 			name := "n" + fmt.Sprint(len(tt.name)) + strings.ReplaceAll(tt.name, " ", "_")
 			actor := peer.AddActor(strings.NewReplacer(",", "", "-", "").Replace(name))
-			if tt.sign.key == nil {
-				tt.sign.key = apptest.SharedKey()
+			if tt.sign.Key == nil {
+				tt.sign.Key = apptest.SharedKey()
 			}
-			if tt.sign.keyID == "" {
-				tt.sign.keyID = actor + "#main-key"
+			if tt.sign.KeyID == "" {
+				tt.sign.KeyID = actor + "#main-key"
 			}
 			body, _ := json.Marshal(peer.Activity("Like", actor, st.Str("uri")))
 			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+tt.path, body, tt.sign)).Want(tt.want)
@@ -366,7 +304,7 @@ func TestInboxKeys(t *testing.T) {
 			id := peer.URL + "/users/" + name
 			keyID := tt.make(name, id)
 			body := apptest.MustJSON(peer.Activity("Like", id, st.Str("uri")))
-			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: tt.key})).Want(tt.want)
+			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, apptest.Signing{KeyID: keyID, Key: tt.key})).Want(tt.want)
 			want := before
 			if tt.want == 202 {
 				want++
@@ -396,7 +334,7 @@ func TestInboxKeyChanged(t *testing.T) {
 	likes := make([]*http.Request, 20)
 	for i := range likes {
 		st := alice.Publish(fmt.Sprint("post ", i))
-		likes[i] = SignedByHand(t, srv.URL+"/inbox", apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
+		likes[i] = SignedByHand(t, srv.URL+"/inbox", apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))), apptest.Signing{KeyID: bob + "#main-key", Key: peer.Keys[bob]})
 	}
 	for _, req := range likes {
 		all.Go(func() {
@@ -411,7 +349,7 @@ func TestInboxKeyChanged(t *testing.T) {
 	}
 	for range 2 {
 		body := apptest.MustJSON(peer.Activity("Like", bob, alice.Publish("another").Str("uri")))
-		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: old})).Want(401)
+		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, apptest.Signing{KeyID: bob + "#main-key", Key: old})).Want(401)
 	}
 	if n := peer.Fetches(bob) - fetches; n != 1 {
 		t.Errorf("after wrong signatures, the actor was fetched %d times, want 1", n)

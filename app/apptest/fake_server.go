@@ -31,6 +31,9 @@ type FakeServer struct {
 
 	Close func() // stops it; the test's cleanup does, too
 
+	// Check is called for each request; it answers the request and returns false, or lets it pass. nil: all pass.
+	Check func(w http.ResponseWriter, r *http.Request, body []byte) bool
+
 	// How requests are signed. The zero value is draft-cavage with RSA.
 	Scheme httpsig.Scheme
 
@@ -69,6 +72,9 @@ func StartFake(t testing.TB) *FakeServer {
 // ServeHTTP records deliveries and serves documents.
 func (p *FakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	if p.Check != nil && !p.Check(w, r, body) {
+		return
+	}
 	p.mu.Lock()
 	if r.Method == http.MethodPost {
 		var d Doc
