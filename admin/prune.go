@@ -45,7 +45,7 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 			return err
 		}
 	}
-	if age := s.storage.RemotePostsMaxAge; age > 0 { // before accounts, which posts keep
+	if age := s.storage.limits().RemotePostsMaxAge; age > 0 { // before accounts, which posts keep
 		s.pruned.moveTo(0)
 		if _, _, err := s.deleteRemotePosts(ctx, s.db.Now().Add(-age), math.MaxInt64); err != nil {
 			return err

@@ -26,15 +26,17 @@ type Settings struct {
 	live    *config.Live
 	codec   dbconfig.Codec
 	restart func()
+	changed func(before, now *config.Config) // is called after each change
 
 	mu         sync.Mutex // held while they change
 	next       *config.Config
 	needReboot bool
 }
 
-// NewSettings returns the settings of the file. restart restarts the server.
-func NewSettings(file *config.Config, live *config.Live, restart func()) *Settings {
-	return &Settings{file: file, live: live, codec: dbconfig.Codec{Name: file.API.Name}, restart: restart, next: file}
+// NewSettings returns the settings of the file. restart restarts the server. changed is called after a change, for what cannot read the
+// settings at each use.
+func NewSettings(file *config.Config, live *config.Live, restart func(), changed func(before, now *config.Config)) *Settings {
+	return &Settings{file: file, live: live, codec: dbconfig.Codec{Name: file.API.Name}, restart: restart, changed: changed, next: file}
 }
 
 // Load overlays the settings with those in the database, if they may be there, and with the lists of blocked hosts, which always are. Rows
@@ -229,6 +231,7 @@ func (s *Service) changeSettings(
 	st.next = u.next
 	st.needReboot = st.needReboot || u.needsRestart || len(restart) > 0
 	st.live.Store(now)
+	st.changed(before, now)
 	if !sameHostRules(before, now) {
 		err = s.db.Update(ctx, func(tx *store.Tx) error { // after the settings are in effect, which the job reads
 			return tx.EnqueueUnique(ctx, s.db.Now(), applyHostRulesKey, store.ApplyHostRules{})

@@ -22,17 +22,16 @@ type StorageConfig struct {
 	Proxy   *media.Proxy
 	Live    *config.Live
 	Version string // of the program
-
-	RemotePosts       int64         // bytes of remote posts from which on old ones are deleted; 0: no limit
-	RemotePostsMinAge time.Duration // younger ones are not deleted to make room
-	RemotePostsMaxAge time.Duration // older ones are always deleted; 0: never
 }
+
+// limits are the limits of the moment.
+func (c StorageConfig) limits() config.Storage { return c.Live.Load().Storage }
 
 // StorageUsage returns what the data directory takes.
 func (s *Service) StorageUsage(ctx context.Context, _ struct{}) (*media.Usage, error) {
 	u, err := s.storage.Budget.Usage(ctx, true)
 	if err == nil {
-		u.RemotePosts.Limit = s.storage.RemotePosts
+		u.RemotePosts.Limit = s.storage.limits().RemotePosts
 	}
 	return u, err
 }
@@ -77,13 +76,13 @@ func (k *storageKeeper) check(ctx context.Context) error {
 		k.storage.Budget.Remeasure()
 	}
 	missing := max(0, p.Bytes-p.FreeSize)
-	if k.storage.RemotePosts > 0 && time.Since(k.checkedSize) > time.Minute {
+	if limit := k.storage.limits().RemotePosts; limit > 0 && time.Since(k.checkedSize) > time.Minute {
 		k.checkedSize = time.Now()
 		u, err := k.storage.Budget.Usage(ctx, false)
 		if err != nil {
 			return err
 		}
-		missing = max(missing, u.RemotePosts.EstimatedBytes-k.storage.RemotePosts)
+		missing = max(missing, u.RemotePosts.EstimatedBytes-limit)
 	}
 	if missing == 0 || k.pruned.wait(k.db.Now()) > 0 {
 		return nil
@@ -122,7 +121,7 @@ func (s *Service) alert(ctx context.Context, refusing error) error {
 // pruneRemotePosts is the job that deletes old remote posts until enough is free, and returns their space to the disk. After a run that came
 // to the end there is no other one for pruneRemoteAgain.
 func (s *Service) pruneRemotePosts(ctx context.Context, w store.PruneRemotePosts) error {
-	count, ended, err := s.deleteRemotePosts(ctx, s.db.Now().Add(-s.storage.RemotePostsMinAge), w.Bytes)
+	count, ended, err := s.deleteRemotePosts(ctx, s.db.Now().Add(-s.storage.limits().RemotePostsMinAge), w.Bytes)
 	if err != nil {
 		return err
 	}

@@ -23,14 +23,12 @@ import (
 	"svc/federation"
 	"svc/federation/policy"
 	"svc/federation/remote"
-	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/frontend"
 	"svc/internal/keys"
 	"svc/internal/limit"
 	"svc/internal/password"
-	"svc/internal/translate"
 	"svc/media"
 	"svc/server"
 	"svc/server/entity"
@@ -120,23 +118,19 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
 		return s, err
 	}
-	s.Budget = media.OpenBudget(s.DB, media.BudgetFromSettings(c), s.Media, s.Archives, s.Proxy)
+	s.Budget = media.OpenBudget(s.DB, media.BudgetConfig{Settings: s.Live}, s.Media, s.Archives, s.Proxy)
 	policies := policy.New(s.Live, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
 
 	socialConfig := social.FromSettings(s.Live)
 	socialConfig.Fetch, socialConfig.Policies, socialConfig.Archives = outbound, policies, s.Archives
 	socialConfig.SignInKey = s.Keys.Secret("sign-in networks")
-	if c.Captcha.Enabled {
-		captchaConfig := captcha.FromSettings(c)
-		captchaConfig.Keys, captchaConfig.Fetch, captchaConfig.Now = s.Keys, outbound, s.DB.Now
-		socialConfig.Captcha = captcha.New(captchaConfig)
-	}
+	socialConfig.Captchas = s.captchas(outbound)
 	if o.PasswordCost != (password.Cost{}) {
 		socialConfig.Passwords = password.New(o.PasswordCost)
 	}
 	s.Social = social.New(s.DB, s.Media, socialConfig, s.log)
 
-	federationConfig := federation.FromSettings(c)
+	federationConfig := federation.FromSettings(s.Live)
 	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
 	federationConfig.Files, federationConfig.Archives, federationConfig.Budget = s.Media, s.Archives, s.Budget
 	federationConfig.Memory = memory
@@ -146,10 +140,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	}
 
 	s.EmojiPeers = emoji.NewRemote(s.Emojis, outbound, c.API.Name)
-	s.Admin = admin.New(s.DB, s.Social, s.stored, admin.StorageConfig{
-		Budget: s.Budget, Proxy: s.Proxy, Live: s.Live, Version: s.version,
-		RemotePosts: c.Storage.RemotePosts, RemotePostsMinAge: c.Storage.RemotePostsMinAge, RemotePostsMaxAge: c.Storage.RemotePostsMaxAge,
-	}, c.API.Name, s.log)
+	s.Admin = admin.New(s.DB, s.Social, s.stored, admin.StorageConfig{Budget: s.Budget, Proxy: s.Proxy, Live: s.Live, Version: s.version}, c.API.Name, s.log)
 	s.Frontends = admin.NewFrontends(s.Admin, s.Live, s.frontendDir, outbound, s.dataPath("frontends"))
 
 	s.Documents = admin.NewDocuments(s.Admin, s.dataPath("static"))
@@ -159,15 +150,6 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	entityConfig.HasDocument = s.Documents.Has
 	entityConfig.ProxyURL, entityConfig.Federation, entityConfig.Restrictions = s.Proxy.URL, policies.Describe, policies.Restrictions
 	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
-
-	var translator *translate.Service
-	if c.Translation.URL != "" {
-		if translator, err = translate.New(translate.Config{
-			URL: c.Translation.URL, APIKey: c.Translation.APIKey, UserAgent: s.userAgent(), Now: s.DB.Now,
-		}); err != nil {
-			return s, err
-		}
-	}
 
 	var requests *rest.Metrics
 	if c.Metrics.Enabled {
@@ -191,7 +173,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Outbound:   outbound,
 		Metrics:    requests,
 		Memory:     memory,
-		Translator: translator,
+		Translator: s.translators(),
 		Federation: s.Federation,
 		Admin:      s.Admin,
 		Log:        s.log,

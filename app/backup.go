@@ -44,7 +44,7 @@ func reserveRoom(ctx context.Context, c *config.Config, bytes int64) (release fu
 	var id int64
 	err = control.Call(ctx, c.Data.Dir, reserveBackup.name, bytes, &id)
 	if errors.Is(err, control.ErrNotRunning) {
-		return func() {}, media.CheckSpace(ctx, media.BudgetFromSettings(c), bytes)
+		return func() {}, media.CheckSpace(ctx, c, bytes)
 	}
 	return func() { // if that fails, the room is released after backupRoomTime
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

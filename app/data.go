@@ -34,7 +34,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		WriterCache:       int(c.Data.WriterCache / 1000),
 		Ballast:           func() int64 { return ballastSize(s.Live.Load()) },
 		LogLimit:          func() int64 { return logLimit(s.Live.Load()) },
-		NewestBackup:      func() string { return newestBackup(c) },
+		NewestBackup:      func() string { return newestBackup(s.Live.Load()) },
 		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
 		BlockersVisible:   func() bool { return s.Live.Load().Accounts.BlockersVisible },
 		Federated:         func() bool { return s.Live.Load().Federation.Enabled },
@@ -119,12 +119,15 @@ func (s *Server) reserveEmoji(ctx context.Context, n int64) (done func(kept bool
 // loadSettings overlays the settings of the file with those in the database, if they may be there. Rows that are not valid any more,
 // because the file or this program has changed, are ignored, so that the server starts.
 func (s *Server) loadSettings(ctx context.Context) error {
-	s.stored = admin.NewSettings(s.Settings, s.Live, s.restart)
+	s.stored = admin.NewSettings(s.Settings, s.Live, s.restart, s.settingsChanged)
 	invalid, err := s.stored.Load(ctx, s.DB)
 	if invalid != nil {
 		s.log.Error("a setting in the database is not valid and has no effect: correct it, or remove it with svc config unset", "err", invalid)
 	}
 	s.Settings = s.Live.Load()
+	if s.level != nil {
+		s.level.Set(logLevel(s.Settings.Log.Level))
+	}
 	return err
 }
 

@@ -32,7 +32,7 @@ type LogLevel struct {
 	Setting string `json:"setting"` // log.level, which holds again after a restart
 }
 
-// setLogLevel changes the level of the log until the next start. With "" it only returns the level.
+// setLogLevel changes the level of the log until the next start, or until the setting changes. With "" it only returns the level.
 func (s *Server) setLogLevel(_ context.Context, name string) (*LogLevel, error) {
 	if s.level == nil {
 		return nil, errs.BadRequest("the server does not run: its level will be log.level of the settings")
@@ -45,5 +45,5 @@ func (s *Server) setLogLevel(_ context.Context, name string) (*LogLevel, error) 
 	default:
 		return nil, errs.BadRequest("%q is not a level: debug, info, warn or error", name)
 	}
-	return &LogLevel{strings.ToLower(s.level.Level().String()), s.Settings.Log.Level}, nil
+	return &LogLevel{strings.ToLower(s.level.Level().String()), s.Live.Load().Log.Level}, nil
 }

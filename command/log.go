@@ -30,7 +30,7 @@ func (a *cli) logLevelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "level [debug|info|warn|error]",
 		Short:     "Show or change the level of the running server's log",
-		Long:      `Show the lowest level that the running server logs, or change it until its next start. From then on the setting log.level holds again.`,
+		Long:      `Show the lowest level that the running server logs, or change it until its next start. From then on, or when it changes, the setting log.level holds again.`,
 		Example:   "  svc log level debug",
 		ValidArgs: []string{"debug", "info", "warn", "error"},
 	}

@@ -68,7 +68,7 @@ func (r *Receiver) mayArrive(in *inbox.Activity, err error) bool {
 
 // isRelevantAnnounce returns whether a local account is related to a boost: a follower of the actor, or the author of the status.
 func (r *Receiver) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (bool, error) {
-	if r.StoreAll {
+	if r.settings().StoreAll {
 		return true, nil
 	}
 	for _, v := range in.Values("object") {

@@ -92,7 +92,7 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 	if err := r.statuses.ApplyFollowers(ctx, n, o, in.Object, in.Actor); err != nil {
 		return nil, err
 	}
-	n.KeepUnrelated, n.FetchBudget = r.StoreAll, in.FetchBudget
+	n.KeepUnrelated, n.FetchBudget = r.settings().StoreAll, in.FetchBudget
 	if n.InboxOwner != nil && n.Visibility.Unrestricted() {
 		n.InboxOwner = nil // a follow or the addressing decides, not the choice of the inbox
 	}

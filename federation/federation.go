@@ -18,7 +18,6 @@ import (
 	"crypto/rsa"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"svc/emoji"
 	"svc/federation/delivery"
@@ -45,18 +44,14 @@ const (
 
 // Config configures federation.
 type Config struct {
-	Disabled        bool          // no federation at all
-	BaseURL         string        // https://example.org
-	Host            string        // of ids and handles, with port unless it is the default
-	AllowLoopback   bool          // allow_loopback: http and loopback addresses
-	AuthorizedFetch bool          // documents require a signed request
-	SendBlocks      bool          // send Block activities
-	SignatureAge    time.Duration // maximum age of a signature (federation 2.2)
-	StoreAll        bool          // store statuses even if they are related to no local account
+	Settings      *config.Live // those that can change while the server runs
+	Disabled      bool         // no federation at all
+	BaseURL       string       // https://example.org
+	Host          string       // of ids and handles, with port unless it is the default
+	AllowLoopback bool         // allow_loopback: http and loopback addresses
 
 	Policies    *policy.Chain                   // for incoming and outgoing activities
 	GenerateKey func() (*rsa.PrivateKey, error) // for an account; nil: RSA, 2048 bits
-	AllowRelay  bool                            // other servers may follow the relay actor
 	Files       *media.Files                    // uploads, for backups of accounts
 	Archives    *media.Archives                 // the files of backups
 	Memory      *limit.Bytes                    // for backups of accounts; nil: no limit
@@ -64,17 +59,14 @@ type Config struct {
 }
 
 // FromSettings returns the Config of the settings, without Policies, GenerateKey, Files, Archives, Memory and Budget.
-func FromSettings(c *config.Config) Config {
+func FromSettings(live *config.Live) Config {
+	c := live.Load()
 	return Config{
-		Disabled:        !c.Federation.Enabled,
-		BaseURL:         c.URL().String(),
-		Host:            c.Host(),
-		AllowLoopback:   c.Federation.AllowLoopback,
-		AuthorizedFetch: c.Federation.AuthorizedFetch,
-		StoreAll:        c.Federation.StoreAll,
-		AllowRelay:      c.Federation.AllowRelay,
-		SendBlocks:      c.Federation.SendBlocks,
-		SignatureAge:    c.Federation.SignatureAge,
+		Settings:      live,
+		Disabled:      !c.Federation.Enabled,
+		BaseURL:       c.URL().String(),
+		Host:          c.Host(),
+		AllowLoopback: c.Federation.AllowLoopback,
 	}
 }
 
@@ -97,10 +89,13 @@ type Service struct {
 	deliveries *delivery.Queue
 }
 
+// settings returns the settings of federation of the moment.
+func (c *Config) settings() *config.Federation { return &c.Settings.Load().Federation }
+
 // New assembles a Service. Call it before db is used, because caches follow the changes of db; call Open before other methods.
 func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	parts := remote.New(remote.Config{
-		BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, SignatureAge: c.SignatureAge, StoreAll: c.StoreAll, Policies: c.Policies,
+		BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, Settings: c.Settings, Policies: c.Policies,
 		GenerateKey: c.GenerateKey,
 	}, db, social, client, secrets, log)
 	local := &LocalObjects{db, c.BaseURL}

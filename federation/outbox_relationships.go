@@ -78,7 +78,7 @@ func (b *Outbox) toTarget(ctx context.Context, e store.OutboxEntry, a activity.O
 // buildBlock makes a Block or its Undo, if federation.send_blocks is on (federation 4.11). A block has no id of its own, so other servers
 // match the Undo by the two accounts.
 func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	if !b.SendBlocks {
+	if !b.settings().SendBlocks {
 		return nil, nil
 	}
 	is := e.Type == store.BlockCreated

@@ -134,7 +134,7 @@ func (r *Receiver) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self 
 			return true, nil
 		}
 	}
-	if !r.AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
+	if !r.settings().AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
 		return false, nil
 	}
 	now, err := tx.Account(ctx, self.ID)

@@ -39,7 +39,7 @@ var errSignatureRequired = errs.Unauthorized("A signature is required")
 // signature that cannot be verified is ignored. For others, only keys of known accounts are fetched, so that unknown ones cause no
 // requests.
 func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, open bool) (*store.Account, error) {
-	if s.AuthorizedFetch {
+	if s.settings().AuthorizedFetch {
 		signer, err := s.verifier.VerifyRequest(ctx, r)
 		if err == nil && signer == nil {
 			err = errSignatureRequired
@@ -68,7 +68,7 @@ func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Res
 	if err != nil {
 		return nil, err
 	}
-	return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
+	return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.settings().AuthorizedFetch}, nil
 }
 
 var formerTypes = map[string]string{store.TombstoneStatus: "Note", store.TombstonePoll: "Question", store.TombstoneMessage: "ChatMessage"}
@@ -159,7 +159,7 @@ func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.A
 	if path != remote.FetchActorPath && path != relayActorPath {
 		return nil, errs.ErrRecordNotFound
 	}
-	if path == relayActorPath && !s.AllowRelay && !s.relays.subscribed.Load() {
+	if path == relayActorPath && !s.settings().AllowRelay && !s.relays.subscribed.Load() {
 		return nil, errs.ErrRecordNotFound
 	}
 	return s.local.serverActor(ctx, path)
@@ -200,7 +200,7 @@ func (s *DocumentServer) ServeObject(ctx context.Context, r *http.Request, id st
 		if err := s.recordFetcher(ctx, st, signer); err != nil {
 			return nil, err
 		}
-		return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
+		return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.settings().AuthorizedFetch}, nil
 	}
 	answer, err := s.serveStatus(ctx, st, signer, s.documents.buildObject)
 	if err == nil {

@@ -30,21 +30,10 @@ const (
 	OtherFiles Class = "other"   // front ends, static files, imports, mail, keys, and files that nothing refers to any more
 )
 
-// BudgetConfig has the limits in bytes; 0 is no limit.
+// BudgetConfig configures a Budget.
 type BudgetConfig struct {
-	Dir     string // the data directory
-	Limit   int64  // of the data directory
-	MinFree int64  // on its disk
-	Uploads int64  // of the media folder
-	Emoji   int64
-	Free    func(dir string) (int64, error) // bytes that are free on the disk of a directory; nil: by statfs
-}
-
-// BudgetFromSettings returns the configuration of the budget by the settings.
-func BudgetFromSettings(c *config.Config) BudgetConfig {
-	return BudgetConfig{
-		Dir: c.Data.Dir, Limit: c.Storage.Limit, MinFree: c.Storage.MinFree, Uploads: c.Storage.Uploads, Emoji: c.Storage.Emoji,
-	}
+	Settings *config.Live                    // the data directory, and the limits
+	Free     func(dir string) (int64, error) // bytes that are free on the disk of a directory; nil: by statfs
 }
 
 const (
@@ -59,6 +48,7 @@ const (
 // the media proxy gives way to everything else. A nil Budget has no limits. It is safe for concurrent use.
 type Budget struct {
 	BudgetConfig
+	dir   string // the data directory
 	db    *store.DB
 	files *Files
 	proxy *Proxy
@@ -87,7 +77,7 @@ func OpenBudget(db *store.DB, c BudgetConfig, files *Files, archives *Archives, 
 	if c.Free == nil {
 		c.Free = store.FreeSpace
 	}
-	b := &Budget{BudgetConfig: c, db: db, files: files, proxy: proxy, reserved: make(map[Class]int64)}
+	b := &Budget{BudgetConfig: c, dir: c.Settings.Load().Data.Dir, db: db, files: files, proxy: proxy, reserved: make(map[Class]int64)}
 	files.budget.Store(b)
 	archives.budget.Store(b)
 	proxy.budget.Store(b)
@@ -105,7 +95,7 @@ func (b *Budget) measure(ctx context.Context, age time.Duration) (measurement, e
 		return m, nil
 	}
 	var err error
-	if b.Limit > 0 || b.Uploads > 0 {
+	if l := b.limits(); l.Limit > 0 || l.Uploads > 0 {
 		err = b.files.countOnce(ctx) // files without a record, too, which a crash can leave
 	}
 	if err != nil {
@@ -118,7 +108,7 @@ func (b *Budget) measure(ctx context.Context, age time.Duration) (measurement, e
 	if m.recorded, err = b.db.StorageUsage(ctx); err != nil {
 		return m, err
 	}
-	if m.free, err = b.Free(b.Dir); err != nil {
+	if m.free, err = b.Free(b.dir); err != nil {
 		return m, err
 	}
 	b.mu.Lock()
@@ -140,7 +130,7 @@ func (b *Budget) measuredWithin(age time.Duration) (measurement, bool) {
 // walk measures the folders that others may change, too: emoji packs, backups, front ends and the like.
 func (b *Budget) walk(ctx context.Context) error {
 	folders := make(map[Class]classSize)
-	err := filepath.WalkDir(b.Dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -150,7 +140,7 @@ func (b *Budget) walk(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(b.Dir, path)
+		rel, err := filepath.Rel(b.dir, path)
 		if err != nil {
 			return err
 		}
@@ -223,16 +213,21 @@ func recordedFiles(classes []store.StorageUsage) int64 {
 	return total
 }
 
+// limits are the limits of the moment.
+type limits struct{ config.Storage }
+
+func (b *Budget) limits() limits { return limits{b.Settings.Load().Storage} }
+
 // ceiling is what the directory may take before files are refused.
-func (b *Budget) ceiling() int64 {
-	if b.Limit == 0 {
+func (l limits) ceiling() int64 {
+	if l.Limit == 0 {
 		return math.MaxInt64
 	}
-	return b.Limit - b.databaseReserve()
+	return l.Limit - l.databaseReserve()
 }
 
 // databaseReserve returns what of Limit is kept for the database.
-func (b *Budget) databaseReserve() int64 { return max(b.Limit/reservedFraction, minReserved) }
+func (l limits) databaseReserve() int64 { return max(l.Limit/reservedFraction, minReserved) }
 
 // cacheRoom returns what the cache of the media proxy may take now; it is never negative.
 func (b *Budget) cacheRoom(ctx context.Context, cached int64) (int64, error) {
@@ -240,8 +235,8 @@ func (b *Budget) cacheRoom(ctx context.Context, cached int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s := b.sums(m)
-	return max(0, min(b.ceiling()-s.fixed, cached+s.free-b.MinFree)), nil
+	s, l := b.sums(m), b.limits()
+	return max(0, min(l.ceiling()-s.fixed, cached+s.free-l.MinFree)), nil
 }
 
 var (
@@ -258,17 +253,17 @@ func (b *Budget) check(ctx context.Context, class Class) error {
 	if err != nil {
 		return err
 	}
-	s, cached := b.sums(m), b.proxy.Bytes()
+	s, cached, l := b.sums(m), b.proxy.Bytes(), b.limits()
 	switch {
-	case class == Uploads && b.Uploads > 0 && s.uploads > b.Uploads:
+	case class == Uploads && l.Uploads > 0 && s.uploads > l.Uploads:
 		return errUploadsFull
-	case class == EmojiPacks && b.Emoji > 0 && s.emoji > b.Emoji:
+	case class == EmojiPacks && l.Emoji > 0 && s.emoji > l.Emoji:
 		return errEmojiFull
-	case s.fixed > b.ceiling():
+	case s.fixed > l.ceiling():
 		return errStorageFull
-	case s.free+cached < b.MinFree:
+	case s.free+cached < l.MinFree:
 		return errDiskFull
-	case s.fixed+cached > b.ceiling(), s.free < b.MinFree:
+	case s.fixed+cached > l.ceiling(), s.free < l.MinFree:
 		return b.proxy.Shrink(ctx)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/store"
 )
@@ -55,8 +56,9 @@ func (b *Budget) Usage(ctx context.Context, fresh bool) (*Usage, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &Usage{Limit: b.Limit, DiskFree: m.free, MinFree: b.MinFree}
-	u.Classes, u.RemotePosts = b.classes(m)
+	l := b.limits()
+	u := &Usage{Limit: l.Limit, DiskFree: m.free, MinFree: l.MinFree}
+	u.Classes, u.RemotePosts = b.classes(m, l)
 	size, err := b.db.RemotePostSize(ctx)
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func (b *Budget) Usage(ctx context.Context, fresh bool) (*Usage, error) {
 }
 
 // classes returns the classes in the order in which they are shown.
-func (b *Budget) classes(m measurement) ([]ClassUsage, RemotePosts) {
+func (b *Budget) classes(m measurement, l limits) ([]ClassUsage, RemotePosts) {
 	recorded := make(map[string]store.StorageUsage)
 	for _, r := range m.recorded {
 		recorded[r.Class] = r
@@ -84,10 +86,10 @@ func (b *Budget) classes(m measurement) ([]ClassUsage, RemotePosts) {
 	defer b.mu.Unlock()
 	other := b.folders[OtherFiles]
 	return []ClassUsage{
-		{Uploads, uploads.Count, uploads.Bytes, b.Uploads},
+		{Uploads, uploads.Count, uploads.Bytes, l.Uploads},
 		{Profiles, profiles.Count, profiles.Bytes, 0},
 		{ProxyCache, 0, b.proxy.Bytes(), b.proxy.CacheSize},
-		{EmojiPacks, b.folders[EmojiPacks].Count, b.folders[EmojiPacks].Bytes, b.Emoji},
+		{EmojiPacks, b.folders[EmojiPacks].Count, b.folders[EmojiPacks].Bytes, l.Emoji},
 		{Backups, b.folders[Backups].Count, b.folders[Backups].Bytes, 0},
 		{Database, 0, m.database.File + m.database.Log, 0},
 		{Ballast, 0, b.db.BallastSize(), 0},
@@ -97,13 +99,13 @@ func (b *Budget) classes(m measurement) ([]ClassUsage, RemotePosts) {
 
 // full returns why files are refused, nil if they are not.
 func (b *Budget) full(m measurement) error {
-	s := b.sums(m)
+	s, l := b.sums(m), b.limits()
 	switch {
-	case s.fixed > b.ceiling():
+	case s.fixed > l.ceiling():
 		return errStorageFull
-	case s.free+b.proxy.Bytes() < b.MinFree:
+	case s.free+b.proxy.Bytes() < l.MinFree:
 		return errDiskFull
-	case b.Uploads > 0 && s.uploads >= b.Uploads:
+	case l.Uploads > 0 && s.uploads >= l.Uploads:
 		return errUploadsFull
 	}
 	return nil
@@ -125,11 +127,11 @@ func (b *Budget) Pressure(ctx context.Context) (*Pressure, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := b.sums(m)
+	s, l := b.sums(m), b.limits()
 	p := &Pressure{FreeSize: m.database.Free, Refusing: b.full(m)}
-	short := b.MinFree - s.free - b.proxy.Bytes()
-	if b.Limit > 0 {
-		short = max(short, s.fixed-b.ceiling())
+	short := l.MinFree - s.free - b.proxy.Bytes()
+	if l.Limit > 0 {
+		short = max(short, s.fixed-l.ceiling())
 	}
 	p.Bytes = max(0, short)
 	return p, nil
@@ -152,22 +154,23 @@ func (b *Budget) Critical(ctx context.Context) (bool, error) {
 }
 
 func (b *Budget) critical(m measurement) bool {
-	s := b.sums(m)
-	return b.Limit > 0 && s.fixed > b.Limit-b.databaseReserve()/criticalFraction || s.free+b.proxy.Bytes() < b.MinFree/criticalFraction
+	s, l := b.sums(m), b.limits()
+	return l.Limit > 0 && s.fixed > l.Limit-l.databaseReserve()/criticalFraction || s.free+b.proxy.Bytes() < l.MinFree/criticalFraction
 }
 
 // CheckSpace returns an error if more bytes would exceed the limits of the data directory. It is for a process other than the server, and counts
 // files only.
-func CheckSpace(ctx context.Context, c BudgetConfig, bytes int64) error {
+func CheckSpace(ctx context.Context, c *config.Config, bytes int64) error {
+	dir, l := c.Data.Dir, limits{c.Storage}
 	used := int64(0)
-	err := filepath.WalkDir(c.Dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		if path == filepath.Join(c.Dir, store.BallastFile) {
+		if path == filepath.Join(dir, store.BallastFile) {
 			return nil
 		}
 		if info, err := d.Info(); err == nil { // else removed meanwhile
@@ -178,13 +181,12 @@ func CheckSpace(ctx context.Context, c BudgetConfig, bytes int64) error {
 	if err != nil {
 		return fmt.Errorf("measure data directory: %w", err)
 	}
-	b := &Budget{BudgetConfig: c}
-	if room := b.ceiling() - logReserve - used; bytes > room {
+	if room := l.ceiling() - logReserve - used; bytes > room {
 		return errs.New(507, "%d MiB are needed, but storage.limit leaves %d MiB of the data directory: write to another folder", bytes>>20, max(room, 0)>>20)
 	}
-	free, err := store.FreeSpace(c.Dir)
-	if err == nil && free-bytes < c.MinFree {
-		err = errs.New(507, "%d MiB are needed, but storage.min_free leaves %d MiB of the disk: write to another disk", bytes>>20, max(free-c.MinFree, 0)>>20)
+	free, err := store.FreeSpace(dir)
+	if err == nil && free-bytes < l.MinFree {
+		err = errs.New(507, "%d MiB are needed, but storage.min_free leaves %d MiB of the disk: write to another disk", bytes>>20, max(free-l.MinFree, 0)>>20)
 	}
 	return err
 }

@@ -46,10 +46,10 @@ type Config struct {
 	Budget     *media.Budget // nil: the health check does not show the storage
 	StaticDir  string        // the operator's files, which replace those of the program; "": none
 	Keys       *keys.Keys
-	Federation *federation.Service // nil: the server does not federate
-	Outbound   stream.Outbound     // for push messages
-	Translator *translate.Service  // nil: posts are not translated
-	Resolve    Resolver            // nil: uses Federation
+	Federation *federation.Service       // nil: the server does not federate
+	Outbound   stream.Outbound           // for push messages
+	Translator func() *translate.Service // returns nil if posts are not translated
+	Resolve    Resolver                  // nil: uses Federation
 	Frontends  *admin.Frontends
 	Documents  *admin.Documents
 	Metrics    *rest.Metrics    // nil: requests are not measured

@@ -19,7 +19,7 @@ type translations struct {
 	settings   *config.Live
 	entities   *entity.Builder
 	lookup     *lookup
-	translator *translate.Service // nil: off
+	translator func() *translate.Service // returns nil if it is off
 }
 
 func (h *translations) routes() rest.Routes {
@@ -34,10 +34,11 @@ const maxTranslatable = 256 << 10
 
 // listLanguages returns the target languages by source language. "und" is a status without a language.
 func (h *translations) listLanguages(r *rest.Request) (any, error) {
-	if h.translator == nil {
+	translator := h.translator()
+	if translator == nil {
 		return struct{}{}, nil
 	}
-	languages, err := h.translator.Languages(r.Context())
+	languages, err := translator.Languages(r.Context())
 	if err != nil {
 		return nil, translationError(err)
 	}
@@ -46,7 +47,8 @@ func (h *translations) listLanguages(r *rest.Request) (any, error) {
 
 // translateStatus returns the texts of a status in the language of the parameter, or else of the viewer, or else of the server.
 func (h *translations) translateStatus(r *rest.Request) (any, error) {
-	if h.translator == nil {
+	translator := h.translator()
+	if translator == nil {
 		return nil, errs.NotFound("Translations are off on this server")
 	}
 	var p struct {
@@ -63,7 +65,7 @@ func (h *translations) translateStatus(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	languages, err := h.translator.Languages(r.Context())
+	languages, err := translator.Languages(r.Context())
 	if err != nil {
 		return nil, translationError(err)
 	}
@@ -73,7 +75,7 @@ func (h *translations) translateStatus(r *rest.Request) (any, error) {
 	}
 	result := new(translate.Result)
 	if texts := t.Texts(); len(texts) > 0 {
-		if result, err = h.translator.Translate(r.Context(), texts, from, to); err != nil {
+		if result, err = translator.Translate(r.Context(), texts, from, to); err != nil {
 			return nil, translationError(err)
 		}
 	}

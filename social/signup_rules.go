@@ -67,6 +67,14 @@ func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Regi
 	return pass, nil
 }
 
+// Captcha returns what makes and checks captchas, nil if registrations need none.
+func (s *Service) Captcha() *captcha.Service {
+	if s.Captchas == nil {
+		return nil
+	}
+	return s.Captchas()
+}
+
 // checkVisitor checks invite, captcha and agreement. A missing invite is an error of its own.
 func (s *Service) checkVisitor(ctx context.Context, r signupReader, v *Visitor, fieldErrors *FieldErrors) (pass entryPass, err error) {
 	if !s.Settings().RegistrationsOpen {
@@ -74,8 +82,8 @@ func (s *Service) checkVisitor(ctx context.Context, r signupReader, v *Visitor, 
 			return pass, err
 		}
 	}
-	if s.Captcha != nil && !v.Trusted {
-		pass.captcha, err = s.Captcha.Check(v.Captcha, func(hash []byte) (bool, error) { return r.CaptchaUsed(ctx, hash) })
+	if captchas := s.Captcha(); captchas != nil && !v.Trusted {
+		pass.captcha, err = captchas.Check(v.Captcha, func(hash []byte) (bool, error) { return r.CaptchaUsed(ctx, hash) })
 		var refused captcha.Error
 		switch {
 		case errors.As(err, &refused):

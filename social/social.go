@@ -31,12 +31,12 @@ type Config struct {
 	Domain  string       // the part of handles after the @
 	Live    *config.Live // the settings; nil: the defaults
 
-	Captcha   *captcha.Service // nil: registrations need no captcha
-	Passwords *password.Hasher // nil: one of the default cost
-	SignInKey []byte           // hashes networks
-	Archives  *media.Archives  // the files of backups
-	Fetch     *fetch.Client    // fetches pages for cards; nil: no cards
-	Policies  *policy.Chain    // nil: no policies
+	Captchas  func() *captcha.Service // nil, or it returns nil: registrations need no captcha
+	Passwords *password.Hasher        // nil: one of the default cost
+	SignInKey []byte                  // hashes networks
+	Archives  *media.Archives         // the files of backups
+	Fetch     *fetch.Client           // fetches pages for cards; nil: no cards
+	Policies  *policy.Chain           // nil: no policies
 }
 
 // FromSettings returns the configuration of a server with these settings, without the parts that it uses.

@@ -69,7 +69,7 @@ func newHarness(t testing.TB) *harness {
 	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
 	policies := policy.New(config.NewLive(config.Default()), policy.Deps{Log: log, Now: db.Now, Accounts: db, HasEmoji: func(string) bool { return false }, CheckNetwork: MayFetch})
 	a.db = db
-	a.Remote = New(Config{BaseURL: "http://localhost:4", Host: "localhost:4", AllowLoopback: true, SignatureAge: time.Hour, Policies: policies}, db, people,
+	a.Remote = New(Config{BaseURL: "http://localhost:4", Host: "localhost:4", AllowLoopback: true, Settings: config.NewLive(config.Default()), Policies: policies}, db, people,
 		fetch.New(fetch.Options{UserAgent: "svc", OwnHosts: []string{"localhost:4"}, AllowLoopback: true}), secrets, log)
 	err = db.Update(t.Context(), func(tx *store.Tx) error {
 		uri := "http://localhost:4" + FetchActorPath

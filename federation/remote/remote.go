@@ -13,10 +13,10 @@ package remote
 import (
 	"crypto/rsa"
 	"log/slog"
-	"time"
 
 	"svc/federation/policy"
 	"svc/internal/cache"
+	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
 	"svc/internal/limit"
@@ -26,11 +26,10 @@ import (
 
 // Config has the settings of this package.
 type Config struct {
-	BaseURL       string        // https://example.org
-	Host          string        // of ids and handles, with port unless it is the default
-	AllowLoopback bool          // http and loopback addresses are allowed
-	SignatureAge  time.Duration // maximum age of a signature (federation 2.2)
-	StoreAll      bool          // store fetched statuses even if they are related to no local account
+	BaseURL       string       // https://example.org
+	Host          string       // of ids and handles, with port unless it is the default
+	AllowLoopback bool         // http and loopback addresses are allowed
+	Settings      *config.Live // signature_age, and store_all
 	Policies      *policy.Chain
 	GenerateKey   func() (*rsa.PrivateKey, error) // for a local account; nil: RSA, 2048 bits
 }

@@ -117,7 +117,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 	if err := s.ApplyFollowers(ctx, n, o, nil, author); err != nil {
 		return nil, err
 	}
-	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, !f.OnlyRelevant || s.StoreAll, f.Budget
+	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, !f.OnlyRelevant || s.Settings.Load().Federation.StoreAll, f.Budget
 	if err := s.ApplyPolicies(ctx, author, n, "Create"); err != nil {
 		return nil, err
 	}

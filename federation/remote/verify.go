@@ -55,7 +55,7 @@ func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsi
 	if err != nil {
 		return nil, err
 	}
-	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: v.db.Now(), MaxAge: v.SignatureAge, MaxAhead: maxClockSkew, Body: body})
+	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: v.db.Now(), MaxAge: v.Settings.Load().Federation.SignatureAge, MaxAhead: maxClockSkew, Body: body})
 	if err != nil {
 		return nil, v.signatureError(actor, httpsig.ClaimedKeyID(r), err)
 	}

@@ -10,33 +10,33 @@ func (c *Config) federationSettings() section {
 			Description: "Federate with other servers. If off, users of this server can only interact with each other."},
 		{Key: "allow_loopback", field: boolean(&c.Federation.AllowLoopback, false), Restart: true,
 			Description: "Allow requests to loopback addresses and plain http. For testing only: remote servers could use it to reach other services of this machine."},
-		{Key: "authorized_fetch", field: boolean(&c.Federation.AuthorizedFetch, false), Restart: true,
+		{Key: "authorized_fetch", field: boolean(&c.Federation.AuthorizedFetch, false),
 			Description: "Require a valid signature on fetches of ActivityPub documents. This keeps rejected instances out, but also servers that do not sign their fetches."},
-		{Key: "store_all", field: boolean(&c.Federation.StoreAll, false), Restart: true,
+		{Key: "store_all", field: boolean(&c.Federation.StoreAll, false),
 			Description: "Store every post that other servers send, even if its author has no local followers and it has no relation to local accounts."},
 		{Key: "send_listens", field: boolean(&c.Federation.SendListens, false),
 			Description: "Send scrobbles (Listen activities) to remote followers. Few servers understand them."},
-		{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true), Restart: true,
+		{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true),
 			Description: "Let other servers follow this one as a relay and receive all public local posts. Relays that this server subscribes to receive them in any case."},
 		{Key: "quarantined_instances", field: hostReasons(&c.Federation.QuarantinedInstances),
 			Description: "Hosts to which only public and unlisted posts are sent. \"*.example.org\" is example.org and all its subdomains. The reason is public.",
 			Suggestions: []any{[]map[string]any{{"host": "leaky.example", "reason": "shows private posts"}}}},
 		{Key: "rejected_instances", field: hostReasons(&c.Federation.RejectedInstances),
 			Description: "Hosts whose signed fetches are refused. To refuse unsigned fetches too, set authorized_fetch."},
-		{Key: "signature_age", field: duration(&c.Federation.SignatureAge, 12*time.Hour, 5*time.Minute, 7*day), Restart: true,
+		{Key: "signature_age", field: duration(&c.Federation.SignatureAge, 12*time.Hour, 5*time.Minute, 7*day),
 			Description: "Maximum age of the HTTP signature of an incoming request. A shorter time rejects more requests of servers with wrong clocks, and of those that retry for hours without signing again."},
-		{Key: "send_blocks", field: boolean(&c.Federation.SendBlocks, false), Restart: true,
+		{Key: "send_blocks", field: boolean(&c.Federation.SendBlocks, false),
 			Description: "Send Block activities to the servers of blocked accounts, so that those hide the blocking user too. The blocked account can learn of the block from that."},
 	}}
 }
 
 func (c *Config) captchaSettings() section {
 	return section{"captcha", "Captcha at registration.", []Setting{
-		{Key: "enabled", field: boolean(&c.Captcha.Enabled, false), Restart: true,
+		{Key: "enabled", field: boolean(&c.Captcha.Enabled, false),
 			Description: "Require a captcha at registration. Most phone apps cannot show one: their users register on the page /auth/sign_up. Trusted apps need none."},
-		{Key: "provider", field: choice(&c.Captcha.Provider, CaptchaNative, CaptchaNative, CaptchaKocaptcha), Restart: true,
+		{Key: "provider", field: choice(&c.Captcha.Provider, CaptchaNative, CaptchaNative, CaptchaKocaptcha),
 			Description: "\"native\" draws pictures, with a question in words as an alternative; \"kocaptcha\" uses the service at the endpoint, which has pictures only."},
-		{Key: "endpoint", field: text(&c.Captcha.Endpoint, "", optional(webAddress)), Restart: true,
+		{Key: "endpoint", field: text(&c.Captcha.Endpoint, "", optional(webAddress)),
 			Description: "Address of the kocaptcha service. The browsers of visitors load its pictures.",
 			Suggestions: []any{"https://captcha.example.org"}},
 		{Key: "seconds_valid", field: number(&c.Captcha.SecondsValid, 300, 30, 3600), Restart: true,
@@ -46,10 +46,10 @@ func (c *Config) captchaSettings() section {
 
 func (c *Config) translationSettings() section {
 	return section{"translation", "Translations of public and unlisted posts.", []Setting{
-		{Key: "url", field: text(&c.Translation.URL, "", optional(webAddress)), Restart: true,
+		{Key: "url", field: text(&c.Translation.URL, "", optional(webAddress)),
 			Description: "Address of a LibreTranslate server, which may be on this machine or in a private network. It receives the text of posts that users translate. Empty: no translations.",
 			Suggestions: []any{"http://127.0.0.1:5000"}},
-		{Key: "api_key", field: text(&c.Translation.APIKey, "", oneLine), Restart: true, Secret: true,
+		{Key: "api_key", field: text(&c.Translation.APIKey, "", oneLine), Secret: true,
 			Description: "API key for the LibreTranslate server. Empty: none."},
 	}}
 }
@@ -109,11 +109,11 @@ func (c *Config) rateLimitSettings() section {
 
 func (c *Config) streamingSettings() section {
 	return section{"streaming", "Limits of open streams, which push events to apps.", []Setting{
-		{Key: "max_streams", field: number(&c.Streaming.MaxStreams, 2000, 1, 100_000), Restart: true,
+		{Key: "max_streams", field: number(&c.Streaming.MaxStreams, 2000, 1, 100_000),
 			Description: "Maximum number of open streams. Clients without an account have at most half of them, and theirs end first when an account needs one. An idle stream takes about 20 kB of memory."},
-		{Key: "max_streams_per_account", field: number(&c.Streaming.MaxStreamsPerAccount, 20, 1, 100_000), Restart: true,
+		{Key: "max_streams_per_account", field: number(&c.Streaming.MaxStreamsPerAccount, 20, 1, 100_000),
 			Description: "Maximum number of open streams of one account."},
-		{Key: "max_streams_per_address", field: number(&c.Streaming.MaxStreamsPerAddress, 200, 1, 100_000), Restart: true,
+		{Key: "max_streams_per_address", field: number(&c.Streaming.MaxStreamsPerAddress, 200, 1, 100_000),
 			Description: "Maximum number of open streams from one IP address. Streams from loopback addresses are not counted."},
 	}}
 }

@@ -204,7 +204,7 @@ func (c *Config) mediaProxySettings() section {
 }
 
 func (c *Config) emojiSettings() section {
-	return section{"emoji", "Custom emoji in folders without a pack.json. Changes take effect when the emoji are reloaded. docs/emoji.md explains the folders.", []Setting{
+	return section{"emoji", "Custom emoji in folders without a pack.json. docs/emoji.md explains the folders.", []Setting{
 		{Key: "groups", field: emojiGroups(&c.Emoji.Groups, EmojiGroup{Name: "Custom", Patterns: []string{"/emoji/*.png", "/emoji/**/*.png"}}),
 			Description: "Groups, which apps show as categories. An emoji is in the first group that has a pattern for its path. * stands for any characters, /**/ for any folders."},
 		{Key: "pack_extensions", field: list(&c.Emoji.PackExtensions, []string{".png", ".gif"}, each(oneOf(emojiExtensions...))),

@@ -158,11 +158,11 @@ func frontendConfigurations(at *[]FrontendConfiguration) field {
 
 func (c *Config) logSettings() section {
 	return section{"log", "The log, which is written to standard error.", []Setting{
-		{Key: "level", field: choice(&c.Log.Level, "info", "debug", "info", "warn", "error"), Restart: true,
-			Description: "The lowest level that is logged. \"svc log level\" changes it until the next start."},
+		{Key: "level", field: choice(&c.Log.Level, "info", "debug", "info", "warn", "error"),
+			Description: "The lowest level that is logged. \"svc log level\" changes it until the next start, or until this setting changes."},
 		{Key: "format", field: choice(&c.Log.Format, LogText, LogText, LogJSON), Restart: true,
 			Description: "\"text\" is easy to read, \"json\" is for log collectors."},
-		{Key: "access", field: boolean(&c.Log.Access, false), Restart: true,
+		{Key: "access", field: boolean(&c.Log.Access, false),
 			Description: "Log each request with its method, route, status, duration and client address, at the level \"info\". Parameters are never logged."},
 	}}
 }
@@ -178,24 +178,24 @@ func (c *Config) metricsSettings() section {
 
 func (c *Config) mailSettings() section {
 	return section{"mail", "Outgoing mail.", []Setting{
-		{Key: "enabled", field: boolean(&c.Mail.Enabled, false), Restart: true,
+		{Key: "enabled", field: boolean(&c.Mail.Enabled, false),
 			Description: "Send mail: confirmations, password reset links, notices. \"svc mail test ADDRESS\" shows whether it works."},
-		{Key: "adapter", field: choice(&c.Mail.Adapter, MailSMTP, MailSMTP, MailFile), Restart: true,
+		{Key: "adapter", field: choice(&c.Mail.Adapter, MailSMTP, MailSMTP, MailFile),
 			Description: "\"smtp\" sends mail through a mail server; \"file\" writes it to mail/ in the data directory, for testing."},
-		{Key: "from", field: text(&c.Mail.From, "", optional(mailSender)), Restart: true,
+		{Key: "from", field: text(&c.Mail.From, "", optional(mailSender)),
 			Description: "Sender of all mail, with or without a display name. Empty: \"noreply@\" and the host of server.url.",
 			Suggestions: []any{"Example <noreply@example.org>"}},
-		{Key: "host", field: text(&c.Mail.Host, "", optional(hostName)), Restart: true,
+		{Key: "host", field: text(&c.Mail.Host, "", optional(hostName)),
 			Description: "Host name or IP address of the mail server."},
-		{Key: "port", field: number(&c.Mail.Port, 587, 1, 65535), Restart: true,
+		{Key: "port", field: number(&c.Mail.Port, 587, 1, 65535),
 			Description: "Port of the mail server: usually 587 with \"starttls\", 465 with \"tls\", 25 with \"none\"."},
-		{Key: "user", field: text(&c.Mail.User, "", oneLine), Restart: true,
+		{Key: "user", field: text(&c.Mail.User, "", oneLine),
 			Description: "User name for the mail server. Empty: no authentication."},
-		{Key: "password", field: text(&c.Mail.Password, "", oneLine), Restart: true, Secret: true,
+		{Key: "password", field: text(&c.Mail.Password, "", oneLine), Secret: true,
 			Description: "Password for the mail server."},
-		{Key: "tls", field: choice(&c.Mail.TLS, MailStartTLS, MailStartTLS, MailTLS, MailPlain), Restart: true,
+		{Key: "tls", field: choice(&c.Mail.TLS, MailStartTLS, MailStartTLS, MailTLS, MailPlain),
 			Description: "Encryption of the connection to the mail server. Use \"none\" only for a mail server on this machine."},
-		{Key: "verify_certificate", field: boolean(&c.Mail.VerifyCertificate, true), Restart: true,
+		{Key: "verify_certificate", field: boolean(&c.Mail.VerifyCertificate, true),
 			Description: "Refuse a mail server whose certificate is not valid for its host name. Turn this off only for a server with a self-signed certificate in a network that you trust."},
 	}}
 }

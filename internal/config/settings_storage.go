@@ -14,21 +14,21 @@ const (
 
 func (c *Config) storageSettings() section {
 	return section{"storage", `Disk usage. Sizes are in bytes, or text such as "10GiB"; 0 is no limit.`, []Setting{
-		{Key: "limit", field: size(&c.Storage.Limit, 0, 0, maxStorage, zeroOrMore(minStorage)), Restart: true,
+		{Key: "limit", field: size(&c.Storage.Limit, 0, 0, maxStorage, zeroOrMore(minStorage)),
 			Description: `Maximum size of the data directory, for example "10GiB". When it is nearly reached, copies of remote media are deleted first, then old remote posts that nobody on this server has reacted to; then uploads, backups and emoji packs are refused. The last twentieth, at least 16 MiB, is kept for the database; posts of other servers are refused before it is used up.`},
-		{Key: "min_free", field: size(&c.Storage.MinFree, 256<<20, 0, maxStorage), Restart: true,
+		{Key: "min_free", field: size(&c.Storage.MinFree, 256<<20, 0, maxStorage),
 			Description: `Free space to leave on the disk. Below it the server makes room and refuses files as above, before the disk is full.`},
-		{Key: "ballast", field: size(&c.Storage.Ballast, 32<<20, 0, 1<<30), Restart: true,
+		{Key: "ballast", field: size(&c.Storage.Ballast, 32<<20, 0, 1<<30),
 			Description: `Size of a file without a use in the data directory. When the disk is full, the file is removed, so that there is room to delete something; it is made again later. With storage.limit it has at most 1/32 of that. 0: none.`},
-		{Key: "uploads", field: size(&c.Storage.Uploads, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
+		{Key: "uploads", field: size(&c.Storage.Uploads, 0, 0, maxStorage, zeroOrMore(1_000_000)),
 			Description: `Maximum size of all uploads of local accounts: attachments, avatars, headers and their thumbnails.`},
-		{Key: "emoji", field: size(&c.Storage.Emoji, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
+		{Key: "emoji", field: size(&c.Storage.Emoji, 0, 0, maxStorage, zeroOrMore(1_000_000)),
 			Description: `Maximum size of all emoji packs.`},
-		{Key: "remote_posts", field: size(&c.Storage.RemotePosts, 0, 0, maxStorage, zeroOrMore(1_000_000)), Restart: true,
+		{Key: "remote_posts", field: size(&c.Storage.RemotePosts, 0, 0, maxStorage, zeroOrMore(1_000_000)),
 			Description: `Size of all remote posts in the database (an estimate) from which on old ones are deleted that nobody on this server has reacted to.`},
-		{Key: "remote_posts_min_age", field: duration(&c.Storage.RemotePostsMinAge, 30*day, 0, maxDays*day), Restart: true,
+		{Key: "remote_posts_min_age", field: duration(&c.Storage.RemotePostsMinAge, 30*day, 0, maxDays*day),
 			Description: `Remote posts that arrived later than this are never deleted to make room.`},
-		{Key: "remote_posts_max_age", field: duration(&c.Storage.RemotePostsMaxAge, 0, 0, maxDays*day), Restart: true,
+		{Key: "remote_posts_max_age", field: duration(&c.Storage.RemotePostsMaxAge, 0, 0, maxDays*day),
 			Description: `Remote posts older than this are deleted even if there is room, unless a local account has reacted to them. "0s" keeps them.`},
 	}}
 }

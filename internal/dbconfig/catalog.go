@@ -164,11 +164,14 @@ func placeOf(s config.Setting) place {
 // would be dangerous to change remotely.
 func FileOnly(group, key string) bool {
 	switch group {
-	case "server", "server.tls", "data", "api", "cache", "log", "metrics":
+	case "server", "server.tls", "data", "api", "cache", "metrics":
 		return true
 	}
-	name := group + "." + key
-	return name == "instance.configurable_from_database" || name == "federation.allow_loopback"
+	switch group + "." + key {
+	case "instance.configurable_from_database", "federation.allow_loopback", "log.format":
+		return true
+	}
+	return false
 }
 
 // reserved are rows of other servers of this family that only their settings file may have (admin API 7.1).

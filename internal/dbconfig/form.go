@@ -109,9 +109,19 @@ func integer(v Value) (int64, error) {
 	return n, nil
 }
 
-// durationForm is a duration as a number of units.
+// durationForm is a duration as a number of units, or as the text of the settings file if it is no whole number of them.
 func durationForm(unit time.Duration) form {
-	return form{"integer", func(v any) Value { return number(int64(config.ParseDuration(v.(string)) / unit)) }, func(v Value) (any, error) {
+	show := func(v any) Value {
+		d := config.ParseDuration(v.(string))
+		if d%unit != 0 {
+			return v
+		}
+		return number(int64(d / unit))
+	}
+	return form{"integer", show, func(v Value) (any, error) {
+		if text, ok := v.(string); ok {
+			return text, nil // Config.Set checks it
+		}
 		n, err := integer(v)
 		if err == nil && (n < 0 || n > int64(maxDuration/unit)) {
 			err = fmt.Errorf("must be from 0 to %d", int64(maxDuration/unit))

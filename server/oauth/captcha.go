@@ -34,10 +34,11 @@ func (s *Service) showCaptcha(r *rest.Request) (any, error) {
 
 // newCaptcha returns a new captcha, nil if registrations need none.
 func (s *Service) newCaptcha(ctx context.Context) (*captcha.Captcha, error) {
-	if s.Social.Captcha == nil {
+	captchas := s.Social.Captcha()
+	if captchas == nil {
 		return nil, nil
 	}
-	c, err := s.Social.Captcha.Make(ctx)
+	c, err := captchas.Make(ctx)
 	if errors.Is(err, captcha.ErrUnavailable) {
 		err = &errs.Error{Status: http.StatusServiceUnavailable, Message: string(captcha.ErrUnavailable), Err: err}
 	}

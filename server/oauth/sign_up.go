@@ -166,7 +166,7 @@ func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults 
 // registration does not use it up.
 func (s *Service) addCaptcha(r *rest.Request, page *web.SignUp, f *signUpForm, faults social.FieldErrors) error {
 	wrong := func(e social.FieldError) bool { return e.Field == "captcha" }
-	if s.Social.Captcha != nil && len(faults) > 0 && !slices.ContainsFunc(faults, wrong) {
+	if s.Social.Captcha() != nil && len(faults) > 0 && !slices.ContainsFunc(faults, wrong) {
 		page.CaptchaSolved = true
 		page.HiddenFields = append(page.HiddenFields, web.Field{Name: "captcha_token", Value: *f.Token},
 			web.Field{Name: "captcha_answer_data", Value: *f.Data}, web.Field{Name: "captcha_solution", Value: *f.Solution})

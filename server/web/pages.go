@@ -11,11 +11,13 @@ import (
 // Pages renders pages with the name and the content security policy of one server.
 type Pages struct {
 	settings *config.Live
-	policy   string
+	policy   *config.View[string]
 }
 
 // NewPages returns the Pages of a server with these settings.
-func NewPages(c *config.Live) *Pages { return &Pages{c, Policy(mediaSources(c.Load())...)} }
+func NewPages(c *config.Live) *Pages {
+	return &Pages{c, config.NewView(c, func(c *config.Config) string { return Policy(mediaSources(c)...) })}
+}
 
 // Page returns a handler that serves a page.
 func (p *Pages) Page(status int, page Page) (http.Handler, error) {
@@ -23,7 +25,7 @@ func (p *Pages) Page(status int, page Page) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer{status, html, p.policy}, nil
+	return answer{status, html, *p.policy.Load()}, nil
 }
 
 // Error returns the page of an error.
@@ -39,7 +41,7 @@ func (p *Pages) Error(e *errs.Error) http.Handler {
 	if err != nil { // the layout is broken
 		html = []byte(http.StatusText(e.Status))
 	}
-	return answer{e.Status, html, p.policy}
+	return answer{e.Status, html, *p.policy.Load()}
 }
 
 func (p *Pages) render(page Page) ([]byte, error) {

@@ -54,7 +54,7 @@ type Mailer struct {
 	settings  *config.Live
 	db        *store.DB
 	social    *social.Service
-	sender    mail.Sender // nil: mail is disabled
+	sender    *config.View[mail.Sender] // of nil: mail is disabled
 	templates *templates
 	sent      *limit.Window[string]
 	log       *slog.Logger
@@ -67,7 +67,8 @@ func New(c Config) *Mailer {
 		c.Now = time.Now
 	}
 	return &Mailer{
-		settings: c.Settings, db: c.DB, social: c.Social, sender: newSender(c.Settings.Load(), c.Now), log: c.Log, now: c.Now,
+		settings: c.Settings, db: c.DB, social: c.Social, log: c.Log, now: c.Now,
+		sender:    config.NewView(c.Settings, func(settings *config.Config) mail.Sender { return newSender(settings, c.Now) }),
 		templates: newTemplates(os.DirFS(filepath.Join(c.Settings.Load().Data.Dir, "static", "mail")), c.Log),
 		sent:      limit.NewWindow[string](maxCounters),
 	}
@@ -95,7 +96,8 @@ func (m *Mailer) Register(w *store.Worker) {
 
 // send is the job that sends a mail. It does nothing if the mail has no reason any more, or if its recipient got too many.
 func (m *Mailer) send(ctx context.Context, job store.SendMail) error {
-	if m.sender == nil {
+	sender := *m.sender.Load()
+	if sender == nil {
 		m.log.Info("mail dropped: mail.enabled is off", "kind", job.Mail)
 		return nil
 	}
@@ -115,7 +117,7 @@ func (m *Mailer) send(ctx context.Context, job store.SendMail) error {
 	message, err := m.templates.render(string(job.Mail), content.language, content)
 	if err == nil {
 		message.To = to
-		_, err = m.sender.Send(ctx, message)
+		_, err = sender.Send(ctx, message)
 	}
 	if err == nil {
 		return nil
@@ -161,7 +163,8 @@ var ErrDisabled = errors.New("mail.enabled is off: set it to true, and the mail 
 // SendTest sends a test mail at once, without a database. It returns what the mail server answered, or the name of the file.
 func SendTest(ctx context.Context, c *config.Config, log *slog.Logger, address string) (receipt string, err error) {
 	m := New(Config{Settings: config.NewLive(c), Log: log})
-	if m.sender == nil {
+	sender := *m.sender.Load()
+	if sender == nil {
 		return "", ErrDisabled
 	}
 	message, err := m.templates.render("test", "", m.content(nil))
@@ -169,7 +172,7 @@ func SendTest(ctx context.Context, c *config.Config, log *slog.Logger, address s
 		return "", err
 	}
 	message.To = address
-	return m.sender.Send(ctx, message)
+	return sender.Send(ctx, message)
 }
 
 // user returns the account and the user of a local account, nil if there is none.

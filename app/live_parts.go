@@ -1,0 +1,59 @@
+package app
+
+import (
+	"reflect"
+
+	"svc/internal/captcha"
+	"svc/internal/config"
+	"svc/internal/fetch"
+	"svc/internal/translate"
+)
+
+// settingsChanged makes changed settings take effect that are not read at each use: the level of the log, and the rules for emoji in folders
+// without a pack.json.
+func (s *Server) settingsChanged(before, now *config.Config) {
+	if s.level != nil && before.Log.Level != now.Log.Level {
+		s.level.Set(logLevel(now.Log.Level))
+		s.log.Info("log level changed", "level", now.Log.Level)
+	}
+	if !reflect.DeepEqual(before.Emoji, now.Emoji) {
+		if err := s.Emojis.Reload(); err != nil {
+			s.log.Error("emoji packs could not be read again", "err", err)
+		}
+	}
+}
+
+// captchas returns what makes and checks captchas by the settings of the moment; it returns nil while registrations need none.
+func (s *Server) captchas(outbound *fetch.Client) func() *captcha.Service {
+	view := config.NewView(s.Live, func(c *config.Config) *captcha.Service {
+		if !c.Captcha.Enabled {
+			return nil
+		}
+		settings := captcha.FromSettings(c)
+		settings.Keys, settings.Fetch, settings.Now = s.Keys, outbound, s.DB.Now
+		return captcha.New(settings)
+	})
+	return func() *captcha.Service { return *view.Load() }
+}
+
+// translators returns what translates by the settings of the moment; it returns nil while posts are not translated. Changes of other
+// settings keep its cache.
+func (s *Server) translators() func() *translate.Service {
+	var last *translate.Service
+	view := config.NewView(s.Live, func(c *config.Config) *translate.Service { // runs once at a time
+		if c.Translation.URL == "" {
+			last = nil
+			return nil
+		}
+		if last != nil && last.URL == c.Translation.URL && last.APIKey == c.Translation.APIKey {
+			return last
+		}
+		t, err := translate.New(translate.Config{URL: c.Translation.URL, APIKey: c.Translation.APIKey, UserAgent: s.userAgent(), Now: s.DB.Now})
+		if err != nil {
+			s.log.Error("posts are not translated", "err", err)
+		}
+		last = t
+		return t
+	})
+	return func() *translate.Service { return *view.Load() }
+}
