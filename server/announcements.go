@@ -17,7 +17,7 @@ type announcements struct {
 func (h *announcements) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/announcements":              {rest.User(), h.announcements},
-		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts"), operation(h.social.DismissAnnouncement)},
+		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts").Deletes(), operation(h.social.DismissAnnouncement)},
 	}
 }
 

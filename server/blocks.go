@@ -19,9 +19,9 @@ type blocks struct {
 func (h *blocks) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), h.render.accountAction(h.social.Block)},
-		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks"), h.render.accountAction(h.social.Unblock)},
+		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks").Deletes(), h.render.accountAction(h.social.Unblock)},
 		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes"), h.mute},
-		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes"), h.render.accountAction(h.social.Unmute)},
+		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes").Deletes(), h.render.accountAction(h.social.Unmute)},
 		"GET /api/v1/blocks":                {rest.User("read:blocks"), h.blocks},
 		"GET /api/v1/mutes":                 {rest.User("read:mutes"), h.mutes},
 		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), h.domainBlocks},

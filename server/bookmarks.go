@@ -22,7 +22,7 @@ type bookmarks struct {
 func (h *bookmarks) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks"), h.bookmarkStatus},
-		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks"), h.render.statusAction(h.social.Unbookmark)},
+		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks").Deletes(), h.render.statusAction(h.social.Unbookmark)},
 		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), h.listBookmarks},
 		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), h.listBookmarkFolders},
 		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks"), h.createBookmarkFolder},

@@ -19,14 +19,14 @@ type follows struct {
 func (h *follows) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/accounts/:id/follow":                {followAction, h.follow},
-		"POST /api/v1/accounts/:id/unfollow":              {followAction, h.render.accountAction(h.social.Unfollow)},
-		"POST /api/v1/accounts/:id/remove_from_followers": {followAction, h.render.accountAction(h.social.RemoveFollower)},
+		"POST /api/v1/accounts/:id/unfollow":              {followAction.Deletes(), h.render.accountAction(h.social.Unfollow)},
+		"POST /api/v1/accounts/:id/remove_from_followers": {followAction.Deletes(), h.render.accountAction(h.social.RemoveFollower)},
 		"POST /api/v1/follows":                            {rest.User("write:follows").Limit("follows"), h.followByHandle},
 		"GET /api/v1/follow_requests":                     {rest.User("read:follows"), h.followRequests},
 		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows"), h.render.accountAction(h.social.AcceptFollowRequest)},
-		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows"), h.render.accountAction(h.social.RejectFollowRequest)},
+		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows").Deletes(), h.render.accountAction(h.social.RejectFollowRequest)},
 		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows"), h.render.accountAction(h.social.Subscribe)},
-		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows"), h.render.accountAction(h.social.Unsubscribe)},
+		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows").Deletes(), h.render.accountAction(h.social.Unsubscribe)},
 		"POST /api/v1/accounts/:id/note":                  {rest.User("write:accounts"), h.noteAccount},
 	}
 }

@@ -17,8 +17,8 @@ func (h *notifications) groupRoutes() rest.Routes {
 		"GET /api/v2/notifications/unread_count":        {rest.User("read:notifications"), h.countUnreadGroups},
 		"GET /api/v2/notifications/:group_key":          {rest.User("read:notifications"), h.showGroup},
 		"GET /api/v2/notifications/:group_key/accounts": {rest.User("read:notifications"), h.groupAccounts},
-		"POST /api/v2/notifications/:group_key/dismiss": {rest.User("write:notifications"), h.dismissGroup},
-		"POST /api/v2/notifications/clear":              {rest.User("write:notifications"), h.clearNotifications},
+		"POST /api/v2/notifications/:group_key/dismiss": {rest.User("write:notifications").Deletes(), h.dismissGroup},
+		"POST /api/v2/notifications/clear":              {rest.User("write:notifications").Deletes(), h.clearNotifications},
 	}
 }
 

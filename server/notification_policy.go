@@ -21,10 +21,10 @@ func (h *notifications) policyRoutes() rest.Routes {
 		"GET /api/v1/notifications/requests":              {rest.User("read:notifications"), h.listRequests},
 		"GET /api/v1/notifications/requests/merged":       {rest.User("read:notifications"), rest.Always(mergedRequests{true})},
 		"POST /api/v1/notifications/requests/accept":      {rest.User("write:notifications"), h.acceptRequests},
-		"POST /api/v1/notifications/requests/dismiss":     {rest.User("write:notifications"), h.dismissRequests},
+		"POST /api/v1/notifications/requests/dismiss":     {rest.User("write:notifications").Deletes(), h.dismissRequests},
 		"GET /api/v1/notifications/requests/:id":          {rest.User("read:notifications"), h.showRequest},
 		"POST /api/v1/notifications/requests/:id/accept":  {rest.User("write:notifications"), h.acceptRequest},
-		"POST /api/v1/notifications/requests/:id/dismiss": {rest.User("write:notifications"), h.dismissRequest},
+		"POST /api/v1/notifications/requests/:id/dismiss": {rest.User("write:notifications").Deletes(), h.dismissRequest},
 	}
 }
 

@@ -18,7 +18,7 @@ func (h *quotes) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/statuses/:id/quotes":                            {rest.Content("read:statuses"), h.listQuotes},
 		"GET /api/v1/svc/statuses/:id/quotes":                        {rest.Content("read:statuses"), h.listQuotes},
-		"POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke": {rest.User("write:statuses").Limit("status_actions"), h.revokeQuote},
+		"POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke": {rest.User("write:statuses").Limit("status_actions").Deletes(), h.revokeQuote},
 	}
 }
 

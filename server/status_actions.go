@@ -9,14 +9,14 @@ import (
 func (h *statuses) actionRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/statuses/:id/favourite":    {favouriting, h.render.statusAction(h.social.Favourite)},
-		"POST /api/v1/statuses/:id/unfavourite":  {favouriting, h.render.statusAction(h.social.Unfavourite)},
+		"POST /api/v1/statuses/:id/unfavourite":  {favouriting.Deletes(), h.render.statusAction(h.social.Unfavourite)},
 		"GET /api/v1/statuses/:id/favourited_by": {rest.Content("read:statuses"), h.listFavouriters},
 		"GET /api/v1/favourites":                 {rest.User("read:favourites"), h.listFavourites},
 		"POST /api/v1/statuses/:id/reblog":       {reblogging, h.reblogStatus},
-		"POST /api/v1/statuses/:id/unreblog":     {reblogging, h.render.statusAction(h.social.Unreblog)},
+		"POST /api/v1/statuses/:id/unreblog":     {reblogging.Deletes(), h.render.statusAction(h.social.Unreblog)},
 		"GET /api/v1/statuses/:id/reblogged_by":  {rest.Content("read:statuses"), h.listRebloggers},
 		"POST /api/v1/statuses/:id/pin":          {rest.User("write:accounts"), h.render.statusAction(h.social.Pin)},
-		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts"), h.render.statusAction(h.social.Unpin)},
+		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts").Deletes(), h.render.statusAction(h.social.Unpin)},
 	}
 }
 

@@ -35,7 +35,7 @@ func (h *statuses) routes() rest.Routes {
 		"DELETE /api/v1/statuses/:id":      {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
 		"GET /api/v1/statuses/:id/card":    {rest.Content("read:statuses"), h.showCard},
 		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), h.muteThread},
-		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), h.render.statusAction(h.social.UnmuteThread)},
+		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes").Deletes(), h.render.statusAction(h.social.UnmuteThread)},
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *Service) oauthRoutes() rest.Routes {
 		"GET /oauth/authorize":                        {rest.Anonymous.HTML(), s.showAuthorize},
 		"POST /oauth/authorize":                       {rest.Anonymous.HTML().Limit("authentication"), s.authorize},
 		"POST /oauth/token":                           {rest.Anonymous, s.createToken},
-		"POST /oauth/revoke":                          {rest.Anonymous, s.revokeTokenByValue},
+		"POST /oauth/revoke":                          {rest.Anonymous.Deletes(), s.revokeTokenByValue},
 		"GET /.well-known/oauth-authorization-server": {rest.Anonymous, s.showMetadata},
 		"GET /api/oauth_tokens":                       {rest.User("read:security"), s.listTokens},
 		"DELETE /api/oauth_tokens/:id":                {rest.User("write:security"), s.deleteToken},

@@ -127,7 +127,8 @@ func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identit
 // errUnknownToken keeps unknown tokens out of the cache.
 var errUnknownToken = errors.New("unknown token")
 
-// markActive records once a day that a token and its user are in use, for the statistics and for pruning unused tokens.
+// markActive records once a day that a token and its user are in use, for the statistics and for pruning unused tokens. While nothing can be
+// stored, it does not: requests that only read go on.
 func (s *Service) markActive(ctx context.Context, id rest.Identity) error {
 	yesterday := store.At(s.Now().Add(-24 * time.Hour))
 	markToken := id.Token != nil && id.Token.LastUsedAt <= yesterday
@@ -148,6 +149,14 @@ func (s *Service) markActive(ctx context.Context, id rest.Identity) error {
 	})
 	if markToken {
 		s.identities.tokens.Drop(tokenHash(id.Token.Hash)) // for the new LastUsedAt
+	}
+	return s.unlessRefused(err)
+}
+
+// unlessRefused returns the error of writing something that a request can do without, nil if nothing can be stored now.
+func (s *Service) unlessRefused(err error) error {
+	if err != nil && s.DB.Condition().State != store.Writable {
+		return nil
 	}
 	return err
 }

@@ -18,6 +18,7 @@ type Access struct {
 	files     bool             // accepts uploads
 	tokenOnly bool             // ignores cookies and passwords
 	html      bool             // answers in HTML, errors included
+	deletes   bool             // served while the disk is full, as DELETE is
 	limits    []routeLimit
 }
 
@@ -94,6 +95,12 @@ func (a Access) TokenOnly() Access {
 // HTML marks pages for browsers, whose errors are pages too.
 func (a Access) HTML() Access {
 	a.html = true
+	return a
+}
+
+// Deletes marks an endpoint that only deletes or undoes something, so that it is served while the disk is full. DELETE needs no mark.
+func (a Access) Deletes() Access {
+	a.deletes = true
 	return a
 }
 

@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -29,16 +30,17 @@ func Always(value any) Handler {
 
 // RouteInfo describes an endpoint for `svc routes`.
 type RouteInfo struct {
-	Method string
-	Path   string
-	Access string // "anyone", "user write:statuses", "staff:users_read admin:read"; alternatives are joined by |
+	Method  string
+	Path    string
+	Access  string // "anyone", "user write:statuses", "staff:users_read admin:read"; alternatives are joined by |
+	Deletes bool   // served while the disk is full
 }
 
 // Describe lists the endpoints of all tables, sorted by path and method.
 func Describe(tables ...Routes) []RouteInfo {
 	var list []RouteInfo
 	for _, e := range endpoints(tables) {
-		list = append(list, RouteInfo{Method: e.method, Path: e.path, Access: e.Access.String()})
+		list = append(list, RouteInfo{Method: e.method, Path: e.path, Access: e.Access.String(), Deletes: e.deletes()})
 	}
 	slices.SortFunc(list, func(a, b RouteInfo) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
@@ -56,6 +58,9 @@ type endpoint struct {
 	extension bool     // an extension or admin endpoint, whose refusals differ from those of the plain client API
 	isAPI     bool     // counts in the rate limit of the whole API
 }
+
+// deletes returns true if the endpoint only deletes or undoes something.
+func (e *endpoint) deletes() bool { return e.method == http.MethodDelete || e.Access.deletes }
 
 // endpoints reads the tables. It panics if two routes match the same requests, which is a mistake in the tables.
 func endpoints(tables []Routes) []*endpoint {

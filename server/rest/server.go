@@ -264,7 +264,7 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	if r.Viewer == nil && r.Token == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		r.Request = r.WithContext(store.WithAnonymous(r.Context()))
 	}
-	if r.Method == http.MethodDelete {
+	if r.endpoint.deletes() {
 		r.Request = r.WithContext(store.AllowWhenFull(r.Context()))
 	}
 	return r.endpoint.Handle(r)

@@ -13,7 +13,7 @@ func (h *Handlers) inviteRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/users/invites":        {rest.Privileged(config.UsersInvites, "admin:read:invites"), h.listInvites},
 		"POST /api/v1/svc/admin/users/invite_token":  {write, h.createInvite},
-		"POST /api/v1/svc/admin/users/revoke_invite": {write, h.revokeInvite},
+		"POST /api/v1/svc/admin/users/revoke_invite": {write.Deletes(), h.revokeInvite},
 		"POST /api/v1/svc/admin/users/email_invite":  {write, h.mailInvite},
 	}
 }

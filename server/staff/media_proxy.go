@@ -12,8 +12,8 @@ func (h *Handlers) mediaProxyRoutes() rest.Routes {
 	write := rest.Admin("admin:write:media_proxy_caches")
 	return rest.Routes{
 		"GET /api/v1/svc/admin/media_proxy_caches":         {rest.Admin("admin:read:media_proxy_caches"), h.listMediaBans},
-		"POST /api/v1/svc/admin/media_proxy_caches/delete": {write, h.unbanMedia},
-		"POST /api/v1/svc/admin/media_proxy_caches/purge":  {write, h.purgeMedia},
+		"POST /api/v1/svc/admin/media_proxy_caches/delete": {write.Deletes(), h.unbanMedia},
+		"POST /api/v1/svc/admin/media_proxy_caches/purge":  {write.Deletes(), h.purgeMedia},
 	}
 }
 

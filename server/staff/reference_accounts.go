@@ -23,11 +23,11 @@ func (h *Handlers) referenceAccountRoutes() rest.Routes {
 		"GET /api/v2/admin/accounts":                  {read, h.listAccountsV2},
 		"GET /api/v1/admin/accounts/:id":              {read, h.showAccount},
 		"POST /api/v1/admin/accounts/:id/approve":     {approval, h.accountAfter((*admin.Service).ApprovePending)},
-		"POST /api/v1/admin/accounts/:id/reject":      {approval, h.rejectAccount},
-		"POST /api/v1/admin/accounts/:id/enable":      {activation, h.accountAfter(enable)},
-		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation, h.accountAfter((*admin.Service).EndSuspension)},
-		"POST /api/v1/admin/accounts/:id/unsilence":   {tags, h.accountAfter(endMeasure(admin.SilenceMeasure))},
-		"POST /api/v1/admin/accounts/:id/unsensitive": {tags, h.accountAfter(endMeasure(admin.SensitiveMeasure))},
+		"POST /api/v1/admin/accounts/:id/reject":      {approval.Deletes(), h.rejectAccount},
+		"POST /api/v1/admin/accounts/:id/enable":      {activation.Deletes(), h.accountAfter(enable)},
+		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation.Deletes(), h.accountAfter((*admin.Service).EndSuspension)},
+		"POST /api/v1/admin/accounts/:id/unsilence":   {tags.Deletes(), h.accountAfter(endMeasure(admin.SilenceMeasure))},
+		"POST /api/v1/admin/accounts/:id/unsensitive": {tags.Deletes(), h.accountAfter(endMeasure(admin.SensitiveMeasure))},
 		"DELETE /api/v1/admin/accounts/:id":           {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteAccount},
 
 		// The handler checks the privilege of the measure.

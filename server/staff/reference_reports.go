@@ -21,7 +21,7 @@ func (h *Handlers) referenceReportRoutes() rest.Routes {
 		"GET /api/v1/admin/reports/:id":                 {read, h.showModeratedReport},
 		"PUT /api/v1/admin/reports/:id":                 {write, h.updateModeratedReport},
 		"POST /api/v1/admin/reports/:id/assign_to_self": {write, h.reportAfter((*admin.Service).TakeReport)},
-		"POST /api/v1/admin/reports/:id/unassign":       {write, h.reportAfter((*admin.Service).ReleaseReport)},
+		"POST /api/v1/admin/reports/:id/unassign":       {write.Deletes(), h.reportAfter((*admin.Service).ReleaseReport)},
 		"POST /api/v1/admin/reports/:id/resolve":        {write, h.reportAfter(decide(store.ReportResolved))},
 		"POST /api/v1/admin/reports/:id/reopen":         {write, h.reportAfter(decide(store.ReportOpen))},
 

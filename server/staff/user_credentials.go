@@ -20,7 +20,7 @@ func (h *Handlers) credentialRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/users/:nickname/password_reset": {write.Changing(), h.passwordReset},
 		"PATCH /api/v1/svc/admin/users/force_password_reset":   {write, h.requirePasswordReset},
-		"PUT /api/v1/svc/admin/users/disable_mfa":              {write, h.disableMFA},
+		"PUT /api/v1/svc/admin/users/disable_mfa":              {write.Deletes(), h.disableMFA},
 		"GET /api/v1/svc/admin/users/:nickname/credentials":    {read, h.showCredentials},
 		"PATCH /api/v1/svc/admin/users/:nickname/credentials":  {write.Uploads(), h.updateCredentials},
 	}

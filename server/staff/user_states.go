@@ -27,11 +27,11 @@ func (h *Handlers) userStateRoutes() rest.Routes {
 	return rest.Routes{
 		"PATCH /api/v1/svc/admin/users/:nickname/toggle_activation": {activation, h.toggleActivation},
 		"PATCH /api/v1/svc/admin/users/activate":                    {activation, h.usersAfter((*admin.Service).ActivateUsers)},
-		"PATCH /api/v1/svc/admin/users/deactivate":                  {activation, h.usersAfter((*admin.Service).DeactivateUsers)},
+		"PATCH /api/v1/svc/admin/users/deactivate":                  {activation.Deletes(), h.usersAfter((*admin.Service).DeactivateUsers)},
 		"PATCH /api/v1/svc/admin/users/approve": {
 			rest.Privileged(config.UsersInvites, "admin:write:accounts"), h.usersAfter((*admin.Service).ApproveUsers)},
 		"PATCH /api/v1/svc/admin/users/suggest":                   {rest.Admin("admin:write:accounts"), h.usersAfter((*admin.Service).SuggestUsers)},
-		"PATCH /api/v1/svc/admin/users/unsuggest":                 {rest.Admin("admin:write:accounts"), h.usersAfter((*admin.Service).UnsuggestUsers)},
+		"PATCH /api/v1/svc/admin/users/unsuggest":                 {rest.Admin("admin:write:accounts").Deletes(), h.usersAfter((*admin.Service).UnsuggestUsers)},
 		"PATCH /api/v1/svc/admin/users/confirm_email":             {credentials, h.namesAfter((*admin.Service).ConfirmUsers)},
 		"PATCH /api/v1/svc/admin/users/resend_confirmation_email": {credentials, h.namesAfter((*admin.Service).ResendConfirmations)},
 	}

@@ -22,7 +22,7 @@ func (h *Handlers) userRoutes() rest.Routes {
 		"POST /api/v1/svc/admin/users":                {rest.Admin("admin:write:accounts"), h.createUsers},
 		"DELETE /api/v1/svc/admin/users":              {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteUsers},
 		"POST /api/v1/svc/admin/users/follow":         {rest.Admin("admin:write:follows"), h.followUser},
-		"POST /api/v1/svc/admin/users/unfollow":       {rest.Admin("admin:write:follows"), h.unfollowUser},
+		"POST /api/v1/svc/admin/users/unfollow":       {rest.Admin("admin:write:follows").Deletes(), h.unfollowUser},
 		"PUT /api/v1/svc/admin/users/tag":             {rest.Privileged(config.UsersTags, "admin:write:accounts"), h.tagUsers},
 		"DELETE /api/v1/svc/admin/users/tag":          {rest.Privileged(config.UsersTags, "admin:write:accounts"), h.untagUsers},
 	}
