@@ -11,10 +11,23 @@ type DatabaseCheck struct {
 	Damage []string `json:"damage"` // empty: the database is intact
 }
 
-// CheckDatabase looks for damage in the database.
+// CheckDatabase looks for damage in the database. If the file is damaged, nothing more is written.
 func (s *Service) CheckDatabase(ctx context.Context, _ struct{}) (*DatabaseCheck, error) {
 	found, err := s.db.FindDamage(ctx)
+	v := NewVerification()
+	for _, text := range found {
+		v.Add(databaseFinding(text))
+	}
+	if problem := v.FileDamage(); problem != "" {
+		s.db.ReportDamage(problem)
+	}
 	return &DatabaseCheck{append([]string{}, found...)}, err
+}
+
+// ReportDamage stops writing, because a verification by another process has found a problem of the database.
+func (s *Service) ReportDamage(_ context.Context, problem string) (struct{}, error) {
+	s.db.ReportDamage(problem)
+	return struct{}{}, nil
 }
 
 // DatabaseSizes measures the tables of the database.

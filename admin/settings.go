@@ -39,9 +39,14 @@ func NewSettings(file *config.Config, live *config.Live, restart func(), changed
 	return &Settings{file: file, live: live, codec: dbconfig.Codec{Name: file.API.Name}, restart: restart, changed: changed, next: file}
 }
 
+// SettingRows are the settings in a database, which a server has open or a command only reads.
+type SettingRows interface {
+	SettingRows(ctx context.Context) ([]*store.SettingRow, error)
+}
+
 // Load overlays the settings with those in the database, if they may be there, and with the lists of blocked hosts, which always are. Rows
 // with an error are ignored; it is returned as invalid.
-func (s *Settings) Load(ctx context.Context, db *store.DB) (invalid, err error) {
+func (s *Settings) Load(ctx context.Context, db SettingRows) (invalid, err error) {
 	stored, err := db.SettingRows(ctx)
 	if err != nil {
 		return nil, err

@@ -88,6 +88,17 @@ func (v *Verification) Damaged(part string) bool {
 	return false
 }
 
+// FileDamage returns the first finding because of which nothing may be written: the file of the database is damaged. It returns "" if there
+// is none. A row that refers to a missing one does not spoil others.
+func (v *Verification) FileDamage() string {
+	for _, f := range v.Findings {
+		if f.Part == PartDatabase && f.Kind == Damaged && !store.IsMissingReference(f.Detail) {
+			return f.Detail
+		}
+	}
+	return ""
+}
+
 // Repairable returns true if counters, search and files may be changed: the database itself is intact.
 func (v *Verification) Repairable() bool { return !v.Damaged(PartDatabase) && !v.Damaged(PartKeys) }
 

@@ -89,6 +89,7 @@ var (
 	RevokeToken  = adminCall("revoke token", (*admin.Service).RevokeToken)
 	SignOutUsers = adminCall("sign out users", (*admin.Service).SignOutUsers)
 
+	reportDamage   = adminCall("report damage", (*admin.Service).ReportDamage)
 	CheckDatabase  = adminCall("check database", (*admin.Service).CheckDatabase)
 	RecountData    = adminCall("recount data", (*admin.Service).RecountData)
 	DatabaseSizes  = adminCall("database sizes", (*admin.Service).DatabaseSizes)
@@ -153,6 +154,21 @@ var (
 	Explain    = operatorCall("explain", (*federation.Operator).Explain)
 	RotateKeys = operatorCall("rotate keys", (*federation.Operator).RotateKeys)
 )
+
+// VerifyData is admin.VerifyData, and reports damage of the database to the server that runs on it, which stops writing.
+func VerifyData(ctx context.Context, o admin.VerifyOptions) (*admin.Verification, error) {
+	v, err := admin.VerifyData(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if problem := v.FileDamage(); problem != "" {
+		err = control.Call(ctx, o.DataDir, reportDamage.name, problem, new(struct{}))
+		if errors.Is(err, control.ErrNotRunning) {
+			err = nil
+		}
+	}
+	return v, err
+}
 
 // RelayUnfollow names a relay to unfollow.
 type RelayUnfollow struct {

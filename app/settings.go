@@ -1,13 +1,16 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"svc/admin"
 	"svc/internal/config"
+	"svc/store"
 )
 
 // defaultSettingsFile is used if no file is named and it exists in the current folder.
@@ -35,6 +38,25 @@ func LoadSettings(flag string) (c *config.Config, file string, err error) {
 	}
 	c, err = config.Load(path)
 	return c, path, err
+}
+
+// EffectiveSettings overlays the settings of the file with those in the database, if they may be there. It only reads the database. Without one it
+// returns the settings of the file.
+func EffectiveSettings(ctx context.Context, c *config.Config) (*config.Config, error) {
+	path := filepath.Join(c.Data.Dir, store.File)
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return c, nil
+	}
+	s, err := store.OpenSnapshot(ctx, path, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	live := config.NewLive(c)
+	if _, err := admin.NewSettings(c, live, nil).Load(ctx, s); err != nil { // the server logs invalid ones
+		return nil, err
+	}
+	return live.Load(), nil
 }
 
 // WithSettingsFlag adds the flag that names a settings file to a command line, unless file is "" or the default.

@@ -24,7 +24,7 @@ func (a *cli) backupCommand() *cobra.Command {
 		Long: `Write the database, keys, settings, emoji, static files and uploads to one tar file. The server may run meanwhile; the
 file has the state at the start of the backup.
 
-FILE may be a directory. The default is backups/ in the data directory. Keep a copy on another machine. The file contains all
+FILE may be a directory. The default is backup.dir, else backups/ in the data directory. Keep a copy on another machine. The file contains all
 secrets of the server: keep it private.
 
 A backup in the data directory is refused if it would exceed storage.limit or storage.min_free.
@@ -52,6 +52,9 @@ The exit code is 3 if uploads in the backup are damaged or missing; the backup i
 			}
 			if !keeps {
 				keep = 0
+			}
+			if c, err = app.EffectiveSettings(cmd.Context(), c); err != nil {
+				return fmt.Errorf("backup: %w", err)
 			}
 			return a.backup(cmd.Context(), c, args, keep, admin.BackupOptions{Settings: settings, NoMedia: noMedia})
 		},

@@ -31,7 +31,8 @@ func (a *cli) dbCheckCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Look for damage in the database",
 		Long: `Look for damage in the database: pages, indexes and rows that refer to missing ones. It reads the whole file. The exit code is 1 if
-something is wrong; then restore a backup. "svc media verify" checks the files.`,
+something is wrong; then restore a backup. If pages or indexes are damaged, a running server stores nothing more, and says so in its health
+check. "svc verify" also checks keys, counters and files.`,
 		Args: noArgs,
 	}
 	var asJSON bool

@@ -169,6 +169,18 @@ func TestBackupSchedule(t *testing.T) {
 		return len(files) == 1
 	})
 	q.verify(0, files[0])
+	for n := range 2 { // the folder of the settings in the database, with and without a server
+		if got := q.run("backup").ok(); !strings.Contains(got, "Wrote "+q.path("far")) {
+			t.Errorf("got %q", got)
+		}
+		if n == 0 {
+			if err := os.RemoveAll(q.path("far")); err != nil {
+				t.Fatal(err)
+			}
+			s.stop()
+		}
+	}
+	s = q.serve()
 	if got := q.run("backup", "--every", "0s").ok(); got != "The server makes no more backups.\n" {
 		t.Errorf("got %q", got)
 	}

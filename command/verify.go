@@ -30,7 +30,8 @@ With FILE.tar it checks a backup instead: each file against the list in it, and 
 folder of the backup, else of the data.
 
 With --fix it corrects counters, builds damaged search indexes again, and removes files that nothing refers to for a day. A damaged database,
-and a damaged or missing file, can only come from a backup. While the database is damaged, nothing is changed.
+and a damaged or missing file, can only come from a backup. While the database is damaged, nothing is changed; a running server is told,
+stores nothing more, and says so in its health check.
 
 The exit code is 0 if nothing is wrong or all was repaired, 3 if something is damaged or missing, 1 if the check could not run. Files that
 nothing refers to are listed, but are no damage.`,
@@ -75,13 +76,13 @@ func (a *cli) verify(ctx context.Context, args []string, fix bool) (*admin.Verif
 		return nil, err
 	}
 	o := admin.VerifyOptions{DataDir: c.Data.Dir, Shallow: fix, Progress: s.report}
-	v, err := admin.VerifyData(ctx, o)
+	v, err := app.VerifyData(ctx, o)
 	if err != nil || !fix {
 		return v, err
 	}
 	if !v.Repairable() { // list the other findings, too
 		o.Shallow = false
-		return admin.VerifyData(ctx, o)
+		return app.VerifyData(ctx, o)
 	}
 	rebuild := v.Damaged(admin.PartSearch)
 	v = admin.NewVerification()

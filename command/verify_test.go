@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,6 +152,89 @@ func TestVerifyFindsDamage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDamageIsReported changes a byte of an index, which only a comparison with its table finds. The running server learns of it from either
+// command: it stores nothing more, and its health check says so.
+func TestDamageIsReported(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"db", "check"}, 1},
+		{[]string{"verify"}, 3},
+	} {
+		t.Run(tt.args[0], func(t *testing.T) {
+			p := newWorkspace(t)
+			p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+			p.addToken("alice", "t")
+			p.changeIndex("sqlite_autoindex_users_1", "alice@example.org", "alicf@example.org")
+			s := p.serve()
+			if status, _ := s.postAs(http.DefaultClient, "before"); status != 200 || s.statusOf("/health") != 200 {
+				t.Fatalf("before the check: %d, health %d", status, s.statusOf("/health"))
+			}
+			if r := p.run(tt.args...); r.code != tt.code || !strings.Contains(r.out, "sqlite_autoindex_users_1") {
+				t.Fatalf("got exit code %d, %q, %q", r.code, r.out, r.errOut)
+			}
+			if status, _ := s.postAs(http.DefaultClient, "after"); status != 503 || s.statusOf("/health") != 503 {
+				t.Errorf("after the check: %d, health %d", status, s.statusOf("/health"))
+			}
+			s.waitForLog("svc restore FILE")
+			s.stop()
+			if r := p.run(tt.args...); r.code != tt.code {
+				t.Errorf("without a server: exit code %d, %q", r.code, r.errOut)
+			}
+		})
+	}
+}
+
+// TestMissingReferenceIsNoFileDamage checks that a row that refers to a missing one is listed, also of a table without row ids, and that the
+// server goes on.
+func TestMissingReferenceIsNoFileDamage(t *testing.T) {
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.addToken("alice", "t")
+	p.exec(`
+		PRAGMA foreign_keys = 0;
+		INSERT INTO pins (status_id, account_id, pinned_at) VALUES (5, 6, 7);
+		INSERT INTO account_tags (account_id, tag_id, statuses_count, last_status_id) VALUES (6, 7, 0, 0)`)
+	s := p.serve()
+	found := p.verify(3)
+	for _, want := range []string{" of pins refers to a missing row of statuses", "a row of account_tags refers to a missing row of users"} {
+		if !slices.ContainsFunc(found.Findings, func(f finding) bool { return strings.HasSuffix(f.Detail, want) }) {
+			t.Errorf("not found: %q in %+v", want, found)
+		}
+	}
+	if r := p.run("db", "check"); r.code != 1 || strings.Count(r.out, "\n") != 4 {
+		t.Errorf("svc db check: %d, %q", r.code, r.out)
+	}
+	if status, _ := s.postAs(http.DefaultClient, "after"); status != 200 || s.statusOf("/health") != 200 {
+		t.Errorf("after the check: %d, health %d", status, s.statusOf("/health"))
+	}
+	s.stop()
+}
+
+// changeIndex replaces a text in the first page of an index. No server may run.
+func (p *workspace) changeIndex(index, from, to string) {
+	p.t.Helper()
+	p.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
+	var root, size int
+	p.query(&root, `SELECT rootpage FROM sqlite_schema WHERE name = ?`, index)
+	p.query(&size, `PRAGMA page_size`)
+	f, err := os.OpenFile(p.path("data", "svc.db"), os.O_RDWR, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer f.Close()
+	page := make([]byte, size)
+	if _, err := f.ReadAt(page, int64((root-1)*size)); err != nil {
+		p.t.Fatal(err)
+	}
+	if changed := bytes.Replace(page, []byte(from), []byte(to), 1); bytes.Equal(changed, page) {
+		p.t.Fatalf("%s does not contain %q", index, from)
+	} else if _, err := f.WriteAt(changed, int64((root-1)*size)); err != nil {
+		p.t.Fatal(err)
 	}
 }
 

@@ -131,9 +131,14 @@ const damageQuery = `
 	FROM pragma_integrity_check
 	WHERE integrity_check <> 'ok'
 	UNION ALL
-	SELECT 'row ' || rowid || ' of ' || "table" || ' refers to a missing row of ' || parent
+	SELECT ifnull('row ' || rowid, 'a row') || ' of ' || "table" || '` + missingReference + `' || parent
 	FROM pragma_foreign_key_check
 	LIMIT ?`
+
+const missingReference = ` refers to a missing row of `
+
+// IsMissingReference returns true if an entry of FindDamage is a row that refers to a missing one.
+func IsMissingReference(text string) bool { return strings.Contains(text, missingReference) }
 
 // FindDamage returns what SQLite finds wrong with the database, nothing if it is intact. It reads all of it, while others go on.
 func (db *DB) FindDamage(ctx context.Context) (found []string, err error) {
