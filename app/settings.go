@@ -53,7 +53,7 @@ func EffectiveSettings(ctx context.Context, c *config.Config) (*config.Config, e
 	}
 	defer s.Close()
 	live := config.NewLive(c)
-	if _, err := admin.NewSettings(c, live, nil).Load(ctx, s); err != nil { // the server logs invalid ones
+	if _, err := admin.NewSettings(c, live, nil, nil).Load(ctx, s); err != nil { // the server logs invalid ones
 		return nil, err
 	}
 	return live.Load(), nil
