@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"svc/app/apptest"
 )
 
 // fillDisk fills the disk under load. Reading goes on, and once there is room again, so does writing.
@@ -119,11 +122,12 @@ func (c *chaos) damagePages() {
 	c.startAndCheck()
 }
 
-// startDamaged starts the server on a damaged database: it refuses, or it runs and can be stopped. It does not hang.
+// startDamaged starts the server on a damaged database: it refuses, or it runs, and then everything acknowledged is readable, or its health
+// check says that it is damaged. It does not hang. In any case svc verify finds the damage, and the server knows of it then.
 func (c *chaos) startDamaged() {
 	c.t.Helper()
 	cmd := c.command("serve")
-	out := new(strings.Builder)
+	out := new(apptest.Output)
 	cmd.Stderr = out
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
@@ -137,20 +141,75 @@ func (c *chaos) startDamaged() {
 			if err == nil {
 				c.t.Errorf("the server ended without an error:\n%s", out)
 			}
+			c.verifyDamaged()
 			return
 		default:
 		}
-		if resp, err := c.clients[0].http.Get(c.url + "/api/v1/timelines/public"); err == nil {
-			resp.Body.Close()
+		if status, _ := c.fetch("/api/v1/timelines/public"); status != 0 {
 			c.model.count("damaged databases that the server ran on")
+			c.checkDamaged()
 			cmd.Process.Kill()
 			<-done
+			if c.t.Failed() {
+				c.t.Logf("log of the server:\n%s", out)
+			}
 			return
 		}
 	}
 	cmd.Process.Kill()
 	<-done
 	c.t.Errorf("the server neither refuses a damaged database nor runs:\n%s", out)
+}
+
+// checkDamaged reads all posts that were acknowledged from a server on a damaged database.
+func (c *chaos) checkDamaged() {
+	c.t.Helper()
+	unreadable := ""
+	for _, client := range c.clients {
+		for _, p := range client.posts {
+			text := c.model.value("post " + p.tag)
+			var st struct{ Content string }
+			if status, b := c.fetch("/api/v1/statuses/" + p.id); text != "" && (status != 200 || json.Unmarshal(b, &st) != nil || !strings.Contains(st.Content, text)) {
+				unreadable = fmt.Sprintf("post %s: %d %q, want %q", p.id, status, st.Content, text)
+			}
+		}
+	}
+	healthy := func() bool {
+		status, _ := c.fetch("/health")
+		return status == 200
+	}
+	switch {
+	case unreadable == "":
+		c.model.count("damaged databases with everything readable")
+	case healthy(): // reading has met no error, but something is missing
+		c.t.Errorf("the server says that it is healthy, but %s", unreadable)
+	default:
+		c.model.count("damaged databases that the server reported")
+	}
+	c.verifyDamaged()
+	if healthy() {
+		c.t.Error("the server says that it is healthy after svc verify has found damage")
+	}
+}
+
+// verifyDamaged checks that svc verify finds the damage.
+func (c *chaos) verifyDamaged() {
+	c.t.Helper()
+	cmd := c.command("verify")
+	if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 3 {
+		c.t.Errorf("svc verify of a damaged database: %v\n%s", cmd.ProcessState, out)
+	}
+}
+
+// fetch sends a GET of a client. The status is 0 without an answer.
+func (c *chaos) fetch(path string) (status int, body []byte) {
+	resp, err := c.clients[0].http.Get(c.url + path)
+	if err != nil {
+		return 0, nil
+	}
+	defer resp.Body.Close()
+	body, _ = io.ReadAll(resp.Body)
+	return resp.StatusCode, body
 }
 
 // flipBits changes bits in the headers of some pages, not of the first, so that the file stays a database.

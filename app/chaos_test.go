@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -41,15 +40,16 @@ const (
 
 func chaosNick(n int) string { return fmt.Sprintf("user%d", n) }
 
-// TestChaos runs the program under mixed load by clients and remote servers, and ends it again and again: by kill -9, with a full disk, and
-// with damaged pages in the database, after which a backup is restored. Some remote servers are slow or broken. After each start all acknowledged
-// data is there with the same content, nothing deleted is back, nothing is there twice, and all counters are right.
+// TestChaos runs the program under mixed load by clients and remote servers, and ends it again and again: by kill -9, with a full disk, with a
+// clock that jumps, and with damaged pages in the database, after which a backup is restored. Some remote servers are slow or broken. After each
+// start all acknowledged data is there with the same content, nothing deleted is back, nothing is there twice, and all counters are right. A server
+// on damaged pages has all of it, or says that it is damaged.
 func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
 	}
 	c := newChaos(t)
-	faults := []func(){c.kill, c.fillDisk, c.damagePages, c.kill, c.stop}
+	faults := []func(){c.kill, c.fillDisk, c.damagePages, c.jumpClock, c.kill, c.stop}
 	started := time.Now()
 	for n := 0; n < len(faults) || time.Since(started) < *chaosTime; n++ {
 		if t.Failed() {
@@ -275,26 +275,18 @@ func (c *chaos) check() {
 		return err
 	})
 	c.checkFiles()
+	c.checkOrder()
 }
 
 // checkFiles fetches some of the acknowledged files, and posts as clients see them.
 func (c *chaos) checkFiles() {
 	c.t.Helper()
-	fetch := func(path string) (int, []byte) {
-		resp, err := c.clients[0].http.Get(c.url + path)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		b, _ := io.ReadAll(resp.Body)
-		return resp.StatusCode, b
-	}
 	for key, values := range c.model.snapshot() {
 		file, ok := strings.CutPrefix(key, "upload ")
 		if !ok || values[0] == "" || c.rand.IntN(10) > 0 {
 			continue
 		}
-		if status, b := fetch("/media/" + file); status != 200 || hexSum(b) != strings.TrimSuffix(filepath.Base(file), ".mp3") {
+		if status, b := c.fetch("/media/" + file); status != 200 || hexSum(b) != strings.TrimSuffix(filepath.Base(file), ".mp3") {
 			c.t.Errorf("%s: %d, %d bytes", file, status, len(b))
 		}
 	}
@@ -302,7 +294,7 @@ func (c *chaos) checkFiles() {
 		for _, p := range client.posts[max(0, len(client.posts)-3):] {
 			text := c.model.value("post " + p.tag)
 			var st struct{ Content string }
-			if status, b := fetch("/api/v1/statuses/" + p.id); status != 200 || json.Unmarshal(b, &st) != nil || !strings.Contains(st.Content, text) {
+			if status, b := c.fetch("/api/v1/statuses/" + p.id); status != 200 || json.Unmarshal(b, &st) != nil || !strings.Contains(st.Content, text) {
 				c.t.Errorf("post %s: %d %s, want %q", p.id, status, st.Content, text)
 			}
 		}
@@ -334,8 +326,8 @@ func (c *chaos) waitForDeliveries() {
 // report prints the figures.
 func (c *chaos) report(took time.Duration) {
 	m := c.model.counts
-	c.t.Logf("%v, seed %d: %d rounds, %d kills, %d full disks, %d damaged databases restored; %d requests and %d activities, %d acknowledged; %d losses, %d duplicates",
-		took.Round(time.Second), *chaosSeed, m["rounds"], m["kills"], m["full disks"], m["restored"], m["requests"], m["activities sent"], m["acknowledged"], m["losses"], m["duplicates"])
+	c.t.Logf("%v, seed %d: %d rounds, %d kills, %d full disks, %d jumps of the clock, %d damaged databases restored; %d requests and %d activities, %d acknowledged; %d losses, %d duplicates",
+		took.Round(time.Second), *chaosSeed, m["rounds"], m["kills"], m["full disks"], m["clock jumps"], m["restored"], m["requests"], m["activities sent"], m["acknowledged"], m["losses"], m["duplicates"])
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if strings.HasPrefix(key, "unexpected") {
 			c.t.Errorf("%d times %s", m[key], key)
