@@ -8,6 +8,7 @@ import (
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -68,10 +69,10 @@ func (a *cli) dbStatsCommand() *cobra.Command {
 		Args:  noArgs,
 	}
 	return showCommand(a, cmd, app.DatabaseSizes, none, func(s *store.Sizes) {
-		fmt.Fprintf(a.out, "Database: %s, of these %s free. Write-ahead log: %s.\n", formatBytes(s.Bytes), formatBytes(s.Free), formatBytes(s.Log))
+		fmt.Fprintf(a.out, "Database: %s, of these %s free. Write-ahead log: %s.\n", text.Bytes(s.Bytes), text.Bytes(s.Free), text.Bytes(s.Log))
 		table := a.table("TABLE OR INDEX", "OF", "SIZE", "ENTRIES")
 		for _, t := range s.Tables {
-			row(table, t.Name, t.Table, formatBytes(t.Bytes), t.Entries)
+			row(table, t.Name, t.Table, text.Bytes(t.Bytes), t.Entries)
 		}
 		table.Flush()
 	})
@@ -80,6 +81,6 @@ func (a *cli) dbStatsCommand() *cobra.Command {
 func (a *cli) dbChangeCommand(use, short, long string, call app.Call[struct{}, *admin.DatabaseChange]) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: noArgs}
 	return showCommand(a, cmd, call, none, func(c *admin.DatabaseChange) {
-		fmt.Fprintf(a.out, "Database: %s before, %s now, of these %s free.\n", formatBytes(c.Before), formatBytes(c.After), formatBytes(c.Free))
+		fmt.Fprintf(a.out, "Database: %s before, %s now, of these %s free.\n", text.Bytes(c.Before), text.Bytes(c.After), text.Bytes(c.Free))
 	})
 }

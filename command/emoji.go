@@ -11,6 +11,7 @@ import (
 
 	"svc/app"
 	"svc/emoji"
+	"svc/internal/text"
 )
 
 func (a *cli) emojiCommand() *cobra.Command {
@@ -133,7 +134,7 @@ func (i *emojiImport) read(ctx context.Context, source string) error {
 }
 
 func (i *emojiImport) print(pack importedPack) {
-	fmt.Fprintf(i.out, "Imported the pack %s: %d emoji, %s.\n", printable(pack.Name), pack.Emoji, formatBytes(pack.Bytes))
+	fmt.Fprintf(i.out, "Imported the pack %s: %d emoji, %s.\n", printable(pack.Name), pack.Emoji, text.Bytes(pack.Bytes))
 	for _, s := range pack.Skipped {
 		fmt.Fprintf(i.out, "  skipped %s: %s\n", printable(s.Entry), printable(s.Reason))
 	}

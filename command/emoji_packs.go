@@ -9,6 +9,7 @@ import (
 
 	"svc/app"
 	"svc/emoji"
+	"svc/internal/text"
 )
 
 func (a *cli) emojiListCommand() *cobra.Command {
@@ -23,7 +24,7 @@ func (a *cli) printPacks(packs []*emoji.PackReport) {
 	}
 	table := a.table("PACK", "EMOJI", "HIDDEN", "SIZE", "SHARED", "LICENSE")
 	for _, p := range packs {
-		row(table, p.Name, p.Emoji, p.Hidden, formatBytes(p.Bytes), yesNo(p.Shared), p.License)
+		row(table, p.Name, p.Emoji, p.Hidden, text.Bytes(p.Bytes), yesNo(p.Shared), p.License)
 	}
 	table.Flush()
 	for _, p := range packs {
@@ -167,7 +168,7 @@ pack need not be shared with other servers.`,
 					return err
 				}
 				if !asJSON {
-					fmt.Fprintf(a.out, "Wrote %s (%s, SHA-256 %s).\n", printable(e.File), formatBytes(e.Bytes), e.SHA256)
+					fmt.Fprintf(a.out, "Wrote %s (%s, SHA-256 %s).\n", printable(e.File), text.Bytes(e.Bytes), e.SHA256)
 				}
 				list = append(list, e)
 			}

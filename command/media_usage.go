@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/app"
+	"svc/internal/text"
 	"svc/media"
 )
 
@@ -28,15 +29,15 @@ func (a *cli) printUsage(u *media.Usage) {
 		if c.Count > 0 {
 			files = fmt.Sprint(c.Count)
 		}
-		row(table, c.Name, files, formatBytes(c.Bytes), limitText(c.Limit))
+		row(table, c.Name, files, text.Bytes(c.Bytes), limitText(c.Limit))
 	}
-	row(table, "total", "", formatBytes(u.Total), limitText(u.Limit))
+	row(table, "total", "", text.Bytes(u.Total), limitText(u.Limit))
 	table.Flush()
-	fmt.Fprintf(a.out, "\nRemote posts in the database: %d, about %s", u.RemotePosts.Count, formatBytes(u.RemotePosts.EstimatedBytes))
+	fmt.Fprintf(a.out, "\nRemote posts in the database: %d, about %s", u.RemotePosts.Count, text.Bytes(u.RemotePosts.EstimatedBytes))
 	if u.RemotePosts.Limit > 0 {
-		fmt.Fprintf(a.out, " of %s", formatBytes(u.RemotePosts.Limit))
+		fmt.Fprintf(a.out, " of %s", text.Bytes(u.RemotePosts.Limit))
 	}
-	fmt.Fprintf(a.out, "\nFree on the disk: %s (at least %s stay free)\n", formatBytes(u.DiskFree), formatBytes(u.MinFree))
+	fmt.Fprintf(a.out, "\nFree on the disk: %s (at least %s stay free)\n", text.Bytes(u.DiskFree), text.Bytes(u.MinFree))
 	if u.Full {
 		fmt.Fprintf(a.out, "Uploads are refused: %s\n", u.Reason)
 	}
@@ -50,5 +51,5 @@ func limitText(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return formatBytes(n)
+	return text.Bytes(n)
 }

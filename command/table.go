@@ -76,19 +76,6 @@ func formatDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// formatBytes formats a size in its largest unit.
-func formatBytes(n int64) string {
-	const units = "KMGT"
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, unit := float64(n)/1000, 0
-	for ; size >= 1000 && unit < len(units)-1; unit++ {
-		size /= 1000
-	}
-	return fmt.Sprintf("%.1f %cB", size, units[unit])
-}
-
 func (a *cli) printJSON(v any) error {
 	e := json.NewEncoder(a.out)
 	e.SetIndent("", "  ")

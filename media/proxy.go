@@ -241,6 +241,19 @@ func (p *Proxy) Purge(addresses []string) error {
 	return all
 }
 
+// CachedBytes returns what the copies of addresses take on disk.
+func (p *Proxy) CachedBytes(addresses ...string) (n int64) {
+	for _, a := range addresses {
+		if a == "" {
+			continue
+		}
+		if info, err := p.root.Stat(keyOf(p.Original(a)).file()); err == nil {
+			n += diskUsage(info.Size())
+		}
+	}
+	return n
+}
+
 // Warm starts to fetch an address in the background, ahead of the first request. It does not report failures.
 func (p *Proxy) Warm(ctx context.Context, address string) {
 	u, err := url.Parse(address)

@@ -36,7 +36,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[netip.Addr]():             {netip.MustParseAddr("192.0.2.1")},
 	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
 	reflect.TypeFor[store.ReportID]():         {store.ReportID(1)},
-	reflect.TypeFor[store.Measure]():          {store.NewUsers, store.ActiveUsers, store.Interactions, store.OpenedReports, store.ResolvedReports},
+	reflect.TypeFor[store.MeasureQuery]():     measureQueries(),
+	reflect.TypeFor[[]store.Time]():           {[]store.Time{0, 1 << 20}},
 	reflect.TypeFor[[]store.RuleID]():         {[]store.RuleID{1}},
 	reflect.TypeFor[store.ReportNoteID]():     {store.ReportNoteID(1)},
 	reflect.TypeFor[store.PollID]():           {store.PollID(1000)},
@@ -126,11 +127,23 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[time.Time]():       {time.Unix(1700000000, 0)},
 }
 
+// measureQueries returns a query for each measure.
+func measureQueries() (list []any) {
+	for _, m := range []store.Measure{
+		store.NewUsers, store.ActiveUsers, store.Interactions, store.OpenedReports, store.ResolvedReports, store.TagAccounts, store.TagUses, store.TagServers,
+		store.InstanceAccounts, store.InstanceReports, store.InstanceStatuses, store.InstanceFollows, store.InstanceFollowers,
+	} {
+		list = append(list, store.MeasureQuery{Measure: m, Tag: 1, Domain: "example.org", Length: time.Hour})
+	}
+	return list
+}
+
 // Methods that change something or read no rows: they are not called.
 var planSkip = []string{"OpenQuery", "Texts", "ForeignKeys", "Update", "Close", "Subscribe", "Queries", "Explain", "Check", "Has", "Columns", "Now", "CheckWritable", "QuickCheck", "BeginSearch", "FindDamage", "FileSize", "Sizes", "Hold", "MergeSearchIndex", "Recount"}
 
 // Queries, by a part of their text, that may read a whole table, because it is small or they are not part of a request.
 var planExceptions = []string{
+	"AS sampled",                             // what it counts is the newest rows of an index, for staff
 	"FROM jobs WHERE parked",                 // the job queue, for staff
 	"FROM relays ORDER BY id",                // a few, chosen by the staff
 	"FROM meta",                              // one row

@@ -4,15 +4,17 @@ import (
 	"strconv"
 
 	"svc/admin"
+	"svc/internal/text"
 	"svc/store"
 )
 
 // Measure is a number over time, for staff.
 type Measure struct {
 	Key           string       `json:"key"`
-	Unit          *string      `json:"unit"` // always nil
+	Unit          *string      `json:"unit"` // bytes; nil: none
 	Total         string       `json:"total"`
-	PreviousTotal string       `json:"previous_total"`
+	HumanValue    *string      `json:"human_value,omitempty"`    // of a total with a unit
+	PreviousTotal *string      `json:"previous_total,omitempty"` // nil: the total is that of all time
 	Data          []MeasureDay `json:"data"`
 }
 
@@ -22,12 +24,20 @@ type MeasureDay struct {
 	Value string     `json:"value"`
 }
 
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
 // NewMeasure renders a measure.
 func NewMeasure(m *admin.Measured) Measure {
-	return Measure{
-		Key: m.Key, Total: strconv.Itoa(m.Total), PreviousTotal: strconv.Itoa(m.Previous),
-		Data: Map(m.Days, func(d admin.DayCount) MeasureDay { return MeasureDay{store.At(d.Date), strconv.Itoa(d.Value)} }),
+	e := Measure{
+		Key: m.Key, Total: decimal(m.Total), Data: Map(m.Days, func(d admin.DayCount) MeasureDay { return MeasureDay{store.At(d.Date), decimal(d.Value)} }),
 	}
+	if m.Unit != "" {
+		e.Unit, e.HumanValue = &m.Unit, new(text.Bytes(m.Total))
+	}
+	if m.Previous != nil {
+		e.PreviousTotal = new(decimal(*m.Previous))
+	}
+	return e
 }
 
 // Dimension is a table of facts, for staff.
@@ -48,7 +58,11 @@ type DimensionRow struct {
 // NewDimension renders a table of facts.
 func NewDimension(d *admin.Dimension) Dimension {
 	return Dimension{d.Key, Map(d.Rows, func(r admin.DimensionRow) DimensionRow {
-		return DimensionRow{Key: r.Key, HumanKey: r.Name, Value: r.Value, Unit: r.Unit, HumanValue: r.Value}
+		row := DimensionRow{Key: r.Key, HumanKey: r.Name, Value: r.Value, Unit: r.Unit, HumanValue: r.Value}
+		if n, err := strconv.ParseInt(r.Value, 10, 64); err == nil && r.Unit != "" {
+			row.HumanValue = text.Bytes(n)
+		}
+		return row
 	})}
 }
 

@@ -42,37 +42,83 @@ func parseDay(name, value string) (time.Time, error) {
 	return time.Time{}, errs.BadRequest("%s - Invalid format. Expected date-time.", name)
 }
 
+// subjectForm has the hashtag or domain of a measure or dimension.
+type subjectForm struct {
+	ID     string `param:"id,word"`
+	Domain string `param:"domain,word"`
+}
+
+// subjectForms are those of all measures and dimensions that have one.
+type subjectForms struct {
+	TagAccounts       subjectForm `param:"tag_accounts"`
+	TagUses           subjectForm `param:"tag_uses"`
+	TagServers        subjectForm `param:"tag_servers"`
+	TagLanguages      subjectForm `param:"tag_languages"`
+	InstanceAccounts  subjectForm `param:"instance_accounts"`
+	InstanceMedia     subjectForm `param:"instance_media_attachments"`
+	InstanceReports   subjectForm `param:"instance_reports"`
+	InstanceStatuses  subjectForm `param:"instance_statuses"`
+	InstanceFollows   subjectForm `param:"instance_follows"`
+	InstanceFollowers subjectForm `param:"instance_followers"`
+	InstanceLanguages subjectForm `param:"instance_languages"`
+}
+
+func (f *subjectForms) subjects() admin.Subjects {
+	return admin.Subjects{
+		"tag_accounts": f.TagAccounts.ID, "tag_uses": f.TagUses.ID, "tag_servers": f.TagServers.ID, "tag_languages": f.TagLanguages.ID,
+		"instance_accounts": f.InstanceAccounts.Domain, "instance_media_attachments": f.InstanceMedia.Domain, "instance_reports": f.InstanceReports.Domain,
+		"instance_statuses": f.InstanceStatuses.Domain, "instance_follows": f.InstanceFollows.Domain, "instance_followers": f.InstanceFollowers.Domain,
+		"instance_languages": f.InstanceLanguages.Domain,
+	}
+}
+
 // showMeasures returns numbers by days, with those of the time before.
 func (h *Handlers) showMeasures(r *rest.Request) (any, error) {
 	var p periodForm
+	var f subjectForms
 	var keys struct {
 		Keys []string `param:"keys,required"`
 	}
-	if err := r.Bind(&p); err != nil {
-		return nil, err
-	}
-	if err := r.Bind(&keys); err != nil {
-		return nil, err
+	for _, form := range []any{&keys, &p, &f} {
+		if err := r.Bind(form); err != nil {
+			return nil, err
+		}
 	}
 	period, err := p.period()
 	if err != nil {
 		return nil, err
 	}
-	list, err := h.Admin.Measures(r.Context(), keys.Keys, period)
+	list, err := h.Admin.Measures(r.Context(), admin.MeasureQuery{Keys: keys.Keys, Subjects: f.subjects(), Period: period})
 	return entity.Map(list, entity.NewMeasure), err
 }
 
 // showDimensions returns tables of facts.
 func (h *Handlers) showDimensions(r *rest.Request) (any, error) {
+	var f subjectForms
 	var p struct {
-		Keys  []string `param:"keys,required"`
-		Limit int      `param:"limit"`
+		Keys    []string `param:"keys,required"`
+		StartAt string   `param:"start_at,word"`
+		EndAt   string   `param:"end_at,word"`
+		Limit   int      `param:"limit"`
 	}
 	p.Limit = 10
-	if err := r.Bind(&p); err != nil {
+	for _, form := range []any{&p, &f} {
+		if err := r.Bind(form); err != nil {
+			return nil, err
+		}
+	}
+	q := admin.DimensionQuery{Keys: p.Keys, Subjects: f.subjects(), Limit: p.Limit}
+	var err error
+	if p.StartAt != "" {
+		q.Period.Start, err = parseDay("start_at", p.StartAt)
+	}
+	if p.EndAt != "" && err == nil {
+		q.Period.End, err = parseDay("end_at", p.EndAt)
+	}
+	if err != nil {
 		return nil, err
 	}
-	list, err := h.Admin.Dimensions(r.Context(), p.Keys, h.Entities.Version, p.Limit)
+	list, err := h.Admin.Dimensions(r.Context(), q)
 	return entity.Map(list, entity.NewDimension), err
 }
 
