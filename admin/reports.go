@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxReportPage    = 100
+	maxReportPage    = 200
 	maxReportUpdates = 100 // in one operation
 	maxGrouped       = 100 // newest reports that are grouped
 )

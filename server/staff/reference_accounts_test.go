@@ -390,3 +390,46 @@ func TestModerationAccess(t *testing.T) {
 		}
 	}
 }
+
+// TestReferencePrivileges checks that each privilege opens its endpoints of the reference API to a moderator, and no others.
+func TestReferencePrivileges(t *testing.T) {
+	const account, report = moderatedAccounts + "/0", "/api/v1/admin/reports/0"
+	action := func(measure string) string { return "POST " + account + "/action?type=" + measure }
+	endpoints := map[string][]string{
+		"users_read":                    {"GET " + moderatedAccounts, "GET /api/v2/admin/accounts", "GET " + account},
+		"users_manage_activation_state": {"POST " + account + "/enable", "POST " + account + "/unsuspend", action("disable"), action("suspend")},
+		"users_manage_tags":             {"POST " + account + "/unsilence", "POST " + account + "/unsensitive", action("silence"), action("sensitive")},
+		"users_manage_invites":          {"POST " + account + "/approve", "POST " + account + "/reject"},
+		"users_delete":                  {"DELETE " + account},
+		"reports_manage_reports": {
+			"GET /api/v1/admin/reports", "GET " + report, "PUT " + report, "POST " + report + "/assign_to_self", "POST " + report + "/unassign",
+			"POST " + report + "/resolve", "POST " + report + "/reopen", action("none"),
+		},
+		"statistics_read": {"POST /api/v1/admin/measures", "POST /api/v1/admin/dimensions", "POST /api/v1/admin/retention"},
+	}
+	for privilege := range endpoints {
+		t.Run(privilege, func(t *testing.T) {
+			srv := apptest.Start(t, func(c *config.Config) { c.Instance.ModeratorPrivileges = []string{privilege} })
+			moderator := srv.SignUp("moderator")
+			srv.SetRole(moderator, false, true)
+			client, wrong := srv.NewToken(moderator, "admin"), srv.NewToken(moderator, "admin:write:invites admin:read:invites")
+			for owner, list := range endpoints {
+				for _, endpoint := range list {
+					method, path, _ := strings.Cut(endpoint, " ")
+					a := client.Do(method, path, "", nil)
+					if owner != privilege {
+						a.WantError(403, "User isn't privileged.")
+						continue
+					}
+					if a.Status == 401 || a.Status == 403 {
+						t.Errorf("%s: %d %s", endpoint, a.Status, a.Body)
+					}
+					wrong.Do(method, path, "", nil).WantError(403, "This action is outside the authorized scopes")
+				}
+			}
+			for _, path := range []string{"domain_blocks", "domain_allows", "email_domain_blocks", "canonical_email_blocks", "ip_blocks"} {
+				client.Get("/api/v1/admin/"+path).WantError(403, "User is not an admin.")
+			}
+		})
+	}
+}

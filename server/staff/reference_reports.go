@@ -44,7 +44,7 @@ func (h *Handlers) listModeratedReports(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	page := r.Page(100, maxReportPage)
+	page := r.Page(100, 200)
 	q := admin.ReportQuery{Decided: &p.Resolved, Reporter: p.AccountID, Target: p.TargetID, Page: page.Page}
 	if p.ByTargetDomain != nil && *p.ByTargetDomain != "" {
 		q.TargetDomain = p.ByTargetDomain
