@@ -40,6 +40,25 @@ func (db *DB) Explain(ctx context.Context, query string) ([]string, error) {
 	return lines, rows.Err()
 }
 
+// ColumnNames returns the names of a query's columns.
+func (db *DB) ColumnNames(ctx context.Context, query string) ([]string, error) {
+	args := make([]any, parameters(query))
+	for i := range args {
+		args[i] = "[]" // for json_each
+	}
+	st, err := db.readers.PrepareContext(ctx, "SELECT * FROM ("+query+") LIMIT 0")
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	rows, err := st.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return rows.Columns()
+}
+
 // parameters counts the parameters of a query.
 func parameters(query string) int {
 	n, most := 0, 0

@@ -61,7 +61,7 @@ func (r reader) FeaturedTagID(ctx context.Context, account AccountID, name strin
 			SELECT f.id
 			FROM tags t
 			CROSS JOIN featured_tags f ON f.account_id = ? AND f.tag_id = t.id
-			WHERE t.name = ?), 0)`, account, name)
+			WHERE t.name = ?), 0) AS id`, account, name)
 }
 
 // RemoveFeaturedTag removes a featured hashtag of an account, and returns false if there was none. An unused name is deleted.

@@ -43,7 +43,7 @@ var readLookups = `
 		OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;')`,
 	`EXISTS (SELECT 1 FROM subscriptions WHERE account_id = ?1)`,
 	`EXISTS (SELECT 1 FROM account_notes WHERE account_id = ?1)`,
-	`EXISTS (SELECT 1 FROM endorsements WHERE account_id = ?1)`)
+	`EXISTS (SELECT 1 FROM endorsements WHERE account_id = ?1)`) + ` AS lookups`
 
 // lookups returns the lookups of a viewer, 0: anonymous, under the settings.
 func (r reader) lookups(ctx context.Context, viewer AccountID) (Lookups, error) {

@@ -114,7 +114,7 @@ func notificationQuery(from string) string {
 			AND (?10 OR n.filtered = 0)
 			AND ` + notificationVisible + ` THEN 0
 			ELSE 8
-		END
+		END AS state
 		FROM ` + from + `
 		WHERE n.account_id = ?1 AND n.id < ?4 AND n.id > ?5
 		ORDER BY n.id DESC
@@ -222,7 +222,7 @@ var (
 			SELECT count(*)
 			FROM notifications n INDEXED BY notifications_unread_hideable
 			WHERE n.account_id = ?1 AND n.read = 0 AND n.type IN (` + maybeHiddenTypes + `)
-				AND NOT (` + countedUnread + `))`
+				AND NOT (` + countedUnread + `)) AS unread`
 
 	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationVisible
 
@@ -233,10 +233,10 @@ var (
 
 func withOtherCounts(unread, conversations string) string {
 	return `
-		SELECT (` + unread + `), (
+		SELECT (` + unread + `) AS notifications, (
 			SELECT count(*)
 			FROM follows INDEXED BY follows_requests
-			WHERE target_id = ?1 AND pending = 1), (` + conversations + `)`
+			WHERE target_id = ?1 AND pending = 1) AS requests, (` + conversations + `) AS conversations`
 }
 
 // notificationLookups are those that may find a reason to hide a notification.

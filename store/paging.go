@@ -109,7 +109,7 @@ func scanMarkedID[T ~int64](rows *sql.Rows) (id T, position int64, shown bool, e
 // budget. where is answered by the index; shown decides whether the viewer sees the entry.
 func newEntries(id, from, cursor, where, shown string) keyset {
 	return newKeyset(`
-		SELECT CASE WHEN ` + shown + ` THEN ` + cursor + ` ELSE -` + cursor + ` END, ` + id + `
+		SELECT CASE WHEN ` + shown + ` THEN ` + cursor + ` ELSE -` + cursor + ` END AS position, ` + id + `
 		FROM ` + from + `
 		WHERE ` + cursor + ` < ?3 AND ` + cursor + ` > ?4
 			AND ` + where + `

@@ -28,7 +28,7 @@ var quotesShown = `
 		WHEN NOT (` + unset("?2", lookupDomainBlocks) + ` OR ` + notFromBlockedDomain("s") + `) THEN '` + QuoteBlockedDomain + `'
 		WHEN NOT ` + notMuted("s.account_id") + ` THEN '` + QuoteMutedAccount + `'
 		ELSE '` + QuoteShown + `'
-	END
+	END AS state
 	FROM json_each(?3) j
 	CROSS JOIN statuses s ON s.id = j.value`
 

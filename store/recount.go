@@ -298,7 +298,7 @@ func (r reader) recount(ctx context.Context, p *recountPart) ([]Mismatch, error)
 
 // RecountSize returns about how many parts a recount has.
 func (r reader) RecountSize(ctx context.Context) (int64, error) {
-	n, err := value[int64](ctx, r, "size of the recount", `SELECT (SELECT count(*) FROM accounts) + (SELECT ifnull(sum(count), 0) FROM status_counts WHERE domain = '*')`)
+	n, err := value[int64](ctx, r, "size of the recount", `SELECT (SELECT count(*) FROM accounts) + (SELECT ifnull(sum(count), 0) FROM status_counts WHERE domain = '*') AS n`)
 	return n/recountBatch + 3, err
 }
 

@@ -56,7 +56,7 @@ var relationships = `
 	set("?2", lookupDomainBlocks)+` AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain)`,
 	`f.pending IS 0 AND f.show_reblogs IS 1`,
 	set("?2", lookupSubscriptions)+` AND EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id)`,
-	set("?2", lookupEndorsements)+` AND EXISTS (SELECT 1 FROM endorsements x WHERE x.account_id = ?1 AND x.target_id = a.id)`) + `,
+	set("?2", lookupEndorsements)+` AND EXISTS (SELECT 1 FROM endorsements x WHERE x.account_id = ?1 AND x.target_id = a.id)`) + ` AS flags,
 			m.expires_at,
 			nullif(f.languages, '[]'),
 			n.comment
@@ -161,7 +161,7 @@ var notificationRelation = `
 	`a.unavailable`,
 	`EXISTS (SELECT 1 FROM filters x WHERE x.account_id = ?1 AND x.action = 'hide')`,
 	`EXISTS (SELECT 1 FROM push_subscriptions x WHERE x.account_id = ?1)`,
-	`EXISTS (SELECT 1 FROM notification_policies x WHERE x.account_id = ?1)`) + `
+	`EXISTS (SELECT 1 FROM notification_policies x WHERE x.account_id = ?1)`) + ` AS relation
 	FROM users u
 	CROSS JOIN accounts a ON a.id = ?2
 	WHERE u.account_id = ?1`

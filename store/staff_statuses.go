@@ -70,7 +70,7 @@ func (r reader) CountStaffStatuses(ctx context.Context, f StaffStatusFilter) (in
 		WHERE (?1 OR some.visibility IN (0, 1)) AND (?2 OR some.reblog_of_id IS NULL)`, any(f.Account)
 	if f.OfHost {
 		query, of = `
-		SELECT (SELECT count(*) FROM (SELECT 1 `+statusesInDomain+` LIMIT ?4)) + (SELECT count(*) FROM (SELECT 1 `+otherStatusesInDomain+` LIMIT ?4))`, f.Host
+		SELECT (SELECT count(*) FROM (SELECT 1 `+statusesInDomain+` LIMIT ?4)) + (SELECT count(*) FROM (SELECT 1 `+otherStatusesInDomain+` LIMIT ?4)) AS n`, f.Host
 	}
 	return value[int](ctx, r, "count statuses for staff", query, f.Restricted, f.Reblogs, of, maxStaffCounted)
 }

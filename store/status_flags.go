@@ -86,8 +86,8 @@ var flagColumns = bitSum(
 	`EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)`,
 	`s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1)`,
 	set("?2", lookupThreadMutes)+` AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id)`,
-	set("?2", lookupMutes)+` AND `+mutes("s.account_id")) + `,
-			(SELECT ifnull(x.folder_id, 0) FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)`
+	set("?2", lookupMutes)+` AND `+mutes("s.account_id")) + ` AS flags,
+			(SELECT ifnull(x.folder_id, 0) FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id) AS folder`
 
 // flagsOfMany are the flags of one status for several viewers; ?1 is a JSON object of their lookups by id.
 var flagsOfMany = strings.NewReplacer("?1", "j.viewer", "?2", "j.lookups").Replace(`

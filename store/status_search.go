@@ -105,7 +105,7 @@ var searchStatuses = newKeyset(`
 				OR ?1 > 0 AND (` + interacted + `
 					OR ` + unset("?7", onlyLibrary) + ` AND EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1)))
 			AND ` + visible("s") + `
-			AND ` + notBlockedOrMuted + `
+			AND ` + notBlockedOrMuted + ` AS shown
 		FROM statuses_fts m
 		CROSS JOIN statuses s ON s.id = m.rowid
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id

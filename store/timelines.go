@@ -84,7 +84,7 @@ func newTimelineOf(from, key, where, shown string) timeline {
 	return timeline{newKeyset(`
 		SELECT CASE WHEN ` + visibleWithOriginal + `
 			AND ` + shown + `
-			AND ` + filterCondition + ` THEN ` + key + ` ELSE -` + key + ` END
+			AND ` + filterCondition + ` THEN ` + key + ` ELSE -` + key + ` END AS position
 		FROM ` + from + `
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
 		WHERE ` + where + `
