@@ -400,14 +400,14 @@ func TestReadersDoNotGrowTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := int64(0)
-	for begun := time.Now(); db.OldestRead() > 0; {
+	for begun := time.Now(); rows.Next(); {
 		fill(t, db, 8)
 		most = max(most, db.LogSize())
 		if most > 1<<30 || time.Since(begun) > time.Minute {
 			t.Fatalf("the query is still open, the log has %d MiB", most>>20)
 		}
 	}
-	if rows.Next() || !errors.Is(rows.Err(), store.ErrReadInterrupted) {
+	if !errors.Is(rows.Err(), store.ErrReadInterrupted) {
 		t.Errorf("the query ended with %v", rows.Err())
 	}
 	if err := rows.Close(); err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
@@ -32,7 +32,11 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		c.check("open", err)
 		return nil, err
 	}
-	return &observedConn{sqliteConn: opened.(sqliteConn), connector: c}, nil
+	conn := &observedConn{sqliteConn: opened.(sqliteConn), connector: c}
+	if c.reads != nil {
+		c.reads.addConn(conn)
+	}
+	return conn, nil
 }
 
 // sqliteConn is what database/sql uses of a connection.
@@ -48,9 +52,18 @@ type sqliteConn interface {
 	sqlite.FileControl
 }
 
+// observedConn is a connection that knows its open query: a pointer to set, because most queries take some microseconds.
 type observedConn struct {
 	sqliteConn
 	*connector
+	open atomic.Pointer[observedRows] // of the newest query, nil if that is closed
+}
+
+func (c *observedConn) Close() error {
+	if c.reads != nil {
+		c.reads.removeConn(c)
+	}
+	return c.sqliteConn.Close()
 }
 
 func (c *observedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
@@ -83,8 +96,8 @@ func (c *observedConn) observe(query string, rows driver.Rows, err error) (drive
 	}
 	r := &observedRows{rows: rows, conn: c, query: query}
 	if c.reads != nil {
-		r.since = time.Now()
-		c.reads.add(r)
+		r.since = c.reads.tick.Load()
+		c.open.Store(r)
 	}
 	return r, nil
 }
@@ -118,7 +131,7 @@ func (s *observedStmt) QueryContext(ctx context.Context, args []driver.NamedValu
 type observedRows struct {
 	conn  *observedConn
 	query string
-	since time.Time
+	since int64 // tick of openReads
 
 	mu          sync.Mutex // held during a step
 	rows        driver.Rows
@@ -142,9 +155,7 @@ func (r *observedRows) Next(dest []driver.Value) error {
 }
 
 func (r *observedRows) Close() error {
-	if r.conn.reads != nil {
-		r.conn.reads.remove(r)
-	}
+	r.conn.open.CompareAndSwap(r, nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.closeOnce()
@@ -164,6 +175,7 @@ func (r *observedRows) interrupt() bool {
 		return false
 	}
 	defer r.mu.Unlock()
+	r.conn.open.CompareAndSwap(r, nil)
 	r.interrupted = true
 	r.closeOnce() // the error would be that of the query's last step, which Next has returned
 	return true

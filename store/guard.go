@@ -54,6 +54,7 @@ func (g *guard) run() {
 			return
 		case <-ticker.C:
 		}
+		g.db.reads.tick.Add(1)
 		g.interruptReads(maxReadAge)
 		g.limitLog(ctx)
 		g.resume()
@@ -64,8 +65,7 @@ func (g *guard) run() {
 func (g *guard) interruptReads(age time.Duration) {
 	for _, r := range g.db.reads.olderThan(age) {
 		if r.interrupt() {
-			g.db.reads.remove(r)
-			g.db.log.Warn("a query was open for too long and was interrupted", "age", time.Since(r.since).Round(time.Millisecond).String(), "query", oneLine(r.query))
+			g.db.log.Warn("a query was open for too long and was interrupted", "age", g.db.reads.age(r).String(), "query", oneLine(r.query))
 		}
 	}
 }

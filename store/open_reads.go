@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,8 +14,9 @@ var ErrReadInterrupted = errors.New("the query was open for too long and was int
 
 // openReads are the queries that are being read on the reading connections, and the tasks of maintenance, which have connections of their own.
 type openReads struct {
+	tick  atomic.Int64 // guardIntervals since the start: a clock that costs a query nothing
 	mu    sync.Mutex
-	rows  map[*observedRows]struct{} // at most one for each connection
+	conns map[*observedConn]struct{}
 	tasks map[*readTask]struct{}
 }
 
@@ -26,19 +28,24 @@ type readTask struct {
 }
 
 func newOpenReads() *openReads {
-	return &openReads{rows: make(map[*observedRows]struct{}), tasks: make(map[*readTask]struct{})}
+	return &openReads{conns: make(map[*observedConn]struct{}), tasks: make(map[*readTask]struct{})}
 }
 
-func (o *openReads) add(r *observedRows) {
+func (o *openReads) addConn(c *observedConn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.rows[r] = struct{}{}
+	o.conns[c] = struct{}{}
 }
 
-func (o *openReads) remove(r *observedRows) {
+func (o *openReads) removeConn(c *observedConn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.rows, r)
+	delete(o.conns, c)
+}
+
+// age returns how long a query has been open, to guardInterval.
+func (o *openReads) age(r *observedRows) time.Duration {
+	return time.Duration(o.tick.Load()-r.since) * guardInterval
 }
 
 // begin lists a task until end is called. Its context ends when it has to make way.
@@ -69,8 +76,8 @@ func (o *openReads) cancelTasks() {
 func (o *openReads) olderThan(age time.Duration) (list []*observedRows) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for r := range o.rows {
-		if time.Since(r.since) > age {
+	for c := range o.conns {
+		if r := c.open.Load(); r != nil && o.age(r) > age {
 			list = append(list, r)
 		}
 	}
@@ -81,18 +88,17 @@ func (o *openReads) olderThan(age time.Duration) (list []*observedRows) {
 func (o *openReads) oldest() (age time.Duration, what string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	since := time.Now()
-	for r := range o.rows {
-		if r.since.Before(since) {
-			since, what = r.since, oneLine(r.query)
+	for c := range o.conns {
+		if r := c.open.Load(); r != nil && (what == "" || o.age(r) > age) {
+			age, what = o.age(r), oneLine(r.query)
 		}
 	}
 	for t := range o.tasks {
-		if t.since.Before(since) {
-			since, what = t.since, t.what
+		if since := time.Since(t.since); since > age {
+			age, what = since, t.what
 		}
 	}
-	return time.Since(since), what
+	return age, what
 }
 
 // maxLoggedQuery is how much of a query is logged.
