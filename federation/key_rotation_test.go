@@ -211,6 +211,43 @@ func TestKeyRotation(t *testing.T) {
 	apptest.WantList(t, "published keys after days", publishedKeys(srv, "/users/"+alice.ID), "#key-4")
 }
 
+// TestKeyRotationsInARow checks that a server that got to know an account during a rotation accepts the Update of the next one, also if it is
+// delivered while the Updates for other servers are still being queued.
+func TestKeyRotationsInARow(t *testing.T) {
+	srv := apptest.StartWithLoopback(t)
+	alice := srv.SignUp("alice")
+	away, carol := startDistrustful(t, srv, "carol")
+	away.PostAndSettle(srv, away.Activity("Follow", carol, alice.URI()))
+	away.setDown(true) // so that old keys stay in use
+	srv.RunFederation()
+	rotate := func() {
+		t.Helper()
+		if _, err := srv.Federation.Operator.RotateKeys(t.Context(), federation.Rotation{Name: "alice"}); err != nil {
+			t.Fatal(err)
+		}
+		srv.RunJobs()
+	}
+	rotate()
+	for i := range 4 {
+		near, bob := startDistrustful(t, srv, "bob")
+		near.Post(srv, near.Activity("Follow", bob, alice.URI()))
+		takes := func(want ...string) {
+			t.Helper()
+			apptest.WaitFor(t, fmt.Sprint(want, " in round ", i), func() bool {
+				srv.RunJobs()
+				near.mu.Lock()
+				defer near.mu.Unlock()
+				return len(near.took)+len(near.refused) >= len(want)
+			})
+			near.wantTaken(fmt.Sprint("round ", i), want...)
+		}
+		takes("Accept")
+		rotate()
+		takes("Update")
+		near.setDown(true)
+	}
+}
+
 // TestServerKeyRotation checks that the Update of the instance actor reaches every known server, signed with the old key, and that servers
 // without it accept fetches all the time.
 func TestServerKeyRotation(t *testing.T) {

@@ -80,31 +80,37 @@ var withdrawals = []store.OutboxType{
 
 // publish is the job that builds the activities of an outbox entry and queues their deliveries.
 func (b *Outbox) publish(ctx context.Context, e store.OutboxEntry) error {
-	if err := b.publishEntry(ctx, e); err != nil || e.Type != store.KeyRotated {
-		return err
-	}
-	return b.documents.signers.KeyAnnounced(ctx, e.ActorID, e.URI)
-}
-
-func (b *Outbox) publishEntry(ctx context.Context, e store.OutboxEntry) error {
-	build := outboxBuilders[e.Type]
-	if build == nil {
-		return fmt.Errorf("no activity for the outbox entry type %q", e.Type)
-	}
 	// One entry of an actor at a time: otherwise a job that has read an old state could queue it after another has queued the new one.
 	lock := &b.locks[uint64(e.ActorID>>10)%uint64(len(b.locks))] // the last bits of most ids are 0
 	lock.Lock()
 	defer lock.Unlock()
+	out, err := b.outgoing(ctx, e)
+	if err != nil {
+		return err
+	}
+	queue := func() error { return b.enqueue(ctx, out) }
+	if e.Type == store.KeyRotated {
+		return b.documents.signers.AnnounceKey(ctx, e.ActorID, e.URI, queue)
+	}
+	return queue()
+}
+
+// outgoing builds the activities of an outbox entry with their deliveries. The last one has the id of the entry.
+func (b *Outbox) outgoing(ctx context.Context, e store.OutboxEntry) ([]*store.OutgoingActivity, error) {
+	build := outboxBuilders[e.Type]
+	if build == nil {
+		return nil, fmt.Errorf("no activity for the outbox entry type %q", e.Type)
+	}
 	actor, err := b.db.Account(ctx, e.ActorID)
 	if err != nil {
-		return errs.IgnoreNotFound(err)
+		return nil, errs.IgnoreNotFound(err)
 	}
 	if actor.Unavailable && !slices.Contains(withdrawals, e.Type) && !(e.Type == store.KeyRotated && b.documents.IsServerActor(actor)) {
-		return nil
+		return nil, nil
 	}
 	list, err := build(b, ctx, actor, e)
 	if err != nil || len(list) == 0 {
-		return errs.IgnoreNotFound(err)
+		return nil, errs.IgnoreNotFound(err)
 	}
 	var out []*store.OutgoingActivity
 	for _, t := range list {
@@ -117,7 +123,7 @@ func (b *Outbox) publishEntry(ctx context.Context, e store.OutboxEntry) error {
 		}
 		body, err := b.encodeActivity(t.activity)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		signer := t.signer
 		if signer == 0 {
@@ -130,11 +136,10 @@ func (b *Outbox) publishEntry(ctx context.Context, e store.OutboxEntry) error {
 			})
 		}
 	}
-	if len(out) == 0 {
-		return nil
+	if len(out) > 0 {
+		out[len(out)-1].ID = e.ID // so that enqueue does nothing if this job runs again
 	}
-	out[len(out)-1].ID = e.ID // so that enqueue does nothing if this job runs again
-	return b.enqueue(ctx, out)
+	return out, nil
 }
 
 // enqueueBatch is how many deliveries one transaction adds, so that other writers get their turn.
@@ -142,6 +147,9 @@ const enqueueBatch = 500
 
 // enqueue queues the deliveries of activities. It does nothing if the last one, which has an id, is queued already.
 func (b *Outbox) enqueue(ctx context.Context, out []*store.OutgoingActivity) error {
+	if len(out) == 0 {
+		return nil
+	}
 	known, err := b.db.Activities(ctx, []store.ActivityID{out[len(out)-1].ID})
 	if len(known) > 0 || err != nil {
 		return err

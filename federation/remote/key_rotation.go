@@ -60,8 +60,14 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	return key, nil
 }
 
-// KeyAnnounced records that the Update with a new key is queued, so that its deliveries tell which hosts know the key.
-func (s *Signers) KeyAnnounced(ctx context.Context, id store.AccountID, uri string) error {
+// AnnounceKey calls queue, which queues the Updates with a new key, and records that they are queued: from then on their deliveries tell
+// which hosts know the key.
+func (s *Signers) AnnounceKey(ctx context.Context, id store.AccountID, uri string, queue func() error) error {
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
+	if err := queue(); err != nil {
+		return err
+	}
 	s.creating.Lock()
 	defer s.creating.Unlock()
 	err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetKeyAnnounced(ctx, uri) })

@@ -34,7 +34,8 @@ type Signers struct {
 	secrets      *keys.Keys
 	log          *slog.Logger
 	byAccount    *cache.Cache[store.AccountID, *accountKeys]
-	creating     sync.Mutex // one key at a time, because it takes long
+	creating     sync.Mutex   // one key at a time, because it takes long
+	announcing   sync.RWMutex // held while Updates with a new key are queued; taken before creating
 	fetchActorID atomic.Int64
 }
 
@@ -59,6 +60,11 @@ func (s *Signers) SignerFor(ctx context.Context, id store.AccountID, host string
 	keys, err := s.keysOf(ctx, id)
 	if err != nil || len(keys.signers) == 1 {
 		return s.Signer(ctx, id)
+	}
+	s.announcing.RLock() // or an Update would count twice: as queued, and as not announced
+	defer s.announcing.RUnlock()
+	if keys, err = s.keysOf(ctx, id); err != nil {
+		return nil, err
 	}
 	pending, err := s.db.PendingKeyUpdates(ctx, id, host)
 	if err != nil {
