@@ -1,19 +1,21 @@
 #!/usr/bin/env node
-// A server built with Fedify and ours exchange follows, posts, replies, likes, boosts, undos and deletions in both directions, once
-// for each signature scheme that Fedify signs with.
+// A server built with Fedify and ours exchange follows, posts, replies, likes, boosts, quotes, polls, votes, undos and deletions in both
+// directions, and both replace their keys, once for each signature scheme that Fedify signs with.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { createFederation, generateCryptoKeyPair, InProcessMessageQueue, MemoryKvStore } from '@fedify/fedify'
 import {
-  Accept, Announce, Create, Delete, Endpoints, Follow, Image, Like, Mention, Note, Person, PUBLIC_COLLECTION, Reject, Tombstone, Undo, Update,
+  Accept, Announce, Create, Delete, Endpoints, Follow, Like, Mention, Note, Person, PUBLIC_COLLECTION, Question, QuoteAuthorization,
+  QuoteRequest, Reject, Tombstone, Undo, Update,
 } from '@fedify/vocab'
 import { Temporal } from '@js-temporal/polyfill'
-import { BASE_URL, check, DOMAIN, PASSWORD, waitFor } from './lib.mjs'
+import { BASE_URL, check, DOMAIN, PASSWORD, waitFor, WORK } from './lib.mjs'
 
 // peer starts a server with one account, bea, which accepts every follow. It records incoming activities and the posts that it
 // serves.
 async function peer(firstKnock) {
-  const came = [], posts = new Map(), followers = new Map(), gone = new Set()
+  const came = [], posts = new Map(), authorizations = new Map(), followers = new Map(), gone = new Set()
   const keys = [await generateCryptoKeyPair('RSASSA-PKCS1-v1_5'), await generateCryptoKeyPair('Ed25519')]
   const federation = createFederation({
     kv: new MemoryKvStore(), queue: new InProcessMessageQueue({ pollInterval: { milliseconds: 20 } }), allowPrivateAddress: true, firstKnock,
@@ -31,8 +33,10 @@ async function peer(firstKnock) {
   federation.setFollowersDispatcher('/users/{identifier}/followers', () => ({ items: [...followers.values()] }))
   federation.setOutboxDispatcher('/users/{identifier}/outbox', () => ({ items: [] }))
   federation.setObjectDispatcher(Note, '/notes/{id}', (_, { id }) => gone.has(id) ? null : posts.get(id) ?? null)
+  federation.setObjectDispatcher(Question, '/polls/{id}', (_, { id }) => posts.get(id) ?? null)
+  federation.setObjectDispatcher(QuoteAuthorization, '/quotes/{id}', (_, { id }) => authorizations.get(id) ?? null)
   const inbox = federation.setInboxListeners('/users/{identifier}/inbox', '/inbox')
-  for (const type of [Accept, Announce, Create, Delete, Follow, Like, Reject, Undo, Update]) {
+  for (const type of [Accept, Announce, Create, Delete, Follow, Like, QuoteRequest, Reject, Undo, Update]) {
     inbox.on(type, async (ctx, activity) => {
       came.push(activity)
       if (activity instanceof Follow) {
@@ -77,10 +81,25 @@ async function peer(firstKnock) {
       })
       return found
     },
-    note: (values) => {
+    // rotate replaces the keys.
+    rotate: async () => {
+      keys[0] = await generateCryptoKeyPair('RSASSA-PKCS1-v1_5')
+      keys[1] = await generateCryptoKeyPair('Ed25519')
+    },
+    // authorize serves the consent to a quote and returns it.
+    authorize: (request) => {
       const id = crypto.randomUUID()
-      const note = new Note({
-        id: ctx.getObjectUri(Note, { id }), attribution: ctx.getActorUri('bea'), to: PUBLIC_COLLECTION,
+      const authorization = new QuoteAuthorization({
+        id: ctx.getObjectUri(QuoteAuthorization, { id }), attribution: ctx.getActorUri('bea'), interactingObject: request.instrumentId,
+        interactionTarget: request.objectId,
+      })
+      authorizations.set(id, authorization)
+      return authorization
+    },
+    note: (values, Type = Note) => {
+      const id = crypto.randomUUID()
+      const note = new Type({
+        id: ctx.getObjectUri(Type, { id }), attribution: ctx.getActorUri('bea'), to: PUBLIC_COLLECTION,
         published: Temporal.Now.instant(), ...values,
       })
       posts.set(id, note)
@@ -224,6 +243,58 @@ for (const firstKnock of ['draft-cavage-http-signatures-12', 'rfc9421']) {
     await alice('POST', `/api/v1/statuses/${status.id}/unreblog`)
     await them.got(Undo)
   })
+  await check(label('they poll, we vote'), async () => {
+    const poll = them.note({
+      content: '<p>tea?</p>', cc: them.ctx.getFollowersUri('bea'), endTime: Temporal.Now.instant().add({ hours: 1 }),
+      exclusiveOptions: ['yes', 'no'].map((name) => new Note({ name })),
+    }, Question)
+    await them.send(alices, them.create(poll))
+    await waitFor(inHome(alice, poll.id.href))
+    const status = await inHome(alice, poll.id.href)()
+    assert.deepEqual(status.poll.options.map((option) => option.title), ['yes', 'no'])
+    await alice('POST', `/api/v1/polls/${status.poll.id}/votes`, { choices: [1] })
+    const vote = await (await them.got(Create)).getObject(them.ctx)
+    assert.equal(String(vote.name), 'no')
+    assert.equal(vote.replyTargetId.href, poll.id.href)
+  })
+  await check(label('we poll, they vote'), async () => {
+    const status = await alice('POST', '/api/v1/statuses', { status: 'coffee?', poll: { options: ['yes', 'no'], expires_in: 3600 } })
+    const poll = await (await them.got(Create)).getObject(them.ctx)
+    assert(poll instanceof Question)
+    const names = []
+    for await (const option of poll.getExclusiveOptions()) names.push(String(option.name))
+    assert.deepEqual(names, ['yes', 'no'])
+    const vote = new Note({ id: new URL(`#votes/${crypto.randomUUID()}`, them.id), attribution: them.id, name: 'yes', replyTarget: poll.id, to: alices.id })
+    await them.send(alices, them.create(vote, { id: new URL(`#creates/${crypto.randomUUID()}`, them.id) }))
+    await waitFor(async () => (await alice('GET', `/api/v1/polls/${status.poll.id}`)).options[0].votes_count === 1)
+  })
+  await check(label('they quote, we consent'), async () => {
+    let quote = them.note({ content: '<p>see</p>', quote: new URL(ours.uri), quoteUrl: new URL(ours.uri), cc: them.ctx.getFollowersUri('bea') })
+    const request = new QuoteRequest({ id: new URL(`#quotes/${crypto.randomUUID()}`, them.id), actor: them.id, object: new URL(ours.uri), instrument: quote })
+    await them.send(alices, request)
+    const accept = await them.got(Accept)
+    const authorization = await them.ctx.lookupObject(accept.resultId.href)
+    assert(authorization instanceof QuoteAuthorization, `${authorization}`)
+    assert.equal(authorization.interactionTargetId.href, ours.uri)
+    assert.equal(authorization.interactingObjectId.href, quote.id.href)
+    quote = quote.clone({ quoteAuthorization: authorization.id })
+    await them.send(alices, them.create(quote))
+    await waitFor(async () => (await alice('GET', '/api/v1/notifications?types[]=quote')).some((n) => n.status?.uri === quote.id.href))
+    assert.equal((await inHome(alice, quote.id.href)()).quote.quoted_status.id, ours.id)
+  })
+  await check(label('we quote, they consent'), async () => {
+    const status = await inHome(alice, theirs.id.href)()
+    const quote = await alice('POST', '/api/v1/statuses', { status: 'look', quoted_status_id: status.id })
+    const create = await them.got(Create)
+    assert.equal((await create.getObject(them.ctx)).quoteUrl.href, theirs.id.href)
+    const request = await them.got(QuoteRequest)
+    assert.equal(request.objectId.href, theirs.id.href)
+    assert.equal(request.instrumentId.href, quote.uri)
+    const authorization = them.authorize(request)
+    await them.send(alices, new Accept({ id: new URL(`#accepts/${crypto.randomUUID()}`, them.id), actor: them.id, object: request, result: authorization.id }))
+    const update = await them.got(Update)
+    assert.equal((await update.getObject(them.ctx)).quoteAuthorizationId.href, authorization.id.href)
+  })
   await check(label('they edit, we see the new version'), async () => {
     const id = theirs.id.pathname.split('/').at(-1)
     theirs = theirs.clone({ content: '<p>hello again</p>', updated: Temporal.Now.instant().add({ seconds: 1 }) })
@@ -249,6 +320,21 @@ for (const firstKnock of ['draft-cavage-http-signatures-12', 'rfc9421']) {
     assert.equal(deletion.objectId.href, ours.uri)
     const response = await fetch(ours.uri, { headers: { accept: 'application/activity+json' } })
     assert.equal(response.status, 410)
+  })
+  await check(label('they replace their keys, we take the new ones'), async () => {
+    await them.rotate()
+    const actor = await them.ctx.lookupObject(them.id)
+    await them.send(alices, new Update({ id: new URL(`#update/${crypto.randomUUID()}`, them.id), actor: them.id, object: actor, to: PUBLIC_COLLECTION }))
+    const after = them.note({ content: '<p>after the rotation</p>', cc: them.ctx.getFollowersUri('bea') })
+    await them.send(alices, them.create(after))
+    await waitFor(inHome(alice, after.id.href))
+  })
+  await check(label('we replace our keys, they take the new ones'), async () => {
+    execFileSync(process.env.BINARY, ['user', 'rotate-keys', 'alice', '--config', `${WORK}/one/config.toml`])
+    const update = await them.got(Update, async (u) => (await u.getObject(them.ctx)) instanceof Person)
+    assert.notEqual((await update.getObject(them.ctx)).publicKeyId.href, alices.publicKeyId.href)
+    const status = await alice('POST', '/api/v1/statuses', { status: 'after the rotation' })
+    await them.got(Create, async (create) => create.objectId.href === status.uri)
   })
   await check(label('we unfollow, they hear of it'), async () => {
     await alice('POST', `/api/v1/accounts/${bea.id}/unfollow`)
