@@ -13,9 +13,9 @@ const pruneEvery = 24 * time.Hour
 // Register registers the jobs of this package with the worker.
 func (s *Service) Register(w *store.Worker) {
 	store.HandleRecurring(w, pruneEvery, s.prune)
-	store.Handle(w, s.pruneRemotePosts)
+	store.HandleLong(w, 1, s.pruneRemotePosts)
 	store.HandleLong(w, 1, s.purgeInstance)
-	store.HandleLimited(w, 1, s.applyHostRules)
+	store.HandleLong(w, 1, s.applyHostRules)
 	store.HandleLong(w, 1, s.limitHostPosts)
 	store.HandleLong(w, 1, s.backUp)
 }

@@ -10,10 +10,7 @@ import (
 	"svc/store"
 )
 
-const (
-	maxEmojiCopies   = 2 // at a time
-	emojiCopyTimeout = 20 * time.Second
-)
+const emojiCopyTimeout = 20 * time.Second
 
 // emojiCopier copies custom emoji of other servers.
 type emojiCopier struct {

@@ -160,9 +160,9 @@ func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error
 func (s *Service) Register(w *store.Worker) {
 	s.Remote.Register(w)
 	store.Handle(w, s.Outbox.publish)
-	store.HandleLimited(w, importWorkers, s.Importer.run)
+	store.HandleLong(w, importWorkers, s.Importer.run)
 	store.HandleLong(w, backupWorkers, s.Archiver.run)
-	store.HandleLimited(w, maxEmojiCopies, s.emoji.copyEmoji)
+	store.Handle(w, s.emoji.copyEmoji)
 }
 
 // Run processes incoming activities and deliveries until ctx ends. The rest stays queued in the database.

@@ -22,7 +22,8 @@ const (
 	importBatch      = 40
 	importHosts      = 8 // hosts from which a batch fetches at a time, one account after another from each
 	importTime       = time.Minute
-	maxHostFailures  = 2 // consecutive ones, after which nothing is fetched from a host in this run
+	maxImportTime    = 10 * time.Minute // of a run, if the last batch waits for slow servers
+	maxHostFailures  = 2                // consecutive ones, after which nothing is fetched from a host in this run
 	importPollPeriod = 200 * time.Millisecond
 )
 
@@ -44,6 +45,8 @@ func (m *Importer) run(ctx context.Context, job store.RunImport) error {
 		return m.social.ContinueImport(ctx, job)
 	}
 	defer m.running.Delete(job.ImportID)
+	ctx, cancel := context.WithTimeout(ctx, maxImportTime)
+	defer cancel()
 	i, err := m.db.Import(ctx, job.ImportID)
 	if err != nil || i.FinishedAt != nil {
 		return errs.IgnoreNotFound(err)

@@ -146,10 +146,8 @@ func (p *Proxy) Register(w *store.Worker) {
 		}
 		return nil
 	})
-	store.HandleLimited(w, maxBanSums, p.sumBanned)
+	store.Handle(w, p.sumBanned)
 }
-
-const maxBanSums = 2 // fetches of banned files at a time
 
 const (
 	proxyPath    = "/proxy/"

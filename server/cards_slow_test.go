@@ -11,7 +11,7 @@ import (
 	"svc/app/apptest"
 )
 
-// TestCardsOfSlowDomain posts links to pages of a server that does not answer. One of them is fetched at a time, and the card of another server's
+// TestCardsOfSlowDomain posts links to pages of a server that does not answer. Two of them are fetched at a time, and the card of another server's
 // page arrives meanwhile.
 func TestCardsOfSlowDomain(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
@@ -35,7 +35,7 @@ func TestCardsOfSlowDomain(t *testing.T) {
 	apptest.WaitFor(t, "the card of another page", func() bool {
 		return apptest.CardTitle(alice.Get("/api/v1/statuses/"+id).Want(200).Object()) != ""
 	})
-	if now.Load() != 1 || most.Load() != 1 {
+	if now.Load() > 2 || most.Load() > 2 {
 		t.Errorf("%d pages of the slow server were fetched at a time", most.Load())
 	}
 }

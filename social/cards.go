@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"svc/internal/activity"
 	"svc/internal/fetch"
 	"svc/internal/preview"
 	"svc/internal/text"
@@ -28,10 +27,6 @@ const (
 	maxCardRedirects = 5        // redirects: links are often shortened
 	maxCardURL       = 2048     // bytes
 	maxCardEvents    = 20       // posts that are sent to open streams again when their card arrives
-
-	maxCardFetches = 2 // pages fetched at the same time, so that slow pages do not delay other jobs
-	cardsPerDomain = 1 // of them, of one registered domain
-	cardBusyDelay  = 5 * time.Second
 )
 
 // cardLink returns the link of a status that gets a card, "" if none. Restricted statuses have none, because the request would reveal
@@ -99,14 +94,7 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 	if err != nil || card == nil {
 		return err
 	}
-	release, err := s.cardSlots.Take(ctx, cardDomain(card.URL))
-	if err != nil {
-		return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RetryCard(ctx, w, cardBusyDelay+rand.N(2*cardBusyDelay)) })
-	}
-	content, failure := func() (store.CardContent, error) {
-		defer release() // also after a panic, because the worker recovers
-		return s.fetchPreview(ctx, card.URL)
-	}()
+	content, failure := s.fetchPreview(ctx, card.URL)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -122,15 +110,6 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 		}
 		return saveCard(ctx, tx, card, content)
 	})
-}
-
-// cardDomain returns the registered domain of a link.
-func cardDomain(link string) string {
-	u, err := url.Parse(link)
-	if err != nil {
-		return ""
-	}
-	return activity.RegisteredDomain(strings.ToLower(u.Host))
 }
 
 // dueCard returns a card that a status uses and whose TTL has passed, else nil.

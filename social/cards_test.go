@@ -214,7 +214,7 @@ func TestSlowPagesDoNotBlockWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	var cards []store.CardID
-	for i := range 4 {
+	for i := range 6 {
 		c, err := b.Publish(t.Context(), alice, social.Draft{Text: fmt.Sprint(sites[i%2].URL, "/", i)})
 		if err != nil {
 			t.Fatal(err)
@@ -222,15 +222,15 @@ func TestSlowPagesDoNotBlockWorker(t *testing.T) {
 		cards = append(cards, *c.CardID)
 	}
 	var settled sync.WaitGroup
-	for range 2 {
+	for range 4 { // two pages of each site
 		settled.Go(func() { b.worker.Settle(t.Context()) })
 		<-asked
 	}
-	if err := b.worker.Settle(t.Context()); err != nil { // returns although two pages do not answer
+	if err := b.worker.Settle(t.Context()); err != nil { // returns although four pages do not answer
 		t.Fatal(err)
 	}
 	if len(asked) > 0 {
-		t.Error("a third page is requested")
+		t.Error("a fifth page is requested")
 	}
 	close(answer)
 	settled.Wait()
@@ -239,7 +239,7 @@ func TestSlowPagesDoNotBlockWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := b.db.Cards(t.Context(), cards)
-	if err != nil || len(found) != 4 {
+	if err != nil || len(found) != 6 {
 		t.Fatal(found, err)
 	}
 	for _, c := range found {

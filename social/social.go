@@ -160,12 +160,11 @@ func normalizedDomains(domains []string) []string {
 // Service runs the operations.
 type Service struct {
 	Config
-	settings  *config.View[Settings]
-	db        *store.DB
-	files     *media.Files
-	log       *slog.Logger
-	cardSlots *limit.Slots[string] // of pages that are being fetched for a card, by registered domain; nobody waits for one
-	mentions  *limit.Window[mentionKey]
+	settings *config.View[Settings]
+	db       *store.DB
+	files    *media.Files
+	log      *slog.Logger
+	mentions *limit.Window[mentionKey]
 }
 
 // New returns a Service.
@@ -178,7 +177,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	}
 	return &Service{
 		Config: c, settings: config.NewView(c.Live, newSettings), db: db, files: files, log: log,
-		cardSlots: limit.NewSlots[string](maxCardFetches, cardsPerDomain, 0), mentions: limit.NewWindow[mentionKey](maxMentionCounters),
+		mentions: limit.NewWindow[mentionKey](maxMentionCounters),
 	}
 }
 
@@ -198,7 +197,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.botFollow)
 	store.Handle(w, s.welcomeUser)
 	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
-	store.Handle(w, s.purgeAccount)
+	store.HandleLong(w, maxPurges, s.purgeAccount)
 	store.Handle(w, s.removeFiles)
 	store.HandleRecurring(w, expireBackupsEvery, s.expireBackups)
 	store.Handle(w, s.fetchCard)

@@ -189,3 +189,30 @@ func (db *DB) Texts(ctx context.Context, query string, args ...any) ([]string, e
 func (db *DB) OpenQuery(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return db.reader.q.QueryContext(ctx, query, args...)
 }
+
+// MaxJobsPerDomain is how many jobs of one domain may wait.
+const MaxJobsPerDomain = maxJobsPerDomain
+
+// ErrSlow is the error of an attempt that waited for another server for too long.
+var ErrSlow = errSlow
+
+// SetDemoteAfter changes after which time the domain of a running job is demoted.
+func (w *Worker) SetDemoteAfter(d time.Duration) { w.demoteAfter = d }
+
+// LookForJobs looks for due jobs and runs none.
+func (w *Worker) LookForJobs(ctx context.Context) error {
+	jobs, err := w.due(ctx, w.db.now(), 1, 1)
+	for _, j := range jobs {
+		w.release(j.ID)
+	}
+	return err
+}
+
+// CountRows returns the number that a query selects.
+func CountRows(ctx context.Context, db *DB, query string) (int, error) {
+	n, err := one[int](ctx, db.reader, "count", query)
+	if err != nil || n == nil {
+		return 0, err
+	}
+	return *n, nil
+}

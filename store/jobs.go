@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type Job struct {
 	Kind      string
 	Payload   string
 	UniqueKey *string
+	Domain    string // of the server that it waits for, "" if it waits for none (jobDomain)
 	RunAt     Time
 	Attempts  int
 	Parked    bool
@@ -44,7 +46,7 @@ func (tx *Tx) EnqueueUnlessQueued(ctx context.Context, at time.Time, key string,
 
 // What becomes of the job that has the key already.
 const (
-	replaceQueued = `run_at = excluded.run_at, payload = excluded.payload, parked = 0, attempts = 0`
+	replaceQueued = `run_at = excluded.run_at, payload = excluded.payload, domain = excluded.domain, parked = 0, attempts = 0`
 	retryParked   = `run_at = excluded.run_at, parked = 0, attempts = 0 WHERE parked = 1`
 )
 
@@ -53,11 +55,19 @@ func (tx *Tx) enqueue(ctx context.Context, at time.Time, p JobPayload, key *stri
 	if err != nil {
 		return fmt.Errorf("enqueue %s: %w", p.Kind(), err)
 	}
+	domain, err := tx.jobDomain(ctx, p)
+	if err != nil {
+		return err
+	}
 	tx.newJobs = true
-	return tx.exec(ctx, "enqueue "+p.Kind(), `
-		INSERT INTO jobs (id, kind, payload, unique_key, run_at)
-		VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (unique_key) DO UPDATE SET `+conflict, tx.newID(), p.Kind(), string(payload), key, At(at))
+	err = tx.exec(ctx, "enqueue "+p.Kind(), `
+		INSERT INTO jobs (id, kind, payload, unique_key, domain, run_at)
+		VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (unique_key) DO UPDATE SET `+conflict, tx.newID(), p.Kind(), string(payload), key, domain, At(at))
+	if err != nil || domain == "" || rand.IntN(trimJobsEvery) > 0 {
+		return err
+	}
+	return tx.trimJobs(ctx, domain)
 }
 
 // DropJob removes the queued job that has a key, if there is one.
@@ -82,16 +92,34 @@ func (r reader) JobCounts(ctx context.Context) ([]JobCount, error) {
 
 // OldestDueJobAge returns how long ago the oldest due job became due, 0 if none is due. A job that runs is still due.
 func (r reader) OldestDueJobAge(ctx context.Context) (time.Duration, error) {
-	next, err := one[Time](ctx, r, "oldest job", `
-		SELECT run_at
-		FROM jobs
-		WHERE parked = 0
-		ORDER BY run_at
-		LIMIT 1`)
+	next, err := r.nextJobAt(ctx, 0)
 	if err != nil || next == nil {
 		return 0, err
 	}
 	return max(0, r.db.now().Sub(next.Time())), nil
+}
+
+// nextJobAt returns when the first job is due after a time, nil if none is.
+func (r reader) nextJobAt(ctx context.Context, after Time) (*Time, error) {
+	local, err := one[Time](ctx, r, "next job", `
+		SELECT run_at
+		FROM jobs
+		WHERE parked = 0 AND domain = '' AND run_at > ?
+		ORDER BY run_at
+		LIMIT 1`, after)
+	if err != nil {
+		return nil, err
+	}
+	remote, err := one[Time](ctx, r, "next job of another server", `
+		SELECT run_at
+		FROM jobs INDEXED BY jobs_remote
+		WHERE parked = 0 AND domain <> '' AND run_at > ?
+		ORDER BY run_at
+		LIMIT 1`, after)
+	if err != nil || local == nil || remote != nil && *remote < *local {
+		return remote, err
+	}
+	return local, nil
 }
 
 // ParkedJobs returns jobs that failed at their last attempt, newest first.

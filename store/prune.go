@@ -19,11 +19,11 @@ const (
 	appBatch         = 5000                // apps per transaction
 	unusedAppTTL     = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep using theirs
 
-	parkedMailTTL = 30 * 24 * time.Hour // how long mail is kept that could not be sent
+	parkedJobTTL = 30 * 24 * time.Hour // how long mail and requests to other servers are kept that have failed
 )
 
 // PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys, of requests without
-// notifications, and of old mail that could not be sent. It returns whether there may be more.
+// notifications, and of old jobs that have failed for good and wait for a mail server or another one. It returns whether there may be more.
 func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	for _, step := range []struct {
@@ -58,9 +58,9 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 		{"prune idempotency keys of chats", `
 			DELETE FROM chat_message_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
-		{"prune mail that was not sent", `
+		{"prune parked jobs", `
 			DELETE FROM jobs
-			WHERE id IN (SELECT id FROM jobs WHERE id < ? << 10 AND parked = 1 AND kind = 'send_mail' LIMIT ?)`, now.Add(-parkedMailTTL)},
+			WHERE id IN (SELECT id FROM jobs WHERE id < ? << 10 AND parked = 1 AND (kind = 'send_mail' OR domain <> '') LIMIT ?)`, now.Add(-parkedJobTTL)},
 	} {
 		n, err := tx.execRows(ctx, step.what, step.query, At(step.before), pruneBatch)
 		if err != nil {

@@ -6,19 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"svc/internal/limit"
 )
 
 const (
 	maxJobAttempts = 12 // about two days with the backoff below
 	firstBackoff   = 30 * time.Second
-	jobTimeout     = 10 * time.Minute // of one attempt, except for kinds of HandleLong
+	jobTimeout     = time.Minute      // of one attempt
+	longJobTimeout = 10 * time.Minute // of an attempt of a recurring job; jobs of HandleLong bound their time themselves
+	demoteAfter    = 5 * time.Second  // then the domain of a job that still waits for another server is demoted
+	maxSlow        = 3                // attempts of a job that another server has kept waiting
 	maxPoll        = time.Minute      // the longest sleep between two looks into the queue
 )
+
+// errSlow is the error of an attempt that waited for another server for too long.
+var errSlow = errors.New("the other server is slow")
 
 // RetryAfterError is the error of a job that must not be retried before a time. It counts as an attempt.
 type RetryAfterError struct {
@@ -38,27 +45,36 @@ func (e *PermanentError) Error() string { return e.Err.Error() }
 func (e *PermanentError) Unwrap() error { return e.Err }
 
 // Worker runs the jobs of a database: each at least once, several in parallel, with exponential backoff after an error.
+//
+// Jobs that wait for other servers (Job.Domain) do not delay others: 8 of them run at a time besides those of NewWorker, 2 at most for one
+// registered domain, and domains take turns. A domain that keeps a job waiting for 5 s shares 4 other slots with its kind for 10 minutes.
 type Worker struct {
-	db        *DB
-	handlers  map[string]func(context.Context, []byte) error
-	limits    map[string]int  // how many jobs of a kind run in parallel; other kinds may use all slots
-	long      map[string]bool // kinds without jobTimeout
-	parallel  int
-	log       *slog.Logger
-	recurring []recurring
+	db          *DB
+	handlers    map[string]func(context.Context, []byte) error
+	limits      map[string]int           // how many jobs of a kind run in parallel; other kinds may use all slots
+	timeouts    map[string]time.Duration // of kinds that have another one than jobTimeout; 0: none
+	parallel    int
+	shares      *limit.Shares[string] // of jobs that wait for other servers, by registered domain
+	demoteAfter time.Duration
+	log         *slog.Logger
+	recurring   []recurring
 
 	mu      sync.Mutex
-	running map[JobID]string // their kinds
+	running map[JobID]*runningJob
+	turn    string // the last domain whose jobs were started
 }
 
-// NewWorker returns a worker that runs up to parallel jobs at a time. Register the kinds with Handle, then call Run.
+// NewWorker returns a worker that runs up to parallel jobs at a time, and others that wait for other servers. Register the kinds with Handle, then
+// call Run.
 func NewWorker(db *DB, parallel int, log *slog.Logger) *Worker {
 	return &Worker{
 		db: db, parallel: parallel, log: log,
-		handlers: make(map[string]func(context.Context, []byte) error),
-		limits:   make(map[string]int),
-		long:     make(map[string]bool),
-		running:  make(map[JobID]string),
+		handlers:    make(map[string]func(context.Context, []byte) error),
+		limits:      make(map[string]int),
+		timeouts:    make(map[string]time.Duration),
+		shares:      limit.NewShares[string](remoteJobs, remoteJobsPerDomain, demotedJobs),
+		demoteAfter: demoteAfter,
+		running:     make(map[JobID]*runningJob),
 	}
 }
 
@@ -74,17 +90,17 @@ func Handle[P JobPayload](w *Worker, fn func(context.Context, P) error) {
 	}
 }
 
-// HandleLimited is Handle for jobs that wait for other servers: at most limit of them run at a time, so that other kinds have slots.
+// HandleLimited is Handle for jobs of which at most limit run at a time, so that other kinds have slots.
 func HandleLimited[P JobPayload](w *Worker, limit int, fn func(context.Context, P) error) {
 	var zero P
 	w.limits[zero.Kind()] = limit
 	Handle(w, fn)
 }
 
-// HandleLong is HandleLimited for jobs that may take longer than ten minutes: fn bounds its time itself.
+// HandleLong is HandleLimited for jobs that may take longer than a minute, such as imports, backups and purges: fn bounds its time itself.
 func HandleLong[P JobPayload](w *Worker, limit int, fn func(context.Context, P) error) {
 	var zero P
-	w.long[zero.Kind()] = true
+	w.timeouts[zero.Kind()] = 0
 	HandleLimited(w, limit, fn)
 }
 
@@ -101,6 +117,7 @@ func HandleRecurring[P JobPayload](w *Worker, every time.Duration, fn func(conte
 	var zero P
 	r := recurring{zero, every}
 	w.recurring = append(w.recurring, r)
+	w.timeouts[zero.Kind()] = longJobTimeout
 	Handle(w, func(ctx context.Context, payload P) error {
 		if err := fn(ctx, payload); err != nil {
 			return err
@@ -135,7 +152,6 @@ func (w *Worker) Run(ctx context.Context) {
 			w.log.Error("recurring jobs could not be enqueued", "err", err)
 		}
 	})
-	slots := make(chan struct{}, w.parallel)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -143,16 +159,14 @@ func (w *Worker) Run(ctx context.Context) {
 			return
 		}
 		now := w.db.now() // one reading for both, so that no job becomes due between them
-		jobs, err := w.due(ctx, now, cap(slots)-len(slots))
+		jobs, err := w.due(ctx, now, w.freeSlots(), remoteJobs+demotedJobs)
 		if err != nil {
 			w.log.Error("job queue could not be read", "err", err)
 		}
 		for _, j := range jobs {
-			slots <- struct{}{}
 			wg.Go(func() {
 				defer func() {
 					w.release(j.ID)
-					<-slots
 					w.db.wakeWorker()
 				}()
 				w.run(ctx, j)
@@ -171,7 +185,10 @@ func (w *Worker) Run(ctx context.Context) {
 // Settle runs jobs one after another until none is due. Tests use it instead of waiting.
 func (w *Worker) Settle(ctx context.Context) error {
 	for {
-		jobs, err := w.due(ctx, w.db.now(), 1)
+		jobs, err := w.due(ctx, w.db.now(), 1, 0)
+		if err == nil && len(jobs) == 0 {
+			jobs, err = w.due(ctx, w.db.now(), 0, 1)
+		}
 		if err != nil || len(jobs) == 0 {
 			return err
 		}
@@ -181,98 +198,6 @@ func (w *Worker) Settle(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// due returns up to n jobs that are due at a time and not running, and marks them as running.
-func (w *Worker) due(ctx context.Context, now time.Time, n int) ([]*Job, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var jobs []*Job
-	for len(jobs) < n {
-		left, full := w.capacity()
-		rows, err := list[*Job](ctx, w.db.reader, "due jobs", `
-			SELECT *
-			FROM jobs
-			WHERE parked = 0 AND run_at <= ? AND kind NOT IN (SELECT value FROM json_each(?))
-			ORDER BY run_at
-			LIMIT ?`, At(now), JSON[[]string]{full}, n+len(w.running))
-		if err != nil {
-			return jobs, err
-		}
-		skipped := false // jobs of a kind at its limit: jobs of other kinds may stand behind them
-		for _, j := range rows {
-			slots, limited := left[j.Kind]
-			switch {
-			case len(jobs) == n || w.running[j.ID] != "":
-			case limited && slots == 0:
-				skipped = true
-			default:
-				if limited {
-					left[j.Kind]--
-				}
-				w.running[j.ID] = j.Kind
-				jobs = append(jobs, j)
-			}
-		}
-		if !skipped {
-			break
-		}
-	}
-	return jobs, nil
-}
-
-// capacity returns how many more jobs of each limited kind may run, and the kinds of which none may.
-func (w *Worker) capacity() (left map[string]int, full []string) {
-	left, full = maps.Clone(w.limits), []string{}
-	for _, kind := range w.running {
-		if left[kind] > 0 {
-			left[kind]--
-		}
-	}
-	for kind, n := range left {
-		if n == 0 {
-			full = append(full, kind)
-		}
-	}
-	if w.db.Condition().State == DiskFull { // the others could not even record that they have run
-		for kind := range w.handlers {
-			if !deletingJobs[kind] {
-				full = append(full, kind)
-			}
-		}
-	}
-	return left, full
-}
-
-// Running returns how many jobs of each kind are running. Kinds without any are missing.
-func (w *Worker) Running() map[string]int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n := make(map[string]int)
-	for _, kind := range w.running {
-		n[kind]++
-	}
-	return n
-}
-
-func (w *Worker) release(id JobID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.running, id)
-}
-
-// untilNext returns how long to sleep unless a job is enqueued: until the first job that becomes due after now.
-func (w *Worker) untilNext(ctx context.Context, now time.Time) time.Duration {
-	next, err := one[Time](ctx, w.db.reader, "next job", `
-		SELECT run_at
-		FROM jobs
-		WHERE parked = 0 AND run_at > ?
-		ORDER BY run_at
-		LIMIT 1`, At(now))
-	if err != nil || next == nil {
-		return maxPoll
-	}
-	return min(max(next.Time().Sub(w.db.now()), time.Millisecond), maxPoll)
 }
 
 // run runs a job once and records the result.
@@ -329,18 +254,44 @@ func (w *Worker) attempt(ctx context.Context, j *Job) (err error) {
 	if deletingJobs[j.Kind] {
 		ctx = AllowWhenFull(ctx)
 	}
-	if !w.long[j.Kind] {
+	timeout, special := w.timeouts[j.Kind]
+	if !special {
+		timeout = jobTimeout
+	}
+	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, jobTimeout)
+		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
+	}
+	if share := w.shareOf(j.ID); share != nil {
+		return w.attemptRemote(ctx, share, func(ctx context.Context) error { return fn(ctx, []byte(j.Payload)) })
 	}
 	return fn(ctx, []byte(j.Payload))
 }
 
-// finish deletes a completed job; a failed one is retried later or parked. A job that was enqueued again under its key while it ran
-// has another run_at or payload, and stays.
+// attemptRemote runs a job that waits for another server. If that takes long, the domain is demoted, or the attempt ends.
+func (w *Worker) attemptRemote(ctx context.Context, share *limit.Share[string], fn func(context.Context) error) error {
+	attempt, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(w.demoteAfter, func() {
+		if !share.Demote(w.db.now()) {
+			cancel(errSlow)
+		}
+		w.db.wakeWorker() // a slot may be free
+	})
+	defer timer.Stop()
+	err := fn(attempt)
+	if cause := context.Cause(attempt); err != nil && (cause == errSlow || cause == context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", errSlow, err)
+	}
+	return err
+}
+
+// finish deletes a completed job; a failed one is retried later or parked. One that a slow server keeps waiting is dropped after few attempts,
+// because other servers could fill the queue otherwise. A job that was enqueued again under its key while it ran has another run_at or payload,
+// and stays.
 func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
-	if failure == nil {
+	if failure == nil || errors.Is(failure, errSlow) && j.Attempts+1 >= maxSlow {
 		return tx.exec(ctx, "finish job", `DELETE FROM jobs WHERE id = ? AND run_at = ? AND payload = ?`, j.ID, j.RunAt, j.Payload)
 	}
 	attempts := j.Attempts + 1

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -30,13 +31,12 @@ type Activity struct {
 	weight    int
 	refs      [2]string // its id and its object's, once the content was read
 	retryAt   time.Time
-	index     int    // in the heap of retries, from 1; 0: it is not there
-	slow      bool   // it is among those that may fetch
-	class     int    // of the worker that has it; the class is of use only while busy
-	busy      bool   // a worker that may fetch has it
-	seenMark  uint64 // when it was not seen; 0: not checked
-	notUndone bool   // nor undone before it came
-	err       error  // of the last attempt
+	index     int                  // in the heap of retries, from 1; 0: it is not there
+	slow      bool                 // it is among those that may fetch
+	share     *limit.Share[string] // of the worker that may fetch and has it; else nil
+	seenMark  uint64               // when it was not seen; 0: not checked
+	notUndone bool                 // nor undone before it came
+	err       error                // of the last attempt
 }
 
 func (a *Activity) setRefs() { a.refs = [2]string{a.Object.ID(), a.Ref("object")} }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"svc/internal/activity"
-	"svc/internal/cache"
+	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -23,16 +23,6 @@ const (
 	maxSync          = 64 // activities that are processed at the same time before their senders are answered
 )
 
-// Classes of slow workers. Hosts whose activities take long are demoted to workers of their own.
-const (
-	common = iota
-	demoted
-	classes
-
-	demotedTime = 10 * time.Minute
-	maxDemoted  = 10_000 // hosts
-)
-
 // queue knows all activities that are queued or being processed. The activities of one sender run in the order in which they came. Workers get
 // one activity of each host in turn, and within a host one of each sender. Everything in the queue is also in the database.
 type queue struct {
@@ -44,9 +34,9 @@ type queue struct {
 	senders     map[store.AccountID]*senderQueue
 	hosts       map[string]*hostQueue
 	fast        []*hostQueue          // with activities for fast workers, in turn
-	slow        [classes][]*hostQueue // with activities for slow workers, in turn
-	slowBusy    [classes]int          // slow workers that have an activity
-	demoted     *cache.Expiring[string, struct{}]
+	slow        []*hostQueue          // with activities for slow workers, in turn
+	demoted     []*hostQueue          // of them, those that were slow
+	shares      *limit.Shares[string] // of the slow workers
 	retries     retryHeap
 	weight      int // of all activities and reservations
 	bytes       int // of bodies in memory
@@ -70,14 +60,13 @@ type hostQueue struct {
 	weight    int
 	ready     []*senderQueue // in turn
 	slow      []*Activity    // for slow workers
-	busy      int            // slow workers that have an activity of this host
-	scheduled bool           // it is in a list of queue.slow
+	scheduled bool           // it is in queue.slow or queue.demoted
 }
 
 func newQueue() *queue {
 	q := &queue{
 		items: make(map[store.QueuedActivityID]*Activity), senders: make(map[store.AccountID]*senderQueue), hosts: make(map[string]*hostQueue),
-		rescheduled: make(chan struct{}, 1), demoted: cache.NewExpiring[string, struct{}](maxDemoted),
+		rescheduled: make(chan struct{}, 1), shares: limit.NewShares[string](slowWorkers, slowPerHost, demotedWorkers),
 	}
 	q.fastReady, q.slowReady = sync.NewCond(&q.mu), sync.NewCond(&q.mu)
 	return q
@@ -236,17 +225,15 @@ func (q *queue) nextSlow(ctx context.Context) *Activity {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil {
-		h, class := q.nextSlowHost(time.Now())
-		if h == nil {
+		h, share := q.nextSlowHost(time.Now())
+		if share == nil {
 			q.slowReady.Wait()
 			continue
 		}
 		a := h.slow[0]
 		h.slow[0] = nil
 		h.slow = h.slow[1:]
-		a.busy, a.class = true, class
-		q.slowBusy[class]++
-		h.busy++
+		a.share = share
 		h.scheduled = false
 		q.scheduleSlow(h)
 		return a
@@ -254,20 +241,24 @@ func (q *queue) nextSlow(ctx context.Context) *Activity {
 	return nil
 }
 
-// nextSlowHost returns a host with an activity for which there is a worker, and the class of that worker; nil if there is none.
-func (q *queue) nextSlowHost(now time.Time) (h *hostQueue, class int) {
-	for len(q.slow[common]) > 0 && q.slowBusy[common] < slowWorkers {
-		h, q.slow[common] = q.slow[common][0], q.slow[common][1:]
-		if _, slow := q.demoted.Get(h.name, now); !slow {
-			return h, common
+// nextSlowHost returns a host with an activity for which there is a worker, and the share of that worker; nil if there is none.
+func (q *queue) nextSlowHost(now time.Time) (h *hostQueue, share *limit.Share[string]) {
+	free, freeDemoted := q.shares.Free()
+	for len(q.slow) > 0 && free > 0 {
+		h, q.slow = q.slow[0], q.slow[1:]
+		if !q.shares.IsDemoted(h.name, now) {
+			return h, q.shares.Start(h.name, now)
 		}
-		q.slow[demoted] = append(q.slow[demoted], h)
+		q.demoted = append(q.demoted, h)
 	}
-	if len(q.slow[demoted]) == 0 || q.slowBusy[demoted] >= demotedWorkers {
-		return nil, 0
+	if len(q.demoted) == 0 || freeDemoted == 0 {
+		return nil, nil
 	}
-	h, q.slow[demoted] = q.slow[demoted][0], q.slow[demoted][1:]
-	return h, demoted
+	h, q.demoted = q.demoted[0], q.demoted[1:]
+	if share = q.shares.Start(h.name, now); share == nil { // it is not demoted any more, and has to wait for the others
+		q.slow = append(q.slow, h)
+	}
+	return h, share
 }
 
 // demote moves the host of an activity that takes long, and its worker, out of the common class. It returns false if there is no such worker
@@ -275,21 +266,12 @@ func (q *queue) nextSlowHost(now time.Time) (h *hostQueue, class int) {
 func (q *queue) demote(a *Activity, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !a.busy {
+	if a.share == nil {
 		return true
 	}
-	q.demoted.Put(a.sender.host.name, struct{}{}, demotedTime, now)
-	if a.class == demoted {
-		return true
-	}
-	if q.slowBusy[demoted] >= demotedWorkers {
-		return false
-	}
-	q.slowBusy[common]--
-	q.slowBusy[demoted]++
-	a.class = demoted
+	ok := a.share.Demote(now)
 	q.slowReady.Signal()
-	return true
+	return ok
 }
 
 // wakeAll wakes the workers, whose context has ended.
@@ -333,11 +315,11 @@ func (q *queue) addSlow(a *Activity) {
 }
 
 func (q *queue) scheduleSlow(h *hostQueue) {
-	if h.scheduled || len(h.slow) == 0 || h.busy >= slowPerHost {
+	if h.scheduled || len(h.slow) == 0 || q.shares.Full(h.name) {
 		return
 	}
 	h.scheduled = true
-	q.slow[common] = append(q.slow[common], h)
+	q.slow = append(q.slow, h)
 	q.slowReady.Signal()
 }
 
@@ -350,9 +332,8 @@ func (q *queue) done(a *Activity) {
 	if a.slow {
 		a.slow = false
 		s.slow = slices.DeleteFunc(s.slow, func(other *Activity) bool { return other == a })
-		s.host.busy--
-		a.busy = false
-		q.slowBusy[a.class]--
+		a.share.End()
+		a.share = nil
 		q.slowReady.Signal()
 		q.scheduleSlow(s.host)
 	} else {

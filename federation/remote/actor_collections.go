@@ -13,7 +13,6 @@ import (
 const (
 	maxPinsFetched     = 20 // per account (federation 3.9)
 	maxFeaturedPage    = 5
-	collectionWorkers  = 2 // accounts at a time
 	collectionsTimeout = 2 * time.Minute
 )
 

@@ -17,7 +17,6 @@ const (
 	countsTTL            = 6 * time.Hour    // of counters and pins of a viewed account
 	minRefreshInterval   = 10 * time.Minute // between attempts
 	notFoundRecheckDelay = 25 * time.Hour   // before a missing account is checked again and deleted
-	refreshWorkers       = 2                // accounts at a time
 	maxAccountChecks     = 10_000
 )
 

@@ -84,12 +84,12 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 // Register registers the jobs of this package.
 func (r *Remote) Register(w *store.Worker) {
 	store.Handle(w, r.Signers.retireKeys)
-	store.HandleLimited(w, refreshWorkers, r.Actors.refreshActor)
-	store.HandleLimited(w, threadWorkers, r.Backfill.completeStatus)
-	store.HandleLimited(w, threadWorkers, r.Backfill.fetchReplies)
-	store.HandleLimited(w, threadWorkers, r.Backfill.refreshPoll)
-	store.HandleLimited(w, collectionWorkers, r.Backfill.fetchCollections)
-	store.HandleLimited(w, collectionWorkers, r.Backfill.fetchNodeInfo)
+	store.Handle(w, r.Actors.refreshActor)
+	store.Handle(w, r.Backfill.completeStatus)
+	store.Handle(w, r.Backfill.fetchReplies)
+	store.Handle(w, r.Backfill.refreshPoll)
+	store.Handle(w, r.Backfill.fetchCollections)
+	store.Handle(w, r.Backfill.fetchNodeInfo)
 }
 
 // CacheStats returns the state of the caches by name.

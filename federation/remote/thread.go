@@ -15,7 +15,6 @@ import (
 
 // Limits of fetching threads (federation 3.9).
 const (
-	threadWorkers         = 4 // statuses at a time
 	maxCompleteAttempts   = 3
 	completeRetryInterval = 2 * time.Minute
 	repliesInterval       = 10 * time.Minute // between fetches of a status's replies

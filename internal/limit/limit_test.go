@@ -243,3 +243,41 @@ func BenchmarkWindowOverflow(b *testing.B) {
 		w.Allow(i, rate, start)
 	}
 }
+
+// TestShares checks that a key has few slots, and that slow keys leave theirs to others.
+func TestShares(t *testing.T) {
+	s := limit.NewShares[string](4, 2, 1)
+	a, other := s.Start("a", start), s.Start("a", start)
+	if a == nil || other == nil || s.Start("a", start) != nil || !s.Full("a") {
+		t.Fatal("want two slots for a key")
+	}
+	b, c := s.Start("b", start), s.Start("c", start)
+	if b == nil || c == nil || s.Start("d", start) != nil {
+		t.Fatal("want four slots in all")
+	}
+	if !a.Demote(start) || !s.IsDemoted("a", start) {
+		t.Fatal("a slow key is not demoted")
+	}
+	if free, freeDemoted := s.Free(); free != 1 || freeDemoted != 0 {
+		t.Errorf("%d and %d slots are free, want 1 and 0", free, freeDemoted)
+	}
+	if b.Demote(start) || !s.IsDemoted("b", start) {
+		t.Error("a slow operation keeps its slot though none for demoted keys is free")
+	}
+	other.End()
+	other.End() // a second call does nothing
+	if s.Start("a", start) != nil {
+		t.Error("a demoted key has a slot for others")
+	}
+	if !other.Demote(start) || s.Start("d", start) == nil || s.Start("e", start) == nil {
+		t.Error("keys have no slots besides a demoted one")
+	}
+	a.End()
+	if s.Start("b", start) == nil {
+		t.Error("a demoted key has no slot")
+	}
+	c.End()
+	if s.IsDemoted("a", start.Add(10*time.Minute)) || s.Start("a", start.Add(10*time.Minute)) == nil {
+		t.Error("a key is demoted for more than ten minutes")
+	}
+}

@@ -21,11 +21,10 @@ import (
 
 // Register registers the job that delivers push messages.
 func (s *Push) Register(w *store.Worker) {
-	store.HandleLimited(w, maxConcurrentPushes, s.deliver)
+	store.Handle(w, s.deliver)
 }
 
 const (
-	maxConcurrentPushes = 2                // of all concurrent jobs
 	pushTimeout         = 10 * time.Second // of one attempt
 	slowPush            = 5 * time.Second  // counts as slow, even if it succeeds
 	maxPushAge          = 4 * time.Hour    // then a message is dropped, after about nine attempts

@@ -1225,9 +1225,11 @@ CREATE TABLE jobs (
     kind       TEXT    NOT NULL,
     payload    TEXT    NOT NULL, -- JSON
     unique_key TEXT    UNIQUE,   -- at most one queued job has a key
+    domain     TEXT    NOT NULL DEFAULT '', -- registered domain of the server that the job waits for or that has caused it; '': it waits for none
     run_at     INTEGER NOT NULL,
     attempts   INTEGER NOT NULL DEFAULT 0,
     parked     INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),
     last_error TEXT    NOT NULL DEFAULT ''
 ) STRICT;
-CREATE INDEX jobs_due ON jobs (run_at) WHERE parked = 0;
+CREATE INDEX jobs_due ON jobs (domain, run_at) WHERE parked = 0;
+CREATE INDEX jobs_remote ON jobs (run_at) WHERE parked = 0 AND domain <> '';
