@@ -162,8 +162,15 @@ var fromPeers = map[string]func(w *peerWorld){
 		w.want(o, "in_reply_to_id", mine.ID())
 		w.want(w.status(mine), "replies_count", 1)
 	},
-	"mention": func(w *peerWorld) {
-		_, o := w.posted(peers.Draft{Mentions: []*apptest.User{w.alice}})
+	"mention": func(w *peerWorld) { // by an unknown account, which costs the fetches of its actor and WebFinger
+		cleo := w.another()
+		before := w.peer.AllFetches()
+		post := w.peer.NewPost(cleo, peers.Draft{Text: "hello", Mentions: []*apptest.User{w.alice}})
+		w.peer.Deliver(w.alice, w.peer.Create(post))
+		if n := w.peer.AllFetches() - before; n != 2 {
+			w.Errorf("it costs %d fetches, want 2", n)
+		}
+		o := w.alice.WantPost(post["id"])
 		w.want(o, "mentions.0.id", w.alice.ID)
 		w.want(w.alice.Get("/api/v1/notifications").Want(200).List()[0], "status.id", o.ID())
 	},

@@ -35,16 +35,25 @@ func (a *Actors) fetchKeyOwner(ctx context.Context, id string) error {
 	return err
 }
 
-// fetchKeyDocument fetches the document at a key id: the owner, or the key alone. If there is none, it derives the owner's id from the
-// key id.
+// fetchKeyDocument fetches the document at a key id: the owner, or the key alone. If the path of the key id ends like those of GoToSocial, it
+// fetches the owner in the first place, whose document has the key and is needed anyway. If there is no document at the key id, it derives
+// the owner's id from the key id.
 func (f *Fetcher) fetchKeyDocument(ctx context.Context, id string) (activity.Object, error) {
 	at := activity.WithoutFragment(id)
-	doc, err := f.Document(ctx, at)
-	for _, owner := range []string{withoutKeyPath(at), withoutQuery(at)} {
-		if err == nil || owner == at || HTTPStatus(err) != 404 && !errors.Is(err, fetch.ErrContentType) {
+	addresses := []string{at, withoutQuery(at)}
+	if owner := withoutKeyPath(at); owner != at {
+		addresses = []string{owner, at}
+	}
+	var doc activity.Object
+	var err error
+	for i, address := range addresses {
+		if i > 0 && address == addresses[0] {
 			continue
 		}
-		doc, err = f.Document(ctx, owner)
+		doc, err = f.Document(ctx, address)
+		if status := HTTPStatus(err); err == nil || status != 404 && status != 401 && status != 403 && !errors.Is(err, fetch.ErrContentType) {
+			break
+		}
 	}
 	return doc, err
 }
