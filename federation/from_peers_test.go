@@ -11,7 +11,7 @@ import (
 	"svc/internal/config"
 )
 
-// peerWorld is this server with alice, and a server of a kind with ben, whom alice follows and who follows her if their software can.
+// peerWorld is this server with the user alice, and a simulated server with the account ben. They follow each other.
 type peerWorld struct {
 	*testing.T
 	srv   *apptest.Server
@@ -341,7 +341,7 @@ func groupFromPeer(w *peerWorld) {
 	case peers.PeerTube:
 		d.Type, d.Name = "Video", "News"
 	}
-	author := w.another() // whom nobody follows
+	author := w.another() // without followers
 	post := w.peer.NewPost(author, d)
 	var object any = post["id"]
 	if w.peer.Profile == peers.Lemmy {
