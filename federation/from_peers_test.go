@@ -356,6 +356,7 @@ func groupFromPeer(w *peerWorld) {
 
 // TestFromPeers checks for each kind of server that the activities that it sends are understood.
 func TestFromPeers(t *testing.T) {
+	apptest.SkipIfShort(t)
 	for _, p := range peers.All {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()

@@ -297,6 +297,7 @@ func listOf(v any) []any {
 
 // TestToPeers checks for each kind of server that it understands the activities that it receives, and refuses none.
 func TestToPeers(t *testing.T) {
+	apptest.SkipIfShort(t)
 	for _, p := range peers.All {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
