@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -89,6 +90,7 @@ type Server struct {
 	stored      *admin.Settings
 	backupRooms backupRooms
 	restarts    chan struct{} // has an element when a restart was requested
+	running     atomic.Bool   // Run was called
 }
 
 // New opens the data directory of the settings and assembles a server on it. It starts no background work: see Run. The error wraps

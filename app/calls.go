@@ -76,6 +76,14 @@ var (
 	AddReportNote    = adminCall("add report note", (*admin.Service).AddReportNote)
 	DeleteReportNote = adminCall("delete report note", (*admin.Service).DeleteReportNote)
 
+	ListPosts     = adminCall("list posts", (*admin.Service).Posts)
+	ShowPost      = adminCall("show post", (*admin.Service).ShowPost)
+	UpdatePost    = adminCall("update post", (*admin.Service).UpdatePost)
+	DeletePost    = adminCall("delete post", (*admin.Service).DeletePost)
+	CountPosts    = adminCall("count posts", (*admin.Service).CountVisibilities)
+	ListChats     = adminCall("list chats", (*admin.Service).ListChats)
+	ListMessages  = adminCall("list messages", (*admin.Service).Messages)
+	DeleteMessage = adminCall("delete message", (*admin.Service).DeleteMessage)
 	ModerationLog = adminCall("moderation log", (*admin.Service).Log)
 
 	PruneMedia = adminCall("prune media", (*admin.Service).PruneMedia)
@@ -99,6 +107,8 @@ var (
 	Refetch = newCall("refetch", (*Server).refetch)
 
 	SetLogLevel = newCall("log level", (*Server).setLogLevel)
+	TestMail    = newCall("test mail", (*Server).testMail)
+	Restart     = newCall("restart", (*Server).restartByCommand)
 
 	ShowSettings   = adminCall("show settings", (*admin.Service).SettingsText)
 	SetSetting     = adminCall("set setting", (*admin.Service).SetSetting)

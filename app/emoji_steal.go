@@ -27,5 +27,9 @@ var StealEmoji = newCall("steal emoji", func(s *Server, ctx context.Context, a S
 	if ip := net.ParseIP(base.Hostname()); s.Live.Load().Federation.AllowLoopback && ip != nil && ip.IsLoopback() {
 		base.Scheme = "http"
 	}
-	return s.EmojiPeers.Steal(ctx, a.Shortcode, base.String(), a.Pack)
+	e, err := s.EmojiPeers.Steal(ctx, a.Shortcode, base.String(), a.Pack)
+	if err != nil {
+		return nil, err
+	}
+	return e, s.Admin.RecordEmojiChange(ctx, "emoji_steal", "copied emoji "+e.Shortcode+" of "+host+" into pack "+a.Pack)
 })

@@ -1,12 +1,14 @@
 package app
 
 import (
+	"context"
 	"reflect"
 
 	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/translate"
+	"svc/server/web/mail"
 )
 
 // settingsChanged makes changed settings take effect that are not read at each use: the level of the log, and the rules for emoji in folders
@@ -21,6 +23,11 @@ func (s *Server) settingsChanged(before, now *config.Config) {
 			s.log.Error("emoji packs could not be read again", "err", err)
 		}
 	}
+}
+
+// testMail sends a test mail with the settings of the server, those in the database included. It returns what the mail server answered.
+func (s *Server) testMail(ctx context.Context, address string) (string, error) {
+	return mail.SendTest(ctx, s.Live.Load(), s.log, address)
 }
 
 // captchas returns what makes and checks captchas by the settings of the moment; it returns nil while registrations need none.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc/internal/control"
+	"svc/internal/errs"
 	"svc/server"
 	"svc/store"
 )
@@ -57,6 +58,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 		s.log.Warn("the rules for hosts could not be applied", "err", err)
 	}
 
+	s.running.Store(true)
 	defer context.AfterFunc(ctx, func() { s.log.Info("stopping") })()
 	var background sync.WaitGroup
 	background.Go(func() { s.Worker.Run(ctx) })
@@ -92,6 +94,14 @@ func (s *Server) restart() {
 	case s.restarts <- struct{}{}:
 	default: // is requested already
 	}
+}
+
+// restartByCommand restarts the running server, as the admin API does.
+func (s *Server) restartByCommand(ctx context.Context, _ struct{}) (struct{}, error) {
+	if !s.running.Load() {
+		return struct{}{}, errs.BadRequest("the server does not run")
+	}
+	return struct{}{}, s.Admin.Restart(ctx)
 }
 
 // logFirstAdminLink logs how to create an administrator if there is none.

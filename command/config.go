@@ -49,7 +49,7 @@ Those changes are kept in the database and override the file; most take effect a
 			Args:    noArgs,
 			Run:     func(*cobra.Command, []string) { fmt.Fprint(a.out, config.Example()) },
 		},
-		a.configGetCommand(), a.configSetCommand(), a.configUnsetCommand(), a.configExportCommand(), a.configImportCommand(),
+		a.configGetCommand(), a.configSetCommand(), a.configUnsetCommand(), a.configExportCommand(), a.configImportCommand(), a.configRestartCommand(),
 	)
 	return cmd
 }

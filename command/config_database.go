@@ -133,13 +133,30 @@ they are. Masked secrets change nothing.`,
 	}
 }
 
+func (a *cli) configRestartCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restart",
+		Short: "Restart the running server inside its process, so that all changes take effect",
+		Long: `Restart the running server inside its process, so that changes take effect that need a restart, those of the settings file included.
+Requests that are being answered are finished first. Requires instance.configurable_from_database, as the admin API does.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := perform(cmd.Context(), a, app.Restart, struct{}{})
+			if err == nil {
+				fmt.Fprintln(a.out, "The server restarts.")
+			}
+			return err
+		},
+	}
+}
+
 // settingsSaved prints the result of a change.
 func (a *cli) settingsSaved(restart bool, err error) error {
 	if err != nil {
 		return err
 	}
 	if restart {
-		fmt.Fprintln(a.out, "Saved. Some settings take effect after a restart of the server.")
+		fmt.Fprintln(a.out, "Saved. Some settings take effect after a restart of the server: svc config restart.")
 	} else {
 		fmt.Fprintln(a.out, "Saved.")
 	}

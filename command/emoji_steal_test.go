@@ -49,6 +49,9 @@ func TestEmojiSteal(t *testing.T) {
 			if got := p.run("emoji", "steal", ":dog:@"+host, "--pack", "pets").ok(); got != "Copied :dog: into the pack pets.\n" {
 				t.Errorf("got %q", got)
 			}
+			if log := p.run("log", "moderation", "list").ok(); !strings.Contains(log, "the command line copied emoji dog of "+host+" into pack pets") {
+				t.Errorf("the log: %q", log)
+			}
 			for file, pack := range map[string]string{"cat.png": "stolen", "dog.png": "pets"} {
 				if content, err := os.ReadFile(p.path("data", "emoji", pack, file)); string(content) != string(picture) {
 					t.Errorf("%s of %s: %d bytes, %v", file, pack, len(content), err)

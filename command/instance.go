@@ -20,8 +20,26 @@ func (a *cli) instanceCommand() *cobra.Command {
 show the panel; /terms and /privacy show the others, to which apps link.`,
 	})
 	document.AddCommand(a.documentShowCommand(), a.documentSetCommand(), a.documentDeleteCommand())
-	cmd.AddCommand(document)
+	cmd.AddCommand(document, a.instanceStatsCommand())
 	return cmd
+}
+
+func (a *cli) instanceStatsCommand() *cobra.Command {
+	var host string
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Count the stored posts by visibility, without boosts",
+		Args:  noArgs,
+	}
+	cmd.Flags().StringVar(&host, "instance", "", "only posts of accounts of this `HOST`")
+	return showCommand(a, cmd, app.CountPosts, func() string { return host }, func(c *admin.VisibilityCounts) {
+		table := a.table("VISIBILITY", "POSTS")
+		row(table, "public", c.Public)
+		row(table, "unlisted", c.Unlisted)
+		row(table, "private", c.Private)
+		row(table, "direct", c.Direct)
+		table.Flush()
+	})
 }
 
 func (a *cli) documentShowCommand() *cobra.Command {

@@ -102,7 +102,7 @@ commands except restore work while the server runs.`,
 	root.PersistentFlags().StringVar(&a.configFile, "config", "", "settings `FILE` (default: $SVC_CONFIG, else config.toml in the current folder if it exists)")
 	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.ruleCommand(), a.reportCommand(), a.appCommand(), a.emojiCommand(), a.relayCommand(), a.frontendCommand(), a.instanceCommand(), a.federationCommand(), a.accessCommand(), a.jobCommand(), a.mediaCommand(), a.logCommand(), a.mailCommand(),
+	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.ruleCommand(), a.reportCommand(), a.statusCommand(), a.chatCommand(), a.appCommand(), a.emojiCommand(), a.relayCommand(), a.frontendCommand(), a.instanceCommand(), a.federationCommand(), a.accessCommand(), a.jobCommand(), a.mediaCommand(), a.logCommand(), a.mailCommand(),
 		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.versionCommand())
 	return root
 }

@@ -18,6 +18,7 @@ type adminFrontend struct {
 	t      *testing.T
 	prefix string // of the admin API
 	values map[string]string
+	after  func(method, path string) // is called after each request that succeeded; nil: nothing
 }
 
 // adminCall is a request of an admin front end and its expected answer.
@@ -82,6 +83,10 @@ func (f *adminFrontend) walk(page string, calls []adminCall) {
 		if a.Status != c.status {
 			f.t.Fatalf("%s: status %d, want %d: %.300s", what, a.Status, c.status, a.Body)
 		}
+		if f.after != nil && a.Status < 300 {
+			method, path, _ := strings.Cut(a.Request, " ")
+			f.after(method, path)
+		}
 		o := &apptest.Object{T: f.t, Fields: map[string]any{}}
 		var v any
 		if json.Unmarshal(a.Body, &v) != nil {
@@ -126,34 +131,7 @@ func isEmpty(v any) bool {
 func TestAdminFrontend(t *testing.T) {
 	for name, prefix := range map[string]string{"prefix": "/api/v1/svc/admin", "old prefix": "/api/svc/admin"} {
 		t.Run(name, func(t *testing.T) {
-			peers := apptest.StartPeers(t, 2, configurable, apptest.WithMail, func(c *config.Config) {
-				c.Instance.RegistrationsOpen, c.Instance.InvitesEnabled, c.MediaProxy.Enabled = false, true, true
-			})
-			srv := peers[0]
-			root, alice, bob := srv.SignUpAdmin(), srv.SignUp("alice"), srv.SignUp("bob")
-			rude, other := bob.Publish("rude"), bob.Publish("fine", "visibility", "private")
-			chat := alice.Post("/api/v1/svc/chats/by-account-id/" + bob.ID).Want(200).Object().ID()
-			message := alice.SendChat(chat, "hello")
-			relay := apptest.StartFake(t).AddActor("relay", apptest.Doc{"type": "Application", "endpoints": nil})
-			srv.AddRemoteAccount("far", "far.example")
-			apptest.WriteDataFile(peers[1], "emoji/cats/blobcat.png", string(apptest.PNG(4, 4)))
-			apptest.WriteDataFile(peers[1], "emoji/cats/pack.json", `{"files":{"blobcat":"blobcat.png"},"pack":{"share-files":true}}`)
-			if err := peers[1].Emojis.Reload(); err != nil {
-				t.Fatal(err)
-			}
-			apptest.WriteDataFile(srv, "emoji/loose/dog.png", "picture of a dog")
-			imported := apptest.Zip(t, map[string]string{"dist/index.html": "built"})
-			apptest.WriteDataFile(srv, "imports/fe.zip", string(imported))
-			f := &adminFrontend{Client: &apptest.Client{Server: srv}, t: t, prefix: prefix, values: map[string]string{
-				"root": root.ID, "alice": alice.ID, "bob": bob.ID, "rude": rude.ID(), "other": other.ID(), "chat": chat, "message": message.ID(),
-				"relay": relay, "remote": peers[1].URL, "rule": root.Post("/api/v1/svc/admin/rules", "text", "Be kind").Want(200).Object().ID(),
-			}}
-			f.values["password"] = apptest.Password
-			f.walk("start", adminStart)
-			f.Token = f.values["token"]
-			f.values["report"] = alice.SendJSON("POST", "/api/v1/reports", apptest.Doc{
-				"account_id": bob.ID, "status_ids": list{rude.ID()}, "comment": "look at this", "rule_ids": list{f.values["rule"]},
-			}).Want(200).Object().ID()
+			f, _ := newAdminFrontend(t, prefix)
 			f.walk("users", adminUsersPage)
 			f.walk("a user", adminUserPage)
 			f.walk("reports", adminReportsPage)
@@ -169,6 +147,41 @@ func TestAdminFrontend(t *testing.T) {
 			f.walk("moderation log", adminLogPage)
 		})
 	}
+}
+
+// newAdminFrontend starts a server and another one, fills it, and signs an administrator in.
+func newAdminFrontend(t *testing.T, prefix string) (f *adminFrontend, alice *apptest.User) {
+	t.Helper()
+	peers := apptest.StartPeers(t, 2, configurable, apptest.WithMail, func(c *config.Config) {
+		c.Instance.RegistrationsOpen, c.Instance.InvitesEnabled, c.MediaProxy.Enabled = false, true, true
+	})
+	srv := peers[0]
+	root, bob := srv.SignUpAdmin(), srv.SignUp("bob")
+	alice = srv.SignUp("alice")
+	rude, other := bob.Publish("rude"), bob.Publish("fine", "visibility", "private")
+	chat := alice.Post("/api/v1/svc/chats/by-account-id/" + bob.ID).Want(200).Object().ID()
+	message := alice.SendChat(chat, "hello")
+	relay := apptest.StartFake(t).AddActor("relay", apptest.Doc{"type": "Application", "endpoints": nil})
+	srv.AddRemoteAccount("far", "far.example")
+	apptest.WriteDataFile(peers[1], "emoji/cats/blobcat.png", string(apptest.PNG(4, 4)))
+	apptest.WriteDataFile(peers[1], "emoji/cats/pack.json", `{"files":{"blobcat":"blobcat.png"},"pack":{"share-files":true}}`)
+	if err := peers[1].Emojis.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	apptest.WriteDataFile(srv, "emoji/loose/dog.png", "picture of a dog")
+	imported := apptest.Zip(t, map[string]string{"dist/index.html": "built"})
+	apptest.WriteDataFile(srv, "imports/fe.zip", string(imported))
+	f = &adminFrontend{Client: &apptest.Client{Server: srv}, t: t, prefix: prefix, values: map[string]string{
+		"root": root.ID, "alice": alice.ID, "bob": bob.ID, "rude": rude.ID(), "other": other.ID(), "chat": chat, "message": message.ID(),
+		"relay": relay, "remote": peers[1].URL, "rule": root.Post("/api/v1/svc/admin/rules", "text", "Be kind").Want(200).Object().ID(),
+	}}
+	f.values["password"] = apptest.Password
+	f.walk("start", adminStart)
+	f.Token = f.values["token"]
+	f.values["report"] = alice.SendJSON("POST", "/api/v1/reports", apptest.Doc{
+		"account_id": bob.ID, "status_ids": list{rude.ID()}, "comment": "look at this", "rule_ids": list{f.values["rule"]},
+	}).Want(200).Object().ID()
+	return f, alice
 }
 
 var adminStart = []adminCall{
