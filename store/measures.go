@@ -145,13 +145,13 @@ type MeasureQuery struct {
 // Measured returns a measure in the spans that begin at some times. Each number counts a bounded number of rows.
 func (r reader) Measured(ctx context.Context, q MeasureQuery, begins []Time) ([]int64, error) {
 	limit := min(maxMeasured, q.Measure.rows()/max(len(begins), 1))
-	return list[int64](ctx, r, "measure", `SELECT (`+measureQueries[q.Measure]+`) FROM json_each(?1) j`,
+	return list[int64](ctx, r, "measure", `SELECT (`+measureQueries[q.Measure]+`) AS n FROM json_each(?1) j`,
 		jsonArray(begins), q.Length.Milliseconds(), limit, q.Tag, q.Domain)
 }
 
 // MeasuredTotal returns a measure of all time, up to a bounded number of rows.
 func (r reader) MeasuredTotal(ctx context.Context, q MeasureQuery) (int64, error) {
-	n, err := list[int64](ctx, r, "measure", `SELECT (`+measureQueries[q.Measure]+`) FROM json_each(?1) j`,
+	n, err := list[int64](ctx, r, "measure", `SELECT (`+measureQueries[q.Measure]+`) AS n FROM json_each(?1) j`,
 		`[0]`, EndOfTime, q.Measure.rows(), q.Tag, q.Domain)
 	if err != nil || len(n) == 0 {
 		return 0, err
