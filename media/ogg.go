@@ -41,8 +41,8 @@ type oggStream struct {
 	done   bool   // sound follows
 }
 
-// oggScan reads the pages of an Ogg file. Nothing moves: comments become empty ones of the same length, filled with zeros, and the
-// checksums of their pages are computed again.
+// oggScan reads the pages of an Ogg file. Comments become empty ones of the same length, filled with zeros, and the checksums of their pages
+// are computed again. What is between pages is dropped: offsets into the file are only in streams that are not supported.
 type oggScan struct {
 	*peekReader
 	plan    plan
@@ -67,11 +67,11 @@ func scanOGG(w *peekReader) (fileInfo, *plan, error) {
 	return probeOGG(w), &s.plan, nil
 }
 
-// next reads a page, or skips bytes up to the next one, as players do.
+// next reads a page, or drops bytes up to the next one, which players skip.
 func (s *oggScan) next(end int64) error {
 	start := s.pos
 	if end-start < oggHeaderSize {
-		s.pos = end
+		s.drop(end)
 		return nil
 	}
 	head, err := s.peek(oggHeaderSize)
@@ -83,7 +83,7 @@ func (s *oggScan) next(end int64) error {
 	}
 	n := oggHeaderSize + int(head[26])
 	if int64(n) > end-start {
-		s.pos = end
+		s.drop(end)
 		return nil
 	}
 	if head, err = s.peek(n); err != nil {
@@ -115,20 +115,30 @@ func (s *oggScan) next(end int64) error {
 	return nil
 }
 
-// resume advances to the next mark of a page.
+// drop plans to drop the bytes up to an offset, and advances to it.
+func (s *oggScan) drop(to int64) {
+	s.plan.cut(s.pos, to-s.pos)
+	s.pos = to
+}
+
+// resume drops bytes up to the next mark of a page.
 func (s *oggScan) resume(end int64) error {
-	for s.pos++; s.pos < end; {
+	start := s.pos
+	at := start + 1
+	for at < end {
+		s.pos = at
 		b, err := s.peekAny()
 		if err != nil {
 			return err
 		}
 		if i := bytes.Index(b, []byte("OggS")); i >= 0 {
-			s.pos += int64(i)
-			return nil
+			at += int64(i)
+			break
 		}
-		s.pos += int64(max(1, len(b)-3)) // a mark may begin in the last bytes
+		at += int64(max(1, len(b)-3)) // a mark may begin in the last bytes
 	}
-	s.pos = min(s.pos, end)
+	s.pos = start
+	s.drop(min(at, end))
 	return nil
 }
 

@@ -160,6 +160,15 @@ func TestCleanOGG(t *testing.T) {
 			}
 		})
 	}
+	opus, clean := oggComments("OpusTags", false, "").file(), mustClean(t, oggComments("OpusTags", false, "").file(), scanOGG)
+	for name, file := range map[string][]byte{
+		"behind the pages": append(bytes.Clone(opus), strings.Repeat(secret, 5)...),
+		"few bytes":        append(bytes.Clone(opus), secret...),
+		"before the sound": slices.Concat(opus[:47], []byte(secret+"OggS"+secret), opus[47:]),
+		"a page cut off":   append(bytes.Clone(opus), "OggS\x00"+strings.Repeat("\xff", 40)+secret...),
+	} {
+		t.Run(name, func(t *testing.T) { wantCleaned(t, scanOGG, file, clean, 3*time.Second) })
+	}
 	wantCleaned(t, scanOGG, append(oggComments("OpusTags", false, "").file(), id3v1...), mustClean(t, oggComments("OpusTags", false, "").file(), scanOGG), 3*time.Second)
 	video := oggPages{2, []string{"\x80theora", "\x81theora" + secret}, "pictures"}.file()
 	for name, file := range map[string][]byte{

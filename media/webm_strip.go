@@ -49,6 +49,9 @@ var (
 // maxWebMElements bounds the work that a file of small elements can cause. An hour of picture and sound has about 300 000.
 const maxWebMElements = 4 << 20
 
+// maxDroppedTracks bounds the tracks other than picture and sound, whose numbers are remembered.
+const maxDroppedTracks = 1000
+
 // webmScan reads the elements of a WebM file. Nothing moves, because seek heads and cues contain offsets: metadata is overwritten with Void
 // elements of the same size.
 type webmScan struct {
@@ -77,12 +80,16 @@ func scanWebM(w *peekReader) (fileInfo, *plan, error) {
 	return probeWebM(w), &s.plan, nil
 }
 
-// file reads the top level. What follows and is no element is left there: no player reads it.
+// file reads the top level. What follows and is no element of it is dropped: no player reads it.
 func (s *webmScan) file() error {
 	for s.pos < s.size {
 		e, ok, err := s.next(s.size)
-		if err != nil || !ok || e.unknown && e.id != webmSegment {
+		if err != nil {
 			return err
+		}
+		if !ok || e.unknown && e.id != webmSegment || !slices.Contains(webmTop, e.id) && e.id != webmVoid {
+			s.plan.cut(e.off, s.size-e.off)
+			return nil
 		}
 		switch e.id {
 		case webmHeader:
@@ -92,9 +99,6 @@ func (s *webmScan) file() error {
 		case webmVoid:
 			err = s.blank(e)
 		default:
-			if !slices.Contains(webmTop, e.id) {
-				return nil
-			}
 			s.void(e)
 		}
 		if err != nil {
@@ -107,12 +111,15 @@ func (s *webmScan) file() error {
 	return nil
 }
 
-// header reads the versions and the document type. Players do not mind what follows these.
+// header reads the versions and the document type. Players do not mind what follows these, which is erased.
 func (s *webmScan) header(header webmElement) error {
 	for s.pos = header.body; s.pos < header.end; {
 		e, ok, err := s.next(header.end)
-		if err != nil || !ok || e.unknown {
+		if err != nil {
 			return err
+		}
+		if !ok || e.unknown {
+			return s.blankRange(e.off, header.end-e.off, nil)
 		}
 		if err := s.keepOnly(e, webmHeaderElements...); err != nil {
 			return err

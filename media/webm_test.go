@@ -117,6 +117,11 @@ func TestCleanWebM(t *testing.T) {
 		{"two recordings", slices.Concat(webmDoc, unsized(idSegment, webmPlain, webmSounds, unsized(idCluster, block(1, "sound"))), webmDoc, unsized(idSegment, webmPlain, tags)),
 			slices.Concat(webmDoc, unsized(idSegment, webmPlain, webmSounds, unsized(idCluster, block(1, "sound"))), webmDoc, unsized(idSegment, webmPlain, void(len(tags))))},
 		{"behind the segment", append(webmOf(webmPlain, webmSounds, webmCluster1), tags...), append(webmOf(webmPlain, webmSounds, webmCluster1), void(len(tags))...)},
+		{"no element behind the segment", append(webmOf(webmPlain, webmSounds, webmCluster1), secret...), webmOf(webmPlain, webmSounds, webmCluster1)},
+		{"an element of another kind behind the segment", slices.Concat(webmOf(webmPlain, webmSounds, webmCluster1), element([]byte{0x42, 0x82}, []byte(secret)), webmCluster1),
+			webmOf(webmPlain, webmSounds, webmCluster1)},
+		{"no element in the header", slices.Concat(element(idHeader, element([]byte{0x42, 0x82}, []byte("webm")), []byte("\x00"+secret)), wide(idSegment, webmPlain, webmSounds, webmCluster1)),
+			slices.Concat(element(idHeader, element([]byte{0x42, 0x82}, []byte("webm")), make([]byte, 1+len(secret))), wide(idSegment, webmPlain, webmSounds, webmCluster1))},
 		{"in the header", slices.Concat(element(idHeader, element([]byte{0x42, 0x82}, []byte("webm")), title), wide(idSegment, webmPlain, webmSounds, webmCluster1)),
 			slices.Concat(element(idHeader, element([]byte{0x42, 0x82}, []byte("webm")), void(len(title))), wide(idSegment, webmPlain, webmSounds, webmCluster1))},
 	} {
@@ -134,13 +139,25 @@ func TestCleanWebM(t *testing.T) {
 		"a segment in a segment":   webmOf(webmPlain, wide(idSegment, tags)),
 		"damage without an end":    slices.Concat(webmDoc, unsized(idSegment, webmPlain, webmSounds, unsized(idCluster, make([]byte, 50), tags))),
 		"texts before their track": webmOf(webmPlain, webmCluster1, wide(idTracks, subtitles)),
-		"comments of no size":      webmOf(webmPlain, wide(idTracks, webmTrackOf(1, 2, vorbis("")))),
+		"comments of megabytes": webmOf(webmPlain, wide(idTracks, webmTrackOf(1, 2, wide([]byte{0x63, 0xa2}, []byte{2, 30}, bytes.Repeat([]byte{255}, 17_000),
+			[]byte("\x01\x01vorbis"+strings.Repeat("x", 23)+"\x03vorbis"+strings.Repeat(secret, 300_000))))), webmCluster1),
+		"another codec with comments": webmOf(webmPlain, wide(idTracks, webmTrackOf(1, 1, wide([]byte{0x63, 0xa2}, []byte("\x02\x08\x17\x80theora?\x81theora"+secret)))), webmCluster1),
+		"many tracks of texts":        webmOf(webmPlain, wide(idTracks, manyTracks(maxDroppedTracks+1)), webmCluster1),
+		"comments of no size":         webmOf(webmPlain, wide(idTracks, webmTrackOf(1, 2, vorbis("")))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := cleaned(file, scanWebM)
 			wantStatus(t, err, 422)
 		})
 	}
+}
+
+// manyTracks returns n tracks of texts.
+func manyTracks(n int) (list []byte) {
+	for i := range n {
+		list = append(list, wide([]byte{0xae}, element([]byte{0xd7}, binary.BigEndian.AppendUint32(nil, uint32(i))), element([]byte{0x83}, []byte{17}))...)
+	}
+	return list
 }
 
 func FuzzCleanWebM(f *testing.F) {

@@ -33,6 +33,9 @@ func (s *webmScan) track(track webmElement) error {
 		if s.clusters {
 			return unsupportedVariant("track of type %d behind the first cluster", kind)
 		}
+		if len(s.dropped) == maxDroppedTracks {
+			return malformed("more than %d tracks", maxDroppedTracks)
+		}
 		s.dropped[number] = true
 		s.void(track)
 		return nil
@@ -59,11 +62,17 @@ func (s *webmScan) vorbisComments(e webmElement) error {
 	for n := range sizes {
 		for more := true; more; i++ {
 			if i == len(b) {
+				if int64(len(b)) < e.end-e.body {
+					return unsupportedVariant("headers of Vorbis of more than %d bytes at %d", sizes[0]+sizes[1], e.body)
+				}
 				return nil // not Vorbis
 			}
 			sizes[n] += int64(b[i])
 			more = b[i] == 255
 		}
+	}
+	if hasPrefix(b[i:], "\x80theora") {
+		return unsupportedVariant("Theora in WebM")
 	}
 	if !hasPrefix(b[i:], "\x01vorbis") {
 		return nil
