@@ -172,8 +172,11 @@ func (v *verifier) database(path string, isCopy bool, fn func(*store.Snapshot) e
 	if v.ctx.Err() != nil {
 		return v.ctx.Err()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrDamaged):
 		v.add(PartDatabase, Damaged, store.File, "%v", err)
+	case err != nil:
+		return err
 	}
 	for _, text := range found {
 		v.Add(databaseFinding(text))
@@ -196,7 +199,7 @@ func databaseFinding(text string) *Finding {
 func (v *verifier) keys(s *store.Snapshot, dir string) {
 	known, err := s.Identity(v.ctx)
 	if err != nil {
-		v.add(PartDatabase, Damaged, store.File, "it does not say which server it belongs to: %v", err)
+		v.add(PartKeys, NotChecked, keysDir, "the database does not say which server it belongs to: %v", err)
 		return
 	}
 	stored, err := keys.Read(dir)

@@ -51,6 +51,12 @@ func VerifyBackup(ctx context.Context, file string, dirs []string, progress Step
 	return b.Verification, nil
 }
 
+// Bounds of the keys and settings that are unpacked.
+const (
+	maxSmallFile  = 1 << 20
+	maxSmallFiles = 100
+)
+
 // verifyFolder makes a work folder beside the backup, else in one of dirs. It is not that of the system, which may be in memory.
 func verifyFolder(file string, dirs []string) (*workFolder, error) {
 	var errList []error
@@ -80,6 +86,7 @@ type packed struct {
 	others   map[string]packedSum // files that are no uploads
 	manifest *Manifest
 	whole    bool // the database was read to its end
+	small    int  // files that were unpacked
 }
 
 // read reads the archive. An end that is missing is a finding.
@@ -101,6 +108,9 @@ func (b *packed) read(in io.Reader) error {
 		case head.Typeflag != tar.TypeReg || !isBackupPath(head.Name):
 			b.add(PartBackup, Damaged, head.Name, "a backup contains no such file")
 			continue
+		case b.manifest != nil:
+			b.add(PartBackup, Damaged, head.Name, "it is behind the list of files, which must be last")
+			continue
 		}
 		if err := b.readFile(head, archive); errors.Is(err, io.ErrUnexpectedEOF) {
 			b.add(PartBackup, Damaged, head.Name, "the backup ends in the middle of it")
@@ -116,7 +126,12 @@ func (b *packed) readFile(head *tar.Header, content io.Reader) error {
 		return b.readManifest(content)
 	}
 	var out io.Writer = io.Discard
-	if dir, _, _ := strings.Cut(head.Name, "/"); dir == keysDir || head.Name == store.File || head.Name == settingsFile {
+	switch dir, _, _ := strings.Cut(head.Name, "/"); {
+	case dir != keysDir && head.Name != store.File && head.Name != settingsFile:
+	case head.Name != store.File && (head.Size > maxSmallFile || b.small == maxSmallFiles):
+		b.add(PartBackup, Damaged, head.Name, "it is too large, or there are too many such files")
+	default:
+		b.small++
 		to := b.work.path(head.Name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err

@@ -19,7 +19,7 @@ func TestThreatModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := make(map[string]bool)
-	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(`)
 	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err

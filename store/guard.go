@@ -30,10 +30,11 @@ type guard struct {
 	truncate  time.Time // not before
 	loggedAt  time.Time // that the log cannot be emptied
 	ballastAt time.Time
+	clock     time.Time // the latest time, from ids before the start
 }
 
 func startGuard(db *DB) *guard {
-	g := &guard{db: db, stop: make(chan struct{})}
+	g := &guard{db: db, stop: make(chan struct{}), clock: idTime(db.ids.last)}
 	g.stopped.Go(g.run)
 	return g
 }
@@ -56,6 +57,7 @@ func (g *guard) run() {
 		}
 		g.db.reads.tick.Add(1)
 		g.interruptReads(maxReadAge)
+		g.followClock()
 		g.limitLog(ctx)
 		g.resume()
 	}

@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"context"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +97,62 @@ func TestIDsNeverGoBack(t *testing.T) {
 			}
 		}
 		db.Close()
+	}
+}
+
+// clockJob is a job of TestClockIsSetBack.
+type clockJob struct{ Name string }
+
+func (clockJob) Kind() string { return "clock_test" }
+
+// TestClockIsSetBack queues jobs while the clock is two days ahead. Once it is right again, at a restart or while the server runs, what was to be
+// done at once is done; what is scheduled for later waits.
+func TestClockIsSetBack(t *testing.T) {
+	for _, restart := range []bool{true, false} {
+		dir := t.TempDir()
+		var ahead atomic.Int64
+		ahead.Store(int64(48 * time.Hour))
+		clock := func(o *store.Options) {
+			o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		}
+		db, log := openLogged(t, dir, clock)
+		err := db.Update(t.Context(), func(tx *store.Tx) error {
+			if err := tx.EnqueueAt(t.Context(), time.Now().Add(72*time.Hour), clockJob{"later"}); err != nil {
+				return err
+			}
+			return tx.Enqueue(t.Context(), clockJob{"now"})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if restart {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ahead.Store(0)
+		if restart {
+			db, log = openLogged(t, dir, clock)
+		}
+		done := make(chan string, 9)
+		w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
+		store.Handle(w, func(_ context.Context, j clockJob) error { done <- j.Name; return nil })
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		ended := make(chan struct{})
+		go func() { defer close(ended); w.Run(ctx) }()
+		select {
+		case name := <-done:
+			if name != "now" || !log.has("the clock was set back") {
+				t.Errorf("restart %v: %s is done; the log is\n%s", restart, name, log)
+			}
+		case <-ctx.Done():
+			t.Errorf("restart %v: the job is not done", restart)
+		}
+		stop()
+		<-ended
+		if len(done) > 0 {
+			t.Errorf("restart %v: %s is done too early", restart, <-done)
+		}
 	}
 }
 

@@ -310,7 +310,11 @@ func (tx *Tx) CorrectCounters(ctx context.Context, cursor string, found []Mismat
 		return nil, err
 	}
 	isSum := p.name == recountSums
-	if !isSum { // again, because rows may have changed meanwhile
+	if !isSum && len(found) > 0 { // again, because rows may have changed meanwhile, but not all of the part: the writer waits
+		p.from, p.to = found[0].ID-1, found[0].ID
+		for _, m := range found {
+			p.from, p.to = min(p.from, m.ID-1), max(p.to, m.ID)
+		}
 		if found, err = tx.recount(ctx, p); err != nil {
 			return nil, err
 		}

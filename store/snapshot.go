@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Snapshot reads a database file that this process does not write: a copy, or the database of a running server. Reads do not block writers.
@@ -29,7 +32,7 @@ func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, err
 	version, err := s.SchemaVersion(ctx)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		err = damagedBy(err)
 	case version > schemaVersion():
 		err = fmt.Errorf("%w (schema %d, this one knows up to %d)", ErrNewerDatabase, version, schemaVersion())
 	}
@@ -55,9 +58,26 @@ func (s *Snapshot) Current(ctx context.Context) (bool, error) {
 // FindDamage is DB.FindDamage for the file.
 func (s *Snapshot) FindDamage(ctx context.Context) (found []string, err error) {
 	if err := s.pool.SelectContext(ctx, &found, damageQuery, maxDamage); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, damagedBy(err)
 	}
 	return found, nil
+}
+
+// damagedBy wraps ErrDamaged around an error of reading a file, if that says that the file or its disk is damaged. A lock, too little memory or
+// an interruption do not.
+func damagedBy(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS, sqlite3.SQLITE_IOERR_DATA:
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if kind := e.Code() & 0xff; kind == sqlite3.SQLITE_CORRUPT || kind == sqlite3.SQLITE_NOTADB {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }
 
 // Close closes the file.

@@ -132,7 +132,12 @@ func HandleRecurring[P JobPayload](w *Worker, every time.Duration, fn func(conte
 func (w *Worker) enqueueRecurring(ctx context.Context) error {
 	return w.db.Update(ctx, func(tx *Tx) error {
 		for _, r := range w.recurring {
-			if err := tx.EnqueueUnlessQueued(ctx, tx.db.now().Add(r.every), r.key(), r.payload); err != nil {
+			next := tx.db.now().Add(r.every)
+			if err := tx.EnqueueUnlessQueued(ctx, next, r.key(), r.payload); err != nil {
+				return err
+			}
+			// It is later if the clock was ahead when the job ran.
+			if err := tx.exec(ctx, "advance recurring job", `UPDATE jobs SET run_at = ?2 WHERE unique_key = ?1 AND run_at > ?2`, r.key(), At(next)); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// clockSlack is how far the clock may be set back before work is looked at that is due later because of it.
+const clockSlack = time.Minute
+
+// followClock notices that the clock was set back, also while the server was stopped. Jobs, deliveries and incoming activities that were queued
+// with the time before would wait until the clock has come there again.
+func (g *guard) followClock() {
+	now := g.db.now()
+	back := g.clock.Sub(now)
+	if back > 0 && back <= clockSlack {
+		return
+	}
+	g.clock = now
+	if back < 0 {
+		return
+	}
+	g.db.log.Warn("the clock was set back: what was queued with the time before is done now", "by", back.Round(time.Second).String())
+	g.db.background.Go(func() {
+		err := g.db.Update(AllowWhenFull(context.Background()), func(tx *Tx) error { return tx.advanceQueues(context.Background(), now) })
+		if err != nil && g.db.closing.Err() == nil {
+			g.db.log.Error("what was queued before the clock was set back waits until it is there again", "err", err)
+		}
+		g.db.wakeWorker()
+		wake(g.db.deliveryWake)
+	})
+}
+
+// advanceQueues makes due what was queued after now, to be done at once or again after a failure. What a user has scheduled stays.
+func (tx *Tx) advanceQueues(ctx context.Context, now time.Time) error {
+	for _, query := range []string{`
+		UPDATE jobs
+		SET run_at = ?1
+		WHERE id > ?2 AND run_at > ?1 AND parked = 0 AND (attempts > 0 OR abs(run_at - (id >> 10)) < 2000)`, `
+		UPDATE deliveries
+		SET run_at = ?1
+		WHERE id > ?2 AND run_at > ?1 AND parked = 0`, `
+		UPDATE queued_activities
+		SET run_at = ?1
+		WHERE id > ?2 AND run_at > ?1 AND parked = 0`,
+	} {
+		if err := tx.exec(ctx, "advance queues", query, At(now), now.UnixMilli()<<sequenceBits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
