@@ -216,3 +216,6 @@ func CountRows(ctx context.Context, db *DB, query string) (int, error) {
 	}
 	return *n, nil
 }
+
+// SetMaxSeen changes how many seen ids of all domains are kept.
+func (db *DB) SetMaxSeen(n int) { db.seenCount.limit = n }

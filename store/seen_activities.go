@@ -17,6 +17,8 @@ const (
 	seenActivityTTL   = 30 * 24 * time.Hour // also deletions and Undos that precede their object
 	maxProcessed      = 100_000             // ids of processed activities, per domain
 	maxAbsent         = 10_000              // ids of deletions and Undos that precede their object, per domain
+	maxSeen           = 1_000_000           // ids of all domains, about 150 MB: there may be any number of domains
+	countSeenEvery    = 50_000              // additions between two counts of all ids
 	trimSeenEvery     = 1000                // additions, on average, between two trims
 	trimSeenBatch     = 2 * trimSeenEvery
 	refusalTTL        = 7 * 24 * time.Hour
@@ -107,7 +109,36 @@ func (tx *Tx) MarkSeen(ctx context.Context, ids ...SeenID) error {
 			}
 		}
 	}
-	return nil
+	return tx.trimAllSeen(ctx, int(n))
+}
+
+// seenCount is about how many ids are stored. Only the writer uses it.
+type seenCount struct {
+	limit     int // maxSeen
+	rows      int
+	additions int // since the rows were counted
+	counted   bool
+}
+
+// trimAllSeen forgets the oldest ids of all domains beyond maxSeen, after some were added.
+func (tx *Tx) trimAllSeen(ctx context.Context, added int) error {
+	c := &tx.db.seenCount
+	c.rows += added
+	if c.additions += added; !c.counted || c.additions >= countSeenEvery {
+		n, err := value[int](ctx, tx.reader, "count seen activities", `SELECT count(*) FROM seen_activities`)
+		if err != nil {
+			return err
+		}
+		c.rows, c.additions, c.counted = n, 0, true
+	}
+	if c.rows-c.limit < trimSeenEvery {
+		return nil
+	}
+	n, err := tx.execRows(ctx, "trim all seen activities", `
+		DELETE FROM seen_activities
+		WHERE hash IN (SELECT hash FROM seen_activities INDEXED BY seen_activities_time ORDER BY seen_at LIMIT ?)`, added+trimSeenBatch)
+	c.rows -= int(n)
+	return err
 }
 
 // trimSeen forgets the oldest ids of a source beyond its number.

@@ -53,3 +53,58 @@ func TestSeenIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestSeenOfManyDomainsIsBounded checks that the oldest ids are forgotten if many domains make up ids, each less than it may.
+func TestSeenOfManyDomainsIsBounded(t *testing.T) {
+	db := open(t)
+	const max, domains, each = 5000, 300, 100
+	db.SetMaxSeen(max)
+	for i := range domains {
+		var ids []store.SeenID
+		for j := range each {
+			ids = append(ids, store.SeenID{Key: store.NewSeenKey(fmt.Sprint(i, " made up ", j)), Source: store.AbsentFrom(fmt.Sprintf("bad%d.example", i))})
+		}
+		mustUpdate(t, db, func(tx *store.Tx) error { return tx.MarkSeen(t.Context(), ids...) })
+	}
+	n, err := store.CountRows(t.Context(), db, `SELECT count(*) FROM seen_activities`)
+	if err != nil || n < max/2 || n > max*3/2 {
+		t.Errorf("%d ids are kept, %v, want about %d", n, err, max)
+	}
+	for i, want := range map[int]bool{0: false, domains - 1: true} {
+		if seen, err := db.SeenActivity(t.Context(), fmt.Sprint(i, " made up 0")); seen != want || err != nil {
+			t.Errorf("an id of domain %d is seen: %v, %v", i, seen, err)
+		}
+	}
+}
+
+// BenchmarkMadeUpDeletes marks 100 000 made-up ids as deleted, from one domain and from many, and measures how the database grows.
+func BenchmarkMadeUpDeletes(b *testing.B) {
+	for _, domains := range []int{1, 1000} {
+		b.Run(fmt.Sprint(domains), func(b *testing.B) {
+			for b.Loop() {
+				db := open(b)
+				for i := range 1000 {
+					mustUpdate(b, db, func(tx *store.Tx) error {
+						for j := range 100 {
+							host := fmt.Sprintf("bad%d.example", (100*i+j)%domains)
+							if err := tx.MarkDeletionSeen(b.Context(), fmt.Sprintf("https://%s/%d/%d", host, i, j), "https://"+host+"/users/x", host); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+				}
+				size, err := db.FileSize(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				n, err := store.CountRows(b.Context(), db, `SELECT count(*) FROM seen_activities`)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(size.Bytes)/1e6, "MB")
+				b.ReportMetric(float64(n), "ids")
+			}
+		})
+	}
+}

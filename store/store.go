@@ -85,6 +85,7 @@ type DB struct {
 	subscribers   []func([]Event)
 	keepAudiences atomic.Bool  // StatusRemoved events have audiences
 	refusals      atomic.Int64 // added since the start
+	seenCount     seenCount
 	closed        atomic.Bool
 }
 
@@ -119,7 +120,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db := &DB{
 		lock: lock, now: o.Now, log: o.Log, options: o, workerWake: make(chan struct{}, 1), deliveryWake: make(chan struct{}, 1),
-		ballast: newBallast(o), reads: newOpenReads(),
+		ballast: newBallast(o), reads: newOpenReads(), seenCount: seenCount{limit: maxSeen},
 	}
 	db.condition = newCondition(db)
 	db.closing, db.startClosing = context.WithCancel(context.WithoutCancel(ctx))
