@@ -33,6 +33,7 @@ CREATE TABLE accounts (
     background            TEXT    NOT NULL DEFAULT '',
     locked                INTEGER NOT NULL DEFAULT 0 CHECK (locked IN (0, 1)),
     discoverable          INTEGER NOT NULL DEFAULT 0 CHECK (discoverable IN (0, 1)),
+    indexable             INTEGER CHECK (indexable IN (0, 1)), -- consent to the search of its posts; NULL: not stated
     hide_favorites        INTEGER NOT NULL DEFAULT 1 CHECK (hide_favorites IN (0, 1)),
     hide_followers        INTEGER NOT NULL DEFAULT 0 CHECK (hide_followers IN (0, 1)),
     hide_follows          INTEGER NOT NULL DEFAULT 0 CHECK (hide_follows IN (0, 1)),
@@ -63,6 +64,7 @@ CREATE TABLE accounts (
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
 CREATE INDEX accounts_unavailable_deleted ON accounts (deleted_at) WHERE unavailable = 1;
+CREATE INDEX accounts_unindexable ON accounts (id) WHERE indexable = 0;
 CREATE INDEX accounts_rejected ON accounts (id) WHERE rejected = 1;
 CREATE INDEX accounts_limited ON accounts (id) WHERE max_visibility > 0 OR limiting = 1;
 CREATE INDEX accounts_suggested ON accounts (id) WHERE suggested = 1;
@@ -950,7 +952,6 @@ CREATE TABLE actors (
     followers    TEXT    NOT NULL DEFAULT '',
     following    TEXT    NOT NULL DEFAULT '',
     featured     TEXT    NOT NULL DEFAULT '',
-    indexable    INTEGER NOT NULL DEFAULT 0 CHECK (indexable IN (0, 1)),
     fetched_at   INTEGER NOT NULL, -- when the document was last fetched
     attempted_at     INTEGER NOT NULL, -- when that was last tried
     failures     INTEGER NOT NULL DEFAULT 0, -- consecutive attempts that found no account

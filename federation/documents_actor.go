@@ -55,7 +55,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 	o["featured"] = a.URI + "/collections/featured"
 	o["summary"] = a.Note
-	o["discoverable"], o["indexable"] = a.Discoverable, a.Discoverable
+	o["discoverable"], o["indexable"] = a.Discoverable, a.ConsentsToSearch()
 	o["alsoKnownAs"] = stringValues(a.AlsoKnownAs.V)
 	if a.AcceptsChatMessages != nil {
 		o["capabilities"] = jsonMap{"acceptsChatMessages": *a.AcceptsChatMessages}

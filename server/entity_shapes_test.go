@@ -59,7 +59,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"Account": {
 		"id": "id", "username": "text", "acct": "text", "fqn": "text", "display_name": "string", "locked": "boolean", "bot": "boolean",
-		"group": "boolean", "discoverable": "boolean", "hide_collections": "boolean", "created_at": "time", "note": "string", "url": "url", "uri": "url",
+		"group": "boolean", "discoverable": "boolean", "indexable": "boolean", "hide_collections": "boolean", "created_at": "time", "note": "string", "url": "url", "uri": "url",
 		"avatar": "url", "avatar_static": "url", "header": "url", "header_static": "url", "followers_count": "number",
 		"following_count": "number", "statuses_count": "number", "last_status_at": "date|null", "emojis": "[]Emoji", "fields": "[]Field",
 		"moved": "?Account", "source": "Source", "mute_expires_at": "?time|null", "svc": "AccountExtension",
@@ -266,7 +266,7 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 		"source": "CredentialSource", "role": "Role", "follow_requests_count": "number", "svc": "CredentialAccountExtension",
 	})
 	extend("CredentialSource", "Source", map[string]string{
-		"privacy": "text", "language": "string", "follow_requests_count": "number", "discoverable": "boolean",
+		"privacy": "text", "language": "string", "follow_requests_count": "number", "discoverable": "boolean", "indexable": "boolean",
 		"hide_collections": "boolean", "quote_policy": "text",
 	})
 	extend("CredentialAccountExtension", "AccountExtension", map[string]string{

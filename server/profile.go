@@ -88,10 +88,12 @@ type profileForm struct {
 		Sensitive   *bool   `param:"sensitive"`
 		Language    *string `param:"language,word"`
 		QuotePolicy string  `param:"quote_policy,word"`
+		Indexable   *bool   `param:"indexable"`
 	} `param:"source"`
 	DefaultScope          *string         `param:"default_scope,word"`
 	Locked                *bool           `param:"locked"`
 	Discoverable          *bool           `param:"discoverable"`
+	Indexable             *bool           `param:"indexable"`
 	HideFavorites         *bool           `param:"hide_favorites"`
 	HideLists             *bool           `param:"hide_collections"` // the reference API's name for both
 	HideFollowers         *bool           `param:"hide_followers"`
@@ -117,6 +119,7 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 		ActorType:             p.ActorType,
 		Locked:                p.Locked,
 		Discoverable:          p.Discoverable,
+		Indexable:             cmp.Or(p.Indexable, p.Source.Indexable),
 		HideFavorites:         p.HideFavorites,
 		HideFollowers:         cmp.Or(p.HideFollowers, p.HideLists),
 		HideFollows:           cmp.Or(p.HideFollows, p.HideLists),

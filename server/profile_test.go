@@ -77,6 +77,9 @@ func TestUpdateCredentials(t *testing.T) {
 			map[string]any{"locked": true, "discoverable": true, "source.svc.discoverable": true, "svc.hide_favorites": true, "svc.hide_followers": true, "svc.hide_follows": true,
 				"svc.hide_followers_count": true, "svc.hide_follows_count": true, "svc.accepts_chat_messages": false, "source.svc.no_rich_text": true,
 				"source.svc.show_role": false, "svc.skip_thread_containment": true, "svc.allow_following_move": true}},
+		{"no statement on search", map[string]any{"discoverable": true}, map[string]any{"indexable": true, "source.indexable": true}},
+		{"no consent to search", map[string]any{"discoverable": true, "indexable": false}, map[string]any{"discoverable": true, "indexable": false, "source.indexable": false}},
+		{"consent to search, in source", map[string]any{"source": map[string]any{"indexable": true}}, map[string]any{"discoverable": false, "indexable": true, "source.indexable": true}},
 		{"both lists hidden", map[string]any{"hide_collections": true}, map[string]any{
 			"hide_collections": true, "source.hide_collections": true, "svc.hide_followers": true, "svc.hide_follows": true, "svc.hide_followers_count": false}},
 		{"one list hidden", map[string]any{"hide_collections": true, "hide_follows": false}, map[string]any{

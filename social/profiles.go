@@ -29,6 +29,7 @@ type ProfileChange struct {
 
 	Locked              *bool
 	Discoverable        *bool
+	Indexable           *bool
 	HideFavorites       *bool
 	HideFollowers       *bool
 	HideFollows         *bool
@@ -253,6 +254,9 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 	}
 	if p.AcceptsChatMessages != nil {
 		a.AcceptsChatMessages = p.AcceptsChatMessages
+	}
+	if p.Indexable != nil {
+		a.Indexable = p.Indexable
 	}
 	setIfPresent(&a.Birthday, p.Birthday)
 	setIfPresent(&a.ShowBirthday, p.ShowBirthday)

@@ -23,7 +23,7 @@ func (tx *Tx) MarkAccountDeleted(ctx context.Context, id AccountID) error {
 	if err := tx.exec(ctx, "mark account deleted", `
 		UPDATE accounts
 		SET display_name = '', note = '', fields = '[]', avatar = '', avatar_static = '', header = '', header_static = '', background = '',
-			discoverable = 0, birthday = '', show_birthday = 0, also_known_as = '[]', moved_to_id = NULL, tags = '[]', emojis = '[]', suggested = 0, unavailable = 1, deleted_at = ?
+			discoverable = 0, indexable = NULL, birthday = '', show_birthday = 0, also_known_as = '[]', moved_to_id = NULL, tags = '[]', emojis = '[]', suggested = 0, unavailable = 1, deleted_at = ?
 		WHERE id = ?`, At(tx.db.now()), id); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type Account struct {
 	Background          string
 	Locked              bool
 	Discoverable        bool
+	Indexable           *bool // consent to the search of its posts; nil: not stated
 	HideFavorites       bool
 	HideFollowers       bool
 	HideFollows         bool
@@ -66,6 +67,14 @@ type Field struct {
 
 // Local returns true if the account is local.
 func (a *Account) Local() bool { return a.Domain == "" }
+
+// ConsentsToSearch returns what other servers are told of Indexable: without a statement, it is Discoverable.
+func (a *Account) ConsentsToSearch() bool {
+	if a.Indexable != nil {
+		return *a.Indexable
+	}
+	return a.Discoverable
+}
 
 // Acct returns the nickname, with the domain if the account is remote.
 func (a *Account) Acct() string {
@@ -215,11 +224,11 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	orEmpty(&a.Emojis.V)
 	if err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
-			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
+			header, header_static, background, locked, discoverable, indexable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
 			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, unavailable)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
-		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
+		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.Indexable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
 		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Unavailable); err != nil {
 		return err
 	}
@@ -237,12 +246,12 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 	if err := tx.exec(ctx, "save account", `
 		UPDATE accounts
 		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
-			background = ?, locked = ?, discoverable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
+			background = ?, locked = ?, discoverable = ?, indexable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
 			hide_followers_count = ?, hide_follows_count = ?, accepts_chat_messages = ?, birthday = ?, show_birthday = ?,
 			also_known_as = ?, moved_to_id = ?, tags = ?, emojis = ?
 		WHERE id = ?`,
 		a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic,
-		a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows,
+		a.Background, a.Locked, a.Discoverable, a.Indexable, a.HideFavorites, a.HideFollowers, a.HideFollows,
 		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday,
 		a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.ID); err != nil {
 		return err

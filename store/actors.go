@@ -16,7 +16,6 @@ type Actor struct {
 	Followers            string // URLs of collections
 	Following            string
 	Featured             string
-	Indexable            bool
 	FetchedAt            Time
 	AttemptedAt          Time
 	Failures             int
@@ -51,14 +50,14 @@ func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
 // SaveActor inserts or replaces an actor.
 func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
 	return tx.exec(ctx, "save actor", `
-		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, attempted_at, failures, moved_at,
+		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, fetched_at, attempted_at, failures, moved_at,
 			moved_to, suspended, handle_verified_at, collections_fetched_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (account_id) DO UPDATE SET inbox = excluded.inbox, shared_inbox = excluded.shared_inbox, outbox = excluded.outbox,
-			followers = excluded.followers, following = excluded.following, featured = excluded.featured, indexable = excluded.indexable,
+			followers = excluded.followers, following = excluded.following, featured = excluded.featured,
 			fetched_at = excluded.fetched_at, attempted_at = excluded.attempted_at, failures = excluded.failures, moved_at = excluded.moved_at,
 			moved_to = excluded.moved_to, suspended = excluded.suspended, handle_verified_at = excluded.handle_verified_at, collections_fetched_at = excluded.collections_fetched_at`,
-		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.Indexable, a.FetchedAt, a.AttemptedAt, a.Failures, a.MovedAt,
+		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.FetchedAt, a.AttemptedAt, a.Failures, a.MovedAt,
 		a.MovedTo, a.Suspended, a.HandleVerifiedAt, a.CollectionsFetchedAt)
 }
 

@@ -38,7 +38,8 @@ const (
 var maxSearchTime = 500 * time.Millisecond
 
 // SearchStatuses returns the ids of statuses that match a query (search_query.go): unrestricted ones, local ones for local viewers, and of
-// any other visibility the viewer's own, those addressed to the viewer, and those that the viewer favourited, bookmarked or boosted.
+// any other visibility or of authors who do not consent to the search, the viewer's own, those addressed to the viewer, and those that the
+// viewer favourited, bookmarked or boosted.
 // Statuses hidden by blocks or mutes are left out, except muted ones if the query names their author.
 func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID, error) {
 	q := readStatusQuery(s.Text, s.Host)
@@ -102,6 +103,7 @@ var searchStatuses = newKeyset(`
 			AND (` + unset("?7", notSensitive) + ` OR s.sensitive = 0)
 			AND (s.account_id = ?1
 				OR s.visibility < 3 AND ` + unset("?7", onlyLibrary) + ` AND (` + unset("?7", onlyDiscoverable) + ` OR EXISTS (SELECT 1 FROM accounts x WHERE x.id = s.account_id AND x.discoverable = 1))
+					AND NOT EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_unindexable WHERE x.id = s.account_id AND x.indexable = 0)
 				OR ?1 > 0 AND (` + interacted + `
 					OR ` + unset("?7", onlyLibrary) + ` AND EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1)))
 			AND ` + visible("s") + `

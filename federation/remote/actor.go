@@ -291,7 +291,7 @@ func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Accou
 	changed := *row
 	from := &p.account
 	changed.URL, changed.ActorType, changed.DisplayName, changed.Note, changed.Fields = from.URL, from.ActorType, from.DisplayName, from.Note, from.Fields
-	changed.Avatar, changed.Header, changed.Locked, changed.Discoverable = from.Avatar, from.Header, from.Locked, from.Discoverable
+	changed.Avatar, changed.Header, changed.Locked, changed.Discoverable, changed.Indexable = from.Avatar, from.Header, from.Locked, from.Discoverable, from.Indexable
 	changed.AcceptsChatMessages, changed.Birthday, changed.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
 	changed.AlsoKnownAs, changed.Emojis = from.AlsoKnownAs, from.Emojis
 	// A Move of an actor whose document never had movedTo stays.

@@ -87,7 +87,6 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	if p.actor.Following == p.actor.Followers {
 		p.actor.Following = ""
 	}
-	p.actor.Indexable, _ = o.Bool("indexable")
 	p.actor.Suspended, _ = o.Bool("suspended")
 	if moved := o.Ref("movedTo"); moved != id && r.isPublicURL(moved) {
 		p.actor.MovedTo = moved
@@ -160,6 +159,9 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
 	a.Avatar, a.Header = r.pictureURL(o, "icon"), r.pictureURL(o, "image")
 	a.Locked, _ = o.Bool("manuallyApprovesFollowers")
 	a.Discoverable, _ = o.Bool("discoverable")
+	if indexable, known := o.Bool("indexable"); known {
+		a.Indexable = &indexable
+	}
 	a.HideFavorites = true
 	if capabilities := o.Object("capabilities"); capabilities != nil {
 		if accepts, known := capabilities.Bool("acceptsChatMessages"); known {

@@ -83,7 +83,9 @@ func TestActorShapes(t *testing.T) {
 		{"a page on another host", jsonObject{"url": "https://other.example/@x"}, func(p *parsedActor) bool { return p.account.URL == id }},
 		{"a javascript: page", jsonObject{"url": "javascript:x"}, func(p *parsedActor) bool { return p.account.URL == id }},
 		{"locked", jsonObject{"manuallyApprovesFollowers": true}, func(p *parsedActor) bool { return p.account.Locked }},
-		{"discoverable null", jsonObject{"discoverable": nil, "indexable": "true"}, func(p *parsedActor) bool { return !p.account.Discoverable && p.actor.Indexable }},
+		{"discoverable null", jsonObject{"discoverable": nil, "indexable": "true"}, func(p *parsedActor) bool {
+			return !p.account.Discoverable && p.account.Indexable != nil && *p.account.Indexable
+		}},
 		{"chats", jsonObject{"capabilities": jsonObject{"acceptsChatMessages": true}}, func(p *parsedActor) bool { return *p.account.AcceptsChatMessages == yes }},
 		{"no setting for chats", jsonObject{}, func(p *parsedActor) bool { return p.account.AcceptsChatMessages == nil }},
 		{"a birthday", jsonObject{"vcard:bday": "1990-04-01"}, func(p *parsedActor) bool { return p.account.Birthday == "1990-04-01" && p.account.ShowBirthday }},

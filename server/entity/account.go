@@ -21,6 +21,7 @@ type accountMembers struct {
 	Bot            bool            `json:"bot"`
 	Group          bool            `json:"group"`
 	Discoverable   bool            `json:"discoverable"`
+	Indexable      bool            `json:"indexable"`
 	HideLists      bool            `json:"hide_collections"` // of followers and followed accounts
 	CreatedAt      store.Time      `json:"created_at"`
 	Note           string          `json:"note"`

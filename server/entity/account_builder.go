@@ -112,7 +112,7 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		Locked:       row.Locked,
 		Bot:          row.ActorType == "Service" || row.ActorType == "Application" || row.ActorType == "Group",
 		Group:        row.ActorType == "Group",
-		Discoverable: row.Discoverable, HideLists: row.HideFollowers && row.HideFollows,
+		Discoverable: row.Discoverable, Indexable: row.ConsentsToSearch(), HideLists: row.HideFollowers && row.HideFollows,
 		CreatedAt: row.CreatedAt,
 		Note:      row.Note,
 		URL:       row.URL,

@@ -42,6 +42,7 @@ type Source struct {
 	Fields              []store.Field `json:"fields"`
 	FollowRequestsCount *int          `json:"follow_requests_count,omitempty"`
 	Discoverable        *bool         `json:"discoverable,omitempty"`
+	Indexable           *bool         `json:"indexable,omitempty"`
 	HideLists           *bool         `json:"hide_collections,omitempty"` // of followers and followed accounts
 	QuotePolicy         *string       `json:"quote_policy,omitempty"`
 }
@@ -131,6 +132,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 		Fields:              append([]store.Field{}, user.Fields.V...),
 		FollowRequestsCount: &details.FollowRequests,
 		Discoverable:        &row.Discoverable,
+		Indexable:           new(row.ConsentsToSearch()),
 		HideLists:           new(row.HideFollowers && row.HideFollows),
 		QuotePolicy:         &quotePolicy,
 	}
