@@ -88,7 +88,7 @@ user force-password-reset dora
 user reset-password dora
 user reset-mfa alice
 user revoke-token bob {token}
-user sign-out alice
+user sign-out emil
 user rotate-keys dora
 user import alice mutes mutes.csv
 user backup alice
