@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"svc/social"
 	"svc/store"
 )
 
@@ -21,7 +22,7 @@ func (s *Service) Register(w *store.Worker) {
 }
 
 // prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,
-// queued and seen activities, results of imports, old entries of the moderation log, old reports, remote accounts, hosts, threads and tombstones.
+// queued and seen activities, results of imports, old entries of the moderation log, old reports, interactions that were not approved, remote accounts, hosts, threads and tombstones.
 func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	for _, prune := range []func(*store.Tx, context.Context) (bool, error){
 		(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneQueuedActivities, (*store.Tx).PruneSeenActivities,
@@ -34,6 +35,13 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 		if err != nil {
 			return err
 		}
+	}
+	err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
+		more, err := social.PruneInteractionRequests(tx, ctx, s.db.Now())
+		return from, more, err
+	})
+	if err != nil {
+		return err
 	}
 	if lifetime := s.social.Settings().UnconfirmedLifetime; lifetime > 0 {
 		before := s.db.Now().Add(-lifetime)
@@ -51,7 +59,7 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 			return err
 		}
 	}
-	err := pruneInBatches(ctx, s, store.AppID(1), func(tx *store.Tx, ctx context.Context, from store.AppID) (store.AppID, bool, error) {
+	err = pruneInBatches(ctx, s, store.AppID(1), func(tx *store.Tx, ctx context.Context, from store.AppID) (store.AppID, bool, error) {
 		next, err := tx.PruneApps(ctx, from)
 		return next, next != 0, err
 	})

@@ -334,7 +334,7 @@ func TestNothingPrivateIsServed(t *testing.T) {
 	private := tell(alice, "private", "poll[options][]", hush, "poll[options][]", "no", "poll[expires_in]", "3600")
 	boost := alice.Post("/api/v1/statuses/" + private + "/reblog").Want(200).Object().ID()
 	secret[boost] = true
-	if _, err := srv.Social.ReceiveFavourite(t.Context(), srv.Account(t, accountIDByURI(srv, friend)), apptest.StatusID(private), friend+"/like"); err != nil {
+	if _, err := srv.Social.ReceiveFavourite(t.Context(), srv.Account(t, accountIDByURI(srv, friend)), apptest.StatusID(private), friend+"/like", ""); err != nil {
 		t.Fatal(err)
 	}
 	alice.ReactWith(private, "🔥")

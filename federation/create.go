@@ -93,6 +93,9 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 		return nil, err
 	}
 	n.KeepUnrelated, n.FetchBudget = r.settings().StoreAll, in.FetchBudget
+	if in.Type == "ReplyRequest" {
+		n.Request = in.URI
+	}
 	if n.InboxOwner != nil && n.Visibility.Unrestricted() {
 		n.InboxOwner = nil // a follow or the addressing decides, not the choice of the inbox
 	}

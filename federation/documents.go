@@ -60,7 +60,10 @@ var documentContext = []any{
 		"QuoteRequest":       "https://w3id.org/fep/044f#QuoteRequest", "QuoteAuthorization": "https://w3id.org/fep/044f#QuoteAuthorization",
 		"interactionPolicy": idTerm("gts:interactionPolicy"), "canQuote": idTerm("gts:canQuote"),
 		"canLike": idTerm("gts:canLike"), "canReply": idTerm("gts:canReply"), "canAnnounce": idTerm("gts:canAnnounce"),
-		"automaticApproval":  idTerm("gts:automaticApproval"),
+		"automaticApproval": idTerm("gts:automaticApproval"), "manualApproval": idTerm("gts:manualApproval"),
+		"LikeRequest": "gts:LikeRequest", "ReplyRequest": "gts:ReplyRequest", "AnnounceRequest": "gts:AnnounceRequest",
+		"LikeAuthorization": "gts:LikeAuthorization", "ReplyAuthorization": "gts:ReplyAuthorization", "AnnounceAuthorization": "gts:AnnounceAuthorization",
+		"likeAuthorization":  idTerm("gts:likeAuthorization"),
 		"replyAuthorization": idTerm("gts:replyAuthorization"), "announceAuthorization": idTerm("gts:announceAuthorization"),
 		"interactingObject": idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
 	},
@@ -287,7 +290,7 @@ func (d *Documents) loadConsents(ctx context.Context, quotes []store.StatusID, p
 	return err
 }
 
-// loadApprovals reads the authorizations of replies to and boosts of remote statuses whose authors restrict them.
+// loadApprovals reads the authorizations of replies to and boosts of statuses whose authors restrict them.
 func (d *Documents) loadApprovals(ctx context.Context, list []*store.Status, p *documentRows) error {
 	var ids []store.StatusID
 	for _, st := range list {
@@ -302,7 +305,9 @@ func (d *Documents) loadApprovals(ctx context.Context, list []*store.Status, p *
 	}
 	approvals, err := d.db.Approvals(ctx, ids)
 	for _, a := range approvals {
-		p.approvals[a.StatusID] = a.Approval
+		if p.approvals[a.StatusID] = a.Approval; a.RowID != 0 {
+			p.approvals[a.StatusID] = d.authorizationURI(a.RowID)
+		}
 	}
 	return err
 }

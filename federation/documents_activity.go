@@ -64,7 +64,11 @@ func (d *Documents) outboxItem(st *store.Status, p *documentRows) (activity.Obje
 
 // likeActivity returns the Like of a local favourite (federation 4.6).
 func (d *Documents) likeActivity(ctx context.Context, f *store.Favourite) (activity.Object, error) {
-	return d.interactionActivity(ctx, "Like", f.AccountID, f.StatusID, int64(f.ID), f.URI)
+	a, err := d.interactionActivity(ctx, "Like", f.AccountID, f.StatusID, int64(f.ID), f.URI)
+	if err == nil && f.Approval != "" {
+		a["likeAuthorization"] = f.Approval
+	}
+	return a, err
 }
 
 // reactActivity returns the EmojiReact of a local reaction (federation 4.7).

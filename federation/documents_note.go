@@ -62,8 +62,8 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 	if st.Visibility == store.Direct {
 		o["directMessage"] = true
 	}
+	o["interactionPolicy"] = d.interactionPolicy(st, p)
 	if isPublicOrUnlisted(st.Visibility) {
-		o["interactionPolicy"] = jsonMap{"canQuote": jsonMap{"automaticApproval": []any{d.quoters(st, p.accounts[st.AccountID])}}}
 		o["replies"] = d.repliesOf(st, p.replies[st.ID])
 	}
 	if quoted := p.quoted(st); quoted != nil {

@@ -70,12 +70,16 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.QuoteRejected:      (*Outbox).buildQuoteRejected,
 	store.QuoteRevoked:       (*Outbox).buildQuoteRevoked,
 	store.ScrobbleCreated:    (*Outbox).buildScrobbleCreated,
+
+	store.InteractionAccepted: (*Outbox).buildInteractionAccepted,
+	store.InteractionRejected: (*Outbox).buildInteractionRejected,
+	store.InteractionRevoked:  (*Outbox).buildInteractionRevoked,
 }
 
 // Activities in withdrawals are also sent for unavailable accounts, so that other servers do not keep deleted posts.
 var withdrawals = []store.OutboxType{
 	store.StatusDeleted, store.ReblogDeleted, store.FavouriteDeleted, store.ReactionDeleted, store.FollowDeleted, store.FollowRejected, store.BlockDeleted,
-	store.PinDeleted, store.ChatMessageDeleted, store.AccountDeleted,
+	store.PinDeleted, store.ChatMessageDeleted, store.AccountDeleted, store.InteractionRejected, store.InteractionRevoked,
 }
 
 // publish is the job that builds the activities of an outbox entry and queues their deliveries.

@@ -60,7 +60,7 @@ func TestUpdateRecipients(t *testing.T) {
 				t.Fatalf("it went to %v, want %v", got, want)
 			}
 			for _, nick := range tt.audience {
-				if _, err := srv.Social.ReceiveFavourite(t.Context(), accounts[nick], apptest.StatusID(st), accounts[nick].URI+"/like"); err != nil {
+				if _, err := srv.Social.ReceiveFavourite(t.Context(), accounts[nick], apptest.StatusID(st), accounts[nick].URI+"/like", ""); err != nil {
 					t.Fatal(err)
 				}
 				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st), boxes[nick].URL+"/inbox")

@@ -34,7 +34,7 @@ func (r *Receiver) handleLike(ctx context.Context, in *inbox.Activity) error {
 	if !in.Is("Like") {
 		return remote.Refuse("reaction has no emoji")
 	}
-	_, err = r.social.ReceiveFavourite(ctx, in.Actor, st, in.URI)
+	_, err = r.social.ReceiveFavourite(ctx, in.Actor, st, in.URI, "")
 	return err
 }
 

@@ -39,6 +39,7 @@ func (h *activityPub) routes() rest.Routes {
 		"GET /activities/:id":                       {documentAccess, h.documentOrPage(h.activityDocument, h.redirectToStatus)},
 		"GET /contexts/:id":                         {documentAccess, h.documentOrPage(h.contextDocument, nil)},
 		"GET /quote_authorizations/:id":             {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
+		"GET /authorizations/:id":                   {documentAccess, h.documentOrPage(h.interactionAuthorization, nil)},
 		"GET /internal/fetch":                       {documentAccess, h.documentOrPage(h.selfDocument, nil)},
 		"GET /relay":                                {documentAccess, h.documentOrPage(h.selfDocument, nil)},
 		"GET /internal/fetch/outbox":                {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
@@ -221,6 +222,12 @@ func (h *activityPub) contextDocument(r *rest.Request) (any, error) {
 func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
 	return answerDocument(h.federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))
+}
+
+// interactionAuthorization returns the authorization of a favourite, reply or boost.
+func (h *activityPub) interactionAuthorization(r *rest.Request) (any, error) {
+	id := store.ParseID[store.InteractionRequestID](r.Param("id"))
+	return answerDocument(h.federation.DocumentServer.ServeAuthorization(r.Context(), r.Request, id))
 }
 
 // selfDocument returns the server actor of the path.

@@ -31,10 +31,11 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 			Description *string       `param:"description"`
 			Focus       *string       `param:"focus"`
 		} `param:"media_attributes"`
-		Poll        *pollForm `param:"poll"`
-		Sensitive   bool      `param:"sensitive"`
-		Language    string    `param:"language,word"`
-		QuotePolicy string    `param:"quote_approval_policy,word"`
+		Poll         *pollForm              `param:"poll"`
+		Sensitive    bool                   `param:"sensitive"`
+		Language     string                 `param:"language,word"`
+		QuotePolicy  string                 `param:"quote_approval_policy,word"`
+		Interactions *interactionPolicyForm `param:"interaction_policy"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -43,7 +44,12 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	interactions, err := p.Interactions.policy()
+	if err != nil {
+		return nil, err
+	}
 	e := social.Edit{
+		Interactions: interactions,
 		Text:         p.Status,
 		SpoilerText:  p.SpoilerText,
 		ContentType:  p.ContentType,

@@ -145,6 +145,9 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/notifications/policy":              {"", "NotificationPolicyV1"},
 	"/api/v2/notifications/policy":              {"", "NotificationPolicy"},
 	"/api/v1/notifications/requests":            {"", "[]NotificationRequest"},
+	"/api/v1/interaction_policies/defaults":     {"", "InteractionPolicies"},
+	"/api/v1/interaction_requests":              {"", "[]InteractionRequest"},
+	"/api/v1/interaction_requests/:id":          {"/api/v1/interaction_requests/x", "404"}, // TestInteractionRequests has some
 	"/api/v1/notifications/requests/merged":     {"", "Merged"},
 	"/api/v1/notifications/requests/:id":        {"/api/v1/notifications/requests/1", "404"}, // TestNotificationRequests has some
 	"/api/v2/notifications":                     {"/api/v2/notifications?with_muted=true", "GroupedNotifications"},

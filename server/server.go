@@ -166,6 +166,7 @@ func (c parts) tables() []rest.Routes {
 		(&scheduled{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&conversations{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
 		(&oEmbeds{settings: c.Settings, db: c.DB, baseURL: c.baseURL}).routes(),
+		(&interactionRequests{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&quotes{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
 		(&scrobbles{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&reactions{settings: c.Settings, social: c.Social, entities: c.Entities, emojis: c.Emojis, lookup: lookup, render: render}).routes(),

@@ -41,24 +41,25 @@ func (h *statuses) routes() rest.Routes {
 
 // statusForm has the parameters of a new status.
 type statusForm struct {
-	Status          string            `param:"status"`
-	SpoilerText     string            `param:"spoiler_text"`
-	ContentType     string            `param:"content_type,word"`
-	MediaIDs        []store.MediaID   `param:"media_ids"`
-	InReplyTo       *store.StatusID   `param:"in_reply_to_id"`
-	Quote           *store.StatusID   `param:"quote_id"`
-	Quoted          *store.StatusID   `param:"quoted_status_id"` // the reference API's name
-	QuotePolicy     string            `param:"quote_approval_policy,word"`
-	InConversation  string            `param:"in_reply_to_conversation_id,word"`
-	Visibility      string            `param:"visibility,word"`
-	To              []string          `param:"to"`
-	AllowedMentions []store.AccountID `param:"allowed_mentions"`
-	Sensitive       *bool             `param:"sensitive"`
-	Language        string            `param:"language,word"`
-	ExpiresIn       *int64            `param:"expires_in"` // seconds
-	ScheduledAt     string            `param:"scheduled_at,word"`
-	Preview         bool              `param:"preview"`
-	Poll            *pollForm         `param:"poll"`
+	Status          string                 `param:"status"`
+	SpoilerText     string                 `param:"spoiler_text"`
+	ContentType     string                 `param:"content_type,word"`
+	MediaIDs        []store.MediaID        `param:"media_ids"`
+	InReplyTo       *store.StatusID        `param:"in_reply_to_id"`
+	Quote           *store.StatusID        `param:"quote_id"`
+	Quoted          *store.StatusID        `param:"quoted_status_id"` // the reference API's name
+	QuotePolicy     string                 `param:"quote_approval_policy,word"`
+	Interactions    *interactionPolicyForm `param:"interaction_policy"`
+	InConversation  string                 `param:"in_reply_to_conversation_id,word"`
+	Visibility      string                 `param:"visibility,word"`
+	To              []string               `param:"to"`
+	AllowedMentions []store.AccountID      `param:"allowed_mentions"`
+	Sensitive       *bool                  `param:"sensitive"`
+	Language        string                 `param:"language,word"`
+	ExpiresIn       *int64                 `param:"expires_in"` // seconds
+	ScheduledAt     string                 `param:"scheduled_at,word"`
+	Preview         bool                   `param:"preview"`
+	Poll            *pollForm              `param:"poll"`
 }
 
 // draft returns the status to publish. The app and the idempotency key are not parameters.
@@ -78,6 +79,9 @@ func (p *statusForm) draft() (d social.Draft, err error) {
 		return d, err
 	}
 	if d.QuotePolicy, err = parseQuotePolicy(p.QuotePolicy); err != nil {
+		return d, err
+	}
+	if d.Interactions, err = p.Interactions.policy(); err != nil {
 		return d, err
 	}
 	d.Visibility, d.List = parseVisibility(p.Visibility)

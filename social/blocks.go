@@ -42,6 +42,9 @@ func block(ctx context.Context, tx *store.Tx, actor, to *store.Account) error {
 	if err := revokeQuotes(ctx, tx, actor, to); err != nil {
 		return err
 	}
+	if err := rejectPendingInteractions(ctx, tx, actor, to); err != nil {
+		return err
+	}
 	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.BlockCreated, ActorID: actor.ID, TargetID: to.ID})
 }
 

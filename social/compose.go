@@ -24,6 +24,7 @@ type Composed struct {
 	Quoted            *store.Status    // nil: no quote, or an unknown one
 	QuoteURI          string           // of the quoted status of an incoming one
 	Card              *store.Card      // nil: none, or not fetched yet
+	reply             approval         // what the author of the parent says
 	Link              string           // the page of the card; "": that of the first link in the text
 	Existing          bool             // an earlier request with the same key published it; only Status or Scheduled is set
 
@@ -118,6 +119,9 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 	if err != nil {
 		return nil, err
 	}
+	if st.InteractionPolicy = defaults.InteractionPolicies.V.For(st.Visibility); d.Interactions != nil {
+		st.InteractionPolicy = *d.Interactions
+	}
 	if err := s.addRecipients(ctx, r, c, d, w, reply); err != nil {
 		return nil, err
 	}
@@ -133,11 +137,26 @@ func checkReply(ctx context.Context, r statusReader, author *store.Account, c *C
 	if c.Parent == nil {
 		return nil
 	}
-	pending, err := checkInteraction(ctx, r, author, c.Parent, store.Replying)
-	if pending && c.Visibility.Federated() && c.Visibility <= store.Private {
+	var err error
+	if c.reply, err = checkInteraction(ctx, r, author, c.Parent, store.Replying); err != nil {
+		return err
+	}
+	c.holdReply()
+	return nil
+}
+
+// holdReply holds a reply that needs approval. The author of a local parent, who decides about it, sees it.
+func (c *Composed) holdReply() {
+	switch {
+	case c.reply != needsApproval:
+	case c.Visibility > store.Private || c.Visibility == store.Local && !c.Parent.Local():
+		c.reply = allowed
+	default:
+		if c.Parent.Local() {
+			c.addRecipient(c.Parent.AccountID, false)
+		}
 		hold(c.Status)
 	}
-	return err
 }
 
 // composeParts sets the attachments, the expiry and the poll of a status.

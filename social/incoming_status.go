@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -37,6 +38,7 @@ type IncomingStatus struct {
 	QuoteAuthorization string // id of the authorization by the quoted author; "": none
 	QuotePolicy        store.QuotePolicy
 	InteractionPolicy  store.InteractionPolicy
+	Request            string // id of the ReplyRequest that has it; "": none
 	ThreadURI          string // of its thread, if the author's server owns that URI
 	RepliesURI         string // of the collection of its replies
 
@@ -80,6 +82,9 @@ func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r In
 			if err == nil && st.AccountID != author.ID {
 				err = ErrNotOwner
 			}
+			if err == nil {
+				err = answerAgain(ctx, tx, author, &r.URI, r.Request)
+			}
 			return err
 		case trace.Deleted:
 			return ErrDeleted
@@ -97,6 +102,9 @@ func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r In
 		}
 		return nil
 	})
+	if errors.Is(err, errReplyForbidden) {
+		return nil, s.rejectReply(ctx, author, &r, a.parentID)
+	}
 	return st, err
 }
 
@@ -185,7 +193,7 @@ func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 		return nil, err
 	}
 	c := &Composed{Status: st, Tags: r.Tags, Media: r.Media, Poll: r.Poll, Link: r.Link, QuoteURI: r.QuoteURI}
-	if c.Parent, err = s.incomingParent(ctx, tx, author, a.parentID); err != nil {
+	if err := incomingParent(ctx, tx, author, c, a.parentID); err != nil {
 		return nil, err
 	}
 	if c.Parent != nil {
@@ -204,27 +212,32 @@ func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 		st.Content += quoteLink(&store.Status{URL: r.QuoteURI})
 	}
 	c.addIncomingRecipients(r, a)
+	c.holdReply()
 	return c, nil
 }
 
-// incomingParent returns the parent of an incoming status, nil if it is gone, or local and invisible to the author.
-func (s *Service) incomingParent(ctx context.Context, tx *store.Tx, author *store.Account, id store.StatusID) (*store.Status, error) {
+// incomingParent sets the parent of an incoming status, unless it is gone, or local and invisible to the author.
+func incomingParent(ctx context.Context, tx *store.Tx, author *store.Account, c *Composed, id store.StatusID) error {
 	if id == 0 {
-		return nil, nil
+		return nil
 	}
 	parent, err := tx.Status(ctx, id)
 	if err != nil {
-		return nil, errs.IgnoreNotFound(err)
+		return errs.IgnoreNotFound(err)
 	}
 	if parent.Local() {
 		if sees, err := tx.CanSee(ctx, author.ID, parent); !sees || err != nil {
-			return nil, err
+			return err
 		}
-		if _, err := checkInteraction(ctx, tx, author, parent, store.Replying); err != nil {
-			return nil, err
+		if c.reply, err = checkInteraction(ctx, tx, author, parent, store.Replying); err != nil {
+			return err
+		}
+		if c.reply == forbidden {
+			return errReplyForbidden
 		}
 	}
-	return parent, nil
+	c.Parent = parent
+	return nil
 }
 
 // addIncomingRecipients adds the recipients of an incoming status. Accounts that are mentioned but not addressed count only in public and

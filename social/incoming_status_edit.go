@@ -45,11 +45,11 @@ func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, 
 
 // setIncomingPolicies stores who may quote a remote status and interact with it.
 func setIncomingPolicies(ctx context.Context, tx *store.Tx, st *store.Status, r *IncomingStatus) error {
-	if _, err := setQuotePolicy(ctx, tx, st, &r.QuotePolicy); err != nil || r.InteractionPolicy == st.InteractionPolicy {
+	if _, err := setQuotePolicy(ctx, tx, st, &r.QuotePolicy); err != nil {
 		return err
 	}
-	st.InteractionPolicy = r.InteractionPolicy
-	return tx.SetInteractionPolicy(ctx, st.ID, st.InteractionPolicy)
+	_, err := setInteractionPolicy(ctx, tx, st, &r.InteractionPolicy)
+	return err
 }
 
 // knownMentions looks up the mentioned accounts that are known.

@@ -23,6 +23,12 @@ func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 		return err
 	}
 	indexStatus(tx, c)
+	if err := s.addReplyRequest(ctx, tx, author, c, r.Request); err != nil {
+		return err
+	}
+	if c.PendingVisibility != nil {
+		return s.enqueueCompletion(ctx, tx, r, a, c)
+	}
 	if !r.NoFollowers {
 		if err := tx.FanOut(ctx, st, nil); err != nil {
 			return err

@@ -16,6 +16,7 @@ const (
 	forbidden approval = iota
 	needsApproval
 	allowed
+	approved // allowed by a rule that other servers cannot check, so that they need an authorization
 )
 
 // relationReader is what the decision about an interaction reads.
@@ -35,7 +36,7 @@ func mayInteract(ctx context.Context, r relationReader, actor store.AccountID, s
 		automatic |= store.MentionedInteractor
 	}
 	if is, err := isInteractor(ctx, r, actor, st, automatic); is || err != nil {
-		return allowed, err
+		return approved, err
 	}
 	if is, err := isInteractor(ctx, r, actor, st, manual); is || err != nil {
 		return needsApproval, err
@@ -80,21 +81,17 @@ var forbiddenInteractions = map[store.Interaction]error{
 	store.Reblogging:  errs.Forbidden("The author of this post does not allow you to boost it"),
 }
 
-// checkInteraction returns whether an interaction has to wait for the approval of the author of a status, or an error if the author forbids
-// it. Interactions of remote accounts with remote statuses are a matter of their servers.
-func checkInteraction(ctx context.Context, r relationReader, actor *store.Account, st *store.Status, i store.Interaction) (pending bool, err error) {
+// checkInteraction returns what the author of a status lets an account do. What is forbidden is an error for local accounts; a remote one is
+// sent a Reject. Interactions of remote accounts with remote statuses are a matter of their servers.
+func checkInteraction(ctx context.Context, r relationReader, actor *store.Account, st *store.Status, i store.Interaction) (approval, error) {
 	if st.InteractionPolicy == 0 || !actor.Local() && !st.Local() {
-		return false, nil
+		return allowed, nil
 	}
-	switch a, err := mayInteract(ctx, r, actor.ID, st, i); {
-	case err != nil:
-		return false, err
-	case a == allowed:
-		return false, nil
-	case a == needsApproval && !st.Local():
-		return true, nil
+	a, err := mayInteract(ctx, r, actor.ID, st, i)
+	if err == nil && a == forbidden && actor.Local() {
+		err = forbiddenInteractions[i]
 	}
-	return false, forbiddenInteractions[i]
+	return a, err
 }
 
 // hold keeps a new reply or boost from others until the author of the other status approves it.
@@ -111,8 +108,11 @@ func (s *Service) ReceiveApproval(ctx context.Context, author *store.Account, id
 		switch {
 		case err != nil:
 			return err
-		case f != nil && f.Pending:
-			return tx.SetFavouritePending(ctx, f.ID, false)
+		case f != nil:
+			if err := tx.SetFavouriteApproval(ctx, f.ID, authorization); err != nil {
+				return err
+			}
+			return tx.SetFavouritePending(ctx, f, false)
 		case st == nil:
 			return nil
 		}
@@ -204,6 +204,9 @@ func (s *Service) publishPending(ctx context.Context, tx *store.Tx, st *store.St
 			return err
 		}
 		if err := tx.FanOut(ctx, st, original); err != nil {
+			return err
+		}
+		if err := notifyReblogged(ctx, tx, st, original); err != nil {
 			return err
 		}
 		tx.Emit(store.StatusPosted{Status: st})

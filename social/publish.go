@@ -12,24 +12,25 @@ import (
 
 // Draft is a status to publish. Scheduled drafts are stored as JSON that later versions must be able to read.
 type Draft struct {
-	Text            string             `json:"text"`
-	SpoilerText     string             `json:"spoiler_text"`
-	ContentType     string             `json:"content_type"` // unknown ones become text/plain
-	MediaIDs        []store.MediaID    `json:"media_ids"`
-	Poll            *PollDraft         `json:"poll"`
-	InReplyTo       store.StatusID     `json:"in_reply_to_id"`                  // 0: not a reply
-	Quote           store.StatusID     `json:"quote_id"`                        // 0: none
-	QuotePolicy     *store.QuotePolicy `json:"quote_approval_policy,omitempty"` // nil: the author's default
-	Visibility      *store.Visibility  `json:"visibility"`                      // nil: the author's default, but not wider than the parent
-	List            store.ListID       `json:"list_id"`                         // of visibility list
-	To              []string           `json:"to"`                              // nicknames or handles; nil: the accounts mentioned in the text
-	Sensitive       *bool              `json:"sensitive"`                       // nil: the author's default
-	Language        string             `json:"language"`
-	ExpiresIn       *time.Duration     `json:"expires_in"` // nil: never
-	IdempotencyKey  string             `json:"idempotency"`
-	App             *store.AppID       `json:"-"`
-	AllowedMentions []store.AccountID  `json:"-"` // nil: all; publishing fails with UnexpectedMentions if others are mentioned
-	ScheduledAt     time.Time          `json:"-"` // zero: now
+	Text            string                   `json:"text"`
+	SpoilerText     string                   `json:"spoiler_text"`
+	ContentType     string                   `json:"content_type"` // unknown ones become text/plain
+	MediaIDs        []store.MediaID          `json:"media_ids"`
+	Poll            *PollDraft               `json:"poll"`
+	InReplyTo       store.StatusID           `json:"in_reply_to_id"`                  // 0: not a reply
+	Quote           store.StatusID           `json:"quote_id"`                        // 0: none
+	QuotePolicy     *store.QuotePolicy       `json:"quote_approval_policy,omitempty"` // nil: the author's default
+	Interactions    *store.InteractionPolicy `json:"interaction_policy,omitempty"`    // nil: the author's default for the visibility
+	Visibility      *store.Visibility        `json:"visibility"`                      // nil: the author's default, but not wider than the parent
+	List            store.ListID             `json:"list_id"`                         // of visibility list
+	To              []string                 `json:"to"`                              // nicknames or handles; nil: the accounts mentioned in the text
+	Sensitive       *bool                    `json:"sensitive"`                       // nil: the author's default
+	Language        string                   `json:"language"`
+	ExpiresIn       *time.Duration           `json:"expires_in"` // nil: never
+	IdempotencyKey  string                   `json:"idempotency"`
+	App             *store.AppID             `json:"-"`
+	AllowedMentions []store.AccountID        `json:"-"` // nil: all; publishing fails with UnexpectedMentions if others are mentioned
+	ScheduledAt     time.Time                `json:"-"` // zero: now
 
 	// InConversation is the author's conversation that the status continues, as a direct status to its recipients. nil: none.
 	InConversation *store.DirectConversationID `json:"in_reply_to_conversation_id,omitempty"`
@@ -151,6 +152,12 @@ func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Acc
 		if err := enqueueExpiry(ctx, tx, st); err != nil {
 			return err
 		}
+	}
+	if err := s.addReplyRequest(ctx, tx, author, c, ""); err != nil {
+		return err
+	}
+	if st.PendingVisibility != nil && c.Parent.Local() {
+		return nil // until the author of the parent approves it
 	}
 	if st.PendingVisibility != nil {
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.StatusCreated, ActorID: st.AccountID, StatusID: st.ID})

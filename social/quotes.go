@@ -293,7 +293,7 @@ func setQuoteAuthorization(ctx context.Context, tx *store.Tx, st *store.Status, 
 func obtainQuoteConsent(ctx context.Context, tx *store.Tx, c *Composed) error {
 	quoted := c.Quoted
 	switch {
-	case quoted == nil, quoted.AccountID == c.AccountID:
+	case quoted == nil, quoted.AccountID == c.AccountID, !c.Local():
 		return nil
 	case c.Visibility > store.Unlisted, quoted.Visibility > store.Unlisted: // the quoted author need not be among the recipients
 		return nil

@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -52,8 +53,9 @@ func (s *Service) React(ctx context.Context, actor *store.Account, id store.Stat
 		if err := checkNotBlocked(ctx, tx, actor, st); err != nil {
 			return err
 		}
-		if _, err := checkInteraction(ctx, tx, actor, st, store.Favouriting); err != nil {
-			return err
+		// A reaction cannot wait for the approval of a local author.
+		if a, err := checkInteraction(ctx, tx, actor, st, store.Favouriting); err != nil || a == forbidden || a == needsApproval && st.Local() {
+			return cmp.Or(err, forbiddenInteractions[store.Favouriting])
 		}
 		r := &store.Reaction{AccountID: actor.ID, StatusID: st.ID, Emoji: name, URL: e.URL}
 		if uri != "" {

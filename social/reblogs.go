@@ -19,15 +19,15 @@ func (s *Service) Reblog(ctx context.Context, actor *store.Account, id store.Sta
 		if reblog, err = s.newReblog(ctx, tx, actor, original, v); err != nil {
 			return err
 		}
-		pending, err := checkInteraction(ctx, tx, actor, original, store.Reblogging)
+		a, err := checkInteraction(ctx, tx, actor, original, store.Reblogging)
 		if err != nil {
 			return err
 		}
-		if pending {
-			hold(reblog)
-		}
-		if err := addReblog(ctx, tx, reblog, original); err != nil || !reblog.Visibility.Federated() {
+		if err := s.addReblogAs(ctx, tx, actor, reblog, original, a, ""); err != nil || !reblog.Visibility.Federated() {
 			return err
+		}
+		if a == needsApproval && original.Local() {
+			return nil // until the author approves it
 		}
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ReblogCreated, ActorID: actor.ID, StatusID: reblog.ID})
 	})
@@ -79,12 +79,14 @@ type IncomingReblog struct {
 	URI        string
 	Visibility store.Visibility
 	Published  time.Time
+	Request    string // id of the AnnounceRequest; "": there was none
 }
 
 // ReceiveReblog stores a reblog by a remote actor. A private status can be reblogged by its author only and stays private. A second
 // reblog of the same status returns the first.
 func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id store.StatusID, b IncomingReblog) (*store.Status, error) {
-	return update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
+	var refused error
+	st, err := update(ctx, s.db, func(tx *store.Tx) (*store.Status, error) {
 		original, err := tx.Status(ctx, id)
 		if err != nil {
 			return nil, err
@@ -102,14 +104,22 @@ func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id st
 		if err := checkNotBlocked(ctx, tx, actor, original); err != nil {
 			return nil, err
 		}
-		if _, err := checkInteraction(ctx, tx, actor, original, store.Reblogging); err != nil {
+		a, err := checkInteraction(ctx, tx, actor, original, store.Reblogging)
+		if err != nil {
 			return nil, err
+		}
+		if a == forbidden {
+			refused = forbiddenInteractions[store.Reblogging]
+			return nil, rejectInteraction(ctx, tx, actor, original, store.InteractionRequest{Interaction: store.Reblogging, URI: b.URI, RequestURI: b.Request})
 		}
 		known, existingID, err := tx.ReblogURIState(ctx, b.URI, actor, original.ID)
 		switch {
 		case err != nil:
 			return nil, err
 		case existingID != 0:
+			if err := answerAgain(ctx, tx, actor, &b.URI, b.Request); err != nil {
+				return nil, err
+			}
 			return tx.Status(ctx, existingID)
 		case known:
 			return nil, ErrDeleted
@@ -119,8 +129,33 @@ func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id st
 			URI: b.URI, CreatedAt: store.At(b.Published),
 		}
 		reblog.ConversationID = store.ConversationID(reblog.ID) // a reblog is not part of the original's thread
-		return reblog, addReblog(ctx, tx, reblog, original)
+		return reblog, s.addReblogAs(ctx, tx, actor, reblog, original, a, b.Request)
 	})
+	if err == nil {
+		err = refused
+	}
+	return st, err
+}
+
+// addReblogAs is addReblog for what the policy of the original says.
+func (s *Service) addReblogAs(ctx context.Context, tx *store.Tx, actor *store.Account, reblog, original *store.Status, a approval, request string) error {
+	if a == needsApproval {
+		hold(reblog)
+	}
+	if err := addReblog(ctx, tx, reblog, original); err != nil || !original.Local() || a == allowed && request == "" {
+		return err
+	}
+	q := store.InteractionRequest{Interaction: store.Reblogging, InteractingID: &reblog.ID, URI: reblog.URI, RequestURI: request}
+	return s.addInteractionRequest(ctx, tx, actor, original, q, a)
+}
+
+// notifyReblogged notifies the local author of a status of a reblog that does not wait for approval.
+func notifyReblogged(ctx context.Context, tx *store.Tx, reblog, original *store.Status) error {
+	if !original.Local() || reblog.PendingVisibility != nil {
+		return nil
+	}
+	n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: reblog.AccountID}
+	return notify(ctx, tx, n, original)
 }
 
 // addReblog stores a reblog with its consequences on this server.
@@ -131,11 +166,8 @@ func addReblog(ctx context.Context, tx *store.Tx, reblog, original *store.Status
 	if err := tx.FanOut(ctx, reblog, original); err != nil {
 		return err
 	}
-	if original.Local() {
-		n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: reblog.AccountID}
-		if err := notify(ctx, tx, n, original); err != nil {
-			return err
-		}
+	if err := notifyReblogged(ctx, tx, reblog, original); err != nil {
+		return err
 	}
 	tx.Emit(store.StatusPosted{Status: reblog})
 	return nil

@@ -100,8 +100,10 @@ func removeStatusBy(ctx context.Context, tx *store.Tx, st *store.Status, remove 
 		if err != nil {
 			return err
 		}
-		if err := tx.RemoveNotification(ctx, original.AccountID, store.NotifyReblog, st.AccountID, &original.ID); err != nil {
-			return err
+		for _, kind := range []store.NotificationType{store.NotifyReblog, store.NotifyPendingReblog} {
+			if err := tx.RemoveNotification(ctx, original.AccountID, kind, st.AccountID, &original.ID); err != nil {
+				return err
+			}
 		}
 	}
 	if _, err := remove(ctx, st); err != nil {
@@ -139,7 +141,7 @@ func enqueueExpiry(ctx context.Context, tx *store.Tx, st *store.Status) error {
 
 func expiryKey(id store.StatusID) string { return "expire:" + id.String() }
 
-// ReceiveDelete deletes a status or reblog of a remote actor, or revokes a quote authorization. The deletion of an unknown status is
+// ReceiveDelete deletes a status or reblog of a remote actor, or revokes an authorization to quote a status or interact with it. The deletion of an unknown status is
 // stored, so that a late Create is ignored; then known is false. host is that of the actor's id. A status of another account is ErrNotOwner.
 func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, host, uri string) (known bool, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -150,6 +152,9 @@ func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, host,
 			return err
 		case st == nil:
 			if err := tx.MarkDeletionSeen(ctx, uri, actor.URI, host); err != nil {
+				return err
+			}
+			if err := withdrawApproved(ctx, tx, actor, uri); err != nil {
 				return err
 			}
 			return revokeReceivedQuotes(ctx, tx, actor, uri)

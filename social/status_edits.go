@@ -21,8 +21,9 @@ type Edit struct {
 	Focuses      map[store.MediaID]Focus  // likewise
 	Poll         *PollDraft               // nil: no poll
 	Sensitive    bool
-	Language     string             // "": unchanged
-	QuotePolicy  *store.QuotePolicy // nil: unchanged
+	Language     string                   // "": unchanged
+	QuotePolicy  *store.QuotePolicy       // nil: unchanged
+	Interactions *store.InteractionPolicy // nil: stays
 }
 
 // EditStatus stores a new version of a status of actor's and keeps the old one. It notifies newly mentioned accounts and local ones that
@@ -78,6 +79,11 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 	if err != nil {
 		return err
 	}
+	newInteractions, err := setInteractionPolicy(ctx, tx, st, e.Interactions)
+	if err != nil {
+		return err
+	}
+	newPolicy = newPolicy || newInteractions
 	v, err := s.editedParts(ctx, tx, st, e, w)
 	if err != nil {
 		return err

@@ -8,7 +8,8 @@ type Favourite struct {
 	AccountID AccountID
 	StatusID  StatusID
 	URI       *string // of the Like activity, where there is one
-	Pending   bool    // it waits for the approval of the remote author
+	Pending   bool    // it waits for the approval of the author
+	Approval  string  // id of the authorization by the remote author; "": none
 }
 
 var (
@@ -17,12 +18,12 @@ var (
 		`f.account_id = ?1`, visible("s"))
 	accountFavourites = newEntries(`f.status_id`,
 		`favourites f INDEXED BY favourites_account CROSS JOIN statuses s ON s.id = f.status_id`, `f.id`,
-		`f.account_id = ?6`, visible("s")+`
+		`f.account_id = ?6 AND f.pending = 0`, visible("s")+`
 			AND `+notBlocked("s.account_id")+`
 			AND (`+unset("?2", lookupDomainBlocks)+` OR `+notFromBlockedDomain("s")+`)`)
 	favouritedBy = newEntries(`f.account_id`,
 		`favourites f INDEXED BY favourites_status CROSS JOIN accounts a ON a.id = f.account_id`, `f.id`,
-		`f.status_id = ?6`, accountVisible("a"))
+		`f.status_id = ?6 AND f.pending = 0`, accountVisible("a"))
 )
 
 // FavouriteStatuses returns the viewer's favourites that are visible to the viewer, latest first.
@@ -55,15 +56,40 @@ func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status Status
 
 // RemoveFavourite removes a favourite. It returns 0 if there was none.
 func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status StatusID) (FavouriteID, error) {
-	found, err := ids[FavouriteID](ctx, tx.reader, "remove favourite", `
+	removed, err := one[Favourite](ctx, tx.reader, "remove favourite", `
 		DELETE FROM favourites
 		WHERE account_id = ? AND status_id = ?
-		RETURNING id`, account, status)
-	if err != nil || len(found) == 0 {
+		RETURNING *`, account, status)
+	if err != nil || removed == nil {
 		return 0, err
 	}
 	tx.invalidateFlags(account)
-	return found[0], tx.addToCounter(ctx, "favourites_count", &status, -1)
+	if removed.Pending {
+		return removed.ID, nil
+	}
+	return removed.ID, tx.addToCounter(ctx, "favourites_count", &status, -1)
+}
+
+// SetFavouritePending stores whether a favourite waits for the approval of the author of the status. A pending one is not counted.
+func (tx *Tx) SetFavouritePending(ctx context.Context, f *Favourite, pending bool) error {
+	if f.Pending == pending {
+		return nil
+	}
+	f.Pending = pending
+	if err := tx.exec(ctx, "set favourite pending", `UPDATE favourites SET pending = ? WHERE id = ?`, pending, f.ID); err != nil {
+		return err
+	}
+	tx.invalidateFlags(f.AccountID)
+	n := 1
+	if pending {
+		n = -1
+	}
+	return tx.addToCounter(ctx, "favourites_count", &f.StatusID, n)
+}
+
+// SetFavouriteApproval stores the id of the authorization of a favourite by the remote author.
+func (tx *Tx) SetFavouriteApproval(ctx context.Context, id FavouriteID, authorization string) error {
+	return tx.exec(ctx, "set favourite approval", `UPDATE favourites SET approval = ? WHERE id = ?`, authorization, id)
 }
 
 // FavouriteByURI returns the favourite of a Like activity, nil if there is none.

@@ -60,6 +60,7 @@ type (
 	RelayID              int64
 	ScrobbleID           int64
 	QuoteAuthorizationID int64 // in the URI of the authorization
+	InteractionRequestID int64 // likewise
 	LogEntryID           int64 // an integer in the API
 	ReportNoteID         int64 // likewise
 )
@@ -79,6 +80,7 @@ func (id DeliveryID) Time() time.Time            { return idTime(int64(id)) }
 func (id LogEntryID) Time() time.Time            { return idTime(int64(id)) }
 func (id ReportNoteID) Time() time.Time          { return idTime(int64(id)) }
 func (id RefusalID) Time() time.Time             { return idTime(int64(id)) }
+func (id InteractionRequestID) Time() time.Time  { return idTime(int64(id)) }
 func (id NotificationRequestID) Time() time.Time { return idTime(int64(id)) }
 
 // Position returns the id as a position in a list.
@@ -86,17 +88,18 @@ func (id StatusID) Position() int64 { return int64(id) }
 
 func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC() }
 
-func (id AccountID) MarshalText() ([]byte, error)      { return appendFlake(nil, int64(id)), nil }
-func (id StatusID) MarshalText() ([]byte, error)       { return appendFlake(nil, int64(id)), nil }
-func (id MediaID) MarshalText() ([]byte, error)        { return appendFlake(nil, int64(id)), nil }
-func (id ListID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
-func (id PollID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
-func (id ChatID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
-func (id ChatMessageID) MarshalText() ([]byte, error)  { return appendFlake(nil, int64(id)), nil }
-func (id ReportID) MarshalText() ([]byte, error)       { return appendFlake(nil, int64(id)), nil }
-func (id AnnouncementID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-func (id ScheduledID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
-func (id ScrobbleID) MarshalText() ([]byte, error)     { return appendFlake(nil, int64(id)), nil }
+func (id AccountID) MarshalText() ([]byte, error)            { return appendFlake(nil, int64(id)), nil }
+func (id InteractionRequestID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+func (id StatusID) MarshalText() ([]byte, error)             { return appendFlake(nil, int64(id)), nil }
+func (id MediaID) MarshalText() ([]byte, error)              { return appendFlake(nil, int64(id)), nil }
+func (id ListID) MarshalText() ([]byte, error)               { return appendFlake(nil, int64(id)), nil }
+func (id PollID) MarshalText() ([]byte, error)               { return appendFlake(nil, int64(id)), nil }
+func (id ChatID) MarshalText() ([]byte, error)               { return appendFlake(nil, int64(id)), nil }
+func (id ChatMessageID) MarshalText() ([]byte, error)        { return appendFlake(nil, int64(id)), nil }
+func (id ReportID) MarshalText() ([]byte, error)             { return appendFlake(nil, int64(id)), nil }
+func (id AnnouncementID) MarshalText() ([]byte, error)       { return appendFlake(nil, int64(id)), nil }
+func (id ScheduledID) MarshalText() ([]byte, error)          { return appendFlake(nil, int64(id)), nil }
+func (id ScrobbleID) MarshalText() ([]byte, error)           { return appendFlake(nil, int64(id)), nil }
 
 func (id AccountID) String() string            { return string(appendFlake(nil, int64(id))) }
 func (id StatusID) String() string             { return string(appendFlake(nil, int64(id))) }
@@ -111,6 +114,7 @@ func (id AnnouncementID) String() string       { return string(appendFlake(nil, 
 func (id ActivityID) String() string           { return string(appendFlake(nil, int64(id))) }
 func (id ScrobbleID) String() string           { return string(appendFlake(nil, int64(id))) }
 func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id InteractionRequestID) String() string { return string(appendFlake(nil, int64(id))) }
 func (id ScheduledID) String() string          { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Other text, and a flake of another worker, become 0, so that a malformed id is one that does not exist.
@@ -124,6 +128,7 @@ func (id *ChatMessageID) UnmarshalText(b []byte) error        { return readFlake
 func (id *ReportID) UnmarshalText(b []byte) error             { return readFlake(id, b) }
 func (id *AnnouncementID) UnmarshalText(b []byte) error       { return readFlake(id, b) }
 func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error { return readFlake(id, b) }
+func (id *InteractionRequestID) UnmarshalText(b []byte) error { return readFlake(id, b) }
 func (id *ScheduledID) UnmarshalText(b []byte) error          { return readFlake(id, b) }
 
 func readFlake[T ~int64](id *T, text []byte) error {

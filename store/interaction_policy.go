@@ -47,6 +47,17 @@ func (p InteractionPolicy) Rule(i Interaction) (automatic, manual Interactors, o
 	return Interactors(rule>>1) & allInteractors, Interactors(rule>>(1+interactorBits)) & allInteractors, rule&1 != 0
 }
 
+// InteractionPolicies are the policies of an account's new statuses, by their visibility. An absent one is 0.
+type InteractionPolicies map[Visibility]InteractionPolicy
+
+// For returns the policy of a new status. Local ones have that of public ones.
+func (p InteractionPolicies) For(v Visibility) InteractionPolicy {
+	if v == Local {
+		v = Public
+	}
+	return p[v]
+}
+
 // SetInteractionPolicy stores the policy of a status.
 func (tx *Tx) SetInteractionPolicy(ctx context.Context, id StatusID, p InteractionPolicy) error {
 	tx.invalidateStatus(id)
@@ -63,7 +74,8 @@ func (tx *Tx) Approve(ctx context.Context, s *Status) error {
 	return tx.SetVisibility(ctx, s, v)
 }
 
-// SetFavouritePending stores whether a favourite waits for the approval of the author of the status.
-func (tx *Tx) SetFavouritePending(ctx context.Context, id FavouriteID, pending bool) error {
-	return tx.exec(ctx, "set favourite pending", `UPDATE favourites SET pending = ? WHERE id = ?`, pending, id)
-}
+// InteractorNames are the client API's names of the groups.
+var InteractorNames = []struct {
+	Group Interactors
+	Name  string
+}{{AnyInteractor, "public"}, {FollowerInteractor, "followers"}, {FollowedInteractor, "following"}, {MentionedInteractor, "mentioned"}}

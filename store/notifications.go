@@ -44,12 +44,17 @@ const (
 	NotifyEmojiReaction NotificationType = "emoji_reaction"
 	NotifyChatMention   NotificationType = "chat_mention"
 	NotifyReport        NotificationType = "report"
+
+	// An interaction waits for the recipient's approval.
+	NotifyPendingFavourite NotificationType = "pending.favourite"
+	NotifyPendingReply     NotificationType = "pending.reply" // the status is the reply
+	NotifyPendingReblog    NotificationType = "pending.reblog"
 )
 
 // NotificationTypes are all types, the opt-in ones last.
 var NotificationTypes = []NotificationType{
 	NotifyMention, NotifyFollow, NotifyFollowRequest, NotifyReblog, NotifyFavourite, NotifyPoll, NotifyMove, NotifyStatus, NotifyUpdate,
-	NotifyQuote, NotifyQuotedUpdate, NotifyEmojiReaction, NotifyChatMention, NotifyReport,
+	NotifyQuote, NotifyQuotedUpdate, NotifyEmojiReaction, NotifyPendingFavourite, NotifyPendingReply, NotifyPendingReblog, NotifyChatMention, NotifyReport,
 }
 
 // OptIn returns true if notifications of the type are listed only on request (spec 2.13).
@@ -365,5 +370,6 @@ func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from Account
 	return tx.exec(ctx, "remove notifications", `
 		DELETE FROM notifications INDEXED BY notifications_once
 		WHERE account_id = ? AND from_id = ? AND type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
-			'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report')`, account, from)
+			'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report',
+			'pending.favourite', 'pending.reply', 'pending.reblog')`, account, from)
 }

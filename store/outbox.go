@@ -41,6 +41,10 @@ const (
 	QuoteRejected  OutboxType = "quote_rejected"  // TargetID, StatusID, URI of the request, Object: the quoting status
 	QuoteRevoked   OutboxType = "quote_revoked"   // TargetID, RowID of the deleted authorization
 
+	InteractionAccepted OutboxType = "interaction_accepted" // TargetID of the interacting account, RowID of the interaction request
+	InteractionRejected OutboxType = "interaction_rejected" // TargetID, StatusID, RowID: Interaction, Object: the interaction, URI of the request or ""
+	InteractionRevoked  OutboxType = "interaction_revoked"  // TargetID, RowID of the deleted interaction request
+
 	ScrobbleCreated OutboxType = "scrobble_created" // RowID of the scrobble
 
 	ChatMessageCreated OutboxType = "chat_message_created" // TargetID, RowID of the message

@@ -158,6 +158,8 @@ var accountReferences = []string{
 	"reports.target_id",
 	"scrobbles.account_id",
 	"quote_authorizations.account_id",
+	"interaction_requests.account_id",
+	"interaction_requests.author_id",
 	"queued_activities.signer_id",
 	"relays.account_id",
 	"accounts.moved_to_id",

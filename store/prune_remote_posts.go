@@ -35,6 +35,8 @@ var reactionsByLocal = []string{
 // quotes, copies in reports.
 var keptByReference = []string{
 	"filter_statuses.status_id",
+	"interaction_requests.interacting_id",
+	"interaction_requests.status_id",
 	"pins.status_id",
 	"quote_authorizations.status_id",
 	"report_statuses.status_id",

@@ -117,7 +117,7 @@ var statusCounters = []counter{
 	},
 	{
 		"statuses.favourites_count",
-		ofRows("statuses", "true", "favourites_count", `SELECT count(*) FROM favourites f WHERE f.status_id = t.id`),
+		ofRows("statuses", "true", "favourites_count", `SELECT count(*) FROM favourites f WHERE f.status_id = t.id AND f.pending = 0`),
 		`UPDATE statuses SET favourites_count = ?3 WHERE id = ?1`,
 	},
 	{

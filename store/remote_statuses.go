@@ -23,16 +23,18 @@ func (r reader) RemoteStatus(ctx context.Context, id StatusID) (*RemoteStatus, e
 // StatusApproval is the authorization of a reply or boost.
 type StatusApproval struct {
 	StatusID StatusID
-	Approval string
+	Approval string               // id of the remote authorization; "": none
+	RowID    InteractionRequestID // of the local authorization; 0: none
 }
 
 // Approvals returns the authorizations of replies and boosts, which few have.
 func (r reader) Approvals(ctx context.Context, ids []StatusID) ([]StatusApproval, error) {
 	return list[StatusApproval](ctx, r, "approvals", `
-		SELECT o.status_id, o.approval
+		SELECT s.id AS status_id, ifnull(o.approval, '') AS approval, ifnull(q.id, 0) AS row_id
 		FROM json_each(?) j
-		CROSS JOIN remote_statuses o ON o.status_id = j.value
-		WHERE o.approval <> ''`, jsonArray(ids))
+		CROSS JOIN statuses s ON s.id = j.value
+		LEFT JOIN remote_statuses o ON o.status_id = s.id
+		LEFT JOIN interaction_requests q ON q.interacting_id = s.id AND q.accepted_at IS NOT NULL`, jsonArray(ids))
 }
 
 // SaveRemoteStatus inserts or replaces a row.

@@ -73,6 +73,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"scrobbles":         store.Scrobble{},
 
 		"quote_authorizations": store.QuoteAuthorization{},
+		"interaction_requests": store.InteractionRequest{},
 
 		"reactions":       store.Reaction{},
 		"reaction_counts": store.ReactionCount{},

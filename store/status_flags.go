@@ -10,12 +10,13 @@ import (
 
 // StatusFlags are the interactions of a viewer with a status.
 type StatusFlags struct {
-	Favourited  bool
-	Reblogged   bool
-	Bookmarked  bool
-	ThreadMuted bool
-	AuthorMuted bool
-	Folder      BookmarkFolderID // of the bookmark; 0: none
+	Favourited       bool
+	Reblogged        bool
+	Bookmarked       bool
+	ThreadMuted      bool
+	AuthorMuted      bool
+	FavouritePending bool             // it waits for the approval of the author
+	Folder           BookmarkFolderID // of the bookmark; 0: none
 }
 
 // maxCachedFlags is the number of statuses whose flags are cached, of all viewers together: about 4 MB.
@@ -79,11 +80,13 @@ const (
 	flagReblogged
 	flagThreadMuted
 	flagAuthorMuted
+	flagFavouritePending
 )
 
 // flagColumns are the flags of the status s for the viewer ?1 with the lookups ?2, and the folder of the bookmark: NULL without a bookmark.
-var flagColumns = bitSum(
-	`EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)`,
+var flagColumns = `ifnull((SELECT ` + fmt.Sprintf("%d + %d", flagFavourited, flagFavouritePending) + ` * x.pending FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id), 0)
+			+ ` + bitSum(
+	`0`,
 	`s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1)`,
 	set("?2", lookupThreadMutes)+` AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id)`,
 	set("?2", lookupMutes)+` AND `+mutes("s.account_id")) + ` AS flags,
@@ -127,7 +130,7 @@ func scanFlags[K ~int64](rows *sql.Rows, err error) (map[K]StatusFlags, error) {
 			return nil, fmt.Errorf("status flags: %w", err)
 		}
 		flags[K(id)] = StatusFlags{
-			Favourited: bits&flagFavourited != 0, Reblogged: bits&flagReblogged != 0, ThreadMuted: bits&flagThreadMuted != 0,
+			Favourited: bits&flagFavourited != 0, FavouritePending: bits&flagFavouritePending != 0, Reblogged: bits&flagReblogged != 0, ThreadMuted: bits&flagThreadMuted != 0,
 			AuthorMuted: bits&flagAuthorMuted != 0, Bookmarked: folder.Valid, Folder: BookmarkFolderID(folder.Int64),
 		}
 	}

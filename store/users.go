@@ -9,36 +9,37 @@ import (
 
 // User is what only a local account has: sign-in, roles, settings.
 type User struct {
-	AccountID                AccountID
-	Email                    string
-	EmailKey                 *string
-	PendingEmail             string // awaits confirmation; "": none
-	PasswordHash             string
-	IsAdmin                  bool
-	IsModerator              bool
-	ConfirmedAt              *Time // nil: the address awaits confirmation
-	ApprovedAt               *Time // nil: the account awaits approval
-	DeactivatedAt            *Time
-	ResetRequired            bool
-	RegistrationReason       string
-	Locale                   string
-	Note                     string        // as typed
-	Fields                   JSON[[]Field] // as typed
-	DefaultVisibility        Visibility
-	DefaultSensitive         bool
-	DefaultLanguage          string
-	DefaultQuotePolicy       QuotePolicy
-	NoRichText               bool
-	ShowRole                 bool
-	SkipThreadContainment    bool
-	AllowFollowingMove       bool
-	BlockFromStrangers       bool
-	HideNotificationContents bool
-	SettingsStore            JSON[map[string]json.RawMessage]
-	TOTPSecret               string // base32; "": no second factor
-	TOTPPending              string // not yet confirmed by a code
-	TOTPStep                 int64  // of the last code used
-	LastActiveAt             Time
+	AccountID                  AccountID
+	Email                      string
+	EmailKey                   *string
+	PendingEmail               string // awaits confirmation; "": none
+	PasswordHash               string
+	IsAdmin                    bool
+	IsModerator                bool
+	ConfirmedAt                *Time // nil: the address awaits confirmation
+	ApprovedAt                 *Time // nil: the account awaits approval
+	DeactivatedAt              *Time
+	ResetRequired              bool
+	RegistrationReason         string
+	Locale                     string
+	Note                       string        // as typed
+	Fields                     JSON[[]Field] // as typed
+	DefaultVisibility          Visibility
+	DefaultSensitive           bool
+	DefaultLanguage            string
+	DefaultQuotePolicy         QuotePolicy
+	DefaultInteractionPolicies JSON[InteractionPolicies]
+	NoRichText                 bool
+	ShowRole                   bool
+	SkipThreadContainment      bool
+	AllowFollowingMove         bool
+	BlockFromStrangers         bool
+	HideNotificationContents   bool
+	SettingsStore              JSON[map[string]json.RawMessage]
+	TOTPSecret                 string // base32; "": no second factor
+	TOTPPending                string // not yet confirmed by a code
+	TOTPStep                   int64  // of the last code used
+	LastActiveAt               Time
 }
 
 // Staff returns true if the user is an admin or moderator.
@@ -59,17 +60,18 @@ func (r reader) User(ctx context.Context, id AccountID) (*User, error) {
 
 // PostingDefaults are the defaults for a user's posts.
 type PostingDefaults struct {
-	Visibility  Visibility
-	Sensitive   bool
-	Language    string
-	QuotePolicy QuotePolicy
+	Visibility          Visibility
+	Sensitive           bool
+	Language            string
+	QuotePolicy         QuotePolicy
+	InteractionPolicies JSON[InteractionPolicies]
 }
 
 // PostingDefaults returns the defaults of a local account, and errs.ErrRecordNotFound if there is none.
 func (r reader) PostingDefaults(ctx context.Context, id AccountID) (PostingDefaults, error) {
 	return value[PostingDefaults](ctx, r, "posting defaults", `
 		SELECT default_visibility AS visibility, default_sensitive AS sensitive, default_language AS language,
-			default_quote_policy AS quote_policy
+			default_quote_policy AS quote_policy, default_interaction_policies AS interaction_policies
 		FROM users
 		WHERE account_id = ?`, id)
 }
@@ -114,12 +116,12 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 		UPDATE users
 		SET email = ?, email_key = ?, pending_email = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
 			reset_required = ?, registration_reason = ?, locale = ?, note = ?, fields = ?, default_visibility = ?, default_sensitive = ?,
-			default_language = ?, default_quote_policy = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
+			default_language = ?, default_quote_policy = ?, default_interaction_policies = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
 			block_from_strangers = ?, hide_notification_contents = ?, settings_store = ?
 		WHERE account_id = ?`,
 		u.Email, u.EmailKey, u.PendingEmail, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
-		u.DefaultLanguage, u.DefaultQuotePolicy, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
+		u.DefaultLanguage, u.DefaultQuotePolicy, u.DefaultInteractionPolicies, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
 		u.BlockFromStrangers, u.HideNotificationContents, u.SettingsStore, u.AccountID)
 }
 

@@ -92,7 +92,7 @@ func (m *User) SendChatOnce(chat, content, key string) *Response {
 func (m *User) NotificationTypes() []string {
 	m.Server.T.Helper()
 	var query []string
-	for _, kind := range strings.Fields("mention follow follow_request reblog favourite poll move status update quote quoted_update svc:emoji_reaction svc:chat_mention svc:report") {
+	for _, kind := range strings.Fields("mention follow follow_request reblog favourite poll move status update quote quoted_update pending.favourite pending.reply pending.reblog svc:emoji_reaction svc:chat_mention svc:report") {
 		query = append(query, "include_types[]", kind)
 	}
 	return EntityTypes(m.Get("/api/v1/notifications", query...).Want(200))

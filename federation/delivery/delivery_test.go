@@ -308,7 +308,7 @@ func TestDeleteRecipients(t *testing.T) {
 	apptest.Settle(srv)
 	home.TakeOne("Create")
 	srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st.ID()), fetcher.URL+"/users/reader/inbox")
-	if _, err := srv.Social.ReceiveFavourite(t.Context(), fan, apptest.StatusID(st.ID()), fan.URI+"/like"); err != nil {
+	if _, err := srv.Social.ReceiveFavourite(t.Context(), fan, apptest.StatusID(st.ID()), fan.URI+"/like", ""); err != nil {
 		t.Fatal(err)
 	}
 	poll, err := srv.DB.PollOf(t.Context(), apptest.StatusID(st.ID()))

@@ -157,6 +157,12 @@ func pushTexts(n *store.Notification, from *store.Account, about pushSubject) (t
 		return "New Quote", handle + " quoted your post: " + about.excerpt()
 	case store.NotifyQuotedUpdate:
 		return "New Update", handle + " edited a post that you quoted"
+	case store.NotifyPendingFavourite:
+		return "New Request", handle + " wants to favorite your post"
+	case store.NotifyPendingReply:
+		return "New Request", handle + " wants to reply: " + about.excerpt()
+	case store.NotifyPendingReblog:
+		return "New Request", handle + " wants to repeat: " + about.excerpt()
 	case store.NotifyMove:
 		return "New Move", handle + " has moved to another account"
 	}

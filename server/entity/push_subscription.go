@@ -32,4 +32,5 @@ func (r *renderer) PushSubscription(p *store.PushSubscription) PushSubscription 
 var PushAlerts = []store.NotificationType{
 	store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyPoll,
 	store.NotifyMove, store.NotifyStatus, store.NotifyUpdate, store.NotifyQuote, store.NotifyQuotedUpdate, store.NotifyEmojiReaction, store.NotifyChatMention,
+	store.NotifyPendingFavourite, store.NotifyPendingReply, store.NotifyPendingReblog,
 }

@@ -12,40 +12,41 @@ import (
 // statusMembers are the members of a status. A boost has its own values up to Account and of Reblog, Text and Pinned, and those of the
 // boosted status for the others.
 type statusMembers struct {
-	ID                 string           `json:"id"`
-	URI                string           `json:"uri"`
-	URL                *string          `json:"url"`
-	CreatedAt          store.Time       `json:"created_at"`
-	Visibility         store.Visibility `json:"visibility"`
-	Account            slot             `json:"account"`
-	EditedAt           *store.Time      `json:"edited_at"`
-	InReplyToID        *store.StatusID  `json:"in_reply_to_id"`
-	InReplyToAccountID *store.AccountID `json:"in_reply_to_account_id"`
-	Sensitive          bool             `json:"sensitive"`
-	SpoilerText        string           `json:"spoiler_text"`
-	Language           *string          `json:"language"`
-	RepliesCount       int              `json:"replies_count"`
-	ReblogsCount       int              `json:"reblogs_count"`
-	FavouritesCount    int              `json:"favourites_count"`
-	QuotesCount        int              `json:"quotes_count"`
-	Content            slot             `json:"content"`
-	MediaAttachments   []object         `json:"media_attachments"`
-	Mentions           []Mention        `json:"mentions"`
-	Tags               []StatusTag      `json:"tags"`
-	Emojis             []Emoji          `json:"emojis"`
-	Card               *object          `json:"card"`
-	Application        *Application     `json:"application"`
-	Poll               slot             `json:"poll"`
-	QuoteApproval      quoteApproval    `json:"quote_approval"`
-	Quote              slot             `json:"quote"`
-	Reblog             slot             `json:"reblog"`
-	Text               slot             `json:"text"` // only in the answer to a deletion
-	Favourited         slot             `json:"favourited"`
-	Reblogged          slot             `json:"reblogged"`
-	Bookmarked         slot             `json:"bookmarked"`
-	Muted              slot             `json:"muted"`
-	Pinned             slot             `json:"pinned"`
-	Filtered           slot             `json:"filtered"`
+	ID                 string            `json:"id"`
+	URI                string            `json:"uri"`
+	URL                *string           `json:"url"`
+	CreatedAt          store.Time        `json:"created_at"`
+	Visibility         store.Visibility  `json:"visibility"`
+	Account            slot              `json:"account"`
+	EditedAt           *store.Time       `json:"edited_at"`
+	InReplyToID        *store.StatusID   `json:"in_reply_to_id"`
+	InReplyToAccountID *store.AccountID  `json:"in_reply_to_account_id"`
+	Sensitive          bool              `json:"sensitive"`
+	SpoilerText        string            `json:"spoiler_text"`
+	Language           *string           `json:"language"`
+	RepliesCount       int               `json:"replies_count"`
+	ReblogsCount       int               `json:"reblogs_count"`
+	FavouritesCount    int               `json:"favourites_count"`
+	QuotesCount        int               `json:"quotes_count"`
+	Content            slot              `json:"content"`
+	MediaAttachments   []object          `json:"media_attachments"`
+	Mentions           []Mention         `json:"mentions"`
+	Tags               []StatusTag       `json:"tags"`
+	Emojis             []Emoji           `json:"emojis"`
+	Card               *object           `json:"card"`
+	Application        *Application      `json:"application"`
+	Poll               slot              `json:"poll"`
+	QuoteApproval      quoteApproval     `json:"quote_approval"`
+	InteractionPolicy  InteractionPolicy `json:"interaction_policy"`
+	Quote              slot              `json:"quote"`
+	Reblog             slot              `json:"reblog"`
+	Text               slot              `json:"text"` // only in the answer to a deletion
+	Favourited         slot              `json:"favourited"`
+	Reblogged          slot              `json:"reblogged"`
+	Bookmarked         slot              `json:"bookmarked"`
+	Muted              slot              `json:"muted"`
+	Pinned             slot              `json:"pinned"`
+	Filtered           slot              `json:"filtered"`
 }
 
 // statusExtension is the svc object of a status.
@@ -56,7 +57,8 @@ type statusExtension struct {
 	Content              map[string]string     `json:"content"`
 	SpoilerText          map[string]string     `json:"spoiler_text"`
 	PinnedAt             *store.Time           `json:"pinned_at"`
-	PendingApproval      bool                  `json:"pending_approval"` // the author of the other post has to approve this reply or boost
+	PendingApproval      bool                  `json:"pending_approval"`  // the author of the other post has to approve this reply or boost
+	PendingFavourite     slot                  `json:"pending_favourite"` // the author has to approve the viewer's favourite
 	QuotesCount          int                   `json:"quotes_count"`
 	ThreadMuted          slot                  `json:"thread_muted"`
 	ParentVisible        slot                  `json:"parent_visible"`
@@ -87,6 +89,7 @@ const (
 	slotPinned
 	slotFiltered
 	slotLocal
+	slotPendingFavourite
 	slotThreadMuted
 	slotParentVisible
 	slotDirectConversation
@@ -118,6 +121,7 @@ func init() {
 		slotMuted:              flagSlot[*Status]("muted"),
 		slotPinned:             flagSlot[*Status]("pinned"),
 		slotFiltered:           {"filtered", "[]", (*Status).appendFiltered},
+		slotPendingFavourite:   flagSlot[*Status]("pending_favourite"),
 		slotLocal:              {"local", "false", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
 		slotThreadMuted:        flagSlot[*Status]("thread_muted"),
 		slotParentVisible:      flagSlot[*Status]("parent_visible"),
@@ -150,6 +154,7 @@ func (s *Status) differingSlots() slotSet {
 	differ.add(slotMuted, o.flags.ThreadMuted || o.flags.AuthorMuted)
 	differ.add(slotPinned, s.hasViewer && s.pinned)
 	differ.add(slotFiltered, o.filtered != nil)
+	differ.add(slotPendingFavourite, o.flags.FavouritePending)
 	differ.add(slotLocal, s.local != o.local)
 	differ.add(slotThreadMuted, o.flags.ThreadMuted)
 	differ.add(slotParentVisible, o.parentVisible)

@@ -105,6 +105,7 @@ CREATE TABLE users (
     default_sensitive          INTEGER NOT NULL DEFAULT 0 CHECK (default_sensitive IN (0, 1)),
     default_language           TEXT    NOT NULL DEFAULT '',
     default_quote_policy       INTEGER NOT NULL DEFAULT 0 CHECK (default_quote_policy BETWEEN 0 AND 2), -- as in statuses
+    default_interaction_policies TEXT  NOT NULL DEFAULT '{}', -- visibility → interaction_policy as in statuses
     no_rich_text               INTEGER NOT NULL DEFAULT 0 CHECK (no_rich_text IN (0, 1)),
     show_role                  INTEGER NOT NULL DEFAULT 1 CHECK (show_role IN (0, 1)),
     skip_thread_containment    INTEGER NOT NULL DEFAULT 0 CHECK (skip_thread_containment IN (0, 1)),
@@ -602,11 +603,13 @@ CREATE TABLE favourites (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     uri        TEXT    UNIQUE, -- of the Like activity, where there is one
-    pending    INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)), -- it waits for the approval of the remote author
+    pending    INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)), -- it waits for the approval of the author; not counted
+    approval   TEXT    NOT NULL DEFAULT '', -- authorization by the remote author
     UNIQUE (account_id, status_id)
 ) STRICT;
 CREATE INDEX favourites_account ON favourites (account_id, id);
 CREATE INDEX favourites_status ON favourites (status_id, id);
+CREATE INDEX favourites_approval ON favourites (approval) WHERE approval <> '';
 
 -- Emoji reactions. An emoji is a fully qualified unicode one, the shortcode of a local custom one, or shortcode@host of a remote one.
 CREATE TABLE reactions (
@@ -790,7 +793,8 @@ CREATE TABLE notifications (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the recipient
     type       TEXT    NOT NULL CHECK (type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
-                                                'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report')),
+                                                'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report',
+                                                'pending.favourite', 'pending.reply', 'pending.reblog')),
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the account that caused it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
     message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
@@ -1118,6 +1122,7 @@ CREATE TABLE remote_statuses (
 ) STRICT;
 CREATE INDEX remote_statuses_parent ON remote_statuses (parent_uri) WHERE parent_uri <> '';
 CREATE INDEX remote_statuses_quote ON remote_statuses (quote_uri) WHERE quote_uri <> '';
+CREATE INDEX remote_statuses_approval ON remote_statuses (approval) WHERE approval <> '';
 CREATE INDEX remote_statuses_authorization ON remote_statuses (authorization) WHERE authorization <> '';
 
 -- URIs of threads that began on another server.
@@ -1137,6 +1142,27 @@ CREATE TABLE quote_authorizations (
 ) STRICT;
 CREATE INDEX quote_authorizations_account ON quote_authorizations (account_id, status_id);
 CREATE INDEX quote_authorizations_status ON quote_authorizations (status_id);
+
+-- Favourites, replies and boosts of local posts that wait for the approval of the author, and those that it authorized. Other servers refer to
+-- the URIs of authorizations.
+CREATE TABLE interaction_requests (
+    id             INTEGER PRIMARY KEY,
+    author_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- of the local post
+    status_id      INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- the local post
+    account_id     INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who interacts with it
+    domain         TEXT    NOT NULL, -- of that account
+    interaction    INTEGER NOT NULL CHECK (interaction BETWEEN 0 AND 2), -- favourite, reply, boost
+    favourite_id   INTEGER UNIQUE REFERENCES favourites (id) ON DELETE CASCADE,
+    interacting_id INTEGER UNIQUE REFERENCES statuses (id) ON DELETE CASCADE, -- the reply or boost
+    uri            TEXT    NOT NULL UNIQUE, -- of the Like, the reply or the Announce
+    request_uri    TEXT    NOT NULL DEFAULT '', -- of the LikeRequest, ReplyRequest or AnnounceRequest, if there was one
+    accepted_at    INTEGER -- NULL: it waits
+) STRICT;
+CREATE INDEX interaction_requests_author ON interaction_requests (author_id, accepted_at, id);
+CREATE INDEX interaction_requests_status ON interaction_requests (status_id);
+CREATE INDEX interaction_requests_account ON interaction_requests (account_id, author_id);
+CREATE INDEX interaction_requests_domain ON interaction_requests (domain, account_id) WHERE accepted_at IS NULL;
+CREATE INDEX interaction_requests_pending ON interaction_requests (id) WHERE accepted_at IS NULL;
 
 -- Relays, which forward public activities. A LitePub relay has an actor that is followed; of other relays only the inbox is known.
 CREATE TABLE relays (

@@ -1,0 +1,209 @@
+package server
+
+import (
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/server/rest"
+	"svc/social"
+	"svc/store"
+)
+
+// interactionRequests serves who may interact with the viewer's statuses, and the interactions that wait for the viewer's approval (API of
+// GoToSocial).
+type interactionRequests struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+}
+
+func (h *interactionRequests) routes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/interaction_policies/defaults":       {rest.User("read:accounts"), h.showDefaults},
+		"PATCH /api/v1/interaction_policies/defaults":     {rest.User("write:accounts"), h.changeDefaults},
+		"GET /api/v1/interaction_requests":                {rest.User("read:notifications"), h.list},
+		"GET /api/v1/interaction_requests/:id":            {rest.User("read:notifications"), h.show},
+		"POST /api/v1/interaction_requests/:id/authorize": {rest.User("write:notifications"), h.authorize},
+		"POST /api/v1/interaction_requests/:id/reject":    {rest.User("write:notifications"), h.reject},
+	}
+}
+
+// interactionRuleForm is a rule of a policy. The reference API has two names for each list.
+type interactionRuleForm struct {
+	Automatic []string `param:"automatic_approval"`
+	Always    []string `param:"always"`
+	Manual    []string `param:"manual_approval"`
+	Approval  []string `param:"with_approval"`
+}
+
+// interactionPolicyForm is a policy. A missing rule lets everybody interact who sees the status.
+type interactionPolicyForm struct {
+	CanFavourite *interactionRuleForm `param:"can_favourite"`
+	CanReply     *interactionRuleForm `param:"can_reply"`
+	CanReblog    *interactionRuleForm `param:"can_reblog"`
+}
+
+// policy returns the policy, nil if none was sent.
+func (f *interactionPolicyForm) policy() (*store.InteractionPolicy, error) {
+	if f == nil {
+		return nil, nil
+	}
+	var p store.InteractionPolicy
+	for i, rule := range map[store.Interaction]*interactionRuleForm{
+		store.Favouriting: f.CanFavourite, store.Replying: f.CanReply, store.Reblogging: f.CanReblog,
+	} {
+		if rule == nil {
+			continue
+		}
+		automatic, err := readInteractors(append(rule.Automatic, rule.Always...))
+		if err != nil {
+			return nil, err
+		}
+		manual, err := readInteractors(append(rule.Manual, rule.Approval...))
+		if err != nil {
+			return nil, err
+		}
+		if automatic&store.AnyInteractor == 0 {
+			p = p.With(i, automatic, manual)
+		}
+	}
+	return &p, nil
+}
+
+var errInteractors = errs.Invalid("Validation failed: an interaction policy consists of public, followers, following, mentioned and author")
+
+// readInteractors reads groups of accounts. The author may always interact.
+func readInteractors(names []string) (groups store.Interactors, err error) {
+	for _, name := range names {
+		group := store.Interactors(0)
+		for _, g := range store.InteractorNames {
+			if g.Name == name {
+				group = g.Group
+			}
+		}
+		if group == 0 && name != "author" && name != "me" {
+			return 0, errInteractors
+		}
+		groups |= group
+	}
+	return groups, nil
+}
+
+// showDefaults returns the policies of new statuses, by their visibility.
+func (h *interactionRequests) showDefaults(r *rest.Request) (any, error) {
+	return entity.NewInteractionPolicies(r.User.DefaultInteractionPolicies.V), nil
+}
+
+// changeDefaults sets the policies of new statuses. A policy that is missing or null is reset.
+func (h *interactionRequests) changeDefaults(r *rest.Request) (any, error) {
+	var p struct {
+		Public   *interactionPolicyForm `param:"public"`
+		Unlisted *interactionPolicyForm `param:"unlisted"`
+		Private  *interactionPolicyForm `param:"private"`
+		Direct   *interactionPolicyForm `param:"direct"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	policies := store.InteractionPolicies{}
+	for v, form := range map[store.Visibility]*interactionPolicyForm{
+		store.Public: p.Public, store.Unlisted: p.Unlisted, store.Private: p.Private, store.Direct: p.Direct,
+	} {
+		policy, err := form.policy()
+		if err != nil {
+			return nil, err
+		}
+		if policy != nil && *policy != 0 {
+			policies[v] = *policy
+		}
+	}
+	if err := h.social.SetDefaultInteractionPolicies(r.Context(), r.Viewer, policies); err != nil {
+		return nil, err
+	}
+	return entity.NewInteractionPolicies(policies), nil
+}
+
+// list lists what waits for the viewer's approval.
+func (h *interactionRequests) list(r *rest.Request) (any, error) {
+	var p struct {
+		StatusID   *store.StatusID `param:"status_id"`
+		Favourites *bool           `param:"favourites"`
+		Replies    *bool           `param:"replies"`
+		Reblogs    *bool           `param:"reblogs"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	f := store.InteractionFilter{Kinds: []store.Interaction{}}
+	for _, kind := range []struct {
+		wanted *bool
+		kind   store.Interaction
+	}{{p.Favourites, store.Favouriting}, {p.Replies, store.Replying}, {p.Reblogs, store.Reblogging}} {
+		if kind.wanted == nil || *kind.wanted {
+			f.Kinds = append(f.Kinds, kind.kind)
+		}
+	}
+	if p.StatusID != nil {
+		if f.StatusID = *p.StatusID; f.StatusID == 0 {
+			return []any{}, nil
+		}
+	}
+	page := r.Page(40, 80)
+	rows, err := h.db.PendingInteractions(r.Context(), r.Viewer.ID, f, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
+	return h.entities.InteractionRequests(r.Context(), r.Viewer, rows)
+}
+
+func interactionParam(r *rest.Request) store.InteractionRequestID {
+	return store.ParseID[store.InteractionRequestID](r.Param("id"))
+}
+
+// render renders one request.
+func (h *interactionRequests) render(r *rest.Request, row *store.InteractionRequest) (*entity.InteractionRequest, error) {
+	list, err := h.entities.InteractionRequests(r.Context(), r.Viewer, []*store.InteractionRequest{row})
+	if err == nil && len(list) == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// show returns one request.
+func (h *interactionRequests) show(r *rest.Request) (any, error) {
+	row, err := h.social.InteractionRequest(r.Context(), r.Viewer, interactionParam(r))
+	if err != nil {
+		return nil, err
+	}
+	return h.render(r, row)
+}
+
+// authorize approves an interaction.
+func (h *interactionRequests) authorize(r *rest.Request) (any, error) {
+	row, err := h.social.AuthorizeInteraction(r.Context(), r.Viewer, interactionParam(r))
+	if err != nil {
+		return nil, err
+	}
+	return h.render(r, row)
+}
+
+// reject removes an interaction, and answers with the request as it was.
+func (h *interactionRequests) reject(r *rest.Request) (any, error) {
+	row, err := h.social.InteractionRequest(r.Context(), r.Viewer, interactionParam(r))
+	if err != nil {
+		return nil, err
+	}
+	answer, err := h.render(r, row)
+	if err != nil {
+		return nil, err
+	}
+	if row, err = h.social.RejectInteraction(r.Context(), r.Viewer, row.ID); err != nil {
+		return nil, err
+	}
+	answer.AcceptedAt, answer.URI = nil, nil
+	answer.RejectedAt = new(store.At(h.db.Now()))
+	return answer, nil
+}
