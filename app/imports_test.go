@@ -27,6 +27,7 @@ var levels = [][]string{
 	{"server"},
 	{"app"},
 	{"app/apptest", "command"},
+	{"app/apptest/peers"},
 	{""}, // main
 }
 

@@ -3,9 +3,10 @@ package command
 import (
 	"context"
 	"log/slog"
-	"svc/app"
 
 	"github.com/spf13/cobra"
+
+	"svc/app"
 )
 
 // perform runs an operation in the running server, or in this process if none runs.
@@ -39,7 +40,9 @@ func showCommand[A, R any](a *cli, cmd *cobra.Command, call app.Call[A, R], args
 	var asJSON bool
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		end := a.waiting(cmd.CommandPath())
 		result, err := perform(cmd.Context(), a, call, args())
+		end()
 		if err != nil {
 			return err
 		}

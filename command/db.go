@@ -39,7 +39,9 @@ check. "svc verify" also checks keys, counters and files.`,
 	var asJSON bool
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		end := a.waiting(cmd.CommandPath())
 		c, err := perform(cmd.Context(), a, app.CheckDatabase, struct{}{})
+		end()
 		if err != nil {
 			return err
 		}

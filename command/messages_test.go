@@ -180,7 +180,7 @@ func TestBackupSchedule(t *testing.T) {
 			s.stop()
 		}
 	}
-	s = q.serve()
+	q.serve()
 	if got := q.run("backup", "--every", "0s").ok(); got != "The server makes no more backups.\n" {
 		t.Errorf("got %q", got)
 	}

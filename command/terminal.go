@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -138,6 +139,42 @@ func (t *terminal) progress(what string) (report func(done, total int64), end fu
 		bar.ChangeMax64(total)
 		bar.Set64(done)
 	}, func() { bar.Finish() }
+}
+
+// waiting shows that a command works, from its second second on until end is called. It shows nothing if errOut is not a terminal.
+func (t *terminal) waiting(what string) (end func()) {
+	if _, is := isTerminal(t.errOut); !is {
+		return func() {}
+	}
+	stop := make(chan struct{})
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Second):
+		}
+		bar := progressbar.NewOptions64(-1,
+			progressbar.OptionSetWriter(t.errOut),
+			progressbar.OptionSetDescription(what),
+			progressbar.OptionClearOnFinish(),
+		)
+		defer bar.Finish()
+		ticker := time.NewTicker(100 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			bar.Add(1)
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		drawing.Wait()
+	}
 }
 
 // steps draws a progress bar for each step of a command in turn.

@@ -22,7 +22,7 @@ import (
 
 // sounds and movies as far as the code reads them.
 var (
-	oggFile  = append([]byte("OggS\x00\x02"+strings.Repeat("\x00", 20)+"\x01\x13OpusHead"), make([]byte, 60)...)
+	oggFile  = append([]byte("OggS\x00\x02"+strings.Repeat("\x00", 20)+"\x01\x13OpusHead"), make([]byte, 11)...)
 	flacFile = flacOf(flacInfo)
 	wavFile  = wavOf(wavFormat, wavData)
 	mp3File  = append([]byte("\xff\xfb\x90\x64"), make([]byte, 60)...)

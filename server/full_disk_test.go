@@ -73,7 +73,14 @@ func undoRequests(t *testing.T, srv *apptest.Server) map[string]undoRequest {
 	grant := srv.Grant(app, "client_credentials").Want(200).Object().Str("access_token")
 
 	proxy, users, measures := "/api/v1/svc/admin/media_proxy_caches/", "/api/v1/svc/admin/users/", "/api/v1/admin/accounts/:id/"
+	asking := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{
+		"status": "ask me", "interaction_policy": apptest.Doc{"can_favourite": apptest.Doc{"manual_approval": []string{"public"}}},
+	}).Want(200).Object().ID()
+	carol.Post("/api/v1/statuses/" + asking + "/favourite").Want(200)
+	waiting := alice.Get("/api/v1/interaction_requests").Want(200).IDs()[0]
+
 	list := map[string]undoRequest{
+		"POST /api/v1/interaction_requests/:id/reject":               {as: alice, values: []string{waiting}},
 		"POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke": {as: alice, values: []string{mine, quote}},
 		"POST /api/v1/accounts/:id/remove_from_followers":            {as: alice, values: []string{carol.ID}},
 		"POST /api/v1/accounts/:id/unblock":                          {as: alice, values: []string{dave.ID}},

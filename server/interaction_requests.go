@@ -23,7 +23,7 @@ func (h *interactionRequests) routes() rest.Routes {
 		"GET /api/v1/interaction_requests":                {rest.User("read:notifications"), h.list},
 		"GET /api/v1/interaction_requests/:id":            {rest.User("read:notifications"), h.show},
 		"POST /api/v1/interaction_requests/:id/authorize": {rest.User("write:notifications"), h.authorize},
-		"POST /api/v1/interaction_requests/:id/reject":    {rest.User("write:notifications"), h.reject},
+		"POST /api/v1/interaction_requests/:id/reject":    {rest.User("write:notifications").Deletes(), h.reject},
 	}
 }
 
@@ -200,7 +200,7 @@ func (h *interactionRequests) reject(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if row, err = h.social.RejectInteraction(r.Context(), r.Viewer, row.ID); err != nil {
+	if err := h.social.RejectInteraction(r.Context(), r.Viewer, row.ID); err != nil {
 		return nil, err
 	}
 	answer.AcceptedAt, answer.URI = nil, nil

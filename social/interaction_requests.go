@@ -187,13 +187,13 @@ func removePendingNotification(ctx context.Context, tx *store.Tx, q *store.Inter
 }
 
 // RejectInteraction removes an interaction with a status of author's, and tells its server. An authorized one is revoked.
-func (s *Service) RejectInteraction(ctx context.Context, author *store.Account, id store.InteractionRequestID) (*store.InteractionRequest, error) {
-	return update(ctx, s.db, func(tx *store.Tx) (*store.InteractionRequest, error) {
+func (s *Service) RejectInteraction(ctx context.Context, author *store.Account, id store.InteractionRequestID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
 		q, err := requestTo(ctx, tx, author, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return q, dropInteraction(ctx, tx, q)
+		return dropInteraction(ctx, tx, q)
 	})
 }
 
