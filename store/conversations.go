@@ -67,17 +67,22 @@ var (
 	conversationTimeline = newTimeline(`statuses s INDEXED BY statuses_conversation`, `s.id`, `s.conversation_id = ?9 AND s.reblog_of_id IS NULL`)
 
 	// Subqueries of UnreadCounts; the second is for owners that can see every conversation.
-	unreadConversations           = countUnreadConversations(` AND (` + lastVisible + `) IS NOT NULL`)
-	unreadConversationsUnfiltered = countUnreadConversations(``)
+	unreadConversations = countUnreadConversations(maxConversationLooked, `
+				WHERE (`+lastVisible+`) IS NOT NULL`)
+	unreadConversationsUnfiltered = countUnreadConversations(`?4`, ``)
 )
 
-func countUnreadConversations(where string) string {
+func countUnreadConversations(looked, where string) string {
 	return `
 			SELECT count(*)
 			FROM (
 				SELECT 1
-				FROM direct_conversations c INDEXED BY direct_conversations_unread
-				WHERE c.account_id = ?1 AND c.last_status_id > c.read_id` + where + `
+				FROM (
+					SELECT x.*
+					FROM direct_conversations x INDEXED BY direct_conversations_unread
+					WHERE x.account_id = ?1 AND x.last_status_id > x.read_id
+					ORDER BY x.last_status_id DESC
+					LIMIT ` + looked + `) c` + where + `
 				LIMIT ?4)`
 }
 

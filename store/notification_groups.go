@@ -14,6 +14,7 @@ const (
 	groupSpan       = 12 * time.Hour // notifications of the same kind within it form a group; spans begin at 0:00 and 12:00 UTC
 	maxGroupCount   = 1000           // of the notifications of a group that are counted
 	maxGroupSamples = 8              // accounts of a group that are returned
+	maxGroupLooked  = "2000"         // newest notifications of a group that are examined for its count and accounts
 	maxGroupScan    = 2000           // notifications that are read for a page of groups
 	groupScanBatch  = 200
 )
@@ -181,10 +182,14 @@ func (p *GroupPage) add(g *GroupedNotification, n *Notification) {
 
 var (
 	ofGroup = `
-			FROM notifications n INDEXED BY notifications_groups
-			WHERE n.account_id = ?1 AND n.type = j.value ->> 0 AND n.type IN ` + groupableTypes + ` AND n.status_id IS j.value ->> 1
-				AND n.id < j.value ->> 2 AND n.id > j.value ->> 3
-				AND n.filtered = 0 AND ` + notificationVisible
+			FROM (
+				SELECT x.*
+				FROM notifications x INDEXED BY notifications_groups
+				WHERE x.account_id = ?1 AND x.type = j.value ->> 0 AND x.type IN ` + groupableTypes + ` AND x.status_id IS j.value ->> 1
+					AND x.id < j.value ->> 2 AND x.id > j.value ->> 3
+				ORDER BY x.id DESC
+				LIMIT ` + maxGroupLooked + `) n
+			WHERE n.filtered = 0 AND ` + notificationVisible
 
 	groupTotals = `
 		SELECT j.key, (
@@ -243,10 +248,14 @@ func (r reader) completeGroups(ctx context.Context, account AccountID, f Notific
 var (
 	groupNotifications = `
 		SELECT ` + notificationColumns + `
-		FROM notifications n INDEXED BY notifications_groups
-		WHERE n.account_id = ?1 AND n.type = ?6 AND n.type IN ` + groupableTypes + ` AND n.status_id IS ?7
-			AND n.id < ?4 AND n.id > ?5
-			AND n.filtered = 0 AND ` + notificationVisible + `
+		FROM (
+			SELECT x.*
+			FROM notifications x INDEXED BY notifications_groups
+			WHERE x.account_id = ?1 AND x.type = ?6 AND x.type IN ` + groupableTypes + ` AND x.status_id IS ?7
+				AND x.id < ?4 AND x.id > ?5
+			ORDER BY x.id DESC
+			LIMIT ` + maxGroupLooked + `) n
+		WHERE n.filtered = 0 AND ` + notificationVisible + `
 		ORDER BY n.id DESC
 		LIMIT ?8`
 
@@ -256,7 +265,8 @@ var (
 		WHERE n.account_id = ?1 AND n.id < ?4 AND n.id > ?5 AND ` + notificationVisible
 )
 
-// GroupNotifications returns the newest notifications of a group of an account, older than before unless that is 0.
+// GroupNotifications returns the newest notifications of a group of an account, older than before unless that is 0. It examines the newest
+// 2000 of them, hidden ones included.
 func (r reader) GroupNotifications(ctx context.Context, account AccountID, g NotificationGroup, before NotificationID, limit int) ([]*Notification, error) {
 	l, err := r.lookups(ctx, account)
 	if err != nil {

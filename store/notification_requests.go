@@ -110,8 +110,13 @@ func (r reader) FilteredCounts(ctx context.Context, account AccountID) (Filtered
 			SELECT count(*)
 			FROM (
 				SELECT 1
-				FROM notification_requests q INDEXED BY notification_requests_account
-				WHERE q.account_id = ?1 AND EXISTS (
+				FROM (
+					SELECT x.account_id, x.from_id
+					FROM notification_requests x INDEXED BY notification_requests_account
+					WHERE x.account_id = ?1
+					ORDER BY x.id DESC
+					LIMIT `+maxUnreadLooked+`) q
+				WHERE EXISTS (
 					SELECT 1
 					FROM notifications n INDEXED BY notifications_filtered
 					WHERE n.account_id = q.account_id AND n.from_id = q.from_id AND n.filtered = 1)

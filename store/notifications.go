@@ -201,16 +201,25 @@ func (r reader) Notification(ctx context.Context, account AccountID, id Notifica
 		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationVisible, account, l, true, id)
 }
 
-// maxUnread is the limit of counts, because clients show no more and a count must not get slower with unread notifications.
-const maxUnread = 1000
+// Limits of counts, because clients show no more and a count must not get slower with unread notifications, visible or hidden.
+const (
+	maxUnread             = 1000
+	maxUnreadLooked       = "5000" // newest unread notifications
+	maxConversationLooked = "300"  // newest unread conversations, each with up to conversationDepth posts
+)
 
 var (
 	unreadNotifications = `
 		SELECT count(*)
 		FROM (
 			SELECT 1
-			FROM notifications n INDEXED BY notifications_unread
-			WHERE n.account_id = ?1 AND n.read = 0 AND ` + countedUnread + `
+			FROM (
+				SELECT x.*
+				FROM notifications x INDEXED BY notifications_unread
+				WHERE x.account_id = ?1 AND x.read = 0
+				ORDER BY x.id DESC
+				LIMIT ` + maxUnreadLooked + `) n
+			WHERE ` + countedUnread + `
 			LIMIT ?4)`
 
 	// unreadUnfiltered is the same for accounts without blocks and mutes. Only the status of maybeHiddenTypes may be hidden then, so that
@@ -225,9 +234,13 @@ var (
 				LIMIT ?4)
 		) - (
 			SELECT count(*)
-			FROM notifications n INDEXED BY notifications_unread_hideable
-			WHERE n.account_id = ?1 AND n.read = 0 AND n.type IN (` + maybeHiddenTypes + `)
-				AND NOT (` + countedUnread + `)) AS unread`
+			FROM (
+				SELECT x.*
+				FROM notifications x INDEXED BY notifications_unread_hideable
+				WHERE x.account_id = ?1 AND x.read = 0 AND x.type IN (` + maybeHiddenTypes + `)
+				ORDER BY x.id DESC
+				LIMIT ?4) n
+			WHERE NOT (` + countedUnread + `)) AS unread`
 
 	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationVisible
 
