@@ -1152,12 +1152,15 @@ CREATE TABLE interaction_requests (
     account_id     INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who interacts with it
     domain         TEXT    NOT NULL, -- of that account
     interaction    INTEGER NOT NULL CHECK (interaction BETWEEN 0 AND 2), -- favourite, reply, boost
-    favourite_id   INTEGER UNIQUE REFERENCES favourites (id) ON DELETE CASCADE,
-    interacting_id INTEGER UNIQUE REFERENCES statuses (id) ON DELETE CASCADE, -- the reply or boost
+    favourite_id   INTEGER REFERENCES favourites (id) ON DELETE CASCADE,
+    interacting_id INTEGER REFERENCES statuses (id) ON DELETE CASCADE, -- the reply or boost
     uri            TEXT    NOT NULL UNIQUE, -- of the Like, the reply or the Announce
     request_uri    TEXT    NOT NULL DEFAULT '', -- of the LikeRequest, ReplyRequest or AnnounceRequest, if there was one
     accepted_at    INTEGER -- NULL: it waits
 ) STRICT;
+-- Without the NULLs, because of which the planner would take the keys for many.
+CREATE UNIQUE INDEX interaction_requests_favourite ON interaction_requests (favourite_id) WHERE favourite_id IS NOT NULL;
+CREATE UNIQUE INDEX interaction_requests_interacting ON interaction_requests (interacting_id) WHERE interacting_id IS NOT NULL;
 CREATE INDEX interaction_requests_author ON interaction_requests (author_id, accepted_at, id);
 CREATE INDEX interaction_requests_status ON interaction_requests (status_id);
 CREATE INDEX interaction_requests_account ON interaction_requests (account_id, author_id);
