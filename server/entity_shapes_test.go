@@ -89,7 +89,7 @@ var entityShapes = map[string]map[string]string{
 		"content": "string", "text": "?string", "visibility": "text", "sensitive": "boolean", "spoiler_text": "string",
 		"media_attachments": "[]Attachment", "application": "Application|null", "mentions": "[]Mention", "tags": "[]Tag",
 		"emojis": "[]Emoji", "reblogs_count": "number", "favourites_count": "number", "replies_count": "number",
-		"quotes_count": "number", "quote": "Quote|null", "quote_approval": "QuoteApproval", "interaction_policy": "InteractionPolicy",
+		"quotes_count": "number", "quote": "Quote|null", "quote_approval": "QuoteApproval", "interaction_policy": "?InteractionPolicy",
 		"in_reply_to_id": "id|null", "in_reply_to_account_id": "id|null", "reblog": "Status|null", "poll": "Poll|null", "card": "Card|null",
 		"language": "text|null", "favourited": "boolean", "reblogged": "boolean", "muted": "boolean", "bookmarked": "boolean",
 		"pinned": "boolean", "filtered": "[]FilterResult", "svc": "StatusExtension",

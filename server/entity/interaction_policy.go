@@ -29,6 +29,14 @@ func NewInteractionPolicies(p store.InteractionPolicies) InteractionPolicies {
 	return InteractionPolicies{Public: of(store.Public), Unlisted: of(store.Unlisted), Private: of(store.Private), Direct: of(store.Direct)}
 }
 
+// statusInteractionPolicy returns the policy of a status, nil if it allows everything: that is so for most, and each would be longer by it.
+func statusInteractionPolicy(row *store.Status) *InteractionPolicy {
+	if row.InteractionPolicy == 0 {
+		return nil
+	}
+	return new(newInteractionPolicy(row.InteractionPolicy, shownVisibility(row)))
+}
+
 // newInteractionPolicy renders the policy of a status with a visibility.
 func newInteractionPolicy(p store.InteractionPolicy, v store.Visibility) InteractionPolicy {
 	rule := func(i store.Interaction) interactionRule {

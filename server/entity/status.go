@@ -12,41 +12,41 @@ import (
 // statusMembers are the members of a status. A boost has its own values up to Account and of Reblog, Text and Pinned, and those of the
 // boosted status for the others.
 type statusMembers struct {
-	ID                 string            `json:"id"`
-	URI                string            `json:"uri"`
-	URL                *string           `json:"url"`
-	CreatedAt          store.Time        `json:"created_at"`
-	Visibility         store.Visibility  `json:"visibility"`
-	Account            slot              `json:"account"`
-	EditedAt           *store.Time       `json:"edited_at"`
-	InReplyToID        *store.StatusID   `json:"in_reply_to_id"`
-	InReplyToAccountID *store.AccountID  `json:"in_reply_to_account_id"`
-	Sensitive          bool              `json:"sensitive"`
-	SpoilerText        string            `json:"spoiler_text"`
-	Language           *string           `json:"language"`
-	RepliesCount       int               `json:"replies_count"`
-	ReblogsCount       int               `json:"reblogs_count"`
-	FavouritesCount    int               `json:"favourites_count"`
-	QuotesCount        int               `json:"quotes_count"`
-	Content            slot              `json:"content"`
-	MediaAttachments   []object          `json:"media_attachments"`
-	Mentions           []Mention         `json:"mentions"`
-	Tags               []StatusTag       `json:"tags"`
-	Emojis             []Emoji           `json:"emojis"`
-	Card               *object           `json:"card"`
-	Application        *Application      `json:"application"`
-	Poll               slot              `json:"poll"`
-	QuoteApproval      quoteApproval     `json:"quote_approval"`
-	InteractionPolicy  InteractionPolicy `json:"interaction_policy"`
-	Quote              slot              `json:"quote"`
-	Reblog             slot              `json:"reblog"`
-	Text               slot              `json:"text"` // only in the answer to a deletion
-	Favourited         slot              `json:"favourited"`
-	Reblogged          slot              `json:"reblogged"`
-	Bookmarked         slot              `json:"bookmarked"`
-	Muted              slot              `json:"muted"`
-	Pinned             slot              `json:"pinned"`
-	Filtered           slot              `json:"filtered"`
+	ID                 string             `json:"id"`
+	URI                string             `json:"uri"`
+	URL                *string            `json:"url"`
+	CreatedAt          store.Time         `json:"created_at"`
+	Visibility         store.Visibility   `json:"visibility"`
+	Account            slot               `json:"account"`
+	EditedAt           *store.Time        `json:"edited_at"`
+	InReplyToID        *store.StatusID    `json:"in_reply_to_id"`
+	InReplyToAccountID *store.AccountID   `json:"in_reply_to_account_id"`
+	Sensitive          bool               `json:"sensitive"`
+	SpoilerText        string             `json:"spoiler_text"`
+	Language           *string            `json:"language"`
+	RepliesCount       int                `json:"replies_count"`
+	ReblogsCount       int                `json:"reblogs_count"`
+	FavouritesCount    int                `json:"favourites_count"`
+	QuotesCount        int                `json:"quotes_count"`
+	Content            slot               `json:"content"`
+	MediaAttachments   []object           `json:"media_attachments"`
+	Mentions           []Mention          `json:"mentions"`
+	Tags               []StatusTag        `json:"tags"`
+	Emojis             []Emoji            `json:"emojis"`
+	Card               *object            `json:"card"`
+	Application        *Application       `json:"application"`
+	Poll               slot               `json:"poll"`
+	QuoteApproval      quoteApproval      `json:"quote_approval"`
+	InteractionPolicy  *InteractionPolicy `json:"interaction_policy,omitempty"` // nil: the author allows everyone everything
+	Quote              slot               `json:"quote"`
+	Reblog             slot               `json:"reblog"`
+	Text               slot               `json:"text"` // only in the answer to a deletion
+	Favourited         slot               `json:"favourited"`
+	Reblogged          slot               `json:"reblogged"`
+	Bookmarked         slot               `json:"bookmarked"`
+	Muted              slot               `json:"muted"`
+	Pinned             slot               `json:"pinned"`
+	Filtered           slot               `json:"filtered"`
 }
 
 // statusExtension is the svc object of a status.

@@ -294,7 +294,7 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 		FavouritesCount:    row.FavouritesCount,
 		QuotesCount:        row.QuotesCount,
 		QuoteApproval:      newQuoteApproval(row),
-		InteractionPolicy:  newInteractionPolicy(row.InteractionPolicy, shownVisibility(row)),
+		InteractionPolicy:  statusInteractionPolicy(row),
 		MediaAttachments:   orEmpty(p.media[row.ID]),
 		Mentions:           orEmpty(p.mentions[row.ID]),
 		Tags:               orEmpty(p.tags[row.ID]),
