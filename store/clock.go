@@ -31,22 +31,23 @@ func (g *guard) followClock() {
 	})
 }
 
-// advanceQueues makes due what was queued after now, to be done at once or again after a failure. What a user has scheduled stays.
+// advanceQueues makes due what was queued after now, and what has failed before, because its next attempt may be late by the same time. What a
+// user has scheduled stays.
 func (tx *Tx) advanceQueues(ctx context.Context, now time.Time) error {
 	for _, query := range []string{`
 		UPDATE jobs
 		SET run_at = ?1
-		WHERE id > ?2 AND run_at > ?1 AND parked = 0 AND (attempts > 0 OR abs(run_at - (id >> 10)) < 2000)`, `
+		WHERE run_at > ?1 AND parked = 0 AND (attempts > 0 OR id > ?2 AND abs(run_at - (id >> 10)) < 2000)`, `
 		UPDATE deliveries
 		SET run_at = ?1
-		WHERE id > ?2 AND run_at > ?1 AND parked = 0`, `
+		WHERE run_at > ?1 AND parked = 0 AND (attempts > 0 OR id > ?2)`, `
 		UPDATE queued_activities
 		SET run_at = ?1
-		WHERE id > ?2 AND run_at > ?1 AND parked = 0`,
+		WHERE run_at > ?1 AND parked = 0 AND (attempts > 0 OR id > ?2)`,
 	} {
 		if err := tx.exec(ctx, "advance queues", query, At(now), now.UnixMilli()<<sequenceBits); err != nil {
 			return err
 		}
 	}
-	return nil
+	return tx.exec(ctx, "advance hosts", `UPDATE hosts SET due_at = ?1, backoff_until = min(backoff_until, ?1) WHERE due_at > ?1`, At(now))
 }

@@ -105,7 +105,7 @@ type clockJob struct{ Name string }
 
 func (clockJob) Kind() string { return "clock_test" }
 
-// TestClockIsSetBack queues jobs while the clock is two days ahead. Once it is right again, at a restart or while the server runs, what was to be
+// TestClockIsSetBack queues jobs and a delivery while the clock is two days ahead. Once it is right again, at a restart or while the server runs, what was to be
 // done at once is done; what is scheduled for later waits.
 func TestClockIsSetBack(t *testing.T) {
 	for _, restart := range []bool{true, false} {
@@ -116,11 +116,21 @@ func TestClockIsSetBack(t *testing.T) {
 			o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		}
 		db, log := openLogged(t, dir, clock)
+		alice := addAccount(t, db, "alice")
 		err := db.Update(t.Context(), func(tx *store.Tx) error {
 			if err := tx.EnqueueAt(t.Context(), time.Now().Add(72*time.Hour), clockJob{"later"}); err != nil {
 				return err
 			}
-			return tx.Enqueue(t.Context(), clockJob{"now"})
+			if err := tx.Enqueue(t.Context(), clockJob{"now"}); err != nil {
+				return err
+			}
+			if err := tx.EnqueueDeliveries(t.Context(), &store.OutgoingActivity{
+				Activity: store.Activity{AccountID: alice.ID, Body: `{}`},
+				Targets:  []store.DeliveryTarget{{Inbox: "https://peer.example/inbox", Domain: "peer.example"}},
+			}); err != nil {
+				return err
+			}
+			return tx.ScheduleHosts(t.Context(), []string{"peer.example"})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -150,6 +160,12 @@ func TestClockIsSetBack(t *testing.T) {
 		}
 		stop()
 		<-ended
+		if due, err := db.NextHostDue(t.Context()); err != nil || due.After(time.Now()) {
+			t.Errorf("restart %v: the delivery is due at %v, %v", restart, due, err)
+		}
+		if rows, err := db.DueDeliveries(t.Context(), []string{"peer.example"}, 9); err != nil || len(rows["peer.example"]) != 1 {
+			t.Errorf("restart %v: due deliveries are %v, %v", restart, rows, err)
+		}
 		if len(done) > 0 {
 			t.Errorf("restart %v: %s is done too early", restart, <-done)
 		}
