@@ -166,6 +166,10 @@ func TestInstanceMedia(t *testing.T) {
 	for _, name := range []string{"/1.png", "/2.png"} {
 		srv.As(nil).Get(srv.Proxy.URL(site.URL + name)).Want(200)
 	}
+	apptest.WaitFor(t, "both pictures in the cache", func() bool { // a file is stored after its last byte was sent
+		n := srv.Proxy.CachedBytes(site.URL+"/1.png", site.URL+"/2.png")
+		return n > srv.Proxy.CachedBytes(site.URL+"/1.png") && n == srv.Proxy.Bytes()
+	})
 	bytes := strconv.FormatInt(srv.Proxy.Bytes(), 10)
 	wantFields(t, "two pictures", measure("example.com"), apptest.Doc{"unit": "bytes", "total": bytes, "human_value": "8.2 KB", "data.0.value": "0", "data.1.value": bytes})
 	wantFields(t, "another server", measure("example.net"), apptest.Doc{"total": "0"})
