@@ -7,7 +7,7 @@ import (
 )
 
 // TestSearchConsent checks that posts of local and remote accounts that do not consent to the search are found by their author, their
-// recipients and those who interacted with them only.
+// recipients and accounts that interacted with them.
 func TestSearchConsent(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, fan, other := srv.SignUp("alice"), srv.SignUp("fan"), srv.SignUp("other")

@@ -68,7 +68,7 @@ type Field struct {
 // Local returns true if the account is local.
 func (a *Account) Local() bool { return a.Domain == "" }
 
-// ConsentsToSearch returns what other servers are told of Indexable: without a statement, it is Discoverable.
+// ConsentsToSearch returns the value of `indexable` in the actor document: Indexable, or Discoverable if that is nil.
 func (a *Account) ConsentsToSearch() bool {
 	if a.Indexable != nil {
 		return *a.Indexable

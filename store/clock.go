@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// clockSlack is how far the clock may be set back before work is looked at that is due later because of it.
+// clockSlack is how far the clock may be set back without a change to the queues.
 const clockSlack = time.Minute
 
 // followClock notices that the clock was set back, also while the server was stopped. Jobs, deliveries and incoming activities that were queued

@@ -1,5 +1,5 @@
 // Package peers has remote servers for tests that behave as well-known software does: in the shape of their documents, their signatures,
-// what they demand of requests, how they keep keys and repeat deliveries. The facts are those of the federation reference.
+// which requests they refuse, how they keep keys and repeat deliveries. The facts are those of the federation reference.
 package peers
 
 import (

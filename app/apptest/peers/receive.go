@@ -195,7 +195,7 @@ func needTo(_ *Server, r *http.Request, d Doc) error {
 	return nil
 }
 
-// needObjectIDs demands a bare id where an object belongs to somebody else.
+// needObjectIDs requires a bare id for an object of another account.
 func needObjectIDs(_ *Server, _ *http.Request, d Doc) error {
 	switch d["type"] {
 	case "Like", "Announce", "Follow", "EmojiReact", "Block":

@@ -163,7 +163,7 @@ func (s *Server) fetch(address string) (Doc, error) {
 	if err := s.sign(req, nil, s.instance); err != nil {
 		return nil, err
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req) // a signature covers one address, so redirects are of no use
+	resp, err := http.DefaultTransport.RoundTrip(req) // a signature covers one address, so redirects are not followed
 	if err != nil {
 		return nil, err
 	}
