@@ -3,12 +3,15 @@ package federation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 
+	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/httpsig"
 	"svc/store"
 )
 
@@ -159,6 +162,35 @@ func (s *DocumentServer) ServeFollowers(ctx context.Context, r *http.Request, a 
 	return s.serveAccounts(ctx, r, a, q, accountCollection{
 		uri: s.documents.followersURI(a), count: a.FollowersCount, hidden: a.HideFollowers, countHidden: a.HideFollowersCount, read: s.db.Followers,
 	})
+}
+
+// ServeFollowersSynchronization returns the followers of an account on the requester's host, also hidden ones (FEP-8fcf). The key of an unknown
+// requester is fetched only if its host has some.
+func (s *DocumentServer) ServeFollowersSynchronization(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
+	if answer, err := s.unavailableResponse(a); answer != nil || err != nil {
+		return answer, err
+	}
+	host, _ := activity.Host(activity.WithoutFragment(httpsig.ClaimedKeyID(r)), s.AllowLoopback)
+	follows, err := s.sync.HasFollowers(ctx, a.ID, host)
+	if err != nil {
+		return nil, err
+	}
+	signed := ctx
+	if !follows {
+		signed = remote.WithoutFetching(ctx)
+	}
+	signer, err := s.verifier.VerifyRequest(signed, r)
+	if errors.Is(err, remote.ErrFetchNeeded) || err == nil && signer == nil {
+		err = errSignatureRequired
+	}
+	if err != nil {
+		return nil, err
+	}
+	uris, err := s.sync.Followers(ctx, a.ID, signer)
+	if err != nil {
+		return nil, err
+	}
+	return s.respond(activity.Object{"id": remote.SynchronizationURL(a), "type": "OrderedCollection", "orderedItems": stringValues(uris)}, signer)
 }
 
 // ServeFollowing returns the accounts that an account follows, unless they are hidden (federation 1.9).

@@ -17,23 +17,30 @@ type sender struct {
 	fetcher *remote.Fetcher
 	signers *remote.Signers
 	actors  *remote.Actors
+	sync    *remote.FollowerSync
 	db      *store.DB
 	log     *slog.Logger
 }
 
-// send posts a payload to an inbox, signed by a local account.
-func (s *sender) send(ctx context.Context, host *store.Host, inbox string, payload []byte, sender store.AccountID) (int, http.Header, error) {
+// send posts a message to an inbox, signed by its sender.
+func (s *sender) send(ctx context.Context, host *store.Host, inbox string, m *delivery.Message) (int, http.Header, error) {
 	if _, err := s.fetcher.FetchableHost(inbox); err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)
 	}
-	signer, err := s.signers.SignerFor(ctx, sender, host.Domain)
+	signer, err := s.signers.SignerFor(ctx, m.Sender, host.Domain)
 	switch {
 	case errs.IsNotFound(err):
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)
 	case err != nil:
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrNotSent, err)
 	}
-	return s.fetcher.Post(ctx, host, inbox, payload, signer)
+	synchronization := ""
+	if m.ForFollowers {
+		if synchronization, err = s.sync.Header(ctx, m.Sender, host.Domain); err != nil {
+			return 0, nil, fmt.Errorf("%w: %w", delivery.ErrNotSent, err)
+		}
+	}
+	return s.fetcher.Post(ctx, host, inbox, m.Body, synchronization, signer)
 }
 
 // handleGoneInbox finds out whether the owner of an inbox is gone too, and removes it then (federation 3.3). It returns true if the host

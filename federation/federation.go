@@ -99,7 +99,7 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 		GenerateKey: c.GenerateKey,
 	}, db, social, client, secrets, log)
 	local := &LocalObjects{db, c.BaseURL}
-	out := &sender{fetcher: parts.Fetcher, signers: parts.Signers, actors: parts.Actors, db: db, log: log}
+	out := &sender{fetcher: parts.Fetcher, signers: parts.Signers, actors: parts.Actors, sync: parts.Sync, db: db, log: log}
 	deliveries := delivery.New(delivery.Config{DB: db, Log: log, Send: out.send, InboxGone: out.handleGoneInbox})
 	documents := &Documents{BaseURL: c.BaseURL, Host: c.Host, db: db, emojis: emojis, signers: parts.Signers, cache: newDocumentCache(db)}
 	outbox := &Outbox{Config: c, documents: documents, fetcher: parts.Fetcher, local: local, db: db}
@@ -108,13 +108,13 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 	}
 	r := &Receiver{
 		Config: c, reader: parts.Reader, fetcher: parts.Fetcher, accounts: parts.Accounts, actors: parts.Actors, verifier: parts.Verifier,
-		statuses: parts.Statuses, local: local, documents: documents, outbox: outbox, relays: relays, deliveries: deliveries, db: db, social: social, log: log,
+		statuses: parts.Statuses, sync: parts.Sync, local: local, documents: documents, outbox: outbox, relays: relays, deliveries: deliveries, db: db, social: social, log: log,
 	}
 	r.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: r.process, NeedsFetch: remote.NeedsFetch, IsFinal: remote.IsFinal, HostOf: parts.Reader.HostOf})
 	return &Service{
 		Remote: parts, Receiver: r, Documents: documents, Outbox: outbox, Relays: relays,
 		DocumentServer: &DocumentServer{
-			Config: c, documents: documents, verifier: parts.Verifier, relays: relays, local: local, db: db, log: log,
+			Config: c, documents: documents, verifier: parts.Verifier, sync: parts.Sync, relays: relays, local: local, db: db, log: log,
 			fetcherLookups: make(chan struct{}, maxFetcherLookups),
 		},
 		Operator: &Operator{

@@ -32,6 +32,7 @@ type Receiver struct {
 	actors     *remote.Actors
 	verifier   *remote.Verifier
 	statuses   *remote.Statuses
+	sync       *remote.FollowerSync
 	local      *LocalObjects
 	documents  *Documents
 	outbox     *Outbox
@@ -115,7 +116,13 @@ func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, 
 	if recipient != nil {
 		in.Row.RecipientID = &recipient.ID
 	}
-	return r.inbox.Add(ctx, in, h.fast)
+	if err := r.inbox.Add(ctx, in, h.fast); err != nil {
+		return err
+	}
+	if in.Signer.URI == actor {
+		r.sync.Check(ctx, req, claims, in.Signer)
+	}
+	return nil
 }
 
 // parse reads an activity, and refuses those that are malformed or whose host is blocked.

@@ -18,6 +18,7 @@ type DocumentServer struct {
 	Config
 	documents      *Documents
 	verifier       *remote.Verifier
+	sync           *remote.FollowerSync
 	relays         *Relays
 	local          *LocalObjects
 	db             *store.DB

@@ -29,23 +29,24 @@ type activityPub struct {
 
 func (h *activityPub) routes() rest.Routes {
 	return rest.Routes{
-		"GET /users/:nickname":                      {documentAccess, h.documentOrPage(h.actorDocument, h.redirectToProfile)},
-		"GET /users/:nickname/outbox":               {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeOutbox), h.redirectToProfile)},
-		"GET /users/:nickname/followers":            {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowers), h.redirectToProfile)},
-		"GET /users/:nickname/following":            {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowing), h.redirectToProfile)},
-		"GET /users/:nickname/collections/featured": {documentAccess, h.documentOrPage(h.featuredDocument, h.redirectToProfile)},
-		"GET /objects/:id":                          {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)},
-		"GET /objects/:id/replies":                  {documentAccess, h.documentOrPage(h.repliesDocument, nil)},
-		"GET /activities/:id":                       {documentAccess, h.documentOrPage(h.activityDocument, h.redirectToStatus)},
-		"GET /contexts/:id":                         {documentAccess, h.documentOrPage(h.contextDocument, nil)},
-		"GET /quote_authorizations/:id":             {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
-		"GET /authorizations/:id":                   {documentAccess, h.documentOrPage(h.interactionAuthorization, nil)},
-		"GET /internal/fetch":                       {documentAccess, h.documentOrPage(h.selfDocument, nil)},
-		"GET /relay":                                {documentAccess, h.documentOrPage(h.selfDocument, nil)},
-		"GET /internal/fetch/outbox":                {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
-		"GET /relay/outbox":                         {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
-		"GET /relay/followers":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
-		"GET /relay/following":                      {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowing), nil)},
+		"GET /users/:nickname":                           {documentAccess, h.documentOrPage(h.actorDocument, h.redirectToProfile)},
+		"GET /users/:nickname/outbox":                    {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeOutbox), h.redirectToProfile)},
+		"GET /users/:nickname/followers":                 {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowers), h.redirectToProfile)},
+		"GET /users/:nickname/following":                 {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowing), h.redirectToProfile)},
+		"GET /users/:nickname/followers_synchronization": {documentAccess, h.documentOrPage(h.followersSynchronization, nil)},
+		"GET /users/:nickname/collections/featured":      {documentAccess, h.documentOrPage(h.featuredDocument, h.redirectToProfile)},
+		"GET /objects/:id":                               {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)},
+		"GET /objects/:id/replies":                       {documentAccess, h.documentOrPage(h.repliesDocument, nil)},
+		"GET /activities/:id":                            {documentAccess, h.documentOrPage(h.activityDocument, h.redirectToStatus)},
+		"GET /contexts/:id":                              {documentAccess, h.documentOrPage(h.contextDocument, nil)},
+		"GET /quote_authorizations/:id":                  {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
+		"GET /authorizations/:id":                        {documentAccess, h.documentOrPage(h.interactionAuthorization, nil)},
+		"GET /internal/fetch":                            {documentAccess, h.documentOrPage(h.selfDocument, nil)},
+		"GET /relay":                                     {documentAccess, h.documentOrPage(h.selfDocument, nil)},
+		"GET /internal/fetch/outbox":                     {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
+		"GET /relay/outbox":                              {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
+		"GET /relay/followers":                           {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
+		"GET /relay/following":                           {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowing), nil)},
 	}
 }
 
@@ -181,6 +182,13 @@ func (h *activityPub) accountCollection(serve collectionServer) rest.Handler {
 func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return h.federation.DocumentServer.ServeFeatured(r.Context(), r.Request, a)
+	})
+}
+
+// followersSynchronization returns the followers of an account on the requester's host.
+func (h *activityPub) followersSynchronization(r *rest.Request) (any, error) {
+	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
+		return h.federation.DocumentServer.ServeFollowersSynchronization(r.Context(), r.Request, a)
 	})
 }
 

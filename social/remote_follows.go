@@ -95,6 +95,43 @@ func (s *Service) ReceiveReject(ctx context.Context, actor *store.Account, follo
 	})
 }
 
+// EndUnknownFollows ends follows of remote accounts by local ones of which the server of the followed account says that they do not exist.
+// Those that were ended or requested again meanwhile stay as they are.
+func (s *Service) EndUnknownFollows(ctx context.Context, follows []*store.Follow) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		for _, known := range follows {
+			f, err := tx.FollowByID(ctx, known.ID)
+			if err != nil {
+				return err
+			}
+			if f == nil || f.Pending {
+				continue
+			}
+			if err := unfollow(ctx, tx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ReceiveFollowing applies that the server of a remote account has a local account among its followers: a request is accepted, and if there is no
+// follow, the Undo is sent again.
+func (s *Service) ReceiveFollowing(ctx context.Context, target, follower *store.Account) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		f, err := tx.FollowOf(ctx, follower.ID, target.ID)
+		switch {
+		case err != nil || f != nil && !f.Pending:
+			return err
+		case f != nil:
+			return s.acceptFollow(ctx, tx, f)
+		}
+		return tx.AddToOutbox(ctx, store.OutboxEntry{
+			Type: store.FollowDeleted, ActorID: follower.ID, TargetID: target.ID, URI: follower.URI + "#follows/" + target.ID.String(),
+		})
+	})
+}
+
 // withFollow runs fn on the follow or request between two accounts, if there is one.
 func (s *Service) withFollow(ctx context.Context, follower, target store.AccountID, fn func(*store.Tx, *store.Follow) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {

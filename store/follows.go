@@ -286,3 +286,13 @@ func (r reader) FollowsAfter(ctx context.Context, id, after AccountID, limit int
 func (r reader) HasLocalFollower(ctx context.Context, id AccountID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM follows INDEXED BY follows_local WHERE target_id = ? AND pending = 0 AND follower_local = 1 LIMIT 1`, id)
 }
+
+// FollowerURIs returns the URIs of up to limit followers of an account, also of unavailable ones.
+func (r reader) FollowerURIs(ctx context.Context, id AccountID, limit int) ([]string, error) {
+	return list[string](ctx, r, "follower uris", `
+		SELECT a.uri
+		FROM follows f INDEXED BY follows_followers
+		CROSS JOIN accounts a ON a.id = f.follower_id
+		WHERE f.target_id = ? AND f.pending = 0
+		LIMIT ?`, id, limit)
+}

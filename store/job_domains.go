@@ -34,6 +34,8 @@ func (tx *Tx) jobDomain(ctx context.Context, p JobPayload) (string, error) {
 		return tx.domainBy(ctx, jobOfAccount, p.AccountID)
 	case RefreshCollections:
 		return tx.domainBy(ctx, jobOfAccount, p.AccountID)
+	case SynchronizeFollowers:
+		return tx.domainBy(ctx, jobOfAccount, p.AccountID)
 	case FetchReferences:
 		return tx.domainBy(ctx, jobOfStatus, p.StatusID)
 	case FetchReplies:

@@ -113,6 +113,12 @@ type RefreshCollections struct {
 	OnlyPins  bool      `json:"only_pins,omitempty"`
 }
 
+// SynchronizeFollowers compares the local followers of a remote account with the list that its server has of them.
+type SynchronizeFollowers struct {
+	AccountID AccountID `json:"account_id"`
+	URL       string    `json:"url"`
+}
+
 // RetireKeys retires the former keys of a local account once the newest is known everywhere.
 type RetireKeys struct {
 	AccountID AccountID `json:"account_id"`
@@ -130,25 +136,26 @@ var deletingJobs = map[string]bool{
 }
 
 // Kind returns the kind of the job.
-func (FetchReferences) Kind() string    { return "fetch_references" }
-func (FetchReplies) Kind() string       { return "fetch_replies" }
-func (RefreshPoll) Kind() string        { return "refresh_poll" }
-func (SweepMedia) Kind() string         { return "sweep_media" }
-func (RemoveFiles) Kind() string        { return "remove_files" }
-func (SweepProxy) Kind() string         { return "sweep_proxy" }
-func (ExpireStatus) Kind() string       { return "expire_status" }
-func (ExpireThreadMute) Kind() string   { return "expire_thread_mute" }
-func (ExpireMute) Kind() string         { return "expire_mute" }
-func (MoveFollowers) Kind() string      { return "move_followers" }
-func (CopyEmoji) Kind() string          { return "copy_emoji" }
-func (FetchProxied) Kind() string       { return "fetch_proxied" }
-func (SumBannedMedia) Kind() string     { return "sum_banned_media" }
-func (BotFollow) Kind() string          { return "bot_follow" }
-func (WelcomeUser) Kind() string        { return "welcome_user" }
-func (UnfollowDomain) Kind() string     { return "unfollow_domain" }
-func (ClosePoll) Kind() string          { return "close_poll" }
-func (PublishScheduled) Kind() string   { return "publish_scheduled" }
-func (RefreshActor) Kind() string       { return "refresh_actor" }
-func (RefreshCollections) Kind() string { return "refresh_collections" }
-func (FetchNodeInfo) Kind() string      { return "fetch_nodeinfo" }
-func (RetireKeys) Kind() string         { return "retire_keys" }
+func (FetchReferences) Kind() string      { return "fetch_references" }
+func (FetchReplies) Kind() string         { return "fetch_replies" }
+func (RefreshPoll) Kind() string          { return "refresh_poll" }
+func (SweepMedia) Kind() string           { return "sweep_media" }
+func (RemoveFiles) Kind() string          { return "remove_files" }
+func (SweepProxy) Kind() string           { return "sweep_proxy" }
+func (ExpireStatus) Kind() string         { return "expire_status" }
+func (ExpireThreadMute) Kind() string     { return "expire_thread_mute" }
+func (ExpireMute) Kind() string           { return "expire_mute" }
+func (MoveFollowers) Kind() string        { return "move_followers" }
+func (CopyEmoji) Kind() string            { return "copy_emoji" }
+func (FetchProxied) Kind() string         { return "fetch_proxied" }
+func (SumBannedMedia) Kind() string       { return "sum_banned_media" }
+func (BotFollow) Kind() string            { return "bot_follow" }
+func (WelcomeUser) Kind() string          { return "welcome_user" }
+func (UnfollowDomain) Kind() string       { return "unfollow_domain" }
+func (ClosePoll) Kind() string            { return "close_poll" }
+func (PublishScheduled) Kind() string     { return "publish_scheduled" }
+func (RefreshActor) Kind() string         { return "refresh_actor" }
+func (RefreshCollections) Kind() string   { return "refresh_collections" }
+func (FetchNodeInfo) Kind() string        { return "fetch_nodeinfo" }
+func (RetireKeys) Kind() string           { return "retire_keys" }
+func (SynchronizeFollowers) Kind() string { return "synchronize_followers" }

@@ -276,10 +276,10 @@ func (r reader) StatusExists(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
 }
 
-// StatusAvailable returns true if a status exists and its author is available.
-func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) {
-	return r.exists(ctx, `
-		SELECT 1
+// AvailableVisibility returns the visibility of a status, nil if it does not exist or its author is unavailable.
+func (r reader) AvailableVisibility(ctx context.Context, id StatusID) (*Visibility, error) {
+	return one[Visibility](ctx, r, "visibility of a status", `
+		SELECT s.visibility
 		FROM statuses s
 		CROSS JOIN accounts a ON a.id = s.account_id
 		WHERE s.id = ? AND a.unavailable = 0`, id)

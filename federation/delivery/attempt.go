@@ -61,8 +61,15 @@ type payload struct {
 	body []byte
 }
 
-// payload returns the payload of a delivery. It returns nil if the activity is gone, or the status in it is, or its author is unavailable.
-func (q *Queue) payload(ctx context.Context, id store.ActivityID) (*payload, error) {
+// Message is what a delivery brings to an inbox.
+type Message struct {
+	Body         []byte
+	Sender       store.AccountID
+	ForFollowers bool // it is about a status that only followers may see
+}
+
+// message returns the message of a delivery. It returns nil if the activity is gone, or the status in it is, or its author is unavailable.
+func (q *Queue) message(ctx context.Context, id store.ActivityID) (*Message, error) {
 	p, err := q.payloads.Load(id, func() (*payload, error) {
 		rows, err := q.DB.Activities(ctx, []store.ActivityID{id})
 		if err == nil && len(rows) == 0 {
@@ -76,14 +83,18 @@ func (q *Queue) payload(ctx context.Context, id store.ActivityID) (*payload, err
 	if errs.IsNotFound(err) {
 		return nil, nil
 	}
-	if err != nil || p.StatusID == nil {
-		return p, err
-	}
-	available, err := q.DB.StatusAvailable(ctx, *p.StatusID)
-	if err != nil || !available {
+	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	m := &Message{Body: p.body, Sender: p.AccountID}
+	if p.StatusID != nil {
+		visibility, err := q.DB.AvailableVisibility(ctx, *p.StatusID)
+		if err != nil || visibility == nil {
+			return nil, err
+		}
+		m.ForFollowers = *visibility == store.Private
+	}
+	return m, nil
 }
 
 // attempt sends a delivery once.
@@ -95,12 +106,12 @@ func (q *Queue) attempt(ctx context.Context, a *attempt) (r *result) {
 			r.err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	p, err := q.payload(ctx, a.ActivityID)
-	if err != nil || p == nil {
+	m, err := q.message(ctx, a.ActivityID)
+	if err != nil || m == nil {
 		r.err = err
 		return r
 	}
-	status, header, err := q.Send(ctx, a.host, a.Inbox, p.body, p.AccountID)
+	status, header, err := q.Send(ctx, a.host, a.Inbox, m)
 	now := q.DB.Now()
 	r.retryAt = now.Add(retryDelay(a.Attempts))
 	if err == nil {

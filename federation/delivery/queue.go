@@ -39,9 +39,9 @@ type Config struct {
 	DB  *store.DB
 	Log *slog.Logger
 
-	// Send posts a payload to an inbox in the name of sender. Its errors drop the delivery if they are ErrUndeliverable or
+	// Send posts a message to an inbox. Its errors drop the delivery if they are ErrUndeliverable or
 	// fetch.ErrRefused, and retry it if they are ErrNotSent or fetch.ErrBusy. Any other error counts as a failure of the host.
-	Send func(ctx context.Context, host *store.Host, inbox string, payload []byte, sender store.AccountID) (status int, header http.Header, err error)
+	Send func(ctx context.Context, host *store.Host, inbox string, m *Message) (status int, header http.Header, err error)
 
 	// InboxGone is called when an inbox answers with 404 or 410. It returns true if the whole host is gone.
 	InboxGone func(ctx context.Context, inbox string, status int) bool

@@ -20,12 +20,12 @@ const (
 	maxResponseBytes = 64 << 10 // bytes of a response that are read, so that the connection can be reused
 )
 
-// Post sends an activity. If the signature scheme of the host is not known, it tries one after the other (federation 2.5).
-func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, signer *httpsig.Signer) (status int, header http.Header, err error) {
+// Post sends an activity, with the value of a SynchronizationHeader unless that is "". If the signature scheme of the host is not known, it tries one after the other (federation 2.5).
+func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, synchronization string, signer *httpsig.Signer) (status int, header http.Header, err error) {
 	options := signatureOptions(host, false, f.db.Now())
 	for i, o := range options {
 		o.Now = f.db.Now()
-		status, header, err = f.postFollowingRedirect(ctx, inbox, body, signer, o)
+		status, header, err = f.postFollowingRedirect(ctx, inbox, body, synchronization, signer, o)
 		if err != nil || !isSignatureRejected(status) {
 			if err == nil && status < 300 && i > 0 {
 				f.saveSignatureScheme(ctx, host.Domain, o)
@@ -40,10 +40,10 @@ func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body
 }
 
 // postFollowingRedirect posts an activity, and once more if it is redirected within the same host.
-func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
+func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body []byte, synchronization string, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
-	status, header, err := f.postOnce(ctx, inbox, body, signer, o)
+	status, header, err := f.postOnce(ctx, inbox, body, synchronization, signer, o)
 	location := header.Get("Location")
 	if err != nil || location == "" || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
 		return status, header, err
@@ -55,16 +55,20 @@ func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body 
 	if err != nil || !activity.SameHost(to.String(), inbox, f.AllowLoopback) {
 		return status, header, nil
 	}
-	return f.postOnce(ctx, to.String(), body, signer, o)
+	return f.postOnce(ctx, to.String(), body, synchronization, signer, o)
 }
 
-func (f *Fetcher) postOnce(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
+func (f *Fetcher) postOnce(ctx context.Context, inbox string, body []byte, synchronization string, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, inbox, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, fmt.Errorf("%w: %v", fetch.ErrRefused, err)
 	}
 	req.Header.Set("Content-Type", activity.ContentType)
 	req.Header["Idempotency-Key"] = []string{} // not sent, but lets net/http retry on a closed connection
+	if synchronization != "" {
+		req.Header.Set(SynchronizationHeader, synchronization)
+		o.Also = []string{synchronizationComponent}
+	}
 	if err := signer.Sign(req, body, o); err != nil {
 		return 0, nil, err
 	}

@@ -45,6 +45,7 @@ type Remote struct {
 	Statuses *Statuses
 	Backfill *Backfill
 	Resolver *Resolver
+	Sync     *FollowerSync
 }
 
 // New assembles the parts. Call it before db is used, because they follow its changes.
@@ -78,6 +79,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 	r.Resolver = &Resolver{
 		Host: c.Host, AllowLoopback: c.AllowLoopback, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,
 	}
+	r.Sync = newFollowerSync(c, r.Reader, r.Fetcher, r.Accounts, db, social, log)
 	return r
 }
 
@@ -90,6 +92,7 @@ func (r *Remote) Register(w *store.Worker) {
 	store.Handle(w, r.Backfill.refreshPoll)
 	store.Handle(w, r.Backfill.fetchCollections)
 	store.Handle(w, r.Backfill.fetchNodeInfo)
+	store.Handle(w, r.Sync.synchronize)
 }
 
 // CacheStats returns the state of the caches by name.
@@ -97,5 +100,6 @@ func (r *Remote) CacheStats() map[string]cache.Stats {
 	return map[string]cache.Stats{
 		"remote_accounts": r.Accounts.accounts.Stats(), "remote_account_ids": r.Accounts.ids.Stats(),
 		"remote_keys": r.Actors.keys.keys.Stats(), "signers": r.Signers.byAccount.Stats(),
+		"follower_digests": r.Sync.digests.Stats(),
 	}
 }

@@ -49,30 +49,10 @@ type cavageParams struct {
 	created, expires            string
 }
 
-// parseCavage reads the parameters: names, each once, with a token or a quoted string (draft-cavage 2.1, RFC 9110 11.2). Names
-// are read in any letter case, so that none can be given twice.
+// parseCavage reads the parameters of a signature.
 func parseCavage(text string) (*cavageParams, error) {
-	if len(text) > maxHeader {
-		return nil, fmt.Errorf("%w: too long", ErrMalformed)
-	}
 	p := new(cavageParams)
-	var seen []string
-	for s := (&scanner{text: text}); ; {
-		s.skipOWS()
-		name := strings.ToLower(s.token())
-		s.skipOWS()
-		if name == "" || !s.accept('=') {
-			return nil, fmt.Errorf("%w: expected a parameter at %d", ErrMalformed, s.pos)
-		}
-		s.skipOWS()
-		value, ok := s.value()
-		if !ok {
-			return nil, fmt.Errorf("%w: no value of %.40q", ErrMalformed, name)
-		}
-		if slices.Contains(seen, name) || len(seen) == maxParams {
-			return nil, fmt.Errorf("%w: %.40q twice, or too many parameters", ErrMalformed, name)
-		}
-		seen = append(seen, name)
+	err := eachParam(text, func(name, value string) {
 		switch name {
 		case "keyid":
 			p.keyID = value
@@ -87,11 +67,51 @@ func parseCavage(text string) (*cavageParams, error) {
 		case "expires":
 			p.expires = value
 		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Params reads a header with parameters like those of a signature by draft-cavage. The names in the result are in lower case.
+func Params(text string) (map[string]string, error) {
+	params := make(map[string]string)
+	if err := eachParam(text, func(name, value string) { params[name] = value }); err != nil {
+		return nil, err
+	}
+	return params, nil
+}
+
+// eachParam calls found with parameters: names, each once, with a token or a quoted string (draft-cavage 2.1, RFC 9110 11.2). Names are
+// read in any letter case, so that none can be given twice.
+func eachParam(text string, found func(name, value string)) error {
+	if len(text) > maxHeader {
+		return fmt.Errorf("%w: too long", ErrMalformed)
+	}
+	var seen []string
+	for s := (&scanner{text: text}); ; {
+		s.skipOWS()
+		name := strings.ToLower(s.token())
+		s.skipOWS()
+		if name == "" || !s.accept('=') {
+			return fmt.Errorf("%w: expected a parameter at %d", ErrMalformed, s.pos)
+		}
+		s.skipOWS()
+		value, ok := s.value()
+		if !ok {
+			return fmt.Errorf("%w: no value of %.40q", ErrMalformed, name)
+		}
+		if slices.Contains(seen, name) || len(seen) == maxParams {
+			return fmt.Errorf("%w: %.40q twice, or too many parameters", ErrMalformed, name)
+		}
+		seen = append(seen, name)
+		found(name, value)
 		if s.skipOWS(); s.atEnd() {
-			return p, nil
+			return nil
 		}
 		if !s.accept(',') {
-			return nil, fmt.Errorf("%w: expected a comma at %d", ErrMalformed, s.pos)
+			return fmt.Errorf("%w: expected a comma at %d", ErrMalformed, s.pos)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -224,6 +225,61 @@ func TestPathOnly(t *testing.T) {
 	got.RequestURI = "/inbox?page=true"
 	if err := check(got, policy(""), rsaKey().Public()); !errors.Is(err, httpsig.ErrSignature) {
 		t.Errorf("for another path: %v", err)
+	}
+}
+
+// TestFurtherHeaders checks that a signature covers further headers, so that they cannot be changed or added afterwards.
+func TestFurtherHeaders(t *testing.T) {
+	for _, scheme := range []httpsig.Scheme{httpsig.Cavage, httpsig.RFC9421} {
+		t.Run(string(scheme), func(t *testing.T) {
+			for _, tt := range []struct {
+				name, signed, received string
+				covered                bool
+				want                   error
+			}{
+				{"set", "a", "a", true, nil},
+				{"not set", "", "", false, nil},
+				{"changed", "a", "b", true, httpsig.ErrSignature},
+				{"removed", "a", "", false, httpsig.ErrMalformed},
+				{"added", "", "a", false, nil},
+			} {
+				r, err := http.NewRequest(http.MethodPost, "https://social.example/inbox", strings.NewReader("{}"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Collection-Synchronization", tt.signed)
+				signer := httpsig.Signer{KeyID: keyID, Key: rsaKey()}
+				if err := signer.Sign(r, []byte("{}"), httpsig.Options{Scheme: scheme, Now: now, Also: []string{"collection-synchronization"}}); err != nil {
+					t.Fatal(err)
+				}
+				if r.Header.Set("Collection-Synchronization", tt.received); tt.received == "" {
+					r.Header.Del("Collection-Synchronization")
+				}
+				claims, err := httpsig.Read(r, policy("{}"))
+				if err == nil {
+					err = claims[0].Verify(rsaKey().Public())
+				}
+				if !errors.Is(err, tt.want) {
+					t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+				}
+				if err == nil && claims[0].Covers("collection-synchronization") != tt.covered {
+					t.Errorf("%s: covered is %v", tt.name, !tt.covered)
+				}
+			}
+		})
+	}
+}
+
+func TestParams(t *testing.T) {
+	got, err := httpsig.Params(`collectionId="https://a.example/followers", url="https://a.example/sync",digest=00ff`)
+	want := map[string]string{"collectionid": "https://a.example/followers", "url": "https://a.example/sync", "digest": "00ff"}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for _, text := range []string{"", "url", `url="a`, `url="a",URL="b"`, strings.Repeat("a", 20_000) + "=1"} {
+		if got, err := httpsig.Params(text); !errors.Is(err, httpsig.ErrMalformed) {
+			t.Errorf("%.20q: %v, %v", text, got, err)
+		}
 	}
 }
 

@@ -95,3 +95,13 @@ func (m *message) field(name string) (string, bool) {
 	}
 	return "", false
 }
+
+// present returns those of the headers that are set.
+func (m *message) present(names []string) (set []string) {
+	for _, name := range names {
+		if m.header.Get(name) != "" {
+			set = append(set, name)
+		}
+	}
+	return set
+}

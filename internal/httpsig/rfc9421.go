@@ -56,7 +56,7 @@ func (m *message) readMember(in sfMember, signatures []sfMember, digest func() e
 	if err := c.checkCoverage(); err != nil {
 		return nil, err
 	}
-	if c.covers("content-digest") {
+	if c.Covers("content-digest") {
 		if err := digest(); err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (c *Claim) cover(item sfItem) error {
 	if len(item.params) > 0 {
 		return fmt.Errorf("%w: %.40q with parameters", ErrUnsupported, name)
 	}
-	if c.covers(name) {
+	if c.Covers(name) {
 		return fmt.Errorf("%w: %.40q is covered twice", ErrMalformed, name)
 	}
 	l := component{name: name}
@@ -148,22 +148,23 @@ func (c *Claim) readParams(params []sfParam) error {
 	return nil
 }
 
-func (c *Claim) covers(names ...string) bool {
+// Covers returns whether the signature covers one of these components, such as a header in lower case.
+func (c *Claim) Covers(names ...string) bool {
 	return slices.ContainsFunc(c.components, func(l component) bool { return slices.Contains(names, l.name) })
 }
 
 // checkCoverage refuses a signature that could be replayed with another request.
 func (c *Claim) checkCoverage() error {
 	switch {
-	case !c.covers("@method"):
+	case !c.Covers("@method"):
 		return fmt.Errorf("%w: missing @method", ErrUncovered)
-	case !c.covers("@target-uri", "@authority", "host"):
+	case !c.Covers("@target-uri", "@authority", "host"):
 		return fmt.Errorf("%w: missing the host", ErrUncovered)
-	case !c.covers("@target-uri", "@request-target", "@path"):
+	case !c.Covers("@target-uri", "@request-target", "@path"):
 		return fmt.Errorf("%w: missing the path", ErrUncovered)
-	case strings.Contains(c.message.target, "?") && !c.covers("@target-uri", "@request-target", "@query"):
+	case strings.Contains(c.message.target, "?") && !c.Covers("@target-uri", "@request-target", "@query"):
 		return fmt.Errorf("%w: missing the query", ErrUncovered)
-	case c.message.needsDigest() && !c.covers("content-digest"):
+	case c.message.needsDigest() && !c.Covers("content-digest"):
 		return fmt.Errorf("%w: missing content-digest", ErrUncovered)
 	}
 	return nil

@@ -25,7 +25,8 @@ type Signer struct {
 type Options struct {
 	Scheme   Scheme
 	Now      time.Time
-	PathOnly bool // draft-cavage: sign without the query, as some servers verify it
+	PathOnly bool     // draft-cavage: sign without the query, as some servers verify it
+	Also     []string // names of further headers to cover, in lower case; those that are not set are left out
 }
 
 // Sign signs a request to r.URL with a body, nil for none. It sets Date, the digest, the signature headers, and r.Host. Called again,
@@ -67,6 +68,7 @@ func (s *Signer) signCavage(m *message, at hostForm, o Options) error {
 			names = append(names, "content-type")
 		}
 	}
+	names = append(names, m.present(o.Also)...)
 	c := Claim{Scheme: Cavage, message: m}
 	for _, name := range names {
 		value, _ := m.field(name)
@@ -95,6 +97,7 @@ func (s *Signer) signRFC9421(m *message, at hostForm, o Options) error {
 		m.header.Set("Content-Digest", contentDigest(m.body))
 		names = append(names, "content-digest")
 	}
+	names = append(names, m.present(o.Also)...)
 	label := rsaV15SHA256
 	if s.algorithm() == algEd25519 {
 		label = ed25519Name
