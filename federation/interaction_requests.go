@@ -29,7 +29,7 @@ func (r *Receiver) handleInteractionRequest(ctx context.Context, in *inbox.Activ
 	if err != nil {
 		return err
 	}
-	instrument, inner := in.Ref("instrument"), in.Object.Object("instrument")
+	instrument, visibility := in.Ref("instrument"), store.Private
 	if !activity.SameHost(instrument, in.Actor.URI, r.AllowLoopback) {
 		return remote.Refuse("interaction is on another host than the actor")
 	}
@@ -37,12 +37,21 @@ func (r *Receiver) handleInteractionRequest(ctx context.Context, in *inbox.Activ
 	if err != nil || st == 0 {
 		return err
 	}
-	switch in.Type {
-	case "LikeRequest":
+	if in.Type == "LikeRequest" {
 		_, err = r.social.ReceiveFavourite(ctx, in.Actor, st, instrument, in.URI)
+		return err
+	}
+	inner, err := r.requestedInteraction(ctx, in, st)
+	if err != nil {
+		return err
+	}
+	switch in.Type {
 	case "AnnounceRequest":
+		if inner != nil {
+			visibility = boostVisibility(inner)
+		}
 		_, err = r.social.ReceiveReblog(ctx, in.Actor, st, social.IncomingReblog{
-			URI: instrument, Visibility: boostVisibility(inner), Published: remote.PlausibleTime(inner.Time("published"), in.Row.ReceivedAt.Time()), Request: in.URI,
+			URI: instrument, Visibility: visibility, Published: remote.PlausibleTime(inner.Time("published"), in.Row.ReceivedAt.Time()), Request: in.URI,
 		})
 	default:
 		if !inner.Is(remote.NoteTypes...) || inner.Ref("inReplyTo") != ref {
@@ -51,6 +60,33 @@ func (r *Receiver) handleInteractionRequest(ctx context.Context, in *inbox.Activ
 		_, err = r.receiveNote(ctx, in, inner)
 	}
 	return err
+}
+
+// requestedInteraction returns the reply or boost of a request: the embedded one, or else the fetched one. The fetch is signed by the author of the
+// status, because others may not see the interaction. It returns nil for a boost that is not served, as is usual.
+func (r *Receiver) requestedInteraction(ctx context.Context, in *inbox.Activity, id store.StatusID) (activity.Object, error) {
+	if inner := in.Object.Object("instrument"); inner != nil && inner.Type() != "" {
+		return inner, nil
+	}
+	st, err := r.db.Status(ctx, id)
+	switch {
+	case errs.IsNotFound(err), err == nil && !st.Local():
+		return nil, remote.Refuse("request is not for a local status")
+	case err != nil:
+		return nil, err
+	}
+	o, err := r.fetcher.DocumentAs(ctx, in.Ref("instrument"), st.AccountID)
+	switch {
+	case in.Type == "ReplyRequest":
+		return o, err
+	case err != nil && remote.IsFinal(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !o.Is("Announce") || o.Ref("actor") != in.Actor.URI || o.Ref("object") != in.Ref("object"):
+		return nil, remote.Refuse("request does not have a boost of its object")
+	}
+	return o, nil
 }
 
 // interactionPolicy returns who may interact with a status, as far as others see it. All rules are always there, because that says that this

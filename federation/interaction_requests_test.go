@@ -2,10 +2,13 @@ package federation_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"svc/app/apptest"
+	"svc/internal/httpsig"
 	"svc/store"
 )
 
@@ -180,6 +183,82 @@ func TestRemoteInteractionRequests(t *testing.T) {
 		}
 		srv.Exec(`DELETE FROM notifications`)
 		peer.ClearDelivered()
+	}
+}
+
+// TestRequestsByID checks requests that only name the interaction: it is fetched, signed by the author of the post, and must be what the request
+// says. A boost that is not served is for followers.
+func TestRequestsByID(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
+	other := apptest.StartFake(t)
+	mallory := other.AddActor("mallory")
+	another := alice.Publish("another").Str("uri")
+	served := func(d apptest.Doc) any { // its id
+		peer.Serve(d)
+		return d["id"]
+	}
+	reply := func(p *apptest.FakeServer, by, uri string) apptest.Doc {
+		_, _, d := remoteInteractions(p, by, uri, alice.URI())
+		return d
+	}
+	boost := func(uri string, changes ...apptest.Doc) apptest.Doc {
+		return peer.Activity("Announce", bob, uri, append([]apptest.Doc{{"to": []any{apptest.Public}, "cc": []any{alice.URI()}}}, changes...)...)
+	}
+	for _, tt := range []struct {
+		name, kind string
+		instrument func(uri string) any
+		refused    string // part of the reason
+		visibility store.Visibility
+	}{
+		{"a favourite", "Like", func(uri string) any { return peer.Activity("Like", bob, uri)["id"] }, "", 0},
+		{"a reply", "Reply", func(uri string) any { return served(reply(peer, bob, uri)) }, "", 0},
+		{"a reply in an object", "Reply", func(uri string) any { return apptest.Doc{"id": served(reply(peer, bob, uri))} }, "", 0},
+		{"a boost", "Announce", func(uri string) any { return served(boost(uri)) }, "", store.Public},
+		{"a boost for followers", "Announce", func(uri string) any { return served(boost(uri, apptest.Doc{"to": []any{bob + "/followers"}})) }, "", store.Private},
+		{"a boost that is not served", "Announce", func(uri string) any { return boost(uri)["id"] }, "", store.Private},
+		{"a reply to another post", "Reply", func(string) any { return served(reply(peer, bob, another)) }, "does not have a reply", 0},
+		{"a reply that is a boost", "Reply", func(uri string) any { return served(boost(uri)) }, "does not have a reply", 0},
+		{"a reply of another account", "Reply", func(uri string) any { return served(reply(peer, eve, uri)) }, "another actor", 0},
+		{"a reply on another host", "Reply", func(uri string) any {
+			d := reply(other, mallory, uri)
+			other.Serve(d)
+			return d["id"]
+		}, "another host", 0},
+		{"a reply that is not served", "Reply", func(string) any { return peer.URL + "/missing" }, "404", 0},
+		{"a boost of another post", "Announce", func(string) any { return served(boost(another)) }, "does not have a boost", 0},
+		{"nothing", "Reply", func(string) any { return nil }, "another host", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			st := publishWithPolicy(alice, []string{"public"}, nil)
+			instrument := tt.instrument(st.Str("uri"))
+			var signers []string
+			peer.OnRequest("/", func(r *http.Request) { signers = append(signers, httpsig.ClaimedKeyID(r)) })
+			peer.ClearDelivered()
+			in := peer.Activity(tt.kind+"Request", bob, st.Str("uri"), apptest.Doc{"instrument": instrument, "to": []any{alice.URI()}})
+			peer.PostAndSettle(srv, in)
+			if got := srv.Refusals(in["id"]); (got != "") != (tt.refused != "") || !strings.Contains(got, tt.refused) {
+				t.Fatalf("refused: %q, want %q", got, tt.refused)
+			}
+			o := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
+			counts := map[string]int{"Like": o.Int("favourites_count"), "Reply": o.Int("replies_count"), "Announce": o.Int("reblogs_count")}
+			if n := counts[tt.kind]; (n == 1) != (tt.refused == "") {
+				t.Errorf("%d are counted", n)
+			}
+			if tt.refused != "" {
+				return
+			}
+			apptest.WantField(t, peer.OneDelivered("Accept"), in["id"], "object", "id")
+			if tt.kind == "Reply" && !slices.ContainsFunc(signers, func(key string) bool { return strings.HasPrefix(key, alice.URI()) }) {
+				t.Errorf("the author of the post signs no fetch, but %q", signers)
+			}
+			if tt.kind == "Announce" {
+				if got := srv.Count(`SELECT visibility FROM statuses WHERE reblog_of_id = ?`, int64(apptest.StatusID(st.ID()))); store.Visibility(got) != tt.visibility {
+					t.Errorf("the boost is %s, want %s", store.Visibility(got), tt.visibility)
+				}
+			}
+		})
 	}
 }
 

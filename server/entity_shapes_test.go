@@ -153,7 +153,7 @@ var entityShapes = map[string]map[string]string{
 	"ScheduledParams": {
 		"text": "string", "in_reply_to_id": "id|null", "media_ids": "[]id|null", "sensitive": "boolean", "spoiler_text": "string",
 		"visibility": "text", "language": "text|null", "scheduled_at": "null", "poll": "ScheduledPoll|null", "expires_in": "number|null",
-		"quoted_status_id": "id|null", "quote_approval_policy": "text|null", "application_id": "number|null", "idempotency": "text|null", "with_rate_limit": "boolean",
+		"quoted_status_id": "id|null", "quote_approval_policy": "text|null", "interaction_policy": "InteractionPolicy|null", "application_id": "number|null", "idempotency": "text|null", "with_rate_limit": "boolean",
 	},
 	"StatusEdit": {
 		"content": "string", "spoiler_text": "string", "sensitive": "boolean", "created_at": "time", "account": "Account", "poll": "EditPoll|null",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc/app/apptest"
 )
@@ -143,6 +144,22 @@ func TestInteractionPolicyParameters(t *testing.T) {
 	}
 	if got := reply(alice.Get("/api/v1/statuses/" + form.ID()).Want(200).Object()); got != "[author followers] []" {
 		t.Errorf("after invalid edits the policy is %s", got)
+	}
+	at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	plain := alice.Post("/api/v1/statuses", "status", "x", "scheduled_at", at).Want(200).Object()
+	if got := plain.Find("params.interaction_policy"); got != nil {
+		t.Errorf("a scheduled status without a policy has %v", got)
+	}
+	later := alice.SendJSON("POST", "/api/v1/statuses", map[string]any{
+		"status": "x", "scheduled_at": at, "visibility": "private", "interaction_policy": map[string]any{"can_reply": map[string]any{"manual_approval": []string{"followers"}}},
+	}).Want(200).Object()
+	for _, o := range []*apptest.Object{later, alice.Get("/api/v1/scheduled_statuses/" + later.ID()).Want(200).Object()} {
+		for rule, want := range map[string]string{"can_reply": "[author] [followers]", "can_favourite": "[author followers mentioned] []", "can_reblog": "[author] []"} {
+			rule = "params.interaction_policy." + rule
+			if got := fmt.Sprint(o.Find(rule+".automatic_approval"), " ", o.Find(rule+".manual_approval")); got != want {
+				t.Errorf("%s of a scheduled status is %s, want %s", rule, got, want)
+			}
+		}
 	}
 	edited := alice.EditStatus(form.ID(), map[string]any{"status": "x", "interaction_policy": rules(nil, []string{"public"})}).Want(200).Object()
 	if got := reply(edited); got != "[author] [public]" || edited.At("edited_at") != nil {

@@ -17,21 +17,22 @@ type ScheduledStatus struct {
 
 // scheduledParams are the parameters of a scheduled status. expires_in is an addition to the reference (spec 2.10).
 type scheduledParams struct {
-	Text          string          `json:"text"`
-	InReplyToID   *store.StatusID `json:"in_reply_to_id"`
-	MediaIDs      []store.MediaID `json:"media_ids"`
-	Sensitive     *bool           `json:"sensitive"`
-	SpoilerText   string          `json:"spoiler_text"`
-	Visibility    string          `json:"visibility"`
-	Language      *string         `json:"language"`
-	ScheduledAt   *store.Time     `json:"scheduled_at"` // always null
-	Poll          *scheduledPoll  `json:"poll"`
-	ExpiresIn     *int64          `json:"expires_in"` // seconds after publication
-	QuotedID      *store.StatusID `json:"quoted_status_id"`
-	QuotePolicy   *string         `json:"quote_approval_policy"` // null: the author's default
-	ApplicationID *store.AppID    `json:"application_id"`
-	Idempotency   *string         `json:"idempotency"`
-	WithRateLimit bool            `json:"with_rate_limit"`
+	Text          string             `json:"text"`
+	InReplyToID   *store.StatusID    `json:"in_reply_to_id"`
+	MediaIDs      []store.MediaID    `json:"media_ids"`
+	Sensitive     *bool              `json:"sensitive"`
+	SpoilerText   string             `json:"spoiler_text"`
+	Visibility    string             `json:"visibility"`
+	Language      *string            `json:"language"`
+	ScheduledAt   *store.Time        `json:"scheduled_at"` // always null
+	Poll          *scheduledPoll     `json:"poll"`
+	ExpiresIn     *int64             `json:"expires_in"` // seconds after publication
+	QuotedID      *store.StatusID    `json:"quoted_status_id"`
+	QuotePolicy   *string            `json:"quote_approval_policy"` // null: the author's default
+	Interactions  *InteractionPolicy `json:"interaction_policy"`    // null: the author's default
+	ApplicationID *store.AppID       `json:"application_id"`
+	Idempotency   *string            `json:"idempotency"`
+	WithRateLimit bool               `json:"with_rate_limit"`
 }
 
 type scheduledPoll struct {
@@ -93,8 +94,12 @@ func scheduledParamsOf(d social.Draft) scheduledParams {
 		policy := d.QuotePolicy.String()
 		p.QuotePolicy = &policy
 	}
+	visibility := store.Public
 	if d.Visibility != nil {
-		p.Visibility = d.Visibility.String()
+		visibility, p.Visibility = *d.Visibility, d.Visibility.String()
+	}
+	if d.Interactions != nil {
+		p.Interactions = new(newInteractionPolicy(*d.Interactions, visibility))
 	}
 	if d.List != 0 {
 		p.Visibility += ":" + d.List.String()
