@@ -152,9 +152,11 @@ var fromPeers = map[string]func(w *peerWorld){
 		w.want(o, "poll.expired", false)
 	},
 	"vote": func(w *peerWorld) {
-		poll := w.alice.PublishPoll([]string{"tea", "coffee"})
-		w.peer.Deliver(w.alice, w.peer.Vote(w.ben, w.alice, poll.Str("uri"), "coffee"))
-		w.want(w.status(poll), "poll.options.1.votes_count", 1)
+		poll := w.alice.PublishPoll([]string{"tea", "coffee", "water"}, "multiple", "true")
+		w.peer.Deliver(w.alice, w.peer.Vote(w.ben, w.alice, poll.Str("uri"), "tea", "coffee")...)
+		for i, n := range []int{1, 1, 0} {
+			w.want(w.status(poll), fmt.Sprintf("poll.options.%d.votes_count", i), n)
+		}
 	},
 	"reply": func(w *peerWorld) {
 		mine := w.alice.Publish("what do you think?")
@@ -302,6 +304,28 @@ var fromPeers = map[string]func(w *peerWorld){
 		}
 		found := w.alice.Get("/api/v2/search", "q", post["url"].(string), "resolve", "true", "type", "statuses").Want(200).Object()
 		w.want(found, "statuses.0.uri", post["id"])
+	},
+	"chat": func(w *peerWorld) {
+		sent := w.peer.Chat(w.ben, w.alice, "psst")
+		w.peer.Deliver(w.alice, sent)
+		chats := w.alice.Get("/api/v2/svc/chats").Want(200).List()
+		if len(chats) != 1 {
+			w.Fatalf("%d chats", len(chats))
+		}
+		w.want(chats[0], "account.id", w.known(w.ben))
+		apptest.WantList(w.T, "messages", w.alice.ChatMessages(chats[0].ID()), "psst")
+		w.peer.Deliver(w.alice, w.peer.Delete(sent["object"].(peers.Doc)))
+		apptest.WantList(w.T, "messages after the deletion", w.alice.ChatMessages(chats[0].ID()))
+	},
+	"synchronization": func(w *peerWorld) { // the other server has lost a follow
+		cleo := w.another()
+		w.alice.FollowRemote(cleo)
+		w.staff.FollowRemote(cleo)
+		w.peer.SetFollowers(cleo, w.alice.URI())
+		w.peer.Deliver(w.alice, w.peer.Create(w.peer.NewPost(cleo, peers.Draft{Text: "for my followers", Visibility: "private"})))
+		w.alice.Relationship(w.known(cleo)).WantTrue(apptest.RelationshipFlags, "following")
+		w.staff.Relationship(w.known(cleo)).WantTrue(apptest.RelationshipFlags)
+		w.peer.WantTook("unfollow " + cleo)
 	},
 	"group": groupFromPeer,
 	"article": func(w *peerWorld) {

@@ -15,6 +15,7 @@ var functionTests = map[string]string{
 	"follow": "TestIncomingFollow", "accept": "TestIncomingAcceptAndReject", "reject": "TestRemoveRemoteFollower", "block": "TestIncomingBlock", "public": "TestIncomingVisibility", "media": "TestIncomingShapes", "poll": "TestPollBetweenServers",
 	"vote": "TestIncomingVotes", "reply": "TestIncomingThread", "edit": "TestIncomingUpdate", "quote": "TestRequestQuote", "move": "TestIncomingMove",
 	"report": "TestIncomingReport", "rotation": "TestKeyRotation", "thread": "TestRepliesOfOthers",
+	"chat": "TestIncomingChatMessage", "synchronization": "TestFollowersSynchronization",
 }
 
 // peersTable returns the table of docs/federation.md.

@@ -245,6 +245,25 @@ var toPeers = map[string]func(w *peerWorld){
 			w.Errorf("the reply is to %v", parent)
 		}
 	},
+	"chat": func(w *peerWorld) {
+		chat := w.alice.Post("/api/v1/svc/chats/by-account-id/" + w.known(w.ben)).Want(200).Object().ID()
+		message := w.alice.SendChat(chat, "psst")
+		apptest.Settle(w.srv)
+		w.peer.WantTook("chat " + w.ben + " psst")
+		id := w.peer.LastReceived("Create")["object"].(peers.Doc)["id"].(string)
+		w.alice.Do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+message.ID(), "", nil).Want(200)
+		apptest.Settle(w.srv)
+		w.peer.WantTook("delete " + id)
+	},
+	"synchronization": func(w *peerWorld) {
+		o, _ := w.publish("before", "visibility", "private")
+		if took := w.peer.Took(); len(took) != 1 || took[0] != "followers "+o.Str("uri") {
+			w.Errorf("with the same followers it took %q", took)
+		}
+		w.peer.LoseFollow(w.ben, w.alice.URI())
+		o, _ = w.publish("after", "visibility", "private")
+		w.peer.WantTook("followers "+o.Str("uri"), "synchronization "+w.ben)
+	},
 	"page": func(w *peerWorld) {
 		o := w.alice.Publish("found by its page")
 		if d := w.peer.Fetch(w.srv.URL + "/@alice/" + o.ID()); d["id"] != o.Str("uri") {
@@ -308,6 +327,7 @@ func TestToPeers(t *testing.T) {
 				}
 				t.Run(function.Name, func(t *testing.T) {
 					w := w.in(t)
+					apptest.Settle(w.srv)
 					w.peer.Took()
 					toPeers[function.Name](w)
 					w.peer.Took()

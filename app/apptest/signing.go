@@ -59,7 +59,11 @@ func (s Signing) Sign(req *http.Request, body []byte) error {
 	headers := cmp.Or(s.Headers, "(request-target) host date digest content-type")
 	var lines []string
 	for _, name := range strings.Fields(headers) {
-		lines = append(lines, name+": "+values[name])
+		value, ok := values[name]
+		if !ok {
+			value = req.Header.Get(name)
+		}
+		lines = append(lines, name+": "+value)
 	}
 	text := []byte(strings.Join(lines, "\n"))
 	var signature []byte

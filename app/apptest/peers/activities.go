@@ -12,11 +12,9 @@ import (
 // Act returns an activity in the shape of the software. changes replace members; nil removes one.
 func (s *Server) Act(kind, actor string, object any, changes ...Doc) Doc {
 	s.T.Helper()
-	var n int
-	fmt.Sscan(s.NewID("act")[len(s.URL+"/act/"):], &n)
 	d := Doc{
 		"@context": s.context(), "type": kind, "actor": actor, "object": object, "published": time.Now().UTC().Format(time.RFC3339),
-		"id": strings.NewReplacer("ACTOR", actor, "HOST", s.URL, "TYPE", strings.ToLower(kind), "N", fmt.Sprint(n)).Replace(s.ActivityID),
+		"id": strings.NewReplacer("ACTOR", actor, "HOST", s.URL, "TYPE", strings.ToLower(kind), "N", fmt.Sprint(s.next())).Replace(s.ActivityID),
 	}
 	if o, ok := object.(Doc); ok {
 		for _, key := range []string{"to", "cc"} {
@@ -25,6 +23,7 @@ func (s *Server) Act(kind, actor string, object any, changes ...Doc) Doc {
 			}
 		}
 	}
+	change(d, changes)
 	if slices.Contains(strings.Fields(s.Unaddressed), kind) {
 		delete(d, "to")
 		delete(d, "cc")
@@ -32,7 +31,7 @@ func (s *Server) Act(kind, actor string, object any, changes ...Doc) Doc {
 	if s.ShapeActivity != nil {
 		s.ShapeActivity(s, d)
 	}
-	s.finish(d, changes)
+	s.finish(d)
 	return d
 }
 
@@ -72,6 +71,9 @@ func (s *Server) Answer(kind, actor string, of Doc, changes ...Doc) Doc {
 
 // Undo returns the Undo of an activity.
 func (s *Server) Undo(of Doc) Doc {
+	if of["type"] == "Follow" {
+		s.setFollow(of["actor"].(string), of["object"].(string), false)
+	}
 	return s.Act("Undo", of["actor"].(string), Copy(of, Doc{"@context": nil}))
 }
 
@@ -80,14 +82,38 @@ func (s *Server) Boost(actor, object string) Doc {
 	return s.Act("Announce", actor, object, Doc{"to": []any{apptest.Public}, "cc": []any{actor + "/followers"}})
 }
 
-// Vote returns the votes for options of a poll of a user.
-func (s *Server) Vote(actor string, of *apptest.User, poll, option string) Doc {
-	id, _ := s.newObject()
-	vote := Doc{"id": id, "type": "Note", "name": option, "attributedTo": actor, "inReplyTo": poll, "to": []any{of.URI()}, "cc": []any{}}
-	if s.ShapePost != nil {
-		s.ShapePost(s, vote, Draft{})
+// Vote returns the votes for options of a poll of a user: a Create for each, or one for all.
+func (s *Server) Vote(actor string, of *apptest.User, poll string, options ...string) []Doc {
+	var votes []any
+	for _, option := range options {
+		id, _ := s.newObject(actor)
+		vote := Doc{"id": id, "type": "Note", "name": option, "attributedTo": actor, "inReplyTo": poll, "to": []any{of.URI()}, "cc": []any{}}
+		if s.ShapePost != nil {
+			s.ShapePost(s, vote, Draft{})
+		}
+		s.finish(vote)
+		votes = append(votes, vote)
 	}
-	return s.Act("Create", actor, vote, Doc{"to": []any{of.URI()}, "cc": []any{}})
+	addressed := Doc{"to": []any{of.URI()}, "cc": []any{}}
+	if s.VoteList {
+		return []Doc{s.Act("Create", actor, votes, addressed)}
+	}
+	var creates []Doc
+	for _, vote := range votes {
+		creates = append(creates, s.Act("Create", actor, vote, addressed))
+	}
+	return creates
+}
+
+// Chat returns the Create of a chat message.
+func (s *Server) Chat(actor string, to *apptest.User, text string) Doc {
+	id, _ := s.newObject(actor)
+	message := Doc{
+		"id": id, "type": "ChatMessage", "actor": actor, "to": []any{to.URI()}, "content": text, "published": time.Now().UTC().Format(time.RFC3339), "tag": []any{},
+		"emoji": Doc{},
+	}
+	s.Serve(Copy(message, Doc{"@context": s.context()}))
+	return s.Act("Create", actor, message)
 }
 
 // LastReceived returns the last activity of a type that it received.
@@ -100,7 +126,7 @@ func (s *Server) LastReceived(kind string) Doc {
 	return list[len(list)-1]
 }
 
-// author returns the actor of a post, or the actor itself.
+// author returns the actor of a post or message, or the actor itself.
 func (s *Server) author(d Doc) string {
 	for _, v := range values(d["attributedTo"]) {
 		switch v := v.(type) {
@@ -111,6 +137,9 @@ func (s *Server) author(d Doc) string {
 				return v["id"].(string)
 			}
 		}
+	}
+	if actor, ok := d["actor"].(string); ok {
+		return actor
 	}
 	return d["id"].(string)
 }

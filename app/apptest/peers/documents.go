@@ -94,20 +94,28 @@ func (s *Server) ActorDocument(name string, changes ...Doc) Doc {
 	if s.SharedInbox {
 		d["endpoints"] = Doc{"sharedInbox": s.URL + "/inbox"}
 	}
+	change(d, changes)
 	if s.ShapeActor != nil {
 		s.ShapeActor(s, d)
 	}
-	s.finish(d, changes)
+	s.finish(d)
 	s.Serve(d)
 	s.AddWebFinger(name, id)
+	s.mu.Lock()
+	s.names[id] = name
+	s.mu.Unlock()
 	return d
 }
 
-// finish applies changes, and the habits of the software for lists.
-func (s *Server) finish(d Doc, changes []Doc) {
+// change sets members of a document.
+func change(d Doc, changes []Doc) {
 	for _, c := range changes {
 		maps.Copy(d, c)
 	}
+}
+
+// finish removes members that are nil, and applies the habit of the software for lists.
+func (s *Server) finish(d Doc) {
 	maps.DeleteFunc(d, func(_ string, v any) bool { return v == nil })
 	if s.Collapse {
 		collapse(d)
@@ -136,7 +144,7 @@ func collapse(d Doc) {
 // NewPost serves a post and returns it.
 func (s *Server) NewPost(author string, d Draft, changes ...Doc) Doc {
 	s.T.Helper()
-	id, page := s.newObject()
+	id, page := s.newObject(author)
 	now := time.Now().UTC().Format(time.RFC3339)
 	post := Doc{
 		"id": id, "type": "Note", "attributedTo": author, "content": "<p>" + d.Text + "</p>", "published": now,
@@ -177,10 +185,11 @@ func (s *Server) NewPost(author string, d Draft, changes ...Doc) Doc {
 	if d.Type != "" {
 		post["type"], post["name"] = d.Type, d.Name
 	}
+	change(post, changes)
 	if s.ShapePost != nil {
 		s.ShapePost(s, post, d)
 	}
-	s.finish(post, changes)
+	s.finish(post)
 	s.Serve(Copy(post, Doc{"@context": s.context()}))
 	if s.PageRedirects {
 		s.redirect(page, id)
@@ -196,11 +205,21 @@ func (s *Server) redirect(from, to string) {
 	s.redirects[path] = to
 }
 
-// newObject returns the id of a new object, and the address of its page.
-func (s *Server) newObject() (id, page string) {
-	var n int
-	fmt.Sscan(s.NewID("object")[len(s.URL+"/object/"):], &n)
-	return s.URL + expand(s.Object, "ben", n), s.URL + expand(s.Page, "ben", n)
+// newObject returns the id of a new object of an actor, and the address of its page.
+func (s *Server) newObject(author string) (id, page string) {
+	n := s.next()
+	s.mu.Lock()
+	name := s.names[author]
+	s.mu.Unlock()
+	return s.URL + expand(s.Object, name, n), s.URL + expand(s.Page, name, n)
+}
+
+// next returns a number for a new id.
+func (s *Server) next() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastID++
+	return s.lastID
 }
 
 func (s *Server) tags(d Draft) []any {

@@ -19,9 +19,11 @@ var Lemmy = &Profile{
 	Drops: "Announce EmojiReact Add Remove Block Move QuoteRequest", Attempts: 10,
 
 	ShapeActor: func(s *Server, d Doc) {
-		d["followers"], d["following"], d["featured"], d["url"] = nil, nil, nil, d["id"]
+		d["following"], d["featured"], d["url"] = nil, nil, d["id"]
 		d["source"] = Doc{"content": "about", "mediaType": "text/markdown"}
-		if d["type"] == "Group" {
+		if d["type"] == "Person" {
+			d["followers"] = nil
+		} else {
 			d["attributedTo"], d["postingRestrictedToMods"] = d["id"].(string)+"/moderators", false
 		}
 	},

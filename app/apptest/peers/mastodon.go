@@ -14,14 +14,15 @@ var toot = Doc{"toot": "http://joinmastodon.org/ns#", "ostatus": "http://ostatus
 var Mastodon = &Profile{
 	Name: "Mastodon", Software: "mastodon", Version: "4.5.2",
 	Sends: `follow accept reject unfollow public unlisted followers direct warning media poll vote reply mention hashtag emoji boost favourite
-		edit delete quote pin move block report profile rotation thread page`,
+		edit delete quote pin move block report profile rotation thread page synchronization`,
 	Reads: `follow accept reject unfollow public unlisted followers direct warning media poll vote reply mention hashtag emoji boost favourite
-		edit delete quote pin move block report profile rotation thread page`,
+		edit delete quote pin move block report profile rotation thread page synchronization`,
 
 	Actor: "/users/NAME", Object: "/users/NAME/statuses/1150000N", Inbox: "/users/NAME/inbox", Page: "/@NAME/1150000N",
 	ActivityID: "ACTOR#TYPEs/N", SharedInbox: true, Context: []any{securityV1, toot}, Unaddressed: "Follow Accept Reject Like Block Add Remove",
 	KeyID: "#main-key", Headers: "host date digest content-type (request-target)", FetchHeader: "host date accept (request-target)",
 	Algorithm: "rsa-sha256", VerifiesRFC: true, Needs: []Need{needContext, needWebFinger, needEmbeddedUndo}, Drops: "EmojiReact Listen", Attempts: 16,
+	Synchronizes: true,
 
 	ShapeActor: func(s *Server, d Doc) {
 		id := d["id"].(string)
@@ -53,10 +54,8 @@ var Mastodon = &Profile{
 	},
 	ShapeActivity: func(s *Server, d Doc) {
 		switch d["type"] {
-		case "Add", "Remove", "Move":
-			if d["type"] != "Move" {
-				d["id"] = nil
-			}
+		case "Add", "Remove":
+			d["id"] = nil
 		case "Create":
 			o := d["object"].(Doc)
 			d["id"] = o["id"].(string) + "/activity"
@@ -75,7 +74,7 @@ var GoToSocial = &Profile{
 		edit delete move block report profile rotation thread page`,
 
 	Actor: "/users/NAME", Object: "/users/NAME/statuses/01HN", Inbox: "/users/NAME/inbox", Page: "/@NAME/statuses/01HN",
-	ActivityID: "ACTOR/TYPE/01HN", Context: []any{securityV1, activityStreams, toot}, Collapse: true,
+	ActivityID: "ACTOR/TYPE/01HN", Context: []any{securityV1, activityStreams, toot}, Collapse: true, VoteList: true,
 	KeyID: "/main-key", Headers: commonHeaders, FetchHeader: fetchHeaders, Algorithm: "hs2019",
 	SignedFetch: true, Needs: []Need{needMediaType, needTo, needEmbeddedUndo}, Drops: "EmojiReact Add Remove QuoteRequest", Attempts: 5,
 
@@ -94,11 +93,9 @@ var GoToSocial = &Profile{
 		}
 	},
 	ShapeActivity: func(s *Server, d Doc) {
-		o, _ := d["object"].(Doc)
+		o, isPost := d["object"].(Doc)
 		switch {
-		case d["type"] == "Create" && o["content"] == nil:
-			d["object"] = []any{o} // votes are a list
-		case d["type"] == "Create":
+		case d["type"] == "Create" && isPost:
 			d["id"] = o["id"].(string) + "/activity#Create"
 		case d["type"] == "Flag":
 			d["bto"], d["to"] = d["to"], nil

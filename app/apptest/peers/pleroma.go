@@ -6,9 +6,9 @@ import "svc/app/apptest"
 var Pleroma = &Profile{
 	Name: "Pleroma", Software: "pleroma", Version: "2.7.1",
 	Sends: `follow accept reject unfollow public unlisted followers direct warning media poll vote reply mention hashtag emoji boost favourite
-		reaction edit delete quote pin move block report profile thread page`,
+		reaction edit delete quote pin move block report profile thread page chat`,
 	Reads: `follow accept reject unfollow public unlisted followers direct warning media poll vote reply mention hashtag emoji boost favourite
-		reaction edit delete quote pin block report profile rotation thread page`,
+		reaction edit delete quote pin block report profile rotation thread page chat`,
 
 	Actor: "/users/NAME", Object: "/objects/0000-N", Inbox: "/users/NAME/inbox", Page: "/notice/AxN", PageRedirects: true,
 	ActivityID: "HOST/activities/0000-N", SharedInbox: true, Context: []any{activityStreams, "https://pleroma.example/schemas/litepub-0.1.jsonld", Doc{"@language": "und"}},
@@ -44,7 +44,10 @@ var Pleroma = &Profile{
 		switch d["type"] {
 		case "Create", "Update":
 			d["cc"] = []any{} // the object keeps its own
-			if d["type"] == "Create" && o["content"] == nil {
+			switch {
+			case o["type"] == "ChatMessage":
+				d["cc"] = nil
+			case d["type"] == "Create" && o["content"] == nil: // a vote
 				d["to"] = []any{}
 			}
 		case "Undo":

@@ -23,13 +23,14 @@ type Profile struct {
 
 	// Paths of ids, in which NAME is the name of the actor and N a number.
 	Actor, Object, Inbox, Page string
-	ActivityID                 string // with the id of the actor as ACTOR, and the type in lower case as NAME
+	ActivityID                 string // with the id of the actor as ACTOR, the address of the server as HOST, and the type in lower case as TYPE
 	SharedInbox                bool
 	PageRedirects              bool // the page of a post redirects ActivityPub requests to its id
 
 	Context     []any  // after the context of ActivityStreams, or with it
 	Collapse    bool   // a list of one item is sent as the item
 	Unaddressed string // types of activities that it sends without to and cc
+	VoteList    bool   // all votes for one poll are in one Create
 
 	// How it signs.
 	KeyID       string // appended to the id of the actor
@@ -48,8 +49,9 @@ type Profile struct {
 	Needs          []Need
 	Drops          string // types of activities that it answers with 202 and ignores
 	Attempts       int    // for a delivery that is answered with a temporary error
+	Synchronizes   bool   // it compares followers, and sends their digest with posts for them (FEP-8fcf)
 
-	// Shapes. They change documents of the form that most servers use; nil changes nothing.
+	// Shapes. They change documents of the form that most servers use, after the changes of the caller; nil changes nothing.
 	ShapeActor    func(s *Server, actor Doc)
 	ShapePost     func(s *Server, post Doc, d Draft)
 	ShapeActivity func(s *Server, activity Doc)
@@ -67,7 +69,7 @@ var Functions = []Function{
 	{"boost", "Boost, and its withdrawal"}, {"favourite", "Favourite, and its withdrawal"}, {"reaction", "Emoji reaction, and its withdrawal"},
 	{"edit", "Edit of a post"}, {"delete", "Deletion of a post"}, {"quote", "Quote"}, {"pin", "Pin and unpin"}, {"move", "Account move"},
 	{"block", "Block"}, {"report", "Report"}, {"profile", "Profile change"}, {"rotation", "Key rotation"}, {"thread", "Fetch of a thread"},
-	{"page", "Fetch by the address of a page"}, {"group", "Post in a group"}, {"article", "Article"}, {"video", "Video"},
+	{"page", "Fetch by the address of a page"}, {"chat", "Chat message, and its deletion"}, {"synchronization", "Synchronization of followers"}, {"group", "Post in a group"}, {"article", "Article"}, {"video", "Video"},
 }
 
 // DoesSend returns whether it has a function in the activities that it sends.

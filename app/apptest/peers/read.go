@@ -10,7 +10,7 @@ import (
 
 // Post is a received post, as this server shows it.
 type Post struct {
-	ID, Type, Visibility, Text, Warning, ReplyTo, Quote, Authorization string
+	ID, Author, Type, Visibility, Text, Warning, ReplyTo, Quote, Authorization string
 
 	Sensitive, Edited                            bool
 	AltTexts, Options, Mentions, Hashtags, Emoji []string
@@ -29,7 +29,7 @@ func (s *Server) read(activity Doc) (effects []string, err error) {
 	case "Update":
 		return s.readUpdate(actor, object)
 	case "Delete":
-		return s.readDelete(actor, about), nil
+		return s.readDelete(actor, about)
 	case "Undo":
 		return s.readUndo(actor, activity)
 	case "Accept", "Reject":
@@ -91,7 +91,10 @@ func (s *Server) readUndo(actor string, activity Doc) ([]string, error) {
 
 func (s *Server) readCreate(activity, o Doc) ([]string, error) {
 	actor := activity["actor"].(string)
-	if o == nil || o["id"] == nil || o["attributedTo"] != actor {
+	if o["type"] == "ChatMessage" {
+		return s.readChat(activity, o)
+	}
+	if o["id"] == nil || o["attributedTo"] != actor {
 		return nil, fmt.Errorf("object is %v", activity["object"])
 	}
 	if name, _ := o["name"].(string); name != "" && o["content"] == nil && o["inReplyTo"] != nil {
@@ -112,10 +115,8 @@ func (s *Server) readCreate(activity, o Doc) ([]string, error) {
 func (s *Server) readUpdate(actor string, o Doc) ([]string, error) {
 	id, _ := o["id"].(string)
 	if id == actor {
-		if s.cachedKey(actor) != "" {
-			if err := s.trust(o, nil); err != nil {
-				return nil, err
-			}
+		if err := s.trust(o, nil); err != nil {
+			return nil, err
 		}
 		return []string{fmt.Sprintf("profile %s %v", id, o["name"])}, nil
 	}
@@ -125,6 +126,9 @@ func (s *Server) readUpdate(actor string, o Doc) ([]string, error) {
 	p := s.readPost(o, actor)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if known := s.posts[id]; known != nil && known.Author != actor {
+		return nil, fmt.Errorf("%s updates a post of %s", actor, known.Author)
+	}
 	s.posts[id] = p
 	if !p.Edited {
 		return []string{"update " + id}, nil // of a tally or an authorization
@@ -132,14 +136,47 @@ func (s *Server) readUpdate(actor string, o Doc) ([]string, error) {
 	return []string{"edit " + id}, nil
 }
 
-func (s *Server) readDelete(actor, about string) []string {
+// readDelete returns nothing for an unknown object.
+func (s *Server) readDelete(actor, about string) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.posts[about] == nil && about != actor {
-		return nil
+	author := s.messages[about]
+	if p := s.posts[about]; p != nil {
+		author = p.Author
 	}
-	delete(s.posts, about)
-	return []string{"delete " + about}
+	if about == actor {
+		author = actor
+	}
+	switch author {
+	case "":
+		return nil, nil
+	case actor:
+		delete(s.posts, about)
+		delete(s.messages, about)
+		return []string{"delete " + about}, nil
+	}
+	return nil, fmt.Errorf("%s deletes an object of %s", actor, author)
+}
+
+// readChat reads a chat message, which has one recipient.
+func (s *Server) readChat(activity, o Doc) ([]string, error) {
+	actor, to := activity["actor"].(string), values(o["to"])
+	id, _ := o["id"].(string)
+	switch text, _ := o["content"].(string); {
+	case !s.DoesRead("chat"):
+		return nil, fmt.Errorf("unknown object %v", o["type"])
+	case id == "" || o["actor"] != actor && o["attributedTo"] != actor || o["published"] == nil:
+		return nil, fmt.Errorf("message %v", o)
+	case len(to) != 1 || fmt.Sprint(to) != fmt.Sprint(values(activity["to"])) || len(values(o["cc"]))+len(values(activity["cc"])) > 0:
+		return nil, fmt.Errorf("message for %v of an activity for %v", to, activity["to"])
+	case text == "" && len(values(o["attachment"])) == 0:
+		return nil, fmt.Errorf("message without content")
+	default:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.messages[id] = actor
+		return []string{fmt.Sprintf("chat %v %s", to[0], text)}, nil
+	}
 }
 
 func (s *Server) readAnswer(kind string, activity, object Doc) ([]string, error) {
@@ -162,6 +199,7 @@ func (s *Server) readAnswer(kind string, activity, object Doc) ([]string, error)
 		if object["object"] != activity["actor"] {
 			return nil, fmt.Errorf("%v answers a follow of %v", activity["actor"], object["object"])
 		}
+		s.setFollow(reference(object["actor"]), reference(activity["actor"]), kind == "Accept")
 		return []string{function + " " + reference(object["actor"])}, nil
 	}
 	return nil, fmt.Errorf("object of %s is %v", kind, object)
@@ -205,7 +243,7 @@ func (s *Server) readMove(actor, about string, target any) ([]string, error) {
 // readPost returns a post as this server shows it.
 func (s *Server) readPost(o Doc, author string) *Post {
 	text := func(key string) string { t, _ := o[key].(string); return t }
-	p := &Post{ID: text("id"), Type: text("type"), Text: text("content"), Warning: text("summary"), ReplyTo: reference(o["inReplyTo"])}
+	p := &Post{ID: text("id"), Author: author, Type: text("type"), Text: text("content"), Warning: text("summary"), ReplyTo: reference(o["inReplyTo"])}
 	p.Sensitive, p.Edited = o["sensitive"] == true, o["updated"] != nil
 	p.Visibility = visibility(values(o["to"]), values(o["cc"]), author)
 	for _, key := range []string{"quote", "quoteUrl", "quoteUri", "_misskey_quote"} {
@@ -248,7 +286,7 @@ func visibility(to, cc []any, author string) string {
 		return "public"
 	case slices.Contains(cc, any(apptest.Public)):
 		return "unlisted"
-	case slices.Contains(append(to, cc...), any(author+"/followers")):
+	case slices.Contains(slices.Concat(to, cc), any(author+"/followers")):
 		return "followers"
 	}
 	return "direct"

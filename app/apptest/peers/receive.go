@@ -30,7 +30,7 @@ func (s *Server) receive(r *http.Request, body []byte) (status int, err error) {
 	if len(body) > limit {
 		return http.StatusRequestEntityTooLarge, fmt.Errorf("%d bytes", len(body))
 	}
-	signer, err := s.verify(r, body)
+	signer, claim, err := s.verify(r, body)
 	if err != nil {
 		return http.StatusUnauthorized, err
 	}
@@ -53,7 +53,6 @@ func (s *Server) receive(r *http.Request, body []byte) (status int, err error) {
 	id, _ := activity["id"].(string)
 	s.mu.Lock()
 	seen := s.seen[id]
-	s.seen[id] = true
 	s.mu.Unlock()
 	if seen {
 		return http.StatusAccepted, nil
@@ -62,19 +61,26 @@ func (s *Server) receive(r *http.Request, body []byte) (status int, err error) {
 	if err != nil {
 		return http.StatusBadRequest, err
 	}
+	differences, err := s.readSynchronization(r, claim, signer)
+	if err != nil {
+		return http.StatusBadRequest, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.took = append(s.took, effects...)
+	if id != "" {
+		s.seen[id] = true
+	}
+	s.took = append(append(s.took, effects...), differences...)
 	return http.StatusAccepted, nil
 }
 
 var coveredHeaders = regexp.MustCompile(`headers="([^"]*)"`)
 
-// verify returns the actor that signed a request. It fetches the key of an unknown actor, and of one whose signature does not match unless
+// verify returns the actor that signed a request, and the signature. It fetches the key of an unknown actor, and of one whose signature does not match unless
 // it keeps keys until an Update.
-func (s *Server) verify(r *http.Request, body []byte) (actor string, err error) {
+func (s *Server) verify(r *http.Request, body []byte) (actor string, claim *httpsig.Claim, err error) {
 	if r.Header.Get("Signature-Input") != "" && !s.VerifiesRFC {
-		return "", errors.New("the signature is not draft-cavage")
+		return "", nil, errors.New("the signature is not draft-cavage")
 	}
 	if m := coveredHeaders.FindStringSubmatch(r.Header.Get("Signature")); m != nil {
 		wanted := fetchHeaders
@@ -83,36 +89,37 @@ func (s *Server) verify(r *http.Request, body []byte) (actor string, err error) 
 		}
 		for _, name := range strings.Fields(wanted) {
 			if !slices.Contains(strings.Fields(m[1]), name) {
-				return "", fmt.Errorf("the signature does not cover %s", name)
+				return "", nil, fmt.Errorf("the signature does not cover %s", name)
 			}
 		}
 	}
 	base, _ := url.Parse(s.URL)
 	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: s.Now(), MaxAge: maxAge, MaxAhead: maxAge, Body: body})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if len(claims) != 1 {
-		return "", fmt.Errorf("%d signatures", len(claims))
+		return "", nil, fmt.Errorf("%d signatures", len(claims))
 	}
-	actor, _, _ = strings.Cut(claims[0].KeyID, "#")
+	claim = claims[0]
+	actor, _, _ = strings.Cut(claim.KeyID, "#")
 	known := s.cachedKey(actor)
-	if known != "" && verifyWith(known, claims[0]) == nil {
-		return actor, nil
+	if known != "" && verifyWith(known, claim) == nil {
+		return actor, claim, nil
 	}
 	if known != "" && s.KeyUntilUpdate {
-		return "", errors.New("the signature does not match the known key")
+		return "", nil, errors.New("the signature does not match the known key")
 	}
 	doc, err := s.fetch(actor)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	for _, need := range s.Needs {
 		if err := need(s, nil, doc); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
-	return actor, s.trust(doc, claims[0])
+	return actor, claim, s.trust(doc, claim)
 }
 
 func (s *Server) cachedKey(actor string) string {
@@ -130,6 +137,9 @@ func (s *Server) trust(actor Doc, claim *httpsig.Claim) error {
 		return fmt.Errorf("the key of %s belongs to %v", id, key["owner"])
 	}
 	if claim != nil {
+		if key["id"] != claim.KeyID {
+			return fmt.Errorf("the key of %s is %v, not %s", id, key["id"], claim.KeyID)
+		}
 		if err := verifyWith(text, claim); err != nil {
 			return err
 		}
@@ -218,14 +228,14 @@ func needEmbeddedUndo(_ *Server, _ *http.Request, d Doc) error {
 	return nil
 }
 
-// needRecipient demands that the owner of a personal inbox is addressed or follows the actor.
+// needRecipient demands that the owner of a personal inbox is addressed, or the followers of the actor are.
 func needRecipient(s *Server, r *http.Request, d Doc) error {
 	if r == nil || !strings.HasSuffix(r.URL.Path, "/inbox") || len(strings.Split(r.URL.Path, "/")) < 4 {
 		return nil
 	}
 	owner := s.URL + strings.TrimSuffix(r.URL.Path, "/inbox")
-	all := append(values(d["to"]), values(d["cc"])...)
-	if len(all) > 0 && !slices.Contains(all, any(owner)) && !slices.ContainsFunc(all, func(v any) bool { return strings.HasSuffix(fmt.Sprint(v), "/followers") }) {
+	all := slices.Concat(values(d["to"]), values(d["cc"]))
+	if len(all) > 0 && !slices.Contains(all, any(owner)) && !slices.Contains(all, any(fmt.Sprint(d["actor"], "/followers"))) {
 		return fmt.Errorf("%s is not addressed by %v", owner, all)
 	}
 	return nil

@@ -29,10 +29,13 @@ type Server struct {
 	took      []string          // effects of activities since the last Took
 	refused   []string
 	posts     map[string]*Post
-	follows   map[string]string // actors that were followed, by the id of the Follow
-	documents map[string]Doc    // served ones, by id
-	nextKey   crypto.Signer     // of RotateKey
-	numbers   map[string]int    // of actors, by name
+	messages  map[string]string          // chat messages, their authors
+	followers map[string]map[string]bool // of accounts, as this server sees it
+	documents map[string]Doc             // served ones, by id
+	nextKey   crypto.Signer              // of RotateKey
+	numbers   map[string]int             // of actors, by name
+	names     map[string]string          // of actors, by id
+	lastID    int
 	redirects map[string]string // by path
 	down      int               // the status of all responses; 0: none
 }
@@ -42,7 +45,7 @@ func Start(t testing.TB, p *Profile) *Server {
 	t.Helper()
 	s := &Server{
 		Profile: p, FakeServer: apptest.StartFake(t), keys: make(map[string]string), seen: make(map[string]bool), posts: make(map[string]*Post),
-		follows: make(map[string]string), numbers: make(map[string]int),
+		messages: make(map[string]string), followers: make(map[string]map[string]bool), numbers: make(map[string]int), names: make(map[string]string),
 		Now: time.Now, redirects: make(map[string]string), documents: make(map[string]Doc),
 	}
 	s.Check = s.check
@@ -136,7 +139,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, body []byte) bool
 		open := strings.HasPrefix(r.URL.Path, "/.well-known/") || strings.HasPrefix(r.URL.Path, "/nodeinfo/") || strings.HasSuffix(r.URL.Path, "/main-key") ||
 			r.URL.Path == "/actor" || strings.HasPrefix(r.URL.Path, "/media/")
 		if s.SignedFetch && !open {
-			if _, err := s.verify(r, nil); err != nil {
+			if _, _, err := s.verify(r, nil); err != nil {
 				http.Error(w, err.Error(), http.StatusUnauthorized)
 				return false
 			}
@@ -197,6 +200,8 @@ func (s *Server) sign(req *http.Request, body []byte, actor string) error {
 	sign := apptest.Signing{KeyID: keyID, Key: key, Algorithm: s.Algorithm, Headers: s.Headers, Date: s.Now()}
 	if body == nil {
 		sign.Headers = s.FetchHeader
+	} else if req.Header.Get(synchronizationHeader) != "" {
+		sign.Headers += " " + strings.ToLower(synchronizationHeader)
 	}
 	if s.Created {
 		now := s.Now()
@@ -225,6 +230,7 @@ func (s *Server) Send(to *apptest.Server, owner *apptest.User, activity Doc) int
 			s.T.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/activity+json")
+		s.setSynchronization(req, activity)
 		if err := s.sign(req, body, activity["actor"].(string)); err != nil {
 			s.T.Fatal(err)
 		}
