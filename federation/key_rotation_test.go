@@ -2,123 +2,39 @@ package federation_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"svc/app/apptest"
+	"svc/app/apptest/peers"
 	"svc/federation"
 	"svc/internal/httpsig"
 )
 
-// distrustfulServer is a remote server that fetches the key of an actor once, and then takes another one only from a signed Update. It
-// reads one publicKey, as most servers do.
-type distrustfulServer struct {
-	*apptest.FakeServer
-	srv     *apptest.Server
-	mu      sync.Mutex
-	down    bool
-	keys    map[string]string // PEM by actor
-	refused []string          // types of activities whose signature was wrong
-	took    []string          // types of accepted ones
-}
-
-// startDistrustful starts a distrustfulServer with an actor that it serves.
-func startDistrustful(t *testing.T, srv *apptest.Server, name string) (d *distrustfulServer, actor string) {
+// startDistrustful starts a remote server with an actor that it serves. The server fetches the key of an actor once, and then takes another one
+// only from a signed Update.
+func startDistrustful(t *testing.T, name string) (s *peers.Server, actor string) {
 	t.Helper()
-	d = &distrustfulServer{srv: srv, keys: make(map[string]string)}
-	d.FakeServer = apptest.StartFake(t)
-	front := httptest.NewServer(http.HandlerFunc(d.serve))
-	t.Cleanup(front.Close)
-	d.URL, d.Host = front.URL, strings.TrimPrefix(front.URL, "http://")
-	return d, d.AddActor(name)
+	distrustful := *peers.Snac
+	distrustful.SignedFetch, distrustful.SharedInbox = true, true
+	s = peers.Start(t, &distrustful)
+	return s, s.AddActor(name)
 }
 
-func (d *distrustfulServer) serve(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		if r.URL.Path != "/.well-known/webfinger" && !d.trusts(r, nil) {
-			http.Error(w, "wrong signature", http.StatusUnauthorized)
-			return
-		}
-		d.FakeServer.ServeHTTP(w, r)
-		return
+// wantTaken checks the functions of activities that arrived at a server since the last call, and that none was refused.
+func wantTaken(s *peers.Server, what string, want ...string) {
+	s.T.Helper()
+	var functions []string
+	for _, effect := range s.Took() {
+		function, _, _ := strings.Cut(effect, " ")
+		functions = append(functions, function)
 	}
-	body, _ := io.ReadAll(r.Body)
-	var doc apptest.Doc
-	json.Unmarshal(body, &doc)
-	kind := fmt.Sprint(doc["type"])
-	d.mu.Lock()
-	down := d.down
-	d.mu.Unlock()
-	switch {
-	case down:
-		http.Error(w, "down", http.StatusServiceUnavailable)
-		return
-	case !d.trusts(r, body):
-		d.mu.Lock()
-		d.refused = append(d.refused, kind)
-		d.mu.Unlock()
-		http.Error(w, "wrong signature", http.StatusUnauthorized)
-		return
+	if !slices.Equal(functions, want) {
+		s.T.Errorf("%s: %s took %q, want %q", what, s.Host, functions, want)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.took = append(d.took, kind)
-	if object, _ := doc["object"].(apptest.Doc); kind == "Update" && object["id"] == doc["actor"] {
-		d.keys[fmt.Sprint(doc["actor"])] = object["publicKey"].(apptest.Doc)["publicKeyPem"].(string)
-	}
-	w.WriteHeader(http.StatusAccepted)
-}
-
-// trusts returns whether a request is signed with the key that this server has of the signer. It fetches the key of an unknown signer.
-func (d *distrustfulServer) trusts(r *http.Request, body []byte) bool {
-	base, _ := url.Parse(d.URL)
-	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: time.Now(), MaxAge: time.Hour, MaxAhead: time.Hour, Body: body})
-	if err != nil || len(claims) == 0 {
-		return false
-	}
-	actor, _, _ := strings.Cut(claims[0].KeyID, "#")
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.keys[actor] == "" {
-		req, _ := http.NewRequest(http.MethodGet, actor, nil)
-		req.Header.Set("Accept", apptest.ActivityJSON)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return false
-		}
-		defer resp.Body.Close()
-		var doc apptest.Doc
-		json.NewDecoder(resp.Body).Decode(&doc)
-		d.keys[actor] = doc["publicKey"].(apptest.Doc)["publicKeyPem"].(string)
-	}
-	key, err := httpsig.ParsePublicKey(d.keys[actor])
-	return err == nil && claims[0].Verify(key) == nil
-}
-
-// wantTaken checks the types of activities that arrived since the last call, and that none was refused.
-func (d *distrustfulServer) wantTaken(what string, want ...string) {
-	d.T.Helper()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !slices.Equal(d.took, want) || len(d.refused) > 0 {
-		d.T.Errorf("%s: %s took %q, want %q, and refused %q", what, d.Host, d.took, want, d.refused)
-	}
-	d.took, d.refused = nil, nil
-}
-
-func (d *distrustfulServer) setDown(down bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.down = down
 }
 
 // publishedKeys returns the ids of the keys in the document of an actor, the one in publicKey first.
@@ -143,17 +59,17 @@ func TestKeyRotation(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.StartWithLoopback(t)
 	alice := srv.SignUp("alice")
-	near, bob := startDistrustful(t, srv, "bob")
-	away, carol := startDistrustful(t, srv, "carol")
-	met, dave := startDistrustful(t, srv, "dave") // follows nobody, but has the key
+	near, bob := startDistrustful(t, "bob")
+	away, carol := startDistrustful(t, "carol")
+	met, dave := startDistrustful(t, "dave") // follows nobody, but has the key
 	for _, follow := range []struct {
-		d  *distrustfulServer
+		s  *peers.Server
 		by string
 	}{{near, bob}, {away, carol}, {met, dave}} {
-		follow.d.PostAndSettle(srv, follow.d.Activity("Follow", follow.by, alice.URI()))
-		follow.d.wantTaken("a follow", "Accept")
+		follow.s.Deliver(alice, follow.s.Follow(follow.by, alice.URI()))
+		wantTaken(follow.s, "a follow", "accept")
 	}
-	met.PostAndSettle(srv, met.Activity("Undo", dave, met.Activity("Follow", dave, alice.URI())))
+	met.Deliver(alice, met.Undo(met.Follow(dave, alice.URI())))
 	rotate := func(r federation.Rotation) {
 		t.Helper()
 		if made, err := srv.Federation.Operator.RotateKeys(t.Context(), r); err != nil || len(made) == 0 {
@@ -166,28 +82,28 @@ func TestKeyRotation(t *testing.T) {
 		alice.Publish("hello")
 		apptest.Settle(srv)
 	}
-	away.setDown(true)
+	away.SetInboxDown(http.StatusServiceUnavailable)
 	rotate(federation.Rotation{Name: "alice"})
-	near.wantTaken("a rotation", "Update")
-	met.wantTaken("a rotation", "Update")
-	away.wantTaken("a rotation while it is down")
+	wantTaken(near, "a rotation", "profile")
+	wantTaken(met, "a rotation", "profile")
+	wantTaken(away, "a rotation while it is down")
 	apptest.WantList(t, "published keys", publishedKeys(srv, "/users/"+alice.ID), "#key-2", "#main-key")
 	publish()
-	near.wantTaken("a post", "Create")
+	wantTaken(near, "a post", "public")
 	rotate(federation.Rotation{Name: "alice"}) // again, before all have the first
-	near.wantTaken("another rotation", "Update")
+	wantTaken(near, "another rotation", "profile")
 	publish()
-	near.wantTaken("a post after two", "Create")
+	wantTaken(near, "a post after two", "public")
 	apptest.WantList(t, "published keys", publishedKeys(srv, "/users/"+alice.ID), "#key-3", "#key-2", "#main-key")
 
-	away.setDown(false)
+	away.SetInboxDown(0)
 	srv.MakeDeliveriesDue()
 	apptest.Settle(srv)
 	srv.MakeDeliveriesDue()
 	apptest.Settle(srv)
-	away.wantTaken("the queued activities", "Update", "Update", "Create", "Create")
+	wantTaken(away, "the queued activities", "profile", "profile", "public", "public")
 	publish()
-	away.wantTaken("a post", "Create")
+	wantTaken(away, "a post", "public")
 	retire := func() {
 		t.Helper()
 		srv.Exec(`UPDATE jobs SET run_at = 1 WHERE kind = 'retire_keys'`)
@@ -200,9 +116,9 @@ func TestKeyRotation(t *testing.T) {
 	}
 
 	// A server that never takes the Update does not keep the old key in use.
-	away.wantTaken("nothing")
-	near.wantTaken("a post", "Create")
-	away.setDown(true)
+	wantTaken(away, "nothing")
+	wantTaken(near, "a post", "public")
+	away.SetInboxDown(http.StatusServiceUnavailable)
 	rotate(federation.Rotation{Name: "alice"})
 	retire()
 	apptest.WantList(t, "published keys with one server down", publishedKeys(srv, "/users/"+alice.ID), "#key-4", "#key-3")
@@ -216,9 +132,9 @@ func TestKeyRotation(t *testing.T) {
 func TestKeyRotationsInARow(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
 	alice := srv.SignUp("alice")
-	away, carol := startDistrustful(t, srv, "carol")
-	away.PostAndSettle(srv, away.Activity("Follow", carol, alice.URI()))
-	away.setDown(true) // so that old keys stay in use
+	away, carol := startDistrustful(t, "carol")
+	away.Deliver(alice, away.Follow(carol, alice.URI()))
+	away.SetInboxDown(http.StatusServiceUnavailable) // so that old keys stay in use
 	srv.RunFederation()
 	rotate := func() {
 		t.Helper()
@@ -229,22 +145,20 @@ func TestKeyRotationsInARow(t *testing.T) {
 	}
 	rotate()
 	for i := range 4 {
-		near, bob := startDistrustful(t, srv, "bob")
-		near.Post(srv, near.Activity("Follow", bob, alice.URI()))
+		near, bob := startDistrustful(t, "bob")
+		near.Send(srv, nil, near.Follow(bob, alice.URI()))
 		takes := func(want ...string) {
 			t.Helper()
 			apptest.WaitFor(t, fmt.Sprint(want, " in round ", i), func() bool {
 				srv.RunJobs()
-				near.mu.Lock()
-				defer near.mu.Unlock()
-				return len(near.took)+len(near.refused) >= len(want)
+				return near.Arrived() >= len(want)
 			})
-			near.wantTaken(fmt.Sprint("round ", i), want...)
+			wantTaken(near, fmt.Sprint("round ", i), want...)
 		}
-		takes("Accept")
+		takes("accept")
 		rotate()
-		takes("Update")
-		near.setDown(true)
+		takes("profile")
+		near.SetInboxDown(http.StatusServiceUnavailable)
 	}
 }
 
@@ -252,29 +166,28 @@ func TestKeyRotationsInARow(t *testing.T) {
 // without it accept fetches all the time.
 func TestServerKeyRotation(t *testing.T) {
 	srv := apptest.StartWithLoopback(t)
-	near, bob := startDistrustful(t, srv, "bob")
-	away, carol := startDistrustful(t, srv, "carol")
+	near, bob := startDistrustful(t, "bob")
+	away, carol := startDistrustful(t, "carol")
 	for _, actor := range []string{bob, carol} {
 		srv.FetchActor(actor)
 	}
-	away.setDown(true)
+	away.SetInboxDown(http.StatusServiceUnavailable)
 	if made, err := srv.Federation.Operator.RotateKeys(t.Context(), federation.Rotation{Server: true}); err != nil || len(made) != 2 {
 		t.Fatalf("%v, %v", made, err)
 	}
 	apptest.Settle(srv)
-	near.wantTaken("a rotation", "Update", "Update") // of the two server actors
-	for _, d := range []*distrustfulServer{near, away} {
-		note := d.Note(d.AddActor("erin"), "hello")
-		d.Serve(note)
-		if _, err := srv.Federation.Statuses.Status(t.Context(), note["id"].(string)); err != nil {
-			t.Errorf("%s refuses a fetch: %v", d.Host, err)
+	wantTaken(near, "a rotation", "profile", "profile") // of the two server actors
+	for _, s := range []*peers.Server{near, away} {
+		post := s.NewPost(s.AddActor("erin"), peers.Draft{Text: "hello"})
+		if _, err := srv.Federation.Statuses.Status(t.Context(), post["id"].(string)); err != nil {
+			t.Errorf("%s refuses a fetch: %v", s.Host, err)
 		}
 	}
 	apptest.WantList(t, "published keys", publishedKeys(srv, "/internal/fetch"), "#key-2", "#main-key")
-	away.setDown(false)
+	away.SetInboxDown(0)
 	srv.MakeDeliveriesDue()
 	apptest.Settle(srv)
-	away.wantTaken("the queued activities", "Update", "Update")
+	wantTaken(away, "the queued activities", "profile", "profile")
 	if object := srv.GetDocument("/internal/fetch").Document(); !bytes.Contains(apptest.MustJSON(object), []byte("Multikey")) {
 		t.Errorf("before the old key is retired: %v", object)
 	}

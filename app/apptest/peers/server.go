@@ -38,6 +38,7 @@ type Server struct {
 	lastID    int
 	redirects map[string]string // by path
 	down      int               // the status of all responses; 0: none
+	inboxDown int               // that of responses to deliveries
 }
 
 // Start starts a server.
@@ -76,6 +77,20 @@ func (s *Server) SetDown(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = status
+}
+
+// SetInboxDown makes the server answer deliveries with a status; 0 ends it.
+func (s *Server) SetInboxDown(status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inboxDown = status
+}
+
+// Arrived returns how many effects and refusals there are since the last call of Took.
+func (s *Server) Arrived() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.took) + len(s.refused)
 }
 
 // Took returns the effects of the activities that it accepted since the last call, and fails the test if it refused one.
@@ -127,6 +142,9 @@ func (s *Server) Post(uri string) *Post {
 func (s *Server) check(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	s.mu.Lock()
 	down, target := s.down, s.redirects[r.URL.RequestURI()]
+	if down == 0 && r.Method == http.MethodPost {
+		down = s.inboxDown
+	}
 	s.mu.Unlock()
 	switch {
 	case down != 0:
