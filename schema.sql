@@ -88,7 +88,7 @@ CREATE VIRTUAL TABLE accounts_fts USING fts5 (
 CREATE TABLE users (
     account_id                 INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
     email                      TEXT    NOT NULL DEFAULT '',
-    email_key                  TEXT    UNIQUE,  -- case-folded; NULL: none
+    email_key                  TEXT    UNIQUE,  -- lower case, the domain in ASCII; NULL: none
     pending_email              TEXT    NOT NULL DEFAULT '',   -- the new address, until it is confirmed; '': none
     password_hash              TEXT    NOT NULL,
     is_admin                   INTEGER NOT NULL DEFAULT 0 CHECK (is_admin IN (0, 1)),

@@ -27,10 +27,8 @@ func (s *Service) parseLogin(name string) (l login) {
 	if nick, domain, ok := text.SplitHandle(name); ok && (domain == "" || domain == s.Domain) {
 		l.nickname = strings.ToLower(nick)
 	}
-	if at := strings.LastIndexByte(name, '@'); at > 0 {
-		if domain := text.NormalizeDomain(name[at+1:]); domain != "" {
-			l.email = strings.ToLower(name[:at]) + "@" + domain
-		}
+	if at := strings.LastIndexByte(name, '@'); at > 0 && text.NormalizeDomain(name[at+1:]) != "" {
+		l.email = text.NormalizeEmail(name)
 	}
 	return l
 }

@@ -17,7 +17,7 @@ var ErrPasswordChanged = errs.Conflict("Invalid password.")
 
 // CheckPassword returns a *password.Problem if a new password is not acceptable for an account.
 func (s *Service) CheckPassword(newPassword, nickname, email string) error {
-	return password.Check(newPassword, s.Settings().MinPassword, nickname, email)
+	return password.Check(newPassword, s.Settings().MinPassword, nickname, nickname+"@"+s.Domain, email)
 }
 
 // ChangePassword replaces the password of user, whose old one the caller has checked, and revokes all tokens.

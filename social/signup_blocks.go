@@ -65,10 +65,11 @@ func (s *Service) emailBlocked(ctx context.Context, r emailBlockReader, email st
 }
 
 // CanonicalEmailHash returns the hash of an e-mail address that is the same for its spellings: without dots and a suffix after "+" in the
-// local part, in lower case.
+// local part, in lower case, with the domain in ASCII.
 func CanonicalEmailHash(email string) string {
+	email = text.NormalizeEmail(email)
 	at := strings.LastIndexByte(email, '@')
-	name, domain := strings.ToLower(email[:max(at, 0)]), strings.ToLower(email[at+1:])
+	name, domain := email[:max(at, 0)], email[at+1:]
 	name, _, _ = strings.Cut(strings.ReplaceAll(name, ".", ""), "+")
 	sum := sha256.Sum256([]byte(name + "@" + domain))
 	return hex.EncodeToString(sum[:])

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"svc/internal/text"
 )
 
 // User is what only a local account has: sign-in, roles, settings.
@@ -211,7 +213,7 @@ func emailKey(email string) *string {
 	if email == "" {
 		return nil
 	}
-	key := strings.ToLower(strings.TrimSpace(email))
+	key := text.NormalizeEmail(strings.TrimSpace(email))
 	return &key
 }
 

@@ -31,7 +31,8 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.text }
 
-// Check returns a *Problem if a new password is not acceptable for an account with these names: its nickname and its e-mail address.
+// Check returns a *Problem if a new password is not acceptable for an account with these names: its nickname, its handle and its e-mail
+// address. An @ before them makes no difference.
 func Check(password string, minLength int, names ...string) error {
 	length := utf8.RuneCountInString(password)
 	switch {
@@ -43,7 +44,7 @@ func Check(password string, minLength int, names ...string) error {
 		return &Problem{"ERR_TOO_LONG", fmt.Sprintf("should be at most %d character(s)", MaxLength)}
 	}
 	for _, name := range names {
-		if name != "" && strings.EqualFold(strings.TrimSpace(password), name) {
+		if name != "" && strings.EqualFold(strings.TrimPrefix(strings.TrimSpace(password), "@"), name) {
 			return &Problem{"ERR_INVALID", "can't be the nickname or the e-mail address"}
 		}
 	}

@@ -160,6 +160,15 @@ func ValidEmail(address string) bool {
 	return !strings.ContainsAny(domain, ":[]") && !strings.HasSuffix(domain, ".") && NormalizeDomain(domain) != ""
 }
 
+// NormalizeEmail returns the form in which valid e-mail addresses are compared: lower case, and the domain as it is in the DNS (RFC 5891).
+func NormalizeEmail(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	if domain := NormalizeDomain(address[at+1:]); domain != "" {
+		return strings.ToLower(address[:at+1]) + domain
+	}
+	return strings.ToLower(address)
+}
+
 // ValidShortcode returns whether a name is valid for custom emoji. Such a name is also safe as a file name.
 func ValidShortcode(code string) bool {
 	return code != "" && len(code) <= maxShortcode && consistsOf(code, isShortcodeByte)

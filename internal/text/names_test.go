@@ -79,6 +79,17 @@ func TestSplitHandle(t *testing.T) {
 	}
 }
 
+func TestNormalizeEmail(t *testing.T) {
+	for address, want := range map[string]string{
+		"Alice@Example.org": "alice@example.org", "a@exa\u00admple.org": "a@example.org", "a@ｅxample.org": "a@example.org",
+		"a@BÜCHER.example": "a@xn--bcher-kva.example", "a@xn--bcher-kva.example": "a@xn--bcher-kva.example", "a@exa mple": "a@exa mple", "A": "a", "": "",
+	} {
+		if got := NormalizeEmail(address); got != want {
+			t.Errorf("NormalizeEmail(%q) = %q, want %q", address, got, want)
+		}
+	}
+}
+
 func TestNormalizeDomain(t *testing.T) {
 	for _, tt := range []struct{ domain, want string }{
 		{"example.com", "example.com"},
