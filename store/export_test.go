@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // Queries returns the texts of all statements that readers have prepared so far.
@@ -219,3 +221,14 @@ func CountRows(ctx context.Context, db *DB, query string) (int, error) {
 
 // SetMaxSeen changes how many seen ids of all domains are kept.
 func (db *DB) SetMaxSeen(n int) { db.seenCount.limit = n }
+
+// ReadLong runs a query as a task of maintenance.
+func (db *DB) ReadLong(ctx context.Context, query string) error {
+	return db.readLong(ctx, "endless", func(ctx context.Context, conn *sqlx.DB) error {
+		_, err := conn.ExecContext(ctx, query)
+		return err
+	})
+}
+
+// CancelTasks ends tasks of maintenance, as a large write-ahead log does.
+func (db *DB) CancelTasks() { db.reads.cancelTasks() }

@@ -142,7 +142,7 @@ func IsMissingReference(text string) bool { return strings.Contains(text, missin
 
 // FindDamage returns what SQLite finds wrong with the database, nothing if it is intact. It reads all of it, while others go on.
 func (db *DB) FindDamage(ctx context.Context) (found []string, err error) {
-	err = db.maintain(ctx, "check database", func(ctx context.Context, conn *sqlx.DB) error {
+	err = db.readLong(ctx, "check database", func(ctx context.Context, conn *sqlx.DB) error {
 		return conn.SelectContext(ctx, &found, damageQuery, maxDamage)
 	})
 	return found, err
@@ -183,7 +183,7 @@ func (db *DB) Sizes(ctx context.Context) (*Sizes, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.maintain(ctx, "measure database", func(ctx context.Context, conn *sqlx.DB) error {
+	err = db.readLong(ctx, "measure database", func(ctx context.Context, conn *sqlx.DB) error {
 		return conn.SelectContext(ctx, &s.Tables, `
 			SELECT d.name, coalesce(m.tbl_name, d.name) AS "table", d.pgsize AS bytes, d.ncell AS entries
 			FROM dbstat d
@@ -196,6 +196,15 @@ func (db *DB) Sizes(ctx context.Context) (*Sizes, error) {
 
 // maintain runs fn with a connection of its own. A step that gets no lock soon is left for the next time.
 func (db *DB) maintain(ctx context.Context, what string, fn func(context.Context, *sqlx.DB) error) error {
+	if err := db.readLong(ctx, what, fn); err != nil && !isBusy(err) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// readLong runs fn with a connection of its own, so that it may read for longer than maxReadAge. It is interrupted only if the write-ahead
+// log has to be emptied.
+func (db *DB) readLong(ctx context.Context, what string, fn func(context.Context, *sqlx.DB) error) error {
 	conn, err := db.connect(1000, db.condition.check, nil)
 	if err != nil {
 		return err
@@ -207,7 +216,10 @@ func (db *DB) maintain(ctx context.Context, what string, fn func(context.Context
 	}
 	reading, end := db.reads.begin(ctx, what)
 	defer end()
-	if err := fn(reading, conn); err != nil && !isBusy(err) {
+	if err := fn(reading, conn); err != nil {
+		if cause := context.Cause(reading); cause == errLogHasGrown {
+			err = cause
+		}
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return ctx.Err()

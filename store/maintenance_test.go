@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -248,4 +249,49 @@ func TestLockKeepsOthersOut(t *testing.T) {
 	}
 	lock.Close()
 	openDir(t, dir)
+}
+
+// TestRecountHasItsOwnConnection recounts while queries hold all reading connections, whose queries are interrupted after a while.
+func TestRecountHasItsOwnConnection(t *testing.T) {
+	db := open(t)
+	for range db.Connections().Pool {
+		rows, err := db.OpenQuery(t.Context(), `WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n) SELECT value FROM n`)
+		if err != nil || !rows.Next() {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+	}
+	parts := 0
+	for cursor := ""; ; parts++ {
+		found, next, err := db.Recount(t.Context(), cursor)
+		if err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+		if cursor = next; cursor == "" {
+			break
+		}
+	}
+	if parts != 2 {
+		t.Errorf("%d parts after the first one", parts)
+	}
+}
+
+// TestLongReadsMakeWay checks that a task that keeps the write-ahead log from being emptied is interrupted, and says why.
+func TestLongReadsMakeWay(t *testing.T) {
+	db := open(t)
+	done := make(chan error)
+	go func() {
+		done <- db.ReadLong(t.Context(), `SELECT count(*) FROM (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n) SELECT value FROM n)`)
+	}()
+	for {
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), "endless: it was interrupted because the database's log has grown") {
+				t.Errorf("the task ended with %v", err)
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+			db.CancelTasks()
+		}
+	}
 }

@@ -12,6 +12,9 @@ import (
 // ErrReadInterrupted is the error of a query that was open for longer than maxReadAge.
 var ErrReadInterrupted = errors.New("the query was open for too long and was interrupted")
 
+// errLogHasGrown is the error of a task of maintenance that kept the write-ahead log from being emptied.
+var errLogHasGrown = errors.New("it was interrupted because the database's log has grown: repeat it when less is written")
+
 // openReads are the queries that are being read on the reading connections, and the tasks of maintenance, which have connections of their own.
 type openReads struct {
 	tick  atomic.Int64 // guardIntervals since the start: a clock that costs a query nothing
@@ -24,7 +27,7 @@ type openReads struct {
 type readTask struct {
 	what   string
 	since  time.Time
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 }
 
 func newOpenReads() *openReads {
@@ -50,13 +53,13 @@ func (o *openReads) age(r *observedRows) time.Duration {
 
 // begin lists a task until end is called. Its context ends when it has to make way.
 func (o *openReads) begin(ctx context.Context, what string) (taskCtx context.Context, end func()) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	t := &readTask{what, time.Now(), cancel}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tasks[t] = struct{}{}
 	return ctx, func() {
-		cancel()
+		cancel(nil)
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		delete(o.tasks, t)
@@ -68,7 +71,7 @@ func (o *openReads) cancelTasks() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for t := range o.tasks {
-		t.cancel()
+		t.cancel(errLogHasGrown)
 	}
 }
 

@@ -27,7 +27,7 @@ func (db *DB) ReportDamage(problem string) {
 // QuickCheck checks the database without comparing indexes with tables, one table after another. It returns the first error that it found, "" if
 // there is none, and stops writing if there is one. It takes long on large databases, and ends with ctx.
 func (db *DB) QuickCheck(ctx context.Context) (problem string, err error) {
-	err = db.maintain(ctx, "quick check", func(ctx context.Context, conn *sqlx.DB) error {
+	err = db.readLong(ctx, "quick check", func(ctx context.Context, conn *sqlx.DB) error {
 		var tables []string
 		if err := conn.SelectContext(ctx, &tables, `
 			SELECT name

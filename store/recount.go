@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // Mismatch is a stored number that differs from what it counts, or an entry of a search index that is missing (0 instead of 1) or that
@@ -264,6 +267,25 @@ func (r reader) recountPart(ctx context.Context, cursor string) (*recountPart, e
 		p.next = name + ":" + strconv.FormatInt(p.to, 10)
 	}
 	return p, nil
+}
+
+// Recount is Recount of a reader, with a connection of its own: in a large database, the sums take longer than a query of the reading
+// connections may.
+func (db *DB) Recount(ctx context.Context, cursor string) (found []Mismatch, next string, err error) {
+	err = db.readLong(ctx, "recount", func(ctx context.Context, conn *sqlx.DB) error {
+		conn.Mapper = mapper
+		var err error
+		found, next, err = reader{interruptible{conn}, db}.Recount(ctx, cursor)
+		return err
+	})
+	return found, next, err
+}
+
+// interruptible is a connection whose queries end with their context.
+type interruptible struct{ *sqlx.DB }
+
+func (i interruptible) queryWithin(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return i.QueryContext(ctx, query, args...)
 }
 
 // Recount recounts a part of the counters, and compares search indexes with the rows. It returns the cursor of the next part, "" after the last
