@@ -61,11 +61,8 @@ func (s *Service) saveNamed(ctx context.Context, c SettingChange, value dbconfig
 			return false, err
 		}
 	}
-	list, err := s.SaveSettings(ctx, []SettingChange{c})
-	if err != nil {
-		return false, err
-	}
-	return list.NeedReboot, nil
+	_, restart, err := s.saveSettings(ctx, []SettingChange{c})
+	return restart, err
 }
 
 // ExportSettings returns the settings in the database as the admin API has them. Secrets are masked: an import leaves them as they are.
@@ -73,7 +70,7 @@ func (s *Service) ExportSettings(ctx context.Context, _ struct{}) (*SettingList,
 	return s.StoredSettings(ctx, false)
 }
 
-// ImportSettings changes settings as POST config does.
+// ImportSettings changes settings as POST config does. NeedReboot of the result is about these changes only.
 func (s *Service) ImportSettings(ctx context.Context, file json.RawMessage) (*SettingList, error) {
 	var list struct {
 		Configs []SettingChange `json:"configs"`
@@ -81,5 +78,9 @@ func (s *Service) ImportSettings(ctx context.Context, file json.RawMessage) (*Se
 	if err := json.Unmarshal(file, &list); err != nil || list.Configs == nil {
 		return nil, errs.BadRequest("The file is not JSON with a list \"configs\", as svc config export writes it")
 	}
-	return s.SaveSettings(ctx, list.Configs)
+	saved, restart, err := s.saveSettings(ctx, list.Configs)
+	if err == nil {
+		saved.NeedReboot = restart
+	}
+	return saved, err
 }

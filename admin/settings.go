@@ -28,10 +28,19 @@ type Settings struct {
 	restart func()
 	changed func(before, now *config.Config) // is called after each change
 
-	mu         sync.Mutex // held while they change
-	next       *config.Config
-	needReboot bool
+	mu      sync.Mutex // held while they change
+	next    *config.Config
+	started []dbconfig.Row // the rows at the start
+	waiting pending
 }
+
+// pending are the changes since the start that take effect after a restart.
+type pending struct {
+	settings []string // names
+	rows     []dbconfig.RowKey
+}
+
+func (p pending) any() bool { return len(p.settings)+len(p.rows) > 0 }
 
 // NewSettings returns the settings of the file. restart restarts the server. changed is called after a change, for what cannot read the
 // settings at each use.
@@ -59,7 +68,7 @@ func (s *Settings) Load(ctx context.Context, db SettingRows) (invalid, err error
 	if invalid != nil && next.Validate() != nil {
 		next = s.file
 	}
-	s.next = next
+	s.next, s.started = next, rows
 	s.live.Store(next)
 	return invalid, nil
 }
@@ -104,7 +113,7 @@ type SettingChange struct {
 func (s *Service) NeedsRestart() bool {
 	s.stored.mu.Lock()
 	defer s.stored.mu.Unlock()
-	return s.stored.needReboot
+	return s.stored.waiting.any()
 }
 
 // Restart restarts the server. It returns before that.
@@ -135,7 +144,7 @@ func (s *Service) StoredSettings(ctx context.Context, all bool) (*SettingList, e
 	}
 	s.stored.mu.Lock()
 	defer s.stored.mu.Unlock()
-	list := &SettingList{Configs: []SettingEntry{}, NeedReboot: s.stored.needReboot}
+	list := &SettingList{Configs: []SettingEntry{}, NeedReboot: s.stored.waiting.any()}
 	if !all {
 		for _, row := range rows {
 			e := s.stored.entry(dbconfig.Entry{RowKey: row.RowKey, Value: dbconfig.Masked(row.RowKey, row.Value)})
@@ -165,15 +174,22 @@ func (s *Service) SettingDescriptions() []dbconfig.Description { return s.stored
 // SaveSettings changes settings in the database, all or none. Those that can take effect at once do. It returns the rows that were
 // changed and are left.
 func (s *Service) SaveSettings(ctx context.Context, changes []SettingChange) (*SettingList, error) {
+	list, _, err := s.saveSettings(ctx, changes)
+	return list, err
+}
+
+// saveSettings is SaveSettings. restart: one of these changes takes effect after a restart.
+func (s *Service) saveSettings(ctx context.Context, changes []SettingChange) (list *SettingList, restart bool, err error) {
 	st := s.stored
 	switch {
 	case !st.file.Instance.ConfigurableFromDatabase:
-		return nil, ErrSettingsFileOnly
+		return nil, false, ErrSettingsFileOnly
 	case len(changes) > maxSettingChanges:
-		return nil, errs.BadRequest("A request can change %d settings at most", maxSettingChanges)
+		return nil, false, errs.BadRequest("A request can change %d settings at most", maxSettingChanges)
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	before := st.next
 	u, err := s.changeSettings(ctx, func(_ *store.Tx, u *settingUpdate) error {
 		for _, c := range changes {
 			if err := u.add(c); err != nil {
@@ -183,9 +199,9 @@ func (s *Service) SaveSettings(ctx context.Context, changes []SettingChange) (*S
 		return nil
 	}, s.recordSettings)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	list := &SettingList{Configs: []SettingEntry{}, NeedReboot: st.needReboot}
+	list = &SettingList{Configs: []SettingEntry{}, NeedReboot: st.waiting.any()}
 	for _, row := range u.rows {
 		if slices.Contains(u.updated, row.RowKey) {
 			keys := dbconfig.Subkeys(row.Value)
@@ -195,7 +211,36 @@ func (s *Service) SaveSettings(ctx context.Context, changes []SettingChange) (*S
 			list.Configs = append(list.Configs, st.entry(dbconfig.Entry{RowKey: row.RowKey, Value: dbconfig.Masked(row.RowKey, row.Value), Stored: keys}))
 		}
 	}
-	return list, nil
+	_, changed := before.Reload(u.next)
+	restart = slices.ContainsFunc(st.waiting.settings, func(name string) bool { return slices.Contains(changed, name) }) ||
+		slices.ContainsFunc(st.waiting.rows, func(row dbconfig.RowKey) bool { return slices.Contains(u.restart, row) })
+	return list, restart, nil
+}
+
+// waits returns which of the changes since the start take effect after a restart. restart are settings that differ from those in force.
+func (s *Settings) waits(restart []string, rows []dbconfig.Row) pending {
+	p := pending{settings: restart}
+	for _, row := range rows {
+		if dbconfig.NeedsRestart(s.file, row.RowKey, valueOf(s.started, row.RowKey), row.Value) {
+			p.rows = append(p.rows, row.RowKey)
+		}
+	}
+	for _, row := range s.started {
+		if valueOf(rows, row.RowKey) == nil && dbconfig.NeedsRestart(s.file, row.RowKey, row.Value, nil) {
+			p.rows = append(p.rows, row.RowKey)
+		}
+	}
+	return p
+}
+
+// valueOf returns the value of a row, nil without one.
+func valueOf(rows []dbconfig.Row, key dbconfig.RowKey) dbconfig.Value {
+	for _, row := range rows {
+		if row.RowKey == key {
+			return row.Value
+		}
+	}
+	return nil
 }
 
 // changeSettings makes changes of rows, all or none, and makes them take effect. record adds them to the moderation log. The caller holds the
@@ -234,7 +279,7 @@ func (s *Service) changeSettings(
 	}
 	now, restart := before.Reload(u.next)
 	st.next = u.next
-	st.needReboot = st.needReboot || u.needsRestart || len(restart) > 0
+	st.waiting = st.waits(restart, u.rows)
 	st.live.Store(now)
 	st.changed(before, now)
 	if !sameHostRules(before, now) {
@@ -287,8 +332,8 @@ type settingUpdate struct {
 	file             *config.Config // the settings without rows
 	rows             []dbconfig.Row
 	updated, removed []dbconfig.RowKey
-	log              []string // names of the changed settings
-	needsRestart     bool
+	log              []string          // names of the changed settings
+	restart          []dbconfig.RowKey // rows with changed settings that need a restart
 	next             *config.Config
 }
 
@@ -383,5 +428,7 @@ func (u *settingUpdate) record(key dbconfig.RowKey, old, value dbconfig.Value) {
 	if len(subkeys) == 0 {
 		u.log = append(u.log, name)
 	}
-	u.needsRestart = u.needsRestart || dbconfig.NeedsRestart(u.file, key, old, value)
+	if dbconfig.NeedsRestart(u.file, key, old, value) {
+		u.restart = append(u.restart, key)
+	}
 }

@@ -67,6 +67,35 @@ func TestConfigInDatabase(t *testing.T) {
 	off.run("config", "set", "instance.name", "x").fails(1, "configurable_from_database")
 }
 
+// TestSavedSaysRestart checks that a change says that it needs a restart only if it does, whatever else waits for one.
+func TestSavedSaysRestart(t *testing.T) {
+	p := newWorkspace(t, fromDatabase)
+	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").ok()
+	p.serve()
+	p.write("names.json", `{"configs":[{"group":":svc","key":":instance","value":[{"tuple":[":name","z"]}]}]}`)
+	p.write("limits.json", `{"configs":[{"group":":svc","key":":instance","value":[{"tuple":[":upload_limit",5000000]}]}]}`)
+	for _, tt := range []struct {
+		args    []string
+		restart bool
+	}{
+		{[]string{"set", "instance.name", "x"}, false},
+		{[]string{"set", "media.upload_limit", "2_000_000"}, true},
+		{[]string{"set", "instance.name", "y"}, false},
+		{[]string{"set", "media.upload_limit", "3_000_000"}, true},
+		{[]string{"import", "names.json"}, false},
+		{[]string{"import", "limits.json"}, true},
+		{[]string{"unset", "media.upload_limit"}, false},
+		{[]string{"set", "rate_limit.timeline", "4/1s"}, true},
+		{[]string{"unset", "instance.name"}, false},
+		{[]string{"unset", "rate_limit.timeline"}, false},
+	} {
+		out := p.run(append([]string{"config"}, tt.args...)...).ok()
+		if got := strings.Contains(out, "restart"); got != tt.restart {
+			t.Errorf("%v printed %q", tt.args, out)
+		}
+	}
+}
+
 // TestRestartInPlace restarts a server by the admin API: streams end, the listener comes back, and settings that need a restart are in effect.
 func TestRestartInPlace(t *testing.T) {
 	p := newWorkspace(t, fromDatabase)

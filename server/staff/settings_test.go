@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -294,6 +295,31 @@ func TestNeedReboot(t *testing.T) {
 				t.Errorf("%s: need_reboot of %s is %v", tt.configs, path, got)
 			}
 		}
+	}
+}
+
+// TestNeedRebootEnds checks that nothing waits for a restart any more when settings are as they were at the start.
+func TestNeedRebootEnds(t *testing.T) {
+	srv := apptest.Start(t, configurable)
+	root := srv.SignUpAdmin()
+	needed := func() bool { return root.Get(rebootPath).Want(200).Object().Bool("need_reboot") }
+	limit := strconv.FormatInt(srv.Settings.Media.UploadLimit, 10)
+	for name, steps := range map[string][2]string{
+		"set back":   {pair(":instance", ":upload_limit", `1000000`), pair(":instance", ":upload_limit", limit)},
+		"removed":    {pair(":pools", ":x", `1`), `[{"group":":svc","key":":pools","delete":true}]`},
+		"by a rate":  {pair(":rate_limit", ":timeline", `{"tuple":[500,4]}`), pair(":rate_limit", ":timeline", `{"tuple":[500,3]}`)},
+		"subkey":     {pair("Svc.Captcha", ":seconds_valid", `60`), `[{"group":":svc","key":"Svc.Captcha","delete":true,"subkeys":[":seconds_valid"]}]`},
+		"federation": {pair(":instance", ":federating", `false`), pair(":instance", ":federating", `true`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			save(root.Client, steps[0]).Want(200)
+			if !needed() {
+				t.Fatal("need_reboot is false after the change")
+			}
+			if save(root.Client, steps[1]).Want(200).Object().Bool("need_reboot") || needed() {
+				t.Error("need_reboot is still true")
+			}
+		})
 	}
 }
 
