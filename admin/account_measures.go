@@ -29,7 +29,7 @@ type AccountQuery struct {
 }
 
 // AccountIDs returns a page of the ids of accounts, newest first.
-func (s *Service) AccountIDs(ctx context.Context, q AccountQuery) ([]store.AccountID, error) {
+func (s *Service) AccountIDs(ctx context.Context, q AccountQuery) (store.Part[store.AccountID], error) {
 	f := store.StaffFilter{
 		Local: q.Local || q.Disabled, External: q.Remote, Active: q.Active, NeedApproval: q.Pending, Deactivated: q.Disabled || q.Suspended,
 		Admins: q.Admins, Moderators: q.Moderators, Staff: q.Staff, Name: strings.TrimSpace(q.DisplayName),
@@ -47,7 +47,7 @@ func (s *Service) AccountIDs(ctx context.Context, q AccountQuery) ([]store.Accou
 	if email := strings.TrimSpace(q.Email); email != "" {
 		user, err := s.db.UserByEmail(ctx, email)
 		if err != nil {
-			return nil, errs.IgnoreNotFound(err)
+			return store.Part[store.AccountID]{}, errs.IgnoreNotFound(err)
 		}
 		f.ID, f.Page = user.AccountID, store.Page{}
 	}

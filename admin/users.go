@@ -101,15 +101,15 @@ func (s *Service) Users(ctx context.Context, q UserQuery) (*UserPage, error) {
 	if page.Count, err = s.db.CountStaffAccounts(ctx, *f); err != nil {
 		return nil, err
 	}
-	found, err := s.db.StaffAccounts(ctx, *f, min(max(q.Limit, 1), maxUserPage), max(q.Offset, 0))
+	part, err := s.db.StaffAccounts(ctx, *f, min(max(q.Limit, 1), maxUserPage), max(q.Offset, 0))
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := s.db.Accounts(ctx, found)
+	accounts, err := s.db.Accounts(ctx, part.Rows)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Users(ctx, found)
+	rows, err := s.db.Users(ctx, part.Rows)
 	if err != nil {
 		return nil, err
 	}

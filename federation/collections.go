@@ -204,7 +204,7 @@ type accountCollection struct {
 	uri                 string
 	count               int
 	hidden, countHidden bool
-	read                func(context.Context, store.AccountID, store.Page) ([]store.AccountID, error)
+	read                func(context.Context, store.AccountID, store.Page) (store.Part[store.AccountID], error)
 }
 
 func (s *DocumentServer) serveAccounts(ctx context.Context, r *http.Request, a *store.Account, q PageQuery, l accountCollection) (*Response, error) {
@@ -225,10 +225,11 @@ func (s *DocumentServer) serveAccounts(ctx context.Context, r *http.Request, a *
 	if l.hidden {
 		return nil, errHiddenList
 	}
-	ids, err := l.read(ctx, a.ID, store.Page{MaxID: q.MaxID, Limit: accountsPageSize})
+	part, err := l.read(ctx, a.ID, store.Page{MaxID: q.MaxID, Limit: accountsPageSize})
 	if err != nil {
 		return nil, err
 	}
+	ids := part.Rows
 	rows, err := s.db.Accounts(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -239,6 +240,9 @@ func (s *DocumentServer) serveAccounts(ctx context.Context, r *http.Request, a *
 		items = append(items, other.URI)
 	}
 	next := nextPage("max_id", ids, accountsPageSize)
+	if part.Next != 0 {
+		next = "max_id=" + store.AccountID(part.Next).String()
+	}
 	return s.respond(newCollectionPage(l.uri, PageQuery{Page: true, MaxID: q.MaxID}, items, next), signer)
 }
 
@@ -333,23 +337,31 @@ func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id s
 	if err != nil {
 		return nil, err
 	}
-	entries, err := s.db.ThreadStatusesAfter(ctx, idOf(signer), id, store.StatusID(q.MinID), contextPageSize)
+	notLocal := store.Filter{ExcludeVisibility: []store.Visibility{store.Local}}
+	part, err := s.db.ConversationTimeline(ctx, idOf(signer), id, notLocal, store.Page{MinID: max(q.MinID, 1), Limit: contextPageSize})
 	if err != nil {
 		return nil, err
 	}
-	if threadURIs[id] != "" || len(entries) == 0 && q.MinID == 0 {
+	ids := part.Rows
+	slices.Reverse(ids)
+	if threadURIs[id] != "" || len(ids) == 0 && q.MinID == 0 {
 		return nil, errs.ErrRecordNotFound
 	}
 	if !q.Page {
 		return s.respond(newCollection(s.documents.contextURI(id), nil), signer)
 	}
-	items := []any{}
-	for _, e := range entries {
-		items = append(items, e.URI)
+	rows, err := s.db.Statuses(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
-	next := ""
-	if len(entries) == contextPageSize {
-		next = "min_id=" + entries[len(entries)-1].ID.String()
+	slices.SortFunc(rows, func(a, b *store.Status) int { return cmp.Compare(a.ID, b.ID) })
+	items := []any{}
+	for _, st := range rows {
+		items = append(items, st.URI)
+	}
+	next := nextPage("min_id", ids, contextPageSize)
+	if part.Next != 0 {
+		next = "min_id=" + store.StatusID(part.Next).String()
 	}
 	return s.respond(newCollectionPage(s.documents.contextURI(id), PageQuery{Page: true, MinID: q.MinID}, items, next), signer)
 }

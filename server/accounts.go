@@ -128,8 +128,8 @@ func (h *accounts) followers(r *rest.Request) (any, error) {
 		return []any{}, nil
 	}
 	page := r.Page(40, 80)
-	ids, err := h.db.Followers(r.Context(), a.ID, page.Page)
-	return h.render.accountPage(r, page, ids, err)
+	part, err := h.db.Followers(r.Context(), a.ID, page.Page)
+	return h.render.accountPage(r, page, part, err)
 }
 
 // following lists the accounts that an account follows. The list is empty if the account hides them.
@@ -142,8 +142,8 @@ func (h *accounts) following(r *rest.Request) (any, error) {
 		return []any{}, nil
 	}
 	page := r.Page(40, 80)
-	ids, err := h.db.Following(r.Context(), a.ID, page.Page)
-	return h.render.accountPage(r, page, ids, err)
+	part, err := h.db.Following(r.Context(), a.ID, page.Page)
+	return h.render.accountPage(r, page, part, err)
 }
 
 func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
@@ -198,8 +198,8 @@ func (h *accounts) endorsements(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	ids, err := h.db.Endorsements(r.Context(), a.ID, page.Page)
-	return h.render.accountPage(r, page, ids, err)
+	part, err := h.db.Endorsements(r.Context(), a.ID, page.Page)
+	return h.render.accountPage(r, page, part, err)
 }
 
 // ownEndorsements lists the accounts that the viewer endorses. Anonymous clients get an empty list (spec 4.6).
@@ -208,8 +208,8 @@ func (h *accounts) ownEndorsements(r *rest.Request) (any, error) {
 		return []any{}, nil
 	}
 	page := r.Page(40, 80)
-	ids, err := h.db.Endorsements(r.Context(), r.Viewer.ID, page.Page)
-	return h.render.accountPage(r, page, ids, err)
+	part, err := h.db.Endorsements(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.accountPage(r, page, part, err)
 }
 
 const (

@@ -59,25 +59,23 @@ func secondsOrZero(n int64) time.Duration {
 // blocks lists the accounts that the viewer blocks.
 func (h *blocks) blocks(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	ids, err := h.db.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
-	return h.render.accountPage(r, page, ids, err)
+	part, err := h.db.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.accountPage(r, page, part, err)
 }
 
 // mutes lists the accounts that the viewer mutes, with the ends of the mutes.
 func (h *blocks) mutes(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	rows, err := h.db.Mutes(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.db.MutedAccounts(r.Context(), r.Viewer.ID, page.Page)
+	accounts, err := h.render.accountPage(r, page, part, err)
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].TargetID.String() })
-	ids := make([]store.AccountID, 0, len(rows))
-	until := make(map[store.AccountID]*store.Time, len(rows))
-	for _, m := range rows {
-		ids = append(ids, m.TargetID)
+	mutes, err := h.db.MutesAmong(r.Context(), r.Viewer.ID, part.Rows)
+	until := make(map[store.AccountID]*store.Time, len(mutes))
+	for _, m := range mutes {
 		until[m.TargetID] = m.ExpiresAt
 	}
-	accounts, err := h.render.accounts(r, ids)
 	for i, a := range accounts {
 		accounts[i] = a.WithMuteExpiry(until[a.ID()])
 	}

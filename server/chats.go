@@ -56,12 +56,13 @@ func (h *chats) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	rows, err := h.db.Chats(r.Context(), r.Viewer.ID, p.WithMuted, page.Page)
+	part, err := h.db.Chats(r.Context(), r.Viewer.ID, p.WithMuted, page.Page)
 	if err != nil {
 		return nil, err
 	}
+	rows := part.Rows
 	// The cursor is the time of the last message, so that a chat that moves to the top while a client pages does not hide others.
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].Position.String() })
+	r.LinkPart(page, len(rows), func(i int) string { return rows[i].Position.String() }, flakeCursor(part.Next))
 	return h.entities.Chats(r.Context(), r.Viewer, rows)
 }
 

@@ -71,7 +71,7 @@ func (h *conversations) conversationPage(r *rest.Request, page rest.Page, part s
 		return nil, err
 	}
 	rows := part.Rows
-	r.LinkPart(page, len(rows), func(i int) string { return rows[i].LastStatusID.String() }, statusCursor(part.Next))
+	r.LinkPart(page, len(rows), func(i int) string { return rows[i].LastStatusID.String() }, flakeCursor(part.Next))
 	return h.entities.Conversations(r.Context(), r.Viewer, rows)
 }
 

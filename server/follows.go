@@ -83,8 +83,8 @@ func (h *follows) followByHandle(r *rest.Request) (any, error) {
 // followRequests lists the accounts that request to follow the viewer, with the ids of the requests as cursors.
 func (h *follows) followRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	rows, err := h.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
-	return h.render.accountEntries(r, page, store.Part[store.AccountEntry]{Rows: rows}, err)
+	part, err := h.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.accountEntries(r, page, part, err)
 }
 
 // noteAccount sets the viewer's private note on an account.

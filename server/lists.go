@@ -99,8 +99,8 @@ func (h *lists) listMembers(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(maxUnpagedMembers, maxUnpagedMembers)
-	ids, err := h.db.ListMembers(r.Context(), l.ID, page.Page)
-	return h.render.accountPage(r, page, ids, err)
+	part, err := h.db.ListMembers(r.Context(), l.ID, page.Page)
+	return h.render.accountPage(r, page, part, err)
 }
 
 // changeMembers returns a handler that adds accounts to a list or removes them.

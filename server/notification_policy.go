@@ -127,14 +127,12 @@ func requestParam(r *rest.Request) store.NotificationRequestID {
 // listRequests lists the accounts whose notifications the viewer has filtered.
 func (h *notifications) listRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	rows, err := h.db.NotificationRequests(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.db.NotificationRequests(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string {
-		text, _ := rows[i].ID.MarshalText() // never fails
-		return string(text)
-	})
+	rows := part.Rows
+	r.LinkPart(page, len(rows), func(i int) string { return decimalCursor(int64(rows[i].ID)) }, decimalCursor(part.Next))
 	return h.entities.NotificationRequests(r.Context(), r.Viewer, rows)
 }
 

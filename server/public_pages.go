@@ -91,7 +91,7 @@ func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 	for _, f := range a.Fields.V {
 		p.Fields = append(p.Fields, web.ProfileField{Name: f.Name, Value: sanitized(f.Value)})
 	}
-	older := statusCursor(part.Next)
+	older := flakeCursor(part.Next)
 	if len(ids) == page.Limit {
 		older = ids[len(ids)-1].String()
 	}

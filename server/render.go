@@ -38,11 +38,12 @@ func (h *renderer) accounts(r *rest.Request, ids []store.AccountID) (list entity
 }
 
 // accountPage renders a page of accounts with their ids as cursors.
-func (h *renderer) accountPage(r *rest.Request, page rest.Page, ids []store.AccountID, err error) (any, error) {
+func (h *renderer) accountPage(r *rest.Request, page rest.Page, part store.Part[store.AccountID], err error) (entity.List[entity.Account], error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(ids), func(i int) string { return ids[i].String() })
+	ids := part.Rows
+	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, flakeCursor(part.Next))
 	return h.accounts(r, ids)
 }
 
@@ -156,19 +157,19 @@ func (h *renderer) statusPage(r *rest.Request, page rest.Page, part store.Part[s
 		return nil, err
 	}
 	ids := part.Rows
-	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, statusCursor(part.Next))
+	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, flakeCursor(part.Next))
 	return h.entities.Statuses(r.Context(), r.Viewer, ids)
 }
 
-// statusCursor returns the cursor of a position in a list of statuses, "" for 0.
-func statusCursor(position int64) string {
+// flakeCursor returns the cursor of a position in a list whose cursors are flakes, "" for 0.
+func flakeCursor(position int64) string {
 	if position == 0 {
 		return ""
 	}
 	return store.StatusID(position).String()
 }
 
-// decimalCursor is statusCursor for lists with decimal cursors.
+// decimalCursor is flakeCursor for lists with decimal cursors.
 func decimalCursor(position int64) string {
 	if position == 0 {
 		return ""

@@ -82,14 +82,7 @@ func TestScanBudget(t *testing.T) {
 		{"/api/v1/svc/accounts/" + other.ID + "/favourites", anonymous, own, 5},
 	} {
 		t.Run(tt.path+" of "+tt.as.Nickname, func(t *testing.T) {
-			a := tt.as.Get(tt.path).Want(200)
-			pages := 1
-			for ; len(a.IDs()) == 0 && a.Links()["next"] != "" && pages < 20; pages++ {
-				if a.Links()["prev"] != "" {
-					t.Fatalf("an empty page has the links %v", a.Links())
-				}
-				a = tt.as.Get(a.Links()["next"]).Want(200)
-			}
+			a, pages := firstEntries(t, tt.as, tt.path)
 			if ids := a.IDs(); len(ids) == 0 || ids[0] != tt.want || pages != tt.pages {
 				t.Errorf("after %d pages, the list has %v, want %s after %d", pages, ids, tt.want, tt.pages)
 			}
@@ -109,6 +102,95 @@ func TestScanBudget(t *testing.T) {
 			t.Errorf("after %d pages, the list has %v, want %s after 5", pages, ids, newest)
 		}
 	})
+}
+
+// firstEntries follows the links of a list to the first page that has entries.
+func firstEntries(t *testing.T, as *apptest.User, path string) (a *apptest.Response, pages int) {
+	t.Helper()
+	a = as.Get(path).Want(200)
+	for pages = 1; len(a.List()) == 0 && a.Links()["next"] != "" && pages < 20; pages++ {
+		if a.Links()["prev"] != "" {
+			t.Fatalf("an empty page has the links %v", a.Links())
+		}
+		a = as.Get(a.Links()["next"]).Want(200)
+	}
+	return a, pages
+}
+
+// TestScanBudgetOfAccounts walks lists in which the accounts of a suspended domain come before the one that is shown.
+func TestScanBudgetOfAccounts(t *testing.T) {
+	srv := apptest.Start(t)
+	owner, other := srv.SignUp("owner"), srv.SignUp("other")
+	const hidden = 4*scanBudget + 100
+	addUnavailableAccounts(srv, hidden)
+	listed := `SELECT id, row_number() OVER (ORDER BY id) + 1000 AS row FROM accounts WHERE domain = 'many.example' OR id = ?2`
+	for _, query := range []string{
+		`INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs) SELECT row, id, ?1, 0, 0, 1 FROM (` + listed + `)`,
+		`INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs) SELECT row + 10000, ?1, id, 0, 1, 1 FROM (` + listed + `)`,
+		`INSERT INTO blocks (account_id, target_id) SELECT ?1, id FROM (` + listed + `)`,
+		`INSERT INTO mutes (account_id, target_id, hide_notifications) SELECT ?1, id, 0 FROM (` + listed + `)`,
+		`INSERT INTO endorsements (account_id, target_id) SELECT ?1, id FROM (` + listed + `)`,
+	} {
+		srv.Exec(query, owner.AccountID(), other.AccountID())
+	}
+	asked := srv.SignUp("asked")
+	for _, query := range []string{
+		`INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs) SELECT row + 20000, id, ?1, 1, 0, 1 FROM (` + listed + `)`,
+		`INSERT INTO chats (id, account_id, other_id, position, updated_at) SELECT row, ?1, id, row, 1 FROM (` + listed + `)`,
+		`INSERT INTO notification_requests (id, account_id, from_id) SELECT row, ?1, id FROM (` + listed + `)`,
+		`INSERT INTO notifications (id, account_id, type, from_id, filtered) SELECT row, ?1, 'follow', id, 1 FROM (` + listed + `)`,
+	} {
+		srv.Exec(query, asked.AccountID(), other.AccountID())
+	}
+	srv.Exec(`PRAGMA analysis_limit = 1000; ANALYZE`)
+	anonymous := &apptest.User{Client: srv.As(nil), Nickname: "nobody"}
+	for _, tt := range []struct {
+		path string
+		as   *apptest.User
+	}{
+		{"/api/v1/accounts/" + owner.ID + "/followers", anonymous},
+		{"/api/v1/accounts/" + owner.ID + "/following", anonymous},
+		{"/api/v1/accounts/" + owner.ID + "/endorsements", anonymous},
+		{"/api/v1/endorsements", owner},
+		{"/api/v1/blocks", owner},
+		{"/api/v1/mutes", owner},
+		{"/api/v1/follow_requests", asked},
+		{"/api/v2/svc/chats", asked},
+		{"/api/v1/notifications/requests", asked},
+	} {
+		t.Run(tt.path+" of "+tt.as.Nickname, func(t *testing.T) {
+			a, pages := firstEntries(t, tt.as, tt.path)
+			list := a.List()
+			if len(list) != 1 || pages != 5 {
+				t.Fatalf("after %d pages, the list has %s, want one entry after 5", pages, a.Body)
+			}
+			id := list[0].Find("account.id")
+			if id == nil {
+				id = list[0].ID()
+			}
+			if id != other.ID {
+				t.Errorf("the list has %s", a.Body)
+			}
+		})
+	}
+	for _, path := range []string{"/users/owner/followers", "/users/owner/following"} {
+		t.Run(path, func(t *testing.T) {
+			next := srv.URL + path + "?page=true"
+			for pages := 1; ; pages++ {
+				req, _ := http.NewRequestWithContext(t.Context(), "GET", next, http.NoBody)
+				req.Header.Set("Accept", apptest.ActivityJSON)
+				page := srv.As(nil).DoRequest(req).Want(200).Document()
+				items := page["orderedItems"].([]any)
+				next, _ = page["next"].(string)
+				if len(items) > 0 || next == "" {
+					if len(items) != 1 || pages != 5 {
+						t.Errorf("after %d pages, the collection has %v, want one after 5", pages, items)
+					}
+					return
+				}
+			}
+		})
+	}
 }
 
 // cpu returns the CPU time that the process has used.

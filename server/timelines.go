@@ -45,7 +45,7 @@ func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPart(page, len(found.scanned), func(i int) string { return found.scanned[i].String() }, statusCursor(found.next))
+	r.LinkPart(page, len(found.scanned), func(i int) string { return found.scanned[i].String() }, flakeCursor(found.next))
 	return found.shown, nil
 }
 

@@ -26,16 +26,11 @@ func (r reader) BlockBetween(ctx context.Context, one, other AccountID) (bool, e
 		SELECT 1 FROM blocks WHERE account_id = ?2 AND target_id = ?1`, one, other)
 }
 
-var blockedAccounts = newKeyset(`
-		SELECT b.target_id
-		FROM blocks b
-		WHERE b.account_id = ?1 AND b.target_id < ?2 AND b.target_id > ?3 AND ` + accountAvailable("b.target_id") + `
-		ORDER BY b.target_id DESC
-		LIMIT ?4`)
+var blockedAccounts = newAccountList(`b.target_id`, `blocks b`, `b.account_id = ?1`)
 
 // BlockedAccounts returns the accounts that an account blocks, paged by account id.
-func (r reader) BlockedAccounts(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
-	return idPage[AccountID](ctx, r, "blocked accounts", blockedAccounts, id, p)
+func (r reader) BlockedAccounts(ctx context.Context, id AccountID, p Page) (Part[AccountID], error) {
+	return readAccounts(ctx, r, blockedAccounts, id, p)
 }
 
 // AddBlock adds a block, and returns false if there was one.
@@ -95,16 +90,19 @@ type Mute struct {
 	ExpiresAt         *Time // nil: no expiry
 }
 
-var muteList = newKeyset(`
-		SELECT m.*
-		FROM mutes m
-		WHERE m.account_id = ?1 AND m.target_id < ?2 AND m.target_id > ?3 AND ` + accountAvailable("m.target_id") + `
-		ORDER BY m.target_id DESC
-		LIMIT ?4`)
+var muteList = newAccountList(`m.target_id`, `mutes m`, `m.account_id = ?1`)
 
-// Mutes returns the mutes of an account, paged by account id.
-func (r reader) Mutes(ctx context.Context, id AccountID, p Page) ([]*Mute, error) {
-	return rowPage[*Mute](ctx, r, "mutes", muteList, id, p)
+// MutedAccounts returns the accounts that an account mutes, paged by account id.
+func (r reader) MutedAccounts(ctx context.Context, id AccountID, p Page) (Part[AccountID], error) {
+	return readAccounts(ctx, r, muteList, id, p)
+}
+
+// MutesAmong returns the mutes of the accounts by an account, in no order.
+func (r reader) MutesAmong(ctx context.Context, id AccountID, accounts []AccountID) ([]*Mute, error) {
+	return list[*Mute](ctx, r, "mutes", `
+		SELECT m.*
+		FROM json_each(?2) j
+		CROSS JOIN mutes m ON m.account_id = ?1 AND m.target_id = j.value`, id, jsonArray(accounts))
 }
 
 // MuteOf returns the mute of target by account, nil if there is none.

@@ -38,26 +38,36 @@ var chatSummary = chatFigures + `
 		WHERE c.account_id = ?1
 			AND (c.other_id = ?1 OR ` + available("c.other_id") + `)`
 
-// chatList are the queries of a page of chats. It leaves out chats with blocked accounts and, unless ?3 is set, with muted ones
-// (extension API 11.3). Clients that ignore Link headers page by chat ids, which stand for the current position of the chat.
-var chatList = newKeyset(chatSummary + `
-			AND c.position < ifnull((SELECT x.position FROM chats x WHERE x.id = ?4 AND x.account_id = ?1), ?4)
-			AND c.position > ifnull((SELECT x.position FROM chats x WHERE x.id = ?5 AND x.account_id = ?1), ?5)
+// chatList are the queries of a page of chats. It leaves out chats with unavailable and blocked accounts and, unless ?3 is set, with muted
+// ones (extension API 11.3). Clients that ignore Link headers page by chat ids, which stand for the current position of the chat.
+var chatList = newKeyset(`
+		SELECT CASE WHEN (c.other_id = ?1 OR ` + available("c.other_id") + `)
 			AND ` + notBlocked("c.other_id") + `
 			AND ` + notOfBlockedDomain("c.other_id") + `
-			AND (?3 OR ` + notMuted("c.other_id") + `)
+			AND (?3 OR ` + notMuted("c.other_id") + `) THEN c.position ELSE -c.position END AS marked
+		FROM chats c
+		WHERE c.account_id = ?1
+			AND c.position < ifnull((SELECT x.position FROM chats x WHERE x.id = ?4 AND x.account_id = ?1), ?4)
+			AND c.position > ifnull((SELECT x.position FROM chats x WHERE x.id = ?5 AND x.account_id = ?1), ?5)
 		ORDER BY c.position DESC
 		LIMIT ?6`)
 
 // Chats returns a page of an account's chats, latest update first, paged by Position.
-func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) ([]*ChatSummary, error) {
+func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) (Part[*ChatSummary], error) {
 	l, err := r.lookups(ctx, owner)
 	if err != nil {
-		return nil, err
+		return Part[*ChatSummary]{}, err
 	}
-	query, below, above, ascending := chatList.query(p)
-	rows, err := list[*ChatSummary](ctx, r, "chats", query, owner, l, withMuted, below, above, p.Limit)
-	return newestFirst(rows, ascending), err
+	query, below, above, _ := chatList.query(p)
+	budget := max(scanBudget, p.Limit)
+	found, err := scanPart(ctx, r, "chats", query, p, budget, scanMarkedID[ChatMessageID], owner, l, withMuted, below, above, budget)
+	if err != nil || len(found.Rows) == 0 {
+		return Part[*ChatSummary]{Next: found.Next}, err
+	}
+	rows, err := list[*ChatSummary](ctx, r, "chats", chatFigures+`
+		WHERE c.account_id = ? AND c.position IN (SELECT value FROM json_each(?))
+		ORDER BY c.position DESC`, owner, jsonArray(found.Rows))
+	return Part[*ChatSummary]{Rows: rows, Next: found.Next}, err
 }
 
 // VisibleChat returns a chat of the owner, and errs.ErrRecordNotFound if there is none or the other account is unavailable.

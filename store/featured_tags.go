@@ -95,8 +95,11 @@ func (tx *Tx) countTags(ctx context.Context, s *Status) error {
 		SET statuses_count = statuses_count + 1, last_status_id = max(last_status_id, excluded.last_status_id)`, s.AccountID, s.ID)
 }
 
-// uncountTags removes a status from the counters of its hashtags. If it is the newest with one, it reads the account's older statuses up to
-// the next.
+// maxOlderTagged is how many older statuses of an account are searched for the newest with a hashtag.
+const maxOlderTagged = "1000"
+
+// uncountTags removes a status from the counters of its hashtags. If it is the newest with one, it looks for the next among the account's
+// older statuses. If the next is not among the first of them, the date of the last of these stands for it: it is not later.
 func (tx *Tx) uncountTags(ctx context.Context, s *Status) error {
 	if !s.countsTags() {
 		return nil
@@ -115,12 +118,20 @@ func (tx *Tx) uncountTags(ctx context.Context, s *Status) error {
 	return tx.exec(ctx, "last status with tags", `
 		UPDATE account_tags
 		SET last_status_id = ifnull((
-			SELECT s.id
-			FROM statuses s INDEXED BY statuses_account
-			WHERE s.account_id = ?1 AND s.id < ?2 AND s.visibility IN (?3, ?4)
-				AND EXISTS (SELECT 1 FROM status_tags t WHERE t.tag_id = account_tags.tag_id AND t.status_id = s.id)
-			ORDER BY s.id DESC
-			LIMIT 1), last_status_id)
+			SELECT max(s.id)
+			FROM (
+				SELECT x.id, x.visibility
+				FROM statuses x INDEXED BY statuses_account
+				WHERE x.account_id = ?1 AND x.id < ?2
+				ORDER BY x.id DESC
+				LIMIT `+maxOlderTagged+`) s
+			WHERE s.visibility IN (?3, ?4)
+				AND EXISTS (SELECT 1 FROM status_tags t WHERE t.tag_id = account_tags.tag_id AND t.status_id = s.id)), ifnull((
+			SELECT x.id
+			FROM statuses x INDEXED BY statuses_account
+			WHERE x.account_id = ?1 AND x.id < ?2
+			ORDER BY x.id DESC
+			LIMIT 1 OFFSET `+maxOlderTagged+`), last_status_id))
 		WHERE account_id = ?1 AND last_status_id = ?2 AND tag_id IN (SELECT tag_id FROM status_tags WHERE status_id = ?2)`,
 		s.AccountID, s.ID, Public, Unlisted)
 }

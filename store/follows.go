@@ -47,39 +47,25 @@ func (r reader) FollowByURI(ctx context.Context, uri string) (*Follow, error) {
 }
 
 var (
-	followers = newKeyset(`
-		SELECT f.follower_id
-		FROM follows f INDEXED BY follows_followers
-		WHERE f.target_id = ?1 AND f.pending = 0 AND f.follower_id < ?2 AND f.follower_id > ?3 AND ` + accountAvailable("f.follower_id") + `
-		ORDER BY f.follower_id DESC
-		LIMIT ?4`)
-	following = newKeyset(`
-		SELECT f.target_id
-		FROM follows f INDEXED BY follows_following
-		WHERE f.follower_id = ?1 AND f.pending = 0 AND f.target_id < ?2 AND f.target_id > ?3 AND ` + accountAvailable("f.target_id") + `
-		ORDER BY f.target_id DESC
-		LIMIT ?4`)
-	followRequests = newKeyset(`
-		SELECT f.id AS cursor, f.follower_id AS account_id
-		FROM follows f INDEXED BY follows_requests
-		WHERE f.target_id = ?1 AND f.pending = 1 AND f.id < ?2 AND f.id > ?3 AND ` + accountAvailable("f.follower_id") + `
-		ORDER BY f.id DESC
-		LIMIT ?4`)
+	followers      = newAccountList(`f.follower_id`, `follows f INDEXED BY follows_followers`, `f.target_id = ?1 AND f.pending = 0`)
+	following      = newAccountList(`f.target_id`, `follows f INDEXED BY follows_following`, `f.follower_id = ?1 AND f.pending = 0`)
+	followRequests = newEntries(`f.follower_id`, `follows f INDEXED BY follows_requests`, `f.id`,
+		`f.target_id = ?1 AND f.pending = 1`, accountAvailable("f.follower_id"))
 )
 
 // Followers returns the followers of an account, paged by account id.
-func (r reader) Followers(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
-	return idPage[AccountID](ctx, r, "followers", followers, id, p)
+func (r reader) Followers(ctx context.Context, id AccountID, p Page) (Part[AccountID], error) {
+	return readAccounts(ctx, r, followers, id, p)
 }
 
 // Following returns the accounts that an account follows, paged by account id.
-func (r reader) Following(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
-	return idPage[AccountID](ctx, r, "following", following, id, p)
+func (r reader) Following(ctx context.Context, id AccountID, p Page) (Part[AccountID], error) {
+	return readAccounts(ctx, r, following, id, p)
 }
 
 // FollowRequests returns the accounts that request to follow an account, paged by the request's id.
-func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]AccountEntry, error) {
-	return rowPage[AccountEntry](ctx, r, "follow requests", followRequests, id, p)
+func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) (Part[AccountEntry], error) {
+	return readEntries(ctx, r, followRequests, id, p, newAccountEntry)
 }
 
 // LocalFollowersAfter returns the follows of an account by local accounts after an id, in the order of the followers' ids.
@@ -232,15 +218,22 @@ func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
 	return nil
 }
 
+// maxFollowsLooked bounds the follows that a search in them looks at.
+const maxFollowsLooked = 50_000
+
 // Birthdays returns up to limit followed accounts that show that their birthday is on a day of the year.
 func (r reader) Birthdays(ctx context.Context, follower AccountID, month, day, limit int) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "birthdays", `
-		SELECT f.target_id
-		FROM follows f INDEXED BY follows_following
-		CROSS JOIN accounts a ON a.id = f.target_id
-		WHERE f.follower_id = ? AND f.pending = 0 AND a.show_birthday = 1 AND substr(a.birthday, 6) = ? AND a.unavailable = 0
-		ORDER BY f.target_id DESC
-		LIMIT ?`, follower, fmt.Sprintf("%02d-%02d", month, day), limit)
+		SELECT some.target_id
+		FROM (
+			SELECT target_id
+			FROM follows INDEXED BY follows_following
+			WHERE follower_id = ?1 AND pending = 0
+			ORDER BY target_id DESC
+			LIMIT ?4) some
+		CROSS JOIN accounts a ON a.id = some.target_id
+		WHERE a.show_birthday = 1 AND substr(a.birthday, 6) = ?2 AND a.unavailable = 0
+		LIMIT ?3`, follower, fmt.Sprintf("%02d-%02d", month, day), limit, maxFollowsLooked)
 }
 
 // FamiliarFollower is an account that the viewer follows and that follows the target.
@@ -250,7 +243,7 @@ type FamiliarFollower struct {
 }
 
 // FamiliarFollowers returns, for each target, up to limit accounts that viewer follows and that follow the target. An account that hides
-// either list is left out of it.
+// either list is left out of it. It looks at maxFollowsLooked pairs of a follow and a target.
 func (r reader) FamiliarFollowers(ctx context.Context, viewer AccountID, targets []AccountID, limit int) ([]FamiliarFollower, error) {
 	return list[FamiliarFollower](ctx, r, "familiar followers", `
 		SELECT t.id AS target_id, k.value AS account_id
@@ -260,11 +253,15 @@ func (r reader) FamiliarFollowers(ctx context.Context, viewer AccountID, targets
 			SELECT json_group_array(id)
 			FROM (
 				SELECT a.id
-				FROM follows f INDEXED BY follows_following
-				CROSS JOIN follows g ON g.follower_id = f.target_id AND g.target_id = t.id AND g.pending = 0
-				CROSS JOIN accounts a ON a.id = f.target_id AND a.hide_follows = 0 AND a.unavailable = 0
-				WHERE f.follower_id = ?1 AND f.pending = 0
-				LIMIT ?3))) k`, viewer, jsonArray(targets), limit)
+				FROM (
+					SELECT f.target_id
+					FROM follows f INDEXED BY follows_following
+					WHERE f.follower_id = ?1 AND f.pending = 0
+					ORDER BY f.target_id DESC
+					LIMIT ?4) some
+				CROSS JOIN follows g ON g.follower_id = some.target_id AND g.target_id = t.id AND g.pending = 0
+				CROSS JOIN accounts a ON a.id = some.target_id AND a.hide_follows = 0 AND a.unavailable = 0
+				LIMIT ?3))) k`, viewer, jsonArray(targets), limit, maxFollowsLooked/max(len(targets), 1))
 }
 
 // FollowByID returns a follow or request, nil if there is none.

@@ -129,17 +129,20 @@ type DomainCounts struct {
 	Following int // the other way
 }
 
-// DomainFollows counts the follows between local accounts and those of a domain.
+// someAccountsOfDomain are the accounts of the domain ?1 that a count of their follows looks at.
+const someAccountsOfDomain = `SELECT id FROM accounts INDEXED BY accounts_domain WHERE domain = ?1 ORDER BY id LIMIT 100000`
+
+// DomainFollows counts the follows between local accounts and those of a domain, up to maxPurgeCount. It looks at the first 100 000 accounts of
+// the domain.
 func (r reader) DomainFollows(ctx context.Context, domain string) (followers, following int, err error) {
 	followers, err = value[int](ctx, r, "count followers of domain", `
 		SELECT count(*)
 		FROM (
 			SELECT 1
-			FROM accounts a INDEXED BY accounts_domain
-			CROSS JOIN follows f INDEXED BY follows_following ON f.follower_id = a.id AND f.pending = 0
+			FROM (`+someAccountsOfDomain+`) some
+			CROSS JOIN follows f INDEXED BY follows_following ON f.follower_id = some.id AND f.pending = 0
 			CROSS JOIN users u ON u.account_id = f.target_id
-			WHERE a.domain = ?
-			LIMIT ?)`, domain, maxPurgeCount)
+			LIMIT ?2)`, domain, maxPurgeCount)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -147,10 +150,9 @@ func (r reader) DomainFollows(ctx context.Context, domain string) (followers, fo
 		SELECT count(*)
 		FROM (
 			SELECT 1
-			FROM accounts a INDEXED BY accounts_domain
-			CROSS JOIN follows f INDEXED BY follows_local ON f.target_id = a.id AND f.pending = 0 AND f.follower_local = 1
-			WHERE a.domain = ?
-			LIMIT ?)`, domain, maxPurgeCount)
+			FROM (`+someAccountsOfDomain+`) some
+			CROSS JOIN follows f INDEXED BY follows_local ON f.target_id = some.id AND f.pending = 0 AND f.follower_local = 1
+			LIMIT ?2)`, domain, maxPurgeCount)
 	return followers, following, err
 }
 

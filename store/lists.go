@@ -48,16 +48,11 @@ func (r reader) ListMemberIDs(ctx context.Context, id ListID) ([]AccountID, erro
 	return ids[AccountID](ctx, r, "list members", `SELECT account_id FROM list_members WHERE list_id = ?`, id)
 }
 
-var listMembers = newKeyset(`
-		SELECT m.account_id
-		FROM list_members m
-		WHERE m.list_id = ?1 AND m.account_id < ?2 AND m.account_id > ?3 AND ` + accountAvailable("m.account_id") + `
-		ORDER BY m.account_id DESC
-		LIMIT ?4`)
+var listMembers = newAccountList(`m.account_id`, `list_members m`, `m.list_id = ?1`)
 
 // ListMembers returns the members of a list, paged by account id.
-func (r reader) ListMembers(ctx context.Context, id ListID, p Page) ([]AccountID, error) {
-	return idPage[AccountID](ctx, r, "list members", listMembers, id, p)
+func (r reader) ListMembers(ctx context.Context, id ListID, p Page) (Part[AccountID], error) {
+	return readAccounts(ctx, r, listMembers, id, p)
 }
 
 // AddList inserts a list. Its ID is set.

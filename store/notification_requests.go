@@ -27,7 +27,6 @@ func (s *NotificationRequestSummary) Position() int64 { return int64(s.ID) }
 const maxRequestCount = 100
 
 var (
-	// A request whose notifications are all deleted is hidden.
 	requestSummary = `
 		SELECT q.id, q.account_id, q.from_id, (
 			SELECT count(*)
@@ -47,14 +46,17 @@ var (
 			WHERE n.account_id = q.account_id AND n.from_id = q.from_id AND n.filtered = 1 AND n.status_id IS NOT NULL
 			ORDER BY n.id DESC LIMIT 1
 		) AS last_status_id
-		FROM notification_requests q
-		WHERE q.account_id = ?1 AND newest_id IS NOT NULL
+		FROM notification_requests q`
+
+	// requestShown is the condition that the account ?1 with the lookups ?2 is shown the request q. One whose notifications are all deleted is
+	// hidden.
+	requestShown = `EXISTS (
+				SELECT 1
+				FROM notifications n INDEXED BY notifications_filtered
+				WHERE n.account_id = q.account_id AND n.from_id = q.from_id AND n.filtered = 1)
 			AND ` + notHiddenSender("q.from_id")
 
-	notificationRequests = newKeyset(requestSummary + `
-			AND q.id < ?3 AND q.id > ?4
-		ORDER BY q.id DESC
-		LIMIT ?5`)
+	notificationRequests = newEntries(`q.id`, `notification_requests q`, `q.id`, `q.account_id = ?1`, requestShown)
 )
 
 // notHiddenSender is the condition that account is available and not blocked by the viewer ?1 with the lookups ?2.
@@ -65,14 +67,15 @@ func notHiddenSender(account string) string {
 }
 
 // NotificationRequests returns a page of the requests to an account, newest first.
-func (r reader) NotificationRequests(ctx context.Context, account AccountID, p Page) ([]*NotificationRequestSummary, error) {
-	l, err := r.lookups(ctx, account)
-	if err != nil {
-		return nil, err
+func (r reader) NotificationRequests(ctx context.Context, account AccountID, p Page) (Part[*NotificationRequestSummary], error) {
+	found, err := readEntries(ctx, r, notificationRequests, account, p, func(_, id int64) NotificationRequestID { return NotificationRequestID(id) })
+	if err != nil || len(found.Rows) == 0 {
+		return Part[*NotificationRequestSummary]{Next: found.Next}, err
 	}
-	query, below, above, ascending := notificationRequests.query(p)
-	rows, err := list[*NotificationRequestSummary](ctx, r, "notification requests", query, account, l, below, above, p.Limit)
-	return newestFirst(rows, ascending), err
+	rows, err := list[*NotificationRequestSummary](ctx, r, "notification requests", requestSummary+`
+		WHERE q.id IN (SELECT value FROM json_each(?)) AND newest_id IS NOT NULL
+		ORDER BY q.id DESC`, jsonArray(found.Rows))
+	return Part[*NotificationRequestSummary]{Rows: rows, Next: found.Next}, err
 }
 
 // NotificationRequest returns a request to an account, and errs.ErrRecordNotFound if there is none.
@@ -81,7 +84,8 @@ func (r reader) NotificationRequest(ctx context.Context, account AccountID, id N
 	if err != nil {
 		return nil, err
 	}
-	s, err := one[NotificationRequestSummary](ctx, r, "notification request", requestSummary+` AND q.id = ?3`, account, l, id)
+	s, err := one[NotificationRequestSummary](ctx, r, "notification request", requestSummary+`
+		WHERE q.id = ?3 AND q.account_id = ?1 AND `+requestShown, account, l, id)
 	if s == nil && err == nil {
 		err = notFound
 	}

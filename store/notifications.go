@@ -253,8 +253,11 @@ func withOtherCounts(unread, conversations string) string {
 	return `
 		SELECT (` + unread + `) AS notifications, (
 			SELECT count(*)
-			FROM follows INDEXED BY follows_requests
-			WHERE target_id = ?1 AND pending = 1) AS requests, (` + conversations + `) AS conversations`
+			FROM (
+				SELECT 1
+				FROM follows INDEXED BY follows_requests
+				WHERE target_id = ?1 AND pending = 1
+				LIMIT ?4)) AS requests, (` + conversations + `) AS conversations`
 }
 
 // notificationLookups are those that may find a reason to hide a notification.
@@ -276,7 +279,7 @@ func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int
 // UnreadCounts are the counts that an account sees of its own.
 type UnreadCounts struct {
 	UnreadNotifications int // up to 1000
-	FollowRequests      int // to the account
+	FollowRequests      int // to the account, up to 1000
 	UnreadConversations int // up to 1000
 }
 

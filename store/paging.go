@@ -24,7 +24,7 @@ type AccountEntry struct {
 type keyset struct{ descending, ascending string }
 
 // newKeyset makes both queries from the descending one. Its ORDER BY must end with DESC at the end of a line, and no line before it must. In
-// the queries of idPage and rowPage, ?1 is the owner of the list, the id is below ?2 and above ?3, ?4 is the limit.
+// the queries of rowPage, ?1 is the owner of the list, the id is below ?2 and above ?3, ?4 is the limit.
 func newKeyset(query string) keyset {
 	return keyset{query, strings.Replace(query, " DESC\n", " ASC\n", 1)}
 }
@@ -38,14 +38,7 @@ func (k keyset) query(p Page) (query string, below, above int64, ascending bool)
 	return k.descending, below, above, ascending
 }
 
-// idPage reads a page of ids, newest first.
-func idPage[T, W ~int64](ctx context.Context, r reader, what string, k keyset, whose W, p Page) ([]T, error) {
-	query, below, above, ascending := k.query(p)
-	rows, err := ids[T](ctx, r, what, query, whose, below, above, p.Limit)
-	return newestFirst(rows, ascending), err
-}
-
-// rowPage reads a page of rows, newest first.
+// rowPage reads a page of rows, newest first. No condition may hide rows, because the page looks for others then, however many there are.
 func rowPage[T any, W ~int64](ctx context.Context, r reader, what string, k keyset, whose W, p Page) ([]T, error) {
 	query, below, above, ascending := k.query(p)
 	rows, err := list[T](ctx, r, what, query, whose, below, above, p.Limit)
@@ -133,6 +126,17 @@ func readEntries[E any](ctx context.Context, r reader, k keyset, viewer AccountI
 		}
 		return entry(position, id), position, shown, err
 	}, append([]any{viewer, l, below, above, budget}, more...)...)
+}
+
+// newAccountList returns the queries of a list of accounts that is ordered by their ids. ?1 is the owner of the list. It leaves out
+// unavailable accounts, which are many after a domain with many followers is suspended.
+func newAccountList(account, from, where string) keyset {
+	return newEntries(account, from, account, where, accountAvailable(account))
+}
+
+// readAccounts reads a page of a list of accounts.
+func readAccounts[W ~int64](ctx context.Context, r reader, k keyset, owner W, p Page) (Part[AccountID], error) {
+	return readEntries(ctx, r, k, AccountID(owner), p, func(_, id int64) AccountID { return AccountID(id) })
 }
 
 func newStatusEntry(cursor, id int64) StatusEntry { return StatusEntry{cursor, StatusID(id)} }

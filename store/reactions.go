@@ -94,6 +94,9 @@ func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []Sta
 		GROUP BY r.status_id, r.emoji`, viewer, l, withMuted, jsonArray(ids))
 }
 
+// reactorsLooked is how many reactions are looked at for each account that may be returned: those of a suspended domain are many.
+const reactorsLooked = 10
+
 // Reactor is an account that reacted with an emoji.
 type Reactor struct {
 	ID        ReactionID
@@ -102,7 +105,7 @@ type Reactor struct {
 }
 
 // Reactors returns the latest accounts that reacted to a status and are visible to the viewer, at most each of every emoji; if emoji is not
-// "", only of that one.
+// "", only of that one. It looks at reactorsLooked times as many.
 func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emoji string, withMuted bool, each int) ([]Reactor, error) {
 	l, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -115,10 +118,14 @@ func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emo
 		WHERE c.status_id = ?4 AND (?5 = '' OR c.emoji = ?5)
 			AND a.id IN (
 				SELECT r.id
-				FROM reactions r INDEXED BY reactions_status
-				WHERE r.status_id = c.status_id AND r.emoji = c.emoji AND `+reactorVisible+`
-				ORDER BY r.id DESC
-				LIMIT ?6)`, viewer, l, withMuted, id, emoji, each)
+				FROM (
+					SELECT x.id, x.account_id
+					FROM reactions x INDEXED BY reactions_status
+					WHERE x.status_id = c.status_id AND x.emoji = c.emoji
+					ORDER BY x.id DESC
+					LIMIT ?7) r
+				WHERE `+reactorVisible+`
+				LIMIT ?6)`, viewer, l, withMuted, id, emoji, each, each*reactorsLooked)
 	slices.SortFunc(list, func(a, b Reactor) int { return cmp.Compare(b.ID, a.ID) })
 	return list, err
 }

@@ -185,16 +185,11 @@ func (r reader) NotificationRelation(ctx context.Context, account, other Account
 	}, nil
 }
 
-var endorsements = newKeyset(`
-		SELECT e.target_id
-		FROM endorsements e
-		WHERE e.account_id = ?1 AND e.target_id < ?2 AND e.target_id > ?3 AND ` + accountAvailable("e.target_id") + `
-		ORDER BY e.target_id DESC
-		LIMIT ?4`)
+var endorsements = newAccountList(`e.target_id`, `endorsements e`, `e.account_id = ?1`)
 
 // Endorsements returns the accounts that an account endorses, paged by account id.
-func (r reader) Endorsements(ctx context.Context, account AccountID, p Page) ([]AccountID, error) {
-	return idPage[AccountID](ctx, r, "endorsements", endorsements, account, p)
+func (r reader) Endorsements(ctx context.Context, account AccountID, p Page) (Part[AccountID], error) {
+	return readAccounts(ctx, r, endorsements, account, p)
 }
 
 // AddEndorsement adds an endorsement, and returns false if the account has max already. Repeating it is not an error.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -49,20 +50,46 @@ const (
 		AND (?15 = '' OR a.nickname_key LIKE ?15 ESCAPE '\')
 		AND (?16 = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(?16) t WHERE t.value NOT IN (SELECT value FROM json_each(a.tags))))
 		AND (?17 = 0 OR EXISTS (SELECT 1 FROM users u WHERE u.account_id = a.id AND (u.is_admin = 1 OR u.is_moderator = 1)))`
-	staffAll    = `FROM accounts a INDEXED BY accounts_staff WHERE a.id >= ?1 AND a.id <= ?2` + staffConditions + staffReference
-	staffLocal  = `FROM accounts a INDEXED BY accounts_domain WHERE a.domain = '' AND a.id >= ?1 AND a.id <= ?2` + staffConditions + staffReference
-	staffDomain = `FROM accounts a INDEXED BY accounts_domain WHERE a.domain = ?14 AND a.id >= ?1 AND a.id <= ?2` + staffConditions + staffReference
+	staffAll    = `FROM accounts a INDEXED BY accounts_staff WHERE a.id >= ?1 AND a.id <= ?2`
+	staffLocal  = `FROM accounts a INDEXED BY accounts_domain WHERE a.domain = '' AND a.id >= ?1 AND a.id <= ?2`
+	staffDomain = `FROM accounts a INDEXED BY accounts_domain WHERE a.domain = ?14 AND a.id >= ?1 AND a.id <= ?2`
 
-	staffPage = `
-		ORDER BY a.id DESC
-		LIMIT ?18 OFFSET ?19`
-	staffCount = ` LIMIT 1000000)`
+	// Lists and totals of the staff look at so many rows.
+	maxStaffAccounts = 200_000
 )
 
+// staffList are the queries of a list of accounts.
+type staffList struct {
+	page  keyset
+	last  keyset // the last account that a page looks at
+	count string
+}
+
+func newStaffList(from string) *staffList {
+	looked := `
+		FROM (
+			SELECT a.id, a.domain, a.nickname_key, a.display_name, a.actor_type, a.tags, a.unavailable, a.deleted_at
+			` + from + `
+			ORDER BY a.id DESC
+			LIMIT ` + strconv.Itoa(maxStaffAccounts) + `) a
+		WHERE true` + staffConditions + staffReference
+	return &staffList{
+		newKeyset(`
+		SELECT a.id` + looked + `
+		LIMIT ?18 OFFSET ?19`),
+		newKeyset(`
+		SELECT a.id
+		` + from + `
+		ORDER BY a.id DESC
+		LIMIT 1 OFFSET ` + strconv.Itoa(maxStaffAccounts-1)),
+		`SELECT count(*)` + looked,
+	}
+}
+
 var (
-	staffAllPage    = newKeyset(`SELECT a.id ` + staffAll + staffPage)
-	staffLocalPage  = newKeyset(`SELECT a.id ` + staffLocal + staffPage)
-	staffDomainPage = newKeyset(`SELECT a.id ` + staffDomain + staffPage)
+	staffListOfAll    = newStaffList(staffAll)
+	staffListOfLocal  = newStaffList(staffLocal)
+	staffListOfDomain = newStaffList(staffDomain)
 )
 
 // onlyLocal returns true if remote accounts cannot meet the conditions.
@@ -87,27 +114,41 @@ func (f *StaffFilter) args() []any {
 // beginning returns the pattern of LIKE for texts that begin with part; "" for "".
 func beginning(part string) string { return strings.TrimPrefix(containing(part), "%") }
 
-// StaffAccounts returns a page of the ids of the accounts that a filter selects, newest first.
-func (r reader) StaffAccounts(ctx context.Context, f StaffFilter, limit, offset int) ([]AccountID, error) {
-	list := staffAllPage
+// list returns the queries that read the fewest rows.
+func (f *StaffFilter) list() *staffList {
 	switch {
 	case f.onlyLocal():
-		list = staffLocalPage
+		return staffListOfLocal
 	case f.Domain != nil:
-		list = staffDomainPage
+		return staffListOfDomain
 	}
-	query, _, _, ascending := list.query(f.Page)
-	rows, err := ids[AccountID](ctx, r, "accounts for staff", query, append(f.args(), limit, offset)...)
-	return newestFirst(rows, ascending), err
+	return staffListOfAll
 }
 
-// CountStaffAccounts counts the accounts that a filter selects, up to a million.
-func (r reader) CountStaffAccounts(ctx context.Context, f StaffFilter) (int, error) {
-	query := `SELECT count(*) FROM (SELECT 1 ` + staffAll + staffCount
-	if f.onlyLocal() {
-		query = `SELECT count(*) FROM (SELECT 1 ` + staffLocal + staffCount
+// StaffAccounts returns a page of the ids of the accounts that a filter selects, newest first. It looks at the newest maxStaffAccounts ones
+// that the Page and the domain of the filter select.
+func (r reader) StaffAccounts(ctx context.Context, f StaffFilter, limit, offset int) (Part[AccountID], error) {
+	of, args := f.list(), f.args()
+	query, _, _, ascending := of.page.query(f.Page)
+	rows, err := ids[AccountID](ctx, r, "accounts for staff", query, append(args, limit, offset)...)
+	if err != nil || len(rows) == limit || f.ID != 0 {
+		return Part[AccountID]{Rows: newestFirst(rows, ascending)}, err
 	}
-	return value[int](ctx, r, "count accounts for staff", query, f.args()...)
+	query, _, _, _ = of.last.query(f.Page)
+	parameters := 2
+	if of == staffListOfDomain {
+		parameters = 14
+	}
+	last, err := ids[int64](ctx, r, "accounts for staff", query, args[:parameters]...)
+	if err != nil || len(last) == 0 {
+		return Part[AccountID]{Rows: newestFirst(rows, ascending)}, err
+	}
+	return Part[AccountID]{Rows: newestFirst(rows, ascending), Next: last[0]}, nil
+}
+
+// CountStaffAccounts counts the accounts that a filter selects among the newest maxStaffAccounts ones.
+func (r reader) CountStaffAccounts(ctx context.Context, f StaffFilter) (int, error) {
+	return value[int](ctx, r, "count accounts for staff", f.list().count, f.args()...)
 }
 
 // SuggestedAccounts returns the available accounts that staff suggest, newest first.

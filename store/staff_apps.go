@@ -21,8 +21,11 @@ const (
 	appsOfTrusted = `FROM oauth_apps INDEXED BY oauth_apps_trusted WHERE id > 0 AND trusted = 1` + appConditions
 
 	appsPage  = ` ORDER BY id DESC LIMIT ?4 OFFSET ?5`
-	appsCount = ` LIMIT 1000000)`
+	appsCount = ` LIMIT ?4)`
 )
+
+// maxStaffApps bounds the offsets and totals of lists of apps. Few apps are trusted, so that few rows do not match.
+const maxStaffApps = 100_000
 
 func (f *AppFilter) source() string {
 	switch {
@@ -36,14 +39,14 @@ func (f *AppFilter) source() string {
 	return appsOfAll
 }
 
-// StaffApps returns a page of the apps that a filter selects, newest first.
+// StaffApps returns a page of the apps that a filter selects, newest first. Offsets above maxStaffApps are that one.
 func (r reader) StaffApps(ctx context.Context, f AppFilter, limit, offset int) ([]*App, error) {
-	return list[*App](ctx, r, "apps for staff", `SELECT * `+f.source()+appsPage, f.Name, f.ClientID, f.Trusted, limit, offset)
+	return list[*App](ctx, r, "apps for staff", `SELECT * `+f.source()+appsPage, f.Name, f.ClientID, f.Trusted, limit, min(offset, maxStaffApps))
 }
 
-// CountStaffApps counts the apps that a filter selects, up to a million.
+// CountStaffApps counts the apps that a filter selects, up to maxStaffApps.
 func (r reader) CountStaffApps(ctx context.Context, f AppFilter) (int, error) {
-	return value[int](ctx, r, "count apps for staff", `SELECT count(*) FROM (SELECT 1 `+f.source()+appsCount, f.Name, f.ClientID, f.Trusted)
+	return value[int](ctx, r, "count apps for staff", `SELECT count(*) FROM (SELECT 1 `+f.source()+appsCount, f.Name, f.ClientID, f.Trusted, maxStaffApps)
 }
 
 // SaveApp stores what staff may change of an app.

@@ -18,7 +18,7 @@ type ThreadLimits struct {
 // depth-first. Siblings are ordered by id, but the author's replies to themself come first.
 //
 // A post that is not visible or whose author the viewer blocks ends the thread in both directions. Mutes are ignored. The cost is that of
-// the returned posts, because both directions are read by index.
+// the returned posts and up to maxHiddenReplies others, because both directions are read by index.
 func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits ThreadLimits) (above, below []StatusID, err error) {
 	l, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits
 		}
 		slices.Reverse(above)
 	}
-	replies, err := r.replies(ctx, threadBelow, viewer, l, of.ID, limits.Depth, limits.Descendants)
+	replies, err := r.replies(ctx, threadBelow, viewer, l, of.ID, limits.Depth, limits.Descendants, maxHiddenReplies)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,19 +83,25 @@ var (
 		SELECT id
 		FROM above`
 	threadBelow = `
-		WITH RECURSIVE below (id, in_reply_to_id, account_id, depth) AS (
-			SELECT s.id, s.in_reply_to_id, s.account_id, 1
+		WITH RECURSIVE below (id, in_reply_to_id, account_id, depth, shown) AS (
+			SELECT s.id, s.in_reply_to_id, s.account_id, 1, ` + inThread + `
 			FROM statuses s INDEXED BY statuses_replies
-			WHERE s.in_reply_to_id = ?3 AND ` + inThread + `
+			WHERE s.in_reply_to_id = ?3
 			UNION ALL
-			SELECT s.id, s.in_reply_to_id, s.account_id, below.depth + 1
+			SELECT s.id, s.in_reply_to_id, s.account_id, below.depth + 1, ` + inThread + `
 			FROM below
 			CROSS JOIN statuses s INDEXED BY statuses_replies ON s.in_reply_to_id = below.id
-			WHERE below.depth < ?4 AND ` + inThread + `
-			LIMIT ?5)
+			WHERE below.shown AND below.depth < ?4
+			LIMIT ?5 + ?6)
 		SELECT id, in_reply_to_id, account_id
-		FROM below`
+		FROM below
+		WHERE shown
+		LIMIT ?5`
 )
+
+// maxHiddenReplies is how many replies are looked at in a thread besides as many as are returned at most, because anyone can add replies that the
+// viewer does not see.
+const maxHiddenReplies = 3000
 
 // depthFirst sorts the replies to a status.
 func depthFirst(of *Status, replies []reply) []StatusID {
@@ -149,13 +155,21 @@ func (tx *Tx) ExpireThreadMute(ctx context.Context, account AccountID, id Conver
 		WHERE account_id = ? AND conversation_id = ? AND expires_at <= ?`, account, id, At(tx.db.now()))
 }
 
-// ReadThread marks account's notifications about posts of a conversation as read.
+// ReadThread marks account's notifications about posts of a conversation as read, if they are among the newest unread ones that are counted.
 func (tx *Tx) ReadThread(ctx context.Context, account AccountID, id ConversationID) error {
 	return tx.exec(ctx, "read thread", `
 		UPDATE notifications
 		SET read = 1
-		WHERE account_id = ?1 AND read = 0
-			AND ?2 = (SELECT s.conversation_id FROM statuses s WHERE s.id = status_id)`, account, id)
+		WHERE id IN (
+			SELECT some_unread.id
+			FROM (
+				SELECT x.id, x.status_id
+				FROM notifications x INDEXED BY notifications_unread
+				WHERE x.account_id = ?1 AND x.read = 0
+				ORDER BY x.id DESC
+				LIMIT `+maxUnreadLooked+`) some_unread
+			CROSS JOIN statuses s ON s.id = some_unread.status_id
+			WHERE s.conversation_id = ?2)`, account, id)
 }
 
 // ThreadURIs returns the URIs of threads that began on another server, by id.
@@ -226,26 +240,6 @@ func (r reader) OtherRepliesAfter(ctx context.Context, id, after StatusID, limit
 			AND s.id > ?
 		ORDER BY s.id
 		LIMIT ?`, id, after, limit)
-}
-
-// ThreadStatusesAfter returns the federated statuses of a thread after an id that are visible to viewer, oldest first.
-func (r reader) ThreadStatusesAfter(ctx context.Context, viewer AccountID, id ConversationID, after StatusID, limit int) ([]*ThreadStatus, error) {
-	l, err := r.lookups(ctx, viewer)
-	if err != nil {
-		return nil, err
-	}
-	return list[*ThreadStatus](ctx, r, "posts of a thread", `
-		SELECT s.id, s.uri
-		FROM statuses s INDEXED BY statuses_conversation
-		WHERE s.conversation_id = ?3 AND s.id > ?4 AND s.reblog_of_id IS NULL AND s.visibility <> 2 AND `+visible("s")+`
-		ORDER BY s.id
-		LIMIT ?5`, viewer, l, id, after, limit)
-}
-
-// ThreadStatus is a post of a thread.
-type ThreadStatus struct {
-	ID  StatusID
-	URI string
 }
 
 // SetThreadURI stores the URI of a new thread. If another thread has the URI already, it returns that one.

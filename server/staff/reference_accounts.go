@@ -116,11 +116,15 @@ func (h *Handlers) accountPage(r *rest.Request, q admin.AccountQuery, unknown st
 	}
 	page := r.Page(100, 200)
 	q.Page = page.Page
-	ids, err := h.Admin.AccountIDs(r.Context(), q)
+	part, err := h.Admin.AccountIDs(r.Context(), q)
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(ids), func(i int) string { return ids[i].String() })
+	ids, next := part.Rows, ""
+	if part.Next != 0 {
+		next = store.AccountID(part.Next).String()
+	}
+	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, next)
 	return h.Entities.ModeratedAccounts(r.Context(), r.Viewer, ids)
 }
 
