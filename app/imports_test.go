@@ -24,6 +24,7 @@ var levels = [][]string{
 	{"server/entity", "server/rest"},
 	{"server/web"},
 	{"server/oauth", "server/stream", "server/staff", "server/metrics"},
+	{"server/pages"},
 	{"server"},
 	{"app"},
 	{"app/apptest", "command"},

@@ -37,7 +37,7 @@ const (
 	contextPieceMemory = 4 << 20 // while they are rendered, in bytes
 )
 
-// showContext returns the ancestors and descendants of a status.
+// showContext returns the ancestors and descendants of a status. An extension: limit bounds both together.
 func (h *contexts) showContext(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
@@ -47,6 +47,9 @@ func (h *contexts) showContext(r *rest.Request) (any, error) {
 	limits := anonymousThreadLimits
 	if r.Viewer != nil {
 		limits = userThreadLimits
+	}
+	if n := r.Page(0, contextPiece).Limit; n > 0 {
+		limits = store.ThreadLimits{Ancestors: n * 2 / 5, Descendants: n - n*2/5, Depth: anonymousThreadLimits.Depth}
 	}
 	above, below, err := h.thread(r, st, limits)
 	if err != nil {

@@ -73,7 +73,7 @@ func TestPublicPages(t *testing.T) {
 	profile.hides("local only", "followers only", "<script", "a reply")
 	thread := page(root.Str("url"))
 	thread.shows(200, "the root", "a reply", "/@bob")
-	thread.hides("a private reply", "<script")
+	thread.hides("a private reply", "<script>")
 	page(reply.Str("url")).shows(200, "the root", "a reply")
 	page(unlisted.Str("url")).shows(200, "not listed")
 	for _, url := range []string{

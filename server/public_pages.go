@@ -10,6 +10,7 @@ import (
 	"svc/internal/text"
 	"svc/server/entity"
 	"svc/server/oauth"
+	"svc/server/pages"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
@@ -26,13 +27,14 @@ type publicPages struct {
 
 	frontends *frontends   // their index replaces the pages
 	documents *activityPub // for other servers that request a page
+	ui        *pages.Handlers
 }
 
 func (h *publicPages) routes() rest.Routes {
 	return rest.Routes{
 		"GET /":               {rest.Anonymous.HTML(), h.frontends.orPage(h.homePage)},
 		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.documents.pageOrDocument(h.frontends.orPage(h.profilePage), h.documents.actorDocument)},
-		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.documents.pageOrDocument(h.frontends.orPage(h.threadPage), h.documents.pageObjectDocument)},
+		"GET /@:nickname/:id": {rest.Browser.Limit(rest.ApiBucket), h.documents.pageOrDocument(h.frontends.orPage(h.ui.StatusPage), h.documents.pageObjectDocument)},
 	}
 }
 
@@ -97,41 +99,6 @@ func (h *publicPages) profilePage(r *rest.Request) (any, error) {
 	}
 	if older != "" {
 		p.OlderURL = a.URL + "?max_id=" + url.QueryEscape(older)
-	}
-	return h.pages.Page(200, p)
-}
-
-// threadPage shows a status with its thread.
-func (h *publicPages) threadPage(r *rest.Request) (any, error) {
-	a, err := h.publicAccount(r)
-	if err != nil {
-		return nil, err
-	}
-	st, err := h.db.VisibleStatus(r.Context(), 0, statusParam(r))
-	if errs.IsNotFound(err) || err == nil && (st.AccountID != a.ID || st.ReblogOfID != nil) {
-		return nil, errNoPage
-	}
-	if err != nil {
-		return nil, err
-	}
-	ancestors, descendants, err := h.db.Thread(r.Context(), 0, st, anonymousThreadLimits)
-	if err != nil {
-		return nil, err
-	}
-	all := append(append(append([]store.StatusID{}, ancestors...), st.ID), descendants...)
-	posts, err := h.webPosts(r, all)
-	if err != nil {
-		return nil, err
-	}
-	if len(posts) != len(all) {
-		return nil, errNoPage // deleted meanwhile
-	}
-	n := len(ancestors)
-	p := web.Thread{
-		Ancestors: posts[:n], Post: posts[n], Descendants: posts[n+1:], OEmbedURL: h.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
-	}
-	if h.settings.Load().Federation.Enabled && st.Visibility.Federated() {
-		p.Remote = &web.Remote{HiddenFields: []web.Field{{Name: "status_id", Value: st.ID.String()}}}
 	}
 	return h.pages.Page(200, p)
 }

@@ -9,6 +9,8 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"svc/media"
 	"svc/server/entity"
 	"svc/server/oauth"
+	"svc/server/pages"
 	"svc/server/rest"
 	"svc/server/staff"
 	"svc/server/stream"
@@ -85,6 +88,10 @@ func New(c Config) *Server {
 	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Budget, c.Admin, c.Log), baseURL: c.Settings.URL().String()}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
+	p.ui = pages.New(pages.Config{
+		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, BaseURL: p.baseURL,
+		Replaced: func(r *http.Request) bool { _, ok := p.frontends().selected(r); return ok },
+	})
 	limits := rest.NewLimits(c.Settings.Load().RateLimit)
 	s.Streams = stream.NewHub(stream.Config{
 		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: c.Now,
@@ -96,6 +103,7 @@ func New(c Config) *Server {
 	s.Server = rest.New(rest.Config{
 		Settings:     c.Settings,
 		Authenticate: p.oauth.Authenticate,
+		Sessions:     p.oauth.Browsers(p.ui.SignIn),
 		ErrorPage:    p.pages.Error,
 		Fallback:     p.frontends().fallback,
 		TempDir:      c.TempDir,
@@ -109,7 +117,9 @@ func New(c Config) *Server {
 }
 
 // Routes lists all endpoints, sorted by path and method.
-func Routes() []rest.RouteInfo { return rest.Describe(parts{}.tables()...) }
+func Routes() []rest.RouteInfo {
+	return rest.Describe(parts{ui: pages.New(pages.Config{})}.tables()...)
+}
 
 // parts is what New hands to the resources.
 type parts struct {
@@ -118,6 +128,7 @@ type parts struct {
 	streams  *stream.Hub
 	push     *stream.Push
 	pages    *web.Pages
+	ui       *pages.Handlers
 	health   *healthChecker
 	instance *entity.Instance
 	baseURL  string
@@ -143,8 +154,8 @@ func (c parts) tables() []rest.Routes {
 	packs := &emojiPacks{admin: c.Admin, packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
-	return append(append(c.oauth.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes()...), []rest.Routes{
-		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, baseURL: c.baseURL, frontends: frontends, documents: activityPub}).routes(),
+	return slices.Concat(c.oauth.Routes(), c.ui.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes(), []rest.Routes{
+		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, baseURL: c.baseURL, frontends: frontends, documents: activityPub, ui: c.ui}).routes(),
 		frontends.routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
@@ -198,7 +209,7 @@ func (c parts) tables() []rest.Routes {
 		c.health.routes(),
 		c.push.Routes(),
 		c.streams.Routes(),
-	}...)
+	})
 }
 
 // Serve accepts connections on ln until ctx ends. Then it closes the streams and gives pending requests rest.ShutdownTimeout.

@@ -62,6 +62,9 @@ func TestAccessWalk(t *testing.T) {
 	}
 	ranks := map[string]int{"anyone": 0, "app": 1, "user": 2, "staff": 3, "admin": 4}
 	for _, route := range server.Routes() {
+		if route.Access == "session" { // see TestPagesWalk
+			continue
+		}
 		access, scopes, _ := strings.Cut(route.Access, " ")
 		access, privilege, _ := strings.Cut(access, ":")
 		rank, ok := ranks[access]

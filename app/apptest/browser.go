@@ -33,13 +33,16 @@ type Page struct {
 
 // Form is a form of a page.
 type Form struct {
+	ID      string
 	Action  string
-	Fields  url.Values
+	Fields  url.Values // what is sent if nothing is entered
+	Options url.Values // of check boxes, radio buttons and lists that are not selected
 	Buttons []Button
 	HasText bool // has a text field
 }
 
-type Button struct{ Name, Value, Text string }
+// Button is a button of a form. Action replaces that of the form unless it is empty.
+type Button struct{ Name, Value, Text, Action string }
 
 func (b *Browser) Get(path string, params ...string) *Page {
 	b.T.Helper()
@@ -55,21 +58,62 @@ func (p *Page) Submit(button int, typed ...string) *Page {
 	if len(p.Forms) != 1 {
 		p.T.Fatalf("%s: %d forms: %s", p.Request, len(p.Forms), p.Body)
 	}
-	f := p.Forms[0]
+	return p.submit(p.Forms[0], p.Forms[0].Buttons[button], typed)
+}
+
+// Press submits the form that has a button with a text, or with an accessible name. typed are field values in pairs; a field that is typed
+// twice is sent twice.
+func (p *Page) Press(text string, typed ...string) *Page {
+	p.T.Helper()
+	for _, f := range p.Forms {
+		for _, b := range f.Buttons {
+			if b.Text == text {
+				return p.submit(f, b, typed)
+			}
+		}
+	}
+	p.T.Fatalf("%s: there is no button %q: %s", p.Request, text, p.Body)
+	return nil
+}
+
+func (p *Page) submit(f *Form, b Button, typed []string) *Page {
+	p.T.Helper()
 	values := url.Values{}
 	for k, v := range f.Fields {
 		values[k] = v
 	}
 	for i := 0; i+1 < len(typed); i += 2 {
-		if _, ok := values[typed[i]]; !ok {
+		if !f.Fields.Has(typed[i]) && !f.Options.Has(typed[i]) {
 			p.T.Fatalf("%s: there is no field %s", p.Request, typed[i])
 		}
-		values.Set(typed[i], typed[i+1])
+		values.Del(typed[i])
 	}
-	if b := f.Buttons[button]; b.Name != "" {
+	for i := 0; i+1 < len(typed); i += 2 {
+		values.Add(typed[i], typed[i+1])
+	}
+	if b.Name != "" {
 		values.Set(b.Name, b.Value)
 	}
-	return p.from.Post(f.Action, values)
+	action := f.Action
+	if b.Action != "" {
+		action = b.Action
+	}
+	return p.from.Post(action, values)
+}
+
+// Follow requests the page that a redirect leads to.
+func (p *Page) Follow() *Page {
+	p.T.Helper()
+	p.Response.Want(302)
+	return p.from.Get(p.Header.Get("Location"))
+}
+
+// SignedIn returns a browser that is signed in to the pages.
+func (a *User) SignedIn() *Browser {
+	b := a.Server.Browser()
+	b.T.Helper()
+	b.Get("/web/sign_in").Want(200).Press("Sign in", "name", a.Nickname, "password", Password).Follow().Want(200)
+	return b
 }
 
 func (b *Browser) Post(path string, values url.Values) *Page {
@@ -119,6 +163,14 @@ func (b *Browser) parse(a *Response) *Page {
 		b.T.Fatal(err)
 	}
 	var form *Form
+	var list string // name of the select element
+	byID := make(map[string]*Form)
+	for n := range doc.Descendants() { // fields may stand before their form
+		if id := attribute(n, "id"); n.Type == html.ElementNode && n.Data == "form" && id != "" {
+			byID[id] = &Form{ID: id, Action: attribute(n, "action"), Fields: url.Values{}, Options: url.Values{}}
+			p.Forms = append(p.Forms, byID[id])
+		}
+	}
 	for n := range doc.Descendants() {
 		attr := make(map[string]string)
 		for _, at := range n.Attr {
@@ -128,25 +180,65 @@ func (b *Browser) parse(a *Response) *Page {
 		case n.Type == html.TextNode && n.Parent.Data != "style" && n.Parent.Data != "title":
 			p.Text += n.Data
 		case n.Type != html.ElementNode:
+		case n.Data == "form" && attr["id"] != "":
+			form = byID[attr["id"]]
 		case n.Data == "form":
-			form = &Form{Action: attr["action"], Fields: url.Values{}}
+			form = &Form{Action: attr["action"], Fields: url.Values{}, Options: url.Values{}}
 			p.Forms = append(p.Forms, form)
 		case n.Data == "code":
 			p.Codes = append(p.Codes, n.FirstChild.Data)
 		case n.Data == "input" && hasAttribute(n, "readonly"):
 			p.Codes = append(p.Codes, attr["value"])
+		case n.Data == "select":
+			list = attr["name"]
+			form.Options.Add(list, "")
+		case n.Data == "option" && hasAttribute(n, "selected"):
+			form.Fields.Add(list, attr["value"])
+		case n.Data == "input" && (attr["type"] == "checkbox" || attr["type"] == "radio") && !hasAttribute(n, "checked") && !hasAttribute(n, "required"): // browsers insist on those
+			form.Options.Add(attr["name"], attr["value"])
+		case n.Data == "input" && attr["form"] != "":
+			byID[attr["form"]].Fields.Add(attr["name"], attr["value"])
 		case n.Data == "input":
 			form.Fields.Add(attr["name"], attr["value"])
 			form.HasText = form.HasText || attr["type"] != "hidden"
 		case n.Data == "textarea":
-			form.Fields.Add(attr["name"], "")
+			form.Fields.Add(attr["name"], textOf(n))
 			form.HasText = true
 		case n.Data == "button":
-			form.Buttons = append(form.Buttons, Button{attr["name"], attr["value"], n.FirstChild.Data})
+			of := form
+			if attr["form"] != "" {
+				of = byID[attr["form"]]
+			}
+			name := attr["aria-label"]
+			if name == "" {
+				name = textOf(n)
+			}
+			of.Buttons = append(of.Buttons, Button{attr["name"], attr["value"], name, attr["formaction"]})
 		}
 	}
 	p.Text = strings.Join(strings.Fields(p.Text), " ")
 	return p
+}
+
+// attribute returns the value of an attribute, "" if there is none.
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// textOf returns the text in an element.
+func textOf(n *html.Node) string {
+	text := ""
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			text += d.Data
+		}
+	}
+	return strings.TrimSpace(text)
 }
 
 func hasAttribute(n *html.Node, key string) bool {

@@ -132,3 +132,33 @@ func (s *Service) CheckForm(r *rest.Request, sess *Session) error {
 	}
 	return nil
 }
+
+// Browsers are the sessions of browsers for rest.Config. signIn answers requests that need one.
+func (s *Service) Browsers(signIn func(*rest.Request) http.Handler) rest.Sessions {
+	return browsers{s, signIn}
+}
+
+type browsers struct {
+	*Service
+	signIn func(*rest.Request) http.Handler
+}
+
+// Identify is documented at rest.Sessions.
+func (b browsers) Identify(r *rest.Request) (rest.Identity, error) {
+	sess, err := b.Session(r)
+	if sess == nil || err != nil {
+		return rest.Identity{}, err
+	}
+	return sess.Identity, nil
+}
+
+// CheckForm is documented at rest.Sessions.
+func (b browsers) CheckForm(r *rest.Request) error {
+	return b.Service.CheckForm(r, &Session{token: r.SessionCookie()})
+}
+
+// SignIn is documented at rest.Sessions.
+func (b browsers) SignIn(r *rest.Request) http.Handler { return b.signIn(r) }
+
+// FormTokenOf returns the FormToken of the session that identified a request.
+func (s *Service) FormTokenOf(r *rest.Request) string { return s.formToken(r.SessionCookie()) }

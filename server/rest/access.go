@@ -19,6 +19,7 @@ type Access struct {
 	tokenOnly bool             // ignores cookies and passwords
 	html      bool             // answers in HTML, errors included
 	deletes   bool             // served while the disk is full, as DELETE is
+	session   bool             // for browsers that are signed in to the server's own pages; ignores other credentials
 	limits    []routeLimit
 }
 
@@ -40,6 +41,13 @@ var (
 
 	// Anyone admits everyone. A valid token identifies its user; an invalid one is ignored.
 	Anyone = Access{caller: callerAnyone}
+
+	// Browser admits browsers to a page of this server. The session of a browser identifies its user; other credentials are ignored. A
+	// request that changes state must come from a page of this server, and from a form of the session if there is one.
+	Browser = Access{caller: callerAnyone, session: true, html: true}
+
+	// SignedIn is Browser for users. Others are sent to the page for signing in.
+	SignedIn = Access{caller: callerUser, session: true, html: true}
 )
 
 // AnyoneWith admits everyone. A user whose token has none of the scopes is anonymous.
@@ -107,6 +115,9 @@ func (a Access) Deletes() Access {
 // String returns the access as `svc routes` prints it.
 func (a Access) String() string {
 	name := [...]string{"anyone", "anyone", "app", "user", "staff", "admin"}[a.caller]
+	if a.session && a.caller >= callerUser {
+		name = "session"
+	}
 	if a.privilege != "" {
 		name += ":" + string(a.privilege)
 	}

@@ -48,6 +48,9 @@ var ErrCrossSite = errs.Forbidden("This request comes from another site")
 // identify authenticates the request, unless its endpoint ignores credentials. refused is the error to answer if nobody is
 // identified and the endpoint requires a user or app.
 func (s *Server) identify(r *Request) (refused, err error) {
+	if r.endpoint.Access.session {
+		return nil, s.identifyBrowser(r)
+	}
 	if r.endpoint.Access.caller == callerAnonymous {
 		return nil, nil
 	}

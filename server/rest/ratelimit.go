@@ -101,19 +101,32 @@ func (l *Limits) count(r *Request, now time.Time) error {
 		}
 		least = q
 	}
-	for _, rl := range r.endpoint.Access.limits {
-		q, err := l.take(r, rl, now)
-		if err != nil {
-			return err
-		}
-		if q.Limit > 0 && q.Remaining < least.Remaining {
-			least = q
-		}
+	q, err := l.countRoute(r, now)
+	if err != nil {
+		return err
+	}
+	if q.Limit > 0 && q.Remaining < least.Remaining {
+		least = q
 	}
 	if least.Limit > 0 {
 		setQuotaHeaders(r.header, least)
 	}
 	return nil
+}
+
+// countRoute counts the request in the buckets that its route table names. It returns the one with the least requests left.
+func (l *Limits) countRoute(r *Request, now time.Time) (limit.Quota, error) {
+	least := limit.Quota{Remaining: math.MaxInt}
+	for _, rl := range r.endpoint.Access.limits {
+		q, err := l.take(r, rl, now)
+		if err != nil {
+			return q, err
+		}
+		if q.Limit > 0 && q.Remaining < least.Remaining {
+			least = q
+		}
+	}
+	return least, nil
 }
 
 // take counts the request in one bucket, and fails if that is full.

@@ -157,6 +157,9 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	if errors.As(err, &t) {
 		t.setHeaders(h, s.now())
 	}
+	if e.Status == http.StatusUnauthorized && r.endpoint.Access.session && r.Viewer == nil && s.sessions != nil {
+		return s.serveHandler(w, r, s.sessions.SignIn(r))
+	}
 	if r.endpoint.Access.html {
 		return s.serveHandler(w, r, s.errorPage(e))
 	}

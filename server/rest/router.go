@@ -16,8 +16,8 @@ type router struct {
 	layers []*httprouter.Router
 }
 
-// newRouter arranges the endpoints. It calls serve with the endpoint of a request and the values of its parameters, still encoded.
-func newRouter(list []*endpoint, serve func(*endpoint, http.ResponseWriter, *http.Request, httprouter.Params)) *router {
+// newRouter arranges the endpoints.
+func newRouter(list []*endpoint) *router {
 	rt := new(router)
 	var placed [][]*endpoint // by layer
 	for _, e := range slices.SortedFunc(slices.Values(list), literalFirst) {
@@ -31,19 +31,28 @@ func newRouter(list []*endpoint, serve func(*endpoint, http.ResponseWriter, *htt
 		}
 		placed[layer] = append(placed[layer], e)
 		rt.layers[layer].Handle(e.method, "/"+strings.Join(e.segments, "/"),
-			func(w http.ResponseWriter, r *http.Request, values httprouter.Params) { serve(e, w, r, values) })
+			func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) { w.(*match).endpoint = e })
 	}
 	return rt
 }
 
-// find returns what serves a path. GET endpoints also serve HEAD; net/http omits the body.
-func (rt *router) find(method, path string) (httprouter.Handle, httprouter.Params) {
+// match receives the endpoint from the handle that httprouter found.
+type match struct {
+	http.ResponseWriter // nil
+	endpoint            *endpoint
+}
+
+// find returns the endpoint of a path, nil if there is none, and the values of its parameters, still encoded. GET endpoints also serve
+// HEAD; net/http omits the body.
+func (rt *router) find(method, path string) (*endpoint, httprouter.Params) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	for _, layer := range rt.layers {
 		if handle, values, _ := layer.Lookup(method, path); handle != nil {
-			return handle, values
+			m := new(match)
+			handle(m, nil, nil)
+			return m.endpoint, values
 		}
 	}
 	return nil, nil
@@ -53,9 +62,9 @@ func (rt *router) find(method, path string) (httprouter.Handle, httprouter.Param
 func (rt *router) allowed(path string) []string {
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		handle, _ := rt.find(method, path)
+		e, _ := rt.find(method, path)
 		switch {
-		case handle == nil:
+		case e == nil:
 		case method == http.MethodGet:
 			methods = append(methods, method, http.MethodHead)
 		default:

@@ -32,7 +32,7 @@ func Always(value any) Handler {
 type RouteInfo struct {
 	Method  string
 	Path    string
-	Access  string // "anyone", "user write:statuses", "staff:users_read admin:read"; alternatives are joined by |
+	Access  string // "anyone", "user write:statuses", "staff:users_read admin:read", "session" of a browser; alternatives are joined by |
 	Deletes bool   // served while the disk is full
 }
 

@@ -33,6 +33,7 @@ type Config struct {
 	ErrorPage    func(*errs.Error) http.Handler // renders errors of routes that answer in HTML
 	Fallback     Handler                        // answers GET requests outside of /api/ that have no route; nil, or a nil value: 404
 	TempDir      string                         // for uploads while their request lasts; "": the system's
+	Sessions     Sessions                       // of browsers, for endpoints with access Browser; nil: those are anonymous
 	Limits       *Limits                        // nil: new ones by the settings
 	Metrics      *Metrics                       // nil: nothing is measured
 	Log          *slog.Logger                   // nil: nothing is logged
@@ -46,6 +47,7 @@ type Server struct {
 	settings     *config.Live
 	authenticate Authenticator
 	errorPage    func(*errs.Error) http.Handler
+	sessions     Sessions
 	fallback     *endpoint // nil: none
 	tempDir      string
 	limits       *Limits
@@ -69,6 +71,7 @@ func New(c Config, tables ...Routes) *Server {
 		settings:      c.Settings,
 		authenticate:  c.Authenticate,
 		errorPage:     c.ErrorPage,
+		sessions:      c.Sessions,
 		tempDir:       c.TempDir,
 		limits:        c.Limits,
 		metrics:       c.Metrics,
@@ -97,7 +100,7 @@ func New(c Config, tables ...Routes) *Server {
 	}
 	list := endpoints(tables)
 	s.limits.check(list)
-	s.router = newRouter(list, s.serve)
+	s.router = newRouter(list)
 	s.metrics.register(append(list, notFoundEndpoint, notFoundPage, wrongMethodEndpoint, s.fallback))
 	return s
 }
@@ -151,8 +154,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serve(notFoundEndpoint, w, r, nil)
 		return
 	}
-	if handle, values := s.router.find(r.Method, clean); handle != nil {
-		handle(w, r, values)
+	if e, values := s.router.find(r.Method, clean); e != nil {
+		s.serve(e, w, r, values)
 		return
 	}
 	api := strings.HasPrefix(clean, "/api/")
@@ -244,12 +247,8 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	if err := s.checkNetwork(r); err != nil {
 		return nil, err
 	}
-	for _, p := range values {
-		text, ok := decodeSegment(p.Value)
-		if !ok {
-			return nil, errs.ErrRecordNotFound
-		}
-		r.values = append(r.values, text)
+	if err := r.setPathValues(values); err != nil {
+		return nil, err
 	}
 	refused, err := s.identify(r)
 	if err != nil {
@@ -258,6 +257,23 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	if err := s.limits.count(r, s.now()); err != nil {
 		return nil, err
 	}
+	return s.handleAdmitted(r, refused)
+}
+
+// setPathValues decodes the values of the path's parameters.
+func (r *Request) setPathValues(values httprouter.Params) error {
+	for _, p := range values {
+		text, ok := decodeSegment(p.Value)
+		if !ok {
+			return errs.ErrRecordNotFound
+		}
+		r.values = append(r.values, text)
+	}
+	return nil
+}
+
+// handleAdmitted checks access and calls the handler for a caller that is identified and within its limits.
+func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
 	if err := s.checkAccess(r, refused); err != nil {
 		return nil, err
 	}

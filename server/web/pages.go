@@ -45,10 +45,14 @@ func (p *Pages) Error(e *errs.Error) http.Handler {
 }
 
 func (p *Pages) render(page Page) ([]byte, error) {
+	return Render(p.site(), page)
+}
+
+func (p *Pages) site() Site {
 	c := p.settings.Load()
-	return Render(Site{
+	return Site{
 		Name: c.Instance.Name, Host: p.settings.Host(), SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength,
-	}, page)
+	}
 }
 
 // answer is a rendered page.

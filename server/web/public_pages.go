@@ -20,15 +20,6 @@ type ProfileField struct {
 	Value template.HTML
 }
 
-// Thread is a post with its ancestors and replies.
-type Thread struct {
-	Ancestors   []Post
-	Post        Post
-	Descendants []Post
-	OEmbedURL   string
-	Remote      *Remote
-}
-
 // Post is a public or unlisted post.
 type Post struct {
 	Name        string
@@ -53,4 +44,3 @@ type Attachment struct {
 }
 
 func (Profile) template() string { return "profile" }
-func (Thread) template() string  { return "thread" }

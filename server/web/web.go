@@ -5,15 +5,13 @@ package web
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"strings"
 )
 
-//go:embed templates style.css
+//go:embed templates/*.html
 var files embed.FS
 
 // Site is what every page shows of the server.
@@ -133,17 +131,14 @@ func (Setup) template() string     { return "setup" }
 func (Welcome) template() string   { return "welcome" }
 func (Password) template() string  { return "password" }
 
-var (
-	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{},
-		ForgotPassword{}, Interact{}, Remote{}, FrontendChoice{})
-	style = readStyle()
-)
+var templates = parse(Home{}, Profile{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{},
+	ForgotPassword{}, Interact{}, Remote{}, FrontendChoice{})
 
 // Policy returns the Content-Security-Policy of all pages. sources are further hosts of media. It has no form-action, because browsers
 // would apply that to the redirect to an app, too.
 func Policy(sources ...string) string {
 	media := strings.Join(append([]string{"'self'"}, sources...), " ")
-	return "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src " + media + " data:; media-src " + media +
+	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; manifest-src 'self'; img-src " + media + " data:; media-src " + media +
 		"; base-uri 'none'; frame-ancestors 'none'"
 }
 
@@ -155,27 +150,14 @@ func parse(pages ...Page) map[string]*template.Template {
 	return all
 }
 
-func readStyle() string {
-	text, err := files.ReadFile("style.css")
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
-
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
-
 // Render returns the HTML of a page.
 func Render(site Site, page Page) ([]byte, error) {
 	var b bytes.Buffer
 	err := templates[page.template()].Execute(&b, struct {
 		Site  Site
-		Style template.CSS
+		Style string
 		Page  Page
-	}{site, template.CSS(style), page})
+	}{site, styleURL, page})
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", page.template(), err)
 	}

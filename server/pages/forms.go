@@ -1,0 +1,78 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/server/oauth"
+	"svc/server/rest"
+)
+
+// Parameters of forms beside those of the endpoint that they call.
+const (
+	backParam   = "back"    // the path of the page to go to afterwards
+	doneParam   = "done"    // what the page says then: a key of the messages below "done."
+	methodParam = "_method" // of the endpoint; POST by default
+	onceParam   = "once"    // keeps a form that is sent twice from acting twice
+)
+
+var donePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)
+
+// ownParams are the parameters that endpoints are not given.
+var ownParams = []string{oauth.FormParam, backParam, doneParam, methodParam, onceParam}
+
+func (h *Handlers) formRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /web/do/*path": {rest.SignedIn.Uploads(), h.page((*page).perform)},
+	}
+}
+
+// perform calls the endpoint in the path with the parameters of the form, and leads back to the page.
+func (p *page) perform() (any, error) {
+	path := strings.TrimPrefix(p.URL.EscapedPath(), "/web/do")
+	method := p.Query(methodParam)
+	switch method {
+	case "":
+		method = http.MethodPost
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+	default:
+		return nil, errs.BadRequest("The form has an unknown method.")
+	}
+	if !strings.HasPrefix(path, "/api/") {
+		return nil, errNoPage
+	}
+	if _, err := p.Forward(method, path, ownParams...); err != nil {
+		return nil, err
+	}
+	return p.leave(localPath(p.Query(backParam), homePath), p.Query(doneParam), statusIn(path)), nil
+}
+
+// leave leads to a page after a form. done is what the page says, "" for nothing; status the post to show there, "" for the top.
+func (p *page) leave(path, done, status string) http.Handler {
+	u, err := url.Parse(path)
+	if err != nil {
+		return rest.Redirect(homePath)
+	}
+	if done != "" {
+		query := u.Query()
+		query.Set(doneParam, done)
+		u.RawQuery = query.Encode()
+	}
+	if status != "" && u.Fragment == "" {
+		u.Fragment = "p" + status
+	}
+	return rest.Redirect(u.String())
+}
+
+var statusPattern = regexp.MustCompile(`/statuses/([0-9A-Za-z]+)(/|$)`)
+
+// statusIn returns the id of the status that an endpoint's path names, "" if it names none.
+func statusIn(path string) string {
+	if m := statusPattern.FindStringSubmatch(path); m != nil {
+		return m[1]
+	}
+	return ""
+}

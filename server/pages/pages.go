@@ -1,0 +1,174 @@
+// Package pages has the web interface: what visitors see, and what people and staff read and do in a browser. A page calls the endpoints of
+// the API inside of the process (rest.Request.Call), decodes their answers into the entities of server/web and shows them by a template. A
+// form is one such call, and leads back to a page. So rules, limits and access are those of the API.
+//
+// Every page works without JavaScript. Forms carry the token of their session, which server/rest checks.
+package pages
+
+import (
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"svc/internal/cache"
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/server/oauth"
+	"svc/server/rest"
+	"svc/server/web"
+)
+
+// Config is what New needs.
+type Config struct {
+	Settings *config.Live
+	OAuth    *oauth.Service
+	Entities *entity.Builder
+	Pages    *web.Pages
+	BaseURL  string
+
+	// Replaced returns true if a front end answers in place of the public pages. nil: none does.
+	Replaced func(*http.Request) bool
+}
+
+// maxArticleBytes bounds the posts that are kept as HTML.
+const maxArticleBytes = 16 << 20
+
+// Handlers serve the pages.
+type Handlers struct {
+	Config
+	articles *cache.Cache[articleKey, template.HTML]
+}
+
+// New returns the handlers. Their routes are the same for an empty Config.
+func New(c Config) *Handlers {
+	return &Handlers{c, cache.NewWeighted[articleKey](maxArticleBytes, func(html template.HTML) int { return len(html) + cache.EntryBytes })}
+}
+
+// CacheStats returns the state of the caches by name.
+func (h *Handlers) CacheStats() map[string]cache.Stats {
+	return map[string]cache.Stats{"rendered_posts": h.articles.Stats()}
+}
+
+// Routes returns the route tables of the pages below /web/.
+func (h *Handlers) Routes() []rest.Routes {
+	return []rest.Routes{h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes()}
+}
+
+// page is a request for a page.
+type page struct {
+	*rest.Request
+	*Handlers
+	frame web.Frame
+}
+
+var errNoPage = errs.NotFound("There is no page at this address.")
+
+// page returns the handler of a page. An error that the user can understand is shown as a page, too; without a session, one that asks for
+// authentication leads to the page for signing in.
+func (h *Handlers) page(show func(*page) (any, error)) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		p, err := h.newPage(r)
+		if err != nil {
+			return nil, err
+		}
+		value, err := show(p)
+		if r.Method != http.MethodPost && errs.IsNotFound(err) {
+			err = errNoPage
+		}
+		if e := forUser(err); e != nil && !(e.Status == http.StatusUnauthorized && r.Viewer == nil) {
+			return p.errorPage(e)
+		}
+		return value, err
+	}
+}
+
+// newPage prepares what a page shows around its content.
+func (h *Handlers) newPage(r *rest.Request) (*page, error) {
+	p := &page{Request: r, Handlers: h}
+	look := appearanceOf(r.User)
+	p.frame = web.Frame{
+		Messages: web.MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Path: ownPath(r.URL),
+	}
+	if done := r.URL.Query().Get(doneParam); donePattern.MatchString(done) {
+		p.frame.Done = "done." + done
+	}
+	if h.Replaced != nil && h.Replaced(r.Request) {
+		p.frame.Base = "/web"
+	}
+	if r.Viewer == nil {
+		return p, nil
+	}
+	var unread struct {
+		Count int `json:"count"`
+	}
+	if err := p.get("/api/v1/notifications/unread_count", nil, &unread); err != nil {
+		return nil, err
+	}
+	p.frame.Viewer = &web.Viewer{
+		Username: r.Viewer.Nickname, Avatar: h.Entities.Avatar(r.Viewer), Notifications: unread.Count,
+		Staff: r.User.Staff(), FormToken: h.OAuth.FormTokenOf(r),
+	}
+	return p, nil
+}
+
+// ownPath returns the path of a page with its query, without what the last form did.
+func ownPath(u *url.URL) string {
+	query := u.Query()
+	if !query.Has(doneParam) {
+		return u.RequestURI()
+	}
+	query.Del(doneParam)
+	if len(query) == 0 {
+		return u.EscapedPath()
+	}
+	return u.EscapedPath() + "?" + query.Encode()
+}
+
+// show answers with a page.
+func (p *page) show(status int, content web.Content) (any, error) {
+	return p.Pages.Show(status, p.frame, content)
+}
+
+// text returns a text of the messages.
+func (p *page) text(key string, args ...any) string { return p.frame.Messages.Text(key, args...) }
+
+// forUser returns an error that tells the user what is wrong, nil for others.
+func forUser(err error) *errs.Error {
+	var e *errs.Error
+	if !errors.As(err, &e) || e.Status >= 500 && e.RetryAfter == 0 {
+		return nil
+	}
+	return e
+}
+
+// errorPage shows an error.
+func (p *page) errorPage(e *errs.Error) (any, error) {
+	notice := web.Notice{Title: p.text("error.title"), Paragraphs: []string{e.Message}, Back: backFrom(p.Request)}
+	switch e.Status {
+	case http.StatusNotFound:
+		notice.Title = p.text("error.not_found")
+	case http.StatusTooManyRequests:
+		notice.Title, notice.Paragraphs = p.text("error.too_many"), []string{p.text("error.wait")}
+	}
+	return p.show(e.Status, notice)
+}
+
+// backFrom returns the path of the page whose form was sent, "" if there is none.
+func backFrom(r *rest.Request) string {
+	if r.Method == http.MethodPost {
+		return localPath(r.Query(backParam), "")
+	}
+	return ""
+}
+
+// localPath returns a path of this server, or the standard one if the text is anything else.
+func localPath(text, standard string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsAny(text, "\\\r\n\t") {
+		return standard
+	}
+	return text
+}

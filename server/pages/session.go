@@ -1,0 +1,71 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+
+	"svc/server/rest"
+	"svc/server/web"
+)
+
+func (h *Handlers) sessionRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /web/sign_in":   {rest.Browser, h.page((*page).showSignIn)},
+		"POST /web/sign_in":  {rest.Browser.Limit("authentication"), h.page((*page).signIn)},
+		"POST /web/sign_out": {rest.SignedIn, h.page((*page).signOut)},
+		"GET /web/style.css": {rest.Anonymous, serveAsset("style.css")},
+		"GET /web/app.js":    {rest.Anonymous, serveAsset("app.js")},
+	}
+}
+
+func serveAsset(name string) rest.Handler {
+	return func(*rest.Request) (any, error) { return web.Assets[name], nil }
+}
+
+// homePath is where a signed-in browser begins.
+const homePath = "/web"
+
+// SignIn sends a browser to the page for signing in, and back to the page that it asked for.
+func (h *Handlers) SignIn(r *rest.Request) http.Handler {
+	back := homePath
+	if r.Method == http.MethodGet {
+		back = ownPath(r.URL)
+	}
+	return rest.Redirect("/web/sign_in?" + url.Values{backParam: {back}}.Encode())
+}
+
+func (p *page) showSignIn() (any, error) {
+	back := localPath(p.URL.Query().Get(backParam), homePath)
+	if p.Viewer != nil {
+		return rest.Redirect(back), nil
+	}
+	return p.signInPage(http.StatusOK, back, "", "")
+}
+
+func (p *page) signInPage(status int, back, name, message string) (any, error) {
+	p.frame.Narrow = true
+	return p.show(status, web.SignIn{Nickname: name, Error: message, Back: back, SignUpURL: p.OAuth.SignUpURL("")})
+}
+
+func (p *page) signIn() (any, error) {
+	var form struct {
+		Name     string `param:"name"`
+		Password string `param:"password"`
+		Back     string `param:"back"`
+	}
+	if err := p.Bind(&form); err != nil {
+		return nil, err
+	}
+	back := localPath(form.Back, homePath)
+	return p.OAuth.SignInPage(p.Request, back, form.Name, form.Password, func(status int, message string) (any, error) {
+		return p.signInPage(status, back, form.Name, message)
+	})
+}
+
+func (p *page) signOut() (any, error) {
+	sess, err := p.OAuth.Session(p.Request)
+	if err != nil || sess == nil {
+		return rest.Redirect("/"), err
+	}
+	return rest.Redirect("/"), p.OAuth.EndSession(p.Request, sess)
+}

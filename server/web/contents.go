@@ -1,0 +1,85 @@
+package web
+
+import "html/template"
+
+// Timeline is a list of posts.
+type Timeline struct {
+	Title        string // key of the messages
+	Tabs         []Tab
+	Compose      *Compose // the form above the posts; nil: none
+	Stream       string   // the stream of the streaming API that has new posts; "": none
+	Posts        []template.HTML
+	Newer, Older string // URLs; "": none
+}
+
+// Tab is one of several views.
+type Tab struct {
+	Title   string // key of the messages
+	URL     string
+	Current bool
+}
+
+// Compose is the form for a post.
+type Compose struct {
+	Title         string // key of the messages
+	Action        string
+	Error         string
+	Context       template.HTML // the post that it answers or quotes
+	Preview       template.HTML
+	Once          string // keeps a form that is sent twice from posting twice
+	Back          string
+	HiddenFields  []Field
+	Text          string
+	SpoilerText   string
+	Visibility    string
+	Visibilities  []string
+	MaxCharacters int
+}
+
+// SignIn asks for a name and a password.
+type SignIn struct {
+	Nickname  string // as entered before
+	Error     string
+	Back      string // path to go to
+	SignUpURL string // "": registration is closed
+}
+
+// Conversation is a post with its thread.
+type Conversation struct {
+	Title       string
+	Summary     string // plain text
+	Canonical   string
+	Image       string
+	LargeImage  bool
+	OEmbedURL   string
+	ActivityURL string
+	Indexable   bool
+	Cut         bool // posts were left out
+	Ancestors   []template.HTML
+	Post        template.HTML
+	Replies     []Branch
+	Remote      *Remote // nil: others cannot reply
+}
+
+// Branch is a reply with its own replies.
+type Branch struct {
+	Post    template.HTML
+	Replies []Branch
+}
+
+// Notice shows a title and paragraphs.
+type Notice struct {
+	Title      string
+	Paragraphs []string
+	Back       string // URL; "": none
+}
+
+// Elsewhere tells visitors that a page of another server is shown to signed-in people only.
+type Elsewhere struct{ URL, SignInURL string }
+
+func (Elsewhere) Name() string    { return "elsewhere" }
+func (Timeline) Name() string     { return "timeline" }
+func (Compose) Name() string      { return "compose" }
+func (SignIn) Name() string       { return "sign_in" }
+func (Conversation) Name() string { return "thread" }
+func (Notice) Name() string       { return "message" }

@@ -1,0 +1,181 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// uiFiles are the templates of the web interface, and the style and script that all pages load.
+//
+//go:embed templates/ui templates/parts style.css app.js
+var uiFiles embed.FS
+
+// Viewer is the signed-in user as the navigation shows them.
+type Viewer struct {
+	Username      string
+	Avatar        string // URL
+	Notifications int    // unread
+	Staff         bool
+	FormToken     string // for the forms of the session
+}
+
+// Frame is what a page of the web interface shows around its content.
+type Frame struct {
+	Messages *Messages
+	Base     string  // before the paths of profiles, posts and hashtags: /web if a front end answers at those paths, else ""
+	Viewer   *Viewer // nil: a visitor
+	Path     string  // of the page with its query; forms lead back there
+	Done     string  // what the last form did, as a key of the messages; "": nothing
+	Theme    string  // light, dark, contrast; "": as the system
+	TextSize string  // small, large, larger; "": as the browser
+	Narrow   bool    // one column, for pages with a single form
+}
+
+// Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.
+type Content interface{ Name() string }
+
+// Show returns a handler that serves a page of the web interface.
+func (p *Pages) Show(status int, f Frame, content Content) (http.Handler, error) {
+	html, err := p.renderFrame(f, content)
+	if err != nil {
+		return nil, err
+	}
+	return answer{status, html, *p.policy.Load()}, nil
+}
+
+// renderFrame returns the HTML of a page of the web interface.
+func (p *Pages) renderFrame(f Frame, content Content) ([]byte, error) {
+	t, err := uiTemplate(f.Messages, f.Base, content.Name())
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Grow(64 << 10)
+	err = t.Execute(&b, struct {
+		Site  Site
+		Frame Frame
+		Page  Content
+	}{p.site(), f, content})
+	if err != nil {
+		return nil, fmt.Errorf("page %s: %w", content.Name(), err)
+	}
+	return b.Bytes(), nil
+}
+
+// uiTemplates are the parsed templates by language, base and name. They are parsed when they are first shown.
+var uiTemplates sync.Map
+
+func uiTemplate(m *Messages, base, name string) (*template.Template, error) {
+	key := m.Language + base + "/" + name
+	if t, ok := uiTemplates.Load(key); ok {
+		return t.(*template.Template), nil
+	}
+	t := template.New("frame.html").Funcs(m.funcs(base))
+	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "ui/" + name + ".html"} {
+		source, err := uiFiles.ReadFile("templates/" + file)
+		if err != nil {
+			return nil, fmt.Errorf("page %s: %w", name, err)
+		}
+		if _, err := t.Parse(m.fill(string(source))); err != nil {
+			return nil, fmt.Errorf("page %s: %w", name, err)
+		}
+	}
+	uiTemplates.Store(key, t)
+	return t, nil
+}
+
+// funcs are the functions of the templates.
+func (m *Messages) funcs(base string) template.FuncMap {
+	profile := func(acct string) string { return base + "/@" + acct }
+	return template.FuncMap{
+		"profile":   profile,
+		"permalink": func(s *Status) string { return profile(s.Account.Acct) + "/" + s.ID },
+		"hashtag":   func(name string) string { return base + "/tags/" + url.PathEscape(name) },
+		"content":   func(s *Status) template.HTML { return content(s.Content, s.Emojis, s, base) },
+		"t":         m.Text,
+		"tn":        m.Count,
+		"date":      func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+		"datetime":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" },
+		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"number":    number,
+		"style":     func() string { return styleURL },
+		"script":    func() string { return scriptURL },
+		"dict":      dict,
+		"or1":       func(a, b string) string { return cmp.Or(a, b) },
+	}
+}
+
+// dict makes a map of pairs, for the argument of a template.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict: odd number of arguments")
+	}
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		key, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: a key is no string")
+		}
+		m[key] = pairs[i+1]
+	}
+	return m, nil
+}
+
+// number writes large numbers short, such as 12.3k.
+func number(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%d.%dk", n/1000, n%1000/100)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%d.%dM", n/1_000_000, n%1_000_000/100_000)
+}
+
+// Asset is a file that all pages load. Its URL names its content, so that browsers keep it.
+type Asset struct {
+	Type string
+	Body []byte
+}
+
+// Assets are the files below /web/ by name.
+var Assets = map[string]Asset{
+	"style.css": readAsset("style.css", "text/css; charset=utf-8"),
+	"app.js":    readAsset("app.js", "text/javascript; charset=utf-8"),
+}
+
+var (
+	styleURL  = assetURL("style.css")
+	scriptURL = assetURL("app.js")
+)
+
+func readAsset(name, contentType string) Asset {
+	body, err := uiFiles.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	return Asset{contentType, body}
+}
+
+func assetURL(name string) string {
+	sum := sha256.Sum256(Assets[name].Body)
+	return "/web/" + name + "?v=" + base64.RawURLEncoding.EncodeToString(sum[:9])
+}
+
+// ServeHTTP serves the file. The URL of pages has a hash of it.
+func (a Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", a.Type)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.Body))
+}
