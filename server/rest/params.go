@@ -276,3 +276,23 @@ func (v *value) appendJSON(dst []byte) []byte {
 	}
 	return append(dst, ']')
 }
+
+// Entered returns the text that a form sent under a name such as a, a[b] or a[0][b], and false if it sent none. Of several it is the last.
+func (r *Request) Entered(name string) (string, bool) {
+	p, err := r.parameters()
+	if err != nil {
+		return "", false
+	}
+	name, path := splitKey(name)
+	v := p.fields[p.canonical(name)].single()
+	for _, key := range path {
+		if v == nil {
+			return "", false
+		}
+		v = v.object[key].single()
+	}
+	if v == nil || v.kind != textValue {
+		return "", false
+	}
+	return v.text, true
+}

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCatalogues checks that all languages have the same texts, with the same arguments.
+func TestCatalogues(t *testing.T) {
+	verbs := regexp.MustCompile(`%[a-z]`)
+	standard := Languages()[0]
+	if standard.Language != StandardLanguage {
+		t.Fatalf("the first language is %s", standard.Language)
+	}
+	for _, m := range Languages()[1:] {
+		for key, text := range standard.texts {
+			if !slices.Equal(verbs.FindAllString(m.texts[key], -1), verbs.FindAllString(text, -1)) {
+				t.Errorf("%s: %s is %q, in English %q", m.Language, key, m.texts[key], text)
+			}
+			if m.texts[key] == "" {
+				t.Errorf("%s: %s is missing", m.Language, key)
+			}
+		}
+		for key := range m.texts {
+			if _, ok := standard.texts[key]; !ok {
+				t.Errorf("%s: %s is not in the English catalogue", m.Language, key)
+			}
+		}
+	}
+}
+
+// TestUsedTexts checks that the texts that templates and handlers name are in the catalogue.
+func TestUsedTexts(t *testing.T) {
+	calls := []*regexp.Regexp{
+		regexp.MustCompile(`\{\{t "([a-z0-9_.]+)"`),
+		regexp.MustCompile(`\(t "([a-z0-9_.]+)"`),
+		regexp.MustCompile(`(?:Title|Intro|Hint|Label|Submit):\s*"([a-z0-9_]+\.[a-z0-9_.]*[a-z0-9_])"`),
+		regexp.MustCompile(`\.text\("([a-z0-9_.]+)"[,)]`),
+	}
+	counted := regexp.MustCompile(`tn "([a-z0-9_.]+)"`)
+	texts := Languages()[0].texts
+	n := 0
+	check := func(file, key string) {
+		n++
+		if _, ok := texts[key]; !ok {
+			t.Errorf("%s uses %s", file, key)
+		}
+	}
+	for _, root := range []string{"templates", "../pages"} {
+		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for _, call := range calls {
+				for _, m := range call.FindAllStringSubmatch(string(source), -1) {
+					check(file, m[1])
+				}
+			}
+			for _, m := range counted.FindAllStringSubmatch(string(source), -1) {
+				check(file, m[1]+".one")
+				check(file, m[1]+".other")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d texts are used", n)
+	}
+}
+
+// TestLanguages checks which language a visitor gets.
+func TestLanguages(t *testing.T) {
+	for _, tt := range []struct{ choice, accept, want string }{
+		{"", "", "en"},
+		{"", "de-AT,de;q=0.9,en;q=0.5", "de"},
+		{"", "fr-FR,fr", "en"},
+		{"", "fr;q=0.9,de;q=0.5", "de"},
+		{"", "*;;;broken", "en"},
+		{"de", "en", "de"},
+		{"xx", "de", "de"},
+	} {
+		if got := MessagesFor(tt.choice, tt.accept).Language; got != tt.want {
+			t.Errorf("choice %q, Accept-Language %q: %s, want %s", tt.choice, tt.accept, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"html/template"
+	"strings"
+	"time"
+)
+
+// Input is a field of a form.
+type Input struct {
+	Name         string // of the parameter
+	Kind         string // text, textarea, email, password, checkbox, select, file, date, number
+	Label        string // key of the messages; a text if Plain
+	Hint         string // key of the messages, "": none; a text if Plain
+	Plain        bool
+	From         string // member of the answer that has the present value, such as source.privacy; "": none is shown
+	Value        string
+	Checked      bool
+	Options      []Choice // of a select; labels are texts
+	Required     bool
+	MaxLength    int
+	Autocomplete string
+	Accept       string // content types of a file
+}
+
+// ID returns the id of the field's element.
+func (i Input) ID() string { return "f-" + i.Name }
+
+// InputGroup is a group of fields with a heading.
+type InputGroup struct {
+	Title  string // key of the messages; "": none
+	Inputs []Input
+}
+
+// SettingsForm is a page of settings with one form.
+type SettingsForm struct {
+	Title  string // key of the messages
+	Intro  string // key of the messages; "": none
+	Action string
+	Method string // of the endpoint
+	Files  bool   // the form sends files
+	Error  string
+	Groups []InputGroup
+	Submit string // key of the messages
+	Danger bool   // the form deletes or ends something
+	Links  []Link
+	Above  template.HTML // shown above the form
+}
+
+// Link leads to a page.
+type Link struct {
+	Title string // key of the messages
+	Hint  string // key of the messages; "": none
+	URL   string
+}
+
+// LinkList is a page of links to other pages.
+type LinkList struct {
+	Title string // key of the messages
+	Links []Link
+}
+
+// ID is an id, which is a string or a number in JSON.
+type ID string
+
+// UnmarshalJSON accepts both.
+func (id *ID) UnmarshalJSON(text []byte) error {
+	*id = ID(strings.Trim(string(text), `"`))
+	return nil
+}
+
+// TwoFactor is the page of the second factor for signing in.
+type TwoFactor struct {
+	Enabled bool
+	Error   string
+	URI     string // otpauth: with the new secret; "": none
+	Secret  string
+	QR      template.URL
+	Codes   []string // new backup codes
+}
+
+// Sessions lists the apps and browsers that are signed in.
+type Sessions struct {
+	Tokens []struct {
+		ID         ID        `json:"id"`
+		AppName    string    `json:"app_name"`
+		ValidUntil time.Time `json:"valid_until"`
+		Own        bool      `json:"-"` // of this browser
+	}
+}
+
+// Hidden lists the accounts or the servers that the viewer does not see.
+type Hidden struct {
+	Title        string // key of the messages below "settings.hidden."
+	Tabs         []Tab
+	Accounts     []Account
+	Undo         string // action of the API
+	Domains      []string
+	Newer, Older string
+}
+
+// Moving lists the accounts from which followers may move here.
+type Moving struct {
+	Aliases []string `json:"aliases"`
+}
+
+// OwnData is the page of imports, exports and backups.
+type OwnData struct {
+	Exports []string
+	Imports []string
+	Started []struct {
+		ID        ID        `json:"id"`
+		Kind      string    `json:"kind"`
+		State     string    `json:"state"`
+		Total     int       `json:"total"`
+		Imported  int       `json:"imported"`
+		Skipped   int       `json:"skipped"`
+		CreatedAt time.Time `json:"created_at"`
+	}
+	Backups []struct {
+		FileSize   int       `json:"file_size"`
+		InsertedAt time.Time `json:"inserted_at"`
+		Processed  bool      `json:"processed"`
+		State      string    `json:"state"`
+		URL        string    `json:"url"`
+	}
+}
+
+func (SettingsForm) Name() string { return "settings_form" }
+func (LinkList) Name() string     { return "links" }
+func (TwoFactor) Name() string    { return "two_factor" }
+func (Sessions) Name() string     { return "sessions" }
+func (Hidden) Name() string       { return "hidden" }
+func (Moving) Name() string       { return "moving" }
+func (OwnData) Name() string      { return "own_data" }
