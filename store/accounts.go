@@ -172,6 +172,18 @@ func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Ac
 		WHERE nickname_key = ? AND domain = ?`, text.FoldKey(nickname), strings.ToLower(domain))
 }
 
+// AccountIDByName returns the id of the account with a nickname, 0 if there is none.
+func (r reader) AccountIDByName(ctx context.Context, nickname, domain string) (AccountID, error) {
+	id, err := one[AccountID](ctx, r, "account by name", `
+		SELECT id
+		FROM accounts
+		WHERE nickname_key = ? AND domain = ?`, text.FoldKey(nickname), strings.ToLower(domain))
+	if id == nil {
+		return 0, err
+	}
+	return *id, nil
+}
+
 // LocalAccounts returns the local accounts after an id that are not deleted, oldest first.
 func (r reader) LocalAccounts(ctx context.Context, after AccountID, limit int) ([]*Account, error) {
 	return list[*Account](ctx, r, "local accounts", `

@@ -236,9 +236,13 @@ func (a *Actors) renameActor(ctx context.Context, tx *store.Tx, row *store.Accou
 // releaseHandle removes a handle from the account that had it, because it leads to another account now (federation 1.3). The statuses
 // of that account stay.
 func releaseHandle(ctx context.Context, tx *store.Tx, h confirmedHandle) error {
-	holder, err := tx.AccountByName(ctx, h.nick, h.domain)
+	id, err := tx.AccountIDByName(ctx, h.nick, h.domain)
+	if id == 0 || err != nil {
+		return err
+	}
+	holder, err := tx.Account(ctx, id)
 	if err != nil {
-		return errs.IgnoreNotFound(err)
+		return err
 	}
 	if h.confirmedAt == 0 && holder.DeletedAt == nil {
 		return Refuse("handle %s@%s belongs to another account", h.nick, h.domain)
