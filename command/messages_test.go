@@ -109,18 +109,19 @@ func TestDamagedSchema(t *testing.T) {
 		damage func(*workspace)
 		want   string
 	}{
-		{"a missing table", func(p *workspace) { p.exec(`DROP TABLE markers`) }, "lacks markers: restore the newest backup"},
-		{"a missing index", func(p *workspace) { p.exec(`DROP INDEX statuses_account`) }, "lacks statuses_account: restore the newest backup"},
-		{"no row that identifies it", func(p *workspace) { p.exec(`DELETE FROM meta`) }, "restore the newest backup"},
-		{"no database", func(p *workspace) { p.write("data/svc.db", strings.Repeat("nonsense", 1000)) }, "restore the newest backup"},
-		{"a damaged schema", func(p *workspace) { p.damagePage("sqlite_schema") }, "restore the newest backup"},
+		{"a missing table", func(p *workspace) { p.exec(`DROP TABLE markers`) }, "markers is missing"},
+		{"a missing index", func(p *workspace) { p.exec(`DROP INDEX statuses_account`) }, "statuses_account is missing"},
+		{"no row that identifies it", func(p *workspace) { p.exec(`DELETE FROM meta`) }, "which server it belongs to"},
+		{"no database", func(p *workspace) { p.write("data/svc.db", strings.Repeat("nonsense", 1000)) }, "not a database"},
+		{"a damaged schema", func(p *workspace) { p.damagePage("sqlite_schema") }, "malformed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newWorkspace(t)
 			p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 			tt.damage(p)
 			r := p.run("user", "list")
-			if r.code != 1 || !strings.Contains(r.errOut, "svc.db") || !strings.Contains(r.errOut, tt.want) || !strings.Contains(r.errOut, "svc restore") {
+			message := r.errOut[strings.LastIndex(r.errOut, "svc: "):]
+			if r.code != 1 || !strings.Contains(message, "svc.db is damaged") || !strings.Contains(message, tt.want) || strings.Count(message, "restore a backup: svc restore FILE") != 1 || strings.Count(message, "restore") != 2 {
 				t.Errorf("got %d, %q", r.code, r.errOut)
 			}
 			p.run("serve").failsAfterLog(tt.want)

@@ -7,8 +7,6 @@ import (
 	"os"
 	"regexp"
 	"time"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // migration is a step from one version of the schema to the next. Steps go forward only, and do not change once released.
@@ -93,19 +91,18 @@ func (w *writer) copyBefore(ctx context.Context, path string, version int) error
 	return nil
 }
 
-// damaged adds to an error of a damaged database which one it is and what to do.
-func damaged(path string, err error) error {
-	if isCode(err, sqlite3.SQLITE_CORRUPT) || isCode(err, sqlite3.SQLITE_NOTADB) {
-		return fmt.Errorf("%w: %s: %w; restore the newest backup with svc restore", ErrDamaged, path, err)
-	}
-	return err
-}
+// damage says what is wrong with the database. It is an ErrDamaged.
+type damage string
+
+func (d damage) Error() string { return string(d) }
+
+func (damage) Is(target error) bool { return target == ErrDamaged }
 
 // created matches what the schema creates.
 var created = regexp.MustCompile(`(?m)^CREATE (?:VIRTUAL |UNIQUE )?(?:TABLE|INDEX) (\w+)`)
 
 // checkSchema returns an error if a table or an index is missing, which queries would only find one by one.
-func (w *writer) checkSchema(ctx context.Context, path, schema string) error {
+func (w *writer) checkSchema(ctx context.Context, schema string) error {
 	var names []string
 	if err := w.conn.SelectContext(ctx, &names, `SELECT name FROM sqlite_schema`); err != nil {
 		return fmt.Errorf("read the database's schema: %w", err)
@@ -116,7 +113,7 @@ func (w *writer) checkSchema(ctx context.Context, path, schema string) error {
 	}
 	for _, m := range created.FindAllStringSubmatch(schema, -1) {
 		if !is[m[1]] {
-			return fmt.Errorf("%w: %s lacks %s: restore the newest backup with svc restore", ErrDamaged, path, m[1])
+			return damage(m[1] + " is missing")
 		}
 	}
 	return nil

@@ -126,11 +126,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db.closing, db.startClosing = context.WithCancel(context.WithoutCancel(ctx))
 	db.makeStartRoom()
 	if err := db.open(ctx); err != nil {
-		switch db.Condition().State {
-		case Failed:
-			err = fmt.Errorf("the database %s is damaged and cannot be opened: copy the data directory, check the disk, then restore a backup: %s: %w",
-				db.path(), db.restoreAdvice(), err)
-		case DiskFull:
+		switch state := db.Condition().State; {
+		case state == Failed, errors.Is(damagedBy(err), ErrDamaged):
+			err = damage(fmt.Sprintf("the database %s is damaged and cannot be opened: copy the data directory, check the disk, then restore a backup: %s: %v",
+				db.path(), db.restoreAdvice(), err))
+		case state == DiskFull:
 			err = fmt.Errorf("the disk of %s is full, and the database cannot be opened without its log: delete files that you do not need: %w", o.Dir, err)
 		}
 		return nil, errors.Join(err, db.Close())
@@ -164,20 +164,20 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	w.SetMaxOpenConns(1)
 	if db.writer, err = newWriter(ctx, db, w); err != nil {
-		return errors.Join(damaged(path, err), w.Close())
+		return errors.Join(fmt.Errorf("open %s: %w", path, err), w.Close())
 	}
 	if err := db.writer.migrate(ctx, path, db.options.Schema); err != nil {
-		return damaged(path, err)
+		return err
 	}
-	if err := db.writer.checkSchema(ctx, path, db.options.Schema); err != nil {
-		return damaged(path, err)
+	if err := db.writer.checkSchema(ctx, db.options.Schema); err != nil {
+		return err
 	}
 	meta, err := db.writer.meta(ctx)
 	if err != nil {
-		return damaged(path, err)
+		return err
 	}
 	if meta == nil {
-		return fmt.Errorf("%w: %s does not say which server it belongs to: restore the newest backup with svc restore", ErrDamaged, path)
+		return damage("it does not say which server it belongs to")
 	}
 	if err := setWorker(meta.Worker); err != nil {
 		return err

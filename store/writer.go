@@ -103,7 +103,7 @@ type writer struct {
 func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
 	conn, err := pool.Connx(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, err
 	}
 	return &writer{
 		db: db, pool: pool, conn: conn, q: newStatements(conn),
