@@ -51,7 +51,11 @@ nothing refers to are listed, but are no damage.`,
 				a.printFindings(v)
 			}
 			if err == nil && v.Left > 0 {
-				err = damage("damaged or missing: %d; svc verify --fix repairs counters and search, svc restore brings the rest back from a backup", v.Left)
+				advice := "svc verify --fix repairs counters and search, svc restore brings the rest back from a backup"
+				if len(args) > 0 {
+					advice = "svc restore brings back what is intact, then svc verify --fix repairs counters and search"
+				}
+				err = damage("damaged or missing: %d; %s", v.Left, advice)
 			}
 			return err
 		},

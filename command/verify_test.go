@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -140,6 +142,20 @@ func TestVerifyFindsDamage(t *testing.T) {
 			p.addUpload(1, name, "", 7, true)
 			p.write("data/media/"+name, "PICTURE")
 		}, "media/damaged_file"},
+		{"uploads that cannot be read", func(p *workspace) {
+			for i, spoil := range []func(path string) error{
+				func(path string) error { return os.Symlink("/etc/passwd", path) },
+				func(path string) error { return os.Mkdir(path, 0o700) },
+			} {
+				name := p.storeFile(strconv.Itoa(i))
+				p.addUpload(i+1, name, "", 1, i == 0)
+				if err := errors.Join(os.Remove(p.path("data", "media", name)), spoil(p.path("data", "media", name))); err != nil {
+					p.t.Fatal(err)
+				}
+			}
+			p.write("data/media/ee", "no folder")
+			p.addUpload(9, "aa/"+strings.Repeat("a", 64)+".png", "", 5, false)
+		}, "media/missing_file media/unreadable_file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newWorkspace(t)

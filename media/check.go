@@ -39,13 +39,13 @@ func NameHash(name string) (hash [sha256.Size]byte, ok bool) {
 	return hash, err == nil
 }
 
-// Stat returns the entry of a stored file, nil if it does not exist.
+// Stat returns the entry of a stored file, nil if it does not exist or is a folder.
 func (f *Files) Stat(name string) (*Entry, error) {
 	if f == nil || !validName(name) {
 		return nil, nil
 	}
 	info, err := f.root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
 		return nil, nil
 	}
 	if err != nil {

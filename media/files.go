@@ -145,14 +145,15 @@ func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 	if f.claims[name] > 0 {
 		return false, nil
 	}
-	info, err := f.root.Stat(name)
+	info, err := f.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().After(than) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("stat stored file: %w", err)
 	}
-	return true, f.remove(name)
+	err = f.remove(name)
+	return err == nil, err
 }
 
 // remove removes a file. f.mu is held.

@@ -86,7 +86,7 @@ func (f *Files) Bytes(recorded int64) int64 {
 
 // sizeOnDisk returns what a file takes on disk, 0 if there is none.
 func (f *Files) sizeOnDisk(name string) (int64, error) {
-	info, err := f.root.Stat(name)
+	info, err := f.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

@@ -267,15 +267,13 @@ func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before 
 	}
 	removed := 0
 	for _, name := range unused {
-		was, err := s.files.RemoveOlder(name, before)
-		if err != nil {
-			return removed, err
-		}
+		was, removeErr := s.files.RemoveOlder(name, before)
 		if was {
 			removed++
 		}
+		err = errors.Join(err, removeErr)
 	}
-	return removed, nil
+	return removed, err
 }
 
 // fileUses says which files are used, as of the database or of a transaction.

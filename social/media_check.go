@@ -2,6 +2,9 @@ package social
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +44,7 @@ const (
 	MissingPicture   = "missing_picture"   // a profile has no file; not repaired
 	WrongSize        = "wrong_size"        // the row has another size than the file; repaired
 	DamagedFile      = "damaged_file"      // the content does not have the hash that is its name; not repaired
-	UnreadableFile   = "unreadable_file"   // the disk cannot read it; not repaired
+	UnreadableFile   = "unreadable_file"   // a file or a folder that the disk cannot read; not repaired
 	UnusedFile       = "unused_file"       // nothing refers to the file; repaired by removing it
 )
 
@@ -153,7 +156,7 @@ func (k *MediaChecker) checkStep(ctx context.Context, c MediaCheck) (*MediaCheck
 func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, repair bool, r *MediaChecked) error {
 	entry, err := k.files.Stat(m.File)
 	if err != nil {
-		return err
+		return ctx.Err() // of the disk: the check of its folder reports it
 	}
 	switch {
 	case entry == nil:
@@ -178,7 +181,7 @@ func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, repair b
 		return nil
 	}
 	if entry, err = k.files.Stat(m.Thumbnail); err != nil || entry != nil {
-		return err
+		return ctx.Err()
 	}
 	p := r.add(MissingThumbnail, m.Thumbnail, &m.ID, 0)
 	if p.Repaired = repair; !repair {
@@ -202,10 +205,7 @@ func (k *MediaChecker) checkPictures(ctx context.Context, r *MediaChecked) error
 	}
 	for _, name := range pictures {
 		entry, err := k.files.Stat(name)
-		if err != nil {
-			return err
-		}
-		if entry == nil {
+		if err == nil && entry == nil {
 			r.add(MissingPicture, name, nil, 0)
 		}
 	}
@@ -232,8 +232,11 @@ func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool,
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil: // the other folders are checked nevertheless
+		r.add(UnreadableFile, fmt.Sprintf("%02x/", folder), nil, 0)
 	}
 	unused, err := unusedFiles(ctx, k.rows, old)
 	if err != nil {
@@ -245,7 +248,7 @@ func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool,
 			continue
 		}
 		n, err := k.social.removeUnusedFiles(ctx, []string{name}, k.before)
-		if err != nil {
+		if _, isDisk := errors.AsType[*fs.PathError](err); err != nil && !isDisk {
 			return err
 		}
 		p.Repaired = n == 1
