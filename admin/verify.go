@@ -252,8 +252,12 @@ func (v *verifier) unreadable(part, what string, err error) error {
 // counterFinding returns the finding for a counter or an entry of a search index.
 func counterFinding(m store.Mismatch, repaired bool) *Finding {
 	f := &Finding{Part: PartCounters, Kind: WrongCounter, What: m.Name, Repaired: repaired}
-	if m.ID != 0 {
-		f.What += fmt.Sprintf(" %d", m.ID)
+	switch {
+	case m.ID == 0:
+	case strings.HasPrefix(m.Name, "account"):
+		f.What += " " + store.AccountID(m.ID).String()
+	default:
+		f.What += " " + store.StatusID(m.ID).String()
 	}
 	if m.Detail != "" {
 		f.What += " " + m.Detail

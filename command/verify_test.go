@@ -102,6 +102,11 @@ func TestVerify(t *testing.T) {
 			if fixed.kinds() != counters || len(fixed.Findings) != len(found.Findings) || fixed.Left != 0 {
 				t.Errorf("fixed: %+v", fixed)
 			}
+			for i, f := range fixed.Findings {
+				if found.Findings[i].What != f.What {
+					t.Errorf("%s was found, %s was fixed", found.Findings[i].What, f.What)
+				}
+			}
 			if v := p.verify(0); len(v.Findings) > 0 {
 				t.Errorf("after the repair: %+v", v)
 			}
@@ -109,6 +114,10 @@ func TestVerify(t *testing.T) {
 				t.Error("the unused file is still there")
 			}
 			if name == "with a server" {
+				id := strings.Fields(found.Findings[0].What)[1]
+				if _, body := p.get("/api/v1/accounts/lookup?acct=alice", "t"); !strings.Contains(body, id) {
+					t.Errorf("%s is not the id of the account: %s", id, body)
+				}
 				_, body := p.get("/api/v2/search?q=findable&type=statuses", "t")
 				if n := strings.Count(body, `"reblogs_count"`); n != 3 {
 					t.Errorf("search finds %d of 3 posts", n)

@@ -191,6 +191,17 @@ const (
 // federation let several databases share it.
 var worker atomic.Int64
 
+// snapshotWorker is the number in the flakes of a process that serves no database, but reads a snapshot of one.
+var snapshotWorker atomic.Int64
+
+// workerNumber returns the number in the flakes of this process.
+func workerNumber() int64 {
+	if n := worker.Load(); n != 0 {
+		return n
+	}
+	return snapshotWorker.Load()
+}
+
 func setWorker(n int64) error {
 	if !worker.CompareAndSwap(0, n) && worker.Load() != n {
 		return errors.New("one process cannot serve databases of different worker numbers")
@@ -210,7 +221,7 @@ func newWorkerNumber() int64 {
 
 func appendFlake(dst []byte, id int64) []byte {
 	ms, seq := uint64(id)>>sequenceBits, uint64(id)&(1<<sequenceBits-1)
-	hi, lo := bits.Div64(ms%half, uint64(worker.Load())<<16|seq, half) // ms < half for 400 000 years
+	hi, lo := bits.Div64(ms%half, uint64(workerNumber())<<16|seq, half) // ms < half for 400 000 years
 	var text [flakeLength]byte
 	for i := 8; i >= 0; i-- {
 		text[i], text[i+9] = digits[hi%62], digits[lo%62]
@@ -252,7 +263,7 @@ func flakeDigit(c byte) int {
 // parseLocalFlake returns the id of a flake of this database, 0 for any other text.
 func parseLocalFlake(text string) int64 {
 	ms, rest, ok := parseFlake(text)
-	if !ok || rest>>16 != uint64(worker.Load()) || rest&0xffff >= 1<<sequenceBits || ms >= 1<<(63-sequenceBits) {
+	if !ok || rest>>16 != uint64(workerNumber()) || rest&0xffff >= 1<<sequenceBits || ms >= 1<<(63-sequenceBits) {
 		return 0
 	}
 	return int64(ms)<<sequenceBits | int64(rest&0xffff)

@@ -36,6 +36,12 @@ func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, err
 	case version > schemaVersion():
 		err = fmt.Errorf("%w (schema %d, this one knows up to %d)", ErrNewerDatabase, version, schemaVersion())
 	}
+	if err == nil {
+		var number int64 // unknown in a damaged file, whose findings name no ids then
+		if s.pool.GetContext(ctx, &number, `SELECT worker FROM meta`) == nil {
+			snapshotWorker.Store(number)
+		}
+	}
 	if err != nil {
 		pool.Close()
 		return nil, err
