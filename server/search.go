@@ -40,6 +40,9 @@ type searchResults struct {
 	namesOnly bool // hashtags as texts
 }
 
+// Statuses returns the statuses, for pages.
+func (f *searchResults) Statuses() entity.List[*entity.Status] { return f.statuses }
+
 // AppendJSON renders the results.
 func (f *searchResults) AppendJSON(dst []byte) []byte {
 	dst = f.accounts.AppendJSON(append(dst, `{"accounts":`...))

@@ -76,5 +76,8 @@ func (p *page) link(cursors url.Values) string {
 			query.Set(name, text)
 		}
 	}
+	if len(query) == 0 {
+		return p.URL.EscapedPath()
+	}
 	return p.URL.EscapedPath() + "?" + query.Encode()
 }

@@ -2,8 +2,12 @@ package pages
 
 import (
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
 	"svc/internal/keys"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
 )
@@ -15,29 +19,189 @@ func (h *Handlers) composeRoutes() rest.Routes {
 	}
 }
 
-func (p *page) showCompose() (any, error) {
-	form, err := p.quickPost()
-	if err != nil {
-		return nil, err
-	}
-	form.Title, form.Action, form.Back = "compose.title", "/web/compose", homePath
-	return p.show(http.StatusOK, *form)
+// composeForm is what the form for a post sends.
+type composeForm struct {
+	Text         string       `param:"status"`
+	SpoilerText  string       `param:"spoiler_text"`
+	Visibility   string       `param:"visibility"`
+	Sensitive    bool         `param:"sensitive"`
+	Language     string       `param:"language"`
+	ContentType  string       `param:"content_type"`
+	QuotePolicy  string       `param:"quote_approval_policy"`
+	MediaIDs     []string     `param:"media_ids"`
+	Descriptions []string     `param:"media_descriptions"`
+	File         *rest.Upload `param:"file"`
+	Options      []string     `param:"poll_options"`
+	Multiple     bool         `param:"poll_multiple"`
+	HideTotals   bool         `param:"poll_hide_totals"`
+	PollDuration string       `param:"poll_expires_in"`
+	ScheduledAt  string       `param:"scheduled_at"`
+	ExpiresIn    string       `param:"expires_in"`
+	ReplyTo      string       `param:"in_reply_to_id"`
+	Quote        string       `param:"quote_id"`
+	Edit         string       `param:"edit"`
+	Whole        bool         `param:"whole"` // it is the form with all fields
+	Do           string       `param:"do"`    // the button; "": the one that publishes
+	Back         string       `param:"back"`
+	Once         string       `param:"once"`
 }
 
-// compose publishes a post, or shows the form again with what is wrong.
+// maxFormMedia bounds the attachments of the form, because each is looked up when the form is shown.
+const maxFormMedia = 16
+
+// compose publishes or edits a post, or shows the form again: with what another button did, or with what is wrong.
 func (p *page) compose() (any, error) {
-	p.Header.Set("Idempotency-Key", p.Query(onceParam))
-	_, err := p.Forward("POST", "/api/v1/statuses", ownParams...)
-	if e := forUser(err); e != nil {
-		form := web.Compose{
-			Title: "compose.title", Action: "/web/compose", Back: localPath(p.Query(backParam), homePath), Error: e.Message, Once: keys.NewToken(),
-			Text: p.Query("status"), SpoilerText: p.Query("spoiler_text"), Visibility: p.Query("visibility"), Visibilities: visibilities,
-			MaxCharacters: p.Settings.Load().Statuses.MaxLength,
-		}
-		return p.show(e.Status, form)
+	var f composeForm
+	if err := p.Bind(&f); err != nil {
+		return nil, err
 	}
+	media, err := p.upload(f.File)
+	if err == nil && media != "" {
+		f.MediaIDs = append(f.MediaIDs, media)
+	}
+	f.MediaIDs = f.MediaIDs[:min(len(f.MediaIDs), maxFormMedia)]
+	for len(f.Descriptions) < len(f.MediaIDs) {
+		f.Descriptions = append(f.Descriptions, "")
+	}
+	if err == nil {
+		err = p.describe(&f)
+	}
+	var result any
+	if err == nil {
+		result, err = p.pressed(&f)
+	}
+	if e := forUser(err); e != nil {
+		f.Once = keys.NewToken()
+		return p.composePage(e.Status, &f, nil, e.Message)
+	}
+	return result, err
+}
+
+// pressed does what the button of the form is for.
+func (p *page) pressed(f *composeForm) (any, error) {
+	action, at, _ := strings.Cut(f.Do, ":")
+	i, err := strconv.Atoi(at)
+	onMedia := err == nil && i >= 0 && i < len(f.MediaIDs)
+	switch {
+	case action == "":
+		return p.publish(f)
+	case action == "preview":
+		a, err := p.CallJSON(http.MethodPost, "/api/v1/statuses", f.preview())
+		if err != nil {
+			return nil, err
+		}
+		return p.composePage(http.StatusOK, f, a.Value, "")
+	case action == "up" && onMedia && i > 0:
+		f.swap(i, i-1)
+	case action == "down" && onMedia && i+1 < len(f.MediaIDs):
+		f.swap(i, i+1)
+	case action == "remove" && onMedia:
+		f.MediaIDs, f.Descriptions = slices.Delete(f.MediaIDs, i, i+1), slices.Delete(f.Descriptions, i, i+1)
+	}
+	return p.composePage(http.StatusOK, f, nil, "")
+}
+
+func (f *composeForm) swap(i, j int) {
+	f.MediaIDs[i], f.MediaIDs[j] = f.MediaIDs[j], f.MediaIDs[i]
+	f.Descriptions[i], f.Descriptions[j] = f.Descriptions[j], f.Descriptions[i]
+}
+
+// describe stores the descriptions of uploads that were changed. Those of a published post are changed with it.
+func (p *page) describe(f *composeForm) error {
+	if f.Edit != "" {
+		return nil
+	}
+	for i, id := range f.MediaIDs {
+		media, err := p.ownMedia(id)
+		if err != nil {
+			return err
+		}
+		if media.Description == f.Descriptions[i] {
+			continue
+		}
+		if _, err := p.CallJSON(http.MethodPut, mediaPath(id), map[string]any{"description": f.Descriptions[i]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish publishes, schedules or edits the post.
+func (p *page) publish(f *composeForm) (any, error) {
+	if f.Edit != "" {
+		if _, err := p.CallJSON(http.MethodPut, statusPath(f.Edit), f.edit()); err != nil {
+			return nil, err
+		}
+		return p.leave(localPath(f.Back, homePath), "saved", ""), nil
+	}
+	p.Header.Set("Idempotency-Key", f.Once)
+	a, err := p.CallJSON(http.MethodPost, "/api/v1/statuses", f.draft())
 	if err != nil {
 		return nil, err
 	}
-	return p.leave(localPath(p.Query(backParam), homePath), "posted", ""), nil
+	if _, later := a.Value.(*entity.ScheduledStatus); later {
+		return p.leave("/web/scheduled", "scheduled", ""), nil
+	}
+	return p.leave(localPath(f.Back, homePath), "posted", ""), nil
+}
+
+// content returns the parameters that new and edited posts have in common.
+func (f *composeForm) content() map[string]any {
+	body := map[string]any{"status": f.Text, "spoiler_text": f.SpoilerText, "media_ids": append([]string{}, f.MediaIDs...)}
+	if f.Whole {
+		body["sensitive"] = f.Sensitive
+	}
+	for name, value := range map[string]string{"language": f.Language, "content_type": f.ContentType, "quote_approval_policy": f.QuotePolicy} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	options := slices.DeleteFunc(slices.Clone(f.Options), func(o string) bool { return strings.TrimSpace(o) == "" })
+	if len(options) == 0 {
+		return body
+	}
+	poll := map[string]any{"options": options, "multiple": f.Multiple, "hide_totals": f.HideTotals}
+	if f.PollDuration != "" {
+		poll["expires_in"] = f.PollDuration
+	}
+	body["poll"] = poll
+	return body
+}
+
+// draft returns the parameters of a new post.
+func (f *composeForm) draft() map[string]any {
+	body := f.content()
+	for name, value := range map[string]string{
+		"visibility": f.Visibility, "scheduled_at": f.ScheduledAt, "expires_in": f.ExpiresIn, "in_reply_to_id": f.ReplyTo, "quote_id": f.Quote,
+	} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	return body
+}
+
+func (f *composeForm) preview() map[string]any {
+	body := f.draft()
+	delete(body, "scheduled_at")
+	body["preview"] = true
+	return body
+}
+
+// edit returns the parameters of an edited post.
+func (f *composeForm) edit() map[string]any {
+	body := f.content()
+	attributes := make([]map[string]any, len(f.MediaIDs))
+	for i, id := range f.MediaIDs {
+		attributes[i] = map[string]any{"id": id, "description": f.Descriptions[i]}
+	}
+	body["media_attributes"] = attributes
+	return body
+}
+
+// quickPost returns the short form for a post.
+func (p *page) quickPost() (*web.Compose, error) {
+	return &web.Compose{
+		Once: keys.NewToken(), Visibility: p.User.DefaultVisibility.String(), Visibilities: p.visibilities(nil), MaxCharacters: p.Settings.Load().Statuses.MaxLength,
+	}, nil
 }

@@ -54,7 +54,9 @@ func (h *Handlers) CacheStats() map[string]cache.Stats {
 
 // Routes returns the route tables of the pages below /web/.
 func (h *Handlers) Routes() []rest.Routes {
-	return []rest.Routes{h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(), h.settingsRoutes(), h.securityRoutes(), h.dataRoutes()}
+	return append([]rest.Routes{
+		h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(), h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(),
+	}, h.peopleRoutes()...)
 }
 
 // page is a request for a page.

@@ -1,12 +1,14 @@
 package pages
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 
-	"svc/internal/keys"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
+	"svc/store"
 )
 
 func (h *Handlers) timelineRoutes() rest.Routes {
@@ -23,26 +25,82 @@ func (p *page) home() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.timeline("/api/v1/timelines/home", nil, web.Timeline{Title: "home.title", Stream: "user", Compose: compose})
+	content := web.Timeline{Title: "home.title", Stream: "user", Compose: compose, Tabs: p.timelineTabs(homePath)}
+	statuses, err := p.fill(&content, "/api/v1/timelines/home", nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.moveHomeMarker(&content, statuses); err != nil {
+		return nil, err
+	}
+	return p.show(http.StatusOK, content)
+}
+
+// moveHomeMarker records that the posts of the page were read. Posts between the marker and the first page were not: as long as there are
+// some, the marker stays, and the page has a link to them.
+func (p *page) moveHomeMarker(content *web.Timeline, list entity.List[*entity.Status]) error {
+	if len(list) == 0 || p.URL.Query().Has("max_id") {
+		return nil
+	}
+	var markers struct {
+		Home struct {
+			LastReadID string `json:"last_read_id"`
+		} `json:"home"`
+	}
+	if err := p.get("/api/v1/markers", url.Values{"timeline[]": {"home"}}, &markers); err != nil {
+		return err
+	}
+	newest, oldest := list[0].ID(), list[len(list)-1].ID()
+	read := store.ParseID[store.StatusID](markers.Home.LastReadID)
+	switch {
+	case read >= newest:
+		return nil
+	case read != 0 && read < oldest && content.Older != "" && content.Newest == "":
+		content.Unread, content.Read = homePath+"?min_id="+read.String(), newest.String()
+		return nil
+	}
+	_, err := p.Call(http.MethodPost, "/api/v1/markers", url.Values{"home[last_read_id]": {newest.String()}})
+	return err
 }
 
 func (p *page) local() (any, error) {
-	return p.timeline("/api/v1/timelines/public", url.Values{"local": {"true"}}, web.Timeline{Title: "local.title", Stream: "public:local"})
+	return p.timeline("/api/v1/timelines/public", url.Values{"local": {"true"}},
+		web.Timeline{Title: "local.title", Stream: "public:local", Tabs: p.timelineTabs("/web/local")})
 }
 
 func (p *page) known() (any, error) {
-	return p.timeline("/api/v1/timelines/public", nil, web.Timeline{Title: "known.title", Stream: "public"})
+	return p.timeline("/api/v1/timelines/public", nil, web.Timeline{Title: "known.title", Stream: "public", Tabs: p.timelineTabs("/web/known")})
 }
 
-// postsPerPage is the length of a list of posts.
-const postsPerPage = "20"
+// timelineTabs returns the links between the timelines, without those that visitors do not have.
+func (p *page) timelineTabs(current string) []web.Tab {
+	tabs := []web.Tab{{Title: "home.title", URL: homePath}, {Title: "local.title", URL: "/web/local"}, {Title: "known.title", URL: "/web/known"}}
+	for i := range tabs {
+		tabs[i].Current = tabs[i].URL == current
+	}
+	if p.Viewer == nil {
+		return tabs[1:]
+	}
+	return tabs
+}
+
+const (
+	postsPerPage    = "20"
+	accountsPerPage = "40"
+)
 
 // timeline shows the list of statuses of an endpoint on a page.
 func (p *page) timeline(path string, arguments url.Values, content web.Timeline) (any, error) {
-	query := p.cursors(postsPerPage)
-	for name, values := range arguments {
-		query[name] = values
+	if _, err := p.fill(&content, path, arguments); err != nil {
+		return nil, err
 	}
+	return p.show(http.StatusOK, content)
+}
+
+// fill adds the list of statuses of an endpoint to a page, and returns it.
+func (p *page) fill(content *web.Timeline, path string, arguments url.Values) (entity.List[*entity.Status], error) {
+	query := p.cursors(postsPerPage)
+	maps.Copy(query, arguments)
 	a, err := p.Call("GET", path, query)
 	if err != nil {
 		return nil, err
@@ -51,14 +109,9 @@ func (p *page) timeline(path string, arguments url.Values, content web.Timeline)
 		return nil, err
 	}
 	content.Newer, content.Older = p.links(a)
-	return p.show(http.StatusOK, content)
+	if query.Has("max_id") || query.Has("min_id") || query.Has("since_id") {
+		content.Newest = p.link(url.Values{})
+	}
+	list, _ := a.Value.(entity.List[*entity.Status]) // p.posts has checked the type
+	return list, nil
 }
-
-// quickPost prepares the short form for a post.
-func (p *page) quickPost() (*web.Compose, error) {
-	return &web.Compose{
-		Once: keys.NewToken(), Visibility: p.User.DefaultVisibility.String(), Visibilities: visibilities, MaxCharacters: p.Settings.Load().Statuses.MaxLength,
-	}, nil
-}
-
-var visibilities = []string{"public", "unlisted", "private", "direct", "local"}

@@ -5,35 +5,23 @@ import "html/template"
 // Timeline is a list of posts.
 type Timeline struct {
 	Title        string // key of the messages
+	Heading      string // in place of the title
 	Tabs         []Tab
 	Compose      *Compose // the form above the posts; nil: none
 	Stream       string   // the stream of the streaming API that has new posts; "": none
 	Posts        []template.HTML
 	Newer, Older string // URLs; "": none
+	Newest       string // URL of the first page; "": this is it
+	Unread       string // URL of the posts after the last one that was read; "": this page has them
+	Read         string // id of the newest post, for the button that marks all as read
 }
 
 // Tab is one of several views.
 type Tab struct {
 	Title   string // key of the messages
+	Label   string // in place of the title
 	URL     string
 	Current bool
-}
-
-// Compose is the form for a post.
-type Compose struct {
-	Title         string // key of the messages
-	Action        string
-	Error         string
-	Context       template.HTML // the post that it answers or quotes
-	Preview       template.HTML
-	Once          string // keeps a form that is sent twice from posting twice
-	Back          string
-	HiddenFields  []Field
-	Text          string
-	SpoilerText   string
-	Visibility    string
-	Visibilities  []string
-	MaxCharacters int
 }
 
 // SignIn asks for a name and a password.
@@ -79,7 +67,6 @@ type Elsewhere struct{ URL, SignInURL string }
 
 func (Elsewhere) Name() string    { return "elsewhere" }
 func (Timeline) Name() string     { return "timeline" }
-func (Compose) Name() string      { return "compose" }
 func (SignIn) Name() string       { return "sign_in" }
 func (Conversation) Name() string { return "thread" }
 func (Notice) Name() string       { return "message" }

@@ -80,7 +80,7 @@ func uiTemplate(m *Messages, base, name string) (*template.Template, error) {
 		return t.(*template.Template), nil
 	}
 	t := template.New("frame.html").Funcs(m.funcs(base))
-	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "ui/" + name + ".html"} {
+	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/notice.html", "ui/" + name + ".html"} {
 		source, err := uiFiles.ReadFile("templates/" + file)
 		if err != nil {
 			return nil, fmt.Errorf("page %s: %w", name, err)

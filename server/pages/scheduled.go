@@ -1,0 +1,53 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+
+	"svc/server/rest"
+	"svc/server/web"
+)
+
+func (h *Handlers) scheduledRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /web/scheduled":      {rest.SignedIn, h.page((*page).scheduled)},
+		"POST /web/scheduled/:id": {rest.SignedIn, h.page((*page).reschedule)},
+		"GET /web/requests":       {rest.SignedIn, h.page((*page).followRequests)},
+	}
+}
+
+// scheduled shows the posts that are published later.
+func (p *page) scheduled() (any, error) { return p.scheduledPage(http.StatusOK, "") }
+
+func (p *page) scheduledPage(status int, message string) (any, error) {
+	content := web.Scheduled{Error: message}
+	a, err := p.list("/api/v1/scheduled_statuses", p.cursors(postsPerPage), &content.Posts)
+	if err != nil {
+		return nil, err
+	}
+	content.Newer, content.Older = p.links(a)
+	return p.show(status, content)
+}
+
+// reschedule changes when a post is published.
+func (p *page) reschedule() (any, error) {
+	_, err := p.Forward(http.MethodPut, "/api/v1/scheduled_statuses/"+url.PathEscape(p.Param("id")), ownParams...)
+	if e := forUser(err); e != nil && e.Status != http.StatusNotFound {
+		return p.scheduledPage(e.Status, e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.leave("/web/scheduled", "saved", ""), nil
+}
+
+// followRequests shows who wants to follow the viewer.
+func (p *page) followRequests() (any, error) {
+	var content web.FollowRequests
+	a, err := p.list("/api/v1/follow_requests", p.cursors(accountsPerPage), &content.Accounts)
+	if err != nil {
+		return nil, err
+	}
+	content.Newer, content.Older = p.links(a)
+	return p.show(http.StatusOK, content)
+}
