@@ -55,7 +55,9 @@ func (h *Handlers) CacheStats() map[string]cache.Stats {
 // Routes returns the route tables of the pages below /web/.
 func (h *Handlers) Routes() []rest.Routes {
 	return append([]rest.Routes{
-		h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(), h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(),
+		h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(),
+		h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(),
+		h.staffRoutes(), h.resourceRoutes(),
 	}, h.peopleRoutes()...)
 }
 

@@ -1,0 +1,158 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+
+	"svc/server/rest"
+	"svc/server/web"
+)
+
+func (h *Handlers) staffRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /web/admin":               {rest.SignedIn, h.page((*page).dashboard)},
+		"GET /web/admin/reports":       {rest.SignedIn, h.page((*page).reports)},
+		"GET /web/admin/reports/:id":   {rest.SignedIn, h.page((*page).report)},
+		"GET /web/admin/accounts":      {rest.SignedIn, h.page((*page).moderatedAccounts)},
+		"GET /web/admin/accounts/:id":  {rest.SignedIn, h.page((*page).moderatedAccount)},
+		"POST /web/admin/accounts/:id": {rest.SignedIn, h.page((*page).actOnAccount)},
+	}
+}
+
+const (
+	reportsPath  = "/api/v1/admin/reports"
+	accountsPath = "/api/v1/admin/accounts"
+)
+
+// dashboard shows what waits for staff, and the pages for them.
+func (p *page) dashboard() (any, error) {
+	if !p.User.Staff() {
+		return nil, errNoPage
+	}
+	content := web.Dashboard{}
+	for _, name := range []string{
+		"reports", "accounts", "invites", "domains", "relays", "rules", "announcements", "emoji", "documents", "settings", "log", "frontends", "email_domains", "networks", "apps",
+	} {
+		content.Links = append(content.Links, web.Link{Title: "admin." + name + ".title", Hint: "admin." + name + ".about", URL: "/web/admin/" + name})
+	}
+	for _, w := range []struct {
+		list      *int
+		path      string
+		arguments url.Values
+	}{
+		{&content.OpenReports, reportsPath, url.Values{"limit": {"40"}}},
+		{&content.PendingAccounts, "/api/v2/admin/accounts", url.Values{"status": {"pending"}, "origin": {"local"}, "limit": {"40"}}},
+	} {
+		var rows []any
+		err := p.get(w.path, w.arguments, &rows)
+		if e := forUser(err); e != nil && e.Status == http.StatusForbidden { // without the privilege
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		*w.list = len(rows)
+	}
+	return p.show(http.StatusOK, content)
+}
+
+// reports lists reports, the open ones first.
+func (p *page) reports() (any, error) {
+	resolved := p.URL.Query().Get("resolved") == "true"
+	arguments := p.cursors(staffPerPage)
+	if resolved {
+		arguments.Set("resolved", "true")
+	}
+	content := web.Reports{Tabs: []web.Tab{
+		{Title: "admin.reports.open", URL: "/web/admin/reports", Current: !resolved},
+		{Title: "admin.reports.resolved", URL: "/web/admin/reports?resolved=true", Current: resolved},
+	}}
+	a, err := p.list(reportsPath, arguments, &content.Reports)
+	if err != nil {
+		return nil, err
+	}
+	content.Newer, content.Older = p.links(a)
+	return p.show(http.StatusOK, content)
+}
+
+// report shows a report with the posts that it names and the notes of staff.
+func (p *page) report() (any, error) {
+	id := url.PathEscape(p.Param("id"))
+	var content web.ReportPage
+	if err := p.get(reportsPath+"/"+id, nil, &content.Report); err != nil {
+		return nil, err
+	}
+	var extended struct {
+		Notes []web.ReportNote `json:"notes"`
+	}
+	if err := p.get("/api/v1/svc/admin/reports/"+id, nil, &extended); err != nil {
+		return nil, err
+	}
+	content.Notes = extended.Notes
+	for i := range content.Report.Statuses {
+		html, err := p.frame.Messages.Article(web.Article{Status: &content.Report.Statuses[i], Base: p.frame.Base})
+		if err != nil {
+			return nil, err
+		}
+		content.Posts = append(content.Posts, html)
+	}
+	content.Actions = p.accountActions()
+	return p.show(http.StatusOK, content)
+}
+
+// accountActions are what staff can do with an account besides deleting it.
+func (p *page) accountActions() []web.Choice {
+	return p.choices("admin.action_", "none", "sensitive", "silence", "disable", "suspend")
+}
+
+// moderatedAccounts lists accounts by their state, or those that match a search.
+func (p *page) moderatedAccounts() (any, error) {
+	query := p.URL.Query()
+	status := query.Get("status")
+	arguments := p.cursors(staffPerPage)
+	content := web.ModeratedAccounts{Search: query.Get("username"), Status: status}
+	if content.Search != "" {
+		arguments.Set("username", content.Search)
+	} else {
+		arguments.Set("origin", "local")
+	}
+	for _, s := range []string{"", "pending", "silenced", "disabled", "suspended"} {
+		tab := web.Tab{Title: "admin.accounts.all", URL: "/web/admin/accounts", Current: s == status}
+		if s != "" {
+			tab.Title, tab.URL = "admin.accounts."+s, "/web/admin/accounts?status="+s
+		}
+		content.Tabs = append(content.Tabs, tab)
+	}
+	if status != "" {
+		arguments.Set("status", status)
+	}
+	a, err := p.list("/api/v2/admin/accounts", arguments, &content.Accounts)
+	if err != nil {
+		return nil, err
+	}
+	content.Newer, content.Older = p.links(a)
+	return p.show(http.StatusOK, content)
+}
+
+// moderatedAccount shows an account to staff.
+func (p *page) moderatedAccount() (any, error) { return p.accountForStaff(http.StatusOK, "") }
+
+func (p *page) accountForStaff(status int, message string) (any, error) {
+	content := web.ModeratedPage{Error: message, Actions: p.accountActions(), Admin: p.User.IsAdmin}
+	if err := p.get(accountsPath+"/"+url.PathEscape(p.Param("id")), nil, &content.Account); err != nil {
+		return nil, err
+	}
+	return p.show(status, content)
+}
+
+// actOnAccount limits, deactivates or suspends an account, or only resolves the reports about it.
+func (p *page) actOnAccount() (any, error) {
+	_, err := p.Forward("POST", accountsPath+"/"+url.PathEscape(p.Param("id"))+"/action", ownParams...)
+	if e := forUser(err); e != nil && e.Status != http.StatusNotFound {
+		return p.accountForStaff(e.Status, e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.leave(localPath(p.Query(backParam), "/web/admin/accounts/"+p.Param("id")), "saved", ""), nil
+}

@@ -1,0 +1,186 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"svc/server/rest"
+	"svc/server/web"
+)
+
+// resource is a page of staff with the rows of an endpoint, a form that adds one, and actions on each.
+type resource struct {
+	web.Resource
+	path     string // of the page
+	list     string // endpoint with the rows
+	member   string // of its answer that has the rows; "": the answer is the list
+	paged    bool   // by cursors
+	numbered bool   // paged by number
+	page     string // path of the page of a row, as by fillPath; "": none
+	create   string // endpoint that adds a row; "": none
+	method   string // of it; "": POST
+	done     string // what the page says afterwards; "": saved
+	inputs   func(*page) []web.Input
+	actions  []rowAction
+}
+
+// rowAction is an action on a row.
+type rowAction struct {
+	label  string
+	method string
+	path   string // of the endpoint, with a query; {id} stands for a member of the row
+	danger bool
+	unless string // member of the row that must not be true
+	only   string // member of the row that must be true
+}
+
+func (h *Handlers) resourceRoutes() rest.Routes {
+	routes := make(rest.Routes)
+	for _, s := range resources {
+		access := rest.SignedIn
+		if s.Files {
+			access = access.Uploads()
+		}
+		routes["GET "+s.path] = rest.Route{Access: rest.SignedIn, Handle: h.page(func(p *page) (any, error) { return s.show(p, http.StatusOK, "") })}
+		if s.create != "" {
+			routes["POST "+s.path] = rest.Route{Access: access, Handle: h.page(s.add)}
+		}
+	}
+	return routes
+}
+
+// show shows the rows.
+func (s *resource) show(p *page, status int, message string) (any, error) {
+	content := s.Resource
+	content.Action, content.Error = s.path, message
+	var answer any
+	var arguments url.Values
+	number, _ := strconv.Atoi(p.URL.Query().Get("page"))
+	number = max(number, 1)
+	switch {
+	case s.paged:
+		arguments = p.cursors(staffPerPage)
+	case s.numbered:
+		arguments = url.Values{"page": {strconv.Itoa(number)}, "page_size": {staffPerPage}}
+	}
+	a, err := p.list(s.list, arguments, &answer)
+	if err != nil {
+		return nil, err
+	}
+	if s.paged {
+		content.Newer, content.Older = p.links(a)
+	}
+	if s.member != "" {
+		answer = member(answer, s.member)
+	}
+	rows, _ := answer.([]any)
+	for _, row := range rows {
+		content.Rows = append(content.Rows, s.row(p, row))
+	}
+	if s.numbered && number > 1 {
+		content.Newer = s.path + "?page=" + strconv.Itoa(number-1)
+	}
+	if s.numbered && strconv.Itoa(len(rows)) == staffPerPage {
+		content.Older = s.path + "?page=" + strconv.Itoa(number+1)
+	}
+	if s.inputs != nil {
+		content.Inputs = s.inputs(p)
+		for i := range content.Inputs {
+			if text, ok := p.Entered(content.Inputs[i].Name); ok && message != "" {
+				content.Inputs[i].Value, content.Inputs[i].Checked = text, text == "true"
+			}
+		}
+	}
+	return p.show(status, content)
+}
+
+// staffPerPage is the length of a list of staff.
+const staffPerPage = "40"
+
+func (s *resource) row(p *page, row any) (r web.Row) {
+	for _, c := range s.Columns {
+		r.Cells = append(r.Cells, p.cell(c, member(row, c.From)))
+	}
+	if s.page != "" {
+		r.URL = fillPath(s.page, row)
+	}
+	for _, a := range s.actions {
+		if a.unless != "" && member(row, a.unless) == true || a.only != "" && member(row, a.only) != true {
+			continue
+		}
+		action := "/web/do" + fillPath(a.path, row)
+		separator := "?"
+		if strings.Contains(action, "?") {
+			separator = "&"
+		}
+		r.Buttons = append(r.Buttons, web.RowButton{Label: a.label, Action: action + separator + methodParam + "=" + a.method, Danger: a.danger})
+	}
+	return r
+}
+
+// cell returns a value as it stands in a table.
+func (p *page) cell(c web.Column, value any) string {
+	switch c.Kind {
+	case "date":
+		if at, err := time.Parse(time.RFC3339, textOf(value)); err == nil {
+			return at.UTC().Format("2006-01-02 15:04") + " UTC"
+		}
+	case "unix":
+		if seconds, ok := value.(float64); ok {
+			return time.Unix(int64(seconds), 0).UTC().Format("2006-01-02 15:04") + " UTC"
+		}
+	case "yes":
+		if value == true {
+			return p.text("admin.yes")
+		}
+		return p.text("admin.no")
+	case "names":
+		list, _ := value.([]any)
+		var names []string
+		for _, v := range list {
+			names = append(names, textOf(v))
+		}
+		return strings.Join(names, ", ")
+	}
+	return textOf(value)
+}
+
+// add calls the endpoint that adds a row.
+func (s *resource) add(p *page) (any, error) {
+	method := s.method
+	if method == "" {
+		method = http.MethodPost
+	}
+	a, err := p.Forward(method, s.create, ownParams...)
+	if err == nil {
+		err = failure(a)
+	}
+	if e := forUser(err); e != nil && e.Status != http.StatusForbidden {
+		return s.show(p, e.Status, e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	done := s.done
+	if done == "" {
+		done = "saved"
+	}
+	return p.leave(s.path, done, ""), nil
+}
+
+var pathField = regexp.MustCompile(`\{([a-z_.]+)\}`)
+
+// fillPath replaces {member} in a path and its query by members of a row.
+func fillPath(path string, row any) string {
+	return pathField.ReplaceAllStringFunc(path, func(name string) string {
+		value := member(row, name[1:len(name)-1])
+		if n, ok := value.(float64); ok {
+			return strconv.FormatFloat(n, 'f', -1, 64)
+		}
+		return url.PathEscape(textOf(value))
+	})
+}

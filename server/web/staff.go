@@ -1,0 +1,136 @@
+package web
+
+import (
+	"html/template"
+	"time"
+)
+
+// Column is a column of a table of a resource.
+type Column struct {
+	Label string // key of the messages
+	From  string // member of the row
+	Kind  string // "": text; date, yes, count, names
+}
+
+// Resource is a page of staff with a table of rows and a form that adds one.
+type Resource struct {
+	Title        string // key of the messages
+	Intro        string // key of the messages; "": none
+	Error        string
+	Action       string // of the form
+	Submit       string // key of the messages; "": there is no form
+	Files        bool
+	Inputs       []Input
+	Columns      []Column
+	Rows         []Row
+	Newer, Older string
+	Links        []Link
+}
+
+// Row is a row of a table.
+type Row struct {
+	Cells   []string
+	URL     string // of a page about it; "": none
+	Buttons []RowButton
+}
+
+// RowButton is an action on a row.
+type RowButton struct {
+	Label  string // key of the messages
+	Action string
+	Danger bool
+}
+
+// Dashboard is the first page of staff. Numbers are at most 40.
+type Dashboard struct {
+	OpenReports     int
+	PendingAccounts int
+	Links           []Link
+}
+
+// ModeratedAccount is an account as staff see it.
+type ModeratedAccount struct {
+	ID            string    `json:"id"`
+	Username      string    `json:"username"`
+	Domain        string    `json:"domain"` // "": local
+	CreatedAt     time.Time `json:"created_at"`
+	Email         string    `json:"email"`
+	InviteRequest string    `json:"invite_request"` // why the user wants an account
+	Role          *struct {
+		Name string `json:"name"`
+	} `json:"role"`
+	Confirmed  bool    `json:"confirmed"`
+	Approved   bool    `json:"approved"`
+	Disabled   bool    `json:"disabled"`
+	Suspended  bool    `json:"suspended"`
+	Silenced   bool    `json:"silenced"`
+	Sensitized bool    `json:"sensitized"`
+	Account    Account `json:"account"`
+}
+
+// Local returns true if the account is one of this server.
+func (a *ModeratedAccount) Local() bool { return a.Domain == "" }
+
+// Report is a report as staff see it.
+type Report struct {
+	ID            string            `json:"id"`
+	ActionTaken   bool              `json:"action_taken"`
+	Category      string            `json:"category"`
+	Comment       string            `json:"comment"`
+	Forwarded     bool              `json:"forwarded"`
+	CreatedAt     time.Time         `json:"created_at"`
+	Account       *ModeratedAccount `json:"account"`
+	TargetAccount *ModeratedAccount `json:"target_account"`
+	Assigned      *ModeratedAccount `json:"assigned_account"`
+	Statuses      []Status          `json:"statuses"`
+	Rules         []struct {
+		Text string `json:"text"`
+	} `json:"rules"`
+}
+
+// ReportNote is a note of staff about a report.
+type ReportNote struct {
+	ID        ID        `json:"id"`
+	Content   string    `json:"content"`
+	User      Account   `json:"user"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Reports lists reports.
+type Reports struct {
+	Tabs         []Tab
+	Reports      []Report
+	Newer, Older string
+}
+
+// ReportPage is a report with what staff can do about it.
+type ReportPage struct {
+	Report  Report
+	Posts   []template.HTML
+	Notes   []ReportNote
+	Actions []Choice
+}
+
+// ModeratedAccounts lists accounts for staff.
+type ModeratedAccounts struct {
+	Tabs         []Tab
+	Search       string
+	Status       string
+	Accounts     []ModeratedAccount
+	Newer, Older string
+}
+
+// ModeratedPage is an account with what staff can do with it.
+type ModeratedPage struct {
+	Error   string
+	Account ModeratedAccount
+	Actions []Choice
+	Admin   bool // the viewer is an admin
+}
+
+func (Resource) Name() string          { return "resource" }
+func (Dashboard) Name() string         { return "dashboard" }
+func (Reports) Name() string           { return "reports" }
+func (ReportPage) Name() string        { return "report" }
+func (ModeratedAccounts) Name() string { return "moderated_accounts" }
+func (ModeratedPage) Name() string     { return "moderated_account" }
