@@ -1101,7 +1101,7 @@ CREATE INDEX seen_activities_source ON seen_activities (source, seen_at);
 -- Reasons of recent refusals of activities and documents, for the operator.
 CREATE TABLE refusals (
     id     INTEGER PRIMARY KEY,
-    uri    TEXT    NOT NULL, -- of the activity or document
+    uri    TEXT    NOT NULL, -- of the activity or document, or of a local post whose delivery to the domain was dropped
     object TEXT    NOT NULL, -- of the activity
     domain TEXT    NOT NULL,
     reason TEXT    NOT NULL

@@ -169,7 +169,11 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 			line("reply to", "%s, which is not stored", st.ParentURI)
 		}
 	}
-	if e.Account == nil && e.Status == nil {
+	isHost := !e.Local && e.Incoming == ""
+	switch {
+	case isHost && len(e.Deliveries) == 0:
+		line("waiting", "nothing")
+	case !isHost && e.Account == nil && e.Status == nil:
 		line("stored", "no")
 	}
 	if e.Incoming != "" {
@@ -190,7 +194,7 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 		line("verdict", "%s", f.Verdict)
 	}
 	if p := e.Peer; p != nil && p.Failures > 0 {
-		line("failing", "%d attempts in a row: %s", p.Failures, p.LastError)
+		line("failures", "%d in a row, the last: %s", p.Failures, p.LastError)
 	}
 	table.Flush()
 	if len(e.Recipients) > 0 {

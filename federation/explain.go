@@ -218,6 +218,9 @@ func (o *Operator) explainHistory(ctx context.Context, e *Explanation, name stri
 		return err
 	}
 	for _, r := range refusals {
+		if e.Local && r.URI == name {
+			continue // by a recipient
+		}
 		e.Refusals = append(e.Refusals, &Refusal{At: r.ID.Time(), Activity: r.URI, Object: r.Object, Host: r.Domain, Reason: r.Reason})
 	}
 	waiting, err := o.failedActivities(ctx, name)

@@ -14,9 +14,10 @@ import (
 
 // States of the delivery of a post to a host.
 const (
-	deliveryQueued = "queued"
-	deliveryParked = "parked"
-	deliveryDone   = "nothing queued" // it was delivered, or its account became a recipient later
+	deliveryQueued  = "queued"
+	deliveryParked  = "parked"
+	deliveryRefused = "refused"        // and not repeated
+	deliveryDone    = "nothing queued" // it was delivered, or its account became a recipient later
 )
 
 // PostRecipient is a host that a local post is for, and the state of its deliveries there.
@@ -83,6 +84,18 @@ func (o *Operator) explainRecipients(ctx context.Context, e *Explanation, st *st
 		}
 		if d.LastError != "" {
 			to.LastError = d.LastError
+		}
+	}
+	refusals, err := o.db.Refusals(ctx, st.URI)
+	if err != nil {
+		return err
+	}
+	for _, r := range refusals { // the latest first
+		if r.URI != st.URI {
+			continue // of an activity about it
+		}
+		if to := add(r.Domain); to.State == deliveryDone {
+			to.State, to.LastError = deliveryRefused, r.Reason
 		}
 	}
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {

@@ -12,11 +12,13 @@ import (
 // TestExplainDeliveries asks for the recipients of a local post, for a failing host, and for incoming activities.
 func TestExplainDeliveries(t *testing.T) {
 	srv, good := apptest.StartWithFake(t)
-	bad := apptest.StartFake(t)
+	bad, hostile := apptest.StartFake(t), apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	bob := good.AddFollower(srv, "bob", alice)
 	bad.AddFollower(srv, "carol", alice)
+	hostile.AddFollower(srv, "dave", alice)
 	bad.RefuseDeliveries(http.StatusServiceUnavailable)
+	hostile.RefuseDeliveries(http.StatusForbidden)
 	explain := func(address string) *federation.Explanation {
 		t.Helper()
 		e, err := srv.Federation.Operator.Explain(t.Context(), address)
@@ -28,12 +30,12 @@ func TestExplainDeliveries(t *testing.T) {
 	post := alice.Publish("hello")
 	apptest.Settle(srv)
 	e := explain(post.Str("url"))
-	if len(e.Recipients) != 2 || e.Incoming != "" {
+	if len(e.Recipients) != 3 || e.Incoming != "" || len(e.Refusals) > 0 {
 		t.Fatalf("the recipients are %+v", e.Recipients)
 	}
 	for _, to := range e.Recipients {
-		want := map[string]string{good.Host: "nothing queued", bad.Host: "queued"}[to.Host]
-		if to.State != want || (to.LastError != "") != (want == "queued") || len(to.Queued) != map[string]int{"queued": 1}[want] {
+		want := map[string]string{good.Host: "nothing queued", bad.Host: "queued", hostile.Host: "refused"}[to.Host]
+		if to.State != want || (to.LastError == "") != (want == "nothing queued") || len(to.Queued) != map[string]int{"queued": 1}[want] {
 			t.Errorf("%s is %+v, want %q", to.Host, to, want)
 		}
 	}

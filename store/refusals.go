@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Refusal is the reason why an incoming activity or document was refused.
+// Refusal is the reason why an incoming activity or document was refused, or why a host does not take a local status.
 type Refusal struct {
 	ID     RefusalID
-	URI    string // of the activity or document
+	URI    string // of the activity or document, or of the local status
 	Object string // of the activity; may be ""
 	Domain string
 	Reason string
@@ -26,6 +26,15 @@ func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
 	return tx.exec(ctx, "add refusal", `
 		INSERT INTO refusals (id, uri, object, domain, reason)
 		VALUES (?, ?, ?, ?, ?)`, r.ID, truncate(r.URI, 2048), truncate(r.Object, 2048), r.Domain, truncate(r.Reason, 1000))
+}
+
+// AddDeliveryRefusal stores why a delivery about a local status to a host was dropped.
+func (tx *Tx) AddDeliveryRefusal(ctx context.Context, id StatusID, domain, reason string) error {
+	uri, err := one[string](ctx, tx.reader, "uri of a status", `SELECT uri FROM statuses WHERE id = ?`, id)
+	if uri == nil || err != nil {
+		return err
+	}
+	return tx.AddRefusal(ctx, &Refusal{URI: *uri, Domain: domain, Reason: reason})
 }
 
 // Refusals returns the refusals of an activity, a document, or activities about an object, latest first.

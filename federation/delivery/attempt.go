@@ -48,11 +48,12 @@ type result struct {
 	*attempt
 	err          error // nil: delivered, or nothing to deliver
 	retryAt      time.Time
-	dropped      bool      // the error is final
-	answered     bool      // by the host
-	unreachable  bool      // the host
-	hostError    bool      // the answer says that the host has a problem
-	backoffUntil time.Time // what the host asked for; zero: nothing
+	dropped      bool            // the error is final
+	statusID     *store.StatusID // that the activity is about; nil: none
+	answered     bool            // by the host
+	unreachable  bool            // the host
+	hostError    bool            // the answer says that the host has a problem
+	backoffUntil time.Time       // what the host asked for; zero: nothing
 }
 
 // payload is an activity as it is sent.
@@ -65,7 +66,8 @@ type payload struct {
 type Message struct {
 	Body         []byte
 	Sender       store.AccountID
-	ForFollowers bool // it is about a status that only followers may see
+	StatusID     *store.StatusID // of the status that it is about; nil: none
+	ForFollowers bool            // only followers may see that
 }
 
 // message returns the message of a delivery. It returns nil if the activity is gone, or the status in it is, or its author is unavailable.
@@ -86,7 +88,7 @@ func (q *Queue) message(ctx context.Context, id store.ActivityID) (*Message, err
 	if err != nil {
 		return nil, err
 	}
-	m := &Message{Body: p.body, Sender: p.AccountID}
+	m := &Message{Body: p.body, Sender: p.AccountID, StatusID: p.StatusID}
 	if p.StatusID != nil {
 		visibility, err := q.DB.AvailableVisibility(ctx, *p.StatusID)
 		if err != nil || visibility == nil {
@@ -111,6 +113,7 @@ func (q *Queue) attempt(ctx context.Context, a *attempt) (r *result) {
 		r.err = err
 		return r
 	}
+	r.statusID = m.StatusID
 	status, header, err := q.Send(ctx, a.host, a.Inbox, m)
 	now := q.DB.Now()
 	r.retryAt = now.Add(retryDelay(a.Attempts))

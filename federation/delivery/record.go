@@ -120,6 +120,13 @@ func (q *Queue) recordBatch(results []*result) error {
 				return err
 			}
 		}
+		for _, r := range results {
+			if r.dropped && r.statusID != nil {
+				if err := tx.AddDeliveryRefusal(ctx, *r.statusID, r.Domain, r.err.Error()); err != nil {
+					return err
+				}
+			}
+		}
 		if err := tx.HostsReached(ctx, b.reached); err != nil {
 			return err
 		}
