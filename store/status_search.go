@@ -31,6 +31,7 @@ const (
 	quickPart      = 5 * time.Millisecond   // what counts as no time
 	maxPartPosts   = 1000                   // that the index finds in a part
 	maxPartSlices  = 64                     // after a quick part with more slices, the next has all the rest
+	fewPosts       = 3000                   // with a word that fewer posts have, the second part has all the rest
 	softSearchTime = 150 * time.Millisecond // after that no further part begins
 )
 
@@ -169,8 +170,12 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 			return nil
 		}
 		if slices == 1 && last == 0 && len(s.found) == 0 && err == nil {
-			if none, err := r.lacksWord(ctx, s.query); none || err != nil {
+			n, err := r.rarestWord(ctx, s.query)
+			if n == 0 || err != nil {
 				return err
+			}
+			if n < fewPosts {
+				slices = maxPartSlices + 1
 			}
 		}
 		if err != nil || len(s.found) == s.wanted || time.Since(began) > softSearchTime {
@@ -193,18 +198,21 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	return nil
 }
 
-// lacksWord returns true if a word of the query is in no status. That is quick to see, while the parts open the lists of many time slices in
-// all segments of the index.
-func (r reader) lacksWord(ctx context.Context, q *statusQuery) (bool, error) {
+// rarestWord returns how many statuses have the rarest word of the query, up to fewPosts. That is quick to see, while parts open the lists of
+// many time slices in all segments of the index.
+func (r reader) rarestWord(ctx context.Context, q *statusQuery) (least int, err error) {
+	least = fewPosts
 	for _, phrase := range q.phrases {
 		for word := range strings.FieldsSeq(phrase) {
-			found, err := r.exists(ctx, `SELECT 1 FROM statuses_fts WHERE statuses_fts MATCH ? LIMIT 1`, `body : "`+word+`"`)
-			if !found || err != nil {
-				return err == nil, err
+			n, err := value[int](ctx, r, "search statuses", `
+				SELECT count(*)
+				FROM (SELECT 1 FROM statuses_fts WHERE statuses_fts MATCH ? LIMIT ?)`, `body : "`+word+`"`, least)
+			if least = n; n == 0 || err != nil {
+				return 0, err
 			}
 		}
 	}
-	return false, nil
+	return least, nil
 }
 
 // searchPart adds the results between two ids. It returns the id where it stopped, 0 at the end.

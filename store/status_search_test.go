@@ -3,7 +3,9 @@ package store_test
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +107,72 @@ func BenchmarkSearch(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkRareWords searches 500 000 posts of two years for words that none or few of them have. Each search is for other words, so that
+// nothing of it is cached.
+func BenchmarkRareWords(b *testing.B) {
+	db := open(b)
+	seed(b, db, 100)
+	const posts, batch, vocabulary, rare = 500_000, 1000, 50_000, 400
+	random := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(random, 1.2, 10, vocabulary)
+	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC).AddDate(-2, 0, 0)
+	apart := (2 * 365 * 24 * time.Hour / posts).Milliseconds()
+	for i := range posts / batch {
+		mustUpdate(b, db, func(tx *store.Tx) error {
+			for j := range batch {
+				n := i*batch + j
+				st := &store.Status{
+					ID: store.StatusID((start.UnixMilli() + int64(n)*apart) << 10), AccountID: store.AccountID(1 + random.IntN(90)),
+					ConversationID: store.ConversationID(n), URI: fmt.Sprint("https://example.org/far/", n), Content: "<p>words</p>",
+				}
+				var text strings.Builder
+				for range 5 + random.IntN(30) {
+					fmt.Fprintf(&text, "w%d ", zipf.Uint64())
+				}
+				fmt.Fprintf(&text, "rare%d", n%(posts/5)) // five posts have it
+				if n < rare {
+					fmt.Fprintf(&text, " single%d", n)
+				}
+				if err := tx.AddStatus(b.Context(), st); err != nil {
+					return err
+				}
+				tx.IndexStatus(st, &store.SearchDocument{Texts: []string{text.String()}})
+			}
+			return nil
+		})
+	}
+	for _, bb := range []struct {
+		name string
+		text func(n int) string
+		want int
+	}{
+		{"absent", func(n int) string { return fmt.Sprint("absent", n) }, 0},
+		{"absent_and_common", func(n int) string { return fmt.Sprint("w0 absent", n) }, 0},
+		{"two_absent", func(n int) string { return fmt.Sprintf("absent%d missing%d", n, n) }, 0},
+		{"one_of_all", func(n int) string { return fmt.Sprint("single", n%rare) }, 1},
+		{"five_of_all", func(n int) string { return fmt.Sprint("rare", n*7919%(posts/5)) }, -1},
+		{"rare_and_common", func(n int) string { return fmt.Sprint("w0 rare", n*7919%(posts/5)) }, -1},
+		{"rare_together", func(n int) string { return fmt.Sprintf("w%d w%d", 200+n%100, 300+n%100) }, -1},
+		{"phrase", func(n int) string { return fmt.Sprintf(`"w%d w%d"`, n%20, 300+n%100) }, -1},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			var took []time.Duration
+			for n := 0; b.Loop(); n++ {
+				began := time.Now()
+				found, err := db.SearchStatuses(b.Context(), store.StatusSearch{Text: bb.text(n), Viewer: 3, Page: store.Page{Limit: 20}})
+				took = append(took, time.Since(began))
+				if err != nil || bb.want >= 0 && len(found) != bb.want {
+					b.Fatalf("%q: %d posts, %v, want %d", bb.text(n), len(found), err, bb.want)
+				}
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 		})
 	}
 }
