@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -94,7 +95,7 @@ func (s *Service) QueueDueBackup(ctx context.Context, settingsFile string) error
 		return nil
 	}
 	state, err := s.db.ServerBackups(ctx)
-	if err != nil || s.db.Now().Before(nextBackup(state, schedule)) {
+	if now := s.db.Now(); err != nil || now.Before(nextBackup(state, schedule, now)) {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
@@ -102,17 +103,21 @@ func (s *Service) QueueDueBackup(ctx context.Context, settingsFile string) error
 	})
 }
 
-// nextBackup returns when a backup is due.
-func nextBackup(state *store.ServerBackups, schedule time.Duration) time.Time {
+// nextBackup returns when a backup is due: at once if the last one was made while the clock was ahead.
+func nextBackup(state *store.ServerBackups, schedule time.Duration, now time.Time) time.Time {
+	last := store.Time(0)
 	switch {
 	case state == nil:
 		return time.Time{}
 	case state.LastError != "":
-		return state.AttemptedAt.Time().Add(min(schedule, backupRetryAfter))
-	case state.SucceededAt == nil:
+		last, schedule = state.AttemptedAt, min(schedule, backupRetryAfter)
+	case state.SucceededAt != nil:
+		last = *state.SucceededAt
+	}
+	if last == 0 || last.Age(now) == math.MaxInt64 {
 		return time.Time{}
 	}
-	return state.SucceededAt.Time().Add(schedule)
+	return last.Time().Add(schedule)
 }
 
 // backUp is the job that makes a scheduled backup. It stores a failure and sends mail to staff, and the next
@@ -129,7 +134,7 @@ func (s *Service) backUp(ctx context.Context, job store.BackUpServer) error {
 	if state == nil {
 		state = new(store.ServerBackups)
 	}
-	if s.db.Now().Before(nextBackup(state, c.Backup.Schedule)) {
+	if s.db.Now().Before(nextBackup(state, c.Backup.Schedule, s.db.Now())) {
 		return nil // made by a run before, which was interrupted before the job was finished
 	}
 	err = s.makeBackup(ctx, c, job.Settings, state)
@@ -254,7 +259,9 @@ func (s *Service) BackupStatus(ctx context.Context) (*BackupStatus, error) {
 	b := &BackupStatus{
 		Last: state.SucceededAt, Bytes: state.Bytes, Duration: time.Duration(state.Duration) * time.Millisecond, Problem: backupProblem(state),
 	}
-	if late := s.db.Now().Sub(nextBackup(state, schedule)); b.Problem == "" && late > max(schedule, backupRetryAfter) {
+	now := s.db.Now()
+	next := nextBackup(state, schedule, now)
+	if late := now.Sub(next); b.Problem == "" && !next.IsZero() && late > max(schedule, backupRetryAfter) {
 		b.Problem = fmt.Sprintf("it is late by %s", late.Round(time.Minute))
 	}
 	return b, nil

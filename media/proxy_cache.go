@@ -11,6 +11,8 @@ import (
 	"os"
 	"path"
 	"time"
+
+	"svc/store"
 )
 
 // Copies are files named by the SHA-256 of their address. They begin with a header of one line, which tells a complete copy from one that
@@ -48,6 +50,9 @@ type cachedCopy struct {
 }
 
 func (c *cachedCopy) Close() error { return c.file.Close() }
+
+// isFresh returns false if the copy is to be fetched again.
+func (c *cachedCopy) isFresh(now time.Time) bool { return store.At(c.fetched).Age(now) < copyTTL }
 
 // openCopy opens the copy of an address and records its use. It returns nil if there is none.
 func (p *Proxy) openCopy(key proxyKey, now time.Time) (*cachedCopy, error) {

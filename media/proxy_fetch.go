@@ -45,7 +45,7 @@ func (p *Proxy) startOrJoin(key proxyKey, address string, now time.Time) (*downl
 		return nil, nil, failed
 	}
 	if file, err := p.root.Open(key.file()); err == nil { // a download has ended since the caller looked for a copy
-		if c, _, err := readCopy(file); err == nil && now.Sub(c.fetched) < copyTTL {
+		if c, _, err := readCopy(file); err == nil && c.isFresh(now) {
 			return nil, c, nil
 		}
 		file.Close()

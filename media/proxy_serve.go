@@ -73,7 +73,7 @@ func (p *Proxy) serveAddress(w http.ResponseWriter, r *http.Request, address str
 	}
 	if old != nil {
 		defer old.Close()
-		if now.Sub(old.fetched) < copyTTL {
+		if old.isFresh(now) {
 			return p.sendCopy(w, r, address, old)
 		}
 	}

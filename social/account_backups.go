@@ -96,7 +96,7 @@ func (s *Service) checkBackups(ctx context.Context, tx *store.Tx, id store.Accou
 			}
 		case byStaff && b.State == store.BackupPending:
 			return b, nil
-		case !byStaff && s.db.Now().Sub(b.ID.Time()) < s.Settings().BackupInterval:
+		case !byStaff && store.At(b.ID.Time()).Age(s.db.Now()) < s.Settings().BackupInterval:
 			return nil, errs.BadRequest("Last export was less than %s ago", dayCount(s.Settings().BackupInterval))
 		}
 	}

@@ -216,7 +216,7 @@ func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, targe
 			return err
 		}
 		now := s.db.Now()
-		if actor.MovedAt != nil && now.Sub(actor.MovedAt.Time()) < moveCooldown {
+		if actor.MovedAt != nil && actor.MovedAt.Age(now) < moveCooldown {
 			return errs.Conflict("%s moved less than a week ago", from.Acct())
 		}
 		actor.MovedAt = new(store.At(now))

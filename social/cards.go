@@ -118,7 +118,7 @@ func (s *Service) dueCard(ctx context.Context, id store.CardID) (*store.Card, er
 		return nil, nil
 	}
 	cards, err := s.db.Cards(ctx, []store.CardID{id})
-	if err != nil || len(cards) == 0 || s.db.Now().Sub(cards[0].FetchedAt.Time()) < cardTTL {
+	if err != nil || len(cards) == 0 || cards[0].FetchedAt.Age(s.db.Now()) < cardTTL {
 		return nil, err
 	}
 	posts, err := s.db.StatusesWithCard(ctx, id, 1)

@@ -185,7 +185,7 @@ func (s *Service) updateFollow(ctx context.Context, tx *store.Tx, f *store.Follo
 	switch {
 	case f.Pending && acceptsAutomatically(to):
 		return s.acceptFollow(ctx, tx, f)
-	case f.Pending && !to.Local() && s.db.Now().Sub(f.ID.Time()) > followRetryDelay:
+	case f.Pending && !to.Local() && store.At(f.ID.Time()).Age(s.db.Now()) > followRetryDelay:
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FollowCreated, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
 	case !f.Pending && (f.ShowReblogs && !before.ShowReblogs || !slices.Equal(f.Languages.V, before.Languages.V)):
 		return s.backfillHome(ctx, tx, f) // adds what the old options excluded

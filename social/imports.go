@@ -61,7 +61,7 @@ func (s *Service) checkImports(ctx context.Context, tx *store.Tx, id store.Accou
 		return &errs.Error{Status: http.StatusTooManyRequests, Message: "Too many imports are running", RetryAfter: importRetryDelay}
 	}
 	if len(recent) == maxImportsPerDay {
-		if age := s.db.Now().Sub(recent[len(recent)-1].ID.Time()); age < 24*time.Hour {
+		if age := store.At(recent[len(recent)-1].ID.Time()).Age(s.db.Now()); age < 24*time.Hour {
 			return &errs.Error{Status: http.StatusTooManyRequests, Message: "Too many imports today", RetryAfter: 24*time.Hour - age}
 		}
 	}

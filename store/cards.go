@@ -94,7 +94,7 @@ func (tx *Tx) EnsureCard(ctx context.Context, url string, maxAge, delay time.Dur
 			return nil, err
 		}
 	}
-	if tx.db.now().Sub(c.FetchedAt.Time()) < maxAge {
+	if c.FetchedAt.Age(tx.db.now()) < maxAge {
 		return c, nil
 	}
 	return c, tx.EnqueueUnlessQueued(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})

@@ -11,7 +11,7 @@ const clockSlack = time.Minute
 // followClock notices that the clock was set back, also while the server was stopped. Jobs, deliveries and incoming activities that were queued
 // with the time before would wait until the clock has come there again.
 func (g *guard) followClock() {
-	now := g.db.now()
+	now := g.db.now().Round(0) // without the monotonic reading, which goes on when the clock is set back
 	back := g.clock.Sub(now)
 	if back > 0 && back <= clockSlack {
 		return
@@ -26,6 +26,7 @@ func (g *guard) followClock() {
 		if err != nil && g.db.closing.Err() == nil {
 			g.db.log.Error("what was queued before the clock was set back waits until it is there again", "err", err)
 		}
+		wake(g.db.clockSetBack)
 		g.db.wakeWorker()
 		wake(g.db.deliveryWake)
 	})

@@ -232,3 +232,11 @@ func (db *DB) ReadLong(ctx context.Context, query string) error {
 
 // CancelTasks ends tasks of maintenance, as a large write-ahead log does.
 func (db *DB) CancelTasks() { db.reads.cancelTasks() }
+
+// NextJobAt returns when the next job is due after now, nil if there is none.
+func (db *DB) NextJobAt(ctx context.Context, now time.Time) (*Time, error) {
+	return db.nextJobAt(ctx, At(now))
+}
+
+// GuardTicks returns how often the guard has begun its round.
+func (db *DB) GuardTicks() int64 { return int64(db.reads.tick.Load()) }

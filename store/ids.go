@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	mathrand "math/rand/v2"
 	"strconv"
@@ -305,6 +306,16 @@ func At(t time.Time) Time { return Time(t.UnixMilli()) }
 
 // Time returns t as a time.Time.
 func (t Time) Time() time.Time { return time.UnixMilli(int64(t)).UTC() }
+
+// Age returns the time from t to now. It is the longest duration if t is in the future, because the clock was ahead when t was stored:
+// otherwise a refresh or a limit would wait until the clock reaches t again.
+func (t Time) Age(now time.Time) time.Duration {
+	age := now.Sub(t.Time())
+	if age < -clockSlack {
+		return math.MaxInt64
+	}
+	return age
+}
 
 // String returns ISO 8601 in UTC with three digits of milliseconds, which all clients can read.
 func (t Time) String() string { return t.Time().Format("2006-01-02T15:04:05.000Z") }

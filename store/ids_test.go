@@ -113,7 +113,7 @@ func TestClockIsSetBack(t *testing.T) {
 		var ahead atomic.Int64
 		ahead.Store(int64(48 * time.Hour))
 		clock := func(o *store.Options) {
-			o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+			o.Now = func() time.Time { return wallClock(time.Duration(ahead.Load())) }
 		}
 		db, log := openLogged(t, dir, clock)
 		alice := addAccount(t, db, "alice")
@@ -139,6 +139,9 @@ func TestClockIsSetBack(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if !restart {
+			waitForGuard(t, db)
 		}
 		ahead.Store(0)
 		if restart {

@@ -70,6 +70,7 @@ type DB struct {
 	anonymous     chan struct{} // has an element for each query of an anonymous request
 	workerWake    chan struct{} // has an element when a job may have become due
 	deliveryWake  chan struct{} // has an element when a delivery may have become due
+	clockSetBack  chan struct{} // has an element when recurring jobs may be due too late
 	now           func() time.Time
 	log           *slog.Logger
 	lock          *os.File
@@ -120,7 +121,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db := &DB{
 		lock: lock, now: o.Now, log: o.Log, options: o, workerWake: make(chan struct{}, 1), deliveryWake: make(chan struct{}, 1),
-		ballast: newBallast(o), reads: newOpenReads(), seenCount: seenCount{limit: maxSeen},
+		clockSetBack: make(chan struct{}, 1),
+		ballast:      newBallast(o), reads: newOpenReads(), seenCount: seenCount{limit: maxSeen},
 	}
 	db.condition = newCondition(db)
 	db.closing, db.startClosing = context.WithCancel(context.WithoutCancel(ctx))

@@ -183,6 +183,10 @@ func (w *Worker) Run(ctx context.Context) {
 			return
 		case <-w.db.workerWake:
 		case <-timer.C:
+		case <-w.db.clockSetBack:
+			if err := w.enqueueRecurring(ctx); err != nil && ctx.Err() == nil {
+				w.log.Error("recurring jobs wait until the clock is where it was", "err", err)
+			}
 		}
 	}
 }

@@ -98,12 +98,12 @@ func (a *Actors) importParsedActor(ctx context.Context, p *parsedActor, named *w
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && known.DeletedAt != nil && (!revive || a.db.Now().Sub(known.DeletedAt.Time()) < minDeletedTime) {
+	if known != nil && known.DeletedAt != nil && (!revive || known.DeletedAt.Age(a.db.Now()) < minDeletedTime) {
 		return nil, actorDeletedError(known.URI)
 	}
 	h := confirmedHandle{nick: p.account.Nickname, domain: p.host}
 	switch {
-	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && a.db.Now().Sub(actor.HandleVerifiedAt.Time()) < handleTTL:
+	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && actor.HandleVerifiedAt.Age(a.db.Now()) < handleTTL:
 		h = confirmedHandle{nick: known.Nickname, domain: known.Domain, confirmedAt: actor.HandleVerifiedAt}
 	case named != nil:
 		h, err = a.confirmRequestedHandle(ctx, p, named)

@@ -24,7 +24,7 @@ func (b *Backfill) AccountViewed(ctx context.Context, a *store.Account) error {
 		return nil
 	}
 	actor, err := b.db.Actor(ctx, a.ID)
-	if err != nil || now.Sub(actor.CollectionsFetchedAt.Time()) < countsTTL {
+	if err != nil || actor.CollectionsFetchedAt.Age(now) < countsTTL {
 		return errs.IgnoreNotFound(err)
 	}
 	err = b.db.Update(ctx, func(tx *store.Tx) error {

@@ -41,7 +41,7 @@ func (a *Actors) RefreshIfStale(ctx context.Context, account *store.Account) err
 	if actor.HandleVerifiedAt == 0 {
 		age = time.Hour
 	}
-	if now.Sub(actor.FetchedAt.Time()) < age || now.Sub(actor.AttemptedAt.Time()) < minRefreshInterval {
+	if actor.FetchedAt.Age(now) < age || actor.AttemptedAt.Age(now) < minRefreshInterval {
 		return nil
 	}
 	return a.db.Update(ctx, func(tx *store.Tx) error { return enqueueRefresh(ctx, tx, account.ID, now) })
@@ -83,7 +83,7 @@ func (a *Actors) ActorNotFound(ctx context.Context, account *store.Account) erro
 			return errs.IgnoreNotFound(err)
 		}
 		now := a.db.Now()
-		if confirmed = actor.Failures > 0 && now.Sub(actor.AttemptedAt.Time()) >= refreshAge; confirmed {
+		if confirmed = actor.Failures > 0 && actor.AttemptedAt.Age(now) >= refreshAge; confirmed {
 			return nil
 		}
 		if actor.Failures == 0 {

@@ -27,7 +27,7 @@ func (b *Backfill) enqueueNodeInfo(ctx context.Context, address string) error {
 		return nil
 	}
 	host, err := b.db.Host(ctx, domain)
-	if err != nil || b.db.Now().Sub(host.CheckedAt.Time()) < nodeInfoTTL {
+	if err != nil || host.CheckedAt.Age(b.db.Now()) < nodeInfoTTL {
 		return err
 	}
 	return b.db.Update(ctx, func(tx *store.Tx) error {

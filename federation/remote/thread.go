@@ -146,7 +146,7 @@ func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status) error {
 		return nil
 	}
 	origin, err := b.db.RemoteStatus(ctx, st.ID)
-	if err != nil || origin == nil || origin.RepliesURI == "" || b.db.Now().Sub(origin.RepliesAt.Time()) < repliesInterval {
+	if err != nil || origin == nil || origin.RepliesURI == "" || origin.RepliesAt.Age(b.db.Now()) < repliesInterval {
 		return err
 	}
 	return b.db.Update(ctx, func(tx *store.Tx) error {
@@ -170,7 +170,7 @@ func (b *Backfill) PollViewed(ctx context.Context, id store.StatusID) error {
 
 // isPollStale returns whether the counts of a poll may have changed.
 func (b *Backfill) isPollStale(p *store.Poll) bool {
-	if p.FetchedAt == nil || b.db.Now().Sub(p.FetchedAt.Time()) < pollInterval {
+	if p.FetchedAt == nil || p.FetchedAt.Age(b.db.Now()) < pollInterval {
 		return false
 	}
 	return p.ExpiresAt == nil || p.FetchedAt.Time().Before(p.ExpiresAt.Time())
@@ -200,7 +200,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 		return errs.IgnoreNotFound(err)
 	}
 	origin, err := b.db.RemoteStatus(ctx, st.ID)
-	if err != nil || origin == nil || b.db.Now().Sub(origin.RepliesAt.Time()) < repliesInterval {
+	if err != nil || origin == nil || origin.RepliesAt.Age(b.db.Now()) < repliesInterval {
 		return err
 	}
 	err = b.db.Update(ctx, func(tx *store.Tx) error {
