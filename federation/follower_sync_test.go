@@ -257,6 +257,46 @@ func TestSynchronizationLimits(t *testing.T) {
 	}
 }
 
+// TestManyFollowersAreNotSynchronized checks the limit of followers: in the list of another server, and of a local account.
+func TestManyFollowersAreNotSynchronized(t *testing.T) {
+	apptest.SkipIfShort(t)
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	ben := peer.AddFollower(srv, "ben", alice)
+	alice.FollowRemote(ben)
+	list := ben + "/followers_synchronization"
+	items := make([]any, 20_001)
+	for i := range items {
+		items[i] = fmt.Sprint("https://a.example/", i)
+	}
+	peer.Serve(apptest.Doc{"@context": activity.Context, "id": list, "type": "OrderedCollection", "orderedItems": items})
+	postSynchronized(t, srv, peer, ben, fmt.Sprintf(`collectionId="%s/followers", url="%s", digest="%s"`, ben, list, digestOf("x")), true)
+	if alice.Relationship(srv.KnownID(ben)).At("following") != true || peer.Fetches(list) != 1 {
+		t.Errorf("a list that is too long counts, or was fetched %d times", peer.Fetches(list))
+	}
+
+	srv.Exec(`
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at)
+		SELECT 1000 + i, 'x' || i, 'x' || i, 'many.example', 'https://many.example/' || i, '', 0
+		FROM n`)
+	received := headersOf(peer)
+	path := "/users/" + alice.ID + "/followers_synchronization"
+	for _, tt := range []struct{ followers, status, headers int }{{20_000, 200, 1}, {20_001, 404, 0}} {
+		srv.Exec(`INSERT OR IGNORE INTO follows (id, follower_id, target_id, follower_local) SELECT id, id, ?, 0 FROM accounts WHERE domain = 'many.example' LIMIT ?`,
+			alice.AccountID(), tt.followers-1)
+		alice.Publish("hello", "visibility", "private")
+		srv.RunJobs()
+		if err := srv.Federation.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.DeleteFunc(received(), func(h string) bool { return h == "" }); len(got) != tt.headers {
+			t.Errorf("with %d followers the headers are %q", tt.followers, got)
+		}
+		peer.FetchAs(srv, path, ben, apptest.ActivityJSON).Want(tt.status)
+	}
+}
+
 // TestFollowersSynchronization checks that two servers agree again on the followers of an account: a lost Undo, a lost Accept, and a lost Reject
 // are made up for with the next post for followers.
 func TestFollowersSynchronization(t *testing.T) {
