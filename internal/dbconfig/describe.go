@@ -33,6 +33,9 @@ var policyGroups = map[string]string{
 }
 
 // Describe returns the descriptions of all settings.
+// OnlyInFile ends the description of a setting that cannot be changed in the database.
+const OnlyInFile = "Only the settings file can change this."
+
 func (c Codec) Describe() []Description {
 	var list []Description
 	for _, r := range catalog().rows {
@@ -60,7 +63,7 @@ func (c Codec) describe(children []Description, s placed) []Description {
 	about := s.Setting.Description
 	switch {
 	case FileOnly(s.Group, s.Setting.Key):
-		about += " Only the settings file can change this."
+		about += " " + OnlyInFile
 	case s.Restart || s.row.Key == ":rate_limit":
 		about += " A change takes effect after a restart."
 	}

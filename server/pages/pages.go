@@ -57,7 +57,7 @@ func (h *Handlers) Routes() []rest.Routes {
 	return append([]rest.Routes{
 		h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(),
 		h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(),
-		h.staffRoutes(), h.resourceRoutes(),
+		h.staffRoutes(), h.resourceRoutes(), h.settingGroupRoutes(), h.documentRoutes(),
 	}, h.peopleRoutes()...)
 }
 

@@ -54,10 +54,11 @@ func (h *Handlers) standardDocument(name string) string {
 	return string(text)
 }
 
-// writeDocument replaces a document by an uploaded file.
+// writeDocument replaces a document by an uploaded file or by a text.
 func (h *Handlers) writeDocument(r *rest.Request) (any, error) {
 	var p struct {
-		File *rest.Upload `param:"file"`
+		File    *rest.Upload `param:"file"`
+		Content *string      `param:"content"` // an extension: the text itself
 	}
 	name := r.Param("document_name")
 	if _, err := h.Documents.Show(r.Context(), name); err != nil {
@@ -66,12 +67,17 @@ func (h *Handlers) writeDocument(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if p.File == nil || p.File.Empty {
+	var content []byte
+	switch {
+	case p.Content != nil:
+		content = []byte(*p.Content)
+	case p.File == nil || p.File.Empty:
 		return nil, errs.BadRequest("Missing field: file.")
-	}
-	content, err := io.ReadAll(io.LimitReader(p.File.Open(), admin.MaxDocument+1))
-	if err != nil {
-		return nil, err
+	default:
+		var err error
+		if content, err = io.ReadAll(io.LimitReader(p.File.Open(), admin.MaxDocument+1)); err != nil {
+			return nil, err
+		}
 	}
 	doc, err := h.Documents.As(r.Viewer).Write(r.Context(), admin.DocumentChange{Name: name, Content: string(content)})
 	if err != nil {

@@ -69,7 +69,7 @@ type ModeratedAccount struct {
 }
 
 // Local returns true if the account is one of this server.
-func (a *ModeratedAccount) Local() bool { return a.Domain == "" }
+func (a ModeratedAccount) Local() bool { return a.Domain == "" }
 
 // Report is a report as staff see it.
 type Report struct {
@@ -128,6 +128,51 @@ type ModeratedPage struct {
 	Admin   bool // the viewer is an admin
 }
 
+// PlainLink is a Link whose texts are not in the catalogue.
+type PlainLink struct{ Title, Hint, URL string }
+
+// SettingGroups lists groups of the server's settings, or documents.
+type SettingGroups struct {
+	Title   string // key of the messages
+	Restart bool   // changes wait for a restart
+	Groups  []PlainLink
+}
+
+// SettingGroup is a form with the settings of a group.
+type SettingGroup struct {
+	Title  string
+	Intro  string
+	Error  string
+	Action string
+	Inputs []Input
+	Others []PlainLink // settings that the form does not have
+}
+
+// Document is a form for a document of the instance.
+type Document struct {
+	DocumentName string
+	Text         string
+	Error        string
+}
+
+// EmojiPacks lists packs of custom emojis.
+type EmojiPacks struct {
+	Packs map[string]struct {
+		FilesCount int `json:"files_count"`
+	} `json:"packs"`
+}
+
+// EmojiPack is a pack of custom emojis. Files are file names by shortcode.
+type EmojiPack struct {
+	PackName string            `json:"-"`
+	Files    map[string]string `json:"files"`
+}
+
+func (SettingGroups) Name() string     { return "setting_groups" }
+func (SettingGroup) Name() string      { return "setting_group" }
+func (Document) Name() string          { return "document" }
+func (EmojiPacks) Name() string        { return "emoji_packs" }
+func (EmojiPack) Name() string         { return "emoji_pack" }
 func (Resource) Name() string          { return "resource" }
 func (Dashboard) Name() string         { return "dashboard" }
 func (Reports) Name() string           { return "reports" }

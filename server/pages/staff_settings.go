@@ -1,0 +1,216 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/internal/dbconfig"
+	"svc/internal/errs"
+	"svc/server/rest"
+	"svc/server/web"
+)
+
+func (h *Handlers) settingGroupRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /web/admin/settings":        {rest.SignedIn, h.page((*page).settingGroups)},
+		"GET /web/admin/settings/:key":   {rest.SignedIn, h.page((*page).settingGroup)},
+		"POST /web/admin/settings/:key":  {rest.SignedIn, h.page((*page).saveSettingGroup)},
+		"POST /web/admin/server/restart": {rest.SignedIn, h.page((*page).restartServer)},
+	}
+}
+
+const configPath = "/api/v1/svc/admin/config"
+
+// settingDescription describes a group of settings or a setting.
+type settingDescription struct {
+	Group       string               `json:"group"`
+	Key         string               `json:"key"`
+	Label       string               `json:"label"`
+	Type        any                  `json:"type"`
+	Description string               `json:"description"`
+	Children    []settingDescription `json:"children"`
+}
+
+// id returns the key of a group in paths.
+func (d *settingDescription) id() string { return strings.TrimPrefix(d.Key, ":") }
+
+// settingGroups lists the groups of the server's settings.
+func (p *page) settingGroups() (any, error) {
+	var groups []settingDescription
+	if err := p.get(configPath+"/descriptions", nil, &groups); err != nil {
+		return nil, err
+	}
+	var state struct {
+		NeedReboot bool `json:"need_reboot"`
+	}
+	if err := p.get("/api/v1/svc/admin/need_reboot", nil, &state); err != nil {
+		return nil, err
+	}
+	content := web.SettingGroups{Title: "admin.settings.title", Restart: state.NeedReboot}
+	for _, g := range groups {
+		content.Groups = append(content.Groups, web.PlainLink{Title: g.Label, Hint: g.Description, URL: "/web/admin/settings/" + url.PathEscape(g.id())})
+	}
+	return p.show(http.StatusOK, content)
+}
+
+// describedGroup returns the group that the path names, with the stored values of its settings.
+func (p *page) describedGroup() (settingDescription, map[string]any, error) {
+	var groups []settingDescription
+	if err := p.get(configPath+"/descriptions", nil, &groups); err != nil {
+		return settingDescription{}, nil, err
+	}
+	i := slices.IndexFunc(groups, func(g settingDescription) bool { return g.id() == p.Param("key") })
+	if i < 0 {
+		return settingDescription{}, nil, errNoPage
+	}
+	var stored struct {
+		Configs []struct {
+			Key   string `json:"key"`
+			Value any    `json:"value"`
+		} `json:"configs"`
+	}
+	if err := p.get(configPath, nil, &stored); err != nil {
+		return settingDescription{}, nil, err
+	}
+	values := make(map[string]any)
+	for _, c := range stored.Configs {
+		list, ok := c.Value.([]any)
+		if c.Key != groups[i].Key || !ok {
+			continue
+		}
+		for _, pair := range list {
+			if name := textOf(member(pair, "tuple.0")); name != "" {
+				values[name] = member(pair, "tuple.1")
+			}
+		}
+	}
+	return groups[i], values, nil
+}
+
+func (p *page) settingGroup() (any, error) {
+	group, values, err := p.describedGroup()
+	if err != nil {
+		return nil, err
+	}
+	return p.groupForm(http.StatusOK, group, values, "")
+}
+
+// groupForm shows the settings of a group. Those with several parts are only named.
+func (p *page) groupForm(status int, group settingDescription, values map[string]any, message string) (any, error) {
+	content := web.SettingGroup{Title: group.Label, Intro: group.Description, Error: message, Action: p.URL.EscapedPath()}
+	for _, s := range group.Children {
+		kind := inputKind(s.Type)
+		if kind == "" || strings.HasSuffix(s.Description, dbconfig.OnlyInFile) {
+			content.Others = append(content.Others, web.PlainLink{Title: s.Label, Hint: s.Description})
+			continue
+		}
+		in := web.Input{Name: s.id(), Kind: kind, Plain: true, Label: s.Label, Hint: s.Description, Value: settingText(values[s.Key]), Checked: values[s.Key] == true}
+		if text, ok := p.Entered(s.id()); ok && message != "" {
+			in.Value, in.Checked = text, text == "true"
+		}
+		content.Inputs = append(content.Inputs, in)
+	}
+	return p.show(status, content)
+}
+
+// inputKind returns the kind of field for a type of setting, "" if there is none.
+func inputKind(kind any) string {
+	switch kind {
+	case "string":
+		return "text"
+	case "integer":
+		return "number"
+	case "float":
+		return "text"
+	case "boolean":
+		return "checkbox"
+	}
+	if list, ok := kind.([]any); ok && len(list) == 2 && list[0] == "list" && (list[1] == "string" || list[1] == "atom") {
+		return "textarea"
+	}
+	return ""
+}
+
+// settingText returns a value as it stands in its field: a list has a line for each element.
+func settingText(value any) string {
+	list, ok := value.([]any)
+	if !ok {
+		return textOf(value)
+	}
+	var lines []string
+	for _, element := range list {
+		lines = append(lines, textOf(element))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// settingValue is the reverse of settingText.
+func settingValue(kind, text string) (any, error) {
+	switch kind {
+	case "checkbox":
+		return text == "true", nil
+	case "number":
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if err != nil {
+			return nil, errs.Invalid("%q is not a whole number.", text)
+		}
+		return n, nil
+	case "textarea":
+		list := []string{}
+		for _, line := range strings.Split(text, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				list = append(list, line)
+			}
+		}
+		return list, nil
+	}
+	return text, nil
+}
+
+// saveSettingGroup stores the settings of a group that were changed, all or none.
+func (p *page) saveSettingGroup() (any, error) {
+	group, values, err := p.describedGroup()
+	if err != nil {
+		return nil, err
+	}
+	var changed []any
+	for _, s := range group.Children {
+		text, sent := p.Entered(s.id())
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		kind := inputKind(s.Type)
+		if !sent || kind == "" || text == settingText(values[s.Key]) {
+			continue
+		}
+		value, err := settingValue(kind, text)
+		if err != nil {
+			return p.groupForm(http.StatusUnprocessableEntity, group, values, s.Label+": "+err.Error())
+		}
+		if number, err := strconv.ParseFloat(text, 64); err == nil && s.Type == "float" {
+			value = number
+		}
+		changed = append(changed, map[string]any{"tuple": []any{s.Key, value}})
+	}
+	if len(changed) > 0 {
+		_, err = p.CallJSON("POST", configPath, map[string]any{
+			"configs": []any{map[string]any{"group": group.Group, "key": group.Key, "value": changed}},
+		})
+	}
+	if e := forUser(err); e != nil && e.Status != http.StatusForbidden {
+		return p.groupForm(e.Status, group, values, e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.leave(p.URL.EscapedPath(), "saved", ""), nil
+}
+
+// restartServer restarts the server after this answer.
+func (p *page) restartServer() (any, error) {
+	if _, err := p.Call("POST", "/api/v1/svc/admin/restart", nil); err != nil {
+		return nil, err
+	}
+	return p.show(http.StatusOK, web.Notice{Title: p.text("admin.settings.restarting"), Paragraphs: []string{p.text("admin.settings.wait")}, Back: "/web/admin/settings"})
+}
