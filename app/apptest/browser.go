@@ -65,20 +65,52 @@ func (p *Page) Submit(button int, typed ...string) *Page {
 // twice is sent twice.
 func (p *Page) Press(text string, typed ...string) *Page {
 	p.T.Helper()
+	f, b := p.button(text)
+	return p.submit(f, b, typed)
+}
+
+// PressWithFile is Press with a file in a field of the form, which is sent as multipart.
+func (p *Page) PressWithFile(text string, file FormPart, typed ...string) *Page {
+	p.T.Helper()
+	f, b := p.button(text)
+	if !f.Fields.Has(file.Name) {
+		p.T.Fatalf("%s: there is no field %s", p.Request, file.Name)
+	}
+	action, values := p.sent(f, b, typed)
+	values.Del(file.Name)
+	parts := []FormPart{file}
+	for name, list := range values {
+		for _, value := range list {
+			parts = append(parts, ValuePart(name, value))
+		}
+	}
+	contentType, body := multipartForm(p.T, parts)
+	return p.from.send("POST", action, contentType, body)
+}
+
+// button returns the button with a text, or with an accessible name, and its form.
+func (p *Page) button(text string) (*Form, Button) {
+	p.T.Helper()
 	for _, f := range p.Forms {
 		for _, b := range f.Buttons {
 			if b.Text == text {
-				return p.submit(f, b, typed)
+				return f, b
 			}
 		}
 	}
 	p.T.Fatalf("%s: there is no button %q: %s", p.Request, text, p.Body)
-	return nil
+	return nil, Button{}
 }
 
 func (p *Page) submit(f *Form, b Button, typed []string) *Page {
 	p.T.Helper()
-	values := url.Values{}
+	return p.from.Post(p.sent(f, b, typed))
+}
+
+// sent returns where a form is sent by a button, and with which values.
+func (p *Page) sent(f *Form, b Button, typed []string) (action string, values url.Values) {
+	p.T.Helper()
+	values = url.Values{}
 	for k, v := range f.Fields {
 		values[k] = v
 	}
@@ -94,11 +126,10 @@ func (p *Page) submit(f *Form, b Button, typed []string) *Page {
 	if b.Name != "" {
 		values.Set(b.Name, b.Value)
 	}
-	action := f.Action
 	if b.Action != "" {
-		action = b.Action
+		return b.Action, values
 	}
-	return p.from.Post(action, values)
+	return f.Action, values
 }
 
 // Follow requests the page that a redirect leads to.
@@ -123,12 +154,17 @@ func (b *Browser) Post(path string, values url.Values) *Page {
 
 func (b *Browser) Do(method, path string, values url.Values) *Page {
 	b.T.Helper()
-	req, err := http.NewRequestWithContext(b.T.Context(), method, b.BaseURL+strings.TrimPrefix(path, b.BaseURL), strings.NewReader(values.Encode()))
+	return b.send(method, path, "application/x-www-form-urlencoded", strings.NewReader(values.Encode()))
+}
+
+func (b *Browser) send(method, path, contentType string, content io.Reader) *Page {
+	b.T.Helper()
+	req, err := http.NewRequestWithContext(b.T.Context(), method, b.BaseURL+strings.TrimPrefix(path, b.BaseURL), content)
 	if err != nil {
 		b.T.Fatal(err)
 	}
 	if method != "GET" {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Content-Type", contentType)
 		req.Header.Set("Origin", b.Origin)
 	}
 	for _, c := range b.Cookies {

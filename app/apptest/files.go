@@ -70,8 +70,15 @@ func PNG(width, height int) []byte {
 // SendForm sends a multipart form.
 func (c *Client) SendForm(method, path string, parts ...FormPart) *Response {
 	c.Server.T.Helper()
-	var body bytes.Buffer
-	w := multipart.NewWriter(&body)
+	contentType, body := multipartForm(c.Server.T, parts)
+	return c.Do(method, path, contentType, body)
+}
+
+// multipartForm returns a multipart form and its content type.
+func multipartForm(t testing.TB, parts []FormPart) (contentType string, body *bytes.Buffer) {
+	t.Helper()
+	body = new(bytes.Buffer)
+	w := multipart.NewWriter(body)
 	for _, p := range parts {
 		h := textproto.MIMEHeader{}
 		disposition := fmt.Sprintf(`form-data; name="%s"`, p.Name)
@@ -87,13 +94,13 @@ func (c *Client) SendForm(method, path string, parts ...FormPart) *Response {
 			_, err = io.WriteString(part, p.Content)
 		}
 		if err != nil {
-			c.Server.T.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		c.Server.T.Fatal(err)
+		t.Fatal(err)
 	}
-	return c.Do(method, path, w.FormDataContentType(), &body)
+	return w.FormDataContentType(), body
 }
 
 // Upload uploads a file and returns the attachment.

@@ -71,21 +71,22 @@ func (a *Account) FieldHTML(value string) template.HTML { return content(value, 
 
 // Relationship is what the viewer has to do with an account.
 type Relationship struct {
-	ID                  string   `json:"id"`
-	Following           bool     `json:"following"`
-	ShowingReblogs      bool     `json:"showing_reblogs"`
-	Notifying           bool     `json:"notifying"`
-	Languages           []string `json:"languages"`
-	FollowedBy          bool     `json:"followed_by"`
-	Blocking            bool     `json:"blocking"`
-	BlockedBy           bool     `json:"blocked_by"`
-	Muting              bool     `json:"muting"`
-	MutingNotifications bool     `json:"muting_notifications"`
-	Requested           bool     `json:"requested"`
-	RequestedBy         bool     `json:"requested_by"`
-	DomainBlocking      bool     `json:"domain_blocking"`
-	Endorsed            bool     `json:"endorsed"`
-	Note                string   `json:"note"`
+	ID                  string     `json:"id"`
+	Following           bool       `json:"following"`
+	ShowingReblogs      bool       `json:"showing_reblogs"`
+	Notifying           bool       `json:"notifying"`
+	Languages           []string   `json:"languages"`
+	FollowedBy          bool       `json:"followed_by"`
+	Blocking            bool       `json:"blocking"`
+	BlockedBy           bool       `json:"blocked_by"`
+	Muting              bool       `json:"muting"`
+	MutingNotifications bool       `json:"muting_notifications"`
+	MutingExpiresAt     *time.Time `json:"muting_expires_at"`
+	Requested           bool       `json:"requested"`
+	RequestedBy         bool       `json:"requested_by"`
+	DomainBlocking      bool       `json:"domain_blocking"`
+	Endorsed            bool       `json:"endorsed"`
+	Note                string     `json:"note"`
 }
 
 // Emoji is a custom emoji.
