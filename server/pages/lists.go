@@ -38,7 +38,7 @@ func (p *page) listTimeline() (any, error) {
 	}
 	base := "/web/lists/" + l.ID
 	return p.timeline("/api/v1/timelines/list/"+l.ID, nil, web.Timeline{
-		Heading: l.Title, Stream: "list&list=" + l.ID,
+		Heading: l.Title, Stream: "list?list=" + l.ID,
 		Tabs: []web.Tab{{Title: "lists.posts", URL: base, Current: true}, {Title: "lists.members", URL: base + "/members"}, {Title: "lists.edit", URL: base + "/edit"}},
 	})
 }

@@ -13,9 +13,10 @@ import (
 
 func (h *Handlers) timelineRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /web":       {rest.SignedIn, h.page((*page).home)},
-		"GET /web/local": {rest.Browser, h.page((*page).local)},
-		"GET /web/known": {rest.Browser, h.page((*page).known)},
+		"GET /web":              {rest.SignedIn, h.page((*page).home)},
+		"GET /web/stream/:name": {rest.SignedIn, h.stream},
+		"GET /web/local":        {rest.Browser, h.page((*page).local)},
+		"GET /web/known":        {rest.Browser, h.page((*page).known)},
 	}
 }
 
@@ -65,7 +66,7 @@ func (p *page) moveHomeMarker(content *web.Timeline, list entity.List[*entity.St
 
 func (p *page) local() (any, error) {
 	return p.timeline("/api/v1/timelines/public", url.Values{"local": {"true"}},
-		web.Timeline{Title: "local.title", Stream: "public:local", Tabs: p.timelineTabs("/web/local")})
+		web.Timeline{Title: "local.title", Stream: "local", Tabs: p.timelineTabs("/web/local")})
 }
 
 func (p *page) known() (any, error) {
@@ -114,4 +115,24 @@ func (p *page) fill(content *web.Timeline, path string, arguments url.Values) (e
 	}
 	list, _ := a.Value.(entity.List[*entity.Status]) // p.posts has checked the type
 	return list, nil
+}
+
+// streams are the streams of the API by the name in the path.
+var streams = map[string]string{"user": "user", "public": "public", "local": "public/local", "list": "list"}
+
+// stream serves a stream of the API to the script of the pages. The API itself takes no sessions for streams, because pages of other sites
+// may connect to it.
+func (h *Handlers) stream(r *rest.Request) (any, error) {
+	path, ok := streams[r.Param("name")]
+	if !ok {
+		return nil, errNoPage
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return nil, rest.ErrCrossSite
+	}
+	a, err := r.Call("GET", "/api/v1/streaming/"+path, url.Values{"list": r.URL.Query()["list"]})
+	if err != nil {
+		return nil, err
+	}
+	return a.Value, nil
 }
