@@ -51,7 +51,7 @@ var (
 	errWrongHash    = errs.New(http.StatusInternalServerError, "SHA256 for the pack doesn't match the one sent by the server")
 	errNotShared    = errs.New(http.StatusInternalServerError, "The pack was not set as shared and there is no fallback src to download from")
 	errFallback     = errs.BadRequest("The fallback archive does not have all files specified in pack.json")
-	errArchivesBusy = errs.New(http.StatusServiceUnavailable, "Other emoji packs are being fetched; try again later")
+	errArchivesBusy = &errs.Error{Status: http.StatusServiceUnavailable, Message: "Other emoji packs are being fetched; try again later", RetryAfter: time.Minute}
 )
 
 // because returns a copy of an error for clients with its cause, which is logged.

@@ -85,15 +85,23 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) { benchRequests(srv, b, "GET", bb.path, people[0].Token, "") })
 	}
-	for i := range 20 {
-		keyword := map[string]any{"keyword": fmt.Sprintf("unwanted%d", i), "whole_word": i%2 == 0}
+	addFilter := func(i, keywords int) {
+		var attributes []any
+		for k := range keywords {
+			attributes = append(attributes, map[string]any{"keyword": fmt.Sprintf("unwanted%d", i+1000*k), "whole_word": i%2 == 0})
+		}
 		people[0].SendJSON("POST", "/api/v2/filters", map[string]any{
-			"title": "f", "context": []string{"home"}, "filter_action": "hide", "keywords_attributes": []any{keyword},
+			"title": "f", "context": []string{"home"}, "filter_action": "hide", "keywords_attributes": attributes,
 		}).Want(200)
 	}
-	b.Run("home20_20_filters", func(b *testing.B) {
-		benchRequests(srv, b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "")
-	})
+	for i, n := range []int{20, 80} { // 20 keywords, then 500
+		for j := range n {
+			addFilter(100*i+j, 1+5*i)
+		}
+		b.Run(fmt.Sprintf("home20_%d_keywords", 20+480*i), func(b *testing.B) {
+			benchRequests(srv, b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "")
+		})
+	}
 }
 
 // BenchmarkPost measures a post with a mention and a hashtag, until all its rows are on disk; then the same with 90 more accounts

@@ -151,13 +151,13 @@ func TestTranslationErrors(t *testing.T) {
 		return c.Post("/api/v1/statuses/"+id+"/translate", "lang", lang)
 	}
 	const unavailable = "The translation server does not answer"
-	srv.As(nil).Get("/api/v1/instance/translation_languages").Want(503).WantError(503, unavailable)
+	srv.As(nil).Get("/api/v1/instance/translation_languages").Want(503).WantBusy(503, unavailable)
 	service.status.Store(200)
-	translate(bob, public, "de").WantError(503, unavailable) // no request right after a failure
+	translate(bob, public, "de").WantBusy(503, unavailable) // no request right after a failure
 	srv.Advance(time.Minute)
 	translate(bob, public, "de").Want(200)
 	service.status.Store(429)
-	translate(bob, public, "pt").WantError(503, unavailable)
+	translate(bob, public, "pt").WantBusy(503, unavailable)
 	service.status.Store(200)
 	translate(bob, public, "pt").Want(200)
 

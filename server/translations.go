@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"svc/internal/config"
 	"svc/internal/errs"
@@ -127,7 +128,7 @@ func translationError(err error) error {
 	case errors.Is(err, translate.ErrLanguage):
 		return errs.Forbidden("This post cannot be translated to this language")
 	case errors.Is(err, translate.ErrUnavailable):
-		return &errs.Error{Status: http.StatusServiceUnavailable, Message: "The translation server does not answer", Err: err}
+		return &errs.Error{Status: http.StatusServiceUnavailable, Message: "The translation server does not answer", RetryAfter: time.Minute, Err: err}
 	}
 	return err
 }

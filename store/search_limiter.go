@@ -14,7 +14,7 @@ import (
 // searchTimeout is how long a search waits for its slot.
 const searchTimeout = 10 * time.Second
 
-var errSearchesBusy = errs.New(http.StatusTooManyRequests, "Too many searches at once")
+var errSearchesBusy = &errs.Error{Status: http.StatusTooManyRequests, Message: "Too many searches at once", RetryAfter: 5 * time.Second}
 
 // searchLimiter leaves reading connections to other queries, because a search may take one for long: searches use at most half of the
 // connections, and those of one viewer run one after another.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -219,6 +220,15 @@ func (a *Response) WantError(status int, message string) {
 	a.T.Helper()
 	if got := a.Want(status).Object().Str("error"); got != message {
 		a.T.Errorf("%s: got error %q, want %q", a.Request, got, message)
+	}
+}
+
+// WantBusy is WantError for an answer that says when to try again.
+func (a *Response) WantBusy(status int, message string) {
+	a.T.Helper()
+	a.WantError(status, message)
+	if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || seconds < 1 {
+		a.T.Errorf("%s: Retry-After is %q, want seconds", a.Request, a.Header.Get("Retry-After"))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -70,7 +71,7 @@ const (
 )
 
 // ErrBusy is the error if too many callers wait.
-var ErrBusy = errs.New(http.StatusServiceUnavailable, "The server is busy, try again in a moment")
+var ErrBusy = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The server is busy, try again in a moment", RetryAfter: 5 * time.Second}
 
 // Hasher hashes passwords, a limited number at a time.
 type Hasher struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"svc/internal/captcha"
 	"svc/internal/errs"
@@ -40,7 +41,7 @@ func (s *Service) newCaptcha(ctx context.Context) (*captcha.Captcha, error) {
 	}
 	c, err := captchas.Make(ctx)
 	if errors.Is(err, captcha.ErrUnavailable) {
-		err = &errs.Error{Status: http.StatusServiceUnavailable, Message: string(captcha.ErrUnavailable), Err: err}
+		err = &errs.Error{Status: http.StatusServiceUnavailable, Message: string(captcha.ErrUnavailable), RetryAfter: time.Minute, Err: err}
 	}
 	return c, err
 }

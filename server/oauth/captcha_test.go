@@ -182,12 +182,12 @@ func TestKocaptcha(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer(body)
-			srv.As(nil).Get(captchaPath).WantError(503, "Kocaptcha service unavailable")
+			srv.As(nil).Get(captchaPath).WantBusy(503, "Kocaptcha service unavailable")
 		})
 	}
 	service.Respond("/new", 500, "text/plain", nil)
-	srv.As(nil).Get(captchaPath).WantError(503, "Kocaptcha service unavailable")
+	srv.As(nil).Get(captchaPath).WantBusy(503, "Kocaptcha service unavailable")
 	srv.Browser().Get("/auth/sign_up").Want(503, "Kocaptcha service unavailable")
 	service.Close()
-	srv.As(nil).Get(captchaPath).WantError(503, "Kocaptcha service unavailable")
+	srv.As(nil).Get(captchaPath).WantBusy(503, "Kocaptcha service unavailable")
 }

@@ -29,8 +29,8 @@ import (
 )
 
 var (
-	errTooManyStreams = errs.New(http.StatusTooManyRequests, "Too many open streams")
-	errNoMoreStreams  = errs.New(http.StatusServiceUnavailable, "The server has too many open streams")
+	errTooManyStreams = &errs.Error{Status: http.StatusTooManyRequests, Message: "Too many open streams", RetryAfter: time.Minute}
+	errNoMoreStreams  = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The server has too many open streams", RetryAfter: time.Minute}
 )
 
 // maxQueuedEvents bounds the events that wait to be sent.

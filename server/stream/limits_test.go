@@ -80,7 +80,7 @@ func TestStreamLimits(t *testing.T) {
 		srv.OpenStream(carol.Client)
 	}
 	dave := srv.SignUp("dave")
-	srv.As(dave).Get("/api/v1/streaming/user").Want(503)
+	srv.As(dave).Get("/api/v1/streaming/user").WantBusy(503, "The server has too many open streams")
 	late.Conn.Close()
 	for {
 		if n, _ := srv.HTTP.Streams.Count(); n < 6 {
