@@ -36,8 +36,9 @@ func (s *Service) StorageUsage(ctx context.Context, _ struct{}) (*media.Usage, e
 	return u, err
 }
 
-// KeepStorageLimits keeps the data directory within its limits until ctx ends.
+// KeepStorageLimits keeps the data directory within its limits until ctx ends. It also writes while the disk is full, because it makes room.
 func (s *Service) KeepStorageLimits(ctx context.Context) {
+	ctx = store.AllowWhenFull(ctx)
 	k := &storageKeeper{Service: s}
 	for {
 		if err := k.check(ctx); err != nil && ctx.Err() == nil {

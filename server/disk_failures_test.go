@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -97,6 +99,33 @@ func TestFullDisk(t *testing.T) {
 	if ballast() != 16<<20 {
 		t.Errorf("the ballast has %d bytes", ballast())
 	}
+}
+
+// TestLimitsOnFullDisk checks that storage limits are kept on a full disk: staff learn that files are refused.
+func TestLimitsOnFullDisk(t *testing.T) {
+	dir := smallDisk(t, "64m")
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.Data.Dir, c.Storage.Ballast, c.Storage.MinFree = dir, 16<<20, 24<<20
+	})
+	alice := srv.SignUp("alice")
+	apptest.WaitFor(t, "the ballast", func() bool {
+		info, err := os.Stat(filepath.Join(dir, store.BallastFile))
+		return err == nil && info.Size() == 16<<20
+	})
+	fillDisk(t, filepath.Join(dir, "filler"))
+	apptest.WaitFor(t, "the disk to be full", func() bool {
+		alice.Post("/api/v1/statuses", "status", strings.Repeat("long ", 900))
+		return srv.DB.Condition().State == store.DiskFull
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var keeper sync.WaitGroup
+	keeper.Go(func() { srv.Admin.KeepStorageLimits(ctx) })
+	apptest.WaitFor(t, "the alert", func() bool {
+		alert, err := srv.DB.StorageAlert(t.Context())
+		return err == nil && alert != nil
+	})
+	cancel()
+	keeper.Wait()
 }
 
 // startOnFaultyDisk starts a server whose disk answers operations of a kind with an error code of SQLite while faulty is set.
