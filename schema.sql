@@ -283,7 +283,7 @@ CREATE INDEX endorsements_target ON endorsements (target_id);
 CREATE TABLE blocks (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    uri        TEXT    UNIQUE, -- of the Block activity of a remote account
+    uri        TEXT    UNIQUE, -- of the Block activity, if one of the accounts is remote
     PRIMARY KEY (account_id, target_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blocks_target ON blocks (target_id, account_id);

@@ -75,8 +75,8 @@ func (b *Outbox) toTarget(ctx context.Context, e store.OutboxEntry, a activity.O
 	return []*outgoing{{activity: a, subject: subject, replaces: replaces, priority: store.HighPriority, inboxes: inboxes}}, err
 }
 
-// buildBlock makes a Block or its Undo, if federation.send_blocks is on (federation 4.11). A block has no id of its own, so other servers
-// match the Undo by the two accounts.
+// buildBlock makes a Block or its Undo, if federation.send_blocks is on (federation 4.11). Both have the id of the Block, because some servers
+// find what is undone by that alone.
 func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
 	if !b.settings().SendBlocks {
 		return nil, nil
@@ -90,8 +90,7 @@ func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, e store.O
 		return nil, err
 	}
 	a := b.newActivity(e, "Block", actor, target.URI, []string{target.URI}, nil)
-	if !is {
-		a["id"] = a.ID() + "/block"
+	if a["id"] = e.URI; !is {
 		a = b.newUndo(e, actor, a)
 	}
 	return b.toTarget(ctx, e, a, subjectHash("block", actor.ID, target.ID), store.ReplaceAll)

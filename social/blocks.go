@@ -18,34 +18,39 @@ const (
 // and marks their conversations as read. Blocking twice is not an error.
 func (s *Service) Block(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
-		return block(ctx, tx, actor, to)
+		added, err := block(ctx, tx, actor, to)
+		if !added || err != nil || to.Local() {
+			return err
+		}
+		uri := s.BaseURL + "/activities/" + tx.NewStatusID().String() // of the Block, which its Undo repeats
+		if err := tx.SetBlockURI(ctx, actor.ID, to.ID, uri); err != nil {
+			return err
+		}
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.BlockCreated, ActorID: actor.ID, TargetID: to.ID, URI: uri})
 	})
 }
 
-func block(ctx context.Context, tx *store.Tx, actor, to *store.Account) error {
-	added, err := tx.AddBlock(ctx, actor.ID, to.ID)
-	if !added || err != nil {
-		return err
+// block returns false if actor has blocked the other account already.
+func block(ctx context.Context, tx *store.Tx, actor, to *store.Account) (added bool, err error) {
+	if added, err = tx.AddBlock(ctx, actor.ID, to.ID); !added || err != nil {
+		return added, err
 	}
 	if err := endRelationship(ctx, tx, actor.ID, to.ID, false); err != nil {
-		return err
+		return false, err
 	}
 	if err := endRelationship(ctx, tx, to.ID, actor.ID, true); err != nil {
-		return err
+		return false, err
 	}
 	if err := tx.ReadConversationsWith(ctx, actor.ID, to.ID); err != nil {
-		return err
+		return false, err
 	}
 	if err := tx.RemoveNotificationsFrom(ctx, actor.ID, to.ID); err != nil {
-		return err
+		return false, err
 	}
 	if err := revokeQuotes(ctx, tx, actor, to); err != nil {
-		return err
+		return false, err
 	}
-	if err := rejectPendingInteractions(ctx, tx, actor, to); err != nil {
-		return err
-	}
-	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.BlockCreated, ActorID: actor.ID, TargetID: to.ID})
+	return true, rejectPendingInteractions(ctx, tx, actor, to)
 }
 
 // endRelationship ends follow, subscription and list memberships of one account towards other. rejected is true if other ends them.
@@ -80,10 +85,11 @@ func endRelationship(ctx context.Context, tx *store.Tx, one, other store.Account
 // Unblock removes a block. It does not restore what the block ended. A missing block is not an error.
 func (s *Service) Unblock(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.updateOther(ctx, actor, target, func(tx *store.Tx, to *store.Account) error {
-		if err := tx.RemoveBlock(ctx, actor.ID, to.ID); err != nil {
+		uri, removed, err := tx.RemoveBlock(ctx, actor.ID, to.ID)
+		if !removed || err != nil {
 			return err
 		}
-		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.BlockDeleted, ActorID: actor.ID, TargetID: to.ID})
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.BlockDeleted, ActorID: actor.ID, TargetID: to.ID, URI: uri})
 	})
 }
 
@@ -154,7 +160,7 @@ func (s *Service) ReceiveBlock(ctx context.Context, actor *store.Account, target
 		if err != nil {
 			return err
 		}
-		if err := block(ctx, tx, actor, to); err != nil {
+		if _, err := block(ctx, tx, actor, to); err != nil {
 			return err
 		}
 		return tx.SetBlockURI(ctx, actor.ID, to.ID, uri)
@@ -164,10 +170,8 @@ func (s *Service) ReceiveBlock(ctx context.Context, actor *store.Account, target
 // ReceiveUnblock removes a block by a remote actor. It returns false if there is none.
 func (s *Service) ReceiveUnblock(ctx context.Context, actor *store.Account, target store.AccountID) (found bool, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if found, err = tx.Blocks(ctx, actor.ID, target); err != nil || !found {
-			return err
-		}
-		return tx.RemoveBlock(ctx, actor.ID, target)
+		_, found, err = tx.RemoveBlock(ctx, actor.ID, target)
+		return err
 	})
 	return found, err
 }

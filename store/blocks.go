@@ -40,7 +40,7 @@ func (tx *Tx) AddBlock(ctx context.Context, account, target AccountID) (added bo
 	return n > 0, err
 }
 
-// SetBlockURI stores the id of the Block activity of a remote account, unless it is that of another block.
+// SetBlockURI stores the id of the Block activity, unless it is that of another block.
 func (tx *Tx) SetBlockURI(ctx context.Context, account, target AccountID, uri string) error {
 	return tx.exec(ctx, "set block uri", `UPDATE OR IGNORE blocks SET uri = ? WHERE account_id = ? AND target_id = ?`, uri, account, target)
 }
@@ -54,10 +54,17 @@ func (r reader) BlockByURI(ctx context.Context, account AccountID, uri string) (
 	return *target, err
 }
 
-// RemoveBlock removes a block. It is not an error if there is none.
-func (tx *Tx) RemoveBlock(ctx context.Context, account, target AccountID) error {
+// RemoveBlock removes a block, and returns the id of its Block activity, "" if that is unknown. It returns false if there was none.
+func (tx *Tx) RemoveBlock(ctx context.Context, account, target AccountID) (uri string, removed bool, err error) {
 	tx.invalidateRelations(account, target)
-	return tx.exec(ctx, "remove block", `DELETE FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
+	of, err := one[string](ctx, tx.reader, "remove block", `
+		DELETE FROM blocks
+		WHERE account_id = ? AND target_id = ?
+		RETURNING ifnull(uri, '') AS uri`, account, target)
+	if of == nil || err != nil {
+		return "", false, err
+	}
+	return *of, true, nil
 }
 
 // DomainBlocks returns the domains that an account blocks, sorted.

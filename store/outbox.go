@@ -29,8 +29,8 @@ const (
 	FollowDeleted  OutboxType = "follow_deleted"  // TargetID, RowID of the follow, URI
 	FollowAccepted OutboxType = "follow_accepted" // TargetID of the follower, RowID, URI
 	FollowRejected OutboxType = "follow_rejected" // TargetID of the follower, RowID, URI; also for the removal of a follower
-	BlockCreated   OutboxType = "block_created"   // TargetID
-	BlockDeleted   OutboxType = "block_deleted"   // TargetID
+	BlockCreated   OutboxType = "block_created"   // TargetID, URI of the Block
+	BlockDeleted   OutboxType = "block_deleted"   // the same
 	ReportCreated  OutboxType = "report_created"  // TargetID, RowID of the report
 
 	PinCreated OutboxType = "pin_created" // StatusID

@@ -13,7 +13,7 @@ var Pleroma = &Profile{
 	Actor: "/users/NAME", Object: "/objects/0000-N", Inbox: "/users/NAME/inbox", Page: "/notice/AxN", PageRedirects: true,
 	ActivityID: "HOST/activities/0000-N", SharedInbox: true, Context: []any{activityStreams, "https://pleroma.example/schemas/litepub-0.1.jsonld", Doc{"@language": "und"}},
 	KeyID: "#main-key", Headers: "(request-target) content-length date digest host", FetchHeader: fetchHeaders, Algorithm: "rsa-sha256", PathOnly: true,
-	Needs: []Need{needMediaType, needContext, needID, needRecipient}, Drops: "QuoteRequest", Attempts: 5,
+	Needs: []Need{needMediaType, needContext, needID, needRecipient, needKnownUndo}, Drops: "QuoteRequest", Attempts: 5,
 
 	ShapeActor: func(s *Server, d Doc) {
 		d["capabilities"], d["tag"], d["attachment"] = Doc{"acceptsChatMessages": true}, []any{}, []any{}

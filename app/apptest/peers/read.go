@@ -70,6 +70,9 @@ func (s *Server) readAbout(kind string, activity Doc, about string) ([]string, e
 	if !strings.HasPrefix(about, s.URL) && kind != "Announce" {
 		return nil, fmt.Errorf("%s of %q, which is not of this server", kind, about)
 	}
+	if verbs[kind] == "" {
+		return nil, fmt.Errorf("unknown type %s", kind)
+	}
 	return []string{verbs[kind] + " " + about}, nil
 }
 

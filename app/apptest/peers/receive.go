@@ -228,6 +228,17 @@ func needEmbeddedUndo(_ *Server, _ *http.Request, d Doc) error {
 	return nil
 }
 
+// needKnownUndo demands that an undone activity is known by its id. A Follow is known by its accounts.
+func needKnownUndo(s *Server, _ *http.Request, d Doc) error {
+	o, _ := d["object"].(Doc)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d["type"] == "Undo" && o["type"] != "Follow" && !s.seen[reference(d["object"])] {
+		return fmt.Errorf("the undone %v is unknown", d["object"])
+	}
+	return nil
+}
+
 // needRecipient demands that the owner of a personal inbox is addressed, or the followers of the actor are.
 func needRecipient(s *Server, r *http.Request, d Doc) error {
 	if r == nil || !strings.HasSuffix(r.URL.Path, "/inbox") || len(strings.Split(r.URL.Path, "/")) < 4 {
