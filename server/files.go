@@ -28,8 +28,6 @@ func (h *files) routes() rest.Routes {
 		"GET /instance/*path": {rest.Anonymous, h.serveFile},
 		"GET /static/*path":   {rest.Anonymous, h.serveFile},
 		"GET /packs/*path":    {rest.Anonymous, h.serveFile},
-		"GET /terms":          {rest.Anonymous.HTML(), h.document("static/terms-of-service.html")},
-		"GET /privacy":        {rest.Anonymous.HTML(), h.document("static/privacy-policy.html")},
 		"GET /manifest.json":  {rest.Anonymous, h.serveManifest},
 		"GET /favicon.ico":    {rest.Anonymous, h.serveFile},
 		"GET /favicon.png":    {rest.Anonymous, h.serveFile},
@@ -101,17 +99,6 @@ func (h *files) serveManifest(r *rest.Request) (any, error) {
 // file returns the handler of the file of a request, nil if it does not exist.
 func (h *files) file(r *rest.Request) (http.Handler, error) {
 	return h.named(strings.TrimPrefix(r.URL.Path, "/"), r)
-}
-
-// document serves a document of the instance as a page, or the index of a front end if there is none.
-func (h *files) document(name string) rest.Handler {
-	return func(r *rest.Request) (any, error) {
-		file, err := h.named(name, r)
-		if file == nil && err == nil {
-			return h.frontends.orPage(func(*rest.Request) (any, error) { return nil, errNoPage })(r)
-		}
-		return file, err
-	}
 }
 
 // named returns the handler of a file, nil if it does not exist.

@@ -133,7 +133,7 @@ func TestServeFrontend(t *testing.T) {
 	})
 	root, browser := srv.SignUpAdmin(), srv.Browser()
 	post := root.Publish("hello")
-	browser.Get("/").Want(200, "Join in")
+	browser.Get("/").Want(200, "Create an account")
 	browser.Get("/frontends").Want(200, "fe/1 (the default)")
 	srv.As(nil).Get("/svc/admin/").Want(404)
 	srv.As(nil).Get("/some/page").Want(404)

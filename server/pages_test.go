@@ -69,8 +69,8 @@ func TestPublicPages(t *testing.T) {
 		return &webPage{srv.As(nil).DoRequest(req)}
 	}
 	profile := page(srv.URL + "/@ALICE")
-	profile.shows(200, "Al &amp; &lt;i&gt;", "@alice@", "I like", "the root", "not listed", "<summary>folded</summary>")
-	profile.hides("local only", "followers only", "<script", "a reply")
+	profile.shows(200, "Al &amp; &lt;i&gt;", "@alice@", "I like", "the root", "not listed", "<summary><bdi>folded</bdi></summary>")
+	profile.hides("local only", "followers only", "<script>", "a reply")
 	thread := page(root.Str("url"))
 	thread.shows(200, "the root", "a reply", "/@bob")
 	thread.hides("a private reply", "<script>")
@@ -93,17 +93,19 @@ func TestPublicPages(t *testing.T) {
 	if older == nil {
 		t.Fatalf("no older posts in %s", first.Body)
 	}
-	second := page(older[1])
+	second := page(srv.URL + strings.ReplaceAll(older[1], "&amp;", "&"))
 	second.shows(200, want[4], want[0])
 	second.hides(want[5])
 }
 
+// TestPrivateInstanceHasNoPages checks that visitors of a private instance are asked to sign in.
 func TestPrivateInstanceHasNoPages(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
 	url := alice.Publish("hello").Str("url")
 	for _, u := range []string{url, srv.URL + "/@alice"} {
-		if a := srv.As(nil).Get(u); a.Status != 403 || strings.Contains(string(a.Body), "hello") {
+		a := srv.As(nil).Get(u)
+		if a.Status != 302 || !strings.HasPrefix(a.Header.Get("Location"), "/web/sign_in?") || strings.Contains(string(a.Body), "hello") {
 			t.Errorf("%s: %d %s", u, a.Status, a.Body)
 		}
 	}

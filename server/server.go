@@ -155,7 +155,7 @@ func (c parts) tables() []rest.Routes {
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
 	return slices.Concat(c.oauth.Routes(), c.ui.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes(), []rest.Routes{
-		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, oauth: c.oauth, pages: c.pages, baseURL: c.baseURL, frontends: frontends, documents: activityPub, ui: c.ui}).routes(),
+		(&publicPages{frontends: frontends, documents: activityPub, ui: c.ui}).routes(),
 		frontends.routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),

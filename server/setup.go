@@ -101,5 +101,8 @@ func (h *setupPage) setup(r *rest.Request) (any, error) {
 	if err := h.oauth.StartSession(r, user); err != nil {
 		return nil, err
 	}
+	if h.oauth.Settings.Load().Web.Enabled {
+		return rest.Redirect(web.WelcomePath), nil
+	}
 	return h.pages.Page(http.StatusOK, web.Welcome{Nickname: account.Nickname})
 }

@@ -18,6 +18,7 @@ type Config struct {
 	Cache      Cache
 	API        API
 	Frontends  Frontends
+	Web        Web
 	Instance   Instance
 	Accounts   Accounts
 	Statuses   Statuses
@@ -94,6 +95,13 @@ type Cache struct {
 type API struct {
 	Name       string
 	Compatible string // "": Name and the version of this program
+}
+
+// Web configures the web interface of the program.
+type Web struct {
+	Enabled        bool
+	RecentPosts    int // on the front page
+	PublicTimeline bool
 }
 
 // Frontends configures web front ends.

@@ -12,6 +12,7 @@ func (c *Config) registry() []section {
 			c.cacheSettings(),
 			c.apiSettings(),
 			c.frontendSettings(),
+			c.webSettings(),
 			c.instanceSettings(),
 			c.accountsSettings(),
 			c.welcomeSettings(),

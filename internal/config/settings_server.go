@@ -103,6 +103,17 @@ func (c *Config) frontendSettings() section {
 	}}
 }
 
+func (c *Config) webSettings() section {
+	return section{"web", "The web interface of this program.", []Setting{
+		{Key: "enabled", field: boolean(&c.Web.Enabled, true),
+			Description: "Users can read, post and moderate in the browser, at /web. If not, visitors still see the front page, profiles and posts, unless a front end answers there (frontends.primary)."},
+		{Key: "recent_posts", field: number(&c.Web.RecentPosts, 5, 0, 20),
+			Description: "How many of the latest public posts of this server the front page shows. 0: none."},
+		{Key: "public_timeline", field: boolean(&c.Web.PublicTimeline, true),
+			Description: "Visitors can read the public posts of this server at /public."},
+	}}
+}
+
 // maxPickable bounds the front ends among which visitors may choose.
 const maxPickable = 20
 

@@ -133,6 +133,9 @@ func (s *Service) signedUp(r *rest.Request, account *store.Account, user *store.
 	if to != "" {
 		return rest.Redirect(s.baseURL + to), nil
 	}
+	if s.Settings.Load().Web.Enabled {
+		return rest.Redirect(web.WelcomePath), nil
+	}
 	return s.Pages.Page(http.StatusOK, web.Registered{Nickname: account.Nickname})
 }
 

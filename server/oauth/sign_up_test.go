@@ -23,7 +23,7 @@ func typed(nick string, more ...string) []string {
 func TestSignUpPage(t *testing.T) {
 	srv := apptest.Start(t)
 	b := srv.Browser()
-	b.Get("/").Want(200, "New here? Create an account.")
+	b.Get("/").Want(200, "Create an account", "Everybody can create an account.")
 	page := b.Get(signUpPath).Want(200, "Create an account", "@nickname@"+srv.Settings.Host(), "E-mail address (optional)")
 	if page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("headers: %v", page.Header)
@@ -46,7 +46,7 @@ func TestSignUpPage(t *testing.T) {
 	b.Origin = "https://evil.example.com"
 	page.Submit(0, typed("alice")...).Want(403)
 	b.Origin = srv.URL
-	page.Submit(0, typed("alice", "email", "alice@example.org")...).Want(200, "Welcome, @alice", "Others find you as @alice@"+srv.Settings.Host())
+	page.Submit(0, typed("alice", "email", "alice@example.org")...).Follow().Want(200, "Welcome! Your account is ready.", "@alice")
 	b.Get("/api/v1/notifications").Want(200) // signed in
 	page.Submit(0, typed("alice")...).Want(422, "The nickname has already been taken")
 }
@@ -76,7 +76,7 @@ func TestSignUpFromApp(t *testing.T) {
 	}
 	page = srv.Browser().Get(signUpPath)
 	page.Forms[0].Fields.Set("continue", "https://evil.example.com/")
-	page.Submit(0, typed("bob")...).Want(200, "Welcome, @bob")
+	page.Submit(0, typed("bob")...).Follow().Want(200, "Welcome! Your account is ready.", "@bob")
 }
 
 func TestSignUpPageByInvitation(t *testing.T) {
@@ -91,7 +91,7 @@ func TestSignUpPageByInvitation(t *testing.T) {
 		t.Error("the sign-in page has a link to a closed page")
 	}
 	page := b.Get("/registration/"+token).Want(200, "Create an account")
-	page.Submit(0, typed("a b")...).Want(422, "The nickname has invalid format").Submit(0, typed("alice")...).Want(200, "Welcome, @alice")
+	page.Submit(0, typed("a b")...).Want(422, "The nickname has invalid format").Submit(0, typed("alice")...).Follow().Want(200, "Welcome! Your account is ready.", "@alice")
 	page.Submit(0, typed("bob")...).Want(403, "This invite is not valid")
 	b.Get("/registration/"+token).Want(403, "used already")
 
@@ -116,7 +116,7 @@ func TestSignUpPageWithCaptcha(t *testing.T) {
 	page.Submit(0, typed("alice")...).Want(422, "The digits are not right") // no solution
 	// A solved captcha stays, although the registration was refused.
 	kept := page.Submit(0, typed("a b", "captcha_solution", " "+digits+" ")...).Want(422, "The nickname has invalid format", "The digits of the picture were right")
-	kept.Submit(0, typed("alice")...).Want(200, "Welcome, @alice")
+	kept.Submit(0, typed("alice")...).Follow().Want(200, "Welcome! Your account is ready.", "@alice")
 	kept.Submit(0, typed("bob")...).Want(422, "The digits are not right") // used
 }
 

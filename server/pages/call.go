@@ -17,7 +17,7 @@ func (p *page) get(path string, arguments url.Values, dst any) error {
 
 // list is get for a list. The answer has the cursors of the pages before and after it.
 func (p *page) list(path string, arguments url.Values, dst any) (*rest.Answer, error) {
-	a, err := p.Call("GET", path, arguments)
+	a, err := p.fetch(path, arguments)
 	if err != nil {
 		return nil, err
 	}

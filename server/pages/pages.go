@@ -40,16 +40,18 @@ const maxArticleBytes = 16 << 20
 type Handlers struct {
 	Config
 	articles *cache.Cache[articleKey, template.HTML]
+	visitors *cache.Cache[version, web.VisitorPage]
 }
 
 // New returns the handlers. Their routes are the same for an empty Config.
 func New(c Config) *Handlers {
-	return &Handlers{c, cache.NewWeighted[articleKey](maxArticleBytes, func(html template.HTML) int { return len(html) + cache.EntryBytes })}
+	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(html template.HTML) int { return len(html) + cache.EntryBytes })
+	return &Handlers{c, articles, newVisitorCache()}
 }
 
 // CacheStats returns the state of the caches by name.
 func (h *Handlers) CacheStats() map[string]cache.Stats {
-	return map[string]cache.Stats{"rendered_posts": h.articles.Stats()}
+	return map[string]cache.Stats{"rendered_posts": h.articles.Stats(), "visitor_pages": h.visitors.Stats()}
 }
 
 // Routes returns the route tables of the pages below /web/.
@@ -57,7 +59,7 @@ func (h *Handlers) Routes() []rest.Routes {
 	return append([]rest.Routes{
 		h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(),
 		h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(),
-		h.staffRoutes(), h.resourceRoutes(), h.settingGroupRoutes(), h.documentRoutes(),
+		h.staffRoutes(), h.resourceRoutes(), h.settingGroupRoutes(), h.documentRoutes(), h.visitorRoutes(),
 	}, h.peopleRoutes()...)
 }
 
@@ -66,6 +68,7 @@ type page struct {
 	*rest.Request
 	*Handlers
 	frame web.Frame
+	seen  *digest // of what a visitor's page shows; nil: it is that of a signed-in user
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
@@ -92,6 +95,12 @@ func (h *Handlers) page(show func(*page) (any, error)) rest.Handler {
 // newPage prepares what a page shows around its content.
 func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 	p := &page{Request: r, Handlers: h}
+	if !h.Settings.Load().Web.Enabled {
+		if belowWeb(r.URL.Path) {
+			return nil, errNoPage
+		}
+		r.Viewer, r.User = nil, nil
+	}
 	look := appearanceOf(r.User)
 	p.frame = web.Frame{
 		Messages: web.MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Path: ownPath(r.URL),
@@ -103,6 +112,8 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 		p.frame.Base = "/web"
 	}
 	if r.Viewer == nil {
+		p.frame.Closed = !h.Settings.Load().Web.Enabled
+		p.seen = newDigest()
 		return p, nil
 	}
 	var unread struct {
@@ -117,6 +128,9 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 	}
 	return p, nil
 }
+
+// belowWeb returns true for the paths of the web interface.
+func belowWeb(path string) bool { return path == homePath || strings.HasPrefix(path, homePath+"/") }
 
 // ownPath returns the path of a page with its query, without what the last form did.
 func ownPath(u *url.URL) string {

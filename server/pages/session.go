@@ -27,6 +27,9 @@ const homePath = "/web"
 
 // SignIn sends a browser to the page for signing in, and back to the page that it asked for.
 func (h *Handlers) SignIn(r *rest.Request) http.Handler {
+	if !h.Settings.Load().Web.Enabled {
+		return h.Pages.Error(errNoPage)
+	}
 	back := homePath
 	if r.Method == http.MethodGet {
 		back = ownPath(r.URL)

@@ -5,7 +5,9 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"svc/internal/text"
 	"svc/server/entity"
@@ -13,16 +15,12 @@ import (
 	"svc/server/web"
 )
 
-// threadLimit bounds the posts above and below a post on its page.
-const threadLimit = "100"
-
-// StatusPage shows a status with its thread, at its permalink.
-func (h *Handlers) StatusPage(r *rest.Request) (any, error) { return h.page((*page).thread)(r) }
+// threadLimit bounds the posts on the page of a post: two fifths above it, the others below.
+const threadLimit = 100
 
 func (h *Handlers) threadRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /web/statuses/:id":   {rest.Browser, h.page((*page).openStatus)},
-		"GET /web/@:nickname/:id": {rest.Browser, h.page((*page).thread)},
+		"GET /web/statuses/:id": {rest.Browser, h.page((*page).openStatus)},
 	}
 }
 
@@ -42,64 +40,79 @@ func (p *page) permalink(st *web.Status) string {
 	return p.frame.Base + "/@" + st.Account.Acct + "/" + st.ID
 }
 
-// thread shows a status with the posts above it, and those below it as a tree.
-func (p *page) thread() (any, error) {
-	a, err := p.Call("GET", statusPath(p.Param("id")), nil)
+// status fetches the status of the path, which also names its author. answer is not nil if the page has another address, or is not shown to
+// visitors.
+func (p *page) status() (status *entity.Status, st *web.Status, answer any, err error) {
+	a, err := p.fetch(statusPath(p.Param("id")), nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	status := a.Value.(*entity.Status)
-	var st web.Status
-	if err := p.decode(status, &st); err != nil {
-		return nil, err
+	status, st = a.Value.(*entity.Status), new(web.Status)
+	if err := p.decode(status, st); err != nil {
+		return nil, nil, nil, err
 	}
 	switch {
 	case !strings.EqualFold(p.Param("nickname"), st.Account.Acct):
-		return nil, errNoPage
+		return nil, nil, nil, errNoPage
 	case st.Reblog != nil:
-		return rest.Redirect(p.permalink(st.Reblog)), nil
+		return nil, nil, rest.Redirect(p.permalink(st.Reblog)), nil
+	case p.Viewer == nil && !st.Account.Local():
+		answer, err = p.elsewhere(cmp.Or(st.URL, st.URI))
 	}
-	if p.Viewer == nil && !st.Account.Local() {
-		return p.elsewhere(st.URL)
-	}
-	content, err := p.conversation(&st)
-	if err != nil {
-		return nil, err
-	}
-	content.Post, err = p.post(status, web.Article{Main: true})
-	if err != nil {
-		return nil, err
-	}
-	return p.show(http.StatusOK, content)
+	return status, st, answer, err
 }
 
-// conversation returns the page of a status but for the status itself.
-func (p *page) conversation(st *web.Status) (c web.Conversation, err error) {
-	a, err := p.Call("GET", statusPath(st.ID)+"/context", url.Values{"limit": {threadLimit}})
+// thread shows a status with the posts above it, and those below it as a tree.
+func (p *page) thread() (any, error) {
+	status, st, answer, err := p.status()
+	if answer != nil || err != nil {
+		return answer, err
+	}
+	a, err := p.fetch(statusPath(st.ID)+"/context", url.Values{"limit": {strconv.Itoa(threadLimit)}})
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	thread := a.Value.(entity.Context)
-	if c.Ancestors, err = p.posts(thread.Ancestors); err != nil {
+	return p.keep(func() (web.Content, error) {
+		c := web.Conversation{Meta: p.statusMeta(st), Remote: p.remoteForm(st.Visibility != "local", web.Field{Name: "status_id", Value: st.ID})}
+		thread := a.Value.(entity.Context)
+		if c.Ancestors, err = p.posts(thread.Ancestors); err != nil {
+			return nil, err
+		}
+		if c.Replies, err = p.branches(st.ID, thread.Descendants); err != nil {
+			return nil, err
+		}
+		c.Cut = len(thread.Ancestors) >= threadLimit*2/5 || len(thread.Descendants) >= threadLimit*3/5
+		c.Post, err = p.post(status, web.Article{Main: true})
 		return c, err
-	}
-	if c.Replies, err = p.branches(st.ID, thread.Descendants); err != nil {
-		return c, err
-	}
+	})
+}
+
+// statusMeta returns what the head of a status's page says. Nothing of the status is in it but what its author warns of, if there is a warning.
+func (p *page) statusMeta(st *web.Status) web.Meta {
 	plain := text.HTMLToText(st.Content)
-	c.Title = p.text("post.title_of", cmp.Or(st.Account.DisplayName, st.Account.Username), excerpt(cmp.Or(st.SpoilerText, plain, st.CreatedAt.Format("2006-01-02")), 60))
-	c.Summary = excerpt(cmp.Or(st.SpoilerText, plain), 200)
-	c.Canonical, c.ActivityURL = st.URL, st.URI
-	c.OEmbedURL = p.BaseURL + "/api/oembed?url=" + url.QueryEscape(st.URL)
-	c.Indexable = st.Account.Indexable && st.Visibility == "public"
-	c.Image = st.Account.AvatarStatic
+	name := cmp.Or(st.Account.DisplayName, st.Account.Username)
+	m := web.Meta{
+		Title:       p.text("post.title_of", name, excerpt(cmp.Or(st.SpoilerText, plain, st.CreatedAt.Format(time.DateOnly)), 60)),
+		Description: excerpt(cmp.Or(st.SpoilerText, plain), 200),
+		Canonical:   st.URL, ActivityURL: st.URI, Type: "article", Published: &st.CreatedAt, Handle: p.handle(&st.Account),
+		Index: st.Account.Indexable && st.Visibility == "public",
+		Image: st.Account.AvatarStatic,
+	}
+	if st.Visibility == "public" || st.Visibility == "unlisted" {
+		m.OEmbedURL = p.BaseURL + "/api/oembed?url=" + url.QueryEscape(st.URL)
+	}
 	if len(st.MediaAttachments) > 0 && !st.Sensitive && st.MediaAttachments[0].PreviewURL != "" {
-		c.Image, c.LargeImage = st.MediaAttachments[0].PreviewURL, true
+		m.Image, m.ImageText, m.LargeImage = st.MediaAttachments[0].PreviewURL, st.MediaAttachments[0].Description, true
 	}
-	if p.Viewer == nil && p.Settings.Load().Federation.Enabled && st.Visibility != "local" {
-		c.Remote = &web.Remote{HiddenFields: []web.Field{{Name: "status_id", Value: st.ID}}}
+	return m
+}
+
+// remoteForm returns the form by which visitors go on at their own server, nil for users and if the server does not federate.
+func (p *page) remoteForm(federated bool, subject web.Field) *web.Remote {
+	if p.Viewer != nil || !federated || !p.Settings.Load().Federation.Enabled {
+		return nil
 	}
-	return c, nil
+	return &web.Remote{HiddenFields: []web.Field{subject}}
 }
 
 // branches arranges the replies to a status as a tree. A reply whose parent is not among them stands at the top.
@@ -112,7 +125,7 @@ func (p *page) branches(root string, list entity.List[*entity.Status]) ([]web.Br
 	index := make(map[string]int, len(list))
 	var top []int
 	for i, s := range list {
-		html, err := p.post(s, web.Article{InThread: true})
+		html, err := p.post(s, web.Article{InThread: s.ParentID().String() == root}) // deeper ones name whom they answer
 		if err != nil {
 			return nil, err
 		}

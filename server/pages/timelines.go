@@ -16,7 +16,7 @@ func (h *Handlers) timelineRoutes() rest.Routes {
 		"GET /web":              {rest.SignedIn, h.page((*page).home)},
 		"GET /web/stream/:name": {rest.SignedIn, h.stream},
 		"GET /web/local":        {rest.Browser, h.page((*page).local)},
-		"GET /web/known":        {rest.Browser, h.page((*page).known)},
+		"GET /web/known":        {rest.SignedIn, h.page((*page).known)},
 	}
 }
 
@@ -65,6 +65,9 @@ func (p *page) moveHomeMarker(content *web.Timeline, list entity.List[*entity.St
 }
 
 func (p *page) local() (any, error) {
+	if p.Viewer == nil {
+		return p.publicTimeline()
+	}
 	return p.timeline("/api/v1/timelines/public", url.Values{"local": {"true"}},
 		web.Timeline{Title: "local.title", Stream: "local", Tabs: p.timelineTabs("/web/local")})
 }

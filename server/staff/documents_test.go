@@ -45,14 +45,18 @@ func TestInstanceDocuments(t *testing.T) {
 			for _, c := range []struct {
 				client *apptest.Client
 				path   string
-			}{{root.Client, address}, {anyone, tt.path}, {anyone, tt.page}} {
-				if c.path == "" {
-					continue
-				}
+			}{{root.Client, address}, {anyone, tt.path}} {
 				a := c.client.Get(c.path).Want(200)
 				policy := a.Header.Get("Content-Security-Policy")
 				if string(a.Body) != text || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(policy, "sandbox") {
 					t.Errorf("%s: %s of type %q with the policy %q", c.path, a.Body, a.Header.Get("Content-Type"), policy)
+				}
+			}
+			if tt.page != "" { // inside of the frame, without styles and with one heading of the first level
+				page := string(anyone.Get(tt.page).Want(200).Body)
+				clean := strings.NewReplacer(` style="color: red"`, "", "h1>", "h2>", "<h1", "<h2").Replace(text)
+				if !strings.Contains(page, clean) || strings.Count(page, "<h1") != 1 {
+					t.Errorf("%s: %q is not in %s", tt.page, clean, page)
 				}
 			}
 			if tt.api != "" {

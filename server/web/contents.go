@@ -34,19 +34,12 @@ type SignIn struct {
 
 // Conversation is a post with its thread.
 type Conversation struct {
-	Title       string
-	Summary     string // plain text
-	Canonical   string
-	Image       string
-	LargeImage  bool
-	OEmbedURL   string
-	ActivityURL string
-	Indexable   bool
-	Cut         bool // posts were left out
-	Ancestors   []template.HTML
-	Post        template.HTML
-	Replies     []Branch
-	Remote      *Remote // nil: others cannot reply
+	Meta      Meta
+	Cut       bool // posts were left out
+	Ancestors []template.HTML
+	Post      template.HTML
+	Replies   []Branch
+	Remote    *Remote // nil: others cannot reply
 }
 
 // Branch is a reply with its own replies.

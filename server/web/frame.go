@@ -37,6 +37,7 @@ type Frame struct {
 	Done     string  // what the last form did, as a key of the messages; "": nothing
 	Theme    string  // light, dark, contrast; "": as the system
 	TextSize string  // small, large, larger; "": as the browser
+	Closed   bool    // nobody can sign in to the pages
 	Narrow   bool    // one column, for pages with a single form
 }
 
@@ -80,7 +81,7 @@ func uiTemplate(m *Messages, base, name string) (*template.Template, error) {
 		return t.(*template.Template), nil
 	}
 	t := template.New("frame.html").Funcs(m.funcs(base))
-	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/notice.html", "ui/" + name + ".html"} {
+	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/notice.html", "parts/meta.html", "ui/" + name + ".html"} {
 		source, err := uiFiles.ReadFile("templates/" + file)
 		if err != nil {
 			return nil, fmt.Errorf("page %s: %w", name, err)
@@ -97,6 +98,7 @@ func uiTemplate(m *Messages, base, name string) (*template.Template, error) {
 func (m *Messages) funcs(base string) template.FuncMap {
 	profile := func(acct string) string { return base + "/@" + acct }
 	return template.FuncMap{
+		"base":      func() string { return base },
 		"profile":   profile,
 		"permalink": func(s *Status) string { return profile(s.Account.Acct) + "/" + s.ID },
 		"hashtag":   func(name string) string { return base + "/tags/" + url.PathEscape(name) },

@@ -2,24 +2,6 @@ package web
 
 import "html/template"
 
-// Profile is an account with its latest posts.
-type Profile struct {
-	Name      string
-	Handle    string // @alice@example.org
-	AvatarURL string
-	Note      template.HTML // sanitised
-	Fields    []ProfileField
-	Posts     []Post
-	OlderURL  string // "": there are no older posts
-	Remote    *Remote
-}
-
-// ProfileField is a line of a profile. Value is sanitised HTML.
-type ProfileField struct {
-	Name  string
-	Value template.HTML
-}
-
 // Post is a public or unlisted post.
 type Post struct {
 	Name        string
@@ -42,5 +24,3 @@ type Attachment struct {
 	PreviewURL  string // of an image
 	Description string
 }
-
-func (Profile) template() string { return "profile" }

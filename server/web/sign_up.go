@@ -50,6 +50,9 @@ func (p SignUp) FirstError() string {
 	return SignUpFields[0]
 }
 
+// WelcomePath is where a browser goes on that has just created an account: the home page, with a word of welcome.
+const WelcomePath = "/web?done=welcome"
+
 // Registered explains the next steps after SignUp.
 type Registered struct {
 	Nickname    string

@@ -34,17 +34,6 @@ type App struct {
 // Field is a hidden field of a form.
 type Field struct{ Name, Value string }
 
-// Home is the page at /.
-type Home struct {
-	Name             string
-	Description      string // plain text
-	Host             string // what users enter in their apps
-	SignUpURL        string // "": registration is closed
-	ByInvitation     bool   // while it is closed
-	ApprovalRequired bool   // a moderator approves new accounts
-	Contact          string // e-mail address; "": none
-}
-
 // Login asks for a name and a password.
 type Login struct {
 	App          App    // that requests the sign-in
@@ -121,7 +110,6 @@ type Choice struct {
 
 func (FrontendChoice) template() string { return "frontends" }
 
-func (Home) template() string      { return "home" }
 func (Login) template() string     { return "login" }
 func (Challenge) template() string { return "challenge" }
 func (Consent) template() string   { return "consent" }
@@ -131,7 +119,7 @@ func (Setup) template() string     { return "setup" }
 func (Welcome) template() string   { return "welcome" }
 func (Password) template() string  { return "password" }
 
-var templates = parse(Home{}, Profile{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{},
+var templates = parse(Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, SignUp{}, Registered{}, Password{},
 	ForgotPassword{}, Interact{}, Remote{}, FrontendChoice{})
 
 // Policy returns the Content-Security-Policy of all pages. sources are further hosts of media. It has no form-action, because browsers

@@ -22,8 +22,6 @@ func pages() map[string]Page {
 		Media: []Attachment{{"image", "/media/a.png", "/media/b.png", evil}, {"video", "/media/a.mp4", "", "x"}, {"audio", "/media/a.mp3", "", ""}, {"unknown", "/media/a.bin", "", ""}},
 	}
 	return map[string]Page{
-		"home":            Home{Name: evil, Description: evil, Host: "example.org", SignUpURL: "/auth/sign_up", ApprovalRequired: true, Contact: "a@example.org"},
-		"profile":         Profile{Name: evil, Handle: "@alice@example.org", AvatarURL: "/images/avi.png", Note: "<p>me</p>", Fields: []ProfileField{{evil, "x"}}, Posts: []Post{post}, OlderURL: "/@alice?max_id=1", Remote: &Remote{HiddenFields: hidden}},
 		"login":           Login{App: app, HiddenFields: hidden},
 		"login again":     Login{App: app, HiddenFields: hidden, Name: evil, Error: evil, SignUpURL: "/auth/sign_up?continue=" + evil},
 		"challenge":       Challenge{App: app, Token: evil},
