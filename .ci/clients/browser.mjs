@@ -13,12 +13,15 @@ const sizes = [{ width: 375, height: 667 }, { width: 1280, height: 800 }]
 
 export const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
 
-// visitor is a browser window without history that records console errors.
-export async function visitor() {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+// visitor is a browser window without history that records console errors and requests to other origins than base, if that is given.
+export async function visitor({ base, ...options } = {}) {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
   page.errors = []
+  page.on('request', (request) => {
+    if (base && !/^(data|blob|about):/.test(request.url()) && new URL(request.url()).origin !== base) page.errors.push(`request to ${request.url()}`)
+  })
   page.on('console', (message) => {
     if (message.type() === 'error') page.errors.push(`${message.text()} ${message.location().url}`)
   })

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Uses the pages in Chromium and checks each for accessibility.
 //
-// usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL
+// usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL | pages.mjs interface BASE_URL
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { browser, fill, isUsable, press, submit, visitor } from './browser.mjs'
@@ -37,6 +37,7 @@ async function walkThroughSetup(link) {
     await submit(page)
     await isUsable(page)
   })
+  await check('pages of staff', () => walkThroughStaff(page, base))
   await check('the first account is an admin', async () => {
     const { client_id, client_secret } = await registerApp(base, outOfBand)
     const grant = { grant_type: 'password', client_id, client_secret, username: 'owner', password: PASSWORD, scope: 'read' }
@@ -118,6 +119,73 @@ async function walkThroughAuthorize(base) {
   })
 }
 
-const walks = { setup: walkThroughSetup, authorize: walkThroughAuthorize }
+// signIn signs a person in to the web interface.
+async function signIn(page, base, nickname) {
+  await page.goto(`${base}/web/sign_in`)
+  await page.fill('#name', nickname)
+  await page.fill('#password', PASSWORD)
+  await page.locator('main button').click()
+  await page.waitForURL(`${base}/web`)
+}
+
+const pagesOfVisitors = ['/', '/about', '/public', '/web/sign_in', '/@alice', '/tags/tea']
+const pagesOfPeople = ['/web', '/web/local', '/web/known', '/web/menu', '/web/notifications', '/web/conversations', '/web/chats', '/web/lists', '/web/tags', '/web/bookmarks',
+  '/web/favourites', '/web/scheduled', '/web/requests', '/web/filters', '/web/search?q=alice', '/web/compose', '/@alice', '/@bob', '/tags/tea',
+  '/web/settings', '/web/settings/profile', '/web/settings/privacy', '/web/settings/notifications', '/web/settings/push', '/web/settings/appearance',
+  '/web/settings/password', '/web/settings/email', '/web/settings/two_factor', '/web/settings/sessions', '/web/settings/hidden', '/web/settings/hidden/domains',
+  '/web/settings/moving', '/web/settings/move', '/web/settings/data', '/web/settings/closing', '/web/settings/delete']
+const pagesOfStaff = ['', '/reports', '/accounts', '/rules', '/announcements', '/invites', '/domains', '/relays', '/email_domains', '/networks', '/apps', '/frontends', '/log',
+  '/documents', '/documents/terms-of-service', '/emoji'].map((path) => `/web/admin${path}`)
+
+// walkThroughInterface uses the web interface twice, with JavaScript and without.
+async function walkThroughInterface(base) {
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? 'with JavaScript' : 'without JavaScript'
+    const page = await visitor({ base, javaScriptEnabled })
+    await check(`pages of visitors, ${how}`, async () => {
+      for (const path of pagesOfVisitors) {
+        await page.goto(base + path)
+        await isUsable(page)
+      }
+    })
+    await check(`sign in and post, ${how}`, async () => {
+      await signIn(page, base, 'alice')
+      await page.fill('textarea[name=status]', `Some #tea ${how}`)
+      await page.getByRole('button', { name: 'Post', exact: true }).click()
+      await page.getByText('Your post is published.').waitFor()
+      await isUsable(page)
+    })
+    await check(`favourite, ${how}`, async () => {
+      const post = page.locator('.post', { hasText: `Some #tea ${how}` })
+      await post.getByRole('button', { name: 'Favourite' }).click()
+      await post.locator('.star[aria-pressed=true]').waitFor()
+      await post.locator('.when a').first().click()
+      await page.waitForURL(/@alice/)
+      await isUsable(page)
+    })
+    await check(`reply, ${how}`, async () => {
+      await page.getByRole('link', { name: 'Reply', exact: true }).first().click()
+      await page.fill('textarea[name=status]', `More tea, ${how}`)
+      await page.getByRole('button', { name: 'Post', exact: true }).click()
+      await page.getByText('Your post is published.').waitFor()
+    })
+    await check(`pages of people, ${how}`, async () => {
+      for (const path of pagesOfPeople) {
+        await page.goto(base + path)
+        await isUsable(page)
+      }
+    })
+  }
+}
+
+// walkThroughStaff looks at the pages of staff as the first account.
+async function walkThroughStaff(page, base) {
+  for (const path of pagesOfStaff) {
+    await page.goto(base + path)
+    await isUsable(page)
+  }
+}
+
+const walks = { setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
 await walks[walk](address)
 await browser.close()

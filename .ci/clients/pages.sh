@@ -31,3 +31,4 @@ trap - EXIT
 stop "$new" || { echo "FAIL serve ended with exit code $?"; exit 1; }
 echo "ok   serve ends with exit code 0"
 "$here/pages.mjs" authorize "$BASE_URL"
+"$here/pages.mjs" interface "$BASE_URL"
