@@ -36,8 +36,11 @@ func (p *page) showCompose() (any, error) {
 	if to := query.Get("to"); to != "" {
 		f.Text = "@" + strings.TrimPrefix(to, "@") + " "
 	}
-	if to := query.Get("direct"); to != "" {
-		f.Text, f.Visibility = "@"+strings.TrimPrefix(to, "@")+" ", "direct"
+	if query.Has("direct") { // without a value: the recipients are still to be mentioned
+		f.Visibility = "direct"
+		if to := strings.TrimPrefix(query.Get("direct"), "@"); to != "" {
+			f.Text = "@" + to + " "
+		}
 	}
 	return p.composePage(http.StatusOK, &f, nil, "")
 }

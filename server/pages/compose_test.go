@@ -134,7 +134,7 @@ func TestReplyQuoteMention(t *testing.T) {
 	if got := latest(t, alice).Find("svc.quote_id"); got != post {
 		t.Errorf("the quote is of %v", got)
 	}
-	for path, want := range map[string]string{"?to=bob": ">@bob <", "?direct=bob": `value="direct" selected`} {
+	for path, want := range map[string]string{"?to=bob": ">@bob <", "?direct=bob": `value="direct" selected`, "?direct=": `value="direct" selected`} {
 		if page := browser.Get("/web/compose" + path).Want(200); !strings.Contains(string(page.Body), want) {
 			t.Errorf("%s has no %s", path, want)
 		}

@@ -21,7 +21,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("the list is %v", list)
 	}
 	path := "/web/lists/" + list.ID()
-	browser.Get(path+"/members", "q", "zoe").Want(200, "Nobody whom you follow has such a name.")
+	browser.Get(path+"/members", "q", "zoe").Want(200, "No account that you follow has such a name.")
 	browser.Get(path+"/members", "q", "bob").Want(200, "Found").Press("Add").Follow().Want(200)
 	bob.Publish("for the list")
 	browser.Get(path).Want(200, "Friends", "for the list")
@@ -96,7 +96,7 @@ func TestHomeMarker(t *testing.T) {
 		t.Errorf("the marker is %s, the page %s", marker(), page.Text)
 	}
 	publish(25)
-	home := browser.Get("/web").Want(200, link)
+	browser.Get("/web").Want(200, link)
 	if marker() != ids[1] {
 		t.Errorf("the marker is %s although posts were not shown", marker())
 	}
@@ -112,8 +112,7 @@ func TestHomeMarker(t *testing.T) {
 	if marker() != ids[26] {
 		t.Errorf("older posts move the marker to %s", marker())
 	}
-	home = browser.Get("/web").Want(200, link)
-	home.Press("Mark all as read").Follow().Want(200)
+	browser.Get("/web").Want(200, link).Press("Mark all as read").Follow().Want(200)
 	if page := browser.Get("/web").Want(200); strings.Contains(page.Text, link) || marker() != ids[51] {
 		t.Errorf("the marker is %s after all were marked as read", marker())
 	}

@@ -18,7 +18,6 @@ func (h *Handlers) notificationRoutes() rest.Routes {
 		"GET /web/notifications/clear":        {rest.SignedIn, h.page((*page).askToClearNotifications)},
 		"GET /web/notifications/filtered":     {rest.SignedIn, h.page((*page).notificationRequests)},
 		"GET /web/notifications/filtered/:id": {rest.SignedIn, h.page((*page).notificationRequest)},
-		"GET /web/notifications/policy":       {rest.SignedIn, h.page((*page).notificationPolicy)},
 		"GET /web/notifications/groups/:key":  {rest.SignedIn, h.page((*page).notificationAccounts)},
 		"GET /web/interaction_requests":       {rest.SignedIn, h.page((*page).interactionRequests)},
 	}
@@ -178,14 +177,6 @@ func (p *page) notificationRequest() (any, error) {
 		return nil, err
 	}
 	content.Newer, content.Older = p.links(a)
-	return p.show(http.StatusOK, content)
-}
-
-func (p *page) notificationPolicy() (any, error) {
-	var content web.NotificationPolicyPage
-	if err := p.get("/api/v2/notifications/policy", nil, &content.Policy); err != nil {
-		return nil, err
-	}
 	return p.show(http.StatusOK, content)
 }
 

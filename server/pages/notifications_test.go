@@ -56,13 +56,12 @@ func TestGroupsOfMany(t *testing.T) {
 	browser.Get("/web/notifications/groups/"+key).Want(200, "@bob", "@carol", "@dave", "@erin")
 }
 
-// TestNotificationPolicy changes the policy, and accepts and rejects what it held back.
-func TestNotificationPolicy(t *testing.T) {
+// TestNotificationRequests accepts and rejects what the policy held back.
+func TestNotificationRequests(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	browser := alice.SignedIn()
-	browser.Get("/web/notifications/policy").Want(200, "People whom you do not follow").
-		Press("Save", "for_not_following", "filter").Follow().Want(200, "Saved.")
+	alice.SendJSON("PATCH", "/api/v2/notifications/policy", map[string]string{"for_not_following": "filter"}).Want(200)
 	bob.Publish("@alice first")
 	carol.Publish("@alice second")
 	browser.Get("/web/notifications").Want(200, "Held back from 2 accounts")

@@ -45,25 +45,12 @@ func (g *NotificationGroup) Others() int { return g.Count - len(g.Named()) }
 // Named returns the accounts that are named.
 func (g *NotificationGroup) Named() []*Account { return g.Accounts[:min(2, len(g.Accounts))] }
 
-// NotificationPolicy says what happens to notifications from accounts that the viewer may not want to hear from.
+// NotificationPolicy counts what the viewer's policy holds back.
 type NotificationPolicy struct {
-	ForNotFollowing    string `json:"for_not_following"`
-	ForNotFollowers    string `json:"for_not_followers"`
-	ForNewAccounts     string `json:"for_new_accounts"`
-	ForPrivateMentions string `json:"for_private_mentions"`
-	ForLimitedAccounts string `json:"for_limited_accounts"`
-	Summary            struct {
+	Summary struct {
 		Requests      int `json:"pending_requests_count"`
 		Notifications int `json:"pending_notifications_count"`
 	} `json:"summary"`
-}
-
-// Rules returns the rules of the policy with the names of their parameters.
-func (p NotificationPolicy) Rules() []Field {
-	return []Field{
-		{"for_not_following", p.ForNotFollowing}, {"for_not_followers", p.ForNotFollowers}, {"for_new_accounts", p.ForNewAccounts},
-		{"for_private_mentions", p.ForPrivateMentions}, {"for_limited_accounts", p.ForLimitedAccounts},
-	}
 }
 
 // Notifications are the viewer's notifications.
@@ -106,9 +93,6 @@ type NotificationRequestPage struct {
 	Newer, Older string
 }
 
-// NotificationPolicyPage is the form for the policy.
-type NotificationPolicyPage struct{ Policy NotificationPolicy }
-
 // InteractionRequest is a reply, favourite or boost that waits for the viewer's approval.
 type InteractionRequest struct {
 	ID        string    `json:"id"`
@@ -130,5 +114,4 @@ func (ClearNotifications) Name() string      { return "notifications_clear" }
 func (Accounts) Name() string                { return "accounts" }
 func (NotificationRequests) Name() string    { return "notification_requests" }
 func (NotificationRequestPage) Name() string { return "notification_request" }
-func (NotificationPolicyPage) Name() string  { return "notification_policy" }
 func (InteractionRequests) Name() string     { return "interaction_requests" }

@@ -1,0 +1,37 @@
+package pages_test
+
+import (
+	"testing"
+
+	"svc/app/apptest"
+	"svc/server/web"
+)
+
+// TestInteractionRequestsPage approves and rejects replies and favourites that wait for it.
+func TestInteractionRequestsPage(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	post := alice.Publish("ask me first", "interaction_policy[can_reply][manual_approval][]", "public", "interaction_policy[can_favourite][manual_approval][]", "public").Str("id")
+	bob.Publish("@alice my reply", "in_reply_to_id", post)
+	bob.Post("/api/v1/statuses/" + post + "/favourite").Want(200)
+	browser := alice.SignedIn()
+	browser.Get("/web/notifications").Want(200, "wants to reply to your post", "wants to favourite your post")
+	page := browser.Get("/web/interaction_requests").Want(200, "my reply", "wants to favourite your post")
+	page.Press("Approve").Follow().Press("Reject").Follow().Want(200, "Nothing waits for your approval.")
+}
+
+// TestNotificationTexts checks that all kinds of notifications have texts in all languages.
+func TestNotificationTexts(t *testing.T) {
+	for _, kind := range []string{
+		"mention", "follow", "follow_request", "reblog", "favourite", "poll", "move", "status", "update", "quote", "quoted_update", "emoji_reaction",
+		"chat_mention", "report", "pending_favourite", "pending_reply", "pending_reblog",
+	} {
+		for _, m := range web.Languages() {
+			for _, form := range []string{"one", "other"} {
+				if key := "notifications.kind." + kind + "." + form; m.Text(key) == key {
+					t.Errorf("%s: there is no text for %s", m.Language, key)
+				}
+			}
+		}
+	}
+}
