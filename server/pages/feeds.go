@@ -61,6 +61,8 @@ func (h *Handlers) feed(r *rest.Request, subject, end string) (any, error) {
 		f.page, f.title, f.author, f.picture = a.URL, cmp.Or(a.DisplayName, a.Username)+" ("+p.handle(&a)+")", &a, a.AvatarStatic
 		f.summary = text.HTMLToText(a.Note)
 		path, query = "/api/v1/accounts/"+a.ID+"/statuses", url.Values{"exclude_reblogs": {"true"}, "exclude_replies": {"true"}, "limit": {postsPerPage}}
+	} else if _, err := p.fetch("/api/v1/tags/"+url.PathEscape(subject), nil); err != nil { // not a hashtag
+		return nil, feedError(err)
 	}
 	answer, err := p.fetch(path, query)
 	if err != nil {

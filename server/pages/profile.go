@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"svc/internal/text"
@@ -24,7 +25,7 @@ const (
 // not shown to visitors.
 func (p *page) account(suffix string) (a *web.Account, answer any, err error) {
 	a = new(web.Account)
-	if err := p.get("/api/v1/accounts/lookup", url.Values{"acct": {p.Param("nickname")}, "with_relationships": {"true"}}, a); err != nil {
+	if err := p.get("/api/v1/accounts/lookup", url.Values{"acct": {p.Param("nickname")}, "with_relationships": {p.signedIn()}}, a); err != nil {
 		return nil, nil, err
 	}
 	switch {
@@ -35,6 +36,9 @@ func (p *page) account(suffix string) (a *web.Account, answer any, err error) {
 	}
 	return a, answer, err
 }
+
+// signedIn returns the parameter by which an endpoint adds the relationships of a user. Visitors have none.
+func (p *page) signedIn() string { return strconv.FormatBool(p.Viewer != nil) }
 
 // handle returns the handle of an account with its host.
 func (p *page) handle(a *web.Account) string {
@@ -157,7 +161,7 @@ func (p *page) whoDid(list, title string) (any, error) {
 // accounts shows the accounts that an endpoint lists.
 func (p *page) accounts(path string, c web.AccountsOf) (any, error) {
 	query := p.cursors(accountsPerPage)
-	query.Set("with_relationships", "true")
+	query.Set("with_relationships", p.signedIn())
 	a, err := p.list(path, query, &c.Accounts)
 	if err != nil {
 		return nil, err
