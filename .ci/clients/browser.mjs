@@ -37,7 +37,7 @@ export async function isUsable(page, expected = []) {
   const faults = await page.evaluate(() => {
     const named = (e) => {
       return e.labels?.length || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() ||
-        (e.type === 'submit' && e.value)
+        (e.type === 'submit' && e.value) || e.querySelector('img[alt]:not([alt=""])') || e.closest('[aria-hidden=true]')
     }
     const operable = [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a[href]')]
     return [

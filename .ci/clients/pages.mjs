@@ -37,7 +37,7 @@ async function walkThroughSetup(link) {
     await submit(page)
     await isUsable(page)
   })
-  await check('pages of staff', () => walkThroughStaff(page, base))
+  await check('pages of staff', () => lookAt(page, base, pagesOfStaff))
   await check('the first account is an admin', async () => {
     const { client_id, client_secret } = await registerApp(base, outOfBand)
     const grant = { grant_type: 'password', client_id, client_secret, username: 'owner', password: PASSWORD, scope: 'read' }
@@ -137,16 +137,25 @@ const pagesOfPeople = ['/web', '/web/local', '/web/known', '/web/menu', '/web/no
 const pagesOfStaff = ['', '/reports', '/accounts', '/rules', '/announcements', '/invites', '/domains', '/relays', '/email_domains', '/networks', '/apps', '/frontends', '/log',
   '/documents', '/documents/terms-of-service', '/emoji'].map((path) => `/web/admin${path}`)
 
+// lookAt opens pages and reports all that are not usable.
+async function lookAt(page, base, paths) {
+  const faults = []
+  for (const path of paths) {
+    const response = await page.goto(base + path)
+    if (!response.ok()) faults.push(`${path}: ${response.status()}`)
+    await isUsable(page).catch((fault) => faults.push(fault.message))
+    page.errors = []
+  }
+  assert.equal(faults.join('\n'), '')
+}
+
 // walkThroughInterface uses the web interface twice, with JavaScript and without.
 async function walkThroughInterface(base) {
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? 'with JavaScript' : 'without JavaScript'
     const page = await visitor({ base, javaScriptEnabled })
     await check(`pages of visitors, ${how}`, async () => {
-      for (const path of pagesOfVisitors) {
-        await page.goto(base + path)
-        await isUsable(page)
-      }
+      await lookAt(page, base, pagesOfVisitors)
     })
     await check(`sign in and post, ${how}`, async () => {
       await signIn(page, base, 'alice')
@@ -170,19 +179,8 @@ async function walkThroughInterface(base) {
       await page.getByText('Your post is published.').waitFor()
     })
     await check(`pages of people, ${how}`, async () => {
-      for (const path of pagesOfPeople) {
-        await page.goto(base + path)
-        await isUsable(page)
-      }
+      await lookAt(page, base, pagesOfPeople)
     })
-  }
-}
-
-// walkThroughStaff looks at the pages of staff as the first account.
-async function walkThroughStaff(page, base) {
-  for (const path of pagesOfStaff) {
-    await page.goto(base + path)
-    await isUsable(page)
   }
 }
 
