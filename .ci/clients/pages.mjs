@@ -173,7 +173,7 @@ async function walkThroughInterface(base) {
       await isUsable(page)
     })
     await check(`reply, ${how}`, async () => {
-      await page.getByRole('link', { name: 'Reply', exact: true }).first().click()
+      await page.getByRole('link', { name: 'Reply' }).first().click()
       await page.fill('textarea[name=status]', `More tea, ${how}`)
       await page.getByRole('button', { name: 'Post', exact: true }).click()
       await page.getByText('Your post is published.').waitFor()

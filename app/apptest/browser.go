@@ -93,7 +93,7 @@ func (p *Page) button(text string) (*Form, Button) {
 	p.T.Helper()
 	for _, f := range p.Forms {
 		for _, b := range f.Buttons {
-			if b.Text == text {
+			if b.Text == text || strings.HasPrefix(b.Text, text+" ") { // a number may follow
 				return f, b
 			}
 		}
@@ -274,7 +274,7 @@ func textOf(n *html.Node) string {
 			text += d.Data
 		}
 	}
-	return strings.TrimSpace(text)
+	return strings.Join(strings.Fields(text), " ")
 }
 
 func hasAttribute(n *html.Node, key string) bool {

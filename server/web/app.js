@@ -31,12 +31,12 @@ async function act(button) {
     const page = new DOMParser().parseFromString(await response.text(), 'text/html')
     const fresh = page.getElementById(post.id)
     if (!response.ok || !fresh) throw new Error(response.statusText)
-    const label = button.getAttribute('aria-label')
+    const place = [...post.querySelectorAll('button')].indexOf(button)
     const opened = [...post.querySelectorAll('details')].map((d) => d.open)
     post.replaceWith(fresh)
     fresh.querySelectorAll('details').forEach((d, i) => { d.open = opened[i] })
     showTimes(fresh)
-    fresh.querySelector(`[aria-label="${CSS.escape(label)}"]`)?.focus()
+    fresh.querySelectorAll('button')[place]?.focus()
   } catch {
     button.disabled = false
     viewer.action = button.getAttribute('formaction')
