@@ -110,7 +110,7 @@ func TestRoutesCommand(t *testing.T) {
 	if !slices.IsSorted(lines) {
 		t.Error("the routes are not sorted")
 	}
-	form := regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE) /\S* (anyone|app|user|staff(:\w+)?|admin)( \S+)?$`)
+	form := regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE) /\S* (anyone|app|user|staff(:\w+)?|admin|session)( \S+)?$`)
 	for _, line := range lines {
 		if !form.MatchString(line) {
 			t.Errorf("got %q", line)

@@ -54,7 +54,7 @@ func TestFrontendUse(t *testing.T) {
 	p.run("frontend", "use", "fe/1").ok() // roll back
 	shows("/", "this is one")
 	p.run("frontend", "use", "none").ok()
-	shows("/", "Join in")
+	shows("/", "/web/sign_in")
 	p.run("frontend", "use", "fe/1", "--admin").ok() // as in the file: the row goes
 	p.run("frontend", "remove", "fe/2").ok()
 	log := p.run("log", "moderation", "list").ok()

@@ -136,6 +136,9 @@ func TestUndoOnFullDisk(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Data.Dir, c.Storage.Ballast, c.Storage.MinFree = dir, 16<<20, 0 })
 	requests := undoRequests(t, srv)
 	for _, r := range server.Routes() {
+		if strings.HasPrefix(r.Path, "/web/") { // forms, which call the others
+			continue
+		}
 		route := r.Method + " " + r.Path
 		_, tested := requests[route]
 		want := undoing.MatchString(r.Path) && r.Method != "GET" && r.Method != "DELETE" && changes[route] == ""

@@ -238,7 +238,7 @@ func (b *Browser) parse(a *Response) *Page {
 			form.Fields.Add(attr["name"], attr["value"])
 			form.HasText = form.HasText || attr["type"] != "hidden"
 		case n.Data == "textarea":
-			form.Fields.Add(attr["name"], textOf(n))
+			form.Fields.Add(attr["name"], rawTextOf(n))
 			form.HasText = true
 		case n.Data == "button":
 			of := form
@@ -266,15 +266,17 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// textOf returns the text in an element.
-func textOf(n *html.Node) string {
+// textOf returns the text in an element, with single spaces.
+func textOf(n *html.Node) string { return strings.Join(strings.Fields(rawTextOf(n)), " ") }
+
+func rawTextOf(n *html.Node) string {
 	text := ""
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
 			text += d.Data
 		}
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return text
 }
 
 func hasAttribute(n *html.Node, key string) bool {
