@@ -30,7 +30,7 @@ func (p *page) account(suffix string) (a *web.Account, answer any, err error) {
 	}
 	switch {
 	case p.Viewer == nil && !a.Local():
-		answer, err = p.elsewhere(cmp.Or(a.URL, a.URI))
+		answer, err = p.remotePage(cmp.Or(a.URL, a.URI))
 	case strings.Contains(p.Param("nickname"), "@") && a.Local():
 		answer = rest.Redirect(p.frame.Base + "/@" + a.Username + suffix)
 	}

@@ -57,7 +57,7 @@ func (p *page) status() (status *entity.Status, st *web.Status, answer any, err 
 	case st.Reblog != nil:
 		return nil, nil, rest.Redirect(p.permalink(st.Reblog)), nil
 	case p.Viewer == nil && !st.Account.Local():
-		answer, err = p.elsewhere(cmp.Or(st.URL, st.URI))
+		answer, err = p.remotePage(cmp.Or(st.URL, st.URI))
 	}
 	return status, st, answer, err
 }
@@ -148,10 +148,10 @@ func (p *page) branches(root string, list entity.List[*entity.Status]) ([]web.Br
 	return grow(top), nil
 }
 
-// elsewhere tells visitors that a page of another server is shown to signed-in people only.
-func (p *page) elsewhere(address string) (any, error) {
+// remotePage tells visitors that a page of another server is shown to signed-in people only.
+func (p *page) remotePage(address string) (any, error) {
 	p.frame.Narrow = true
-	return p.show(http.StatusOK, web.Elsewhere{URL: address, SignInURL: "/web/sign_in?" + url.Values{backParam: {p.frame.Path}}.Encode()})
+	return p.show(http.StatusOK, web.RemotePage{URL: address, SignInURL: "/web/sign_in?" + url.Values{backParam: {p.frame.Path}}.Encode()})
 }
 
 // excerpt returns the beginning of a text, at most n characters.

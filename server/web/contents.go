@@ -55,10 +55,10 @@ type Notice struct {
 	Back       string // URL; "": none
 }
 
-// Elsewhere tells visitors that a page of another server is shown to signed-in people only.
-type Elsewhere struct{ URL, SignInURL string }
+// RemotePage tells visitors that a page of another server is shown to signed-in people only.
+type RemotePage struct{ URL, SignInURL string }
 
-func (Elsewhere) Name() string    { return "elsewhere" }
+func (RemotePage) Name() string   { return "remote_page" }
 func (Timeline) Name() string     { return "timeline" }
 func (SignIn) Name() string       { return "sign_in" }
 func (Conversation) Name() string { return "thread" }
