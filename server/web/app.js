@@ -13,7 +13,7 @@ function showTimes(within) {
     const seconds = (at - Date.now()) / 1000
     if (Number.isNaN(seconds)) continue
     time.title = at.toLocaleString(root.lang)
-    if (!time.dateTime.includes('T')) continue
+    if (!time.dateTime.includes('T') || !/:/.test(time.textContent)) continue // it shows a day
     const [unit, length] = units.findLast(([, length]) => Math.abs(seconds) >= length) ?? units[0]
     time.textContent = Math.abs(seconds) < 7 * 86400
       ? relative.format(Math.trunc(seconds / length), unit)
