@@ -49,13 +49,14 @@ func fromTestName(text string) string {
 // translates returns true if what clients of a server with these settings send and receive is translated.
 func translates(c *config.Config) bool { return testName != "" && c.API.Name == testName }
 
-// translateNames returns a handler that translates names in requests and answers. Signed requests stay as they are.
+// translateNames returns a handler that translates names in requests and answers. Signed requests and the web interface, in which the
+// name does not occur, stay as they are.
 func translateNames(t testing.TB, c *config.Config, next http.Handler) http.Handler {
 	if !translates(c) {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Signature") != "" {
+		if r.Header.Get("Signature") != "" || r.URL.Path == "/web" || strings.HasPrefix(r.URL.Path, "/web/") {
 			next.ServeHTTP(w, r)
 			return
 		}

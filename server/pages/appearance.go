@@ -7,7 +7,7 @@ import (
 )
 
 // settingsClient is the name under which the settings of the web interface are kept among those of front ends (svc_settings_store).
-const settingsClient = "svc_web"
+const settingsClient = "web_interface"
 
 // appearance are a user's settings of the web interface.
 type appearance struct {

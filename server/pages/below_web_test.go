@@ -49,7 +49,7 @@ func TestPublicPagesBelowWeb(t *testing.T) {
 // TestAssets checks that the style and the script may be kept, because their URLs have a hash of them.
 func TestAssets(t *testing.T) {
 	srv := apptest.Start(t)
-	for path, contentType := range map[string]string{"/web/style.css": "text/css", "/web/app.js": "text/javascript"} {
+	for path, contentType := range map[string]string{"/web/style.css": "text/css", "/web/app.js": "text/javascript", "/web/sw.js": "text/javascript"} {
 		a := srv.As(nil).Get(path).Want(200)
 		if !strings.HasPrefix(a.Header.Get("Content-Type"), contentType) || !strings.Contains(a.Header.Get("Cache-Control"), "immutable") || len(a.Body) == 0 {
 			t.Errorf("%s: %v", path, a.Header)

@@ -15,6 +15,7 @@ func (h *Handlers) sessionRoutes() rest.Routes {
 		"POST /web/sign_out": {rest.SignedIn, h.page((*page).signOut)},
 		"GET /web/style.css": {rest.Anonymous, serveAsset("style.css")},
 		"GET /web/app.js":    {rest.Anonymous, serveAsset("app.js")},
+		"GET /web/sw.js":     {rest.Anonymous, serveAsset("sw.js")},
 	}
 }
 

@@ -20,6 +20,7 @@ type settingsForm struct {
 	done     string // what the page says afterwards
 	leaveTo  string // path to go to afterwards; "": the page itself
 	groups   func(*page) []web.InputGroup
+	push     bool // the page has a button for push messages of the browser
 }
 
 func (h *Handlers) settingsRoutes() rest.Routes {
@@ -92,6 +93,13 @@ func (f *settingsForm) render(p *page, status int, message string, fill func(*we
 	content := f.SettingsForm
 	content.Action, content.Error = f.path, message
 	content.Groups = f.groups(p)
+	if f.push {
+		var instance any
+		if err := p.get("/api/v2/instance", nil, &instance); err != nil {
+			return nil, err
+		}
+		content.Push = textOf(member(instance, "configuration.vapid.public_key"))
+	}
 	for _, g := range content.Groups {
 		for i := range g.Inputs {
 			fill(&g.Inputs[i])

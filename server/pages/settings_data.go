@@ -16,6 +16,7 @@ func (h *Handlers) dataRoutes() rest.Routes {
 		"GET /web/settings/moving":         {rest.SignedIn, h.page((*page).aliases)},
 		"GET /web/settings/data":           {rest.SignedIn, h.page((*page).ownData)},
 		"GET /web/settings/closing":        {rest.SignedIn, h.page((*page).closing)},
+		"GET /web/exports/:name":           {rest.SignedIn, h.page((*page).export)},
 	}
 }
 
@@ -86,6 +87,15 @@ func (p *page) ownData() (any, error) {
 		return nil, err
 	}
 	return p.show(http.StatusOK, content)
+}
+
+// export serves a list as a file.
+func (p *page) export() (any, error) {
+	a, err := p.Call("GET", "/api/v1/svc/exports/"+url.PathEscape(p.Param("name")), nil)
+	if err != nil {
+		return nil, err
+	}
+	return a.Value, nil
 }
 
 func (p *page) closing() (any, error) {

@@ -30,7 +30,7 @@ var settingsForms = []*settingsForm{
 	},
 	{
 		SettingsForm: web.SettingsForm{Title: "settings.push.title", Method: "PUT", Submit: "settings.save"},
-		path:         "/web/settings/push", endpoint: "/api/v1/svc/notification_settings", present: ownAccount, done: "saved",
+		path:         "/web/settings/push", endpoint: "/api/v1/svc/notification_settings", present: ownAccount, done: "saved", push: true,
 		groups: func(*page) []web.InputGroup {
 			return one(
 				checkbox("block_from_strangers", "svc.notification_settings.block_from_strangers", "push.block_from_strangers"),

@@ -41,7 +41,7 @@ func TestSettingsForms(t *testing.T) {
 		},
 		{
 			"appearance", "Save", []string{"theme", "dark", "language", "de", "text_size", "large"}, "Gespeichert.",
-			"/api/v1/svc/settings/svc_web", map[string]any{"theme": "dark", "language": "de", "text_size": "large"},
+			"/api/v1/svc/settings/web_interface", map[string]any{"theme": "dark", "language": "de", "text_size": "large"},
 		},
 		{
 			"email", "Change the address", []string{"email", "new@example.org", "password", apptest.Password}, "The address is changed",
@@ -178,7 +178,7 @@ func TestOwnData(t *testing.T) {
 	browser := alice.SignedIn()
 	page := browser.Get("/web/settings/data").Want(200)
 	for _, name := range []string{"follows", "lists", "blocks", "mutes", "domain_blocks", "bookmarks"} {
-		path := "/api/v1/svc/exports/" + name + ".csv"
+		path := "/web/exports/" + name + ".csv"
 		if !strings.Contains(string(page.Body), path) {
 			t.Errorf("%s is not linked", path)
 		}

@@ -75,7 +75,7 @@ func TestVisitorPages(t *testing.T) {
 	alice.Post("/api/v1/featured_tags", "name", "tea").Want(200)
 	visitor := srv.Browser()
 	for path, want := range map[string][]string{
-		"/@alice":                            {"the root", "Pinned", "on top", "#tea", "Follow from another server", "1 followers", "Joined"},
+		"/@alice":                            {"the root", "Pinned", "on top", "#tea", "Follow from another server", "1 follower", "Joined"},
 		"/@alice/with_replies":               {"the root"},
 		"/@bob/with_replies":                 {"the answer"},
 		"/@alice/media":                      {"There are no posts here yet."},

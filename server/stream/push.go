@@ -70,7 +70,7 @@ func (s *Push) Routes() rest.Routes {
 // maxEndpointBytes bounds the URL of a push service.
 const maxEndpointBytes = 2048
 
-// errTokenRequired refuses passwords and cookies, because messages contain the token of the app.
+// errTokenRequired refuses passwords, and cookies with the token of an app, because messages contain that token.
 var errTokenRequired = errs.Forbidden("Push subscriptions belong to an access token")
 
 // showPush returns the subscription of the viewer's token.
@@ -169,9 +169,9 @@ func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 	if err := r.Bind(&wanted); err != nil {
 		return nil, err
 	}
-	credential := r.Credential()
-	if r.Token == nil || credential.Kind != rest.Bearer {
-		return nil, errTokenRequired
+	token, err := messageToken(r)
+	if err != nil {
+		return nil, err
 	}
 	sub := &store.PushSubscription{
 		TokenID:   r.Token.ID,
@@ -179,7 +179,7 @@ func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 		Endpoint:  p.Subscription.Endpoint,
 		P256dh:    decodeKey(p.Subscription.Keys.P256dh),
 		Auth:      decodeKey(p.Subscription.Keys.Auth),
-		Token:     s.Keys.Seal(keys.PushTokens, []byte(credential.Token)),
+		Token:     s.Keys.Seal(keys.PushTokens, []byte(token)),
 		Policy:    store.PushAll,
 		Standard:  p.Subscription.Standard,
 	}
@@ -196,6 +196,18 @@ func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return s.Entities.PushSubscription(sub), nil
+}
+
+// messageToken returns the token that messages contain, with which an app requests more. The session of a browser stays out of them.
+func messageToken(r *rest.Request) (string, error) {
+	credential := r.Credential()
+	switch {
+	case r.Token != nil && credential.Kind == rest.Bearer:
+		return credential.Token, nil
+	case r.Token != nil && r.Token.AppID == nil && credential.Kind == rest.Cookie:
+		return "", nil
+	}
+	return "", errTokenRequired
 }
 
 // decodeKey decodes base64 in either alphabet, with or without padding; nil if it is invalid.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -160,6 +161,22 @@ func TestInvalidPushSubscription(t *testing.T) {
 	req.Header.Set("Content-Type", "application/json")
 	req.SetBasicAuth("alice", apptest.Password)
 	srv.As(nil).DoRequest(req).WantError(403, "Push subscriptions belong to an access token")
+
+	// So may a browser that is signed in to the pages; its session is not in the messages.
+	browser := alice.SignedIn()
+	req, err = http.NewRequestWithContext(t.Context(), "POST", srv.URL+pushPath, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	for _, c := range browser.Cookies {
+		req.AddCookie(c)
+	}
+	srv.As(nil).DoRequest(req).Want(200)
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	srv.As(nil).DoRequest(req).Want(403)
 
 	strict := apptest.Start(t)
 	strict.SignUp("bob").SendJSON("POST", pushPath, kept.SubscribeParams()).WantError(422, "Validation failed: Endpoint is not a valid URL")

@@ -185,12 +185,42 @@ function shortcuts() {
   })
 }
 
+// Push messages of this browser are turned on and off on a page of the settings.
+async function push(box) {
+  if (!('serviceWorker' in navigator) || !('PushManager' in window)) return
+  const path = '/api/v1/push/subscription'
+  const kinds = ['mention', 'status', 'reblog', 'follow', 'follow_request', 'favourite', 'poll', 'update', 'quote']
+  const worker = await navigator.serviceWorker.register('/web/sw.js', { scope: '/web/' })
+  const button = box.querySelector('button')
+  const present = () => worker.pushManager.getSubscription()
+  const show = async () => {
+    button.textContent = await present() ? box.dataset.off : box.dataset.on
+    box.hidden = false
+  }
+  button.addEventListener('click', async () => {
+    const old = await present()
+    if (old) {
+      await old.unsubscribe()
+      await fetch(path, { method: 'DELETE' })
+    } else if (await Notification.requestPermission() === 'granted') {
+      const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: box.dataset.push })
+      const data = { alerts: Object.fromEntries(kinds.map((kind) => [kind, true])), policy: 'all' }
+      const body = JSON.stringify({ subscription: { ...made.toJSON(), standard: true }, data })
+      const response = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+      if (!response.ok) await made.unsubscribe()
+    }
+    show()
+  })
+  show()
+}
+
 function start() {
   showTimes(document)
   document.querySelectorAll('form[enctype]').forEach(showProgress)
   if (!viewer) return
   document.querySelectorAll('[data-stream]').forEach(listen)
   document.querySelectorAll('textarea[name=status]').forEach(complete)
+  document.querySelectorAll('[data-push]').forEach(push)
 }
 
 start()

@@ -16,7 +16,7 @@ import (
 
 // uiFiles are the templates of the web interface, and the style and script that all pages load.
 //
-//go:embed templates/ui templates/parts style.css app.js
+//go:embed templates/ui templates/parts style.css app.js sw.js
 var uiFiles embed.FS
 
 // Viewer is the signed-in user as the navigation shows them.
@@ -155,6 +155,7 @@ type Asset struct {
 var Assets = map[string]Asset{
 	"style.css": readAsset("style.css", "text/css; charset=utf-8"),
 	"app.js":    readAsset("app.js", "text/javascript; charset=utf-8"),
+	"sw.js":     readAsset("sw.js", "text/javascript; charset=utf-8"), // browsers look for changes of it without the cache
 }
 
 var (

@@ -44,7 +44,7 @@ type SettingsForm struct {
 	Submit string // key of the messages
 	Danger bool   // the form deletes or ends something
 	Links  []Link
-	Above  template.HTML // shown above the form
+	Push   string // VAPID key of the server, for a button that turns push messages of this browser on; "": none
 }
 
 // Link leads to a page.

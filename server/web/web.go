@@ -126,7 +126,7 @@ var templates = parse(Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{
 // would apply that to the redirect to an app, too.
 func Policy(sources ...string) string {
 	media := strings.Join(append([]string{"'self'"}, sources...), " ")
-	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; manifest-src 'self'; img-src " + media + " data:; media-src " + media +
+	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; img-src " + media + " data:; media-src " + media +
 		"; base-uri 'none'; frame-ancestors 'none'"
 }
 
