@@ -116,11 +116,12 @@ func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, 
 	if recipient != nil {
 		in.Row.RecipientID = &recipient.ID
 	}
+	signer := in.Signer // after Add, in belongs to a worker
 	if err := r.inbox.Add(ctx, in, h.fast); err != nil {
 		return err
 	}
-	if in.Signer.URI == actor {
-		r.sync.Check(ctx, req, claims, in.Signer)
+	if signer.URI == actor {
+		r.sync.Check(ctx, req, claims, signer)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func TestWrongSignatureLimit(t *testing.T) {
 			if i >= 30 { // their keys may have changed
 				want = 503
 			}
-			deliverFrom(peer, "198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), apptest.Signing{Key: otherRSAKey()}).Want(want)
+			deliverFrom(peer, "198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), apptest.Signing{Key: apptest.ForeignKey()}).Want(want)
 		}
 	}
 	if n := peer.AllFetches() - before; n != 30 {
@@ -122,7 +122,7 @@ func TestInboxDeleteWithoutKey(t *testing.T) {
 	send := func(keyID string) {
 		t.Helper()
 		body := apptest.MustJSON(peer.Activity("Delete", bob, bob))
-		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, apptest.Signing{KeyID: keyID, Key: otherRSAKey()}))
+		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, apptest.Signing{KeyID: keyID, Key: apptest.ForeignKey()}))
 	}
 	for i := range 5 {
 		send(fmt.Sprintf("%s/key%d", other.URL, i))

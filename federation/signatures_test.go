@@ -79,7 +79,7 @@ func TestInboxCavage(t *testing.T) {
 		{"with an unknown key", apptest.Signing{KeyID: peer.URL + "/users/nobody#main-key"}, "/inbox", 401},
 		{"with a key that is no address", apptest.Signing{KeyID: "bob"}, "/inbox", 401},
 		{"with a key of this server", apptest.Signing{KeyID: srv.URL + "/users/" + alice.ID + "#main-key"}, "/inbox", 401},
-		{"by another key", apptest.Signing{Key: otherRSAKey()}, "/inbox", 401},
+		{"by another key", apptest.Signing{Key: apptest.ForeignKey()}, "/inbox", 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := alice.Favourites(st.ID())
@@ -125,14 +125,6 @@ func TestSignatureAge(t *testing.T) {
 		srv.As(nil).DoRequest(req).Want(want)
 	}
 }
-
-var otherRSAKey = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := apptest.Key()
-	if err != nil {
-		panic(err)
-	}
-	return key
-})
 
 // TestInboxRFC9421 covers the rules for RFC 9421 signatures (cases 33 and 34).
 func TestInboxRFC9421(t *testing.T) {

@@ -3,26 +3,15 @@ package apptest
 import (
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/rsa"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"svc/internal/httpsig"
 )
-
-// SharedKey returns the default key of all actors.
-var SharedKey = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := Key()
-	if err != nil {
-		panic(err)
-	}
-	return key
-})
 
 // AddActor serves a Person with a WebFinger resource and returns its id. changes replace members of the document; nil removes one.
 func (p *FakeServer) AddActor(name string, changes ...Doc) string {

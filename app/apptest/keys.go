@@ -30,11 +30,29 @@ var (
 	nextKey atomic.Int64
 )
 
+// reservedKeys are not returned by Key, so that they differ from all that it returns.
+const reservedKeys = 2
+
 // Key returns a different key for each call, until the file is used up.
 func Key() (*rsa.PrivateKey, error) {
 	keys, err := loadKeys()
 	if err != nil {
 		return nil, err
 	}
+	keys = keys[reservedKeys:]
 	return keys[int(nextKey.Add(1))%len(keys)], nil
+}
+
+// SharedKey returns the default key of all actors of fake servers.
+func SharedKey() *rsa.PrivateKey { return reservedKey(0) }
+
+// ForeignKey returns a key that no actor has.
+func ForeignKey() *rsa.PrivateKey { return reservedKey(1) }
+
+func reservedKey(i int) *rsa.PrivateKey {
+	keys, err := loadKeys()
+	if err != nil {
+		panic(err)
+	}
+	return keys[i]
 }
