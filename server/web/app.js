@@ -190,9 +190,8 @@ async function push(box) {
   if (!('serviceWorker' in navigator) || !('PushManager' in window)) return
   const path = '/api/v1/push/subscription'
   const kinds = ['mention', 'status', 'reblog', 'follow', 'follow_request', 'favourite', 'poll', 'update', 'quote']
-  const worker = await navigator.serviceWorker.register('/web/sw.js', { scope: '/web/' })
   const button = box.querySelector('button')
-  const present = () => worker.pushManager.getSubscription()
+  const present = async () => (await navigator.serviceWorker.getRegistration('/web/'))?.pushManager.getSubscription()
   const show = async () => {
     button.textContent = await present() ? box.dataset.off : box.dataset.on
     box.hidden = false
@@ -203,6 +202,7 @@ async function push(box) {
       await old.unsubscribe()
       await fetch(path, { method: 'DELETE' })
     } else if (await Notification.requestPermission() === 'granted') {
+      const worker = await navigator.serviceWorker.register('/web/sw.js', { scope: '/web/' })
       const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: box.dataset.push })
       const data = { alerts: Object.fromEntries(kinds.map((kind) => [kind, true])), policy: 'all' }
       const body = JSON.stringify({ subscription: { ...made.toJSON(), standard: true }, data })
