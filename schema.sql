@@ -260,6 +260,7 @@ CREATE TABLE follows (
 CREATE INDEX follows_followers ON follows (target_id, pending, follower_id); -- not partial, because the foreign key of target_id needs it
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
+CREATE INDEX follows_outgoing ON follows (follower_id, id) WHERE pending = 1;
 CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;
 CREATE INDEX follows_remote ON follows (target_id, follower_id) WHERE pending = 0 AND follower_local = 0;
 CREATE INDEX follows_hidden_reblogs ON follows (follower_id) WHERE show_reblogs = 0;

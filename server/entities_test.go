@@ -48,6 +48,8 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v2/filters/:id/statuses":            {"/api/v2/filters/FILTER/statuses", "[]FilterStatus"},
 	"/api/v2/filters/statuses/:id":            {"/api/v2/filters/statuses/NAMED", "FilterStatus"},
 	"/api/v1/follow_requests":                 {"", "[]Account"},
+	"/api/v1/follow_requests/outgoing":        {"", "[]Account"},
+	"/api/v1/svc/outgoing_follow_requests":    {"", "[]Account"},
 	"/api/v1/followed_tags":                   {"", "[]FoundTag"},
 	"/api/v1/identity_proofs":                 {"", "[]null"},
 	"/api/v1/instance":                        {"", "object"},

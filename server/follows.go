@@ -23,6 +23,8 @@ func (h *follows) routes() rest.Routes {
 		"POST /api/v1/accounts/:id/remove_from_followers": {followAction.Deletes(), h.render.accountAction(h.social.RemoveFollower)},
 		"POST /api/v1/follows":                            {rest.User("write:follows").Limit("follows"), h.followByHandle},
 		"GET /api/v1/follow_requests":                     {rest.User("read:follows"), h.followRequests},
+		"GET /api/v1/follow_requests/outgoing":            {rest.User("read:follows"), h.outgoingFollowRequests}, // as in GoToSocial
+		"GET /api/v1/svc/outgoing_follow_requests":        {rest.User("read:follows"), h.outgoingFollowRequests},
 		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows"), h.render.accountAction(h.social.AcceptFollowRequest)},
 		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows").Deletes(), h.render.accountAction(h.social.RejectFollowRequest)},
 		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows"), h.render.accountAction(h.social.Subscribe)},
@@ -84,6 +86,14 @@ func (h *follows) followByHandle(r *rest.Request) (any, error) {
 func (h *follows) followRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	part, err := h.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.accountEntries(r, page, part, err)
+}
+
+// outgoingFollowRequests lists the accounts that have not answered the viewer's request to follow them, with the ids of the requests as cursors.
+// POST /api/v1/accounts/:id/unfollow withdraws a request.
+func (h *follows) outgoingFollowRequests(r *rest.Request) (any, error) {
+	page := r.Page(40, 80)
+	part, err := h.db.OutgoingFollowRequests(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountEntries(r, page, part, err)
 }
 

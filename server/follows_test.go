@@ -250,6 +250,32 @@ func TestFollowRequests(t *testing.T) {
 	}
 }
 
+// TestOutgoingFollowRequests lists whom an account requests to follow, and withdraws a request.
+func TestOutgoingFollowRequests(t *testing.T) {
+	srv := apptest.Start(t)
+	fan, other := srv.SignUp("fan"), srv.SignUp("other")
+	other.AccountAction(fan.ID, "follow") // neither an answered nor an incoming request is listed
+	fan.AccountAction(other.ID, "follow")
+	var ids []string
+	for i := range 5 {
+		locked := srv.SignUp(fmt.Sprintf("locked%d", i))
+		locked.Lock()
+		fan.AccountAction(locked.ID, "follow").WantTrue(apptest.RelationshipFlags, "requested")
+		ids = append([]string{locked.ID}, ids...)
+	}
+	for path, status := range map[string]int{"/api/v1/follow_requests/outgoing": 401, "/api/v1/svc/outgoing_follow_requests": 403} {
+		apptest.WantPages(t, fan, path+"?limit=2", ids)
+		srv.As(nil).Get(path).Want(status)
+		if got := other.Get(path).Want(200).List(); len(got) > 0 {
+			t.Errorf("%s: another account is shown %v", path, got)
+		}
+	}
+	fan.AccountAction(ids[1], "unfollow").WantTrue(apptest.RelationshipFlags)
+	if got := fan.Get("/api/v1/follow_requests/outgoing").IDs(); !slices.Equal(got, slices.Delete(slices.Clone(ids), 1, 2)) {
+		t.Errorf("after one was withdrawn, the list is %v", got)
+	}
+}
+
 func TestRemoveFollower(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

@@ -51,6 +51,8 @@ var (
 	following      = newAccountList(`f.target_id`, `follows f INDEXED BY follows_following`, `f.follower_id = ?1 AND f.pending = 0`)
 	followRequests = newEntries(`f.follower_id`, `follows f INDEXED BY follows_requests`, `f.id`,
 		`f.target_id = ?1 AND f.pending = 1`, accountAvailable("f.follower_id"))
+	outgoingFollowRequests = newEntries(`f.target_id`, `follows f INDEXED BY follows_outgoing`, `f.id`,
+		`f.follower_id = ?1 AND f.pending = 1`, accountAvailable("f.target_id"))
 )
 
 // Followers returns the followers of an account, paged by account id.
@@ -66,6 +68,11 @@ func (r reader) Following(ctx context.Context, id AccountID, p Page) (Part[Accou
 // FollowRequests returns the accounts that request to follow an account, paged by the request's id.
 func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) (Part[AccountEntry], error) {
 	return readEntries(ctx, r, followRequests, id, p, newAccountEntry)
+}
+
+// OutgoingFollowRequests returns the accounts that an account requests to follow, paged by the request's id.
+func (r reader) OutgoingFollowRequests(ctx context.Context, id AccountID, p Page) (Part[AccountEntry], error) {
+	return readEntries(ctx, r, outgoingFollowRequests, id, p, newAccountEntry)
 }
 
 // LocalFollowersAfter returns the follows of an account by local accounts after an id, in the order of the followers' ids.

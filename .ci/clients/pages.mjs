@@ -134,7 +134,7 @@ const pagesOfPeople = ['/web', '/web/local', '/web/known', '/web/menu', '/web/no
   '/web/favourites', '/web/scheduled', '/web/requests', '/web/filters', '/web/search?q=alice', '/web/compose', '/@alice', '/@bob', '/tags/tea',
   '/web/settings', '/web/settings/profile', '/web/settings/privacy', '/web/settings/notifications', '/web/settings/push', '/web/settings/appearance',
   '/web/settings/password', '/web/settings/email', '/web/settings/two_factor', '/web/settings/sessions', '/web/settings/hidden', '/web/settings/hidden/domains',
-  '/web/settings/moving', '/web/settings/move', '/web/settings/data', '/web/settings/closing', '/web/settings/delete']
+  '/web/settings/featured_tags', '/web/settings/interactions', '/web/requests/sent', '/web/settings/moving', '/web/settings/move', '/web/settings/data', '/web/settings/closing', '/web/settings/delete']
 const pagesOfStaff = ['', '/reports', '/accounts', '/rules', '/announcements', '/invites', '/domains', '/relays', '/email_domains', '/networks', '/apps', '/frontends', '/log',
   '/documents', '/documents/terms-of-service', '/emoji'].map((path) => `/web/admin${path}`)
 

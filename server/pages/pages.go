@@ -58,7 +58,7 @@ func (h *Handlers) CacheStats() map[string]cache.Stats {
 func (h *Handlers) Routes() []rest.Routes {
 	return append([]rest.Routes{
 		h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(),
-		h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(),
+		h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(), h.featuredTagRoutes(), h.interactionPolicyRoutes(),
 		h.staffRoutes(), h.resourceRoutes(), h.settingGroupRoutes(), h.documentRoutes(), h.visitorRoutes(),
 	}, h.peopleRoutes()...)
 }

@@ -13,6 +13,7 @@ func (h *Handlers) scheduledRoutes() rest.Routes {
 		"GET /web/scheduled":      {rest.SignedIn, h.page((*page).scheduled)},
 		"POST /web/scheduled/:id": {rest.SignedIn, h.page((*page).reschedule)},
 		"GET /web/requests":       {rest.SignedIn, h.page((*page).followRequests)},
+		"GET /web/requests/sent":  {rest.SignedIn, h.page((*page).sentFollowRequests)},
 	}
 }
 
@@ -43,8 +44,19 @@ func (p *page) reschedule() (any, error) {
 
 // followRequests shows who wants to follow the viewer.
 func (p *page) followRequests() (any, error) {
-	var content web.FollowRequests
-	a, err := p.list("/api/v1/follow_requests", p.cursors(accountsPerPage), &content.Accounts)
+	return p.followRequestsPage("/api/v1/follow_requests", web.FollowRequests{})
+}
+
+// sentFollowRequests shows whom the viewer wants to follow.
+func (p *page) sentFollowRequests() (any, error) {
+	return p.followRequestsPage("/api/v1/follow_requests/outgoing", web.FollowRequests{Sent: true})
+}
+
+func (p *page) followRequestsPage(endpoint string, content web.FollowRequests) (any, error) {
+	content.Tabs = []web.Tab{
+		{Title: "requests.received", URL: "/web/requests", Current: !content.Sent}, {Title: "requests.sent", URL: "/web/requests/sent", Current: content.Sent},
+	}
+	a, err := p.list(endpoint, p.cursors(accountsPerPage), &content.Accounts)
 	if err != nil {
 		return nil, err
 	}

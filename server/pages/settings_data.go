@@ -14,6 +14,7 @@ func (h *Handlers) dataRoutes() rest.Routes {
 		"GET /web/settings/hidden/blocks":  {rest.SignedIn, h.page((*page).blockedAccounts)},
 		"GET /web/settings/hidden/domains": {rest.SignedIn, h.page((*page).blockedDomains)},
 		"GET /web/settings/moving":         {rest.SignedIn, h.page((*page).aliases)},
+		"POST /web/settings/moving":        {rest.SignedIn, h.page((*page).addAlias)},
 		"GET /web/settings/data":           {rest.SignedIn, h.page((*page).ownData)},
 		"GET /web/settings/closing":        {rest.SignedIn, h.page((*page).closing)},
 		"GET /web/exports/:name":           {rest.SignedIn, h.page((*page).export)},
@@ -66,12 +67,26 @@ func (p *page) blockedDomains() (any, error) {
 }
 
 // aliases lists the accounts from which followers may move here.
-func (p *page) aliases() (any, error) {
-	var content web.Moving
+func (p *page) aliases() (any, error) { return p.aliasesPage(http.StatusOK, "", "") }
+
+func (p *page) aliasesPage(status int, entered, message string) (any, error) {
+	content := web.Moving{Entered: entered, Error: message}
 	if err := p.get("/api/v1/svc/aliases", nil, &content); err != nil {
 		return nil, err
 	}
-	return p.show(http.StatusOK, content)
+	return p.show(status, content)
+}
+
+// addAlias names another account from which followers may move here.
+func (p *page) addAlias() (any, error) {
+	_, err := p.Forward(http.MethodPut, "/api/v1/svc/aliases", ownParams...)
+	if e := forUser(err); e != nil {
+		return p.aliasesPage(e.Status, p.Query("alias"), e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.leave("/web/settings/moving", "saved", ""), nil
 }
 
 // ownData shows imports, exports and backups.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 
 	"svc/server/web"
@@ -17,8 +18,10 @@ var settingsForms = []*settingsForm{
 		path: "/web/settings/profile", endpoint: "/api/v1/accounts/update_credentials", present: ownAccount, done: "saved", groups: (*page).profileInputs,
 	},
 	{
-		SettingsForm: web.SettingsForm{Title: "settings.privacy.title", Method: "PATCH", Submit: "settings.save"},
-		path:         "/web/settings/privacy", endpoint: "/api/v1/accounts/update_credentials", present: ownAccount, done: "saved", groups: (*page).privacyInputs,
+		SettingsForm: web.SettingsForm{
+			Title: "settings.privacy.title", Method: "PATCH", Submit: "settings.save", Links: []web.Link{{Title: "settings.interactions.title", URL: interactionsPath}},
+		},
+		path: "/web/settings/privacy", endpoint: "/api/v1/accounts/update_credentials", present: ownAccount, done: "saved", groups: (*page).privacyInputs,
 	},
 	{
 		SettingsForm: web.SettingsForm{
@@ -92,8 +95,8 @@ func (p *page) profileInputs() []web.InputGroup {
 	about := []web.Input{
 		{Name: "display_name", Kind: "text", From: "display_name", Label: "settings.profile.name", MaxLength: limits.NameLength},
 		{Name: "note", Kind: "textarea", From: "source.note", Label: "settings.profile.note", MaxLength: limits.BioLength},
-		{Name: "avatar", Kind: "file", Label: "settings.profile.avatar", Hint: "settings.profile.avatar_hint", Accept: "image/*"},
-		{Name: "header", Kind: "file", Label: "settings.profile.header", Hint: "settings.profile.header_hint", Accept: "image/*"},
+		{Name: "avatar", Kind: "file", Label: "settings.profile.avatar", Hint: "settings.profile.avatar_hint", Accept: "image/*", Picture: p.ownPicture(p.Viewer.AvatarStatic, p.Viewer.Avatar), Remove: "/api/v1/profile/avatar"},
+		{Name: "header", Kind: "file", Label: "settings.profile.header", Hint: "settings.profile.header_hint", Accept: "image/*", Picture: p.ownPicture(p.Viewer.HeaderStatic, p.Viewer.Header), Remove: "/api/v1/profile/header"},
 		{Name: "actor_type", Kind: "select", From: "source.svc.actor_type", Label: "settings.profile.type", Options: p.choices("settings.profile.type_", "Person", "Service", "Group")},
 		{Name: "birthday", Kind: "date", From: "svc.birthday", Label: "settings.profile.birthday"},
 		checkbox("show_birthday", "source.svc.show_birthday", "profile.show_birthday"),
@@ -112,6 +115,14 @@ func (p *page) profileInputs() []web.InputGroup {
 			})
 	}
 	return []web.InputGroup{{Inputs: about}, {Title: "settings.profile.fields", Inputs: fields}}
+}
+
+// ownPicture returns the URL of the viewer's avatar or banner, "" if there is none.
+func (p *page) ownPicture(still, picture string) string {
+	if url := p.Entities.Picture(cmp.Or(still, picture)); url != nil {
+		return *url
+	}
+	return ""
 }
 
 func (p *page) privacyInputs() []web.InputGroup {

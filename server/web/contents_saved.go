@@ -49,9 +49,11 @@ type Scheduled struct {
 	Newer, Older string
 }
 
-// FollowRequests are the accounts that want to follow the viewer.
+// FollowRequests are the accounts that want to follow the viewer, or that the viewer wants to follow.
 type FollowRequests struct {
 	Accounts     []Account
+	Sent         bool // the viewer wants to follow them
+	Tabs         []Tab
 	Newer, Older string
 }
 

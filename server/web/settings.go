@@ -21,6 +21,8 @@ type Input struct {
 	MaxLength    int
 	Autocomplete string
 	Accept       string // content types of a file
+	Picture      string // URL of the present file, "": there is none
+	Remove       string // path of the endpoint that removes it
 }
 
 // ID returns the id of the field's element.
@@ -102,6 +104,16 @@ type Hidden struct {
 // Moving lists the accounts from which followers may move here.
 type Moving struct {
 	Aliases []string `json:"aliases"`
+	Entered string   `json:"-"`
+	Error   string   `json:"-"`
+}
+
+// FeaturedTags are the hashtags on the viewer's profile.
+type FeaturedTags struct {
+	Tags        []FeaturedTag
+	Suggestions []Tag
+	Entered     string
+	Error       string
 }
 
 // OwnData is the page of imports, exports and backups.
@@ -132,4 +144,5 @@ func (TwoFactor) Name() string    { return "two_factor" }
 func (Sessions) Name() string     { return "sessions" }
 func (Hidden) Name() string       { return "hidden" }
 func (Moving) Name() string       { return "moving" }
+func (FeaturedTags) Name() string { return "featured_tags" }
 func (OwnData) Name() string      { return "own_data" }

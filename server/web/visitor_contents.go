@@ -119,6 +119,7 @@ type Profile struct {
 
 // FeaturedTag is a hashtag that an account shows on its profile.
 type FeaturedTag struct {
+	ID            string `json:"id"`
 	Name          string `json:"name"`
 	StatusesCount string `json:"statuses_count"`
 }

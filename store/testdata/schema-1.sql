@@ -260,6 +260,7 @@ CREATE TABLE follows (
 CREATE INDEX follows_followers ON follows (target_id, pending, follower_id); -- not partial, because the foreign key of target_id needs it
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
+CREATE INDEX follows_outgoing ON follows (follower_id, id) WHERE pending = 1;
 CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;
 CREATE INDEX follows_remote ON follows (target_id, follower_id) WHERE pending = 0 AND follower_local = 0;
 CREATE INDEX follows_hidden_reblogs ON follows (follower_id) WHERE show_reblogs = 0;
@@ -283,7 +284,7 @@ CREATE INDEX endorsements_target ON endorsements (target_id);
 CREATE TABLE blocks (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    uri        TEXT    UNIQUE, -- of the Block activity of a remote account
+    uri        TEXT    UNIQUE, -- of the Block activity, if one of the accounts is remote
     PRIMARY KEY (account_id, target_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blocks_target ON blocks (target_id, account_id);
@@ -1101,7 +1102,7 @@ CREATE INDEX seen_activities_source ON seen_activities (source, seen_at);
 -- Reasons of recent refusals of activities and documents, for the operator.
 CREATE TABLE refusals (
     id     INTEGER PRIMARY KEY,
-    uri    TEXT    NOT NULL, -- of the activity or document
+    uri    TEXT    NOT NULL, -- of the activity or document, or of a local post whose delivery to the domain was dropped
     object TEXT    NOT NULL, -- of the activity
     domain TEXT    NOT NULL,
     reason TEXT    NOT NULL

@@ -1,0 +1,134 @@
+package pages_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc/app/apptest"
+)
+
+// TestProfilePictures uploads an avatar and a banner by the page, and removes them.
+func TestProfilePictures(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	browser := alice.SignedIn()
+	for _, field := range []string{"avatar", "header"} {
+		standard := alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object().Str(field)
+		own := apptest.FilePart(apptest.PNG(8, 8))
+		own.Name = field
+		page := browser.Get("/web/settings/profile").Want(200)
+		if strings.Contains(page.Text, "Remove the picture") {
+			t.Fatalf("%s: the standard picture can be removed", field)
+		}
+		page = page.PressWithFile("Save", own).Follow().Want(200, "Saved.", "Remove the picture")
+		if got := alice.Get("/api/v1/accounts/verify_credentials").Object().Str(field); got == standard || !strings.Contains(string(page.Body), got) {
+			t.Errorf("%s is %s, on the page %s", field, got, page.Body)
+		}
+		page.Press("Remove the picture").Follow().Want(200, "Saved.")
+		if got := alice.Get("/api/v1/accounts/verify_credentials").Object().Str(field); got != standard {
+			t.Errorf("%s is %s after it was removed", field, got)
+		}
+	}
+}
+
+// TestFeaturedTagsPage adds and removes hashtags of the profile.
+func TestFeaturedTagsPage(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	alice.Publish("a cup of #tea and #milk")
+	browser := alice.SignedIn()
+	const path = "/web/settings/featured_tags"
+	page := browser.Get(path).Want(200, "You feature no hashtags yet.", "Hashtags that you often use")
+	page = page.Press("Feature #tea").Follow().Want(200, "Saved.", "Posts: 1")
+	page = page.Press("Feature the hashtag", "name", "#Cake").Follow().Want(200, "Saved.", "#Cake")
+	names := func() (list []string) {
+		for _, tag := range alice.Get("/api/v1/featured_tags").Want(200).List() {
+			list = append(list, tag.Str("name"))
+		}
+		return list
+	}
+	if got := names(); !slices.Equal(got, []string{"tea", "Cake"}) && !slices.Equal(got, []string{"tea", "cake"}) {
+		t.Errorf("featured are %v", got)
+	}
+	for _, name := range []string{"", "not a tag", "#", "!"} {
+		refused := page.Press("Feature the hashtag", "name", name).Want(422, "Validation failed")
+		if !strings.Contains(string(refused.Body), `role="alert"`) {
+			t.Errorf("%q: %s", name, refused.Text)
+		}
+	}
+	browser.Get(path).Press("Remove #tea").Follow().Want(200, "Saved.")
+	if got := names(); len(got) != 1 {
+		t.Errorf("featured are %v after one was removed", got)
+	}
+	for i := range 9 {
+		alice.Post("/api/v1/featured_tags", "name", fmt.Sprintf("more%d", i)).Want(200)
+	}
+	browser.Get(path).Press("Feature the hashtag", "name", "eleventh").Want(422, "You cannot feature more than 10 hashtags")
+}
+
+// TestInteractionPoliciesPage chooses who may interact with new posts, and keeps what an app has set.
+func TestInteractionPoliciesPage(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	browser := alice.SignedIn()
+	const path, defaults = "/web/settings/interactions", "/api/v1/interaction_policies/defaults"
+	browser.Get(path).Want(200).Press("Save").Follow().Want(200, "Saved.")
+	if id := alice.Publish("free").ID(); alice.Get("/api/v1/statuses/"+id).Object().Find("interaction_policy") != nil {
+		t.Error("saving the standard makes a policy")
+	}
+	for _, tt := range []struct{ field, rule, member, automatic, manual string }{
+		{"public_can_reply", "followers|public", "public.can_reply", "[author followers]", "[public]"},
+		{"public_can_favourite", "|public", "public.can_favourite", "[author]", "[public]"},
+		{"unlisted_can_reblog", "|", "unlisted.can_reblog", "[author]", "[]"},
+		{"private_can_reply", "following|followers", "private.can_reply", "[author following]", "[followers]"},
+		{"direct_can_favourite", "|", "direct.can_favourite", "[author]", "[]"},
+		{"public_can_reply", "public|", "public.can_reply", "[public]", "[]"},
+	} {
+		t.Run(tt.field+" "+tt.rule, func(t *testing.T) {
+			page := browser.Get(path).Want(200).Press("Save", tt.field, tt.rule).Follow().Want(200, "Saved.")
+			o := alice.Get(defaults).Want(200).Object()
+			if a, m := fmt.Sprint(o.Find(tt.member+".automatic_approval")), fmt.Sprint(o.Find(tt.member+".manual_approval")); a != tt.automatic || m != tt.manual {
+				t.Errorf("the rule is %s %s", a, m)
+			}
+			if i := slices.IndexFunc(page.Forms, func(f *apptest.Form) bool { return f.Fields.Get(tt.field) == tt.rule }); i < 0 {
+				t.Errorf("the page shows another rule: %s", page.Body)
+			}
+		})
+	}
+	// The rules that were chosen one after another are all in force.
+	id := alice.Publish("asked", "visibility", "public").ID()
+	if got := bob.Post("/api/v1/statuses/" + id + "/favourite").Want(200).Object(); !got.Bool("svc.pending_favourite") {
+		t.Error("a favourite does not wait for approval")
+	}
+	alice.SendJSON("PATCH", defaults, map[string]any{"public": map[string]any{"can_reply": map[string]any{"always": []string{"following", "followers"}}}}).Want(200)
+	browser.Get(path).Want(200, "As set by an app").Press("Save", "public_can_reblog", "|").Follow()
+	if got := fmt.Sprint(alice.Get(defaults).Object().Find("public.can_reply.automatic_approval")); got != "[author followers following]" {
+		t.Errorf("the rule of the app became %s", got)
+	}
+	browser.Get(path).Press("Save", "public_can_reply", "strangers|").Want(422, "Validation failed")
+}
+
+// TestSentFollowRequests withdraws a follow request.
+func TestSentFollowRequests(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	bob.Lock()
+	browser := alice.SignedIn()
+	browser.Get("/web/requests/sent").Want(200, "All your requests are answered.")
+	alice.AccountAction(bob.ID, "follow")
+	browser.Get("/web/requests/sent").Want(200, "@bob").Press("Withdraw").Follow().Want(200, "Your request is withdrawn.", "All your requests are answered.")
+	if alice.Relationship(bob.ID).Bool("requested") {
+		t.Error("the request is not withdrawn")
+	}
+}
+
+// TestAliasRefused names an account that does not exist as the old one.
+func TestAliasRefused(t *testing.T) {
+	srv := apptest.Start(t)
+	page := srv.SignUp("alice").SignedIn().Get("/web/settings/moving").Press("Add", "alias", "nobody@"+srv.Settings.Host()).Want(404, "Target account does not exist.")
+	if !strings.Contains(string(page.Body), `value="nobody@`) || !strings.Contains(string(page.Body), `role="alert"`) {
+		t.Errorf("the page is %s", page.Body)
+	}
+}
