@@ -42,14 +42,14 @@ func TestFeaturedTagsPage(t *testing.T) {
 	const path = "/web/settings/featured_tags"
 	page := browser.Get(path).Want(200, "You feature no hashtags yet.", "Hashtags that you often use")
 	page = page.Press("Feature #tea").Follow().Want(200, "Saved.", "Posts: 1")
-	page = page.Press("Feature the hashtag", "name", "#Cake").Follow().Want(200, "Saved.", "#Cake")
+	page = page.Press("Feature the hashtag", "name", "#Cake").Follow().Want(200, "Saved.", "#cake")
 	names := func() (list []string) {
 		for _, tag := range alice.Get("/api/v1/featured_tags").Want(200).List() {
 			list = append(list, tag.Str("name"))
 		}
 		return list
 	}
-	if got := names(); !slices.Equal(got, []string{"tea", "Cake"}) && !slices.Equal(got, []string{"tea", "cake"}) {
+	if got := names(); !slices.Equal(got, []string{"tea", "cake"}) {
 		t.Errorf("featured are %v", got)
 	}
 	for _, name := range []string{"", "not a tag", "#", "!"} {
