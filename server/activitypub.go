@@ -12,8 +12,8 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
+	"svc/server/oauth"
 	"svc/server/rest"
-	"svc/server/web"
 	"svc/store"
 )
 
@@ -22,7 +22,7 @@ type activityPub struct {
 	settings   *config.Live
 	db         *store.DB
 	federation *federation.Service
-	pages      *web.Pages
+	oauth      *oauth.Service
 	lookup     *lookup
 	baseURL    string
 }
@@ -69,7 +69,7 @@ func (h *activityPub) documentOrPage(serve, page rest.Handler) rest.Handler {
 		shown, err := page(r)
 		var e *errs.Error
 		if errors.As(err, &e) && rest.WantsHTML(r.Request) {
-			return h.pages.Error(e), nil
+			return h.oauth.ErrorPage(r, e), nil
 		}
 		return shown, err
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"html"
@@ -20,6 +19,7 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/frontend"
+	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 )
@@ -30,7 +30,7 @@ import (
 type frontends struct {
 	settings *config.Live
 	dir      *frontend.Dir // nil: none are installed
-	pages    *web.Pages
+	oauth    *oauth.Service
 }
 
 const (
@@ -262,8 +262,7 @@ func (h *frontends) choicePage(r *rest.Request) (any, error) {
 	if len(c.Pickable) == 0 || h.dir == nil {
 		return nil, errNoPage
 	}
-	standard := cmp.Or(c.Primary, "The pages of this server") + " (the default)"
-	page := web.FrontendChoice{Choices: []web.Choice{{Label: standard, Selected: true}}}
+	page := web.FrontendChoice{Standard: c.Primary}
 	chosen, _ := h.selected(r.Request)
 	for _, name := range c.Pickable {
 		v, ok := frontend.ParseVersion(name)
@@ -271,11 +270,9 @@ func (h *frontends) choicePage(r *rest.Request) (any, error) {
 			continue
 		}
 		page.Choices = append(page.Choices, web.Choice{Value: name, Label: name, Selected: v == chosen})
-		if v == chosen {
-			page.Choices[0].Selected = false
-		}
+		page.Chosen = page.Chosen || v == chosen
 	}
-	return h.pages.Page(http.StatusOK, page)
+	return h.oauth.Page(r, http.StatusOK, page)
 }
 
 // choose remembers the visitor's choice in a cookie. An empty choice is the default.
@@ -287,7 +284,7 @@ func (h *frontends) choose(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if !r.SameOrigin() {
-		return nil, errs.Forbidden("This form was sent from another site.")
+		return nil, rest.ErrCrossSite
 	}
 	cookie := &http.Cookie{
 		Name: frontendCookie, Value: url.QueryEscape(p.Frontend), Path: "/", MaxAge: int(frontendCookieAge.Seconds()), HttpOnly: true,

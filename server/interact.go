@@ -10,7 +10,6 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/keys"
-	"svc/internal/text"
 	"svc/server/entity"
 	"svc/server/oauth"
 	"svc/server/rest"
@@ -89,16 +88,16 @@ func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil {
-		return h.signInPage(http.StatusOK, address, "", "")
+		return h.signInPage(r, http.StatusOK, address, "", "")
 	}
 	return h.renderInteraction(r, sess, address, http.StatusOK, "", "")
 }
 
 // signInPage asks the user to sign in before the page is shown.
-func (h *interactions) signInPage(status int, address, name, message string) (any, error) {
-	return h.pages.Page(status, web.Login{
-		App: web.App{Name: h.settings.Load().Instance.Name}, Action: interactPath, HiddenFields: []web.Field{{Name: "acct", Value: address}}, Name: name, Error: message,
-		SignUpURL: h.oauth.SignUpURL(""),
+func (h *interactions) signInPage(r *rest.Request, status int, address, name, message string) (any, error) {
+	return h.oauth.Page(r, status, web.SignIn{
+		App: &web.App{Name: h.settings.Load().Instance.Name}, Action: interactPath, Nested: true, HiddenFields: []web.Field{{Name: "acct", Value: address}},
+		Nickname: name, Error: message, SignUpURL: h.oauth.SignUpURL(""),
 	})
 }
 
@@ -164,6 +163,10 @@ func (h *interactions) renderInteraction(r *rest.Request, sess *oauth.Session, a
 	if err != nil {
 		return nil, err
 	}
+	frame := h.oauth.Frame(r)
+	if result != "" {
+		result = frame.Messages.Text(result)
+	}
 	p := web.Interact{
 		Acct: sess.Account.Nickname, Result: result, Error: message,
 		HiddenFields: []web.Field{
@@ -171,14 +174,14 @@ func (h *interactions) renderInteraction(r *rest.Request, sess *oauth.Session, a
 		},
 	}
 	if f.account != nil {
-		err = h.addAccountActions(r.Context(), &p, sess.Account, f.account)
+		err = h.addAccountActions(r.Context(), &p, frame.Messages, sess.Account, f.account)
 	} else {
-		err = h.addStatusActions(r, &p, f.status)
+		err = h.addStatusActions(r.Context(), &p, frame.Messages, sess.Account, f.status)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return h.pages.Page(status, p)
+	return h.pages.Show(status, frame, p)
 }
 
 // idempotencyParam keeps a reply from being published twice.
@@ -195,15 +198,19 @@ const (
 )
 
 // addAccountActions adds an account and its possible actions to the page.
-func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
-	handle := "@" + a.Acct()
+func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, texts *web.Messages, viewer, a *store.Account) error {
+	p.Handle = "@" + a.Acct()
 	if a.Local() {
-		handle += "@" + h.settings.Host()
+		p.Handle += "@" + h.settings.Host()
 	}
-	p.Title = handle
-	p.Account = &web.AccountSummary{Name: a.DisplayName, Handle: handle, ProfileURL: a.URL, AvatarURL: h.entities.Avatar(a), Note: text.HTMLToText(a.Note)}
-	if a.URL == "" {
-		p.Account.ProfileURL = a.URI
+	p.Title = p.Handle
+	shown, err := h.entities.Account(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	p.Account = new(web.Account)
+	if err := h.pages.Decode(shown, p.Account); err != nil {
+		return err
 	}
 	if a.ID == viewer.ID {
 		return nil
@@ -213,45 +220,44 @@ func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, v
 	case err != nil:
 		return err
 	case follow == nil:
-		p.Actions = []web.Action{{Name: followDecision, Label: "Follow"}}
+		p.Actions = []web.Action{{Name: followDecision, Label: "account.follow"}}
 	case follow.Pending:
-		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Cancel the request"}}
+		p.Actions = []web.Action{{Name: unfollowDecision, Label: "account.cancel_request"}}
 	default:
-		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Unfollow"}}
+		p.Actions = []web.Action{{Name: unfollowDecision, Label: "account.unfollow"}}
 	}
 	if p.Result == "" && follow != nil {
-		p.Result = followState(follow)
+		p.Result = texts.Text(followState(follow))
 	}
 	return nil
 }
 
+// followState returns the key of the text about a follow.
 func followState(f *store.Follow) string {
 	if f.Pending {
-		return "You have requested to follow this account."
+		return "interact.requested"
 	}
-	return "You follow this account."
+	return "interact.following"
 }
 
 // addStatusActions adds a status and its possible actions to the page.
-func (h *interactions) addStatusActions(r *rest.Request, p *web.Interact, st *store.Status) error {
-	author, err := h.db.Account(r.Context(), st.AccountID)
+func (h *interactions) addStatusActions(ctx context.Context, p *web.Interact, texts *web.Messages, viewer *store.Account, st *store.Status) error {
+	shown, err := h.entities.Status(ctx, viewer, st.ID)
 	if err != nil {
 		return err
 	}
-	media, err := h.db.MediaOf(r.Context(), []store.StatusID{st.ID})
-	if err != nil {
+	var post web.Status
+	if err := h.pages.Decode(shown, &post); err != nil {
 		return err
 	}
-	p.Title = "A post by @" + author.Acct()
-	post := webPost(h.entities, st, author)
-	p.Post = &post
-	for _, m := range media {
-		post.Media = append(post.Media, webAttachment(h.entities, m))
+	if p.Post, err = texts.Article(web.Article{Status: &post}); err != nil {
+		return err
 	}
+	p.Title = texts.Text("interact.post_by", post.Account.Acct)
 	p.Reply = true
 	p.Actions = []web.Action{
-		{Name: replyDecision, Label: "Reply"}, {Name: favouriteDecision, Label: "Favourite"},
-		{Name: reblogDecision, Label: "Boost"}, {Name: bookmarkDecision, Label: "Bookmark"},
+		{Name: replyDecision, Label: "post.reply"}, {Name: favouriteDecision, Label: "post.favourite"},
+		{Name: reblogDecision, Label: "post.boost"}, {Name: bookmarkDecision, Label: "post.bookmark"},
 	}
 	return nil
 }
@@ -279,7 +285,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 	}
 	if p.In.Name != "" || p.In.Password != "" {
 		return h.oauth.SignInPage(r, interactionPath(address), p.In.Name, p.In.Password, func(status int, message string) (any, error) {
-			return h.signInPage(status, address, p.In.Name, message)
+			return h.signInPage(r, status, address, p.In.Name, message)
 		})
 	}
 	sess, err := h.oauth.Session(r)
@@ -287,7 +293,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil {
-		return h.signInPage(http.StatusOK, address, "", "You are no longer signed in. Your browser has to accept cookies.")
+		return h.signInPage(r, http.StatusOK, address, "", h.oauth.Text(r, "sign_in.cookies"))
 	}
 	if err := h.oauth.CheckForm(r, sess); err != nil {
 		return nil, err
@@ -296,7 +302,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 		if err := h.oauth.EndSession(r, sess); err != nil {
 			return nil, err
 		}
-		return h.signInPage(http.StatusOK, address, "", "")
+		return h.signInPage(r, http.StatusOK, address, "", "")
 	}
 	f, err := h.findSubject(r, sess.Account, address)
 	if err != nil {
@@ -313,7 +319,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 	return h.renderInteraction(r, sess, address, http.StatusOK, result, "")
 }
 
-// performAction performs an action and returns the message for the user.
+// performAction performs an action and returns the key of the text that tells the user.
 func (h *interactions) performAction(ctx context.Context, viewer *store.Account, f *interactionSubject, decision string, answer social.Draft) (string, error) {
 	if f.account != nil {
 		switch decision {
@@ -324,7 +330,7 @@ func (h *interactions) performAction(ctx context.Context, viewer *store.Account,
 			}
 			return followState(follow), nil
 		case unfollowDecision:
-			return "You do not follow this account.", h.social.Unfollow(ctx, viewer, f.account.ID)
+			return "interact.not_following", h.social.Unfollow(ctx, viewer, f.account.ID)
 		}
 		return "", errs.BadRequest("Unknown action.")
 	}
@@ -333,17 +339,17 @@ func (h *interactions) performAction(ctx context.Context, viewer *store.Account,
 	switch decision {
 	case favouriteDecision:
 		_, err = h.social.Favourite(ctx, viewer, f.status.ID)
-		result = "You have favourited this post."
+		result = "interact.favourited"
 	case reblogDecision:
 		_, err = h.social.Reblog(ctx, viewer, f.status.ID, nil)
-		result = "You have boosted this post."
+		result = "interact.boosted"
 	case bookmarkDecision:
 		_, err = h.social.Bookmark(ctx, viewer, f.status.ID)
-		result = "You have bookmarked this post."
+		result = "interact.bookmarked"
 	case replyDecision:
 		answer.InReplyTo = f.status.ID
 		_, err = h.social.Publish(ctx, viewer, answer)
-		result = "Your reply is posted."
+		result = "interact.replied"
 	default:
 		err = errs.BadRequest("Unknown action.")
 	}

@@ -1,15 +1,9 @@
 package server
 
 import (
-	"html/template"
-
 	"svc/internal/errs"
-	"svc/internal/text"
-	"svc/server/entity"
 	"svc/server/pages"
 	"svc/server/rest"
-	"svc/server/web"
-	"svc/store"
 )
 
 // publicPages serves the pages of server/pages that stand outside of /web, unless a front end answers in their place.
@@ -42,21 +36,3 @@ func (h *publicPages) routes() rest.Routes {
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
-
-// webPost prepares a status without its media for a page.
-func webPost(b *entity.Builder, st *store.Status, author *store.Account) web.Post {
-	return web.Post{
-		Name: author.DisplayName, Handle: "@" + author.Acct(), ProfileURL: author.URL, AvatarURL: b.Avatar(author), URL: st.URL,
-		CreatedAt: st.CreatedAt.String(), Date: st.CreatedAt.Time().Format("2 January 2006"),
-		SpoilerText: st.SpoilerText, Content: sanitized(st.Content), Sensitive: st.Sensitive,
-	}
-}
-
-// webAttachment prepares a media attachment for a page.
-func webAttachment(b *entity.Builder, m *store.Media) web.Attachment {
-	file, preview := b.MediaFile(m)
-	return web.Attachment{Type: m.Type, URL: file, PreviewURL: preview, Description: m.Description}
-}
-
-// sanitized cleans HTML once more, because on a page it would run with the origin of this server.
-func sanitized(html string) template.HTML { return template.HTML(text.Sanitize(html)) }

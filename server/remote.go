@@ -10,6 +10,7 @@ import (
 	"svc/federation/remote"
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
@@ -20,7 +21,7 @@ type remoteInteractions struct {
 	settings   *config.Live
 	db         *store.DB
 	federation *federation.Service
-	pages      *web.Pages
+	oauth      *oauth.Service
 	lookup     *lookup
 	log        *slog.Logger
 }
@@ -114,7 +115,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 		if err != nil {
 			return form, "", "", err
 		}
-		form.Subject = "Reply to, boost or favourite a post"
+		form.Subject = h.oauth.Text(r, "remote.interact")
 		form.HiddenFields = []web.Field{{Name: "status_id", Value: st.ID.String()}}
 		return form, st.URI, p.Profile, nil
 	}
@@ -125,7 +126,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 	if err != nil {
 		return form, "", "", err
 	}
-	form.Subject = "Follow @" + a.Nickname + "@" + h.settings.Host()
+	form.Subject = h.oauth.Text(r, "remote.follow", a.Nickname+"@"+h.settings.Host())
 	form.HiddenFields = []web.Field{{Name: "nickname", Value: a.Nickname}}
 	return form, a.URI, p.Profile, nil
 }
@@ -136,7 +137,7 @@ func (h *remoteInteractions) showRemote(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.pages.Page(http.StatusOK, form)
+	return h.oauth.Page(r, http.StatusOK, form)
 }
 
 // submitRemote redirects to the user's own server. Forms of other sites are rejected, so that they cannot use it as an open redirect.
@@ -153,9 +154,9 @@ func (h *remoteInteractions) submitRemote(r *rest.Request) (any, error) {
 	case "":
 		return rest.Redirect(page), nil
 	case userNotFound:
-		form.Error = "Could not find user, or their server has no page for this."
+		form.Error = h.oauth.Text(r, "remote.no_page")
 	default:
-		form.Error = "Something went wrong. Your server does not answer."
+		form.Error = h.oauth.Text(r, "remote.no_answer")
 	}
-	return h.pages.Page(http.StatusOK, form)
+	return h.oauth.Page(r, http.StatusOK, form)
 }

@@ -104,7 +104,7 @@ func New(c Config) *Server {
 		Settings:     c.Settings,
 		Authenticate: p.oauth.Authenticate,
 		Sessions:     p.oauth.Browsers(p.ui.SignIn),
-		ErrorPage:    p.pages.Error,
+		ErrorPage:    p.oauth.ErrorPage,
 		Fallback:     p.frontends().fallback,
 		TempDir:      c.TempDir,
 		Limits:       limits,
@@ -135,7 +135,7 @@ type parts struct {
 }
 
 func (c parts) frontends() *frontends {
-	h := &frontends{settings: c.Settings, pages: c.pages}
+	h := &frontends{settings: c.Settings, oauth: c.oauth}
 	if c.Frontends != nil {
 		h.dir = c.Frontends.Dir()
 	}
@@ -146,7 +146,7 @@ func (c parts) frontends() *frontends {
 func (c parts) tables() []rest.Routes {
 	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
 	render := &renderer{db: c.DB, entities: c.Entities}
-	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
+	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, oauth: c.oauth, lookup: lookup, baseURL: c.baseURL}
 	statuses := &statuses{db: c.DB, social: c.Social, admin: c.Admin, entities: c.Entities, lookup: lookup, render: render}
 	notifications := &notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}
 	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
@@ -203,9 +203,9 @@ func (c parts) tables() []rest.Routes {
 		(&translations{db: c.DB, settings: c.Settings, entities: c.Entities, lookup: lookup, translator: c.Translator}).routes(),
 		(&featuredTags{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup, baseURL: c.baseURL}).routes(),
-		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, log: c.Log}).routes(),
+		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, oauth: c.oauth, lookup: lookup, log: c.Log}).routes(),
 		(&interactions{settings: c.Settings, db: c.DB, social: c.Social, entities: c.Entities, oauth: c.oauth, pages: c.pages, resolve: c.Resolve, lookup: lookup, baseURL: c.baseURL}).routes(),
-		(&setupPage{db: c.DB, social: c.Social, oauth: c.oauth, keys: c.Keys, pages: c.pages}).routes(),
+		(&setupPage{db: c.DB, social: c.Social, oauth: c.oauth, keys: c.Keys}).routes(),
 		c.health.routes(),
 		c.push.Routes(),
 		c.streams.Routes(),

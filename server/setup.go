@@ -22,7 +22,6 @@ type setupPage struct {
 	social *social.Service
 	oauth  *oauth.Service
 	keys   *keys.Keys
-	pages  *web.Pages
 }
 
 func (h *setupPage) routes() rest.Routes {
@@ -57,7 +56,7 @@ func (h *setupPage) showSetup(r *rest.Request) (any, error) {
 	if err := h.checkSetup(r); err != nil {
 		return nil, err
 	}
-	return h.pages.Page(http.StatusOK, web.Setup{Action: setupPath(h.keys)})
+	return h.oauth.Page(r, http.StatusOK, web.SignUp{FirstAdmin: true, Action: setupPath(h.keys)})
 }
 
 // setup creates the first admin and signs the browser in.
@@ -77,10 +76,13 @@ func (h *setupPage) setup(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	page := web.Setup{Action: setupPath(h.keys), Nickname: p.Nickname, Email: p.Email, Errors: make(map[string][]string)}
+	again := func(faults social.FieldErrors) (any, error) {
+		return h.oauth.Page(r, http.StatusUnprocessableEntity, web.SignUp{
+			FirstAdmin: true, Action: setupPath(h.keys), Nickname: p.Nickname, Email: p.Email, Errors: oauth.SignUpErrors(faults),
+		})
+	}
 	if p.Password != p.Again {
-		page.Errors["password_confirmation"] = []string{"is not the same as the first"}
-		return h.pages.Page(http.StatusUnprocessableEntity, page)
+		return again(social.FieldErrors{{Field: "password_confirmation", Code: "ERR_INVALID", Message: "is not the same as the first"}})
 	}
 	account, user, err := h.social.SignUp(r.Context(), social.Registration{
 		Nickname: p.Nickname, Email: p.Email, Password: p.Password,
@@ -89,10 +91,7 @@ func (h *setupPage) setup(r *rest.Request) (any, error) {
 	var fields social.FieldErrors
 	switch {
 	case errors.As(err, &fields):
-		for _, f := range fields {
-			page.Errors[f.Field] = append(page.Errors[f.Field], f.Message)
-		}
-		return h.pages.Page(http.StatusUnprocessableEntity, page)
+		return again(fields)
 	case errors.Is(err, social.ErrHasAdmin):
 		return nil, errSetupDone
 	case err != nil:
@@ -104,5 +103,5 @@ func (h *setupPage) setup(r *rest.Request) (any, error) {
 	if h.oauth.Settings.Load().Web.Enabled {
 		return rest.Redirect(web.WelcomePath), nil
 	}
-	return h.pages.Page(http.StatusOK, web.Welcome{Nickname: account.Nickname})
+	return h.oauth.Page(r, http.StatusOK, web.Registered{FirstAdmin: true, Nickname: account.Nickname})
 }

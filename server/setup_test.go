@@ -26,7 +26,7 @@ func TestSetup(t *testing.T) {
 		{"password_confirmation", "another", "The second password is not the same as the first"},
 		{"nickname", "a b", "The nickname has invalid format"},
 		{"nickname", "", "The nickname can't be blank"},
-		{"email", "x", "The address has invalid format"},
+		{"email", "x", "The e-mail address has invalid format"},
 	} {
 		again := page.Submit(0, append(good, tt.field, tt.value)...).Want(422, tt.want)
 		if again.Forms[0].Fields.Get("nickname") == "" && tt.field != "nickname" || again.Forms[0].Fields.Get("password") != "" {

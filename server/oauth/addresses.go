@@ -52,12 +52,11 @@ func (s *Service) requestMail(kind store.MailKind) rest.Handler {
 }
 
 // showForgotPassword shows the form that asks for a password reset link.
-func (s *Service) showForgotPassword(*rest.Request) (any, error) {
+func (s *Service) showForgotPassword(r *rest.Request) (any, error) {
 	if !s.Settings.Load().Mail.Enabled {
-		return s.Pages.Page(http.StatusOK, web.Message{Title: "Forgot password?", Paragraphs: []string{
-			"This server sends no mail. Ask its administrators for a link to set a new password."}})
+		return s.Notice(r, http.StatusOK, "sign_in.forgot", "forgot.no_mail")
 	}
-	return s.Pages.Page(http.StatusOK, web.ForgotPassword{Action: forgotPath})
+	return s.Page(r, http.StatusOK, web.ForgotPassword{Action: forgotPath})
 }
 
 // forgotPassword sends a password reset link from the page.
@@ -72,14 +71,12 @@ func (s *Service) forgotPassword(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if strings.TrimSpace(p.Name) == "" {
-		return s.Pages.Page(http.StatusUnprocessableEntity, web.ForgotPassword{Action: forgotPath, Error: "Enter your nickname or your e-mail address."})
+		return s.Page(r, http.StatusUnprocessableEntity, web.ForgotPassword{Action: forgotPath, Error: s.Text(r, "forgot.empty")})
 	}
 	if err := s.Social.RequestMail(r.Context(), store.MailPasswordReset, p.Name); err != nil {
 		return nil, err
 	}
-	return s.Pages.Page(http.StatusOK, web.Message{Title: "Check your mail", Paragraphs: []string{
-		"If there is an account with this name or address, a mail with a link to set a new password is on its way.",
-		"It can take some minutes. Look into the folder for junk mail, too."}})
+	return s.Notice(r, http.StatusOK, "forgot.sent", "forgot.sent_text", "forgot.sent_hint")
 }
 
 // confirmAddress confirms the address that a link was sent to, and redirects, so that reloading the page does not use the link again.
@@ -89,36 +86,35 @@ func (s *Service) confirmAddress(r *rest.Request) (any, error) {
 	}
 	confirmed, err := s.Social.ConfirmAddress(r.Context(), store.ParseID[store.AccountID](r.Param("user_id")), r.Param("token"))
 	if errors.Is(err, social.ErrConfirmationToken) {
-		return s.Pages.Page(http.StatusNotFound, web.Message{Title: "This link is not valid", Paragraphs: []string{
-			"It was used already, is too old, or was replaced by a newer one.", "If you opened it before, your address is confirmed."}})
+		return s.Notice(r, http.StatusNotFound, "confirmed.invalid", "confirmed.invalid_text", "confirmed.invalid_hint")
 	}
 	if err != nil {
 		return nil, err
 	}
-	state := "active"
+	state := stateActive
 	switch {
 	case confirmed.Changed:
-		state = "changed"
+		state = stateChanged
 	case confirmed.User.ApprovedAt == nil:
-		state = "approval"
+		state = stateApproval
 	}
 	return rest.Redirect(s.baseURL + confirmedPath + "?state=" + state), nil
 }
 
-// confirmedTexts are the paragraphs after a confirmation, by what follows.
-var confirmedTexts = map[string]string{
-	"active":   "Your account is ready. Sign in with your app or your browser.",
-	"approval": "The moderators look at your account now. You get a mail when they have decided.",
-	"changed":  "This is the address of your account now.",
-}
+// What follows on the confirmation of an address: keys of the catalogue below "confirmed.".
+const (
+	stateActive   = "active"
+	stateApproval = "approval"
+	stateChanged  = "changed"
+)
 
 // showConfirmed tells that an address is confirmed.
 func (s *Service) showConfirmed(r *rest.Request) (any, error) {
-	m := web.Message{Title: "Address confirmed"}
-	if text := confirmedTexts[r.Query("state")]; text != "" {
-		m.Paragraphs = []string{text}
+	switch state := r.Query("state"); state {
+	case stateActive, stateApproval, stateChanged:
+		return s.Notice(r, http.StatusOK, "confirmed.title", "confirmed."+state)
 	}
-	return s.Pages.Page(http.StatusOK, m)
+	return s.Notice(r, http.StatusOK, "confirmed.title")
 }
 
 // changeEmail changes the address of the account, at once or after its confirmation.

@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -190,9 +189,9 @@ func (s *Service) showAuthorize(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil || p.ForceLogin {
-		return s.loginPage(z, http.StatusOK, "", "")
+		return s.loginPage(r, z, http.StatusOK, "", "")
 	}
-	return s.consentPage(z, sess.Account, sess.User, sess.token)
+	return s.consentPage(r, z, sess.Account, sess.User, sess.token)
 }
 
 // authorize handles the forms of both pages.
@@ -210,7 +209,7 @@ func (s *Service) authorize(r *rest.Request) (any, error) {
 	decision := r.Query(decisionParam)
 	if decision == deny {
 		if z.redirect == social.OutOfBand {
-			return s.Pages.Page(http.StatusOK, web.Message{Title: "Access denied", Paragraphs: []string{"The app cannot use your account. You can close this page."}})
+			return s.Notice(r, http.StatusOK, "consent.denied", "consent.denied_text")
 		}
 		return z.refuse("access_denied", "The account may not be used")
 	}
@@ -219,21 +218,21 @@ func (s *Service) authorize(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil {
-		return s.loginPage(z, http.StatusOK, "", "You are not signed in any more. Your browser must accept cookies.")
+		return s.loginPage(r, z, http.StatusOK, "", s.Text(r, "sign_in.cookies"))
 	}
 	if err := s.CheckForm(r, sess); err != nil {
 		return nil, err
 	}
 	switch decision {
 	case approve:
-		return s.issueCode(r.Context(), z, sess.Account, sess.User)
+		return s.issueCode(r, z, sess.Account, sess.User)
 	case SwitchAccount:
 		if err := s.EndSession(r, sess); err != nil {
 			return nil, err
 		}
-		return s.loginPage(z, http.StatusOK, "", "")
+		return s.loginPage(r, z, http.StatusOK, "", "")
 	}
-	return s.consentPage(z, sess.Account, sess.User, sess.token)
+	return s.consentPage(r, z, sess.Account, sess.User, sess.token)
 }
 
 // authorizeByPassword checks name and password, then the second factor if there is one, and goes on to the consent of the user.
@@ -243,10 +242,10 @@ func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, p
 		return nil, err
 	}
 	if user == nil {
-		return s.loginPage(z, http.StatusUnauthorized, name, wrongPasswordMessage)
+		return s.loginPage(r, z, http.StatusUnauthorized, name, wrongPasswordMessage)
 	}
 	if problem := problemOf(user); problem != nil {
-		return s.loginPage(z, http.StatusForbidden, name, problem.signInMessage)
+		return s.loginPage(r, z, http.StatusForbidden, name, problem.signInMessage)
 	}
 	needsConsent := r.Query(consentParam) == askConsent
 	if !user.HasMFA() {
@@ -256,12 +255,12 @@ func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, p
 		Scopes: z.scopes, Page: true, NeedsConsent: needsConsent, RedirectURI: z.redirect, RedirectGiven: z.given, State: z.state, CodeChallenge: z.challenge,
 	})
 	if errors.Is(err, errWrongPassword) {
-		return s.loginPage(z, http.StatusUnauthorized, name, wrongPasswordMessage)
+		return s.loginPage(r, z, http.StatusUnauthorized, name, wrongPasswordMessage)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.challengePage(http.StatusOK, z, challenge, "")
+	return s.challengePage(r, http.StatusOK, z, challenge, "")
 }
 
 // completeSignIn starts the session of an authenticated user and asks for consent, or issues the code.
@@ -272,63 +271,65 @@ func (s *Service) completeSignIn(r *rest.Request, z *authorization, user *store.
 	}
 	token, err := s.startSession(r, user)
 	if errors.Is(err, errWrongPassword) {
-		return s.loginPage(z, http.StatusUnauthorized, "", wrongPasswordMessage)
+		return s.loginPage(r, z, http.StatusUnauthorized, "", wrongPasswordMessage)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if consent {
-		return s.consentPage(z, account, user, token)
+		return s.consentPage(r, z, account, user, token)
 	}
-	return s.issueCode(r.Context(), z, account, user)
+	return s.issueCode(r, z, account, user)
 }
 
-func (s *Service) loginPage(z *authorization, status int, name, message string) (any, error) {
+func (s *Service) loginPage(r *rest.Request, z *authorization, status int, name, message string) (any, error) {
 	query := make(url.Values)
 	for _, f := range z.formFields() {
 		query.Set(f.Name, f.Value)
 	}
-	return s.Pages.Page(status, web.Login{
-		App: z.appInfo(), HiddenFields: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Error: message,
-		SignUpURL: s.SignUpURL("/oauth/authorize?" + query.Encode()),
+	app := z.appInfo()
+	return s.Page(r, status, web.SignIn{
+		App: &app, Action: "/oauth/authorize", Nested: true, HiddenFields: z.formFields(web.Field{Name: consentParam, Value: askConsent}),
+		Nickname: name, Error: message, SignUpURL: s.SignUpURL("/oauth/authorize?" + query.Encode()),
 	})
 }
 
-func (s *Service) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
+func (s *Service) consentPage(r *rest.Request, z *authorization, account *store.Account, user *store.User, session string) (any, error) {
 	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
 		return nil, errs.Forbidden("%s", rest.ErrScope.Message)
 	}
-	return s.Pages.Page(http.StatusOK, web.Consent{
-		App: z.appInfo(), Acct: account.Acct(), Scopes: web.DescribeScopes(scopes), Target: z.targetName(),
+	f := s.Frame(r)
+	return s.Pages.Show(http.StatusOK, f, web.Consent{
+		App: z.appInfo(), Acct: account.Acct(), Scopes: f.Messages.Scopes(scopes), Target: z.targetName(),
 		HiddenFields: z.formFields(web.Field{Name: FormParam, Value: s.formToken(session)}),
 	})
 }
 
 // issueCode issues a code for the account to the app.
-func (s *Service) issueCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
+func (s *Service) issueCode(r *rest.Request, z *authorization, account *store.Account, user *store.User) (any, error) {
 	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
 		return nil, errs.Forbidden("%s", rest.ErrScope.Message)
 	}
 	code := keys.NewToken()
-	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		if err := checkCredentialsUnchanged(ctx, tx, user); err != nil {
+	err = s.DB.Update(r.Context(), func(tx *store.Tx) error {
+		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
 			return err
 		}
-		return tx.AddAuthorizationCode(ctx, &store.AuthorizationCode{
+		return tx.AddAuthorizationCode(r.Context(), &store.AuthorizationCode{
 			Hash: keys.HashToken(code), AppID: z.app.ID, AccountID: account.ID, RedirectURI: z.redirect, RedirectGiven: z.given,
 			Scopes: scopes, CodeChallenge: z.challenge,
 		})
 	})
 	if errors.Is(err, errWrongPassword) {
-		return s.loginPage(z, http.StatusUnauthorized, "", wrongPasswordMessage)
+		return s.loginPage(r, z, http.StatusUnauthorized, "", wrongPasswordMessage)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if z.redirect == social.OutOfBand {
-		return s.Pages.Page(http.StatusOK, web.Code{App: z.appInfo(), Code: code})
+		return s.Page(r, http.StatusOK, web.Code{App: z.appInfo(), Code: code})
 	}
 	return z.redirectBack("code", code), nil
 }

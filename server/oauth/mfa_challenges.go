@@ -127,12 +127,12 @@ func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User,
 }
 
 // challengePage asks for the second factor. z is nil for a page of this server.
-func (s *Service) challengePage(status int, z *authorization, token, message string) (any, error) {
+func (s *Service) challengePage(r *rest.Request, status int, z *authorization, token, message string) (any, error) {
 	app := web.App{Name: s.Settings.Load().Instance.Name}
 	if z != nil {
 		app = z.appInfo()
 	}
-	return s.Pages.Page(status, web.Challenge{App: app, Token: token, Error: message})
+	return s.Page(r, status, web.Challenge{App: app, Token: token, Error: message})
 }
 
 // verifyChallenge takes the second factor from the page, and completes the authorization of an app or the sign-in to a page.
@@ -155,7 +155,7 @@ func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if c == nil {
-		return s.Pages.Page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Paragraphs: []string{"Start again from the app."}})
+		return s.Notice(r, http.StatusUnauthorized, "challenge.failed", "challenge.restart")
 	}
 	z, err := s.pendingAuthorization(r, c)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 	}
 	user, err := s.completeChallenge(r, p.MFA.Token, true, kind, p.MFA.Code)
 	if errors.Is(err, errBadChallenge) {
-		return s.challengePage(http.StatusUnauthorized, z, p.MFA.Token, "Two-factor authentication failed.")
+		return s.challengePage(r, http.StatusUnauthorized, z, p.MFA.Token, s.Text(r, "challenge.failed"))
 	}
 	if err != nil {
 		return nil, err

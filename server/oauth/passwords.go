@@ -63,14 +63,13 @@ func (s *Service) showPasswordReset(r *rest.Request) (any, error) {
 func (s *Service) passwordPage(r *rest.Request, token, message string) (any, error) {
 	account, _, err := s.Social.PasswordResetAccount(r.Context(), token)
 	if errors.Is(err, social.ErrResetToken) {
-		return s.Pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Paragraphs: []string{
-			"This link was used already, is too old, or was replaced by a newer one.", "Ask for another if you still need it."}})
+		return s.Notice(r, http.StatusOK, "password.invalid", "password.invalid_text", "password.invalid_hint")
 	}
 	if err != nil {
 		return nil, err
 	}
 	action := "/api/v1/" + s.Settings.Load().API.Name + "/password_reset"
-	return s.Pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Error: message})
+	return s.Page(r, http.StatusOK, web.NewPassword{Action: action, Token: token, Nickname: account.Nickname, Error: message})
 }
 
 // resetPassword sets the password from the page.
@@ -86,7 +85,7 @@ func (s *Service) resetPassword(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.Data.Password != p.Data.Again {
-		return s.passwordPage(r, p.Data.Token, "Password reset failed: the two passwords are not the same.")
+		return s.passwordPage(r, p.Data.Token, s.Text(r, "password.different"))
 	}
 	account, user, err := s.Social.PasswordResetAccount(r.Context(), p.Data.Token)
 	if err == nil {
@@ -96,12 +95,10 @@ func (s *Service) resetPassword(r *rest.Request) (any, error) {
 		err = s.Social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
 	}
 	if errors.Is(err, social.ErrResetToken) {
-		return s.Pages.Page(http.StatusOK, web.Message{Title: "Password reset failed", Paragraphs: []string{
-			"The link was used already, is too old, or was replaced by a newer one."}})
+		return s.Notice(r, http.StatusOK, "password.failed", "password.invalid_text")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.Pages.Page(http.StatusOK, web.Message{Title: "Password changed!", Paragraphs: []string{
-		"All apps and browsers are signed out. Sign in again with the new password."}})
+	return s.Notice(r, http.StatusOK, "password.changed", "password.changed_text")
 }

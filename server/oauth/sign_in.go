@@ -89,7 +89,7 @@ func (s *Service) SignInPage(r *rest.Request, path, name, password string, retry
 	if err != nil {
 		return nil, err
 	}
-	return s.challengePage(http.StatusOK, nil, challenge, "")
+	return s.challengePage(r, http.StatusOK, nil, challenge, "")
 }
 
 // finishSignIn starts the session of an authenticated user and redirects to a path of this server.

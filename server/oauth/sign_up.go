@@ -71,24 +71,24 @@ func (s *Service) showSignUp(r *rest.Request) (any, error) {
 		f.Invite = token
 	}
 	if err := s.Social.CheckRegistrationOpen(r.Context(), f.Invite); err != nil {
-		return s.registrationClosed(err, f.Invite)
+		return s.registrationClosed(r, err, f.Invite)
 	}
 	f.Password, f.Again = "", ""
 	return s.signUpPage(r, http.StatusOK, &f, nil)
 }
 
 // registrationClosed explains why the visitor cannot register.
-func (s *Service) registrationClosed(err error, invite string) (any, error) {
-	m := web.Message{Title: "Registration is closed", Paragraphs: []string{"This server accepts no new accounts at the moment."}}
+func (s *Service) registrationClosed(r *rest.Request, err error, invite string) (any, error) {
+	title, text := "sign_up.closed", "sign_up.closed_text"
 	switch {
 	case !errors.Is(err, social.ErrInviteExpired) && !errors.Is(err, social.ErrInviteUnknown):
 		return nil, err
 	case invite != "":
-		m = web.Message{Title: "This invite is not valid", Paragraphs: []string{"It was used already, has expired or was revoked. Ask for a new one."}}
+		title, text = "sign_up.bad_invite", "sign_up.bad_invite_text"
 	case s.Social.Settings().InvitesEnabled:
-		m.Paragraphs = []string{"This server accepts new accounts by invitation only. Use the link of your invite."}
+		text = "sign_up.by_invitation"
 	}
-	return s.Pages.Page(http.StatusForbidden, m)
+	return s.Notice(r, http.StatusForbidden, title, text)
 }
 
 // signUp registers an account and signs the browser in, if the account needs neither confirmation nor approval.
@@ -115,7 +115,7 @@ func (s *Service) signUp(r *rest.Request) (any, error) {
 	case errors.As(err, &faults):
 		return s.signUpPage(r, http.StatusUnprocessableEntity, &f, faults)
 	case err != nil:
-		return s.registrationClosed(err, f.Invite)
+		return s.registrationClosed(r, err, f.Invite)
 	}
 	return s.signedUp(r, account, user, continuation(f.Continue))
 }
@@ -123,7 +123,7 @@ func (s *Service) signUp(r *rest.Request) (any, error) {
 // signedUp answers a registration.
 func (s *Service) signedUp(r *rest.Request, account *store.Account, user *store.User, to string) (any, error) {
 	if !user.CanSignIn() {
-		return s.Pages.Page(http.StatusOK, web.Registered{
+		return s.Page(r, http.StatusOK, web.Registered{
 			Nickname: account.Nickname, Email: user.Email, Unconfirmed: user.ConfirmedAt == nil, Unapproved: user.ApprovedAt == nil,
 		})
 	}
@@ -136,7 +136,7 @@ func (s *Service) signedUp(r *rest.Request, account *store.Account, user *store.
 	if s.Settings.Load().Web.Enabled {
 		return rest.Redirect(web.WelcomePath), nil
 	}
-	return s.Pages.Page(http.StatusOK, web.Registered{Nickname: account.Nickname})
+	return s.Page(r, http.StatusOK, web.Registered{Nickname: account.Nickname})
 }
 
 // browserLanguage returns the first language that the browser prefers.
@@ -151,7 +151,7 @@ func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults 
 	page := web.SignUp{
 		Action: signUpPath, Nickname: f.Nickname, Email: f.Email, Reason: f.Reason, Birthday: f.Birthday, Agreement: f.Agreement,
 		EmailRequired: s.Social.Settings().ConfirmAddresses, AskReason: s.Social.Settings().ApprovalRequired, AskBirthday: s.Social.Settings().BirthdayRequired,
-		MinAge: s.Social.Settings().BirthdayMinAge, Errors: signUpErrors(faults),
+		MinAge: s.Social.Settings().BirthdayMinAge, Errors: SignUpErrors(faults),
 	}
 	if f.Invite != "" {
 		page.HiddenFields = append(page.HiddenFields, web.Field{Name: "token", Value: f.Invite})
@@ -162,7 +162,7 @@ func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults 
 	if err := s.addCaptcha(r, &page, f, faults); err != nil {
 		return nil, err
 	}
-	return s.Pages.Page(status, page)
+	return s.Page(r, status, page)
 }
 
 // addCaptcha adds a captcha to the page, if registrations need one. A captcha that the visitor has solved stays, because a refused
@@ -190,8 +190,8 @@ var subjects = map[string]string{
 	"registration_reason": "The reason", "birthday": "The birthday", "agreement": "The agreement", "name": "The name", "bio": "The bio",
 }
 
-// signUpErrors turns validation errors into sentences, in the order of the form.
-func signUpErrors(faults social.FieldErrors) []web.FormError {
+// SignUpErrors turns validation errors into sentences, in the order of the form.
+func SignUpErrors(faults social.FieldErrors) []web.FormError {
 	var list []web.FormError
 	for _, f := range faults {
 		text := subjects[f.Field] + " " + f.Message

@@ -1,9 +1,6 @@
 package pages
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"net/url"
 
 	"svc/server/rest"
@@ -25,20 +22,7 @@ func (p *page) list(path string, arguments url.Values, dst any) (*rest.Answer, e
 }
 
 // decode decodes what an endpoint returned, as clients do.
-func (p *page) decode(value, dst any) error {
-	text, err := rest.AppendJSON(nil, value)
-	if err != nil {
-		return err
-	}
-	if name := p.Settings.Load().API.Name; name != "svc" {
-		// Quotes are escaped in texts, so this is a key.
-		text = bytes.ReplaceAll(text, []byte(`"`+name+`":{`), []byte(`"svc":{`))
-	}
-	if err := json.Unmarshal(text, dst); err != nil {
-		return fmt.Errorf("page: decode %T: %w", dst, err)
-	}
-	return nil
-}
+func (p *page) decode(value, dst any) error { return p.Pages.Decode(value, dst) }
 
 // cursorParams are the parameters by which lists are paged.
 var cursorParams = []string{"max_id", "min_id", "since_id", "offset", "limit"}

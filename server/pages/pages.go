@@ -101,10 +101,8 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 		}
 		r.Viewer, r.User = nil, nil
 	}
-	look := appearanceOf(r.User)
-	p.frame = web.Frame{
-		Messages: web.MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Path: ownPath(r.URL),
-	}
+	p.frame = web.NewFrame(r.Request, r.User)
+	p.frame.Path = ownPath(r.URL)
 	if done := r.URL.Query().Get(doneParam); donePattern.MatchString(done) {
 		p.frame.Done = "done." + done
 	}
@@ -164,13 +162,8 @@ func forUser(err error) *errs.Error {
 
 // errorPage shows an error.
 func (p *page) errorPage(e *errs.Error) (any, error) {
-	notice := web.Notice{Title: p.text("error.title"), Paragraphs: []string{e.Message}, Back: backFrom(p.Request)}
-	switch e.Status {
-	case http.StatusNotFound:
-		notice.Title = p.text("error.not_found")
-	case http.StatusTooManyRequests:
-		notice.Title, notice.Paragraphs = p.text("error.too_many"), []string{p.text("error.wait")}
-	}
+	notice := p.frame.Messages.ErrorNotice(e)
+	notice.Back = backFrom(p.Request)
 	return p.show(e.Status, notice)
 }
 

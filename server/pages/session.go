@@ -29,7 +29,7 @@ const homePath = "/web"
 // SignIn sends a browser to the page for signing in, and back to the page that it asked for.
 func (h *Handlers) SignIn(r *rest.Request) http.Handler {
 	if !h.Settings.Load().Web.Enabled {
-		return h.Pages.Error(errNoPage)
+		return h.OAuth.ErrorPage(r, errNoPage)
 	}
 	back := homePath
 	if r.Method == http.MethodGet {
@@ -48,7 +48,7 @@ func (p *page) showSignIn() (any, error) {
 
 func (p *page) signInPage(status int, back, name, message string) (any, error) {
 	p.frame.Narrow = true
-	return p.show(status, web.SignIn{Nickname: name, Error: message, Back: back, SignUpURL: p.OAuth.SignUpURL("")})
+	return p.show(status, web.SignIn{Action: "/web/sign_in", HiddenFields: []web.Field{{Name: backParam, Value: back}}, Nickname: name, Error: message, SignUpURL: p.OAuth.SignUpURL("")})
 }
 
 func (p *page) signIn() (any, error) {

@@ -158,7 +158,7 @@ func (p *page) notificationInputs() []web.InputGroup {
 	return one(inputs...)
 }
 
-const appearancePath = "/api/v1/svc/settings/" + settingsClient
+const appearancePath = "/api/v1/svc/settings/" + web.SettingsClient
 
 func (p *page) appearanceInputs() []web.InputGroup {
 	return one(

@@ -161,7 +161,7 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 		return s.serveHandler(w, r, s.sessions.SignIn(r))
 	}
 	if r.endpoint.Access.html {
-		return s.serveHandler(w, r, s.errorPage(e))
+		return s.serveHandler(w, r, s.errorPage(r, e))
 	}
 	if e.Status == http.StatusUnauthorized && h["Www-Authenticate"] == nil {
 		h.Set("WWW-Authenticate", challenge(r.Request))

@@ -29,15 +29,15 @@ import (
 // Config is what New needs.
 type Config struct {
 	Settings     *config.Live
-	Authenticate Authenticator                  // nil: every request is anonymous
-	ErrorPage    func(*errs.Error) http.Handler // renders errors of routes that answer in HTML
-	Fallback     Handler                        // answers GET requests outside of /api/ that have no route; nil, or a nil value: 404
-	TempDir      string                         // for uploads while their request lasts; "": the system's
-	Sessions     Sessions                       // of browsers, for endpoints with access Browser; nil: those are anonymous
-	Limits       *Limits                        // nil: new ones by the settings
-	Metrics      *Metrics                       // nil: nothing is measured
-	Log          *slog.Logger                   // nil: nothing is logged
-	Now          func() time.Time               // nil: time.Now
+	Authenticate Authenticator                            // nil: every request is anonymous
+	ErrorPage    func(*Request, *errs.Error) http.Handler // renders errors of routes that answer in HTML
+	Fallback     Handler                                  // answers GET requests outside of /api/ that have no route; nil, or a nil value: 404
+	TempDir      string                                   // for uploads while their request lasts; "": the system's
+	Sessions     Sessions                                 // of browsers, for endpoints with access Browser; nil: those are anonymous
+	Limits       *Limits                                  // nil: new ones by the settings
+	Metrics      *Metrics                                 // nil: nothing is measured
+	Log          *slog.Logger                             // nil: nothing is logged
+	Now          func() time.Time                         // nil: time.Now
 
 	Blocked func(context.Context, netip.Addr) (bool, error) // whether clients with an address are refused; nil: none
 }
@@ -46,7 +46,7 @@ type Config struct {
 type Server struct {
 	settings     *config.Live
 	authenticate Authenticator
-	errorPage    func(*errs.Error) http.Handler
+	errorPage    func(*Request, *errs.Error) http.Handler
 	sessions     Sessions
 	fallback     *endpoint // nil: none
 	tempDir      string
@@ -128,7 +128,7 @@ func fallbackEndpoint(handle Handler) *endpoint {
 			return value, err
 		}
 		if r.server.errorPage != nil && WantsHTML(r.Request) {
-			return r.server.errorPage(errNoPage), nil
+			return r.server.errorPage(r, errNoPage), nil
 		}
 		return nil, errs.ErrRecordNotFound
 	}}}

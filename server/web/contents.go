@@ -24,14 +24,6 @@ type Tab struct {
 	Current bool
 }
 
-// SignIn asks for a name and a password.
-type SignIn struct {
-	Nickname  string // as entered before
-	Error     string
-	Back      string // path to go to
-	SignUpURL string // "": registration is closed
-}
-
 // Conversation is a post with its thread.
 type Conversation struct {
 	Meta      Meta
@@ -60,6 +52,5 @@ type RemotePage struct{ URL, SignInURL string }
 
 func (RemotePage) Name() string   { return "remote_page" }
 func (Timeline) Name() string     { return "timeline" }
-func (SignIn) Name() string       { return "sign_in" }
 func (Conversation) Name() string { return "thread" }
 func (Notice) Name() string       { return "message" }

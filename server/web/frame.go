@@ -39,6 +39,7 @@ type Frame struct {
 	TextSize string  // small, large, larger; "": as the browser
 	Closed   bool    // nobody can sign in to the pages
 	Narrow   bool    // one column, for pages with a single form
+	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
 }
 
 // Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.
@@ -46,15 +47,17 @@ type Content interface{ Name() string }
 
 // Show returns a handler that serves a page of the web interface.
 func (p *Pages) Show(status int, f Frame, content Content) (http.Handler, error) {
-	html, err := p.renderFrame(f, content)
+	html, err := p.Render(f, content)
 	if err != nil {
 		return nil, err
 	}
 	return answer{status, html, *p.policy.Load()}, nil
 }
 
-// renderFrame returns the HTML of a page of the web interface.
-func (p *Pages) renderFrame(f Frame, content Content) ([]byte, error) {
+// Render returns the HTML of a page of the web interface.
+func (p *Pages) Render(f Frame, content Content) ([]byte, error) { return render(p.site(), f, content) }
+
+func render(site Site, f Frame, content Content) ([]byte, error) {
 	t, err := uiTemplate(f.Messages, f.Base, content.Name())
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (p *Pages) renderFrame(f Frame, content Content) ([]byte, error) {
 		Site  Site
 		Frame Frame
 		Page  Content
-	}{p.site(), f, content})
+	}{site, f, content})
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", content.Name(), err)
 	}
@@ -105,6 +108,9 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"content":   func(s *Status) template.HTML { return content(s.Content, s.Emojis, s, base) },
 		"t":         m.Text,
 		"tn":        m.Count,
+		"th":        m.HTML,
+		"fault":     m.Fault,
+		"strong":    strong,
 		"date":      func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 		"datetime":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" },
 		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

@@ -122,6 +122,21 @@ func (m *Messages) Count(key string, n int, args ...any) string {
 // staticText matches {{t "KEY"}} without arguments.
 var staticText = regexp.MustCompile(`\{\{t "([a-z0-9_.]+)"\}\}`)
 
+// HTML returns a text with its arguments as HTML. Strings are escaped.
+func (m *Messages) HTML(key string, args ...any) template.HTML {
+	for i, a := range args {
+		if plain, ok := a.(string); ok {
+			args[i] = template.HTMLEscapeString(plain)
+		}
+	}
+	return template.HTML(fmt.Sprintf(template.HTMLEscapeString(m.Text(key)), args...))
+}
+
+// strong returns a plain text in bold type, isolated from the direction of the text around it.
+func strong(plain string) template.HTML {
+	return template.HTML("<strong><bdi>" + template.HTMLEscapeString(plain) + "</bdi></strong>")
+}
+
 // fill replaces the texts without arguments in the source of a template. They cost nothing when the page is rendered.
 func (m *Messages) fill(source string) string {
 	return staticText.ReplaceAllStringFunc(source, func(call string) string {

@@ -39,9 +39,12 @@ func TestUsedTexts(t *testing.T) {
 	calls := []*regexp.Regexp{
 		regexp.MustCompile(`\{\{t "([a-z0-9_.]+)"`),
 		regexp.MustCompile(`\(t "([a-z0-9_.]+)"`),
+		regexp.MustCompile(`\{\{th "([a-z0-9_.]+)"`),
+		regexp.MustCompile(`[Tt]ext\((?:r, )?"([a-z0-9_]+\.[a-z0-9_.]*[a-z0-9_])"[,)]`),
+		regexp.MustCompile(`"((?:sign_up|confirmed|interact)\.[a-z_]+[a-z])"`),
 		regexp.MustCompile(`(?:Title|Intro|Hint|Label|Submit):\s*"([a-z0-9_]+\.[a-z0-9_.]*[a-z0-9_])"`),
-		regexp.MustCompile(`\.text\("([a-z0-9_.]+)"[,)]`),
 	}
+	notices, quoted := regexp.MustCompile(`\.Notice\(r, [A-Za-z.]+, (".*)\)`), regexp.MustCompile(`"([a-z0-9_.]+[a-z])"`)
 	counted := regexp.MustCompile(`tn "([a-z0-9_.]+)"`)
 	texts := Languages()[0].texts
 	n := 0
@@ -51,7 +54,7 @@ func TestUsedTexts(t *testing.T) {
 			t.Errorf("%s uses %s", file, key)
 		}
 	}
-	for _, root := range []string{"templates", "../pages"} {
+	for _, root := range []string{"templates", "../pages", "../oauth", "../interact.go", "../remote.go"} {
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(file, "_test.go") {
 				return err
@@ -59,6 +62,11 @@ func TestUsedTexts(t *testing.T) {
 			source, err := os.ReadFile(file)
 			if err != nil {
 				return err
+			}
+			for _, list := range notices.FindAllStringSubmatch(string(source), -1) {
+				for _, m := range quoted.FindAllStringSubmatch(list[1], -1) {
+					check(file, m[1])
+				}
 			}
 			for _, call := range calls {
 				for _, m := range call.FindAllStringSubmatch(string(source), -1) {
@@ -93,6 +101,25 @@ func TestLanguages(t *testing.T) {
 	} {
 		if got := MessagesFor(tt.choice, tt.accept).Language; got != tt.want {
 			t.Errorf("choice %q, Accept-Language %q: %s, want %s", tt.choice, tt.accept, got, tt.want)
+		}
+	}
+}
+
+// TestFaults checks that errors of the API are shown in the language of the page, with their arguments.
+func TestFaults(t *testing.T) {
+	german := MessagesFor("de", "")
+	for _, tt := range []struct{ text, want string }{
+		{"Invalid Username/Password", "Name oder Passwort stimmt nicht."},
+		{"The password should be at least 12 character(s)", "Das Passwort muss mindestens 12 Zeichen lang sein"},
+		{"The password should be at least many character(s)", "The password should be at least many character(s)"},
+		{"an error without a translation %d", "an error without a translation %d"},
+		{"", ""},
+	} {
+		if got := german.Fault(tt.text); got != tt.want {
+			t.Errorf("%q is %q, want %q", tt.text, got, tt.want)
+		}
+		if got := MessagesFor("en", "").Fault(tt.text); got != tt.text {
+			t.Errorf("%q is %q in English", tt.text, got)
 		}
 	}
 }

@@ -1,12 +1,25 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/server/rest"
 )
+
+// Site is what every page shows of the server.
+type Site struct {
+	Name        string
+	Host        string // the part of handles after the @
+	SendsMail   bool   // forgotten passwords can be reset by mail
+	MinPassword int    // length in characters
+}
 
 // Pages renders pages with the name and the content security policy of one server.
 type Pages struct {
@@ -19,33 +32,29 @@ func NewPages(c *config.Live) *Pages {
 	return &Pages{c, config.NewView(c, func(c *config.Config) string { return Policy(mediaSources(c)...) })}
 }
 
-// Page returns a handler that serves a page.
-func (p *Pages) Page(status int, page Page) (http.Handler, error) {
-	html, err := p.render(page)
-	if err != nil {
-		return nil, err
-	}
-	return answer{status, html, *p.policy.Load()}, nil
-}
-
 // Error returns the page of an error.
-func (p *Pages) Error(e *errs.Error) http.Handler {
-	m := Message{Title: "Error", Paragraphs: []string{e.Message}}
-	switch e.Status {
-	case http.StatusNotFound:
-		m = Message{Title: "Not found", Paragraphs: []string{e.Message}}
-	case http.StatusTooManyRequests:
-		m = Message{Title: "Too many attempts", Paragraphs: []string{"Please wait a few minutes before you try again."}}
+func (p *Pages) Error(f Frame, e *errs.Error) http.Handler {
+	page, err := p.Show(e.Status, f, f.Messages.ErrorNotice(e))
+	if err != nil { // a template is broken
+		return answer{e.Status, []byte(http.StatusText(e.Status)), *p.policy.Load()}
 	}
-	html, err := p.render(m)
-	if err != nil { // the layout is broken
-		html = []byte(http.StatusText(e.Status))
-	}
-	return answer{e.Status, html, *p.policy.Load()}
+	return page
 }
 
-func (p *Pages) render(page Page) ([]byte, error) {
-	return Render(p.site(), page)
+// Decode decodes what an endpoint returned into one of the entities of this package, as clients do.
+func (p *Pages) Decode(value, dst any) error {
+	text, err := rest.AppendJSON(nil, value)
+	if err != nil {
+		return err
+	}
+	if name := p.settings.Load().API.Name; name != "svc" {
+		// Quotes are escaped in texts, so this is a key.
+		text = bytes.ReplaceAll(text, []byte(`"`+name+`":{`), []byte(`"svc":{`))
+	}
+	if err := json.Unmarshal(text, dst); err != nil {
+		return fmt.Errorf("page: decode %T: %w", dst, err)
+	}
+	return nil
 }
 
 func (p *Pages) site() Site {
@@ -53,6 +62,14 @@ func (p *Pages) site() Site {
 	return Site{
 		Name: c.Instance.Name, Host: p.settings.Host(), SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength,
 	}
+}
+
+// Policy returns the Content-Security-Policy of all pages. sources are further hosts of media. It has no form-action, because browsers
+// would apply that to the redirect to an app, too.
+func Policy(sources ...string) string {
+	media := strings.Join(append([]string{"'self'"}, sources...), " ")
+	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; img-src " + media + " data:; media-src " + media +
+		"; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // answer is a rendered page.

@@ -21,9 +21,6 @@ type VisitorPage struct {
 // HTMLType is the content type of pages.
 const HTMLType = "text/html; charset=utf-8"
 
-// Render returns the HTML of a page of the web interface.
-func (p *Pages) Render(f Frame, content Content) ([]byte, error) { return p.renderFrame(f, content) }
-
 // AppendVersion appends what all pages show of the server, so that a page that was rendered with other settings is told apart.
 func (p *Pages) AppendVersion(dst []byte) []byte { return fmt.Appendf(dst, "%+v", p.site()) }
 

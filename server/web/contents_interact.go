@@ -1,5 +1,7 @@
 package web
 
+import "html/template"
+
 // Interact shows a signed-in user an account or a post, and forms to follow, favourite, boost or reply.
 type Interact struct {
 	Title        string
@@ -7,25 +9,17 @@ type Interact struct {
 	Result       string // of the last action; "": none
 	Error        string
 	HiddenFields []Field
-	Account      *AccountSummary // one of the two
-	Post         *Post
+	Account      *Account // one of the two
+	Handle       string   // of the account, with the host
+	Post         template.HTML
 	Actions      []Action
 	Reply        bool // show the field for a reply
-}
-
-// AccountSummary is an account in brief.
-type AccountSummary struct {
-	Name       string
-	Handle     string
-	ProfileURL string
-	AvatarURL  string
-	Note       string // plain text
 }
 
 // Action is a button.
 type Action struct {
 	Name  string
-	Label string
+	Label string // key of the messages
 }
 
 // Remote asks a user of another server for their handle, so that they can follow or reply from there.
@@ -36,5 +30,5 @@ type Remote struct {
 	Error        string
 }
 
-func (Interact) template() string { return "interact" }
-func (Remote) template() string   { return "remote" }
+func (Interact) Name() string { return "interact" }
+func (Remote) Name() string   { return "remote" }

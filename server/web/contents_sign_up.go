@@ -5,6 +5,7 @@ import "html/template"
 // SignUp asks for what a new account needs.
 type SignUp struct {
 	Action                            string
+	FirstAdmin                        bool // of the person who administers the server: neither agreement nor captcha is needed
 	HiddenFields                      []Field
 	Nickname, Email, Reason, Birthday string // as entered before
 	Agreement                         bool
@@ -55,11 +56,12 @@ const WelcomePath = "/web?done=welcome"
 
 // Registered explains the next steps after SignUp.
 type Registered struct {
+	FirstAdmin  bool
 	Nickname    string
 	Email       string
 	Unconfirmed bool // the e-mail address awaits confirmation
 	Unapproved  bool // the account awaits approval
 }
 
-func (SignUp) template() string     { return "sign_up" }
-func (Registered) template() string { return "registered" }
+func (SignUp) Name() string     { return "sign_up" }
+func (Registered) Name() string { return "registered" }

@@ -1,0 +1,47 @@
+package oauth
+
+import (
+	"net/http"
+
+	"svc/internal/errs"
+	"svc/server/rest"
+	"svc/server/web"
+	"svc/store"
+)
+
+// Frame returns the frame of a page without navigation, in the language and the look of the browser's user. It is that of a visitor if the
+// session cannot be read, because the page of that error needs one, too.
+func (s *Service) Frame(r *rest.Request) web.Frame {
+	var user *store.User
+	if sess, err := s.Session(r); err == nil && sess != nil {
+		user = sess.User
+	}
+	f := web.NewFrame(r.Request, user)
+	f.Plain = true
+	return f
+}
+
+// Text returns a text of the catalogue in the language of the browser's user.
+func (s *Service) Text(r *rest.Request, key string, args ...any) string {
+	return s.Frame(r).Messages.Text(key, args...)
+}
+
+// Page answers with a page without navigation.
+func (s *Service) Page(r *rest.Request, status int, content web.Content) (any, error) {
+	return s.Pages.Show(status, s.Frame(r), content)
+}
+
+// Notice answers with such a page of a title and paragraphs, which are keys of the catalogue.
+func (s *Service) Notice(r *rest.Request, status int, title string, paragraphs ...string) (any, error) {
+	f := s.Frame(r)
+	n := web.Notice{Title: f.Messages.Text(title)}
+	for _, key := range paragraphs {
+		n.Paragraphs = append(n.Paragraphs, f.Messages.Text(key))
+	}
+	return s.Pages.Show(status, f, n)
+}
+
+// ErrorPage returns the page of an error.
+func (s *Service) ErrorPage(r *rest.Request, e *errs.Error) http.Handler {
+	return s.Pages.Error(s.Frame(r), e)
+}
