@@ -85,7 +85,7 @@ func New(c Config) *Server {
 		c.Resolve = resolveRemote(c.Federation)
 	}
 	s := new(Server)
-	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Budget, c.Admin, c.Log), baseURL: c.Settings.URL().String()}
+	p := parts{Config: c, pages: web.NewPages(c.Settings, c.StaticDir), health: newHealthChecker(c.DB, c.Budget, c.Admin, c.Log), baseURL: c.Settings.URL().String()}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
 	p.ui = pages.New(pages.Config{

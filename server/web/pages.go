@@ -19,17 +19,21 @@ type Site struct {
 	Host        string // the part of handles after the @
 	SendsMail   bool   // forgotten passwords can be reset by mail
 	MinPassword int    // length in characters
+	Look        Look
 }
 
 // Pages renders pages with the name and the content security policy of one server.
 type Pages struct {
 	settings *config.Live
 	policy   *config.View[string]
+	look     lookFinder
 }
 
-// NewPages returns the Pages of a server with these settings.
-func NewPages(c *config.Live) *Pages {
-	return &Pages{c, config.NewView(c, func(c *config.Config) string { return Policy(mediaSources(c)...) })}
+// NewPages returns the Pages of a server with these settings. static is the folder of the operator's files, "" if there is none.
+func NewPages(c *config.Live, static string) *Pages {
+	return &Pages{
+		settings: c, policy: config.NewView(c, func(c *config.Config) string { return Policy(mediaSources(c)...) }), look: lookFinder{dir: static},
+	}
 }
 
 // Error returns the page of an error.
@@ -60,7 +64,7 @@ func (p *Pages) Decode(value, dst any) error {
 func (p *Pages) site() Site {
 	c := p.settings.Load()
 	return Site{
-		Name: c.Instance.Name, Host: p.settings.Host(), SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength,
+		Name: c.Instance.Name, Host: p.settings.Host(), SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength, Look: p.look.find(),
 	}
 }
 
