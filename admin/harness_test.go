@@ -76,7 +76,7 @@ func (h *harness) runJobs() {
 	if err := h.worker.Settle(h.ctx()); err != nil {
 		h.t.Fatal(err)
 	}
-	parked := must(h.db.ParkedJobs(h.ctx(), 10))(h.t)
+	parked := must(h.db.ParkedJobs(h.ctx(), 0, 10))(h.t)
 	for _, j := range parked {
 		h.t.Errorf("job %s failed: %s", j.Kind, j.LastError)
 	}

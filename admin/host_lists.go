@@ -245,6 +245,22 @@ type HostPreview struct {
 
 // PreviewHosts returns the counts of the known hosts that hosts include; "*.x" includes subdomains.
 func (s *Service) PreviewHosts(ctx context.Context, hosts []string) ([]HostPreview, error) {
+	return s.previewHosts(ctx, hosts, maxPreviewHosts)
+}
+
+// maxBlockPreview bounds the hosts of PreviewBlock, because pages show them.
+const maxBlockPreview = 50
+
+// PreviewBlock is PreviewHosts for a host with its subdomains. It refuses a host that cannot be blocked.
+func (s *Service) PreviewBlock(ctx context.Context, host string) ([]HostPreview, error) {
+	host, _, err := s.blockedHost(host, true)
+	if err != nil {
+		return nil, err
+	}
+	return s.previewHosts(ctx, []string{"*." + host}, maxBlockPreview)
+}
+
+func (s *Service) previewHosts(ctx context.Context, hosts []string, limit int) ([]HostPreview, error) {
 	known, err := s.db.KnownDomains(ctx)
 	if err != nil {
 		return nil, err
@@ -261,7 +277,7 @@ func (s *Service) PreviewHosts(ctx context.Context, hosts []string) ([]HostPrevi
 		if p.Followers, p.Following, err = s.db.DomainFollows(ctx, domain); err != nil {
 			return nil, err
 		}
-		if list = append(list, p); len(list) == maxPreviewHosts {
+		if list = append(list, p); len(list) == limit {
 			break
 		}
 	}

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -18,7 +19,11 @@ type ParkedJob struct {
 
 // ParkedJobs returns at most limit parked jobs, newest first.
 func (s *Service) ParkedJobs(ctx context.Context, limit int) ([]*ParkedJob, error) {
-	rows, err := s.db.ParkedJobs(ctx, limit)
+	return s.parkedJobs(ctx, 0, limit)
+}
+
+func (s *Service) parkedJobs(ctx context.Context, before store.JobID, limit int) ([]*ParkedJob, error) {
+	rows, err := s.db.ParkedJobs(ctx, before, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +32,38 @@ func (s *Service) ParkedJobs(ctx context.Context, limit int) ([]*ParkedJob, erro
 		list = append(list, &ParkedJob{j.ID, j.Kind, j.Attempts, j.LastError})
 	}
 	return list, nil
+}
+
+// JobKind counts the jobs of one kind.
+type JobKind struct {
+	Kind   string `json:"kind"`
+	Queued int    `json:"queued"`
+	Parked int    `json:"parked"`
+}
+
+// JobQueue is the state of the queue of background jobs.
+type JobQueue struct {
+	Kinds          []JobKind    `json:"kinds"`
+	OverdueSeconds int64        `json:"overdue_seconds"` // since when the oldest due job is due; 0: none is
+	Parked         []*ParkedJob `json:"parked"`          // newest first
+}
+
+// JobQueue counts the jobs of each kind, and lists at most limit parked ones with an id below before, if that is not 0.
+func (s *Service) JobQueue(ctx context.Context, before store.JobID, limit int) (*JobQueue, error) {
+	counts, err := s.db.JobCounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	overdue, err := s.db.OldestDueJobAge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := &JobQueue{Kinds: make([]JobKind, 0, len(counts)), OverdueSeconds: int64(overdue / time.Second)}
+	for _, c := range counts {
+		q.Kinds = append(q.Kinds, JobKind{c.Kind, c.N - c.Parked, c.Parked})
+	}
+	q.Parked, err = s.parkedJobs(ctx, before, limit)
+	return q, err
 }
 
 // RetryParkedJobs makes a parked job due now, or all of them if id is 0, and returns how many those are.

@@ -172,6 +172,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Frontends:  s.Frontends,
 		Documents:  s.Documents,
+		Doctor:     s.examine,
 		Outbound:   outbound,
 		Metrics:    requests,
 		Memory:     memory,

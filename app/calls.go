@@ -161,6 +161,7 @@ var (
 	ShowQueue  = operatorCall("show queue", (*federation.Operator).QueueStatus)
 	ListPeers  = operatorCall("list peers", (*federation.Operator).Peers)
 	Retry      = operatorCall("retry", (*federation.Operator).Retry)
+	Drop       = operatorCall("drop", (*federation.Operator).Drop)
 	Explain    = operatorCall("explain", (*federation.Operator).Explain)
 	RotateKeys = operatorCall("rotate keys", (*federation.Operator).RotateKeys)
 )

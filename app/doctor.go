@@ -30,6 +30,11 @@ var runDoctor = newCall("doctor", func(s *Server, ctx context.Context, o DoctorO
 	return doctor.Run(ctx, c), nil
 })
 
+// examine runs all checks for the admin API.
+func (s *Server) examine(ctx context.Context) *doctor.Report {
+	return doctor.Run(ctx, s.DoctorConfig())
+}
+
 // Examine runs all checks in the running server, or in this process if none runs. If the data directory cannot be opened, the report says
 // so, and has the checks that do not need it.
 func Examine(ctx context.Context, c *config.Config, o Options, args DoctorOptions) *doctor.Report {

@@ -17,7 +17,7 @@ func (a *cli) federationCommand() *cobra.Command {
 		Use:   "federation",
 		Short: "Inspect, retry and restrict federation",
 	})
-	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.fetchCommand(), a.purgeCommand(), a.purgesCommand(),
+	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.dropCommand(), a.fetchCommand(), a.purgeCommand(), a.purgesCommand(),
 		a.blockCommand(), a.unblockCommand(), a.blocksCommand(), a.importBlocksCommand(), a.exportBlocksCommand())
 	return cmd
 }
@@ -238,30 +238,46 @@ func stateOf(x *federation.ExplainedAccount) string {
 }
 
 func (a *cli) retryCommand() *cobra.Command {
-	var q federation.RetryQuery
 	cmd := &cobra.Command{
 		Use:     "retry",
 		Short:   "Retry failed deliveries and incoming activities now",
 		Example: "  svc federation retry --host example.org\n  svc federation retry --all",
-		Args:    noArgs,
-		PreRunE: func(*cobra.Command, []string) error {
-			selectors := 0
-			for _, set := range []bool{q.Host != "", q.ID != 0, q.All} {
-				if set {
-					selectors++
-				}
+	}
+	return a.queueChangeCommand(cmd, app.Retry, "Retrying now: %d deliveries, %d incoming activities.\n")
+}
+
+func (a *cli) dropCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "drop",
+		Short: "Delete queued and parked deliveries, and parked incoming activities",
+		Long: `Delete queued and parked deliveries, and parked incoming activities. The servers that they are for never receive them. A delivery that is
+being sent may still arrive.`,
+		Example: "  svc federation drop --host dead.example.org\n  svc federation drop --id 1234567890123456",
+	}
+	return a.queueChangeCommand(cmd, app.Drop, "Dropped: %d deliveries, %d incoming activities.\n")
+}
+
+// queueChangeCommand completes a command that changes what its flags select from the queues.
+func (a *cli) queueChangeCommand(cmd *cobra.Command, call app.Call[federation.RetryQuery, *federation.RetryResult], done string) *cobra.Command {
+	var q federation.RetryQuery
+	cmd.Args = noArgs
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		selectors := 0
+		for _, set := range []bool{q.Host != "", q.ID != 0, q.All} {
+			if set {
+				selectors++
 			}
-			if selectors != 1 {
-				return usage("name what to retry: --host, --id or --all")
-			}
-			return nil
-		},
+		}
+		if selectors != 1 {
+			return usage("name what to %s: --host, --id or --all", cmd.Use)
+		}
+		return nil
 	}
 	cmd.Flags().StringVar(&q.Host, "host", "", "all deliveries to a `HOST`, and failed incoming activities from it")
 	cmd.Flags().Int64Var(&q.ID, "id", 0, "the delivery or incoming activity with this `ID`")
 	cmd.Flags().BoolVar(&q.All, "all", false, "all deliveries and failed incoming activities")
-	return showCommand(a, cmd, app.Retry, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
-		fmt.Fprintf(a.out, "Retrying now: %d deliveries, %d incoming activities.\n", r.Deliveries, r.Incoming)
+	return showCommand(a, cmd, call, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
+		fmt.Fprintf(a.out, done, r.Deliveries, r.Incoming)
 	})
 }
 

@@ -14,10 +14,15 @@ import (
 
 // States of the delivery of a post to a host.
 const (
-	deliveryQueued  = "queued"
-	deliveryParked  = "parked"
-	deliveryRefused = "refused"        // and not repeated
-	deliveryDone    = "nothing queued" // it was delivered, or its account became a recipient later
+	deliveryQueued      = "queued"
+	deliveryParked      = "parked"
+	deliveryRefused     = "refused"   // and not repeated
+	deliveryDone        = "delivered" // it was queued, and nothing is left of it
+	deliveryPending     = "not queued yet"
+	deliveryLater       = "followed later"              // the post was not sent, because all recipients there followed after it
+	deliveryUnreachable = "dropped: unreachable"        // the host did not answer before the post, nor since
+	deliveryUnknown     = "not known any more"          // results of deliveries are kept for a week only
+	deliveryUncertain   = "delivered or followed later" // the author approves followers, and when is not stored
 )
 
 // PostRecipient is a host that a local post is for, and the state of its deliveries there.
@@ -52,21 +57,20 @@ func (o *Operator) explainRecipients(ctx context.Context, e *Explanation, st *st
 	if !st.Visibility.Federated() {
 		return nil
 	}
-	inboxes, _, err := (&Outbox{db: o.db}).remoteAudience(ctx, st)
-	if err != nil {
-		return err
-	}
 	hosts := make(map[string]*PostRecipient)
 	add := func(host string) *PostRecipient {
 		if hosts[host] == nil {
-			hosts[host] = &PostRecipient{Host: host, State: deliveryDone, Queued: []*Delivery{}}
+			hosts[host] = &PostRecipient{Host: host, Queued: []*Delivery{}}
 		}
 		return hosts[host]
 	}
-	for _, inbox := range inboxes {
-		if host, err := activity.Host(inbox, o.AllowLoopback); err == nil && len(hosts) < maxListedHosts {
-			add(host)
+	if err := o.addAudience(ctx, st, func(host string) *PostRecipient {
+		if hosts[host] == nil && len(hosts) >= maxListedHosts {
+			return nil
 		}
+		return add(host)
+	}); err != nil {
+		return err
 	}
 	rows, err := o.db.DeliveriesAbout(ctx, int64(st.ID), maxListedHosts)
 	if err != nil {
@@ -94,13 +98,66 @@ func (o *Operator) explainRecipients(ctx context.Context, e *Explanation, st *st
 		if r.URI != st.URI {
 			continue // of an activity about it
 		}
-		if to := add(r.Domain); to.State == deliveryDone {
+		if to := add(r.Domain); to.State != deliveryQueued && to.State != deliveryParked {
 			to.State, to.LastError = deliveryRefused, r.Reason
 		}
 	}
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {
 		e.Recipients = append(e.Recipients, hosts[host])
 	}
+	return nil
+}
+
+// addAudience adds the hosts of a post's audience, with what is known if nothing is queued for them. A result is not stored: a delivery
+// that succeeded is deleted. So the state follows from what else is stored.
+func (o *Operator) addAudience(ctx context.Context, st *store.Status, add func(host string) *PostRecipient) error {
+	outbox := &Outbox{db: o.db}
+	named, followers, early, err := outbox.explainedAudience(ctx, st)
+	if err != nil {
+		return err
+	}
+	author, err := o.db.Account(ctx, st.AccountID)
+	if err != nil {
+		return err
+	}
+	pending, err := o.db.IsPublishing(ctx, st.ID)
+	if err != nil {
+		return err
+	}
+	since, err := o.UnreachableHosts(ctx)
+	if err != nil {
+		return err
+	}
+	set := func(inboxes []string, state string) {
+		for _, inbox := range inboxes {
+			host, err := activity.Host(inbox, o.AllowLoopback)
+			if err != nil {
+				continue
+			}
+			to := add(host)
+			if to == nil {
+				return
+			}
+			to.State = state
+			unreachable, ok := since[host]
+			switch {
+			case pending:
+				to.State = deliveryPending
+			case state == deliveryLater:
+			case ok && unreachable <= st.CreatedAt:
+				to.State = deliveryUnreachable
+			case o.db.Now().Sub(st.ID.Time()) > store.DeliveryResultTTL:
+				to.State = deliveryUnknown
+			}
+		}
+	}
+	followed := deliveryDone
+	if author.Locked {
+		followed = deliveryUncertain
+	}
+	set(followers, deliveryLater)
+	set(early, followed)
+	set(named, deliveryDone)
 	return nil
 }
 

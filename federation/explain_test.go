@@ -1,9 +1,11 @@
 package federation_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"svc/app/apptest"
 	"svc/federation"
@@ -34,8 +36,8 @@ func TestExplainDeliveries(t *testing.T) {
 		t.Fatalf("the recipients are %+v", e.Recipients)
 	}
 	for _, to := range e.Recipients {
-		want := map[string]string{good.Host: "nothing queued", bad.Host: "queued", hostile.Host: "refused"}[to.Host]
-		if to.State != want || (to.LastError == "") != (want == "nothing queued") || len(to.Queued) != map[string]int{"queued": 1}[want] {
+		want := map[string]string{good.Host: "delivered", bad.Host: "queued", hostile.Host: "refused"}[to.Host]
+		if to.State != want || (to.LastError == "") != (want == "delivered") || len(to.Queued) != map[string]int{"queued": 1}[want] {
 			t.Errorf("%s is %+v, want %q", to.Host, to, want)
 		}
 	}
@@ -63,4 +65,48 @@ func TestExplainDeliveries(t *testing.T) {
 			t.Errorf("%s is %q, want %q", address, got, want)
 		}
 	}
+}
+
+// TestExplainNothingQueued tells the hosts of a post's audience apart for which nothing is queued.
+func TestExplainNothingQueued(t *testing.T) {
+	srv, early := apptest.StartWithFake(t)
+	late, named, dead := apptest.StartFake(t), apptest.StartFake(t), apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	early.AddFollower(srv, "bob", alice)
+	dead.AddFollower(srv, "dora", alice)
+	carol := named.AddActor("carol")
+	named.PostAndSettle(srv, named.Create(named.Note(carol, "hello", apptest.Doc{"to": []string{alice.URI()}})))
+	srv.Exec(`UPDATE hosts SET unreachable_since = 1000, failures = 99 WHERE domain = ?`, dead.Host)
+	post := alice.Publish("hello @carol@" + named.Host)
+	states := func() map[string]string {
+		t.Helper()
+		e, err := srv.Federation.Operator.Explain(t.Context(), post.Str("url"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := make(map[string]string)
+		for _, to := range e.Recipients {
+			found[to.Host] = to.State
+		}
+		return found
+	}
+	check := func(when string, want map[string]string) {
+		t.Helper()
+		if got := states(); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", when, got, want)
+		}
+	}
+	srv.Exec(`DELETE FROM deliveries WHERE domain = ?`, dead.Host)
+	check("before the entry is processed", map[string]string{early.Host: "not queued yet", named.Host: "not queued yet", dead.Host: "not queued yet"})
+	apptest.Settle(srv)
+	srv.Exec(`DELETE FROM deliveries WHERE domain = ?`, dead.Host) // as after a month
+	late.AddFollower(srv, "erin", alice)
+	delivered := map[string]string{early.Host: "delivered", named.Host: "delivered", late.Host: "followed later", dead.Host: "dropped: unreachable"}
+	srv.Exec(`UPDATE hosts SET unreachable_since = 1000 WHERE domain = ?`, dead.Host)
+	check("after the delivery", delivered)
+	srv.Exec(`UPDATE accounts SET locked = 1 WHERE nickname = 'alice'`)
+	delivered[early.Host] = "delivered or followed later"
+	check("if the author approves followers", delivered)
+	srv.Advance(8 * 24 * time.Hour)
+	check("a week later", map[string]string{early.Host: "not known any more", named.Host: "not known any more", late.Host: "followed later", dead.Host: "dropped: unreachable"})
 }

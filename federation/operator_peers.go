@@ -29,6 +29,14 @@ type Operator struct {
 	local         *LocalObjects
 	inbox         *inbox.Inbox
 	db            *store.DB
+	actor         *store.Account // the actor in the moderation log; nil: the command line
+}
+
+// As returns the operator for an account of the staff, which the moderation log names as the actor.
+func (o *Operator) As(actor *store.Account) *Operator {
+	as := *o
+	as.actor = actor
+	return &as
 }
 
 // Peer is the state of another server.
@@ -132,7 +140,7 @@ func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (keyIDs []string,
 		}
 		keyIDs = append(keyIDs, key.URI)
 		if err := o.db.Update(ctx, func(tx *store.Tx) error {
-			return tx.AddLogEntry(ctx, store.NewLogEntry(nil, "key_rotation", "replaced the keys of @"+a.Acct(), nil))
+			return tx.AddLogEntry(ctx, store.NewLogEntry(o.actor, "key_rotation", "replaced the keys of @"+a.Acct(), nil))
 		}); err != nil {
 			return keyIDs, err
 		}

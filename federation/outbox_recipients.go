@@ -39,6 +39,15 @@ func deliveryInboxes(recipients []*store.RemoteRecipient) []string {
 // remoteAudience returns the inboxes of a status or reblog, and how many remote accounts it addresses by name. Accounts with a block
 // between them and the author get nothing.
 func (b *Outbox) remoteAudience(ctx context.Context, st *store.Status) (inboxes []string, named int, err error) {
+	if inboxes, named, err = b.namedInboxes(ctx, st); err != nil {
+		return nil, 0, err
+	}
+	all, err := b.addFollowerInboxes(ctx, inboxes, st.AccountID, st.Visibility)
+	return all, named, err
+}
+
+// namedInboxes returns the inboxes of the accounts that a status addresses by name or refers to, and how many accounts those are.
+func (b *Outbox) namedInboxes(ctx context.Context, st *store.Status) (inboxes []string, named int, err error) {
 	ids, err := b.addressedAccounts(ctx, st)
 	if err != nil {
 		return nil, 0, err
@@ -56,8 +65,20 @@ func (b *Outbox) remoteAudience(ctx context.Context, st *store.Status) (inboxes 
 	if single && len(recipients) > 0 {
 		inboxes = []string{recipients[0].Inbox} // some servers address a message by the inbox that gets it (federation 3.1)
 	}
-	all, err := b.addFollowerInboxes(ctx, inboxes, st.AccountID, st.Visibility)
-	return all, len(recipients), err
+	return inboxes, len(recipients), nil
+}
+
+// explainedAudience returns the inboxes of remoteAudience in parts: of accounts that the status itself names or refers to, of all followers of
+// its author, and of those that followed before it.
+func (b *Outbox) explainedAudience(ctx context.Context, st *store.Status) (named, followers, early []string, err error) {
+	if named, _, err = b.namedInboxes(ctx, st); err != nil {
+		return nil, nil, nil, err
+	}
+	if followers, err = b.addFollowerInboxes(ctx, nil, st.AccountID, st.Visibility); err != nil || len(followers) == 0 {
+		return named, nil, nil, err
+	}
+	early, err = b.db.FollowerInboxesBefore(ctx, st.AccountID, st.ID)
+	return named, followers, early, err
 }
 
 // addressedAccounts returns the recipients of a status, without its author.

@@ -19,6 +19,7 @@ import (
 	"svc/federation"
 	"svc/internal/cache"
 	"svc/internal/config"
+	"svc/internal/doctor"
 	"svc/internal/keys"
 	"svc/internal/limit"
 	"svc/internal/translate"
@@ -55,11 +56,12 @@ type Config struct {
 	Resolve    Resolver                  // nil: uses Federation
 	Frontends  *admin.Frontends
 	Documents  *admin.Documents
-	Metrics    *rest.Metrics    // nil: requests are not measured
-	Memory     *limit.Bytes     // for large answers; nil: no limit
-	TempDir    string           // for uploads during their request; "": the system's
-	Now        func() time.Time // nil: time.Now
-	Log        *slog.Logger     // nil: discards
+	Doctor     func(context.Context) *doctor.Report // runs the checks of svc doctor
+	Metrics    *rest.Metrics                        // nil: requests are not measured
+	Memory     *limit.Bytes                         // for large answers; nil: no limit
+	TempDir    string                               // for uploads during their request; "": the system's
+	Now        func() time.Time                     // nil: time.Now
+	Log        *slog.Logger                         // nil: discards
 }
 
 // Server answers all requests. It is an http.Handler; Serve runs it on a listener.
@@ -154,7 +156,7 @@ func (c parts) tables() []rest.Routes {
 	packs := &emojiPacks{admin: c.Admin, packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
 	frontends := c.frontends()
-	return slices.Concat(c.oauth.Routes(), c.ui.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media}).Routes(), []rest.Routes{
+	return slices.Concat(c.oauth.Routes(), c.ui.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media, Doctor: c.Doctor}).Routes(), []rest.Routes{
 		(&publicPages{frontends: frontends, documents: activityPub, ui: c.ui}).routes(),
 		frontends.routes(),
 		activityPub.routes(),

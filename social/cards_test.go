@@ -151,7 +151,7 @@ func TestCardOfPageThatIsDown(t *testing.T) {
 	if n := b.events.Load(); n != 0 {
 		t.Errorf("got %d events for old posts", n)
 	}
-	if parked, err := b.db.ParkedJobs(t.Context(), 10); err != nil || len(parked) > 0 {
+	if parked, err := b.db.ParkedJobs(t.Context(), 0, 10); err != nil || len(parked) > 0 {
 		t.Errorf("got parked jobs %v, %v", parked, err)
 	}
 }

@@ -97,6 +97,41 @@ func (tx *Tx) RetryHost(ctx context.Context, domain string) (n int, more bool, e
 	return int(given + put), given == retryBatch || put == retryBatch, tx.clearBackoff(ctx, domain)
 }
 
+// DropDelivery deletes a delivery, parked or not. It returns false if there is none.
+func (tx *Tx) DropDelivery(ctx context.Context, id DeliveryID) (bool, error) {
+	dropped, err := list[*Delivery](ctx, tx.reader, "drop delivery", `DELETE FROM deliveries WHERE id = ? RETURNING *`, id)
+	if err != nil || len(dropped) == 0 {
+		return false, err
+	}
+	if err := tx.dropUnusedActivities(ctx, []ActivityID{dropped[0].ActivityID}); err != nil {
+		return false, err
+	}
+	return true, tx.ScheduleHosts(ctx, []string{dropped[0].Domain})
+}
+
+// DropHostDeliveries deletes a batch of the deliveries for a host, parked or not. It returns how many, and whether there are more.
+func (tx *Tx) DropHostDeliveries(ctx context.Context, domain string) (n int, more bool, err error) {
+	parked, err := ids[ActivityID](ctx, tx.reader, "drop parked deliveries", `
+		DELETE FROM deliveries
+		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_parked WHERE parked = 1 AND domain = ? LIMIT ?)
+		RETURNING activity_id`, domain, retryBatch)
+	if err != nil {
+		return 0, false, err
+	}
+	queued, err := ids[ActivityID](ctx, tx.reader, "drop queued deliveries", `
+		DELETE FROM deliveries
+		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_due WHERE parked = 0 AND domain = ? LIMIT ?)
+		RETURNING activity_id`, domain, retryBatch)
+	if err != nil {
+		return 0, false, err
+	}
+	if err := tx.ScheduleHosts(ctx, []string{domain}); err != nil {
+		return 0, false, err
+	}
+	n, more = len(parked)+len(queued), len(parked) == retryBatch || len(queued) == retryBatch
+	return n, more, tx.dropUnusedActivities(ctx, append(parked, queued...))
+}
+
 // clearBackoff ends the backoff of a host.
 func (tx *Tx) clearBackoff(ctx context.Context, domain string) error {
 	if err := tx.exec(ctx, "clear backoff", `UPDATE hosts SET backoff_until = 0 WHERE domain = ?`, domain); err != nil {

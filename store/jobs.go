@@ -122,9 +122,14 @@ func (r reader) nextJobAt(ctx context.Context, after Time) (*Time, error) {
 	return local, nil
 }
 
-// ParkedJobs returns jobs that failed at their last attempt, newest first.
-func (r reader) ParkedJobs(ctx context.Context, limit int) ([]*Job, error) {
-	return list[*Job](ctx, r, "parked jobs", `SELECT * FROM jobs WHERE parked = 1 ORDER BY id DESC LIMIT ?`, limit)
+// ParkedJobs returns jobs that failed at their last attempt, newest first: those before an id, or all if it is 0.
+func (r reader) ParkedJobs(ctx context.Context, before JobID, limit int) ([]*Job, error) {
+	return list[*Job](ctx, r, "parked jobs", `
+		SELECT *
+		FROM jobs
+		WHERE parked = 1 AND id < iif(?1 = 0, 9223372036854775807, ?1)
+		ORDER BY id DESC
+		LIMIT ?2`, before, limit)
 }
 
 // RetryParkedJobs makes a parked job due now, or all of them if id is 0, with all its attempts. It returns how many jobs those are.

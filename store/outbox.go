@@ -242,6 +242,25 @@ func (r reader) FollowerInboxes(ctx context.Context, id AccountID) ([]string, er
 	return slices.Compact(all), err
 }
 
+// FollowerInboxesBefore is FollowerInboxes for the accounts that asked to follow before a status was created.
+func (r reader) FollowerInboxesBefore(ctx context.Context, id AccountID, st StatusID) ([]string, error) {
+	all, err := list[string](ctx, r, "inboxes of earlier followers", `
+		SELECT iif(x.shared_inbox <> '', x.shared_inbox, x.inbox)
+		FROM follows f INDEXED BY follows_remote
+		CROSS JOIN actors x ON x.account_id = f.follower_id
+		WHERE f.target_id = ? AND f.pending = 0 AND f.follower_local = 0 AND f.id < ?`, id, st)
+	slices.Sort(all)
+	return slices.Compact(all), err
+}
+
+// IsPublishing returns true if a status is not queued for its recipients yet. Parked entries count.
+func (r reader) IsPublishing(ctx context.Context, id StatusID) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		FROM jobs
+		WHERE kind = 'outbox' AND payload ->> 'status_id' = ? AND payload ->> 'type' IN (?, ?)`, id.String(), StatusCreated, ReblogCreated)
+}
+
 // KnownInboxes returns the shared inboxes of all known instances, and the inboxes of remote accounts without a shared inbox.
 func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 	return list[string](ctx, r, "known inboxes", `

@@ -127,6 +127,7 @@ var planArguments = map[reflect.Type][]any{
 
 	reflect.TypeFor[bool]():            {true, false},
 	reflect.TypeFor[store.HostState](): {store.HostReachable},
+	reflect.TypeFor[store.JobID]():     {store.JobID(0), store.JobID(9)},
 	reflect.TypeFor[time.Duration]():   {time.Hour},
 	reflect.TypeFor[time.Time]():       {time.Unix(1700000000, 0)},
 }
@@ -149,6 +150,7 @@ var planSkip = []string{"OpenQuery", "Texts", "ForeignKeys", "Update", "Close", 
 var planExceptions = []string{
 	"AS sampled",                             // what it counts is the newest rows of an index, for staff
 	"FROM jobs WHERE parked",                 // the job queue, for staff
+	"FROM jobs WHERE kind = 'outbox'",        // the same
 	"FROM relays ORDER BY id",                // a few, chosen by the staff
 	"FROM meta",                              // one row
 	"FROM ip_blocks LIMIT",                   // the staff chose them; read once and cached

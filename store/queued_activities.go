@@ -160,6 +160,18 @@ func (tx *Tx) RetryQueuedActivities(ctx context.Context, id QueuedActivityID, do
 	return int(n), err
 }
 
+// DropParkedActivities deletes parked activities: the one with an id or, if id is 0, those of a domain ("": all). It returns how many.
+func (tx *Tx) DropParkedActivities(ctx context.Context, id QueuedActivityID, domain string) (int, error) {
+	n, err := tx.execRows(ctx, "drop parked activities", `
+		DELETE FROM queued_activities
+		WHERE id IN (
+			SELECT i.id
+			FROM queued_activities i
+			CROSS JOIN accounts a ON a.id = i.signer_id
+			WHERE i.parked = 1 AND (?1 = 0 OR i.id = ?1) AND (?2 = '' OR a.domain = ?2 OR a.uri LIKE '%://' || ?2 || '/%'))`, id, domain)
+	return int(n), err
+}
+
 // parkedActivityTTL is how long parked activities are kept.
 const parkedActivityTTL = 30 * 24 * time.Hour
 

@@ -26,6 +26,9 @@ const (
 	trimRefusalsEvery = 1000 // refusals between two trims
 )
 
+// DeliveryResultTTL is how long the refusal of a delivery is kept. Parked deliveries are kept longer.
+const DeliveryResultTTL = refusalTTL
+
 // SeenSource is where a seen id comes from: a hash of the registered domain. Its last bit is set for ids of deletions and Undos that precede their
 // object.
 type SeenSource int64

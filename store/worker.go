@@ -128,6 +128,11 @@ func HandleRecurring[P JobPayload](w *Worker, every time.Duration, fn func(conte
 	})
 }
 
+// RunRecurringNow makes a recurring job due now, unless it runs.
+func (tx *Tx) RunRecurringNow(ctx context.Context, p JobPayload) error {
+	return tx.EnqueueUnique(ctx, tx.db.now(), recurring{payload: p}.key(), p)
+}
+
 // enqueueRecurring enqueues the recurring jobs that are not in the queue.
 func (w *Worker) enqueueRecurring(ctx context.Context) error {
 	return w.db.Update(ctx, func(tx *Tx) error {

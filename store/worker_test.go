@@ -137,7 +137,7 @@ func TestPermanentError(t *testing.T) {
 	if err := w.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	parked, err := db.ParkedJobs(t.Context(), 10)
+	parked, err := db.ParkedJobs(t.Context(), 0, 10)
 	if err != nil || len(parked) != 1 || parked[0].Attempts != 1 || parked[0].LastError != "sweep: no such mailbox" {
 		t.Errorf("got %v, %v", parked, err)
 	}
@@ -202,7 +202,7 @@ func TestParkedJobs(t *testing.T) {
 	want := func(n int) {
 		t.Helper()
 		var err error
-		if parked, err = db.ParkedJobs(t.Context(), 10); err != nil || len(parked) != n {
+		if parked, err = db.ParkedJobs(t.Context(), 0, 10); err != nil || len(parked) != n {
 			t.Fatalf("got %d parked jobs, %v, want %d", len(parked), err, n)
 		}
 	}

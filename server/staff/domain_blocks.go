@@ -24,15 +24,16 @@ func (h *Handlers) domainBlockRoutes() rest.Routes {
 	read, write := rest.Admin("admin:read:domain_blocks"), rest.Admin("admin:write:domain_blocks")
 	readAllows, writeAllows := rest.Admin("admin:read:domain_allows"), rest.Admin("admin:write:domain_allows")
 	return rest.Routes{
-		"GET /api/v1/admin/domain_blocks":        {read, h.listDomainBlocks},
-		"POST /api/v1/admin/domain_blocks":       {write, h.addDomainBlock},
-		"GET /api/v1/admin/domain_blocks/:id":    {read, h.showDomainBlock},
-		"PUT /api/v1/admin/domain_blocks/:id":    {write, h.updateDomainBlock},
-		"DELETE /api/v1/admin/domain_blocks/:id": {write, h.removeDomainBlock},
-		"GET /api/v1/admin/domain_allows":        {readAllows, h.listDomainAllows},
-		"POST /api/v1/admin/domain_allows":       {writeAllows, h.addDomainAllow},
-		"GET /api/v1/admin/domain_allows/:id":    {readAllows, h.showDomainAllow},
-		"DELETE /api/v1/admin/domain_allows/:id": {writeAllows, h.removeDomainAllow},
+		"GET /api/v1/admin/domain_blocks":             {read, h.listDomainBlocks},
+		"POST /api/v1/admin/domain_blocks":            {write, h.addDomainBlock},
+		"GET /api/v1/admin/domain_blocks/:id":         {read, h.showDomainBlock},
+		"PUT /api/v1/admin/domain_blocks/:id":         {write, h.updateDomainBlock},
+		"DELETE /api/v1/admin/domain_blocks/:id":      {write, h.removeDomainBlock},
+		"GET /api/v1/svc/admin/domain_blocks/preview": {read, h.previewDomainBlock},
+		"GET /api/v1/admin/domain_allows":             {readAllows, h.listDomainAllows},
+		"POST /api/v1/admin/domain_allows":            {writeAllows, h.addDomainAllow},
+		"GET /api/v1/admin/domain_allows/:id":         {readAllows, h.showDomainAllow},
+		"DELETE /api/v1/admin/domain_allows/:id":      {writeAllows, h.removeDomainAllow},
 	}
 }
 
@@ -111,6 +112,21 @@ func (h *Handlers) addDomainBlock(r *rest.Request) (any, error) {
 		return map[string]any{"error": err.Error(), "existing_domain_block": entity.NewAdminDomainBlock(existing)}, nil
 	}
 	return domainBlock(b, invalid(err))
+}
+
+// previewDomainBlock counts what a block of a host with its subdomains would concern, by known host.
+func (h *Handlers) previewDomainBlock(r *rest.Request) (any, error) {
+	var p struct {
+		Domain string `param:"domain"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(p.Domain) == "" {
+		return nil, errBlankDomain
+	}
+	list, err := h.Admin.PreviewBlock(r.Context(), p.Domain)
+	return list, invalid(err)
 }
 
 // invalid makes a bad request the validation error that apps of the reference API expect.

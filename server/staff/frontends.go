@@ -9,7 +9,9 @@ import (
 func (h *Handlers) frontendRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/frontends":          {rest.Admin("admin:read"), h.listFrontends},
+		"DELETE /api/v1/svc/admin/frontends":       {rest.Admin("admin:write"), h.removeFrontend},
 		"POST /api/v1/svc/admin/frontends/install": {rest.Admin("admin:write"), h.installFrontend},
+		"POST /api/v1/svc/admin/frontends/use":     {rest.Admin("admin:write"), h.useFrontend},
 	}
 }
 
@@ -42,6 +44,33 @@ func (h *Handlers) installFrontend(r *rest.Request) (any, error) {
 		}
 	}
 	if _, err := frontends.Install(r.Context(), i); err != nil {
+		return nil, err
+	}
+	return frontends.List(r.Context())
+}
+
+// useFrontend shows an installed version to visitors, or to administrators. Without a version it shows the pages of this program.
+func (h *Handlers) useFrontend(r *rest.Request) (any, error) {
+	var p struct {
+		Version string `param:"version"`
+		Admin   bool   `param:"admin"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	return h.Frontends.As(r.Viewer).Use(r.Context(), admin.FrontendUse{Version: p.Version, Admin: p.Admin})
+}
+
+// removeFrontend removes an installed version. It answers with the list.
+func (h *Handlers) removeFrontend(r *rest.Request) (any, error) {
+	var p struct {
+		Version string `param:"version,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	frontends := h.Frontends.As(r.Viewer)
+	if _, err := frontends.Remove(r.Context(), p.Version); err != nil {
 		return nil, err
 	}
 	return frontends.List(r.Context())

@@ -19,6 +19,11 @@ var unlogged = map[string]string{
 	"POST /api/v1/admin/dimensions":                  "reads figures",
 	"POST /api/v1/admin/retention":                   "reads figures",
 	"POST /api/v1/admin/canonical_email_blocks/test": "reads",
+	"POST /api/v1/svc/admin/doctor":                  "reads",
+
+	"POST /api/v1/svc/admin/jobs/retry":                  "TestJobs checks its entry",
+	"POST /api/v1/svc/admin/federation/deliveries/retry": "TestDeliveries checks its entry",
+	"POST /api/v1/svc/admin/federation/deliveries/drop":  "TestDeliveries checks its entry",
 }
 
 // readingChanges are routes that change something although their method is GET.
@@ -43,6 +48,13 @@ var otherChanges = []adminCall{
 	{request: "DELETE A/rules/{other}"},
 	{request: "DELETE A/instances/far.example"},
 	{request: "POST A/restart"},
+	{request: "POST A/frontends/use", body: apptest.Doc{"version": "fe/main"}},
+	{request: "POST A/frontends/use", body: apptest.Doc{"version": ""}},
+	{request: "DELETE A/frontends", body: apptest.Doc{"version": "fe/main"}},
+	{request: "POST A/storage/prune"},
+	{request: "POST A/jobs/1/retry"},
+	{request: "DELETE A/jobs/2"},
+	{request: "DELETE A/jobs"},
 
 	{request: "POST A/users", body: apptest.Doc{"users": []apptest.Doc{
 		{"nickname": "dora", "email": "dora@example.org", "password": "a long password"}, {"nickname": "emil", "email": "emil@example.org", "password": "a long password"},
@@ -95,6 +107,7 @@ var pendingChanges = []adminCall{
 func TestEveryChangeIsLogged(t *testing.T) {
 	f, alice := newAdminFrontend(t, "/api/v1/svc/admin")
 	alice.EnableMFA()
+	addParkedJobs(f.Server, 1, 3)
 	var want []string
 	patterns := make(map[string]*regexp.Regexp)
 	for _, r := range server.Routes() {

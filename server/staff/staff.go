@@ -6,10 +6,14 @@
 package staff
 
 import (
+	"context"
+	"sync"
+
 	"svc/admin"
 	"svc/emoji"
 	"svc/federation"
 	"svc/internal/config"
+	"svc/internal/doctor"
 	"svc/internal/errs"
 	"svc/media"
 	"svc/server/entity"
@@ -26,6 +30,9 @@ type Handlers struct {
 	Entities   *entity.Builder
 	Media      *media.Files
 	Federation *federation.Service // nil: federation is disabled
+	Doctor     func(context.Context) *doctor.Report
+
+	examining sync.Mutex // held while Doctor runs
 }
 
 // Routes returns the tables of all resources.
@@ -55,6 +62,9 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.domainBlockRoutes(),
 		h.accessBlockRoutes(),
 		h.measureRoutes(),
+		h.jobRoutes(),
+		h.deliveryRoutes(),
+		h.serverRoutes(),
 	}
 }
 
