@@ -32,6 +32,7 @@ type Activity struct {
 	refs      [2]string // its id and its object's, once the content was read
 	retryAt   time.Time
 	index     int                  // in the heap of retries, from 1; 0: it is not there
+	turn      chan bool            // receives true when it is to be processed, false when it is to be stored; nil: it does not wait
 	slow      bool                 // it is among those that may fetch
 	share     *limit.Share[string] // of the worker that may fetch and has it; else nil
 	seenMark  uint64               // when it was not seen; 0: not checked

@@ -7,8 +7,8 @@
 //
 // Limits: 50 000 queued activities (a long one counts as several), of which one host can have half and one sender a quarter; 4 MiB of them in
 // memory; 16 fast workers; 8 that may fetch, of which one registered domain has 2 at most; 64 activities processed before their senders are
-// answered. One attempt takes 60 s at most. A domain with an activity that takes longer than 5 s has to share 4 other workers with its kind
-// for 10 minutes.
+// answered, of which 32 wait for their turn (a second at most, 4 of one sender). One attempt takes 60 s at most. A domain with an activity that
+// takes longer than 5 s has to share 4 other workers with its kind for 10 minutes.
 package inbox
 
 import (
@@ -121,18 +121,18 @@ func (b *Inbox) store(ctx context.Context, a *Activity) error {
 	return b.c.DB.Update(ctx, func(tx *store.Tx) error { return tx.AddQueuedActivity(ctx, a.Row) })
 }
 
-// startSync takes a slot for an activity that can be processed at once. It returns false if it cannot.
+// startSync takes a slot for an activity that can be processed now or after a short wait. It returns false if it cannot.
 func (b *Inbox) startSync(a *Activity, domain string) bool {
 	select {
 	case b.syncSlots <- struct{}{}:
 	default:
 		return false
 	}
-	if !b.queue.start(a, a.Signer.ID, domain) {
-		<-b.syncSlots
-		return false
+	if b.queue.start(a, a.Signer.ID, domain) && b.queue.waitForTurn(a) {
+		return true
 	}
-	return true
+	<-b.syncSlots
+	return false
 }
 
 // processSync processes an activity that is not in the database. It stores the activity only if that failed and another attempt may succeed.

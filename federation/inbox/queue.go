@@ -21,10 +21,13 @@ const (
 	slowPerHost      = 2  // of them, for the senders of one host
 	demotedWorkers   = 4  // more of them, for hosts that were slow
 	maxSync          = 64 // activities that are processed at the same time before their senders are answered
+	maxTurns         = 32 // of them, that wait for their turn
+	maxSenderTurns   = 4  // of them, of one sender
 )
 
 // queue knows all activities that are queued or being processed. The activities of one sender run in the order in which they came. Workers get
-// one activity of each host in turn, and within a host one of each sender. Everything in the queue is also in the database.
+// one activity of each host in turn, and within a host one of each sender. Everything in the queue is also in the database, except activities that
+// are processed before their senders are answered.
 type queue struct {
 	mu          sync.Mutex
 	fastReady   *sync.Cond
@@ -40,6 +43,7 @@ type queue struct {
 	retries     retryHeap
 	weight      int // of all activities and reservations
 	bytes       int // of bodies in memory
+	turns       int // activities that wait for their turn and are not in the database
 }
 
 // senderQueue has the activities of one sender.
@@ -47,10 +51,10 @@ type senderQueue struct {
 	id        store.AccountID
 	host      *hostQueue
 	weight    int
-	waiting   []*Activity // for a fast worker, in the order in which they came
+	waiting   []*Activity // for a fast worker or their turn, in the order in which they came
 	slow      []*Activity // for a slow worker, or with one
 	scheduled bool        // it is in host.ready
-	busy      bool        // a fast worker has one of its activities
+	busy      bool        // a fast worker or a request has one of its activities
 	blocked   bool        // the first waiting one shares its object with a slow one
 }
 
@@ -72,19 +76,27 @@ func newQueue() *queue {
 	return q
 }
 
-// start begins an activity that is not in the database. It returns false if the activity has to be queued: others wait, it has to come after another
-// one of its sender, or it could not be queued if it needs a fetch.
+// start begins an activity that is not in the database. If another one of its sender or of other hosts comes first, the activity waits and
+// gets a turn; see queue_turns.go. start returns false if the activity has to be stored: many wait, or it could not be queued if it needs a fetch.
 func (q *queue) start(a *Activity, sender store.AccountID, host string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	a.setRefs()
 	s := q.senders[sender]
-	if len(q.fast) > 0 || s != nil && (s.busy || len(s.waiting) > 0 || slices.ContainsFunc(s.slow, a.sharesRef)) || !q.hasCapacity(sender, host) {
+	if !q.hasCapacity(sender, host) || s != nil && (s.blocked || slices.ContainsFunc(s.slow, a.sharesRef)) {
+		return false
+	}
+	waits := len(q.fast) > 0 || s != nil && (s.busy || len(s.waiting) > 0)
+	if waits && (q.turns == maxTurns || s != nil && len(s.waiting) >= maxSenderTurns) {
 		return false
 	}
 	a.sender = q.addWeight(sender, host, a.weight)
-	a.sender.busy = true
 	q.bytes += len(a.Row.Body) // whatever there is already: few are being processed
+	if waits {
+		q.addTurn(a)
+	} else {
+		a.sender.busy = true
+	}
 	return true
 }
 
@@ -189,6 +201,10 @@ func (q *queue) schedule(s *senderQueue) {
 	if s.scheduled || s.busy || s.blocked || len(s.waiting) == 0 {
 		return
 	}
+	if s.waiting[0].turn != nil && len(q.fast) == 0 {
+		q.giveTurn(s.takeFirst())
+		return
+	}
 	s.scheduled = true
 	s.host.ready = append(s.host.ready, s)
 	if len(s.host.ready) == 1 {
@@ -212,13 +228,23 @@ func (q *queue) next(ctx context.Context) *Activity {
 		if h.ready = h.ready[1:]; len(h.ready) > 0 {
 			q.fast = append(q.fast, h)
 		}
-		a := s.waiting[0]
-		s.waiting[0] = nil
-		s.waiting = s.waiting[1:]
-		s.scheduled, s.busy = false, true
-		return a
+		s.scheduled = false
+		a := s.takeFirst()
+		if a.turn == nil {
+			return a
+		}
+		q.giveTurn(a)
 	}
 	return nil
+}
+
+// takeFirst removes and returns the first waiting activity, which begins.
+func (s *senderQueue) takeFirst() *Activity {
+	a := s.waiting[0]
+	s.waiting[0] = nil
+	s.waiting = s.waiting[1:]
+	s.busy = true
+	return a
 }
 
 func (q *queue) nextSlow(ctx context.Context) *Activity {
@@ -300,8 +326,8 @@ func (q *queue) moveToSlow(a *Activity) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	a.sender.busy = false
-	q.schedule(a.sender)
 	q.addSlow(a)
+	q.schedule(a.sender)
 	if q.bytes > maxBytesInMemory {
 		q.dropContent(a)
 	}

@@ -172,40 +172,57 @@ func TestQueueSlow(t *testing.T) {
 	}
 }
 
-// TestQueueBegin checks that an activity is begun without queueing only if it delays none and precedes none.
+// TestQueueBegin checks that an activity is begun without storing it only if it delays none and precedes none; else it waits for its turn.
 func TestQueueBegin(t *testing.T) {
 	q := newQueue()
 	begin := func(from store.AccountID, ref string) *Activity {
-		it := &Activity{Object: activity.Object{"id": "activity of " + ref, "object": ref}, Row: &store.QueuedActivity{Body: "x"}}
+		it := &Activity{Object: activity.Object{"id": "activity of " + ref, "object": ref}, Row: &store.QueuedActivity{Body: "x"}, weight: 1}
 		if !q.start(it, from, "host") {
 			return nil
 		}
 		return it
 	}
+	wantTurn := func(it *Activity, want bool, when string) {
+		t.Helper()
+		if it == nil {
+			t.Fatalf("an activity is not begun %s", when)
+		}
+		if got := it.turn == nil || len(it.turn) == 1; got != want {
+			t.Errorf("an activity has its turn %s: %v", when, got)
+		}
+	}
 	first := begin(1, "post a")
-	if first == nil {
-		t.Fatal("an activity is not begun though the queue is empty")
-	}
-	if begin(1, "post b") != nil {
-		t.Error("the next activity of a sender is begun before the first is done")
-	}
+	wantTurn(first, true, "while the queue is empty")
+	next := begin(1, "post b")
+	wantTurn(next, false, "before the first of its sender is done")
 	arrive(q, 1, 1, "host", "post b")
 	if len(q.fast) != 0 {
 		t.Error("an activity queued behind it is taken")
 	}
 	other := begin(2, "post a")
-	if other == nil {
-		t.Error("an activity of another sender has to wait")
-	}
+	wantTurn(other, true, "that is of another sender")
 	q.done(first)
 	q.remove(first)
-	if begin(3, "post c") != nil {
-		t.Error("an activity is begun while another is queued")
-	}
+	wantTurn(next, true, "after the first of its sender")
+	q.done(next)
+	q.remove(next)
+	late := begin(3, "post c")
+	wantTurn(late, false, "while another is queued")
 	second := q.next(t.Context())
 	if second.id != 1 {
 		t.Errorf("got %d", second.id)
 	}
+	stop, cancel := context.WithCancel(t.Context())
+	go func() {
+		q.waitForTurn(late)
+		cancel()
+		q.wakeAll()
+	}()
+	if q.next(stop) != nil {
+		t.Error("a worker gets an activity that its request processes")
+	}
+	q.done(late)
+	q.remove(late)
 	q.moveToSlow(second)
 	if begin(1, "post b") != nil {
 		t.Error("an activity on the object of a slow one is begun")
