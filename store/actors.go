@@ -146,12 +146,17 @@ func (tx *Tx) RemoveActor(ctx context.Context, id AccountID) error {
 	return tx.exec(ctx, "remove actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id)
 }
 
-// SetActorKeys replaces the keys of a remote account. A key id that belongs to another account stays with it (federation 2.3), unless the
-// id is derived from this account's id: then the other account's claim is wrong.
+// SetActorKeys replaces the keys of a remote account as AddActorKeys adds them.
 func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) error {
 	if err := tx.exec(ctx, "drop actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id); err != nil {
 		return err
 	}
+	return tx.AddActorKeys(ctx, id, keys)
+}
+
+// AddActorKeys adds the keys of a remote account. A key id that belongs to another account stays with it (federation 2.3), unless the
+// id is derived from this account's id: then the other account's claim is wrong.
+func (tx *Tx) AddActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) error {
 	for _, k := range keys {
 		if err := tx.exec(ctx, "set actor key", `
 			INSERT INTO actor_keys (uri, account_id, public, created_at)

@@ -189,6 +189,7 @@ func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandl
 	})
 	if err == nil {
 		a.keys.invalidate(keys...)
+		allowOnce(a.accountChecks, accountCheckKey{id: account.ID}, minRefreshInterval, a.db.Now()) // RefreshIfStale would find it new
 	}
 	return account, err
 }
@@ -207,7 +208,7 @@ func (a *Actors) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h c
 	if err := tx.AddAccount(ctx, &row); err != nil {
 		return nil, err
 	}
-	if err := tx.SetActorKeys(ctx, row.ID, p.keys); err != nil {
+	if err := tx.AddActorKeys(ctx, row.ID, p.keys); err != nil {
 		return nil, err
 	}
 	if row.Unavailable = actor.Suspended; row.Unavailable {

@@ -87,11 +87,16 @@ func newNewHostLimit() *newHostLimit {
 	}
 }
 
+// isExempt returns whether a host is allowed whatever the limit says: it is the domain itself, or was counted.
+func (l *newHostLimit) isExempt(host string, now time.Time) bool {
+	return activity.RegisteredDomain(host) == host || l.hosts.Peek(host, newHostOnce, now).Remaining == 0
+}
+
 // allow returns whether another host of its domain is allowed. If count is set, it counts the host.
 func (l *newHostLimit) allow(host string, count bool, now time.Time) bool {
 	domain := activity.RegisteredDomain(host)
 	switch {
-	case domain == host, l.hosts.Peek(host, newHostOnce, now).Remaining == 0:
+	case l.isExempt(host, now):
 		return true
 	case !count:
 		return l.domains.Peek(domain, newHostsPerDomain, now).Remaining > 0
@@ -106,6 +111,9 @@ func (l *newHostLimit) allow(host string, count bool, now time.Time) bool {
 // checkNewHost refuses actors of an unknown instance if its domain has reached the limit of new hosts. If found is set, the actor exists
 // and the host counts.
 func (a *Actors) checkNewHost(ctx context.Context, host string, found bool) error {
+	if a.newHosts.isExempt(host, a.db.Now()) {
+		return nil
+	}
 	known, err := a.db.IsKnownDomain(ctx, host)
 	if err != nil || known {
 		return err

@@ -221,10 +221,8 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 	ctx, cancel := context.WithTimeout(ctx, KeyFetchTimeout)
 	defer cancel()
 	return v.keys.fetches.do(ctx, name, actorTimeout, func(ctx context.Context) (*cachedKey, error) {
-		v.keys.invalidate(id)
-		key, err := v.StoredKey(ctx, id)
-		if err != nil || key != nil && (wrong == nil || key.stored != wrong.stored) {
-			return key, err // fetched meanwhile
+		if key, err := v.fetchedMeanwhile(ctx, id, wrong); key != nil || err != nil {
+			return key, err
 		}
 		switch {
 		case wrong != nil && !v.keys.mayRefresh(wrong.owner, v.db.Now()):
@@ -256,12 +254,26 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 			v.fetcher.failures.addFor("key "+id, err, v.db.Now(), keyRefreshInterval)
 			return nil, err
 		}
-		key, err = v.StoredKey(ctx, id)
+		key, err := v.StoredKey(ctx, id)
 		if err == nil && key == nil {
 			err = fmt.Errorf("%w: key %s not found", errWrongSignature, id)
 		}
 		return key, err
 	})
+}
+
+// fetchedMeanwhile returns a key that another call has fetched since fetchKey was called, nil if there is none.
+func (v *Verifier) fetchedMeanwhile(ctx context.Context, id string, wrong *cachedKey) (*cachedKey, error) {
+	if wrong == nil { // that call has cached it
+		key, _ := v.keys.keys.Get(id)
+		return key, nil
+	}
+	v.keys.invalidate(id)
+	key, err := v.StoredKey(ctx, id)
+	if err != nil || key == nil || key.stored == wrong.stored {
+		return nil, err
+	}
+	return key, nil
 }
 
 // VerifyRequest returns the signer of a GET request, nil if it is not signed. A wrong signature, and a signer that is not allowed, are
