@@ -16,6 +16,8 @@ type Browser struct {
 	BaseURL string
 	Origin  string // the Origin header
 	Cookies map[string]*http.Cookie
+
+	Language string // the Accept-Language header; "": none
 }
 
 func (a *Server) Browser() *Browser {
@@ -166,6 +168,9 @@ func (b *Browser) send(method, path, contentType string, content io.Reader) *Pag
 	if method != "GET" {
 		req.Header.Set("Content-Type", contentType)
 		req.Header.Set("Origin", b.Origin)
+	}
+	if b.Language != "" {
+		req.Header.Set("Accept-Language", b.Language)
 	}
 	for _, c := range b.Cookies {
 		req.AddCookie(c)

@@ -52,14 +52,22 @@ func TestHostileContent(t *testing.T) {
 	admin.Post("/api/v2/filters", "title", short, "context[]", "home", "keywords_attributes[][keyword]", short).Want(200)
 	admin.Post("/api/v1/reports", "account_id", bobID, "comment", all).Want(200)
 
+	app := srv.RegisterApp("client_name", short, "website", "https://example.org/?"+short)
+	query := func(pairs ...string) string { return "?" + apptest.Pairs(pairs).Encode() }
+	authorize := query("response_type", "code", "client_id", app.ID, "state", all)
 	paths := []string{
+		"/oauth/authorize" + authorize, "/oauth/authorize" + authorize + "&force_login=true", "/oauth/authorize" + query("client_id", all),
+		"/auth/sign_up" + query("nickname", all, "email", all, "reason", all, "birthday", all, "continue", "/oauth/authorize?"+all), "/auth/forgot_password", "/auth/confirmed" + query("state", all),
+		"/main/ostatus" + query("nickname", "admin", "profile", all), "/main/ostatus" + query("status_id", poll, "profile", all),
+		"/ostatus_subscribe" + query("acct", bob), "/ostatus_subscribe" + query("acct", srv.URL+"/@admin/"+poll), "/ostatus_subscribe" + query("acct", all[:200]), "/setup/%3Cscript%3E",
+		"/api/v1/svc/password_reset/%3Cscript%3E", "/registration/%3Cscript%3E",
 		"/", "/about", "/public", "/@admin", "/@admin/with_replies", "/@admin/media", "/@admin/" + poll, "/web", "/web/known", "/web/notifications", "/web/lists", "/web/filters",
 		"/web/search?q=" + "%3Cscript%3Ealert(1)%3C/script%3E", "/web/compose?reply=" + ids[0], "/web/compose?quote=" + ids[1], "/web/compose?edit=" + ids[2], "/@bob@" + peer.Host,
 		"/web/admin/reports", "/web/admin/accounts", "/web/settings/profile", "/web/settings/sessions", "/web/sign_in?back=%22%3E%3Cscript%3E", "/tags/%3Cscript%3E",
 		"/web?done=%22%3E%3Cscript%3E", "/web/statuses/" + ids[0] + "/more", "/web/statuses/" + ids[3] + "/delete", "/@admin.rss",
 	}
 	for _, id := range ids {
-		paths = append(paths, "/@admin/"+id)
+		paths = append(paths, "/@admin/"+id, "/ostatus_subscribe"+query("acct", srv.URL+"/@admin/"+id))
 	}
 	for name, browser := range map[string]*apptest.Browser{"an admin": admin.SignedIn(), "a visitor": srv.Browser()} {
 		for _, path := range paths {
