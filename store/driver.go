@@ -97,6 +97,7 @@ func (c *observedConn) observe(query string, rows driver.Rows, err error) (drive
 	r := &observedRows{rows: rows, conn: c, query: query}
 	if c.reads != nil {
 		r.since = c.reads.tick.Load()
+		c.reads.count.Add(1)
 		c.open.Store(r)
 	}
 	return r, nil

@@ -107,6 +107,10 @@ func (tx *Tx) invalidateRelations(ids ...AccountID) {
 // invalidateFlags marks the favourites, boosts and bookmarks of an account as changed.
 func (tx *Tx) invalidateFlags(id AccountID) { tx.changedFlags = append(tx.changedFlags, id) }
 
+// Commits returns how many commits there were since the start. It grows after the caches were invalidated and before Update returns, so
+// that what was read from rows and caches after a call is current as long as the number stays the same.
+func (db *DB) Commits() uint64 { return db.commits.Load() }
+
 // publishCommit invalidates caches and sends events after the commit of a group.
 func (db *DB) publishCommit(group []*request) {
 	var events []Event
@@ -144,6 +148,7 @@ func (db *DB) publishCommit(group []*request) {
 			fn(events)
 		}
 	}
+	db.commits.Add(1)
 	if jobs {
 		db.wakeWorker()
 	}

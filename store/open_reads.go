@@ -18,10 +18,14 @@ var errLogHasGrown = errors.New("it was interrupted because the database's log h
 // openReads are the queries that are being read on the reading connections, and the tasks of maintenance, which have connections of their own.
 type openReads struct {
 	tick  atomic.Int64 // guardIntervals since the start: a clock that costs a query nothing
+	count atomic.Int64 // of all queries since the start
 	mu    sync.Mutex
 	conns map[*observedConn]struct{}
 	tasks map[*readTask]struct{}
 }
+
+// QueryCount returns how many queries the reading connections have run since the start.
+func (db *DB) QueryCount() int64 { return db.reads.count.Load() }
 
 // readTask is a task of maintenance, which may read for long.
 type readTask struct {

@@ -84,6 +84,7 @@ type DB struct {
 	background    sync.WaitGroup // of work that ends with closing
 
 	subscribers   []func([]Event)
+	commits       atomic.Uint64
 	keepAudiences atomic.Bool  // StatusRemoved events have audiences
 	refusals      atomic.Int64 // added since the start
 	seenCount     seenCount

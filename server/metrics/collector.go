@@ -14,6 +14,7 @@ var (
 	buildInfo = describe("svc_build_info", "The version; the value is 1.", "version")
 
 	connections   = describe("svc_database_connections", "Reading connections by state.", "state")
+	queries       = describe("svc_database_queries_total", "Queries of the reading connections.")
 	databaseState = describe("svc_database_state", "1 for the state of the database: writable, full, read_only or failed.", "state")
 	readAge       = describe("svc_database_oldest_read_seconds", "Age of the oldest query or task of maintenance that reads the database.")
 	logBytes      = describe("svc_database_log_bytes", "Size of the write-ahead log.")
@@ -73,6 +74,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	open := c.DB.Connections()
 	s.gauge(connections, float64(open.Active), "active")
 	s.gauge(connections, float64(open.Idle), "idle")
+	s.counter(queries, uint64(c.DB.QueryCount()))
 	now := c.DB.Condition().State
 	for _, state := range []store.State{store.Writable, store.DiskFull, store.ReadOnly, store.Failed} {
 		value := 0.0

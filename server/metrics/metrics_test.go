@@ -94,6 +94,7 @@ func TestMetrics(t *testing.T) {
 		{"cache misses", `svc_cache_misses_total{cache="tokens"}`, func() { srv.SignUp("carol").Get("/api/v1/timelines/home").Want(200) }, more},
 		{"cached tokens", `svc_cache_entries{cache="tokens"}`, func() { srv.SignUp("bob").Get("/api/v1/timelines/home").Want(200) }, more},
 		{"connections", `svc_database_connections{state="idle"}`, func() {}, by(0)},
+		{"queries", `svc_database_queries_total`, func() { alice.Get("/api/v1/timelines/home").Want(200) }, more},
 		{"streams", `svc_streams{kind="websocket"}`, func() {}, by(0)},
 		{"size of the database", `svc_storage_bytes{class="database"}`, func() {}, by(0)},
 		{"emoji", `svc_storage_files{class="emoji"}`, func() { srv.AddEmoji("pets", files); srv.Budget.Remeasure() }, more},

@@ -1,0 +1,142 @@
+package pages_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+)
+
+// discarded is a ResponseWriter that counts the bytes of the response.
+type discarded struct {
+	header http.Header
+	status int
+	bytes  int
+}
+
+func (w *discarded) Header() http.Header    { return w.header }
+func (w *discarded) WriteHeader(status int) { w.status = status }
+func (w *discarded) Write(p []byte) (int, error) {
+	w.bytes += len(p)
+	return len(p), nil
+}
+
+// processorTime returns the processor time that this process has used.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// benchPage measures a page without the network: its processor time, its queries and its size.
+func benchPage(b *testing.B, browser *apptest.Browser, srv *apptest.Server, path string) {
+	page := browser.Get(path).Want(200)
+	req, err := http.NewRequestWithContext(b.Context(), "GET", srv.URL+path, http.NoBody)
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html")
+	req.RemoteAddr = "192.0.2.1:1234"
+	for _, c := range browser.Cookies {
+		req.AddCookie(c)
+	}
+	b.ReportAllocs()
+	queries, began := srv.DB.QueryCount(), processorTime(b)
+	for b.Loop() {
+		w := &discarded{header: make(http.Header)}
+		if srv.HTTP.ServeHTTP(w, req); w.status != 0 && w.status != 200 || w.bytes != len(page.Body) {
+			b.Fatalf("%s: %d, %d bytes", path, w.status, w.bytes)
+		}
+	}
+	b.ReportMetric(float64((processorTime(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+	b.ReportMetric(float64(srv.DB.QueryCount()-queries)/float64(b.N), "queries/op")
+	b.ReportMetric(float64(len(page.Body)), "bytes")
+	b.ReportMetric(float64(compressed(b, page.Body)), "gzip-bytes")
+}
+
+// compressed returns the size of a text after gzip -6.
+func compressed(t testing.TB, text []byte) int {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Len()
+}
+
+// publishFeed publishes posts as people write them: replies, mentions, links and hashtags; of 20, three have pictures, two a content warning,
+// one a poll, and two are boosts. alice follows their authors. It returns the id of a post with replies.
+func publishFeed(srv *apptest.Server, alice *apptest.User) string {
+	people := apptest.SignUpMany(srv, 5)
+	for i, p := range people {
+		alice.Post("/api/v1/accounts/" + p.ID + "/follow").Want(200)
+		p.UpdateProfile(map[string]any{"display_name": fmt.Sprintf("Person Number %d", i), "note": "Gardens, bicycles and old radios. She/her."})
+	}
+	words := "The river was high this morning, and the path along the orchard is under water again; we walked home over the hill and counted herons. "
+	root := people[0].Publish(words + "#herons").ID()
+	for i := range 20 {
+		p, other := people[i%5], people[(i+1)%5]
+		text, params := fmt.Sprintf("%d. %s", i, words), []string(nil)
+		switch i {
+		case 2, 9, 16:
+			picture := p.Upload(apptest.PNG(32, 24), apptest.ValuePart("description", "Herons in the flooded orchard, seen from the hill.")).ID()
+			params = []string{"media_ids[]", picture}
+		case 4, 12:
+			params = []string{"spoiler_text", "Weather, again"}
+		case 6:
+			p.PublishPoll([]string{"Herons", "Storks", "Neither of them"})
+			continue
+		case 7, 14:
+			p.Post("/api/v1/statuses/" + other.Publish(text+" #boosted").ID() + "/reblog").Want(200)
+			continue
+		case 3, 8, 13, 18:
+			text, params = "@"+other.Nickname+" "+text, []string{"in_reply_to_id", root}
+		default:
+			text += "https://example.org/a/longer/address?of=" + fmt.Sprint(i) + " #walks #rivers"
+		}
+		id := p.Publish(text, params...).ID()
+		if i%3 == 0 {
+			alice.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
+			other.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
+		}
+	}
+	return root
+}
+
+// BenchmarkPages measures the pages that users load most. The API call is what the page of the home timeline is compared with.
+func BenchmarkPages(b *testing.B) {
+	srv := apptest.Start(b, func(c *config.Config) { c.RateLimit.Enabled = false })
+	alice := srv.SignUp("alice")
+	root := publishFeed(srv, alice)
+	alice.Publish("what @p0 wrote about #herons")
+	browser := alice.SignedIn()
+	for _, bb := range []struct{ name, path string }{
+		{"home", "/web"},
+		{"local", "/web/local"},
+		{"thread", "/web/@p0/" + root},
+		{"profile", "/web/@p0"},
+		{"notifications", "/web/notifications"},
+	} {
+		b.Run(bb.name, func(b *testing.B) { benchPage(b, browser, srv, bb.path) })
+	}
+	b.Run("API", func(b *testing.B) {
+		queries, began := srv.DB.QueryCount(), processorTime(b)
+		b.ReportAllocs()
+		for b.Loop() {
+			srv.BenchRequest(b, "GET", "/api/v1/timelines/home", alice.Token, "")
+		}
+		b.ReportMetric(float64((processorTime(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+		b.ReportMetric(float64(srv.DB.QueryCount()-queries)/float64(b.N), "queries/op")
+	})
+}
