@@ -194,6 +194,12 @@ func TestNotificationRequests(t *testing.T) {
 	if got := alice.Get("/api/v1/notifications/unread_count").Object().Int("count"); got != 0 {
 		t.Errorf("%d are unread", got)
 	}
+	if got := alice.Get("/api/v1/markers", "timeline[]", "notifications").Want(200).Object().Int("notifications.svc.unread_count"); got != 0 {
+		t.Errorf("the marker counts %d unread notifications", got)
+	}
+	if got := alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object().Int("svc.unread_notifications_count"); got != 0 {
+		t.Errorf("the account counts %d unread notifications", got)
+	}
 	if got := groupList(t, alice.Get("/api/v2/notifications")); len(got) != 0 {
 		t.Errorf("the groups are %v", got)
 	}

@@ -229,7 +229,7 @@ func (h *notifications) showMarkers(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	rows, err := h.db.Markers(r.Context(), r.Viewer.ID)
+	rows, unread, err := h.db.Markers(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (h *notifications) showMarkers(r *rest.Request) (any, error) {
 			markers = append(markers, &store.Marker{Timeline: name, UpdatedAt: r.Viewer.CreatedAt})
 		}
 	}
-	return h.renderMarkers(r, markers)
+	return h.renderMarkers(markers, unread)
 }
 
 // moveMarkers sets markers and returns those that were sent.
@@ -277,16 +277,16 @@ func (h *notifications) moveMarkers(r *rest.Request) (any, error) {
 		}
 		markers = append(markers, m)
 	}
-	return h.renderMarkers(r, markers)
-}
-
-func (h *notifications) renderMarkers(r *rest.Request, markers []*store.Marker) (any, error) {
-	if len(markers) == 0 {
-		return nil, nil
-	}
-	unread, err := h.db.UnreadNotifications(r.Context(), r.Viewer.ID)
+	_, unread, err := h.db.Markers(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
+	}
+	return h.renderMarkers(markers, unread)
+}
+
+func (h *notifications) renderMarkers(markers []*store.Marker, unread int) (any, error) {
+	if len(markers) == 0 {
+		return nil, nil
 	}
 	return h.entities.Markers(markers, unread)
 }

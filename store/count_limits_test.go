@@ -37,7 +37,10 @@ func TestCountsAreBounded(t *testing.T) {
 		name string
 		read func() (int, error)
 	}{
-		{"unread notifications", func() (int, error) { return db.UnreadNotifications(t.Context(), recipient) }},
+		{"markers", func() (int, error) {
+			_, n, err := db.Markers(t.Context(), recipient)
+			return n, err
+		}},
 		{"own counts", func() (int, error) {
 			n, err := db.UnreadCounts(t.Context(), recipient)
 			return n.UnreadNotifications, err

@@ -11,9 +11,40 @@ type Marker struct {
 	UpdatedAt  Time
 }
 
-// Markers returns the markers of an account.
-func (r reader) Markers(ctx context.Context, account AccountID) ([]*Marker, error) {
-	return list[*Marker](ctx, r, "markers", `SELECT * FROM markers WHERE account_id = ?`, account)
+var (
+	markersQuery           = withMarkers(unreadNotifications)
+	markersQueryUnfiltered = withMarkers(unreadUnfiltered)
+)
+
+// withMarkers returns a query for the markers of an account and a count of its unread notifications, which is a row without a timeline.
+func withMarkers(unread string) string {
+	return `
+		SELECT '' AS timeline, (` + unread + `) AS last_read_id, 0 AS version, 0 AS updated_at
+		UNION ALL
+		SELECT timeline, last_read_id, version, updated_at
+		FROM markers
+		WHERE account_id = ?1`
+}
+
+// Markers returns the markers of an account and the number of its unread notifications, up to 1000.
+func (r reader) Markers(ctx context.Context, account AccountID) (markers []*Marker, unread int, err error) {
+	l, err := r.lookups(ctx, account)
+	if err != nil {
+		return nil, 0, err
+	}
+	query := markersQuery
+	if l&notificationLookups == 0 {
+		query = markersQueryUnfiltered
+	}
+	rows, err := list[*Marker](ctx, r, "markers", query, account, l, false, maxUnread)
+	for _, m := range rows {
+		if m.AccountID = account; m.Timeline == "" {
+			unread = int(m.LastReadID)
+		} else {
+			markers = append(markers, m)
+		}
+	}
+	return markers, unread, err
 }
 
 // MoveMarker moves a marker forward, never back, and returns it.

@@ -263,19 +263,6 @@ func withOtherCounts(unread, conversations string) string {
 // notificationLookups are those that may find a reason to hide a notification.
 const notificationLookups = lookupBlocks | lookupBlockedBy | lookupMutes | lookupDomainBlocks | lookupUnavailable
 
-// UnreadNotifications counts the unread notifications of an account, up to 1000.
-func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int, error) {
-	l, err := r.lookups(ctx, account)
-	if err != nil {
-		return 0, err
-	}
-	query := unreadNotifications
-	if l&notificationLookups == 0 {
-		query = unreadUnfiltered
-	}
-	return value[int](ctx, r, "unread notifications", query, account, l, false, maxUnread)
-}
-
 // UnreadCounts are the counts that an account sees of its own.
 type UnreadCounts struct {
 	UnreadNotifications int // up to 1000

@@ -34,5 +34,8 @@ func (s *Status) ParentID() store.StatusID {
 	return s.parent.id
 }
 
+// HasPoll returns true if the status, or the boosted one, has a poll.
+func (s *Status) HasPoll() bool { return s.original().poll != nil }
+
 // ByViewer returns true if the viewer wrote the status, or the boosted one.
 func (s *Status) ByViewer() bool { return s.original().byViewer }

@@ -67,8 +67,21 @@ func (h *Handlers) Routes() []rest.Routes {
 type page struct {
 	*rest.Request
 	*Handlers
-	frame web.Frame
-	seen  *digest // of what a visitor's page shows; nil: it is that of a signed-in user
+	frame   web.Frame
+	seen    *digest // of what a visitor's page shows; nil: it is that of a signed-in user
+	markers markers // of a signed-in user
+}
+
+// markers say what a user has read.
+type markers struct {
+	Home struct {
+		LastReadID string `json:"last_read_id"`
+	} `json:"home"`
+	Notifications struct {
+		Svc struct {
+			UnreadCount int `json:"unread_count"`
+		} `json:"svc"`
+	} `json:"notifications"`
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
@@ -114,14 +127,11 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 		p.seen = newDigest()
 		return p, nil
 	}
-	var unread struct {
-		Count int `json:"count"`
-	}
-	if err := p.get("/api/v1/notifications/unread_count", nil, &unread); err != nil {
+	if err := p.get("/api/v1/markers", url.Values{"timeline[]": {"home", "notifications"}}, &p.markers); err != nil {
 		return nil, err
 	}
 	p.frame.Viewer = &web.Viewer{
-		Username: r.Viewer.Nickname, Avatar: h.Entities.Avatar(r.Viewer), Notifications: unread.Count,
+		Username: r.Viewer.Nickname, Avatar: h.Entities.Avatar(r.Viewer), Notifications: p.markers.Notifications.Svc.UnreadCount,
 		Staff: r.User.Staff(), FormToken: h.OAuth.FormTokenOf(r),
 	}
 	return p, nil

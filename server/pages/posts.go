@@ -10,10 +10,12 @@ import (
 
 // articleKey identifies a post as HTML.
 type articleKey struct {
-	status   entity.StatusKey
-	language string
-	base     string
-	inThread bool
+	status         entity.StatusKey // zero if it does not identify what is shown: then json does
+	json           version
+	language, base string
+	viewer, own    bool
+	inThread, main bool
+	token          string // "" if no form of the post has one
 }
 
 // posts returns the HTML of statuses that an endpoint returned.
@@ -33,33 +35,28 @@ func (p *page) posts(value any) ([]template.HTML, error) {
 	return list, nil
 }
 
-// post returns the HTML of a status. a says how it is shown.
+// post returns the HTML of a status, which is kept until it changes. a says how it is shown.
 func (p *page) post(s *entity.Status, a web.Article) (template.HTML, error) {
-	status, whole := s.Key()
-	if !whole || a.Main {
-		return p.article(s, a)
+	a.Base, a.Viewer = p.frame.Base, p.frame.Viewer != nil
+	key := articleKey{language: p.frame.Messages.Language, base: a.Base, viewer: a.Viewer, own: s.ByViewer(), inThread: a.InThread, main: a.Main}
+	if status, whole := s.Key(); whole {
+		key.status = status
+	} else {
+		d := newDigest()
+		if err := d.value(s); err != nil {
+			return "", err
+		}
+		if a.Viewer && s.HasPoll() {
+			a.Token = p.frame.Viewer.FormToken
+		}
+		key.json, key.token = d.version(), a.Token
 	}
-	key := articleKey{status, p.frame.Messages.Language, p.frame.Base, a.InThread}
-	generation := p.articles.Generation()
-	if html, ok := p.articles.Get(key); ok {
-		return html, nil
-	}
-	html, err := p.article(s, a)
-	if err == nil {
-		p.articles.Put(key, html, generation)
-	}
-	return html, err
-}
-
-func (p *page) article(s *entity.Status, a web.Article) (template.HTML, error) {
-	var status web.Status
-	if err := p.decode(s, &status); err != nil {
-		return "", err
-	}
-	status.Shown().Own = s.ByViewer()
-	a.Status, a.Base, a.Viewer = &status, p.frame.Base, p.frame.Viewer != nil
-	if a.Viewer {
-		a.Token = p.frame.Viewer.FormToken
-	}
-	return p.frame.Messages.Article(a)
+	return p.articles.Load(key, func() (template.HTML, error) {
+		a.Status = new(web.Status)
+		if err := p.decode(s, a.Status); err != nil {
+			return "", err
+		}
+		a.Status.Shown().Own = key.own
+		return p.frame.Messages.Article(a)
+	})
 }

@@ -43,16 +43,8 @@ func (p *page) moveHomeMarker(content *web.Timeline, list entity.List[*entity.St
 	if len(list) == 0 || p.URL.Query().Has("max_id") {
 		return nil
 	}
-	var markers struct {
-		Home struct {
-			LastReadID string `json:"last_read_id"`
-		} `json:"home"`
-	}
-	if err := p.get("/api/v1/markers", url.Values{"timeline[]": {"home"}}, &markers); err != nil {
-		return err
-	}
 	newest, oldest := list[0].ID(), list[len(list)-1].ID()
-	read := store.ParseID[store.StatusID](markers.Home.LastReadID)
+	read := store.ParseID[store.StatusID](p.markers.Home.LastReadID)
 	switch {
 	case read >= newest:
 		return nil
