@@ -8,6 +8,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -70,10 +71,15 @@ type Server struct {
 	Streams *stream.Hub
 	Push    *stream.Push
 	oauth   *oauth.Service
+	ui      *pages.Handlers
 }
 
 // CacheStats returns the state of the caches by name.
-func (s *Server) CacheStats() map[string]cache.Stats { return s.oauth.CacheStats() }
+func (s *Server) CacheStats() map[string]cache.Stats {
+	stats := s.oauth.CacheStats()
+	maps.Copy(stats, s.ui.CacheStats())
+	return stats
+}
 
 // New returns a server for all routes. It panics if their tables contradict each other.
 func New(c Config) *Server {
@@ -91,7 +97,7 @@ func New(c Config) *Server {
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
 	p.ui = pages.New(pages.Config{
-		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, BaseURL: p.baseURL,
+		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, BaseURL: p.baseURL, Commits: c.DB.Commits, Now: c.Now,
 		Replaced: func(r *http.Request) bool { _, ok := p.frontends().selected(r); return ok },
 	})
 	limits := rest.NewLimits(c.Settings.Load().RateLimit)
@@ -101,7 +107,7 @@ func New(c Config) *Server {
 	s.Push = stream.NewPush(stream.PushConfig{
 		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: c.Now,
 	})
-	p.streams, p.push, s.oauth = s.Streams, s.Push, p.oauth
+	p.streams, p.push, s.oauth, s.ui = s.Streams, s.Push, p.oauth, p.ui
 	s.Server = rest.New(rest.Config{
 		Settings:     c.Settings,
 		Authenticate: p.oauth.Authenticate,

@@ -52,8 +52,11 @@ func (p *page) link(cursors url.Values) string {
 	if cursors == nil {
 		return ""
 	}
-	query := p.URL.Query()
-	query.Del(doneParam)
+	query := make(url.Values)
+	if p.seen == nil {
+		query = p.URL.Query()
+		query.Del(doneParam)
+	}
 	for _, name := range cursorParams {
 		query.Del(name)
 		if text := cursors.Get(name); text != "" && name != "limit" {

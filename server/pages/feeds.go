@@ -48,6 +48,10 @@ func (h *Handlers) feed(r *rest.Request, subject, end string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.current(func() (any, error) { return p.showFeed(subject, end) })
+}
+
+func (p *page) showFeed(subject, end string) (any, error) {
 	f := feed{page: p.BaseURL + "/tags/" + url.PathEscape(subject), title: "#" + subject, host: p.Settings.Host()}
 	path, query := "/api/v1/timelines/tag/"+url.PathEscape(subject), url.Values{"local": {"true"}, "limit": {postsPerPage}}
 	if name, ok := strings.CutPrefix(subject, "@"); ok {

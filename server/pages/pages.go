@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"svc/internal/cache"
 	"svc/internal/config"
@@ -28,6 +29,8 @@ type Config struct {
 	Entities *entity.Builder
 	Pages    *web.Pages
 	BaseURL  string
+	Commits  func() uint64 // as store.DB.Commits
+	Now      func() time.Time
 
 	// Replaced returns true if a front end answers in place of the public pages. nil: none does.
 	Replaced func(*http.Request) bool
@@ -41,17 +44,18 @@ type Handlers struct {
 	Config
 	articles *cache.Cache[articleKey, template.HTML]
 	visitors *cache.Cache[version, web.VisitorPage]
+	visits   *cache.Cache[visit, madePage]
 }
 
 // New returns the handlers. Their routes are the same for an empty Config.
 func New(c Config) *Handlers {
 	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(html template.HTML) int { return len(html) + cache.EntryBytes })
-	return &Handlers{c, articles, newVisitorCache()}
+	return &Handlers{c, articles, newVisitorCache(), cache.New[visit, madePage](maxVisits)}
 }
 
 // CacheStats returns the state of the caches by name.
 func (h *Handlers) CacheStats() map[string]cache.Stats {
-	return map[string]cache.Stats{"rendered_posts": h.articles.Stats(), "visitor_pages": h.visitors.Stats()}
+	return map[string]cache.Stats{"rendered_posts": h.articles.Stats(), "visitor_pages": h.visitors.Stats(), "visits": h.visits.Stats()}
 }
 
 // Routes returns the route tables of the pages below /web/.
@@ -68,7 +72,9 @@ type page struct {
 	*rest.Request
 	*Handlers
 	frame   web.Frame
+	began   moment  // before anything was read
 	seen    *digest // of what a visitor's page shows; nil: it is that of a signed-in user
+	version version // of the visitor's page that is shown; zero: it is not kept
 	markers markers // of a signed-in user
 }
 
@@ -94,7 +100,7 @@ func (h *Handlers) page(show func(*page) (any, error)) rest.Handler {
 		if err != nil {
 			return nil, err
 		}
-		value, err := show(p)
+		value, err := p.current(func() (any, error) { return show(p) })
 		if r.Method != http.MethodPost && errs.IsNotFound(err) {
 			err = errNoPage
 		}
@@ -107,7 +113,7 @@ func (h *Handlers) page(show func(*page) (any, error)) rest.Handler {
 
 // newPage prepares what a page shows around its content.
 func (h *Handlers) newPage(r *rest.Request) (*page, error) {
-	p := &page{Request: r, Handlers: h}
+	p := &page{Request: r, Handlers: h, began: moment{h.Commits(), h.Settings.Load(), h.Now()}}
 	if !h.Settings.Load().Web.Enabled {
 		if belowWeb(r.URL.Path) {
 			return nil, errNoPage

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"svc/internal/cache"
+	"svc/internal/config"
 	"svc/server/rest"
 	"svc/server/web"
 )
@@ -123,19 +125,80 @@ func (p *page) keep(build func() (web.Content, error)) (any, error) {
 
 // kept answers a visitor with what build makes of the answers that were fetched.
 func (p *page) kept(contentType string, build func() ([]byte, error)) (any, error) {
-	p.seen.add([]byte(strings.Join([]string{contentType, p.frame.Messages.Language, p.frame.Base, p.frame.Path, p.frame.Done}, "\x00")))
+	v := p.visit()
+	p.seen.add([]byte(strings.Join([]string{contentType, v.path, v.language, v.base, v.done}, "\x00")))
 	c := p.Settings.Load()
 	p.seen.add(fmt.Appendf(p.Pages.AppendVersion(nil), "%v %v %s", c.Web, c.Federation.Enabled, p.OAuth.SignUpURL("")))
 	key := p.seen.version()
-	generation := p.visitors.Generation()
-	d, ok := p.visitors.Get(key)
-	if !ok {
+	d, err := p.visitors.Load(key, func() (web.VisitorPage, error) {
 		body, err := build()
-		if err != nil {
-			return nil, err
-		}
-		d = web.VisitorPage{Type: contentType, Tag: hex.EncodeToString(key[:]), Body: body}
-		p.visitors.Put(key, d, generation)
+		return web.VisitorPage{Type: contentType, Tag: hex.EncodeToString(key[:]), Body: body}, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	p.version = key
 	return p.Pages.Serve(d), nil
+}
+
+// visit is everything of a request on which the page of a visitor depends.
+type visit struct {
+	path           string // with the cursors of its list
+	language, base string
+	done           string
+}
+
+// visit returns what the page of a visitor depends on. Other parameters of the query, which other sites add to links, do not change it.
+func (p *page) visit() visit {
+	v := visit{path: p.URL.EscapedPath(), language: p.frame.Messages.Language, base: p.frame.Base, done: p.frame.Done}
+	if p.URL.RawQuery != "" {
+		v.path = p.link(p.URL.Query())
+	}
+	return v
+}
+
+// moment is the state of the server at which a page was made.
+type moment struct {
+	commits  uint64
+	settings *config.Config
+	time     time.Time
+}
+
+// maxVisitAge is how long a page is current without a commit: polls end, and operators change files.
+const maxVisitAge = 2 * time.Second
+
+// shows returns true if a page that was made at m is current now.
+func (m moment) shows(now moment) bool {
+	age := now.time.Sub(m.time)
+	return m.commits == now.commits && m.settings == now.settings && 0 <= age && age < maxVisitAge
+}
+
+// madePage is the version of a page that visitors were sent.
+type madePage struct {
+	version version
+	at      moment
+}
+
+const (
+	maxVisits    = 10_000
+	maxVisitPath = 500 // bytes; pages with longer paths are made anew
+)
+
+// current answers a visitor with the page of an earlier request if nothing was stored since then, else with that of show.
+func (p *page) current(show func() (any, error)) (any, error) {
+	v := p.visit()
+	if p.seen == nil || p.Method == http.MethodPost || len(v.path) > maxVisitPath {
+		return show()
+	}
+	if made, ok := p.visits.Get(v); ok && made.at.shows(p.began) {
+		if d, ok := p.visitors.Get(made.version); ok {
+			return p.Pages.Serve(d), nil
+		}
+	}
+	generation := p.visits.Generation()
+	value, err := show()
+	if p.version != (version{}) && err == nil {
+		p.visits.Put(v, madePage{p.version, p.began}, generation)
+	}
+	return value, err
 }
