@@ -129,7 +129,7 @@ func (h *frontends) fallback(r *rest.Request) (any, error) {
 func (h *frontends) adminPage(r *rest.Request) (any, error) {
 	v, ok := frontend.ParseVersion(h.settings.Load().Frontends.Admin)
 	if h.dir == nil || !ok || !h.dir.Has(v) {
-		return nil, errs.NotFound("No front end for administrators is installed. The settings frontends.admin names the one that is shown here.")
+		return nil, errs.NotFound("No front end for administrators is installed. The setting frontends.admin names the one that is shown here.")
 	}
 	_, name, nested := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/admin/")
 	if !nested { // relative paths of the index need the slash

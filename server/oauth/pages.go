@@ -12,10 +12,13 @@ import (
 // Frame returns the frame of a page without navigation, in the language and the look of the browser's user. It is that of a visitor if the
 // session cannot be read, because the page of that error needs one, too.
 func (s *Service) Frame(r *rest.Request) web.Frame {
-	var user *store.User
 	if sess, err := s.Session(r); err == nil && sess != nil {
-		user = sess.User
+		return plainFrame(r, sess.User)
 	}
+	return plainFrame(r, nil)
+}
+
+func plainFrame(r *rest.Request, user *store.User) web.Frame {
 	f := web.NewFrame(r.Request, user)
 	f.Plain = true
 	return f
@@ -41,7 +44,10 @@ func (s *Service) Notice(r *rest.Request, status int, title string, paragraphs .
 	return s.Pages.Show(status, f, n)
 }
 
-// ErrorPage returns the page of an error.
+// ErrorPage returns the page of an error. A refused request, or one that the server cannot serve, asks nothing of the database for it.
 func (s *Service) ErrorPage(r *rest.Request, e *errs.Error) http.Handler {
+	if e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError {
+		return s.Pages.Error(plainFrame(r, nil), e)
+	}
 	return s.Pages.Error(s.Frame(r), e)
 }

@@ -123,3 +123,30 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// composedFault matches the keys of errors that are put together of a subject and a message, which the tests of those pages produce.
+var composedFault = regexp.MustCompile(`^fault\.(nickname|address|password|reason|birthday|reset)_(blank|format|taken|reserved|long|short|name|young|blocked|different)$|^fault\.agreement$`)
+
+// TestFaultsAreSent checks that the English texts of errors are still those of the handlers.
+func TestFaultsAreSent(t *testing.T) {
+	var source strings.Builder
+	for _, root := range []string{"..", "../../social", "../../store", "../../internal"} {
+		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			source.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := source.String()
+	for key, text := range Languages()[0].texts {
+		if strings.HasPrefix(key, faultPrefix) && !composedFault.MatchString(key) && !strings.Contains(all, `"`+text+`"`) {
+			t.Errorf("no handler sends %s: %q", key, text)
+		}
+	}
+}
