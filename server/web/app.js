@@ -1,30 +1,31 @@
 // What the pages gain from JavaScript. Everything works without it.
 'use strict'
 
-const root = document.documentElement
-const viewer = document.getElementById('act') // the form of a signed-in viewer
+// The language and the form of a signed-in viewer are those of the present page, which an upload replaces.
+const language = () => document.documentElement.lang
+const viewer = () => document.getElementById('act')
 
 // Times are shown as the time that has passed, and exactly in the reader's own zone on request.
 function showTimes(within) {
-  const relative = new Intl.RelativeTimeFormat(root.lang, { numeric: 'auto', style: 'short' })
+  const relative = new Intl.RelativeTimeFormat(language(), { numeric: 'auto', style: 'short' })
   const units = [['minute', 60], ['hour', 3600], ['day', 86400]]
   for (const time of within.querySelectorAll('time[datetime]')) {
     const at = new Date(time.dateTime)
     const seconds = (at - Date.now()) / 1000
     if (Number.isNaN(seconds)) continue
-    time.title = at.toLocaleString(root.lang)
+    time.title = at.toLocaleString(language())
     if (!time.dateTime.includes('T') || !/:/.test(time.textContent)) continue // it shows a day
     const [unit, length] = units.findLast(([, length]) => Math.abs(seconds) >= length) ?? units[0]
     time.textContent = Math.abs(seconds) < 7 * 86400
       ? relative.format(Math.trunc(seconds / length), unit)
-      : at.toLocaleDateString(root.lang, { year: 'numeric', month: 'short', day: 'numeric' })
+      : at.toLocaleDateString(language(), { year: 'numeric', month: 'short', day: 'numeric' })
   }
 }
 
 // Buttons of posts act without leaving the page: the answer is the page again, from which the post is taken.
 async function act(button) {
   const post = button.closest('.post')
-  const body = new URLSearchParams(new FormData(viewer))
+  const body = new URLSearchParams(new FormData(viewer()))
   button.disabled = true
   try {
     const response = await fetch(button.getAttribute('formaction'), { method: 'POST', body })
@@ -39,8 +40,8 @@ async function act(button) {
     fresh.querySelectorAll('button')[place]?.focus()
   } catch {
     button.disabled = false
-    viewer.action = button.getAttribute('formaction')
-    viewer.submit() // the page says what is wrong
+    viewer().action = button.getAttribute('formaction')
+    viewer().submit() // the page says what is wrong
   }
 }
 
@@ -150,10 +151,10 @@ function showProgress(form) {
     request.addEventListener('load', () => {
       const page = new DOMParser().parseFromString(request.responseText, 'text/html')
       history.pushState(null, '', request.responseURL)
-      root.replaceWith(document.adoptNode(page.documentElement))
+      document.documentElement.replaceWith(document.adoptNode(page.documentElement))
       start()
     })
-    request.open('POST', event.submitter?.formAction || form.action)
+    request.open('POST', event.submitter?.getAttribute('formaction') ?? form.getAttribute('action'))
     request.send(new FormData(form, event.submitter))
   })
 }
@@ -217,11 +218,11 @@ async function push(box) {
 function start() {
   showTimes(document)
   document.querySelectorAll('form[enctype]').forEach(showProgress)
-  if (!viewer) return
+  if (!viewer()) return
   document.querySelectorAll('[data-stream]').forEach(listen)
   document.querySelectorAll('textarea[name=status]').forEach(complete)
   document.querySelectorAll('[data-push]').forEach(push)
 }
 
 start()
-if (viewer) shortcuts()
+if (viewer()) shortcuts()
