@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { browser, fill, isUsable, press, submit, visitor } from './browser.mjs'
 import { check, outOfBand, PASSWORD } from './lib.mjs'
+import { walkThroughForms } from './pages-forms.mjs'
 
 const agree = /allow|approve|authori[sz]e|accept|^yes/i
 const deny = /deny|cancel|refuse|reject|^no/i
@@ -244,6 +245,6 @@ async function takePictures(base) {
   }
 }
 
-const walks = { pictures: takePictures, setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
+const walks = { forms: (base) => walkThroughForms(base, signIn), pictures: takePictures, setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
 await walks[walk](address)
 await browser.close()
