@@ -35,6 +35,8 @@ type Packs struct {
 	dir     string
 	current atomic.Pointer[table]
 
+	subscribers []func()
+
 	writing  sync.Mutex // held to change files or to read them again
 	building sync.Mutex // held to build an archive
 }
@@ -141,7 +143,7 @@ func (p *Packs) reload() error {
 		}
 		packs = append(packs, pack)
 	}
-	p.current.Store(newTable(packs))
+	p.store(newTable(packs))
 	if err := p.pruneArchives(packs); err != nil {
 		p.Log.Warn("archives of emoji packs could not be removed", "err", err)
 	}
@@ -168,8 +170,19 @@ func (p *Packs) replace(name string, pack *Pack) {
 	case pack != nil:
 		packs = slices.Insert(packs, i, pack)
 	}
-	p.current.Store(newTable(packs))
+	p.store(newTable(packs))
 }
+
+// store replaces the table and tells the subscribers.
+func (p *Packs) store(t *table) {
+	p.current.Store(t)
+	for _, fn := range p.subscribers {
+		fn()
+	}
+}
+
+// Subscribe calls fn after each change of the packs, before the change is answered. Call it before the packs are used.
+func (p *Packs) Subscribe(fn func()) { p.subscribers = append(p.subscribers, fn) }
 
 func comparePack(p *Pack, name string) int { return strings.Compare(p.Name, name) }
 

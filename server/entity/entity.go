@@ -77,7 +77,7 @@ type Builder struct {
 // appCacheBytes bounds the cache of the apps of statuses to some hundred.
 const appCacheBytes = 128 << 10
 
-// New makes a builder that follows the changes of db. Call it before db is used.
+// New makes a builder that follows the changes of db and of the emoji packs. Call it before they are used.
 func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 	if c.Version == "" {
 		c.Version = "0.0.0"
@@ -90,6 +90,7 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 		apps:     cache.NewWeighted[store.AppID](appCacheBytes, (*Application).size),
 	}
 	db.Subscribe(b.invalidate)
+	emojis.Subscribe(b.InvalidateAll)
 	return b
 }
 
