@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"svc/federation/remote"
 	"svc/internal/activity"
@@ -55,6 +56,9 @@ func (rel *Relays) loadRelays(ctx context.Context) error {
 type Relay struct {
 	Actor        string `json:"actor"`         // the URL that staff gave
 	FollowedBack bool   `json:"followed_back"` // accepted
+
+	LastError        string     `json:"last_error"`        // of the deliveries to its host; "": the last one succeeded
+	UnreachableSince *time.Time `json:"unreachable_since"` // of its host
 }
 
 func newRelay(r *store.Relay) *Relay { return &Relay{Actor: r.Address, FollowedBack: r.Accepted} }
@@ -64,9 +68,23 @@ const maxRelays = 100 // subscriptions
 // List returns the relays that this server has subscribed to, in the order of subscription.
 func (rel *Relays) List(ctx context.Context) ([]*Relay, error) {
 	rows, err := rel.db.Relays(ctx)
+	if err != nil {
+		return nil, err
+	}
+	domains := make([]string, len(rows))
+	for i, r := range rows {
+		if u, err := url.Parse(r.Inbox); err == nil {
+			domains[i] = u.Host
+		}
+	}
+	hosts, err := rel.db.HostsByDomain(ctx, domains)
 	list := make([]*Relay, 0, len(rows))
-	for _, r := range rows {
-		list = append(list, newRelay(r))
+	for i, r := range rows {
+		relay := newRelay(r)
+		if h := hosts[domains[i]]; h != nil && h.Failures > 0 {
+			relay.LastError, relay.UnreachableSince = h.LastError, timePointer(h.UnreachableSince)
+		}
+		list = append(list, relay)
 	}
 	return list, err
 }

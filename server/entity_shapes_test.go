@@ -21,7 +21,7 @@ var entityShapes = map[string]map[string]string{
 		"forwarded": "boolean", "status_ids": "[]id", "rule_ids": "[]text", "target_account": "Account",
 	},
 	"FederationStatus": {"unreachable": "empty"},
-	"Relay":            {"actor": "url", "followed_back": "boolean"},
+	"Relay":            {"actor": "url", "followed_back": "boolean", "last_error": "text", "unreachable_since": "time|null"},
 	"AdminUsers":       {"page_size": "number", "count": "number", "users": "[]AdminUser"},
 	"AdminUser": {
 		"id": "number", "nickname": "text", "email": "text|null", "display_name": "text", "avatar": "url", "url": "url", "local": "boolean",

@@ -153,6 +153,19 @@ func (r reader) Hosts(ctx context.Context, after string, limit int) ([]*Host, er
 		LIMIT ?`, after, limit)
 }
 
+// HostsByDomain returns the hosts with one of the domains that are known.
+func (r reader) HostsByDomain(ctx context.Context, domains []string) (map[string]*Host, error) {
+	rows, err := list[*Host](ctx, r, "hosts by domain", `
+		SELECT h.*
+		FROM json_each(?) j
+		CROSS JOIN hosts h ON h.domain = j.value`, JSON[[]string]{domains})
+	of := make(map[string]*Host, len(rows))
+	for _, h := range rows {
+		of[h.Domain] = h
+	}
+	return of, err
+}
+
 // UnreachableHosts returns the unreachable hosts, longest outage first.
 func (r reader) UnreachableHosts(ctx context.Context, limit int) ([]*Host, error) {
 	return list[*Host](ctx, r, "unreachable hosts", `

@@ -137,7 +137,8 @@ const pagesOfPeople = ['/web', '/web/local', '/web/known', '/web/menu', '/web/no
   '/web/settings/password', '/web/settings/email', '/web/settings/two_factor', '/web/settings/sessions', '/web/settings/hidden', '/web/settings/hidden/domains',
   '/web/settings/featured_tags', '/web/settings/interactions', '/web/requests/sent', '/web/settings/moving', '/web/settings/move', '/web/settings/data', '/web/settings/closing', '/web/settings/delete']
 const pagesOfStaff = ['', '/reports', '/accounts', '/rules', '/announcements', '/invites', '/domains', '/relays', '/email_domains', '/networks', '/apps', '/frontends', '/log',
-  '/documents', '/documents/terms-of-service', '/emoji'].map((path) => `/web/admin${path}`)
+  '/documents', '/documents/terms-of-service', '/emoji',
+  '/deliveries', '/explain', '/jobs', '/storage', '/media', '/doctor'].map((path) => `/web/admin${path}`)
 
 // lookAt opens pages and reports all that are not usable.
 async function lookAt(page, base, paths) {

@@ -9,20 +9,23 @@ import (
 	"svc/internal/errs"
 	"svc/server/oauth"
 	"svc/server/rest"
+	"svc/server/web"
 )
 
 // Parameters of forms beside those of the endpoint that they call.
 const (
-	backParam   = "back"    // the path of the page to go to afterwards
-	doneParam   = "done"    // what the page says then: a key of the messages below "done."
-	methodParam = "_method" // of the endpoint; POST by default
-	onceParam   = "once"    // keeps a form that is sent twice from acting twice
+	backParam   = "back"     // the path of the page to go to afterwards
+	doneParam   = "done"     // what the page says then: a key of the messages below "done."
+	methodParam = "_method"  // of the endpoint; POST by default
+	onceParam   = "once"     // keeps a form that is sent twice from acting twice
+	askParam    = "ask"      // asks first: a key of the messages below "ask."; the other parameters are those of the address
+	namedParam  = "ask_name" // what the question is about
 )
 
 var donePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
 // ownParams are the parameters that endpoints are not given.
-var ownParams = []string{oauth.FormParam, backParam, doneParam, methodParam, onceParam}
+var ownParams = []string{oauth.FormParam, backParam, doneParam, methodParam, onceParam, askParam, namedParam}
 
 func (h *Handlers) formRoutes() rest.Routes {
 	return rest.Routes{
@@ -44,10 +47,34 @@ func (p *page) perform() (any, error) {
 	if !strings.HasPrefix(path, "/api/") {
 		return nil, errNoPage
 	}
-	if _, err := p.Forward(method, path, ownParams...); err != nil {
+	if p.URL.Query().Has(askParam) {
+		return p.ask()
+	}
+	a, err := p.Forward(method, path, ownParams...)
+	if err == nil {
+		err = failure(a)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return p.leave(localPath(p.Query(backParam), homePath), p.Query(doneParam), statusIn(path)), nil
+}
+
+// ask shows a page with a button that sends the form, because what it does cannot be undone. Only a form of the session leads here, so that
+// nobody is led to the question by a link.
+func (p *page) ask() (any, error) {
+	query := p.URL.Query()
+	key := "ask." + query.Get(askParam)
+	title := p.text(key)
+	if title == key || !donePattern.MatchString(query.Get(askParam)) {
+		return nil, errs.BadRequest("The form has an unknown question.")
+	}
+	content := web.Confirmation{Title: title, Text: p.text(key + "_text"), About: query.Get(namedParam), Back: localPath(p.Query(backParam), homePath)}
+	p.frame.Done = ""
+	query.Del(askParam)
+	query.Del(namedParam)
+	content.Action = p.URL.EscapedPath() + "?" + query.Encode()
+	return p.show(http.StatusOK, content)
 }
 
 // leave leads to a page after a form. done is what the page says, "" for nothing; status the post to show there, "" for the top.

@@ -108,16 +108,32 @@ func (f *settingsForm) render(p *page, status int, message string, fill func(*we
 	return p.show(status, content)
 }
 
-// failure returns the error that an endpoint answered with status 200, as some of the extension API do; nil if there is none.
+// failure returns the error that an endpoint returned as its answer, some of the extension API with status 200; nil if there is none.
 func failure(a *rest.Answer) error {
 	if result, ok := a.Value.(entity.Result); ok && result.Error != "" {
 		return errs.New(http.StatusUnprocessableEntity, "%s", result.Error)
 	}
-	return nil
+	if a.Status < http.StatusBadRequest {
+		return nil
+	}
+	switch value := a.Value.(type) {
+	case string:
+		return errs.New(a.Status, "%s", value)
+	case map[string]any:
+		return errs.New(a.Status, "%s", textOf(value["error"]))
+	case []map[string]string:
+		if len(value) > 0 {
+			return errs.New(a.Status, "%s", value[0]["error"])
+		}
+	}
+	return errs.New(a.Status, "%s", http.StatusText(a.Status))
 }
 
-// member returns the value at a path such as source.fields.0.name, nil if there is none.
+// member returns the value at a path such as source.fields.0.name, nil if there is none; "." is the value itself.
 func member(value any, path string) any {
+	if path == "." {
+		return value
+	}
 	for _, key := range strings.Split(path, ".") {
 		switch v := value.(type) {
 		case map[string]any:

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"svc/server/rest"
 	"svc/server/web"
@@ -24,16 +25,32 @@ const (
 	accountsPath = "/api/v1/admin/accounts"
 )
 
+// staffLinks are the pages of staff, and the privilege that each needs; "": the role of an admin.
+var staffLinks = []struct{ name, privilege string }{
+	{"reports", "reports_manage_reports"}, {"accounts", "users_read"}, {"invites", "users_manage_invites"}, {"domains", ""}, {"deliveries", ""}, {"relays", ""}, {"rules", ""},
+	{"announcements", "announcements_manage_announcements"}, {"emoji", "emoji_manage_emoji"}, {"documents", ""}, {"settings", ""}, {"log", "moderation_log_read"},
+	{"frontends", ""}, {"storage", ""}, {"media", ""}, {"jobs", ""}, {"doctor", ""}, {"email_domains", ""}, {"networks", ""}, {"apps", ""},
+}
+
 // dashboard shows what waits for staff, and the pages for them.
 func (p *page) dashboard() (any, error) {
 	if !p.User.Staff() {
 		return nil, errNoPage
 	}
+	var viewer struct {
+		Svc struct {
+			IsAdmin    bool     `json:"is_admin"`
+			Privileges []string `json:"privileges"`
+		} `json:"svc"`
+	}
+	if err := p.get("/api/v1/accounts/verify_credentials", nil, &viewer); err != nil {
+		return nil, err
+	}
 	content := web.Dashboard{}
-	for _, name := range []string{
-		"reports", "accounts", "invites", "domains", "relays", "rules", "announcements", "emoji", "documents", "settings", "log", "frontends", "email_domains", "networks", "apps",
-	} {
-		content.Links = append(content.Links, web.Link{Title: "admin." + name + ".title", Hint: "admin." + name + ".about", URL: "/web/admin/" + name})
+	for _, l := range staffLinks {
+		if l.privilege == "" && viewer.Svc.IsAdmin || slices.Contains(viewer.Svc.Privileges, l.privilege) {
+			content.Links = append(content.Links, web.Link{Title: "admin." + l.name + ".title", Hint: "admin." + l.name + ".about", URL: "/web/admin/" + l.name})
+		}
 	}
 	for _, w := range []struct {
 		list      *int

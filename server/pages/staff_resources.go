@@ -26,14 +26,29 @@ type resource struct {
 	done     string // what the page says afterwards; "": saved
 	inputs   func(*page) []web.Input
 	actions  []rowAction
+	buttons  func(row any) []web.RowButton    // further ones; nil: none
+	preview  func(*page) (web.Content, error) // asks before a row is added; nil: it does not
+	more     []moreForm
 }
+
+// moreForm is a further form of a resource.
+type moreForm struct {
+	name   string // in its path, below that of the page
+	form   web.StaffForm
+	create string // endpoint
+	done   string // what the page says afterwards
+	inputs func(*page) []web.Input
+}
+
+// path returns where the form is sent.
+func (f *moreForm) path(s *resource) string { return s.path + "/" + f.name }
 
 // rowAction is an action on a row.
 type rowAction struct {
 	label  string
 	method string
 	path   string // of the endpoint, with a query; {id} stands for a member of the row
-	danger bool
+	ask    string // the question before it, as askParam; "": none
 	unless string // member of the row that must not be true
 	only   string // member of the row that must be true
 }
@@ -48,6 +63,13 @@ func (h *Handlers) resourceRoutes() rest.Routes {
 		routes["GET "+s.path] = rest.Route{Access: rest.SignedIn, Handle: h.page(func(p *page) (any, error) { return s.show(p, http.StatusOK, "") })}
 		if s.create != "" {
 			routes["POST "+s.path] = rest.Route{Access: access, Handle: h.page(s.add)}
+		}
+		for _, f := range s.more {
+			access := rest.SignedIn
+			if f.form.Files {
+				access = access.Uploads()
+			}
+			routes["POST "+f.path(s)] = rest.Route{Access: access, Handle: h.page(func(p *page) (any, error) { return s.addMore(p, f) })}
 		}
 	}
 	return routes
@@ -89,13 +111,29 @@ func (s *resource) show(p *page, status int, message string) (any, error) {
 	}
 	if s.inputs != nil {
 		content.Inputs = s.inputs(p)
-		for i := range content.Inputs {
-			if text, ok := p.Entered(content.Inputs[i].Name); ok && message != "" {
-				content.Inputs[i].Value, content.Inputs[i].Checked = text, text == "true"
-			}
+		if p.URL.Path == s.path && message != "" {
+			p.refill(content.Inputs)
 		}
 	}
+	for _, f := range s.more {
+		form := f.form
+		form.Action, form.Inputs = f.path(s), f.inputs(p)
+		if p.URL.Path == form.Action && message != "" {
+			p.refill(form.Inputs)
+			form.Open = true
+		}
+		content.Forms = append(content.Forms, form)
+	}
 	return p.show(status, content)
+}
+
+// refill puts what was entered into the fields of a form that is shown again.
+func (p *page) refill(inputs []web.Input) {
+	for i := range inputs {
+		if text, ok := p.Entered(inputs[i].Name); ok {
+			inputs[i].Value, inputs[i].Checked = text, text == "true"
+		}
+	}
 }
 
 // staffPerPage is the length of a list of staff.
@@ -117,7 +155,14 @@ func (s *resource) row(p *page, row any) (r web.Row) {
 		if strings.Contains(action, "?") {
 			separator = "&"
 		}
-		r.Buttons = append(r.Buttons, web.RowButton{Label: a.label, Action: action + separator + methodParam + "=" + a.method, Danger: a.danger})
+		action += separator + methodParam + "=" + a.method
+		if a.ask != "" {
+			action += "&" + url.Values{askParam: {a.ask}, namedParam: {r.Cells[0]}, doneParam: {"deleted"}}.Encode()
+		}
+		r.Buttons = append(r.Buttons, web.RowButton{Label: a.label, Action: action, Danger: a.ask != ""})
+	}
+	if s.buttons != nil {
+		r.Buttons = append(r.Buttons, s.buttons(row)...)
 	}
 	return r
 }
@@ -155,7 +200,17 @@ func (s *resource) add(p *page) (any, error) {
 	if method == "" {
 		method = http.MethodPost
 	}
-	a, err := p.Forward(method, s.create, ownParams...)
+	if _, confirmed := p.Entered(confirmedParam); s.preview != nil && !confirmed {
+		content, err := s.preview(p)
+		if e := forUser(err); e != nil && e.Status != http.StatusForbidden {
+			return s.show(p, e.Status, e.Message)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return p.show(http.StatusOK, content)
+	}
+	a, err := p.Forward(method, s.create, append([]string{confirmedParam}, ownParams...)...)
 	if err == nil {
 		err = failure(a)
 	}
@@ -172,15 +227,35 @@ func (s *resource) add(p *page) (any, error) {
 	return p.leave(s.path, done, ""), nil
 }
 
+// confirmedParam says that what a preview shows was confirmed.
+const confirmedParam = "confirmed"
+
+// addMore calls the endpoint of a further form.
+func (s *resource) addMore(p *page, f moreForm) (any, error) {
+	a, err := p.Forward(http.MethodPost, f.create, ownParams...)
+	if err == nil {
+		err = failure(a)
+	}
+	if e := forUser(err); e != nil && e.Status != http.StatusForbidden {
+		return s.show(p, e.Status, e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.leave(s.path, f.done, ""), nil
+}
+
 var pathField = regexp.MustCompile(`\{([a-z_.]+)\}`)
 
 // fillPath replaces {member} in a path and its query by members of a row.
 func fillPath(path string, row any) string {
-	return pathField.ReplaceAllStringFunc(path, func(name string) string {
-		value := member(row, name[1:len(name)-1])
-		if n, ok := value.(float64); ok {
-			return strconv.FormatFloat(n, 'f', -1, 64)
-		}
-		return url.PathEscape(textOf(value))
-	})
+	path, query, has := strings.Cut(path, "?")
+	fill := func(text string, escape func(string) string) string {
+		return pathField.ReplaceAllStringFunc(text, func(name string) string { return escape(textOf(member(row, name[1:len(name)-1]))) })
+	}
+	path = fill(path, url.PathEscape)
+	if has {
+		path += "?" + fill(query, url.QueryEscape)
+	}
+	return path
 }

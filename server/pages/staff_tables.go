@@ -1,6 +1,10 @@
 package pages
 
-import "svc/server/web"
+import (
+	"net/url"
+
+	"svc/server/web"
+)
 
 func column(label, from string) web.Column { return web.Column{Label: "admin." + label, From: from} }
 
@@ -21,7 +25,7 @@ func textInput(name, label string, required bool) web.Input {
 }
 
 func deletes(path string) rowAction {
-	return rowAction{label: "admin.delete", method: "DELETE", path: path, danger: true}
+	return rowAction{label: "admin.delete", method: "DELETE", path: path, ask: "delete_row"}
 }
 
 // resources are the pages of staff that are a table of rows.
@@ -52,7 +56,13 @@ var resources = []*resource{
 	{
 		Resource: table("invites", "add", column("link", "link"), column("uses", "uses"), column("max_uses", "max_use"), columnOf("date", "expires", "expires_at"), columnOf("yes", "usable", "usable")),
 		path:     "/web/admin/invites", list: "/api/v1/svc/admin/users/invites", member: "invites", create: "/api/v1/svc/admin/users/invite_token",
-		actions: []rowAction{{label: "admin.revoke", method: "POST", path: "/api/v1/svc/admin/users/revoke_invite?token={token}", danger: true, only: "usable"}},
+		actions: []rowAction{{label: "admin.revoke", method: "POST", path: "/api/v1/svc/admin/users/revoke_invite?token={token}", ask: "revoke_invite", only: "usable"}},
+		more: []moreForm{{
+			name: "mail", form: web.StaffForm{Submit: "admin.invites.mail", Hint: "admin.invites.mail_hint"}, create: "/api/v1/svc/admin/users/email_invite", done: "sent",
+			inputs: func(*page) []web.Input {
+				return []web.Input{{Name: "email", Kind: "email", Label: "admin.email", Required: true, MaxLength: 320}, textInput("name", "name", false)}
+			},
+		}},
 		inputs: func(*page) []web.Input {
 			return []web.Input{
 				{Name: "max_use", Kind: "number", Label: "admin.max_uses", Hint: "admin.max_uses_hint"},
@@ -64,6 +74,7 @@ var resources = []*resource{
 		Resource: table("domains", "add", column("domain", "domain"), column("severity", "severity"), columnOf("yes", "reject_media", "reject_media"), columnOf("yes", "reject_reports", "reject_reports"), column("public_comment", "public_comment"), column("private_comment", "private_comment")),
 		path:     "/web/admin/domains", list: "/api/v1/admin/domain_blocks", paged: true, create: "/api/v1/admin/domain_blocks",
 		actions: []rowAction{deletes("/api/v1/admin/domain_blocks/{id}")},
+		preview: (*page).previewBlock,
 		inputs: func(p *page) []web.Input {
 			return []web.Input{
 				textInput("domain", "domain", true),
@@ -75,9 +86,9 @@ var resources = []*resource{
 		},
 	},
 	{
-		Resource: table("relays", "add", column("address", "actor"), columnOf("yes", "accepted", "followed_back")),
+		Resource: table("relays", "add", column("address", "actor"), columnOf("yes", "accepted", "followed_back"), columnOf("date", "unreachable", "unreachable_since"), column("last_error", "last_error")),
 		path:     "/web/admin/relays", list: "/api/v1/svc/admin/relay", create: "/api/v1/svc/admin/relay",
-		actions: []rowAction{{label: "admin.delete", method: "DELETE", path: "/api/v1/svc/admin/relay?relay_url={actor}", danger: true}},
+		actions: []rowAction{{label: "admin.delete", method: "DELETE", path: "/api/v1/svc/admin/relay?force=true&relay_url={actor}", ask: "unfollow_relay"}},
 		inputs: func(*page) []web.Input {
 			return []web.Input{{Name: "relay_url", Kind: "url", Label: "admin.address", Required: true, MaxLength: 2000}}
 		},
@@ -104,20 +115,80 @@ var resources = []*resource{
 		},
 	},
 	{
-		Resource: table("apps", "", column("name", "name"), column("website", "website"), columnOf("names", "scopes", "scopes"), columnOf("yes", "trusted", "trusted")),
-		path:     "/web/admin/apps", list: "/api/v1/svc/admin/oauth_app", member: "apps", numbered: true,
-		actions: []rowAction{deletes("/api/v1/svc/admin/oauth_app/{id}")},
+		Resource: table("apps", "add", column("name", "name"), column("website", "website"), columnOf("names", "scopes", "scopes"), columnOf("yes", "trusted", "trusted")),
+		path:     "/web/admin/apps", list: "/api/v1/svc/admin/oauth_app", member: "apps", numbered: true, create: "/api/v1/svc/admin/oauth_app",
+		actions: []rowAction{{label: "admin.delete", method: "DELETE", path: "/api/v1/svc/admin/oauth_app/{id}", ask: "delete_app"}},
+		inputs: func(*page) []web.Input {
+			return []web.Input{
+				textInput("name", "name", true),
+				{Name: "redirect_uris", Kind: "textarea", Label: "admin.redirect_uris", Hint: "admin.redirect_uris_hint", Value: "urn:ietf:wg:oauth:2.0:oob", Required: true, MaxLength: 2000},
+				{Name: "scopes", Kind: "text", Label: "admin.scopes", Hint: "admin.scopes_hint", Value: "read write follow push", MaxLength: 2000},
+				{Name: "website", Kind: "url", Label: "admin.website", MaxLength: 2000},
+				{Name: "trusted", Kind: "checkbox", Label: "admin.trusted", Hint: "admin.trusted_hint"},
+			}
+		},
 	},
 	{
 		Resource: table("frontends", "add", column("name", "name"), column("ref", "ref"), columnOf("yes", "installed", "installed"), columnOf("names", "versions", "installed_refs")),
 		path:     "/web/admin/frontends", list: "/api/v1/svc/admin/frontends", create: "/api/v1/svc/admin/frontends/install",
 		actions: []rowAction{{label: "admin.install", method: "POST", path: "/api/v1/svc/admin/frontends/install?name={name}&ref={ref}", unless: "installed"}},
+		buttons: frontendButtons,
 		inputs: func(*page) []web.Input {
 			return []web.Input{textInput("name", "name", true), textInput("ref", "ref", false), textInput("build_url", "build_url", false)}
+		},
+	},
+	{
+		Resource: table("media", "add", column("address", ".")),
+		path:     "/web/admin/media", list: "/api/v1/svc/admin/media_proxy_caches", member: "urls", numbered: true, create: "/api/v1/svc/admin/media_proxy_caches/purge",
+		actions: []rowAction{{label: "admin.media.unban", method: "POST", path: "/api/v1/svc/admin/media_proxy_caches/delete?urls[]={.}"}},
+		inputs: func(*page) []web.Input {
+			return []web.Input{{Name: "urls", Kind: "url", Label: "admin.address", Required: true, MaxLength: 2000}, {Name: "ban", Kind: "checkbox", Label: "admin.media.ban", Hint: "admin.media.ban_hint", Checked: true}}
 		},
 	},
 	{
 		Resource: table("log", "", columnOf("unix", "time", "time"), column("message", "message")),
 		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", numbered: true,
 	},
+}
+
+// frontendButtons show and remove the installed versions of a front end.
+func frontendButtons(row any) (list []web.RowButton) {
+	const path = "/api/v1/svc/admin/frontends"
+	name, versions := textOf(member(row, "name")), member(row, "installed_refs")
+	refs, _ := versions.([]any)
+	for _, ref := range refs {
+		ref := textOf(ref)
+		version := name + "/" + ref
+		shown := false
+		for _, to := range []struct{ member, label, stop, admin string }{
+			{"primary_ref", "admin.frontends.use", "admin.frontends.stop", "false"}, {"admin_ref", "admin.frontends.use_admin", "admin.frontends.stop_admin", "true"},
+		} {
+			b := button(to.label, "POST", path+"/use", "version", version, "admin", to.admin, doneParam, "saved")
+			if member(row, to.member) == ref {
+				shown, b = true, button(to.stop, "POST", path+"/use", "version", "", "admin", to.admin, doneParam, "saved")
+			}
+			b.About = ref
+			list = append(list, b)
+		}
+		if !shown {
+			b := button("admin.frontends.remove", "DELETE", path, "version", version, doneParam, "deleted", askParam, "delete_row", namedParam, version)
+			b.About = ref
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// previewBlock asks before a server is blocked, and says what that concerns.
+func (p *page) previewBlock() (web.Content, error) {
+	content := web.BlockPreview{Domain: p.Query("domain"), Action: "/web/admin/domains"}
+	if err := p.get("/api/v1/svc/admin/domain_blocks/preview", url.Values{"domain": {content.Domain}}, &content.Hosts); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"domain", "severity", "reject_media", "reject_reports", "public_comment", "private_comment"} {
+		if text, ok := p.Entered(name); ok {
+			content.Hidden = append(content.Hidden, web.Field{Name: name, Value: text})
+		}
+	}
+	return content, nil
 }

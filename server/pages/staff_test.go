@@ -24,6 +24,7 @@ func TestStaffPagesAreForStaff(t *testing.T) {
 	for _, path := range []string{
 		"", "/reports", "/accounts", "/rules", "/announcements", "/invites", "/domains", "/relays", "/email_domains", "/networks", "/apps", "/frontends", "/log",
 		"/settings", "/settings/instance", "/documents/terms-of-service", "/emoji",
+		"/jobs", "/storage", "/doctor", "/deliveries", "/explain", "/media",
 	} {
 		adminBrowser.Get("/web/admin" + path).Want(200)
 		if path == "/emoji" { // everyone may list packs
@@ -41,19 +42,23 @@ func TestStaffTables(t *testing.T) {
 	for _, tt := range []struct {
 		page, add, remove string
 		typed             []string
-		shows             string
+		shows, question   string
 	}{
-		{"rules", "Add a rule", "Delete", []string{"text", "Be kind <3", "priority", "2"}, "Be kind <3"},
-		{"announcements", "Publish an announcement", "Delete", []string{"content", "Maintenance tonight"}, "Maintenance tonight"},
-		{"invites", "Make an invite", "Revoke", []string{"max_use", "3"}, "/registration/"},
-		{"domains", "Block a server", "Delete", []string{"domain", "spam.example", "severity", "suspend", "public_comment", "spam"}, "spam.example"},
-		{"email_domains", "Refuse a domain", "Delete", []string{"domain", "mail.example"}, "mail.example"},
-		{"networks", "Block a network", "Delete", []string{"ip", "203.0.113.0/24", "severity", "sign_up_block"}, "203.0.113.0/24"},
+		{"rules", "Add a rule", "Delete", []string{"text", "Be kind <3", "priority", "2"}, "Be kind <3", "Delete it?"},
+		{"announcements", "Publish an announcement", "Delete", []string{"content", "Maintenance tonight"}, "Maintenance tonight", "Delete it?"},
+		{"invites", "Make an invite", "Revoke", []string{"max_use", "3"}, "/registration/", "Revoke the invite?"},
+		{"domains", "Block a server", "Delete", []string{"domain", "spam.example", "severity", "suspend", "public_comment", "spam"}, "spam.example", "Delete it?"},
+		{"email_domains", "Refuse a domain", "Delete", []string{"domain", "mail.example"}, "mail.example", "Delete it?"},
+		{"networks", "Block a network", "Delete", []string{"ip", "203.0.113.0/24", "severity", "sign_up_block"}, "203.0.113.0/24", "Delete it?"},
 	} {
 		t.Run(tt.page, func(t *testing.T) {
 			path := "/web/admin/" + tt.page
-			page := browser.Get(path).Want(200, "Nothing here.").Press(tt.add, tt.typed...).Follow().Want(200, tt.shows)
-			page = page.Press(tt.remove).Follow().Want(200)
+			page := browser.Get(path).Want(200, "Nothing here.").Press(tt.add, tt.typed...)
+			if tt.page == "domains" {
+				page = page.Want(200, "This server knows no accounts from there.").Press(tt.add)
+			}
+			page = page.Follow().Want(200, tt.shows)
+			page = page.Press(tt.remove).Want(200, tt.question).Press(tt.question).Follow().Want(200, "Deleted.")
 			if strings.Contains(page.Text, tt.shows) && tt.page != "invites" {
 				t.Errorf("the row is still there: %s", page.Text)
 			}
@@ -165,7 +170,7 @@ func TestDocumentPages(t *testing.T) {
 	if body := string(srv.As(nil).Get("/static/terms-of-service.html").Want(200).Body); !strings.Contains(body, "Our terms") {
 		t.Errorf("the document is %s", body)
 	}
-	page.Press("Back to the text of the program").Follow().Want(200)
+	page.Press("Back to the text of the program").Want(200, "Delete your text?").Press("Delete your text?").Follow().Want(200)
 	if body := string(srv.As(nil).Get("/static/terms-of-service.html").Want(200).Body); strings.Contains(body, "Our terms") {
 		t.Errorf("the document is %s", body)
 	}
@@ -178,7 +183,7 @@ func TestEmojiPages(t *testing.T) {
 	browser.Get("/web/admin/emoji").Want(200, "Nothing here.").Press("Make a pack", "name", "cats").Follow().Want(200, "cats", "0 emojis")
 	page := browser.Get("/web/admin/emoji/cats").Want(200)
 	admin.Get("/api/v1/svc/emoji/pack", "name", "cats").Want(200)
-	page.Press("Delete the pack").Follow().Want(200, "Deleted.", "Nothing here.")
+	page.Press("Delete the pack").Want(200, "cats").Press("Delete the pack?").Follow().Want(200, "Deleted.", "Nothing here.")
 	if a := browser.Get(fmt.Sprintf("/web/admin/emoji/%s", "none")); a.Status != 404 {
 		t.Errorf("an unknown pack: %d", a.Status)
 	}

@@ -72,7 +72,7 @@ func (h *Handlers) dropDeliveries(r *rest.Request) (any, error) {
 	return h.Federation.Operator.As(r.Viewer).Drop(r.Context(), q)
 }
 
-// explain tells what is known of a post, an account, an activity or a host.
+// explain returns what is known of a post, an account, an activity or a host.
 func (h *Handlers) explain(r *rest.Request) (any, error) {
 	var p struct {
 		Address string `param:"address,required"`

@@ -25,18 +25,84 @@ type Resource struct {
 	Rows         []Row
 	Newer, Older string
 	Links        []Link
+	Forms        []StaffForm // below the first one
 }
+
+// StaffForm is a form on a page of staff.
+type StaffForm struct {
+	Submit string // key of the messages
+	Hint   string // key of the messages; "": none
+	Action string
+	Get    bool // it only leads to a page
+	Files  bool
+	Danger bool
+	Open   bool // it is shown without a press on its name
+	Inputs []Input
+	Hidden []Field
+}
+
+// Table is a table on a page of staff. Labels of columns are keys of the messages.
+type Table struct {
+	Title   string // key of the messages; "": none
+	Columns []string
+	Rows    []Row
+	Empty   string // key of the messages, shown without rows
+}
+
+// StaffPage is a page of staff with tables, forms and buttons.
+type StaffPage struct {
+	Title        string // key of the messages
+	Intro        string // key of the messages; "": none
+	BackURL      string // of the page above it; "": the first page of staff
+	BackTitle    string // key of the messages
+	Error        string
+	Tabs         []Tab
+	Texts        []string // paragraphs
+	Buttons      []RowButton
+	Forms        []StaffForm
+	Tables       []Table
+	Newer, Older string
+	Links        []Link
+}
+
+// Confirmation asks before something that cannot be undone.
+type Confirmation struct {
+	Title  string
+	Text   string
+	About  string // "": nothing is named
+	Action string
+	Back   string
+}
+
+// BlockPreview asks before a server is blocked, and says what that concerns.
+type BlockPreview struct {
+	Domain string
+	Hosts  []struct {
+		Host      string `json:"host"`
+		Accounts  int    `json:"accounts"`
+		Posts     int    `json:"posts"`
+		Followers int    `json:"followers"`
+		Following int    `json:"following"`
+	}
+	Action string
+	Hidden []Field // what was entered
+}
+
+// Meter is a part of a limit.
+type Meter struct{ Value, Max int64 }
 
 // Row is a row of a table.
 type Row struct {
 	Cells   []string
 	URL     string // of a page about it; "": none
 	Buttons []RowButton
+	Meter   *Meter // in the last cell; nil: none
 }
 
 // RowButton is an action on a row.
 type RowButton struct {
 	Label  string // key of the messages
+	About  string // what of the row it is about; "": the row
 	Action string
 	Danger bool
 }
@@ -168,6 +234,9 @@ type EmojiPack struct {
 	Files    map[string]string `json:"files"`
 }
 
+func (StaffPage) Name() string         { return "staff_page" }
+func (Confirmation) Name() string      { return "confirmation" }
+func (BlockPreview) Name() string      { return "block_preview" }
 func (SettingGroups) Name() string     { return "setting_groups" }
 func (SettingGroup) Name() string      { return "setting_group" }
 func (Document) Name() string          { return "document" }

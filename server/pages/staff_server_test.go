@@ -1,0 +1,182 @@
+package pages_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+)
+
+// TestJobsPage retries and drops failed jobs.
+func TestJobsPage(t *testing.T) {
+	srv, admin, browser := staff(t)
+	browser.Get("/web/admin/jobs").Want(200, "No job has failed.")
+	for id := range 3 {
+		srv.Exec(`INSERT INTO jobs (id, kind, payload, run_at, attempts, parked, last_error) VALUES (?, 'import', '{}', 1000, 8, 1, 'no <such> file')`, id+1)
+	}
+	page := browser.Get("/web/admin/jobs").Want(200, "import", "no <such> file", "Try all again")
+	page.Press("Try again").Follow().Want(200, "It is tried again now.")
+	page = browser.Get("/web/admin/jobs").Press("Delete").Want(200, "Delete the job?", "What it was to do is not done.")
+	if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'import' AND parked = 1`); n != 2 {
+		t.Errorf("%d jobs before the answer", n)
+	}
+	page.Press("Delete the job?").Follow().Want(200, "Deleted.")
+	browser.Get("/web/admin/log").Want(200, "retried job #3", "dropped job #2")
+	page.Press("Delete the job?").Want(404) // it is gone
+	srv.Exec(`INSERT INTO jobs (id, kind, payload, run_at, attempts, parked) VALUES (9, 'import', '{}', 1000, 8, 1)`)
+	browser.Get("/web/admin/jobs").Want(200).Press("Clear the list").Press("Delete all failed jobs?").Follow().Want(200, "No job has failed.")
+	if parked := admin.Get("/api/v1/svc/admin/jobs").Want(200).Object().At("parked").([]any); len(parked) > 0 {
+		t.Errorf("left: %v", parked)
+	}
+}
+
+// TestQuestions sends forms with questions that do not exist, and checks that only forms of the session lead to a question.
+func TestQuestions(t *testing.T) {
+	_, _, browser := staff(t)
+	token := between(t, string(browser.Get("/web/admin/jobs").Want(200).Body), `name="form_token" value="`, `"`)
+	for question, want := range map[string]int{"drop_jobs": 200, "": 400, "drop_jobs_text2": 400, "../x": 400} {
+		if a := browser.Post("/web/do/api/v1/svc/admin/jobs?_method=DELETE&ask="+url.QueryEscape(question), url.Values{"form_token": {token}}); a.Status != want {
+			t.Errorf("%q: %d, want %d", question, a.Status, want)
+		}
+	}
+	browser.Post("/web/do/api/v1/svc/admin/jobs?_method=DELETE&ask=drop_jobs", url.Values{}).Want(403)
+}
+
+// TestStoragePage shows the classes with their limits, and starts the clean-up.
+func TestStoragePage(t *testing.T) {
+	srv, _, browser := staff(t)
+	srv.Exec(`DELETE FROM jobs WHERE kind = 'sweep_media'`)
+	page := browser.Get("/web/admin/storage").Want(200, "Uploads", "Copies of files of other servers", "Database", "Free on the disk")
+	if !strings.Contains(string(page.Body), "<meter") {
+		t.Error("there is no meter of a limit")
+	}
+	page.Press("Remove unused files now").Follow().Want(200, "The clean-up has begun.")
+	if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'sweep_media'`); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
+}
+
+// TestMediaPage bans a file and ends the ban.
+func TestMediaPage(t *testing.T) {
+	_, admin, browser := staff(t)
+	const address = "https://far.example/a.png?b=1&c=2"
+	bans := func() []any {
+		return admin.Get("/api/v1/svc/admin/media_proxy_caches").Want(200).Object().At("urls").([]any)
+	}
+	page := browser.Get("/web/admin/media").Want(200, "Nothing here.").Press("Remove a file", "urls", address).Follow().Want(200, address)
+	if got := bans(); len(got) != 1 || got[0] != address {
+		t.Errorf("banned: %v", got)
+	}
+	page.Press("End the ban").Follow().Want(200, "Nothing here.")
+	if got := bans(); len(got) > 0 {
+		t.Errorf("still banned: %v", got)
+	}
+	if a := browser.Get("/web/admin/media").Press("Remove a file", "urls", "nonsense"); a.Status < 400 || !strings.Contains(string(a.Body), `value="nonsense"`) {
+		t.Errorf("%d %s", a.Status, a.Text)
+	}
+}
+
+// TestDoctorPage runs the checks.
+func TestDoctorPage(t *testing.T) {
+	srv, _, browser := staff(t)
+	browser.Get("/web/admin/doctor").Want(200, "Checks the server").Press("Run the checks").Want(200, "Results", "database", "fine")
+	moderator := srv.SignUp("moderator")
+	srv.SetRole(moderator, false, true)
+	moderator.SignedIn().Get("/web/admin/doctor").Want(404)
+}
+
+// TestDeliveriesPage shows what waits for a server that fails, explains the post, and drops the delivery.
+func TestDeliveriesPage(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
+	browser := root.SignedIn()
+	browser.Get("/web/admin/deliveries").Want(200, "Nothing waits for other servers.")
+	peer.AddFollower(srv, "bob", alice)
+	peer.RefuseDeliveries(http.StatusServiceUnavailable)
+	post := alice.Publish("hello")
+	apptest.Settle(srv)
+	page := browser.Get("/web/admin/deliveries").Want(200, peer.Host, "responded with status 503")
+	page.Press("Try again").Follow().Want(200, "It is tried again now.")
+	apptest.Settle(srv)
+	single := browser.Get("/web/admin/deliveries", "host", peer.Host).Want(200, "Deliveries to this server", "Create")
+	browser.Get("/web/admin/explain", "address", post.Str("url")).Want(200, "Servers that the post is for", peer.Host, "waits", "responded with status 503", "@alice")
+	browser.Get("/web/admin/explain", "address", peer.Host).Want(200, "Create", "Last error")
+	browser.Get("/web/admin/explain").Want(200, "Find out")
+	if a := browser.Get("/web/admin/explain", "address", "nobody"); a.Status != 404 || !strings.Contains(string(a.Body), `value="nobody"`) {
+		t.Errorf("an unknown name: %d %s", a.Status, a.Text)
+	}
+	if a := browser.Get("/web/admin/deliveries", "host", "not a host"); a.Status != 400 {
+		t.Errorf("no host: %d", a.Status)
+	}
+	single.Press("Delete").Want(200, "Delete all that waits for this server?", peer.Host).Press("Delete all that waits for this server?").Follow().Want(200, "Deleted.")
+	if n := srv.Count(`SELECT count(*) FROM deliveries`); n > 0 {
+		t.Errorf("%d deliveries are left", n)
+	}
+}
+
+// TestBlockPreviewPage blocks a server after a look at what that concerns.
+func TestBlockPreviewPage(t *testing.T) {
+	srv, admin, browser := staff(t)
+	srv.AddRemoteAccount("eve", "bad.example")
+	page := browser.Get("/web/admin/domains").Press("Block a server", "domain", "bad.example", "severity", "suspend", "private_comment", "see <ticket>")
+	page.Want(200, "Block this server?", "bad.example", "Accounts")
+	if got := admin.Get("/api/v1/admin/domain_blocks").Want(200).List(); len(got) > 0 {
+		t.Errorf("blocked before the answer: %v", got)
+	}
+	page.Press("Block a server").Follow().Want(200, "bad.example", "suspend")
+	got := admin.Get("/api/v1/admin/domain_blocks").Want(200).List()
+	if len(got) != 1 || got[0].Str("private_comment") != "see <ticket>" || got[0].Str("severity") != "suspend" {
+		t.Errorf("blocks: %v", got)
+	}
+}
+
+// TestInviteMailPage sends an invite by mail, and is refused a wrong address.
+func TestInviteMailPage(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.Instance.RegistrationsOpen, c.Instance.InvitesEnabled = false, true
+		c.Mail.Enabled, c.Mail.Adapter = true, config.MailFile
+	})
+	browser := srv.SignUpAdmin().SignedIn()
+	browser.Get("/web/admin/invites").Want(200).Press("Send an invite by mail", "email", "friend@example.org", "name", "Friend").Follow().Want(200, "Sent.", "/registration/")
+	if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'send_mail' AND payload LIKE '%friend@example.org%'`); n != 1 {
+		t.Errorf("%d mails", n)
+	}
+	if a := browser.Get("/web/admin/invites").Press("Send an invite by mail", "email", "nonsense"); a.Status < 400 || !strings.Contains(string(a.Body), `value="nonsense"`) {
+		t.Errorf("%d %s", a.Status, a.Text)
+	}
+}
+
+// TestAppsPage makes an app and deletes it.
+func TestAppsPage(t *testing.T) {
+	_, admin, browser := staff(t)
+	page := browser.Get("/web/admin/apps").Want(200).Press("Make an app", "name", "Tea app", "scopes", "read write", "trusted", "true").Follow().Want(200, "Tea app", "read, write")
+	apps := admin.Get("/api/v1/svc/admin/oauth_app", "name", "Tea app").Want(200).Object()
+	if apps.Find("apps.0.trusted") != true {
+		t.Errorf("the app is %v", apps.Fields)
+	}
+	page.Press("Delete").Want(200, "Delete the app?", "Tea app").Press("Delete the app?").Follow().Want(200, "Deleted.")
+	if a := browser.Get("/web/admin/apps").Press("Make an app", "name", "Bad app", "scopes", "nonsense"); a.Status < 400 || !strings.Contains(string(a.Body), `value="Bad app"`) {
+		t.Errorf("%d %s", a.Status, a.Text)
+	}
+}
+
+// TestDashboardOfModerators shows moderators the pages that they may use.
+func TestDashboardOfModerators(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.Instance.ModeratorPrivileges = []string{"reports_manage_reports", "users_read"}
+	})
+	moderator := srv.SignUp("moderator")
+	srv.SetRole(moderator, false, true)
+	browser := moderator.SignedIn()
+	page := browser.Get("/web/admin").Want(200, "Reports", "Accounts")
+	for _, link := range []string{"/web/admin/settings", "/web/admin/jobs", "/web/admin/log", "/web/admin/emoji"} {
+		if strings.Contains(string(page.Body), `"`+link+`"`) {
+			t.Errorf("%s is shown", link)
+		}
+	}
+	browser.Get("/web/admin/reports").Want(200)
+	browser.Get("/web/admin/jobs").Want(403)
+}
