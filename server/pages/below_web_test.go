@@ -1,6 +1,9 @@
 package pages_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -57,7 +60,52 @@ func TestAssets(t *testing.T) {
 		if len(a.Body) > 25_000 {
 			t.Errorf("%s has %d bytes", path, len(a.Body))
 		}
+		for encodings, want := range map[string]string{"gzip, deflate, br": "gzip", "br;q=1.0, GZIP;q=0.5": "gzip", "gzip;q=0, br": "", "gzip; q=0.0": "", "br": "", "": ""} {
+			zipped := getEncoded(t, srv.URL+path, encodings)
+			body, err := io.ReadAll(zipped.Body)
+			if got := zipped.Header.Get("Content-Encoding"); got != want || err != nil {
+				t.Errorf("%s for %q: encoding %q, want %q, %v", path, encodings, got, want, err)
+			}
+			if want == "gzip" {
+				if len(body) >= len(a.Body) {
+					t.Errorf("%s has %d of %d bytes", path, len(body), len(a.Body))
+				}
+				body = unzip(t, body)
+			}
+			if !bytes.Equal(body, a.Body) {
+				t.Errorf("%s for %q: another file", path, encodings)
+			}
+		}
 	}
+}
+
+// getEncoded requests a file with an Accept-Encoding header, "" for none.
+func getEncoded(t *testing.T, address, encodings string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept-Encoding", encodings) // set, so that the client does not ask for gzip itself
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func unzip(t *testing.T, text []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
 }
 
 // TestSignOut ends the session of a browser, and only that.

@@ -3,9 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -149,42 +147,4 @@ func number(n int) string {
 		return fmt.Sprintf("%dk", n/1000)
 	}
 	return fmt.Sprintf("%d.%dM", n/1_000_000, n%1_000_000/100_000)
-}
-
-// Asset is a file that all pages load. Its URL names its content, so that browsers keep it.
-type Asset struct {
-	Type string
-	Body []byte
-}
-
-// Assets are the files below /web/ by name.
-var Assets = map[string]Asset{
-	"style.css": readAsset("style.css", "text/css; charset=utf-8"),
-	"app.js":    readAsset("app.js", "text/javascript; charset=utf-8"),
-	"sw.js":     readAsset("sw.js", "text/javascript; charset=utf-8"), // browsers look for changes of it without the cache
-}
-
-var (
-	styleURL  = assetURL("style.css")
-	scriptURL = assetURL("app.js")
-)
-
-func readAsset(name, contentType string) Asset {
-	body, err := uiFiles.ReadFile(name)
-	if err != nil {
-		panic(err)
-	}
-	return Asset{contentType, body}
-}
-
-func assetURL(name string) string {
-	sum := sha256.Sum256(Assets[name].Body)
-	return "/web/" + name + "?v=" + base64.RawURLEncoding.EncodeToString(sum[:9])
-}
-
-// ServeHTTP serves the file. The URL of pages has a hash of it.
-func (a Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", a.Type)
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.Body))
 }
