@@ -80,11 +80,12 @@ func set[B ~int | ~int64](parameter string, bits B) string {
 	return fmt.Sprintf("%s & %d", parameter, bits)
 }
 
-// bitSum returns the SQL expression of the number whose bit i is set if condition i holds. No condition may be NULL.
+// bitSum returns the SQL expression of the number whose bit i is set if condition i holds. CASE lets SQLite skip the rest of a condition
+// that is decided.
 func bitSum(conditions ...string) string {
 	terms := make([]string, len(conditions))
 	for i, c := range conditions {
-		terms[i] = fmt.Sprintf("%d * (%s)", 1<<i, c)
+		terms[i] = fmt.Sprintf("CASE WHEN %s THEN %d ELSE 0 END", c, 1<<i)
 	}
 	return strings.Join(terms, "\n\t\t+ ")
 }
