@@ -49,7 +49,8 @@ type descriptorLink struct {
 // showWebFinger answers with the account of a handle or URL (federation 1.2).
 func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Vary", "Accept")
-	resource := r.URL.Query().Get("resource")
+	query := r.URL.Query()
+	resource := query.Get("resource")
 	if resource == "" {
 		return nil, errNoResource
 	}
@@ -69,7 +70,7 @@ func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
 	}
 	d := h.describeAccount(a)
-	if rels := r.URL.Query()["rel"]; rels != nil { // only the links of these relations (RFC 7033, 4.3)
+	if rels := query["rel"]; rels != nil { // only the links of these relations (RFC 7033, 4.3)
 		d.Links = slices.DeleteFunc(d.Links, func(l descriptorLink) bool { return !slices.Contains(rels, l.Rel) })
 	}
 	return d.negotiate(r.Request)
@@ -124,7 +125,14 @@ func (h *activityPub) localAccountByName(ctx context.Context, name string) (*sto
 	if !errs.IsNotFound(err) {
 		return a, err
 	}
-	a, err = h.db.AccountByName(ctx, name, "")
+	id, err := h.db.AccountIDByName(ctx, name, "")
+	if err != nil {
+		return nil, err
+	}
+	if id == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	a, err = h.federation.Accounts.Get(ctx, id)
 	if err == nil && h.federation.Documents.IsServerActor(a) { // federation is disabled
 		err = errs.ErrRecordNotFound
 	}
