@@ -108,7 +108,7 @@ func (tx *Tx) invalidateRelations(ids ...AccountID) {
 func (tx *Tx) invalidateFlags(id AccountID) { tx.changedFlags = append(tx.changedFlags, id) }
 
 // Commits returns how many commits there were since the start. It grows after the caches were invalidated and before Update returns, so
-// that what was read from rows and caches after a call is current as long as the number stays the same.
+// that what was read from rows and caches after a call stays current until the number grows.
 func (db *DB) Commits() uint64 { return db.commits.Load() }
 
 // publishCommit invalidates caches and sends events after the commit of a group.

@@ -38,7 +38,7 @@ func newDigest() *digest {
 	return d
 }
 
-// add adds a text, told apart from those before and after it.
+// add adds a text with its length, so that texts in sequence cannot be confused with others.
 func (d *digest) add(text []byte) {
 	for i := range d.halves {
 		maphash.WriteComparable(&d.halves[i], len(text))
