@@ -75,6 +75,18 @@ func compressed(t testing.TB, text []byte) int {
 	return out.Len()
 }
 
+// sentences are combined to posts.
+var sentences = []string{
+	"The river was high this morning, and the path along the orchard is under water again. ",
+	"We walked home over the hill, counted eleven herons, and met the neighbour's dog twice. ",
+	"Somebody has repaired the old radio in the café; it plays nothing but brass bands now. ",
+	"Reading about tides: the moon pulls, the basin rings like a bell, and harbours differ by hours. ",
+	"If you bake rye bread, scald a fifth of the flour the evening before and be patient with it. ",
+	"The library keeps its maps in the cellar, where nobody looks for them until it rains. ",
+	"Twelve kilometres against the wind, then soup, then a nap, then the second half of the book. ",
+	"Does anyone here know how to mend a zip without taking the whole jacket apart? ",
+}
+
 // publishFeed publishes posts as people write them: replies, mentions, links and hashtags; of 20, three have pictures, two a content warning,
 // one a poll, and two are boosts. alice follows their authors. It returns the id of a post with replies.
 func publishFeed(srv *apptest.Server, alice *apptest.User) string {
@@ -83,11 +95,10 @@ func publishFeed(srv *apptest.Server, alice *apptest.User) string {
 		alice.Post("/api/v1/accounts/" + p.ID + "/follow").Want(200)
 		p.UpdateProfile(map[string]any{"display_name": fmt.Sprintf("Person Number %d", i), "note": "Gardens, bicycles and old radios. She/her."})
 	}
-	words := "The river was high this morning, and the path along the orchard is under water again; we walked home over the hill and counted herons. "
-	root := people[0].Publish(words + "#herons").ID()
+	root := people[0].Publish(sentences[0] + "#herons").ID()
 	for i := range 20 {
 		p, other := people[i%5], people[(i+1)%5]
-		text, params := fmt.Sprintf("%d. %s", i, words), []string(nil)
+		text, params := fmt.Sprintf("%s%d. %s", sentences[i%7], i, sentences[(3*i+1)%8]), []string(nil)
 		switch i {
 		case 2, 9, 16:
 			picture := p.Upload(apptest.PNG(32, 24), apptest.ValuePart("description", "Herons in the flooded orchard, seen from the hill.")).ID()

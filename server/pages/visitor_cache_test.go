@@ -177,7 +177,7 @@ func TestVisitorPagesAreKept(t *testing.T) {
 	}
 }
 
-// TestVisitorLimits checks that a page that is kept is counted, and refused to blocked networks.
+// TestVisitorLimits checks that requests for a page that is kept are counted by the rate limit.
 func TestVisitorLimits(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
@@ -213,6 +213,26 @@ func TestPageQueries(t *testing.T) {
 		}
 		if n := compressed(t, page.Body); n > 40_000 {
 			t.Errorf("%s: %d bytes compressed", path, n)
+		}
+	}
+}
+
+// TestVisitorPagesByFrontend checks that visitors with a front end get other links than those without, whoever comes first. The links of the
+// first stay below /web.
+func TestVisitorPagesByFrontend(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) { c.Frontends.Pickable = []string{"other/1"} })
+	apptest.WriteDataFile(srv, "frontends/other/1/index.html", "<title>other</title>")
+	id := srv.SignUp("alice").Publish("hello #tea").ID()
+	plain, chosen := srv.Browser(), srv.Browser()
+	chosen.Cookies["preferred_frontend"] = &http.Cookie{Name: "preferred_frontend", Value: "other%2F1"}
+	for range 2 {
+		for path, link := range map[string]string{"/web/@alice": "/@alice/" + id, "/web/@alice/" + id: "/tags/tea"} {
+			if page := string(plain.Get(path).Want(200).Body); !strings.Contains(page, `href="`+link+`"`) || strings.Contains(page, `href="/web`+link+`"`) {
+				t.Errorf("%s: the links of a visitor without a front end", path)
+			}
+			if page := string(chosen.Get(path).Want(200).Body); !strings.Contains(page, `href="/web`+link+`"`) || strings.Contains(page, `href="`+link+`"`) {
+				t.Errorf("%s: the links of a visitor with a front end", path)
+			}
 		}
 	}
 }
