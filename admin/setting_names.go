@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"svc/internal/config"
 	"svc/internal/dbconfig"
@@ -41,6 +42,54 @@ func (s *Service) SetSetting(ctx context.Context, n NamedSetting) (bool, error) 
 	}
 	row, value := dbconfig.Named(&next, n.Group, n.Key)
 	return s.saveNamed(ctx, SettingChange{Group: row.Group, Key: row.Key}, value)
+}
+
+// SettingText is a setting by the name that the settings file has for it, group.key. Value is the text of its value there, masked if it is a
+// secret.
+type SettingText struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Value       string `json:"value"`
+	Restart     bool   `json:"restart"` // a change takes effect after a restart
+}
+
+// named returns the setting with a name.
+func named(name string) (config.Setting, error) {
+	for _, s := range config.Settings() {
+		if s.Name() == name {
+			return s, nil
+		}
+	}
+	return config.Setting{}, errs.NotFound("There is no setting %q", name)
+}
+
+// ShowSetting returns a setting as it is in effect, or will be after a restart.
+func (s *Service) ShowSetting(ctx context.Context, name string) (*SettingText, error) {
+	setting, err := named(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := s.SettingsText(ctx, NamedSetting{Group: setting.Group, Key: setting.Key})
+	return &SettingText{Name: name, Description: setting.Description, Value: strings.TrimSuffix(text, "\n"), Restart: setting.Restart}, err
+}
+
+// SaveSettingText changes a setting in the database to the value that a text has in the settings file. The mask of a secret is refused.
+func (s *Service) SaveSettingText(ctx context.Context, name, text string) (*SettingText, error) {
+	setting, err := named(name)
+	if err != nil {
+		return nil, err
+	}
+	n := NamedSetting{Group: setting.Group, Key: setting.Key}
+	if n.Value, err = config.ParseValue(n.Group, n.Key, text); err != nil {
+		return nil, errs.BadRequest("%s", err.Error())
+	}
+	if setting.Secret && n.Value == config.SecretMask {
+		return nil, errs.BadRequest("%s: this is the mask, not a value", name)
+	}
+	if _, err := s.SetSetting(ctx, n); err != nil {
+		return nil, err
+	}
+	return s.ShowSetting(ctx, name)
 }
 
 // UnsetSetting removes a setting from the database, so that the settings file decides. It returns true if that needs a restart.

@@ -2,12 +2,12 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"svc/admin"
@@ -53,17 +53,12 @@ a text may be left out. Requires instance.configurable_from_database.`,
 			if err != nil {
 				return err
 			}
-			setting.Value = args[1]
-			var parsed struct{ V any }
-			known, err := config.Default().Get(setting.Group, setting.Key)
+			setting.Value, err = config.ParseValue(setting.Group, setting.Key, args[1])
+			if err != nil && !errors.Is(err, config.ErrUnknown) {
+				err = usage("%v", err)
+			}
 			if err != nil {
 				return err
-			}
-			if _, isText := known.(string); !isText || strings.HasPrefix(args[1], `"`) {
-				if _, err := toml.Decode("V = "+args[1], &parsed); err != nil {
-					return usage("%s is not a value of a settings file: write texts in quotes", args[0])
-				}
-				setting.Value = parsed.V
 			}
 			restart, err := perform(cmd.Context(), a, app.SetSetting, setting)
 			return a.settingsSaved(restart, err)

@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	lineWidth  = 100
-	secretMask = "***"
+	lineWidth = 100
+
+	// SecretMask stands for a secret in output.
+	SecretMask = "***"
 )
 
 const fileHead = `# Settings of the server.
@@ -59,7 +61,7 @@ func Show(c *Config) string {
 		for _, s := range sec.settings {
 			value := s.field.get()
 			if s.Secret && value != "" {
-				value = secretMask
+				value = SecretMask
 			}
 			fmt.Fprintf(&b, "%s = %s\n", s.Key, format(value))
 		}
@@ -75,9 +77,26 @@ func ShowValue(c *Config, group, key string) (string, error) {
 	}
 	value := s.field.get()
 	if s.Secret && value != "" {
-		value = secretMask
+		value = SecretMask
 	}
 	return format(value), nil
+}
+
+// ParseValue reads the value of a setting as a settings file has it, for Set. Quotes around a text may be left out.
+func ParseValue(group, key, text string) (any, error) {
+	s, ok := new(Config).find(group, key)
+	if !ok {
+		return nil, unknownSetting(group, key)
+	}
+	text = strings.TrimSpace(text)
+	if _, isText := s.Default.(string); isText && !strings.HasPrefix(text, `"`) {
+		return text, nil
+	}
+	var parsed map[string]any
+	if _, err := toml.Decode("v = "+text, &parsed); err != nil || len(parsed) != 1 {
+		return nil, fmt.Errorf("%s: this is not a value of a settings file: write texts in quotes, and lists in brackets", s.Name())
+	}
+	return parsed["v"], nil
 }
 
 // valuesComment returns the part of a setting's comment that lists possible values.

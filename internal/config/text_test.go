@@ -100,7 +100,7 @@ func TestShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Mail.Password, c.Translation.APIKey = secretMask, secretMask
+	c.Mail.Password, c.Translation.APIKey = SecretMask, SecretMask
 	if !reflect.DeepEqual(shown, c) {
 		t.Errorf("got %+v\nwant %+v", shown, c)
 	}

@@ -19,6 +19,7 @@ type Description struct {
 	RelatedPolicy string        `json:"related_policy,omitempty"`
 	Suggestions   []any         `json:"suggestions"`
 	Children      []Description `json:"children"`
+	Settings      []string      `json:"settings,omitempty"` // names in the settings file; none if the children have them
 }
 
 // policyGroups are the policies whose settings are not named after them.
@@ -67,7 +68,7 @@ func (c Codec) describe(children []Description, s placed) []Description {
 	case s.Restart || s.row.Key == ":rate_limit":
 		about += " A change takes effect after a restart."
 	}
-	d := Description{Key: s.subkey, Label: label(s.subkey), Type: s.form.kind, Description: about, Suggestions: c.suggestions(s), Children: []Description{}}
+	d := Description{Key: s.subkey, Label: label(s.subkey), Type: s.form.kind, Description: about, Suggestions: c.suggestions(s), Children: []Description{}, Settings: []string{s.Setting.Name()}}
 	if s.subkey == "" {
 		d.Key, d.Label = s.row.Key, label(s.row.Key)
 	}
@@ -81,6 +82,7 @@ func (c Codec) describe(children []Description, s placed) []Description {
 			d.Description = "Two limits, " + anonymous + " and " + signedIn + ", or one for both. " + about
 			return append(children, d)
 		}
+		children[i].Settings = append(children[i].Settings, d.Settings...)
 		return children
 	}
 	if i < 0 {

@@ -18,6 +18,8 @@ func (h *Handlers) settingGroupRoutes() rest.Routes {
 		"GET /web/admin/settings":        {rest.SignedIn, h.page((*page).settingGroups)},
 		"GET /web/admin/settings/:key":   {rest.SignedIn, h.page((*page).settingGroup)},
 		"POST /web/admin/settings/:key":  {rest.SignedIn, h.page((*page).saveSettingGroup)},
+		"GET /web/admin/setting/:name":   {rest.SignedIn, h.page((*page).setting)},
+		"POST /web/admin/setting/:name":  {rest.SignedIn, h.page((*page).saveSetting)},
 		"POST /web/admin/server/restart": {rest.SignedIn, h.page((*page).restartServer)},
 	}
 }
@@ -32,6 +34,7 @@ type settingDescription struct {
 	Type        any                  `json:"type"`
 	Description string               `json:"description"`
 	Children    []settingDescription `json:"children"`
+	Settings    []string             `json:"settings"`
 }
 
 // id returns the key of a group in paths.
@@ -98,13 +101,13 @@ func (p *page) settingGroup() (any, error) {
 	return p.groupForm(http.StatusOK, group, values, "")
 }
 
-// groupForm shows the settings of a group. Those with several parts are only named.
+// groupForm shows the settings of a group. Those with several parts have a page of their own.
 func (p *page) groupForm(status int, group settingDescription, values map[string]any, message string) (any, error) {
 	content := web.SettingGroup{Title: group.Label, Intro: group.Description, Error: message, Action: p.URL.EscapedPath()}
 	for _, s := range group.Children {
 		kind := inputKind(s.Type)
 		if kind == "" || strings.HasSuffix(s.Description, dbconfig.OnlyInFile) {
-			content.Others = append(content.Others, web.PlainLink{Title: s.Label, Hint: s.Description})
+			content.Others = append(content.Others, otherSettings(s)...)
 			continue
 		}
 		in := web.Input{Name: s.id(), Kind: kind, Plain: true, Label: s.Label, Hint: s.Description, Value: settingText(values[s.Key]), Checked: values[s.Key] == true}
@@ -114,6 +117,56 @@ func (p *page) groupForm(status int, group settingDescription, values map[string
 		content.Inputs = append(content.Inputs, in)
 	}
 	return p.show(status, content)
+}
+
+// otherSettings returns links to the settings of a description that has several parts.
+func otherSettings(d settingDescription) (list []web.PlainLink) {
+	fileOnly := strings.HasSuffix(d.Description, dbconfig.OnlyInFile)
+	for _, name := range d.Settings {
+		link := web.PlainLink{Title: name, Hint: d.Description}
+		if !fileOnly {
+			link.URL = "/web/admin/setting/" + url.PathEscape(name)
+		}
+		list = append(list, link)
+	}
+	for _, child := range d.Children {
+		list = append(list, otherSettings(child)...)
+	}
+	return list
+}
+
+// setting shows a setting as the settings file has it.
+func (p *page) setting() (any, error) { return p.settingForm(http.StatusOK, "") }
+
+const settingPath = "/api/v1/svc/admin/settings/"
+
+func (p *page) settingForm(status int, message string) (any, error) {
+	var setting struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Value       string `json:"value"`
+		Restart     bool   `json:"restart"`
+	}
+	if err := p.get(settingPath+url.PathEscape(p.Param("name")), nil, &setting); err != nil {
+		return nil, err
+	}
+	content := web.ServerSetting{Error: message, SettingName: setting.Name, Description: setting.Description, Value: setting.Value, Restart: setting.Restart, Action: p.URL.EscapedPath()}
+	if text, ok := p.Entered("value"); ok && message != "" {
+		content.Value = text
+	}
+	return p.show(status, content)
+}
+
+// saveSetting stores a setting.
+func (p *page) saveSetting() (any, error) {
+	_, err := p.Forward("PUT", settingPath+url.PathEscape(p.Param("name")), ownParams...)
+	if e := forUser(err); e != nil && e.Status == http.StatusBadRequest {
+		return p.settingForm(e.Status, e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.leave(p.URL.EscapedPath(), "saved", ""), nil
 }
 
 // inputKind returns the kind of field for a type of setting, "" if there is none.

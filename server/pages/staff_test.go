@@ -160,6 +160,21 @@ func TestServerSettingsPage(t *testing.T) {
 		t.Errorf("%d %s", page.Status, page.Text)
 	}
 	browser.Get("/web/admin/settings/nothing").Want(404)
+
+	const list = "/web/admin/setting/federation.quarantined_instances"
+	if body := string(browser.Get("/web/admin/settings/instance").Want(200).Body); !strings.Contains(body, `href="`+list+`"`) {
+		t.Errorf("the group does not link %s", list)
+	}
+	page = browser.Get(list).Want(200, "Hosts to which only public and unlisted posts are sent.")
+	page = page.Press("Save", "value", `[{ host = "leaky.example", reason = "<why>" }]`).Follow().Want(200, "Saved.")
+	if !strings.Contains(string(page.Body), "leaky.example") {
+		t.Errorf("the page shows %s", page.Text)
+	}
+	page = page.Press("Save", "value", "[{ hosts = 1 }]").Want(400)
+	if !strings.Contains(string(page.Body), `role="alert"`) || !strings.Contains(string(page.Body), "[{ hosts = 1 }]") {
+		t.Errorf("%s", page.Text)
+	}
+	browser.Get("/web/admin/setting/no.such").Want(404)
 }
 
 // TestDocumentPages writes a document and takes it back.

@@ -52,6 +52,7 @@ var otherChanges = []adminCall{
 	{request: "POST A/frontends/use", body: apptest.Doc{"version": ""}},
 	{request: "DELETE A/frontends", body: apptest.Doc{"version": "fe/main"}},
 	{request: "POST A/storage/prune"},
+	{request: "PUT A/settings/instance.name", body: apptest.Doc{"value": "Tea house"}},
 	{request: "POST A/jobs/1/retry"},
 	{request: "DELETE A/jobs/2"},
 	{request: "DELETE A/jobs"},

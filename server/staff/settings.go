@@ -13,6 +13,8 @@ func (h *Handlers) settingRoutes() rest.Routes {
 		"GET /api/v1/svc/admin/config":              {rest.Admin("admin:read"), h.listSettings},
 		"POST /api/v1/svc/admin/config":             {rest.Admin("admin:write"), h.saveSettings},
 		"GET /api/v1/svc/admin/config/descriptions": {rest.Admin("admin:read"), h.describeSettings},
+		"GET /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:read"), h.showSetting},
+		"PUT /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:write"), h.saveSetting},
 		"GET /api/v1/svc/admin/need_reboot":         {rest.Admin("admin:read"), h.needsRestart},
 		"GET /api/v1/svc/admin/restart":             {rest.Admin("admin:write").Changing(), h.restart},
 		"POST /api/v1/svc/admin/restart":            {rest.Admin("admin:write"), h.restart},
@@ -54,6 +56,22 @@ func (h *Handlers) saveSettings(r *rest.Request) (any, error) {
 // describeSettings describes all settings, whether or not they can be changed in the database: front ends show no screen without.
 func (h *Handlers) describeSettings(*rest.Request) (any, error) {
 	return h.Admin.SettingDescriptions(), nil
+}
+
+// showSetting shows one setting as the settings file has it.
+func (h *Handlers) showSetting(r *rest.Request) (any, error) {
+	return h.Admin.ShowSetting(r.Context(), r.Param("name"))
+}
+
+// saveSetting changes one setting to the text of its value in the settings file.
+func (h *Handlers) saveSetting(r *rest.Request) (any, error) {
+	var p struct {
+		Value string `param:"value,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	return h.as(r).SaveSettingText(r.Context(), r.Param("name"), p.Value)
 }
 
 // needsRestart says whether changes of settings wait for a restart.

@@ -344,3 +344,54 @@ func TestSecretSettings(t *testing.T) {
 		t.Errorf("stored %v, %v", rows, err)
 	}
 }
+
+// TestSettingText shows and changes settings in the form of the settings file, lists of tables included.
+func TestSettingText(t *testing.T) {
+	srv := apptest.Start(t, configurable, func(c *config.Config) { c.Mail.Password = "very secret" })
+	root := srv.SignUpAdmin()
+	const path = "/api/v1/svc/admin/settings/"
+	put := func(name, value string) *apptest.Response {
+		return root.SendJSON("PUT", path+name, apptest.Doc{"value": value})
+	}
+	for _, tt := range []struct{ name, value, want string }{
+		{"instance.name", "Tea house", `"Tea house"`},
+		{"instance.name", `"Tea = house"`, `"Tea = house"`},
+		{"federation.quarantined_instances", `[{ host = "leaky.example", reason = "shows private posts" }]`, `[{ host = "leaky.example", reason = "shows private posts" }]`},
+		{"federation.quarantined_instances", ` ["a.example"] `, `[{ host = "a.example" }]`},
+		{"federation.quarantined_instances", `[]`, `[]`},
+		{"rate_limit.search", "20/1s", `"20/1s"`},
+		{"instance.public", "false", "false"},
+	} {
+		o := put(tt.name, tt.value).Want(200).Object()
+		wantFields(t, tt.value, o, apptest.Doc{"name": tt.name, "value": tt.want})
+		wantFields(t, tt.value, root.Get(path+tt.name).Want(200).Object(), apptest.Doc{"value": tt.want, "restart": tt.name == "rate_limit.search"})
+	}
+	for _, tt := range []struct {
+		name, value string
+		status      int
+	}{
+		{"instance.public", "maybe", 400},
+		{"federation.quarantined_instances", `[{ hosts = "x" }]`, 400},
+		{"federation.quarantined_instances", "[]\nx = 1", 400},
+		{"server.listen", `"x"`, 400}, // in the file only
+		{"mail.password", "***", 400},
+		{"nothing.here", "1", 404},
+		{"nothing", "1", 404},
+	} {
+		put(tt.name, tt.value).Want(tt.status)
+	}
+	put("instance.name", "").Want(400)
+	root.SendJSON("PUT", path+"instance.name", apptest.Doc{}).WantError(400, "Missing field: value.")
+	root.Get(path + "nothing.here").Want(404)
+	if text := bodyText(root.Get(path + "mail.password").Want(200)); strings.Contains(text, "very secret") {
+		t.Errorf("a secret is shown: %s", text)
+	}
+	srv.SignUp("alice").Get(path + "instance.name").Want(403)
+}
+
+// TestSettingTextFileOnly refuses changes if settings may not be in the database.
+func TestSettingTextFileOnly(t *testing.T) {
+	root := apptest.Start(t).SignUpAdmin()
+	root.Get("/api/v1/svc/admin/settings/instance.name").Want(200)
+	root.SendJSON("PUT", "/api/v1/svc/admin/settings/instance.name", apptest.Doc{"value": "x"}).Want(400)
+}

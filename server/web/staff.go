@@ -214,6 +214,16 @@ type SettingGroup struct {
 	Others []PlainLink // settings that the form does not have
 }
 
+// ServerSetting is a form with one setting as the settings file has it.
+type ServerSetting struct {
+	SettingName string
+	Description string
+	Value       string
+	Restart     bool // a change takes effect after a restart
+	Error       string
+	Action      string
+}
+
 // Document is a form for a document of the instance.
 type Document struct {
 	DocumentName string
@@ -238,6 +248,7 @@ func (StaffPage) Name() string         { return "staff_page" }
 func (Confirmation) Name() string      { return "confirmation" }
 func (BlockPreview) Name() string      { return "block_preview" }
 func (SettingGroups) Name() string     { return "setting_groups" }
+func (ServerSetting) Name() string     { return "server_setting" }
 func (SettingGroup) Name() string      { return "setting_group" }
 func (Document) Name() string          { return "document" }
 func (EmojiPacks) Name() string        { return "emoji_packs" }
