@@ -47,7 +47,8 @@ var settingsForms = []*settingsForm{
 	},
 	{
 		SettingsForm: web.SettingsForm{Title: "settings.password.title", Intro: "settings.password.intro", Method: "POST", Submit: "settings.password.submit"},
-		path:         "/web/settings/password", endpoint: "/api/v1/svc/change_password", done: "password", groups: func(*page) []web.InputGroup {
+		path:         "/web/settings/password", endpoint: "/api/v1/svc/change_password", done: "password", leaveTo: "/web/sign_in", // the browser is signed out, too
+		groups: func(*page) []web.InputGroup {
 			return one(
 				secret("password", "password.present", "current-password"),
 				secret("new_password", "password.new", "new-password"),

@@ -132,3 +132,22 @@ func TestAliasRefused(t *testing.T) {
 		t.Errorf("the page is %s", page.Body)
 	}
 }
+
+// TestChangedPassword changes the password by the page, which signs out all browsers and apps and leads to the sign-in page.
+func TestChangedPassword(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	browser, other := alice.SignedIn(), alice.SignedIn()
+	const password = "another long one"
+	browser.Get("/web/settings/password").Press("Change the password", "password", apptest.Password, "new_password", password, "new_password_confirmation", password).
+		Follow().Want(200, "Your password is changed. Sign in with the new one.", "Nickname or e-mail address")
+	for _, b := range []*apptest.Browser{browser, other} {
+		if a := b.Get("/web"); a.Status != 302 {
+			t.Errorf("a browser gets %d", a.Status)
+		}
+	}
+	alice.Get("/api/v1/accounts/verify_credentials").Want(401)
+	page := srv.Browser().Get("/web/sign_in").Want(200)
+	page.Press("Sign in", "name", "alice", "password", apptest.Password).Want(401)
+	page.Press("Sign in", "name", "alice", "password", password).Follow().Want(200)
+}
