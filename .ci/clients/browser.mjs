@@ -5,11 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync']
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+  '--disable-component-update', '--disable-sync', '--ignore-certificate-errors'] // a worker's script is not covered by ignoreHTTPSErrors
+export const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 // sizes are those of a phone and of a desktop window.
 const sizes = [{ width: 375, height: 667 }, { width: 1280, height: 800 }]
+
+// narrow is the smallest width without scrolling sideways: WCAG 2.2, 1.4.10, also in a language from right to left and with text of
+// twice the size at four times that width (1.4.4).
+const narrow = { width: 320, height: 640 }
+const fits = [[narrow, { dir: 'ltr' }], [narrow, { dir: 'rtl' }], [sizes[1], { dir: 'rtl' }], [sizes[1], { size: '200%' }]]
 
 export const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
 
@@ -52,6 +57,17 @@ export async function isUsable(page, expected = []) {
     ].filter(Boolean)
   })
   assert.deepEqual([...faults, ...page.errors], [], page.url())
+  for (const [size, { dir = 'ltr', size: text = '' }] of fits) {
+    await page.setViewportSize(size)
+    const wide = await page.evaluate(([dir, text]) => {
+      const root = document.documentElement
+      root.dir = dir
+      root.style.fontSize = text
+      return root.scrollWidth > window.innerWidth || [...document.querySelectorAll('main, header')].some((e) => e.getBoundingClientRect().left < -1)
+    }, [dir, text])
+    assert(!wide, `${page.url()} is wider than the window: ${size.width} px, ${dir} ${text}`)
+  }
+  await page.evaluate(() => { document.documentElement.removeAttribute('dir'); document.documentElement.style.fontSize = '' })
   if (!page.scripts) return // axe needs timers
   await page.evaluate(axe)
   for (const size of sizes) {

@@ -177,9 +177,10 @@ const steps = [
   { at: '/web/settings/two_factor', set: { password: PASSWORD }, press: 'Turn off', see: done.saved },
   { at: '/web/settings/disable', set: { password: 'wrong' }, press: 'Deactivate', see: '[role=alert]', refused: 422 },
   { at: '/web/settings/password', set: { password: PASSWORD, new_password: `${PASSWORD} 2`, new_password_confirmation: `${PASSWORD} 2` }, press: 'Change the password', see: 'Your password is changed.' },
-  { at: '/web/menu', press: 'Sign out', within: 'main', see: 'a:text-is("Sign in")', leaves: true },
+  { set: { name: (u) => u.nickname, password: `${PASSWORD} 2` }, within: 'main', press: 'Sign in', see: '.quick' },
+  { at: '/web/menu', press: 'Sign out', within: 'main', see: 'a:text-is("Sign in")' },
   { at: '/web/sign_in', set: { name: (u) => u.nickname, password: `${PASSWORD} 2` }, within: 'main', press: 'Sign in', see: '.quick' },
-  { at: '/web/settings/delete', set: { password: `${PASSWORD} 2` }, press: 'Delete for ever', see: 'a:text-is("Sign in")', leaves: true },
+  { at: '/web/settings/delete', set: { password: `${PASSWORD} 2` }, press: 'Delete for ever', see: 'a:text-is("Sign in")' },
 ]
 
 // The steps of an admin before those of the user, and after them. u and o are the same two.
@@ -188,11 +189,12 @@ const staffBefore = [
   { at: (u) => `/web/admin/emoji/drinks${u.i}`, set: { file: picture, shortcode: (u) => `tea${u.i}` }, press: 'Add an emoji', see: done.saved },
 ]
 const staffAfter = [
-  { at: (u) => `/web/admin/emoji/drinks${u.i}`, press: 'Delete', see: 'Nothing here yet.' },
+  { at: (u) => `/web/admin/emoji/drinks${u.i}`, press: 'Delete', see: 'Nothing here.' },
   { press: 'Delete the pack', see: done.deleted },
-  { at: (u, o) => `/web/admin/reports/${o.report}`, press: 'Assign to me', see: 'button:text-is("Unassign")' },
-  { press: 'Unassign', see: 'button:text-is("Assign to me")' },
-  { set: { content: 'Looked at it' }, press: 'Add a note', see: 'Looked at it' },
+  { at: '/web/admin/reports', press: (u, o) => `@${o.nickname}: Spam`, see: 'Too many cups' },
+  { press: 'Take it', see: 'button:text-is("Give it back")' },
+  { press: 'Give it back', see: 'button:text-is("Take it")' },
+  { set: { content: 'Looked at it' }, press: 'Add the note', see: 'Looked at it' },
   { within: 'article.panel', press: 'Delete', gone: 'text="Looked at it"' },
   { press: 'Resolve', see: 'button:text-is("Open again")' },
   { press: 'Open again', see: 'button:text-is("Resolve")' },
@@ -252,7 +254,7 @@ function formActions() {
       const source = readFileSync(new URL(folder + file, templates), 'utf8')
       const api = source.match(/\{\{\$api := print "([^"]*)"/)?.[1]
       for (const [tag, attribute, raw] of source.matchAll(/<(?:form[^>]* method="post"[^>]*? |button[^>]*? form)(action)="((?:\{\{.*?\}\}|[^"{])*)"/g)) {
-        const action = raw.replace('{{$api}}', `${api}{{}}`).replaceAll('&amp;', '&')
+        const action = raw.replace('{{$api}}', `${api}{{}}`).replace('{{$.Remove}}', '/api/v1/profile/{{}}').replaceAll('&amp;', '&')
         for (const one of alternatives(action)) {
           if (/^(\{\{[^}]*\}\})+$/.test(one) || !one.startsWith('/web/')) continue
           const pattern = one.split(/\{\{.*?\}\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/?&]*')

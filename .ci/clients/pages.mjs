@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // Uses the pages in Chromium and checks each for accessibility.
 //
-// usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL | pages.mjs interface BASE_URL | pages.mjs pictures BASE_URL FOLDER
+// usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL | pages.mjs interface BASE_URL | pages.mjs looks BASE_URL | pages.mjs forms BASE_URL | pages.mjs pictures BASE_URL FOLDER
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { browser, fill, isUsable, press, submit, visitor } from './browser.mjs'
 import { check, outOfBand, PASSWORD } from './lib.mjs'
 import { walkThroughForms } from './pages-forms.mjs'
+import { walkThroughLooks, walkThroughPush } from './pages-looks.mjs'
 
 const agree = /allow|approve|authori[sz]e|accept|^yes/i
 const deny = /deny|cancel|refuse|reject|^no/i
@@ -246,6 +247,8 @@ async function takePictures(base) {
   }
 }
 
-const walks = { forms: (base) => walkThroughForms(base, signIn), pictures: takePictures, setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
+const pagesToLookAt = ['/web', '/@alice', '/web/compose', '/web/settings/profile', '/web/settings/data', '/web/notifications', '/about']
+
+const walks = { forms: (base) => walkThroughForms(base, signIn), looks: (base) => walkThroughLooks(base, pagesToLookAt, signIn).then(() => walkThroughPush(base, signIn)), pictures: takePictures, setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
 await walks[walk](address)
 await browser.close()

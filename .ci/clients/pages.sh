@@ -32,3 +32,5 @@ stop "$new" || { echo "FAIL serve ended with exit code $?"; exit 1; }
 echo "ok   serve ends with exit code 0"
 "$here/pages.mjs" authorize "$BASE_URL"
 "$here/pages.mjs" interface "$BASE_URL"
+"$here/pages.mjs" looks "$BASE_URL"
+"$here/pages-text.sh"
