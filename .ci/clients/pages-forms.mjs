@@ -189,8 +189,6 @@ const staffBefore = [
   { at: (u) => `/web/admin/emoji/drinks${u.i}`, set: { file: picture, shortcode: (u) => `tea${u.i}` }, press: 'Add an emoji', see: done.saved },
 ]
 const staffAfter = [
-  { at: (u) => `/web/admin/emoji/drinks${u.i}`, press: 'Delete', see: 'Nothing here.' },
-  { press: 'Delete the pack', see: done.deleted },
   { at: '/web/admin/reports', press: (u, o) => `@${o.nickname}: Spam`, see: 'Too many cups' },
   { press: 'Take it', see: 'button:text-is("Give it back")' },
   { press: 'Give it back', see: 'button:text-is("Take it")' },
