@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -20,11 +21,11 @@ type resource struct {
 	member   string // of its answer that has the rows; "": the answer is the list
 	paged    bool   // by cursors
 	numbered bool   // paged by number
-	page     string // path of the page of a row, as by fillPath; "": none
 	create   string // endpoint that adds a row; "": none
 	method   string // of it; "": POST
 	done     string // what the page says afterwards; "": saved
 	inputs   func(*page) []web.Input
+	change   *rowChange // nil: rows cannot be changed
 	actions  []rowAction
 	buttons  func(row any) []web.RowButton    // further ones; nil: none
 	preview  func(*page) (web.Content, error) // asks before a row is added; nil: it does not
@@ -63,6 +64,9 @@ func (h *Handlers) resourceRoutes() rest.Routes {
 		routes["GET "+s.path] = rest.Route{Access: rest.SignedIn, Handle: h.page(func(p *page) (any, error) { return s.show(p, http.StatusOK, "") })}
 		if s.create != "" {
 			routes["POST "+s.path] = rest.Route{Access: access, Handle: h.page(s.add)}
+		}
+		if s.change != nil {
+			maps.Copy(routes, s.changeRoutes(h))
 		}
 		for _, f := range s.more {
 			access := rest.SignedIn
@@ -143,8 +147,8 @@ func (s *resource) row(p *page, row any) (r web.Row) {
 	for _, c := range s.Columns {
 		r.Cells = append(r.Cells, p.cell(c, member(row, c.From)))
 	}
-	if s.page != "" {
-		r.URL = fillPath(s.page, row)
+	if s.change != nil {
+		r.URL = s.change.url(s, row)
 	}
 	for _, a := range s.actions {
 		if a.unless != "" && member(row, a.unless) == true || a.only != "" && member(row, a.only) != true {

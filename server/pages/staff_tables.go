@@ -24,6 +24,10 @@ func textInput(name, label string, required bool) web.Input {
 	return web.Input{Name: name, Kind: "text", Label: "admin." + label, Required: required, MaxLength: 2000}
 }
 
+func areaInput(name, label string, maxLength int) web.Input {
+	return web.Input{Name: name, Kind: "textarea", Label: "admin." + label, MaxLength: maxLength}
+}
+
 func deletes(path string) rowAction {
 	return rowAction{label: "admin.delete", method: "DELETE", path: path, ask: "delete_row"}
 }
@@ -34,9 +38,10 @@ var resources = []*resource{
 		Resource: table("rules", "add", column("text", "text"), column("hint", "hint"), column("priority", "priority")),
 		path:     "/web/admin/rules", list: "/api/v1/svc/admin/rules", create: "/api/v1/svc/admin/rules",
 		actions: []rowAction{deletes("/api/v1/svc/admin/rules/{id}")},
+		change:  &rowChange{title: "admin.rules.change", key: "id", row: "/api/v1/svc/admin/rules", method: "PATCH", path: "/api/v1/svc/admin/rules/{id}"},
 		inputs: func(*page) []web.Input {
 			return []web.Input{
-				textInput("text", "text", true), textInput("hint", "hint", false),
+				{Name: "text", Kind: "textarea", Label: "admin.text", Required: true, MaxLength: 1000}, areaInput("hint", "hint", 5000),
 				{Name: "priority", Kind: "number", Label: "admin.priority", Hint: "admin.priority_hint", Value: "0"},
 			}
 		},
@@ -45,9 +50,12 @@ var resources = []*resource{
 		Resource: table("announcements", "add", column("text", "svc.raw_content"), columnOf("date", "starts", "starts_at"), columnOf("date", "ends", "ends_at")),
 		path:     "/web/admin/announcements", list: "/api/v1/svc/admin/announcements", create: "/api/v1/svc/admin/announcements",
 		actions: []rowAction{deletes("/api/v1/svc/admin/announcements/{id}")},
+		change: &rowChange{
+			title: "admin.announcements.change", key: "id", row: "/api/v1/svc/admin/announcements/{id}", method: "PATCH", path: "/api/v1/svc/admin/announcements/{id}",
+		},
 		inputs: func(*page) []web.Input {
 			return []web.Input{
-				{Name: "content", Kind: "textarea", Label: "admin.text", Required: true, MaxLength: 5000},
+				{Name: "content", Kind: "textarea", From: "svc.raw_content", Label: "admin.text", Required: true, MaxLength: 10_000},
 				{Name: "starts_at", Kind: "datetime-local", Label: "admin.starts_utc"},
 				{Name: "ends_at", Kind: "datetime-local", Label: "admin.ends_utc"},
 			}
@@ -74,6 +82,10 @@ var resources = []*resource{
 		Resource: table("domains", "add", column("domain", "domain"), column("severity", "severity"), columnOf("yes", "reject_media", "reject_media"), columnOf("yes", "reject_reports", "reject_reports"), column("public_comment", "public_comment"), column("private_comment", "private_comment")),
 		path:     "/web/admin/domains", list: "/api/v1/admin/domain_blocks", paged: true, create: "/api/v1/admin/domain_blocks",
 		actions: []rowAction{deletes("/api/v1/admin/domain_blocks/{id}")},
+		change: &rowChange{
+			title: "admin.domains.change", key: "id", row: "/api/v1/admin/domain_blocks/{id}", method: "PUT", path: "/api/v1/admin/domain_blocks/{id}",
+			about: "domain", without: []string{"domain"},
+		},
 		preview: (*page).previewBlock,
 		inputs: func(p *page) []web.Input {
 			return []web.Input{
@@ -81,7 +93,7 @@ var resources = []*resource{
 				{Name: "severity", Kind: "select", Label: "admin.severity", Options: p.choices("admin.severity_", "silence", "suspend", "noop")},
 				{Name: "reject_media", Kind: "checkbox", Label: "admin.reject_media"},
 				{Name: "reject_reports", Kind: "checkbox", Label: "admin.reject_reports"},
-				textInput("public_comment", "public_comment", false), textInput("private_comment", "private_comment", false),
+				areaInput("public_comment", "public_comment", 2000), areaInput("private_comment", "private_comment", 2000),
 			}
 		},
 	},
@@ -105,6 +117,10 @@ var resources = []*resource{
 		Resource: table("networks", "add", column("network", "ip"), column("severity", "severity"), column("comment", "comment"), columnOf("date", "expires", "expires_at")),
 		path:     "/web/admin/networks", list: "/api/v1/admin/ip_blocks", paged: true, create: "/api/v1/admin/ip_blocks",
 		actions: []rowAction{deletes("/api/v1/admin/ip_blocks/{id}")},
+		change: &rowChange{
+			title: "admin.networks.change", key: "id", row: "/api/v1/admin/ip_blocks/{id}", method: "PUT", path: "/api/v1/admin/ip_blocks/{id}",
+			without: []string{"expires_in"}, // the API has the end as a time
+		},
 		inputs: func(p *page) []web.Input {
 			return []web.Input{
 				textInput("ip", "network", true),
@@ -118,10 +134,13 @@ var resources = []*resource{
 		Resource: table("apps", "add", column("name", "name"), column("website", "website"), columnOf("names", "scopes", "scopes"), columnOf("yes", "trusted", "trusted")),
 		path:     "/web/admin/apps", list: "/api/v1/svc/admin/oauth_app", member: "apps", numbered: true, create: "/api/v1/svc/admin/oauth_app",
 		actions: []rowAction{{label: "admin.delete", method: "DELETE", path: "/api/v1/svc/admin/oauth_app/{id}", ask: "delete_app"}},
+		change: &rowChange{
+			title: "admin.apps.change", key: "client_id", row: "/api/v1/svc/admin/oauth_app?client_id={client_id}", method: "PATCH", path: "/api/v1/svc/admin/oauth_app/{id}",
+		},
 		inputs: func(*page) []web.Input {
 			return []web.Input{
 				textInput("name", "name", true),
-				{Name: "redirect_uris", Kind: "textarea", Label: "admin.redirect_uris", Hint: "admin.redirect_uris_hint", Value: "urn:ietf:wg:oauth:2.0:oob", Required: true, MaxLength: 2000},
+				{Name: "redirect_uris", Kind: "textarea", From: "redirect_uri", Label: "admin.redirect_uris", Hint: "admin.redirect_uris_hint", Value: "urn:ietf:wg:oauth:2.0:oob", Required: true, MaxLength: 2000},
 				{Name: "scopes", Kind: "text", Label: "admin.scopes", Hint: "admin.scopes_hint", Value: "read write follow push", MaxLength: 2000},
 				{Name: "website", Kind: "url", Label: "admin.website", MaxLength: 2000},
 				{Name: "trusted", Kind: "checkbox", Label: "admin.trusted", Hint: "admin.trusted_hint"},

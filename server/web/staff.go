@@ -65,6 +65,17 @@ type StaffPage struct {
 	Links        []Link
 }
 
+// RowForm is a page of staff with a form that changes a row of a resource.
+type RowForm struct {
+	Title     string // key of the messages
+	BackURL   string // of the table
+	BackTitle string // key of the messages
+	Error     string
+	About     string // the row; "": it is not named
+	Action    string
+	Inputs    []Input
+}
+
 // Confirmation asks before something that cannot be undone.
 type Confirmation struct {
 	Title  string
@@ -94,7 +105,7 @@ type Meter struct{ Value, Max int64 }
 // Row is a row of a table.
 type Row struct {
 	Cells   []string
-	URL     string // of a page about it; "": none
+	URL     string // of a page about it, or in a Resource of the form that changes it; "": none
 	Buttons []RowButton
 	Meter   *Meter // in the last cell; nil: none
 }
@@ -245,6 +256,7 @@ type EmojiPack struct {
 }
 
 func (StaffPage) Name() string         { return "staff_page" }
+func (RowForm) Name() string           { return "row_form" }
 func (Confirmation) Name() string      { return "confirmation" }
 func (BlockPreview) Name() string      { return "block_preview" }
 func (SettingGroups) Name() string     { return "setting_groups" }
