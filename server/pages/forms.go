@@ -61,7 +61,7 @@ func (p *page) perform() (any, error) {
 }
 
 // ask shows a page with a button that sends the form, because what it does cannot be undone. Only a form of the session leads here, so that
-// nobody is led to the question by a link.
+// nobody is led to the question by a link. A back in the address is the page to go to if the present one is deleted.
 func (p *page) ask() (any, error) {
 	query := p.URL.Query()
 	key := "ask." + query.Get(askParam)
@@ -70,7 +70,9 @@ func (p *page) ask() (any, error) {
 		return nil, errs.BadRequest("The form has an unknown question.")
 	}
 	content := web.Confirmation{Title: title, Text: p.text(key + "_text"), About: query.Get(namedParam), Back: localPath(p.Query(backParam), homePath)}
+	content.Next = localPath(query.Get(backParam), content.Back)
 	p.frame.Done = ""
+	query.Del(backParam)
 	query.Del(askParam)
 	query.Del(namedParam)
 	content.Action = p.URL.EscapedPath() + "?" + query.Encode()

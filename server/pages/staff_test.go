@@ -132,11 +132,11 @@ func TestAccountPagesOfStaff(t *testing.T) {
 	browser.Get("/web/admin/accounts").Want(200, "@bob", "@admin")
 	browser.Get("/web/admin/accounts", "username", "bo").Want(200, "@bob")
 	page := browser.Get("/web/admin/accounts/" + bob.ID).Want(200)
-	page.Press("Make a moderator").Follow().Want(200, "Saved.")
+	page.Press("Make a moderator").Press("Make the account a moderator?").Follow().Want(200, "Saved.")
 	if got := admin.Get("/api/v1/svc/admin/users/bob").Want(200).Object().Find("roles.moderator"); got != true {
 		t.Errorf("roles.moderator is %v", got)
 	}
-	page.Press("End the moderator role").Follow().Want(200)
+	page.Press("End the moderator role").Press("End the moderator role?").Follow().Want(200)
 	page = page.Press("Act on the account", "type", "disable").Follow().Want(200, "Deactivated")
 	page.Press("Activate").Follow().Want(200)
 	if admin.Get("/api/v1/admin/accounts/" + bob.ID).Want(200).Object().Bool("disabled") {

@@ -82,7 +82,8 @@ type Confirmation struct {
 	Text   string
 	About  string // "": nothing is named
 	Action string
-	Back   string
+	Back   string // path of the page to go to without it
+	Next   string // path of the page to go to afterwards
 }
 
 // BlockPreview asks before a server is blocked, and says what that concerns.
