@@ -180,3 +180,76 @@ func TestDashboardOfModerators(t *testing.T) {
 	browser.Get("/web/admin/reports").Want(200)
 	browser.Get("/web/admin/jobs").Want(403)
 }
+
+// TestFrontendButtons shows an installed front end to visitors and to admins, ends that, and removes it after a question. What is shown
+// cannot be removed.
+func TestFrontendButtons(t *testing.T) {
+	srv, admin, browser := staff(t)
+	apptest.WriteDataFile(srv, "imports/fe.zip", string(apptest.Zip(t, map[string]string{"index.html": "built"})))
+	admin.Post("/api/v1/svc/admin/frontends/install", "name", "fe", "ref", "main", "file", "fe.zip").Want(200)
+	const list = "/web/admin/frontends"
+	has := func(page *apptest.Page, button string) bool {
+		return strings.Contains(page.Text, button+" main")
+	}
+	page := browser.Get(list).Want(200, "Show to visitors: main", "Show to admins: main", "Remove main")
+	for _, tt := range []struct {
+		show, stop, member string
+		shown              bool // visitors see the front end in place of the pages
+	}{
+		{"Show to visitors:", "Stop showing to visitors:", "primary_ref", true},
+		{"Show to admins:", "Stop showing to admins:", "admin_ref", false},
+	} {
+		page = page.Press(tt.show).Follow().Want(200, "Saved.", tt.stop+" main")
+		if has(page, tt.show) || has(page, "Remove") {
+			t.Errorf("the page of a front end that is shown: %s", page.Text)
+		}
+		if got := refOf(admin, tt.member); got != "main" {
+			t.Errorf("%s is %v", tt.member, got)
+		}
+		if body := string(srv.As(nil).Get("/").Want(200).Body); strings.Contains(body, "built") != tt.shown {
+			t.Errorf("visitors see %s", body)
+		}
+		page = page.Press(tt.stop).Follow().Want(200, "Saved.", tt.show+" main", "Remove main")
+		if got := refOf(admin, tt.member); got != nil && got != "" {
+			t.Errorf("%s is %v", tt.member, got)
+		}
+	}
+	asked := page.Press("Remove").Want(200, "Delete it?", "fe/main")
+	if got := refOf(admin, "installed_refs.0"); got != "main" {
+		t.Errorf("installed before the answer: %v", got)
+	}
+	if page = asked.Press("Delete it?").Follow().Want(200, "Deleted."); has(page, "Remove") {
+		t.Errorf("the front end is still there: %s", page.Text)
+	}
+	asked.Press("Delete it?").Want(404) // it is gone
+}
+
+// refOf returns a member of the front end fe, nil if there is none.
+func refOf(admin *apptest.Client, member string) any {
+	for _, f := range admin.Get("/api/v1/svc/admin/frontends").Want(200).List() {
+		if f.Str("name") == "fe" {
+			return f.Find(member)
+		}
+	}
+	return nil
+}
+
+// TestRelaysPage follows a relay, whose row says whether it has accepted and what its last error is, and leaves it after a question.
+func TestRelaysPage(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	root := srv.SignUpAdmin()
+	browser := root.SignedIn()
+	relay := peer.AddActor("relay", apptest.Doc{"type": "Application"})
+	browser.Get("/web/admin/relays").Want(200, "Nothing here.").Press("Add a relay", "relay_url", relay).Follow().Want(200, relay+"no")
+	apptest.Settle(srv)
+	peer.PostAndSettle(srv, peer.Activity("Accept", relay, apptest.LastDelivered(t, peer, "Follow")["id"]))
+	browser.Get("/web/admin/relays").Want(200, relay+"yes")
+	peer.RefuseDeliveries(http.StatusServiceUnavailable)
+	root.Publish("hello", "visibility", "public")
+	apptest.Settle(srv)
+	srv.Exec(`UPDATE hosts SET unreachable_since = 1893456000000 WHERE domain = ?`, peer.Host)
+	page := browser.Get("/web/admin/relays").Want(200, "Unreachable since", relay+"yes2030-01-01 00:00 UTC", "responded with status 503")
+	asked := page.Press("Delete").Want(200, "Leave the relay?", relay)
+	browser.Get("/web/admin/relays").Want(200, relay)
+	asked.Press("Leave the relay?").Follow().Want(200, "Deleted.", "Nothing here.")
+}
