@@ -108,6 +108,8 @@ func undoRequests(t *testing.T, srv *apptest.Server) map[string]undoRequest {
 		"POST /api/v1/admin/reports/:id/unassign":                    {as: root, values: []string{report}},
 		"POST " + proxy + "delete":                                   {as: root, params: []string{"urls[]", "https://far.example/a.png"}},
 		"POST " + proxy + "purge":                                    {as: root, params: []string{"urls[]", "https://far.example/b.png"}},
+		"POST /api/v1/svc/admin/federation/deliveries/drop":          {as: root, params: []string{"all", "true"}},
+		"POST /api/v1/svc/admin/storage/prune":                       {as: root},
 		"POST " + measures + "reject":                                {as: root, values: []string{pending.ID}},
 		"POST " + measures + "enable":                                {as: root, values: []string{disabled.ID}},
 		"POST " + measures + "unsuspend":                             {as: root, values: []string{suspended.ID}},
@@ -124,7 +126,7 @@ func undoRequests(t *testing.T, srv *apptest.Server) map[string]undoRequest {
 }
 
 // undoing matches the last word of paths of routes that only delete or undo. Others that it matches are in changes.
-var undoing = regexp.MustCompile(`/(un[a-z]+|dismiss|clear|reject|enable|deactivate|purge|[a-z_]*(delete|revoke|remove|disable)[a-z_]*)$`)
+var undoing = regexp.MustCompile(`/(un[a-z]+|dismiss|clear|reject|enable|deactivate|purge|drop|prune|[a-z_]*(delete|revoke|remove|disable)[a-z_]*)$`)
 
 var changes = map[string]string{
 	"POST /api/v1/conversations/:id/unread": "marks something as unread, as a new post does",
