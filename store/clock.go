@@ -32,13 +32,13 @@ func (g *guard) followClock() {
 	})
 }
 
-// advanceQueues makes due what was queued after now, and what has failed before, because its next attempt may be late by the same time. What a
-// user has scheduled stays.
+// advanceQueues makes due what was queued after now, and what has failed before, because its next attempt may be late by the same time. A job
+// that was queued for a later time stays. Ids of jobs do not tell, because they go on from the newest one.
 func (tx *Tx) advanceQueues(ctx context.Context, now time.Time) error {
 	for _, query := range []string{`
 		UPDATE jobs
 		SET run_at = ?1
-		WHERE run_at > ?1 AND parked = 0 AND (attempts > 0 OR id > ?2 AND abs(run_at - (id >> 10)) < 2000)`, `
+		WHERE run_at > ?1 AND parked = 0 AND (attempts > 0 OR delayed = 0)`, `
 		UPDATE deliveries
 		SET run_at = ?1
 		WHERE run_at > ?1 AND parked = 0 AND (attempts > 0 OR id > ?2)`, `

@@ -105,18 +105,19 @@ type clockJob struct{ Name string }
 
 func (clockJob) Kind() string { return "clock_test" }
 
-// TestClockIsSetBack queues jobs and a delivery while the clock is two days ahead. Once it is right again, at a restart or while the server runs, what was to be
-// done at once is done; what is scheduled for later waits.
+// TestClockIsSetBack queues jobs and a delivery while the clock is two days ahead, and was three days ahead before. Once it is right again, at a
+// restart or while the server runs, what was to be done at once is done; what is scheduled for later waits.
 func TestClockIsSetBack(t *testing.T) {
 	for _, restart := range []bool{true, false} {
 		dir := t.TempDir()
 		var ahead atomic.Int64
-		ahead.Store(int64(48 * time.Hour))
+		ahead.Store(int64(72 * time.Hour))
 		clock := func(o *store.Options) {
 			o.Now = func() time.Time { return wallClock(time.Duration(ahead.Load())) }
 		}
 		db, log := openLogged(t, dir, clock)
-		alice := addAccount(t, db, "alice")
+		alice := addAccount(t, db, "alice") // later ids are three days ahead
+		ahead.Store(int64(48 * time.Hour))
 		err := db.Update(t.Context(), func(tx *store.Tx) error {
 			if err := tx.EnqueueAt(t.Context(), time.Now().Add(72*time.Hour), clockJob{"later"}); err != nil {
 				return err

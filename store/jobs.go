@@ -16,6 +16,7 @@ type Job struct {
 	UniqueKey *string
 	Domain    string // of the server that it waits for, "" if it waits for none (jobDomain)
 	RunAt     Time
+	Delayed   bool // it was queued for a later time
 	Attempts  int
 	Parked    bool
 	LastError string
@@ -46,8 +47,8 @@ func (tx *Tx) EnqueueUnlessQueued(ctx context.Context, at time.Time, key string,
 
 // What becomes of the job that has the key already.
 const (
-	replaceQueued = `run_at = excluded.run_at, payload = excluded.payload, domain = excluded.domain, parked = 0, attempts = 0`
-	retryParked   = `run_at = excluded.run_at, parked = 0, attempts = 0 WHERE parked = 1`
+	replaceQueued = `run_at = excluded.run_at, delayed = excluded.delayed, payload = excluded.payload, domain = excluded.domain, parked = 0, attempts = 0`
+	retryParked   = `run_at = excluded.run_at, delayed = excluded.delayed, parked = 0, attempts = 0 WHERE parked = 1`
 )
 
 func (tx *Tx) enqueue(ctx context.Context, at time.Time, p JobPayload, key *string, conflict string) error {
@@ -61,9 +62,9 @@ func (tx *Tx) enqueue(ctx context.Context, at time.Time, p JobPayload, key *stri
 	}
 	tx.newJobs = true
 	err = tx.exec(ctx, "enqueue "+p.Kind(), `
-		INSERT INTO jobs (id, kind, payload, unique_key, domain, run_at)
-		VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (unique_key) DO UPDATE SET `+conflict, tx.newID(), p.Kind(), string(payload), key, domain, At(at))
+		INSERT INTO jobs (id, kind, payload, unique_key, domain, run_at, delayed)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (unique_key) DO UPDATE SET `+conflict, tx.newID(), p.Kind(), string(payload), key, domain, At(at), at.After(tx.db.now()))
 	if err != nil || domain == "" || rand.IntN(trimJobsEvery) > 0 {
 		return err
 	}
@@ -137,7 +138,7 @@ func (tx *Tx) RetryParkedJobs(ctx context.Context, id JobID) (int64, error) {
 	tx.newJobs = true
 	return tx.execRows(ctx, "retry parked jobs", `
 		UPDATE jobs
-		SET parked = 0, attempts = 0, run_at = ?2
+		SET parked = 0, attempts = 0, run_at = ?2, delayed = 0
 		WHERE parked = 1 AND (?1 = 0 OR id = ?1)`, id, At(tx.db.now()))
 }
 

@@ -1258,6 +1258,7 @@ CREATE TABLE jobs (
     unique_key TEXT    UNIQUE,   -- at most one queued job has a key
     domain     TEXT    NOT NULL DEFAULT '', -- registered domain of the server that the job waits for or that has caused it; '': it waits for none
     run_at     INTEGER NOT NULL,
+    delayed    INTEGER NOT NULL DEFAULT 0 CHECK (delayed IN (0, 1)), -- it was queued for a later time
     attempts   INTEGER NOT NULL DEFAULT 0,
     parked     INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),
     last_error TEXT    NOT NULL DEFAULT ''
