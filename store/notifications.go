@@ -286,7 +286,7 @@ func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCoun
 	}
 	defer rows.Close()
 	var n UnreadCounts
-	for rows.Next() {
+	if rows.Next() {
 		if err := rows.Scan(&n.UnreadNotifications, &n.FollowRequests, &n.UnreadConversations); err != nil {
 			return UnreadCounts{}, fmt.Errorf("own counts: %w", err)
 		}

@@ -15,6 +15,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 )
 
 const (
@@ -25,8 +27,9 @@ const (
 
 // Keys are the secrets of a server.
 type Keys struct {
-	secret []byte
-	vapid  vapidPair
+	secret  []byte
+	vapid   vapidPair
+	derived sync.Map // keys of Secret by purpose
 }
 
 // vapidPair is a P-256 key pair as push services and browsers expect it: base64url without padding, the public key as an uncompressed
@@ -82,12 +85,23 @@ func Complete(dir string) bool {
 
 // Fingerprint identifies the keys, without revealing them.
 func (k *Keys) Fingerprint() []byte {
-	sum := sha256.Sum256(append(k.Secret("fingerprint"), k.vapid.Public...))
+	sum := sha256.Sum256(append(slices.Clone(k.Secret("fingerprint")), k.vapid.Public...))
 	return sum[:]
 }
 
-// Secret derives the 32-byte key for a purpose. It stays the same as long as the server keeps its secret.
+// Secret returns the 32-byte key for a purpose, a constant of the program. It stays the same as long as the server keeps its secret. The
+// caller must not change it.
 func (k *Keys) Secret(purpose string) []byte {
+	if key, ok := k.derived.Load(purpose); ok {
+		return key.([]byte)
+	}
+	key := k.derive(purpose)
+	k.derived.Store(purpose, key)
+	return key
+}
+
+// derive derives the key for a purpose.
+func (k *Keys) derive(purpose string) []byte {
 	key, err := hkdf.Expand(sha256.New, k.secret, purpose, sha256.Size)
 	if err != nil { // only for excessive lengths
 		panic(err)

@@ -27,12 +27,12 @@ func (k *Keys) Unseal(purpose string, sealed []byte) ([]byte, error) {
 
 // aead returns AES-256-GCM with a random nonce before each ciphertext.
 func (k *Keys) aead(purpose string) cipher.AEAD {
-	block, err := aes.NewCipher(k.Secret(purpose))
+	block, err := aes.NewCipher(k.derive(purpose))
 	if err == nil {
 		var aead cipher.AEAD
 		if aead, err = cipher.NewGCMWithRandomNonce(block); err == nil {
 			return aead
 		}
 	}
-	panic(err) // only for key lengths that Secret does not return
+	panic(err) // only for key lengths that derive does not return
 }

@@ -18,9 +18,14 @@ const (
 )
 
 // AllowCrossOrigin lets scripts of other sites read the answer.
-func AllowCrossOrigin(h http.Header) {
-	h["Access-Control-Allow-Origin"] = corsOrigin
-	h["Access-Control-Expose-Headers"] = corsExposed
+func AllowCrossOrigin(h http.Header) { h["Access-Control-Allow-Origin"] = corsOrigin }
+
+// exposeHeaders lets the script of another site that sent r read the headers of the answer, too. Apps that are no web pages send no
+// Origin and need no such list.
+func exposeHeaders(h http.Header, r *http.Request) {
+	if r.Header["Origin"] != nil {
+		h["Access-Control-Expose-Headers"] = corsExposed
+	}
 }
 
 // preflight answers OPTIONS, in the same way for every path.

@@ -62,7 +62,10 @@ func TestCrossOrigin(t *testing.T) {
 		{"GET", "/auth/password", 200, false},
 		{"GET", "/", 404, false},
 	} {
-		w := call(s, tt.method, tt.path, "")
+		if w := call(s, tt.method, tt.path, ""); w.Header()["Access-Control-Expose-Headers"] != nil && tt.method != "OPTIONS" {
+			t.Errorf("%s %s: headers are exposed to a client that named no origin", tt.method, tt.path)
+		}
+		w := call(s, tt.method, tt.path, "", "Origin", "https://app.example")
 		got := w.Header().Get("Access-Control-Allow-Origin")
 		if w.Code != tt.status || (got == "*") != tt.allowed || !tt.allowed && got != "" {
 			t.Errorf("%s %s: got %d with origin %q", tt.method, tt.path, w.Code, got)

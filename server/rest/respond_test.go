@@ -69,12 +69,15 @@ func TestResponses(t *testing.T) {
 					"Cache-Control":               "private, no-store",
 					"X-Frame-Options":             "DENY",
 					"X-Content-Type-Options":      "nosniff",
-					"Referrer-Policy":             "same-origin",
+					"Referrer-Policy":             "",
 					"Access-Control-Allow-Origin": "*",
 				} {
 					if got := w.Header().Get(name); got != want {
 						t.Errorf("%s: got %q, want %q", name, got, want)
 					}
+				}
+				if n := len(w.Header()); n > 8 {
+					t.Errorf("%d headers: %v", n, w.Header())
 				}
 			}
 		})
