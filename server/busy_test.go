@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,6 +42,65 @@ func TestAnonymousReadersBusy(t *testing.T) {
 	end()
 	for range requests - 1 {
 		(<-answers).Want(200)
+	}
+}
+
+// TestSearchesBusy lets a read of the disk hang by which a search keeps the only slot. Other searches wait for it: a search for accounts alone is answered
+// with a 429, of one for everything that part is empty. When the disk works again, they find something.
+func TestSearchesBusy(t *testing.T) {
+	apptest.SkipIfShort(t) // searches wait for 10 s
+	dir, hanging, release := t.TempDir(), make(chan struct{}), make(chan struct{})
+	var nextHangs atomic.Bool
+	apptest.FaultyDisk(t, dir, func(op apptest.DiskOperation, _ string) int {
+		if op == apptest.DiskRead && nextHangs.CompareAndSwap(true, false) {
+			close(hanging)
+			<-release
+		}
+		return 0
+	})
+	srv := apptest.Start(t, func(c *config.Config) { c.Data.Dir, c.Data.Readers = dir, 2 })
+	end := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(end)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.Get("/api/v1/timelines/home").Want(200) // from now on the tokens are in memory
+	bob.Get("/api/v1/timelines/home").Want(200)
+	const query = "@@bob" // no handle, so that the first row that it reads is that of a word
+	nextHangs.Store(true)
+	first := make(chan *apptest.Response)
+	go func() { first <- alice.Get("/api/v1/accounts/search", "q", query) }()
+	<-hanging
+	tests := []struct {
+		name, path string
+		as         *apptest.User
+		want       int
+		answer     *apptest.Response
+	}{
+		{name: "of the same user", path: "/api/v1/accounts/search", as: alice, want: 429},
+		{name: "of another user", path: "/api/v1/accounts/search", as: bob, want: 429},
+		{name: "of nobody", path: "/api/v1/accounts/search", want: 429},
+		{name: "for everything", path: "/api/v2/search", as: bob, want: 200},
+		{name: "for everything, as of old", path: "/api/v1/search", as: bob, want: 200},
+	}
+	var waiting sync.WaitGroup
+	for i := range tests {
+		waiting.Go(func() { tests[i].answer = srv.As(tests[i].as).Get(tests[i].path, "q", query, "type", "accounts") })
+	}
+	waiting.Wait()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.want == 429 {
+				tt.answer.WantBusy(429, "Too many searches at once")
+			} else if found := apptest.ListField(tt.answer.Want(tt.want).Object(), "accounts", "id"); len(found) > 0 {
+				t.Errorf("without a slot it found %v", found)
+			}
+		})
+	}
+	end()
+	if found := (<-first).Want(200).IDs(); !slices.Equal(found, []string{bob.ID}) {
+		t.Errorf("the search with the slot found %v", found)
+	}
+	if found := bob.Get("/api/v1/accounts/search", "q", query).Want(200).IDs(); !slices.Equal(found, []string{bob.ID}) {
+		t.Errorf("a search after it found %v", found)
 	}
 }
 
