@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +83,7 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 		}
 	}
 	address, isHost := hostAddress(address)
-	host, err := activity.Host(address, o.AllowLoopback)
+	host, err := o.hostOf(address)
 	if err != nil {
 		return nil, errs.BadRequest("%q is not a URL; give one like https://example.org/users/alice", address)
 	}
@@ -114,6 +115,14 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 		e.Incoming = e.incomingState(names)
 	}
 	return e, nil
+}
+
+// hostOf returns the canonical host of a URL. This server's own host may be one that no other server may have, such as localhost.
+func (o *Operator) hostOf(address string) (string, error) {
+	if u, err := url.Parse(address); err == nil && strings.EqualFold(u.Host, o.Host) {
+		return o.Host, nil
+	}
+	return activity.Host(address, o.AllowLoopback)
 }
 
 // uriOfHandle returns the actor id of a handle, from the database or by WebFinger.

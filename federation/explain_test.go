@@ -110,3 +110,43 @@ func TestExplainNothingQueued(t *testing.T) {
 	srv.Advance(8 * 24 * time.Hour)
 	check("a week later", map[string]string{early.Host: "not known any more", named.Host: "not known any more", late.Host: "followed later", dead.Host: "dropped: unreachable"})
 }
+
+// TestExplainLocal asks a server without a domain about its own accounts and posts.
+func TestExplainLocal(t *testing.T) {
+	srv := apptest.Start(t) // at http://127.0.0.1 with a port, without federation.allow_loopback
+	alice := srv.SignUp("alice")
+	post := alice.Publish("hello")
+	host := strings.TrimPrefix(srv.URL, "http://")
+	for _, tt := range []struct{ name, address, account, status string }{
+		{"a nickname", "alice", alice.ID, ""},
+		{"a handle", "@alice@" + host, alice.ID, ""},
+		{"an actor", alice.URI(), alice.ID, ""},
+		{"a profile", srv.URL + "/@alice", alice.ID, ""},
+		{"a post", post.Str("uri"), "", post.ID()},
+		{"the page of a post", post.Str("url"), "", post.ID()},
+		{"the host", host, "", ""},
+		{"the front page", srv.URL, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := srv.Federation.Operator.Explain(t.Context(), tt.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var account, status string
+			if e.Account != nil {
+				account = e.Account.ID
+			}
+			if e.Status != nil {
+				status = e.Status.ID
+			}
+			if account != tt.account || status != tt.status || !e.Local || e.Host != host || e.Fetched != nil {
+				t.Errorf("the account is %q, the status %q: %+v", account, status, e)
+			}
+		})
+	}
+	for _, other := range []string{"http://localhost:1/users/alice", "http://127.0.0.1/users/alice", "http://" + host + "0/users/alice"} {
+		if _, err := srv.Federation.Operator.Explain(t.Context(), other); err == nil {
+			t.Errorf("%s is explained", other)
+		}
+	}
+}
