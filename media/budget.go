@@ -66,6 +66,7 @@ type Budget struct {
 type measurement struct {
 	at       time.Time
 	database store.DatabaseSize
+	ballast  int64
 	recorded []store.StorageUsage
 	free     int64 // on the disk
 }
@@ -101,7 +102,7 @@ func (b *Budget) measure(ctx context.Context, age time.Duration) (measurement, e
 	if err != nil {
 		return measurement{}, err
 	}
-	m := measurement{at: time.Now()}
+	m := measurement{at: time.Now(), ballast: b.db.BallastSize()}
 	if m.database, err = b.db.Size(ctx); err != nil {
 		return m, err
 	}
@@ -191,7 +192,7 @@ func (b *Budget) sums(m measurement) sums {
 	files := b.files.Bytes(recordedFiles(m.recorded))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := sums{fixed: m.database.File + max(m.database.Log, logReserve) + b.db.BallastSize() + files, free: m.free}
+	s := sums{fixed: m.database.File + max(m.database.Log, logReserve) + m.ballast + files, free: m.free}
 	for _, f := range b.folders {
 		s.fixed += f.Bytes
 	}

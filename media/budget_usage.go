@@ -92,7 +92,7 @@ func (b *Budget) classes(m measurement, l limits) ([]ClassUsage, RemotePosts) {
 		{EmojiPacks, b.folders[EmojiPacks].Count, b.folders[EmojiPacks].Bytes, l.Emoji},
 		{Backups, b.folders[Backups].Count, b.folders[Backups].Bytes, 0},
 		{Database, 0, m.database.File + m.database.Log, 0},
-		{Ballast, 0, b.db.BallastSize(), 0},
+		{Ballast, 0, m.ballast, 0},
 		{OtherFiles, other.Count, other.Bytes + unused, 0},
 	}, RemotePosts{Count: recorded[store.RemotePosts].Count}
 }
