@@ -72,7 +72,7 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 		return nil, err
 	}
 	own := func(address string) string {
-		if address == id || !activity.SameHost(address, id, r.AllowLoopback) {
+		if address == id || !r.isOn(host, address) {
 			return ""
 		}
 		return address
@@ -92,7 +92,7 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 		p.actor.MovedTo = moved
 	}
 	p.claimedHost = p.parseClaimedHost(o)
-	r.parseProfile(o, a)
+	r.parseProfile(o, a, host)
 	p.keys, p.listedKeys = r.parseActorKeys(o, id)
 	return p, nil
 }
@@ -148,14 +148,14 @@ func (p *parsedActor) parseClaimedHost(o activity.Object) string {
 	return domain
 }
 
-func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
+func (r *Reader) parseProfile(o activity.Object, a *store.Account, host string) {
 	name, _ := o.TextAndLanguage("name")
 	if a.DisplayName = singleLine(name, maxName); a.DisplayName == "" {
 		a.DisplayName = a.Nickname
 	}
 	summary, _ := o.TextAndLanguage("summary")
 	a.Note = text.Sanitize(truncateBytes(summary, maxSummary))
-	a.URL = r.pageURL(o, a.URI)
+	a.URL = r.pageURL(o, a.URI, host)
 	a.Avatar, a.Header = r.pictureURL(o, "icon"), r.pictureURL(o, "image")
 	a.Locked, _ = o.Bool("manuallyApprovesFollowers")
 	a.Discoverable, _ = o.Bool("discoverable")
@@ -198,14 +198,14 @@ func parseFields(o activity.Object) []store.Field {
 	return list
 }
 
-// pageURL returns the URL of the profile page if it is on the actor's host, else the id.
-func (r *Reader) pageURL(o activity.Object, id string) string {
+// pageURL returns the URL of an object's page if it is on the host of the object's id, else the id.
+func (r *Reader) pageURL(o activity.Object, id, host string) string {
 	var pages, others []string
 	for _, v := range o.Values("url") {
 		link, _ := v.(map[string]any)
 		kind := activity.Object(link).Text("mediaType")
 		switch ref := activity.Reference(v); {
-		case !activity.SameHost(ref, id, r.AllowLoopback):
+		case !r.isOn(host, ref):
 		case kind == "text/html":
 			pages = append(pages, ref)
 		case kind == "":
@@ -257,6 +257,12 @@ func linkURL(o activity.Object) string {
 func (r *Reader) isPublicURL(address string) bool {
 	_, err := activity.Host(address, r.AllowLoopback)
 	return err == nil
+}
+
+// isOn returns whether a URL may be fetched and is on a host.
+func (r *Reader) isOn(host, address string) bool {
+	of, err := activity.Host(address, r.AllowLoopback)
+	return err == nil && of == host
 }
 
 // ParseEmojis returns the distinct custom emoji of a document.

@@ -56,7 +56,7 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	case host == r.Host:
 		return nil, Refuse("object is on this server")
 	}
-	if n.AuthorURI, err = r.authorOf(o, by.Ref("actor")); err != nil {
+	if n.AuthorURI, err = r.authorOf(o, by.Ref("actor"), host); err != nil {
 		return nil, err
 	}
 	now := r.now()
@@ -64,7 +64,7 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	if n.Updated.After(now) {
 		n.Updated = now
 	}
-	n.URL = r.pageURL(o, n.URI)
+	n.URL = r.pageURL(o, n.URI, host)
 	n.readContent(r, o)
 	n.readTags(r, o)
 	n.readAudience(r, o, by)
@@ -80,10 +80,10 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	n.readQuote(r, o)
 	n.readPolicies(r, o)
 	n.Content = text.SanitizeForeign(n.Content, mentionsIn(o))
-	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !activity.SameHost(n.ThreadURI, n.URI, r.AllowLoopback) {
+	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !r.isOn(host, n.ThreadURI) {
 		n.ThreadURI = ""
 	}
-	if n.RepliesURI = repliesOf(o); !activity.SameHost(n.RepliesURI, n.URI, r.AllowLoopback) {
+	if n.RepliesURI = repliesOf(o); !r.isOn(host, n.RepliesURI) {
 		n.RepliesURI = ""
 	}
 	return n, nil
@@ -97,11 +97,10 @@ func isTagURIOf(name, host string) bool {
 	return ok && hasDate && authority == host && len(name) <= maxBytes
 }
 
-// authorOf returns the author of a status: of several, the actor who sent it, or else the first. It must be on the status's host
+// authorOf returns the author of a status: of several, the actor who sent it, or else the first. It must be on host, that of the status
 // (federation R2).
-func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
+func (r *Reader) authorOf(o activity.Object, sender, host string) (string, error) {
 	const maxAuthors = 20
-	id := o.ID()
 	authors := o.Refs("attributedTo", maxAuthors)
 	if len(authors) == 0 {
 		authors = o.Refs("actor", 1)
@@ -126,7 +125,7 @@ func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 			}
 		}
 	}
-	if !activity.SameHost(author, id, r.AllowLoopback) {
+	if !r.isOn(host, author) {
 		return "", Refuse("object is on another host than its author")
 	}
 	if actor := o.Ref("actor"); actor != "" && actor != author && !slices.Contains(authors, actor) {

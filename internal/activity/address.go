@@ -15,10 +15,15 @@ import (
 
 const maxURLBytes = 2048 // bytes
 
+var errNoURL = fmt.Errorf("%w: URL is empty", ErrMalformed)
+
 // Host returns the canonical host of an id: lower case, ASCII, with its port if that is not the default. An id that is not a plain URL
 // of a public host is an error (federation 5.1, R8): https only, no user, no IP address, no trailing dot. allowLoopback permits http
 // and loopback addresses.
 func Host(id string, allowLoopback bool) (string, error) {
+	if id == "" { // a member that most documents do not have
+		return "", errNoURL
+	}
 	u, err := url.Parse(id)
 	if err != nil {
 		return "", fmt.Errorf("%w: URL: %v", ErrMalformed, err)
