@@ -35,17 +35,17 @@ func (r *Receiver) applyPoliciesToMessage(ctx context.Context, from, to *store.A
 
 // applyPoliciesToActivity passes an activity without a post through the policies, which may narrow the visibility of a reblog.
 func (r *Receiver) applyPoliciesToActivity(ctx context.Context, in *inbox.Activity) error {
+	o := in.Object.Object("object")
+	if in.Type == "Create" || in.Type == "Update" {
+		if o == nil || o.Is("ChatMessage") || o.Is(remote.NoteTypes...) && !remote.IsVote(o) {
+			return nil // Statuses.ApplyPolicies or applyPoliciesToMessage decides
+		}
+	}
 	d := &policy.Activity{
 		Type: in.Type, Actor: in.Actor, ActorID: in.Actor.URI, Host: r.reader.HostOf(in.Actor), ObjectIDs: in.Refs("object", remote.MaxAddressees),
-	}
-	if o := in.Object.Object("object"); o != nil {
-		d.InnerType = o.Type()
+		InnerType: o.Type(),
 	}
 	switch in.Type {
-	case "Create", "Update":
-		if o := in.Object.Object("object"); o == nil || o.Is("ChatMessage") || o.Is(remote.NoteTypes...) && !remote.IsVote(o) {
-			return nil // applyPoliciesToNote or applyPoliciesToMessage decides
-		}
 	case "Flag":
 		d.Content = flagComment(in.Object)
 	case "Announce":

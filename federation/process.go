@@ -30,7 +30,7 @@ func (r *Receiver) process(ctx context.Context, in *inbox.Activity, mayFetch boo
 		return remote.Refuse("sender is suspended or deleted")
 	}
 	if id := in.Row.RecipientID; id != nil {
-		if in.Recipient, err = r.db.Account(ctx, *id); err != nil {
+		if in.Recipient, err = r.accounts.Get(ctx, *id); err != nil {
 			return errs.IgnoreNotFound(err)
 		}
 	}
