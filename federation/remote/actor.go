@@ -31,6 +31,7 @@ type Actors struct {
 	fetcher       *Fetcher
 	db            *store.DB
 	social        *social.Service
+	accounts      *AccountCache
 	keys          *keyCache
 	log           *slog.Logger
 	actorFetches  singleFlight[*store.Account]
@@ -132,11 +133,15 @@ func (a *Actors) importParsedActor(ctx context.Context, p *parsedActor, named *w
 
 // storedActor returns the stored account and actor, nil if there is none.
 func (a *Actors) storedActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
-	account, err := a.db.AccountByURI(ctx, uri)
+	id, err := a.db.AccountIDByURI(ctx, uri)
+	if id == 0 || err != nil {
+		return nil, nil, err
+	}
+	account, err := a.db.Account(ctx, id)
 	if err != nil {
 		return nil, nil, errs.IgnoreNotFound(err)
 	}
-	actor, err := a.db.Actor(ctx, account.ID)
+	actor, err := a.db.Actor(ctx, id)
 	if errs.IsNotFound(err) {
 		return account, nil, nil
 	}
@@ -153,71 +158,86 @@ type confirmedHandle struct {
 func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandle) (*store.Account, error) {
 	var account *store.Account
 	var keys []string // to invalidate
+	generation := a.accounts.accounts.Generation()
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
 		now := store.At(a.db.Now())
 		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = now, now, h.confirmedAt
-		row, err := tx.AccountByURI(ctx, p.account.URI)
+		id, err := tx.AccountIDByURI(ctx, p.account.URI)
 		switch {
-		case errs.IsNotFound(err):
-			account, err = a.addActor(ctx, tx, p, h)
-			for _, k := range p.keys { // another actor may have had it
-				keys = append(keys, k.URI)
-			}
+		case err != nil:
 			return err
-		case err == nil && row.Local():
-			err = ErrLocal
-		case err == nil:
-			err = a.renameActor(ctx, tx, row, h)
+		case id == 0:
+			account, keys, err = a.addActor(ctx, tx, p, h)
+		default:
+			account, keys, err = a.replaceActor(ctx, tx, id, p, h)
 		}
-		if err != nil {
-			return err
-		}
-		keys, err = a.saveKeys(ctx, tx, row.ID, p)
-		if err != nil {
-			return err
-		}
-		if row.DeletedAt != nil {
-			if err := tx.RestoreAccount(ctx, row.ID); err != nil {
-				return err
-			}
-		}
-		if err := a.saveProfile(ctx, tx, row, p); err != nil {
-			return err
-		}
-		account, err = tx.Account(ctx, row.ID)
 		return err
 	})
-	if err == nil {
-		a.keys.invalidate(keys...)
-		allowOnce(a.accountChecks, accountCheckKey{id: account.ID}, minRefreshInterval, a.db.Now()) // RefreshIfStale would find it new
+	if err != nil {
+		return nil, err
 	}
-	return account, err
+	a.keys.invalidate(keys...)
+	a.accounts.accounts.Put(account.ID, account, generation)                                    // does nothing for a known account: the transaction has changed it
+	allowOnce(a.accountChecks, accountCheckKey{id: account.ID}, minRefreshInterval, a.db.Now()) // RefreshIfStale would find it new
+	return account, nil
 }
 
-// addActor stores an unknown actor.
-func (a *Actors) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h confirmedHandle) (*store.Account, error) {
+// replaceActor stores a known actor. It returns the account, and the ids of all its present and former keys.
+func (a *Actors) replaceActor(ctx context.Context, tx *store.Tx, id store.AccountID, p *parsedActor, h confirmedHandle) (*store.Account, []string, error) {
+	row, err := tx.Account(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if row.Local() {
+		return nil, nil, ErrLocal
+	}
+	if err := a.renameActor(ctx, tx, row, h); err != nil {
+		return nil, nil, err
+	}
+	keys, err := a.saveKeys(ctx, tx, id, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if row.DeletedAt != nil {
+		if err := tx.RestoreAccount(ctx, id); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := a.saveProfile(ctx, tx, row, p); err != nil {
+		return nil, nil, err
+	}
+	account, err := tx.Account(ctx, id)
+	return account, keys, err
+}
+
+// addActor stores an unknown actor. It returns the account, as a query would, and the ids of its keys, which another actor may have had.
+func (a *Actors) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h confirmedHandle) (*store.Account, []string, error) {
 	row, actor := p.account, p.actor
 	row.Nickname, row.Domain = h.nick, h.domain
 	if err := releaseHandle(ctx, tx, h); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var err error
 	if row.MovedToID, err = movedToID(ctx, tx, &row, actor.MovedTo); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := tx.AddAccount(ctx, &row); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := tx.AddActorKeys(ctx, row.ID, p.keys); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if row.Unavailable = actor.Suspended; row.Unavailable {
 		if err := tx.SetUnavailable(ctx, row.ID, true); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	actor.AccountID = row.ID
-	return &row, tx.SaveActor(ctx, &actor)
+	var keys []string
+	for _, k := range p.keys {
+		keys = append(keys, k.URI)
+	}
+	return &row, keys, tx.SaveActor(ctx, &actor)
 }
 
 // renameActor gives a known account its new handle.

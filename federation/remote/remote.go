@@ -65,7 +65,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 	keys := newKeyCache()
 	r.Fetcher = &Fetcher{Config: c, reader: r.Reader, signers: r.Signers, db: db, client: client, log: log, failures: newFailureCache()}
 	r.Actors = &Actors{
-		Config: c, reader: r.Reader, fetcher: r.Fetcher, db: db, social: social, keys: keys, log: log,
+		Config: c, reader: r.Reader, fetcher: r.Fetcher, db: db, social: social, accounts: r.Accounts, keys: keys, log: log,
 		accountChecks: limit.NewWindow[accountCheckKey](maxAccountChecks), pinRefreshes: limit.NewWindow[store.AccountID](maxAccountChecks), newHosts: newNewHostLimit(),
 	}
 	r.Verifier = &Verifier{
