@@ -306,9 +306,14 @@ func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool,
 
 // RemoveNotification deletes the notification of an action that was undone.
 func (tx *Tx) RemoveNotification(ctx context.Context, account AccountID, t NotificationType, from AccountID, status *StatusID) error {
-	return tx.exec(ctx, "remove notification", `
-		DELETE FROM notifications
-		WHERE account_id = ? AND type = ? AND from_id = ? AND ifnull(status_id, 0) = ifnull(?, 0)`, account, t, from, status)
+	if status == nil {
+		return tx.exec(ctx, "remove notification", `
+			DELETE FROM notifications INDEXED BY notifications_once
+			WHERE account_id = ? AND type = ? AND from_id = ? AND status_id IS NULL`, account, t, from)
+	}
+	return tx.exec(ctx, "remove notification of a status", `
+		DELETE FROM notifications INDEXED BY notifications_status
+		WHERE status_id = ? AND account_id = ? AND type = ? AND from_id = ?`, *status, account, t, from)
 }
 
 // ReadNotifications marks the notifications of account up to upTo as read, and returns the newest unread of them, at most limit.
@@ -371,8 +376,6 @@ func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from Account
 		return err
 	}
 	return tx.exec(ctx, "remove notifications", `
-		DELETE FROM notifications INDEXED BY notifications_once
-		WHERE account_id = ? AND from_id = ? AND type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
-			'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report',
-			'pending.favourite', 'pending.reply', 'pending.reblog')`, account, from)
+		DELETE FROM notifications INDEXED BY notifications_from
+		WHERE from_id = ?2 AND account_id = ?1`, account, from)
 }

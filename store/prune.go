@@ -241,7 +241,10 @@ func (tx *Tx) PruneThreads(ctx context.Context, from ConversationID) (next Conve
 	err = tx.exec(ctx, "prune threads", `
 		DELETE FROM threads
 		WHERE conversation_id > ? AND conversation_id <= ?
-			AND NOT EXISTS (SELECT 1 FROM statuses s INDEXED BY statuses_conversation WHERE s.conversation_id = threads.conversation_id)`, from, next)
+			AND NOT EXISTS (
+				SELECT 1
+				FROM statuses s INDEXED BY statuses_conversation
+				WHERE s.conversation_id = threads.conversation_id AND s.reblog_of_id IS NULL)`, from, next)
 	return next, len(some) == pruneBatch, err
 }
 

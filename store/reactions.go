@@ -170,7 +170,7 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 func (tx *Tx) RemoveReactionNotification(ctx context.Context, recipient AccountID, r *Reaction) error {
 	return tx.exec(ctx, "remove reaction notification", `
 		DELETE FROM notifications
-		WHERE account_id = ? AND type = 'emoji_reaction' AND from_id = ? AND ifnull(status_id, 0) = ? AND detail = ?`,
+		WHERE account_id = ? AND type = 'emoji_reaction' AND from_id = ? AND status_id = ? AND detail = ?`,
 		recipient, r.AccountID, r.StatusID, r.Emoji)
 }
 

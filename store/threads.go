@@ -281,7 +281,7 @@ func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 	moved, err := ids[StatusID](ctx, tx.reader, "posts of a thread", `
 		SELECT id
 		FROM statuses INDEXED BY statuses_conversation
-		WHERE conversation_id = ?
+		WHERE conversation_id = ? AND reblog_of_id IS NULL
 		ORDER BY id
 		LIMIT ?`, from, limit+1)
 	if err != nil || len(moved) > limit {
@@ -293,7 +293,7 @@ func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 	}
 	tx.invalidateRelations(muters...)
 	for _, query := range []string{
-		`UPDATE statuses SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`UPDATE statuses SET conversation_id = ?2 WHERE conversation_id = ?1 AND reblog_of_id IS NULL`,
 		`UPDATE OR IGNORE thread_mutes SET conversation_id = ?2 WHERE conversation_id = ?1`,
 		`DELETE FROM thread_mutes WHERE conversation_id = ?1 AND ?2 > 0`,
 		`UPDATE direct_conversations

@@ -319,7 +319,7 @@ CREATE TABLE statuses (
     account_id             INTEGER NOT NULL REFERENCES accounts (id),
     visibility             INTEGER NOT NULL CHECK (visibility BETWEEN 0 AND 5), -- public, unlisted, local, private, direct, list
     reblog_of_id           INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
-    conversation_id        INTEGER NOT NULL, -- the same for all posts of a thread
+    conversation_id        INTEGER NOT NULL, -- the same for all posts of a thread; a boost is alone in one
     in_reply_to_id         INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
     in_reply_to_account_id INTEGER REFERENCES accounts (id),
     domain                 TEXT    NOT NULL, -- the author's
@@ -352,7 +352,7 @@ CREATE TABLE statuses (
     content                TEXT    NOT NULL DEFAULT ''  -- HTML
 ) STRICT;
 CREATE INDEX statuses_account ON statuses (account_id, id);
-CREATE INDEX statuses_conversation ON statuses (conversation_id, id);
+CREATE INDEX statuses_conversation ON statuses (conversation_id, id) WHERE reblog_of_id IS NULL;
 CREATE INDEX statuses_local_conversations ON statuses (conversation_id) WHERE domain = '';
 CREATE INDEX statuses_direct ON statuses (conversation_id, id) WHERE visibility = 4;
 CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id IS NOT NULL;
@@ -804,13 +804,14 @@ CREATE TABLE notifications (
     muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)),   -- a mute was in force when it was added
     filtered   INTEGER NOT NULL DEFAULT 0 CHECK (filtered IN (0, 1)) -- held back by the recipient's policy
 ) STRICT;
-CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail, ifnull(message_id, 0));
+-- The same notification is not added twice. Those of a status also go with it.
+CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, detail, ifnull(message_id, 0)) WHERE status_id IS NULL;
+CREATE UNIQUE INDEX notifications_status ON notifications (status_id, account_id, type, from_id, detail) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
 CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll', 'quote');
-CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
-CREATE INDEX notifications_from ON notifications (from_id);
+CREATE INDEX notifications_from ON notifications (from_id, account_id);
 CREATE INDEX notifications_groups ON notifications (account_id, type, status_id, id) WHERE type IN ('favourite', 'reblog', 'follow');
 CREATE INDEX notifications_filtered ON notifications (account_id, from_id, id) WHERE filtered = 1;
 
