@@ -94,7 +94,7 @@ var measureQueries = map[Measure]string{
 				SELECT 1
 				FROM statuses s INDEXED BY statuses_domain_other
 				WHERE s.domain = ?5 AND s.id >= j.value << 10 AND s.id < (j.value + ?2) << 10
-					AND (s.visibility IN (1, 3, 4, 5) OR s.reblog_of_id IS NOT NULL)
+					AND (s.visibility = 1 OR s.visibility > 2 OR s.reblog_of_id IS NOT NULL)
 				LIMIT ?3))`,
 	InstanceFollows: `
 		SELECT count(*)

@@ -22,8 +22,8 @@ const (
 // GroupableTypes are the types whose notifications form groups.
 var GroupableTypes = []NotificationType{NotifyFavourite, NotifyReblog, NotifyFollow}
 
-// groupableTypes is GroupableTypes for the condition of the index notifications_groups.
-const groupableTypes = `('favourite', 'reblog', 'follow')`
+// groupable is the condition of the index notifications_groups: the type of notification x is in GroupableTypes.
+const groupable = `(x.type = 'favourite' OR x.type = 'reblog' OR x.type = 'follow')`
 
 // NotificationGroup identifies the notifications of a type about a status within a span of time, or a single notification.
 type NotificationGroup struct {
@@ -185,7 +185,7 @@ var (
 			FROM (
 				SELECT x.*
 				FROM notifications x INDEXED BY notifications_groups
-				WHERE x.account_id = ?1 AND x.type = j.value ->> 0 AND x.type IN ` + groupableTypes + ` AND x.status_id IS j.value ->> 1
+				WHERE x.account_id = ?1 AND x.type = j.value ->> 0 AND ` + groupable + ` AND x.status_id IS j.value ->> 1
 					AND x.id < j.value ->> 2 AND x.id > j.value ->> 3
 				ORDER BY x.id DESC
 				LIMIT ` + maxGroupLooked + `) n
@@ -251,7 +251,7 @@ var (
 		FROM (
 			SELECT x.*
 			FROM notifications x INDEXED BY notifications_groups
-			WHERE x.account_id = ?1 AND x.type = ?6 AND x.type IN ` + groupableTypes + ` AND x.status_id IS ?7
+			WHERE x.account_id = ?1 AND x.type = ?6 AND ` + groupable + ` AND x.status_id IS ?7
 				AND x.id < ?4 AND x.id > ?5
 			ORDER BY x.id DESC
 			LIMIT ` + maxGroupLooked + `) n
@@ -307,8 +307,8 @@ func (tx *Tx) DismissGroup(ctx context.Context, account AccountID, g Notificatio
 	return tx.execRows(ctx, "dismiss group", `
 		DELETE FROM notifications
 		WHERE id IN (
-			SELECT id
-			FROM notifications INDEXED BY notifications_groups
-			WHERE account_id = ? AND type = ? AND type IN `+groupableTypes+` AND status_id IS ? AND id < ? AND id > ?
+			SELECT x.id
+			FROM notifications x INDEXED BY notifications_groups
+			WHERE x.account_id = ? AND x.type = ? AND `+groupable+` AND x.status_id IS ? AND x.id < ? AND x.id > ?
 			LIMIT ?)`, account, g.Type, g.status(), below, above, limit)
 }

@@ -99,11 +99,11 @@ var notificationVisible = `
 	AND (n.status_id IS NULL OR ` + unset("?2", lookupBlocks|lookupBlockedBy|lookupMutes|lookupDomainBlocks) + ` AND ` + neverHidden + `
 		OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ` + visible("s") + `))`
 
-// maybeHiddenTypes are the types whose status may be hidden from the recipient without a block or mute. The status of other types is the
-// recipient's own, or addressed to the recipient.
-const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll', 'quote'`
+// maybeHidden is the condition of the index notifications_unread_hideable: the status of notification x may be hidden from the recipient
+// without a block or mute. The status of other types is the recipient's own, or addressed to the recipient.
+const maybeHidden = `(x.type = 'chat_mention' OR x.type = 'report' OR x.type = 'status' OR x.type = 'update' OR x.type = 'poll' OR x.type = 'quote')`
 
-// neverHidden is the condition that the type is none of these. For a list of so many, SQLite would build a table in each query.
+// neverHidden is the condition that the type of notification n is none of these.
 const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'quote' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
 // notificationColumns are the columns that scanNotification reads. The last has the state in bits; a set bit 3 hides the notification.
@@ -222,7 +222,7 @@ var (
 			WHERE ` + countedUnread + `
 			LIMIT ?4)`
 
-	// unreadUnfiltered is the same for accounts without blocks and mutes. Only the status of maybeHiddenTypes may be hidden then, so that
+	// unreadUnfiltered is the same for accounts without blocks and mutes. Only the status of some types may be hidden then, so that
 	// the others are counted by index.
 	unreadUnfiltered = `
 		SELECT (
@@ -237,7 +237,7 @@ var (
 			FROM (
 				SELECT x.*
 				FROM notifications x INDEXED BY notifications_unread_hideable
-				WHERE x.account_id = ?1 AND x.read = 0 AND x.type IN (` + maybeHiddenTypes + `)
+				WHERE x.account_id = ?1 AND x.read = 0 AND ` + maybeHidden + `
 				ORDER BY x.id DESC
 				LIMIT ?4) n
 			WHERE NOT (` + countedUnread + `)) AS unread`

@@ -23,7 +23,7 @@ const staffStatus = `(?1 OR s.visibility IN (0, 1)) AND (?2 OR s.reblog_of_id IS
 // Each post of a domain is in one of two indexes. SQLite merges them in the order of the ids.
 const (
 	inDomain      = `FROM statuses s INDEXED BY statuses_domain WHERE s.domain = ?3 AND s.visibility IN (0, 2) AND s.reblog_of_id IS NULL`
-	otherInDomain = `FROM statuses s INDEXED BY statuses_domain_other WHERE s.domain = ?3 AND (s.visibility IN (1, 3, 4, 5) OR s.reblog_of_id IS NOT NULL)`
+	otherInDomain = `FROM statuses s INDEXED BY statuses_domain_other WHERE s.domain = ?3 AND (s.visibility = 1 OR s.visibility > 2 OR s.reblog_of_id IS NOT NULL)`
 
 	statusesInDomain      = inDomain + ` AND ` + staffStatus
 	otherStatusesInDomain = otherInDomain + ` AND ` + staffStatus

@@ -2,7 +2,8 @@
 -- checks that both have the same result.
 --
 -- Conventions: ids are 53-bit integers that order by time (design: store/ids.go); times are Unix milliseconds; booleans are 0
--- and 1; domain '' means local; JSON columns are read whole and never searched.
+-- and 1; domain '' means local; JSON columns are read whole and never searched. Conditions of rows that are often written compare one
+-- value after the other, because SQLite makes a table of a list of more than two values each time.
 
 -- One row, which identifies this database.
 CREATE TABLE meta (
@@ -22,7 +23,9 @@ CREATE TABLE accounts (
     domain                TEXT    NOT NULL DEFAULT '',
     uri                   TEXT    NOT NULL UNIQUE,
     url                   TEXT    NOT NULL,
-    actor_type            TEXT    NOT NULL DEFAULT 'Person' CHECK (actor_type IN ('Person', 'Service', 'Group', 'Application', 'Organization')),
+    actor_type            TEXT    NOT NULL DEFAULT 'Person'
+                                  CHECK (actor_type = 'Person' OR actor_type = 'Service' OR actor_type = 'Group' OR
+                                         actor_type = 'Application' OR actor_type = 'Organization'),
     display_name          TEXT    NOT NULL DEFAULT '',
     note                  TEXT    NOT NULL DEFAULT '',   -- HTML
     fields                TEXT    NOT NULL DEFAULT '[]', -- [{"name", "value" (HTML), "verified_at"}]
@@ -57,7 +60,7 @@ CREATE TABLE accounts (
     suspended_at          INTEGER,                       -- remote accounts only: by staff
     rejected              INTEGER NOT NULL DEFAULT 0 CHECK (rejected IN (0, 1)), -- remote accounts only: the settings reject its host
     -- remote accounts only: the largest audience that the settings leave to its posts that are stored, as in statuses
-    max_visibility        INTEGER NOT NULL DEFAULT 0 CHECK (max_visibility IN (0, 1, 3)),
+    max_visibility        INTEGER NOT NULL DEFAULT 0 CHECK (max_visibility = 0 OR max_visibility = 1 OR max_visibility = 3),
     limiting              INTEGER NOT NULL DEFAULT 0 CHECK (limiting IN (0, 1)),  -- not all of them have it yet
     suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
     UNIQUE (nickname_key, domain)
@@ -381,7 +384,7 @@ CREATE INDEX statuses_anyone_account ON statuses (account_id, id) WHERE visibili
 CREATE INDEX statuses_local_reblogs ON statuses (account_id, visibility) WHERE reblog_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
 -- The posts of a domain that are not in statuses_domain, and all boosts: together they are what staff list.
-CREATE INDEX statuses_domain_other ON statuses (domain, id, visibility, reblog_of_id) WHERE visibility IN (1, 3, 4, 5) OR reblog_of_id IS NOT NULL;
+CREATE INDEX statuses_domain_other ON statuses (domain, id, visibility, reblog_of_id) WHERE visibility = 1 OR visibility > 2 OR reblog_of_id IS NOT NULL;
 
 -- Stored posts whose audience a block of their host has made smaller, with the audience before.
 CREATE TABLE limited_statuses (
@@ -527,7 +530,7 @@ CREATE TABLE media (
     scheduled_id INTEGER REFERENCES scheduled_statuses (id) ON DELETE SET NULL, -- scheduled post that has it
     position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only earlier versions of the status have it
     is_mascot   INTEGER NOT NULL DEFAULT 0 CHECK (is_mascot IN (0, 1)), -- the picture that front ends show the account in empty places
-    type        TEXT    NOT NULL CHECK (type IN ('image', 'video', 'audio', 'unknown')),
+    type        TEXT    NOT NULL CHECK (type = 'image' OR type = 'video' OR type = 'audio' OR type = 'unknown'),
     mime        TEXT    NOT NULL,
     file        TEXT    NOT NULL DEFAULT '', -- name in the media folder; '' for remote media
     thumbnail   TEXT    NOT NULL DEFAULT '', -- likewise; '' where the file itself serves
@@ -594,7 +597,7 @@ CREATE TABLE server_backups (
 
 -- Sums of what classes of data take, counted in the transactions that change them.
 CREATE TABLE storage_usage (
-    class TEXT    PRIMARY KEY CHECK (class IN ('uploads', 'profiles', 'remote_posts')),
+    class TEXT    PRIMARY KEY CHECK (class = 'uploads' OR class = 'profiles' OR class = 'remote_posts'),
     count INTEGER NOT NULL, -- files or posts
     bytes INTEGER NOT NULL  -- on disk; 0 for posts
 ) STRICT, WITHOUT ROWID;
@@ -793,9 +796,11 @@ CREATE INDEX chat_message_keys_age ON chat_message_keys (created_at);
 CREATE TABLE notifications (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the recipient
-    type       TEXT    NOT NULL CHECK (type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
-                                                'status', 'update', 'quote', 'quoted_update', 'emoji_reaction', 'chat_mention', 'report',
-                                                'pending.favourite', 'pending.reply', 'pending.reblog')),
+    type       TEXT    NOT NULL CHECK (type = 'mention' OR type = 'follow' OR type = 'follow_request' OR type = 'reblog' OR
+                                       type = 'favourite' OR type = 'poll' OR type = 'move' OR type = 'status' OR
+                                       type = 'update' OR type = 'quote' OR type = 'quoted_update' OR type = 'emoji_reaction' OR
+                                       type = 'chat_mention' OR type = 'report' OR type = 'pending.favourite' OR type = 'pending.reply' OR
+                                       type = 'pending.reblog'),
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the account that caused it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
     message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
@@ -809,10 +814,11 @@ CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_
 CREATE UNIQUE INDEX notifications_status ON notifications (status_id, account_id, type, from_id, detail) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
-CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll', 'quote');
+CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHERE read = 0 AND
+    (type = 'chat_mention' OR type = 'report' OR type = 'status' OR type = 'update' OR type = 'poll' OR type = 'quote');
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id, account_id);
-CREATE INDEX notifications_groups ON notifications (account_id, type, status_id, id) WHERE type IN ('favourite', 'reblog', 'follow');
+CREATE INDEX notifications_groups ON notifications (account_id, type, status_id, id) WHERE type = 'favourite' OR type = 'reblog' OR type = 'follow';
 CREATE INDEX notifications_filtered ON notifications (account_id, from_id, id) WHERE filtered = 1;
 
 -- What happens to notifications caused by accounts of some kinds: accepted, filtered, dropped. Without a row all are accepted.
@@ -991,7 +997,8 @@ CREATE TABLE hosts (
     unreachable_since INTEGER,
     last_success_at   INTEGER,
     last_error        TEXT    NOT NULL DEFAULT '',
-    signature         TEXT    NOT NULL DEFAULT '' CHECK (signature IN ('', 'cavage', 'rfc9421', 'neither')), -- that it accepts; '': unknown
+    signature         TEXT    NOT NULL DEFAULT '' -- that it accepts; '': unknown
+                              CHECK (signature = '' OR signature = 'cavage' OR signature = 'rfc9421' OR signature = 'neither'),
     path_only         INTEGER NOT NULL DEFAULT 0 CHECK (path_only IN (0, 1)), -- it accepts signatures of the path without the query
     signature_at      INTEGER NOT NULL DEFAULT 0, -- when that was detected
     software          TEXT    NOT NULL DEFAULT '', -- as its NodeInfo says
