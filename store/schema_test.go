@@ -148,6 +148,38 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
+// TestInsertsBuildNoTables checks that inserting a row that is often written builds no table of constants for a CHECK or the condition of
+// an index.
+func TestInsertsBuildNoTables(t *testing.T) {
+	dir := t.TempDir()
+	openAndClose(t, dir)
+	db := rawDB(t, dir)
+	defer db.Close()
+	for _, table := range []string{
+		"accounts", "actors", "actor_keys", "favourites", "follows", "home", "hosts", "jobs", "media", "notifications", "reactions",
+		"recipients", "seen_activities", "status_counts", "statuses", "storage_usage",
+	} {
+		rows, err := db.Query(`EXPLAIN INSERT INTO ` + table + ` DEFAULT VALUES`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var address, opcode string
+			var rest [6]any
+			if err := rows.Scan(&address, &opcode, &rest[0], &rest[1], &rest[2], &rest[3], &rest[4], &rest[5]); err != nil {
+				t.Fatal(err)
+			}
+			if opcode == "OpenEphemeral" {
+				t.Errorf("inserting into %s builds a table", table)
+				break
+			}
+		}
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestNewerDatabaseIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	openAndClose(t, dir)
