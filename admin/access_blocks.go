@@ -145,6 +145,7 @@ type IPBlockChange struct {
 	Severity  *string
 	Comment   *string
 	ExpiresIn *time.Duration // 0: never
+	ExpiresAt *time.Time     // counts instead of ExpiresIn; the zero time: never
 	From      netip.Addr     // address of the actor; a block never covers it
 }
 
@@ -232,6 +233,9 @@ func (c *IPBlockChange) apply(b *store.IPBlock, now time.Time) error {
 		}
 		b.Comment = strings.TrimSpace(*c.Comment)
 	}
+	if c.ExpiresAt != nil {
+		return c.applyExpiry(b, now)
+	}
 	if c.ExpiresIn != nil {
 		switch d := *c.ExpiresIn; {
 		case d < 0 || d > maxIPBlockTime:
@@ -242,6 +246,20 @@ func (c *IPBlockChange) apply(b *store.IPBlock, now time.Time) error {
 			at := store.At(now.Add(d))
 			b.ExpiresAt = &at
 		}
+	}
+	return nil
+}
+
+// applyExpiry changes when a block expires. The present second is no change, even if it has passed, because forms send all fields.
+func (c *IPBlockChange) applyExpiry(b *store.IPBlock, now time.Time) error {
+	switch at := *c.ExpiresAt; {
+	case at.IsZero():
+		b.ExpiresAt = nil
+	case b.ExpiresAt != nil && b.ExpiresAt.Time().Truncate(time.Second).Equal(at):
+	case !at.After(now) || at.Sub(now) > maxIPBlockTime:
+		return errs.Invalid("Validation failed: Expires at must be in the next ten years")
+	default:
+		b.ExpiresAt = new(store.At(at))
 	}
 	return nil
 }

@@ -21,6 +21,8 @@ type rowChange struct {
 	path    string   // of that endpoint, as by fillPath
 	about   string   // member of the row that is shown above the form; "": none
 	without []string // fields that only the form that adds a row has
+
+	preview func(p *page, row any) (web.Content, error) // asks before a row is changed, its answer is nil if there is nothing to ask; nil: never
 }
 
 // changeRoutes are the routes of the page that changes a row.
@@ -121,7 +123,14 @@ func (s *resource) saveChange(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := p.Forward(s.change.method, fillPath(s.change.path, row), ownParams...)
+	if _, confirmed := p.Entered(confirmedParam); s.change.preview != nil && !confirmed {
+		if content, err := s.change.preview(p, row); err != nil {
+			return nil, err
+		} else if content != nil {
+			return p.show(http.StatusOK, content)
+		}
+	}
+	a, err := p.Forward(s.change.method, fillPath(s.change.path, row), append([]string{confirmedParam}, ownParams...)...)
 	if err == nil {
 		err = failure(a)
 	}

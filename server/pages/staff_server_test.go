@@ -133,6 +133,24 @@ func TestBlockPreviewPage(t *testing.T) {
 	}
 }
 
+// TestSuspensionPreviewPage raises a block to a suspension after a look at what that concerns. Other changes are not asked about.
+func TestSuspensionPreviewPage(t *testing.T) {
+	srv, admin, browser := staff(t)
+	srv.AddRemoteAccount("eve", "bad.example")
+	form := "/web/admin/domains/" + admin.Post("/api/v1/admin/domain_blocks", "domain", "bad.example", "severity", "noop", "reject_reports", "true").Want(200).Object().Str("id")
+	block := func() *apptest.Object { return admin.Get("/api/v1/admin/domain_blocks").Want(200).List()[0] }
+	browser.Get(form).Press("Save", "severity", "silence", "public_comment", "loud").Follow().Want(200, "Saved.", "silence")
+	question := browser.Get(form).Press("Save", "severity", "suspend", "reject_media", "true", "private_comment", "see <ticket>").Want(200, "Block this server?", "bad.example", "Follow accounts here")
+	if b := block(); b.Str("severity") != "silence" || b.Find("private_comment") == "see <ticket>" {
+		t.Errorf("changed before the answer: %v", b.Fields)
+	}
+	question.Press("Block a server").Follow().Want(200, "Saved.", "suspend")
+	if b := block(); b.Str("severity") != "suspend" || b.Str("private_comment") != "see <ticket>" || !b.Bool("reject_media") || b.Str("public_comment") != "loud" {
+		t.Errorf("the block is %v", b.Fields)
+	}
+	browser.Get(form).Press("Save", "public_comment", "very loud").Follow().Want(200, "Saved.", "very loud")
+}
+
 // TestInviteMailPage sends an invite by mail, and is refused a wrong address.
 func TestInviteMailPage(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {

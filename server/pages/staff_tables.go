@@ -84,9 +84,9 @@ var resources = []*resource{
 		actions: []rowAction{deletes("/api/v1/admin/domain_blocks/{id}")},
 		change: &rowChange{
 			title: "admin.domains.change", key: "id", row: "/api/v1/admin/domain_blocks/{id}", method: "PUT", path: "/api/v1/admin/domain_blocks/{id}",
-			about: "domain", without: []string{"domain"},
+			about: "domain", without: []string{"domain"}, preview: (*page).previewSuspension,
 		},
-		preview: (*page).previewBlock,
+		preview: func(p *page) (web.Content, error) { return p.previewBlock(p.Query("domain"), "/web/admin/domains") },
 		inputs: func(p *page) []web.Input {
 			return []web.Input{
 				textInput("domain", "domain", true),
@@ -119,14 +119,13 @@ var resources = []*resource{
 		actions: []rowAction{deletes("/api/v1/admin/ip_blocks/{id}")},
 		change: &rowChange{
 			title: "admin.networks.change", key: "id", row: "/api/v1/admin/ip_blocks/{id}", method: "PUT", path: "/api/v1/admin/ip_blocks/{id}",
-			without: []string{"expires_in"}, // the API has the end as a time
 		},
 		inputs: func(p *page) []web.Input {
 			return []web.Input{
 				textInput("ip", "network", true),
 				{Name: "severity", Kind: "select", Label: "admin.severity", Options: p.choices("admin.severity_", "sign_up_requires_approval", "sign_up_block", "no_access")},
 				textInput("comment", "comment", false),
-				{Name: "expires_in", Kind: "number", Label: "admin.expires_in", Hint: "admin.expires_in_hint"},
+				{Name: "expires_at", Kind: "datetime-local", Label: "admin.ends_utc", Hint: "admin.expires_hint"},
 			}
 		},
 	},
@@ -198,9 +197,17 @@ func frontendButtons(row any) (list []web.RowButton) {
 	return list
 }
 
+// previewSuspension asks before a block becomes a suspension.
+func (p *page) previewSuspension(row any) (web.Content, error) {
+	if severity, _ := p.Entered("severity"); severity != "suspend" || member(row, "severity") == "suspend" {
+		return nil, nil
+	}
+	return p.previewBlock(textOf(member(row, "domain")), p.URL.Path)
+}
+
 // previewBlock asks before a server is blocked, and says what that concerns.
-func (p *page) previewBlock() (web.Content, error) {
-	content := web.BlockPreview{Domain: p.Query("domain"), Action: "/web/admin/domains"}
+func (p *page) previewBlock(domain, action string) (web.Content, error) {
+	content := web.BlockPreview{Domain: domain, Action: action}
 	if err := p.get("/api/v1/svc/admin/domain_blocks/preview", url.Values{"domain": {content.Domain}}, &content.Hosts); err != nil {
 		return nil, err
 	}

@@ -147,13 +147,14 @@ func (h *Handlers) showIPBlock(r *rest.Request) (any, error) {
 	return ipBlock(h.Admin.IPBlock(r.Context(), blockID(r)))
 }
 
-// bindIPBlock reads the parameters of a block. expires_in are seconds; empty or 0: never.
+// bindIPBlock reads the parameters of a block. expires_in are seconds, expires_at is a time that counts instead; empty or 0: never.
 func bindIPBlock(r *rest.Request) (c admin.IPBlockChange, err error) {
 	var p struct {
 		IP        *string `param:"ip"`
 		Severity  *string `param:"severity"`
 		Comment   *string `param:"comment"`
 		ExpiresIn *string `param:"expires_in"`
+		ExpiresAt *string `param:"expires_at,word"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return c, err
@@ -171,7 +172,11 @@ func bindIPBlock(r *rest.Request) (c admin.IPBlockChange, err error) {
 		}
 		c.ExpiresIn = new(time.Duration(seconds) * time.Second)
 	}
-	return c, nil
+	never := false
+	if c.ExpiresAt, err = parseTime("expires_at", p.ExpiresAt, &never); never {
+		c.ExpiresAt = new(time.Time)
+	}
+	return c, err
 }
 
 // addIPBlock blocks a network.

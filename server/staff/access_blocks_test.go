@@ -157,6 +157,8 @@ func TestIPBlocks(t *testing.T) {
 		"not a network":     {list{"ip", "192.0.2.1/40", "severity", "no_access"}, "Validation failed: IP is not an address or network such as 192.0.2.0/24"},
 		"expires_in, text":  {list{"ip", "192.0.2.1", "severity", "no_access", "expires_in", "x"}, "Validation failed: Expires in is not a number of seconds"},
 		"expires_in, small": {list{"ip", "192.0.2.1", "severity", "no_access", "expires_in", "-1"}, "Validation failed: Expires in must be 0 to 315360000 seconds"},
+		"expires_at, past":  {list{"ip", "192.0.2.1", "severity", "no_access", "expires_at", "2020-01-01T00:00"}, "Validation failed: Expires at must be in the next ten years"},
+		"expires_at, late":  {list{"ip", "192.0.2.1", "severity", "no_access", "expires_at", "2999-01-01"}, "Validation failed: Expires at must be in the next ten years"},
 		"a long comment":    {list{"ip", "192.0.2.1", "severity", "no_access", "comment", strings.Repeat("x", 2001)}, "Validation failed: Comment is too long"},
 	} {
 		t.Run(name, func(t *testing.T) { root.Post(ipsPath, tt.params...).WantError(422, tt.want) })
@@ -198,8 +200,14 @@ func TestIPBlocks(t *testing.T) {
 	registerFrom(srv, app, "2001:db8::5", "carol", "carol@example.org").Want(200).WantFields(apptest.Doc{"identifier": "awaiting_approval"})
 	registerFrom(srv, app, "2001:db8:1::5", "dave", "dave@example.org").Want(200)
 	pages(t, root.Client, ipsPath, slow.Str("id"), second.Str("id"), id)
+	end := slow.Str("expires_at")
+	wantFields(t, "a later end", root.SendJSON("PUT", ipsPath+"/"+slow.ID(), apptest.Doc{"expires_at": "2031-05-06T07:08"}).Want(200).Object(), apptest.Doc{"expires_at": "2031-05-06T07:08:00.000Z"})
+	wantFields(t, "no end", root.SendJSON("PUT", ipsPath+"/"+slow.ID(), apptest.Doc{"expires_at": ""}).Want(200).Object(), apptest.Doc{"expires_at": nil})
+	root.SendJSON("PUT", ipsPath+"/"+slow.ID(), apptest.Doc{"expires_at": "soon"}).WantError(400, "expires_at - Invalid format. Expected date-time.")
+	wantFields(t, "the old end", root.SendJSON("PUT", ipsPath+"/"+slow.ID(), apptest.Doc{"expires_at": end}).Want(200).Object(), apptest.Doc{"expires_at": end})
 
 	srv.Advance(2 * time.Minute)
+	wantFields(t, "an expired block", root.SendJSON("PUT", ipsPath+"/"+slow.ID(), apptest.Doc{"comment": "over", "expires_at": end[:19] + "Z"}).Want(200).Object(), apptest.Doc{"comment": "over", "expires_at": end})
 	registerFrom(srv, app, "2001:db8::5", "erin", "erin@example.org").Want(200).Object().Str("access_token")
 	root.Do("DELETE", ipsPath+"/"+id, "", nil).Want(200)
 	wantLog(t, root.Client, "@root unblocked network 192.0.2.0/24")

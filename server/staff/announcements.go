@@ -64,15 +64,15 @@ func bindAnnouncement(r *rest.Request) (c admin.AnnouncementChange, err error) {
 		return c, err
 	}
 	c = admin.AnnouncementChange{Text: p.Content, AllDay: p.AllDay, NoStart: r.IsNull("starts_at"), NoEnd: r.IsNull("ends_at")}
-	if c.StartsAt, err = announcementTime("starts_at", p.StartsAt, &c.NoStart); err != nil {
+	if c.StartsAt, err = parseTime("starts_at", p.StartsAt, &c.NoStart); err != nil {
 		return c, err
 	}
-	c.EndsAt, err = announcementTime("ends_at", p.EndsAt, &c.NoEnd)
+	c.EndsAt, err = parseTime("ends_at", p.EndsAt, &c.NoEnd)
 	return c, err
 }
 
-// announcementTime parses a time, which is in UTC unless it has an offset. An empty text removes the time, as forms of clients send it.
-func announcementTime(name string, value *string, none *bool) (*time.Time, error) {
+// parseTime parses a time, which is in UTC unless it has an offset. An empty text removes the time, as forms of clients send it.
+func parseTime(name string, value *string, none *bool) (*time.Time, error) {
 	if value == nil {
 		return nil, nil
 	}

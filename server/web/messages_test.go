@@ -130,7 +130,7 @@ var composedFault = regexp.MustCompile(`^fault\.(nickname|address|password|reaso
 // TestFaultsAreSent checks that the English texts of errors are still those of the handlers.
 func TestFaultsAreSent(t *testing.T) {
 	var source strings.Builder
-	for _, root := range []string{"..", "../../social", "../../store", "../../internal"} {
+	for _, root := range []string{"..", "../../admin", "../../social", "../../store", "../../internal"} {
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
 				return err
