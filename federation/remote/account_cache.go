@@ -41,14 +41,15 @@ func (c *AccountCache) GetByURI(ctx context.Context, uri string) (*store.Account
 			return a, err
 		}
 	}
-	generation := c.accounts.Generation()
-	a, err := c.db.AccountByURI(ctx, uri)
-	if err != nil {
+	id, err := c.db.AccountIDByURI(ctx, uri)
+	switch {
+	case err != nil:
 		return nil, err
+	case id == 0:
+		return nil, errs.ErrRecordNotFound
 	}
-	c.accounts.Put(a.ID, a, generation)
-	c.ids.Put(uri, a.ID, c.ids.Generation())
-	return a, nil
+	c.ids.Put(uri, id, c.ids.Generation())
+	return c.Get(ctx, id)
 }
 
 // invalidate removes changed accounts, and updates the counters of those that only posted.

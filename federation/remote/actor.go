@@ -345,13 +345,13 @@ func movedToID(ctx context.Context, tx *store.Tx, a *store.Account, uri string) 
 
 // FetchAddressees fetches some unknown addressees of a direct status, because replies are addressed to them, too.
 func (a *Actors) FetchAddressees(ctx context.Context, n *Note) error {
-	known, err := a.db.AccountsByURI(ctx, n.Audience)
+	known, err := a.db.KnownAccountURIs(ctx, n.Audience)
 	if err != nil {
 		return err
 	}
 	fetched := 0
 	for _, uri := range n.Audience {
-		if known[uri] != nil || fetched == maxAddresseesFetched {
+		if known[uri] || fetched == maxAddresseesFetched {
 			continue
 		}
 		if _, err := a.fetcher.FetchableHost(uri); err != nil {

@@ -320,7 +320,7 @@ func (n *Note) isFollowers(id string) bool {
 }
 
 // applyFollowersURI applies the known followers URI of the author.
-func (n *Note) applyFollowersURI(r *Reader, o, by activity.Object, followers string) {
+func (n *Note) applyFollowersURI(o, by activity.Object, followers string) {
 	if followers == "" || n.Visibility < store.Private {
 		return
 	}

@@ -129,11 +129,11 @@ func (s *Statuses) ApplyFollowers(ctx context.Context, n *Note, o, by activity.O
 	if n.Visibility < store.Private {
 		return nil
 	}
-	actor, err := s.db.Actor(ctx, author.ID)
+	followers, err := s.db.FollowersURI(ctx, author.ID)
 	if err != nil {
-		return errs.IgnoreNotFound(err)
+		return err
 	}
-	n.applyFollowersURI(s.reader, o, by, actor.Followers)
+	n.applyFollowersURI(o, by, followers)
 	return nil
 }
 
