@@ -25,7 +25,7 @@ const documentPath = "/api/v1/svc/admin/instance_document/"
 func (p *page) documents() (any, error) {
 	content := web.SettingGroups{}
 	for _, name := range documentNames {
-		content.Groups = append(content.Groups, web.PlainLink{Title: name, URL: "/web/admin/documents/" + name})
+		content.Groups = append(content.Groups, web.PlainLink{Title: name, Lang: "en", URL: "/web/admin/documents/" + name})
 	}
 	content.Title = "admin.documents.title"
 	return p.show(http.StatusOK, content)

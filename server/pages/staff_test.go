@@ -145,10 +145,28 @@ func TestAccountPagesOfStaff(t *testing.T) {
 	browser.Get("/web/admin/accounts/none").Want(404)
 }
 
+// TestTitlesOfSettingGroups checks that the catalogue has a title for each group of settings, and that no two have the same.
+func TestTitlesOfSettingGroups(t *testing.T) {
+	_, admin, browser := staff(t)
+	for language, want := range map[string]string{"en": "HTTPS certificates", "de": "HTTPS-Zertifikate"} {
+		browser.Language = language
+		list := string(browser.Get("/web/admin/settings").Want(200, want).Body)
+		seen := make(map[string]bool)
+		for _, group := range admin.Get("/api/v1/svc/admin/config/descriptions").Want(200).List() {
+			title := between(t, list, `<a href="/web/admin/settings/`+strings.TrimPrefix(group.Str("key"), ":")+`">`, "</a>")
+			if strings.Contains(title, "setting_groups.") || seen[title] {
+				t.Errorf("%s: the title of %s is %q", language, group.Str("key"), title)
+			}
+			seen[title] = true
+		}
+		browser.Get("/web/admin/settings/server_tls").Want(200, want)
+	}
+}
+
 // TestServerSettingsPage changes settings of several types, and is refused a wrong one.
 func TestServerSettingsPage(t *testing.T) {
 	srv, _, browser := staff(t)
-	browser.Get("/web/admin/settings").Want(200, "Instance")
+	browser.Get("/web/admin/settings").Want(200, "Server information and registration")
 	page := browser.Get("/web/admin/settings/instance").Want(200)
 	page = page.Press("Save", "name", "The Tea House", "registrations_open", "false", "autofollowed_nicknames", "admin\r\n", "max_account_fields", "7").Follow().Want(200, "Saved.")
 	instance := srv.As(nil).Get("/api/v1/instance").Want(200).Object()

@@ -207,7 +207,10 @@ type ModeratedPage struct {
 }
 
 // PlainLink is a Link whose texts are not in the catalogue.
-type PlainLink struct{ Title, Hint, URL string }
+type PlainLink struct {
+	Title, Hint, URL string
+	Lang             string // of the title; "": that of the page
+}
 
 // SettingGroups lists groups of the server's settings, or documents.
 type SettingGroups struct {
