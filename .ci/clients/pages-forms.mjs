@@ -13,6 +13,11 @@ const inAWeek = new Date(Date.now() + 7 * 86400_000).toISOString().slice(0, 16)
 // account makes an account and returns a function that calls the API as it.
 async function account(base, nickname) {
   command('user', 'create', nickname, '--email', `${nickname}@example.org`, '--password', PASSWORD)
+  return signedIn(base, nickname, 'read write follow')
+}
+
+// signedIn returns a function that calls the API as an account. Its member asApp does so as the app alone.
+async function signedIn(base, nickname, scope) {
   const call = async (method, path, body, token) => {
     const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
     const response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) })
@@ -20,12 +25,12 @@ async function account(base, nickname) {
     assert(response.ok, `${method} ${path}: ${response.status} ${text}`)
     return JSON.parse(text)
   }
-  const app = await call('POST', '/api/v1/apps', { client_name: 'Form check', redirect_uris: outOfBand, scopes: 'read write follow' })
-  const { access_token } = await call('POST', '/oauth/token', {
-    grant_type: 'password', client_id: app.client_id, client_secret: app.client_secret, username: nickname, password: PASSWORD, scope: 'read write follow',
-  })
+  const app = await call('POST', '/api/v1/apps', { client_name: 'Form check', redirect_uris: outOfBand, scopes: scope })
+  const client = { client_id: app.client_id, client_secret: app.client_secret, scope }
+  const { access_token } = await call('POST', '/oauth/token', { grant_type: 'password', username: nickname, password: PASSWORD, ...client })
+  const asApp = async (method, path, body) => call(method, path, body, (await call('POST', '/oauth/token', { grant_type: 'client_credentials', ...client })).access_token)
   const api = (method, path, body) => call(method, path, body, access_token)
-  return Object.assign(api, { nickname, id: (await api('GET', '/api/v1/accounts/verify_credentials')).id })
+  return Object.assign(api, { nickname, asApp, id: (await api('GET', '/api/v1/accounts/verify_credentials')).id })
 }
 
 // totp returns the code of a secret for the present time (RFC 6238).
@@ -57,6 +62,7 @@ const steps = [
   { at: '/web/scheduled', set: { scheduled_at: inAWeek.replace(/..$/, '59') }, press: 'Save', see: done.saved },
   { open: ['Delete'], press: 'Delete', see: 'No posts are scheduled.' },
   { at: '/web', set: { status: 'Short' }, press: 'Post', see: done.posted },
+  { at: '/web', before: (u) => u.postMany(), press: 'Mark all as read', gone: 'button:text-is("Mark all as read")' },
   { at: (u, o) => `/web/compose?reply=${o.post}`, set: { status: 'An answer' }, press: 'Post', see: done.posted },
   { at: (u, o) => `/web/compose?quote=${o.post}`, set: { status: 'Look at this' }, press: 'Post', see: done.posted },
   { at: (u) => `/web/compose?edit=${u.post}`, set: { status: 'First words, corrected' }, press: 'Save', see: 'First words, corrected' },
@@ -260,11 +266,12 @@ function alternatives(text) {
 }
 
 // notPressed are actions that this suite cannot cause with accounts of one server, or that other suites check.
-const notPressed = [/approve|reject\?done|confirm_email|unsuspend|emoji\/packs\/download|server\/restart/, /domain_blocks\?domain=|domain=\{\{\.\}\}/, /translation/, /markers/]
+const notPressed = [/confirm_email|unsuspend|emoji\/packs\/download|server\/restart/, /domain_blocks\?domain=|domain=\{\{\.\}\}/, /translation/]
 
 // walkThroughForms takes all steps, with JavaScript and without at the same time, each with accounts of its own.
 export async function walkThroughForms(base, signIn) {
   const pressed = [true, false].map(() => [])
+  const admin = await signedIn(base, 'admin', 'read write:accounts admin:read')
   await Promise.all([true, false].map(async (javaScriptEnabled, i) => {
     const how = javaScriptEnabled ? 'with JavaScript' : 'without JavaScript'
     const [u, o, third] = await Promise.all(['user', 'other', 'third'].map((name) => account(base, `${name}${i}${run}`)))
@@ -272,6 +279,12 @@ export async function walkThroughForms(base, signIn) {
       await other('POST', '/api/v1/statuses', { status: `@${u.nickname} are you there?`, visibility: 'public' })
       u.request = (await u('GET', '/api/v1/notifications/requests'))[0]?.id
     }
+    u.applies = async (name) => {
+      const username = `${name}${i}${run}`
+      await admin.asApp('POST', '/api/v1/accounts', { username, email: `${username}@example.org`, password: PASSWORD, agreement: true, locale: 'en', reason: 'I like tea' })
+      u.applicant = (await admin('GET', `/api/v1/admin/accounts?pending=true&username=${username}`))[0].id
+    }
+    u.postMany = async () => { for (let n = 1; n <= 25; n++) await u('POST', '/api/v1/statuses', { status: `Cup ${n}` }) } // more than a page has
     o.post = (await o('POST', '/api/v1/statuses', { status: 'Which #tea is it?' })).id
     o.poll = (await o('POST', '/api/v1/statuses', { status: 'Which?', poll: { options: ['Assam', 'Sencha'], expires_in: 3600 } })).id
     for (const name of ['quoted', 'second', 'post']) u[name] = (await u('POST', '/api/v1/statuses', { status: 'First words' })).id

@@ -31,8 +31,18 @@ const action = (type, undo) => [
 ]
 const documentOf = (u) => `/web/admin/documents/${['terms-of-service', 'privacy-policy'][u.i]}`
 
-// What the steps of a user need.
+const applicants = '/web/admin/accounts?status=pending'
+const applicant = (u) => `/web/admin/accounts/${u.applicant}`
+const listed = (u) => `article.account:has(a[href="${applicant(u)}"])`
+
+// What the steps of a user need, and the answers to registrations.
 export const staffBefore = [
+  { at: applicants, before: (u) => u.applies('anna'), within: listed, press: 'Approve', gone: listed },
+  { at: applicant, before: (u) => u.applies('bea'), press: 'Approve', gone: button('Approve') },
+  ...asked('Reject', 'Reject the account?', { at: applicants, before: (u) => u.applies('cleo'), within: listed }),
+  { at: applicants, gone: listed },
+  ...asked('Reject', 'Reject the account?', { at: applicant, before: (u) => u.applies('dora') }),
+  { at: applicants, gone: listed },
   { at: '/web/admin/emoji', set: { name: (u) => `drinks${u.i}` }, press: 'Make a pack', see: saved },
   { at: (u) => `/web/admin/emoji/drinks${u.i}`, set: { file: picture, shortcode: (u) => `tea${u.i}` }, press: 'Add an emoji', see: saved },
 ]
