@@ -3,7 +3,7 @@ package store
 import "context"
 
 // AccountIDByURI returns the id of the account with an ActivityPub id, 0 if there is none. It reads one column instead of a wide row, for
-// callers to whom the account is unknown most of the time.
+// callers that mostly ask for unknown accounts.
 func (r reader) AccountIDByURI(ctx context.Context, uri string) (AccountID, error) {
 	found, err := ids[AccountID](ctx, r, "account id by URI", `SELECT id FROM accounts WHERE uri = ?`, uri)
 	if err != nil || len(found) == 0 {

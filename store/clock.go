@@ -20,11 +20,11 @@ func (g *guard) followClock() {
 	if back < 0 {
 		return
 	}
-	g.db.log.Warn("the clock was set back: what was queued with the time before is done now", "by", back.Round(time.Second).String())
+	g.db.log.Warn("the clock was set back: jobs and deliveries that were queued before are due now", "by", back.Round(time.Second).String())
 	g.db.background.Go(func() {
 		err := g.db.Update(AllowWhenFull(context.Background()), func(tx *Tx) error { return tx.advanceQueues(context.Background(), now) })
 		if err != nil && g.db.closing.Err() == nil {
-			g.db.log.Error("what was queued before the clock was set back waits until it is there again", "err", err)
+			g.db.log.Error("jobs and deliveries that were queued before the clock was set back are late by as much", "err", err)
 		}
 		wake(g.db.clockSetBack)
 		g.db.wakeWorker()
@@ -32,8 +32,9 @@ func (g *guard) followClock() {
 	})
 }
 
-// advanceQueues makes due what was queued after now, and what has failed before, because its next attempt may be late by the same time. A job
-// that was queued for a later time stays. Ids of jobs do not tell, because they go on from the newest one.
+// advanceQueues makes the jobs, deliveries and activities due that were queued after now, and those that have failed before, because their
+// next attempts may be late by the same time. A job that was queued for a later time stays. Its id does not tell, because ids of jobs go on
+// from the newest one.
 func (tx *Tx) advanceQueues(ctx context.Context, now time.Time) error {
 	for _, query := range []string{`
 		UPDATE jobs

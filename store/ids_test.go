@@ -106,7 +106,7 @@ type clockJob struct{ Name string }
 func (clockJob) Kind() string { return "clock_test" }
 
 // TestClockIsSetBack queues jobs and a delivery while the clock is two days ahead, and was three days ahead before. Once it is right again, at a
-// restart or while the server runs, what was to be done at once is done; what is scheduled for later waits.
+// restart or while the server runs, the jobs that were due at once run; those scheduled for later wait.
 func TestClockIsSetBack(t *testing.T) {
 	for _, restart := range []bool{true, false} {
 		dir := t.TempDir()

@@ -23,7 +23,7 @@ const (
 )
 
 // PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys, of requests without
-// notifications, and of old jobs that have failed for good and wait for a mail server or another one. It returns whether there may be more.
+// notifications, and of old parked jobs that send mail or requests to other servers. It returns whether there may be more.
 func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	for _, step := range []struct {

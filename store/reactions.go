@@ -94,7 +94,7 @@ func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []Sta
 		GROUP BY r.status_id, r.emoji`, viewer, l, withMuted, jsonArray(ids))
 }
 
-// reactorsLooked is how many reactions are looked at for each account that may be returned: those of a suspended domain are many.
+// reactorsLooked is how many reactions a query reads for each account that it may return, because many may be of a suspended domain.
 const reactorsLooked = 10
 
 // Reactor is an account that reacted with an emoji.

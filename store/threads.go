@@ -99,8 +99,8 @@ var (
 		LIMIT ?5`
 )
 
-// maxHiddenReplies is how many replies are looked at in a thread besides as many as are returned at most, because anyone can add replies that the
-// viewer does not see.
+// maxHiddenReplies is how many replies of a thread a query reads beyond those that it may return, because anyone can add replies that the viewer
+// does not see.
 const maxHiddenReplies = 3000
 
 // depthFirst sorts the replies to a status.

@@ -74,7 +74,7 @@ func (s *resource) showChange(p *page) (any, error) {
 	return s.changeForm(p, http.StatusOK, "", row)
 }
 
-// changeForm shows the form. After a failure, it has what was entered in place of the values of the row.
+// changeForm shows the form. After a failure, it has the entered values in place of those of the row.
 func (s *resource) changeForm(p *page, status int, message string, row any) (any, error) {
 	c := s.change
 	content := web.RowForm{Title: c.title, BackURL: s.path, BackTitle: s.Title, Error: message, Action: c.url(s, row)}
@@ -117,7 +117,7 @@ func enteredAs(kind string, value any) string {
 	return at.UTC().Format("2006-01-02T15:04")
 }
 
-// saveChange calls the endpoint that changes the row. If it refuses what was entered, the form is shown again.
+// saveChange calls the endpoint that changes the row. If it refuses the values, the form is shown again.
 func (s *resource) saveChange(p *page) (any, error) {
 	row, err := s.find(p)
 	if err != nil {

@@ -71,8 +71,8 @@ func (r *changedRow) form(t *testing.T, admin *apptest.Client) string {
 	return "/web/admin/" + r.page + "/" + row.Str(r.key)
 }
 
-// TestChangeRows changes a row of each table that can be changed. The form has the present values. If the API refuses what was entered, the
-// page says why and keeps it, and the row is as before.
+// TestChangeRows changes a row of each table that can be changed. The form has the present values. If the API refuses the entered values, the
+// page says why and keeps them, and the row is as before.
 func TestChangeRows(t *testing.T) {
 	_, admin, browser := staff(t)
 	for _, tt := range changedRows {

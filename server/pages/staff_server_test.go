@@ -18,7 +18,7 @@ func TestJobsPage(t *testing.T) {
 		srv.Exec(`INSERT INTO jobs (id, kind, payload, run_at, attempts, parked, last_error) VALUES (?, 'import', '{}', 1000, 8, 1, 'no <such> file')`, id+1)
 	}
 	page := browser.Get("/web/admin/jobs").Want(200, "import", "no <such> file", "Try all again")
-	page.Press("Try again").Follow().Want(200, "It is tried again now.")
+	page.Press("Try again").Follow().Want(200, "The server tries again now.")
 	page = browser.Get("/web/admin/jobs").Press("Delete").Want(200, "Delete the job?", "What it was to do is not done.")
 	if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'import' AND parked = 1`); n != 2 {
 		t.Errorf("%d jobs before the answer", n)
@@ -99,7 +99,7 @@ func TestDeliveriesPage(t *testing.T) {
 	post := alice.Publish("hello")
 	apptest.Settle(srv)
 	page := browser.Get("/web/admin/deliveries").Want(200, peer.Host, "responded with status 503")
-	page.Press("Try again").Follow().Want(200, "It is tried again now.")
+	page.Press("Try again").Follow().Want(200, "The server tries again now.")
 	apptest.Settle(srv)
 	single := browser.Get("/web/admin/deliveries", "host", peer.Host).Want(200, "Deliveries to this server", "Create")
 	browser.Get("/web/admin/explain", "address", post.Str("url")).Want(200, "Servers that the post is for", peer.Host, "waits", "responded with status 503", "@alice")
@@ -199,8 +199,8 @@ func TestDashboardOfModerators(t *testing.T) {
 	browser.Get("/web/admin/jobs").Want(403)
 }
 
-// TestFrontendButtons shows an installed front end to visitors and to admins, ends that, and removes it after a question. What is shown
-// cannot be removed.
+// TestFrontendButtons shows an installed front end to visitors and to admins, ends that, and removes it after a question. A front end
+// that is shown cannot be removed.
 func TestFrontendButtons(t *testing.T) {
 	srv, admin, browser := staff(t)
 	apptest.WriteDataFile(srv, "imports/fe.zip", string(apptest.Zip(t, map[string]string{"index.html": "built"})))

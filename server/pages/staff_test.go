@@ -66,7 +66,7 @@ func TestStaffTables(t *testing.T) {
 	}
 }
 
-// TestStaffTablesRefuse adds rows that the API refuses. The page says why and keeps what was entered.
+// TestStaffTablesRefuse adds rows that the API refuses. The page says why and keeps the entered values.
 func TestStaffTablesRefuse(t *testing.T) {
 	_, _, browser := staff(t)
 	for _, tt := range []struct {

@@ -97,7 +97,7 @@ type BlockPreview struct {
 		Following int    `json:"following"`
 	}
 	Action string
-	Hidden []Field // what was entered
+	Hidden []Field // the entered values
 }
 
 // Meter is a part of a limit.
