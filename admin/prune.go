@@ -36,6 +36,9 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 			return err
 		}
 	}
+	if err := s.db.LoadSeen(ctx); err != nil { // without those that were pruned
+		return err
+	}
 	err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
 		more, err := social.PruneInteractionRequests(tx, ctx, s.db.Now())
 		return from, more, err

@@ -73,19 +73,17 @@ func (r reader) SeenActivity(ctx context.Context, uri string) (bool, error) {
 
 // SeenKey is SeenActivity by key.
 func (r reader) SeenKey(ctx context.Context, key SeenKey) (bool, error) {
+	if !r.db.seen.mayHave(key) {
+		return false, nil
+	}
 	return r.exists(ctx, `SELECT 1 FROM seen_activities WHERE hash = ?`, key[:])
-}
-
-// SeenEither returns true if one of two ids was seen.
-func (r reader) SeenEither(ctx context.Context, key, other SeenKey) (bool, error) {
-	return r.exists(ctx, `
-		SELECT 1 FROM seen_activities WHERE hash = ?1
-		UNION ALL
-		SELECT 1 FROM seen_activities WHERE hash = ?2`, key[:], other[:])
 }
 
 // SeenKeySince returns true if an id was first seen at or after a time.
 func (r reader) SeenKeySince(ctx context.Context, key SeenKey, since time.Time) (bool, error) {
+	if !r.db.seen.mayHave(key) {
+		return false, nil
+	}
 	return r.exists(ctx, `SELECT 1 FROM seen_activities WHERE hash = ? AND seen_at >= ?`, key[:], At(since))
 }
 
@@ -96,6 +94,7 @@ func (tx *Tx) MarkSeen(ctx context.Context, ids ...SeenID) error {
 	}
 	var rows JSON[[][2]any]
 	for _, id := range ids {
+		tx.db.seen.add(id.Key)
 		rows.V = append(rows.V, [2]any{hex.EncodeToString(id.Key[:]), id.Source})
 	}
 	n, err := tx.execRows(ctx, "mark seen", `

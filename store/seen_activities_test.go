@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"svc/store"
@@ -74,6 +76,48 @@ func TestSeenOfManyDomainsIsBounded(t *testing.T) {
 		if seen, err := db.SeenActivity(t.Context(), fmt.Sprint(i, " made up 0")); seen != want || err != nil {
 			t.Errorf("an id of domain %d is seen: %v, %v", i, seen, err)
 		}
+	}
+}
+
+// TestLoadSeen checks that ids are found after they were read into memory, those that are marked meanwhile, too, and that only ids that may have
+// been seen need a query.
+func TestLoadSeen(t *testing.T) {
+	db := open(t)
+	uri := func(i int) string { return fmt.Sprint("https://peer.example/activities/", i) }
+	mark := func(i int) {
+		mustUpdate(t, db, func(tx *store.Tx) error {
+			return tx.MarkSeen(t.Context(), store.SeenID{Key: store.NewSeenKey(uri(i)), Source: store.ProcessedFrom("peer.example")})
+		})
+	}
+	const max = 2000
+	var marked atomic.Int64
+	var marking sync.WaitGroup
+	marking.Go(func() {
+		for i := range max {
+			mark(i)
+			marked.Store(int64(i + 1))
+		}
+	})
+	for n := int64(0); n < max; {
+		n = marked.Load()
+		if err := db.LoadSeen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if seen, err := db.SeenActivity(t.Context(), uri(int(i))); !seen || err != nil {
+				t.Fatalf("id %d of %d is seen: %v, %v", i, n, seen, err)
+			}
+		}
+	}
+	marking.Wait()
+	before := db.QueryCount()
+	for i := range 1000 {
+		if seen, err := db.SeenActivity(t.Context(), uri(max+i)); seen || err != nil {
+			t.Fatalf("an id that did not come is seen: %v, %v", seen, err)
+		}
+	}
+	if n := db.QueryCount() - before; n > 20 {
+		t.Errorf("%d queries for 1000 new ids", n)
 	}
 }
 

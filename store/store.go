@@ -88,6 +88,7 @@ type DB struct {
 	keepAudiences atomic.Bool  // StatusRemoved events have audiences
 	refusals      atomic.Int64 // added since the start
 	seenCount     seenCount
+	seen          seenFilters
 	closed        atomic.Bool
 }
 

@@ -192,6 +192,7 @@ func (b *Inbox) Run(ctx context.Context) {
 		workers.Go(func() { b.work(ctx, b.queue.nextSlow, b.processSlow) })
 	}
 	recorder.Go(b.record)
+	workers.Go(func() { b.loadSeen(ctx) })
 	b.schedule(ctx)
 	b.running.Store(false)
 	b.acquireAllSlots()
@@ -223,6 +224,13 @@ func (b *Inbox) schedule(ctx context.Context) {
 			pause = min(max(next.Sub(now), time.Millisecond), maxPollInterval)
 		}
 		timer.Reset(pause)
+	}
+}
+
+// loadSeen reads the ids of seen activities into memory. Until then, or if it fails, the database is asked for each.
+func (b *Inbox) loadSeen(ctx context.Context) {
+	if err := errs.CatchPanic(func() error { return b.c.DB.LoadSeen(ctx) }); err != nil && ctx.Err() == nil {
+		b.c.Log.Warn("could not load the ids of seen activities", "err", err)
 	}
 }
 

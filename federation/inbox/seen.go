@@ -24,25 +24,25 @@ func newSeen(db *store.DB) *Seen {
 }
 
 // Precheck returns true if an activity was processed before. If undo is not zero it is the key of an Undo of the activity, and Precheck looks for
-// that in the same query. What it finds saves IsProcessed and IsUndone theirs.
+// that, too. What it finds saves IsProcessed and IsUndone their queries.
 func (s *Seen) Precheck(ctx context.Context, a *Activity, key, undo store.SeenKey) (bool, error) {
 	mark := s.mark()
 	if seen, _ := s.recent(key, 0); seen {
 		return true, nil
 	}
-	if undo == (store.SeenKey{}) {
-		a.seenMark = mark
-		return s.db.SeenKey(ctx, key)
+	seen, err := s.db.SeenKey(ctx, key)
+	if seen || err != nil {
+		return seen, err
 	}
-	either, err := s.db.SeenEither(ctx, key, undo)
-	if err != nil {
-		return false, err
+	if undo != (store.SeenKey{}) {
+		undone, err := s.db.SeenKey(ctx, undo)
+		if err != nil {
+			return false, err
+		}
+		a.notUndone = !undone
 	}
-	a.seenMark, a.notUndone = mark, !either
-	if !either {
-		return false, nil
-	}
-	return s.db.SeenKey(ctx, key)
+	a.seenMark = mark
+	return false, nil
 }
 
 // IsProcessed returns true if an activity with the Key of a was processed before, for any recipient.
