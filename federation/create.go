@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"svc/federation/inbox"
 	"svc/federation/remote"
@@ -105,6 +106,9 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 		}
 	}
 	if err := r.statuses.ApplyPolicies(ctx, in.Actor, n, "Create"); err != nil {
+		return nil, err
+	}
+	if n.Accounts, err = r.accounts.ByURI(ctx, slices.Concat(n.Audience, n.Mentions)); err != nil {
 		return nil, err
 	}
 	return r.social.ReceiveStatus(ctx, in.Actor, n.IncomingStatus)

@@ -28,9 +28,10 @@ type IncomingStatus struct {
 	Poll        *store.Poll
 	Link        string // the page of its card; "": that of the first link in the content
 
-	Audience   []string         // ids of addressed accounts
-	Mentions   []string         // ids of mentioned accounts
-	InboxOwner *store.AccountID // whose inbox received it; nil: the shared inbox, or fetched
+	Audience   []string                  // ids of addressed accounts
+	Mentions   []string                  // ids of mentioned accounts
+	Accounts   map[string]*store.Account // the known ones of Audience and Mentions; nil: they are looked up
+	InboxOwner *store.AccountID          // whose inbox received it; nil: the shared inbox, or fetched
 
 	ParentURI          string // of the parent
 	QuoteURI           string // of the quoted status
@@ -123,8 +124,10 @@ func (s *Service) resolveReferences(ctx context.Context, author *store.Account, 
 	related := r.KeepUnrelated || r.InboxOwner != nil
 	var err error
 	if len(r.Audience)+len(r.Mentions) > 0 {
-		if a.accounts, err = s.db.AccountsByURI(ctx, slices.Concat(r.Audience, r.Mentions)); err != nil {
-			return nil, err
+		if a.accounts = r.Accounts; a.accounts == nil {
+			if a.accounts, err = s.db.AccountsByURI(ctx, slices.Concat(r.Audience, r.Mentions)); err != nil {
+				return nil, err
+			}
 		}
 		uris := r.Audience
 		if r.Visibility.Unrestricted() {

@@ -52,6 +52,32 @@ func (c *AccountCache) GetByURI(ctx context.Context, uri string) (*store.Account
 	return c.Get(ctx, id)
 }
 
+// ByURI returns the accounts that have one of the actor ids, by id.
+func (c *AccountCache) ByURI(ctx context.Context, uris []string) (map[string]*store.Account, error) {
+	found := make(map[string]*store.Account, len(uris))
+	var missing []string
+	for _, uri := range uris {
+		if id, ok := c.ids.Get(uri); ok {
+			if a, ok := c.accounts.Get(id); ok && a.URI == uri {
+				found[uri] = a
+				continue
+			}
+		}
+		missing = append(missing, uri)
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	ids, accounts := c.ids.Generation(), c.accounts.Generation()
+	read, err := c.db.AccountsByURI(ctx, missing)
+	for uri, a := range read {
+		c.ids.Put(uri, a.ID, ids)
+		c.accounts.Put(a.ID, a, accounts)
+		found[uri] = a
+	}
+	return found, err
+}
+
 // invalidate removes changed accounts, and updates the counters of those that only posted.
 func (c *AccountCache) invalidate(events []store.Event) {
 	changed, ok := events[0].(store.RowsChanged) // always the first event

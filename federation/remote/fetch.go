@@ -16,6 +16,7 @@ import (
 
 	"svc/federation/policy"
 	"svc/internal/activity"
+	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
@@ -40,7 +41,10 @@ type Fetcher struct {
 	log      *slog.Logger
 	failures *failureCache
 	fetches  singleFlight[fetchedDocument]
+	hosts    *cache.Cache[string, *store.Host] // only for the signatures that they accept
 }
+
+const maxCachedHosts = 4096
 
 const documentTimeout = 15 * time.Second
 
@@ -147,7 +151,7 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 	if f.failures.backingOff(host, f.db.Now()) {
 		return nil, "", fmt.Errorf("%w: %s does not respond", ErrCachedFailure, host)
 	}
-	known, err := f.db.Host(ctx, host)
+	known, err := f.hosts.Load(host, func() (*store.Host, error) { return f.db.Host(ctx, host) })
 	if err != nil {
 		return nil, "", err
 	}

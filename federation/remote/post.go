@@ -114,6 +114,7 @@ func (f *Fetcher) saveSignatureScheme(ctx context.Context, host string, o httpsi
 	if err != nil {
 		f.log.Warn("signature scheme of a host could not be stored", "host", host, "err", err)
 	}
+	f.hosts.Drop(host)
 }
 
 // saveNoScheme records that a host accepts none of our signatures.

@@ -63,7 +63,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 		Accounts: newAccountCache(db),
 	}
 	keys := newKeyCache()
-	r.Fetcher = &Fetcher{Config: c, reader: r.Reader, signers: r.Signers, db: db, client: client, log: log, failures: newFailureCache()}
+	r.Fetcher = &Fetcher{Config: c, reader: r.Reader, signers: r.Signers, db: db, client: client, log: log, failures: newFailureCache(), hosts: cache.New[string, *store.Host](maxCachedHosts)}
 	r.Actors = &Actors{
 		Config: c, reader: r.Reader, fetcher: r.Fetcher, db: db, social: social, accounts: r.Accounts, keys: keys, log: log,
 		accountChecks: limit.NewWindow[accountCheckKey](maxAccountChecks), pinRefreshes: limit.NewWindow[store.AccountID](maxAccountChecks), newHosts: newNewHostLimit(),
