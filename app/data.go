@@ -53,13 +53,13 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	c = s.Settings
+	if err := s.openKeys(ctx); err != nil {
+		return err
+	}
 	for _, dir := range dataDirs {
 		if err := os.MkdirAll(s.dataPath(dir), 0o700); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
-	}
-	if err := s.openKeys(ctx); err != nil {
-		return err
 	}
 	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), emoji.Options{
 		Inspect:  media.InspectPicture,

@@ -65,6 +65,7 @@ func TestDataOfAnotherServerIsRefused(t *testing.T) {
 			[]string{"https://first.example", "https://second.example", "set server.url back"}},
 		{"no secret", remove("keys/secret"), []string{"keys", "missing", "backup"}},
 		{"no keys for push messages", remove("keys/vapid.json"), []string{"keys", "missing", "backup"}},
+		{"no folder of keys", remove("keys/secret", "keys/vapid.json", "keys"), []string{"keys", "missing", "backup"}},
 		{"keys of another server", func(t *testing.T, c *config.Config) {
 			for _, name := range []string{"secret", "vapid.json"} {
 				b, err := os.ReadFile(filepath.Join(newDataDir(t).Data.Dir, "keys", name))
@@ -94,6 +95,8 @@ func TestDataOfAnotherServerIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newDataDir(t)
 			tt.damage(t, c)
+			_, err := os.Stat(filepath.Join(c.Data.Dir, "keys"))
+			hadKeys := err == nil
 			for range 2 { // a refused start changes nothing, so that the next one is refused, too
 				s, err := open(t, c)
 				if err == nil {
@@ -108,6 +111,9 @@ func TestDataOfAnotherServerIsRefused(t *testing.T) {
 					if !strings.Contains(err.Error(), part) {
 						t.Errorf("%q is not in: %v", part, err)
 					}
+				}
+				if _, err := os.Stat(filepath.Join(c.Data.Dir, "keys")); tt.want != nil && (err == nil) != hadKeys {
+					t.Errorf("the refused start changed the folder keys: %v", err) // mv would put the saved one inside an empty one
 				}
 			}
 		})
