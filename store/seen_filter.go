@@ -33,9 +33,10 @@ func (f *seenFilters) mayHave(key SeenKey) bool {
 	return current == nil || current.has(key)
 }
 
-// add must be called in the transaction that stores the key. A key whose transaction fails does no harm.
+// add must be called in the transaction that stores the key. A key whose transaction fails does no harm. It looks at next first, because LoadSeen
+// may put next in the place of current meanwhile.
 func (f *seenFilters) add(key SeenKey) {
-	for _, filter := range []*seenFilter{f.current.Load(), f.next.Load()} {
+	for _, filter := range []*seenFilter{f.next.Load(), f.current.Load()} {
 		if filter != nil {
 			filter.add(key)
 		}
