@@ -10,8 +10,9 @@ import (
 
 const (
 	recordBatch         = 256
-	recordDelay         = 10 * time.Millisecond
-	recordRetryInterval = time.Minute // after a result could not be written
+	recordIdle          = 10 * time.Millisecond  // without another result, then the batch is written
+	recordDelay         = 200 * time.Millisecond // at most
+	recordRetryInterval = time.Minute            // after a result could not be written
 )
 
 // record writes results, many in one transaction, until the channel is closed. An activity whose result cannot be written is processed again later.
@@ -23,18 +24,20 @@ func (b *Inbox) record() {
 	}
 }
 
-// collectResults returns a result with those that follow within recordDelay.
+// collectResults returns a result with those that follow until none comes for recordIdle, within recordDelay. Ids are hashes, so that each is
+// written to a page of its own unless the batch is large.
 func (b *Inbox) collectResults(first *Activity) []*Activity {
 	list := []*Activity{first}
-	timer := time.NewTimer(recordDelay)
+	timer := time.NewTimer(recordIdle)
 	defer timer.Stop()
-	for len(list) < recordBatch {
+	for until := time.Now().Add(recordDelay); len(list) < recordBatch; {
 		select {
 		case a, ok := <-b.results:
 			if !ok {
 				return list
 			}
 			list = append(list, a)
+			timer.Reset(min(recordIdle, time.Until(until)))
 		case <-timer.C:
 			return list
 		}
