@@ -1,0 +1,50 @@
+package inbox
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestCollectResults checks how long results are collected, and how many.
+func TestCollectResults(t *testing.T) {
+	for name, test := range map[string]struct {
+		pause  time.Duration // between two results
+		number int
+		want   int
+		after  time.Duration
+	}{
+		"a single one":        {0, 1, 1, recordIdle},
+		"many at once":        {0, 3 * recordBatch, recordBatch, 0},
+		"some at once":        {0, 20, 20, recordIdle},
+		"each soon after":     {6 * time.Millisecond, 1000, 34, recordDelay},
+		"the second too late": {2 * recordIdle, 2, 1, recordIdle},
+		"in time":             {recordIdle / 2, 3, 3, 2 * recordIdle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &Inbox{results: make(chan *Activity)}
+				ended := make(chan struct{})
+				var sender sync.WaitGroup
+				sender.Go(func() {
+					for range test.number {
+						select {
+						case b.results <- &Activity{}:
+						case <-ended:
+							return
+						}
+						time.Sleep(test.pause)
+					}
+				})
+				start := time.Now()
+				list := b.collectResults(<-b.results)
+				if n, took := len(list), time.Since(start); n != test.want || took != test.after {
+					t.Errorf("%d results after %v, want %d after %v", n, took, test.want, test.after)
+				}
+				close(ended)
+				sender.Wait()
+			})
+		})
+	}
+}
