@@ -11,7 +11,7 @@ import (
 const (
 	recordBatch         = 256
 	recordIdle          = 10 * time.Millisecond  // without another result, then the batch is written
-	recordDelay         = 200 * time.Millisecond // at most
+	recordDelay         = 200 * time.Millisecond // at most; recordIdle for a queued activity
 	recordRetryInterval = time.Minute            // after a result could not be written
 )
 
@@ -25,19 +25,24 @@ func (b *Inbox) record() {
 }
 
 // collectResults returns a result with those that follow until none comes for recordIdle, within recordDelay. Ids are hashes, so that each is
-// written to a page of its own unless the batch is large.
+// written to a page of its own unless the batch is large. A queued activity waits for recordIdle at most: after a crash it is processed again, and
+// what undid it meanwhile may be forgotten.
 func (b *Inbox) collectResults(first *Activity) []*Activity {
 	list := []*Activity{first}
 	timer := time.NewTimer(recordIdle)
 	defer timer.Stop()
-	for until := time.Now().Add(recordDelay); len(list) < recordBatch; {
+	until := time.Now().Add(recordDelay)
+	for a := first; len(list) < recordBatch; list = append(list, a) {
+		if idle := time.Now().Add(recordIdle); a.Row.ID != 0 && idle.Before(until) {
+			until = idle
+		}
+		timer.Reset(min(recordIdle, time.Until(until)))
+		var ok bool
 		select {
-		case a, ok := <-b.results:
+		case a, ok = <-b.results:
 			if !ok {
 				return list
 			}
-			list = append(list, a)
-			timer.Reset(min(recordIdle, time.Until(until)))
 		case <-timer.C:
 			return list
 		}
