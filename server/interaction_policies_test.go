@@ -87,6 +87,12 @@ func TestInteractionPolicy(t *testing.T) {
 				if f := favourite.Object(); !f.Bool("favourited") || f.Bool("svc.pending_favourite") != asks {
 					t.Errorf("the favourite of %s is pending: %v", m.Nickname, f.Bool("svc.pending_favourite"))
 				}
+				if b, r := boost.Object(), reply.Object(); b.Bool("svc.pending_approval") != asks || r.Bool("svc.pending_approval") != asks {
+					t.Errorf("the boost or the reply of %s is pending: %v, want %v", m.Nickname, !asks, asks)
+				}
+				if boost.Object().Bool("reblog.svc.pending_approval") {
+					t.Errorf("the boosted post is pending")
+				}
 				seen := map[bool]int{true: 404, false: 200}[asks]
 				srv.As(nil).Get("/api/v1/statuses/" + boost.Object().ID()).Want(seen)
 				srv.As(nil).Get("/api/v1/statuses/" + reply.Object().ID()).Want(seen)

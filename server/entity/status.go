@@ -10,7 +10,7 @@ import (
 )
 
 // statusMembers are the members of a status. A boost has its own values up to Account and of Reblog, Text and Pinned, and those of the
-// boosted status for the others.
+// boosted status for the others; in its extension, of Local and PendingApproval.
 type statusMembers struct {
 	ID                 string             `json:"id"`
 	URI                string             `json:"uri"`
@@ -57,7 +57,7 @@ type statusExtension struct {
 	Content              map[string]string     `json:"content"`
 	SpoilerText          map[string]string     `json:"spoiler_text"`
 	PinnedAt             *store.Time           `json:"pinned_at"`
-	PendingApproval      bool                  `json:"pending_approval"`  // the author of the other post has to approve this reply or boost
+	PendingApproval      slot                  `json:"pending_approval"`  // the author of the other post has to approve this reply or boost
 	PendingFavourite     slot                  `json:"pending_favourite"` // the author has to approve the viewer's favourite
 	QuotesCount          int                   `json:"quotes_count"`
 	ThreadMuted          slot                  `json:"thread_muted"`
@@ -89,6 +89,7 @@ const (
 	slotPinned
 	slotFiltered
 	slotLocal
+	slotPendingApproval
 	slotPendingFavourite
 	slotThreadMuted
 	slotParentVisible
@@ -121,6 +122,7 @@ func init() {
 		slotMuted:              flagSlot[*Status]("muted"),
 		slotPinned:             flagSlot[*Status]("pinned"),
 		slotFiltered:           {"filtered", "[]", (*Status).appendFiltered},
+		slotPendingApproval:    {"pending_approval", "false", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.pending) }},
 		slotPendingFavourite:   flagSlot[*Status]("pending_favourite"),
 		slotLocal:              {"local", "false", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
 		slotThreadMuted:        flagSlot[*Status]("thread_muted"),
@@ -154,6 +156,7 @@ func (s *Status) differingSlots() slotSet {
 	differ.add(slotMuted, o.flags.ThreadMuted || o.flags.AuthorMuted)
 	differ.add(slotPinned, s.hasViewer && s.pinned)
 	differ.add(slotFiltered, o.filtered != nil)
+	differ.add(slotPendingApproval, s.pending != o.pending)
 	differ.add(slotPendingFavourite, o.flags.FavouritePending)
 	differ.add(slotLocal, s.local != o.local)
 	differ.add(slotThreadMuted, o.flags.ThreadMuted)
@@ -211,6 +214,7 @@ type cachedStatus struct {
 	listID         *store.ListID
 	pinned         bool
 	local          bool
+	pending        bool // it waits for approval
 	direct         bool
 	parent         *parentStatus
 	visibility     store.Visibility

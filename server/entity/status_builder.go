@@ -228,6 +228,7 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	s := &cachedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
+		pending:    row.PendingVisibility != nil,
 		visibility: row.Visibility, quotePolicy: row.QuotePolicy, quoteState: row.QuoteState, quoteOfID: row.QuoteOfID, reactions: p.reactions[row.ID],
 	}
 	plain := text.HTMLToText(row.Content)
@@ -240,7 +241,7 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	if err != nil {
 		return nil, err
 	}
-	own := map[string][]byte{"content": content, "local": strconv.AppendBool(nil, row.Local())}
+	own := map[string][]byte{"content": content, "local": strconv.AppendBool(nil, s.local), "pending_approval": strconv.AppendBool(nil, s.pending)}
 	if s.document, err = newDocument(json, statusSlots, own); err != nil {
 		return nil, err
 	}
@@ -337,10 +338,9 @@ func shownVisibility(row *store.Status) store.Visibility {
 
 func (r *renderer) statusExtension(row *store.Status, p *statusParts, plain string) *statusExtension {
 	x := &statusExtension{
-		QuotesCount:     row.QuotesCount,
-		PendingApproval: row.PendingVisibility != nil,
-		Content:         map[string]string{"text/plain": plain},
-		SpoilerText:     map[string]string{"text/plain": row.SpoilerText},
+		QuotesCount: row.QuotesCount,
+		Content:     map[string]string{"text/plain": plain},
+		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
 	}
 	if row.ConversationID != 0 {
 		x.ConversationID = &row.ConversationID

@@ -159,6 +159,20 @@ func (s *Status) Shown() *Status {
 	return s
 }
 
+// Waits returns the key of a text that says what waits for the approval of another author: the boost or reply, or the viewer's favourite.
+// "": nothing does.
+func (s *Status) Waits() string {
+	switch {
+	case s.Reblog != nil && s.Svc.PendingApproval:
+		return "post.boost_waits"
+	case s.Shown().Svc.PendingApproval:
+		return "post.reply_waits"
+	case s.Shown().Svc.PendingFavourite:
+		return "post.favourite_waits"
+	}
+	return ""
+}
+
 // Spoiler returns the content warning with custom emojis.
 func (s *Status) Spoiler() template.HTML { return emojified(s.SpoilerText, s.Emojis) }
 
