@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { PASSWORD } from './lib.mjs'
 
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--ignore-certificate-errors'] // a worker's script is not covered by ignoreHTTPSErrors
@@ -105,4 +106,13 @@ export async function press(page, text) {
   const loaded = page.waitForEvent('load')
   await page.getByRole('button', { name: text }).first().click()
   await loaded
+}
+
+// signIn signs a person in to the web interface.
+export async function signIn(page, base, nickname) {
+  await page.goto(`${base}/web/sign_in`)
+  await page.fill('#name', nickname)
+  await page.fill('#password', PASSWORD)
+  await page.locator('main button').click()
+  await page.waitForURL(`${base}/web`)
 }

@@ -265,7 +265,8 @@ function alternatives(text) {
   return [m[1], m[2]].flatMap((part) => alternatives(text.slice(0, m.index) + part + text.slice(m.index + m[0].length)))
 }
 
-// notPressed are actions that this suite cannot cause with accounts of one server, or that other suites check.
+// notPressed are actions that this suite cannot cause with accounts of one server, or that other suites check: pages-peers.mjs those that
+// concern another server.
 const notPressed = [/confirm_email|unsuspend|emoji\/packs\/download|server\/restart/, /domain_blocks\?domain=|domain=\{\{\.\}\}/, /translation/]
 
 // walkThroughForms takes all steps, with JavaScript and without at the same time, each with accounts of its own.

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { browser, fill, isUsable, press, submit, visitor } from './browser.mjs'
+import { browser, fill, isUsable, press, signIn, submit, visitor } from './browser.mjs'
 import { check, outOfBand, PASSWORD } from './lib.mjs'
 import { walkThroughForms } from './pages-forms.mjs'
 import { walkThroughLooks, walkThroughPush } from './pages-looks.mjs'
@@ -120,15 +120,6 @@ async function walkThroughAuthorize(base) {
     assert(response.status() >= 400 && visit.url().startsWith(base), `${response.status()} ${visit.url()}`)
     await isUsable(visit, [response.status()])
   })
-}
-
-// signIn signs a person in to the web interface.
-async function signIn(page, base, nickname) {
-  await page.goto(`${base}/web/sign_in`)
-  await page.fill('#name', nickname)
-  await page.fill('#password', PASSWORD)
-  await page.locator('main button').click()
-  await page.waitForURL(`${base}/web`)
 }
 
 const pagesOfVisitors = ['/', '/about', '/public', '/web/sign_in', '/@alice', '/tags/tea']

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { browser } from './browser.mjs'
 import { check, PASSWORD, picture } from './lib.mjs'
+import { walkThroughPeers } from './pages-peers.mjs'
 
 const { BINARY, ONE_HOME, OTHER_HOME } = process.env
 
@@ -293,4 +295,9 @@ for (const [here, there] of [servers, servers.toReversed()]) {
     await gone(() => ben.get(`/api/v1/accounts/${known.id}`))
   })
 }
+
+const [here, there] = servers
+const reader = await person(here, 'reader'), writer = await person(there, 'writer')
+await walkThroughPeers(here.url, { person: reader.nickname, admin: 'admin', known: (await reader.knows(writer)).id, other: there })
+await browser.close()
 process.exit(0)
