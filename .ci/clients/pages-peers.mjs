@@ -1,4 +1,4 @@
-// Buttons of the web interface that need an account of another server, in Chromium.
+// Buttons of the web interface that need an account or a pack of another server, in Chromium.
 import { signIn, visitor } from './browser.mjs'
 import { check } from './lib.mjs'
 
@@ -10,9 +10,10 @@ async function press(page, name, then) {
   await page.getByRole('button', { name: then, exact: true }).or(page.locator('summary', { hasText: then })).waitFor()
 }
 
-// walkThroughPeers takes the steps as person, and as the admin of the same server. known is an account of the server other.
-export async function walkThroughPeers(base, { person, admin, known, other }) {
-  for (const javaScriptEnabled of [true, false]) {
+// walkThroughPeers takes the steps as person, and as the admin of the same server. known is an account of the server other,
+// which shares two packs of emoji.
+export async function walkThroughPeers(base, { person, admin, known, other, packs }) {
+  for (const [pack, javaScriptEnabled] of [[packs[0], true], [packs[1], false]]) {
     const how = javaScriptEnabled ? '' : ' without JavaScript'
     const page = await visitor({ base, javaScriptEnabled })
     await check(`a user blocks the server of an account, and ends it${how}`, async () => {
@@ -30,6 +31,14 @@ export async function walkThroughPeers(base, { person, admin, known, other }) {
       await press(staff, 'Act on the account', 'End the suspension')
       await press(staff, 'End the suspension', 'Act on the account')
       await staff.getByRole('button', { name: 'End the suspension' }).waitFor({ state: 'detached' })
+    })
+    await check(`staff download a pack of emoji of another server${how}`, async () => {
+      await staff.goto(`${base}/web/admin/emoji`)
+      await staff.locator('summary').first().click()
+      await staff.fill('#url', other.url)
+      await staff.fill('#remote', pack)
+      await staff.locator('form[action$="/download"] button').click()
+      await staff.getByRole('link', { name: pack, exact: true }).waitFor()
     })
     await staff.context().close()
   }

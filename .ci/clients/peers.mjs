@@ -2,7 +2,7 @@
 // Two of our servers exchange every kind of activity, in both directions.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browser } from './browser.mjs'
 import { check, PASSWORD, picture } from './lib.mjs'
@@ -297,7 +297,15 @@ for (const [here, there] of [servers, servers.toReversed()]) {
 }
 
 const [here, there] = servers
+const packs = ['cups', 'pots']
+for (const pack of packs) {
+  const folder = `${OTHER_HOME}/${pack}`
+  mkdirSync(folder)
+  copyFileSync(picture, `${folder}/${pack}.png`)
+  writeFileSync(`${folder}/pack.json`, JSON.stringify({ pack: { 'share-files': true }, files: { [pack]: `${pack}.png` } }))
+  command(there, 'emoji', 'import', folder)
+}
 const reader = await person(here, 'reader'), writer = await person(there, 'writer')
-await walkThroughPeers(here.url, { person: reader.nickname, admin: 'admin', known: (await reader.knows(writer)).id, other: there })
+await walkThroughPeers(here.url, { person: reader.nickname, admin: 'admin', known: (await reader.knows(writer)).id, other: there, packs })
 await browser.close()
 process.exit(0)
