@@ -1,5 +1,5 @@
--- The whole current schema. A new database is created from this file; an old one is upgraded by the migrations in store/migrate.go. A test
--- checks that both have the same result.
+-- The whole current schema. A new database is created from this file; an old one is upgraded by the files in store/migrations. Each change here
+-- comes with such a file and a new version (CONTRIBUTING.md, "A table"). A test checks that both have the same result.
 --
 -- Conventions: ids are 53-bit integers that order by time (design: store/ids.go); times are Unix milliseconds; booleans are 0
 -- and 1; domain '' means local; JSON columns are read whole and never searched. Conditions of rows that are often written compare one
@@ -7,12 +7,13 @@
 
 -- One row, which identifies this database.
 CREATE TABLE meta (
-    id         INTEGER PRIMARY KEY CHECK (id = 1),
-    worker     INTEGER NOT NULL, -- 48 bits, part of every flake (store/ids.go)
-    last_id    INTEGER NOT NULL, -- no id up to this one is used again, even if the clock is set back
-    created_at INTEGER NOT NULL,
-    server_url TEXT    NOT NULL DEFAULT '', -- in the ids of all local accounts and statuses
-    keys_hash  BLOB    NOT NULL DEFAULT x'' -- fingerprint of the keys of the server; empty: not known yet
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    worker      INTEGER NOT NULL, -- 48 bits, part of every flake (store/ids.go)
+    last_id     INTEGER NOT NULL, -- no id up to this one is used again, even if the clock is set back
+    created_at  INTEGER NOT NULL,
+    server_url  TEXT    NOT NULL DEFAULT '',  -- in the ids of all local accounts and statuses
+    keys_hash   BLOB    NOT NULL DEFAULT x'', -- fingerprint of the keys of the server; empty: not known yet
+    schema_hash TEXT    NOT NULL DEFAULT ''   -- of the schema that svc made; another one now: something has changed it since
 ) STRICT;
 
 -- Local and remote accounts: people, bots and groups.

@@ -32,6 +32,8 @@ const (
 	Damaged      = "damaged"
 	Missing      = "missing"
 	NotChecked   = "not_checked"
+	NewerVersion = "newer_version" // a newer svc has written the database
+	OtherSchema  = "other_schema"  // the database has the number of a version of the schema, but another schema
 	WrongCounter = "wrong_counter"
 	NotIndexed   = "not_indexed"   // a post or account that search does not find
 	IndexedWrong = "indexed_wrong" // an entry of a post or account that is gone
@@ -99,6 +101,16 @@ func (v *Verification) FileDamage() string {
 	return ""
 }
 
+// Unusable returns why this program cannot check the database, because another version has written it, "" if it can.
+func (v *Verification) Unusable() string {
+	for _, f := range v.Findings {
+		if f.Kind == NewerVersion || f.Kind == OtherSchema {
+			return f.Detail
+		}
+	}
+	return ""
+}
+
 // Repairable returns true if counters, search and files may be changed: the database itself is intact.
 func (v *Verification) Repairable() bool { return !v.Damaged(PartDatabase) && !v.Damaged(PartKeys) }
 
@@ -144,7 +156,7 @@ func VerifyData(ctx context.Context, o VerifyOptions) (*Verification, error) {
 		if err := v.counters(s); err != nil {
 			return err
 		}
-		return v.media(s, files, time.Now())
+		return v.media(s, s.Current(), files, time.Now())
 	})
 	return v.Verification, err
 }
@@ -160,12 +172,18 @@ type verifier struct {
 func (v *verifier) database(path string, isCopy bool, fn func(*store.Snapshot) error) error {
 	v.progress.report(PartDatabase, 0, 1)
 	s, err := store.OpenSnapshot(v.ctx, path, isCopy)
-	if errors.Is(err, store.ErrDamaged) {
-		v.add(PartDatabase, Damaged, store.File, "%v", err)
-		return v.ctx.Err()
+	kind := Damaged
+	switch {
+	case errors.Is(err, store.ErrNewerDatabase):
+		kind = NewerVersion
+	case errors.Is(err, store.ErrOtherSchema):
+		kind = OtherSchema
+	case err != nil && !errors.Is(err, store.ErrDamaged):
+		return err
 	}
 	if err != nil {
-		return err
+		v.add(PartDatabase, kind, store.File, "%v", err)
+		return v.ctx.Err()
 	}
 	defer s.Close()
 	found, err := s.FindDamage(v.ctx)
@@ -216,8 +234,8 @@ func (v *verifier) keys(s *store.Snapshot, dir string) {
 
 // counters recounts counters and compares search indexes with the rows. Damage of the database is an entry, not an error.
 func (v *verifier) counters(s *store.Snapshot) error {
-	if current, err := s.Current(v.ctx); err != nil || !current {
-		v.Add(&Finding{Part: PartCounters, Kind: NotChecked, What: "counters", Detail: "the database is of an older version: start the server once", Harmless: true})
+	if !s.Current() {
+		v.addOld(PartCounters, "counters")
 		return nil
 	}
 	total, err := s.RecountSize(v.ctx)
@@ -238,6 +256,11 @@ func (v *verifier) counters(s *store.Snapshot) error {
 			return nil
 		}
 	}
+}
+
+// addOld adds a finding for a part of an older database, whose rows lack columns that the check needs.
+func (v *verifier) addOld(part, what string) {
+	v.Add(&Finding{Part: part, Kind: NotChecked, What: what, Detail: "the database is of an older version: start the server once", Harmless: true})
 }
 
 // unreadable adds a finding for rows that cannot be read, unless the verification was interrupted.
@@ -272,8 +295,12 @@ func counterFinding(m store.Mismatch, repaired bool) *Finding {
 	return f
 }
 
-// media compares uploads with files, as they were at a time.
-func (v *verifier) media(rows social.MediaRows, files social.MediaFiles, at time.Time) error {
+// media compares uploads with files, as they were at a time. current: the rows have the schema of this program.
+func (v *verifier) media(rows social.MediaRows, current bool, files social.MediaFiles, at time.Time) error {
+	if !current {
+		v.addOld(PartMedia, "uploads")
+		return nil
+	}
 	checker := social.NewMediaChecker(rows, files, at)
 	for c := (social.MediaCheck{}); ; {
 		part, err := checker.Check(v.ctx, c)

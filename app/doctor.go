@@ -42,9 +42,14 @@ func Examine(ctx context.Context, c *config.Config, o Options, args DoctorOption
 	if err == nil {
 		return report
 	}
-	closed := func(context.Context) error { return fmt.Errorf("the data directory cannot be opened: %w", err) }
+	reason := fmt.Errorf("the data directory cannot be opened: %w", err)
+	var unusable error
+	if errors.Is(err, store.ErrNewerDatabase) || errors.Is(err, store.ErrOtherSchema) {
+		unusable, reason = err, errors.New("another version of svc has written the database")
+	}
+	closed := func(context.Context) error { return reason }
 	return doctor.Run(ctx, doctor.Config{
-		Settings: c, ClockURL: args.ClockURL, CheckKeys: closed, CheckMail: mailCheck(c),
+		Settings: c, ClockURL: args.ClockURL, Unusable: unusable, CheckKeys: closed, CheckMail: mailCheck(c),
 		Sign:       func(ctx context.Context, _ *http.Request, _ []byte) error { return closed(ctx) },
 		QuickCheck: func(ctx context.Context) (string, error) { return "", closed(ctx) },
 		Backups:    func(context.Context) (*doctor.Backups, error) { return backups(c) },

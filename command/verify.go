@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -33,8 +34,8 @@ With --fix it corrects counters, builds damaged search indexes again, and remove
 and a damaged or missing file, can only come from a backup. While the database is damaged, nothing is changed; a running server is told,
 stores nothing more, and says so in its health check.
 
-The exit code is 0 if nothing is wrong or all was repaired, 3 if something is damaged or missing, 1 if the check could not run. Files that
-nothing refers to are listed, but are no damage.`,
+The exit code is 0 if nothing is wrong or all was repaired, 3 if something is damaged or missing, 1 if the check could not run, for instance
+because another version of svc has written the database. Files that nothing refers to are listed, but are no damage.`,
 		Example: "  svc verify\n  svc verify --fix\n  svc verify /mnt/usb/svc-20260102T030405Z.tar",
 		Args:    optionalArg("FILE.tar"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,6 +50,9 @@ nothing refers to are listed, but are no damage.`,
 				err = a.printJSON(v)
 			} else {
 				a.printFindings(v)
+			}
+			if why := v.Unusable(); err == nil && why != "" && v.Left == 1 {
+				return errors.New(why)
 			}
 			if err == nil && v.Left > 0 {
 				advice := "svc verify --fix repairs counters and search, svc restore brings the rest back from a backup"

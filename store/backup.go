@@ -14,14 +14,14 @@ import (
 var ErrDamaged = errors.New("the database is damaged")
 
 // Copy writes a snapshot of the database in dir to a new file, and returns the version of its schema. The database may be in use, also by
-// another process: copying does not block writers.
+// another process: copying does not block writers. The error is that of Check for a database with another schema.
 func Copy(ctx context.Context, dir, to string) (version int, err error) {
 	db, err := openReadOnly(filepath.Join(dir, File), "_pragma=busy_timeout(10000)")
 	if err != nil {
 		return 0, err
 	}
 	defer db.Close()
-	if err := db.GetContext(ctx, &version, `PRAGMA user_version`); err != nil {
+	if version, err = checkFile(ctx, db); err != nil {
 		return 0, fmt.Errorf("copy database: %w", err)
 	}
 	if _, err := db.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {
@@ -30,20 +30,19 @@ func Copy(ctx context.Context, dir, to string) (version int, err error) {
 	return version, nil
 }
 
-// Check looks for damage in a database file that is not open. The error is ErrDamaged if there is some, and ErrNewerDatabase if this
-// version of the program cannot use the file.
+// Check looks for damage in a database file that is not open. The error is ErrDamaged if there is some, and ErrNewerDatabase or
+// ErrOtherSchema if this version of the program cannot use the file.
 func Check(ctx context.Context, path string) error {
 	db, err := openReadOnly(path, "immutable=1", "_pragma=cell_size_check(1)", "_pragma=trusted_schema(0)")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	var version int
-	if err := db.GetContext(ctx, &version, `PRAGMA user_version`); err != nil {
+	if _, err := checkFile(ctx, db); err != nil {
+		if errors.Is(err, ErrNewerDatabase) || errors.Is(err, ErrOtherSchema) {
+			return err
+		}
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	if version > schemaVersion() {
-		return fmt.Errorf("%w (schema %d, this one knows up to %d)", ErrNewerDatabase, version, schemaVersion())
 	}
 	var result string
 	if err := db.GetContext(ctx, &result, `PRAGMA integrity_check(1)`); err != nil {

@@ -84,7 +84,7 @@ func wantClientError(t *testing.T, err error, status int, text string) {
 
 func addJunk(ctx context.Context, db *store.DB, size int) error {
 	return db.Update(ctx, func(tx *store.Tx) error {
-		return tx.Exec(ctx, `INSERT INTO junk VALUES (zeroblob(?))`, size)
+		return tx.Exec(ctx, `INSERT INTO _junk VALUES (zeroblob(?))`, size)
 	})
 }
 
@@ -102,24 +102,24 @@ func TestDiskErrors(t *testing.T) {
 		{"write of a commit", apptest.DiskWrite, "-wal", sqlite3.SQLITE_IOERR_WRITE, func(ctx context.Context, db *store.DB) error { return addJunk(ctx, db, 10) }},
 		{"spilled pages before the commit", apptest.DiskWrite, "-wal", sqlite3.SQLITE_IOERR_WRITE, func(ctx context.Context, db *store.DB) error { return addJunk(ctx, db, 32<<20) }},
 		{"read by a reader", apptest.DiskRead, store.File, sqlite3.SQLITE_IOERR_READ, func(ctx context.Context, db *store.DB) error {
-			_, err := db.Has(ctx, `SELECT 1 FROM junk WHERE b = 'x'`)
+			_, err := db.Has(ctx, `SELECT 1 FROM _junk WHERE b = 'x'`)
 			return err
 		}},
 		{"damaged page for a reader", apptest.DiskRead, store.File, sqlite3.SQLITE_CORRUPT, func(ctx context.Context, db *store.DB) error {
-			_, err := db.Has(ctx, `SELECT 1 FROM junk WHERE b = 'x'`)
+			_, err := db.Has(ctx, `SELECT 1 FROM _junk WHERE b = 'x'`)
 			return err
 		}},
 		{"no database for a reader", apptest.DiskRead, store.File, sqlite3.SQLITE_NOTADB, func(ctx context.Context, db *store.DB) error {
-			_, err := db.Has(ctx, `SELECT 1 FROM junk WHERE b = 'x'`)
+			_, err := db.Has(ctx, `SELECT 1 FROM _junk WHERE b = 'x'`)
 			return err
 		}},
 		{"read in a transaction", apptest.DiskRead, store.File, sqlite3.SQLITE_IOERR_READ, func(ctx context.Context, db *store.DB) error {
-			return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `UPDATE junk SET b = 'y' WHERE b = 'x'`) })
+			return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `UPDATE _junk SET b = 'y' WHERE b = 'x'`) })
 		}},
 		{"damage that the function ignores", apptest.DiskRead, store.File, sqlite3.SQLITE_CORRUPT, func(ctx context.Context, db *store.DB) error {
 			return db.Update(ctx, func(tx *store.Tx) error {
-				tx.Exec(ctx, `UPDATE junk SET b = 'y' WHERE b = 'x'`)
-				return tx.Exec(ctx, `INSERT INTO junk VALUES ('lost')`)
+				tx.Exec(ctx, `UPDATE _junk SET b = 'y' WHERE b = 'x'`)
+				return tx.Exec(ctx, `INSERT INTO _junk VALUES ('lost')`)
 			})
 		}},
 	} {
@@ -151,7 +151,7 @@ func TestDiskErrors(t *testing.T) {
 			if !log.has("svc restore /backups/newest.tar") {
 				t.Errorf("the log does not name the backup:\n%s", log)
 			}
-			if found, err := db.Has(t.Context(), `SELECT 1 FROM junk WHERE b = 'lost'`); found || err != nil {
+			if found, err := db.Has(t.Context(), `SELECT 1 FROM _junk WHERE b = 'lost'`); found || err != nil {
 				t.Errorf("part of a failed transaction: %v, %v", found, err)
 			}
 		})
@@ -395,7 +395,7 @@ func TestReadersDoNotGrowTheLog(t *testing.T) {
 	dir := t.TempDir()
 	db, log := openLogged(t, dir)
 	fill(t, db, 1)
-	rows, err := db.OpenQuery(t.Context(), `WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n) SELECT value, (SELECT count(*) FROM junk) FROM n`)
+	rows, err := db.OpenQuery(t.Context(), `WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n) SELECT value, (SELECT count(*) FROM _junk) FROM n`)
 	if err != nil || !rows.Next() {
 		t.Fatal(err)
 	}
@@ -439,7 +439,7 @@ func TestJobsWaitForTheDisk(t *testing.T) {
 	w := store.NewWorker(db, 2, slog.New(slog.NewTextHandler(log, nil)))
 	store.Handle(w, func(ctx context.Context, _ work) error {
 		full.Store(runs.Add(1) == 1)
-		return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS junk (b)`) })
+		return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS _junk (b)`) })
 	})
 	store.Handle(w, func(context.Context, store.SweepMedia) error { swept.Add(1); return nil })
 	mustUpdate(t, db, func(tx *store.Tx) error {

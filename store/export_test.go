@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -114,6 +115,51 @@ var ColumnName = columnName
 
 // SchemaVersion is the version of schema.sql.
 var SchemaVersion = schemaVersion
+
+// VersionHash returns the hash that a version of the schema must have, "" if it is not known, and that which its migrations make.
+func VersionHash(ctx context.Context, version int) (want, got string, err error) {
+	is, err := schemaOf(ctx, version)
+	return migrations[version-1].hash, is.hash(), err
+}
+
+// SchemaOf returns the hash and the normal text of the schema of a database, and how it differs from that which migrations make.
+func SchemaOf(ctx context.Context, path string) (hash, text string, differences []string, err error) {
+	db, err := openReadOnly(path)
+	if err != nil {
+		return "", "", nil, err
+	}
+	defer db.Close()
+	is, err := readSchema(ctx, db)
+	if err != nil {
+		return "", "", nil, err
+	}
+	want, err := schemaOf(ctx, schemaVersion())
+	if err != nil {
+		return "", "", nil, err
+	}
+	for _, d := range is.differences(want) {
+		differences = append(differences, d.String())
+	}
+	hash = is.hash()
+	slices.SortFunc(is, func(a, b schemaObject) int { // tables before their indexes
+		return cmp.Or(cmp.Compare(a.Table, b.Table), -cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	for _, o := range is {
+		text += o.SQL + ";\n"
+	}
+	return hash, text, differences, nil
+}
+
+// AddMigration adds a migration to those of this program until the returned function is called. It has the hash of the schema that it makes, or
+// wrong if that is not "".
+func AddMigration(ctx context.Context, name, sql, wrong string) (remove func(), err error) {
+	before := migrations
+	migrations = append(migrations[:len(before):len(before)], migration{name: name, sql: sql, rewrites: strings.HasPrefix(sql, rewritesMark)})
+	remove = func() { migrations = before }
+	is, err := schemaOf(ctx, schemaVersion())
+	migrations[len(before)].hash = cmp.Or(wrong, is.hash())
+	return remove, err
+}
 
 // WorkerNumber returns the worker number of this process.
 func WorkerNumber() int64 { return newWorkerNumber() }

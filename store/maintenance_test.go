@@ -98,10 +98,10 @@ func fill(t testing.TB, db *store.DB, megabytes int) {
 	t.Helper()
 	for range megabytes {
 		write(t, db, func(tx *store.Tx) error {
-			if err := tx.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS junk (b BLOB)`); err != nil {
+			if err := tx.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS _junk (b BLOB)`); err != nil {
 				return err
 			}
-			return tx.Exec(t.Context(), `INSERT INTO junk VALUES (zeroblob(1 << 20))`)
+			return tx.Exec(t.Context(), `INSERT INTO _junk VALUES (zeroblob(1 << 20))`)
 		})
 	}
 }
@@ -153,7 +153,7 @@ func TestReleaseSpace(t *testing.T) {
 	db := openDir(t, dir)
 	fill(t, db, 8)
 	s := side(t, dir)
-	write(t, db, func(tx *store.Tx) error { return tx.Exec(t.Context(), `DELETE FROM junk`) })
+	write(t, db, func(tx *store.Tx) error { return tx.Exec(t.Context(), `DELETE FROM _junk`) })
 	if free := number(t, s, `PRAGMA freelist_count`); free < 1000 {
 		t.Fatalf("only %d pages are free", free)
 	}

@@ -2,21 +2,13 @@ package store_test
 
 import (
 	"database/sql"
-	"errors"
-	"flag"
-	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"svc/store"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
 
 // TestRowsMirrorTables checks that rows have the columns of their tables, so that SELECT * is correct.
 func TestRowsMirrorTables(t *testing.T) {
@@ -118,36 +110,6 @@ func TestRowsMirrorTables(t *testing.T) {
 	}
 }
 
-// TestMigrations checks that the migrations change the first schema into schema.sql. Until the first release, the first schema changes with
-// schema.sql: run the test with -update then.
-func TestMigrations(t *testing.T) {
-	const first = "testdata/schema-1.sql"
-	if *update && store.SchemaVersion() == 1 {
-		text, err := os.ReadFile("../schema.sql")
-		if err == nil {
-			err = os.WriteFile(first, text, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	fresh, old := t.TempDir(), t.TempDir()
-	openAndClose(t, fresh)
-	makeOld(t, old, first)
-	openAndClose(t, old)
-	want, got := objects(t, fresh), objects(t, old)
-	for name := range maps.Keys(want) {
-		if got[name] != want[name] {
-			t.Errorf("%s: the migrated database has\n%s\na new one\n%s", name, got[name], want[name])
-		}
-	}
-	for name := range maps.Keys(got) {
-		if want[name] == "" {
-			t.Errorf("%s is only in the migrated database", name)
-		}
-	}
-}
-
 // TestInsertsBuildNoTables checks that inserting a row that is often written builds no table of constants for a CHECK or the condition of
 // an index.
 func TestInsertsBuildNoTables(t *testing.T) {
@@ -180,23 +142,6 @@ func TestInsertsBuildNoTables(t *testing.T) {
 	}
 }
 
-func TestNewerDatabaseIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	openAndClose(t, dir)
-	raw := rawDB(t, dir)
-	if _, err := raw.Exec(fmt.Sprintf(`PRAGMA user_version = %d`, store.SchemaVersion()+1)); err != nil {
-		t.Fatal(err)
-	}
-	raw.Close()
-	db, err := openIn(dir)
-	if err == nil {
-		db.Close()
-	}
-	if !errors.Is(err, store.ErrNewerDatabase) {
-		t.Errorf("got %v, want ErrNewerDatabase", err)
-	}
-}
-
 func openAndClose(t *testing.T, dir string) {
 	t.Helper()
 	db, err := openIn(dir)
@@ -208,22 +153,6 @@ func openAndClose(t *testing.T, dir string) {
 	}
 }
 
-// makeOld creates a database of version 1.
-func makeOld(t *testing.T, dir, schema string) {
-	t.Helper()
-	text, err := os.ReadFile(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw := rawDB(t, dir)
-	defer raw.Close()
-	if _, err := raw.Exec(string(text) + fmt.Sprintf(`
-		INSERT INTO meta (id, worker, last_id, created_at) VALUES (1, %d, 0, 0);
-		PRAGMA user_version = 1;`, store.WorkerNumber())); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func rawDB(t *testing.T, dir string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, store.File))
@@ -231,30 +160,4 @@ func rawDB(t *testing.T, dir string) *sql.DB {
 		t.Fatal(err)
 	}
 	return db
-}
-
-// objects returns the SQL text of each table and index by name, without comments and spacing.
-func objects(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	db := rawDB(t, dir)
-	defer db.Close()
-	rows, err := db.Query(`SELECT name, ifnull(sql, '') FROM sqlite_schema`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	found := make(map[string]string)
-	for rows.Next() {
-		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			t.Fatal(err)
-		}
-		var lines []string
-		for line := range strings.Lines(text) {
-			line, _, _ = strings.Cut(line, "--")
-			lines = append(lines, strings.Fields(line)...)
-		}
-		found[name] = strings.Join(lines, " ") + " "
-	}
-	return found
 }

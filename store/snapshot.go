@@ -14,11 +14,12 @@ import (
 // Snapshot reads a database file that this process does not write: a copy, or the database of a running server. Reads do not block writers.
 type Snapshot struct {
 	reader
-	pool *sqlx.DB
+	pool    *sqlx.DB
+	version int // of the schema
 }
 
 // OpenSnapshot opens the database at path for reading. isCopy: nothing writes it, and its folder may be read-only. The error is ErrDamaged if
-// the file is no database, and ErrNewerDatabase if this version of the program cannot read it.
+// the file is no database or lacks tables, and ErrNewerDatabase or ErrOtherSchema if this version of the program cannot read it.
 func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, error) {
 	args := []string{"_pragma=busy_timeout(10000)", "_pragma=query_only(1)", "_pragma=cell_size_check(1)", "_pragma=trusted_schema(0)", "_pragma=cache_size(-8000)"}
 	if isCopy {
@@ -29,13 +30,11 @@ func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, err
 		return nil, err
 	}
 	s := &Snapshot{pool: pool, reader: reader{q: newStatements(pool), db: &DB{now: time.Now}}}
-	version, err := s.SchemaVersion(ctx)
-	switch {
-	case err != nil:
-		err = damagedBy(err)
-	case version > schemaVersion():
-		err = fmt.Errorf("%w (schema %d, this one knows up to %d)", ErrNewerDatabase, version, schemaVersion())
+	version, err := checkFile(ctx, pool)
+	if err == nil && version == 0 {
+		err = damage("it is empty")
 	}
+	s.version = version
 	if err == nil {
 		var number int64 // unknown in a damaged file, whose findings name no ids then
 		if s.pool.GetContext(ctx, &number, `SELECT worker FROM meta`) == nil {
@@ -49,17 +48,8 @@ func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, err
 	return s, nil
 }
 
-// SchemaVersion returns the version of the schema of the file.
-func (s *Snapshot) SchemaVersion(ctx context.Context) (version int, err error) {
-	err = s.pool.GetContext(ctx, &version, `PRAGMA user_version`)
-	return version, err
-}
-
 // Current returns true if the file has the schema of this program. An older one lacks columns that reads may need.
-func (s *Snapshot) Current(ctx context.Context) (bool, error) {
-	version, err := s.SchemaVersion(ctx)
-	return version == schemaVersion(), err
-}
+func (s *Snapshot) Current() bool { return s.version == schemaVersion() }
 
 // FindDamage is DB.FindDamage for the file.
 func (s *Snapshot) FindDamage(ctx context.Context) (found []string, err error) {

@@ -96,7 +96,7 @@ type DB struct {
 const File = "svc.db"
 
 // Open opens the database in o.Dir, creates it if there is none, and upgrades an older one to the current schema. It returns ErrInUse if
-// another process has the directory.
+// another process has the directory, and ErrNewerDatabase or ErrOtherSchema, before it reads any row, if this program cannot use the database.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -135,7 +135,13 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 			err = damage(fmt.Sprintf("the database %s is damaged and cannot be opened: copy the data directory, check the disk, then restore a backup: %s: %v",
 				db.path(), db.restoreAdvice(), err))
 		case state == DiskFull:
-			err = fmt.Errorf("the disk of %s is full, and the database cannot be opened without its log: delete files that you do not need: %w", o.Dir, err)
+			why := "cannot be opened without its log"
+			if step := new(migrationError); errors.As(err, &step) {
+				why = "cannot be upgraded"
+			}
+			err = fmt.Errorf("the disk of %s is full, and the database %s: delete files that you do not need: %w", o.Dir, why, err)
+		case errors.Is(err, ErrNewerDatabase), errors.Is(err, ErrOtherSchema):
+			err = fmt.Errorf("%s: %w", db.path(), err)
 		}
 		return nil, errors.Join(err, db.Close())
 	}
@@ -171,9 +177,6 @@ func (db *DB) open(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("open %s: %w", path, err), w.Close())
 	}
 	if err := db.writer.migrate(ctx, path, db.options.Schema); err != nil {
-		return err
-	}
-	if err := db.writer.checkSchema(ctx, db.options.Schema); err != nil {
 		return err
 	}
 	meta, err := db.writer.meta(ctx)
@@ -291,6 +294,8 @@ type Meta struct {
 	CreatedAt Time
 	ServerURL string // "": not known yet
 	KeysHash  []byte // empty: not known yet
+
+	SchemaHash string // of the schema that svc made
 }
 
 // reader has all reads. DB reads from a pool and sees committed rows; Tx sees its own writes too.

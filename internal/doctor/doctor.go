@@ -62,6 +62,7 @@ type Config struct {
 	Secret     []byte                                                        // of the tokens for the probe
 	Sign       func(ctx context.Context, r *http.Request, body []byte) error // as the instance actor; nil: the server does not federate
 	CheckKeys  func(ctx context.Context) error                               // compares the keys on disk with the database
+	Unusable   error                                                         // why this program cannot use the database; nil: it can
 	Condition  func() error                                                  // why nothing is written; nil: something is
 	QuickCheck func(ctx context.Context) (problem string, err error)         // of the database
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in

@@ -71,6 +71,9 @@ func checkDisk(_ context.Context, d *doctor) Result {
 }
 
 func checkDatabase(ctx context.Context, d *doctor) Result {
+	if d.Unusable != nil {
+		return failure("", "%v", d.Unusable)
+	}
 	if err := d.Condition(); err != nil {
 		return failure("See docs/operating.md, \"When the disk or the database fails\".", "nothing is stored: %v", err)
 	}
@@ -106,6 +109,9 @@ func checkWAL(_ context.Context, d *doctor) Result {
 }
 
 func checkKeys(ctx context.Context, d *doctor) Result {
+	if d.Unusable != nil {
+		return notChecked("another version of svc has written the database")
+	}
 	if err := d.CheckKeys(ctx); err != nil {
 		return failure("Restore the folder keys/ from the newest backup. Do not delete it: a new key cannot read what the old one has encrypted.", "%v", err)
 	}

@@ -1,5 +1,4 @@
--- The whole current schema. A new database is created from this file; an old one is upgraded by the migrations in store/migrate.go. A test
--- checks that both have the same result.
+-- Version 1 of the schema, from which the other files here lead to schema.sql.
 --
 -- Conventions: ids are 53-bit integers that order by time (design: store/ids.go); times are Unix milliseconds; booleans are 0
 -- and 1; domain '' means local; JSON columns are read whole and never searched. Conditions of rows that are often written compare one
