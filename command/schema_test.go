@@ -31,7 +31,7 @@ func TestSchemas(t *testing.T) {
 		want   string
 	}{
 		{"version 1", true, ``, "", ""},
-		{"version 1 without a column", true, `ALTER TABLE accounts DROP COLUMN suggested`, "other_schema", development + "accounts.suggested is missing)"},
+		{"version 1 without a column", true, `ALTER TABLE accounts DROP COLUMN background`, "other_schema", development + "accounts.background is missing)"},
 		{"version 1 without a table", true, `DROP TABLE markers`, "other_schema", development + "markers is missing)"},
 		{"version 1 without an index", true, `DROP INDEX statuses_account`, "other_schema", development + "the index statuses_account is missing)"},
 		{"version 1 with another column", true, `ALTER TABLE accounts ADD COLUMN more TEXT`, "other_schema", development + "accounts.more was added)"},
@@ -41,7 +41,7 @@ func TestSchemas(t *testing.T) {
 		{"a table of another program", false, `CREATE TABLE _litestream_seq (id INTEGER)`, "", ""},
 		{"an index that was added", false, `CREATE INDEX mine ON statuses (id)`, "other_schema", "changed by another program than svc (the index mine was added)"},
 		{"a table that was lost", false, `DROP TABLE markers`, "damaged", "markers is missing"},
-		{"a column that was lost", false, `ALTER TABLE accounts DROP COLUMN suggested`, "damaged", "accounts.suggested is missing"},
+		{"a column that was lost", false, `ALTER TABLE accounts DROP COLUMN background`, "damaged", "accounts.background is missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := newWorkspace(t)
@@ -130,4 +130,3 @@ func (p *workspace) wantWords(what, text, kind, want string) {
 		p.t.Errorf("%s says %q, want %q", what, text, want)
 	}
 }
-
