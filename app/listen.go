@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"svc/internal/config"
+	"svc/internal/unixsocket"
 )
 
 // listen opens server.listen, with TLS if it is enabled, and the listener for http redirects. closeAll closes both.
@@ -48,8 +49,11 @@ func openListener(network, address string) (net.Listener, error) {
 	return net.Listen(network, address)
 }
 
-// listenUnix creates a Unix socket. Every user of this machine who can enter its directory may connect. It replaces the socket of a
-// server that was killed.
+// socketMode lets the user and the group of the server connect, the latter for a reverse proxy. Nobody else: who connects to a socket is
+// believed to be the proxy, and names the address of the client.
+const socketMode = 0o660
+
+// listenUnix creates a Unix socket. It replaces the socket of a server that was killed.
 func listenUnix(path string) (net.Listener, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -67,15 +71,7 @@ func listenUnix(path string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	ln, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o666); err != nil {
-		ln.Close()
-		return nil, err
-	}
-	return ln, nil
+	return unixsocket.Listen(path, socketMode)
 }
 
 // serveRedirect serves plain http: ACME challenges, and redirects to https for all other requests.

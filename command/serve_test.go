@@ -141,6 +141,15 @@ func TestServeOnASocket(t *testing.T) {
 	s.signal(syscall.SIGKILL) // and leaves its sockets
 	<-s.done
 	p.serve()
+	for path, want := range map[string]fs.FileMode{socket: 0o660, p.path("data/control.sock"): 0o600} {
+		info, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode(); got != fs.ModeSocket|want {
+			t.Errorf("%s has the mode %v, want %v", path, got, want)
+		}
+	}
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}

@@ -15,7 +15,7 @@ import (
 func (c *Config) serverSettings() section {
 	return section{"server", "How the server is reached.", []Setting{
 		{Key: "listen", field: text(&c.Server.Listen, "127.0.0.1:4000", listenAddress), Restart: true,
-			Description: "Where the server listens: an address and port, or the path of a Unix socket. Without an address (\":4000\") it listens on all of them.",
+			Description: "Where the server listens: an address and port, or the path of a Unix socket, to which the user and the group of the process can connect. Without an address (\":4000\") it listens on all of them.",
 			Suggestions: []any{":4000", "/run/svc/svc.sock"}},
 		{Key: "url", field: text(&c.Server.URL, "http://localhost:4000", baseURL), Restart: true,
 			Description: "Public base address of the server. It becomes part of the id of every account and post: choose it before the first start and do not change it.",

@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"svc/internal/unixsocket"
 )
 
 // SocketName is the name of the socket in the data directory.
@@ -68,15 +70,11 @@ func Listen(dir string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	ln, err := unixsocket.Listen(path, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	ln.SetUnlinkOnClose(false) // path is not valid any more by then
-	if err := os.Chmod(path, 0o600); err != nil {
-		ln.Close()
-		return nil, fmt.Errorf("control socket: %w", err)
-	}
 	return ln, nil
 }
 
