@@ -3,9 +3,12 @@ package command_test
 import (
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"svc/internal/toolchain"
 )
 
 func TestConfigCommands(t *testing.T) {
@@ -123,8 +126,12 @@ func TestRoutesCommand(t *testing.T) {
 
 func TestVersionAndHelp(t *testing.T) {
 	p := newWorkspace(t)
-	if got := p.run("version").ok(); !regexp.MustCompile(`^svc \d+\.\d+\.\d+ \(.+\)\n$`).MatchString(got) {
-		t.Errorf("version: got %q", got)
+	version, warning, _ := strings.Cut(p.run("version").ok(), "\n")
+	if !regexp.MustCompile(`^svc \d+\.\d+\.\d+ \(.+\)$`).MatchString(version) {
+		t.Errorf("version: got %q", version)
+	}
+	if old := toolchain.Warning(runtime.Version()); (old == "") != (warning == "") || !strings.Contains(warning, old) {
+		t.Errorf("version of a program built with %s: got the warning %q, want %q", runtime.Version(), warning, old)
 	}
 	for _, args := range [][]string{{}, {"--help"}, {"help", "serve"}, {"user"}, {"user", "create", "--help"}, {"completion", "bash"}, {"completion", "fish"}} {
 		if got := p.run(args...).ok(); len(got) < 100 {

@@ -14,10 +14,12 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"svc/app"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"svc/app"
+	"svc/internal/toolchain"
 )
 
 // Exit codes.
@@ -132,7 +134,7 @@ func (a *cli) versionCommand() *cobra.Command {
 	}
 }
 
-// versionText returns the version and the build information.
+// versionText returns the version and the build information, and a second line if an older Go than that of go.mod has built the program.
 func versionText() string {
 	var built []string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -148,5 +150,9 @@ func versionText() string {
 		}
 	}
 	built = append(built, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
-	return fmt.Sprintf("svc %s (%s)\n", app.Version, strings.Join(built, ", "))
+	text := fmt.Sprintf("svc %s (%s)\n", app.Version, strings.Join(built, ", "))
+	if old := toolchain.Warning(runtime.Version()); old != "" {
+		text += "warning: " + old + ". " + toolchain.Advice + "\n"
+	}
+	return text
 }
