@@ -27,6 +27,7 @@ import (
 	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/internal/doctor"
+	"svc/internal/toolchain"
 )
 
 const doctorHost = "svc.example"
@@ -75,6 +76,7 @@ func newPatient(t *testing.T, change ...func(*config.Config)) *patient {
 		return new(net.Dialer).DialContext(ctx, network, proxy.Listener.Addr().String())
 	}
 	p.config.MaxOpen = func() uint64 { return 65536 }
+	p.config.GoVersion = toolchain.Wanted
 	p.config.Disk = func(string) (uint64, uint64, error) { return 1 << 40, 1 << 41, nil }
 	apptest.WriteDataFile(p.Server, "backups/svc-1.tar", "a backup")
 	if err := os.Chmod(filepath.Join(p.Dir, "keys"), 0o700); err != nil {
@@ -161,7 +163,7 @@ func want(t *testing.T, report *doctor.Report, name string, status doctor.Status
 func TestDoctorOfHealthyServer(t *testing.T) {
 	p := newPatient(t)
 	report := doctor.Run(t.Context(), p.config)
-	if report.Failed || len(report.Results) != 17 {
+	if report.Failed || len(report.Results) < 19 {
 		t.Errorf("failed: %v, %d checks", report.Failed, len(report.Results))
 	}
 	for _, r := range report.Results {
@@ -246,10 +248,12 @@ func TestDoctorWarns(t *testing.T) {
 	p.config.MaxOpen = func() uint64 { return 1024 }
 	p.config.Disk = func(string) (uint64, uint64, error) { return 1 << 30, 1 << 40, nil }
 	p.config.QuickCheck = func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	p.config.GoVersion = "go1.26.0"
 	p.config.Deadline, p.dateOff = 2*time.Second, 30*time.Second
 	report := doctor.Run(t.Context(), p.config)
 	for name, seen := range map[string]string{
 		"mail": "mail is off", "backups": "there is no backup", "open files": "may open 1024", "disk": "1024 of", "database": "not checked to the end", "clock": "apart",
+		"go": "built with go1.26.0, which has known vulnerabilities",
 	} {
 		want(t, report, name, doctor.Warning, seen)
 	}

@@ -8,6 +8,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,6 +17,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"sync"
 	"time"
 
@@ -59,6 +61,9 @@ type Config struct {
 	Disk    func(dir string) (free, total uint64, err error)
 	MaxOpen func() uint64 // open files of the process
 
+	ProxyUsers func() []SocketUser // of this machine
+	GoVersion  string              // that built the program; "": runtime.Version
+
 	Secret     []byte                                                        // of the tokens for the probe
 	Sign       func(ctx context.Context, r *http.Request, body []byte) error // as the instance actor; nil: the server does not federate
 	CheckKeys  func(ctx context.Context) error                               // compares the keys on disk with the database
@@ -100,6 +105,8 @@ var checks = []struct {
 	{"keys", checkKeys},
 	{"backups", checkBackups},
 	{"open files", checkOpenFiles},
+	{"socket", checkSocket},
+	{"go", checkGo},
 }
 
 // doctor is one run.
@@ -171,6 +178,10 @@ func (c *Config) setDefaults() {
 	if c.MaxOpen == nil {
 		c.MaxOpen = maxOpenFiles
 	}
+	if c.ProxyUsers == nil {
+		c.ProxyUsers = systemProxyUsers
+	}
+	c.GoVersion = cmp.Or(c.GoVersion, runtime.Version())
 }
 
 func ok(format string, args ...any) Result {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"svc/internal/toolchain"
 )
 
 // Bounds of the checks of this machine.
@@ -162,4 +164,11 @@ func checkOpenFiles(_ context.Context, d *doctor) Result {
 	default:
 		return ok("the process may open %d files and connections", n)
 	}
+}
+
+func checkGo(_ context.Context, d *doctor) Result {
+	if text := toolchain.Warning(d.GoVersion); text != "" {
+		return warning(toolchain.Advice, "the program is %s", text)
+	}
+	return ok("the program is built with %s", d.GoVersion)
 }
