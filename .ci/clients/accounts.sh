@@ -3,6 +3,7 @@
 # to files; the other one has a captcha, invites and approval, and sends mail through a mail server.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib.sh
 . "$here/lib.sh"
 
 smtp=''

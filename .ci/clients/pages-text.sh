@@ -2,6 +2,7 @@
 # The web interface as text, in w3m: signing in and a first post by plain forms, and pages on which everything is readable.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib.sh
 . "$here/lib.sh"
 
 jar=$WORK/cookies

@@ -2,6 +2,7 @@
 # The server's own pages in a real browser: the set-up page of a new server, and the authorize page.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib.sh
 . "$here/lib.sh"
 
 # setup_link prints the one-time link from the log of a new server.

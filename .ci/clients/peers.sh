@@ -2,6 +2,7 @@
 # Two of our servers on one machine federate by plain http.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib.sh
 . "$here/lib.sh"
 
 trap 'stop_trial_servers' EXIT

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # toot, the command-line client, as Debian packages it.
 set -euo pipefail
+# shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export XDG_CONFIG_HOME=$WORK/toot

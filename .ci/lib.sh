@@ -1,0 +1,145 @@
+# shellcheck shell=bash
+# The form of .ci/run and .ci/full, to be sourced in the top folder: steps one after the other, and in the last lines how long each took, what
+# this machine could not check, and the result.
+#
+# A step is a command. Exit status 77 says that this machine cannot do it; the last line of its output says why. A step can also leave out a
+# part of its work: it prints a line "skipped: WHAT: WHY".
+
+readonly SKIPPED=77
+
+# The Go of go.mod, whatever the environment says: an older one has known vulnerabilities, and releases are built with it. Commands of the
+# README need no more than the go line.
+GOTOOLCHAIN=$(awk '$1 == "toolchain" { print $2 }' go.mod)
+OLDEST_GO=go$(awk '$1 == "go" { print $2 }' go.mod)
+export GOTOOLCHAIN OLDEST_GO
+
+# skip WHY… ends a step that this machine cannot do.
+skip() {
+  echo "$*"
+  exit "$SKIPPED"
+}
+
+current='' begin=0 running='' times=() skipped=() failures=''
+
+# begin_checks sets the folder $tmp and prints the last lines at the end.
+begin_checks() {
+  tmp=$(mktemp -d /tmp/ci.XXXXXX)
+  trap finish_checks EXIT
+  trap 'exit 1' HUP INT PIPE TERM
+  current="the Go of go.mod"
+  go version
+}
+
+# step NAME COMMAND… runs one step, and ends the script if it fails. The command has a group of processes of its own, so that an interruption
+# ends all of it at once, and set -e, which is off in a condition.
+step() {
+  local status=0 line count='' log=$tmp/step.log
+  current=$1 begin=$SECONDS
+  shift
+  printf '\n=== %s\n' "$current"
+  set -m
+  (set -eo pipefail; "$@" 2>&1 | tee "$log") </dev/null &
+  running=$!
+  set +m
+  wait "$running" || status=$?
+  running=''
+  if [ "$status" -eq "$SKIPPED" ]; then
+    note_skipped "skipped: $current: $(tail -n 1 "$log")"
+    times+=("$(printf '%4d s  %s: skipped' $((SECONDS - begin)) "$current")")
+    return
+  fi
+  while read -r line; do
+    note_skipped "$line"
+  done < <(grep '^skipped: ' "$log")
+  if [ "$status" -ne 0 ]; then
+    failures=$(grep -E '^[[:space:]]*--- FAIL|^FAIL[[:space:]]|^panic: |^FAILED' "$log" | head -n 30) || true
+    return "$status"
+  fi
+  if grep -q '^ok ' "$log"; then
+    count=" ($(grep -c '^ok ' "$log") packages ok)"
+  fi
+  times+=("$(printf '%4d s  %s%s' $((SECONDS - begin)) "$current" "$count")")
+  echo "--- $current: $((SECONDS - begin)) s"
+}
+
+# note_skipped LINE adds a line to the last ones, once: .ci/full and the .ci/run in it can lack the same.
+note_skipped() {
+  local line
+  for line in "${skipped[@]}"; do
+    [ "$line" != "$1" ] || return 0
+  done
+  skipped+=("$1")
+}
+
+# finish_checks ends what runs and prints the last lines.
+finish_checks() {
+  local status=$?
+  trap - EXIT
+  trap '' PIPE
+  set +e
+  end_step
+  rm -rf "$tmp"
+  printf '\n'
+  [ ${#times[@]} -eq 0 ] || printf '%s\n' "${times[@]}"
+  [ ${#skipped[@]} -eq 0 ] || printf '%s\n' "${skipped[@]}"
+  [ -z "$failures" ] || printf '%s\n' "$failures"
+  if [ "$status" -ne 0 ]; then
+    echo "FAILED: $current, after $((SECONDS - begin)) s"
+  elif [ ${#skipped[@]} -gt 0 ]; then
+    echo "passed in $SECONDS s, but ${#skipped[@]} checks could not run on this machine"
+  else
+    echo "passed in $SECONDS s"
+  fi
+  exit "$status"
+}
+
+# end_step ends the step that runs, with all that it has started.
+end_step() {
+  [ -n "$running" ] || return 0
+  kill -TERM -- "-$running" 2>/dev/null
+  wait "$running"
+  for _ in {1..150}; do
+    kill -0 -- "-$running" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  kill -KILL -- "-$running"
+}
+
+# go_test ARGUMENTS… is go test, and prints which tests were skipped. Of a package it shows one line, and what failing tests print.
+go_test() {
+  go test -v "$@" | awk '
+    /^=== / { why = "" }
+    /^ +[A-Za-z0-9_]+_test\.go:[0-9]+: / { why = $0; sub(/^ +[^ ]+ /, "", why) }
+    /^ *--- SKIP: / { skipped = skipped "skipped: " $3 ": " why "\n" }
+    /^(ok|\?) .*\t/ { print; printf "%s", skipped; text = skipped = why = ""; next }
+    /^FAIL\t/ { printf "%s%s\n%s", text, $0, skipped; text = skipped = why = ""; next }
+    !/^=== / && !/^ *--- PASS: / { text = text $0 "\n" }
+    END { printf "%s", text }'
+}
+
+# debian PACKAGE… installs packages of Debian that are missing. It fails if that is not possible.
+debian() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >"$tmp/install.log" 2>&1
+}
+
+# cross_build TARGET… compiles without optimizing, which takes two thirds of the time.
+cross_build() {
+  local target
+  for target in "$@"; do
+    echo "$target"
+    CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go build -gcflags='all=-N -l' -o "$tmp/cross" .
+  done
+}
+
+RACE_FLAGS=(-gcflags=all=-d=checkptr=0 "-gcflags=modernc.org/sqlite/lib=-d=checkptr=0 -race=false") # the code of SQLite itself is not checked, which would take most of the time
+
+# race PACKAGE… runs tests under the race detector, two packages at a time, with -short, which leaves out what handles much data or many
+# signatures in one goroutine. It needs gcc.
+race() {
+  command -v gcc >/dev/null || debian gcc libc6-dev || skip "gcc cannot be installed"
+  CGO_ENABLED=1 go test -race "${RACE_FLAGS[@]}" -short -p 2 -timeout 15m "$@"
+}
