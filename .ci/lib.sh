@@ -143,3 +143,9 @@ race() {
   command -v gcc >/dev/null || debian gcc libc6-dev || skip "gcc cannot be installed"
   CGO_ENABLED=1 go test -race "${RACE_FLAGS[@]}" -short -p 2 -timeout 15m "$@"
 }
+
+# memory BINARY SECONDS attacks the binary in a memory cgroup. .ci/memory ends with the status of skip where it cannot make one.
+memory() {
+  [ -x .ci/memory ] || skip "there is no .ci/memory"
+  .ci/memory "$@"
+}
