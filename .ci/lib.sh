@@ -105,12 +105,13 @@ end_step() {
   kill -KILL -- "-$running"
 }
 
-# go_test ARGUMENTS… is go test, and prints which tests were skipped. Of a package it shows one line, and what failing tests print.
+# go_test ARGUMENTS… is go test, and prints which tests this machine cannot run: those that were skipped for a reason, other than those that a
+# flag asks for ("runs with -duration only"). Of a package it shows one line, and what failing tests print.
 go_test() {
   go test -v "$@" | awk '
     /^=== / { why = "" }
     /^ +[A-Za-z0-9_]+_test\.go:[0-9]+: / { why = $0; sub(/^ +[^ ]+ /, "", why) }
-    /^ *--- SKIP: / { skipped = skipped "skipped: " $3 ": " why "\n" }
+    /^ *--- SKIP: / && why != "" && why !~ /runs with -.* only/ { skipped = skipped "skipped: " $3 ": " why "\n" }
     /^(ok|\?) .*\t/ { print; printf "%s", skipped; text = skipped = why = ""; next }
     /^FAIL\t/ { printf "%s%s\n%s", text, $0, skipped; text = skipped = why = ""; next }
     !/^=== / && !/^ *--- PASS: / { text = text $0 "\n" }
