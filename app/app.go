@@ -176,6 +176,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Outbound:   outbound,
 		Metrics:    requests,
 		Memory:     memory,
+		Bodies:     MemoryLimit(c) / requestBodies,
 		Translator: s.translators(),
 		Federation: s.Federation,
 		Admin:      s.Admin,

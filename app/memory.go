@@ -17,6 +17,7 @@ const (
 	lowestMemory       = 128 << 20 // below that, a limit of the cgroup would only make the process slow
 	programMemory      = 64 << 20  // of the limit: code, stacks of the system, buffers outside of Go
 	largeAnswers       = 8         // the part of the limit that large answers may take together
+	requestBodies      = 8         // the part of the limit that bodies of requests may take together
 )
 
 // MemoryLimit returns data.memory_limit. If that is 0, it returns the limit of the cgroup less an eighth, or 256 MiB.

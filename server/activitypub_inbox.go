@@ -2,14 +2,13 @@ package server
 
 import (
 	"context"
-	"io"
-	"mime"
 	"net/http"
 
 	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
+	"svc/internal/text"
 	"svc/server/rest"
 	"svc/store"
 )
@@ -25,7 +24,7 @@ func (h *activityPub) inboxRoutes() rest.Routes {
 }
 
 // inboxAccess is the access of inboxes. Federation verifies the signature.
-var inboxAccess = rest.Anonymous.Limit("inbox")
+var inboxAccess = rest.Anonymous.Inbox().Limit("inbox")
 
 var (
 	errCompressed  = errs.New(http.StatusUnsupportedMediaType, "Activities must not be compressed")
@@ -81,7 +80,7 @@ func (h *activityPub) receive(r *rest.Request, recipient *store.Account) (any, e
 	if r.Header.Get("Content-Encoding") != "" {
 		return nil, errCompressed
 	}
-	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media, params, err := text.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !isActivityType(media, params) || media == "application/*" {
 		return nil, errNotActivity
 	}
@@ -91,12 +90,9 @@ func (h *activityPub) receive(r *rest.Request, recipient *store.Account) (any, e
 	if !httpsig.LooksSigned(r.Request) {
 		return nil, errNotSigned
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, activity.MaxSize+1))
+	body, err := r.ReadJSON(activity.MaxSize)
 	if err != nil {
 		return nil, err
-	}
-	if len(body) > activity.MaxSize {
-		return nil, rest.ErrBodyTooLarge
 	}
 	if err := h.federation.Receiver.Receive(federationContext(r), r.Request, body, recipient); err != nil {
 		return nil, err

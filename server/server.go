@@ -60,6 +60,7 @@ type Config struct {
 	Doctor     func(context.Context) *doctor.Report // runs the checks of svc doctor
 	Metrics    *rest.Metrics                        // nil: requests are not measured
 	Memory     *limit.Bytes                         // for large answers; nil: no limit
+	Bodies     int64                                // bytes of memory for bodies of requests; 0: 32 MiB
 	TempDir    string                               // for uploads during their request; "": the system's
 	Now        func() time.Time                     // nil: time.Now
 	Log        *slog.Logger                         // nil: discards
@@ -116,6 +117,7 @@ func New(c Config) *Server {
 		Fallback:     p.frontends().fallback,
 		TempDir:      c.TempDir,
 		Limits:       limits,
+		Bodies:       c.Bodies,
 		Metrics:      c.Metrics,
 		Blocked:      c.Social.AccessBlocked,
 		Log:          c.Log,

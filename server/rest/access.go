@@ -19,6 +19,7 @@ type Access struct {
 	tokenOnly bool             // ignores cookies and passwords
 	html      bool             // answers in HTML, errors included
 	deletes   bool             // served while the disk is full, as DELETE is
+	inbox     bool             // receives activities of other servers, whose bodies have a share of their own
 	session   bool             // for browsers that are signed in to the server's own pages; ignores other credentials
 	limits    []routeLimit
 }
@@ -85,6 +86,12 @@ func (a Access) Limit(bucket string, keys ...string) Access {
 // Uploads allows bodies as large and as slow as uploads may be.
 func (a Access) Uploads() Access {
 	a.files = true
+	return a
+}
+
+// Inbox marks an endpoint that receives activities. Its bodies have a share of the memory of bodies of their own.
+func (a Access) Inbox() Access {
+	a.inbox = true
 	return a
 }
 

@@ -365,7 +365,7 @@ func TestParameterLimits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got *everything
-			w := call(bound(t, &got), "POST", "/api/v1/bind", tt.body, "Content-Type", tt.contentType)
+			w := call(bound(t, &got), "POST", "/api/v1/bind", tt.body, "Content-Type", tt.contentType, "Authorization", "Bearer alice")
 			if w.Code != tt.status || tt.status != 200 && field(t, w, "error") == "" {
 				t.Errorf("got %d %.200s, want %d", w.Code, w.Body, tt.status)
 			}

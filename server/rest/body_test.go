@@ -142,10 +142,11 @@ func TestUploadLimits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			s := rest.New(rest.Config{
-				Settings: settings(func(c *config.Config) { c.Media.UploadLimit = limit }),
-				TempDir:  dir,
+				Settings:     settings(func(c *config.Config) { c.Media.UploadLimit = limit }),
+				Authenticate: authenticate,
+				TempDir:      dir,
 			}, uploadTable(t))
-			w := call(s, "PATCH", "/api/v1/profile", tt.body+"--frontier--\r\n", "Content-Type", multipartType)
+			w := call(s, "PATCH", "/api/v1/profile", tt.body+"--frontier--\r\n", "Content-Type", multipartType, "Authorization", "Bearer alice")
 			if w.Code != tt.status || tt.status != 200 && field(t, w, "error") != tt.want {
 				t.Errorf("got %d %s, want %d %s", w.Code, w.Body, tt.status, tt.want)
 			}

@@ -12,7 +12,8 @@ type Sessions interface {
 	SignIn(*Request) http.Handler
 }
 
-// identifyBrowser identifies a request for a page by the browser's session, and refuses forms of other sites.
+// identifyBrowser identifies a request for a page by the browser's session, and refuses forms of other sites. Whether a form is one of the session
+// is checked once its body may be read.
 func (s *Server) identifyBrowser(r *Request) error {
 	if r.changesState() && !r.SameOrigin() {
 		return ErrCrossSite
@@ -25,8 +26,16 @@ func (s *Server) identifyBrowser(r *Request) error {
 		return err
 	}
 	r.Viewer, r.User, r.Token = id.Account, id.User, id.Token
-	if r.Viewer != nil && r.changesState() {
-		return s.sessions.CheckForm(r)
-	}
 	return nil
+}
+
+// checkForm refuses a form that is not one of the session.
+func (s *Server) checkForm(r *Request) error {
+	if s.sessions == nil || r.Viewer == nil || !r.changesState() {
+		return nil
+	}
+	if err := r.bodyError(); err != nil {
+		return err
+	}
+	return s.sessions.CheckForm(r)
 }

@@ -45,8 +45,8 @@ const (
 
 var ErrCrossSite = errs.Forbidden("This request comes from another site")
 
-// identify authenticates the request, unless its endpoint ignores credentials. refused is the error to answer if nobody is
-// identified and the endpoint requires a user or app.
+// identify authenticates the request by what stands before its body, unless its endpoint ignores credentials. refused is the error to answer if
+// nobody is identified and the endpoint requires a user or app.
 func (s *Server) identify(r *Request) (refused, err error) {
 	if r.endpoint.Access.session {
 		return nil, s.identifyBrowser(r)
@@ -54,7 +54,10 @@ func (s *Server) identify(r *Request) (refused, err error) {
 	if r.endpoint.Access.caller == callerAnonymous {
 		return nil, nil
 	}
-	credential := r.Credential()
+	return s.identifyBy(r, r.headerCredential())
+}
+
+func (s *Server) identifyBy(r *Request, credential Credential) (refused, err error) {
 	if credential.Kind == NoCredential || s.authenticate == nil {
 		return nil, nil
 	}
@@ -76,16 +79,66 @@ func (s *Server) identify(r *Request) (refused, err error) {
 	return nil, nil
 }
 
+// identifyByBody authenticates the request by a token in its body, which counts more than a cookie or a password. The request is counted for its
+// user instead of the network then. refused is what identify returned.
+func (s *Server) identifyByBody(r *Request, refused error) (error, error) {
+	a := &r.endpoint.Access
+	switch {
+	case a.session:
+		return nil, s.checkForm(r)
+	case a.caller == callerAnonymous || !r.mayHoldToken() || RequestToken(r.Request) != "":
+		return refused, nil
+	}
+	if err := r.bodyError(); err != nil {
+		return nil, err
+	}
+	token := r.textParam(tokenParam)
+	if token == "" {
+		return refused, nil
+	}
+	before := r.Viewer
+	r.Viewer, r.User, r.Token = nil, nil, nil
+	refused, err := s.identifyBy(r, Credential{Kind: Bearer, Token: token})
+	if err != nil || before != nil || r.Viewer == nil {
+		return refused, err
+	}
+	return refused, s.limits.recount(r, s.now())
+}
+
+// bodyError returns the error of a body that is too large, too slow, or for which there is no room. What is wrong with its content is the matter of
+// the handler.
+func (r *Request) bodyError() error {
+	_, err := r.parameters()
+	var e *errs.Error
+	if errors.As(err, &e) {
+		switch e.Status {
+		case http.StatusRequestEntityTooLarge, http.StatusRequestTimeout, http.StatusServiceUnavailable:
+			return err
+		}
+	}
+	return nil
+}
+
+// mayHoldToken returns true if the body may be read for a token. A long upload of a user that is identified is left to the handler.
+func (r *Request) mayHoldToken() bool {
+	return r.body != nil && (!r.endpoint.Access.files || r.Viewer == nil || r.ContentLength >= 0 && r.ContentLength <= maxAnonymousBody)
+}
+
 // Credential returns the first credential of the request: the parameter access_token, the Authorization header, a cookie. Basic
 // comes last, because it costs a password hash.
 func (r *Request) Credential() Credential {
-	if token := RequestToken(r.Request); token != "" {
-		return Credential{Kind: Bearer, Token: token}
-	}
-	if r.mayHoldToken() {
+	if RequestToken(r.Request) == "" && r.mayHoldToken() {
 		if token := r.textParam(tokenParam); token != "" {
 			return Credential{Kind: Bearer, Token: token}
 		}
+	}
+	return r.headerCredential()
+}
+
+// headerCredential is Credential without the body.
+func (r *Request) headerCredential() Credential {
+	if token := RequestToken(r.Request); token != "" {
+		return Credential{Kind: Bearer, Token: token}
 	}
 	if r.endpoint.Access.tokenOnly {
 		return Credential{}

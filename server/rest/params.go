@@ -15,9 +15,11 @@ import (
 
 // Limits of the parameters of one request. Beyond maxText the answer is 413, beyond the others 400.
 const (
-	maxDepth = 16        // nesting
-	maxKeys  = 1000      // keys and list elements
-	maxText  = 1_048_576 // bytes of all parameters without files
+	maxDepth  = 16          // nesting
+	maxKeys   = 1000        // keys and list elements
+	maxNodes  = 5 * maxKeys // keys of a form, and the levels of their names
+	maxValues = 20_000      // of JSON, also where it is stored unread
+	maxText   = 1_048_576   // bytes of all parameters without files
 )
 
 var (
@@ -30,6 +32,7 @@ var (
 type params struct {
 	fields map[string]*value
 	keys   int
+	nodes  int
 	doc    json.RawMessage // the body, if it is a JSON object
 	alias  string          // NAME_ if api.name is not svc: NAME_x is read as svc_x
 	files  []*Upload
@@ -119,9 +122,15 @@ func (p *params) add(key string, v *value) error {
 	if p.keys++; p.keys > maxKeys {
 		return errTooMany
 	}
+	if strings.Count(key, "[") > maxDepth {
+		return errTooDeep
+	}
 	name, path := splitKey(key)
 	if len(path) >= maxDepth {
 		return errTooDeep
+	}
+	if p.nodes += 1 + len(path); p.nodes > maxNodes {
+		return errTooMany
 	}
 	name = p.canonical(name)
 	if p.fields == nil {

@@ -23,8 +23,11 @@ func (p *params) addJSON(doc []byte) error {
 	if doc[0] != '{' {
 		return errs.BadRequest("The request body is not a JSON object")
 	}
-	if depth(doc) > maxDepth {
+	switch depth, values := measure(doc); {
+	case depth > maxDepth:
 		return errTooDeep
+	case values > maxValues:
+		return errTooMany
 	}
 	p.doc = doc
 	top := jsonValue(doc)
@@ -135,21 +138,24 @@ func stringLength(doc []byte) int {
 	return len(doc)
 }
 
-// depth returns the nesting of lists and objects in a valid document.
-func depth(doc []byte) int {
-	now, most := 0, 0
+// measure returns the nesting of lists and objects in a valid document, and an upper bound of its values.
+func measure(doc []byte) (depth, values int) {
+	now := 0
 	for i := 0; i < len(doc); i++ {
 		switch doc[i] {
 		case '"':
 			i += stringLength(doc[i:]) - 1
 		case '{', '[':
 			now++
-			most = max(most, now)
+			values++
+			depth = max(depth, now)
 		case '}', ']':
 			now--
+		case ',':
+			values++
 		}
 	}
-	return most
+	return depth, values
 }
 
 // unquote returns the text of a JSON string. Most have no escapes.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,6 +128,25 @@ func (l *Limits) countRoute(r *Request, now time.Time) (limit.Quota, error) {
 		}
 	}
 	return least, nil
+}
+
+// recount counts a request for its user that was counted for its network.
+func (l *Limits) recount(r *Request, now time.Time) error {
+	buckets := r.endpoint.Access.limits
+	if r.endpoint.isAPI {
+		buckets = append(slices.Clip(buckets), routeLimit{bucket: ApiBucket})
+	}
+	for _, rl := range buckets {
+		k, rate := l.key(rl.bucket, 0, r.address)
+		if rate.Count == 0 {
+			continue
+		}
+		if len(rl.keys) > 0 {
+			k.subject = l.hash(r, rl.keys)
+		}
+		l.windows.Refund(k, now)
+	}
+	return l.count(r, now)
 }
 
 // take counts the request in one bucket, and fails if that is full.

@@ -19,18 +19,19 @@ type Request struct {
 	Token  *store.Token   // nil: anonymous, or a password
 	ID     string         // in the log and in the answer, so that a report can be traced
 
-	server   *Server
-	endpoint *endpoint
-	values   []string // of the path's parameters, by position
-	address  netip.Addr
-	body     *body
-	params   *params // nil until they are read
-	invalid  error   // the error of reading the parameters
-	header   http.Header
-	status   int
-	start    time.Time
-	started  bool // an http.Handler has begun the answer
-	streamed bool // the answer is sent in pieces, as long as the client likes
+	server    *Server
+	endpoint  *endpoint
+	values    []string // of the path's parameters, by position
+	address   netip.Addr
+	body      *body
+	queryHold *bodyHold // of a query that takes much memory; else nil
+	params    *params   // nil until they are read
+	invalid   error     // the error of reading the parameters
+	header    http.Header
+	status    int
+	start     time.Time
+	started   bool // an http.Handler has begun the answer
+	streamed  bool // the answer is sent in pieces, as long as the client likes
 }
 
 // Param returns a parameter of the path, decoded, by its name in the route table. It is never empty.

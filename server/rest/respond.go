@@ -149,6 +149,9 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 		r.logError(slog.LevelDebug, err)
 	}
 	h := w.Header()
+	if e == errBodyDropped {
+		h.Set("Connection", "close") // its bytes are not read any more
+	}
 	delete(h, "Link")
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(e.RetryAfter.Seconds())))

@@ -10,6 +10,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -35,6 +36,7 @@ type Config struct {
 	TempDir      string                                   // for uploads while their request lasts; "": the system's
 	Sessions     Sessions                                 // of browsers, for endpoints with access Browser; nil: those are anonymous
 	Limits       *Limits                                  // nil: new ones by the settings
+	Bodies       int64                                    // bytes of memory for request bodies; 0: 32 MiB
 	Metrics      *Metrics                                 // nil: nothing is measured
 	Log          *slog.Logger                             // nil: nothing is logged
 	Now          func() time.Time                         // nil: time.Now
@@ -51,6 +53,7 @@ type Server struct {
 	fallback     *endpoint // nil: none
 	tempDir      string
 	limits       *Limits
+	bodies       *bodyBudget
 	metrics      *Metrics
 	blocked      func(context.Context, netip.Addr) (bool, error)
 	log          *slog.Logger
@@ -82,6 +85,7 @@ func New(c Config, tables ...Routes) *Server {
 		cookieNames:   sessionCookies(name, c.Settings.Load().SecureCookies()),
 		secureCookies: c.Settings.Load().SecureCookies(),
 		blocked:       c.Blocked,
+		bodies:        newBodyBudget(cmp.Or(c.Bodies, defaultBodyBudget)),
 	}
 	if c.Fallback != nil {
 		s.fallback = fallbackEndpoint(c.Fallback)
@@ -198,9 +202,7 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 	defer beginRequest(hr)()
 	r.limitBody(w)
 	defer func() {
-		if r.body != nil {
-			r.body.arrived()
-		}
+		r.releaseBody()
 		if r.params != nil {
 			r.params.close()
 		}
@@ -257,7 +259,11 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.admitBody()
 	if err := s.limits.count(r, s.now()); err != nil {
+		return nil, err
+	}
+	if refused, err = s.identifyByBody(r, refused); err != nil {
 		return nil, err
 	}
 	return s.handleAdmitted(r, refused)

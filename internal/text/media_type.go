@@ -1,0 +1,38 @@
+package text
+
+import (
+	"errors"
+	"mime"
+)
+
+// Limits of a media type or a Content-Disposition, because parsing takes time and memory for each parameter.
+const (
+	maxMediaType       = 4096 // bytes
+	maxMediaTypeParams = 16
+)
+
+var errMediaType = errors.New("the media type is too long")
+
+// ParseMediaType is mime.ParseMediaType for text that others send: a long one, and one of many parameters, is an error.
+func ParseMediaType(v string) (mediaType string, params map[string]string, err error) {
+	if len(v) > maxMediaType || countParams(v) > maxMediaTypeParams {
+		return "", nil, errMediaType
+	}
+	return mime.ParseMediaType(v)
+}
+
+// countParams counts the semicolons outside of quoted strings.
+func countParams(v string) (n int) {
+	quoted := false
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && c == ';':
+			n++
+		}
+	}
+	return n
+}
