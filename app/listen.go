@@ -16,6 +16,7 @@ import (
 
 	"svc/internal/config"
 	"svc/internal/unixsocket"
+	"svc/server/rest"
 )
 
 // listen opens server.listen, with TLS if it is enabled, and the listener for http redirects. closeAll closes both.
@@ -39,7 +40,7 @@ func listen(c *config.Config, log *slog.Logger) (ln net.Listener, closeAll func(
 	}
 	settings := certificates.TLSConfig()
 	settings.MinVersion = tls.VersionTLS12
-	return tls.NewListener(ln, settings), func() { ln.Close(); redirect() }, nil
+	return tls.NewListener(rest.CountHeaders(ln), settings), func() { ln.Close(); redirect() }, nil
 }
 
 func openListener(network, address string) (net.Listener, error) {

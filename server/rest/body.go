@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"time"
 
@@ -156,16 +157,22 @@ func (r *Request) bodyClass() bodyClass {
 	return anonymousBodies
 }
 
-// bodySender returns who counts as the sender of the body. Many clients may share a private address, because it may be that of a proxy that is not
-// configured.
+// bodySender returns who counts as the sender of the body.
 func (r *Request) bodySender() senderKey {
-	switch {
-	case r.address.IsValid() && !r.FromProxy() && !r.address.IsPrivate():
-		return senderKey{network: r.Network()}
-	case r.Viewer != nil:
-		return senderKey{account: r.Viewer.ID}
+	key := r.server.senderOf(r.address)
+	if key == (senderKey{}) && r.Viewer != nil {
+		key.account = r.Viewer.ID
 	}
-	return senderKey{}
+	return key
+}
+
+// senderOf returns who counts as the sender of bodies from an address. Many clients may share a private one, because it may be that of a proxy that
+// is not configured, as that of this machine.
+func (s *Server) senderOf(a netip.Addr) senderKey {
+	if !a.IsValid() || a.IsLoopback() || a.IsPrivate() || s.trusts(a) {
+		return senderKey{}
+	}
+	return senderKey{network: network(a)}
 }
 
 // ReadJSON reads the whole body, a JSON document, within the budget of bodies.

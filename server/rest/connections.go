@@ -23,11 +23,12 @@ const (
 // connLimiter counts connections. Beyond the limits it closes one that waits: the oldest without a request that is being answered, else the
 // oldest whose body is in transit, of the client with most of them. A new one is closed only if all others are being answered.
 type connLimiter struct {
-	server *Server
-	mu     sync.Mutex
-	open   map[net.Conn]*connection
-	perIP  limit.Gauge[netip.Addr]
-	bodies limit.Gauge[netip.Addr] // in transit, by the network of the client
+	server   *Server
+	mu       sync.Mutex
+	open     map[net.Conn]*connection
+	perIP    limit.Gauge[netip.Addr]
+	requests int                     // that are being answered
+	bodies   limit.Gauge[netip.Addr] // in transit, by the network of the client
 }
 
 // connection is an open connection.
@@ -44,6 +45,9 @@ func newConnLimiter(s *Server) *connLimiter {
 }
 
 func (g *connLimiter) connState(c net.Conn, state http.ConnState) {
+	if h := headerConnOf(c); h != nil {
+		h.setState(g.server, state)
+	}
 	switch state {
 	case http.StateNew:
 		if !g.add(c) {
@@ -144,22 +148,26 @@ func (g *connLimiter) withConn(ctx context.Context, c net.Conn) context.Context 
 	return context.WithValue(ctx, connKey{}, requestConn{g, c})
 }
 
-// beginRequest records that a request of a connection is being answered, until end is called.
-func beginRequest(r *http.Request) (end func()) {
-	rc, ok := r.Context().Value(connKey{}).(requestConn)
-	if !ok {
-		return func() {}
+// beginRequest records that a request of a connection is being answered, until end is called. It returns false if too many are; that is possible
+// only where several share a connection.
+func beginRequest(r *http.Request) (end func(), ok bool) {
+	rc, known := r.Context().Value(connKey{}).(requestConn)
+	if !known {
+		return func() {}, true
 	}
+	g := rc.limiter
 	count := func(n int) {
-		rc.limiter.mu.Lock()
-		defer rc.limiter.mu.Unlock()
-		if o := rc.limiter.open[rc.conn]; o != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.requests += n
+		if o := g.open[rc.conn]; o != nil {
 			o.requests += n
 			o.since = time.Now()
 		}
+		ok = g.requests <= maxConnections
 	}
 	count(1)
-	return func() { count(-1) }
+	return func() { count(-1) }, ok
 }
 
 // beginBody records that the body of a request is in transit, until end is called. If the client has too many, the oldest of its connections

@@ -12,7 +12,10 @@ import (
 
 const (
 	maxHeaderBytes  = 32 << 10
-	maxHTTP2Streams = 100             // concurrent requests on one HTTP/2 connection
+	maxHeaderFields = 128
+	maxHTTP2Streams = 32              // concurrent requests on one HTTP/2 connection
+	http2Frame      = 16 << 10        // bytes; a connection keeps a buffer for the largest
+	http2Window     = 64 << 10        // bytes that a client may send before a handler reads them
 	ShutdownTimeout = 8 * time.Second // of the ten that the program has to come to its end
 )
 
@@ -26,13 +29,16 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		WriteTimeout:      s.settings.Load().Server.WriteTimeout,
 		IdleTimeout:       s.settings.Load().Server.IdleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
-		ConnState:         gate.connState,
-		ConnContext:       gate.withConn,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // TLS errors of clients and the like
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxHTTP2Streams, MaxReadFrameSize: http2Frame,
+			MaxReceiveBufferPerConnection: http2Window, MaxReceiveBufferPerStream: http2Window,
+		},
+		ConnState:   gate.connState,
+		ConnContext: gate.withConn,
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // TLS errors of clients and the like
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(&acceptLogger{ln, s.log}) }()
+	go func() { failed <- srv.Serve(headerListener{&acceptLogger{ln, s.log}, false}) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)

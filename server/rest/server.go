@@ -109,6 +109,11 @@ func New(c Config, tables ...Routes) *Server {
 	return s
 }
 
+var (
+	errTooManyRequests = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The server has too many requests at the moment. Try again later", RetryAfter: bodyRetry}
+	errTooManyFields   = errs.New(http.StatusRequestHeaderFieldsTooLarge, "A request may have %d different headers", maxHeaderFields)
+)
+
 var errNoPage = errs.NotFound("There is no page at this address.")
 
 // Endpoints of requests that no route matches.
@@ -199,7 +204,8 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now()}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)
-	defer beginRequest(hr)()
+	end, ok := beginRequest(hr)
+	defer end()
 	r.limitBody(w)
 	defer func() {
 		r.releaseBody()
@@ -210,7 +216,14 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 	status := 0 // if the answer is aborted
 	s.metrics.start()
 	defer func() { s.metrics.finish(r, status) }()
-	status = s.handleAndRespond(w, r, values)
+	switch {
+	case !ok:
+		status = s.respondError(w, r, errTooManyRequests)
+	case len(hr.Header) > maxHeaderFields:
+		status = s.respondError(w, r, errTooManyFields)
+	default:
+		status = s.handleAndRespond(w, r, values)
+	}
 	level := slog.LevelDebug
 	if s.settings.Load().Log.Access {
 		level = slog.LevelInfo
