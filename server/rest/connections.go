@@ -18,6 +18,7 @@ const (
 	maxConnectionsPerIP = 128
 	maxBodiesPerClient  = 64 // in transit
 	slowBody            = 2 * time.Second
+	maxHTTP2Requests    = 2 * maxConnections // that are being answered, those of other connections included
 )
 
 // connLimiter counts connections. Beyond the limits it closes one that waits: the oldest without a request that is being answered, else the
@@ -164,7 +165,7 @@ func beginRequest(r *http.Request) (end func(), ok bool) {
 			o.requests += n
 			o.since = time.Now()
 		}
-		ok = g.requests <= maxConnections
+		ok = r.ProtoMajor < 2 || g.requests <= maxHTTP2Requests
 	}
 	count(1)
 	return func() { count(-1) }, ok

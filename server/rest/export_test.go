@@ -37,3 +37,37 @@ func (c ConnLimiter) Add(conn net.Conn) bool { return c.l.add(conn) }
 func (c ConnLimiter) Remove(conn net.Conn)   { c.l.connState(conn, http.StateClosed) }
 func (c ConnLimiter) Addresses() int         { return len(c.l.perIP) }
 func (c ConnLimiter) Open() int              { return len(c.l.open) }
+
+// The classes of bodies.
+const (
+	MemberBodies    = memberBodies
+	InboxBodies     = inboxBodies
+	AnonymousBodies = anonymousBodies
+)
+
+const (
+	MaxAnonymousBody = maxAnonymousBody
+	MaxPartHeader    = maxPartHeader
+	MaxParts         = maxParts
+	MaxNodes         = maxNodes
+	MaxValues        = maxValues
+	MaxHeaderFields  = maxHeaderFields
+)
+
+// BodyUse returns what bodies of a class use, the most that they have used, and what they may use.
+func (s *Server) BodyUse(class bodyClass) (used, peak, size int64) {
+	s.bodies.mu.Lock()
+	defer s.bodies.mu.Unlock()
+	share := &s.bodies.shares[class]
+	return share.used, share.peak, share.size
+}
+
+// NetworkUse returns the most that a sender of a class uses now.
+func (s *Server) NetworkUse(class bodyClass) (most int64) {
+	s.bodies.mu.Lock()
+	defer s.bodies.mu.Unlock()
+	for _, sender := range s.bodies.shares[class].senders {
+		most = max(most, sender.used)
+	}
+	return most
+}

@@ -168,3 +168,29 @@ func TestRateLimitIsExact(t *testing.T) {
 		t.Errorf("got %v, want 50 let through and 110 refused", codes)
 	}
 }
+
+// TestRateLimitBeforeBody checks that a request is counted before its body is read, for one client only: the network, or the user whose token the body
+// turns out to have.
+func TestRateLimitBeforeBody(t *testing.T) {
+	s := newServer(t, rest.Routes{"POST /api/v2/search": {rest.Anyone.Limit("search"), whoAmI}}, limited)
+	newClock(s)
+	send := func(body string) int {
+		return call(s, "POST", "/api/v2/search", body, "Content-Type", FormType, "RemoteAddr", "192.0.2.1:1").Code
+	}
+	for i := range 3 { // as many as the user may
+		if got := send("access_token=alice"); got != 200 {
+			t.Fatalf("request %d with a token: got %d", i, got)
+		}
+	}
+	if got := send("access_token=alice"); got != 429 {
+		t.Errorf("a request above the limit of the user: got %d", got)
+	}
+	for i := range 2 {
+		if got := send("q=it"); got != 200 {
+			t.Fatalf("request %d without a token: got %d", i, got)
+		}
+	}
+	if got := send("access_token=admin"); got != 429 { // of a user with a quota of its own, which only the body says
+		t.Errorf("a request above the limit of the network: got %d", got)
+	}
+}
