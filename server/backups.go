@@ -25,7 +25,7 @@ func (h *backups) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/backups":  {rest.User("read:backups"), h.listBackups},
 		"POST /api/v1/svc/backups": {rest.User("read:backups", "write:backups"), h.createBackup},
-		"GET /media/backups/:name": {rest.Anonymous, h.downloadBackup},
+		"GET /media/backups/:name": {rest.File, h.downloadBackup},
 	}
 }
 

@@ -24,14 +24,14 @@ type files struct {
 
 func (h *files) routes() rest.Routes {
 	return rest.Routes{
-		"GET /images/*path":   {rest.Anonymous, h.serveFile},
-		"GET /instance/*path": {rest.Anonymous, h.serveFile},
-		"GET /static/*path":   {rest.Anonymous, h.serveFile},
-		"GET /packs/*path":    {rest.Anonymous, h.serveFile},
-		"GET /manifest.json":  {rest.Anonymous, h.serveManifest},
-		"GET /favicon.ico":    {rest.Anonymous, h.serveFile},
-		"GET /favicon.png":    {rest.Anonymous, h.serveFile},
-		"GET /robots.txt":     {rest.Anonymous, h.serveFile},
+		"GET /images/*path":   {rest.File, h.serveFile},
+		"GET /instance/*path": {rest.File, h.serveFile},
+		"GET /static/*path":   {rest.File, h.serveFile},
+		"GET /packs/*path":    {rest.File, h.serveFile},
+		"GET /manifest.json":  {rest.File, h.serveManifest},
+		"GET /favicon.ico":    {rest.File, h.serveFile},
+		"GET /favicon.png":    {rest.File, h.serveFile},
+		"GET /robots.txt":     {rest.File, h.serveFile},
 	}
 }
 

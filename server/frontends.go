@@ -45,8 +45,8 @@ func (h *frontends) routes() rest.Routes {
 	return rest.Routes{
 		"GET /frontends":       {rest.Anonymous.HTML(), h.choicePage},
 		"POST /frontends":      {rest.Anonymous.HTML(), h.choose},
-		"GET /svc/admin":       {rest.Anonymous.HTML(), h.adminPage},
-		"GET /svc/admin/*path": {rest.Anonymous.HTML(), h.adminPage},
+		"GET /svc/admin":       {rest.File.HTML(), h.adminPage},
+		"GET /svc/admin/*path": {rest.File.HTML(), h.adminPage},
 	}
 }
 

@@ -32,9 +32,9 @@ func (h *uploads) routes() rest.Routes {
 		"GET /api/v1/media/:id":    {rest.User("write:media", "read:media"), h.showMedia},
 		"PUT /api/v1/media/:id":    {rest.User("write:media").Uploads(), h.updateMedia},
 		"DELETE /api/v1/media/:id": {rest.User("write:media"), operation(h.social.DeleteUpload)},
-		"GET /media/*path":         {rest.Anonymous, h.serveMedia},
-		"GET /proxy/*path":         {rest.Anonymous, h.serveProxy},
-		"GET /emoji/*path":         {rest.Anonymous, h.serveEmoji},
+		"GET /media/*path":         {rest.File, h.serveMedia},
+		"GET /proxy/*path":         {rest.File, h.serveProxy},
+		"GET /emoji/*path":         {rest.File, h.serveEmoji},
 	}
 }
 

@@ -342,6 +342,7 @@ type RateLimit struct {
 	Translations       Rate
 	SameStatusAction   Rate
 	MediaUpload        Rate
+	Files              Rate
 	Federation         Rate
 	Inbox              Rate
 }

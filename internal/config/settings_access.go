@@ -100,6 +100,8 @@ func (c *Config) rateLimitSettings() section {
 			Description: "Translations for one account."},
 		{Key: "media_upload", field: limit(&c.RateLimit.MediaUpload, 100, 30*time.Minute), Restart: true,
 			Description: "Uploads by one account."},
+		{Key: "files", field: limit(&c.RateLimit.Files, 30_000, 5*time.Minute), Restart: true,
+			Description: "Files that pages load, from one address: uploads, copies of remote media, emoji, pictures, styles and scripts. A picker may load a thousand custom emoji at once."},
 		{Key: "federation", field: limit(&c.RateLimit.Federation, 6000, 5*time.Minute), Restart: true,
 			Description: "ActivityPub documents that one server fetches. A large server fetches many at once when it receives a post."},
 		{Key: "inbox", field: limit(&c.RateLimit.Inbox, 150_000, 5*time.Minute), Restart: true,

@@ -13,9 +13,9 @@ func (h *Handlers) sessionRoutes() rest.Routes {
 		"GET /web/sign_in":   {rest.Browser, h.page((*page).showSignIn)},
 		"POST /web/sign_in":  {rest.Browser.Limit("authentication"), h.page((*page).signIn)},
 		"POST /web/sign_out": {rest.SignedIn, h.page((*page).signOut)},
-		"GET /web/style.css": {rest.Anonymous, serveAsset("style.css")},
-		"GET /web/app.js":    {rest.Anonymous, serveAsset("app.js")},
-		"GET /web/sw.js":     {rest.Anonymous, serveAsset("sw.js")},
+		"GET /web/style.css": {rest.File, serveAsset("style.css")},
+		"GET /web/app.js":    {rest.File, serveAsset("app.js")},
+		"GET /web/sw.js":     {rest.File, serveAsset("sw.js")},
 	}
 }
 

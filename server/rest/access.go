@@ -43,6 +43,9 @@ var (
 	// Anyone admits everyone. A valid token identifies its user; an invalid one is ignored.
 	Anyone = Access{caller: callerAnyone}
 
+	// File is Anonymous for a file that browsers load with a page. Such requests have a limit of their own, which ordinary pages never reach.
+	File = Anonymous.Limit(FileBucket)
+
 	// Browser admits browsers to a page of this server. The session of a browser identifies its user; other credentials are ignored. A
 	// request that changes state must come from a page of this server, and from a form of the session if there is one.
 	Browser = Access{caller: callerAnyone, session: true, html: true}

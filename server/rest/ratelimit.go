@@ -28,8 +28,11 @@ type bucket struct {
 	anonymous, signedIn limit.Rate
 }
 
-// apiBucket counts all requests of the API.
+// ApiBucket counts all requests of the API.
 const ApiBucket = "all"
+
+// FileBucket counts requests for files. Their answers have no headers of the limit, because shared caches keep them.
+const FileBucket = "files"
 
 // maxWindows bounds the clients that are counted at the same time, over all buckets.
 const maxWindows = 50_000
@@ -66,6 +69,7 @@ func NewLimits(c config.RateLimit) *Limits {
 		"translations":         rates(c.Translations, c.Translations),
 		"same_status_action":   rates(c.SameStatusAction, c.SameStatusAction),
 		"media_upload":         rates(c.MediaUpload, c.MediaUpload),
+		FileBucket:             rates(c.Files, c.Files),
 		"federation":           rates(c.Federation, c.Federation),
 		"inbox":                rates(c.Inbox, c.Inbox),
 	}}
@@ -123,7 +127,7 @@ func (l *Limits) countRoute(r *Request, now time.Time) (limit.Quota, error) {
 		if err != nil {
 			return q, err
 		}
-		if q.Limit > 0 && q.Remaining < least.Remaining {
+		if q.Limit > 0 && q.Remaining < least.Remaining && rl.bucket != FileBucket {
 			least = q
 		}
 	}

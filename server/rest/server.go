@@ -131,7 +131,7 @@ var (
 
 // fallbackEndpoint answers requests without a route.
 func fallbackEndpoint(handle Handler) *endpoint {
-	return &endpoint{path: "fallback", Route: Route{Anonymous, func(r *Request) (any, error) {
+	return &endpoint{path: "fallback", Route: Route{File, func(r *Request) (any, error) {
 		value, err := handle(r)
 		if value != nil || err != nil {
 			return value, err
@@ -148,6 +148,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(bodyTimeout, s.settings.Load().Server.ReadTimeout)))
 	}
+	limitRanges(r.Header)
 	path := r.URL.EscapedPath()
 	setSecurityHeaders(w.Header(), path)
 	crossOrigin := isCrossOrigin(path)
