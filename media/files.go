@@ -5,7 +5,8 @@
 // Rules: the name of a file is the hash of its content, so files never change and equal content is stored once. A file appears under
 // its name only when it is complete and on disk. A file is decoded only after its header has shown the cost, and one at a time.
 //
-// Limits: 50 million pixels, 1000 frames, 80 MiB of memory to decode; the proxy fetches 24 files at a time, 6 of one registered domain, and 12 slow ones.
+// Limits: 50 million pixels, 1000 frames, 80 MiB of memory to decode; the proxy fetches 24 files at a time, 6 of one registered domain, 12 of domains
+// that it does not know, and 12 slow ones.
 package media
 
 import (

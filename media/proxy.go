@@ -116,7 +116,7 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	p := &Proxy{
 		ProxyConfig: c, db: db, log: log, root: root, own: strings.ToLower(base.Host),
 		downloads: make(map[proxyKey]*download), perDomain: make(limit.Gauge[string]), counted: make(chan struct{}),
-		places: newPlaces(), clients: newClients(),
+		places: newPlaces(c.SlowAfter), clients: newClients(),
 		failures:    cache.NewExpiring[proxyKey, *failure](maxFailures),
 		cachedBytes: c.CacheSize, // until the first sweep has counted
 	}

@@ -145,7 +145,7 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 	if err != nil {
 		return err
 	}
-	defer at.end()
+	defer func() { at.end(err == nil, d.received) }()
 	go p.watchRate(ctx, d, at)
 	resp, err := p.Fetch.Open(ctx, d.address, fetch.Limits{MaxBody: p.MaxFile, Timeout: p.Timeout, Accept: acceptMedia, ContentTypes: acceptedTypes})
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 	}
 	d.file, d.size, d.fetched = file, resp.ContentLength, time.Now()
 	close(d.started)
-	for {
+	for proven := false; ; {
 		if n > 0 {
 			*reserved += int64(n)
 			if err := p.reserve(ctx, int64(n)); err != nil {
@@ -182,7 +182,10 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 			if _, err := file.WriteAt(buf[:n], copyHeader+d.received); err != nil {
 				return writeError(err)
 			}
-			d.update(func() { d.received += int64(n) })
+			if d.update(func() { d.received += int64(n) }); d.received >= provenBytes && !proven {
+				at.prove(d.received)
+				proven = true
+			}
 		}
 		if n, err = body.Read(buf); errors.Is(err, io.EOF) && n == 0 {
 			return d.writeHeader()

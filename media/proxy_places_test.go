@@ -70,7 +70,7 @@ func TestProxySlowDomains(t *testing.T) {
 		for _, site := range slow {
 			n += site.asked.Load()
 		}
-		return n >= 24
+		return n >= 12 // half of the common ones
 	})
 	other := startRemote(t)
 	longest := time.Duration(0)
@@ -130,5 +130,60 @@ func TestProxyClientLimit(t *testing.T) {
 	p.get(cached).want(t, 200, pngOf(0))
 	if n() > 8 {
 		t.Errorf("%d transfers for one client", n())
+	}
+}
+
+// TestProxyUnknownDomains has the proxy fetch from fifty slow domains that it does not know. A known one is answered at once, an unknown one when
+// its turn comes, and it is known then.
+func TestProxyUnknownDomains(t *testing.T) {
+	p := startProxy(t, func(c *media.ProxyConfig) {
+		c.Fetch, c.AbandonAfter = fetch.New(fetch.Options{AllowLoopback: true, MaxRequests: media.MaxTransfers}), time.Minute
+	})
+	known, unknown := startRemote(t), startRemote(t)
+	p.get(known.addFile("/first.png", "image/png", pngOf(0))).want(t, 200, pngOf(0))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var slow []*remoteServer
+	fill := func(round int) {
+		for i, site := range slow {
+			for j := range 4 {
+				p.request(ctx, fmt.Sprintf("%s/%d-%d-%d.png", site.URL, round, i, j))
+			}
+		}
+	}
+	asked := func() (n int32) {
+		for _, site := range slow {
+			n += site.asked.Load()
+		}
+		return n
+	}
+	for range 50 {
+		site := startRemote(t)
+		site.addTrickle()
+		slow = append(slow, site)
+	}
+	fill(0)
+	eventually(t, "slow transfers", func() bool { return asked() >= 12 })
+	if n := asked(); n > 12 {
+		t.Errorf("unknown domains have %d transfers before it is known that they are slow, want half of 24", n)
+	}
+	began, longest := time.Now(), time.Duration(0)
+	for i := 0; time.Since(began) < 4*time.Second; i++ { // while they are found to be slow, and others take their turns
+		start := time.Now()
+		p.get(known.addFile(fmt.Sprintf("/%d.png", i), "image/png", pngOf(i))).want(t, 200, pngOf(i))
+		longest = max(longest, time.Since(start))
+		time.Sleep(20 * time.Millisecond)
+	}
+	if longest > time.Second {
+		t.Errorf("a picture of a known domain took %v", longest)
+	}
+	eventually(t, "a picture of an unknown domain", func() bool {
+		return p.get(unknown.addFile(fmt.Sprintf("/%d.png", time.Now().UnixNano()), "image/png", pngOf(1))).status == 200
+	})
+	fill(1)
+	start := time.Now()
+	p.get(unknown.addFile("/second.png", "image/png", pngOf(2))).want(t, 200, pngOf(2))
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("a picture of a domain that was fast before took %v", took)
 	}
 }
