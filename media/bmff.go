@@ -32,10 +32,15 @@ type bmffScan struct {
 	erase    int64           // sum of their lengths
 	dropped  map[uint32]bool // tracks other than picture and sound
 	trefs    []box           // references between tracks
+
+	kept         []*track         // picture and sound
+	covered      []piece          // of data, by fragments and items
+	coverAll     bool             // an item has no length
+	defaultSizes map[uint32]int64 // default sizes by track
 }
 
-// scanMovie plans to erase user data, metadata, positions, times, and tracks other than picture and sound, such as GPS tracks of
-// cameras.
+// scanMovie plans to erase user data, metadata, positions, times, names, tracks other than picture and sound, such as GPS tracks of
+// cameras, and media data that belongs to no sample.
 func scanMovie(w *peekReader) (fileInfo, *plan, error) { return scanBMFF(w, false) }
 
 // scanHEIF plans to erase EXIF, XMP and other metadata items of a HEIF or AVIF file, and what scanMovie erases in the movie that it may
@@ -60,6 +65,9 @@ func scanBMFF(w *peekReader, heif bool) (fileInfo, *plan, error) {
 	if err := s.eraseExtents(); err != nil {
 		return fileInfo{}, nil, err
 	}
+	if err := s.blankGaps(); err != nil {
+		return fileInfo{}, nil, err
+	}
 	s.plan.cut(end, w.size-end)
 	if s.heif {
 		s.facts.video = false // the movie is a burst or a live picture
@@ -78,14 +86,21 @@ func (s *bmffScan) file() (end int64, err error) {
 			return 0, err
 		}
 		switch b.kind {
-		case "ftyp", "styp", "sidx", "ssix", "mfra", "prft", "pdin":
+		case "ftyp", "styp", "sidx", "ssix", "pdin":
+		case "mfra":
+			err = s.each(b, func(b box) error {
+				if !fragmentIndexBoxes[b.kind] {
+					return s.free(b)
+				}
+				return nil
+			})
 		case "mdat":
 			s.data = append(s.data, b)
 		case "moov":
 			err = s.each(b, s.movieBox)
 		case "moof":
 			s.fragment = true
-			err = s.each(b, s.fragmentBox)
+			err = s.movieFragment(b)
 		case "meta":
 			if s.heif {
 				err = s.itemsBox(b)

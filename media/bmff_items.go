@@ -28,6 +28,8 @@ func (s *bmffScan) itemsBox(b box) error {
 			s.items = true
 		case "iprp":
 			return s.pictureSize(b)
+		case "hdlr":
+			return s.eraseName(b)
 		}
 		return nil
 	})
@@ -38,7 +40,7 @@ func (s *bmffScan) itemsBox(b box) error {
 		return malformed("items without iinf or iloc")
 	}
 	metadata, err := s.metadataItems(info)
-	if err != nil || len(metadata) == 0 {
+	if err != nil {
 		return err
 	}
 	return s.locate(locations, data, metadata)
@@ -88,7 +90,7 @@ func (s *bmffScan) metadataItems(info box) (map[uint32]bool, error) {
 	return exif, err
 }
 
-// locate finds the content of metadata items and adds it to the extents (14496-12 8.11.3).
+// locate finds the content of the items, and adds that of metadata to the extents (14496-12 8.11.3).
 func (s *bmffScan) locate(locations, data box, exif map[uint32]bool) error {
 	t := itemTable{bmffScan: s, box: locations}
 	version := t.uint(1)
@@ -116,7 +118,8 @@ func (s *bmffScan) locate(locations, data box, exif map[uint32]bool) error {
 			return t.err
 		}
 		isEXIF, erase := exif[id]
-		if !erase {
+		if !erase && (lengthSize == 0 || method > 1) { // all of the file, or a part of other items
+			s.coverAll = s.coverAll || method <= 1
 			t.at += int64(extents) * int64(indexSize+offsetSize+lengthSize)
 			continue
 		}
@@ -125,6 +128,12 @@ func (s *bmffScan) locate(locations, data box, exif map[uint32]bool) error {
 			off, n := base+t.uint(offsetSize), t.uint(lengthSize)
 			if t.err != nil {
 				return t.err
+			}
+			if !erase {
+				if err := s.coverItem(off, n, method, data); err != nil {
+					return err
+				}
+				continue
 			}
 			if n == 0 || n > uint64(s.size) || off > uint64(s.size) {
 				return unsupportedVariant("metadata item of %d bytes at %d", n, off)
@@ -145,6 +154,18 @@ func (s *bmffScan) locate(locations, data box, exif map[uint32]bool) error {
 		}
 	}
 	return t.err
+}
+
+// coverItem covers an extent of an item that is kept. One without length lasts to the end.
+func (s *bmffScan) coverItem(off, n, method uint64, data box) error {
+	if n == 0 {
+		s.coverAll = true
+		return nil
+	}
+	if method == 1 {
+		off += uint64(data.body)
+	}
+	return s.cover(int64(min(off, uint64(s.size))), int64(min(n, uint64(s.size))))
 }
 
 // emptyItem returns empty EXIF metadata, for readers that require the structure (23008-12 A.2.1). These files do not use the EXIF

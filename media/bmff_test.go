@@ -173,7 +173,6 @@ func TestMovieRefused(t *testing.T) {
 	video := movieTrack{id: 1, handler: "vide", chunks: []string{"frame one", "frame two"}}
 	positions := movieTrack{id: 2, handler: "meta", chunks: []string{"here", "here", "here"}}
 	plain := movieFile("isom", []movieTrack{video})
-	tracked := movieFile("isom", []movieTrack{video, positions})
 	patch := func(file []byte, box string, at int, values ...uint32) []byte {
 		file = bytes.Clone(file)
 		copy(file[bytes.LastIndex(file, []byte(box))+4+at:], be(values...))
@@ -193,11 +192,8 @@ func TestMovieRefused(t *testing.T) {
 		{"box of no size", patch(plain, "tkhd", -8, 0)},
 		{"box of 64-bit size beyond the end", patch(plain, "mvhd", -8, 1)},
 		{"track header too short", movieFile("isom", []movieTrack{video}, mp4Box("trak", mp4Box("tkhd", be(0))))},
-		{"more chunks than there are", patch(tracked, "stco", 4, 1<<31)},
-		{"more samples than there are", patch(tracked, "stsz", 4, 0, 1<<31, 1<<30)},
-		{"samples of huge size", patch(tracked, "stsz", 4, 1<<32-1, 1<<32-1)},
-		{"chunk in the structure", patch(tracked, "stco", 8, 4)},
-		{"chunk beyond the end", patch(tracked, "stco", 8, 1<<31)},
+		{"more chunks than there are", patch(plain, "stco", 4, 1<<31)},
+		{"more samples than there are", patch(plain, "stsz", 4, 0, 1<<31, 1<<30)},
 		{"too many boxes", append(bytes.Clone(plain), bytes.Repeat(mp4Box("free"), maxBoxes)...)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -258,13 +254,8 @@ func TestCleanHEIF(t *testing.T) {
 		if err != nil {
 			t.Fatalf("versions %d: %v", version, err)
 		}
-		// Version 0 cannot place an item in "idat", so there is no such item, and its content stays.
-		left := 0
-		if version[0] == 0 {
-			left = 1
-		}
-		if n := bytes.Count(got, []byte(secret)); n != left {
-			t.Errorf("versions %d: %d pieces of metadata are left, want %d", version, n, left)
+		if n := bytes.Count(got, []byte(secret)); n != 0 {
+			t.Errorf("versions %d: %d pieces of metadata are left", version, n)
 		}
 		if len(got) != len(file) || !strings.Contains(string(got), "picture") {
 			t.Errorf("versions %d: the picture is missing or was moved", version)

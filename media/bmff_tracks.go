@@ -2,7 +2,6 @@ package media
 
 import (
 	"encoding/binary"
-	"io"
 	"time"
 )
 
@@ -24,7 +23,7 @@ type track struct {
 	handler string
 	header  box            // tkhd
 	length  time.Duration  // 0 if not known
-	tables  map[string]box // sample tables: stsc, stsz, stco, co64
+	tables  map[string]box // sample tables: stsd, stsc, stsz, stz2, stco, co64
 }
 
 func (s *bmffScan) movieBox(b box) error {
@@ -41,30 +40,13 @@ func (s *bmffScan) movieBox(b box) error {
 		return s.eraseTimes(b)
 	case "trak":
 		return s.track(b)
+	case "mvex":
+		return s.defaults(b)
 	}
 	return nil
 }
 
-// fragmentBox drops metadata in a movie fragment and, one level below, in its tracks.
-func (s *bmffScan) fragmentBox(b box) error {
-	switch b.kind {
-	case "meta", "udta", "uuid":
-		return s.free(b)
-	case "traf":
-		return s.each(b, s.trackFragmentBox)
-	}
-	return nil
-}
-
-func (s *bmffScan) trackFragmentBox(b box) error {
-	switch b.kind {
-	case "meta", "udta", "uuid":
-		return s.free(b)
-	}
-	return nil
-}
-
-// track plans to drop the metadata of a track, or a whole track with its samples.
+// track plans to drop the metadata of a track, or a whole track. blankGaps erases its samples.
 func (s *bmffScan) track(b box) error {
 	t := track{tables: make(map[string]box)}
 	edits, trefs := len(s.plan.edits), len(s.trefs)
@@ -73,6 +55,10 @@ func (s *bmffScan) track(b box) error {
 	}
 	if trackHandlers[t.handler] {
 		s.movie = true
+		s.kept = append(s.kept, &t)
+		if err := s.eraseEncoder(&t); err != nil {
+			return err
+		}
 		if t.handler == "vide" && !s.facts.video {
 			s.facts.video = true
 			return s.videoTrack(&t)
@@ -81,9 +67,6 @@ func (s *bmffScan) track(b box) error {
 	}
 	s.plan.edits, s.trefs = s.plan.edits[:edits], s.trefs[:trefs]
 	s.dropped[t.id] = true
-	if err := s.samples(&t); err != nil {
-		return err
-	}
 	return s.free(b)
 }
 
@@ -134,17 +117,21 @@ func (s *bmffScan) mediaBox(b box, t *track) error {
 			return err
 		}
 		t.handler = string(handler)
+		return s.eraseName(b)
 	case "minf":
 		return s.each(b, func(b box) error {
 			if !infoBoxes[b.kind] {
 				return s.free(b)
+			}
+			if b.kind == "hdlr" {
+				return s.eraseName(b)
 			}
 			if b.kind != "stbl" {
 				return nil
 			}
 			return s.each(b, func(b box) error {
 				switch b.kind {
-				case "stsc", "stsz", "stz2", "stco", "co64":
+				case "stsd", "stsc", "stsz", "stz2", "stco", "co64":
 					t.tables[b.kind] = b
 				case "udta", "meta", "uuid", "free", "skip":
 					return s.free(b)
@@ -176,6 +163,32 @@ func (s *bmffScan) eraseTimes(b box) error {
 	return nil
 }
 
+// eraseName plans to erase the name and the manufacturer of a handler, which cameras set to their own (14496-12 8.4.3).
+func (s *bmffScan) eraseName(b box) error {
+	const name = 12
+	return s.blankGap(min(b.body+name, b.end), b.end)
+}
+
+// codecsByName are names of encoders by which players tell what the picture is encoded with.
+var codecsByName = set("Planar Y'CbCr 8-bit 4:2:0", "Sorenson H263")
+
+// eraseEncoder plans to erase the name of the encoder in the first description of a picture track (14496-12 12.1.3).
+func (s *bmffScan) eraseEncoder(t *track) error {
+	stsd := t.tables["stsd"]
+	const name, size = 8 + 50, 32
+	if t.handler == "soun" || stsd.end-stsd.body < name+size {
+		return nil
+	}
+	b, err := s.bytes(stsd, name, size)
+	if err != nil {
+		return err
+	}
+	if n := int(b[0]); n < size && codecsByName[string(b[1:1+n])] {
+		return nil
+	}
+	return s.blankGap(stsd.body+name, stsd.body+name+size)
+}
+
 // cutReferences plans to drop references to dropped tracks.
 func (s *bmffScan) cutReferences() error {
 	if len(s.dropped) == 0 {
@@ -199,106 +212,6 @@ func (s *bmffScan) cutReferences() error {
 		}
 	}
 	return nil
-}
-
-// samples adds the samples of a track to the extents: chunks with a number of samples each (14496-12 8.7).
-func (s *bmffScan) samples(t *track) error {
-	chunks, width := t.tables["stco"], int64(4)
-	if chunks.kind == "" {
-		chunks, width = t.tables["co64"], 8
-	}
-	runs, sizes := t.tables["stsc"], t.tables["stsz"]
-	if chunks.kind == "" {
-		return nil // a fragmented movie, which scanBMFF refuses
-	}
-	if runs.kind == "" || sizes.kind == "" {
-		return unsupportedVariant("metadata track without stsc and stsz")
-	}
-	count, err := s.uint(chunks, 4, 4)
-	if err != nil {
-		return err
-	}
-	if count > (chunks.end-chunks.body)/width {
-		return malformed("table of %d chunks", count)
-	}
-	runCount, err := s.uint(runs, 4, 4)
-	if err != nil {
-		return err
-	}
-	// Each of the three tables is read sequentially, so each has a reader of its own.
-	c := &bmffScan{peekReader: newPeekReader(s.src, s.size)}
-	r := &bmffScan{peekReader: newPeekReader(s.src, s.size)}
-	z, err := newSampleSizes(s.src, s.size, sizes)
-	if err != nil {
-		return err
-	}
-	var run, perChunk int64
-	for i := range count {
-		if run < runCount {
-			first, err := r.uint(runs, 8+12*run, 4)
-			if err != nil {
-				return err
-			}
-			if first <= i+1 {
-				if perChunk, err = r.uint(runs, 8+12*run+4, 4); err != nil {
-					return err
-				}
-				run++
-			}
-		}
-		off, err := c.uint(chunks, 8+width*i, int(width))
-		if err != nil {
-			return err
-		}
-		n, err := z.next(perChunk)
-		if err != nil {
-			return err
-		}
-		if err := s.addExtent(extent{off: off, n: n}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sampleSizes reads an stsz table.
-type sampleSizes struct {
-	bmffScan
-	table box
-	same  int64 // size of each sample if all are equal, else 0
-	count int64
-	read  int64
-}
-
-func newSampleSizes(src io.ReaderAt, size int64, table box) (*sampleSizes, error) {
-	z := &sampleSizes{bmffScan: bmffScan{peekReader: newPeekReader(src, size)}, table: table}
-	var err error
-	if z.same, err = z.uint(table, 4, 4); err != nil {
-		return nil, err
-	}
-	z.count, err = z.uint(table, 8, 4)
-	return z, err
-}
-
-// next returns the size of the next n samples together.
-func (z *sampleSizes) next(n int64) (int64, error) {
-	n = min(n, z.count-z.read)
-	z.read += n
-	if z.same != 0 {
-		if n > z.size/z.same {
-			return 0, malformed("%d samples of %d bytes", n, z.same)
-		}
-		return n * z.same, nil
-	}
-	var sum int64
-	for i := z.read - n; i < z.read; i++ {
-		size, err := z.uint(z.table, 12+4*i, 4)
-		if err != nil {
-			return 0, err
-		}
-		sum += size
-	}
-	return sum, nil
 }
 
 // uint reads a number of 4 or 8 bytes from a box. A number too large for an offset is an error.
