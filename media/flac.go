@@ -59,6 +59,9 @@ func scanFLAC(w *peekReader) (fileInfo, *plan, error) {
 	if err != nil {
 		return fileInfo{}, nil, err
 	}
+	if err := cutTags(w, &p, start, end); err != nil {
+		return fileInfo{}, nil, err
+	}
 	p.cut(end, w.size-end)
 	w.pos = 0
 	return probeFLAC(w), &p, nil

@@ -63,6 +63,10 @@ func scanPNG(w *peekReader) (fileInfo, *plan, error) {
 			found.frames++
 		case "iCCP":
 			found.profile, err = pngProfile(w, n)
+		case "IEND":
+			if n != 0 {
+				err = malformed("end of %d bytes", n)
+			}
 		}
 		if err != nil {
 			return fileInfo{}, nil, err

@@ -43,6 +43,9 @@ func scanMP3(w *peekReader) (fileInfo, *plan, error) {
 	}
 	var p plan
 	p.cut(0, start)
+	if err := cutTags(w, &p, start, end); err != nil {
+		return fileInfo{}, nil, err
+	}
 	p.cut(end, w.size-end)
 	w.pos = 0
 	return probeMP3(w), &p, nil
@@ -171,6 +174,91 @@ func apeSize(w *peekReader, off int64) (int64, error) {
 		size += apeHeaderSize
 	}
 	return size, nil
+}
+
+// cutTags plans to drop ID3 v2 tags and APE tags between start and end, within the sound. A tag of ID3 v2.3 that was appended has nothing at
+// its end by which trailingTags could find it, and joined files have tags in the middle. Nothing else looks like one: header and size
+// are valid, and a frame, another tag or the end follows.
+func cutTags(w *peekReader, p *plan, start, end int64) error {
+	const overlap = 31 // a header may begin in the last bytes
+	for pos := start; pos < end; {
+		w.pos = pos
+		b, err := w.peekAny()
+		if err != nil {
+			return err
+		}
+		b = b[:min(int64(len(b)), end-pos)]
+		i := firstOf(b, "ID3", "APETAGEX")
+		if i < 0 {
+			pos += max(int64(len(b))-overlap, 1)
+			continue
+		}
+		pos += int64(i)
+		size, err := tagWithin(w, pos, end)
+		if err != nil {
+			return err
+		}
+		if size > 0 {
+			p.cut(pos, size)
+		}
+		pos += max(size, 1)
+	}
+	return nil
+}
+
+// firstOf returns the first position of one of two marks in b, -1 if there is none.
+func firstOf(b []byte, mark, other string) int {
+	i, j := bytes.Index(b, []byte(mark)), bytes.Index(b, []byte(other))
+	if i < 0 || j >= 0 && j < i {
+		return j
+	}
+	return i
+}
+
+// tagWithin returns the size of the tag at off that ends at end, or before a frame or another tag; 0 if there is none.
+func tagWithin(w *peekReader, off, end int64) (int64, error) {
+	w.pos = off
+	b, err := w.peek(int(min(w.size-off, apeHeaderSize)))
+	if err != nil {
+		return 0, err
+	}
+	var size int64
+	if hasPrefix(b, "ID3") {
+		if len(b) < id3v2HeaderSize || b[3] < 2 || b[3] > 4 || b[5]&0x0f != 0 || (b[6]|b[7]|b[8]|b[9])&0x80 != 0 {
+			return 0, nil
+		}
+		size, err = id3v2Size(w, off, "ID3")
+	} else if len(b) == apeHeaderSize && binary.LittleEndian.Uint32(b[12:]) >= apeHeaderSize {
+		size, err = apeSize(w, off)
+	}
+	if err != nil || size == 0 {
+		return 0, err
+	}
+	if size > end-off { // cut off
+		if hasPrefix(b, "ID3") && len(b) >= id3v2HeaderSize+4 && isFrameID(b[id3v2HeaderSize:][:4]) {
+			return end - off, nil
+		}
+		return 0, nil
+	}
+	w.pos = off + size
+	next, err := w.peek(int(min(w.size-w.pos, 8)))
+	if err != nil {
+		return 0, err
+	}
+	if off+size == end || len(next) > 1 && next[0] == 0xff && next[1]&0xe0 == 0xe0 || hasPrefix(next, "ID3") || hasPrefix(next, "APETAGEX") || hasPrefix(next, "TAG") {
+		return size, nil
+	}
+	return 0, nil
+}
+
+// isFrameID returns whether b can be the name of the first frame of an ID3 v2 tag.
+func isFrameID(b []byte) bool {
+	for _, c := range b {
+		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
 }
 
 // lyrics2Size returns the size of the Lyrics3 v2 tag that ends at end.

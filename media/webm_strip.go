@@ -25,6 +25,8 @@ const (
 	webmSimpleBlock  = 0xa3
 	webmBlockGroup   = 0xa0
 	webmBlock        = 0xa1
+	webmCuePoint     = 0xbb
+	webmCuePositions = 0xb7
 )
 
 var (
@@ -44,6 +46,9 @@ var (
 
 	// webmClusterElements are the elements of a cluster that are kept: times, positions, blocks.
 	webmClusterElements = []int64{0xe7, 0xa7, 0xab, webmSimpleBlock, webmBlockGroup}
+
+	// webmGroupElements are the elements of a block group that are kept: additions such as transparency, durations, references, padding.
+	webmGroupElements = []int64{webmBlock, 0x75a1, 0x9b, 0xfa, 0xfb, 0xfd, 0xa4, 0x75a2}
 )
 
 // maxWebMElements bounds the work that a file of small elements can cause. An hour of picture and sound has about 300 000.
@@ -159,6 +164,7 @@ func (s *webmScan) segment(segment webmElement) error {
 		case webmTracks:
 			err = s.each(e, s.track)
 		case webmCues:
+			err = s.each(e, s.cue)
 		case webmVoid:
 			err = s.blank(e)
 		default:
@@ -183,6 +189,9 @@ func (s *webmScan) cluster(cluster webmElement) error {
 			if cluster.unknown && !s.nearEnd(e.off) {
 				return malformed("no element at %d", e.off)
 			}
+			if err := s.voidRest(e.off, cluster.end); err != nil { // no player finds a block there
+				return err
+			}
 			break
 		}
 		if cluster.unknown && slices.Contains(webmTop, e.id) {
@@ -192,14 +201,14 @@ func (s *webmScan) cluster(cluster webmElement) error {
 		if e.unknown {
 			return malformed("element %x at %d has no size", e.id, e.off)
 		}
-		private := false
+		private, edits := false, len(s.plan.edits)
 		switch e.id {
 		case webmSimpleBlock:
 			private, err = s.isDropped(e.body)
 		case webmBlockGroup:
 			err = s.each(e, func(c webmElement) error {
 				if c.id != webmBlock {
-					return nil
+					return s.keepOnly(c, webmGroupElements...)
 				}
 				dropped, err := s.isDropped(c.body)
 				private = private || dropped
@@ -212,6 +221,7 @@ func (s *webmScan) cluster(cluster webmElement) error {
 			return err
 		}
 		if private {
+			s.plan.edits = s.plan.edits[:edits]
 			s.void(e)
 		}
 		s.pos = e.end
@@ -239,6 +249,27 @@ func (s *webmScan) seek(seek webmElement) error {
 	return err
 }
 
+// cue keeps times and positions of the index.
+func (s *webmScan) cue(e webmElement) error {
+	if e.id != webmCuePoint {
+		return s.keepOnly(e)
+	}
+	return s.each(e, func(e webmElement) error {
+		if e.id != webmCuePositions {
+			return s.keepOnly(e, 0xb3)
+		}
+		return s.each(e, func(e webmElement) error { return s.keepOnly(e, 0xf7, 0xf1, 0xf0, 0xb2, 0x5378, 0xea, 0xdb) })
+	})
+}
+
+// voidRest replaces the bytes from off to end, in which there is no element, with a Void element, or with zeros if there is no room for one.
+func (s *webmScan) voidRest(off, end int64) error {
+	if n := end - off; n >= 2 {
+		return s.blankRange(off, n, voidHead(n))
+	}
+	return s.blankRange(off, end-off, nil)
+}
+
 // info keeps the scale of times and the duration. Programs are mandatory, so that their names become empty.
 func (s *webmScan) info(e webmElement) error {
 	if e.id == webmMuxingApp || e.id == webmWritingApp {
@@ -261,11 +292,15 @@ func (s *webmScan) keepOnly(e webmElement, ids ...int64) error {
 // void replaces an element with a Void element (RFC 8794 11.3.2).
 func (s *webmScan) void(e webmElement) {
 	n := e.end - e.off
-	head := []byte{webmVoid, 0x80 | byte(n-2)}
+	s.plan.blank(e.off, n, voidHead(n))
+}
+
+// voidHead returns the header of a Void element of n bytes.
+func voidHead(n int64) []byte {
 	if n > 128 { // a size of one byte does not suffice
-		head = binary.BigEndian.AppendUint64([]byte{webmVoid}, 1<<56|uint64(n-9))
+		return binary.BigEndian.AppendUint64([]byte{webmVoid}, 1<<56|uint64(n-9))
 	}
-	s.plan.blank(e.off, n, head)
+	return []byte{webmVoid, 0x80 | byte(n-2)}
 }
 
 // blank overwrites the content of an element with zeros.

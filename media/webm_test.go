@@ -103,7 +103,7 @@ func TestCleanWebM(t *testing.T) {
 		{"an unknown element", webmOf(webmPlain, webmSounds, wide([]byte{0x1f, 0xff, 0xff, 0x01}, []byte(secret)), webmCluster1), webmOf(webmPlain, webmSounds, void(28), webmCluster1)},
 		{"a void that is not empty", webmOf(webmPlain, element([]byte{0xec}, []byte(secret)), webmSounds, webmCluster1), webmOf(webmPlain, void(18), webmSounds, webmCluster1)},
 		{"what points to it", webmOf(wide(idSeekHead, crc, seek(idInfo), seek(idTags), seek(idCues)), webmPlain, webmSounds, webmCluster1, wide(idCues, crc), tags),
-			webmOf(wide(idSeekHead, void(6), seek(idInfo), void(len(seek(idTags))), seek(idCues)), webmPlain, webmSounds, webmCluster1, wide(idCues, crc), void(len(tags)))},
+			webmOf(wide(idSeekHead, void(6), seek(idInfo), void(len(seek(idTags))), seek(idCues)), webmPlain, webmSounds, webmCluster1, wide(idCues, void(6)), void(len(tags)))},
 		{"the name of a track", webmOf(webmPlain, wide(idTracks, crc, webmTrackOf(1, 2, element([]byte{0x53, 0x6e}, []byte(secret)))), webmCluster1),
 			webmOf(webmPlain, wide(idTracks, void(6), webmTrackOf(1, 2, void(3+len(secret)))), webmCluster1)},
 		{"comments of Vorbis", webmOf(webmPlain, wide(idTracks, webmTrackOf(1, 2, vorbis(comment))), webmCluster1),
@@ -128,7 +128,7 @@ func TestCleanWebM(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { wantCleaned(t, scanWebM, tt.file, tt.want, 2500*time.Millisecond) })
 	}
 	damaged := webmOf(webmPlain, webmSounds, wide(idCluster, block(1, "sound"), []byte("\x00\x00damaged")), tags)
-	if got := mustClean(t, damaged, scanWebM); len(got) != len(damaged) || bytes.Contains(got, []byte(secret)) || !bytes.Contains(got, []byte("damaged")) {
+	if got := mustClean(t, damaged, scanWebM); len(got) != len(damaged) || bytes.Contains(got, []byte(secret)) || bytes.Contains(got, []byte("damaged")) {
 		t.Errorf("a damaged cluster becomes %q", got)
 	}
 	for name, file := range map[string][]byte{
