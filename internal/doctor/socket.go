@@ -105,13 +105,17 @@ func reachableByProxy(path string, gid uint32, group string, users []SocketUser)
 		}
 		barred = append(barred, fmt.Sprintf("%s (at %s)", u.Name, at))
 	}
+	seen := fmt.Sprintf("no user of a reverse proxy that this machine has can connect to %s: %s", path, strings.Join(barred, ", "))
+	if gid == 0 { // nobody joins the group of root
+		return warning("Run the server as a user of its own, as README.md shows, and put the user of the proxy into its group.", "%s", seen)
+	}
 	u := users[0]
 	advice := fmt.Sprintf("Run usermod -aG %s %s as root, with the user of your proxy, and restart the proxy.", group, u.Name)
 	u.Groups = append(slices.Clone(u.Groups), gid)
 	if at, err := u.barrier(path); err == nil && at != "" {
 		advice += fmt.Sprintf(" Let the group enter %s, too, or put the socket into /run/svc (RuntimeDirectory=svc and RuntimeDirectoryMode=0750 in the systemd unit).", at)
 	}
-	return warning(advice, "no user of a reverse proxy that this machine has can connect to %s: %s", path, strings.Join(barred, ", "))
+	return warning(advice, "%s", seen)
 }
 
 // groupName returns the name of a group, or its number.
