@@ -573,7 +573,8 @@ CREATE INDEX media_bans_sha256 ON media_bans (sha256) WHERE sha256 <> '';
 CREATE TABLE stored_files (
     name  TEXT    PRIMARY KEY,
     class TEXT    NOT NULL CHECK (class IN ('uploads', 'profiles')), -- of its first use
-    bytes INTEGER NOT NULL -- on disk
+    bytes INTEGER NOT NULL, -- on disk
+    sha256 TEXT   NOT NULL DEFAULT '' -- of the content, hexadecimal; '': unknown
 ) STRICT, WITHOUT ROWID;
 
 -- Why files are refused for lack of storage, since staff were notified.

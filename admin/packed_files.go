@@ -17,7 +17,8 @@ type hash = [sha256.Size]byte
 
 // packedFile is an upload in a backup. It has fixed sizes, because there may be hundreds of thousands.
 type packedFile struct {
-	named   hash // by its name
+	named   hash // its name, which may be shorter
+	digits  int8 // of the name
 	content hash
 	ext     string
 	size    int64
@@ -26,7 +27,7 @@ type packedFile struct {
 
 // name returns the name in the media folder.
 func (f *packedFile) name() string {
-	text := hex.EncodeToString(f.named[:])
+	text := hex.EncodeToString(f.named[:])[:f.digits]
 	return text[:2] + "/" + text + f.ext
 }
 
@@ -39,7 +40,7 @@ type packedFiles struct {
 
 // add adds a file. It does nothing for names that uploads do not have.
 func (p *packedFiles) add(name string, size int64, content []byte, modTime time.Time) {
-	named, ok := media.NameHash(name)
+	named, length, ok := media.NameHash(name)
 	if !ok {
 		return
 	}
@@ -52,12 +53,12 @@ func (p *packedFiles) add(name string, size int64, content []byte, modTime time.
 	} else {
 		p.exts[ext] = ext
 	}
-	p.list = append(p.list, packedFile{named: named, content: hash(content), ext: ext, size: size, modTime: modTime.Unix()})
+	p.list = append(p.list, packedFile{named: named, digits: int8(2 * length), content: hash(content), ext: ext, size: size, modTime: modTime.Unix()})
 	p.sorted = false
 }
 
 func comparePacked(a, b packedFile) int {
-	return cmp.Or(bytes.Compare(a.named[:], b.named[:]), cmp.Compare(a.ext, b.ext))
+	return cmp.Or(bytes.Compare(a.named[:], b.named[:]), cmp.Compare(a.digits, b.digits), cmp.Compare(a.ext, b.ext))
 }
 
 func (p *packedFiles) sort() {
@@ -68,12 +69,12 @@ func (p *packedFiles) sort() {
 }
 
 func (p *packedFiles) find(name string) *packedFile {
-	named, ok := media.NameHash(name)
+	named, length, ok := media.NameHash(name)
 	if !ok {
 		return nil
 	}
 	p.sort()
-	i, found := slices.BinarySearchFunc(p.list, packedFile{named: named, ext: path.Ext(name)}, comparePacked)
+	i, found := slices.BinarySearchFunc(p.list, packedFile{named: named, digits: int8(2 * length), ext: path.Ext(name)}, comparePacked)
 	if !found {
 		return nil
 	}
@@ -89,7 +90,7 @@ func (p *packedFiles) Stat(name string) (*media.Entry, error) {
 	return &media.Entry{Name: name, Size: f.size, ModTime: time.Unix(f.modTime, 0)}, nil
 }
 
-// WalkFolder calls fn for the files whose hash begins with a byte.
+// WalkFolder calls fn for the files whose name begins with a byte.
 func (p *packedFiles) WalkFolder(_ context.Context, folder int, fn func(media.Entry) error) error {
 	p.sort()
 	i, _ := slices.BinarySearchFunc(p.list, packedFile{named: hash{byte(folder)}}, comparePacked)
@@ -102,8 +103,8 @@ func (p *packedFiles) WalkFolder(_ context.Context, folder int, fn func(media.En
 	return nil
 }
 
-// Intact returns whether the content of a file has the hash that is its name.
-func (p *packedFiles) Intact(_ context.Context, name string) (bool, error) {
+// Intact returns whether the content of a file has a SHA-256, if that is known.
+func (p *packedFiles) Intact(_ context.Context, name, want string) (bool, error) {
 	f := p.find(name)
-	return f == nil || f.content == f.named, nil
+	return f == nil || want == "" || hex.EncodeToString(f.content[:]) == want, nil
 }

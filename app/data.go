@@ -71,7 +71,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	}); err != nil {
 		return err
 	}
-	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels, Frames: c.Media.MaxFrames}); err != nil {
+	if s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels, Frames: c.Media.MaxFrames}, s.Keys.Secret("media names")); err != nil {
 		return err
 	}
 	s.Media.ObserveBans(s.DB)

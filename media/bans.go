@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ func (f *Files) hasBans(ctx context.Context) (bool, error) {
 func (f *Files) checkBans(ctx context.Context, received []byte, file *File) error {
 	sums := []string{hex.EncodeToString(received), file.SHA256}
 	if file.Thumbnail != "" {
-		sums = append(sums, sumOf(file.Thumbnail))
+		sums = append(sums, file.thumbnailSum)
 	}
 	banned, err := f.bans.Load().ContentBanned(ctx, sums)
 	if err == nil && banned {
@@ -51,17 +50,14 @@ func (f *Files) isBanned(ctx context.Context, name string) (bool, error) {
 	if db == nil {
 		return false, nil
 	}
-	return db.StoredFileBanned(ctx, name, sumOf(name))
+	return db.StoredFileBanned(ctx, name)
 }
-
-// sumOf returns the SHA-256 in the name of a stored file.
-func sumOf(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 
 // CopySum returns the hexadecimal SHA-256 of the file at an address, if this server has it: as an upload or in the cache. Otherwise it
 // returns "".
 func (p *Proxy) CopySum(ctx context.Context, address string) (string, error) {
 	if name := p.uploadAt(address); name != "" {
-		return sumOf(name), nil
+		return p.db.StoredSum(ctx, name)
 	}
 	file, err := p.openCopy(keyOf(address), time.Now())
 	if file == nil || err != nil {

@@ -26,7 +26,7 @@ func BenchmarkUploadJPEG(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				mark := segmentOf(markerAPP2, fmt.Appendf([]byte(iccHeader), "%14d", i)) // a segment that is kept
 				file := insert(plain, 2, exifSegment(bb.orientation), mark)
-				got, err := f.Ingest(b.Context(), bytes.NewReader(file), Attachment, 10<<20)
+				got, err := f.Ingest(b.Context(), 1, bytes.NewReader(file), Attachment, 10<<20)
 				if err != nil || got.Thumbnail == "" {
 					b.Fatalf("%+v, %v", got, err)
 				}

@@ -9,11 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 )
 
-// Folders is the number of folders that files are distributed over, by the first byte of their hash.
+// Folders is the number of folders that files are distributed over, by the first byte of their name.
 const Folders = 256
 
 // OpenToCheck opens the store in dir for Stat, WalkFolder and Intact only. Another process may write it. If there is no dir, the result is nil,
@@ -29,14 +28,15 @@ func OpenToCheck(dir string) (*Files, error) {
 	return &Files{root: root}, nil
 }
 
-// NameHash returns the hash of the content that a stored file must have by its name. It returns false for other names.
-func NameHash(name string) (hash [sha256.Size]byte, ok bool) {
+// NameHash returns the bytes that the name of a stored file stands for in hexadecimal, in size bytes. It returns false for other names.
+func NameHash(name string) (hash [sha256.Size]byte, size int, ok bool) {
 	if !validName(name) {
-		return hash, false
+		return hash, 0, false
 	}
 	_, file, _ := strings.Cut(name, "/")
-	_, err := hex.Decode(hash[:], []byte(file[:2*sha256.Size]))
-	return hash, err == nil
+	digits, _, _ := strings.Cut(file, ".")
+	n, err := hex.Decode(hash[:], []byte(digits))
+	return hash, n, err == nil
 }
 
 // Stat returns the entry of a stored file, nil if it does not exist or is a folder.
@@ -67,8 +67,8 @@ func (f *Files) WalkFolder(ctx context.Context, folder int, fn func(Entry) error
 	})
 }
 
-// Intact returns whether the content of a stored file has the hash that is its name. A file that was removed meanwhile is intact.
-func (f *Files) Intact(ctx context.Context, name string) (bool, error) {
+// Intact returns whether the content of a stored file has a SHA-256, if that is known. A file that was removed meanwhile is intact.
+func (f *Files) Intact(ctx context.Context, name, want string) (bool, error) {
 	file, err := f.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -85,5 +85,5 @@ func (f *Files) Intact(ctx context.Context, name string) (bool, error) {
 	if _, err := io.Copy(sum, io.NewSectionReader(readerAt{ctx, file}, 0, info.Size())); err != nil {
 		return false, fmt.Errorf("check stored file: %w", err)
 	}
-	return hex.EncodeToString(sum.Sum(nil)) == strings.TrimSuffix(path.Base(name), path.Ext(name)), nil
+	return want == "" || hex.EncodeToString(sum.Sum(nil)) == want, nil
 }

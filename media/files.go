@@ -1,9 +1,11 @@
 // Package media stores uploaded files: pictures, video, sound. It detects the type by content, removes metadata, makes thumbnails,
-// writes the files to disk and serves them. It does not know the owner of a file or what refers to it. Proxy serves files of other
+// writes the files to disk and serves them. It does not know what refers to a file. Proxy serves files of other
 // servers through a cache. Archives keeps backups of accounts.
 //
-// Rules: the name of a file is the hash of its content, so files never change and equal content is stored once. A file appears under
-// its name only when it is complete and on disk. A file is decoded only after its header has shown the cost, and one at a time.
+// Rules: the name of a file is a keyed hash of its owner and its content, so files never change, equal content of an owner is stored once, and
+// nobody else finds out by a name whether somebody has a file. Names from before were the plain SHA-256; they stay, as do names that were made with
+// other keys. A file appears under its name only when it is complete and on disk. A file is decoded only after its header has shown the
+// cost, and one at a time.
 //
 // Limits: 50 million pixels, 1000 frames, 80 MiB of memory to decode; the proxy fetches 24 files at a time, 6 of one registered domain, 12 of domains
 // that it does not know, and 12 slow ones.
@@ -11,7 +13,10 @@ package media
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -55,8 +60,9 @@ const tempDir = "tmp"
 type Files struct {
 	root       *os.Root
 	limits     Limits
+	key        []byte           // of names
 	decoding   chan struct{}    // held while a picture is decoded
-	syncedDirs [256]atomic.Bool // by first byte of the hash: the directory exists on disk
+	syncedDirs [256]atomic.Bool // by first byte of the name: the directory exists on disk
 	mu         sync.Mutex       // held to rename, remove and count files
 	claims     map[string]int   // files that will get a reference soon; guarded by mu
 	usage      filesUsage
@@ -72,8 +78,8 @@ type Entry struct {
 }
 
 // Open opens the store in dir, which it creates if necessary, and removes incomplete files of an interrupted process. Only one process
-// may open a directory.
-func Open(dir string, limits Limits) (*Files, error) {
+// may open a directory. The key is that of names of new files; another one changes nothing about those that are there.
+func Open(dir string, limits Limits, key []byte) (*Files, error) {
 	if limits.Pixels <= 0 {
 		limits.Pixels = defaultPixels
 	}
@@ -87,7 +93,7 @@ func Open(dir string, limits Limits) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open media: %w", err)
 	}
-	return &Files{root: root, limits: limits, decoding: make(chan struct{}, 1), claims: make(map[string]int)}, nil
+	return &Files{root: root, limits: limits, key: key, decoding: make(chan struct{}, 1), claims: make(map[string]int)}, nil
 }
 
 // openDir opens a directory, which it creates if necessary, and removes incomplete files of an interrupted process.
@@ -333,18 +339,25 @@ func (f *Files) syncDir(dir string) error {
 	return d.Sync()
 }
 
-// storedName returns the name of content by its SHA-256.
-func storedName(sum []byte, ext string) string {
-	h := hex.EncodeToString(sum)
+// storedName returns the name of content by its owner and its SHA-256. The owner is in it, because otherwise an upload would show whether
+// somebody else has the same file: after its deletion it would still be there.
+func (f *Files) storedName(owner store.AccountID, sum [sha256.Size]byte, ext string) string {
+	mac := hmac.New(sha256.New, f.key)
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(owner)))
+	mac.Write(sum[:])
+	h := hex.EncodeToString(mac.Sum(nil)[:keyedNameSize])
 	return h[:2] + "/" + h + "." + ext
 }
 
-// validName returns whether storedName can return name. Every name from a request is checked here before it is used as a path.
+// keyedNameSize is how many bytes of the keyed hash are in a name. It is not that of a SHA-256, so that names from before are told apart.
+const keyedNameSize = 20
+
+// validName returns whether a file can have a name: one of storedName, or the SHA-256 of its content. Every name from a request is checked here before it is used as a path.
 func validName(name string) bool {
 	const hexDigits = "0123456789abcdef"
 	dir, file, _ := strings.Cut(name, "/")
 	hash, ext, _ := strings.Cut(file, ".")
-	return len(dir) == 2 && len(hash) == 64 && strings.HasPrefix(hash, dir) &&
+	return len(dir) == 2 && (len(hash) == 2*keyedNameSize || len(hash) == 2*sha256.Size) && strings.HasPrefix(hash, dir) &&
 		strings.Trim(hash, hexDigits) == "" && mimeByExt[ext] != ""
 }
 

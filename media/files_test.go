@@ -17,7 +17,7 @@ import (
 func openFiles(t testing.TB, limits Limits) (f *Files, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "media")
-	f, err := Open(dir, limits)
+	f, err := Open(dir, limits, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func wantNothingStored(t *testing.T, dir string) {
 func TestFiles(t *testing.T) {
 	f, dir := openFiles(t, Limits{})
 	ctx := t.Context()
-	a, err := f.Ingest(ctx, bytes.NewReader(encodePNG(quarters(10, 10))), Attachment, 1<<20)
+	a, err := f.Ingest(ctx, 1, bytes.NewReader(encodePNG(quarters(10, 10))), Attachment, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := f.Ingest(ctx, bytes.NewReader(encodePNG(quarters(20, 20))), Attachment, 1<<20)
+	b, err := f.Ingest(ctx, 1, bytes.NewReader(encodePNG(quarters(20, 20))), Attachment, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestRemoveKeepsToStoredFiles(t *testing.T) {
 // TestLeftovers opens a directory in which a process was interrupted during an upload.
 func TestLeftovers(t *testing.T) {
 	f, dir := openFiles(t, Limits{})
-	kept, err := f.Ingest(t.Context(), bytes.NewReader(encodePNG(quarters(10, 10))), Attachment, 1<<20)
+	kept, err := f.Ingest(t.Context(), 1, bytes.NewReader(encodePNG(quarters(10, 10))), Attachment, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestLeftovers(t *testing.T) {
 	half.Close() // but not discard: the process is gone
 	f.Close()
 
-	if f, err = Open(dir, Limits{}); err != nil {
+	if f, err = Open(dir, Limits{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
@@ -155,15 +155,16 @@ func TestOpenFails(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := Open(file, Limits{}); err == nil {
+	if f, err := Open(file, Limits{}, nil); err == nil {
 		f.Close()
 		t.Error("a file was opened as a directory")
 	}
 }
 
 func TestValidName(t *testing.T) {
-	sum := bytes.Repeat([]byte{0xab}, 32)
-	hash := storedName(sum, "png")[3:67]
+	sum := [32]byte(bytes.Repeat([]byte{0xab}, 32))
+	hash := strings.Repeat("ab", 32)
+	storedName := func(sum [32]byte, ext string) string { return new(Files).storedName(1, sum, ext) }
 	for _, tt := range []struct {
 		name string
 		want bool
@@ -177,6 +178,9 @@ func TestValidName(t *testing.T) {
 		{storedName(sum, "png") + "/x", false},
 		{storedName(sum, "png.png"), false},
 		{storedName(sum, "png\x00"), false},
+		{"ab/" + hash + ".png", true}, // from before names were keyed
+		{"ab/" + hash[2:] + ".png", false},
+		{"ab/" + hash[:42] + ".png", false},
 		{"ab/" + hash, false},
 		{"aa/" + hash + ".png", false},
 		{"AB/" + hash + ".png", false},

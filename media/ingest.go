@@ -63,8 +63,10 @@ type File struct {
 	ThumbSize image.Point
 	Blurhash  string // "" if the picture was not decoded
 
-	thumbnailSize int64 // bytes
+	thumbnailSize int64  // bytes
+	thumbnailSum  string // SHA-256, hexadecimal
 	files         *Files
+	owner         store.AccountID
 }
 
 // Stored returns the records of the files, for the transaction that refers to them; none for nil.
@@ -72,9 +74,9 @@ func (file *File) Stored(class store.FileClass) []store.StoredFile {
 	if file == nil {
 		return nil
 	}
-	files := []store.StoredFile{{Name: file.Name, Class: class, Bytes: diskUsage(file.Size)}}
+	files := []store.StoredFile{{Name: file.Name, Class: class, Bytes: diskUsage(file.Size), SHA256: file.SHA256}}
 	if file.Thumbnail != "" {
-		files = append(files, store.StoredFile{Name: file.Thumbnail, Class: class, Bytes: diskUsage(file.thumbnailSize)})
+		files = append(files, store.StoredFile{Name: file.Thumbnail, Class: class, Bytes: diskUsage(file.thumbnailSize), SHA256: file.thumbnailSum})
 	}
 	return files
 }
@@ -90,10 +92,10 @@ func (file *File) Release() {
 	}
 }
 
-// Ingest stores the content of r without its metadata, and returns when it is on disk. It reads slightly more than maxBytes at most.
+// Ingest stores the content of r for an owner, without its metadata, and returns when it is on disk. It reads slightly more than maxBytes at most.
 // Content that is too long, not accepted for the kind, damaged, or too costly is rejected with an errs.Error, and nothing is stored.
 // No clean-up removes the files until File.Release.
-func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int64) (*File, error) {
+func (f *Files) Ingest(ctx context.Context, owner store.AccountID, r io.Reader, kind Kind, maxBytes int64) (*File, error) {
 	room := f.budget.Load().Reserve(Uploads)
 	defer room.Release()
 	up := &upload{ctx: ctx, r: r, left: maxBytes, room: room}
@@ -145,16 +147,18 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 		return nil, fmt.Errorf("hash upload: %w", err)
 	}
 
+	content := [sha256.Size]byte(sum.Sum(nil))
 	file := &File{
-		Name:      storedName(sum.Sum(nil), format.ext),
+		Name:      f.storedName(owner, content, format.ext),
 		MIME:      format.mime,
 		Size:      size,
-		SHA256:    hex.EncodeToString(sum.Sum(nil)),
+		SHA256:    hex.EncodeToString(content[:]),
 		Width:     found.width,
 		Height:    found.height,
 		Duration:  found.duration,
 		FrameRate: found.frameRate,
 		files:     f,
+		owner:     owner,
 	}
 	if found.rotated() {
 		file.Width, file.Height = file.Height, file.Width
@@ -205,7 +209,7 @@ func (f *Files) storeWithThumbnail(t *temp, file *File, thumbnail []byte) error 
 func (f *Files) storeOnlyThumbnail(file *File, thumbnail []byte) error {
 	file.Name, file.Thumbnail, file.Size = file.Thumbnail, "", int64(len(thumbnail))
 	file.MIME = mimeByExt[strings.TrimPrefix(path.Ext(file.Name), ".")]
-	file.SHA256 = strings.TrimSuffix(path.Base(file.Name), path.Ext(file.Name))
+	file.SHA256 = file.thumbnailSum
 	file.Width, file.Height = file.ThumbSize.X, file.ThumbSize.Y
 	return f.storeBytes(file.Name, thumbnail)
 }

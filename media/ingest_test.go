@@ -72,7 +72,7 @@ func TestIngestTypes(t *testing.T) {
 		{"one byte", []byte{0xff}, "", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			file, err := f.Ingest(t.Context(), bytes.NewReader(tt.file), Attachment, 1<<20)
+			file, err := f.Ingest(t.Context(), 1, bytes.NewReader(tt.file), Attachment, 1<<20)
 			if tt.ext == "" {
 				wantStatus(t, err, 422)
 			} else if err != nil {
@@ -84,12 +84,12 @@ func TestIngestTypes(t *testing.T) {
 				}
 				sum := sha256.Sum256(content)
 				hash := hex.EncodeToString(sum[:])
-				want := File{Name: hash[:2] + "/" + hash + "." + tt.ext, MIME: tt.mime, Size: int64(len(content)), SHA256: hash}
+				want := File{Name: f.storedName(1, sum, tt.ext), MIME: tt.mime, Size: int64(len(content)), SHA256: hash}
 				if tt.picture {
 					want.Width, want.Height = 9, 9
 				}
 				got := *file
-				got.Duration, got.FrameRate, got.Blurhash, got.files = 0, 0, "", nil // see TestProperties
+				got.Duration, got.FrameRate, got.Blurhash, got.files, got.owner = 0, 0, "", nil, 0 // see TestProperties
 				if tt.picture != (file.Blurhash != "") {
 					t.Errorf("blurhash %q", file.Blurhash)
 				}
@@ -98,7 +98,7 @@ func TestIngestTypes(t *testing.T) {
 				}
 			}
 			for _, kind := range []Kind{Avatar, Header, Background, Emoji} {
-				_, err := f.Ingest(t.Context(), bytes.NewReader(tt.file), kind, 1<<20)
+				_, err := f.Ingest(t.Context(), 1, bytes.NewReader(tt.file), kind, 1<<20)
 				if tt.picture && err != nil {
 					t.Errorf("as kind %d: %v", kind, err)
 				} else if !tt.picture {
@@ -128,11 +128,11 @@ func TestIngestRemovesMetadata(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The result does not depend on the pieces in which the file arrives.
-			got, err := f.Ingest(t.Context(), iotest.OneByteReader(bytes.NewReader(file)), Attachment, int64(len(file)))
+			got, err := f.Ingest(t.Context(), 1, iotest.OneByteReader(bytes.NewReader(file)), Attachment, int64(len(file)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := f.Ingest(t.Context(), iotest.DataErrReader(bytes.NewReader(file)), Attachment, 1<<20)
+			again, err := f.Ingest(t.Context(), 1, iotest.DataErrReader(bytes.NewReader(file)), Attachment, 1<<20)
 			if err != nil || *again != *got {
 				t.Errorf("%+v, %v; want %+v", again, err, got)
 			}
@@ -187,7 +187,7 @@ func TestIngestRejects(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f, dir := openFiles(t, Limits{})
-			file, err := f.Ingest(t.Context(), tt.r, Attachment, tt.max)
+			file, err := f.Ingest(t.Context(), 1, tt.r, Attachment, tt.max)
 			if file != nil {
 				t.Errorf("stored %+v", file)
 			}
@@ -215,10 +215,10 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestPixelLimit(t *testing.T) {
 	f, _ := openFiles(t, Limits{Pixels: 40 * 30})
-	if _, err := f.Ingest(t.Context(), bytes.NewReader(encodePNG(quarters(40, 30))), Attachment, 1<<20); err != nil {
+	if _, err := f.Ingest(t.Context(), 1, bytes.NewReader(encodePNG(quarters(40, 30))), Attachment, 1<<20); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
-	_, err := f.Ingest(t.Context(), bytes.NewReader(encodePNG(quarters(40, 31))), Attachment, 1<<20)
+	_, err := f.Ingest(t.Context(), 1, bytes.NewReader(encodePNG(quarters(40, 31))), Attachment, 1<<20)
 	wantStatus(t, err, 422)
 }
 
@@ -229,7 +229,7 @@ func TestIngestConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range results {
 		wg.Go(func() {
-			got, err := f.Ingest(t.Context(), bytes.NewReader(file), Attachment, 1<<20)
+			got, err := f.Ingest(t.Context(), 1, bytes.NewReader(file), Attachment, 1<<20)
 			if err != nil {
 				t.Error(err)
 			}
@@ -261,10 +261,10 @@ func TestIngestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := f.Ingest(ctx, bytes.NewReader(encodeJPEG(photo(700, 700))), Attachment, 1<<20)
+		_, err := f.Ingest(ctx, 1, bytes.NewReader(encodeJPEG(photo(700, 700))), Attachment, 1<<20)
 		done <- err
 	}()
-	small, err := f.Ingest(t.Context(), bytes.NewReader(encodeJPEG(photo(70, 70))), Avatar, 1<<20)
+	small, err := f.Ingest(t.Context(), 1, bytes.NewReader(encodeJPEG(photo(70, 70))), Avatar, 1<<20)
 	if err != nil {
 		t.Errorf("a picture that needs no thumbnail has to wait: %v", err)
 	}
@@ -291,7 +291,7 @@ func FuzzIngest(f *testing.F) {
 	}
 	files, dir := openFiles(f, Limits{Pixels: 1_000_000})
 	f.Fuzz(func(t *testing.T, file []byte, kind uint8) {
-		got, err := files.Ingest(t.Context(), bytes.NewReader(file), Kind(kind%uint8(len(kindRules))), 1<<16)
+		got, err := files.Ingest(t.Context(), 1, bytes.NewReader(file), Kind(kind%uint8(len(kindRules))), 1<<16)
 		if err != nil {
 			if got != nil {
 				t.Errorf("%+v with %v", got, err)

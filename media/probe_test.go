@@ -49,7 +49,7 @@ func TestProperties(t *testing.T) {
 		{"MP3 with a header", xing, 256 * 1152 * time.Second / 44100, image.Point{}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := f.Ingest(t.Context(), bytes.NewReader(tt.file), Attachment, 1<<20)
+			got, err := f.Ingest(t.Context(), 1, bytes.NewReader(tt.file), Attachment, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestTooManyFrames(t *testing.T) {
 		"PNG, declared": {insert(encodePNG(quarters(30, 30)), afterIHDR, pngChunk("acTL", be(3, 0))),
 			insert(encodePNG(quarters(30, 30)), afterIHDR, pngChunk("acTL", be(4, 0)))},
 	} {
-		file, err := f.Ingest(t.Context(), bytes.NewReader(files[0]), Avatar, 1<<20)
+		file, err := f.Ingest(t.Context(), 1, bytes.NewReader(files[0]), Avatar, 1<<20)
 		if err != nil {
 			t.Errorf("%s of 3 frames: %v", name, err)
 			continue
@@ -120,7 +120,7 @@ func TestTooManyFrames(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		_, err = f.Ingest(t.Context(), bytes.NewReader(files[1]), Avatar, 1<<20)
+		_, err = f.Ingest(t.Context(), 1, bytes.NewReader(files[1]), Avatar, 1<<20)
 		wantStatus(t, err, 422)
 	}
 	wantNothingStored(t, dir)

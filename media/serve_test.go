@@ -12,11 +12,11 @@ import (
 func TestServe(t *testing.T) {
 	f, _ := openFiles(t, Limits{})
 	content := encodePNG(quarters(40, 30))
-	picture, err := f.Ingest(t.Context(), bytes.NewReader(content), Attachment, 1<<20)
+	picture, err := f.Ingest(t.Context(), 1, bytes.NewReader(content), Attachment, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sound, err := f.Ingest(t.Context(), bytes.NewReader(oggFile), Attachment, 1<<20)
+	sound, err := f.Ingest(t.Context(), 1, bytes.NewReader(oggFile), Attachment, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

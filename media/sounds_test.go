@@ -219,7 +219,7 @@ func TestIngestSounds(t *testing.T) {
 		"WebM": webmOf(webmTitle(), webmTagged(), webmSounds, webmCluster1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stored, err := f.Ingest(t.Context(), bytes.NewReader(file), Attachment, 1<<20)
+			stored, err := f.Ingest(t.Context(), 1, bytes.NewReader(file), Attachment, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestIngestSounds(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantNoSecret(t, content, file)
-			again, err := f.Ingest(t.Context(), bytes.NewReader(content), Attachment, 1<<20)
+			again, err := f.Ingest(t.Context(), 1, bytes.NewReader(content), Attachment, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,13 +10,13 @@ import (
 
 func TestRemoveOlder(t *testing.T) {
 	dir := t.TempDir()
-	f, err := Open(dir, Limits{})
+	f, err := Open(dir, Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	sound := append([]byte("\xff\xfb\x90\x64"), make([]byte, 60)...)
-	file, err := f.Ingest(t.Context(), bytes.NewReader(sound), Attachment, 1<<20)
+	file, err := f.Ingest(t.Context(), 1, bytes.NewReader(sound), Attachment, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"image"
 	"image/png"
@@ -73,7 +74,8 @@ func (f *Files) preview(ctx context.Context, src *io.SectionReader, format *form
 		return nil, err
 	}
 	sum := sha256.Sum256(data)
-	file.Thumbnail, file.ThumbSize, file.thumbnailSize = storedName(sum[:], ext), picture.Bounds().Size(), int64(len(data))
+	file.Thumbnail, file.thumbnailSum = f.storedName(file.owner, sum, ext), hex.EncodeToString(sum[:])
+	file.ThumbSize, file.thumbnailSize = picture.Bounds().Size(), int64(len(data))
 	return data, nil
 }
 

@@ -64,7 +64,7 @@ func TestThumbnail(t *testing.T) {
 		{"background", encodeJPEG(photo(1920, 1080)), Background, image.Point{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := f.Ingest(t.Context(), bytes.NewReader(tt.file), tt.kind, 10<<20)
+			got, err := f.Ingest(t.Context(), 1, bytes.NewReader(tt.file), tt.kind, 10<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestOrientation(t *testing.T) {
 		if want == "" {
 			continue
 		}
-		got, err := f.Ingest(t.Context(), bytes.NewReader(insert(plain, 2, exifSegment(uint16(orientation)))), Avatar, 1<<20)
+		got, err := f.Ingest(t.Context(), 1, bytes.NewReader(insert(plain, 2, exifSegment(uint16(orientation)))), Avatar, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestThumbnailProfile(t *testing.T) {
 		{"WebP to JPEG", webpFile(vp8x(1<<5, 3000, 900), riffChunk("ICCP", icc), riffChunk("VP8L", vp8l(3000, 900, 255))), scanJPEG},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := f.Ingest(t.Context(), bytes.NewReader(tt.file), Attachment, 10<<20)
+			got, err := f.Ingest(t.Context(), 1, bytes.NewReader(tt.file), Attachment, 10<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +212,7 @@ func TestDecodeMemoryLimit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, limit := range []int{tt.need, tt.need - 1} {
 				f, _ := openFiles(t, Limits{DecodeMemory: int64(limit)})
-				got, err := f.Ingest(t.Context(), bytes.NewReader(tt.file), Attachment, 10<<20)
+				got, err := f.Ingest(t.Context(), 1, bytes.NewReader(tt.file), Attachment, 10<<20)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -445,7 +445,7 @@ func TestFirstFrame(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, dir := openFiles(t, Limits{})
-	got, err := f.Ingest(t.Context(), &buf, Avatar, 1<<20)
+	got, err := f.Ingest(t.Context(), 1, &buf, Avatar, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 		{picture{p.Header, p.HeaderText}, media.Header, limits.BannerLimit, &change.Header},
 		{picture{p.Background, p.BackgroundText}, media.Background, limits.BackgroundLimit, &change.Background},
 	} {
-		if *in.set, err = h.storePicture(r.Context(), in.picture, in.kind, in.limit); err != nil {
+		if *in.set, err = h.storePicture(r.Context(), r.Viewer.ID, in.picture, in.kind, in.limit); err != nil {
 			return nil, err
 		}
 		defer (*in.set).Release()
@@ -211,7 +211,7 @@ func frontendSettings(raw json.RawMessage) (map[string]json.RawMessage, error) {
 }
 
 // storePicture stores a picture that was sent, and returns nil if none was.
-func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
+func (h *profile) storePicture(ctx context.Context, owner store.AccountID, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
 	var content io.Reader
 	switch {
 	case p.file != nil && p.file.Empty:
@@ -227,7 +227,7 @@ func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, 
 	default:
 		return nil, nil
 	}
-	file, err := h.media.Ingest(ctx, content, kind, limit)
+	file, err := h.media.Ingest(ctx, owner, content, kind, limit)
 	var e *errs.Error
 	switch {
 	case errors.Is(err, media.ErrBanned):
@@ -286,7 +286,7 @@ func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, l
 	if in == (picture{}) {
 		in = picture{p.File, p.FileText}
 	}
-	stored, err := h.storePicture(r.Context(), in, kind, limit)
+	stored, err := h.storePicture(r.Context(), r.Viewer.ID, in, kind, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,7 @@ const (
 // MediaRows are the rows that a check reads: of the database, or of a copy.
 type MediaRows interface {
 	fileUses
+	StoredSum(ctx context.Context, name string) (string, error)
 	UploadsAfter(ctx context.Context, after store.MediaID, n int) ([]*store.Media, error)
 }
 
@@ -65,7 +66,7 @@ type MediaRows interface {
 type MediaFiles interface {
 	Stat(name string) (*media.Entry, error)
 	WalkFolder(ctx context.Context, folder int, fn func(media.Entry) error) error
-	Intact(ctx context.Context, name string) (bool, error)
+	Intact(ctx context.Context, name, sum string) (bool, error)
 }
 
 // MediaChecker compares rows with files.
@@ -167,7 +168,11 @@ func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, repair b
 		}
 		return nil
 	case entry.Size != m.Size:
-		if intact, err := k.files.Intact(ctx, m.File); err != nil || !intact {
+		sum, err := k.rows.StoredSum(ctx, m.File)
+		if err != nil {
+			return err
+		}
+		if intact, err := k.files.Intact(ctx, m.File, sum); err != nil || !intact {
 			return ctx.Err() // the check of its folder reports it
 		}
 		p := r.add(WrongSize, m.File, &m.ID, m.Size)
@@ -212,7 +217,7 @@ func (k *MediaChecker) checkPictures(ctx context.Context, r *MediaChecked) error
 	return nil
 }
 
-// checkFolder checks the hashes of the files in a folder, and that something refers to them. Recent files may get a row soon.
+// checkFolder checks the content of the files in a folder, and that something refers to them. Recent files may get a row soon.
 func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool, r *MediaChecked) error {
 	var old []string
 	sizes := make(map[string]int64)
@@ -221,7 +226,11 @@ func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool,
 			old = append(old, e.Name)
 			sizes[e.Name] = e.Size
 		}
-		intact, err := k.files.Intact(ctx, e.Name)
+		sum, err := k.rows.StoredSum(ctx, e.Name)
+		if err != nil {
+			return err
+		}
+		intact, err := k.files.Intact(ctx, e.Name, sum)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return err

@@ -32,16 +32,22 @@ func (r reader) HasContentBans(ctx context.Context) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM media_bans WHERE sha256 <> '' LIMIT 1`)
 }
 
-// StoredFileBanned returns true if a stored file is banned, by the SHA-256 in its name, or is the thumbnail of an upload that is.
-func (r reader) StoredFileBanned(ctx context.Context, name, sum string) (bool, error) {
+// StoredFileBanned returns true if the content of a stored file is banned, or the file is the thumbnail of an upload whose content is.
+func (r reader) StoredFileBanned(ctx context.Context, name string) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1
-		WHERE EXISTS (SELECT 1 FROM media_bans WHERE sha256 = ?1 AND sha256 <> '')
+		WHERE EXISTS (
+				SELECT 1
+				FROM stored_files f
+				CROSS JOIN media_bans b ON b.sha256 = f.sha256 AND b.sha256 <> ''
+				WHERE f.name = ?1)
+			OR EXISTS (SELECT 1 FROM media_bans WHERE sha256 = ?2 AND sha256 <> '')
 			OR EXISTS (
 				SELECT 1
 				FROM media m
-				CROSS JOIN media_bans b ON b.sha256 = substr(m.file, 4, 64) AND b.sha256 <> ''
-				WHERE m.thumbnail = ?2 AND m.thumbnail <> '')`, sum, name)
+				CROSS JOIN stored_files f ON f.name = m.file
+				CROSS JOIN media_bans b ON b.sha256 = f.sha256 AND b.sha256 <> ''
+				WHERE m.thumbnail = ?1 AND m.thumbnail <> '')`, name, sumInName(name))
 }
 
 // MediaBanQuery selects bans.

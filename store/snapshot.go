@@ -51,6 +51,17 @@ func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, err
 // Current returns true if the file has the schema of this program. An older one lacks columns that reads may need.
 func (s *Snapshot) Current() bool { return s.version == schemaVersion() }
 
+// storedSumVersion is the first version that has the SHA-256 of stored files. Before it, their names were that.
+const storedSumVersion = 3
+
+// StoredSum is DB.StoredSum for the file, which may be of an older version.
+func (s *Snapshot) StoredSum(ctx context.Context, name string) (string, error) {
+	if s.version >= storedSumVersion {
+		return s.reader.StoredSum(ctx, name)
+	}
+	return sumInName(name), nil
+}
+
 // FindDamage is DB.FindDamage for the file.
 func (s *Snapshot) FindDamage(ctx context.Context) (found []string, err error) {
 	if err := s.pool.SelectContext(ctx, &found, damageQuery, maxDamage); err != nil {

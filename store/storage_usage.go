@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // FileClass is what a stored file is for.
@@ -20,9 +21,10 @@ const RemotePosts = "remote_posts"
 
 // StoredFile is a file in the media folder that belongs to an upload or a profile.
 type StoredFile struct {
-	Name  string
-	Class FileClass // of its first use
-	Bytes int64     // on disk
+	Name   string
+	Class  FileClass // of its first use
+	Bytes  int64     // on disk
+	SHA256 string    // of the content, hexadecimal; "": unknown
 }
 
 // StorageUsage is what a class of data takes.
@@ -41,8 +43,8 @@ func (r reader) StorageUsage(ctx context.Context) ([]StorageUsage, error) {
 func (tx *Tx) AddStoredFiles(ctx context.Context, files []StoredFile) error {
 	for _, f := range files {
 		n, err := tx.execRows(ctx, "add stored file", `
-			INSERT INTO stored_files (name, class, bytes) VALUES (?, ?, ?)
-			ON CONFLICT DO NOTHING`, f.Name, f.Class, f.Bytes)
+			INSERT INTO stored_files (name, class, bytes, sha256) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, f.Name, f.Class, f.Bytes, f.SHA256)
 		if err != nil {
 			return err
 		}
@@ -54,6 +56,28 @@ func (tx *Tx) AddStoredFiles(ctx context.Context, files []StoredFile) error {
 		}
 	}
 	return nil
+}
+
+// StoredSum returns the hexadecimal SHA-256 of the content of a stored file, "" if it is not known.
+func (r reader) StoredSum(ctx context.Context, name string) (string, error) {
+	sum, err := one[string](ctx, r, "SHA-256 of a stored file", `SELECT sha256 FROM stored_files WHERE name = ?`, name)
+	if err != nil {
+		return "", err
+	}
+	if sum == nil || *sum == "" {
+		return sumInName(name), nil
+	}
+	return *sum, nil
+}
+
+// sumInName returns the SHA-256 that is the name of a file from before names were keyed, "" for other files.
+func sumInName(name string) string {
+	_, file, _ := strings.Cut(name, "/")
+	sum, _, _ := strings.Cut(file, ".")
+	if len(sum) != 64 {
+		return ""
+	}
+	return sum
 }
 
 // RemoveStoredFiles removes the records of those of the files that no upload has. The caller excludes pictures of profiles, and removes the

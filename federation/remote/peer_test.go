@@ -61,7 +61,7 @@ func newHarness(t testing.TB) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := media.Open(dir+"/media", media.Limits{})
+	files, err := media.Open(dir+"/media", media.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

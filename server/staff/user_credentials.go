@@ -145,7 +145,8 @@ func firstOf(values ...*bool) *bool {
 // updateCredentials changes address, password and profile of a local account. Absent and null parameters change nothing, nor do texts in
 // place of pictures.
 func (h *Handlers) updateCredentials(r *rest.Request) (any, error) {
-	if _, _, err := h.Admin.ShowCredentials(r.Context(), r.Param("nickname")); err != nil {
+	account, _, err := h.Admin.ShowCredentials(r.Context(), r.Param("nickname"))
+	if err != nil {
 		return nil, notFound(err)
 	}
 	var p credentialForm
@@ -154,7 +155,7 @@ func (h *Handlers) updateCredentials(r *rest.Request) (any, error) {
 	}
 	faults := admin.CredentialErrors{}
 	c := p.change(faults)
-	if err := h.storePictures(r, &p, &c.Profile, faults); err != nil {
+	if err := h.storePictures(r, account.ID, &p, &c.Profile, faults); err != nil {
 		return nil, err
 	}
 	if len(faults) > 0 {
@@ -175,7 +176,7 @@ func credentialError(faults admin.CredentialErrors) error {
 }
 
 // storePictures stores the pictures that were sent.
-func (h *Handlers) storePictures(r *rest.Request, p *credentialForm, change *social.ProfileChange, faults admin.CredentialErrors) error {
+func (h *Handlers) storePictures(r *rest.Request, owner store.AccountID, p *credentialForm, change *social.ProfileChange, faults admin.CredentialErrors) error {
 	limits := h.Settings.Load().Media
 	for _, in := range []struct {
 		name  string
@@ -191,7 +192,7 @@ func (h *Handlers) storePictures(r *rest.Request, p *credentialForm, change *soc
 		if in.file == nil || in.file.Empty {
 			continue
 		}
-		file, err := h.Media.Ingest(r.Context(), in.file.Open(), in.kind, in.limit)
+		file, err := h.Media.Ingest(r.Context(), owner, in.file.Open(), in.kind, in.limit)
 		var e *errs.Error
 		switch {
 		case errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge:

@@ -79,8 +79,8 @@ INSERT INTO media (id, account_id, status_id, message_id, scheduled_id, position
 VALUES (1, 1, 1, 1, 1, 1266, 1, 'unknown', 'mime of media', 'file of media', 'thumbnail of media', 'remote url of media', 'preview url of media', 'description of media', 1275, 1276, 1277, 1278, 1279, 1280, 0.5, 'blurhash of media', 0.5, 0.5, 1700000000285, 1700000000286);
 INSERT INTO media_bans (id, address, sha256, banned_at)
 VALUES (1, 'address of media bans', 'sha256 of media bans', 1700000000290);
-INSERT INTO stored_files (name, class, bytes)
-VALUES ('name of stored files', 'profiles', 1293);
+INSERT INTO stored_files (name, class, bytes, sha256)
+VALUES ('name of stored files', 'profiles', 1293, 'sha256 of stored files');
 INSERT INTO storage_alerts (id, reason, notified_at)
 VALUES (1, 'reason of storage alerts', 1700000000296);
 INSERT INTO server_backups (id, attempted_at, succeeded_at, file, bytes, duration, damaged, last_error, notified)
