@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"mime"
 	"net/url"
 	"os"
 	"path"
@@ -17,6 +16,7 @@ import (
 
 	"svc/internal/activity"
 	"svc/internal/fetch"
+	"svc/internal/text"
 )
 
 // acceptedTypes are the content types that a response may have: those of stored files and common aliases. The format is that of the content,
@@ -250,7 +250,7 @@ func (r *stallReader) Read(b []byte) (int, error) {
 // declared type contradicts it.
 func remoteFormat(head []byte, declared string) *format {
 	f := detect(head)
-	t, _, _ := mime.ParseMediaType(declared) // one of acceptedTypes
+	t, _, _ := text.ParseMediaType(declared) // one of acceptedTypes
 	if f == nil || strings.HasPrefix(t, "image/") != strings.HasPrefix(f.mime, "image/") {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"svc/internal/text"
 )
 
 // Handler serves stored files below /media/. It serves only the types of mimeByExt, with headers that keep a file from running scripts
@@ -76,7 +78,7 @@ func wantsActivity(accept []string, fileType string) bool {
 	major, _, _ := strings.Cut(fileType, "/")
 	activity := false
 	for mediaRange := range strings.SplitSeq(strings.Join(accept, ","), ",") {
-		t, params, err := mime.ParseMediaType(mediaRange)
+		t, params, err := text.ParseMediaType(mediaRange)
 		if err != nil {
 			continue
 		}

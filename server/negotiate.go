@@ -1,13 +1,13 @@
 package server
 
 import (
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"svc/internal/activity"
+	"svc/internal/text"
 )
 
 // maxAcceptRanges bounds how much of an Accept header is read.
@@ -30,8 +30,8 @@ func acceptPreferences(r *http.Request, kinds ...func(media string, params map[s
 		list[i].weight = -1 // not in the header
 	}
 	ranges := strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",")
-	for place, text := range ranges[:min(len(ranges), maxAcceptRanges)] {
-		media, params, err := mime.ParseMediaType(text)
+	for place, accepted := range ranges[:min(len(ranges), maxAcceptRanges)] {
+		media, params, err := text.ParseMediaType(accepted)
 		if err != nil {
 			continue
 		}

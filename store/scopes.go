@@ -25,10 +25,16 @@ var KnownScopes = func() Scopes {
 	return s
 }()
 
+// maxScopes bounds how many scopes are read: there are fewer, and each is compared with all others.
+const maxScopes = 200
+
 // ParseScopes splits text at spaces, commas and plus signs, and removes duplicates.
 func ParseScopes(text string) Scopes {
 	var s Scopes
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '+' || r == '\n' || r == '\t' || r == '\r' }) {
+		if len(s) == maxScopes {
+			break
+		}
 		if !slices.Contains(s, name) {
 			s = append(s, name)
 		}

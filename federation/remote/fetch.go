@@ -20,6 +20,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -233,7 +234,7 @@ func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Op
 
 // isActivityMediaType returns whether a Content-Type is one of ActivityPub (federation 1.6).
 func isActivityMediaType(contentType string) bool {
-	media, params, err := mime.ParseMediaType(contentType)
+	media, params, err := text.ParseMediaType(contentType)
 	switch {
 	case err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter):
 		return false

@@ -30,6 +30,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"svc/internal/limit"
+	"svc/internal/text"
 )
 
 // Errors of requests, besides those of the network.
@@ -322,7 +323,7 @@ func hostPort(u *url.URL) string {
 }
 
 func mediaType(h http.Header) string {
-	t, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	t, _, err := text.ParseMediaType(h.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
 		return ""
 	}

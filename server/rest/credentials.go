@@ -119,9 +119,10 @@ func (r *Request) bodyError() error {
 	return nil
 }
 
-// mayHoldToken returns true if the body may be read for a token. A long upload of a user that is identified is left to the handler.
+// mayHoldToken returns true if the body may be read for a token. That of a route for files, unless it is short, is read only after a token in the
+// header or the query.
 func (r *Request) mayHoldToken() bool {
-	return r.body != nil && (!r.endpoint.Access.files || r.Viewer == nil || r.ContentLength >= 0 && r.ContentLength <= maxAnonymousBody)
+	return r.body != nil && (!r.endpoint.Access.files || r.ContentLength >= 0 && r.ContentLength <= maxAnonymousBody)
 }
 
 // Credential returns the first credential of the request: the parameter access_token, the Authorization header, a cookie. Basic
@@ -195,8 +196,16 @@ func queryValue(query, key string) string {
 	if !strings.Contains(query, key) {
 		return ""
 	}
-	values, _ := url.ParseQuery(query) // ignores malformed pairs
-	return values.Get(key)
+	for pair := range strings.SplitSeq(query, "&") {
+		name, text, _ := strings.Cut(pair, "=")
+		if name != key || strings.Contains(pair, ";") { // as in url.ParseQuery
+			continue
+		}
+		if value, err := url.QueryUnescape(text); err == nil {
+			return value
+		}
+	}
+	return ""
 }
 
 // bearerToken returns the token of an Authorization header. Some apps write a colon after the word.

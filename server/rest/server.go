@@ -5,8 +5,9 @@
 // Two rules. A route stands in exactly one table with its access and limits beside it, and nothing is decided by comparing paths
 // later. A handler returns a value and an error; status, headers, JSON and the log line are written here.
 //
-// Limits: 2000 connections, 128 of one address, 64 bodies of one client in transit; bodies of 1 MiB without files, 1000 parameters nested 16 deep, 8 files; rate limits
-// as in the settings, for 50 000 clients at the same time.
+// Limits: 2000 connections, 128 of one address, 64 bodies of one client in transit; headers of 32 KiB; bodies of 1 MiB without files, 64 KiB of clients
+// that are not known, 32 MiB of memory for all of them (bodyBudget); 1000 parameters nested 16 deep, 8 files; rate limits as in the settings, for 50 000
+// clients at the same time.
 package rest
 
 import (
@@ -222,6 +223,8 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 		status = s.respondError(w, r, errTooManyRequests)
 	case len(hr.Header) > maxHeaderFields:
 		status = s.respondError(w, r, errTooManyFields)
+	case strings.Count(hr.URL.RawQuery, "&") > maxKeys: // handlers may parse it with net/url, which has no such limit
+		status = s.respondError(w, r, errTooMany)
 	default:
 		status = s.handleAndRespond(w, r, values)
 	}
