@@ -12,12 +12,14 @@ import (
 	"svc/store"
 )
 
+const maxFlagComment = 100_000 // bytes of the HTML, of which social keeps the beginning
+
 const maxFlagRefs = social.MaxIncomingReportStatuses + 10 // ids, one of them the account's
 
 // handleFlag stores a report. The reported account is among the objects, or else the author of the first status. Some servers name
 // statuses in the text only (federation 4.12).
 func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
-	comment := text.HTMLToText(flagComment(in.Object))
+	comment := text.HTMLToText(strings.ToValidUTF8(flagComment(in.Object), ""))
 	refs := in.Refs("object", maxFlagRefs)
 	for _, word := range strings.Fields(comment) {
 		if address := strings.Trim(word, "<>()[].,;:!?\"'"); r.local.isLocalURI(address) && len(refs) < maxFlagRefs {
@@ -59,8 +61,9 @@ func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 
 // flagComment returns the comment of a report as HTML.
 func flagComment(o activity.Object) string {
-	if content := o.Text("content"); content != "" {
-		return content
+	comment := o.Text("content")
+	if comment == "" {
+		comment = o.Text("summary")
 	}
-	return o.Text("summary")
+	return comment[:min(len(comment), maxFlagComment)]
 }

@@ -44,11 +44,17 @@ var legacyReactions = map[string]string{
 	"rip": "😇", "pudding": "🍮", "star": "⭐",
 }
 
+// maxReaction is how many bytes the emoji of a reaction has at most: a shortcode with the host of its server.
+const maxReaction = 512
+
 // reactionEmoji returns the emoji of a reaction; ok is false if there is none, or a custom one without picture.
 func (r *Receiver) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 	content := strings.TrimSpace(o.Text("content"))
 	if content == "" {
 		content = strings.TrimSpace(o.Text("_misskey_reaction"))
+	}
+	if len(content) > maxReaction {
+		return social.Emoji{}, false
 	}
 	if unicode := legacyReactions[content]; unicode != "" {
 		content = unicode
@@ -72,6 +78,9 @@ func (r *Receiver) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 	return social.Emoji{}, false
 }
 
+// maxVote is how many bytes of the title of an option are compared. Local options are shorter.
+const maxVote = 100_000
+
 // receiveVote stores a vote in a local poll, by the text of the option. Its addressing does not matter, because votes are not shown.
 func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note activity.Object) error {
 	if by := note.Ref("attributedTo"); by != "" && by != in.Actor.URI {
@@ -90,6 +99,9 @@ func (r *Receiver) receiveVote(ctx context.Context, in *inbox.Activity, note act
 	}
 	if p == nil {
 		return remote.Refuse("status has no poll")
+	}
+	if len(note.Text("name")) > maxVote {
+		return remote.Refuse("poll does not have this option")
 	}
 	name := normalizeOption(note.Text("name"))
 	choice := slices.IndexFunc(p.Titles(), func(title string) bool { return normalizeOption(title) == name })

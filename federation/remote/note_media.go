@@ -15,6 +15,7 @@ const (
 	maxMediaSide     = 100_000 // pixels
 	maxMediaDuration = 1000 * time.Hour
 	maxBlurhash      = 100 // characters
+	maxDurationText  = 64  // bytes
 )
 
 // readMediaProperties sets what a document says about the file: width, height, duration, blurhash, focal point, and the picture of a video
@@ -46,6 +47,9 @@ var isoDuration = regexp.MustCompile(`^P(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d
 
 // parseDuration returns an ISO 8601 duration, 0 if it is not valid.
 func parseDuration(s string) time.Duration {
+	if len(s) > maxDurationText {
+		return 0
+	}
 	match := isoDuration.FindStringSubmatch(s)
 	if match == nil {
 		return 0

@@ -78,7 +78,7 @@ func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
 
 func mediaTypeOf(o activity.Object) string {
 	for _, key := range []string{"mediaType", "mimeType"} {
-		if t, _, err := mime.ParseMediaType(o.Text(key)); err == nil {
+		if t, _, err := text.ParseMediaType(o.Text(key)); err == nil {
 			return t
 		}
 	}

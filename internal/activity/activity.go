@@ -333,9 +333,15 @@ func (o Object) Count(key string) int {
 	return int(min(n, math.MaxInt32))
 }
 
+// maxTime is the length of the longest text that is parsed as a time, in bytes.
+const maxTime = 64
+
 // Time returns a member that is a time, the zero time if it is none.
 func (o Object) Time(key string) time.Time {
 	s := o.Text(key)
+	if s == "" || len(s) > maxTime {
+		return time.Time{}
+	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC()

@@ -15,6 +15,18 @@ import (
 
 const maxURLBytes = 2048 // bytes
 
+// ParseURL parses a URL in a document. One that is longer than any that is stored is an error, which takes no time.
+func ParseURL(address string) (*url.URL, error) {
+	if len(address) > maxURLBytes {
+		return nil, fmt.Errorf("%w: URL of %d bytes", ErrMalformed, len(address))
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: URL: %v", ErrMalformed, err)
+	}
+	return u, nil
+}
+
 var errNoURL = fmt.Errorf("%w: URL is empty", ErrMalformed)
 
 // Host returns the canonical host of an id: lower case, ASCII, with its port if that is not the default. An id that is not a plain URL
@@ -24,13 +36,11 @@ func Host(id string, allowLoopback bool) (string, error) {
 	if id == "" { // a member that most documents do not have
 		return "", errNoURL
 	}
-	u, err := url.Parse(id)
+	u, err := ParseURL(id)
 	if err != nil {
-		return "", fmt.Errorf("%w: URL: %v", ErrMalformed, err)
+		return "", err
 	}
 	switch {
-	case len(id) > maxURLBytes:
-		return "", fmt.Errorf("%w: URL of %d bytes", ErrMalformed, len(id))
 	case u.Scheme != "https" && !(allowLoopback && u.Scheme == "http"):
 		return "", fmt.Errorf("%w: %q is not https", ErrMalformed, id)
 	case u.Host == "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(id, " \t\r\n\\"):

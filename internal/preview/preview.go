@@ -37,6 +37,7 @@ const (
 	maxPropertiesBytes = 8 << 10 // bytes, of all properties
 	maxURLLength       = 2048    // bytes
 	maxPixels          = 100_000
+	maxContentType     = 1024 // bytes of the header: many parameters take long
 )
 
 // Page is the metadata of a page. Missing fields are empty.
@@ -53,6 +54,9 @@ type Page struct {
 // Read reads a page with a Content-Type header. URLs in it are relative to base. An incomplete page is read as far as it goes.
 func Read(page io.Reader, contentType string, base *url.URL) (*Page, error) {
 	page = io.LimitReader(page, MaxPage)
+	if len(contentType) > maxContentType {
+		contentType = ""
+	}
 	decoded, err := charset.NewReader(page, contentType)
 	if err == io.EOF { // empty page
 		return &Page{}, nil
@@ -193,6 +197,9 @@ func (h *head) properties() map[string]string {
 
 // imageURL returns the https URL of an image, "" if there is none. An http URL becomes https, as browsers do.
 func imageURL(address string, base *url.URL) string {
+	if len(address) > 2*maxURLLength {
+		return ""
+	}
 	u, err := base.Parse(strings.TrimSpace(address))
 	if err != nil || address == "" {
 		return ""

@@ -8,6 +8,11 @@ import (
 	"golang.org/x/net/html"
 )
 
+const (
+	maxLinksTried = 100  // links that FirstLink asks about
+	maxLinkBytes  = 2048 // of a link that it returns
+)
+
 // FirstLink returns the first http or https URL in sanitised HTML that is accepted, unchanged, or "" if there is none. It skips
 // mentions and hashtags.
 func FirstLink(source string, accept func(*url.URL) bool) string {
@@ -15,7 +20,7 @@ func FirstLink(source string, accept func(*url.URL) bool) string {
 		return ""
 	}
 	z := html.NewTokenizer(strings.NewReader(source))
-	for {
+	for tried := 0; tried < maxLinksTried; {
 		switch z.Next() {
 		case html.ErrorToken:
 			return ""
@@ -28,12 +33,16 @@ func FirstLink(source string, accept func(*url.URL) bool) string {
 			if !plain {
 				continue
 			}
+			if tried++; len(href) > maxLinkBytes {
+				continue
+			}
 			u, err := url.Parse(href)
 			if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && accept(u) {
 				return href
 			}
 		}
 	}
+	return ""
 }
 
 // HasLink returns whether HTML has a link other than mentions and hashtags.
