@@ -123,7 +123,7 @@ type IncomingChatMessage struct {
 // ReceiveChatMessage adds a message by a remote sender to the chat of a local recipient. The recipient can refuse it like a local one. A
 // message that was received or deleted before is not an error.
 func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account, recipient store.AccountID, in IncomingChatMessage) error {
-	content := text.Sanitize(in.Content)
+	content := store.CutRemoteHTML(text.Sanitize(in.Content), "")
 	if content == "" && in.Attachment == nil {
 		return errNoContent
 	}
@@ -143,8 +143,9 @@ func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account,
 			return errNoRecipient
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), URI: in.URI, CreatedAt: store.At(in.CreatedAt), Content: content}
-		m.Emojis = &store.JSON[[]store.RemoteEmoji]{V: in.Emojis}
+		m.Emojis = &store.JSON[[]store.RemoteEmoji]{V: store.UsedEmojis(in.Emojis, store.MaxStatusEmojis, store.MaxStatusEmojiBytes, content)}
 		if in.Attachment != nil {
+			in.Attachment.CutRemote()
 			in.Attachment.AccountID = sender.ID
 			if err := tx.AddMedia(ctx, in.Attachment); err != nil {
 				return err

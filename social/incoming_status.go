@@ -68,6 +68,7 @@ const (
 // ReceiveStatus stores a status of a remote author with its timeline rows, notifications and events. It returns a known status unchanged.
 // Parent and quoted status may be unknown; replies and quotes that waited for this one are linked with it.
 func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r IncomingStatus) (*store.Status, error) {
+	r.cut()
 	a, err := s.resolveReferences(ctx, author, &r)
 	if err != nil {
 		return nil, err

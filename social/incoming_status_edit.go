@@ -11,6 +11,7 @@ import (
 // Audience, parent, quoted status and publication date never change (federation 4.4). A version that is not newer only updates poll
 // counts; an older one is ignored. The quote authorization is always updated.
 func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, id store.StatusID, r IncomingStatus) (*store.Status, error) {
+	r.cut()
 	a, err := s.knownMentions(ctx, &r)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ import (
 // maxScrobbleText is the longest text of a scrobble in characters.
 const maxScrobbleText = 500
 
+// maxScrobbleBytes is how many bytes of JSON a text of a remote scrobble takes at most, because a character may have any number of marks.
+const maxScrobbleBytes = 4_000
+
 // ScrobbleDraft is what an account listens to.
 type ScrobbleDraft struct {
 	Title        string
@@ -57,7 +60,7 @@ func (s *Service) Scrobble(ctx context.Context, actor *store.Account, l Scrobble
 // not an error.
 func (s *Service) ReceiveScrobble(ctx context.Context, actor *store.Account, l ScrobbleDraft, uri string, at store.Time) error {
 	for _, t := range []*string{&l.Title, &l.Artist, &l.Album} {
-		*t = text.Truncate(strings.TrimSpace(*t), maxScrobbleText)
+		*t = text.CutJSON(text.Truncate(strings.TrimSpace(text.CutJSON(*t, 4*maxScrobbleBytes)), maxScrobbleText), maxScrobbleBytes)
 	}
 	if l.Title == "" {
 		return errs.BadRequest("title is missing")

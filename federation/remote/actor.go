@@ -156,6 +156,7 @@ type confirmedHandle struct {
 
 // saveActor stores an actor that was fetched from its origin: account, actor, and keys.
 func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandle) (*store.Account, error) {
+	p.account.CutRemote()
 	var account *store.Account
 	var keys []string // to invalidate
 	generation := a.accounts.accounts.Generation()

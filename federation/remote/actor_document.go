@@ -168,7 +168,7 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account, host string) 
 			a.AcceptsChatMessages = &accepts
 		}
 	}
-	if day, err := time.Parse(time.DateOnly, o.Text("vcard:bday")); err == nil && day.Year() > 1800 && day.Before(r.now()) {
+	if day := o.Time("vcard:bday"); len(o.Text("vcard:bday")) == len(time.DateOnly) && day.Year() > 1800 && day.Before(r.now()) {
 		a.Birthday, a.ShowBirthday = day.Format(time.DateOnly), true
 	}
 	if at := o.Time("published"); at.Year() > 1990 && at.Before(r.now()) {

@@ -29,7 +29,7 @@ var titledTypes = []string{"Article", "Page", "Event", "Video", "Audio", "Image"
 
 // Limits of remote statuses (federation 5.5).
 const (
-	maxNoteContent  = 100_000 // characters, also of the source of the HTML: bytes up to four times that
+	maxNoteSource   = 200_000 // bytes of the source of the content, most of which markup may be; store.MaxRemoteContent is kept of its HTML
 	maxNoteSpoiler  = 5_000
 	maxNoteTags     = 100
 	maxNoteMentions = 100
@@ -146,7 +146,7 @@ func PlausibleTime(t, now time.Time) time.Time {
 func (n *Note) readContent(r *Reader, o activity.Object) {
 	content, language := o.TextAndLanguage("content")
 	n.Language = text.Language(language)
-	content = truncateBytes(content, 4*maxNoteContent)
+	content = truncateBytes(content, maxNoteSource)
 	if o.Text("mediaType") == "text/markdown" {
 		content = text.Parse(content, text.Markdown).Render(r.BaseURL, nil).HTML
 	} else {
@@ -173,7 +173,7 @@ func (n *Note) readContent(r *Reader, o activity.Object) {
 	default:
 		content = heading(name, n.URL) + eventLine(o) + paragraph(summary) + content
 	}
-	n.Content = content
+	n.Content = store.CutRemoteHTML(content, n.URL) // what follows reads it again
 }
 
 // heading returns a title above a text.
@@ -244,21 +244,23 @@ func (n *Note) readTags(r *Reader, o activity.Object) {
 // mentionsIn returns the test whether a link leads to an account that the tags of an object mention: to its actor or, on the same host, to a
 // page whose address ends in its nickname.
 func mentionsIn(o activity.Object) func(href string) bool {
-	type mention struct{ href, host, nickname string }
-	var mentions []mention
+	hrefs, pages := make(map[string]bool), make(map[[2]string]bool)
 	for _, tag := range o.Objects("tag", maxNoteTagsRead) {
 		href := tag.Text("href")
-		if u, err := url.Parse(href); err == nil && tag.Is("Mention") && len(mentions) < maxNoteMentions {
-			nickname, _, _ := strings.Cut(strings.TrimPrefix(tag.Text("name"), "@"), "@")
-			mentions = append(mentions, mention{href, strings.ToLower(u.Host), cmp.Or(nickname, lastSegment(u))})
+		if u, err := activity.ParseURL(href); err == nil && tag.Is("Mention") && len(hrefs) < maxNoteMentions {
+			nickname, _, _ := strings.Cut(strings.TrimPrefix(truncateBytes(tag.Text("name"), 1000), "@"), "@")
+			hrefs[href], pages[pageOf(u, cmp.Or(nickname, lastSegment(u)))] = true, true
 		}
 	}
 	return func(href string) bool {
-		u, err := url.Parse(href)
-		return err == nil && slices.ContainsFunc(mentions, func(m mention) bool {
-			return m.href == href || m.host == strings.ToLower(u.Host) && strings.EqualFold(m.nickname, lastSegment(u))
-		})
+		u, err := activity.ParseURL(href)
+		return err == nil && (hrefs[href] || pages[pageOf(u, lastSegment(u))])
 	}
+}
+
+// pageOf returns the host of a URL and a nickname in the form in which they are compared.
+func pageOf(u *url.URL, nickname string) [2]string {
+	return [2]string{strings.ToLower(u.Host), strings.ToLower(nickname)}
 }
 
 // lastSegment returns the last segment of a path without the @ of a nickname, and without a host after it.
@@ -302,11 +304,13 @@ func (n *Note) readAudience(r *Reader, o, by activity.Object) {
 	default:
 		n.Visibility = store.ListOnly
 	}
+	seen := make(map[string]bool)
 	for _, from := range []activity.Object{o, by} {
 		for _, key := range []string{"to", "cc"} {
 			for _, id := range from.Refs(key, MaxAddressees) {
-				if !activity.IsPublic(id) && r.isPublicURL(id) && !n.isFollowers(id) && len(n.Audience) < MaxAddressees && !slices.Contains(n.Audience, id) {
+				if !activity.IsPublic(id) && !seen[id] && r.isPublicURL(id) && !n.isFollowers(id) && len(n.Audience) < MaxAddressees {
 					n.Audience = append(n.Audience, id)
+					seen[id] = true
 				}
 			}
 		}

@@ -93,6 +93,9 @@ func (r *renderer) renderAccount(row *store.Account, members *accountMembers, ex
 	if err != nil {
 		return nil, err
 	}
+	if json, err = r.fitAccount(row, members, extension, json); err != nil {
+		return nil, err
+	}
 	d, err := newDocument(json, accountSlots, nil)
 	return &accountDocument{
 		document: d, id: row.ID, unavailable: row.Unavailable, deactivated: row.Unavailable, hasMoved: row.MovedToID != nil,
@@ -102,7 +105,7 @@ func (r *renderer) renderAccount(row *store.Account, members *accountMembers, ex
 
 // accountMembers returns the members that are the same for every viewer. user is nil for remote accounts.
 func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accountMembers, *accountExtension) {
-	row = r.withAllowedPictures(row)
+	row = r.withAllowedPictures(cutAccount(row))
 	m := &accountMembers{
 		ID:           row.ID,
 		Username:     row.Nickname,
@@ -118,7 +121,7 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		URL:       row.URL,
 		URI:       row.URI,
 		Avatar:    r.picture(row.Avatar, standardAvatar),
-		Header:    r.picture(row.Header, "/images/banner.png"),
+		Header:    r.picture(row.Header, standardBanner),
 		Fields:    row.Fields.V,
 	}
 	if row.Local() {
@@ -139,6 +142,9 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		texts = append(texts, f.Name, f.Value)
 	}
 	m.Emojis = r.emojisFor(row.Local(), row.Emojis.V, texts...)
+	if !row.Local() {
+		m.Emojis = maxEmojis(m.Emojis, store.MaxRemoteEmojis)
+	}
 
 	x := &accountExtension{
 		APID:                row.URI,
@@ -185,7 +191,10 @@ func (r *renderer) withAllowedPictures(row *store.Account) *store.Account {
 	return &allowed
 }
 
-const standardAvatar = "/images/avi.png"
+const (
+	standardAvatar = "/images/avi.png"
+	standardBanner = "/images/banner.png"
+)
 
 // picture returns the URL of a profile picture: of a local file, of the proxy for a remote one, or of the standard one for "".
 func (r *renderer) picture(name, standard string) string {

@@ -147,7 +147,7 @@ type rawField struct {
 func (r *renderer) AdminCredentials(a *store.Account, u *store.User) (json.RawMessage, error) {
 	c := AdminCredentials{
 		ID: int64(a.ID), Nickname: a.Nickname, Email: u.Email, Name: a.DisplayName, Bio: a.Note, ActorType: a.ActorType,
-		Avatar: r.picture(a.Avatar, standardAvatar), Banner: r.picture(a.Header, "/images/banner.png"), Background: r.Picture(a.Background),
+		Avatar: r.picture(a.Avatar, standardAvatar), Banner: r.picture(a.Header, standardBanner), Background: r.Picture(a.Background),
 		DefaultScope: u.DefaultVisibility.String(), Fields: append([]store.Field{}, a.Fields.V...), RawFields: []rawField{},
 		Locked: a.Locked, IsLocked: a.Locked, Discoverable: a.Discoverable, IsDiscoverable: a.Discoverable,
 		NoRichText: u.NoRichText, AllowFollowingMove: u.AllowFollowingMove, ShowRole: u.ShowRole, SkipThreadContainment: u.SkipThreadContainment,

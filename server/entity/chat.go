@@ -125,6 +125,9 @@ func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows [
 			Attachment: attachments[e.MessageID], IdempotencyKey: keys[e.MessageID],
 		}
 		if content := e.Content; content != "" {
+			if e.Emojis != nil {
+				content = store.CutRemoteHTML(content, "")
+			}
 			if plain {
 				content = text.SanitizeStrict(content)
 			}

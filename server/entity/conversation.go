@@ -16,6 +16,9 @@ type Conversation struct {
 	last       *Status // nil: none that the owner may see
 }
 
+// maxConversationAccounts is how many bytes of JSON the accounts of a conversation may have. They are in it twice.
+const maxConversationAccounts = 500_000
+
 // HasStatus returns true if the conversation has a status that its owner may see. Only then it is listed.
 func (c *Conversation) HasStatus() bool { return c.last != nil }
 
@@ -78,10 +81,14 @@ func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows 
 	list := make(List[*Conversation], 0, len(rows))
 	for _, row := range rows {
 		c := &Conversation{builder: b, row: row}
+		left := maxConversationAccounts
 		for _, id := range store.NewAccountSet(append(row.Recipients, owner.ID)...) {
 			a := accountOf[id]
 			if a.cachedAccount == nil {
 				continue
+			}
+			if left -= 2 * len(a.json); left < 0 && id != owner.ID {
+				continue // the post is addressed to it all the same
 			}
 			c.recipients = append(c.recipients, a)
 			if id != owner.ID {

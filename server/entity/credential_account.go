@@ -58,7 +58,12 @@ type sourceExtension struct {
 
 // source returns the members of a source that are the same for every viewer.
 func (r *renderer) source(row *store.Account, user *store.User) any {
-	s := Source{Note: text.HTMLToText(row.Note), Fields: []store.Field{}}
+	return r.sourceWith(row, text.HTMLToText(row.Note), user)
+}
+
+// sourceWith is source with another text for an account without a user.
+func (r *renderer) sourceWith(row *store.Account, note string, user *store.User) any {
+	s := Source{Note: note, Fields: []store.Field{}}
 	if user != nil {
 		s.Note = user.Note
 		s.Fields = append(s.Fields, user.Fields.V...)

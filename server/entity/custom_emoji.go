@@ -36,11 +36,16 @@ func (r *renderer) emojisFor(local bool, remote []store.RemoteEmoji, texts ...st
 		return r.localEmojis(texts...)
 	}
 	found := []Emoji{}
+	left := store.MaxStatusEmojiBytes
 	for _, e := range remote {
 		name := ":" + e.Shortcode + ":"
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, name) }) {
 			url := r.proxied(e.URL)
-			found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
+			emoji := Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url}
+			if left -= emojiSize(emoji); left < 0 || len(found) == store.MaxStatusEmojis {
+				break
+			}
+			found = append(found, emoji)
 		}
 	}
 	return found

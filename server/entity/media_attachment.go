@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -66,6 +67,11 @@ func (r *renderer) attachment(m *store.Media) (object, error) {
 	}
 	if m.Thumbnail != "" || m.PreviewURL != "" || m.Type == "image" { // other types need a picture
 		a.PreviewURL = &preview
+	}
+	if m.File == "" && !text.FitsJSON(m.Description, 1000) {
+		cut := *m
+		cut.CutRemote()
+		m = &cut
 	}
 	if m.Description != "" {
 		a.Description = &m.Description

@@ -95,9 +95,15 @@ func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[stor
 
 // renderPoll renders the poll of a status. A poll without an id belongs to a preview.
 func (r *renderer) renderPoll(p *store.Poll, of *store.Status) (*cachedPoll, error) {
+	if !of.Local() {
+		p.CutRemote()
+	}
 	members := pollMembers{
 		ID: p.ID.String(), ExpiresAt: p.ExpiresAt, Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount,
 		Emojis: r.emojisFor(of.Local(), of.Emojis.V, p.Titles()...),
+	}
+	if !of.Local() {
+		members.Emojis = maxEmojis(members.Emojis, maxPollEmojis)
 	}
 	if p.ID == 0 {
 		members.ID = r.Name + ":fakeid"

@@ -31,6 +31,9 @@ type cardExtension struct {
 	OpenGraph map[string]string `json:"opengraph"`
 }
 
+// maxCard is how many bytes of JSON a card with the properties of its page may have. Without them its texts bound it.
+const maxCard = 20_000
+
 // StatusCard returns the card of a status that is no boost, nil if it has none.
 func (b *Builder) StatusCard(ctx context.Context, st *store.Status) (Appender, error) {
 	if st.CardID == nil {
@@ -92,10 +95,14 @@ func (r *renderer) card(row *store.Card) (*object, error) {
 		shown := r.proxied(c.Image)
 		picture = &shown
 	}
-	o, err := r.extended(cardMembers{
+	members := cardMembers{
 		URL: c.URL, Title: c.Title, Description: c.Description, Type: "link",
 		ProviderName: at.Hostname(), ProviderURL: (&url.URL{Scheme: at.Scheme, Host: at.Host}).String(),
 		Width: c.Width, Height: c.Height, Image: picture, ImageDescription: c.ImageDescription,
-	}, cardExtension{properties})
+	}
+	o, err := r.extended(members, cardExtension{properties})
+	if err == nil && len(o) > maxCard {
+		o, err = r.extended(members, cardExtension{map[string]string{}})
+	}
 	return &o, err
 }

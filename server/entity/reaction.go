@@ -42,6 +42,9 @@ func (b *Builder) loadReactions(ctx context.Context, ids []store.StatusID) (map[
 		}
 		of[c.StatusID] = append(of[c.StatusID], r)
 	}
+	for id, list := range of {
+		of[id] = reactionsWithin(list, maxReactionsIn)
+	}
 	return of, nil
 }
 
@@ -164,6 +167,7 @@ type Reaction struct {
 const (
 	maxReactors         = 1000 // in all
 	maxReactorsPerEmoji = 80
+	maxReactorBytes     = 1 << 20 // of their JSON
 )
 
 // Reactions returns the reactions to a status in order of first use, with one emoji unless it is "". withMuted includes those of muted
@@ -205,15 +209,21 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 		return nil, err
 	}
 	list := make([]Reaction, 0, len(counts))
+	left := maxReactorBytes
 	for _, c := range counts {
 		r := Reaction{Name: c.Emoji, Accounts: List[Account]{}, URL: b.reactionPicture(c)}
 		if r.Count, r.Me = of[id].counts(c.Emoji, c.Count); r.Count <= 0 {
 			continue
 		}
 		for _, by := range reactors {
-			if a, ok := accounts[by.AccountID]; ok && by.Emoji == c.Emoji {
-				r.Accounts = append(r.Accounts, a)
+			a, ok := accounts[by.AccountID]
+			if !ok || by.Emoji != c.Emoji {
+				continue
 			}
+			if left -= len(a.json); left < 0 {
+				break
+			}
+			r.Accounts = append(r.Accounts, a)
 		}
 		list = append(list, r)
 	}

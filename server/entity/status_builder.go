@@ -229,15 +229,15 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
 		pending:    row.PendingVisibility != nil,
-		visibility: row.Visibility, quotePolicy: row.QuotePolicy, quoteState: row.QuoteState, quoteOfID: row.QuoteOfID, reactions: p.reactions[row.ID],
+		visibility: row.Visibility, quotePolicy: row.QuotePolicy, quoteState: row.QuoteState, quoteOfID: row.QuoteOfID,
 	}
+	row = cutStatus(row)
 	plain := text.HTMLToText(row.Content)
-	extension := r.statusExtension(row, p, plain)
-	json, err := r.extended(r.statusMembers(row, p), extension)
+	content, err := marshal(row.Content)
 	if err != nil {
 		return nil, err
 	}
-	content, err := marshal(row.Content)
+	json, err := r.fitStatus(&renderedStatus{row: row, members: r.statusMembers(row, p), plain: plain, content: content, parts: p})
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,8 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 		s.document = document{json: bytes.Clone(s.head())}
 		return s, nil
 	}
-	s.pinned = extension.PinnedAt != nil
+	_, s.pinned = p.pins[row.ID]
+	s.reactions = p.reactions[row.ID]
 	s.plainContentSize = 2 * len(row.Content)
 	s.plainContent = sync.OnceValue(func() []byte { return appendValue(nil, text.SanitizeStrict(row.Content)) })
 	address := row.URL
@@ -382,6 +383,24 @@ func (b *Builder) PublishedStatus(ctx context.Context, author *store.Account, c 
 }
 
 func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
+	p, err := b.composedParts(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.renderStatus(c.Status, p)
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{cachedStatus: r, builder: b}
+	one := List[*Status]{s}
+	if err := b.addMembers(ctx, author, one, one); err != nil {
+		return nil, err
+	}
+	return s, b.addQuotes(ctx, author, one)
+}
+
+// composedParts returns the parts of a status that was composed.
+func (b *Builder) composedParts(ctx context.Context, c *social.Composed) (*statusParts, error) {
 	p := newStatusParts([]*store.Status{c.Status})
 	for _, m := range c.Media {
 		if err := b.addAttachment(m, c.ID, p); err != nil {
@@ -409,20 +428,10 @@ func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *
 			return nil, err
 		}
 	}
+	if c.AppID == nil {
+		return p, nil
+	}
 	var err error
-	if c.AppID != nil {
-		if p.apps, err = b.loadApps(ctx, []store.AppID{*c.AppID}); err != nil {
-			return nil, err
-		}
-	}
-	r, err := b.renderStatus(c.Status, p)
-	if err != nil {
-		return nil, err
-	}
-	s := &Status{cachedStatus: r, builder: b}
-	one := List[*Status]{s}
-	if err := b.addMembers(ctx, author, one, one); err != nil {
-		return nil, err
-	}
-	return s, b.addQuotes(ctx, author, one)
+	p.apps, err = b.loadApps(ctx, []store.AppID{*c.AppID})
+	return p, err
 }

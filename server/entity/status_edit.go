@@ -57,6 +57,9 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 	}
 	list := make([]StatusEdit, 0, len(versions))
 	for _, v := range versions {
+		if !st.Local() {
+			v.CutRemote(st)
+		}
 		e := StatusEdit{
 			Content:          v.Content,
 			SpoilerText:      v.SpoilerText,
@@ -89,7 +92,33 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 		}
 		list = append(list, e)
 	}
-	return list, nil
+	return newestEdits(list, len(author.json)), nil
+}
+
+// maxEdits is how many bytes of JSON the versions of a status may have together.
+const maxEdits = 2_000_000
+
+// newestEdits returns the newest versions that fit into maxEdits. Each repeats the author and what the status quotes.
+func newestEdits(list []StatusEdit, author int) []StatusEdit {
+	quoted := 0
+	if len(list) > 0 && list[0].Quote != nil {
+		quoted = len(list[0].Quote.of.appendQuote(nil))
+	}
+	left := maxEdits
+	for i := len(list) - 1; i >= 0; i-- {
+		e := &list[i]
+		left -= author + quoted + text.JSONSize(e.Content) + text.JSONSize(e.SpoilerText)
+		for _, o := range e.MediaAttachments {
+			left -= len(o)
+		}
+		for _, emoji := range e.Emojis {
+			left -= emojiSize(emoji)
+		}
+		if left < 0 && i < len(list)-1 {
+			return list[i+1:]
+		}
+	}
+	return list
 }
 
 // StatusSource is the source text of a status.
@@ -104,6 +133,7 @@ type StatusSource struct {
 func NewStatusSource(st *store.Status) StatusSource {
 	s := StatusSource{ID: st.ID, Text: st.Text, SpoilerText: st.SpoilerText, ContentType: st.ContentType}
 	if st.Text == "" && !st.Local() {
+		st = cutStatus(st)
 		s.Text, s.ContentType = text.HTMLToText(st.Content), string(text.PlainText)
 	}
 	return s
