@@ -52,8 +52,18 @@ func (s *Service) changeAliases(ctx context.Context, actor *store.Account, chang
 		if err != nil {
 			return err
 		}
+		before := len(a.AlsoKnownAs.V)
 		if err := change(tx, a); err != nil {
 			return err
+		}
+		if len(a.AlsoKnownAs.V) > before {
+			user, err := tx.User(ctx, a.ID)
+			if err != nil {
+				return err
+			}
+			if err := s.checkProfileSize(a, user); err != nil {
+				return err
+			}
 		}
 		if err := addProfileToOutbox(ctx, tx, a.ID); err != nil {
 			return err

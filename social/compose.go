@@ -128,6 +128,9 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 	if err := s.applyPolicies(ctx, author, c); err != nil {
 		return nil, err
 	}
+	if err := s.checkStatusSize(ctx, c); err != nil {
+		return nil, err
+	}
 	return c, checkReply(ctx, r, author, c)
 }
 

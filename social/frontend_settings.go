@@ -77,7 +77,7 @@ func setFrontendSettings(u *store.User, changes map[string]json.RawMessage) erro
 		size += len(name) + len(value)
 	}
 	if size > maxFrontendSettings {
-		return errs.TooLarge("The settings are too large")
+		return errs.TooLarge("The settings of all front ends would take %d bytes, the limit is %d", size, maxFrontendSettings)
 	}
 	u.SettingsStore.V = settings
 	return nil

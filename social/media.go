@@ -145,6 +145,11 @@ func (s *Service) ChangeUpload(ctx context.Context, owner *store.Account, id sto
 	if err != nil {
 		return nil, err
 	}
+	if change.Description != nil {
+		if err := s.checkDescriptionSize(ctx, described, *change.Description); err != nil {
+			return nil, err
+		}
+	}
 	thumbnail, err := s.storeThumbnail(ctx, described, change.Thumbnail)
 	if err != nil {
 		return nil, err

@@ -120,6 +120,11 @@ func (s *Service) UpdateProfileIn(ctx context.Context, tx *store.Tx, id store.Ac
 	if err := s.renderProfile(ctx, tx, account, user, p); err != nil {
 		return nil, nil, err
 	}
+	if p.DisplayName != nil || p.Note != nil || p.Fields != nil || p.AlsoKnownAs != nil {
+		if err := s.checkProfileSize(account, user); err != nil {
+			return nil, nil, err
+		}
+	}
 	if err := tx.SaveAccount(ctx, account); err != nil {
 		return nil, nil, err
 	}

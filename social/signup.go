@@ -131,6 +131,9 @@ func (s *Service) SignUpIn(ctx context.Context, tx *store.Tx, g *Registration, h
 		return nil, nil, err
 	}
 	user := s.newUser(account, g, hash)
+	if err := s.checkProfileSize(account, user); err != nil {
+		return nil, nil, err
+	}
 	if err := tx.AddUser(ctx, user); err != nil {
 		return nil, nil, err
 	}

@@ -37,6 +37,7 @@ type Config struct {
 	Archives  *media.Archives         // the files of backups
 	Fetch     *fetch.Client           // fetches pages for cards; nil: no cards
 	Policies  *policy.Chain           // nil: no policies
+	Sizes     Sizes                   // measures what is about to be stored; nil: nothing is refused for its size
 }
 
 // FromSettings returns the configuration of a server with these settings, without the parts that it uses.

@@ -95,6 +95,9 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 	if err := s.applyPolicies(ctx, author, v.Composed); err != nil {
 		return err
 	}
+	if err := s.checkEditSize(ctx, v, mentioned); err != nil {
+		return err
+	}
 	if v.sameMedia() && sameText(st, v.Status) && !v.poll.replaced {
 		if !v.poll.changed && !newPolicy {
 			return nil
