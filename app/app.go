@@ -152,6 +152,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	entityConfig.HasDocument = s.Documents.Has
 	entityConfig.ProxyURL, entityConfig.Federation, entityConfig.Restrictions = s.Proxy.URL, policies.Describe, policies.Restrictions
 	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
+	s.Social.Sizes = s.Entities
 
 	var requests *rest.Metrics
 	if c.Metrics.Enabled {
