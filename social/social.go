@@ -202,6 +202,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.removeFiles)
 	store.HandleRecurring(w, expireBackupsEvery, s.expireBackups)
 	store.Handle(w, s.fetchCard)
+	store.HandleLong(w, 1, s.cutLargeRows)
 	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)
 }
 
