@@ -83,7 +83,7 @@ func (h *accounts) listAccounts(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.render.accounts(r, available)
+	return h.render.firstAccounts(r, available)
 }
 
 func withRelationships(r *rest.Request) bool { return rest.ParseBool(r.Query("with_relationships")) }
@@ -188,7 +188,7 @@ func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.render.accounts(r, ids)
+	return h.render.firstAccounts(r, ids)
 }
 
 // endorsements lists the accounts that an account endorses, with their ids as cursors.
@@ -231,7 +231,12 @@ func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FamiliarFollowers(r.Context(), ids, familiar)
+	show := func(ids []store.AccountID) ([]entity.FamiliarFollowers, error) {
+		return h.entities.FamiliarFollowers(r.Context(), ids, familiar)
+	}
+	slices.Sort(ids)
+	list, _, err := rest.Fit(r, slices.Compact(ids), false, show)
+	return list, err
 }
 
 // suggestion is an account that staff suggest.
@@ -260,7 +265,10 @@ func (h *accounts) suggestions(r *rest.Request) (any, error) {
 			wanted = append(wanted, rel.ID)
 		}
 	}
-	accounts, err := h.entities.Accounts(r.Context(), wanted[:min(len(wanted), r.Page(40).Limit)])
+	show := func(ids []store.AccountID) (entity.List[entity.Account], error) {
+		return h.entities.Accounts(r.Context(), ids)
+	}
+	accounts, _, err := rest.Fit(r, wanted[:min(len(wanted), r.Page(40).Limit)], false, show)
 	for _, a := range accounts {
 		list = append(list, suggestion{"staff", a})
 	}

@@ -62,8 +62,10 @@ func (h *chats) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	}
 	rows := part.Rows
 	// The cursor is the time of the last message, so that a chat that moves to the top while a client pages does not hide others.
-	r.LinkPart(page, len(rows), func(i int) string { return rows[i].Position.String() }, flakeCursor(part.Next))
-	return h.entities.Chats(r.Context(), r.Viewer, rows)
+	show := func(rows []*store.ChatSummary) ([]*entity.Chat, error) {
+		return h.entities.Chats(r.Context(), r.Viewer, rows)
+	}
+	return rest.List(r, page, rows, func(i int) string { return rows[i].Position.String() }, flakeCursor(part.Next), show)
 }
 
 func chatParam(r *rest.Request) store.ChatID { return store.ParseID[store.ChatID](r.Param("id")) }
@@ -108,8 +110,10 @@ func (h *chats) listChatMessages(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
-	return h.entities.ChatMessages(r.Context(), r.Viewer, rows)
+	show := func(rows []*store.ChatEntry) ([]*entity.ChatMessage, error) {
+		return h.entities.ChatMessages(r.Context(), r.Viewer, rows)
+	}
+	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }
 
 // sendChatMessage sends a message to the other side of a chat.

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"context"
-	"net/http"
+	"errors"
 	"slices"
 
-	"svc/internal/limit"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/store"
@@ -16,7 +14,6 @@ type contexts struct {
 	db       *store.DB
 	entities *entity.Builder
 	lookup   *lookup
-	memory   *limit.Bytes
 }
 
 func (h *contexts) routes() rest.Routes {
@@ -31,11 +28,8 @@ var (
 	anonymousThreadLimits = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}
 )
 
-// A long context is rendered and sent in pieces, so that its size does not matter.
-const (
-	contextPiece       = 100     // statuses
-	contextPieceMemory = 4 << 20 // while they are rendered, in bytes
-)
+// contextPiece is how many statuses of a long context are rendered at a time.
+const contextPiece = 100
 
 // showContext returns the ancestors and descendants of a status. An extension: limit bounds both together.
 func (h *contexts) showContext(r *rest.Request) (any, error) {
@@ -51,91 +45,70 @@ func (h *contexts) showContext(r *rest.Request) (any, error) {
 	if n := r.Page(0, contextPiece).Limit; n > 0 {
 		limits = store.ThreadLimits{Ancestors: n * 2 / 5, Descendants: n - n*2/5, Depth: anonymousThreadLimits.Depth}
 	}
-	above, below, err := h.thread(r, st, limits)
+	thread, err := h.db.Thread(r.Context(), viewerID(r), st, limits)
 	if err != nil {
 		return nil, err
 	}
-	if len(above)+len(below) <= contextPiece {
-		return h.entities.Context(r.Context(), r.Viewer, above, below)
-	}
-	c := &longContext{contexts: h, request: r}
-	c.add(`{"ancestors":[`, above)
-	c.add(`],"descendants":[`, below)
-	return c, c.render(r.Context())
-}
-
-func (h *contexts) thread(r *rest.Request, of *store.Status, limits store.ThreadLimits) (above, below []store.StatusID, err error) {
-	release, err := h.memory.Take(r.Context(), contextPieceMemory)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer release()
-	return h.db.Thread(r.Context(), viewerID(r), of, limits)
-}
-
-// longContext sends a context in pieces. The first piece is rendered already, so that its error can be answered.
-type longContext struct {
-	*contexts
-	request *rest.Request
-	pieces  []contextStatuses // that are not rendered yet
-	text    []byte            // of the last piece
-	inList  bool              // the list of the last piece is not empty so far
-}
-
-// contextStatuses are statuses of one list.
-type contextStatuses struct {
-	head string // text before the list; "": the statuses continue it
-	ids  []store.StatusID
-}
-
-func (c *longContext) add(head string, ids []store.StatusID) {
-	first := min(len(ids), contextPiece)
-	c.pieces = append(c.pieces, contextStatuses{head, ids[:first]})
-	for more := range slices.Chunk(ids[first:], contextPiece) {
-		c.pieces = append(c.pieces, contextStatuses{ids: more})
-	}
-}
-
-// render renders the next piece.
-func (c *longContext) render(ctx context.Context) error {
-	release, err := c.memory.Take(ctx, contextPieceMemory)
-	if err != nil {
-		return err
-	}
-	defer release()
-	p := c.pieces[0]
-	c.pieces = c.pieces[1:]
-	statuses, err := c.entities.Statuses(ctx, c.request.Viewer, p.ids)
-	if err != nil {
-		return err
-	}
-	if p.head != "" {
-		c.inList = false
-	}
-	c.text = append(c.text[:0], p.head...)
-	for _, s := range statuses {
-		if c.inList {
-			c.text = append(c.text, ',')
+	if len(thread.Above)+len(thread.Below) <= contextPiece {
+		whole, err := h.entities.Context(r.Context(), r.Viewer, thread.Above, thread.Below)
+		if err == nil && whole.JSONSize() <= r.MaxContext() {
+			return whole, r.Shown(whole.JSONSize())
 		}
-		c.text, c.inList = s.AppendJSON(c.text), true
+		if err != nil && !errors.Is(err, store.ErrReadBudget) {
+			return nil, err
+		}
 	}
-	if len(c.pieces) == 0 {
-		c.text = append(c.text, `]}`...)
-	}
-	return nil
+	return h.longContext(r, thread)
 }
 
-func (c *longContext) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header()["Content-Type"] = rest.JsonType
-	for {
-		if _, err := w.Write(c.text); err != nil || len(c.pieces) == 0 {
-			return
+// longContext renders a thread in pieces, up to the bytes that an answer may have: of the ancestors, which have half of them, those next to the
+// status, and of the descendants those that are nearest and oldest, so that none is shown without what it replies to.
+func (h *contexts) longContext(r *rest.Request, thread *store.Thread) (any, error) {
+	above := slices.Clone(thread.Above)
+	slices.Reverse(above)
+	ancestors, size, err := h.first(r, above, r.MaxContext()/2)
+	if err != nil {
+		return nil, err
+	}
+	descendants, more, err := h.first(r, thread.Nearest(), r.MaxContext()-size)
+	if err != nil {
+		return nil, err
+	}
+	c := entity.Context{Ancestors: inOrder(thread.Above, ancestors), Descendants: inOrder(thread.Below, descendants)}
+	c.Cut = len(c.Ancestors) < len(thread.Above) || len(c.Descendants) < len(thread.Below)
+	return c, r.Shown(size + more)
+}
+
+// first renders the first statuses of a list that have at most so many bytes together.
+func (h *contexts) first(r *rest.Request, ids []store.StatusID, most int) (shown map[store.StatusID]*entity.Status, size int, err error) {
+	shown = make(map[store.StatusID]*entity.Status, len(ids))
+	for len(ids) > 0 {
+		list, n, err := rest.ShowSome(r, min(contextPiece, len(ids)), func(n int) (entity.List[*entity.Status], error) {
+			return h.entities.Statuses(r.Context(), r.Viewer, ids[:n])
+		})
+		if err != nil {
+			return nil, 0, err
 		}
-		if err := c.render(r.Context()); err != nil {
-			if r.Context().Err() == nil {
-				c.request.LogError(err)
+		for _, s := range list {
+			more := s.JSONSize() + len(",")
+			if size+more > most {
+				return shown, size, nil
 			}
-			panic(http.ErrAbortHandler) // so that the client notices that the answer is not complete
+			size += more
+			shown[s.ID()] = s
+		}
+		ids = ids[n:]
+	}
+	return shown, size, nil
+}
+
+// inOrder returns the statuses of the ids that are shown.
+func inOrder(ids []store.StatusID, shown map[store.StatusID]*entity.Status) entity.List[*entity.Status] {
+	list := make(entity.List[*entity.Status], 0, len(shown))
+	for _, id := range ids {
+		if s := shown[id]; s != nil {
+			list = append(list, s)
 		}
 	}
+	return list
 }

@@ -38,7 +38,7 @@ func unavailable(h rest.Handler) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		value, err := h(r)
 		var e *errs.Error
-		if err == nil || errors.As(err, &e) {
+		if err == nil || errors.As(err, &e) || errors.Is(err, store.ErrReadBudget) {
 			return value, err
 		}
 		if r.Context().Err() == nil { // else the client is gone, which may be the cause
@@ -71,8 +71,10 @@ func (h *conversations) conversationPage(r *rest.Request, page rest.Page, part s
 		return nil, err
 	}
 	rows := part.Rows
-	r.LinkPart(page, len(rows), func(i int) string { return rows[i].LastStatusID.String() }, flakeCursor(part.Next))
-	return h.entities.Conversations(r.Context(), r.Viewer, rows)
+	show := func(rows []*store.VisibleConversation) (entity.List[*entity.Conversation], error) {
+		return h.entities.Conversations(r.Context(), r.Viewer, rows)
+	}
+	return rest.List(r, page, rows, func(i int) string { return rows[i].LastStatusID.String() }, flakeCursor(part.Next), show)
 }
 
 func conversationParam(r *rest.Request) store.DirectConversationID {

@@ -50,7 +50,7 @@ func (h *directory) list(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.render.accounts(r, ids)
+	return h.render.firstAccounts(r, ids)
 }
 
 // claims are those of OpenID Connect Core 5.1.

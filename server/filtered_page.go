@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -37,7 +38,7 @@ type filteredList[T positioned, E listEntry] struct {
 
 // filteredPage reads a page in the order of the list. It reads in rounds until the page is full, because clients take a short page for the end
 // of the list (client API 4.2). If that takes too much, the page is short and has a position where the list goes on.
-func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContext, read func(store.Page) (store.Part[T], error), show func([]T) (entity.List[E], error)) (*filteredList[T, E], error) {
+func filteredPage[T positioned, E listEntry](r *rest.Request, p store.Page, in store.FilterContext, read func(store.Page) (store.Part[T], error), show func([]T) (entity.List[E], error)) (*filteredList[T, E], error) {
 	f := &filteredList[T, E]{shown: entity.List[E]{}}
 	limit, upwards := p.Limit, p.MinID != 0
 	began := time.Now()
@@ -51,7 +52,7 @@ func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContex
 		if upwards { // the page grows upwards, away from its cursor
 			slices.Reverse(batch)
 		}
-		entries, n, err := showFirst(batch, show)
+		entries, n, err := showFirst(r, batch, show)
 		if errors.Is(err, store.ErrFilterTime) && len(f.scanned) > 0 {
 			f.next = f.scanned[len(f.scanned)-1].Position()
 			break
@@ -62,7 +63,10 @@ func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContex
 		if n < len(batch) {
 			batch, ended, part.Next = batch[:n], false, batch[n-1].Position()
 		}
-		f.add(batch, entries, limit, in)
+		if cut := f.add(r, batch, entries, limit, in); cut {
+			f.next = f.scanned[len(f.scanned)-1].Position()
+			break
+		}
 		if ended || len(f.shown) == limit {
 			break
 		}
@@ -88,28 +92,33 @@ func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContex
 		slices.Reverse(f.scanned)
 		slices.Reverse(f.shown)
 	}
-	return f, nil
+	return f, r.Rendered()
 }
 
-// showFirst renders as many entries of a batch as the time for filters allows: those of the first n rows. It returns store.ErrFilterTime if
-// there is no time for one.
-func showFirst[T positioned, E listEntry](batch []T, show func([]T) (entity.List[E], error)) (entries entity.List[E], n int, err error) {
+// showFirst renders as many entries of a batch as the time for filters and the memory allow: those of the first n rows. It returns
+// store.ErrFilterTime if there is no time for one.
+func showFirst[T positioned, E listEntry](r *rest.Request, batch []T, show func([]T) (entity.List[E], error)) (entries entity.List[E], n int, err error) {
 	for n = len(batch); ; n = (n + 1) / 2 {
-		entries, err = show(batch[:n])
+		entries, n, err = rest.ShowSome(r, n, func(n int) (entity.List[E], error) { return show(batch[:n]) })
 		if !errors.Is(err, store.ErrFilterTime) || n <= 1 {
 			return entries, n, err
 		}
 	}
 }
 
-// add adds the entries of a batch that the filters do not hide, up to limit.
-func (f *filteredList[T, E]) add(batch []T, entries entity.List[E], limit int, in store.FilterContext) {
+// add adds the entries of a batch that the filters do not hide, up to limit and as many as the answer may have. cut is true if it may have no
+// more.
+func (f *filteredList[T, E]) add(r *rest.Request, batch []T, entries entity.List[E], limit int, in store.FilterContext) (cut bool) {
 	for _, e := range entries {
-		if len(f.shown) == limit {
+		hidden := e.HiddenIn(in)
+		if !hidden && len(f.shown) < limit {
+			cut = r.Fitting(1, len(f.shown) == 0, func(int) int { return rest.JSONSize(e) }) == 0
+		}
+		if len(f.shown) == limit || cut {
 			batch = batch[:slices.IndexFunc(batch, func(t T) bool { return t.Position() == e.Position() })]
 			break
 		}
-		if !e.HiddenIn(in) {
+		if !hidden {
 			f.shown = append(f.shown, e)
 		}
 	}
@@ -118,4 +127,5 @@ func (f *filteredList[T, E]) add(batch []T, entries entity.List[E], limit int, i
 	} else {
 		f.scanned = append(f.scanned, batch...)
 	}
+	return cut
 }

@@ -152,8 +152,10 @@ func (h *interactionRequests) list(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
-	return h.entities.InteractionRequests(r.Context(), r.Viewer, rows)
+	show := func(rows []*store.InteractionRequest) ([]*entity.InteractionRequest, error) {
+		return h.entities.InteractionRequests(r.Context(), r.Viewer, rows)
+	}
+	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }
 
 func interactionParam(r *rest.Request) store.InteractionRequestID {

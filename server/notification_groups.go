@@ -57,12 +57,20 @@ func (h *notifications) listGroups(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	rows, err := h.db.GroupedNotifications(r.Context(), r.Viewer.ID, f, grouped, page.Page)
+	var rows *store.GroupPage
+	show := func(limit int) (_ *entity.GroupedNotifications, err error) {
+		page.Limit = limit
+		if rows, err = h.db.GroupedNotifications(r.Context(), r.Viewer.ID, f, grouped, page.Page); err != nil {
+			return nil, err
+		}
+		return h.entities.GroupedNotifications(r.Context(), r.Viewer, rows.Groups, entity.GroupOptions{Paged: true, Partial: expand != "full"})
+	}
+	groups, err := rest.Halved(r, page.Limit, show)
 	if err != nil {
 		return nil, err
 	}
 	linkGroups(r, page, rows)
-	return h.entities.GroupedNotifications(r.Context(), r.Viewer, rows.Groups, entity.GroupOptions{Paged: true, Partial: expand != "full"})
+	return groups, nil
 }
 
 // linkGroups sets the Link header from all notifications that were read for a page of groups.
@@ -143,9 +151,11 @@ func (h *notifications) groupAccounts(r *rest.Request) (any, error) {
 	if len(rows) == 0 && page.MaxID == 0 {
 		return nil, errs.ErrRecordNotFound
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return notificationCursor(rows[i]) })
 	ids := entity.Map(rows, func(n *store.Notification) store.AccountID { return n.FromID })
-	return h.entities.Accounts(r.Context(), ids)
+	show := func(ids []store.AccountID) (entity.List[entity.Account], error) {
+		return h.entities.Accounts(r.Context(), ids)
+	}
+	return rest.List(r, page, ids, func(i int) string { return notificationCursor(rows[i]) }, "", show)
 }
 
 // dismissGroup deletes the notifications of a group.

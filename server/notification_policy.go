@@ -132,8 +132,10 @@ func (h *notifications) listRequests(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	rows := part.Rows
-	r.LinkPart(page, len(rows), func(i int) string { return decimalCursor(int64(rows[i].ID)) }, decimalCursor(part.Next))
-	return h.entities.NotificationRequests(r.Context(), r.Viewer, rows)
+	show := func(rows []*store.NotificationRequestSummary) ([]*entity.NotificationRequest, error) {
+		return h.entities.NotificationRequests(r.Context(), r.Viewer, rows)
+	}
+	return rest.List(r, page, rows, func(i int) string { return decimalCursor(int64(rows[i].ID)) }, decimalCursor(part.Next), show)
 }
 
 // showRequest returns one request.

@@ -83,7 +83,7 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	show := func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
 		return h.entities.Notifications(r.Context(), r.Viewer, rows)
 	}
-	found, err := filteredPage(page.Page, store.FilterNotifications, read, show)
+	found, err := filteredPage(r, page.Page, store.FilterNotifications, read, show)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,10 @@ func (h *notifications) readNotifications(r *rest.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return h.entities.Notifications(r.Context(), r.Viewer, rows)
+		list, _, err := rest.Fit(r, rows, false, func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
+			return h.entities.Notifications(r.Context(), r.Viewer, rows)
+		})
+		return list, err
 	}
 	return nil, errs.BadRequest("Missing field: id.")
 }

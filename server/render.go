@@ -43,8 +43,31 @@ func (h *renderer) accountPage(r *rest.Request, page rest.Page, part store.Part[
 		return nil, err
 	}
 	ids := part.Rows
-	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, flakeCursor(part.Next))
-	return h.accounts(r, ids)
+	return rest.List(r, page, ids, func(i int) string { return ids[i].String() }, flakeCursor(part.Next), h.showAccounts(r))
+}
+
+// showAccounts returns accounts for the renderer of a list.
+func (h *renderer) showAccounts(r *rest.Request) func([]store.AccountID) (entity.List[entity.Account], error) {
+	return func(ids []store.AccountID) (entity.List[entity.Account], error) { return h.accounts(r, ids) }
+}
+
+// firstAccounts renders accounts of a list without pages, as many as an answer may have.
+func (h *renderer) firstAccounts(r *rest.Request, ids []store.AccountID) (entity.List[entity.Account], error) {
+	list, _, err := rest.Fit(r, ids, false, h.showAccounts(r))
+	return list, err
+}
+
+// firstStatuses is firstAccounts for statuses.
+func (h *renderer) firstStatuses(r *rest.Request, ids []store.StatusID) (entity.List[*entity.Status], error) {
+	list, _, err := rest.Fit(r, ids, false, h.showStatuses(r))
+	return list, err
+}
+
+// showStatuses is showAccounts for statuses.
+func (h *renderer) showStatuses(r *rest.Request) func([]store.StatusID) (entity.List[*entity.Status], error) {
+	return func(ids []store.StatusID) (entity.List[*entity.Status], error) {
+		return h.entities.Statuses(r.Context(), r.Viewer, ids)
+	}
 }
 
 func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Relationship, error) {
@@ -117,9 +140,8 @@ func (h *renderer) statusEntries(r *rest.Request, page rest.Page, part store.Par
 		return nil, err
 	}
 	rows := part.Rows
-	r.LinkPart(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) }, decimalCursor(part.Next))
 	ids := entity.Map(rows, func(row store.StatusEntry) store.StatusID { return row.StatusID })
-	return h.entities.Statuses(r.Context(), r.Viewer, ids)
+	return rest.List(r, page, ids, func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) }, decimalCursor(part.Next), h.showStatuses(r))
 }
 
 // accountEntries renders a page of accounts with cursors other than their ids.
@@ -128,8 +150,8 @@ func (h *renderer) accountEntries(r *rest.Request, page rest.Page, part store.Pa
 		return nil, err
 	}
 	rows := part.Rows
-	r.LinkPart(page, len(rows), func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) }, decimalCursor(part.Next))
-	return h.accounts(r, entity.Map(rows, func(row store.AccountEntry) store.AccountID { return row.AccountID }))
+	ids := entity.Map(rows, func(row store.AccountEntry) store.AccountID { return row.AccountID })
+	return rest.List(r, page, ids, func(i int) string { return strconv.FormatInt(rows[i].Cursor, 10) }, decimalCursor(part.Next), h.showAccounts(r))
 }
 
 // relationshipAfter answers an operation on the account of the path with its relationship.
@@ -157,8 +179,7 @@ func (h *renderer) statusPage(r *rest.Request, page rest.Page, part store.Part[s
 		return nil, err
 	}
 	ids := part.Rows
-	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, flakeCursor(part.Next))
-	return h.entities.Statuses(r.Context(), r.Viewer, ids)
+	return rest.List(r, page, ids, func(i int) string { return ids[i].String() }, flakeCursor(part.Next), h.showStatuses(r))
 }
 
 // flakeCursor returns the cursor of a position in a list whose cursors are flakes, "" for 0.

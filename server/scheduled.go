@@ -30,8 +30,10 @@ func (h *scheduled) listScheduled(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
-	return h.entities.ScheduledStatuses(r.Context(), rows)
+	show := func(rows []*store.ScheduledStatus) ([]*entity.ScheduledStatus, error) {
+		return h.entities.ScheduledStatuses(r.Context(), rows)
+	}
+	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }
 
 func scheduledParam(r *rest.Request) store.ScheduledID {

@@ -70,6 +70,8 @@ func (h *scrobbles) listScrobbles(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
-	return entity.Map(rows, func(row *store.Scrobble) entity.Scrobble { return entity.NewScrobble(row, account) }), nil
+	show := func(rows []*store.Scrobble) ([]entity.Scrobble, error) {
+		return entity.Map(rows, func(row *store.Scrobble) entity.Scrobble { return entity.NewScrobble(row, account) }), nil
+	}
+	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }

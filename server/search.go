@@ -163,7 +163,10 @@ func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*ent
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Statuses(r.Context(), r.Viewer, ids)
+	list, _, err := rest.Fit(r, ids, false, func(ids []store.StatusID) (entity.List[*entity.Status], error) {
+		return h.entities.Statuses(r.Context(), r.Viewer, ids)
+	})
+	return list, err
 }
 
 // maxTagWords is the largest number of words in which hashtags are searched.
@@ -265,7 +268,7 @@ func (h *search) findAccounts(r *rest.Request, text string, following bool, page
 			ids = []store.AccountID{id}
 		}
 	}
-	return h.render.accounts(r, ids)
+	return h.render.firstAccounts(r, ids)
 }
 
 // searchAddress finds what a URL names: a status that the viewer may see, or an account.

@@ -110,6 +110,7 @@ func New(c Config) *Server {
 	})
 	p.streams, p.push, s.oauth, s.ui = s.Streams, s.Push, p.oauth, p.ui
 	s.Server = rest.New(rest.Config{
+		Memory:       c.Memory,
 		Settings:     c.Settings,
 		Authenticate: p.oauth.Authenticate,
 		Sessions:     p.oauth.Browsers(p.ui.SignIn),
@@ -180,7 +181,7 @@ func (c parts) tables() []rest.Routes {
 		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
 		(&lists{db: c.DB, social: c.Social, render: render}).routes(),
 		statuses.routes(),
-		(&contexts{db: c.DB, entities: c.Entities, lookup: lookup, memory: c.Memory}).routes(),
+		(&contexts{db: c.DB, entities: c.Entities, lookup: lookup}).routes(),
 		statuses.editRoutes(),
 		statuses.actionRoutes(),
 		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),

@@ -214,15 +214,14 @@ func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 		return nil, errs.BadRequest("Missing field: ids.")
 	}
 	ids := slices.Concat(p.IDs, p.ID)
-	rows, err := h.db.VisibleStatuses(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusIDs)])
+	seen, err := h.db.VisibleIDs(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusIDs)])
 	if err != nil {
 		return nil, err
 	}
-	seen := entity.Map(rows, func(st *store.Status) store.StatusID { return st.ID })
 	slices.Sort(seen)
 	seen = slices.Compact(seen)
 	slices.Reverse(seen)
-	return h.entities.Statuses(r.Context(), r.Viewer, seen)
+	return h.render.firstStatuses(r, seen)
 }
 
 func (h *statuses) showStatus(r *rest.Request) (any, error) {

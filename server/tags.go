@@ -37,9 +37,11 @@ func (h *tags) followedTags(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(int64(rows[i].Cursor), 10) })
 	names := entity.Map(rows, func(row store.FollowedTag) string { return row.Name })
-	return h.entities.Tags(r.Context(), r.Viewer, names)
+	show := func(names []string) (entity.List[entity.Tag], error) {
+		return h.entities.Tags(r.Context(), r.Viewer, names)
+	}
+	return rest.List(r, page, names, func(i int) string { return strconv.FormatInt(int64(rows[i].Cursor), 10) }, "", show)
 }
 
 // showTag returns a hashtag, used or not.

@@ -41,7 +41,7 @@ func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	show := func(ids []store.StatusID) (entity.List[*entity.Status], error) {
 		return h.entities.Statuses(r.Context(), r.Viewer, ids)
 	}
-	found, err := filteredPage(page.Page, store.FilterHome, read, show)
+	found, err := filteredPage(r, page.Page, store.FilterHome, read, show)
 	if err != nil {
 		return nil, err
 	}

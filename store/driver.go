@@ -85,16 +85,16 @@ func (c *observedConn) ExecContext(ctx context.Context, query string, args []dri
 
 func (c *observedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := c.sqliteConn.QueryContext(ctx, query, args)
-	return c.observe(query, rows, err)
+	return c.observe(ctx, query, rows, err)
 }
 
 // observe returns rows whose errors are checked and that can be interrupted.
-func (c *observedConn) observe(query string, rows driver.Rows, err error) (driver.Rows, error) {
+func (c *observedConn) observe(ctx context.Context, query string, rows driver.Rows, err error) (driver.Rows, error) {
 	if err != nil {
 		c.check(query, err)
 		return nil, err
 	}
-	r := &observedRows{rows: rows, conn: c, query: query}
+	r := &observedRows{rows: rows, conn: c, query: query, budget: readBudgetOf(ctx)}
 	if c.reads != nil {
 		r.since = c.reads.tick.Load()
 		c.reads.count.Add(1)
@@ -125,7 +125,7 @@ func (s *observedStmt) ExecContext(ctx context.Context, args []driver.NamedValue
 
 func (s *observedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := s.sqliteStmt.QueryContext(ctx, args)
-	return s.conn.observe(s.query, rows, err)
+	return s.conn.observe(ctx, s.query, rows, err)
 }
 
 // observedRows are the rows of an open query. While it is open it keeps the write-ahead log from being emptied.
@@ -133,6 +133,8 @@ type observedRows struct {
 	conn  *observedConn
 	query string
 	since int64 // tick of openReads
+
+	budget *readBudget // nil: none
 
 	mu          sync.Mutex // held during a step
 	rows        driver.Rows
@@ -151,8 +153,9 @@ func (r *observedRows) Next(dest []driver.Value) error {
 	err := r.rows.Next(dest)
 	if err != nil { // io.EOF, too, which check ignores
 		r.conn.check(r.query, err)
+		return err
 	}
-	return err
+	return r.budget.spend(dest)
 }
 
 func (r *observedRows) Close() error {

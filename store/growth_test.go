@@ -33,8 +33,11 @@ var growthReads = []struct {
 	}},
 	{"context", func(ctx context.Context, db *store.DB) (int, error) {
 		of := &store.Status{ID: 1025, AccountID: 26, ConversationID: 102}
-		_, below, err := db.Thread(ctx, 6, of, store.ThreadLimits{Ancestors: 100, Descendants: 100, Depth: 20})
-		return len(below), err
+		thread, err := db.Thread(ctx, 6, of, store.ThreadLimits{Ancestors: 100, Descendants: 100, Depth: 20})
+		if err != nil {
+			return 0, err
+		}
+		return len(thread.Below), nil
 	}},
 }
 

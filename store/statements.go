@@ -15,7 +15,7 @@ import (
 // statements runs queries as prepared statements, which stay open with the connection or pool. All texts are in this package, so that their
 // number is bounded.
 //
-// Queries ignore the caller's context, except queryWithin: each is bounded by an index and a limit and ends within milliseconds, and a
+// Queries ignore the caller's context but for its read budget, except queryWithin: each is bounded by an index and a limit and ends within milliseconds, and a
 // query that cannot be interrupted needs no goroutine and never leaves its connection in an odd state.
 type statements struct {
 	on       preparer
@@ -50,8 +50,8 @@ func (s *statements) get(query string) (*sqlx.Stmt, error) {
 	return st, nil
 }
 
-func (s *statements) QueryContext(_ context.Context, query string, args ...any) (*sql.Rows, error) {
-	return s.queryWithin(context.Background(), query, args...)
+func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return s.queryWithin(onlyBudget(ctx), query, args...)
 }
 
 // queryWithin is QueryContext for a query that no index bounds: it ends with the context, and its connection is replaced then.
@@ -63,12 +63,12 @@ func (s *statements) queryWithin(ctx context.Context, query string, args ...any)
 	return st.QueryContext(ctx, args...)
 }
 
-func (s *statements) QueryxContext(_ context.Context, query string, args ...any) (*sqlx.Rows, error) {
+func (s *statements) QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
 	st, err := s.get(query)
 	if err != nil {
 		return nil, err
 	}
-	return st.QueryxContext(context.Background(), args...)
+	return st.QueryxContext(onlyBudget(ctx), args...)
 }
 
 func (s *statements) QueryRowxContext(_ context.Context, query string, args ...any) *sqlx.Row {

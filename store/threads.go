@@ -19,23 +19,41 @@ type ThreadLimits struct {
 //
 // A post that is not visible or whose author the viewer blocks ends the thread in both directions. Mutes are ignored. The cost is that of
 // the returned posts and up to maxHiddenReplies others, because both directions are read by index.
-func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits ThreadLimits) (above, below []StatusID, err error) {
+func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits ThreadLimits) (*Thread, error) {
 	l, err := r.lookups(ctx, viewer)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	t := new(Thread)
 	if of.InReplyToID != nil {
-		above, err = ids[StatusID](ctx, r, "ancestors", threadAbove, viewer, l, *of.InReplyToID, limits.Ancestors)
+		t.Above, err = ids[StatusID](ctx, r, "ancestors", threadAbove, viewer, l, *of.InReplyToID, limits.Ancestors)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		slices.Reverse(above)
+		slices.Reverse(t.Above)
 	}
 	replies, err := r.replies(ctx, threadBelow, viewer, l, of.ID, limits.Depth, limits.Descendants, maxHiddenReplies)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return above, depthFirst(of, replies), nil
+	t.replies, t.Below = replies, depthFirst(of, replies)
+	return t, nil
+}
+
+// Thread are the posts of a thread above and below a status.
+type Thread struct {
+	Above   []StatusID // from the root on
+	Below   []StatusID // depth-first
+	replies []reply    // level by level
+}
+
+// Nearest returns the posts below the status level by level, siblings by id: each after the one that it replies to.
+func (t *Thread) Nearest() []StatusID {
+	list := make([]StatusID, 0, len(t.replies))
+	for _, r := range t.replies {
+		list = append(list, r.ID)
+	}
+	return list
 }
 
 // replies is list for rows of a thread, without reflection.

@@ -185,6 +185,20 @@ func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []Sta
 		WHERE `+visibleWithOriginal, viewer, l, jsonArray(ids))
 }
 
+// VisibleIDs is VisibleStatuses for callers that need only the ids.
+func (r reader) VisibleIDs(ctx context.Context, viewer AccountID, of []StatusID) ([]StatusID, error) {
+	l, err := r.lookups(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return ids[StatusID](ctx, r, "visible statuses", `
+		SELECT s.id
+		FROM json_each(?3) j
+		CROSS JOIN statuses s ON s.id = j.value
+		LEFT JOIN statuses o ON o.id = s.reblog_of_id
+		WHERE `+visibleWithOriginal, viewer, l, jsonArray(of))
+}
+
 // accountVisible is the condition that the account in alias a is visible to the viewer: it is available, and there is no block between
 // them.
 func accountVisible(a string) string {

@@ -230,8 +230,11 @@ func (w *world) wantLists(t *testing.T, viewer store.AccountID, visible map[stor
 		if !visible[id] || w.rows[id].ReblogOfID != nil {
 			continue
 		}
-		above, below, err := w.db.Thread(ctx, viewer, w.rows[id], store.ThreadLimits{Ancestors: 1000, Descendants: 1000, Depth: 1000})
-		add("thread", append(above, below...), err)
+		thread, err := w.db.Thread(ctx, viewer, w.rows[id], store.ThreadLimits{Ancestors: 1000, Descendants: 1000, Depth: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		add("thread", append(thread.Above, thread.Below...), nil)
 		boosts, err := w.db.RebloggedBy(ctx, viewer, id, all)
 		if err != nil {
 			t.Fatal(err)
@@ -312,12 +315,12 @@ func TestThreadOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		above, below, err := db.Thread(ctx, 0, s, limits)
+		found, err := db.Thread(ctx, 0, s, limits)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var text []string
-		for _, id := range slices.Concat(above, []store.StatusID{0}, below) {
+		for _, id := range slices.Concat(found.Above, []store.StatusID{0}, found.Below) {
 			text = append(text, names[id])
 		}
 		return fmt.Sprint(text)

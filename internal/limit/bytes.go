@@ -1,29 +1,257 @@
 package limit
 
 import (
+	"container/list"
 	"context"
-
-	"golang.org/x/sync/semaphore"
+	"sync"
+	"time"
 )
 
-// Bytes bound how much memory large operations take at the same time. Callers wait in the order in which they came.
+// Bytes bound how much memory large operations take at the same time. Callers wait in the order in which they came. Those of anonymous clients
+// use at most half of it together, and one client at most a quarter, so that nobody keeps it from the others.
 type Bytes struct {
-	all  int64
-	free *semaphore.Weighted
+	all int64
+	now func() time.Time
+
+	mu        sync.Mutex
+	used      int64
+	anonymous int64         // of used
+	of        map[any]int64 // used by client
+	peak      int64         // the most that was used
+	waiting   list.List     // of *waiter, in the order in which they came
+	sending   list.List     // of *Hold whose answer is being sent, the oldest first
 }
 
 // NewBytes returns room for operations of so many bytes together.
-func NewBytes(all int64) *Bytes { return &Bytes{all, semaphore.NewWeighted(all)} }
+func NewBytes(all int64) *Bytes {
+	return &Bytes{all: all, now: time.Now, of: make(map[any]int64)}
+}
+
+// Holder is who holds memory. Key is nil for the server itself, which has no limit of its own.
+type Holder struct {
+	Key       any // comparable
+	Anonymous bool
+}
+
+// Hold is memory that an operation may use. A nil Hold is one without limit.
+type Hold struct {
+	bytes  *Bytes
+	holder Holder
+	n      int64
+
+	// Guarded by bytes.mu.
+	place *list.Element // in sending
+	since time.Time     // when sending began
+	drop  func()
+}
+
+type waiter struct {
+	hold  *Hold
+	more  int64
+	ready chan struct{} // closed when more is taken
+}
 
 // Take waits for n bytes and returns the function that gives them back. An operation that needs more than all takes all. The error is the
 // cause of ctx. Without Bytes (nil) there is no limit.
 func (b *Bytes) Take(ctx context.Context, n int64) (release func(), err error) {
+	h := b.NewHold(Holder{})
+	if err := h.wait(ctx, n, nil); err != nil {
+		return nil, err
+	}
+	return h.Release, nil
+}
+
+// NewHold returns a Hold of nothing, nil without Bytes.
+func (b *Bytes) NewHold(by Holder) *Hold {
 	if b == nil {
-		return func() {}, nil
+		return nil
 	}
-	n = min(n, b.all)
-	if err := b.free.Acquire(ctx, n); err != nil {
-		return nil, context.Cause(ctx)
+	return &Hold{bytes: b, holder: by}
+}
+
+// Grow waits until the hold has n bytes, but no longer than patience: then it returns ErrBusy, and the hold is what it was. One that has n or
+// more stays as it is. More than its holder may have at all counts as that.
+func (h *Hold) Grow(ctx context.Context, n int64, patience time.Duration) error {
+	if h == nil {
+		return nil
 	}
-	return func() { b.free.Release(n) }, nil
+	if h.tryGrow(n) {
+		return nil
+	}
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	return h.wait(ctx, n, timeout.C)
+}
+
+// share returns how much a holder may have at most.
+func (b *Bytes) share(by Holder) int64 {
+	if by.Key == nil {
+		return b.all
+	}
+	return b.all / 4
+}
+
+// fits returns whether a holder may have so many more bytes now. own is false if only others like it have too much, so that those behind it
+// need not wait.
+func (b *Bytes) fits(by Holder, more int64) (now, own bool) {
+	switch {
+	case by.Anonymous && b.anonymous+more > b.all/2, by.Key != nil && b.of[by.Key]+more > b.share(by):
+		return false, true
+	}
+	return b.used+more <= b.all, false
+}
+
+// tryGrow is Grow if that is possible at once.
+func (h *Hold) tryGrow(n int64) bool {
+	b := h.bytes
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	more := min(n, b.share(h.holder)) - h.n
+	if more <= 0 {
+		return true
+	}
+	if now, _ := b.fits(h.holder, more); !now || b.waiting.Len() > 0 {
+		return false
+	}
+	b.take(h, more)
+	return true
+}
+
+func (b *Bytes) take(h *Hold, more int64) {
+	h.n += more
+	b.used += more
+	if h.holder.Anonymous {
+		b.anonymous += more
+	}
+	if k := h.holder.Key; k != nil {
+		if b.of[k] += more; b.of[k] == 0 {
+			delete(b.of, k)
+		}
+	}
+	b.peak = max(b.peak, b.used)
+}
+
+// wait waits for the bytes until ctx ends or there is a timeout.
+func (h *Hold) wait(ctx context.Context, n int64, timeout <-chan time.Time) error {
+	if h == nil {
+		return nil
+	}
+	b := h.bytes
+	b.mu.Lock()
+	w := &waiter{hold: h, more: min(n, b.share(h.holder)) - h.n, ready: make(chan struct{})}
+	place := b.waiting.PushBack(w)
+	b.admit()
+	b.dropSlow(w)
+	b.mu.Unlock()
+	var err error
+	select {
+	case <-w.ready:
+		return nil
+	case <-timeout:
+		err = ErrBusy
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-w.ready: // meanwhile
+		return nil
+	default:
+		b.waiting.Remove(place)
+		b.admit()
+		return err
+	}
+}
+
+// admit gives bytes to those who wait, in their order. Those whose own share is used up do not hold up the others.
+func (b *Bytes) admit() {
+	var next *list.Element
+	for e := b.waiting.Front(); e != nil; e = next {
+		next = e.Next()
+		w := e.Value.(*waiter)
+		now, own := b.fits(w.hold.holder, w.more)
+		switch {
+		case now:
+			b.take(w.hold, w.more)
+			b.waiting.Remove(e)
+			close(w.ready)
+		case !own:
+			return
+		}
+	}
+}
+
+// patienceOfSenders is how long an answer may take to be sent while others wait for its memory.
+const patienceOfSenders = 2 * time.Second
+
+// dropSlow ends the sending of answers in favour of one that waits: those that take longest, while they hold what it waits for.
+func (b *Bytes) dropSlow(w *waiter) {
+	select {
+	case <-w.ready:
+		return
+	default:
+	}
+	by, freed := w.hold.holder, int64(0)
+	ownShare := by.Key != nil && b.of[by.Key]+w.more > b.share(by)
+	for e := b.sending.Front(); e != nil && freed < w.more; e = e.Next() {
+		h := e.Value.(*Hold)
+		if b.now().Sub(h.since) < patienceOfSenders {
+			return
+		}
+		if ownShare && h.holder.Key != by.Key || by.Anonymous && !h.holder.Anonymous {
+			continue
+		}
+		freed += h.n
+		h.drop()
+	}
+}
+
+// Sending says that the answer for which the memory is held is being sent. If that takes long and others wait, drop is called to end it,
+// perhaps more than once, and never after Release.
+func (h *Hold) Sending(drop func()) {
+	if h == nil {
+		return
+	}
+	h.bytes.mu.Lock()
+	defer h.bytes.mu.Unlock()
+	if h.place == nil && h.n > 0 {
+		h.since, h.drop = h.bytes.now(), drop
+		h.place = h.bytes.sending.PushBack(h)
+	}
+}
+
+// Shrink gives back what is more than n bytes.
+func (h *Hold) Shrink(n int64) {
+	if h == nil {
+		return
+	}
+	b := h.bytes
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n < h.n {
+		b.take(h, n-h.n)
+		b.admit()
+	}
+}
+
+// Release gives back everything.
+func (h *Hold) Release() {
+	if h == nil {
+		return
+	}
+	h.Shrink(0)
+	h.bytes.mu.Lock()
+	defer h.bytes.mu.Unlock()
+	if h.place != nil {
+		h.bytes.sending.Remove(h.place)
+		h.place = nil
+	}
+}
+
+// Used returns how much is in use, and the most that was.
+func (b *Bytes) Used() (now, peak int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used, b.peak
 }

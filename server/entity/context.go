@@ -11,6 +11,7 @@ import (
 type Context struct {
 	Ancestors   List[*Status] // from the root to the parent
 	Descendants List[*Status] // depth-first
+	Cut         bool          // posts were left out, because the answer would have been too large; not rendered
 }
 
 // AppendJSON renders the context.

@@ -140,6 +140,17 @@ func (l List[E]) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
+// JSONSize returns about how many bytes of JSON the list has, without entities that do not know theirs.
+func (l List[E]) JSONSize() int {
+	n := len("[]") + len(l)
+	for _, e := range l {
+		if s, ok := any(e).(interface{ JSONSize() int }); ok {
+			n += s.JSONSize()
+		}
+	}
+	return n
+}
+
 // MarshalJSON is AppendJSON for lists inside of other entities.
 func (l List[E]) MarshalJSON() ([]byte, error) { return l.AppendJSON(nil), nil }
 
@@ -148,6 +159,9 @@ type object json.RawMessage
 
 // AppendJSON copies the object.
 func (o object) AppendJSON(dst []byte) []byte { return append(dst, o...) }
+
+// JSONSize returns the length of the object.
+func (o object) JSONSize() int { return len(o) }
 
 // MarshalJSON returns the object.
 func (o object) MarshalJSON() ([]byte, error) { return o, nil }

@@ -75,13 +75,8 @@ func (b *Builder) NotificationRequests(ctx context.Context, viewer *store.Accoun
 	if err != nil {
 		return nil, err
 	}
-	visible, err := b.db.VisibleStatuses(ctx, idOf(viewer), statusIDs)
-	if err != nil {
+	if statusIDs, err = b.db.VisibleIDs(ctx, idOf(viewer), statusIDs); err != nil {
 		return nil, err
-	}
-	statusIDs = statusIDs[:0]
-	for _, st := range visible {
-		statusIDs = append(statusIDs, st.ID)
 	}
 	statuses, err := b.Statuses(ctx, viewer, unique(statusIDs))
 	if err != nil {

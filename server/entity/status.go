@@ -240,7 +240,7 @@ type parentStatus struct {
 }
 
 func (s *cachedStatus) size() int {
-	return cache.EntryBytes + 400 + s.document.size() + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
+	return cache.EntryBytes + 400 + s.document.size() + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions) + len(s.quoteURL)
 }
 
 // ID returns the status's id.

@@ -251,8 +251,9 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	}
 	_, s.pinned = p.pins[row.ID]
 	s.reactions = p.reactions[row.ID]
+	kept := &store.Status{Content: row.Content, SpoilerText: row.SpoilerText} // not the row, whose other texts are not needed any more
 	s.plainContentSize = 2 * len(row.Content)
-	s.plainContent = sync.OnceValue(func() []byte { return appendValue(nil, text.SanitizeStrict(row.Content)) })
+	s.plainContent = sync.OnceValue(func() []byte { return appendValue(nil, text.SanitizeStrict(kept.Content)) })
 	address := row.URL
 	if address == "" {
 		address = row.URI
@@ -265,10 +266,10 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 		more = append(slices.Clip(more), s.poll.titles...)
 	}
 	s.version = statusVersions.Add(1)
-	s.filterText = sync.OnceValue(func() *text.Folded { return row.FilterText(plain, more) })
-	s.filterTextSize = 200 + 2*(len(plain)+len(row.SpoilerText))
+	s.filterText = sync.OnceValue(func() *text.Folded { return kept.FilterText(plain, more) })
+	s.filterTextSize = 200 + 3*(len(plain)+len(row.SpoilerText)) // the text, and what it is folded to
 	for _, w := range more {
-		s.filterTextSize += 2 * len(w)
+		s.filterTextSize += 3 * len(w)
 	}
 	if row.InReplyToID != nil {
 		if parent := p.parents[*row.InReplyToID]; parent != nil {

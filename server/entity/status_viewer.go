@@ -65,13 +65,13 @@ func (b *Builder) addParents(ctx context.Context, viewer *store.Account, origina
 	if len(parents) == 0 {
 		return nil
 	}
-	rows, err := b.db.VisibleStatuses(ctx, idOf(viewer), parents)
+	visible, err := b.db.VisibleIDs(ctx, idOf(viewer), parents)
 	if err != nil {
 		return err
 	}
-	seen := byID(rows, func(s *store.Status) store.StatusID { return s.ID })
+	seen := byID(visible, func(id store.StatusID) store.StatusID { return id })
 	for _, s := range replies {
-		s.parentVisible = seen[s.parent.id] != nil
+		_, s.parentVisible = seen[s.parent.id]
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (p *page) thread() (any, error) {
 		if c.Replies, err = p.branches(st.ID, thread.Descendants); err != nil {
 			return nil, err
 		}
-		c.Cut = len(thread.Ancestors) >= threadLimit*2/5 || len(thread.Descendants) >= threadLimit*3/5
+		c.Cut = thread.Cut || len(thread.Ancestors) >= threadLimit*2/5 || len(thread.Descendants) >= threadLimit*3/5
 		c.Post, err = p.post(status, web.Article{Main: true})
 		return c, err
 	})

@@ -97,6 +97,7 @@ func (r *Request) call(method, path, query string, p *params) (*Answer, error) {
 	c := &Request{
 		Request: inner, ID: r.ID, Viewer: r.Viewer, User: r.User, Token: r.Token,
 		server: s, endpoint: e, address: r.address, params: p, header: make(http.Header), status: http.StatusOK, start: r.start,
+		outer: r,
 	}
 	if err := c.setPathValues(values); err != nil {
 		return nil, err

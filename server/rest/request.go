@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -32,6 +33,13 @@ type Request struct {
 	start     time.Time
 	started   bool // an http.Handler has begun the answer
 	streamed  bool // the answer is sent in pieces, as long as the client likes
+
+	outer       *Request    // that called this one (Call); nil: a client
+	memory      *limit.Hold // of the answer; only of a client's request
+	large       bool        // the answer is rendered in pieces, with memory for one
+	endBudget   func()      // of what its handler reads; nil: there is no such budget
+	entityBytes int         // JSON of the entities of the answer, and of those that it called for
+	counted     int         // what of them outer has counted
 }
 
 // Param returns a parameter of the path, decoded, by its name in the route table. It is never empty.

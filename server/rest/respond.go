@@ -51,7 +51,7 @@ func newJSONBuffer() *jsonBuffer {
 }
 
 // maxPooledBuffer is the size above which a buffer is not reused.
-const maxPooledBuffer = 1 << 20
+const maxPooledBuffer = 512 << 10
 
 // respond writes what a handler returned. It returns the status.
 func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error) int {
@@ -67,11 +67,30 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 	}
 	b := jsonBuffers.Get().(*jsonBuffer)
 	defer b.release()
-	if err := b.encode(value); err != nil {
-		return s.respondError(w, r, fmt.Errorf("encode answer: %w", err))
+	if err := b.encodeAnswer(r, value); err != nil {
+		return s.respondError(w, r, err)
 	}
 	s.writeJSON(w, r, r.status, b.bytes)
 	return r.status
+}
+
+// encodeAnswer appends a value. A large one takes its memory first if its size is known, and is not copied while the buffer grows.
+func (b *jsonBuffer) encodeAnswer(r *Request, value any) error {
+	if v, ok := value.(sized); ok {
+		if n := v.JSONSize(); n > smallAnswer {
+			if err := r.takeMemory(n); err != nil {
+				return err
+			}
+			b.bytes = slices.Grow(b.bytes, n+n/64)
+		}
+	}
+	if err := b.encode(value); err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	if len(b.bytes) > smallAnswer {
+		return r.takeMemory(len(b.bytes))
+	}
+	return nil
 }
 
 // encode appends a value. nil becomes an empty object, a nil slice an empty list.
@@ -131,6 +150,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text [
 	if patience := s.settings.Load().Server.WriteTimeout; time.Since(r.start) > patience/4 {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	}
+	r.sending(w)
 	w.WriteHeader(status)
 	w.Write(text) // an error means that the client is gone
 }
@@ -218,6 +238,7 @@ func (s *Server) serveHandler(w http.ResponseWriter, r *Request, h http.Handler)
 		out["Cache-Control"] = PrivateNoStore // the handler may change it
 	}
 	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, writeTimeout: s.settings.Load().Server.WriteTimeout}
+	r.sending(w)
 	h.ServeHTTP(out, r.Request)
 	return r.status
 }

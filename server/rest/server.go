@@ -13,6 +13,7 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -39,6 +41,7 @@ type Config struct {
 	Limits       *Limits                                  // nil: new ones by the settings
 	Bodies       int64                                    // bytes of memory for request bodies; 0: 32 MiB
 	Metrics      *Metrics                                 // nil: nothing is measured
+	Memory       *limit.Bytes                             // for large answers; nil: no limit
 	Log          *slog.Logger                             // nil: nothing is logged
 	Now          func() time.Time                         // nil: time.Now
 
@@ -56,6 +59,7 @@ type Server struct {
 	limits       *Limits
 	bodies       *bodyBudget
 	metrics      *Metrics
+	memory       *limit.Bytes
 	blocked      func(context.Context, netip.Addr) (bool, error)
 	log          *slog.Logger
 	now          func() time.Time
@@ -79,6 +83,7 @@ func New(c Config, tables ...Routes) *Server {
 		tempDir:       c.TempDir,
 		limits:        c.Limits,
 		metrics:       c.Metrics,
+		memory:        c.Memory,
 		log:           c.Log,
 		now:           c.Now,
 		baseURL:       c.Settings.URL().String(),
@@ -214,6 +219,7 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 		if r.params != nil {
 			r.params.close()
 		}
+		r.memory.Release()
 	}()
 	status := 0 // if the answer is aborted
 	s.metrics.start()
@@ -303,12 +309,32 @@ func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
 	if err := s.checkAccess(r, refused); err != nil {
 		return nil, err
 	}
-	if r.Viewer == nil && r.Token == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		r.Request = r.WithContext(store.WithAnonymous(r.Context()))
-	}
 	if r.endpoint.deletes() {
 		r.Request = r.WithContext(store.AllowWhenFull(r.Context()))
 	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return r.read()
+	}
+	return r.endpoint.Handle(r)
+}
+
+// read calls the handler of a request that reads. If it reads more than small answers do, it is called again when there is memory for that.
+func (r *Request) read() (value any, err error) {
+	ctx := r.Context()
+	if r.Viewer == nil && r.Token == nil {
+		ctx = store.WithAnonymous(ctx)
+	}
+	limited, end := store.WithReadBudget(ctx, smallRead)
+	defer end() // because some handlers return what goes on reading
+	r.Request, r.endBudget = r.WithContext(limited), end
+	value, err = r.endpoint.Handle(r)
+	if !errors.Is(err, store.ErrReadBudget) {
+		return value, err
+	}
+	if err := r.takeLarge(); err != nil {
+		return nil, err
+	}
+	r.Request = r.WithContext(store.WithoutReadBudget(ctx))
 	return r.endpoint.Handle(r)
 }
 

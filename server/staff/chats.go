@@ -3,6 +3,7 @@ package staff
 import (
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/store"
 )
@@ -53,8 +54,10 @@ func (h *Handlers) listChatMessages(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
-	return h.Entities.ChatMessages(r.Context(), nil, rows)
+	show := func(rows []*store.ChatEntry) ([]*entity.ChatMessage, error) {
+		return h.Entities.ChatMessages(r.Context(), nil, rows)
+	}
+	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }
 
 // deleteChatMessage deletes a message for both sides, and returns it as it was.

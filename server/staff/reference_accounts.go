@@ -124,8 +124,10 @@ func (h *Handlers) accountPage(r *rest.Request, q admin.AccountQuery, unknown st
 	if part.Next != 0 {
 		next = store.AccountID(part.Next).String()
 	}
-	r.LinkPart(page, len(ids), func(i int) string { return ids[i].String() }, next)
-	return h.Entities.ModeratedAccounts(r.Context(), r.Viewer, ids)
+	show := func(ids []store.AccountID) ([]*entity.ModeratedAccount, error) {
+		return h.Entities.ModeratedAccounts(r.Context(), r.Viewer, ids)
+	}
+	return rest.List(r, page, ids, func(i int) string { return ids[i].String() }, next, show)
 }
 
 func moderatedID(r *rest.Request) store.AccountID {

@@ -53,8 +53,10 @@ func (h *Handlers) listModeratedReports(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(found.IDs), func(i int) string { return found.IDs[i].String() })
-	return h.Entities.ModeratedReports(r.Context(), r.Viewer, found.IDs)
+	show := func(ids []store.ReportID) ([]*entity.ModeratedReport, error) {
+		return h.Entities.ModeratedReports(r.Context(), r.Viewer, ids)
+	}
+	return rest.List(r, page, found.IDs, func(i int) string { return found.IDs[i].String() }, "", show)
 }
 
 func (h *Handlers) showModeratedReport(r *rest.Request) (any, error) {

@@ -50,7 +50,9 @@ func (h *Handlers) listReports(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	reports, err := h.Entities.StaffReportList(r.Context(), r.Viewer, found.IDs)
+	reports, _, err := rest.Fit(r, found.IDs, false, func(ids []store.ReportID) ([]*entity.StaffReport, error) {
+		return h.Entities.StaffReportList(r.Context(), r.Viewer, ids)
+	})
 	return reportPage{found.Total, reports}, err
 }
 
@@ -60,7 +62,9 @@ func (h *Handlers) listGroupedReports(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, err := h.Entities.GroupedReports(r.Context(), r.Viewer, ids)
+	groups, err := rest.Halved(r, len(ids), func(n int) ([]*entity.GroupedReport, error) {
+		return h.Entities.GroupedReports(r.Context(), r.Viewer, ids[:min(n, len(ids))])
+	})
 	return map[string]any{"reports": groups}, err
 }
 

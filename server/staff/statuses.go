@@ -53,7 +53,15 @@ func (h *Handlers) listStatuses(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.Entities.StaffStatuses(r.Context(), r.Viewer, found.IDs)
+	return h.firstStatuses(r, found.IDs)
+}
+
+// firstStatuses renders statuses of a list that is paged by number, as many as an answer may have.
+func (h *Handlers) firstStatuses(r *rest.Request, ids []store.StatusID) (entity.List[*entity.Status], error) {
+	list, _, err := rest.Fit(r, ids, false, func(ids []store.StatusID) (entity.List[*entity.Status], error) {
+		return h.Entities.StaffStatuses(r.Context(), r.Viewer, ids)
+	})
+	return list, err
 }
 
 // statusList is a page of the posts of an account or an instance.
@@ -83,7 +91,7 @@ func (h *Handlers) statusPage(r *rest.Request, q admin.StatusQuery, err error) (
 	if err != nil {
 		return nil, notFound(err)
 	}
-	statuses, err := h.Entities.StaffStatuses(r.Context(), r.Viewer, found.IDs)
+	statuses, err := h.firstStatuses(r, found.IDs)
 	return statusList{found.Total, statuses}, err
 }
 

@@ -56,7 +56,7 @@ func (h *Handlers) listUsers(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	users, err := h.entitiesOf(r, found.Users)
+	users, _, err := rest.Fit(r, found.Users, false, func(users []*admin.User) ([]*entity.AdminUser, error) { return h.entitiesOf(r, users) })
 	return userList{page.size, found.Count, users}, err
 }
 
