@@ -78,6 +78,7 @@ type Server struct {
 	Federation *federation.Service
 	Admin      *admin.Service
 	Entities   *entity.Builder
+	Memory     *limit.Bytes // for large answers
 	HTTP       *server.Server
 	Mail       *mail.Mailer
 	Worker     *store.Worker
@@ -113,7 +114,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	}
 	c = s.Settings
 	outbound := s.outbound(min(maxOutbound, maxOpenFiles()/3))
-	memory := limit.NewBytes(MemoryLimit(c) / largeAnswers)
+	s.Memory = limit.NewBytes(MemoryLimit(c) / largeAnswers)
 
 	proxyConfig := media.ProxyFromSettings(c)
 	proxyConfig.Key, proxyConfig.Fetch = s.Keys.Secret("media proxy"), s.outbound(media.MaxTransfers)
@@ -135,7 +136,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	federationConfig := federation.FromSettings(s.Live)
 	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
 	federationConfig.Files, federationConfig.Archives, federationConfig.Budget = s.Media, s.Archives, s.Budget
-	federationConfig.Memory = memory
+	federationConfig.Memory = s.Memory
 	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federationConfig, s.log)
 	if err := s.Federation.Open(ctx); err != nil {
 		return s, err
@@ -176,7 +177,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Doctor:     s.examine,
 		Outbound:   outbound,
 		Metrics:    requests,
-		Memory:     memory,
+		Memory:     s.Memory,
 		Bodies:     MemoryLimit(c) / requestBodies,
 		Translator: s.translators(),
 		Federation: s.Federation,

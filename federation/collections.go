@@ -109,17 +109,29 @@ func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *st
 	if err != nil {
 		return nil, err
 	}
-	ids := part.Rows
-	items, err := s.statusDocuments(ctx, ids, s.documents.outboxItem)
+	ids, backwards := part.Rows, q.MinID != 0
+	if backwards { // a page that is cut ends next to the cursor
+		slices.Reverse(ids)
+	}
+	items, n, err := s.statusDocuments(ctx, ids, s.documents.outboxItem)
 	if err != nil {
 		return nil, err
 	}
+	cut := n < len(ids)
+	ids = ids[:n]
+	if backwards {
+		slices.Reverse(ids)
+		slices.Reverse(items)
+	}
 	next, prev := nextPage("max_id", ids, outboxPageSize), ""
+	if cut {
+		next = nextPage("max_id", ids, n)
+	}
 	if len(ids) > 0 {
 		prev = ids[0].String()
 	}
 	switch {
-	case part.Next == 0:
+	case part.Next == 0 || cut:
 	case q.MinID != 0:
 		prev = store.StatusID(part.Next).String()
 	default:
@@ -132,29 +144,39 @@ func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *st
 	return s.respond(o, signer)
 }
 
-// statusDocuments builds a document of each status, in the order of ids. Statuses without a document are omitted.
-func (s *DocumentServer) statusDocuments(ctx context.Context, ids []store.StatusID, build func(*store.Status, *documentRows) (activity.Object, error)) ([]any, error) {
-	rows, err := s.db.Statuses(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(rows, func(a, b *store.Status) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
-	p, err := s.documents.loadDocumentRows(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	items := []any{}
-	for _, st := range rows {
-		o, err := build(st, p)
-		if errs.IsNotFound(err) {
-			continue
-		}
+// statusDocuments builds a document of each of the first n statuses, in the order of ids: as many as a page may have. Statuses without a document
+// are omitted.
+func (s *DocumentServer) statusDocuments(ctx context.Context, ids []store.StatusID, build func(*store.Status, *documentRows) (activity.Object, error)) (items []any, n int, err error) {
+	items = []any{}
+	for size := 0; n < len(ids); {
+		var rows []*store.Status
+		var p *documentRows
+		some, err := someItems(ctx, ids[n:], func(ctx context.Context, ids []store.StatusID) (err error) {
+			if rows, err = s.db.Statuses(ctx, ids); err == nil {
+				p, err = s.documents.loadDocumentRows(ctx, rows)
+			}
+			return err
+		})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		items = append(items, jsonMap(o))
+		slices.SortFunc(rows, func(a, b *store.Status) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
+		for _, st := range rows {
+			o, err := build(st, p)
+			if errs.IsNotFound(err) {
+				continue
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			if size += jsonSize(o); size > maxCollectionBytes && len(items) > 0 {
+				return items, slices.Index(ids, st.ID), nil
+			}
+			items = append(items, jsonMap(o))
+		}
+		n += some
 	}
-	return items, nil
+	return items, n, nil
 }
 
 // ServeFollowers returns the followers of an account, unless they are hidden (federation 1.9).
@@ -230,14 +252,13 @@ func (s *DocumentServer) serveAccounts(ctx context.Context, r *http.Request, a *
 		return nil, err
 	}
 	ids := part.Rows
-	rows, err := s.db.Accounts(ctx, ids)
+	uris, err := s.db.AccountURIs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(rows, func(a, b *store.Account) int { return cmp.Compare(b.ID, a.ID) })
 	items := []any{}
-	for _, other := range rows {
-		items = append(items, other.URI)
+	for _, uri := range uris {
+		items = append(items, uri)
 	}
 	next := nextPage("max_id", ids, accountsPageSize)
 	if part.Next != 0 {
@@ -262,7 +283,7 @@ func (s *DocumentServer) ServeFeatured(ctx context.Context, r *http.Request, a *
 		return nil, err
 	}
 	slices.SortStableFunc(ids, func(a, b store.StatusID) int { return cmp.Compare(pinned[b], pinned[a]) })
-	items, err := s.statusDocuments(ctx, ids, s.documents.buildObject)
+	items, _, err := s.statusDocuments(ctx, ids, s.documents.buildObject)
 	if err != nil {
 		return nil, err
 	}
@@ -350,14 +371,13 @@ func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id s
 	if !q.Page {
 		return s.respond(newCollection(s.documents.contextURI(id), nil), signer)
 	}
-	rows, err := s.db.Statuses(ctx, ids)
+	uris, err := s.db.StatusURIs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(rows, func(a, b *store.Status) int { return cmp.Compare(a.ID, b.ID) })
 	items := []any{}
-	for _, st := range rows {
-		items = append(items, st.URI)
+	for _, uri := range uris {
+		items = append(items, uri)
 	}
 	next := nextPage("min_id", ids, contextPageSize)
 	if part.Next != 0 {

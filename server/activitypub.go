@@ -83,7 +83,11 @@ func (h *activityPub) serveSigned(r *rest.Request, serve rest.Handler) (any, err
 	if httpsig.LooksSigned(r.Request) {
 		r.Request = r.WithContext(federationContext(r))
 	}
-	return serve(r)
+	document, err := serve(r)
+	if d, ok := document.(documentAnswer); ok && err == nil {
+		err = r.Shown(len(d.Body))
+	}
+	return document, err
 }
 
 // pageOrDocument answers with a page, or with its document if the client prefers that. The document is not redirected to, because a

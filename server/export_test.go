@@ -1,7 +1,10 @@
 package server
 
 import (
+	"net/http/httptest"
+
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -9,7 +12,8 @@ import (
 
 // FilteredPage reads a page of home.
 func FilteredPage(p store.Page, read func(store.Page) (store.Part[store.StatusID], error), show func([]store.StatusID) (entity.List[ListEntry], error)) (shown entity.List[ListEntry], next int64, err error) {
-	f, err := filteredPage(p, store.FilterHome, read, show)
+	r := &rest.Request{Request: httptest.NewRequest("GET", "/", nil)}
+	f, err := filteredPage(r, p, store.FilterHome, read, show)
 	if err != nil {
 		return nil, 0, err
 	}

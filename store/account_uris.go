@@ -33,3 +33,21 @@ func (r reader) FollowersURI(ctx context.Context, id AccountID) (string, error) 
 	}
 	return *uri, nil
 }
+
+// AccountURIs returns the ActivityPub ids of accounts, in the order of the ids.
+func (r reader) AccountURIs(ctx context.Context, of []AccountID) ([]string, error) {
+	return list[string](ctx, r, "account URIs", `
+		SELECT a.uri
+		FROM json_each(?) j
+		CROSS JOIN accounts a ON a.id = j.value
+		ORDER BY j.key`, jsonArray(of))
+}
+
+// StatusURIs returns the ActivityPub ids of statuses, in the order of the ids.
+func (r reader) StatusURIs(ctx context.Context, of []StatusID) ([]string, error) {
+	return list[string](ctx, r, "status URIs", `
+		SELECT s.uri
+		FROM json_each(?) j
+		CROSS JOIN statuses s ON s.id = j.value
+		ORDER BY j.key`, jsonArray(of))
+}

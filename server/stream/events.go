@@ -24,6 +24,10 @@ type message struct {
 // maxCachedFrames bounds the labels for which a message keeps its frame. Most streams have one of few.
 const maxCachedFrames = 50
 
+// maxEventBytes bounds the payload of an event. An entity beyond it is not sent: clients see it when they load the timeline again. Entities of what is
+// stored are smaller, but for a boost of a long post with a long quote by authors with long profiles.
+const maxEventBytes = 512 << 10
+
 // noPayload is the payload of events that have none.
 var noPayload = json.RawMessage{}
 
@@ -139,6 +143,9 @@ func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 			return errs.IgnoreNotFound(err)
 		}
 		// The JSON is the same for most viewers, so that one encoding serves them.
+		if entity.JSONSize() > maxEventBytes {
+			continue
+		}
 		if text = entity.AppendJSON(text[:0]); n == nil || !bytes.Equal(n.payload, text) {
 			n = &message{name: event, payload: bytes.Clone(text)}
 		}
@@ -237,6 +244,9 @@ func (h *Hub) sendToOwner(ctx context.Context, f topic, event string, render fun
 		payload, err := rest.AppendJSON(nil, entity)
 		if err != nil {
 			return err
+		}
+		if len(payload) > maxEventBytes {
+			continue
 		}
 		(&message{name: event, payload: payload}).send(v.targets)
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"html/template"
 	"net/url"
 	"strings"
@@ -20,13 +21,18 @@ func content(source string, emojis []Emoji, st *Status, base string) template.HT
 		return template.HTML(clean)
 	}
 	var b strings.Builder
+	grown := 0 // by pictures of emojis
 	tokens := html.NewTokenizer(strings.NewReader(clean))
 	for {
 		switch kind := tokens.Next(); kind {
 		case html.ErrorToken:
 			return template.HTML(b.String())
 		case html.TextToken:
-			b.WriteString(insertEmojis(string(tokens.Raw()), emojis))
+			text := insertEmojis(string(tokens.Raw()), emojis)
+			if grown += len(text) - len(tokens.Raw()); grown > maxEmojiBytes {
+				emojis = nil
+			}
+			b.WriteString(text)
 		case html.StartTagToken:
 			raw := string(tokens.Raw()) // Token overwrites it
 			if t := tokens.Token(); t.DataAtom == atom.A && redirectLink(&t, st, base) {
@@ -92,5 +98,30 @@ func insertEmojis(escaped string, emojis []Emoji) string {
 		code := ":" + template.HTMLEscapeString(e.Shortcode) + ":"
 		pairs = append(pairs, code, `<img class="emoji" src="`+template.HTMLEscapeString(e.URL)+`" alt="`+code+`" title="`+code+`" width="20" height="20" loading="lazy">`)
 	}
-	return strings.NewReplacer(pairs...).Replace(escaped)
+	b := &boundedBuilder{left: len(escaped) + maxEmojiBytes}
+	if _, err := strings.NewReplacer(pairs...).WriteString(b, escaped); err != nil {
+		return escaped
+	}
+	return b.String()
 }
+
+// maxEmojiBytes is how much longer a text may get by pictures of its emojis. Others show their names, because a short name can stand for a long
+// address, as often as its author likes.
+const maxEmojiBytes = 64 << 10
+
+// boundedBuilder is a strings.Builder for so many bytes.
+type boundedBuilder struct {
+	strings.Builder
+	left int
+}
+
+func (b *boundedBuilder) Write(p []byte) (int, error) { return b.WriteString(string(p)) }
+
+func (b *boundedBuilder) WriteString(s string) (int, error) {
+	if b.left -= len(s); b.left < 0 {
+		return 0, errTooManyEmojis
+	}
+	return b.Builder.WriteString(s)
+}
+
+var errTooManyEmojis = errors.New("the pictures of the emojis are too large")
