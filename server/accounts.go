@@ -232,10 +232,16 @@ func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	show := func(ids []store.AccountID) ([]entity.FamiliarFollowers, error) {
-		return h.entities.FamiliarFollowers(r.Context(), ids, familiar)
+		of := slices.DeleteFunc(slices.Clone(familiar), func(f store.FamiliarFollower) bool { return !slices.Contains(ids, f.TargetID) })
+		return h.entities.FamiliarFollowers(r.Context(), ids, of)
 	}
-	slices.Sort(ids)
-	list, _, err := rest.Fit(r, slices.Compact(ids), false, show)
+	var once []store.AccountID
+	for _, id := range ids {
+		if !slices.Contains(once, id) {
+			once = append(once, id)
+		}
+	}
+	list, _, err := rest.Fit(r, once, false, show)
 	return list, err
 }
 

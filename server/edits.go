@@ -117,16 +117,12 @@ func (h *statuses) showSource(r *rest.Request) (any, error) {
 	return answer(st, err, entity.NewStatusSource)
 }
 
-// maxVersions is how many earlier versions of a status are returned.
+// maxVersions is how many earlier versions of a status are returned: the latest ones, fewer if they are large.
 const maxVersions = 200
 
 // listVersions returns the versions of a status, the oldest first and the current one last.
 func (h *statuses) listVersions(r *rest.Request) (any, error) {
 	st, err := h.lookup.visibleOriginal(r)
-	if err != nil {
-		return nil, err
-	}
-	versions, err := h.db.StatusEdits(r.Context(), st.ID, maxVersions)
 	if err != nil {
 		return nil, err
 	}
@@ -138,5 +134,11 @@ func (h *statuses) listVersions(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.AsEdit(media, poll)))
+	return rest.Halved(r, maxVersions, func(n int) ([]entity.StatusEdit, error) {
+		versions, err := h.db.StatusEdits(r.Context(), st.ID, n)
+		if err != nil {
+			return nil, err
+		}
+		return h.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.AsEdit(media, poll)))
+	})
 }

@@ -83,5 +83,7 @@ func (h *reactions) reactions(r *rest.Request, name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Reactions(r.Context(), r.Viewer, st.ID, name, p.WithMuted)
+	return rest.Halved(r, entity.MaxReactors, func(n int) ([]entity.Reaction, error) {
+		return h.entities.Reactions(r.Context(), r.Viewer, st.ID, name, p.WithMuted, n)
+	})
 }

@@ -165,14 +165,14 @@ type Reaction struct {
 
 // Bounds of the accounts of reactions.
 const (
-	maxReactors         = 1000 // in all
+	MaxReactors         = 1000 // in all
 	maxReactorsPerEmoji = 80
 	maxReactorBytes     = 1 << 20 // of their JSON
 )
 
 // Reactions returns the reactions to a status in order of first use, with one emoji unless it is "". withMuted includes those of muted
-// accounts.
-func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store.StatusID, emoji string, withMuted bool) ([]Reaction, error) {
+// accounts. There are at most so many accounts in all.
+func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store.StatusID, emoji string, withMuted bool, most int) ([]Reaction, error) {
 	counts, err := b.db.ReactionCounts(ctx, []store.StatusID{id})
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 	if err != nil {
 		return nil, err
 	}
-	reactors, err := b.db.Reactors(ctx, idOf(viewer), id, emoji, withMuted, min(maxReactorsPerEmoji, maxReactors/len(counts)))
+	reactors, err := b.db.Reactors(ctx, idOf(viewer), id, emoji, withMuted, min(maxReactorsPerEmoji, most/len(counts)))
 	if err != nil {
 		return nil, err
 	}

@@ -84,14 +84,15 @@ func Fit[T any, L ~[]E, E any](r *Request, rows []T, last bool, show func([]T) (
 		if entities, k, err = ShowSome(r, min(piece, len(rows)-n), func(k int) (L, error) { return show(some(k)) }); err != nil {
 			return nil, 0, err
 		}
-		fits := r.Fitting(len(entities), n == 0, func(i int) int {
+		before := r.entityBytes
+		fits := r.Fitting(len(entities), len(shown) == 0, func(i int) int {
 			if last {
 				i = len(entities) - 1 - i
 			}
 			return JSONSize(entities[i])
 		})
 		if cut := fits < len(entities); cut && len(entities) < k && k > 1 {
-			piece = (k + 1) / 2 // because it is not known which of the rows were left out
+			piece, r.entityBytes = (k+1)/2, before // because it is not known which of the rows were left out
 			continue
 		} else if cut {
 			k = fits

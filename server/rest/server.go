@@ -334,7 +334,7 @@ func (r *Request) read() (value any, err error) {
 	if err := r.takeLarge(); err != nil {
 		return nil, err
 	}
-	r.Request = r.WithContext(store.WithoutReadBudget(ctx))
+	r.Request, r.entityBytes = r.WithContext(store.WithoutReadBudget(ctx)), 0
 	return r.endpoint.Handle(r)
 }
 

@@ -26,7 +26,10 @@ func (h *Handlers) listChats(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, notFound(err)
 	}
-	return h.Entities.AdminChats(r.Context(), r.Viewer, chats)
+	list, _, err := rest.Fit(r, chats, false, func(chats []*store.ChatSummary) ([]*entity.AdminChat, error) {
+		return h.Entities.AdminChats(r.Context(), r.Viewer, chats)
+	})
+	return list, err
 }
 
 func (h *Handlers) showChat(r *rest.Request) (any, error) {
