@@ -5,7 +5,7 @@
 // its timeline would not. Nothing waits for a client: one that does not keep up is disconnected, and fetches what it missed.
 //
 // Limits: streams in all, per account and per address by [streaming], half of them at most without an account; 20 subscriptions a
-// client, 500 frames or 1 MiB queued for one, 48 MiB for all, 10 000 events waiting to be sent; 2 push messages at once, dropped
+// client, 512 KiB an event, 500 frames or 1 MiB queued for one, 48 MiB for all, 10 000 events waiting to be sent; 2 push messages at once, dropped
 // after 4 hours.
 package stream
 
