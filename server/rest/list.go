@@ -24,7 +24,7 @@ const (
 	smallRead   = 256 << 10
 	pieceRead   = 512 << 10       // rows of a larger answer that are read and rendered at a time
 	largeAnswer = 6 << 20         // what such an answer takes while it is rendered
-	memoryWait  = 2 * time.Second // how long an answer waits for its memory
+	memoryWait  = 3 * time.Second // how long an answer waits for its memory
 	retryMemory = 5 * time.Second
 	htmlFactor  = 4 // how much larger a page of the web interface is, with what it is made of, than the JSON that it shows
 )
