@@ -12,21 +12,44 @@ import (
 var ErrReadBudget = errors.New("the rows are larger than the read budget")
 
 // readBudget is how many bytes of texts may still be read. Those who render many rows choose by it how many they read at a time, because
-// other servers decide how large a row is.
+// other servers decide how large a row is. It is the context that has it, so that it costs one allocation.
 type readBudget struct {
+	context.Context
 	left atomic.Int64
-	ctx  context.Context // has the budget and nothing else
+	bare bareBudget
+}
+
+// bareBudget is a context that has a read budget and nothing else.
+type bareBudget struct {
+	context.Context
+	of *readBudget
 }
 
 type readBudgetKey struct{}
 
+// Value returns the budget for its key.
+func (b *readBudget) Value(key any) any {
+	if key == (readBudgetKey{}) {
+		return b
+	}
+	return b.Context.Value(key)
+}
+
+// Value returns the budget for its key.
+func (b *bareBudget) Value(key any) any {
+	if key == (readBudgetKey{}) {
+		return b.of
+	}
+	return nil
+}
+
 // WithReadBudget returns a context for reads of so many bytes together. The query that goes beyond them fails with ErrReadBudget. After end was
 // called there is no limit any more.
 func WithReadBudget(ctx context.Context, bytes int) (limited context.Context, end func()) {
-	b := new(readBudget)
+	b := &readBudget{Context: ctx}
+	b.bare = bareBudget{context.Background(), b}
 	b.left.Store(int64(bytes))
-	b.ctx = context.WithValue(context.Background(), readBudgetKey{}, b)
-	return context.WithValue(ctx, readBudgetKey{}, b), b.end
+	return b, b.end
 }
 
 // WithoutReadBudget returns a context whose reads have no budget.
@@ -44,7 +67,7 @@ func readBudgetOf(ctx context.Context) *readBudget {
 // onlyBudget returns a context that has the read budget of ctx, but does not end with it.
 func onlyBudget(ctx context.Context) context.Context {
 	if b := readBudgetOf(ctx); b != nil {
-		return b.ctx
+		return &b.bare
 	}
 	return context.Background()
 }
