@@ -34,22 +34,14 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		Poll         *pollForm              `param:"poll"`
 		Sensitive    bool                   `param:"sensitive"`
 		Language     string                 `param:"language,word"`
-		QuotePolicy  string                 `param:"quote_approval_policy,word"`
-		Interactions *interactionPolicyForm `param:"interaction_policy"`
+		QuotePolicy  *store.QuotePolicy     `param:"quote_approval_policy"`
+		Interactions *interactionPolicyForm `param:"interaction_policy,closed"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	policy, err := parseQuotePolicy(p.QuotePolicy)
-	if err != nil {
-		return nil, err
-	}
-	interactions, err := p.Interactions.policy()
-	if err != nil {
-		return nil, err
-	}
 	e := social.Edit{
-		Interactions: interactions,
+		Interactions: p.Interactions.policy(),
 		Text:         p.Status,
 		SpoilerText:  p.SpoilerText,
 		ContentType:  p.ContentType,
@@ -59,7 +51,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		Poll:         p.Poll.draft(),
 		Sensitive:    p.Sensitive,
 		Language:     p.Language,
-		QuotePolicy:  policy,
+		QuotePolicy:  p.QuotePolicy,
 	}
 	for _, m := range p.MediaAttributes {
 		if m.Description != nil {
@@ -81,34 +73,17 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 // setInteractionPolicy changes who may quote a status.
 func (h *statuses) setInteractionPolicy(r *rest.Request) (any, error) {
 	var p struct {
-		QuotePolicy string `param:"quote_approval_policy,required"`
+		Sent        string             `param:"quote_approval_policy,required"`
+		QuotePolicy *store.QuotePolicy `param:"quote_approval_policy"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	policy, err := parseQuotePolicy(p.QuotePolicy)
-	if err != nil {
-		return nil, err
+	if p.QuotePolicy == nil { // an empty text, which has no default here
+		return nil, errs.Invalid("Validation failed: quote_approval_policy must be public, followers or nobody")
 	}
-	if policy == nil {
-		return nil, errQuotePolicy
-	}
-	st, err := h.social.SetQuotePolicy(r.Context(), r.Viewer, statusParam(r), *policy)
+	st, err := h.social.SetQuotePolicy(r.Context(), r.Viewer, statusParam(r), *p.QuotePolicy)
 	return h.render.status(r, st, err)
-}
-
-var errQuotePolicy = errs.Invalid("Validation failed: quote_approval_policy must be public, followers or nobody")
-
-// parseQuotePolicy reads who may quote a status, nil for "".
-func parseQuotePolicy(name string) (*store.QuotePolicy, error) {
-	if name == "" {
-		return nil, nil
-	}
-	p, ok := store.ParseQuotePolicy(name)
-	if !ok {
-		return nil, errQuotePolicy
-	}
-	return &p, nil
 }
 
 // showSource returns the source text of a status.

@@ -43,10 +43,10 @@ func (h *filters) listFilters(r *rest.Request) (any, error) {
 }
 
 type filterForm struct {
-	Title    *string             `param:"title"`
-	Context  []string            `param:"context"`
-	Action   *store.FilterAction `param:"filter_action"`
-	Keywords []keywordForm       `param:"keywords_attributes"`
+	Title    *string               `param:"title"`
+	Context  []store.FilterContext `param:"context"`
+	Action   *store.FilterAction   `param:"filter_action"`
+	Keywords []keywordForm         `param:"keywords_attributes"`
 }
 
 type keywordForm struct {
@@ -80,14 +80,14 @@ func filterDraft(r *rest.Request) (social.FilterChange, error) {
 	return d, err
 }
 
-// filterContexts reads contexts and ignores unknown ones (client API 4.1). It returns nil if none were sent.
-func filterContexts(names []string) []store.FilterContext {
-	if names == nil {
+// filterContexts drops repeated contexts. It returns nil if none were sent.
+func filterContexts(sent []store.FilterContext) []store.FilterContext {
+	if sent == nil {
 		return nil
 	}
 	contexts := []store.FilterContext{}
-	for _, name := range names {
-		if c := store.FilterContext(name); slices.Contains(store.FilterContexts, c) && !slices.Contains(contexts, c) {
+	for _, c := range sent {
+		if !slices.Contains(contexts, c) {
 			contexts = append(contexts, c)
 		}
 	}

@@ -111,15 +111,15 @@ func TestFilters(t *testing.T) {
 		check  func(*apptest.Object) string
 	}{
 		{"only required members", "POST", "", params{"title": "t", "context": "home"}, 200, fieldIs("filter_action", "warn")},
-		{"unknown contexts", "POST", "", params{"title": "t", "context": []string{"home", "moon"}}, 200, contextIs("[home]")},
+		{"unknown contexts", "POST", "", params{"title": "t", "context": []string{"home", "moon"}}, 422, fieldIs("error", `context - Invalid value "moon": must be home, notifications, public, thread or account.`)},
 		{"blur", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "blur"}, 200, fieldIs("filter_action", "blur")},
 		{"no title", "POST", "", params{"context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title can't be blank")},
 		{"a blank title", "POST", "", params{"title": " \n", "context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title can't be blank")},
 		{"the longest title", "POST", "", params{"title": strings.Repeat("ö", 256), "context": []string{"home"}}, 200, nil},
 		{"a longer title", "POST", "", params{"title": strings.Repeat("ö", 257), "context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title is too long (maximum is 256 characters)")},
 		{"no context", "POST", "", params{"title": "t"}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
-		{"unknown contexts only", "POST", "", params{"title": "t", "context": []string{"moon"}}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
-		{"an unknown action", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "burn"}, 422, fieldIs("error", "Validation failed: Filter action is not included in the list")},
+		{"no contexts", "POST", "", params{"title": "t", "context": []string{}}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
+		{"an unknown action", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "burn"}, 422, fieldIs("error", `filter_action - Invalid value "burn": must be warn, hide or blur.`)},
 		{"an expiry that is not a number", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": "soon"}, 400, nil},
 		{"an expiry that is a list", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": params{"a": 1}}, 400, nil},
 		{"a negative expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": -1}, 422, fieldIs("error", "Validation failed: Expires in must not be negative")},

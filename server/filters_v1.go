@@ -6,6 +6,7 @@ import (
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
+	"svc/store"
 )
 
 // v1Routes are the viewer's filters in version 1 of the API, where each keyword is a filter.
@@ -28,10 +29,10 @@ func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
 // bindFilterV1 binds the parameters of a keyword. By default it warns, matches parts of words, and never expires.
 func bindFilterV1(r *rest.Request) (social.FilterV1, error) {
 	var p struct {
-		Phrase       string   `param:"phrase"`
-		Context      []string `param:"context"`
-		Irreversible bool     `param:"irreversible"`
-		WholeWord    bool     `param:"whole_word"`
+		Phrase       string                `param:"phrase"`
+		Context      []store.FilterContext `param:"context"`
+		Irreversible bool                  `param:"irreversible"`
+		WholeWord    bool                  `param:"whole_word"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return social.FilterV1{}, err

@@ -29,23 +29,23 @@ func (h *interactionRequests) routes() rest.Routes {
 
 // interactionRuleForm is a rule of a policy. The reference API has two names for each list.
 type interactionRuleForm struct {
-	Automatic []string `param:"automatic_approval"`
-	Always    []string `param:"always"`
-	Manual    []string `param:"manual_approval"`
-	Approval  []string `param:"with_approval"`
+	Automatic []store.Interactors `param:"automatic_approval"`
+	Always    []store.Interactors `param:"always"`
+	Manual    []store.Interactors `param:"manual_approval"`
+	Approval  []store.Interactors `param:"with_approval"`
 }
 
 // interactionPolicyForm is a policy. A missing rule lets everybody interact who sees the status.
 type interactionPolicyForm struct {
-	CanFavourite *interactionRuleForm `param:"can_favourite"`
-	CanReply     *interactionRuleForm `param:"can_reply"`
-	CanReblog    *interactionRuleForm `param:"can_reblog"`
+	CanFavourite *interactionRuleForm `param:"can_favourite,closed"`
+	CanReply     *interactionRuleForm `param:"can_reply,closed"`
+	CanReblog    *interactionRuleForm `param:"can_reblog,closed"`
 }
 
 // policy returns the policy, nil if none was sent.
-func (f *interactionPolicyForm) policy() (*store.InteractionPolicy, error) {
+func (f *interactionPolicyForm) policy() *store.InteractionPolicy {
 	if f == nil {
-		return nil, nil
+		return nil
 	}
 	var p store.InteractionPolicy
 	for i, rule := range map[store.Interaction]*interactionRuleForm{
@@ -54,38 +54,22 @@ func (f *interactionPolicyForm) policy() (*store.InteractionPolicy, error) {
 		if rule == nil {
 			continue
 		}
-		automatic, err := readInteractors(append(rule.Automatic, rule.Always...))
-		if err != nil {
-			return nil, err
-		}
-		manual, err := readInteractors(append(rule.Manual, rule.Approval...))
-		if err != nil {
-			return nil, err
-		}
+		automatic, manual := union(rule.Automatic, rule.Always), union(rule.Manual, rule.Approval)
 		if automatic&store.AnyInteractor == 0 {
 			p = p.With(i, automatic, manual)
 		}
 	}
-	return &p, nil
+	return &p
 }
 
-var errInteractors = errs.Invalid("Validation failed: an interaction policy consists of public, followers, following, mentioned and author")
-
-// readInteractors reads groups of accounts. The author may always interact.
-func readInteractors(names []string) (groups store.Interactors, err error) {
-	for _, name := range names {
-		group := store.Interactors(0)
-		for _, g := range store.InteractorNames {
-			if g.Name == name {
-				group = g.Group
-			}
+// union returns the groups of both lists.
+func union(lists ...[]store.Interactors) (groups store.Interactors) {
+	for _, list := range lists {
+		for _, group := range list {
+			groups |= group
 		}
-		if group == 0 && name != "author" && name != "me" {
-			return 0, errInteractors
-		}
-		groups |= group
 	}
-	return groups, nil
+	return groups
 }
 
 // showDefaults returns the policies of new statuses, by their visibility.
@@ -96,10 +80,10 @@ func (h *interactionRequests) showDefaults(r *rest.Request) (any, error) {
 // changeDefaults sets the policies of new statuses. A policy that is missing or null is reset.
 func (h *interactionRequests) changeDefaults(r *rest.Request) (any, error) {
 	var p struct {
-		Public   *interactionPolicyForm `param:"public"`
-		Unlisted *interactionPolicyForm `param:"unlisted"`
-		Private  *interactionPolicyForm `param:"private"`
-		Direct   *interactionPolicyForm `param:"direct"`
+		Public   *interactionPolicyForm `param:"public,closed"`
+		Unlisted *interactionPolicyForm `param:"unlisted,closed"`
+		Private  *interactionPolicyForm `param:"private,closed"`
+		Direct   *interactionPolicyForm `param:"direct,closed"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -108,11 +92,7 @@ func (h *interactionRequests) changeDefaults(r *rest.Request) (any, error) {
 	for v, form := range map[store.Visibility]*interactionPolicyForm{
 		store.Public: p.Public, store.Unlisted: p.Unlisted, store.Private: p.Private, store.Direct: p.Direct,
 	} {
-		policy, err := form.policy()
-		if err != nil {
-			return nil, err
-		}
-		if policy != nil && *policy != 0 {
+		if policy := form.policy(); policy != nil && *policy != 0 {
 			policies[v] = *policy
 		}
 	}

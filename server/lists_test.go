@@ -26,7 +26,7 @@ func TestLists(t *testing.T) {
 		{"another title", "PUT", "/ID", map[string]any{"title": "Foes", "exclusive": true}, 200, map[string]any{"title": "Foes", "replies_policy": "none", "exclusive": true}},
 		{"no title", "PUT", "/ID", map[string]any{"title": " "}, 422, map[string]any{"error": "Validation failed: Title can't be blank"}},
 		{"a long title", "PUT", "/ID", map[string]any{"title": strings.Repeat("x", 257)}, 422, map[string]any{"error": "Validation failed: Title is too long (maximum is 256 characters)"}},
-		{"an unknown policy", "PUT", "/ID", map[string]any{"replies_policy": "some"}, 422, map[string]any{"error": "Validation failed: Replies policy is not included in the list"}},
+		{"an unknown policy", "PUT", "/ID", map[string]any{"replies_policy": "some"}, 422, map[string]any{"error": `replies_policy - Invalid value "some": must be followed, list or none.`}},
 		{"still the same", "GET", "/ID", nil, 200, map[string]any{"title": "Foes", "replies_policy": "none", "exclusive": true}},
 		{"created without a title", "POST", "", map[string]any{}, 422, map[string]any{"error": "Validation failed: Title can't be blank"}},
 		{"an unknown one", "GET", "/0000000000000000AA", nil, 404, map[string]any{"error": "Record not found"}},

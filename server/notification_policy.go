@@ -50,35 +50,18 @@ func (h *notifications) renderPolicy(r *rest.Request, p *store.NotificationPolic
 // changePolicy changes the viewer's policy. Absent parameters change nothing.
 func (h *notifications) changePolicy(r *rest.Request) (any, error) {
 	var p struct {
-		ForNotFollowing    *string `param:"for_not_following"`
-		ForNotFollowers    *string `param:"for_not_followers"`
-		ForNewAccounts     *string `param:"for_new_accounts"`
-		ForPrivateMentions *string `param:"for_private_mentions"`
-		ForLimitedAccounts *string `param:"for_limited_accounts"`
+		ForNotFollowing    *store.NotificationAction `param:"for_not_following"`
+		ForNotFollowers    *store.NotificationAction `param:"for_not_followers"`
+		ForNewAccounts     *store.NotificationAction `param:"for_new_accounts"`
+		ForPrivateMentions *store.NotificationAction `param:"for_private_mentions"`
+		ForLimitedAccounts *store.NotificationAction `param:"for_limited_accounts"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	var c social.NotificationPolicyChange
-	for _, f := range []struct {
-		name string
-		sent *string
-		to   **store.NotificationAction
-	}{
-		{"for_not_following", p.ForNotFollowing, &c.ForNotFollowing},
-		{"for_not_followers", p.ForNotFollowers, &c.ForNotFollowers},
-		{"for_new_accounts", p.ForNewAccounts, &c.ForNewAccounts},
-		{"for_private_mentions", p.ForPrivateMentions, &c.ForPrivateMentions},
-		{"for_limited_accounts", p.ForLimitedAccounts, &c.ForLimitedAccounts},
-	} {
-		if f.sent == nil {
-			continue
-		}
-		action, ok := store.ParseNotificationAction(*f.sent)
-		if !ok {
-			return nil, errs.Invalid("Validation failed: %s must be accept, filter or drop", f.name)
-		}
-		*f.to = &action
+	c := social.NotificationPolicyChange{
+		ForNotFollowing: p.ForNotFollowing, ForNotFollowers: p.ForNotFollowers, ForNewAccounts: p.ForNewAccounts,
+		ForPrivateMentions: p.ForPrivateMentions, ForLimitedAccounts: p.ForLimitedAccounts,
 	}
 	policy, err := h.social.ChangeNotificationPolicy(r.Context(), r.Viewer, c)
 	return h.renderPolicy(r, policy, err)

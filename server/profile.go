@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/internal/enum"
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/media"
@@ -77,37 +78,45 @@ type profileForm struct {
 	Background     *rest.Upload `param:"svc_background_image"`
 	BackgroundText *string      `param:"svc_background_image"`
 	Bot            *bool        `param:"bot"`
-	ActorType      *string      `param:"actor_type,word"`
+	ActorType      *actorType   `param:"actor_type"`
 	AlsoKnownAs    []string     `param:"also_known_as"`
 	Fields         []struct {
 		Name  string `param:"name"`
 		Value string `param:"value"`
 	} `param:"fields_attributes"`
 	Source struct {
-		Privacy     *string `param:"privacy,word"`
-		Sensitive   *bool   `param:"sensitive"`
-		Language    *string `param:"language,word"`
-		QuotePolicy string  `param:"quote_policy,word"`
-		Indexable   *bool   `param:"indexable"`
+		Privacy     *plainVisibility   `param:"privacy"`
+		Sensitive   *bool              `param:"sensitive"`
+		Language    *string            `param:"language,word"`
+		QuotePolicy *store.QuotePolicy `param:"quote_policy"`
+		Indexable   *bool              `param:"indexable"`
 	} `param:"source"`
-	DefaultScope          *string         `param:"default_scope,word"`
-	Locked                *bool           `param:"locked"`
-	Discoverable          *bool           `param:"discoverable"`
-	Indexable             *bool           `param:"indexable"`
-	HideFavorites         *bool           `param:"hide_favorites"`
-	HideLists             *bool           `param:"hide_collections"` // the reference API's name for both
-	HideFollowers         *bool           `param:"hide_followers"`
-	HideFollows           *bool           `param:"hide_follows"`
-	HideFollowersCount    *bool           `param:"hide_followers_count"`
-	HideFollowsCount      *bool           `param:"hide_follows_count"`
-	AcceptsChatMessages   *bool           `param:"accepts_chat_messages"`
-	Birthday              *string         `param:"birthday"`
-	ShowBirthday          *bool           `param:"show_birthday"`
-	NoRichText            *bool           `param:"no_rich_text"`
-	ShowRole              *bool           `param:"show_role"`
-	SkipThreadContainment *bool           `param:"skip_thread_containment"`
-	AllowFollowingMove    *bool           `param:"allow_following_move"`
-	SettingsStore         json.RawMessage `param:"svc_settings_store"`
+	DefaultScope          *plainVisibility `param:"default_scope"`
+	Locked                *bool            `param:"locked"`
+	Discoverable          *bool            `param:"discoverable"`
+	Indexable             *bool            `param:"indexable"`
+	HideFavorites         *bool            `param:"hide_favorites"`
+	HideLists             *bool            `param:"hide_collections"` // the reference API's name for both
+	HideFollowers         *bool            `param:"hide_followers"`
+	HideFollows           *bool            `param:"hide_follows"`
+	HideFollowersCount    *bool            `param:"hide_followers_count"`
+	HideFollowsCount      *bool            `param:"hide_follows_count"`
+	AcceptsChatMessages   *bool            `param:"accepts_chat_messages"`
+	Birthday              *string          `param:"birthday"`
+	ShowBirthday          *bool            `param:"show_birthday"`
+	NoRichText            *bool            `param:"no_rich_text"`
+	ShowRole              *bool            `param:"show_role"`
+	SkipThreadContainment *bool            `param:"skip_thread_containment"`
+	AllowFollowingMove    *bool            `param:"allow_following_move"`
+	SettingsStore         json.RawMessage  `param:"svc_settings_store"`
+}
+
+// actorType is the ActivityPub type of an account.
+type actorType string
+
+// UnmarshalText reads a type.
+func (t *actorType) UnmarshalText(b []byte) error {
+	return enum.Read(t, b, "Person", "Service", "Group")
 }
 
 // change returns the change, except for the pictures. r tells null from an empty list.
@@ -116,7 +125,7 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 		DisplayName:           p.DisplayName,
 		Note:                  p.Note,
 		Bot:                   p.Bot,
-		ActorType:             p.ActorType,
+		ActorType:             (*string)(p.ActorType),
 		Locked:                p.Locked,
 		Discoverable:          p.Discoverable,
 		Indexable:             cmp.Or(p.Indexable, p.Source.Indexable),
@@ -130,13 +139,12 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 		ShowBirthday:          p.ShowBirthday,
 		Sensitive:             p.Source.Sensitive,
 		Language:              p.Source.Language,
+		Visibility:            (*store.Visibility)(cmp.Or(p.DefaultScope, p.Source.Privacy)),
+		QuotePolicy:           p.Source.QuotePolicy,
 		NoRichText:            p.NoRichText,
 		ShowRole:              p.ShowRole,
 		SkipThreadContainment: p.SkipThreadContainment,
 		AllowFollowingMove:    p.AllowFollowingMove,
-	}
-	if change.QuotePolicy, err = parseQuotePolicy(p.Source.QuotePolicy); err != nil {
-		return change, err
 	}
 	if p.Fields != nil && !r.IsNull("fields_attributes") {
 		change.Fields = []store.Field{}
@@ -146,13 +154,6 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 	}
 	if !r.IsNull("also_known_as") {
 		change.AlsoKnownAs = p.AlsoKnownAs
-	}
-	if scope := cmp.Or(p.DefaultScope, p.Source.Privacy); scope != nil && *scope != "" {
-		v, ok := store.ParseVisibility(*scope)
-		if !ok {
-			return change, social.ErrInvalidProfile
-		}
-		change.Visibility = &v
 	}
 	change.Settings, err = frontendSettings(p.SettingsStore)
 	return change, err

@@ -46,16 +46,12 @@ func (h *statuses) listFavourites(r *rest.Request) (any, error) {
 // reblogStatus boosts a status and returns the boost.
 func (h *statuses) reblogStatus(r *rest.Request) (any, error) {
 	var p struct {
-		Visibility string `param:"visibility,word"`
+		Visibility *reblogVisibility `param:"visibility"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	var v *store.Visibility
-	if parsed, ok := store.ParseVisibility(p.Visibility); ok {
-		v = &parsed
-	}
-	st, err := h.social.Reblog(r.Context(), r.Viewer, statusParam(r), v)
+	st, err := h.social.Reblog(r.Context(), r.Viewer, statusParam(r), (*store.Visibility)(p.Visibility))
 	return h.render.status(r, st, err)
 }
 

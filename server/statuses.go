@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"svc/admin"
@@ -48,10 +47,12 @@ type statusForm struct {
 	InReplyTo       *store.StatusID        `param:"in_reply_to_id"`
 	Quote           *store.StatusID        `param:"quote_id"`
 	Quoted          *store.StatusID        `param:"quoted_status_id"` // the reference API's name
-	QuotePolicy     string                 `param:"quote_approval_policy,word"`
-	Interactions    *interactionPolicyForm `param:"interaction_policy"`
+	QuotePolicy     *store.QuotePolicy     `param:"quote_approval_policy"`
+	Interactions    *interactionPolicyForm `param:"interaction_policy,closed"`
 	InConversation  string                 `param:"in_reply_to_conversation_id,word"`
-	Visibility      string                 `param:"visibility,word"`
+	Visibility      *audience              `param:"visibility"`
+	LocalOnly       bool                   `param:"local_only"` // other servers' words for the visibility local
+	Federated       *bool                  `param:"federated"`
 	To              []string               `param:"to"`
 	AllowedMentions []store.AccountID      `param:"allowed_mentions"`
 	Sensitive       *bool                  `param:"sensitive"`
@@ -74,17 +75,16 @@ func (p *statusForm) draft() (d social.Draft, err error) {
 		AllowedMentions: p.AllowedMentions,
 		Sensitive:       p.Sensitive,
 		Language:        p.Language,
+		QuotePolicy:     p.QuotePolicy,
+		LocalOnly:       p.LocalOnly || p.Federated != nil && !*p.Federated,
 	}
 	if d.ScheduledAt, err = parseSchedule(p.ScheduledAt); err != nil {
 		return d, err
 	}
-	if d.QuotePolicy, err = parseQuotePolicy(p.QuotePolicy); err != nil {
-		return d, err
+	d.Interactions = p.Interactions.policy()
+	if p.Visibility != nil {
+		d.Visibility, d.List = &p.Visibility.visibility, p.Visibility.list
 	}
-	if d.Interactions, err = p.Interactions.policy(); err != nil {
-		return d, err
-	}
-	d.Visibility, d.List = parseVisibility(p.Visibility)
 	if p.InConversation != "" {
 		id := store.ParseID[store.DirectConversationID](p.InConversation)
 		d.InConversation = &id
@@ -153,19 +153,6 @@ func (h *statuses) publishError(r *rest.Request, err error) error {
 		return err
 	}
 	return errs.Invalid("Post would be sent to unexpected accounts").With("unexpected_accounts", json.RawMessage(accounts.AppendJSON(nil)))
-}
-
-// parseVisibility reads a visibility or list:ID. It returns nil for unknown words, which means the author's default.
-func parseVisibility(text string) (*store.Visibility, store.ListID) {
-	if id, ok := strings.CutPrefix(text, "list:"); ok {
-		v := store.ListOnly
-		return &v, store.ParseID[store.ListID](id)
-	}
-	v, ok := store.ParseVisibility(text)
-	if !ok || v == store.ListOnly {
-		return nil, 0
-	}
-	return &v, 0
 }
 
 // parseSchedule reads scheduled_at. It returns the zero time for "".

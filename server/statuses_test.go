@@ -54,8 +54,8 @@ func TestPostParameters(t *testing.T) {
 		{"language", []string{"status", "x", "language", "pt-BR"}, 200, "", fieldIs("language", "pt-BR")},
 		{"an unknown language", []string{"status", "x", "language", "klingon"}, 200, "", fieldIs("language", nil)},
 		{"unlisted", []string{"status", "x", "visibility", "unlisted"}, 200, "", fieldIs("visibility", "unlisted")},
-		{"an unknown visibility", []string{"status", "x", "visibility", "everybody"}, 200, "", fieldIs("visibility", "public")},
-		{"list without a list", []string{"status", "x", "visibility", "list"}, 200, "", fieldIs("visibility", "public")},
+		{"an unknown visibility", []string{"status", "x", "visibility", "everybody"}, 422, `visibility - Invalid value "everybody": must be public, unlisted, local, private, direct or list:ID.`, nil},
+		{"list without a list", []string{"status", "x", "visibility", "list"}, 422, `visibility - Invalid value "list": must be public, unlisted, local, private, direct or list:ID.`, nil},
 		{"list", []string{"status", "x", "visibility", "list:" + list}, 200, "", func(o *apptest.Object) string {
 			if o.Str("visibility") != "list" || o.Str("svc.list_id") != list {
 				return fmt.Sprint(o.Fields)

@@ -76,6 +76,7 @@ func checkNotEmpty(body, spoilerText string, media []*store.Media) error {
 // statusReader is what compose reads, from the database (preview) or in the transaction.
 type statusReader interface {
 	PostingDefaults(context.Context, store.AccountID) (store.PostingDefaults, error)
+	Account(context.Context, store.AccountID) (*store.Account, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
 	Status(context.Context, store.StatusID) (*store.Status, error)
 	VisibleStatus(context.Context, store.AccountID, store.StatusID) (*store.Status, error)
@@ -204,6 +205,9 @@ func composeContext(ctx context.Context, r statusReader, c *Composed, d Draft, d
 	if st.Visibility, err = draftVisibility(d, defaultVisibility, parent); err != nil {
 		return nil, err
 	}
+	if st.Visibility, err = localVisibility(d, st.Visibility); err != nil {
+		return nil, err
+	}
 	if parent != nil {
 		c.Parent = parent
 		st.InReplyToID, st.InReplyToAccountID, st.ConversationID = &parent.ID, &parent.AccountID, parent.ConversationID
@@ -320,7 +324,7 @@ func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed
 	if st.Visibility == store.Direct {
 		c.addRecipient(st.AccountID, false)
 	}
-	return nil
+	return s.checkLocalRecipients(ctx, r, c, d)
 }
 
 // UnexpectedMentions is the error of a draft that mentions accounts beyond Draft.AllowedMentions.

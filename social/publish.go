@@ -23,6 +23,7 @@ type Draft struct {
 	Interactions    *store.InteractionPolicy `json:"interaction_policy,omitempty"`    // nil: the author's default for the visibility
 	Visibility      *store.Visibility        `json:"visibility"`                      // nil: the author's default, but not wider than the parent
 	List            store.ListID             `json:"list_id"`                         // of visibility list
+	LocalOnly       bool                     `json:"local_only,omitempty"`            // the status must not leave this server
 	To              []string                 `json:"to"`                              // nicknames or handles; nil: the accounts mentioned in the text
 	Sensitive       *bool                    `json:"sensitive"`                       // nil: the author's default
 	Language        string                   `json:"language"`

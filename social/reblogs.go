@@ -8,8 +8,8 @@ import (
 	"svc/store"
 )
 
-// Reblog reblogs a status, or the original of a reblog. Doing so twice returns the first reblog. v is public, unlisted or private; nil is
-// the actor's default. Private statuses can be reblogged by their author only and stay private; local ones stay local.
+// Reblog reblogs a status, or the original of a reblog. Doing so twice returns the first reblog. v is public, unlisted, local or
+// private; nil is the actor's default, or private if that has recipients only. Private statuses can be reblogged by their author only and stay private; local ones stay local.
 func (s *Service) Reblog(ctx context.Context, actor *store.Account, id store.StatusID, v *store.Visibility) (*store.Status, error) {
 	var reblog *store.Status
 	_, err := s.updateOriginal(ctx, actor, id, func(tx *store.Tx, original *store.Status) (err error) {
@@ -48,8 +48,8 @@ func (s *Service) newReblog(ctx context.Context, tx *store.Tx, actor *store.Acco
 		return nil, errs.ErrRecordNotFound
 	case original.Visibility >= store.Local:
 		visibility = original.Visibility
-	case visibility == store.Local || visibility > store.Private:
-		visibility = store.Public
+	case visibility > store.Private: // by default; a boost has no recipients
+		visibility = store.Private
 	}
 	id := tx.NewStatusID()
 	return &store.Status{

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+
+	"svc/internal/enum"
 )
 
 // Ids of filters, keywords and statuses of filters are decimal text in the API (client API 4.3). Other text becomes 0.
@@ -69,6 +71,9 @@ const (
 // FilterContexts are all contexts.
 var FilterContexts = []FilterContext{FilterHome, FilterNotifications, FilterPublic, FilterThread, FilterAccount}
 
+// UnmarshalText reads a context.
+func (c *FilterContext) UnmarshalText(b []byte) error { return enum.Read(c, b, FilterContexts...) }
+
 // FilterAction is what happens to a matching status.
 type FilterAction string
 
@@ -80,6 +85,9 @@ const (
 
 // FilterActions are all actions.
 var FilterActions = []FilterAction{FilterWarn, FilterHide, FilterBlur}
+
+// UnmarshalText reads an action.
+func (a *FilterAction) UnmarshalText(b []byte) error { return enum.Read(a, b, FilterActions...) }
 
 // UserFilters returns all filters of an account, oldest first, expired ones included.
 func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*FilterWithTerms, error) {

@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"svc/internal/enum"
+)
 
 // Interaction is a way to interact with a status.
 type Interaction int
@@ -79,3 +83,19 @@ var InteractorNames = []struct {
 	Group Interactors
 	Name  string
 }{{AnyInteractor, "public"}, {FollowerInteractor, "followers"}, {FollowedInteractor, "following"}, {MentionedInteractor, "mentioned"}}
+
+// UnmarshalText reads the name of one group. The author, who may always interact, is an empty one.
+func (s *Interactors) UnmarshalText(b []byte) error {
+	names := make([]string, 0, len(InteractorNames)+2)
+	for _, g := range InteractorNames {
+		names = append(names, g.Name)
+	}
+	i, err := enum.Index(b, append(names, "author", "me"))
+	if err != nil {
+		return err
+	}
+	if *s = 0; i < len(InteractorNames) {
+		*s = InteractorNames[i].Group
+	}
+	return nil
+}

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"strings"
+
+	"svc/internal/enum"
 )
 
 // List is a named list of accounts.
@@ -22,6 +24,11 @@ const (
 	RepliesToMembers  RepliesPolicy = "list"
 	NoReplies         RepliesPolicy = "none"
 )
+
+// UnmarshalText reads a policy.
+func (p *RepliesPolicy) UnmarshalText(b []byte) error {
+	return enum.Read(p, b, RepliesToFollowed, RepliesToMembers, NoReplies)
+}
 
 // OwnList returns a list of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnList(ctx context.Context, owner AccountID, id ListID) (*List, error) {

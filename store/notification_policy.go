@@ -3,7 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
+
+	"svc/internal/enum"
 )
 
 // NotificationAction is what a policy does with notifications.
@@ -28,10 +29,13 @@ func (a NotificationAction) String() string {
 // MarshalText is String for JSON.
 func (a NotificationAction) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// ParseNotificationAction reads the client API's name.
-func ParseNotificationAction(name string) (NotificationAction, bool) {
-	i := slices.Index(notificationActionNames, name)
-	return NotificationAction(i), i >= 0
+// UnmarshalText reads the client API's name.
+func (a *NotificationAction) UnmarshalText(b []byte) error {
+	i, err := enum.Index(b, notificationActionNames)
+	if err == nil {
+		*a = NotificationAction(i)
+	}
+	return err
 }
 
 // NotificationPolicy is what happens to notifications caused by accounts of some kinds.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+
+	"svc/internal/enum"
 )
 
 // PushSubscription is the web push subscription of a token.
@@ -28,6 +30,11 @@ const (
 	PushFollower PushPolicy = "follower" // followers of the account
 	PushNone     PushPolicy = "none"
 )
+
+// UnmarshalText reads a policy.
+func (p *PushPolicy) UnmarshalText(b []byte) error {
+	return enum.Read(p, b, PushAll, PushFollowed, PushFollower, PushNone)
+}
 
 // PushNotification is the job that sends a notification to one subscription.
 type PushNotification struct {

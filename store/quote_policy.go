@@ -2,7 +2,8 @@ package store
 
 import (
 	"fmt"
-	"slices"
+
+	"svc/internal/enum"
 )
 
 // QuotePolicy is who may quote a public or unlisted status, besides its author.
@@ -29,18 +30,11 @@ func (p QuotePolicy) MarshalText() ([]byte, error) { return []byte(p.String()), 
 
 // UnmarshalText reads what MarshalText wrote.
 func (p *QuotePolicy) UnmarshalText(b []byte) error {
-	read, ok := ParseQuotePolicy(string(b))
-	if !ok {
-		return fmt.Errorf("unknown quote policy %q", b)
+	i, err := enum.Index(b, quotePolicyNames)
+	if err == nil {
+		*p = QuotePolicy(i)
 	}
-	*p = read
-	return nil
-}
-
-// ParseQuotePolicy reads the client API's name.
-func ParseQuotePolicy(name string) (QuotePolicy, bool) {
-	i := slices.Index(quotePolicyNames, name)
-	return QuotePolicy(i), i >= 0
+	return err
 }
 
 // QuoteState is the consent of the quoted author to a quote.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/netip"
 	"time"
+
+	"svc/internal/enum"
 )
 
 // MaxAccessBlocks bounds the rows of each table of blocked e-mail domains, addresses and networks.
@@ -31,6 +33,11 @@ const (
 	SignUpBlock            IPSeverity = "sign_up_block"
 	NoAccess               IPSeverity = "no_access" // not even read
 )
+
+// UnmarshalText reads a severity.
+func (s *IPSeverity) UnmarshalText(b []byte) error {
+	return enum.Read(s, b, SignUpRequiresApproval, SignUpBlock, NoAccess)
+}
 
 // IPBlock is a network from which nobody can register or use this server.
 type IPBlock struct {

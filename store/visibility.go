@@ -2,7 +2,8 @@ package store
 
 import (
 	"fmt"
-	"slices"
+
+	"svc/internal/enum"
 )
 
 // Visibility is the audience of a status.
@@ -32,18 +33,17 @@ func (v Visibility) MarshalText() ([]byte, error) { return []byte(v.String()), n
 
 // UnmarshalText reads what MarshalText wrote.
 func (v *Visibility) UnmarshalText(b []byte) error {
-	read, ok := ParseVisibility(string(b))
-	if !ok {
-		return fmt.Errorf("unknown visibility %q", b)
+	i, err := enum.Index(b, visibilityNames)
+	if err == nil {
+		*v = Visibility(i)
 	}
-	*v = read
-	return nil
+	return err
 }
 
-// ParseVisibility reads the client API's name.
-func ParseVisibility(name string) (Visibility, bool) {
-	i := slices.Index(visibilityNames, name)
-	return Visibility(i), i >= 0
+// ParseVisibility reads the client API's name. A parameter that must be a visibility has this type instead (rest.Request.Bind).
+func ParseVisibility(name string) (v Visibility, ok bool) {
+	err := v.UnmarshalText([]byte(name))
+	return v, err == nil
 }
 
 // Unrestricted returns true if others than followers and recipients may see a status.

@@ -139,7 +139,10 @@ func (p *page) redraft() (any, error) {
 	}
 	var st web.Status
 	var source struct {
-		Text string `json:"text"`
+		Text      string `json:"text"`
+		Extension struct {
+			ListID string `json:"list_id"`
+		} `json:"svc"`
 	}
 	if err := p.decode(a.Value, &st); err != nil {
 		return nil, err
@@ -148,6 +151,9 @@ func (p *page) redraft() (any, error) {
 		return nil, err
 	}
 	f := composeForm{Visibility: st.Visibility, ReplyTo: st.InReplyToID, Once: keys.NewToken(), Back: homePath, PollDuration: "86400"}
+	if list := source.Extension.ListID; list != "" {
+		f.Visibility = "list:" + list
+	}
 	if st.Quote != nil && st.Quote.QuotedStatus != nil {
 		f.Quote = st.Quote.QuotedStatus.ID
 	}

@@ -8,10 +8,12 @@ import (
 	"math"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"svc/internal/enum"
 	"svc/internal/errs"
 )
 
@@ -25,6 +27,10 @@ import (
 // converted to numbers and booleans and vice versa, and a single value to a list of one. Invalid values give a 400 that lists all of
 // them; only an invalid limit counts as absent.
 //
+// A value of a fixed set (an UnmarshalText that returns an enum.Error) that is none of the set gives a 422, also in a list. So does a boolean that is
+// neither true nor false, except in a GET, which only selects what is read: there it is true. So no default takes the place of what was meant.
+// A struct that is tagged `param:"interaction_policy,closed"` may have no other members than its fields.
+//
 // Fields may be strings, booleans, integers, floats, structs, encoding.TextUnmarshalers, *Upload, json.RawMessage (any JSON),
 // map[string]any (any object), and pointers to and slices of those.
 func (r *Request) Bind(dst any) error {
@@ -37,7 +43,7 @@ func (r *Request) Bind(dst any) error {
 	if len(p.fields) == 0 && !plan.required {
 		return nil
 	}
-	b := binding{params: p}
+	b := binding{params: p, reads: r.Method == http.MethodGet || r.Method == http.MethodHead}
 	b.fill(target, plan, p.fields, "")
 	return b.error()
 }
@@ -45,20 +51,45 @@ func (r *Request) Bind(dst any) error {
 // binding is one call of Bind.
 type binding struct {
 	params *params
+	reads  bool // the request changes nothing
 	errors []bindError
 	err    error // of an UnmarshalText, or a limit that was exceeded
 }
 
-// bindError is a parameter that is invalid.
-type bindError struct{ pointer, message string }
+// bindError is a parameter that is invalid. unknown: its value is none of a fixed set.
+type bindError struct {
+	pointer, message string
+	unknown          bool
+}
 
 const maxBindErrors = 20
 
 func (b *binding) addError(pointer, format string, args ...any) bool {
 	if len(b.errors) < maxBindErrors {
-		b.errors = append(b.errors, bindError{pointer, fmt.Sprintf(format, args...)})
+		b.errors = append(b.errors, bindError{pointer: pointer, message: fmt.Sprintf(format, args...)})
 	}
 	return false
+}
+
+// addUnknown records that a value is none of a fixed set.
+func (b *binding) addUnknown(pointer string, e *enum.Error) bool {
+	b.addError(pointer, "%s - Invalid value %s", paramName(pointer), e.Reason())
+	b.errors[len(b.errors)-1].unknown = true
+	return false
+}
+
+// paramName returns the parameter of a pointer as forms write it, such as source[privacy]. It leaves out the positions in lists.
+func paramName(pointer string) string {
+	var name strings.Builder
+	for i, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		switch _, err := strconv.Atoi(part); {
+		case i == 0:
+			name.WriteString(part)
+		case err != nil:
+			name.WriteString("[" + part + "]")
+		}
+	}
+	return name.String()
 }
 
 // addTypeError records that a value has another type than required.
@@ -81,11 +112,15 @@ func (b *binding) error() error {
 	}
 	var texts []string
 	var list []entry
+	status := http.StatusBadRequest
 	for _, f := range b.errors {
 		texts = append(texts, f.message+".")
 		list = append(list, entry{"Invalid value", source{f.pointer}, f.message})
+		if f.unknown {
+			status = http.StatusUnprocessableEntity
+		}
 	}
-	return errs.New(http.StatusBadRequest, "%s", strings.Join(texts, " ")).With("errors", list)
+	return errs.New(status, "%s", strings.Join(texts, " ")).With("errors", list)
 }
 
 // setter sets a field to a value. It returns false if there is no value to set.
@@ -118,8 +153,11 @@ func planFor(t reflect.Type) *plan {
 			continue
 		}
 		required, set := option == "required", setterFor(f.Type)
-		if option == "word" {
+		switch option {
+		case "word":
 			set = defined(set)
+		case "closed":
+			set = closed(set, f.Type.Elem())
 		}
 		p.fields = append(p.fields, fieldPlan{name: name, index: i, required: required, set: set})
 		p.required = p.required || required
@@ -211,21 +249,41 @@ func setString(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	return false
 }
 
+var (
+	trueWords  = []string{"true", "1", "t", "on", "yes", "y"}
+	falseWords = []string{"false", "0", "f", "off", "no", "n"}
+)
+
 func setBool(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	text, ok := b.scalar(v, "boolean", pointer)
-	if ok {
-		dst.SetBool(ParseBool(text))
-	}
-	return ok
-}
-
-// ParseBool parses what clients send for booleans.
-func ParseBool(text string) bool {
-	switch text {
-	case "", "0", "f", "F", "false", "False", "FALSE", "off", "OFF":
+	if !ok {
 		return false
 	}
+	is, err := parseBool(text)
+	var unknown *enum.Error
+	if errors.As(err, &unknown) && !b.reads {
+		return b.addUnknown(pointer, unknown)
+	}
+	dst.SetBool(is)
 	return true
+}
+
+// parseBool reads what clients send for booleans. Another text is true, with an error.
+func parseBool(text string) (bool, error) {
+	word := strings.ToLower(text)
+	switch {
+	case slices.Contains(falseWords, word):
+		return false, nil
+	case slices.Contains(trueWords, word):
+		return true, nil
+	}
+	return true, &enum.Error{Text: text, Permitted: []string{trueWords[0], falseWords[0]}}
+}
+
+// ParseBool reads a boolean that selects what is read. "" is false, and any text that is neither true nor false is true.
+func ParseBool(text string) bool {
+	is, _ := parseBool(text)
+	return is && text != ""
 }
 
 func setInt(b *binding, dst reflect.Value, v *value, pointer string) bool {
@@ -265,15 +323,21 @@ func setFloat(b *binding, dst reflect.Value, v *value, pointer string) bool {
 }
 
 func setText(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	if f := v.single(); f.kind == fileValue && f.file.Size > 0 {
+		return b.addTypeError(pointer, "string", f)
+	}
 	text, ok := b.scalar(v, "string", pointer)
 	if !ok {
 		return false
 	}
 	err := dst.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
 	var e *errs.Error
+	var unknown *enum.Error
 	switch {
 	case err == nil:
 		return true
+	case errors.As(err, &unknown):
+		return b.addUnknown(pointer, unknown)
 	case errors.As(err, &e):
 		b.err = err
 		return false
@@ -334,6 +398,25 @@ func setStruct(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	return true
 }
 
+// closed returns a setter of a struct or a pointer to one that refuses members that the type t of the struct does not have.
+func closed(set setter, t reflect.Type) setter {
+	var names []string
+	for _, f := range planFor(t).fields {
+		names = append(names, f.name)
+	}
+	return func(b *binding, dst reflect.Value, v *value, pointer string) bool {
+		if !set(b, dst, v, pointer) {
+			return false
+		}
+		for name := range v.object {
+			if !slices.Contains(names, name) {
+				return b.addUnknown(pointer, &enum.Error{Text: name, Permitted: names})
+			}
+		}
+		return true
+	}
+}
+
 func pointerSetter(t reflect.Type) setter {
 	set := setterFor(t)
 	return func(b *binding, dst reflect.Value, v *value, pointer string) bool {
@@ -346,10 +429,15 @@ func pointerSetter(t reflect.Type) setter {
 	}
 }
 
-// sliceSetter sets lists. It leaves out null elements, and texts that are not values of an enumeration.
+// hasUnknown returns true if one of the errors from n on is about a value that is none of a fixed set.
+func (b *binding) hasUnknown(n int) bool {
+	return slices.ContainsFunc(b.errors[n:], func(e bindError) bool { return e.unknown })
+}
+
+// sliceSetter sets lists. It leaves out null elements, and texts that cannot be ids.
 func sliceSetter(t reflect.Type) setter {
 	set := setterFor(t.Elem())
-	enumeration := reflect.PointerTo(t.Elem()).Implements(textUnmarshaler)
+	ids := reflect.PointerTo(t.Elem()).Implements(textUnmarshaler)
 	return func(b *binding, dst reflect.Value, v *value, pointer string) bool {
 		if v.kind == fileValue && v.file.Size == 0 {
 			return false
@@ -372,7 +460,7 @@ func sliceSetter(t reflect.Type) setter {
 			before := *b
 			if set(b, element, e, pointer+"/"+strconv.Itoa(i)) {
 				slice = reflect.Append(slice, element)
-			} else if kind := e.single().kind; enumeration && kind != listValue && kind != objectValue {
+			} else if kind := e.single().kind; ids && kind != listValue && kind != objectValue && !b.hasUnknown(len(before.errors)) {
 				*b = before
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/internal/enum"
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/store"
@@ -134,7 +135,7 @@ func TestBind(t *testing.T) {
 		{"undefined in lists", "", "", FormType, `ints[]=undefined&colours[]=undefined&colours[]=red`, everything{Colours: []colour{1}}},
 		{"undefined is a text", "", "", FormType, `text=undefined&text_p=undefined&texts[]=undefined`,
 			everything{Text: "undefined", TextP: pointer("undefined"), Texts: []string{"undefined"}}},
-		{"undefined in JSON", "", "", JSONType, `{"flag":"undefined","word":"undefined"}`, everything{Flag: true, Word: "undefined"}},
+		{"undefined in JSON", "", "", JSONType, `{"word":"undefined"}`, everything{Word: "undefined"}},
 		{"a word", "", "", FormType, `word=private`, everything{Word: "private"}},
 		{"the last of repeated ones", "", "", FormType, `text=a&text=b&int=1&int=2`, everything{Text: "b", Int: 2}},
 		{"the last of repeated JSON members", "", "", JSONType, `{"text":"a","text":"b"}`, everything{Text: "b"}},
@@ -217,7 +218,7 @@ func TestBooleans(t *testing.T) {
 	s := bound(t, &got)
 	for value, want := range map[string]bool{
 		`"0"`: false, `"f"`: false, `"F"`: false, `"false"`: false, `"False"`: false, `"FALSE"`: false, `"off"`: false, `"OFF"`: false, `false`: false, `0`: false,
-		`"1"`: true, `"t"`: true, `"on"`: true, `"yes"`: true, `"true"`: true, `"no"`: true, `true`: true, `1`: true,
+		`"1"`: true, `"t"`: true, `"on"`: true, `"yes"`: true, `"true"`: true, `"no"`: false, `true`: true, `1`: true,
 	} {
 		w := call(s, "POST", "/api/v1/bind", `{"flag_p":`+value+`}`, "Content-Type", JSONType)
 		if w.Code != 200 || got.FlagP == nil || *got.FlagP != want {
@@ -449,5 +450,54 @@ func TestBindRefusesUnknownTypes(t *testing.T) {
 	w := call(bound(t, &got), "GET", "/api/v1/bind?ch=1", "")
 	if w.Code != 500 {
 		t.Errorf("got %d %s, want the 500 of a panic", w.Code, w.Body)
+	}
+}
+
+// size is a word of a fixed set.
+type size string
+
+func (s *size) UnmarshalText(b []byte) error { return enum.Read(s, b, "small", "large") }
+
+// TestBindWords checks that a word that is none of a fixed set is refused, wherever it stands, and never a default.
+func TestBindWords(t *testing.T) {
+	type dress struct {
+		Size  size   `param:"size"`
+		SizeP *size  `param:"size_p"`
+		Sizes []size `param:"sizes"`
+		Flag  bool   `param:"flag"`
+		Part  *struct {
+			Size *size `param:"size"`
+		} `param:"part,closed"`
+	}
+	for _, tt := range []struct {
+		method, query, body string
+		status              int
+		want                string
+	}{
+		{"POST", "", `{"size":"small","size_p":"large","sizes":["small","large"],"part":{"size":"small"}}`, 200, ""},
+		{"POST", "", `{"size":"","size_p":null,"sizes":[null,""],"part":null,"flag":""}`, 200, ""},
+		{"POST", "", `{"size":"Small"}`, 422, `size - Invalid value "Small": must be small or large.`},
+		{"POST", "", `{"size_p":" small"}`, 422, `size_p - Invalid value " small": must be small or large.`},
+		{"POST", "", `{"size":7}`, 422, `size - Invalid value "7": must be small or large.`},
+		{"POST", "", `{"sizes":["small","huge"]}`, 422, `sizes - Invalid value "huge": must be small or large.`},
+		{"POST", "", `{"part":{"size":"huge"}}`, 422, `part[size] - Invalid value "huge": must be small or large.`},
+		{"POST", "", `{"part":{"siez":"small"}}`, 422, `part - Invalid value "siez": must be size.`},
+		{"POST", "", `{"size":["small"]}`, 400, `size - Invalid string. Got: array.`},
+		{"POST", "", `{"flag":"maybe"}`, 422, `flag - Invalid value "maybe": must be true or false.`},
+		{"POST", "", `{"flag":2,"size":"x"}`, 422, `size - Invalid value "x": must be small or large. flag - Invalid value "2": must be true or false.`},
+		{"GET", "flag=maybe", "", 200, ""},
+		{"GET", "size=huge", "", 422, `size - Invalid value "huge": must be small or large.`},
+		{"POST", "size=huge", "", 422, `size - Invalid value "huge": must be small or large.`},
+		{"POST", "sizes[]=huge", "", 422, `sizes - Invalid value "huge": must be small or large.`},
+		{"POST", "size=undefined", "", 200, ""},
+		{"POST", "", `{"size":"` + strings.Repeat("x", 200) + `"}`, 422, `size - Invalid value "` + strings.Repeat("x", 49) + `…": must be small or large.`},
+	} {
+		var got *dress
+		w := call(bound(t, &got), tt.method, "/api/v1/bind?"+tt.query, tt.body, "Content-Type", JSONType)
+		var answer struct{ Error string }
+		json.Unmarshal(w.Body.Bytes(), &answer)
+		if w.Code != tt.status || answer.Error != tt.want {
+			t.Errorf("%s %s %s: got %d %q, want %d %q", tt.method, tt.query, tt.body, w.Code, answer.Error, tt.status, tt.want)
+		}
 	}
 }

@@ -100,13 +100,6 @@ func (s *Push) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription
 	if policy == nil {
 		policy = p.Policy
 	}
-	if policy != nil {
-		switch *policy {
-		case store.PushAll, store.PushFollowed, store.PushFollower, store.PushNone:
-		default:
-			return nil, errs.Invalid("Validation failed: Policy is not included in the list")
-		}
-	}
 	alerts := s.alerts(p.Data.Alerts)
 	return func(sub *store.PushSubscription) {
 		if alerts != nil {

@@ -131,7 +131,7 @@ func TestInvalidPushSubscription(t *testing.T) {
 		{"not base64", func(_, _, k map[string]any) { k["p256dh"] = "!!!" }, 422, "Validation failed: Key p256dh is not a public key of P-256"},
 		{"a short secret", func(_, _, k map[string]any) { k["auth"] = "c2hvcnQ" }, 422, "Validation failed: Key auth is not 16 bytes long"},
 		{"no secret", func(_, _, k map[string]any) { delete(k, "auth") }, 422, "Validation failed: Key auth is not 16 bytes long"},
-		{"another policy", func(p, _, _ map[string]any) { p["policy"] = "some" }, 422, "Validation failed: Policy is not included in the list"},
+		{"another policy", func(p, _, _ map[string]any) { p["policy"] = "some" }, 422, `policy - Invalid value "some": must be all, followed, follower or none.`},
 		{"alerts of another type", func(p, _, _ map[string]any) { p["data"] = map[string]any{"alerts": "all"} }, 400, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestInvalidPushSubscription(t *testing.T) {
 			}
 		})
 	}
-	alice.SendJSON("PUT", pushPath, map[string]any{"policy": "some"}).WantError(422, "Validation failed: Policy is not included in the list")
+	alice.SendJSON("PUT", pushPath, map[string]any{"policy": "some"}).WantError(422, `policy - Invalid value "some": must be all, followed, follower or none.`)
 
 	// A request without a token cannot subscribe, because messages contain the token.
 	body, err := json.Marshal(kept.SubscribeParams())
