@@ -167,21 +167,26 @@ func (s *Service) BlockIP(ctx context.Context, c IPBlockChange) (*store.IPBlock,
 	case c.Severity == nil || *c.Severity == "":
 		return nil, invalidField("Severity can't be blank")
 	}
-	return s.saveIPBlock(ctx, 0, c, "ip_block", "blocked network ")
+	return s.saveIPBlock(ctx, nil, c, "ip_block", "blocked network ")
 }
 
 // UpdateIPBlock changes a block of a network.
 func (s *Service) UpdateIPBlock(ctx context.Context, id store.BlockID, c IPBlockChange) (*store.IPBlock, error) {
-	return s.saveIPBlock(ctx, id, c, "ip_block_update", "changed the block of network ")
+	return s.saveIPBlock(ctx, &id, c, "ip_block_update", "changed the block of network ")
 }
 
-func (s *Service) saveIPBlock(ctx context.Context, id store.BlockID, c IPBlockChange, action, what string) (b *store.IPBlock, err error) {
+// ipBlockToSave returns the block with an id, or a new one if id is nil.
+func ipBlockToSave(ctx context.Context, tx *store.Tx, id *store.BlockID) (*store.IPBlock, error) {
+	if id == nil {
+		return new(store.IPBlock), nil
+	}
+	return tx.IPBlock(ctx, *id)
+}
+
+func (s *Service) saveIPBlock(ctx context.Context, id *store.BlockID, c IPBlockChange, action, what string) (b *store.IPBlock, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		b = new(store.IPBlock)
-		if id != 0 {
-			if b, err = tx.IPBlock(ctx, id); err != nil {
-				return err
-			}
+		if b, err = ipBlockToSave(ctx, tx, id); err != nil {
+			return err
 		}
 		if err := c.apply(b, s.db.Now()); err != nil {
 			return err
