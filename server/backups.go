@@ -35,7 +35,12 @@ func (h *backups) listBackups(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return entity.Map(rows, func(b *store.AccountBackup) entity.Backup { return entity.NewBackup(b, h.social.BackupURL(b)) }), nil
+	return entity.Map(rows, func(b *store.AccountBackup) entity.Backup {
+		if !r.MayRead("read:backups") { // the address is all that is needed to download it
+			return entity.NewBackup(b, "")
+		}
+		return entity.NewBackup(b, h.social.BackupURL(b))
+	}), nil
 }
 
 // createBackup queues a backup, and lists all.

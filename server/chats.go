@@ -35,7 +35,19 @@ func (h *chats) openChat(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Chat(r.Context(), r.Viewer, c.ID)
+	return h.renderChat(r, c.ID)
+}
+
+// renderChat renders a chat for an answer to a write, without messages that the token may not read.
+func (h *chats) renderChat(r *rest.Request, id store.ChatID) (any, error) {
+	c, err := h.entities.Chat(r.Context(), r.Viewer, id)
+	if err != nil {
+		return nil, err
+	}
+	if !r.MayRead("read:chats") {
+		c.LastMessage = nil
+	}
+	return c, nil
 }
 
 // maxUnpagedChats bounds version 1 of the list of chats, which has no pages.
@@ -96,7 +108,7 @@ func (h *chats) readChat(r *rest.Request) (any, error) {
 	if err := h.social.ReadChat(r.Context(), r.Viewer, chatParam(r), store.ChatMessageID(upTo)); err != nil {
 		return nil, err
 	}
-	return h.showChat(r)
+	return h.renderChat(r, chatParam(r))
 }
 
 // listChatMessages returns the messages of a chat, the newest first.

@@ -192,3 +192,8 @@ func (r *Request) refusal(plain, extension *errs.Error) error {
 func (r *Request) hasScope(scopes []string) bool {
 	return len(scopes) == 0 || r.Token == nil || slices.ContainsFunc(scopes, r.Token.Scopes.Allow)
 }
+
+// MayRead returns true if the token of a user allows a scope, for an answer to a write that has what only this scope may read.
+func (r *Request) MayRead(scope string) bool {
+	return r.Token == nil || r.Token.Scopes.Allow(scope)
+}
