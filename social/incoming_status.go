@@ -43,6 +43,8 @@ type IncomingStatus struct {
 	ThreadURI          string // of its thread, if the author's server owns that URI
 	RepliesURI         string // of the collection of its replies
 
+	KeepAudience bool // of an Update: it names no audience, so that of the status stays
+
 	NoFollowers bool // keep it out of the home timelines of the author's followers
 
 	Fetched       bool // fetched, not delivered: its id is made from Published

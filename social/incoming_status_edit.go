@@ -8,7 +8,7 @@ import (
 )
 
 // ReceiveStatusEdit stores a new version of a remote author's status, and notifies local accounts that reblogged it or are newly mentioned.
-// Audience, parent, quoted status and publication date never change (federation 4.4). A version that is not newer only updates poll
+// Parent, quoted status and publication date never change (federation 4.4), and the audience becomes smaller or stays. A version that is not newer only updates poll
 // counts; an older one is ignored. The quote authorization is always updated.
 func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, id store.StatusID, r IncomingStatus) (*store.Status, error) {
 	r.cut()
@@ -34,13 +34,23 @@ func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, 
 		if err := setIncomingPolicies(ctx, tx, st, &r); err != nil {
 			return nil, err
 		}
-		switch {
-		case store.At(r.Updated) > latest:
-			return st, s.addIncomingVersion(ctx, tx, author, st, &r, a)
-		case st.EditedAt != nil && !r.Updated.IsZero() && store.At(r.Updated) < latest:
+		if st.EditedAt != nil && !r.Updated.IsZero() && store.At(r.Updated) < latest {
 			return st, nil // a newer version arrived before
 		}
-		return st, s.updateTally(ctx, tx, st, r.Poll)
+		narrowed, err := s.narrowAudience(ctx, tx, st, &r, a) // before the new text, which only the new audience may see
+		if err != nil {
+			return nil, err
+		}
+		saved := false
+		if store.At(r.Updated) > latest {
+			saved, err = s.addIncomingVersion(ctx, tx, author, st, &r, a)
+		} else {
+			err = s.updateTally(ctx, tx, st, r.Poll)
+		}
+		if narrowed && !saved {
+			tx.Emit(store.StatusEdited{Status: st})
+		}
+		return st, err
 	})
 }
 
@@ -53,25 +63,29 @@ func setIncomingPolicies(ctx context.Context, tx *store.Tx, st *store.Status, r 
 	return err
 }
 
-// knownMentions looks up the mentioned accounts that are known.
+// knownMentions looks up the mentioned accounts that are known, and those that a restricted version addresses.
 func (s *Service) knownMentions(ctx context.Context, r *IncomingStatus) (*references, error) {
 	a := new(references)
 	var err error
-	if len(r.Mentions) > 0 {
-		a.accounts, err = s.db.AccountsByURI(ctx, r.Mentions)
+	uris := r.Mentions
+	if !r.Visibility.Unrestricted() {
+		uris = slices.Concat(r.Audience, r.Mentions)
+	}
+	if len(uris) > 0 {
+		a.accounts, err = s.db.AccountsByURI(ctx, uris)
 	}
 	return a, err
 }
 
-// addIncomingVersion stores a new version of st.
-func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) error {
+// addIncomingVersion stores a new version of st. It returns false if nothing but the tally of its poll differs.
+func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) (saved bool, err error) {
 	oldMedia, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
 	if err != nil {
-		return err
+		return false, err
 	}
 	poll, err := s.incomingPollEdit(ctx, tx, st, r.Poll)
 	if err != nil {
-		return err
+		return false, err
 	}
 	next := *st
 	next.Content, next.SpoilerText, next.Language, next.Sensitive = r.Content, r.SpoilerText, r.Language, r.Sensitive
@@ -79,7 +93,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 	next.Emojis.V, next.HasMedia, next.HasPoll = r.Emojis, len(r.Media) > 0, r.Poll != nil
 	v := &version{Composed: &Composed{Status: &next, Tags: r.Tags, Link: r.Link, QuoteURI: r.QuoteURI}, oldMedia: oldMedia, poll: poll}
 	if v.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
-		return err
+		return false, err
 	}
 	if v.Quoted == nil && r.QuoteLinkRemoved && st.QuoteState < store.QuoteStateRevoked {
 		next.Content += quoteLink(&store.Status{URL: r.QuoteURI})
@@ -90,11 +104,11 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 		}
 	}
 	if err := s.addCard(ctx, tx, v.Composed); err != nil {
-		return err
+		return false, err
 	}
 	v.Media, v.described = matchMedia(oldMedia, r.Media)
 	if v.sameMedia() && equalValues(st.CardID, next.CardID) && next.Content == st.Content && sameText(st, &next) && !poll.replaced {
-		return s.saveTally(ctx, tx, st, poll)
+		return false, s.saveTally(ctx, tx, st, poll)
 	}
 	for _, m := range v.Media {
 		if m.ID != 0 {
@@ -102,17 +116,17 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 		}
 		m.AccountID, m.StatusID, m.Position = st.AccountID, &st.ID, -1
 		if err := tx.AddMedia(ctx, m); err != nil {
-			return err
+			return false, err
 		}
 	}
 	mentioned, added, err := s.incomingEditMentions(ctx, tx, author, st, r, a)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := v.save(ctx, tx, st, min(store.At(r.Updated), store.At(s.db.Now())), mentioned); err != nil {
-		return err
+		return false, err
 	}
-	return notifyEdit(ctx, tx, st, added)
+	return true, notifyEdit(ctx, tx, st, added)
 }
 
 // matchMedia returns the attachments of the new version, reusing rows of the old one by URL, and those whose description or focus changed.

@@ -32,6 +32,11 @@ func notifyQuoters(ctx context.Context, tx *store.Tx, st *store.Status) error {
 		if err := tx.RemoveNotification(ctx, q.AccountID, store.NotifyQuotedUpdate, st.AccountID, &quote.ID); err != nil {
 			return err
 		}
+		if sees, err := tx.CanSee(ctx, q.AccountID, st); err != nil {
+			return err
+		} else if !sees {
+			continue
+		}
 		n := store.Notification{AccountID: q.AccountID, Type: store.NotifyQuotedUpdate, FromID: st.AccountID}
 		if err := notify(ctx, tx, n, quote); err != nil {
 			return err

@@ -292,6 +292,11 @@ func notifyEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []sto
 		return err
 	}
 	for _, id := range rebloggers {
+		if sees, err := tx.CanSee(ctx, id, st); err != nil {
+			return err
+		} else if !sees { // its author has made the audience smaller
+			continue
+		}
 		// Only the latest edit has a notification.
 		if err := tx.RemoveNotification(ctx, id, store.NotifyUpdate, st.AccountID, &st.ID); err != nil {
 			return err

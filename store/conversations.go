@@ -213,7 +213,10 @@ func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 	if s.Visibility != Direct {
 		return nil
 	}
-	return tx.exec(ctx, "rewind conversations", `
+	return tx.exec(ctx, "rewind conversations", rewindConversations, s.ID, s.ConversationID)
+}
+
+const rewindConversations = `
 		UPDATE OR IGNORE direct_conversations
 		SET last_status_id = (
 			SELECT s.id
@@ -222,8 +225,7 @@ func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 				AND EXISTS (SELECT 1 FROM recipients r WHERE r.status_id = s.id AND r.account_id = direct_conversations.account_id)
 			ORDER BY s.id DESC
 			LIMIT 1)
-		WHERE last_status_id = ?1`, s.ID, s.ConversationID)
-}
+		WHERE last_status_id = ?1`
 
 // ReadConversation marks a conversation of the owner as read. It is not an error if there is none.
 func (tx *Tx) ReadConversation(ctx context.Context, owner AccountID, id DirectConversationID) error {

@@ -25,6 +25,7 @@ type StatusRemoved struct {
 	Status   *Status
 	Original *Status   // of a boost
 	Audience *Audience // timelines that had it
+	Narrowed bool      // it still exists, for a smaller audience
 }
 
 // NotificationAdded is a new notification.

@@ -69,17 +69,19 @@ func (r reader) StatusCounts(ctx context.Context, domain string) ([]StatusCount,
 	return list[StatusCount](ctx, r, "status counts", `SELECT * FROM status_counts WHERE domain = ?`, domain)
 }
 
-// SetVisibility changes the audience of a status that is no boost, and the counters that depend on it. It emits StatusRemoved if the
-// audience becomes smaller.
+// SetVisibility changes the audience of a status that is no boost, and the counters that depend on it. It emits StatusRemoved, also for
+// its boosts, if the audience becomes smaller.
 func (tx *Tx) SetVisibility(ctx context.Context, s *Status, v Visibility) error {
 	if s.Visibility.Wider(v) {
-		before := *s
-		event, err := tx.statusRemoved(ctx, &before, nil)
-		if err != nil {
+		if err := tx.emitNarrowed(ctx, s); err != nil {
 			return err
 		}
-		tx.Emit(event)
 	}
+	return tx.setVisibility(ctx, s, v)
+}
+
+// setVisibility is SetVisibility without an event.
+func (tx *Tx) setVisibility(ctx context.Context, s *Status, v Visibility) error {
 	if err := tx.countStatus(ctx, s, -1); err != nil {
 		return err
 	}

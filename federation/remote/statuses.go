@@ -146,11 +146,28 @@ func (s *Statuses) EditStatus(ctx context.Context, author *store.Account, st *st
 	if n.AuthorURI != author.URI || n.URI != st.URI {
 		return Refuse("object belongs to another actor")
 	}
+	n.KeepAudience = keepsAudience(st, o, by)
+	if err := s.ApplyFollowers(ctx, n, o, by, author); err != nil {
+		return err
+	}
+	audience := n.Visibility
 	if err := s.ApplyPolicies(ctx, author, n, "Update"); err != nil {
 		return err
 	}
+	n.Visibility = audience // policies decide about that of new posts; a later block limits stored ones by a job
 	_, err = s.social.ReceiveStatusEdit(ctx, author, st.ID, n.IncomingStatus)
 	return err
+}
+
+// keepsAudience returns whether an Update without addressing leaves the audience as it is. Empty lists of a status that everybody could see
+// mean that nobody is addressed any more; of others they may only lack recipients that its server does not tell (bto).
+func keepsAudience(st *store.Status, o, by activity.Object) bool {
+	if !HasNoAudience(o, by) {
+		return false
+	}
+	_, to := o["to"]
+	_, cc := o["cc"]
+	return !st.Visibility.Unrestricted() || !to && !cc
 }
 
 // RefreshStatus fetches a remote status again. It deletes a status that is gone at its origin. The fetch of a restricted status is signed by

@@ -168,11 +168,27 @@ func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 		return err
 	}
 	shown, err := h.DB.SawRemoved(ctx, e, slices.Collect(maps.Keys(viewers)))
+	if err == nil && e.Narrowed {
+		shown, err = h.withoutViewers(ctx, e.Status.ID, shown)
+	}
 	n := &message{name: "delete", payload: []byte(e.Status.ID.String())}
 	for _, id := range shown {
 		n.send(viewers[id].targets)
 	}
 	return err
+}
+
+// withoutViewers returns those of the accounts that do not see a status now.
+func (h *Hub) withoutViewers(ctx context.Context, id store.StatusID, accounts []store.AccountID) ([]store.AccountID, error) {
+	now, err := h.DB.Status(ctx, id)
+	if errs.IsNotFound(err) {
+		return accounts, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	sees, err := h.DB.VisibleTo(ctx, now, accounts)
+	return slices.DeleteFunc(accounts, func(id store.AccountID) bool { return slices.Contains(sees, id) }), err
 }
 
 // sendNotification sends a notification, if the default list of notifications contains it.
