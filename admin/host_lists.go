@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -80,12 +81,15 @@ func parseJSONList(file string) ([]ListEntry, error) {
 			}
 			return ""
 		}
-		flag := func(key string) bool { b, _ := o[key].(bool); return b }
+		flag := func(key string) bool { return !slices.Contains(falseWords, strings.ToLower(fmt.Sprint(o[key]))) }
 		list[i] = ListEntry{i + 1, first("domain", "host", "instance", "name"), first("severity", "level"), flag("reject_media"), flag("reject_reports"),
 			first("public_comment", "comment", "reason"), flag("obfuscate")}
 	}
 	return list, nil
 }
+
+// falseWords are what lists write for false. What is neither true nor false restricts a host.
+var falseWords = []string{"", "0", "f", "false", "n", "no", "off", "<nil>"}
 
 func parseCSVList(file string) ([]ListEntry, error) {
 	r := csv.NewReader(strings.NewReader(file))
@@ -117,7 +121,7 @@ func parseCSVList(file string) ([]ListEntry, error) {
 			}
 			return ""
 		}
-		flag := func(name string) bool { b, _ := strconv.ParseBool(strings.ToLower(at(name))); return b }
+		flag := func(name string) bool { return !slices.Contains(falseWords, strings.ToLower(at(name))) }
 		list = append(list, ListEntry{line, at("domain"), at("severity"), flag("reject_media"), flag("reject_reports"), at("public_comment"), flag("obfuscate")})
 		if len(list) > maxListEntries {
 			return list, nil
