@@ -10,13 +10,18 @@ import (
 type attack struct {
 	name    string
 	store   func(*world)                               // sends what the server stores
+	last    bool                                       // it stores when the others have
 	rows    func(*sql.DB) error                        // changes the database while the server is stopped
 	clients int                                        // that run load at the same time
 	load    func(*world, context.Context, int, *tally) // attacks until the context ends; the number is that of the client
+	reads   func(*world)                               // stores what load reads, in TestAttack
 }
 
-// onlyStored is what TestAttack does after an attack that stores: few clients ask for what has become large.
-func (a attack) onlyStored() attack {
+// alone returns the attack as TestAttack makes it: it stores what it reads, and few clients ask for what it has made large.
+func (a attack) alone() attack {
+	if a.reads != nil {
+		a.store = a.reads
+	}
 	if a.load == nil {
 		a.clients, a.load = 8, (*world).getHeavy
 	}
@@ -42,12 +47,12 @@ var attacks = []attack{
 	{name: "member-posts", store: (*world).storeMemberPosts},
 	{name: "member-profiles", store: (*world).storeMemberProfiles},
 	{name: "member-lists", store: (*world).storeMemberLists},
-	{name: "saved", store: (*world).storeSaved},
+	{name: "saved", last: true, store: (*world).storeSaved, reads: func(w *world) { w.storeEmojiPosts(); w.storeSaved() }},
 	{name: "earlier-rows", store: (*world).storeSome, rows: rowsOfEarlierVersions},
 
-	{name: "routes", clients: 64, load: (*world).getRoutes},
-	{name: "large-answers", clients: 64, load: (*world).getHeavy},
-	{name: "slow-readers", clients: 64, load: (*world).readSlowly},
+	{name: "routes", clients: 64, load: (*world).getRoutes, reads: (*world).storeReplies},
+	{name: "large-answers", clients: 64, load: (*world).getHeavy, reads: (*world).storeReplies},
+	{name: "slow-readers", clients: 64, load: (*world).readSlowly, reads: (*world).storeEmojiPosts},
 	{name: "streams", clients: 1, load: (*world).keepStreams},
 	{name: "ranges", store: (*world).storeFiles, clients: 16, load: (*world).askForRanges},
 	{name: "headers", clients: 1, load: (*world).longHeaders},

@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"time"
 
 	"svc/app/apptest"
 )
@@ -71,9 +72,8 @@ func (w *world) storeMemberProfiles() {
 			fields = append(fields, doc{"name": strings.Repeat(wide, 512), "value": strings.Repeat("&", 2048)})
 		}
 		w.sendJSON(p, "PATCH", "/api/v1/accounts/update_credentials", doc{"display_name": strings.Repeat(wide, 100), "note": strings.Repeat("<", 5000), "fields_attributes": fields})
-		for n := range 30 {
-			w.sendJSON(p, "PATCH", fmt.Sprintf("/api/v1/svc/settings/app%d", n), doc{"draft": strings.Repeat("&", 900_000)})
-			w.sendJSON(p, "PATCH", "/api/v1/accounts/update_credentials", doc{"svc_settings_store": doc{fmt.Sprint("front", n): doc{"draft": strings.Repeat("&", 900_000)}}})
+		for n := range 4 { // 500 kB in all
+			w.sendJSON(p, "PATCH", "/api/v1/accounts/update_credentials", doc{"svc_settings_store": doc{fmt.Sprint("front", n): doc{"draft": strings.Repeat("&", 120_000)}}})
 		}
 		w.call(p, "POST", "/api/v1/accounts/"+w.alice.id+"/follow", nil)
 		w.call(p, "POST", "/api/v1/accounts/"+w.mallory[(i+1)%3].id+"/follow", nil)
@@ -86,16 +86,15 @@ func (w *world) storeMemberLists() {
 		w.sendJSON(p, "POST", "/api/v1/lists", doc{"title": fmt.Sprint(n, strings.Repeat(wide, 250))})
 		var keywords []doc
 		for i := range 100 {
-			keywords = append(keywords, doc{"keyword": fmt.Sprint(n, "-", i, strings.Repeat("&", 1900))})
+			keywords = append(keywords, doc{"keyword": fmt.Sprint(n, "-", i, strings.Repeat(wide, 240))})
 		}
 		w.sendJSON(p, "POST", "/api/v2/filters", doc{"title": fmt.Sprint(n, strings.Repeat(wide, 250)), "context": []string{"home", "public", "thread"}, "keywords_attributes": keywords})
-		w.sendJSON(p, "POST", "/api/v1/statuses", doc{"status": strings.Repeat("&", 4990), "scheduled_at": apptest.FromNow(1e15), "spoiler_text": "",
-			"to": strings.Fields(strings.Repeat("alice ", 900))})
+		w.sendJSON(p, "POST", "/api/v1/statuses", doc{"status": strings.Repeat("&", 4990), "scheduled_at": apptest.FromNow(time.Duration(n/20+1) * 24 * time.Hour)})
 		w.sendJSON(p, "POST", "/api/v1/svc/bookmark_folders", doc{"name": fmt.Sprint(n, strings.Repeat(wide, 250))})
-		w.sendJSON(p, "POST", "/api/v1/accounts/"+w.dummy.id+"/note", doc{"comment": strings.Repeat("&", 1_000_000)})
+		w.sendJSON(p, "POST", "/api/v1/accounts/"+w.dummy.id+"/note", doc{"comment": strings.Repeat(wide, 2000)})
 		w.sendJSON(p, "POST", "/api/v1/svc/scrobble", doc{"title": strings.Repeat(wide, 490), "artist": strings.Repeat(wide, 490), "album": strings.Repeat(wide, 490)})
 		w.sendJSON(p, "POST", "/api/v1/apps", doc{"client_name": strings.Repeat(wide, 190), "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "website": "https://" + strings.Repeat("a", 1900)})
-		w.sendJSON(p, "POST", "/api/v1/reports", doc{"account_id": w.dummy.id, "comment": strings.Repeat("&", 1_000_000)})
+		w.sendJSON(p, "POST", "/api/v1/reports", doc{"account_id": w.dummy.id, "comment": strings.Repeat(wide, 1000)})
 		w.sendJSON(p, "POST", "/api/v1/svc/chats/by-account-id/"+w.alice.id, doc{})
 	}
 }

@@ -2,7 +2,6 @@ package attack_test
 
 import (
 	"context"
-	"database/sql"
 	"flag"
 	"fmt"
 	"os"
@@ -55,7 +54,7 @@ func TestAttack(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			r := &run{t: t, w: newWorld(t, template, binary, address, routes)}
-			r.attack([]attack{a.onlyStored()}, *attackTime)
+			r.attack([]attack{a.alone()}, *attackTime)
 		})
 	}
 }
@@ -106,31 +105,33 @@ func (r *run) attack(list []attack, whole time.Duration) {
 // store makes the attacks' entities, and starts the server again with the rate limits of attacks.
 func (r *run) store(list []attack) bool {
 	r.t.Helper()
-	var rows []func(*sql.DB) error
-	for _, a := range list {
-		if a.rows != nil {
-			rows = append(rows, a.rows)
+	begin := time.Now()
+	for _, last := range []bool{false, true} {
+		var storing sync.WaitGroup
+		var names []string
+		for _, a := range list {
+			if a.store != nil && a.last == last {
+				names = append(names, a.name)
+				storing.Go(func() { a.store(r.w) })
+			}
 		}
-		if a.store == nil {
-			continue
-		}
-		begin, cpu := time.Now(), r.w.s.cpu()
-		r.w.failed.Store(0)
-		a.store(r.w)
+		storing.Wait()
 		r.w.settle()
-		r.t.Logf("%s: stored in %.1f s, %.1f s of processor time, %d requests refused; %d MiB at most so far", a.name, time.Since(begin).Seconds(), (r.w.s.cpu() - cpu).Seconds(), r.w.failed.Load(), r.w.s.peak>>20)
 		if r.w.s.ended() {
-			r.t.Errorf("%s ended the server while it was stored", a.name)
+			r.t.Errorf("%s ended the server while it was stored", strings.Join(names, " or "))
 			r.report()
 			return false
 		}
 	}
+	r.t.Logf("stored in %.1f s, %.1f s of processor time, %d requests refused; %d MiB at most so far", time.Since(begin).Seconds(), r.w.s.cpu().Seconds(), r.w.failed.Load(), r.w.s.peak.Load()>>20)
 	if !r.w.s.stop() {
 		r.t.Error("the server did not end in good order")
 	}
 	r.w.readIDs()
-	for _, f := range rows {
-		r.w.database(f)
+	for _, a := range list {
+		if a.rows != nil {
+			r.w.database(a.rows)
+		}
 	}
 	r.w.s.start(settingsForAttacks)
 	return true
@@ -162,7 +163,7 @@ func (r *run) load(ctx context.Context, d time.Duration, list ...attack) bool {
 	for i := range list {
 		r.t.Logf("%-22s %s", names[i], &counts[i])
 	}
-	r.t.Logf("%-22s %.1f s, %.1f s of processor time, %d MiB at most so far", "", time.Since(begin).Seconds(), (r.w.s.cpu() - cpu).Seconds(), r.w.s.peak>>20)
+	r.t.Logf("%-22s %.1f s, %.1f s of processor time, %d MiB at most so far", "", time.Since(begin).Seconds(), (r.w.s.cpu() - cpu).Seconds(), r.w.s.peak.Load()>>20)
 	if r.w.s.ended() {
 		r.t.Errorf("%s ended the server", strings.Join(names, " or "))
 		return false
@@ -181,8 +182,8 @@ func (r *run) report() {
 	if kills := s.group.kills(); kills > 0 {
 		r.t.Errorf("the kernel ended %d processes because 256 MiB were full", kills)
 	}
-	if s.peak > memoryLimit {
-		r.t.Errorf("the server held %d MiB, want at most %d", s.peak>>20, int64(memoryLimit)>>20)
+	if s.peak.Load() > memoryLimit {
+		r.t.Errorf("the server held %d MiB, want at most %d", s.peak.Load()>>20, int64(memoryLimit)>>20)
 	}
 	for _, h := range r.homes {
 		r.t.Logf("home of %s: %v", h.p.name, h)
@@ -190,5 +191,5 @@ func (r *run) report() {
 			r.t.Errorf("home of %s: %d answers were not 200, the first: %s", h.p.name, len(h.faults), h.faults[0])
 		}
 	}
-	r.t.Logf("SUMMARY alive %v, %d MiB held at most (%d MiB with page cache), processor time %.1f s, %s", alive, s.peak>>20, s.group.highest()>>20, s.cpu().Seconds(), fmt.Sprint(r.homes))
+	r.t.Logf("SUMMARY alive %v, %d MiB held at most (%d MiB with page cache), processor time %.1f s, %s", alive, s.peak.Load()>>20, s.group.highest()>>20, s.cpu().Seconds(), fmt.Sprint(r.homes))
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -57,13 +58,12 @@ type program struct {
 	address string
 	group   *cgroup
 
-	cmd    *exec.Cmd
-	log    *apptest.Output
-	done   chan struct{} // closed when the process has ended
-	ending bool          // by stop
+	cmd  *exec.Cmd
+	log  *apptest.Output
+	done chan struct{} // closed when the process has ended
 
 	stopSampling func()
-	peak         int64 // bytes held, of all starts
+	peak         atomic.Int64 // bytes held, of all starts
 }
 
 // settingsForSetUp are without rate limits; settingsForAttacks have those for requests that write.
@@ -85,7 +85,7 @@ func (s *program) start(limits string) {
 	if err := os.WriteFile(filepath.Join(s.dir, "config.toml"), []byte(settings), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.cmd, s.log, s.done, s.ending = s.command("serve"), new(apptest.Output), make(chan struct{}), false
+	s.cmd, s.log, s.done = s.command("serve"), new(apptest.Output), make(chan struct{})
 	s.group.enter(s.cmd)
 	s.cmd.Stderr = s.log
 	if err := s.cmd.Start(); err != nil {
@@ -131,7 +131,7 @@ func (s *program) sample() {
 	go func() {
 		defer close(stopped)
 		for {
-			s.peak = max(s.peak, s.group.held())
+			s.peak.Store(max(s.peak.Load(), s.group.held()))
 			select {
 			case <-done:
 				return
@@ -166,7 +166,6 @@ func (s *program) stop() bool {
 		<-s.done
 	}
 	s.stopSampling()
-	s.ending = true
 	return alive
 }
 

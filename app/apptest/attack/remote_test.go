@@ -144,11 +144,11 @@ func profile(p *apptest.FakeServer) doc {
 	tags, text := emojis(p, 200)
 	var fields, aliases []any
 	for i := range 50 {
-		fields = append(fields, doc{"type": "PropertyValue", "name": fmt.Sprint(i, strings.Repeat("&", 2000)), "value": text[:2000]})
+		fields = append(fields, doc{"type": "PropertyValue", "name": fmt.Sprint(i, strings.Repeat("&", 2000)), "value": strings.Repeat(text, 2)[:2000]})
 	}
 	for i := range 50 {
 		aliases = append(aliases, fmt.Sprintf("%s/users/%s%d", p.URL, strings.Repeat("a", 1900), i))
 	}
-	return doc{"name": text[:2000], "summary": strings.Repeat("&", 15_000) + text, "tag": tags, "attachment": fields, "alsoKnownAs": aliases,
+	return doc{"name": strings.Repeat(text, 2)[:2000], "summary": strings.Repeat("&", 15_000) + text, "tag": tags, "attachment": fields, "alsoKnownAs": aliases,
 		"icon": doc{"type": "Image", "url": p.URL + "/" + strings.Repeat("i", 1900) + ".png"}, "image": doc{"type": "Image", "url": p.URL + "/" + strings.Repeat("h", 1900) + ".png"}}
 }

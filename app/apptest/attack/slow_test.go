@@ -125,6 +125,9 @@ func (w *world) keepStream(ctx context.Context, i int, count *tally) {
 	conn.(*net.TCPConn).SetReadBuffer(4096)
 	who := []*person{w.alice, w.admin, w.mallory[0], w.mallory[1], w.mallory[2], w.bob, nil, nil}[i%8]
 	stream := []string{"user", "public", "user:notification", "direct"}[i/8%4]
+	if who == nil {
+		stream = "public"
+	}
 	head := "GET /api/v1/streaming?stream=" + stream + " HTTP/1.1\r\nHost: " + w.s.address + "\r\n"
 	if i%2 == 0 {
 		head = "GET /api/v1/streaming/" + strings.ReplaceAll(stream, ":", "/") + " HTTP/1.1\r\nHost: " + w.s.address + "\r\nAccept: text/event-stream\r\n"
