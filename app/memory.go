@@ -43,15 +43,22 @@ func LimitMemory(c *config.Config, log *slog.Logger) {
 	log.Debug("memory is limited", "bytes", all)
 }
 
-// cgroupMemory returns the lowest memory limit of the cgroups that this process is in, 0 if there is none. It knows version 2 of cgroups, and
-// version 1 where the process is in the cgroup that is mounted, as in a container.
+// cgroupMemory returns the lowest memory limit of the cgroups that this process is in, 0 if there is none. It knows both versions of cgroups.
+// In a container, the path of a group of version 1 may be that outside of it, and the group the one that is mounted.
 func cgroupMemory(root fs.FS) (lowest int64) {
 	files := []string{"sys/fs/cgroup/memory/memory.limit_in_bytes"}
 	content, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(content)) {
-		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::/")
+		_, line, _ = strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, ok := strings.Cut(line, ":/")
+		mount, file := "sys/fs/cgroup", "memory.max"
+		if controllers == "memory" {
+			mount, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		} else if controllers != "" {
+			continue
+		}
 		for ; ok; group = path.Dir(group) {
-			files = append(files, path.Join("sys/fs/cgroup", group, "memory.max"))
+			files = append(files, path.Join(mount, group, file))
 			ok = group != "." && group != ""
 		}
 	}
