@@ -57,7 +57,7 @@ var attacks = []attack{
 	{name: "ranges", store: (*world).storeFiles, clients: 16, load: (*world).askForRanges},
 	{name: "headers", clients: 1, load: (*world).longHeaders},
 	{name: "bodies", clients: 24, load: (*world).postBodies},
-	{name: "part-headers", clients: 24, load: (*world).partHeaders},
+	{name: "part-headers", clients: 1, load: (*world).partHeaders},
 	{name: "bodies-ended-together", clients: 1, load: (*world).endTogether},
 	{name: "unfinished-bodies", clients: 1, load: (*world).neverEnd},
 	{name: "unfinished-parts", clients: 1, load: (*world).neverEndParts},

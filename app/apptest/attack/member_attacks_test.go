@@ -103,7 +103,7 @@ func (w *world) storeMemberLists() {
 func (w *world) storeSaved() {
 	w.settle()
 	w.readIDs()
-	for _, id := range w.ids.values["status"] {
+	for _, id := range w.ids.values["status"][:min(40, len(w.ids.values["status"]))] {
 		for _, action := range []string{"bookmark", "favourite", "reblog"} {
 			w.call(w.alice, "POST", "/api/v1/statuses/"+id+"/"+action, nil)
 		}
