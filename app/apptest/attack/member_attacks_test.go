@@ -41,7 +41,7 @@ func (w *world) upload(p *person, picture []byte, description string) string {
 
 func (w *world) storeMemberPosts() {
 	picture := apptest.PNG(8, 8)
-	for n := range 8 {
+	for n := range w.many(9) {
 		p := w.mallory[n%len(w.mallory)]
 		var files []string
 		for range 60 {
@@ -50,7 +50,7 @@ func (w *world) storeMemberPosts() {
 		w.sendJSON(p, "POST", "/api/v1/statuses", doc{"status": strings.Repeat("&", 4900) + fmt.Sprint(n), "media_ids": files})
 	}
 	var options []string
-	for i := range 20 {
+	for i := range w.many(20) {
 		options = append(options, fmt.Sprint(i, strings.Repeat(wide, 190)))
 	}
 	parent := ""

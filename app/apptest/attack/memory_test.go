@@ -43,6 +43,7 @@ func TestMemory(t *testing.T) {
 	binary := need(t)
 	address := apptest.FreeAddress(t)
 	r := &run{t: t, w: newWorld(t, newTemplate(t, binary, address), binary, address, readRoutes(t, binary))}
+	r.w.few = *attackTime < time.Minute
 	r.attack(attacks, *attackTime)
 }
 

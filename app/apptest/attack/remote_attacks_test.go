@@ -7,12 +7,20 @@ import (
 	"svc/app/apptest"
 )
 
+// many returns how many entities of a kind are stored: all, or a third where the test has little time.
+func (w *world) many(all int) int {
+	if w.few {
+		return all / 3
+	}
+	return all
+}
+
 // What remote servers store. Each document is just below the largest that an inbox takes, 1 MiB.
 
 func (w *world) storeAmpersands() {
 	p := w.remotes[0]
 	author := w.followed(p)
-	for range 45 {
+	for range w.many(45) {
 		w.create(p, p.Note(author, strings.Repeat("&", 400_000)))
 	}
 }
@@ -21,13 +29,13 @@ func (w *world) storeEmojiPosts() {
 	p := w.remotes[1]
 	author := w.followed(p, profile(p))
 	tags, text := emojis(p, 200)
-	for range 45 {
+	for range w.many(45) {
 		w.create(p, p.Note(author, text+strings.Repeat("&", 400_000), doc{"tag": tags}))
 	}
 }
 
 func (w *world) storeFollowers() {
-	for i := range 85 {
+	for i := range w.many(85) {
 		p := w.remotes[i%len(w.remotes)]
 		w.deliver(p, p.Activity("Follow", w.actor(p, profile(p)), w.aliceURI()))
 	}
@@ -35,7 +43,7 @@ func (w *world) storeFollowers() {
 
 func (w *world) storeReplies() {
 	post := w.alicePost()
-	for i := range 45 {
+	for i := range w.many(45) {
 		p := w.remotes[i%len(w.remotes)]
 		tags, text := emojis(p, 200)
 		w.create(p, p.Note(w.actor(p, profile(p)), text+strings.Repeat("&", 400_000), doc{"tag": tags, "inReplyTo": post}))
@@ -45,7 +53,7 @@ func (w *world) storeReplies() {
 func (w *world) storeAttachments() {
 	p := w.remotes[2]
 	author := w.followed(p)
-	for n := range 30 {
+	for n := range w.many(30) {
 		var files []any
 		for i := range 60 {
 			files = append(files, doc{"type": "Document", "mediaType": "image/png", "name": strings.Repeat("&", 10_000) + strings.Repeat("\U0001f600", 1000),
@@ -60,7 +68,7 @@ func (w *world) storeQuotes() {
 	author := w.followed(p)
 	tags, text := emojis(p, 100)
 	last := ""
-	for range 40 {
+	for range w.many(40) {
 		note := p.Note(author, text+strings.Repeat("&", 300_000), doc{"tag": tags})
 		if last != "" {
 			note["quoteUrl"], note["quoteUri"], note["quote"], note["_misskey_quote"] = last, last, last, last
@@ -75,7 +83,7 @@ func (w *world) storeBoosts() {
 	booster := w.followed(p)
 	author := w.actor(other, profile(other))
 	tags, text := emojis(other, 200)
-	for range 40 {
+	for range w.many(40) {
 		note := other.Note(author, text+strings.Repeat("&", 400_000), doc{"tag": tags})
 		other.Respond(strings.TrimPrefix(note["id"].(string), other.URL), 200, "application/activity+json", encode(apptest.With(note, doc{"@context": "https://www.w3.org/ns/activitystreams"})))
 		w.deliver(p, p.Activity("Announce", booster, note["id"], doc{"to": []any{apptest.Public}, "cc": []any{booster + "/followers"}}))
@@ -83,7 +91,7 @@ func (w *world) storeBoosts() {
 }
 
 func (w *world) storeDirect() {
-	for i := range 45 {
+	for i := range w.many(45) {
 		p := w.remotes[i%len(w.remotes)]
 		tags, text := emojis(p, 200)
 		tags = append(tags, doc{"type": "Mention", "href": w.aliceURI(), "name": "@alice"})
@@ -94,7 +102,7 @@ func (w *world) storeDirect() {
 func (w *world) storePolls() {
 	p := w.remotes[6]
 	author := w.followed(p)
-	for range 40 {
+	for range w.many(40) {
 		var options []any
 		for i := range 100 {
 			options = append(options, doc{"type": "Note", "name": fmt.Sprint(i, strings.Repeat("\U0001f600", 490)), "replies": doc{"type": "Collection", "totalItems": 5}})
@@ -107,7 +115,7 @@ func (w *world) storeLinks() {
 	p := w.remotes[7]
 	author := w.followed(p)
 	links := strings.Repeat(`<a href="`+p.URL+`/a">b</a> `, 12_000)
-	for range 30 {
+	for range w.many(30) {
 		w.create(p, p.Note(author, links))
 	}
 }
@@ -119,12 +127,12 @@ func (w *world) storeMentions() {
 	tags, text := emojis(p, 200)
 	note := p.Note(author, text+strings.Repeat("&", 280_000), w.mention(), doc{"inReplyTo": post})
 	note["tag"] = append(tags, note["tag"].([]any)...)
-	for range 20 {
+	for range w.many(20) {
 		n := apptest.With(note, doc{"id": p.NewID("notes")})
 		w.create(p, n)
 	}
 	last := w.alicePost()
-	for i := range 80 { // one post in many notifications
+	for i := range w.many(80) { // one post in many notifications
 		q := w.remotes[i%len(w.remotes)]
 		w.deliver(q, q.Activity("Like", w.actor(q, profile(q)), last))
 	}
@@ -135,7 +143,7 @@ func (w *world) storeThread() {
 	author := w.actor(p, profile(p))
 	last := w.alicePost()
 	first := last
-	for i := range 700 {
+	for i := range w.many(700) {
 		parent := first
 		if i%2 == 0 {
 			parent = last
@@ -145,7 +153,7 @@ func (w *world) storeThread() {
 }
 
 func (w *world) storeChats() {
-	for i := range 45 {
+	for i := range w.many(45) {
 		p := w.remotes[i%len(w.remotes)]
 		tags, text := emojis(p, 200)
 		w.deliver(p, p.ChatMessage(w.actor(p, profile(p)), w.aliceURI(), doc{"content": text + strings.Repeat("&", 90_000), "tag": tags}))
