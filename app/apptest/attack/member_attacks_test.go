@@ -50,7 +50,7 @@ func (w *world) storeMemberPosts() {
 		w.sendJSON(p, "POST", "/api/v1/statuses", doc{"status": strings.Repeat("&", 4900) + fmt.Sprint(n), "media_ids": files})
 	}
 	var options []string
-	for i := range w.many(20) {
+	for i := range 20 {
 		options = append(options, fmt.Sprint(i, strings.Repeat(wide, 190)))
 	}
 	parent := ""
