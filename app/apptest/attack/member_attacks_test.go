@@ -110,26 +110,27 @@ func (w *world) storeSaved() {
 	}
 }
 
-// rowsOfEarlierVersions makes rows larger than what the program stores today, as an earlier version may have stored them.
+// rowsOfEarlierVersions makes rows as large as an earlier version stored them, whose limits were characters before sanitising: 2 MB of content,
+// 200 emoji, 50 fields.
 func rowsOfEarlierVersions(db *sql.DB) error {
 	ampersands := strings.Repeat("&amp;", 400_000) // 2 MB
 	emoji := `{"shortcode":"e%d","url":"http://127.0.0.1:9/` + strings.Repeat("x", 1900) + `"}`
 	var emojis, names []string
-	for i := range 1000 {
+	for i := range 200 {
 		emojis = append(emojis, fmt.Sprintf(emoji, i))
 		names = append(names, fmt.Sprintf(":e%d:", i))
 	}
 	list, text := "["+strings.Join(emojis, ",")+"]", strings.Join(names, " ")
-	field := `{"name":"` + strings.Repeat("&", 20_000) + `","value":"` + strings.Repeat("&amp;", 20_000) + `"}`
-	fields := "[" + strings.Repeat(field+",", 19) + field + "]"
+	field := `{"name":"` + strings.Repeat("&", 2000) + `","value":"` + strings.Repeat("&amp;", 2000) + `"}`
+	fields := "[" + strings.Repeat(field+",", 49) + field + "]"
 	for _, q := range []struct {
 		text string
 		args []any
 	}{
 		{`UPDATE statuses SET content = ?, emojis = ?, spoiler_text = ?, text = ? WHERE id IN (SELECT id FROM statuses WHERE reblog_of_id IS NULL ORDER BY id DESC LIMIT 100)`,
-			[]any{ampersands + text, list, strings.Repeat("&", 500_000), strings.Repeat("&", 500_000)}},
+			[]any{ampersands + text, list, strings.Repeat("&", 20_000), strings.Repeat("&", 20_000)}},
 		{`UPDATE accounts SET note = ?, emojis = ?, fields = ?, display_name = ?, also_known_as = ? WHERE domain != ''`,
-			[]any{ampersands + text, list, fields, strings.Repeat("&", 100_000), `["http://127.0.0.1:9/` + strings.Repeat("a", 1_000_000) + `"]`}},
+			[]any{strings.Repeat("&amp;", 20_000) + text, list, fields, strings.Repeat("&", 2000), `["http://127.0.0.1:9/` + strings.Repeat("a", 500_000) + `"]`}},
 		{`UPDATE accounts SET note = ?, fields = ? WHERE nickname LIKE 'mallory%'`, []any{ampersands, fields}},
 		{`UPDATE users SET settings_store = ?, note = ? WHERE account_id IN (SELECT id FROM accounts WHERE nickname LIKE 'mallory%')`,
 			[]any{`{"a":"` + strings.Repeat("&", 3_000_000) + `"}`, strings.Repeat("&", 1_000_000)}},

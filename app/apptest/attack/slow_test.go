@@ -139,9 +139,12 @@ func (w *world) keepStream(ctx context.Context, i int, count *tally) {
 	}
 	io.WriteString(conn, head+"\r\n")
 	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	defer context.AfterFunc(ctx, func() { conn.SetReadDeadline(time.Now()) })()
 	resp, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	if err != nil {
-		count.add(0, 0)
+		if ctx.Err() == nil {
+			count.add(0, 0)
+		}
 		return
 	}
 	count.add(resp.StatusCode, 0)
