@@ -50,7 +50,7 @@ type world struct {
 	ids     *ids
 	routes  []route
 	seen    seen
-	few     bool // store less
+	few     bool         // store less
 	failed  atomic.Int64 // deliveries that were refused
 }
 
