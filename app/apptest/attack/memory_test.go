@@ -150,6 +150,7 @@ func (r *run) load(ctx context.Context, d time.Duration, list ...attack) bool {
 			cancel()
 		}
 	}()
+	r.w.until.Store(&ctx)
 	cpu, begin := r.w.s.cpu(), time.Now()
 	counts := make([]tally, len(list))
 	var clients sync.WaitGroup

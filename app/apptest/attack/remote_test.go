@@ -2,6 +2,7 @@ package attack_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -48,8 +49,12 @@ func (w *world) deliverBody(p *apptest.FakeServer, actor string, body []byte) {
 		if err := p.Signer(actor).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
 			panic(err)
 		}
-		status, _ := w.do(setUpClient, req)
+		ctx, cancel := context.WithTimeout(w.attacking(), time.Minute)
+		status, _ := w.do(setUpClient, req.WithContext(ctx))
+		cancel()
 		switch {
+		case w.attacking().Err() != nil:
+			return
 		case status == http.StatusAccepted:
 			return
 		case status == 503 || status == 429:

@@ -50,8 +50,9 @@ type world struct {
 	ids     *ids
 	routes  []route
 	seen    seen
-	few     bool         // store less
-	failed  atomic.Int64 // deliveries that were refused
+	few     bool                            // store less
+	until   atomic.Pointer[context.Context] // of the attacks; nil: the set-up
+	failed  atomic.Int64                    // deliveries that were refused
 }
 
 const password = "correct horse battery staple"
@@ -108,6 +109,14 @@ func newWorld(t *testing.T, template, binary, address string, routes []route) *w
 		w.must(w.bob, "POST", "/api/v1/statuses", url.Values{"status": {fmt.Sprintf("An ordinary post, number %d, with a few words.", i)}})
 	}
 	return w
+}
+
+// attacking returns the context in which remote servers send.
+func (w *world) attacking() context.Context {
+	if ctx := w.until.Load(); ctx != nil {
+		return *ctx
+	}
+	return w.t.Context()
 }
 
 func (w *world) signIn(name string) *person {
