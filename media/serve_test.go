@@ -30,6 +30,7 @@ func TestServe(t *testing.T) {
 		return header
 	}
 	const activity, ld = "application/activity+json", `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`
+	tag := picture.Name[len("ab/") : len(picture.Name)-len(".png")]
 	for _, tt := range []struct {
 		name, method, path string
 		header             http.Header
@@ -38,7 +39,7 @@ func TestServe(t *testing.T) {
 		answer             http.Header
 	}{
 		{"a picture", "GET", path, nil, 200, string(content), h("Content-Type", "image/png", "Accept-Ranges", "bytes",
-			"Cache-Control", "public, max-age=1209600, immutable", "Etag", `"`+picture.SHA256+`"`, "Content-Disposition", "inline")},
+			"Cache-Control", "public, max-age=1209600, immutable", "Etag", `"`+tag+`"`, "Content-Disposition", "inline")},
 		{"its head", "HEAD", path, nil, 200, "", h("Content-Type", "image/png")},
 		{"sound", "GET", "/media/" + sound.Name, nil, 200, string(oggFile), h("Content-Type", "audio/ogg")},
 		{"with a name", "GET", path + "?name=cat.jpeg", nil, 200, string(content), h("Content-Disposition", "inline; filename=cat.png")},
@@ -46,7 +47,7 @@ func TestServe(t *testing.T) {
 		{"the end", "GET", path, h("Range", "bytes=-5"), 206, string(content[len(content)-5:]), nil},
 		{"beyond the end", "GET", path, h("Range", "bytes=999999-"), 416, "*", h("Cache-Control", "")},
 		{"a part of another version", "GET", path, h("Range", "bytes=0-3", "If-Range", `"other"`), 200, string(content), nil},
-		{"known", "GET", path, h("If-None-Match", `"`+picture.SHA256+`"`), 304, "", nil},
+		{"known", "GET", path, h("If-None-Match", `"`+tag+`"`), 304, "", nil},
 
 		{"as an activity", "GET", path, h("Accept", activity), 406, "*",
 			h("Content-Type", "text/plain; charset=utf-8", "Cache-Control", "")},
