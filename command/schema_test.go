@@ -18,11 +18,15 @@ func TestSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version1 := strings.Replace(string(released), "PRAGMA user_version", "DELETE FROM jobs; UPDATE meta SET keys_hash = x'', server_url = ''; PRAGMA user_version", 1)
+	version1 := strings.Replace(string(released), "PRAGMA user_version", "DELETE FROM jobs; DELETE FROM settings; UPDATE meta SET keys_hash = x'', server_url = ''; PRAGMA user_version", 1)
 	p := newWorkspace(t)
 	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.run("backup", "svc.tar").ok()
 	whole := readTar(t, p.path("svc.tar"))
+	settings, err := os.ReadFile(p.config) // with the address of the server to which the database belongs
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name   string
 		old    bool   // the database is one of version 1
@@ -45,6 +49,7 @@ func TestSchemas(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := newWorkspace(t)
+			q.write("config.toml", string(settings))
 			list := whole
 			if tt.old {
 				list = changeDatabase(t, whole, dropAll(t, p)+version1)
