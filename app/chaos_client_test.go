@@ -2,8 +2,6 @@ package app_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -223,14 +221,12 @@ func (c *chaosClient) upload() bool {
 	for len(content) < 3000 {
 		content = strconv.AppendUint(content, c.rand.Uint64(), 36)
 	}
-	sum := sha256.Sum256(content)
-	name := hex.EncodeToString(sum[:])
+	file := hexSum(content)
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
 	part, _ := form.CreateFormFile("file", "a.mp3")
 	part.Write(content)
 	form.Close()
-	file := name[:2] + "/" + name + ".mp3"
 	c.model.begin("upload "+file, "1")
 	var m struct{ ID string }
 	if !c.send("POST", "/api/v1/media", form.FormDataContentType(), &b, &m) {

@@ -105,8 +105,8 @@ type observation struct {
 // observations are queries of keys and values.
 var observations = map[string]string{
 	"posts":         `SELECT 'post ' || substr(text, 1, instr(text, ' ') - 1), text FROM statuses WHERE domain = '' AND text <> ''`,
-	"files":         `SELECT 'file ' || substr(s.text, 1, instr(s.text, ' ') - 1), m.file FROM media m JOIN statuses s ON s.id = m.status_id`,
-	"uploads":       `SELECT 'upload ' || file, '1' FROM media WHERE status_id IS NULL AND file <> ''`,
+	"files":         `SELECT 'file ' || substr(s.text, 1, instr(s.text, ' ') - 1), f.sha256 FROM media m JOIN stored_files f ON f.name = m.file JOIN statuses s ON s.id = m.status_id`,
+	"uploads":       `SELECT 'upload ' || f.sha256, '1' FROM media m JOIN stored_files f ON f.name = m.file WHERE m.status_id IS NULL`,
 	"favourites":    `SELECT 'favourite ' || nickname || ' ' || s.uri, '1' FROM favourites f JOIN accounts a ON a.id = f.account_id JOIN statuses s ON s.id = f.status_id WHERE a.domain = ''`,
 	"bookmarks":     `SELECT 'bookmark ' || nickname || ' ' || s.uri, '1' FROM bookmarks b JOIN accounts a ON a.id = b.account_id JOIN statuses s ON s.id = b.status_id`,
 	"boosts":        `SELECT 'reblog ' || nickname || ' ' || o.uri, '1' FROM statuses s JOIN accounts a ON a.id = s.account_id JOIN statuses o ON o.id = s.reblog_of_id WHERE a.domain = ''`,

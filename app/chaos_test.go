@@ -255,6 +255,7 @@ func (c *chaos) startAndCheck() {
 
 func (c *chaos) check() {
 	c.t.Helper()
+	names := make(map[string]string) // of files, by their SHA-256
 	c.database(func(db *sql.DB) error {
 		c.s.WaitUntil("the inbox to be empty", func() bool {
 			left, err := texts(db, `SELECT id FROM queued_activities WHERE parked = 0`)
@@ -272,21 +273,28 @@ func (c *chaos) check() {
 		for _, text := range found {
 			c.t.Error(text)
 		}
+		if err != nil {
+			return err
+		}
+		files, err := texts(db, `SELECT sha256 || name FROM stored_files`)
+		for _, f := range files {
+			names[f[:2*sha256.Size]] = f[2*sha256.Size:]
+		}
 		return err
 	})
-	c.checkFiles()
+	c.checkFiles(names)
 	c.checkOrder()
 }
 
 // checkFiles fetches some of the acknowledged files, and posts as clients see them.
-func (c *chaos) checkFiles() {
+func (c *chaos) checkFiles(names map[string]string) {
 	c.t.Helper()
 	for key, values := range c.model.snapshot() {
 		file, ok := strings.CutPrefix(key, "upload ")
 		if !ok || values[0] == "" || c.rand.IntN(10) > 0 {
 			continue
 		}
-		if status, b := c.fetch("/media/" + file); status != 200 || hexSum(b) != strings.TrimSuffix(filepath.Base(file), ".mp3") {
+		if status, b := c.fetch("/media/" + names[file]); status != 200 || hexSum(b) != file {
 			c.t.Errorf("%s: %d, %d bytes", file, status, len(b))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -388,6 +389,46 @@ func TestVerifyBackup(t *testing.T) {
 		if v := p.verify(3, "short.tar"); !strings.Contains(v.kinds(), "backup/damaged") {
 			t.Errorf("%d bytes: %+v", length, v)
 		}
+	}
+}
+
+// TestVerifyKeyedNames checks uploads whose name is not their SHA-256: in the data directory and in a backup.
+func TestVerifyKeyedNames(t *testing.T) {
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	var names []string
+	for i, content := range []string{"picture", "another"} {
+		plain := p.storeFile(content)
+		sum := strings.TrimSuffix(filepath.Base(plain), ".png")
+		keyed := "aa/" + strings.Repeat("aa", 19) + fmt.Sprintf("%02x", i) + ".png"
+		if err := errors.Join(os.MkdirAll(p.path("data", "media", "aa"), 0o700), os.Rename(p.path("data", "media", plain), p.path("data", "media", keyed))); err != nil {
+			t.Fatal(err)
+		}
+		p.addUpload(i+1, keyed, "", len(content), true)
+		p.exec(`UPDATE media SET is_mascot = 0, detached_at = 1000`)
+		p.exec(`INSERT INTO stored_files (name, class, bytes, sha256) VALUES ('` + keyed + `', 'uploads', 4096, '` + sum + `')`)
+		names = append(names, keyed)
+	}
+	p.exec(`INSERT INTO storage_usage (class, count, bytes) VALUES ('uploads', 2, 8192)`)
+	if v := p.verify(0); len(v.Findings) > 0 {
+		t.Errorf("intact files: %+v", v)
+	}
+	p.run("backup", "svc.tar").ok()
+	if v := p.verify(0, "svc.tar"); len(v.Findings) > 0 {
+		t.Errorf("an intact backup: %+v", v)
+	}
+	q := newWorkspaceWithoutSettings(t)
+	q.run("restore", p.path("svc.tar")).ok()
+	list := readTar(t, p.path("svc.tar"))
+	i := slices.IndexFunc(list, func(e entry) bool { return e.name == "media/"+names[0] })
+	list[i].content = []byte("PICTURE")
+	writeTar(t, p.path("damaged.tar"), withManifest(t, list))
+	if v := p.verify(3, "damaged.tar"); v.kinds() != "media/damaged_file" || v.Findings[0].What != names[0] {
+		t.Errorf("a damaged backup: %+v", v)
+	}
+	p.write("data/media/"+names[1], "ANOTHER")
+	if v := p.verify(3); v.kinds() != "media/damaged_file" || v.Findings[0].What != names[1] {
+		t.Errorf("a damaged file: %+v", v)
 	}
 }
 

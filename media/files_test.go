@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"svc/store"
 )
 
 func openFiles(t testing.TB, limits Limits) (f *Files, dir string) {
@@ -208,5 +210,38 @@ func TestWriteError(t *testing.T) {
 	wantStatus(t, writeError(&fs.PathError{Op: "write", Err: syscall.ENOSPC}), 507)
 	if err := writeError(syscall.EIO); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestNewKeys opens the store with other keys: files keep their names, and the same content of the same owner gets another one.
+func TestNewKeys(t *testing.T) {
+	dir := t.TempDir()
+	content := encodePNG(quarters(10, 10))
+	names := make(map[string]string) // with the SHA-256
+	for _, key := range []string{"one", "two", "one"} {
+		f, err := Open(dir, Limits{}, []byte(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for owner := range store.AccountID(2) {
+			file, err := f.Ingest(t.Context(), owner, bytes.NewReader(content), Attachment, 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names[file.Name] = file.SHA256
+			file.Release()
+		}
+		for name, sum := range names {
+			if ok, err := f.Intact(t.Context(), name, sum); err != nil || !ok {
+				t.Errorf("%s with key %s: %v, %v", name, key, ok, err)
+			}
+		}
+		if n := len(stored(t, f)); n != len(names) {
+			t.Errorf("%d files, want %d", n, len(names))
+		}
+		f.Close()
+	}
+	if len(names) != 4 {
+		t.Errorf("two owners and two keys have the names %v", names)
 	}
 }

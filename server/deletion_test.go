@@ -30,9 +30,9 @@ func TestDeletionResumes(t *testing.T) {
 	alice.SendForm("PUT", "/api/v1/svc/mascot", fileOf("file", "a.png", pngOf(t, 110, 20, 20))).Want(200)
 	alice.SendForm("PATCH", apptest.UpdateCredentials, fileOf("avatar", "a.png", pngOf(t, 160, 20, 20))).Want(200)
 	alice.Post("/api/v1/statuses/" + bob.Publish("hello").ID() + "/favourite").Want(200)
-	kept := bob.Upload(pngOf(t, 60, 20, 20)).Str("url") // the same content
+	kept := bob.Upload(pngOf(t, 60, 20, 20)).Str("url") // the same content, which is another file
 	files := storedFiles(t, srv)
-	if len(files) != 4 {
+	if len(files) != 5 {
 		t.Fatalf("%d files are stored: %v", len(files), files)
 	}
 

@@ -53,9 +53,16 @@ func TestMediaNames(t *testing.T) {
 	if again := alice.Upload(content).Str("url"); again != upload.Str("url") {
 		t.Errorf("equal content has the URLs %s and %s", upload.Str("url"), again)
 	}
-	if other := mallory.Upload(content).Str("url"); other == upload.Str("url") {
+	other := mallory.Upload(content)
+	if other.Str("url") == upload.Str("url") {
 		t.Error("another account learns the name of the file")
 	}
+	mallory.Do("DELETE", "/api/v1/media/"+other.ID(), "", nil).Want(200)
+	ageFiles(t, srv)
+	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind IN ('remove_files', 'sweep_media')`)
+	srv.RunJobs()
+	srv.As(nil).Get(other.Str("url")).Want(404) // whoever else has the same file
+	srv.As(nil).Get(upload.Str("url")).Want(200)
 }
 
 func sumOf(content []byte) string {
