@@ -286,3 +286,11 @@ func (db *DB) NextJobAt(ctx context.Context, now time.Time) (*Time, error) {
 
 // GuardTicks returns how often the guard has begun its round.
 func (db *DB) GuardTicks() int64 { return int64(db.reads.tick.Load()) }
+
+// LargeTables returns the tables of CutLargeRows.
+func LargeTables() (names []string) {
+	for _, t := range largeTables {
+		names = append(names, t.name)
+	}
+	return names
+}

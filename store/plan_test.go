@@ -21,6 +21,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.StatusID]():         {store.StatusID(1000)},
 	reflect.TypeFor[store.MediaID]():          {store.MediaID(1)},
 	reflect.TypeFor[store.ListID]():           {store.ListID(1)},
+	reflect.TypeFor[store.CutLargeRows]():     largeRowsArguments(),
 	reflect.TypeFor[store.NotificationID]():   {store.NotificationID(1)},
 	reflect.TypeFor[store.ConversationID]():   {store.ConversationID(1)},
 	reflect.TypeFor[store.ChatID]():           {store.ChatID(1)},
@@ -278,6 +279,14 @@ func callAll(t *testing.T, method reflect.Value, name string, args []reflect.Val
 	for _, v := range values {
 		callAll(t, method, name, append(slices.Clip(args), reflect.ValueOf(v)))
 	}
+}
+
+// largeRowsArguments returns the first batch of each table.
+func largeRowsArguments() (list []any) {
+	for _, table := range store.LargeTables() {
+		list = append(list, store.CutLargeRows{Table: table})
+	}
+	return list
 }
 
 // seed adds n statuses by 500 accounts with rows in all other tables, and updates the statistics.
