@@ -305,7 +305,7 @@ INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, 
 VALUES (2, 'bob', 'bob', 'remote.example', 'https://remote.example/users/bob', 'https://remote.example/@bob', 'Service', 'display name of accounts', 'It''s <b>größer</b> -- no comment; /* nor this */', '[{"name":"a","value":"b","verified_at":null}]', 'avatar of accounts', 'avatar static of accounts', 'header of accounts', 'header static of accounts', 'background of accounts', 1, 1, 1, 0, 1, 1, 1, 1, 1, '2000-12-31', 1, '["https://old.example/users/alice"]', 1, '["mrf_tag:media-strip"]', '[{"shortcode":"blob","url":"https://remote.example/blob.png"}]', 1038, 1039, 1040, 1700000000041, 1700000000042, 1, 1700000000044, 1700000000045, 1, 3, 1, 1);
 INSERT INTO accounts_fts (rowid, nickname, display_name) VALUES (1, 'nickname words', 'display_name words');
 INSERT INTO users (account_id, email, email_key, pending_email, password_hash, is_admin, is_moderator, confirmed_at, approved_at, deactivated_at, reset_required, registration_reason, locale, note, fields, default_visibility, default_sensitive, default_language, default_quote_policy, default_interaction_policies, no_rich_text, show_role, skip_thread_containment, allow_following_move, block_from_strangers, hide_notification_contents, settings_store, totp_secret, totp_pending, totp_step, last_active_at)
-VALUES (1, 'email of users', 'email key of users', 'pending email of users', 'password hash of users', 1, 1, 1700000000057, 1700000000058, 1700000000059, 1, 'registration reason of users', 'locale of users', 'note of users', '[{"name":"a","value":"b"}]', 4, 1, 'default language of users', 2, '{"public":{}}', 1, 0, 1, 0, 1, 1, '{"fe":{"a":1}}', 'totp secret of users', 'totp pending of users', 1079, 1700000000080);
+VALUES (1, 'email of users', 'email key of users', 'pending email of users', 'password hash of users', 1, 1, 1700000000057, 1700000000058, 1700000000059, 1, 'registration reason of users', 'locale of users', 'note of users', '[{"name":"a","value":"b"}]', 4, 1, 'default language of users', 2, '{"public":3}', 1, 0, 1, 0, 1, 1, '{"fe":{"a":1}}', 'totp secret of users', 'totp pending of users', 1079, 1700000000080);
 INSERT INTO active_weeks (week, users)
 VALUES (1, 1082);
 INSERT INTO one_time_tokens (hash, kind, account_id, expires_at)
@@ -496,7 +496,7 @@ VALUES (1, 1, 'file of account backups', 'failed', 1610, 1611, 'last error of ac
 INSERT INTO moderation_log (id, actor_id, actor, action, message, data)
 VALUES (1, 1, 'actor of moderation log', 'action of moderation log', 'message of moderation log', 'data of moderation log');
 INSERT INTO settings (group_name, key, value)
-VALUES ('group name of settings', 'key of settings', 'value of settings');
+VALUES ('group name of settings', 'key of settings', '"value of settings"');
 INSERT INTO jobs (id, kind, payload, unique_key, domain, run_at, delayed, attempts, parked, last_error)
 VALUES (1, 'kind of jobs', 'payload of jobs', 'unique key of jobs', 'domain of jobs', 1700000000627, 1, 1629, 1, 'last error of jobs');
 UPDATE meta SET schema_hash = 'f830f823d0f65ab1a8617f0377812570db22988c6d566d28598b17530aeddcfd';
