@@ -23,8 +23,8 @@ const (
 	memoryLimit    = 200 // MiB
 )
 
-// TestLongContexts has many clients fetch a thread of thousands of long posts at the same time. The server answers all of them, with the replies
-// that are nearest to the post, and stays below data.memory_limit.
+// TestLongContexts has many clients of one account fetch a thread of thousands of long posts at the same time. The server answers all of them,
+// some at the second or third time, with the replies that are nearest to the post, up to 4 MiB, and stays below data.memory_limit.
 func TestLongContexts(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("the memory of a process is not known here")
@@ -60,7 +60,7 @@ func TestLongContexts(t *testing.T) {
 	var clients sync.WaitGroup
 	for range contextClients {
 		clients.Go(func() {
-			if n, nearest := s.contextSize(t.Context(), path, token); n != 4096 || nearest != first {
+			if n, nearest := s.contextSize(t.Context(), path, token); n < 1000 || n > 2000 || nearest != first {
 				t.Errorf("got %d descendants, the first is %s", n, nearest)
 			}
 		})
@@ -131,12 +131,23 @@ func (p *workspace) postForm(path, token string, answer any, params ...string) {
 	}
 }
 
-// contextSize returns how many descendants a context has, and the id of the first.
+// contextSize returns how many descendants a context has, and the id of the first. It asks again if the server is busy.
 func (p *workspace) contextSize(ctx context.Context, path, token string) (n int, first string) {
+	for range 20 {
+		var status int
+		if status, n, first = p.context(ctx, path, token); status != http.StatusServiceUnavailable {
+			return n, first
+		}
+	}
+	p.t.Errorf("GET %s: the server is always busy", path)
+	return 0, ""
+}
+
+func (p *workspace) context(ctx context.Context, path, token string) (status, n int, first string) {
 	req, err := http.NewRequestWithContext(ctx, "GET", p.url+path, nil)
 	if err != nil {
 		p.t.Error(err)
-		return 0, ""
+		return 0, 0, ""
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
@@ -144,9 +155,12 @@ func (p *workspace) contextSize(ctx context.Context, path, token string) (n int,
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		p.t.Error(err)
-		return 0, ""
+		return 0, 0, ""
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		return resp.StatusCode, 0, ""
+	}
 	var answer struct {
 		Descendants []struct {
 			ID string `json:"id"`
@@ -154,9 +168,9 @@ func (p *workspace) contextSize(ctx context.Context, path, token string) (n int,
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || len(answer.Descendants) == 0 {
 		p.t.Errorf("GET %s: %d, %v", path, resp.StatusCode, err)
-		return 0, ""
+		return 0, 0, ""
 	}
-	return len(answer.Descendants), answer.Descendants[0].ID
+	return resp.StatusCode, len(answer.Descendants), answer.Descendants[0].ID
 }
 
 // peakMemory returns the most memory that the server has held so far, in bytes.

@@ -269,15 +269,16 @@ func (s *bmffScan) frameOf(t *track) (f soundFrame, err error) {
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint32(b[at:])) }
 	version, channels, bits := binary.BigEndian.Uint16(b[16:]), int64(binary.BigEndian.Uint16(b[24:])), int64(binary.BigEndian.Uint16(b[26:]))
-	switch kind := string(b[4:8]); {
+	kind := b[4:8]
+	switch {
 	case version == 1 && len(b) >= 52 && number(36) > 0 && number(44) > 0:
 		f = soundFrame{number(36), number(44)}
 	case version == 2 && len(b) >= 72 && number(68) > 0 && number(64) > 0:
 		f = soundFrame{number(68), number(64)}
-	case linearSound[kind]:
+	case linearSound[string(kind)]:
 		f = soundFrame{1, channels * (bits + 7) / 8}
 	default:
-		f = packedSound[kind]
+		f = packedSound[string(kind)]
 		f.bytes *= channels
 	}
 	return f, nil

@@ -64,6 +64,9 @@ func (h *contexts) showContext(r *rest.Request) (any, error) {
 // longContext renders a thread in pieces, up to the bytes that an answer may have: of the ancestors, which have half of them, those next to the
 // status, and of the descendants those that are nearest and oldest, so that none is shown without what it replies to.
 func (h *contexts) longContext(r *rest.Request, thread *store.Thread) (any, error) {
+	if err := r.Large(); err != nil {
+		return nil, err
+	}
 	above := slices.Clone(thread.Above)
 	slices.Reverse(above)
 	ancestors, size, err := h.first(r, above, r.MaxContext()/2)

@@ -170,7 +170,7 @@ func TestUpdateCredentialsRefuses(t *testing.T) {
 		{"an unknown language", map[string]any{"source": map[string]any{"language": "nonsense!"}}, 403, "Invalid request"},
 		{"an alias that is not a URL", map[string]any{"also_known_as": []string{"alice@example.com"}}, 403, "Invalid request"},
 		{"settings that are not an object", map[string]any{"svc_settings_store": []int{1}}, 403, "Invalid request"},
-		{"large settings", map[string]any{"svc_settings_store": map[string]string{"fe": strings.Repeat("x", 600_000)}}, 413, "The settings are too large"},
+		{"large settings", map[string]any{"svc_settings_store": map[string]string{"fe": strings.Repeat("x", 600_000)}}, 413, "The settings of all front ends would take 600004 bytes, the limit is 500000"},
 		{"a picture that is a text", map[string]any{"avatar": "https://example.com/a.png"}, 403, "Invalid request"},
 		{"an invalid picture", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 403, "Invalid request"},
 		{"a name of another type", map[string]any{"display_name": []string{"a"}}, 400, "display_name - Invalid string. Got: array."},

@@ -72,10 +72,7 @@ func (b *Bytes) NewHold(by Holder) *Hold {
 // Grow waits until the hold has n bytes, but no longer than patience: then it returns ErrBusy, and the hold is what it was. One that has n or
 // more stays as it is. More than its holder may have at all counts as that.
 func (h *Hold) Grow(ctx context.Context, n int64, patience time.Duration) error {
-	if h == nil {
-		return nil
-	}
-	if h.tryGrow(n) {
+	if h.TryGrow(n) {
 		return nil
 	}
 	timeout := time.NewTimer(patience)
@@ -101,8 +98,11 @@ func (b *Bytes) fits(by Holder, more int64) (now, own bool) {
 	return b.used+more <= b.all, false
 }
 
-// tryGrow is Grow if that is possible at once.
-func (h *Hold) tryGrow(n int64) bool {
+// TryGrow is Grow if that is possible at once.
+func (h *Hold) TryGrow(n int64) bool {
+	if h == nil {
+		return true
+	}
 	b := h.bytes
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -107,7 +107,7 @@ func TestInteractionPoliciesPage(t *testing.T) {
 	if got := fmt.Sprint(alice.Get(defaults).Object().Find("public.can_reply.automatic_approval")); got != "[author followers following]" {
 		t.Errorf("the rule of the app became %s", got)
 	}
-	browser.Get(path).Press("Save", "public_can_reply", "strangers|").Want(422, "Validation failed")
+	browser.Get(path).Press("Save", "public_can_reply", "strangers|").Want(422, `Invalid value "strangers": must be public, followers`)
 }
 
 // TestSentFollowRequests withdraws a follow request.

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -30,6 +31,9 @@ const (
 )
 
 var errMemoryBusy = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The server is busy with large answers, try again soon", RetryAfter: retryMemory}
+
+// errNoMemory ends a handler that is called again when there is memory for its answer.
+var errNoMemory = fmt.Errorf("there is no memory for the answer: %w", store.ErrReadBudget)
 
 // sized is an entity that knows about how many bytes of JSON it has before it is rendered.
 type sized interface {
@@ -124,13 +128,12 @@ func ShowSome[L any](r *Request, n int, show func(n int) (L, error)) (entities L
 		entities, err = show(n)
 		return err
 	}
-	if !r.isLarge() {
-		if r.endBudget != nil {
-			entities, err = show(n)
-		} else {
-			err = within(smallRead)
-		}
-		if !errors.Is(err, store.ErrReadBudget) {
+	if r.root().retried {
+		entities, err = show(n)
+		return entities, n, err
+	}
+	if !r.root().large {
+		if err := within(smallRead); !errors.Is(err, store.ErrReadBudget) {
 			return entities, n, err
 		}
 		if err := r.takeLarge(); err != nil {
@@ -160,14 +163,21 @@ func Halved[T any](r *Request, n int, show func(n int) (T, error)) (answer T, er
 	}
 }
 
+// Large takes the memory of an answer that is known to be large before it is rendered.
+func (r *Request) Large() error {
+	switch root := r.root(); {
+	case root.large:
+		return nil
+	case root.retried:
+		return errNoMemory
+	}
+	return r.takeLarge()
+}
+
 // takeLarge waits until the answer may take what one is rendered with in pieces.
 func (r *Request) takeLarge() error {
 	if err := r.takeMemory(largeAnswer); err != nil {
 		return err
-	}
-	if r.endBudget != nil {
-		r.endBudget()
-		r.endBudget = nil
 	}
 	r.root().large = true
 	return nil
@@ -230,13 +240,18 @@ func (r *Request) root() *Request {
 	return r
 }
 
-func (r *Request) isLarge() bool { return r.root().large }
-
-// takeMemory waits until the answer may take n bytes.
+// takeMemory waits until the answer may take n bytes. What a handler has rendered that is called again must not wait for memory: it is
+// given up.
 func (r *Request) takeMemory(n int) error {
 	root := r.root()
 	if root.memory == nil {
 		root.memory = root.server.memory.NewHold(root.holder())
+	}
+	if root.retried {
+		if !root.memory.TryGrow(int64(n)) {
+			return errNoMemory
+		}
+		return nil
 	}
 	switch err := root.memory.Grow(root.Context(), int64(n), memoryWait); {
 	case errors.Is(err, limit.ErrBusy):

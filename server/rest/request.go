@@ -37,7 +37,7 @@ type Request struct {
 	outer       *Request    // that called this one (Call); nil: a client
 	memory      *limit.Hold // of the answer; only of a client's request
 	large       bool        // the answer is rendered in pieces, with memory for one
-	endBudget   func()      // of what its handler reads; nil: there is no such budget
+	retried     bool        // the handler will be called again if it reads too much or the answer has no memory
 	entityBytes int         // JSON of the entities of the answer, and of those that it called for
 	counted     int         // what of them outer has counted
 }

@@ -76,13 +76,11 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 
 // encodeAnswer appends a value. A large one takes its memory first if its size is known, and is not copied while the buffer grows.
 func (b *jsonBuffer) encodeAnswer(r *Request, value any) error {
-	if v, ok := value.(sized); ok {
-		if n := v.JSONSize(); n > smallAnswer {
-			if err := r.takeMemory(n); err != nil {
-				return err
-			}
-			b.bytes = slices.Grow(b.bytes, n+n/64)
-		}
+	switch n, err := r.takeSized(value); {
+	case err != nil:
+		return err
+	case n > smallAnswer:
+		b.bytes = slices.Grow(b.bytes, n+n/64)
 	}
 	if err := b.encode(value); err != nil {
 		return fmt.Errorf("encode answer: %w", err)
@@ -91,6 +89,17 @@ func (b *jsonBuffer) encodeAnswer(r *Request, value any) error {
 		return r.takeMemory(len(b.bytes))
 	}
 	return nil
+}
+
+// takeSized takes the memory of an answer whose size is known before it is encoded. It returns this size, or 0.
+func (r *Request) takeSized(value any) (n int, err error) {
+	if v, ok := value.(sized); ok {
+		n = v.JSONSize()
+	}
+	if n > smallAnswer {
+		err = r.takeMemory(n)
+	}
+	return n, err
 }
 
 // encode appends a value. nil becomes an empty object, a nil slice an empty list.

@@ -318,23 +318,36 @@ func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
 	return r.endpoint.Handle(r)
 }
 
-// read calls the handler of a request that reads. If it reads more than small answers do, it is called again when there is memory for that.
+// read calls the handler of a request that reads. If it reads more than small answers do, or there is no memory for its answer, what it has
+// rendered is given up, and it is called again when there is memory.
 func (r *Request) read() (value any, err error) {
+	root := r.root()
+	if root.retried || root.large {
+		return r.endpoint.Handle(r)
+	}
 	ctx := r.Context()
 	if r.Viewer == nil && r.Token == nil {
 		ctx = store.WithAnonymous(ctx)
 	}
 	limited, end := store.WithReadBudget(ctx, smallRead)
 	defer end() // because some handlers return what goes on reading
-	r.Request, r.endBudget = r.WithContext(limited), end
-	value, err = r.endpoint.Handle(r)
+	before := root.entityBytes
+	root.retried = true
+	r.Request = r.WithContext(limited)
+	if value, err = r.endpoint.Handle(r); err == nil && r == root {
+		_, err = r.takeSized(value)
+	}
+	root.retried = false
 	if !errors.Is(err, store.ErrReadBudget) {
 		return value, err
 	}
+	value = nil // which may be large
+	root.memory.Release()
 	if err := r.takeLarge(); err != nil {
 		return nil, err
 	}
-	r.Request, r.entityBytes = r.WithContext(store.WithoutReadBudget(ctx)), 0
+	r.Request, r.entityBytes, r.counted = r.WithContext(store.WithoutReadBudget(ctx)), 0, 0
+	root.entityBytes = before
 	return r.endpoint.Handle(r)
 }
 

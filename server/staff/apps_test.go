@@ -72,9 +72,12 @@ func TestCreateApp(t *testing.T) {
 	if got := root.SendJSON("POST", appsPath, body).Want(400).Object().Str("scopes"); !strings.HasPrefix(got, "must be some of: read write") {
 		t.Errorf("an unknown scope: %q", got)
 	}
-	body["trusted"] = "perhaps so"
+	body = newAppBody()
 	body["name"] = apptest.Doc{}
 	root.SendJSON("POST", appsPath, body).Want(400)
+	body = newAppBody()
+	body["trusted"] = "perhaps so"
+	root.SendJSON("POST", appsPath, body).WantError(422, `trusted - Invalid value "perhaps so": must be true or false.`)
 	if n := root.Get(appsPath, "name", "Our app").Want(200).Object().Int("count"); n != 1 {
 		t.Errorf("%d apps with the name, want 1", n)
 	}
