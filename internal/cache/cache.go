@@ -21,6 +21,7 @@ type Cache[K comparable, V any] struct {
 	generation uint64     // grows with each drop
 	dropped    map[K]uint64
 	forgotten  uint64 // drops up to this generation are not in dropped any more
+	loads      map[K]*load[V]
 	stats      Stats
 }
 
@@ -66,6 +67,7 @@ func New[K comparable, V any](maxEntries int) *Cache[K, V] {
 func NewWeighted[K comparable, V any](maxWeight int, weigh func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{
 		weigh: weigh, maxWeight: maxWeight, entries: make(map[K]*list.Element), recent: list.New(), dropped: make(map[K]uint64),
+		loads: make(map[K]*load[V]),
 	}
 }
 
@@ -93,21 +95,54 @@ func (c *Cache[K, V]) GetAll(keys []K, found map[K]V) (missing []K, generation u
 	return missing, c.generation
 }
 
+// load is a call of Load that reads.
+type load[V any] struct {
+	generation uint64
+	done       chan struct{} // closed when it has ended
+	value      V
+	ok         bool
+}
+
 // Load returns the entry of a key. If there is none, it calls read, and stores the result unless the key was dropped meanwhile.
-// Concurrent calls may each call read.
+// Concurrent calls share what one of them reads, so that a large value is there once, unless something was dropped since that began. If its read
+// fails, each of the others reads.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	c.mu.Lock()
-	value, ok := c.ask(key)
-	generation := c.generation
-	c.mu.Unlock()
-	if ok {
+	if value, ok := c.ask(key); ok {
+		c.mu.Unlock()
 		return value, nil
 	}
-	value, err := read()
-	if err == nil {
-		c.Put(key, value, generation)
+	other := c.loads[key]
+	shared := other != nil && other.generation == c.generation
+	l := &load[V]{generation: c.generation, done: make(chan struct{})}
+	if !shared {
+		c.loads[key] = l
 	}
-	return value, err
+	c.mu.Unlock()
+	if shared {
+		if <-other.done; other.ok {
+			return other.value, nil
+		}
+	} else {
+		defer c.endLoad(key, l)
+	}
+	value, err := read()
+	if err != nil {
+		return value, err
+	}
+	l.value, l.ok = value, true
+	c.Put(key, value, l.generation)
+	return value, nil
+}
+
+// endLoad lets those go on who wait for the load.
+func (c *Cache[K, V]) endLoad(key K, l *load[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loads[key] == l {
+		delete(c.loads, key)
+	}
+	close(l.done)
 }
 
 // View calls look with the entry of a key, the zero value if there is none, and returns the generation. The cache is locked

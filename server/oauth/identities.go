@@ -36,6 +36,11 @@ type cachedAccount struct {
 // size returns the approximate memory of an account in bytes.
 func (a cachedAccount) size() int {
 	n := 2000 + cache.EntryBytes + len(a.account.Note) + len(a.user.Note)
+	for _, fields := range [][]store.Field{a.account.Fields.V, a.user.Fields.V} {
+		for _, f := range fields {
+			n += 100 + len(f.Name) + len(f.Value)
+		}
+	}
 	for app, stored := range a.user.SettingsStore.V {
 		n += 100 + len(app) + len(stored)
 	}

@@ -110,8 +110,8 @@ func (w *world) storeSaved() {
 	}
 }
 
-// rowsOfEarlierVersions makes rows as large as an earlier version stored them, whose limits were characters before sanitising: 2 MB of content,
-// 200 emoji, 50 fields.
+// rowsOfEarlierVersions makes rows as large as an earlier version stored them, whose limits were characters before sanitising: of other servers, 2 MB
+// of content, 200 emoji, 50 fields; of members, what its settings permitted.
 func rowsOfEarlierVersions(db *sql.DB) error {
 	ampersands := strings.Repeat("&amp;", 400_000) // 2 MB
 	emoji := `{"shortcode":"e%d","url":"http://127.0.0.1:9/` + strings.Repeat("x", 1900) + `"}`
@@ -123,6 +123,7 @@ func rowsOfEarlierVersions(db *sql.DB) error {
 	list, text := "["+strings.Join(emojis, ",")+"]", strings.Join(names, " ")
 	field := `{"name":"` + strings.Repeat("&", 2000) + `","value":"` + strings.Repeat("&amp;", 2000) + `"}`
 	fields := "[" + strings.Repeat(field+",", 49) + field + "]"
+	ownFields := "[" + strings.Repeat(field+",", 9) + field + "]"
 	for _, q := range []struct {
 		text string
 		args []any
@@ -131,9 +132,9 @@ func rowsOfEarlierVersions(db *sql.DB) error {
 			[]any{ampersands + text, list, strings.Repeat("&", 20_000), strings.Repeat("&", 20_000)}},
 		{`UPDATE accounts SET note = ?, emojis = ?, fields = ?, display_name = ?, also_known_as = ? WHERE domain != ''`,
 			[]any{strings.Repeat("&amp;", 20_000) + text, list, fields, strings.Repeat("&", 2000), `["http://127.0.0.1:9/` + strings.Repeat("a", 500_000) + `"]`}},
-		{`UPDATE accounts SET note = ?, fields = ? WHERE nickname LIKE 'mallory%'`, []any{ampersands, fields}},
+		{`UPDATE accounts SET note = ?, fields = ? WHERE nickname LIKE 'mallory%'`, []any{strings.Repeat("&amp;", 5000), ownFields}},
 		{`UPDATE users SET settings_store = ?, note = ? WHERE account_id IN (SELECT id FROM accounts WHERE nickname LIKE 'mallory%')`,
-			[]any{`{"a":"` + strings.Repeat("&", 3_000_000) + `"}`, strings.Repeat("&", 1_000_000)}},
+			[]any{`{"a":"` + strings.Repeat("&", 499_000) + `"}`, strings.Repeat("&", 5000)}},
 		{`UPDATE media SET description = ?`, []any{strings.Repeat("&", 200_000)}},
 		{`UPDATE polls SET options = ?`, []any{`[` + strings.Repeat(`{"title":"`+strings.Repeat("&", 20_000)+`","votes":1},`, 40) + `{"title":"b","votes":1}]`}},
 		{`UPDATE chat_messages SET content = ?`, []any{ampersands}},
