@@ -52,6 +52,12 @@ func WithReadBudget(ctx context.Context, bytes int) (limited context.Context, en
 	return b, b.end
 }
 
+// ReadBudgetExceeded returns whether a query with the read budget of ctx has failed with ErrReadBudget.
+func ReadBudgetExceeded(ctx context.Context) bool {
+	b := readBudgetOf(ctx)
+	return b != nil && b.left.Load() < 0
+}
+
 // WithoutReadBudget returns a context whose reads have no budget.
 func WithoutReadBudget(ctx context.Context) context.Context {
 	return context.WithValue(ctx, readBudgetKey{}, (*readBudget)(nil))

@@ -169,6 +169,7 @@ func (r *Request) Large() error {
 	case root.large:
 		return nil
 	case root.retried:
+		root.noMemory = true
 		return errNoMemory
 	}
 	return r.takeLarge()
@@ -249,6 +250,7 @@ func (r *Request) takeMemory(n int) error {
 	}
 	if root.retried {
 		if !root.memory.TryGrow(int64(n)) {
+			root.noMemory = true
 			return errNoMemory
 		}
 		return nil

@@ -38,6 +38,7 @@ type Request struct {
 	memory      *limit.Hold // of the answer; only of a client's request
 	large       bool        // the answer is rendered in pieces, with memory for one
 	retried     bool        // the handler will be called again if it reads too much or the answer has no memory
+	noMemory    bool        // it is retried because its answer has no memory
 	entityBytes int         // JSON of the entities of the answer, and of those that it called for
 	counted     int         // what of them outer has counted
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/store"
 )
 
 // jsonAppender is a value that writes its own JSON, as entities do.
@@ -210,8 +211,12 @@ func challenge(r *http.Request) string {
 	return `Bearer error="invalid_token"`
 }
 
-// LogError logs an error that the answer does not name.
-func (r *Request) LogError(err error) { r.logError(slog.LevelError, err) }
+// LogError logs an error that the answer does not name, unless the handler is called again because of it.
+func (r *Request) LogError(err error) {
+	if !r.root().retried || !errors.Is(err, store.ErrReadBudget) {
+		r.logError(slog.LevelError, err)
+	}
+}
 
 func (r *Request) logError(level slog.Level, err error) {
 	r.server.log.LogAttrs(r.Context(), level, "request failed", slog.String("request", r.ID),

@@ -13,7 +13,6 @@ package rest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -332,13 +331,13 @@ func (r *Request) read() (value any, err error) {
 	limited, end := store.WithReadBudget(ctx, smallRead)
 	defer end() // because some handlers return what goes on reading
 	before := root.entityBytes
-	root.retried = true
+	root.retried, root.noMemory = true, false
 	r.Request = r.WithContext(limited)
 	if value, err = r.endpoint.Handle(r); err == nil && r == root {
 		_, err = r.takeSized(value)
 	}
 	root.retried = false
-	if !errors.Is(err, store.ErrReadBudget) {
+	if !root.noMemory && !store.ReadBudgetExceeded(limited) { // handlers may answer with what they could read
 		return value, err
 	}
 	value = nil // which may be large

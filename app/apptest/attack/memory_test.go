@@ -76,7 +76,7 @@ func (r *run) attack(list []attack, whole time.Duration) {
 	defer r.report()
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
-	r.homes = []*home{{p: r.w.carol}, {p: r.w.alice}}
+	r.homes = []*home{{p: r.w.carol}, {p: r.w.erin}}
 	var watchers sync.WaitGroup
 	for _, h := range r.homes {
 		watchers.Go(func() { h.watch(ctx, r.w) })

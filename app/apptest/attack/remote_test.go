@@ -89,21 +89,29 @@ func (w *world) actor(p *apptest.FakeServer, changes ...doc) string {
 	return id
 }
 
-// followed returns an actor that alice follows.
+// followed returns an actor that alice and erin follow.
 func (w *world) followed(p *apptest.FakeServer, changes ...doc) string {
 	w.t.Helper()
 	id := w.actor(p, changes...)
+	for _, by := range []*person{w.alice, w.erin} {
+		w.follow(by, id)
+	}
+	return id
+}
+
+func (w *world) follow(by *person, id string) {
+	w.t.Helper()
 	var found struct{ Accounts []struct{ ID string } }
-	w.decode(&found, w.alice, "GET", "/api/v2/search?"+url.Values{"q": {id}, "resolve": {"true"}, "type": {"accounts"}}.Encode(), nil)
+	w.decode(&found, by, "GET", "/api/v2/search?"+url.Values{"q": {id}, "resolve": {"true"}, "type": {"accounts"}}.Encode(), nil)
 	if len(found.Accounts) == 0 {
 		w.t.Fatalf("the account %s is not found", id)
 	}
-	w.must(w.alice, "POST", "/api/v1/accounts/"+found.Accounts[0].ID+"/follow", nil)
+	w.must(by, "POST", "/api/v1/accounts/"+found.Accounts[0].ID+"/follow", nil)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		var r []struct{ Following bool }
-		w.decode(&r, w.alice, "GET", "/api/v1/accounts/relationships?id="+found.Accounts[0].ID, nil)
+		w.decode(&r, by, "GET", "/api/v1/accounts/relationships?id="+found.Accounts[0].ID, nil)
 		if len(r) == 1 && r[0].Following {
-			return id
+			return
 		}
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%s does not accept the follow", id)

@@ -39,6 +39,7 @@ type world struct {
 
 	alice   *person   // a member who follows the attackers of other servers, and whose posts strangers answer
 	carol   *person   // a member who follows bob only
+	erin    *person   // a member who follows whom alice follows; unlike alice, she does not ask for large answers all the time
 	bob     *person   // writes what carol reads
 	mallory []*person // members who attack
 	admin   *person
@@ -65,7 +66,7 @@ func newTemplate(t *testing.T, binary, address string) string {
 	if err := os.WriteFile(filepath.Join(s.dir, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"alice", "bob", "carol", "dummy", "mallory0", "mallory1", "mallory2"} {
+	for _, name := range []string{"alice", "bob", "carol", "dummy", "erin", "mallory0", "mallory1", "mallory2"} {
 		s.mustRun("user", "create", name, "--email", name+"@example.org", "--password", password)
 	}
 	s.mustRun("user", "create", "root", "--email", "root@example.org", "--password", password, "--admin")
@@ -98,11 +99,11 @@ func newWorld(t *testing.T, template, binary, address string, routes []route) *w
 	for range 8 {
 		w.remotes = append(w.remotes, startRemote(w))
 	}
-	w.alice, w.bob, w.carol, w.dummy, w.admin = w.signIn("alice"), w.signIn("bob"), w.signIn("carol"), w.signIn("dummy"), w.signIn("root")
+	w.alice, w.bob, w.carol, w.dummy, w.erin, w.admin = w.signIn("alice"), w.signIn("bob"), w.signIn("carol"), w.signIn("dummy"), w.signIn("erin"), w.signIn("root")
 	for i := range 3 {
 		w.mallory = append(w.mallory, w.signIn(fmt.Sprint("mallory", i)))
 	}
-	for _, p := range []*person{w.alice, w.carol} {
+	for _, p := range []*person{w.alice, w.carol, w.erin} {
 		w.must(p, "POST", "/api/v1/accounts/"+w.bob.id+"/follow", nil)
 	}
 	for i := range 20 {
