@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Bytes bound how much memory large operations take at the same time. Callers wait in the order in which they came. Those of anonymous clients
-// use at most half of it together, and one client at most a quarter, so that nobody keeps it from the others.
+// Bytes bound how much memory large operations take at the same time. Those of anonymous clients use at most half of it together, and one client at
+// most a quarter; members come first, and of them those who use least, so that nobody keeps it from the others.
 type Bytes struct {
 	all int64
 	now func() time.Time
@@ -88,14 +88,9 @@ func (b *Bytes) share(by Holder) int64 {
 	return b.all / 4
 }
 
-// fits returns whether a holder may have so many more bytes now. own is false if only others like it have too much, so that those behind it
-// need not wait.
-func (b *Bytes) fits(by Holder, more int64) (now, own bool) {
-	switch {
-	case by.Anonymous && b.anonymous+more > b.all/2, by.Key != nil && b.of[by.Key]+more > b.share(by):
-		return false, true
-	}
-	return b.used+more <= b.all, false
+// withinShare returns whether a holder may have so many more bytes, if there is room for them.
+func (b *Bytes) withinShare(by Holder, more int64) bool {
+	return !(by.Anonymous && b.anonymous+more > b.all/2) && !(by.Key != nil && b.of[by.Key]+more > b.share(by))
 }
 
 // TryGrow is Grow if that is possible at once.
@@ -110,7 +105,7 @@ func (h *Hold) TryGrow(n int64) bool {
 	if more <= 0 {
 		return true
 	}
-	if now, _ := b.fits(h.holder, more); !now || b.waiting.Len() > 0 {
+	if !b.withinShare(h.holder, more) || b.used+more > b.all || b.next() != nil {
 		return false
 	}
 	b.take(h, more)
@@ -164,22 +159,42 @@ func (h *Hold) wait(ctx context.Context, n int64, timeout <-chan time.Time) erro
 	}
 }
 
-// admit gives bytes to those who wait, in their order. Those whose own share is used up do not hold up the others.
+// admit gives bytes to those who wait.
 func (b *Bytes) admit() {
-	var next *list.Element
-	for e := b.waiting.Front(); e != nil; e = next {
-		next = e.Next()
-		w := e.Value.(*waiter)
-		now, own := b.fits(w.hold.holder, w.more)
-		switch {
-		case now:
-			b.take(w.hold, w.more)
-			b.waiting.Remove(e)
-			close(w.ready)
-		case !own:
+	for {
+		e := b.next()
+		if e == nil {
 			return
 		}
+		w := e.Value.(*waiter)
+		if b.used+w.more > b.all {
+			return
+		}
+		b.take(w.hold, w.more)
+		b.waiting.Remove(e)
+		close(w.ready)
 	}
+}
+
+// next returns who is admitted next, nil if all who wait have used up their own share: of the members, who come first, and of the others, the one
+// who holds least, and of those the first who came. So a member waits at most for one answer of each client that asks for many.
+func (b *Bytes) next() (next *list.Element) {
+	best := int64(-1)
+	for e := b.waiting.Front(); e != nil; e = e.Next() {
+		w := e.Value.(*waiter)
+		by := w.hold.holder
+		if !b.withinShare(by, w.more) {
+			continue
+		}
+		held := b.of[by.Key]
+		if by.Anonymous {
+			held += b.all
+		}
+		if best < 0 || held < best {
+			next, best = e, held
+		}
+	}
+	return next
 }
 
 // patienceOfSenders is how long an answer may take to be sent while others wait for its memory.

@@ -55,8 +55,7 @@ func TestBytesShares(t *testing.T) {
 	}
 }
 
-// TestBytesQueue checks that those who wait get their bytes in the order in which they came, and that a visitor whose share is used up does not
-// hold up a member.
+// TestBytesQueue checks that a visitor whose share is used up does not hold up a member.
 func TestBytesQueue(t *testing.T) {
 	b := limit.NewBytes(8)
 	var visitors []*limit.Hold
@@ -102,5 +101,45 @@ func TestBytesDropSlow(t *testing.T) {
 		if !errors.Is(err, limit.ErrBusy) || time.Since(began) > 20*time.Second {
 			t.Fatalf("after %v: %v", time.Since(began), err)
 		}
+	}
+}
+
+// TestBytesFairness lets visitors and a member with another answer wait before a member who holds nothing: this one is served first.
+func TestBytesFairness(t *testing.T) {
+	b := limit.NewBytes(40)
+	held := make(map[string]*limit.Hold)
+	for _, key := range []string{"bob", "carol", "dave", "mallory"} {
+		held[key] = b.NewHold(limit.Holder{Key: key})
+		if !held[key].TryGrow(10) {
+			t.Fatalf("%s gets nothing", key)
+		}
+	}
+	served := make(chan string, 3)
+	for i, w := range []struct {
+		name string
+		by   limit.Holder
+		n    int64
+	}{{"a visitor", limit.Holder{Key: 1, Anonymous: true}, 8}, {"carol", limit.Holder{Key: "carol"}, 8}, {"alice", limit.Holder{Key: "alice"}, 8}} {
+		go func() {
+			h := b.NewHold(w.by)
+			if err := h.Grow(t.Context(), w.n, time.Minute); err != nil {
+				t.Errorf("%s: %v", w.name, err)
+			}
+			served <- w.name
+			h.Release()
+		}()
+		for b.Waiting() != i+1 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	held["bob"].Release()
+	for _, want := range []string{"alice", "a visitor"} {
+		if got := <-served; got != want {
+			t.Errorf("%s is served, want %s", got, want)
+		}
+	}
+	held["carol"].Release()
+	if got := <-served; got != "carol" {
+		t.Errorf("%s is served, want carol", got)
 	}
 }

@@ -181,6 +181,9 @@ func (r *run) report() {
 	if !alive {
 		r.t.Errorf("the server is not alive: %v; the end of its log:\n%s", s.cmd.ProcessState, s.logEnd())
 	}
+	if faults := s.logLines("level=ERROR"); len(faults) > 0 {
+		r.t.Errorf("the server logged %d errors, the first: %.600s", len(faults), faults[0])
+	}
 	if kills := s.group.kills(); kills > 0 {
 		r.t.Errorf("the kernel ended %d processes because 256 MiB were full", kills)
 	}

@@ -194,6 +194,16 @@ func (s *program) logEnd() string {
 	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
 
+// logLines returns the lines of the log that contain a text.
+func (s *program) logLines(part string) (lines []string) {
+	for line := range strings.Lines(s.log.String()) {
+		if strings.Contains(line, part) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // tally counts answers by status; 0 is none.
 type tally struct {
 	mu     sync.Mutex
