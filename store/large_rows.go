@@ -102,6 +102,7 @@ func (r reader) LargeRows(ctx context.Context, w CutLargeRows) (large []int64, n
 
 // CutLargeRow cuts a row of the table of a job, if it is too large.
 func (tx *Tx) CutLargeRow(ctx context.Context, table string, id int64) error {
+	ctx = withWholeRows(ctx)
 	for _, t := range largeTables {
 		if t.name == table || table == "" {
 			return t.cut(ctx, tx, id)
@@ -178,7 +179,6 @@ func cutMessageRow(ctx context.Context, tx *Tx, id int64) error {
 	if err != nil || m.Emojis == nil {
 		return err
 	}
-	m.Content = CutRemoteHTML(m.Content, "")
-	m.Emojis.V = UsedEmojis(m.Emojis.V, MaxStatusEmojis, MaxStatusEmojiBytes, m.Content)
+	m.CutRemote()
 	return tx.exec(ctx, "cut chat message", `UPDATE chat_messages SET content = ?, emojis = ? WHERE id = ?`, m.Content, m.Emojis, m.ID)
 }

@@ -318,8 +318,8 @@ func list[T any](ctx context.Context, r reader, what, query string, args ...any)
 		return nil, err
 	}
 	defer release()
-	var rows []T
-	if err := sqlx.SelectContext(ctx, r.q, &rows, query, args...); err != nil {
+	rows, err := selectRows[T](ctx, r.q, query, args...)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return rows, nil
@@ -361,6 +361,7 @@ func one[T any](ctx context.Context, r reader, what, query string, args ...any) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
+	cutRead(ctx, row)
 	return row, nil
 }
 

@@ -138,14 +138,9 @@ func (h *Hold) wait(ctx context.Context, n int64, timeout <-chan time.Time) erro
 	b.admit()
 	b.dropSlow(w)
 	b.mu.Unlock()
-	var err error
-	select {
-	case <-w.ready:
+	err := b.await(ctx, w, timeout)
+	if err == nil {
 		return nil
-	case <-timeout:
-		err = ErrBusy
-	case <-ctx.Done():
-		err = context.Cause(ctx)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,6 +151,26 @@ func (h *Hold) wait(ctx context.Context, n int64, timeout <-chan time.Time) erro
 		b.waiting.Remove(place)
 		b.admit()
 		return err
+	}
+}
+
+// await waits until the waiter has its bytes. Meanwhile answers that have become too slow make room.
+func (b *Bytes) await(ctx context.Context, w *waiter, timeout <-chan time.Time) error {
+	tick := time.NewTicker(patienceOfSenders / 8)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.ready:
+			return nil
+		case <-timeout:
+			return ErrBusy
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+			b.mu.Lock()
+			b.dropSlow(w)
+			b.mu.Unlock()
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func CutHTML(source string, max int, link string) string {
 	case c.left < 0:
 		return CutHTML(end, max, "")
 	}
-	c.run(source)
+	c.run(source[:min(len(source), max)]) // the rest does not fit, and may be long
 	return c.out.String() + end
 }
 

@@ -25,7 +25,8 @@ const (
 	smallRead   = 256 << 10
 	pieceRead   = 512 << 10       // rows of a larger answer that are read and rendered at a time
 	largeAnswer = 6 << 20         // what such an answer takes while it is rendered
-	memoryWait  = 3 * time.Second // how long an answer waits for its memory
+	memoryWait  = 3 * time.Second // how long an answer for a visitor waits for its memory
+	memberWait  = 8 * time.Second // likewise for a member
 	retryMemory = 5 * time.Second
 	htmlFactor  = 4 // how much larger a page of the web interface is, with what it is made of, than the JSON that it shows
 )
@@ -255,7 +256,11 @@ func (r *Request) takeMemory(n int) error {
 		}
 		return nil
 	}
-	switch err := root.memory.Grow(root.Context(), int64(n), memoryWait); {
+	wait := memberWait
+	if root.Viewer == nil {
+		wait = memoryWait
+	}
+	switch err := root.memory.Grow(root.Context(), int64(n), wait); {
 	case errors.Is(err, limit.ErrBusy):
 		return errMemoryBusy
 	case err != nil:
