@@ -3,7 +3,7 @@
 // servers through a cache. Archives keeps backups of accounts.
 //
 // Rules: the name of a file is a keyed hash of its owner and its content, so files never change, equal content of an owner is stored once, and
-// nobody else finds out by a name whether somebody has a file. Names from before were the plain SHA-256; they stay, as do names that were made with
+// a name does not reveal whether an account has a file. Names from before were the plain SHA-256; they stay, as do names that were made with
 // other keys. A file appears under its name only when it is complete and on disk. A file is decoded only after its header has shown the
 // cost, and one at a time.
 //
@@ -340,7 +340,7 @@ func (f *Files) syncDir(dir string) error {
 }
 
 // storedName returns the name of content by its owner and its SHA-256. The owner is in it, because otherwise an upload would show whether
-// somebody else has the same file: after its deletion it would still be there.
+// another account has the same file: after its deletion it would still be there.
 func (f *Files) storedName(owner store.AccountID, sum [sha256.Size]byte, ext string) string {
 	mac := hmac.New(sha256.New, f.key)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(owner)))
@@ -349,7 +349,7 @@ func (f *Files) storedName(owner store.AccountID, sum [sha256.Size]byte, ext str
 	return h[:2] + "/" + h + "." + ext
 }
 
-// keyedNameSize is how many bytes of the keyed hash are in a name. It is not that of a SHA-256, so that names from before are told apart.
+// keyedNameSize is how many bytes of the keyed hash are in a name. It is not that of a SHA-256, so that older names can be distinguished.
 const keyedNameSize = 20
 
 // validName returns whether a file can have a name: one of storedName, or the SHA-256 of its content. Every name from a request is checked here before it is used as a path.

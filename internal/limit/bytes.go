@@ -8,7 +8,7 @@ import (
 )
 
 // Bytes bound how much memory large operations take at the same time. Those of anonymous clients use at most half of it together, and one client at
-// most a quarter; members come first, and of them those who use least, so that nobody keeps it from the others.
+// most a quarter. Of waiting callers, members are served first, and of them the one that uses least, so that nobody keeps it from the others.
 type Bytes struct {
 	all int64
 	now func() time.Time
@@ -174,7 +174,7 @@ func (b *Bytes) await(ctx context.Context, w *waiter, timeout <-chan time.Time) 
 	}
 }
 
-// admit gives bytes to those who wait.
+// admit gives bytes to waiting callers.
 func (b *Bytes) admit() {
 	for {
 		e := b.next()
@@ -191,8 +191,8 @@ func (b *Bytes) admit() {
 	}
 }
 
-// next returns who is admitted next, nil if all who wait have used up their own share: of the members, who come first, and of the others, the one
-// who holds least, and of those the first who came. So a member waits at most for one answer of each client that asks for many.
+// next returns the caller to admit next, nil if all have used up their own share: a member before a visitor, then the one that holds least, then
+// the one that waits longest. So a member waits at most for one answer of each client that asks for many.
 func (b *Bytes) next() (next *list.Element) {
 	best := int64(-1)
 	for e := b.waiting.Front(); e != nil; e = e.Next() {

@@ -171,7 +171,7 @@ func (r *renderer) fitStatus(s *renderedStatus) (object, error) {
 		return json, err
 	}
 	m := s.members
-	if s.row.Local() { // what others add to a status that was measured when it was published
+	if s.row.Local() { // other people add to a status that was measured when it was published
 		if list := s.parts.reactions[s.row.ID]; len(list) > 0 {
 			s.parts.reactions[s.row.ID] = reactionsWithin(list, reactionsJSON(list)-(s.size(json)-limit))
 		}

@@ -242,8 +242,8 @@ func (r *Request) root() *Request {
 	return r
 }
 
-// takeMemory waits until the answer may take n bytes. What a handler has rendered that is called again must not wait for memory: it is
-// given up.
+// takeMemory waits until the answer may take n bytes. If the handler can be called again, it does not wait: errNoMemory ends the handler, so that
+// no rendered rows are in memory meanwhile.
 func (r *Request) takeMemory(n int) error {
 	root := r.root()
 	if root.memory == nil {

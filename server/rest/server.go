@@ -317,8 +317,8 @@ func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
 	return r.endpoint.Handle(r)
 }
 
-// read calls the handler of a request that reads. If it reads more than small answers do, or there is no memory for its answer, what it has
-// rendered is given up, and it is called again when there is memory.
+// read calls the handler of a request that reads. If it reads more than small answers do, or there is no memory for its answer, its result is
+// dropped, and it is called again when there is memory.
 func (r *Request) read() (value any, err error) {
 	root := r.root()
 	if root.retried || root.large {
