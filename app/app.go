@@ -172,6 +172,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Proxy:      s.Proxy,
 		Budget:     s.Budget,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
+		TempDir:    s.dataPath("cache"), // that of the system may be in memory
 		Frontends:  s.Frontends,
 		Documents:  s.Documents,
 		Doctor:     s.examine,
