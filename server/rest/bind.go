@@ -43,7 +43,7 @@ func (r *Request) Bind(dst any) error {
 	if len(p.fields) == 0 && !plan.required {
 		return nil
 	}
-	b := binding{params: p, reads: r.Method == http.MethodGet || r.Method == http.MethodHead}
+	b := binding{params: p, reads: r.reads()}
 	b.fill(target, plan, p.fields, "")
 	return b.error()
 }
@@ -259,17 +259,16 @@ func setBool(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	if !ok {
 		return false
 	}
-	is, err := parseBool(text)
-	var unknown *enum.Error
-	if errors.As(err, &unknown) && !b.reads {
+	is, unknown := ReadBool(text)
+	if unknown != nil && !b.reads {
 		return b.addUnknown(pointer, unknown)
 	}
 	dst.SetBool(is)
 	return true
 }
 
-// parseBool reads what clients send for booleans. Another text is true, with an error.
-func parseBool(text string) (bool, error) {
+// ReadBool reads a boolean as clients send it. Another text is true, with an error.
+func ReadBool(text string) (bool, *enum.Error) {
 	word := strings.ToLower(text)
 	switch {
 	case slices.Contains(falseWords, word):
@@ -282,7 +281,7 @@ func parseBool(text string) (bool, error) {
 
 // ParseBool reads a boolean that selects what is read. "" is false, and any text that is neither true nor false is true.
 func ParseBool(text string) bool {
-	is, _ := parseBool(text)
+	is, _ := ReadBool(text)
 	return is && text != ""
 }
 

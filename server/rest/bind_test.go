@@ -111,7 +111,7 @@ func TestBind(t *testing.T) {
 		{"unknown parameters", "", "x=1&y[]=2&z[a]=3", "", "", everything{}},
 
 		{"query", "GET", "text=a+b%20c%C3%A9&int=3", "", "", everything{Text: "a b cé", Int: 3}},
-		{"query pairs that are malformed", "GET", "text=%zz&int=3&=4&&flag", "", "", everything{Int: 3}},
+		{"query pairs that are malformed, in a request that reads", "GET", "text=%zz&int=3&=4&&flag", "", "", everything{Int: 3}},
 		{"query and body", "", "text=query&int=1", FormType, "text=body", everything{Text: "body", Int: 1}},
 		{"lists in the body replace those in the query", "", "texts[]=a&texts[]=b", FormType, "texts[]=c", everything{Texts: []string{"c"}}},
 		{"body on DELETE", "DELETE", "", JSONType, `{"text":"a"}`, everything{Text: "a"}},
@@ -356,6 +356,8 @@ func TestParameterLimits(t *testing.T) {
 		{"value", multipartType, multipartBody("text", strings.Repeat("a", rest.MaxText)), 200},
 		{"value + 1", multipartType, multipartBody("text", strings.Repeat("a", rest.MaxText+1)), 413},
 		{"values together", multipartType, multipartBody("text", strings.Repeat("a", rest.MaxText), "x", "y"), 413},
+		{"a value that cannot be decoded", FormType, "text=%zz", 400},
+		{"a key that cannot be decoded", FormType, "%=1", 400},
 		{"a value that is not UTF-8", FormType, "text=%FF", 400},
 		{"a key that is not UTF-8", FormType, "%FF=1", 400},
 		{"a part that is not UTF-8", multipartType, multipartBody("text", "\xff"), 400},

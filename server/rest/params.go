@@ -23,9 +23,10 @@ const (
 )
 
 var (
-	errTooDeep  = errs.BadRequest("Parameters are nested too deeply")
-	errTooMany  = errs.BadRequest("Too many parameters")
-	errEncoding = errs.BadRequest("Parameters are not valid UTF-8")
+	errTooDeep     = errs.BadRequest("Parameters are nested too deeply")
+	errTooMany     = errs.BadRequest("Too many parameters")
+	errUndecodable = errs.BadRequest("Parameters have a percent sign that two hexadecimal digits must follow")
+	errEncoding    = errs.BadRequest("Parameters are not valid UTF-8")
 )
 
 // params are the parameters of a request from the query and the body, as one tree.
@@ -86,8 +87,9 @@ func (v *value) single() *value {
 	return v
 }
 
-// addQuery adds the pairs of a query or an urlencoded form. It ignores pairs that cannot be decoded.
-func (p *params) addQuery(query string) error {
+// addQuery adds the pairs of a query or an urlencoded form. It ignores pairs that cannot be decoded if the request reads. Otherwise the default
+// would take the place of what they mean, and may be wider.
+func (p *params) addQuery(query string, reads bool) error {
 	for query != "" {
 		var pair string
 		pair, query, _ = strings.Cut(query, "&")
@@ -98,7 +100,10 @@ func (p *params) addQuery(query string) error {
 		key, err1 := url.QueryUnescape(k)
 		text, err2 := url.QueryUnescape(v)
 		if err1 != nil || err2 != nil {
-			continue
+			if reads {
+				continue
+			}
+			return errUndecodable
 		}
 		if err := p.addText(key, text); err != nil {
 			return err

@@ -17,7 +17,7 @@ func (r *Request) parameters() (*params, error) {
 		return r.params, nil
 	}
 	p := &params{alias: r.server.paramAlias}
-	if r.invalid = p.addQuery(r.URL.RawQuery); r.invalid == nil {
+	if r.invalid = p.addQuery(r.URL.RawQuery, r.reads()); r.invalid == nil {
 		r.invalid = r.readBody(p)
 	}
 	if r.invalid == nil {
@@ -49,7 +49,7 @@ func (r *Request) readBody(query *params) error {
 	case "application/x-www-form-urlencoded":
 		var form []byte
 		if form, err = r.body.readAll(maxText); err == nil {
-			err = p.addQuery(string(form))
+			err = p.addQuery(string(form), r.reads())
 		}
 	case "multipart/form-data":
 		err = p.addForm(r.body, typeParams["boundary"], r.server.tempDir, r.server.settings.Load().Media.UploadLimit)

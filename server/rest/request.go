@@ -53,6 +53,9 @@ func (r *Request) Param(name string) string {
 	return ""
 }
 
+// reads returns whether the request changes nothing.
+func (r *Request) reads() bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
 // Query returns one parameter of the query or the body as text, "" if there is none.
 func (r *Request) Query(name string) string { return r.textParam(name) }
 

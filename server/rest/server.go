@@ -311,7 +311,7 @@ func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
 	if r.endpoint.deletes() {
 		r.Request = r.WithContext(store.AllowWhenFull(r.Context()))
 	}
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+	if r.reads() {
 		return r.read()
 	}
 	return r.endpoint.Handle(r)
