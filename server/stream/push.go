@@ -3,6 +3,7 @@ package stream
 import (
 	"crypto/ecdh"
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/internal/enum"
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/internal/limit"
@@ -100,7 +102,10 @@ func (s *Push) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription
 	if policy == nil {
 		policy = p.Policy
 	}
-	alerts := s.alerts(p.Data.Alerts)
+	alerts, err := s.alerts(p.Data.Alerts)
+	if err != nil {
+		return nil, err
+	}
 	return func(sub *store.PushSubscription) {
 		if alerts != nil {
 			sub.Alerts.V = alerts
@@ -113,34 +118,37 @@ func (s *Push) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription
 
 // alerts returns the types of notifications that are enabled in an object, nil if there is none. It ignores unknown types.
 // follow_request defaults to the value of follow (extension API 25).
-func (s *Push) alerts(sent map[string]any) []store.NotificationType {
+func (s *Push) alerts(sent map[string]any) ([]store.NotificationType, error) {
 	if sent == nil {
-		return nil
+		return nil, nil
 	}
-	wanted := []store.NotificationType{}
+	enabled := []store.NotificationType{}
 	for _, t := range entity.PushAlerts {
-		value, ok := sent[s.Entities.NotificationType(t)]
+		name := s.Entities.NotificationType(t)
+		value, ok := sent[name]
 		if !ok && t == store.NotifyFollowRequest {
 			value = sent[string(store.NotifyFollow)]
 		}
-		if isTrueValue(value) {
-			wanted = append(wanted, t)
+		is, err := boolValue(value)
+		if err != nil {
+			return nil, errs.Invalid("data[alerts][%s] - Invalid value %s", name, err.Reason())
+		}
+		if is {
+			enabled = append(enabled, t)
 		}
 	}
-	return wanted
+	return enabled, nil
 }
 
-// isTrueValue returns true if a JSON value, or a text of a form, is true.
-func isTrueValue(value any) bool {
+// boolValue returns a boolean that is a JSON value or the text of a form; no value is false.
+func boolValue(value any) (bool, *enum.Error) {
 	switch v := value.(type) {
+	case nil:
+		return false, nil
 	case bool:
-		return v
-	case string:
-		return rest.ParseBool(v)
-	case float64:
-		return v != 0
+		return v, nil
 	}
-	return false
+	return rest.ReadBool(fmt.Sprint(value))
 }
 
 // subscribeToPush subscribes the viewer's token to push messages.

@@ -133,6 +133,12 @@ func TestInvalidPushSubscription(t *testing.T) {
 		{"no secret", func(_, _, k map[string]any) { delete(k, "auth") }, 422, "Validation failed: Key auth is not 16 bytes long"},
 		{"another policy", func(p, _, _ map[string]any) { p["policy"] = "some" }, 422, `policy - Invalid value "some": must be all, followed, follower or none.`},
 		{"alerts of another type", func(p, _, _ map[string]any) { p["data"] = map[string]any{"alerts": "all"} }, 400, ""},
+		{"an alert that is neither true nor false", func(p, _, _ map[string]any) {
+			p["data"] = map[string]any{"alerts": map[string]any{"mention": "maybe"}}
+		}, 422, `data[alerts][mention] - Invalid value "maybe": must be true or false`},
+		{"an alert of another type", func(p, _, _ map[string]any) {
+			p["data"] = map[string]any{"alerts": map[string]any{"follow": []string{"true"}}}
+		}, 422, `data[alerts][follow] - Invalid value "[true]": must be true or false`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := kept.SubscribeParams()
