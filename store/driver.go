@@ -18,6 +18,9 @@ type connector struct {
 
 // newConnector returns a connector for a data source name.
 func newConnector(dsn string, check func(string, error), reads *openReads) (*connector, error) {
+	if err := keepPlans(); err != nil {
+		return nil, err
+	}
 	base, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
