@@ -121,7 +121,7 @@ func TestTranslationOfMedia(t *testing.T) {
 	}
 }
 
-// TestTranslationIsTooLong translates texts of 128 KiB, and refuses more without a request.
+// TestTranslationIsTooLong translates texts of 96 KiB, and refuses more without a request.
 func TestTranslationIsTooLong(t *testing.T) {
 	service := startTranslationServer(t)
 	srv := apptest.Start(t, service.settings, func(c *config.Config) { c.Statuses.MaxLength = 100_000 })
@@ -130,7 +130,7 @@ func TestTranslationIsTooLong(t *testing.T) {
 		id := alice.Publish(text, append(more, "language", "en")...).ID()
 		return alice.Post("/api/v1/statuses/"+id+"/translate", "lang", "de")
 	}
-	const limit = 128<<10 - len("<p></p>")
+	const limit = 96<<10 - len("<p></p>")
 	long := strings.Repeat("€", limit/3)
 	translate(long).Want(200)
 	requests := service.requests.Load()

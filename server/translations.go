@@ -31,7 +31,7 @@ func (h *translations) routes() rest.Routes {
 }
 
 // maxTranslatable is how many bytes of HTML, which is longer than the source, are translated for one request.
-const maxTranslatable = 128 << 10
+const maxTranslatable = 96 << 10
 
 // listLanguages returns the target languages by source language. "und" is a status without a language.
 func (h *translations) listLanguages(r *rest.Request) (any, error) {
