@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
@@ -17,11 +18,7 @@ import (
 func (p *FakeServer) AddActor(name string, changes ...Doc) string {
 	p.T.Helper()
 	id := p.URL + "/users/" + name
-	key := p.Keys[id]
-	if key == nil {
-		key = SharedKey()
-		p.Keys[id] = key
-	}
+	key := p.keyOf(id)
 	pem, err := httpsig.FormatPublicKey(key.Public())
 	if err != nil {
 		p.T.Fatal(err)
@@ -40,6 +37,16 @@ func (p *FakeServer) AddActor(name string, changes ...Doc) string {
 	p.Serve(d)
 	p.AddWebFinger(name, id)
 	return id
+}
+
+// keyOf returns the key of an actor, the shared one for a new actor.
+func (p *FakeServer) keyOf(id string) crypto.Signer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Keys[id] == nil {
+		p.Keys[id] = SharedKey()
+	}
+	return p.Keys[id]
 }
 
 // AddWebFinger serves the WebFinger resource of an actor.

@@ -201,6 +201,8 @@ func (p *FakeServer) RefuseDeliveries(status int) {
 
 // Signer returns the signer of an actor.
 func (p *FakeServer) Signer(actor string) *httpsig.Signer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if key := p.Keys[actor+"#ed25519-key"]; key != nil && p.Scheme == httpsig.RFC9421 {
 		return &httpsig.Signer{KeyID: actor + "#ed25519-key", Key: key}
 	}
