@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -73,11 +74,11 @@ func TestHostileBodiesWalk(t *testing.T) {
 				if i == 0 && route.Access != "anyone" && len(b.body) > 10_000 { // answered before the body is read
 					continue
 				}
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				a := caller.Do(route.Method, path, b.contentType, strings.NewReader(b.body))
-				runtime.ReadMemStats(&after)
-				if n := after.TotalAlloc - before.TotalAlloc; n > mostBytes {
+				var a *apptest.Response
+				n := allocated(mostBytes, func() {
+					a = caller.Do(route.Method, path, b.contentType, strings.NewReader(b.body))
+				})
+				if n > mostBytes {
 					t.Errorf("%s %s, %s: %d bytes were allocated", route.Method, path, name, n)
 				}
 				if a.Status >= 500 && a.Status != 503 {
@@ -95,4 +96,20 @@ func TestHostileBodiesWalk(t *testing.T) {
 			t.Errorf("%s has %d rows, want %d as before", table, n, rows[table])
 		}
 	}
+}
+
+// allocated returns how many bytes a call of f allocates. It calls f again if those are more than most, because what runs in the background
+// is counted, too.
+func allocated(most uint64, f func()) uint64 {
+	least := uint64(math.MaxUint64)
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		if least = min(least, after.TotalAlloc-before.TotalAlloc); least <= most {
+			break
+		}
+	}
+	return least
 }
