@@ -116,7 +116,6 @@ CREATE TABLE users (
     allow_following_move       INTEGER NOT NULL DEFAULT 1 CHECK (allow_following_move IN (0, 1)),
     block_from_strangers       INTEGER NOT NULL DEFAULT 0 CHECK (block_from_strangers IN (0, 1)),
     hide_notification_contents INTEGER NOT NULL DEFAULT 0 CHECK (hide_notification_contents IN (0, 1)),
-    settings_store             TEXT    NOT NULL DEFAULT '{}', -- front end name → its own JSON
     totp_secret                TEXT    NOT NULL DEFAULT '',   -- base32, shared with an authenticator app; '': a password is enough
     totp_pending               TEXT    NOT NULL DEFAULT '',   -- not yet confirmed by a code
     totp_step                  INTEGER NOT NULL DEFAULT 0,    -- of the last code used: it and earlier ones are invalid
@@ -125,6 +124,14 @@ CREATE TABLE users (
 CREATE INDEX users_staff ON users (account_id) WHERE is_admin = 1 OR is_moderator = 1;
 CREATE INDEX users_active ON users (last_active_at);
 CREATE INDEX users_unconfirmed ON users (account_id) WHERE confirmed_at IS NULL;
+
+-- What front ends store for users. Not in users, which is read with every request.
+CREATE TABLE frontend_settings (
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    name       TEXT    NOT NULL, -- of the front end
+    settings   TEXT    NOT NULL, -- its own JSON
+    PRIMARY KEY (account_id, name)
+) STRICT;
 
 -- How many users were active in a week, which begins on Monday, 0:00 UTC.
 CREATE TABLE active_weeks (

@@ -25,6 +25,7 @@ import (
 
 // profile serves the own account of a user, and the settings that front ends store.
 type profile struct {
+	db       *store.DB
 	settings *config.Live
 	social   *social.Service
 	entities *entity.Builder
@@ -50,7 +51,7 @@ func (h *profile) routes() rest.Routes {
 }
 
 func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
-	return h.render.credentialAccount(r, r.Viewer, r.User, entity.CredentialDetails{SettingsStore: true, ChatToken: h.chatToken(r.Viewer)})
+	return h.render.ownAccount(r, r.Viewer, r.User, h.chatToken(r.Viewer))
 }
 
 // chatTokenHours is how long a chat token is valid. It is the same for an hour, so that the rendered account can be cached.
@@ -189,7 +190,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
+	return h.render.ownAccount(r, account, user, "")
 }
 
 // frontendSettings reads an object of settings by front end. In a form it may be JSON text.
@@ -314,7 +315,7 @@ func (h *profile) removePicture(reset func(*social.ProfileChange)) rest.Handler 
 		if err != nil {
 			return nil, err
 		}
-		return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
+		return h.render.ownAccount(r, account, user, "")
 	}
 }
 
@@ -341,10 +342,11 @@ const maxFrontendName = 100
 
 // showSettings returns the object of a front end.
 func (h *profile) showSettings(r *rest.Request) (any, error) {
-	if stored, ok := r.User.SettingsStore.V[r.Param("app")]; ok {
-		return stored, nil
+	stored, err := h.db.FrontendSettings(r.Context(), r.Viewer.ID, r.Param("app"))
+	if stored == nil || err != nil {
+		return nil, err
 	}
-	return nil, nil
+	return stored, nil
 }
 
 // mergeSettings merges an object into that of a front end. The body is the object; the fields of a form are texts.

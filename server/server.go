@@ -172,7 +172,7 @@ func (c parts) tables() []rest.Routes {
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),
 		(&accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
-		(&profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, keys: c.Keys, render: render, now: c.Now}).routes(),
+		(&profile{db: c.DB, settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, keys: c.Keys, render: render, now: c.Now}).routes(),
 		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
 		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
 		(&imports{db: c.DB, social: c.Social}).routes(),

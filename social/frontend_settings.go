@@ -1,9 +1,9 @@
 package social
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"maps"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -12,18 +12,15 @@ import (
 // MergeFrontendSettings merges an object into what a front end stores for an account, as RFC 7396 says, and returns the result.
 func (s *Service) MergeFrontendSettings(ctx context.Context, id store.AccountID, app string, patch map[string]json.RawMessage) (json.RawMessage, error) {
 	return update(ctx, s.db, func(tx *store.Tx) (json.RawMessage, error) {
-		user, err := tx.User(ctx, id)
+		stored, err := tx.FrontendSettings(ctx, id, app)
 		if err != nil {
 			return nil, err
 		}
-		merged, err := mergeObject(user.SettingsStore.V[app], patch)
+		merged, err := mergeObject(stored, patch)
 		if err != nil {
 			return nil, err
 		}
-		if err := setFrontendSettings(user, map[string]json.RawMessage{app: merged}); err != nil {
-			return nil, err
-		}
-		return merged, tx.SaveUser(ctx, user)
+		return merged, setFrontendSettings(ctx, tx, id, map[string]json.RawMessage{app: merged})
 	})
 }
 
@@ -59,26 +56,28 @@ func membersOf(value json.RawMessage) map[string]json.RawMessage {
 }
 
 // setFrontendSettings replaces the settings of some front ends and keeps those of the others.
-func setFrontendSettings(u *store.User, changes map[string]json.RawMessage) error {
+func setFrontendSettings(ctx context.Context, tx *store.Tx, id store.AccountID, changes map[string]json.RawMessage) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	settings := make(map[string]json.RawMessage)
-	maps.Copy(settings, u.SettingsStore.V)
 	for name, value := range changes {
 		if string(value) == "null" {
-			delete(settings, name)
+			if err := tx.RemoveFrontendSettings(ctx, id, name); err != nil {
+				return err
+			}
 			continue
 		}
-		settings[name] = value
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, value); err != nil {
+			return err
+		}
+		if err := tx.SetFrontendSettings(ctx, id, name, compact.Bytes()); err != nil {
+			return err
+		}
 	}
-	size := 0
-	for name, value := range settings {
-		size += len(name) + len(value)
+	size, err := tx.FrontendSettingsSize(ctx, id)
+	if err == nil && size > maxFrontendSettings {
+		err = errs.TooLarge("The settings of all front ends would take %d bytes, the limit is %d", size, maxFrontendSettings)
 	}
-	if size > maxFrontendSettings {
-		return errs.TooLarge("The settings of all front ends would take %d bytes, the limit is %d", size, maxFrontendSettings)
-	}
-	u.SettingsStore.V = settings
-	return nil
+	return err
 }

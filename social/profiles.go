@@ -110,7 +110,8 @@ func (s *Service) UpdateProfileIn(ctx context.Context, tx *store.Tx, id store.Ac
 		return nil, nil, err
 	}
 	pictures := account.PictureFiles()
-	if err := p.apply(account, user); err != nil {
+	p.apply(account, user)
+	if err := setFrontendSettings(ctx, tx, id, p.Settings); err != nil {
 		return nil, nil, err
 	}
 	replaced := slices.DeleteFunc(pictures, func(name string) bool { return slices.Contains(account.PictureFiles(), name) })
@@ -233,7 +234,7 @@ func checkAliases(p *ProfileChange) error {
 }
 
 // apply makes the changes that need no query.
-func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
+func (p *ProfileChange) apply(a *store.Account, u *store.User) {
 	if p.DisplayName != nil {
 		a.DisplayName = cmp.Or(*p.DisplayName, a.Nickname)
 	}
@@ -283,7 +284,6 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 	setIfPresent(&u.AllowFollowingMove, p.AllowFollowingMove)
 	setIfPresent(&u.BlockFromStrangers, p.BlockFromStrangers)
 	setIfPresent(&u.HideNotificationContents, p.HideNotificationContents)
-	return setFrontendSettings(u, p.Settings)
 }
 
 // setIfPresent assigns a value that is not nil.

@@ -168,6 +168,36 @@ func TestOldDatabases(t *testing.T) {
 	}
 }
 
+// TestFrontendSettingsMove checks that migration 4 keeps what front ends store, of any JSON type.
+func TestFrontendSettingsMove(t *testing.T) {
+	dir := makeOld(t, 3)
+	db := rawDB(t, dir)
+	deep := strings.Repeat(`[`, 2000) + strings.Repeat(`]`, 2000)
+	for id, settings := range map[int]string{
+		1: `{"a \"b\" ü":{"x":[1,2.50,"é"]},"array":[],"text":"q\"uote","number":1.5,"yes":true,"no":false,"nothing":null}`,
+		3: `{"deep":` + deep + `}`,
+		4: `{}`,
+	} {
+		if _, err := db.Exec(`
+			INSERT INTO accounts (id, nickname, nickname_key, uri, url, created_at) VALUES (?1, 'n' || ?1, 'n' || ?1, ?1, ?1, 0) ON CONFLICT DO NOTHING;
+			INSERT INTO users (account_id, password_hash, settings_store) VALUES (?1, '', ?2)
+			ON CONFLICT DO UPDATE SET settings_store = excluded.settings_store`, id, settings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	openAndClose(t, dir)
+	db = rawDB(t, dir)
+	defer db.Close()
+	got := texts(t, db, `SELECT account_id || ' ' || name || ' ' || settings FROM frontend_settings ORDER BY account_id, name`)
+	want := []string{
+		`1 a "b" ü {"x":[1,2.50,"é"]}`, `1 array []`, `1 no false`, `1 nothing null`, `1 number 1.5`, `1 text "q\"uote"`, `1 yes true`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func must(want, _ string, err error) string {
 	if err != nil {
 		return err.Error()

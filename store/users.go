@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -37,7 +36,6 @@ type User struct {
 	AllowFollowingMove         bool
 	BlockFromStrangers         bool
 	HideNotificationContents   bool
-	SettingsStore              JSON[map[string]json.RawMessage]
 	TOTPSecret                 string // base32; "": no second factor
 	TOTPPending                string // not yet confirmed by a code
 	TOTPStep                   int64  // of the last code used
@@ -95,19 +93,16 @@ func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
 func (tx *Tx) AddUser(ctx context.Context, u *User) error {
 	u.EmailKey = emailKey(u.Email)
 	orEmpty(&u.Fields.V)
-	if u.SettingsStore.V == nil {
-		u.SettingsStore.V = map[string]json.RawMessage{}
-	}
 	return tx.exec(ctx, "add user", `
 		INSERT INTO users (account_id, email, email_key, password_hash, is_admin, is_moderator, confirmed_at, approved_at, deactivated_at,
 			reset_required, registration_reason, locale, note, fields, default_visibility, default_sensitive, default_language,
 			default_quote_policy, no_rich_text, show_role, skip_thread_containment, allow_following_move, block_from_strangers, hide_notification_contents,
-			settings_store, last_active_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			last_active_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		u.AccountID, u.Email, u.EmailKey, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage,
 		u.DefaultQuotePolicy, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove, u.BlockFromStrangers, u.HideNotificationContents,
-		u.SettingsStore, u.LastActiveAt)
+		u.LastActiveAt)
 }
 
 // SaveUser writes all columns of a user but LastActiveAt.
@@ -119,12 +114,12 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 		SET email = ?, email_key = ?, pending_email = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
 			reset_required = ?, registration_reason = ?, locale = ?, note = ?, fields = ?, default_visibility = ?, default_sensitive = ?,
 			default_language = ?, default_quote_policy = ?, default_interaction_policies = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
-			block_from_strangers = ?, hide_notification_contents = ?, settings_store = ?
+			block_from_strangers = ?, hide_notification_contents = ?
 		WHERE account_id = ?`,
 		u.Email, u.EmailKey, u.PendingEmail, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
 		u.DefaultLanguage, u.DefaultQuotePolicy, u.DefaultInteractionPolicies, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
-		u.BlockFromStrangers, u.HideNotificationContents, u.SettingsStore, u.AccountID)
+		u.BlockFromStrangers, u.HideNotificationContents, u.AccountID)
 }
 
 // MarkActive stores that an account used the server. It is called at most once a day and account.

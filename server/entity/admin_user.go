@@ -143,8 +143,8 @@ type rawField struct {
 	Value string `json:"value"`
 }
 
-// AdminCredentials renders the credentials of a local account, with the settings of front ends under svc_settings_store.
-func (r *renderer) AdminCredentials(a *store.Account, u *store.User) (json.RawMessage, error) {
+// AdminCredentials renders the credentials of a local account, with what front ends store under svc_settings_store.
+func (r *renderer) AdminCredentials(a *store.Account, u *store.User, stored []*store.FrontendSettings) (json.RawMessage, error) {
 	c := AdminCredentials{
 		ID: int64(a.ID), Nickname: a.Nickname, Email: u.Email, Name: a.DisplayName, Bio: a.Note, ActorType: a.ActorType,
 		Avatar: r.picture(a.Avatar, standardAvatar), Banner: r.picture(a.Header, standardBanner), Background: r.Picture(a.Background),
@@ -157,20 +157,16 @@ func (r *renderer) AdminCredentials(a *store.Account, u *store.User) (json.RawMe
 	for i, f := range u.Fields.V {
 		c.RawFields = append(c.RawFields, rawField{i, f.Name, f.Value})
 	}
-	settings := u.SettingsStore.V
-	if settings == nil {
-		settings = map[string]json.RawMessage{}
-	}
 	members, err := marshalMembers(c)
 	if err != nil {
 		return nil, err
 	}
-	store, err := marshal(settings)
+	settings, err := FrontendSettings(stored)
 	if err != nil {
 		return nil, err
 	}
 	dst := append([]byte{'{'}, members...)
 	dst = append(dst, `,"`+r.Name+`_settings_store":`...)
-	dst = append(dst, store...)
+	dst = append(dst, settings...)
 	return append(dst, '}'), nil
 }

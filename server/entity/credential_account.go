@@ -10,13 +10,13 @@ import (
 
 // credentialExtension are the members of the svc object that only the account itself gets.
 type credentialExtension struct {
-	Email                    string                     `json:"email"`
-	AllowFollowingMove       bool                       `json:"allow_following_move"`
-	UnreadConversationCount  int                        `json:"unread_conversation_count"`
-	UnreadNotificationsCount int                        `json:"unread_notifications_count"`
-	NotificationSettings     notificationSettings       `json:"notification_settings"`
-	SettingsStore            map[string]json.RawMessage `json:"settings_store,omitzero"`
-	ChatToken                string                     `json:"chat_token,omitempty"`
+	Email                    string               `json:"email"`
+	AllowFollowingMove       bool                 `json:"allow_following_move"`
+	UnreadConversationCount  int                  `json:"unread_conversation_count"`
+	UnreadNotificationsCount int                  `json:"unread_notifications_count"`
+	NotificationSettings     notificationSettings `json:"notification_settings"`
+	SettingsStore            json.RawMessage      `json:"settings_store,omitempty"`
+	ChatToken                string               `json:"chat_token,omitempty"`
 }
 
 type notificationSettings struct {
@@ -78,7 +78,7 @@ func (r *renderer) sourceWith(row *store.Account, note string, user *store.User)
 // CredentialDetails is what a CredentialAccount needs besides its rows.
 type CredentialDetails struct {
 	store.UnreadCounts
-	SettingsStore bool   // include svc.settings_store, as only the endpoints about the own account do
+	SettingsStore string // JSON of FrontendSettings for svc.settings_store, which only the endpoints about the own account have; "": none
 	ChatToken     string // "": none
 }
 
@@ -88,6 +88,19 @@ type credentialRendering struct {
 	user    *store.User
 	details CredentialDetails
 	account Account
+}
+
+// maxKeptSettings is how many bytes of settings a rendering that is kept for the next request may contain.
+const maxKeptSettings = 16 << 10
+
+// FrontendSettings returns the JSON object of what front ends store for a user.
+func FrontendSettings(stored []*store.FrontendSettings) (string, error) {
+	object := make(map[string]json.RawMessage, len(stored))
+	for _, s := range stored {
+		object[s.Name] = json.RawMessage(s.Settings)
+	}
+	b, err := marshal(object)
+	return string(b), err
 }
 
 // CredentialAccount returns an account for the account itself. The counters of row need not be up to date.
@@ -113,7 +126,7 @@ func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, use
 	} else {
 		return last.account, nil
 	}
-	if !last.account.hasMoved {
+	if !last.account.hasMoved && len(details.SettingsStore) <= maxKeptSettings {
 		shared.credential.Store(last)
 	}
 	return last.account, nil
@@ -154,12 +167,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 		NotificationSettings:     notificationSettings{user.BlockFromStrangers, user.HideNotificationContents},
 		ChatToken:                details.ChatToken,
 	}
-	if details.SettingsStore {
-		x.SettingsStore = user.SettingsStore.V
-		if x.SettingsStore == nil {
-			x.SettingsStore = map[string]json.RawMessage{}
-		}
-	}
+	x.SettingsStore = json.RawMessage(details.SettingsStore)
 	d, err := b.renderAccount(row, m, x)
 	if err == nil {
 		d.hideFollowersCount, d.hideFollowingCount = false, false // the account sees its own counters

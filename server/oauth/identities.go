@@ -19,8 +19,8 @@ const (
 	maxCachedAccountBytes = 16 << 20
 )
 
-// identityCache holds tokens, and the accounts that they stand for once for all their tokens, because front ends may store much in
-// an account. The database invalidates both before a change is answered.
+// identityCache holds tokens, and the accounts that they stand for once for all their tokens. The database invalidates both before a change
+// is answered.
 type identityCache struct {
 	tokens   *cache.Cache[tokenHash, *store.Token]
 	accounts *cache.Cache[store.AccountID, cachedAccount]
@@ -40,9 +40,6 @@ func (a cachedAccount) size() int {
 		for _, f := range fields {
 			n += 100 + len(f.Name) + len(f.Value)
 		}
-	}
-	for app, stored := range a.user.SettingsStore.V {
-		n += 100 + len(app) + len(stored)
 	}
 	return n
 }

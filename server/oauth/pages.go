@@ -13,15 +13,27 @@ import (
 // session cannot be read, because the page of that error needs one, too.
 func (s *Service) Frame(r *rest.Request) web.Frame {
 	if sess, err := s.Session(r); err == nil && sess != nil {
-		return plainFrame(r, sess.User)
+		if f, err := s.FrameFor(r, sess.User); err == nil {
+			f.Plain = true
+			return f
+		}
 	}
-	return plainFrame(r, nil)
+	return visitorFrame(r)
 }
 
-func plainFrame(r *rest.Request, user *store.User) web.Frame {
-	f := web.NewFrame(r.Request, user)
+func visitorFrame(r *rest.Request) web.Frame {
+	f := web.NewFrame(r.Request, nil)
 	f.Plain = true
 	return f
+}
+
+// FrameFor returns a frame in the language and the look that a user has chosen. user is nil for visitors.
+func (s *Service) FrameFor(r *rest.Request, user *store.User) (web.Frame, error) {
+	if user == nil {
+		return web.NewFrame(r.Request, nil), nil
+	}
+	settings, err := s.DB.FrontendSettings(r.Context(), user.AccountID, web.SettingsClient)
+	return web.NewFrame(r.Request, settings), err
 }
 
 // Text returns a text of the catalogue in the language of the browser's user.
@@ -47,7 +59,7 @@ func (s *Service) Notice(r *rest.Request, status int, title string, paragraphs .
 // ErrorPage returns the page of an error. A refused request, or one that the server cannot serve, asks nothing of the database for it.
 func (s *Service) ErrorPage(r *rest.Request, e *errs.Error) http.Handler {
 	if e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError {
-		return s.Pages.Error(plainFrame(r, nil), e)
+		return s.Pages.Error(visitorFrame(r), e)
 	}
 	return s.Pages.Error(s.Frame(r), e)
 }

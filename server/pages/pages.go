@@ -122,7 +122,11 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 		}
 		r.Viewer, r.User = nil, nil
 	}
-	p.frame = web.NewFrame(r.Request, r.User)
+	frame, err := h.OAuth.FrameFor(r, r.User)
+	if err != nil {
+		return nil, err
+	}
+	p.frame = frame
 	p.frame.Path = ownPath(r.URL)
 	if done := r.URL.Query().Get(doneParam); donePattern.MatchString(done) {
 		p.frame.Done = "done." + done

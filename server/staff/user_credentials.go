@@ -65,7 +65,11 @@ func (h *Handlers) showCredentials(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, notFound(err)
 	}
-	return h.Entities.AdminCredentials(account, user)
+	settings, err := h.Admin.FrontendSettings(r.Context(), account.ID)
+	if err != nil {
+		return nil, err
+	}
+	return h.Entities.AdminCredentials(account, user, settings)
 }
 
 // credentialForm has the parameters of updateCredentials. Some have two names.

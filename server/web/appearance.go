@@ -3,8 +3,6 @@ package web
 import (
 	"encoding/json"
 	"net/http"
-
-	"svc/store"
 )
 
 // SettingsClient is the name under which the settings of the web interface are kept among those of front ends (svc_settings_store).
@@ -17,19 +15,20 @@ type appearance struct {
 	TextSize string `json:"text_size,omitempty"`
 }
 
-// appearanceOf returns the settings of a user, nil for visitors. Anything malformed counts as not set.
-func appearanceOf(u *store.User) (a appearance) {
-	if u == nil || u.SettingsStore.V[SettingsClient] == nil {
-		return a
-	}
-	if err := json.Unmarshal(u.SettingsStore.V[SettingsClient], &a); err != nil {
+// maxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
+const maxAppearance = 4096
+
+// readAppearance reads stored settings. Anything malformed counts as not set.
+func readAppearance(settings json.RawMessage) (a appearance) {
+	if len(settings) > maxAppearance || json.Unmarshal(settings, &a) != nil {
 		return appearance{}
 	}
 	return a
 }
 
-// NewFrame returns a frame in the language and the look that a user has chosen. Otherwise, and for visitors (nil), the browser decides.
-func NewFrame(r *http.Request, user *store.User) Frame {
-	look := appearanceOf(user)
+// NewFrame returns a frame in the language and the look that a user has chosen: what is stored for SettingsClient. Without settings, and for
+// visitors (nil), the browser decides.
+func NewFrame(r *http.Request, settings json.RawMessage) Frame {
+	look := readAppearance(settings)
 	return Frame{Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize}
 }
