@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"sync"
@@ -8,7 +9,8 @@ import (
 )
 
 // Bytes bound how much memory large operations take at the same time. Those of anonymous clients use at most half of it together, and one client at
-// most a quarter. Of waiting callers, members are served first, and of them the one that uses least, so that nobody keeps it from the others.
+// most a quarter. Of waiting callers, members are served first, and of them the client that uses least and was served longest ago, so that nobody
+// keeps it from the others.
 type Bytes struct {
 	all int64
 	now func() time.Time
@@ -16,15 +18,23 @@ type Bytes struct {
 	mu        sync.Mutex
 	used      int64
 	anonymous int64         // of used
-	of        map[any]int64 // used by client
+	served    int64         // counts what was given
+	of        map[any]usage // by client that holds something or waits
 	peak      int64         // the most that was used
 	waiting   list.List     // of *waiter, in the order in which they came
 	sending   list.List     // of *Hold whose answer is being sent, the oldest first
 }
 
+// usage is what a client does with the memory.
+type usage struct {
+	held    int64
+	served  int64 // Bytes.served when it was given some, 0: not yet
+	waiting int   // callers
+}
+
 // NewBytes returns room for operations of so many bytes together.
 func NewBytes(all int64) *Bytes {
-	return &Bytes{all: all, now: time.Now, of: make(map[any]int64)}
+	return &Bytes{all: all, now: time.Now, of: make(map[any]usage)}
 }
 
 // Holder is who holds memory. Key is nil for the server itself, which has no limit of its own.
@@ -90,7 +100,7 @@ func (b *Bytes) share(by Holder) int64 {
 
 // withinShare returns whether a holder may have so many more bytes, if there is room for them.
 func (b *Bytes) withinShare(by Holder, more int64) bool {
-	return !(by.Anonymous && b.anonymous+more > b.all/2) && !(by.Key != nil && b.of[by.Key]+more > b.share(by))
+	return !(by.Anonymous && b.anonymous+more > b.all/2) && !(by.Key != nil && b.of[by.Key].held+more > b.share(by))
 }
 
 // TryGrow is Grow if that is possible at once.
@@ -118,12 +128,40 @@ func (b *Bytes) take(h *Hold, more int64) {
 	if h.holder.Anonymous {
 		b.anonymous += more
 	}
-	if k := h.holder.Key; k != nil {
-		if b.of[k] += more; b.of[k] == 0 {
-			delete(b.of, k)
-		}
+	u := b.of[h.holder.Key]
+	u.held += more
+	if more > 0 {
+		b.served++
+		u.served = b.served
 	}
+	b.setUsage(h.holder.Key, u)
 	b.peak = max(b.peak, b.used)
+}
+
+// setUsage forgets clients that neither hold anything nor wait.
+func (b *Bytes) setUsage(key any, u usage) {
+	switch {
+	case key == nil:
+	case u.held == 0 && u.waiting == 0:
+		delete(b.of, key)
+	default:
+		b.of[key] = u
+	}
+}
+
+func (b *Bytes) push(w *waiter) *list.Element {
+	key := w.hold.holder.Key
+	u := b.of[key]
+	u.waiting++
+	b.setUsage(key, u)
+	return b.waiting.PushBack(w)
+}
+
+func (b *Bytes) remove(e *list.Element) {
+	key := b.waiting.Remove(e).(*waiter).hold.holder.Key
+	u := b.of[key]
+	u.waiting--
+	b.setUsage(key, u)
 }
 
 // wait waits for the bytes until ctx ends or there is a timeout.
@@ -134,7 +172,7 @@ func (h *Hold) wait(ctx context.Context, n int64, timeout <-chan time.Time) erro
 	b := h.bytes
 	b.mu.Lock()
 	w := &waiter{hold: h, more: min(n, b.share(h.holder)) - h.n, ready: make(chan struct{})}
-	place := b.waiting.PushBack(w)
+	place := b.push(w)
 	b.admit()
 	b.dropSlow(w)
 	b.mu.Unlock()
@@ -148,7 +186,7 @@ func (h *Hold) wait(ctx context.Context, n int64, timeout <-chan time.Time) erro
 	case <-w.ready: // meanwhile
 		return nil
 	default:
-		b.waiting.Remove(place)
+		b.remove(place)
 		b.admit()
 		return err
 	}
@@ -186,27 +224,28 @@ func (b *Bytes) admit() {
 			return
 		}
 		b.take(w.hold, w.more)
-		b.waiting.Remove(e)
+		b.remove(e)
 		close(w.ready)
 	}
 }
 
-// next returns the caller to admit next, nil if all have used up their own share: a member before a visitor, then the one that holds least, then
-// the one that waits longest. So a member waits at most for one answer of each client that asks for many.
+// next returns the caller to admit next, nil if all have used up their own share: a member before a visitor, then one of the client that holds least,
+// then of the one that was served longest ago, then the one that waits longest. So a member waits at most for one answer of each client that
+// asks for many, and less if it asks for few.
 func (b *Bytes) next() (next *list.Element) {
-	best := int64(-1)
+	var best usage
 	for e := b.waiting.Front(); e != nil; e = e.Next() {
 		w := e.Value.(*waiter)
 		by := w.hold.holder
 		if !b.withinShare(by, w.more) {
 			continue
 		}
-		held := b.of[by.Key]
+		u := b.of[by.Key]
 		if by.Anonymous {
-			held += b.all
+			u.held += b.all
 		}
-		if best < 0 || held < best {
-			next, best = e, held
+		if next == nil || cmp.Or(cmp.Compare(u.held, best.held), cmp.Compare(u.served, best.served)) < 0 {
+			next, best = e, u
 		}
 	}
 	return next
@@ -223,7 +262,7 @@ func (b *Bytes) dropSlow(w *waiter) {
 	default:
 	}
 	by, freed := w.hold.holder, int64(0)
-	ownShare := by.Key != nil && b.of[by.Key]+w.more > b.share(by)
+	ownShare := by.Key != nil && b.of[by.Key].held+w.more > b.share(by)
 	for e := b.sending.Front(); e != nil && freed < w.more; e = e.Next() {
 		h := e.Value.(*Hold)
 		if b.now().Sub(h.since) < patienceOfSenders {

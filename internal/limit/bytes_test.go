@@ -143,3 +143,36 @@ func TestBytesFairness(t *testing.T) {
 		t.Errorf("%s is served, want carol", got)
 	}
 }
+
+// TestBytesTurns lets a member ask for more and more, and then another one: the answer after the first is for the other.
+func TestBytesTurns(t *testing.T) {
+	b := limit.NewBytes(10)
+	all := b.NewHold(limit.Holder{})
+	if !all.TryGrow(8) {
+		t.Fatal("nothing to begin with")
+	}
+	first := b.NewHold(limit.Holder{Key: "mallory"})
+	if !first.TryGrow(2) {
+		t.Fatal("mallory gets nothing")
+	}
+	served := make(chan string, 4)
+	for i, name := range []string{"mallory", "mallory", "mallory", "alice"} {
+		go func() {
+			h := b.NewHold(limit.Holder{Key: name})
+			if err := h.Grow(t.Context(), 2, time.Minute); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			served <- name
+			h.Release()
+		}()
+		for b.Waiting() != i+1 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	first.Release()
+	for i, want := range []string{"alice", "mallory", "mallory", "mallory"} {
+		if got := <-served; got != want {
+			t.Errorf("%d: %s is served, want %s", i, got, want)
+		}
+	}
+}
