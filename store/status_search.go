@@ -171,6 +171,9 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 		}
 		if slices == 1 && last == 0 && len(s.found) == 0 && err == nil {
 			n, err := r.rarestWord(ctx, s.query)
+			if ctx.Err() != nil {
+				return nil
+			}
 			if n == 0 || err != nil {
 				return err
 			}

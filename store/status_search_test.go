@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,6 +94,37 @@ func TestSearchIsBrokenOff(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSearchIsBrokenOffAnywhere breaks off visitors' searches for a word that no post has, while others make them wait for a connection in each
+// of their steps: none of them fails.
+func TestSearchIsBrokenOffAnywhere(t *testing.T) {
+	db := open(t)
+	seed(t, db, 100)
+	if err := db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec(t.Context(), `INSERT INTO statuses_fts (rowid, body, facets) VALUES (1, 'many words', 'at0 by5 here')`)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	usual := store.BreakOffSearches(time.Millisecond)
+	defer store.BreakOffSearches(usual)
+	anonymous := store.WithAnonymous(t.Context())
+	var searches sync.WaitGroup
+	for viewer := range store.AccountID(32) {
+		searches.Go(func() {
+			for range 200 {
+				if _, err := db.SearchStatuses(anonymous, store.StatusSearch{Text: "nobodywrotethis", Viewer: viewer + 1, Page: store.Page{Limit: 20}}); err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := db.Statuses(anonymous, []store.StatusID{1, 2, 3}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	searches.Wait()
 }
 
 // BenchmarkSearch measures the same searches over more posts.

@@ -43,9 +43,9 @@ type Resolver struct {
 // Resolve returns the remote account or status of a handle or URL, and stores it. The URL may be that of a page. The error is
 // errs.ErrRecordNotFound if there is none or it cannot be fetched.
 func (r *Resolver) Resolve(ctx context.Context, query string) (store.AccountID, store.StatusID, error) {
-	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	limited, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
-	account, status, err := r.resolve(ctx, query)
+	account, status, err := r.resolve(limited, query)
 	if account != nil && err == nil && account.Unavailable || errors.Is(err, ErrLocal) {
 		err = errs.ErrRecordNotFound
 	}
