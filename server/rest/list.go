@@ -129,7 +129,7 @@ func ShowSome[L any](r *Request, n int, show func(n int) (L, error)) (entities L
 		entities, err = show(n)
 		return err
 	}
-	if r.root().retried {
+	if r.root().retried || n == 0 {
 		entities, err = show(n)
 		return entities, n, err
 	}
@@ -157,7 +157,7 @@ func Halved[T any](r *Request, n int, show func(n int) (T, error)) (answer T, er
 		if answer, n, err = ShowSome(r, n, show); err != nil {
 			return answer, err
 		}
-		if size := JSONSize(answer); size <= most || n == 1 {
+		if size := JSONSize(answer); size <= most || n <= 1 {
 			r.entityBytes += size
 			return answer, r.Rendered()
 		}

@@ -101,3 +101,25 @@ func TestLinkPage(t *testing.T) {
 		})
 	}
 }
+
+// TestShowNothing renders none of no rows, as at the end of a filtered list, in a small answer and in a large one.
+func TestShowNothing(t *testing.T) {
+	for _, large := range []bool{false, true} {
+		routes := rest.Routes{"GET /api/v1/list": {rest.Anyone, func(r *rest.Request) (any, error) {
+			if large {
+				if err := r.Large(); err != nil {
+					return nil, err
+				}
+			}
+			rows := []int{}
+			shown, n, err := rest.ShowSome(r, 0, func(n int) ([]int, error) { return rows[:n], nil })
+			if n != 0 {
+				t.Errorf("%d of no rows are rendered", n)
+			}
+			return shown, err
+		}}}
+		if w := call(newServer(t, routes), "GET", "/api/v1/list", ""); w.Code != 200 || w.Body.String() != "[]" {
+			t.Errorf("large: %v: got %d %s", large, w.Code, w.Body)
+		}
+	}
+}
