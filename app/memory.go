@@ -15,7 +15,8 @@ import (
 const (
 	defaultMemoryLimit = 256 << 20 // without data.memory_limit and cgroup
 	lowestMemory       = 128 << 20 // below that, a limit of the cgroup would only make the process slow
-	programMemory      = 64 << 20  // of the limit: code, stacks of the system, buffers outside of Go
+	programMemory      = 64 << 20  // of the limit, at least: code, stacks of the system, buffers outside of Go
+	outsideOfGo        = 5.0 / 16  // the part of the limit that these may take
 	largeAnswers       = 8         // the part of the limit that large answers may take together
 	requestBodies      = 8         // the part of the limit that bodies of requests may take together
 )
@@ -38,7 +39,7 @@ func LimitMemory(c *config.Config, log *slog.Logger) {
 		return
 	}
 	all := MemoryLimit(c)
-	outside := programMemory + c.Caches() - c.Cache.RenderedBytes
+	outside := max(programMemory, int64(float64(all)*outsideOfGo)) + c.Caches() - c.Cache.RenderedBytes
 	debug.SetMemoryLimit(max(all-outside, all/4))
 	log.Debug("memory is limited", "bytes", all)
 }

@@ -157,13 +157,14 @@ func setFileHeaders(h http.Header, address string, f *format, fetched time.Time)
 // clientError returns the error for the client, and logs it if it is internal.
 func (p *Proxy) clientError(err error) *errs.Error {
 	var e *errs.Error
-	if !errors.As(err, &e) {
-		if !errors.Is(err, context.Canceled) {
-			p.log.Error("media proxy: request failed", "err", err)
-		}
-		e = errs.New(http.StatusInternalServerError, "Internal server error")
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled): // the client is gone, or the server is stopping
+		return errBusy
 	}
-	return e
+	p.log.Error("media proxy: request failed", "err", err)
+	return errs.New(http.StatusInternalServerError, "Internal server error")
 }
 
 func refuse(w http.ResponseWriter, e *errs.Error) {

@@ -199,11 +199,12 @@ func UsedEmojis(emojis []RemoteEmoji, max, maxBytes int, texts ...string) []Remo
 	return used
 }
 
-// MaxPrefix returns the first elements of a list that take at most a number of bytes.
+// MaxPrefix returns the first elements of a list that take at most a number of bytes. If these are not all, it copies them, so that the others,
+// which may be large, do not stay in memory.
 func MaxPrefix[T any](list []T, max int, size func(T) int) []T {
 	for i, v := range list {
 		if max -= size(v); max < 0 {
-			return list[:i:i]
+			return append(make([]T, 0, i), list[:i]...)
 		}
 	}
 	return list
