@@ -157,7 +157,7 @@ func (r *run) load(ctx context.Context, d time.Duration, list ...attack) bool {
 	var names []string
 	for i, a := range list {
 		names = append(names, a.name)
-		for n := range r.w.clients(a) {
+		for n := range a.clients {
 			clients.Go(func() { a.load(r.w, ctx, n, &counts[i]) })
 		}
 	}
@@ -171,14 +171,6 @@ func (r *run) load(ctx context.Context, d time.Duration, list ...attack) bool {
 		return false
 	}
 	return true
-}
-
-// clients returns how many clients make an attack at the same time: a third in a short run, so that a slow machine does not decide its result.
-func (w *world) clients(a attack) int {
-	if w.few {
-		return (a.clients + 2) / 3
-	}
-	return a.clients
 }
 
 // report compares what was observed with what is promised.
