@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"svc/app/apptest"
+	"svc/internal/config"
 	"svc/server"
 )
 
@@ -50,7 +51,7 @@ func hostileBodies() map[string]struct{ contentType, body string } {
 // TestHostileBodiesWalk sends hostile bodies to all routes that have one. No route fails, or needs much memory for one, and nothing is stored.
 func TestHostileBodiesWalk(t *testing.T) {
 	apptest.SkipIfShort(t)
-	srv := apptest.Start(t)
+	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "svc" }) // translating bodies to another name takes long, and memory
 	admin := srv.SignUp("admin")
 	srv.SetRole(admin, true, false)
 	callers := []*apptest.Client{srv.As(nil), srv.NewToken(admin, "read write follow push admin")}
