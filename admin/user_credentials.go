@@ -93,11 +93,6 @@ func (s *Service) ShowCredentials(ctx context.Context, name string) (*store.Acco
 	return s.findUser(ctx, s.db, name)
 }
 
-// FrontendSettings returns what front ends store for a local account.
-func (s *Service) FrontendSettings(ctx context.Context, id store.AccountID) ([]*store.FrontendSettings, error) {
-	return s.db.AllFrontendSettings(ctx, id)
-}
-
 // UpdateCredentials changes address, password and profile of a local account, all or nothing. Validation errors are returned as
 // CredentialErrors. A new password revokes all tokens.
 func (s *Service) UpdateCredentials(ctx context.Context, name string, c Credentials) error {

@@ -51,7 +51,7 @@ func (h *profile) routes() rest.Routes {
 }
 
 func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
-	return h.render.ownAccount(r, r.Viewer, r.User, h.chatToken(r.Viewer))
+	return h.render.credentialAccount(r, r.Viewer, r.User, entity.CredentialDetails{SettingsStore: true, ChatToken: h.chatToken(r.Viewer)})
 }
 
 // chatTokenHours is how long a chat token is valid. It is the same for an hour, so that the rendered account can be cached.
@@ -190,7 +190,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.render.ownAccount(r, account, user, "")
+	return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
 }
 
 // frontendSettings reads an object of settings by front end. In a form it may be JSON text.
@@ -315,7 +315,7 @@ func (h *profile) removePicture(reset func(*social.ProfileChange)) rest.Handler 
 		if err != nil {
 			return nil, err
 		}
-		return h.render.ownAccount(r, account, user, "")
+		return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
 	}
 }
 

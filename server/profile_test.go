@@ -306,6 +306,14 @@ func TestFrontendSettings(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
+	alice.SendJSON("PATCH", "/api/v1/svc/settings/other", map[string]any{"a": 4}).Want(200)
+	if got := alice.Get("/api/v1/accounts/verify_credentials").Object().At("svc.settings_store.other.a"); got != 4.0 {
+		t.Errorf("after a merge: got %v, want 4", got)
+	}
+	alice.SendJSON("PATCH", "/api/v1/svc/settings/other", map[string]any{"a": 5}).Want(200)
+	if got := alice.Get("/api/v1/accounts/verify_credentials").Object().At("svc.settings_store.other.a"); got != 5.0 {
+		t.Errorf("after another merge: got %v, want 5", got)
+	}
 	large := strings.Repeat("x", 400_000)
 	alice.UpdateProfile(map[string]any{"svc_settings_store": map[string]any{"fe": large}})
 	if got := alice.Get("/api/v1/accounts/verify_credentials").Object().At("svc.settings_store.fe"); got != large {

@@ -173,19 +173,6 @@ func (h *renderer) credentialAccount(r *rest.Request, a *store.Account, u *store
 	return account, err
 }
 
-// ownAccount renders the viewer's account for the endpoints about the own account, with what front ends store.
-func (h *renderer) ownAccount(r *rest.Request, a *store.Account, u *store.User, chatToken string) (account entity.Account, err error) {
-	stored, err := h.db.AllFrontendSettings(r.Context(), a.ID)
-	if err != nil {
-		return account, err
-	}
-	settings, err := entity.FrontendSettings(stored)
-	if err != nil {
-		return account, err
-	}
-	return h.credentialAccount(r, a, u, entity.CredentialDetails{SettingsStore: settings, ChatToken: chatToken})
-}
-
 // statusPage renders a page of statuses with their ids as cursors.
 func (h *renderer) statusPage(r *rest.Request, page rest.Page, part store.Part[store.StatusID], err error) (entity.List[*entity.Status], error) {
 	if err != nil {

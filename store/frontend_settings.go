@@ -36,6 +36,7 @@ func (r reader) FrontendSettingsSize(ctx context.Context, id AccountID) (int, er
 
 // SetFrontendSettings replaces what a front end stores for an account.
 func (tx *Tx) SetFrontendSettings(ctx context.Context, id AccountID, name string, settings json.RawMessage) error {
+	tx.invalidateAccount(id) // the account as it sees itself is cached
 	return tx.exec(ctx, "set front end settings", `
 		INSERT INTO frontend_settings (account_id, name, settings)
 		VALUES (?, ?, ?)
@@ -45,5 +46,6 @@ func (tx *Tx) SetFrontendSettings(ctx context.Context, id AccountID, name string
 
 // RemoveFrontendSettings removes what a front end stores for an account.
 func (tx *Tx) RemoveFrontendSettings(ctx context.Context, id AccountID, name string) error {
+	tx.invalidateAccount(id)
 	return tx.exec(ctx, "remove front end settings", `DELETE FROM frontend_settings WHERE account_id = ? AND name = ?`, id, name)
 }

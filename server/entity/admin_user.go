@@ -144,10 +144,10 @@ type rawField struct {
 }
 
 // AdminCredentials renders the credentials of a local account, with what front ends store under svc_settings_store.
-func (r *renderer) AdminCredentials(a *store.Account, u *store.User, stored []*store.FrontendSettings) (json.RawMessage, error) {
+func (b *Builder) AdminCredentials(ctx context.Context, a *store.Account, u *store.User) (json.RawMessage, error) {
 	c := AdminCredentials{
 		ID: int64(a.ID), Nickname: a.Nickname, Email: u.Email, Name: a.DisplayName, Bio: a.Note, ActorType: a.ActorType,
-		Avatar: r.picture(a.Avatar, standardAvatar), Banner: r.picture(a.Header, standardBanner), Background: r.Picture(a.Background),
+		Avatar: b.picture(a.Avatar, standardAvatar), Banner: b.picture(a.Header, standardBanner), Background: b.Picture(a.Background),
 		DefaultScope: u.DefaultVisibility.String(), Fields: append([]store.Field{}, a.Fields.V...), RawFields: []rawField{},
 		Locked: a.Locked, IsLocked: a.Locked, Discoverable: a.Discoverable, IsDiscoverable: a.Discoverable,
 		NoRichText: u.NoRichText, AllowFollowingMove: u.AllowFollowingMove, ShowRole: u.ShowRole, SkipThreadContainment: u.SkipThreadContainment,
@@ -161,12 +161,12 @@ func (r *renderer) AdminCredentials(a *store.Account, u *store.User, stored []*s
 	if err != nil {
 		return nil, err
 	}
-	settings, err := FrontendSettings(stored)
+	settings, err := b.frontendSettings(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
 	dst := append([]byte{'{'}, members...)
-	dst = append(dst, `,"`+r.Name+`_settings_store":`...)
+	dst = append(dst, `,"`+b.Name+`_settings_store":`...)
 	dst = append(dst, settings...)
 	return append(dst, '}'), nil
 }

@@ -78,7 +78,7 @@ func (r *renderer) sourceWith(row *store.Account, note string, user *store.User)
 // CredentialDetails is what a CredentialAccount needs besides its rows.
 type CredentialDetails struct {
 	store.UnreadCounts
-	SettingsStore string // JSON of FrontendSettings for svc.settings_store, which only the endpoints about the own account have; "": none
+	SettingsStore bool   // include svc.settings_store, as only the endpoints about the own account do
 	ChatToken     string // "": none
 }
 
@@ -90,17 +90,20 @@ type credentialRendering struct {
 	account Account
 }
 
-// maxKeptSettings is how many bytes of settings a rendering that is kept for the next request may contain.
-const maxKeptSettings = 16 << 10
+// maxKeptRendering is how many bytes a rendering may have that is kept for the next request. Most of a large one is what front ends store.
+const maxKeptRendering = 32 << 10
 
-// FrontendSettings returns the JSON object of what front ends store for a user.
-func FrontendSettings(stored []*store.FrontendSettings) (string, error) {
+// frontendSettings returns the JSON object of what front ends store for a user.
+func (b *Builder) frontendSettings(ctx context.Context, id store.AccountID) (json.RawMessage, error) {
+	stored, err := b.db.AllFrontendSettings(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	object := make(map[string]json.RawMessage, len(stored))
 	for _, s := range stored {
 		object[s.Name] = json.RawMessage(s.Settings)
 	}
-	b, err := marshal(object)
-	return string(b), err
+	return marshal(object)
 }
 
 // CredentialAccount returns an account for the account itself. The counters of row need not be up to date.
@@ -126,7 +129,7 @@ func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, use
 	} else {
 		return last.account, nil
 	}
-	if !last.account.hasMoved && len(details.SettingsStore) <= maxKeptSettings {
+	if !last.account.hasMoved && last.account.JSONSize() <= maxKeptRendering {
 		shared.credential.Store(last)
 	}
 	return last.account, nil
@@ -167,7 +170,11 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 		NotificationSettings:     notificationSettings{user.BlockFromStrangers, user.HideNotificationContents},
 		ChatToken:                details.ChatToken,
 	}
-	x.SettingsStore = json.RawMessage(details.SettingsStore)
+	if details.SettingsStore {
+		if x.SettingsStore, err = b.frontendSettings(ctx, row.ID); err != nil {
+			return nil, err
+		}
+	}
 	d, err := b.renderAccount(row, m, x)
 	if err == nil {
 		d.hideFollowersCount, d.hideFollowingCount = false, false // the account sees its own counters

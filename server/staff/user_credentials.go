@@ -65,11 +65,7 @@ func (h *Handlers) showCredentials(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, notFound(err)
 	}
-	settings, err := h.Admin.FrontendSettings(r.Context(), account.ID)
-	if err != nil {
-		return nil, err
-	}
-	return h.Entities.AdminCredentials(account, user, settings)
+	return h.Entities.AdminCredentials(r.Context(), account, user)
 }
 
 // credentialForm has the parameters of updateCredentials. Some have two names.
