@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/server/rest"
+	"svc/server/web"
 	"svc/store"
 )
 
@@ -31,11 +33,12 @@ type tokenHash = [sha256.Size]byte
 type cachedAccount struct {
 	account *store.Account
 	user    *store.User
+	look    json.RawMessage // what the web interface stores, nil: nothing
 }
 
 // size returns the approximate memory of an account in bytes.
 func (a cachedAccount) size() int {
-	n := 2000 + cache.EntryBytes + len(a.account.Note) + len(a.user.Note)
+	n := 2000 + cache.EntryBytes + len(a.account.Note) + len(a.user.Note) + len(a.look)
 	for _, fields := range [][]store.Field{a.account.Fields.V, a.user.Fields.V} {
 		for _, f := range fields {
 			n += 100 + len(f.Name) + len(f.Value)
@@ -111,12 +114,7 @@ func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identit
 	case token.AccountID == nil:
 		return rest.Identity{Token: token}, nil
 	}
-	a, err := s.identities.accounts.Load(*token.AccountID, func() (a cachedAccount, err error) {
-		if a.account, err = s.DB.Account(ctx, *token.AccountID); err == nil {
-			a.user, err = s.DB.User(ctx, *token.AccountID)
-		}
-		return a, err
-	})
+	a, err := s.loadAccount(ctx, *token.AccountID)
 	if err != nil {
 		return id, err
 	}
@@ -124,6 +122,21 @@ func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identit
 		return id, problem.tokenError()
 	}
 	return rest.Identity{Account: a.account, User: a.user, Token: token}, nil
+}
+
+func (s *Service) loadAccount(ctx context.Context, id store.AccountID) (cachedAccount, error) {
+	return s.identities.accounts.Load(id, func() (a cachedAccount, err error) {
+		if a.account, err = s.DB.Account(ctx, id); err != nil {
+			return a, err
+		}
+		if a.user, err = s.DB.User(ctx, id); err != nil {
+			return a, err
+		}
+		if a.look, err = s.DB.FrontendSettings(ctx, id, web.SettingsClient); len(a.look) > web.MaxAppearance {
+			a.look = nil
+		}
+		return a, err
+	})
 }
 
 // errUnknownToken keeps unknown tokens out of the cache.

@@ -32,8 +32,8 @@ func (s *Service) FrameFor(r *rest.Request, user *store.User) (web.Frame, error)
 	if user == nil {
 		return web.NewFrame(r.Request, nil), nil
 	}
-	settings, err := s.DB.FrontendSettings(r.Context(), user.AccountID, web.SettingsClient)
-	return web.NewFrame(r.Request, settings), err
+	a, err := s.loadAccount(r.Context(), user.AccountID)
+	return web.NewFrame(r.Request, a.look), err
 }
 
 // Text returns a text of the catalogue in the language of the browser's user.

@@ -15,12 +15,12 @@ type appearance struct {
 	TextSize string `json:"text_size,omitempty"`
 }
 
-// maxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
-const maxAppearance = 4096
+// MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
+const MaxAppearance = 4096
 
 // readAppearance reads stored settings. Anything malformed counts as not set.
 func readAppearance(settings json.RawMessage) (a appearance) {
-	if len(settings) > maxAppearance || json.Unmarshal(settings, &a) != nil {
+	if len(settings) > MaxAppearance || json.Unmarshal(settings, &a) != nil {
 		return appearance{}
 	}
 	return a
