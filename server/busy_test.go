@@ -62,8 +62,10 @@ func TestSearchesBusy(t *testing.T) {
 	end := sync.OnceFunc(func() { close(release) })
 	t.Cleanup(end)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	alice.Get("/api/v1/timelines/home").Want(200) // from now on the tokens are in memory
-	bob.Get("/api/v1/timelines/home").Want(200)
+	for _, user := range []*apptest.User{alice, bob} {
+		user.Get("/api/v1/timelines/home").Want(200) // stores that the user is active
+		user.Get("/api/v1/timelines/home").Want(200) // from now on the identity is in memory
+	}
 	const query = "@@bob" // no handle, so that the first row that it reads is that of a word
 	nextHangs.Store(true)
 	first := make(chan *apptest.Response)
