@@ -24,7 +24,7 @@ type backups struct {
 func (h *backups) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/backups":  {rest.User("read:backups"), h.listBackups},
-		"POST /api/v1/svc/backups": {rest.User("read:backups", "write:backups"), h.createBackup},
+		"POST /api/v1/svc/backups": {rest.User("read:backups", "write:backups").Written(), h.createBackup},
 		"GET /media/backups/:name": {rest.File, h.downloadBackup},
 	}
 }

@@ -25,7 +25,7 @@ func (h *bookmarks) routes() rest.Routes {
 		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks").Deletes(), h.render.statusAction(h.social.Unbookmark)},
 		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), h.listBookmarks},
 		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), h.listBookmarkFolders},
-		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks"), h.createBookmarkFolder},
+		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks").Written(), h.createBookmarkFolder},
 		"PATCH /api/v1/svc/bookmark_folders/:id":  {rest.User("write:bookmarks"), h.updateBookmarkFolder},
 		"DELETE /api/v1/svc/bookmark_folders/:id": {rest.User("write:bookmarks"), h.deleteBookmarkFolder},
 	}

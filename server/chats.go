@@ -17,13 +17,13 @@ type chats struct {
 
 func (h *chats) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/chats/by-account-id/:id":             {rest.User("write:chats"), h.openChat},
+		"POST /api/v1/svc/chats/by-account-id/:id":             {rest.User("write:chats").Written(), h.openChat},
 		"GET /api/v1/svc/chats":                                {rest.User("read:chats"), h.listAllChats},
 		"GET /api/v2/svc/chats":                                {rest.User("read:chats"), h.listChats},
 		"GET /api/v1/svc/chats/:id":                            {rest.User("read:chats"), h.showChat},
-		"POST /api/v1/svc/chats/:id/read":                      {rest.User("write:chats"), h.readChat},
+		"POST /api/v1/svc/chats/:id/read":                      {rest.User("write:chats").Written(), h.readChat},
 		"GET /api/v1/svc/chats/:id/messages":                   {rest.User("read:chats"), h.listChatMessages},
-		"POST /api/v1/svc/chats/:id/messages":                  {rest.User("write:chats").Limit("status_actions"), h.sendChatMessage},
+		"POST /api/v1/svc/chats/:id/messages":                  {rest.User("write:chats").Limit("status_actions").Written(), h.sendChatMessage},
 		"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {rest.User("write:chats").Limit("status_actions"), h.deleteChatMessage},
 		"POST /api/v1/svc/chats/:id/messages/:message_id/read": {rest.User("write:chats"), h.readChatMessage},
 	}

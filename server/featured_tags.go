@@ -23,7 +23,7 @@ type featuredTags struct {
 func (h *featuredTags) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/featured_tags":              {rest.User("read:accounts"), h.listOwn},
-		"POST /api/v1/featured_tags":             {rest.User("write:accounts"), h.feature},
+		"POST /api/v1/featured_tags":             {rest.User("write:accounts").Written(), h.feature},
 		"DELETE /api/v1/featured_tags/:id":       {rest.User("write:accounts"), operation(h.social.UnfeatureTag)},
 		"GET /api/v1/featured_tags/suggestions":  {rest.User("read:accounts"), h.suggestions},
 		"GET /api/v1/accounts/:id/featured_tags": {rest.Content("read:accounts"), h.listOfAccount},

@@ -20,17 +20,17 @@ type filters struct {
 func (h *filters) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v2/filters":                 {rest.User("read:filters"), h.listFilters},
-		"POST /api/v2/filters":                {rest.User("write:filters"), h.createFilter},
+		"POST /api/v2/filters":                {rest.User("write:filters").Written(), h.createFilter},
 		"GET /api/v2/filters/:id":             {rest.User("read:filters"), h.showFilter},
 		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), h.updateFilter},
 		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), operation(h.social.DeleteFilter)},
 		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), h.listFilterKeywords},
-		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters"), h.addFilterKeyword},
+		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters").Written(), h.addFilterKeyword},
 		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), h.showFilterKeyword},
 		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), h.updateFilterKeyword},
 		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterKeyword)},
 		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), h.listFilterStatuses},
-		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters"), h.addFilterStatus},
+		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters").Written(), h.addFilterStatus},
 		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), h.showFilterStatus},
 		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), operation(h.social.RemoveFilterStatus)},
 	}

@@ -13,7 +13,7 @@ import (
 func (h *filters) v1Routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/filters":        {rest.User("read:filters"), h.listFiltersV1},
-		"POST /api/v1/filters":       {rest.User("write:filters"), h.createFilterV1},
+		"POST /api/v1/filters":       {rest.User("write:filters").Written(), h.createFilterV1},
 		"GET /api/v1/filters/:id":    {rest.User("read:filters"), h.showFilterV1},
 		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.replaceFilterV1},
 		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterV1)},

@@ -19,7 +19,7 @@ type lists struct {
 func (h *lists) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/lists":                 {rest.User("read:lists"), h.lists},
-		"POST /api/v1/lists":                {rest.User("write:lists"), h.createList},
+		"POST /api/v1/lists":                {rest.User("write:lists").Written(), h.createList},
 		"GET /api/v1/lists/:id":             {rest.User("read:lists"), h.showList},
 		"PUT /api/v1/lists/:id":             {rest.User("write:lists"), h.updateList},
 		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), operation(h.social.DeleteList)},

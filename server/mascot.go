@@ -9,7 +9,7 @@ import (
 func (h *uploads) mascotRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/mascot": {rest.User("read:accounts"), h.showMascot},
-		"PUT /api/v1/svc/mascot": {rest.User("write:accounts").Uploads().Limit("media_upload"), h.setMascot},
+		"PUT /api/v1/svc/mascot": {rest.User("write:accounts").Uploads().Limit("media_upload").Written(), h.setMascot},
 	}
 }
 

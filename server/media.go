@@ -27,10 +27,10 @@ type uploads struct {
 
 func (h *uploads) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/media":       {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
-		"POST /api/v2/media":       {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
+		"POST /api/v1/media":       {rest.User("write:media").Uploads().Limit("media_upload").Written(), h.uploadMedia},
+		"POST /api/v2/media":       {rest.User("write:media").Uploads().Limit("media_upload").Written(), h.uploadMedia},
 		"GET /api/v1/media/:id":    {rest.User("write:media", "read:media"), h.showMedia},
-		"PUT /api/v1/media/:id":    {rest.User("write:media").Uploads(), h.updateMedia},
+		"PUT /api/v1/media/:id":    {rest.User("write:media").Uploads().Written(), h.updateMedia},
 		"DELETE /api/v1/media/:id": {rest.User("write:media"), operation(h.social.DeleteUpload)},
 		"GET /media/*path":         {rest.File, h.serveMedia},
 		"GET /proxy/*path":         {rest.File, h.serveProxy},

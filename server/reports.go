@@ -15,7 +15,7 @@ type reports struct {
 
 func (h *reports) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/reports": {rest.User("write:reports").Limit("reports"), h.createReport},
+		"POST /api/v1/reports": {rest.User("write:reports").Limit("reports").Written(), h.createReport},
 	}
 }
 

@@ -18,7 +18,7 @@ type scrobbles struct {
 
 func (h *scrobbles) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/scrobble":              {rest.User("write").Limit("status_actions"), h.createScrobble},
+		"POST /api/v1/svc/scrobble":              {rest.User("write").Limit("status_actions").Written(), h.createScrobble},
 		"GET /api/v1/svc/accounts/:id/scrobbles": {rest.Content("read"), h.listScrobbles},
 	}
 }

@@ -28,7 +28,7 @@ type statuses struct {
 
 func (h *statuses) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses":            {rest.User("write:statuses").Limit("status_actions"), h.createStatus},
+		"POST /api/v1/statuses":            {rest.User("write:statuses").Limit("status_actions").Written(), h.createStatus},
 		"GET /api/v1/statuses":             {rest.Content("read:statuses"), h.listStatuses},
 		"GET /api/v1/statuses/:id":         {rest.Content("read:statuses"), h.showStatus},
 		"DELETE /api/v1/statuses/:id":      {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
@@ -120,13 +120,26 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	if r.Token != nil {
 		d.App = r.Token.AppID
 	}
+	publish := h.publish
 	if p.Preview {
-		c, err := h.social.Preview(r.Context(), r.Viewer, d)
-		if err != nil {
-			return nil, h.publishError(r, err)
-		}
-		return h.entities.PreviewStatus(r.Context(), r.Viewer, c)
+		publish = h.preview
 	}
+	value, err := publish(r, d)
+	if err != nil || d.Quote == 0 {
+		return value, err
+	}
+	return r.Readable(value, "read:statuses") // the quoted post, which may be private, is in the answer
+}
+
+func (h *statuses) preview(r *rest.Request, d social.Draft) (any, error) {
+	c, err := h.social.Preview(r.Context(), r.Viewer, d)
+	if err != nil {
+		return nil, h.publishError(r, err)
+	}
+	return h.entities.PreviewStatus(r.Context(), r.Viewer, c)
+}
+
+func (h *statuses) publish(r *rest.Request, d social.Draft) (any, error) {
 	h.lookup.resolveMentions(r, d.Text, d.ContentType, d.To)
 	mark := h.entities.Generation()
 	c, err := h.social.Publish(r.Context(), r.Viewer, d)

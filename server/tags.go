@@ -23,10 +23,10 @@ func (h *tags) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/followed_tags":         {rest.User("read:follows"), h.followedTags},
 		"GET /api/v1/tags/:name":            {rest.Content("read:follows"), h.showTag},
-		"POST /api/v1/tags/:name/follow":    {rest.User("write:follows"), h.tagAction(h.social.FollowTag)},
-		"POST /api/v1/tags/:name/unfollow":  {rest.User("write:follows").Deletes(), h.tagAction(h.social.UnfollowTag)},
-		"POST /api/v1/tags/:name/feature":   {rest.User("write:accounts"), h.tagAction(h.featureTag)},
-		"POST /api/v1/tags/:name/unfeature": {rest.User("write:accounts").Deletes(), h.tagAction(h.social.UnfeatureTagByName)},
+		"POST /api/v1/tags/:name/follow":    {rest.User("write:follows").Written(), h.tagAction(h.social.FollowTag)},
+		"POST /api/v1/tags/:name/unfollow":  {rest.User("write:follows").Deletes().Written(), h.tagAction(h.social.UnfollowTag)},
+		"POST /api/v1/tags/:name/feature":   {rest.User("write:accounts").Written(), h.tagAction(h.featureTag)},
+		"POST /api/v1/tags/:name/unfeature": {rest.User("write:accounts").Deletes().Written(), h.tagAction(h.social.UnfeatureTagByName)},
 	}
 }
 

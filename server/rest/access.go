@@ -1,6 +1,10 @@
 package rest
 
 import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +24,7 @@ type Access struct {
 	html      bool             // answers in HTML, errors included
 	deletes   bool             // served while the disk is full, as DELETE is
 	inbox     bool             // receives activities of other servers, whose bodies have a share of their own
+	written   bool             // the answer to a write has nothing that only a read scope may see
 	session   bool             // for browsers that are signed in to the server's own pages; ignores other credentials
 	limits    []routeLimit
 }
@@ -122,6 +127,31 @@ func (a Access) Deletes() Access {
 	return a
 }
 
+// Written marks a write whose answer has only what was written, or whose handler leaves out what the token may not read. Of other answers to
+// writes, a token without the scope to read them gets the id alone.
+func (a Access) Written() Access {
+	a.written = true
+	return a
+}
+
+var anyStatus = regexp.MustCompile(`^/api/v1/(svc/)?statuses/:`)
+
+// readScopes returns the scopes of which one is needed to see the answer to a write, nil if none is needed.
+func (a Access) readScopes(path string) (scopes []string) {
+	if a.written || a.session || a.caller < callerUser {
+		return nil
+	}
+	for _, scope := range a.scopes {
+		if read := strings.Replace(scope, "write", "read", 1); read != scope {
+			scopes = append(scopes, read)
+		}
+	}
+	if len(scopes) > 0 && anyStatus.MatchString(path) {
+		return []string{"read:statuses"} // such as that of somebody else that is a favourite no more
+	}
+	return scopes
+}
+
 // String returns the access as `svc routes` prints it.
 func (a Access) String() string {
 	name := [...]string{"anyone", "anyone", "app", "user", "staff", "admin"}[a.caller]
@@ -191,6 +221,32 @@ func (r *Request) refusal(plain, extension *errs.Error) error {
 // hasScope returns true if the token has one of the scopes. A password without a token has all.
 func (r *Request) hasScope(scopes []string) bool {
 	return len(scopes) == 0 || r.Token == nil || slices.ContainsFunc(scopes, r.Token.Scopes.Allow)
+}
+
+// Readable returns the answer to a write, or only its id if the token has none of the scopes that reading the rest needs.
+func (r *Request) Readable(value any, scopes ...string) (any, error) {
+	if r.hasScope(scopes) {
+		return value, nil
+	}
+	switch value.(type) {
+	case nil, http.Handler, string, map[string]string: // none of which has what somebody stored
+		return value, nil
+	}
+	b := jsonBuffers.Get().(*jsonBuffer)
+	defer b.release()
+	if err := b.encodeAnswer(r, value); err != nil {
+		return nil, err
+	}
+	switch b.bytes[0] {
+	case '[':
+		return []string{}, nil
+	case '{':
+		var only struct {
+			ID json.RawMessage `json:"id,omitempty"`
+		}
+		return &only, json.Unmarshal(b.bytes, &only)
+	}
+	return json.RawMessage(bytes.Clone(b.bytes)), nil
 }
 
 // MayRead returns true if the token of a user allows a scope, for an answer to a write that has what only this scope may read.

@@ -57,6 +57,7 @@ type endpoint struct {
 	params    []string // names of the parameters, by position
 	extension bool     // an extension or admin endpoint, whose refusals differ from those of the plain client API
 	isAPI     bool     // counts in the rate limit of the whole API
+	reads     []string // scopes of which one is needed to see the answer to a write
 }
 
 // deletes returns true if the endpoint only deletes or undoes something.
@@ -100,5 +101,8 @@ func newEndpoint(key string, rt Route) *endpoint {
 	}
 	e.extension = isExtension(canonical)
 	e.isAPI = strings.HasPrefix(canonical, "/api/") || strings.HasPrefix(canonical, "/oauth/")
+	if method != http.MethodGet {
+		e.reads = rt.Access.readScopes(canonical)
+	}
 	return e
 }

@@ -314,7 +314,11 @@ func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
 	if r.reads() {
 		return r.read()
 	}
-	return r.endpoint.Handle(r)
+	value, err := r.endpoint.Handle(r)
+	if err != nil {
+		return nil, err
+	}
+	return r.Readable(value, r.endpoint.reads...)
 }
 
 // read calls the handler of a request that reads. If it reads more than small answers do, or there is no memory for its answer, its result is

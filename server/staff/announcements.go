@@ -17,7 +17,7 @@ func (h *Handlers) announcementRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/announcements":        {read, h.listAnnouncements},
 		"GET /api/v1/svc/admin/announcements/:id":    {read, h.showAnnouncement},
-		"POST /api/v1/svc/admin/announcements":       {write, h.createAnnouncement},
+		"POST /api/v1/svc/admin/announcements":       {write.Written(), h.createAnnouncement},
 		"PATCH /api/v1/svc/admin/announcements/:id":  {write, h.updateAnnouncement},
 		"DELETE /api/v1/svc/admin/announcements/:id": {write, h.deleteAnnouncement},
 	}

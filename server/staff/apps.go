@@ -15,7 +15,7 @@ func (h *Handlers) appRoutes() rest.Routes {
 	write := rest.Admin("admin:write")
 	return rest.Routes{
 		"GET /api/v1/svc/admin/oauth_app":        {write, h.listApps},
-		"POST /api/v1/svc/admin/oauth_app":       {write, h.createApp},
+		"POST /api/v1/svc/admin/oauth_app":       {write.Written(), h.createApp},
 		"PATCH /api/v1/svc/admin/oauth_app/:id":  {write, h.updateApp},
 		"DELETE /api/v1/svc/admin/oauth_app/:id": {write, h.deleteApp},
 	}

@@ -25,13 +25,13 @@ func (h *Handlers) domainBlockRoutes() rest.Routes {
 	readAllows, writeAllows := rest.Admin("admin:read:domain_allows"), rest.Admin("admin:write:domain_allows")
 	return rest.Routes{
 		"GET /api/v1/admin/domain_blocks":             {read, h.listDomainBlocks},
-		"POST /api/v1/admin/domain_blocks":            {write, h.addDomainBlock},
+		"POST /api/v1/admin/domain_blocks":            {write.Written(), h.addDomainBlock},
 		"GET /api/v1/admin/domain_blocks/:id":         {read, h.showDomainBlock},
 		"PUT /api/v1/admin/domain_blocks/:id":         {write, h.updateDomainBlock},
 		"DELETE /api/v1/admin/domain_blocks/:id":      {write, h.removeDomainBlock},
 		"GET /api/v1/svc/admin/domain_blocks/preview": {read, h.previewDomainBlock},
 		"GET /api/v1/admin/domain_allows":             {readAllows, h.listDomainAllows},
-		"POST /api/v1/admin/domain_allows":            {writeAllows, h.addDomainAllow},
+		"POST /api/v1/admin/domain_allows":            {writeAllows.Written(), h.addDomainAllow},
 		"GET /api/v1/admin/domain_allows/:id":         {readAllows, h.showDomainAllow},
 		"DELETE /api/v1/admin/domain_allows/:id":      {writeAllows, h.removeDomainAllow},
 	}

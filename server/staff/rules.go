@@ -9,7 +9,7 @@ import (
 func (h *Handlers) ruleRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/rules":        {rest.Admin("admin:read"), h.listRules},
-		"POST /api/v1/svc/admin/rules":       {rest.Admin("admin:write"), h.createRule},
+		"POST /api/v1/svc/admin/rules":       {rest.Admin("admin:write").Written(), h.createRule},
 		"PATCH /api/v1/svc/admin/rules/:id":  {rest.Admin("admin:write"), h.updateRule},
 		"DELETE /api/v1/svc/admin/rules/:id": {rest.Admin("admin:write"), h.deleteRule},
 	}

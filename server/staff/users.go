@@ -19,7 +19,7 @@ func (h *Handlers) userRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/users":                 {rest.Privileged(config.UsersRead, "admin:read:accounts"), h.listUsers},
 		"GET /api/v1/svc/admin/users/:nickname_or_id": {rest.Privileged(config.UsersRead, "admin:read:accounts"), h.showUser},
-		"POST /api/v1/svc/admin/users":                {rest.Admin("admin:write:accounts"), h.createUsers},
+		"POST /api/v1/svc/admin/users":                {rest.Admin("admin:write:accounts").Written(), h.createUsers},
 		"DELETE /api/v1/svc/admin/users":              {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteUsers},
 		"POST /api/v1/svc/admin/users/follow":         {rest.Admin("admin:write:follows"), h.followUser},
 		"POST /api/v1/svc/admin/users/unfollow":       {rest.Admin("admin:write:follows").Deletes(), h.unfollowUser},
