@@ -12,7 +12,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc/internal/errs"
@@ -53,7 +52,7 @@ func (s *Service) findAccount(ctx context.Context, r accountReader, name string)
 		domain = ""
 	}
 	id := store.ParseID[store.AccountID](nick)
-	if n, err := strconv.ParseInt(nick, 10, 64); err == nil && n > maxNumericNickname {
+	if n := store.ParseDecimal(nick); n > maxNumericNickname {
 		id = store.AccountID(n)
 	}
 	if id != 0 && domain == "" {

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -151,7 +150,7 @@ func (s *Service) RevokeInvite(ctx context.Context, name string) (*Invite, error
 	var row *store.Invite
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		row, err = tx.InviteByToken(ctx, name)
-		if id, parseErr := strconv.ParseInt(name, 10, 64); errs.IsNotFound(err) && parseErr == nil {
+		if id := store.ParseDecimal(name); errs.IsNotFound(err) && id != 0 {
 			row, err = tx.Invite(ctx, store.InviteID(id))
 		}
 		if errs.IsNotFound(err) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc/internal/errs"
@@ -276,8 +275,7 @@ func (s *Service) DeleteReportNote(ctx context.Context, key ReportNoteKey) (stru
 		if err != nil {
 			return err
 		}
-		id, _ := strconv.ParseInt(key.ID, 10, 64) // 0 is no note
-		note, err := tx.ReportNote(ctx, report.ID, store.ReportNoteID(id))
+		note, err := tx.ReportNote(ctx, report.ID, store.ReportNoteID(store.ParseDecimal(key.ID)))
 		if errs.IsNotFound(err) {
 			return errInvalidNote
 		}

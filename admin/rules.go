@@ -86,10 +86,9 @@ func (s *Service) DeleteRule(ctx context.Context, id string) (*Rule, error) {
 }
 
 func (s *Service) changeRule(ctx context.Context, id, action, done string, change func(*store.Tx, *store.Rule) error) (*Rule, error) {
-	key, _ := strconv.ParseInt(id, 10, 64) // 0 is no rule
 	var row *store.Rule
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		row, err = tx.Rule(ctx, store.RuleID(key))
+		row, err = tx.Rule(ctx, store.RuleID(store.ParseDecimal(id)))
 		if errs.IsNotFound(err) {
 			return errs.NotFound("There is no rule %q", id)
 		}

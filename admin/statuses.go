@@ -102,6 +102,7 @@ type StatusChange struct {
 	ID         string  `json:"id"`
 	Sensitive  *bool   `json:"sensitive"`  // nil: unchanged
 	Visibility *string `json:"visibility"` // public, unlisted or private; nil: unchanged
+	NoWider    bool    `json:"-"`          // refuse to give a restricted post a larger audience
 }
 
 // UpdateStatus changes a status, as social.ModerateStatus does.
@@ -128,6 +129,9 @@ func (s *Service) UpdateStatus(ctx context.Context, c StatusChange) (*store.Stat
 		}
 		if st.ReblogOfID != nil {
 			return errs.BadRequest("A boost cannot be changed: change the boosted post")
+		}
+		if c.NoWider && m.Visibility != nil && *m.Visibility < st.Visibility && st.Visibility > store.Unlisted {
+			return errs.Forbidden("Only staff who may read restricted posts can give them a larger audience")
 		}
 		changed, err := s.social.ModerateStatus(ctx, tx, st, m)
 		if err != nil || !changed {

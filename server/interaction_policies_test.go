@@ -147,6 +147,7 @@ func TestInteractionPolicyParameters(t *testing.T) {
 		alice.SendJSON("POST", "/api/v1/statuses", map[string]any{"status": "y", "interaction_policy": bad}).Want(422)
 		alice.EditStatus(form.ID(), map[string]any{"status": "changed", "interaction_policy": bad}).Want(422)
 		alice.SendJSON("PATCH", "/api/v1/interaction_policies/defaults", map[string]any{"public": bad}).Want(422)
+		alice.SendJSON("PATCH", "/api/v1/interaction_policies/defaults", map[string]any{"publick": bad}).Want(422)
 	}
 	if got := reply(alice.Get("/api/v1/statuses/" + form.ID()).Want(200).Object()); got != "[author followers] []" {
 		t.Errorf("after invalid edits the policy is %s", got)

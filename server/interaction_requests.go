@@ -1,6 +1,7 @@
 package server
 
 import (
+	"svc/internal/enum"
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -77,8 +78,17 @@ func (h *interactionRequests) showDefaults(r *rest.Request) (any, error) {
 	return entity.NewInteractionPolicies(r.User.DefaultInteractionPolicies.V), nil
 }
 
-// changeDefaults sets the policies of new statuses. A policy that is missing or null is reset.
+// changeDefaults sets the policies of new statuses. A policy that is missing or null is reset, so that one of an unknown name is refused.
 func (h *interactionRequests) changeDefaults(r *rest.Request) (any, error) {
+	sent, err := r.Object()
+	if err != nil {
+		return nil, err
+	}
+	for name := range sent {
+		if _, err := enum.Index([]byte(name), []string{"public", "unlisted", "private", "direct"}); err != nil {
+			return nil, errs.Invalid("Validation failed: Policy is %s", err)
+		}
+	}
 	var p struct {
 		Public   *interactionPolicyForm `param:"public,closed"`
 		Unlisted *interactionPolicyForm `param:"unlisted,closed"`

@@ -37,7 +37,7 @@ func TestPathParameters(t *testing.T) {
 	alice, root := srv.SignUp("alice"), srv.SignUpAdmin()
 	list := alice.AddList("l", nil, root)
 	values := []string{
-		"x", "0", "-1", "77777", "9999999999999999999999", strings.Repeat("0", 18), strings.Repeat("z", 18), "%00", "%20", "..%2f..%2fetc", "ä→☃", "%ff", ":id", "null",
+		"x", "0", "-1", "%2b1", "01", " 1", "77777", "9999999999999999999999", strings.Repeat("0", 18), strings.Repeat("z", 18), "%00", "%20", "..%2f..%2fetc", "ä→☃", "%ff", ":id", "null",
 		"9223372036854775807", "1.5", "1e3", list, strings.Repeat("A", 8000),
 	}
 	body := `{"ip":"192.0.2.0/24","severity":"no_access","domain":"x.example","title":"x","name":"x","text":"x","content":"x","status":"x","context":["home"],` +

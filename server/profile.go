@@ -337,13 +337,10 @@ func (h *profile) updateNotificationSettings(r *rest.Request) (any, error) {
 	return map[string]string{"status": "success"}, nil
 }
 
-// maxFrontendName bounds the name of a front end, in bytes.
-const maxFrontendName = 100
-
-// showSettings returns the object of a front end.
+// showSettings returns the object of a front end. What it stored with its profile may be anything else, and counts as an empty one.
 func (h *profile) showSettings(r *rest.Request) (any, error) {
 	stored, err := h.db.FrontendSettings(r.Context(), r.Viewer.ID, r.Param("app"))
-	if stored == nil || err != nil {
+	if err != nil || !bytes.HasPrefix(stored, []byte("{")) {
 		return nil, err
 	}
 	return stored, nil
@@ -351,13 +348,9 @@ func (h *profile) showSettings(r *rest.Request) (any, error) {
 
 // mergeSettings merges an object into that of a front end. The body is the object; the fields of a form are texts.
 func (h *profile) mergeSettings(r *rest.Request) (any, error) {
-	app := r.Param("app")
-	if len(app) > maxFrontendName {
-		return nil, errs.Invalid("Validation failed: App is too long (maximum is %d bytes)", maxFrontendName)
-	}
 	patch, err := r.Object()
 	if err != nil {
 		return nil, err
 	}
-	return h.social.MergeFrontendSettings(r.Context(), r.Viewer.ID, app, patch)
+	return h.social.MergeFrontendSettings(r.Context(), r.Viewer.ID, r.Param("app"), patch)
 }

@@ -53,10 +53,19 @@ func TestAppSettings(t *testing.T) {
 	}
 	patch(path, `{"f": null}`).Want(200)
 
+	const profile = "/api/v1/accounts/update_credentials"
+	for _, value := range []string{`1`, `[1]`, `"x"`, `true`} { // a front end stores what it likes with the profile
+		patch(profile, `{"svc_settings_store":{"web_interface":`+value+`}}`).Want(200)
+		same(value, get(alice, "/api/v1/svc/settings/web_interface"), `{}`)
+		alice.SignedIn().Get("/web/settings/appearance").Want(200)
+	}
 	for _, tt := range []struct {
 		name, path, body string
 		status           int
 	}{
+		{"a long name in the profile", profile, `{"svc_settings_store":{"` + strings.Repeat("x", 101) + `":1}}`, 422},
+		{"an empty name in the profile", profile, `{"svc_settings_store":{"":1}}`, 422},
+		{"a name with a NUL", profile, `{"svc_settings_store":{"a\u0000":1}}`, 422},
 		{"not an object", path, `[1]`, 400},
 		{"malformed JSON", path, `{"a":`, 400},
 		{"too deep", path, strings.Repeat(`{"a":`, 20) + "1" + strings.Repeat("}", 20), 400},

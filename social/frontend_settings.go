@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -55,12 +56,18 @@ func membersOf(value json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
+// maxFrontendName bounds the name of a front end, in bytes.
+const maxFrontendName = 100
+
 // setFrontendSettings replaces the settings of some front ends and keeps those of the others.
 func setFrontendSettings(ctx context.Context, tx *store.Tx, id store.AccountID, changes map[string]json.RawMessage) error {
 	if len(changes) == 0 {
 		return nil
 	}
 	for name, value := range changes {
+		if name == "" || len(name) > maxFrontendName || strings.ContainsRune(name, 0) {
+			return errs.Invalid("The name of a front end must have 1 to %d bytes", maxFrontendName)
+		}
 		if string(value) == "null" {
 			if err := tx.RemoveFrontendSettings(ctx, id, name); err != nil {
 				return err

@@ -153,9 +153,18 @@ func (id *BlockID) UnmarshalText(b []byte) error               { return readDeci
 func decimal[T ~int64](id T) ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
 
 func readDecimal[T ~int64](id *T, text []byte) error {
-	n, _ := strconv.ParseInt(string(text), 10, 64)
-	*id = T(max(n, 0))
+	*id = T(ParseDecimal(string(text)))
 	return nil
+}
+
+// ParseDecimal reads an id that is decimal text. It returns 0, the id of no row, for any other text, also for another spelling of a number, such as
+// +1 or 01.
+func ParseDecimal(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
+		return 0
+	}
+	return n
 }
 
 // ParseID reads an id. It returns 0, the id of no row, if the text is no id.

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"svc/internal/errs"
@@ -287,8 +286,8 @@ func (s *Service) listTokens(r *rest.Request) (any, error) {
 
 // deleteToken revokes a token of the viewer. A token of another account is ignored.
 func (s *Service) deleteToken(r *rest.Request) (any, error) {
-	id, err := strconv.ParseInt(r.Param("id"), 10, 64)
-	if err != nil {
+	id := store.ParseDecimal(r.Param("id"))
+	if id == 0 {
 		return nil, errs.BadRequest("Invalid parameters")
 	}
 	if token := r.SessionCookie(); token != "" {
@@ -300,7 +299,7 @@ func (s *Service) deleteToken(r *rest.Request) (any, error) {
 			clearSessionCookie(r)
 		}
 	}
-	err = s.DB.Update(r.Context(), func(tx *store.Tx) error {
+	err := s.DB.Update(r.Context(), func(tx *store.Tx) error {
 		return tx.RevokeOwnToken(r.Context(), r.Viewer.ID, store.TokenID(id))
 	})
 	r.SetStatus(http.StatusCreated)

@@ -213,6 +213,29 @@ func TestBind(t *testing.T) {
 	}
 }
 
+// TestBodiesOfUnknownTypes checks that the parameters of a body are not lost without an error.
+func TestBodiesOfUnknownTypes(t *testing.T) {
+	for _, tt := range []struct {
+		name, method, contentType, body string
+		status                          int
+	}{
+		{"text", "POST", "text/plain;charset=UTF-8", `{"text":"a"}`, 415},
+		{"no type", "POST", "", "text=b", 415},
+		{"another JSON", "PATCH", "application/merge-patch+json", `{"text":"a"}`, 415},
+		{"a malformed type", "PUT", "application/json/x", `{"text":"a"}`, 415},
+		{"nothing of an unknown type", "POST", "text/plain", "", 200},
+		{"a request that reads", "GET", "text/plain", `{"text":"a"}`, 200},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got *everything
+			s := bound(t, &got)
+			if w := call(s, tt.method, "/api/v1/bind", tt.body, "Content-Type", tt.contentType); w.Code != tt.status {
+				t.Errorf("got %d %s, want %d", w.Code, w.Body, tt.status)
+			}
+		})
+	}
+}
+
 func TestBooleans(t *testing.T) {
 	var got *everything
 	s := bound(t, &got)

@@ -2,8 +2,11 @@ package rest
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
+	"net/http"
 
+	"svc/internal/errs"
 	"svc/internal/text"
 )
 
@@ -31,8 +34,7 @@ func (r *Request) parameters() (*params, error) {
 	return p, nil
 }
 
-// readBody adds the parameters of the body to those of the query. The body wins where both have one. A body of an unknown type has
-// none.
+// readBody adds the parameters of the body to those of the query. The body wins where both have one.
 func (r *Request) readBody(query *params) error {
 	if r.body == nil {
 		return nil
@@ -53,12 +55,34 @@ func (r *Request) readBody(query *params) error {
 		}
 	case "multipart/form-data":
 		err = p.addForm(r.body, typeParams["boundary"], r.server.tempDir, r.server.settings.Load().Media.UploadLimit)
+	default:
+		err = r.refuseBody(query)
 	}
 	query.keys, query.nodes, query.files, query.doc = p.keys, p.nodes, p.files, p.doc
 	if query.fields == nil {
 		query.fields = p.fields
 	}
 	maps.Copy(query.fields, p.fields)
+	return err
+}
+
+var errBodyType = errs.New(http.StatusUnsupportedMediaType,
+	"The content type of the body must be application/json, application/x-www-form-urlencoded or multipart/form-data")
+
+// refuseBody returns an error if there is a body whose type is none of those of parameters: what it asks for would be lost, such as a narrow
+// visibility. Some clients send "[object Object]" as text, and their parameters in the query.
+func (r *Request) refuseBody(query *params) error {
+	if r.reads() || len(query.fields) > 0 {
+		return nil
+	}
+	var first [1]byte
+	n, err := r.body.Read(first[:])
+	switch {
+	case n > 0:
+		return errBodyType
+	case err == io.EOF:
+		return nil
+	}
 	return err
 }
 

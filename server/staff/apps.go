@@ -2,12 +2,12 @@ package staff
 
 import (
 	"net/http"
-	"strconv"
 
 	"svc/admin"
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/store"
 )
 
 // appRoutes are the OAuth apps with which users sign in.
@@ -80,7 +80,7 @@ func (h *Handlers) updateApp(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.ID, _ = strconv.ParseInt(r.Param("id"), 10, 64)
+	c.ID = store.ParseDecimal(r.Param("id"))
 	updated, err := h.as(r).UpdateApp(r.Context(), c)
 	if err != nil {
 		return invalidParameters(r, err)
@@ -90,8 +90,7 @@ func (h *Handlers) updateApp(r *rest.Request) (any, error) {
 
 // deleteApp deletes an app and revokes its tokens.
 func (h *Handlers) deleteApp(r *rest.Request) (any, error) {
-	id, _ := strconv.ParseInt(r.Param("id"), 10, 64)
-	if _, err := h.as(r).DeleteApp(r.Context(), id); err != nil {
+	if _, err := h.as(r).DeleteApp(r.Context(), store.ParseDecimal(r.Param("id"))); err != nil {
 		return invalidParameters(r, err)
 	}
 	return rest.NoContent, nil

@@ -174,6 +174,9 @@ func TestDeleteApp(t *testing.T) {
 	root.SendJSON("PATCH", path, apptest.Doc{"name": "Renamed"}).Want(200)
 	wantFields(t, "the post", client.Get("/api/v1/statuses/"+post.ID()).Want(200).Object(), apptest.Doc{"application.name": "Renamed"})
 
+	for _, number := range []string{"%2b%d", "0%d", "%d.0", "%%20%d"} {
+		root.Do("DELETE", fmt.Sprintf(appsPath+"/"+strings.Replace(number, "%2b", "%%2b", 1), created.Int("id")), "", nil).Want(400)
+	}
 	if a := root.Do("DELETE", path, "", nil).Want(204); len(a.Body) > 0 {
 		t.Errorf("the body is %s", a.Body)
 	}

@@ -42,8 +42,8 @@ func jobID(r *rest.Request) (store.JobID, error) {
 	if text == "" {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n <= 0 {
+	n := store.ParseDecimal(text)
+	if n == 0 {
 		return 0, errNotFound
 	}
 	return store.JobID(n), nil

@@ -3,7 +3,6 @@ package staff
 import (
 	"errors"
 	"net/http"
-	"strconv"
 
 	"svc/admin"
 	"svc/internal/config"
@@ -42,7 +41,7 @@ func (h *Handlers) listReports(r *rest.Request) (any, error) {
 	page.size = min(page.size, maxReportPage)
 	q := admin.ReportQuery{State: r.Query("state"), Page: store.Page{Limit: page.size}, Offset: page.offset()}
 	if id := r.Query("rule_id"); id != "" {
-		if q.Rule, _ = strconv.ParseInt(id, 10, 64); q.Rule <= 0 {
+		if q.Rule = store.ParseDecimal(id); q.Rule == 0 {
 			return reportPage{0, []*entity.StaffReport{}}, nil // there is no such rule
 		}
 	}

@@ -116,11 +116,14 @@ func (h *Handlers) updateStatus(r *rest.Request) (any, error) {
 	if p.Visibility != nil && *p.Visibility == "" {
 		p.Visibility = nil
 	}
-	st, err := h.as(r).UpdateStatus(r.Context(), admin.StatusChange{ID: r.Param("id"), Sensitive: p.Sensitive, Visibility: p.Visibility})
+	mayRead := h.Entities.HasPrivilege(r.User, config.MessagesRead)
+	st, err := h.as(r).UpdateStatus(r.Context(), admin.StatusChange{
+		ID: r.Param("id"), Sensitive: p.Sensitive, Visibility: p.Visibility, NoWider: !mayRead,
+	})
 	if err != nil {
 		return nil, notFound(err)
 	}
-	if st.Visibility > store.Unlisted && !h.Entities.HasPrivilege(r.User, config.MessagesRead) {
+	if st.Visibility > store.Unlisted && !mayRead {
 		return changedStatus{st.ID, st.Sensitive, st.Visibility}, nil
 	}
 	return h.Entities.Status(r.Context(), r.Viewer, st.ID)

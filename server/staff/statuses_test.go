@@ -229,6 +229,26 @@ func TestUpdateStatus(t *testing.T) {
 	}
 }
 
+// TestModeratorsWidenNothing checks that staff who may not read restricted posts cannot show them to more people.
+func TestModeratorsWidenNothing(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.ModeratorPrivileges = list{"messages_delete"} })
+	moderator, alice := srv.SignUp("moderator"), srv.SignUp("alice")
+	srv.SetRole(moderator, false, true)
+	client := srv.NewToken(moderator, "admin")
+	for visibility, change := range map[string]map[string]int{
+		"private":  {"public": 403, "unlisted": 403, "private": 200},
+		"unlisted": {"public": 200, "private": 200},
+		"public":   {"private": 200},
+	} {
+		for wanted, code := range change {
+			path := statusesPath + "/" + alice.Publish("hello", "visibility", visibility).ID()
+			if a := client.SendJSON("PUT", path, apptest.Doc{"visibility": wanted}); a.Status != code {
+				t.Errorf("%s to %s: got %d %s, want %d", visibility, wanted, a.Status, a.Body, code)
+			}
+		}
+	}
+}
+
 // TestDeleteStatus checks DELETE statuses/:id, and the same by the client API for staff with the privilege.
 func TestDeleteStatus(t *testing.T) {
 	srv := apptest.Start(t)
