@@ -68,10 +68,11 @@ func TestSMTP(t *testing.T) {
 		{"error after the delivery", refuse("QUIT", "500 what"), []func(*mail.SMTPConfig){plain}, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			server := apptest.StartSMTP(t)
+			var change []func(*apptest.SMTPServer)
 			if tt.server != nil {
-				tt.server(server)
+				change = append(change, tt.server)
 			}
+			server := apptest.StartSMTP(t, change...)
 			receipt, err := smtp(server, tt.client...).Send(t.Context(), hello)
 			if tt.fault != "" {
 				var rejected *mail.RejectedError
