@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// writes are requests of alice, who is an admin, about things that have the word secret in them. "{name}" is replaced by what the fixture
+// writes are requests of alice, who is an admin, about objects that contain the word secret. "{name}" is replaced by an id that the fixture
 // made, and every answer to a token that may read has the word.
 var writes = []struct {
 	request, body string
@@ -130,7 +130,7 @@ func addSecrets(srv *apptest.Server) (alice *apptest.User, names []string) {
 	return alice, names
 }
 
-// TestWriteScopesRevealNothing sends writes with tokens that may not read. The answers have none of what was stored before.
+// TestWriteScopesRevealNothing sends writes with tokens that may not read. The answers show nothing that was stored before.
 func TestWriteScopesRevealNothing(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, names := addSecrets(srv)

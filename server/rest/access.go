@@ -127,8 +127,8 @@ func (a Access) Deletes() Access {
 	return a
 }
 
-// Written marks a write whose answer has only what was written, or whose handler leaves out what the token may not read. Of other answers to
-// writes, a token without the scope to read them gets the id alone.
+// Written marks a write whose answer shows nothing that was stored before, or whose handler leaves out members that the token may not read. A
+// token without the scope to read the answers to other writes gets the id alone.
 func (a Access) Written() Access {
 	a.written = true
 	return a
@@ -147,7 +147,7 @@ func (a Access) readScopes(path string) (scopes []string) {
 		}
 	}
 	if len(scopes) > 0 && anyStatus.MatchString(path) {
-		return []string{"read:statuses"} // such as that of somebody else that is a favourite no more
+		return []string{"read:statuses"} // it may be another account's, as after unfavourite
 	}
 	return scopes
 }
@@ -229,7 +229,7 @@ func (r *Request) Readable(value any, scopes ...string) (any, error) {
 		return value, nil
 	}
 	switch value.(type) {
-	case nil, http.Handler, string, map[string]string: // none of which has what somebody stored
+	case nil, http.Handler, string, map[string]string: // without stored texts
 		return value, nil
 	}
 	b := jsonBuffers.Get().(*jsonBuffer)
