@@ -31,17 +31,24 @@ import (
 	"svc/internal/keys"
 )
 
-// loadTime is how long TestStorageLimitUnderLoad runs:
+// loadTime is how long TestStorageLimitUnderLoad runs at least:
 //
 //	go test ./command -run StorageLimitUnderLoad -v -timeout 0 -duration 10m
-var loadTime = flag.Duration("duration", 15*time.Second, "how long TestStorageLimitUnderLoad runs")
+var loadTime = flag.Duration("duration", 0, "how long TestStorageLimitUnderLoad runs at least")
 
 const (
 	loadLimit = 256 << 20 // storage.limit
 	loadCache = 40 << 20  // media_proxy.cache_size
 
 	loadCacheSpare = 32 * 4096 // downloads are counted in bytes until they end, the disk has blocks
+
+	killAfter    = 100             // answers that wrote something, between two kills
+	longestLoad  = 4 * time.Minute // for a slow machine; 10 s are enough for a fast one
+	measurements = 10              // in a row, before a folder that changes meanwhile counts as too large
 )
+
+// needed is how often each thing must have happened before the test may end.
+var needed = map[string]int{"upload: 200": 20, "upload: 507": 10, "proxy: 200": 50, "post: 202": 50, "kills": 3}
 
 // TestStorageLimitUnderLoad uploads files, fetches remote files and receives posts until the data directory is full, kills the server meanwhile,
 // and measures the folder all the time: it never takes more than storage.limit, nor the cache more than its size. Nothing of the local account
@@ -51,7 +58,8 @@ func TestStorageLimitUnderLoad(t *testing.T) {
 		t.Skip("takes long")
 	}
 	l := startLoad(t)
-	stop, ended := make(chan struct{}), time.After(*loadTime)
+	stop := make(chan struct{})
+	begin := time.Now()
 	var clients sync.WaitGroup
 	for _, client := range []struct {
 		n    int
@@ -71,18 +79,14 @@ func TestStorageLimitUnderLoad(t *testing.T) {
 		}
 	}
 	clients.Go(func() { l.measure(stop) })
-	kill := time.NewTicker(max(*loadTime/12, 4*time.Second))
-	defer kill.Stop()
-	for running := true; running; {
-		select {
-		case <-kill.C:
+	for time.Since(begin) < *loadTime || !l.sufficient() && time.Since(begin) < *loadTime+longestLoad {
+		if l.killDue() {
 			l.s.signal(syscall.SIGKILL)
 			<-l.s.done
 			l.add("kills")
 			l.s = l.p.serve()
-		case <-ended:
-			running = false
 		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	close(stop)
 	clients.Wait()
@@ -100,6 +104,7 @@ type load struct {
 
 	mu       sync.Mutex
 	counts   map[string]int
+	killedAt int      // writes before the last kill
 	uploads  []string // ids that were answered
 	next     int
 	maxTotal int64
@@ -179,6 +184,30 @@ func (l *load) answered(what string, status int, err error) bool {
 		return false
 	}
 	l.add(fmt.Sprintf("%s: %d", what, status))
+	return true
+}
+
+// sufficient returns whether everything that the test checks has happened.
+func (l *load) sufficient() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for what, n := range needed {
+		if l.counts[what] < n {
+			return false
+		}
+	}
+	return l.maxTotal >= loadLimit*80/100
+}
+
+// killDue returns whether enough was written since the last kill.
+func (l *load) killDue() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	writes := l.counts["upload: 200"] + l.counts["proxy: 200"] + l.counts["post: 202"]
+	if writes < l.killedAt+killAfter {
+		return false
+	}
+	l.killedAt = writes
 	return true
 }
 
@@ -277,7 +306,7 @@ func (l *load) sendPost() {
 func (l *load) measure(stop chan struct{}) {
 	for {
 		total, parts := l.diskUsage()
-		for i := 0; i < 2 && (total > loadLimit || parts["cache"] > loadCache); i++ {
+		for i := 0; i < measurements && (total > loadLimit || parts["cache"] > loadCache); i++ {
 			// Files that are removed and added while the folder is read count twice. What stays is really there.
 			if n, again := l.diskUsage(); n <= total && again["cache"] <= parts["cache"] {
 				total, parts = n, again
@@ -306,6 +335,7 @@ func (l *load) measure(stop chan struct{}) {
 func (l *load) diskUsage() (total int64, parts map[string]int64) {
 	parts = make(map[string]int64)
 	data := l.p.path("data")
+	seen := make(map[uint64]bool) // numbers of files: one that is renamed meanwhile counts once
 	filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil // removed meanwhile
@@ -316,6 +346,10 @@ func (l *load) diskUsage() (total int64, parts map[string]int64) {
 		}
 		n := info.Size()
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			if seen[st.Ino] {
+				return nil
+			}
+			seen[st.Ino] = true
 			n = st.Blocks * 512
 		}
 		rel, _ := filepath.Rel(data, path)
@@ -345,9 +379,9 @@ func (l *load) check() {
 	if l.maxCache > loadCache+loadCacheSpare {
 		l.t.Errorf("the cache took %d bytes, its size is %d", l.maxCache, loadCache)
 	}
-	for _, what := range []string{"upload: 200", "upload: 507", "proxy: 200", "post: 202", "kills"} {
-		if l.counts[what] == 0 {
-			l.t.Errorf("no %q: the load was too small", what)
+	for what, n := range needed {
+		if l.counts[what] < n {
+			l.t.Errorf("%q: %d, not %d times: the load was too small", what, l.counts[what], n)
 		}
 	}
 	if l.maxTotal < loadLimit*80/100 {
