@@ -302,15 +302,18 @@ func (l *load) sendPost() {
 	}
 }
 
-// measure measures the folder until the end. It counts the blocks of the files, or their size if that is less, as du does.
+// measure measures the folder until the end.
 func (l *load) measure(stop chan struct{}) {
 	for {
 		total, parts := l.diskUsage()
-		for i := 0; i < measurements && (total > loadLimit || parts["cache"] > loadCache); i++ {
+		cache := parts["cache"]
+		for i := 0; i < measurements && (total > loadLimit || cache > loadCache); i++ {
 			// Files that are removed and added while the folder is read count twice. What stays is really there.
-			if n, again := l.diskUsage(); n <= total && again["cache"] <= parts["cache"] {
+			n, again := l.diskUsage()
+			if n < total {
 				total, parts = n, again
 			}
+			cache = min(cache, again["cache"])
 			l.add("measured again")
 		}
 		l.mu.Lock()
@@ -318,7 +321,7 @@ func (l *load) measure(stop chan struct{}) {
 		if total > l.maxTotal {
 			l.maxTotal, l.atMax = total, parts
 		}
-		l.maxCache = max(l.maxCache, parts["cache"])
+		l.maxCache = max(l.maxCache, cache)
 		for name, n := range parts {
 			l.maxPart[name] = max(l.maxPart[name], n)
 		}
@@ -331,7 +334,8 @@ func (l *load) measure(stop chan struct{}) {
 	}
 }
 
-// diskUsage returns what the data directory takes, and each part of it.
+// diskUsage returns what the data directory takes, and each part of it. It counts the blocks of the data of a file: fewer than its size fills if
+// it has holes, but not those in which the file system keeps where the data are.
 func (l *load) diskUsage() (total int64, parts map[string]int64) {
 	parts = make(map[string]int64)
 	data := l.p.path("data")
@@ -350,7 +354,7 @@ func (l *load) diskUsage() (total int64, parts map[string]int64) {
 				return nil
 			}
 			seen[st.Ino] = true
-			n = st.Blocks * 512
+			n = min(st.Blocks*512, (n+4095)/4096*4096)
 		}
 		rel, _ := filepath.Rel(data, path)
 		top, _, _ := strings.Cut(rel, "/")
