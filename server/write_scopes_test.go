@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// writes are requests of alice, who is an admin, about objects that contain the word secret. "{name}" is replaced by an id that the fixture
+// writes are requests of alice, an admin, about objects that contain the word secret. "{name}" is replaced by an id that the fixture
 // made, and every answer to a token that may read has the word.
 var writes = []struct {
 	request, body string
