@@ -24,9 +24,7 @@ CREATE TABLE accounts (
     domain                TEXT    NOT NULL DEFAULT '',
     uri                   TEXT    NOT NULL UNIQUE,
     url                   TEXT    NOT NULL,
-    actor_type            TEXT    NOT NULL DEFAULT 'Person'
-                                  CHECK (actor_type = 'Person' OR actor_type = 'Service' OR actor_type = 'Group' OR
-                                         actor_type = 'Application' OR actor_type = 'Organization'),
+    actor_type            TEXT    NOT NULL DEFAULT 'Person', -- store.ActorTypes
     display_name          TEXT    NOT NULL DEFAULT '',
     note                  TEXT    NOT NULL DEFAULT '',   -- HTML
     fields                TEXT    NOT NULL DEFAULT '[]', -- [{"name", "value" (HTML), "verified_at"}]
@@ -538,7 +536,7 @@ CREATE TABLE media (
     scheduled_id INTEGER REFERENCES scheduled_statuses (id) ON DELETE SET NULL, -- scheduled post that has it
     position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only earlier versions of the status have it
     is_mascot   INTEGER NOT NULL DEFAULT 0 CHECK (is_mascot IN (0, 1)), -- the picture that front ends show the account in empty places
-    type        TEXT    NOT NULL CHECK (type = 'image' OR type = 'video' OR type = 'audio' OR type = 'unknown'),
+    type        TEXT    NOT NULL, -- store.MediaTypes
     mime        TEXT    NOT NULL,
     file        TEXT    NOT NULL DEFAULT '', -- name in the media folder; '' for remote media
     thumbnail   TEXT    NOT NULL DEFAULT '', -- likewise; '' where the file itself serves
@@ -805,11 +803,7 @@ CREATE INDEX chat_message_keys_age ON chat_message_keys (created_at);
 CREATE TABLE notifications (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the recipient
-    type       TEXT    NOT NULL CHECK (type = 'mention' OR type = 'follow' OR type = 'follow_request' OR type = 'reblog' OR
-                                       type = 'favourite' OR type = 'poll' OR type = 'move' OR type = 'status' OR
-                                       type = 'update' OR type = 'quote' OR type = 'quoted_update' OR type = 'emoji_reaction' OR
-                                       type = 'chat_mention' OR type = 'report' OR type = 'pending.favourite' OR type = 'pending.reply' OR
-                                       type = 'pending.reblog'),
+    type       TEXT    NOT NULL, -- store.NotificationKinds
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the account that caused it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
     message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
@@ -824,10 +818,10 @@ CREATE UNIQUE INDEX notifications_status ON notifications (status_id, account_id
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
 CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHERE read = 0 AND
-    (type = 'chat_mention' OR type = 'report' OR type = 'status' OR type = 'update' OR type = 'poll' OR type = 'quote');
+    (type = 'chat_mention' OR type = 'poll' OR type = 'quote' OR type = 'report' OR type = 'status' OR type = 'update');
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id, account_id);
-CREATE INDEX notifications_groups ON notifications (account_id, type, status_id, id) WHERE type = 'favourite' OR type = 'reblog' OR type = 'follow';
+CREATE INDEX notifications_groups ON notifications (account_id, type, status_id, id) WHERE type = 'favourite' OR type = 'follow' OR type = 'reblog';
 CREATE INDEX notifications_filtered ON notifications (account_id, from_id, id) WHERE filtered = 1;
 
 -- What happens to notifications caused by accounts of some kinds: accepted, filtered, dropped. Without a row all are accepted.

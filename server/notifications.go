@@ -3,7 +3,6 @@ package server
 import (
 	"slices"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -58,9 +57,9 @@ func (h *notifications) filter(r *rest.Request) (f store.NotificationFilter, err
 	if len(p.Types) == 0 {
 		f.Types = h.notificationTypes(p.IncludeTypes)
 	}
-	if !h.entities.HasPrivilege(r.User, config.ReportsManage) {
-		f.ExcludeTypes = append(f.ExcludeTypes, store.NotifyReport)
-	}
+	f.ExcludeTypes = append(f.ExcludeTypes, store.NotificationTypesWhere(func(k *store.NotificationKind) bool {
+		return k.Privilege != "" && !h.entities.HasPrivilege(r.User, k.Privilege)
+	})...)
 	if p.AccountID != nil {
 		if _, err := h.lookup.visibleAccount(r, *p.AccountID); err != nil {
 			return f, accountNotFound(err)

@@ -38,14 +38,10 @@ func (s *Service) ChangeNotificationPolicy(ctx context.Context, owner *store.Acc
 	return p, err
 }
 
-// notificationAction returns what the recipient's policy does with a notification: the strictest action of those that apply. It concerns
-// actions that the recipient did not request. Accounts that the recipient has accepted, and staff of this server, are exempt. PolicyDrop for
+// notificationAction returns what the recipient's policy does with a notification: the strictest action of those that apply. Accounts that the recipient has accepted, and staff of this server, are exempt. PolicyDrop for
 // accounts that are not followed is the setting block_from_strangers, which notify has checked.
 func notificationAction(ctx context.Context, tx *store.Tx, n *store.Notification, about *store.Status, follows bool) (store.NotificationAction, error) {
-	switch n.Type {
-	case store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyQuote,
-		store.NotifyEmojiReaction:
-	default:
+	if n.Type.Kind().Rule != store.ByPolicy {
 		return store.PolicyAccept, nil
 	}
 	p, err := tx.NotificationPolicy(ctx, n.AccountID)

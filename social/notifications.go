@@ -96,7 +96,7 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 	if err != nil {
 		return errs.IgnoreNotFound(err) // remote account
 	}
-	requested := n.Type == store.NotifyPoll || n.Type == store.NotifyStatus // caused by the recipient's own vote or subscription
+	requested := n.Type.Kind().Rule == store.Requested
 	if relation.Blocks || relation.BlockedBy || relation.Unavailable || !relation.Follows && (relation.BlocksDomain || relation.OnlyFromFollowed && !requested) {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
@@ -116,7 +115,7 @@ func postsOf(target *store.Account, rows []*store.Status, ids []store.StatusID) 
 // notifyStaff notifies the staff with the privilege to manage reports of a report, whatever their notification settings. Staff who block or mute the reporter do
 // not see the notification. All of them except the reporter get mail.
 func (s *Service) notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
-	staff, err := s.staffWith(ctx, tx, config.ReportsManage)
+	staff, err := s.staffWith(ctx, tx, store.NotifyReport.Kind().Privilege)
 	if err != nil {
 		return err
 	}

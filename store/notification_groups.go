@@ -19,11 +19,8 @@ const (
 	groupScanBatch  = 200
 )
 
-// GroupableTypes are the types whose notifications form groups.
-var GroupableTypes = []NotificationType{NotifyFavourite, NotifyReblog, NotifyFollow}
-
 // groupable is the condition of the index notifications_groups: the type of notification x is in GroupableTypes.
-const groupable = `(x.type = 'favourite' OR x.type = 'reblog' OR x.type = 'follow')`
+var groupable = typeIs("x.type", isGrouped)
 
 // NotificationGroup identifies the notifications of a type about a status within a span of time, or a single notification.
 type NotificationGroup struct {

@@ -26,40 +26,6 @@ type Notification struct {
 // Position returns the id as a position in a list.
 func (n *Notification) Position() int64 { return int64(n.ID) }
 
-// NotificationType is the type of a notification in the client API.
-type NotificationType string
-
-const (
-	NotifyMention       NotificationType = "mention"
-	NotifyFollow        NotificationType = "follow"
-	NotifyFollowRequest NotificationType = "follow_request"
-	NotifyReblog        NotificationType = "reblog"
-	NotifyFavourite     NotificationType = "favourite"
-	NotifyPoll          NotificationType = "poll"
-	NotifyMove          NotificationType = "move"
-	NotifyStatus        NotificationType = "status"
-	NotifyUpdate        NotificationType = "update"
-	NotifyQuote         NotificationType = "quote"         // the status is the quote
-	NotifyQuotedUpdate  NotificationType = "quoted_update" // the status is the recipient's quote of the edited one
-	NotifyEmojiReaction NotificationType = "emoji_reaction"
-	NotifyChatMention   NotificationType = "chat_mention"
-	NotifyReport        NotificationType = "report"
-
-	// An interaction waits for the recipient's approval.
-	NotifyPendingFavourite NotificationType = "pending.favourite"
-	NotifyPendingReply     NotificationType = "pending.reply" // the status is the reply
-	NotifyPendingReblog    NotificationType = "pending.reblog"
-)
-
-// NotificationTypes are all types, the opt-in ones last.
-var NotificationTypes = []NotificationType{
-	NotifyMention, NotifyFollow, NotifyFollowRequest, NotifyReblog, NotifyFavourite, NotifyPoll, NotifyMove, NotifyStatus, NotifyUpdate,
-	NotifyQuote, NotifyQuotedUpdate, NotifyEmojiReaction, NotifyPendingFavourite, NotifyPendingReply, NotifyPendingReblog, NotifyChatMention, NotifyReport,
-}
-
-// OptIn returns true if notifications of the type are listed only on request (spec 2.13).
-func (t NotificationType) OptIn() bool { return t == NotifyChatMention || t == NotifyReport }
-
 // NotificationFilter selects notifications.
 type NotificationFilter struct {
 	Types             []NotificationType // nil: all but the opt-in types
@@ -72,20 +38,17 @@ type NotificationFilter struct {
 
 // types returns the types to list as a JSON array, "" for the default.
 func (f NotificationFilter) types() any {
-	if f.Types == nil && !slices.ContainsFunc(f.ExcludeTypes, func(t NotificationType) bool { return !t.OptIn() }) {
+	if f.Types == nil && !slices.ContainsFunc(f.ExcludeTypes, func(t NotificationType) bool { return !t.Kind().Explicit }) {
 		return ""
 	}
-	types := []NotificationType{}
-	for _, t := range NotificationTypes {
-		wanted := !t.OptIn()
+	types := NotificationTypesWhere(func(k *NotificationKind) bool {
+		wanted := !k.Explicit
 		if f.Types != nil {
-			wanted = slices.Contains(f.Types, t)
+			wanted = slices.Contains(f.Types, k.Type)
 		}
-		if wanted && !slices.Contains(f.ExcludeTypes, t) {
-			types = append(types, t)
-		}
-	}
-	return JSON[[]NotificationType]{types}
+		return wanted && !slices.Contains(f.ExcludeTypes, k.Type)
+	})
+	return JSON[[]NotificationType]{append([]NotificationType{}, types...)}
 }
 
 // notificationVisible is the condition that a notification n is visible to its recipient ?1 with the lookups ?2: the account that caused it
@@ -100,11 +63,11 @@ var notificationVisible = `
 		OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ` + visible("s") + `))`
 
 // maybeHidden is the condition of the index notifications_unread_hideable: the status of notification x may be hidden from the recipient
-// without a block or mute. The status of other types is the recipient's own, or addressed to the recipient.
-const maybeHidden = `(x.type = 'chat_mention' OR x.type = 'report' OR x.type = 'status' OR x.type = 'update' OR x.type = 'poll' OR x.type = 'quote')`
-
-// neverHidden is the condition that the type of notification n is none of these.
-const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'quote' AND n.type <> 'chat_mention' AND n.type <> 'report'`
+// without a block or mute. neverHidden is the condition that notification n is of another type.
+var (
+	maybeHidden = typeIs("x.type", isHideable)
+	neverHidden = typeIsNot("n.type", isHideable)
+)
 
 // notificationColumns are the columns that scanNotification reads. The last has the state in bits; a set bit 3 hides the notification.
 const notificationColumns = `n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted + 4 * n.filtered`
@@ -113,7 +76,7 @@ const notificationColumns = `n.id, n.type, n.from_id, n.status_id, n.message_id,
 func notificationQuery(from string) string {
 	return `
 		SELECT ` + notificationColumns + ` + CASE
-			WHEN CASE WHEN ?6 = '' THEN n.type NOT IN ('chat_mention', 'report') ELSE n.type IN (SELECT value FROM json_each(?6)) END
+			WHEN CASE WHEN ?6 = '' THEN ` + typeIsNot("n.type", isExplicit) + ` ELSE n.type IN (SELECT value FROM json_each(?6)) END
 			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
 			AND (?10 OR n.filtered = 0)
@@ -242,7 +205,7 @@ var (
 				LIMIT ?4) n
 			WHERE NOT (` + countedUnread + `)) AS unread`
 
-	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationVisible
+	countedUnread = typeIsNot("n.type", isExplicit) + ` AND ` + notificationVisible
 
 	// The same with the numbers of follow requests and unread conversations.
 	unreadCounts           = withOtherCounts(unreadNotifications, unreadConversations)

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"svc/store"
 )
 
 // DeleteOrDeactivate deletes or deactivates an account.
@@ -92,10 +94,18 @@ func (m *User) SendChatOnce(chat, content, key string) *Response {
 func (m *User) NotificationTypes() []string {
 	m.Server.T.Helper()
 	var query []string
-	for _, kind := range strings.Fields("mention follow follow_request reblog favourite poll move status update quote quoted_update pending.favourite pending.reply pending.reblog svc:emoji_reaction svc:chat_mention svc:report") {
-		query = append(query, "include_types[]", kind)
+	for _, kind := range store.NotificationKinds {
+		query = append(query, "include_types[]", notificationName(kind.Type))
 	}
 	return EntityTypes(m.Get("/api/v1/notifications", query...).Want(200))
+}
+
+// notificationName returns the name of a type in the API.
+func notificationName(t store.NotificationType) string {
+	if t.Kind().Own {
+		return "svc:" + string(t)
+	}
+	return string(t)
 }
 
 // Lock locks the account, so that follows need approval.

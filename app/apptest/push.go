@@ -22,6 +22,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"svc/store"
 )
 
 // PushService is a Web Push service that records the messages to its devices.
@@ -110,7 +112,9 @@ func (p *PushService) NewDevice() *Device {
 // SubscribeParams returns the request body that subscribes the device to these alerts, or to all if none is given.
 func (d *Device) SubscribeParams(alerts ...string) map[string]any {
 	if len(alerts) == 0 {
-		alerts = []string{"mention", "follow", "follow_request", "reblog", "favourite", "poll", "status", "update", "quote", "quoted_update", "move", "svc:chat_mention", "svc:emoji_reaction"}
+		for _, t := range store.NotificationTypesWhere(func(k *store.NotificationKind) bool { return k.Alert }) {
+			alerts = append(alerts, notificationName(t))
+		}
 	}
 	set := map[string]any{}
 	for _, a := range alerts {

@@ -80,8 +80,7 @@ func (n *Notification) MarshalJSON() ([]byte, error) { return n.AppendJSON(nil),
 
 // NotificationType returns the name of a type. Types beyond the reference API are prefixed with the name of the service.
 func (r *renderer) NotificationType(t store.NotificationType) string {
-	switch t {
-	case store.NotifyEmojiReaction, store.NotifyChatMention, store.NotifyReport:
+	if t.Kind().Own {
 		return r.Name + ":" + string(t)
 	}
 	return string(t)
@@ -89,8 +88,8 @@ func (r *renderer) NotificationType(t store.NotificationType) string {
 
 // ParseNotificationType reads the name of a type.
 func (r *renderer) ParseNotificationType(name string) (store.NotificationType, bool) {
-	for _, t := range store.NotificationTypes {
-		if r.NotificationType(t) == name {
+	for i := range store.NotificationKinds {
+		if t := store.NotificationKinds[i].Type; r.NotificationType(t) == name {
 			return t, true
 		}
 	}

@@ -3,6 +3,7 @@ package entity
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"svc/internal/text"
@@ -128,43 +129,16 @@ func (s pushSubject) options() string {
 
 // pushTexts returns the title and the text of a push message (extension API 25).
 func pushTexts(n *store.Notification, from *store.Account, about pushSubject) (title, body string) {
-	handle := "@" + from.Acct()
-	switch n.Type {
-	case store.NotifyMention:
-		if about.Visibility == store.Direct {
-			return "New Direct Message", handle + ": " + about.excerpt()
-		}
-		return "New Mention", handle + ": " + about.excerpt()
-	case store.NotifyStatus:
-		return "New Status", handle + ": " + about.excerpt()
-	case store.NotifyFollow:
-		return "New Follower", handle + " has followed you"
-	case store.NotifyFollowRequest:
-		return "New Follow Request", handle + " has requested to follow you"
-	case store.NotifyReblog:
-		return "New Repeat", handle + " repeated: " + about.excerpt()
-	case store.NotifyFavourite:
-		return "New Favorite", handle + " has favorited your post"
-	case store.NotifyEmojiReaction:
-		return "New Reaction", handle + " reacted with " + store.ReactionText(n.Detail)
-	case store.NotifyChatMention:
-		return "New Chat Message", handle + ": " + about.messageExcerpt()
-	case store.NotifyPoll:
-		return "Poll Results", about.excerpt() + about.options()
-	case store.NotifyUpdate:
-		return "New Update", handle + " edited a status"
-	case store.NotifyQuote:
-		return "New Quote", handle + " quoted your post: " + about.excerpt()
-	case store.NotifyQuotedUpdate:
-		return "New Update", handle + " edited a post that you quoted"
-	case store.NotifyPendingFavourite:
-		return "New Request", handle + " wants to favorite your post"
-	case store.NotifyPendingReply:
-		return "New Request", handle + " wants to reply: " + about.excerpt()
-	case store.NotifyPendingReblog:
-		return "New Request", handle + " wants to repeat: " + about.excerpt()
-	case store.NotifyMove:
-		return "New Move", handle + " has moved to another account"
+	kind := n.Type.Kind()
+	if title = kind.Title; about.Status != nil && about.Visibility == store.Direct && kind.DirectTitle != "" {
+		title = kind.DirectTitle
 	}
-	return "New Notification", handle
+	values := map[string]func() string{
+		"account": func() string { return "@" + from.Acct() }, "post": about.excerpt, "message": about.messageExcerpt, "options": about.options,
+		"emoji": func() string { return store.ReactionText(n.Detail) },
+	}
+	return title, pushPlaceholder.ReplaceAllStringFunc(kind.Body, func(name string) string { return values[strings.Trim(name, "{}")]() })
 }
+
+// pushPlaceholder matches a name in the text of a push message.
+var pushPlaceholder = regexp.MustCompile(`\{\w+\}`)

@@ -29,8 +29,4 @@ func (r *renderer) PushSubscription(p *store.PushSubscription) PushSubscription 
 }
 
 // PushAlerts are the types of notifications that can be sent as push messages.
-var PushAlerts = []store.NotificationType{
-	store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyPoll,
-	store.NotifyMove, store.NotifyStatus, store.NotifyUpdate, store.NotifyQuote, store.NotifyQuotedUpdate, store.NotifyEmojiReaction, store.NotifyChatMention,
-	store.NotifyPendingFavourite, store.NotifyPendingReply, store.NotifyPendingReblog,
-}
+var PushAlerts = store.NotificationTypesWhere(func(k *store.NotificationKind) bool { return k.Alert })

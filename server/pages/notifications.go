@@ -10,6 +10,7 @@ import (
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
+	"svc/store"
 )
 
 func (h *Handlers) notificationRoutes() rest.Routes {
@@ -23,38 +24,29 @@ func (h *Handlers) notificationRoutes() rest.Routes {
 	}
 }
 
-// notificationViews are the types that the views of the notifications show. The first view shows all.
-var notificationViews = []struct {
-	name  string
-	types []string
-}{
-	{"all", []string{
-		"mention", "follow", "follow_request", "reblog", "favourite", "poll", "move", "status", "update", "quote", "quoted_update",
-		"NAME:emoji_reaction", "NAME:chat_mention", "NAME:report", "pending.favourite", "pending.reply", "pending.reblog",
-	}},
-	{"mentions", []string{"mention", "quote", "pending.reply"}},
-	{"follows", []string{"follow", "follow_request"}},
-	{"reactions", []string{"favourite", "reblog", "NAME:emoji_reaction", "pending.favourite", "pending.reblog"}},
-}
+// notificationViews are the views of the notifications. The first one shows all types.
+var notificationViews = []string{"all", "mentions", "follows", "reactions"}
 
 // notifications shows groups of notifications. The first page marks what it shows as read.
 func (p *page) notifications() (any, error) {
 	chosen := notificationViews[0]
 	content := web.Notifications{Path: "/web/notifications"}
 	for _, view := range notificationViews {
-		tab := web.Tab{Title: "notifications." + view.name, URL: "/web/notifications"}
-		if view.name != "all" {
-			tab.URL += "?view=" + view.name
+		tab := web.Tab{Title: "notifications." + view, URL: "/web/notifications"}
+		if view != "all" {
+			tab.URL += "?view=" + view
 		}
-		if tab.Current = p.URL.Query().Get("view") == view.name; tab.Current {
+		if tab.Current = p.URL.Query().Get("view") == view; tab.Current {
 			chosen = view
 		}
 		content.Tabs = append(content.Tabs, tab)
 	}
-	content.Tabs[0].Current = chosen.name == "all"
+	content.Tabs[0].Current = chosen == "all"
 	arguments := p.cursors(notificationsPerPage)
-	for _, name := range chosen.types {
-		arguments.Add("types[]", p.ownType(name))
+	for _, kind := range store.NotificationKinds {
+		if chosen == "all" || kind.View == chosen {
+			arguments.Add("types[]", p.Entities.NotificationType(kind.Type))
+		}
 	}
 	a, err := p.Call("GET", "/api/v2/notifications", arguments)
 	if err != nil {
@@ -67,7 +59,7 @@ func (p *page) notifications() (any, error) {
 	if err := p.get("/api/v2/notifications/policy", nil, &content.Policy); err != nil {
 		return nil, err
 	}
-	if chosen.name == "all" && content.Newer == "" && len(content.Groups) > 0 {
+	if chosen == "all" && content.Newer == "" && len(content.Groups) > 0 {
 		if err := p.readNotifications(content.Groups[0].NewestID); err != nil {
 			return nil, err
 		}
@@ -76,14 +68,6 @@ func (p *page) notifications() (any, error) {
 }
 
 const notificationsPerPage = "30"
-
-// ownType returns the name of a type of notifications in the API.
-func (p *page) ownType(name string) string {
-	if own, ok := strings.CutPrefix(name, "NAME:"); ok {
-		return p.Settings.Load().API.Name + ":" + own
-	}
-	return name
-}
 
 // readNotifications moves the marker of the notifications.
 func (p *page) readNotifications(newest string) error {
@@ -120,10 +104,11 @@ func (p *page) notices(value any) ([]web.NotificationGroup, error) {
 		}
 		posts[s.ID().String()] = html
 	}
-	prefix := p.Settings.Load().API.Name + ":"
 	for i := range decoded.Groups {
 		g := &decoded.Groups[i]
-		g.Kind = strings.ReplaceAll(strings.TrimPrefix(g.Type, prefix), ".", "_")
+		if t, ok := p.Entities.ParseNotificationType(g.Type); ok {
+			g.Kind, g.Link, g.Page = strings.ReplaceAll(string(t), ".", "_"), t.Kind().Link, notificationPage(t.Kind().Page, g)
+		}
 		for _, id := range g.AccountIDs {
 			if a := accounts[id]; a != nil {
 				g.Accounts = append(g.Accounts, a)
@@ -132,6 +117,20 @@ func (p *page) notices(value any) ([]web.NotificationGroup, error) {
 		g.Post = posts[g.StatusID]
 	}
 	return decoded.Groups, nil
+}
+
+// notificationPage fills in the page of a notification. It returns "" if what it is about is gone.
+func notificationPage(path string, g *web.NotificationGroup) string {
+	if g.Message != nil {
+		path = strings.Replace(path, "{chat}", g.Message.ChatID, 1)
+	}
+	if g.Report != nil {
+		path = strings.Replace(path, "{report}", g.Report.ID, 1)
+	}
+	if strings.Contains(path, "{") {
+		return ""
+	}
+	return path
 }
 
 func (p *page) askToClearNotifications() (any, error) {

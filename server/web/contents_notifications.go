@@ -27,6 +27,8 @@ type NotificationGroup struct {
 	} `json:"svc"`
 
 	Kind     string        `json:"-"` // the type as a key of the messages
+	Link     string        `json:"-"` // key of the text that leads to Page
+	Page     string        `json:"-"` // where the viewer answers it; "": nowhere
 	Accounts []*Account    `json:"-"`
 	Post     template.HTML `json:"-"` // "": there is none
 }
