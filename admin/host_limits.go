@@ -95,7 +95,7 @@ func (s *Service) limitStatuses(ctx context.Context, ids []store.StatusID, wante
 					continue // deleted meanwhile
 				}
 				if err == nil {
-					err = s.social.LimitStatus(ctx, tx, st, wanted)
+					err = s.social.LimitStatusIn(ctx, tx, st, wanted)
 				}
 				if err != nil {
 					return err

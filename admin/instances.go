@@ -217,7 +217,7 @@ func (s *Service) purgeAccounts(ctx context.Context, host string, ids []store.Ac
 					}
 					continue
 				}
-				n, done, err := s.social.PurgeRemoteAccount(ctx, tx, ids[next], until)
+				n, done, err := s.social.PurgeRemoteAccountIn(ctx, tx, ids[next], until)
 				statuses += n
 				if err != nil || !done {
 					return errors.Join(err, tx.CountPurged(ctx, host, next-begun, statuses))

@@ -177,7 +177,7 @@ func (s *Service) SetReportReason(ctx context.Context, id string, reason ReportR
 	return s.changeReport(ctx, id, "report_reason", "changed the reason of", func(tx *store.Tx, r *store.Report) (bool, error) {
 		category, rules := cmp.Or(store.ReportCategory(reason.Category), r.Category), r.Rules.V
 		if reason.Rules != nil {
-			known, err := s.social.KnownRules(ctx, tx, reason.Rules)
+			known, err := s.social.KnownRulesIn(ctx, tx, reason.Rules)
 			if err != nil {
 				return false, err
 			}

@@ -153,7 +153,7 @@ func (s *Service) backUp(ctx context.Context, job store.BackUpServer) error {
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if tell {
-			if err := s.social.MailBackupFailed(ctx, tx, reason); err != nil {
+			if err := s.social.MailBackupFailedIn(ctx, tx, reason); err != nil {
 				return err
 			}
 		}

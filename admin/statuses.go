@@ -105,7 +105,7 @@ type StatusChange struct {
 	NoWider    bool    `json:"-"`          // refuse to give a restricted post a larger audience
 }
 
-// UpdateStatus changes a status, as social.ModerateStatus does.
+// UpdateStatus changes a status, as social.ModerateStatusIn does.
 func (s *Service) UpdateStatus(ctx context.Context, c StatusChange) (*store.Status, error) {
 	m := social.Moderation{Sensitive: c.Sensitive}
 	var changes []string
@@ -133,7 +133,7 @@ func (s *Service) UpdateStatus(ctx context.Context, c StatusChange) (*store.Stat
 		if c.NoWider && m.Visibility != nil && *m.Visibility < st.Visibility && st.Visibility > store.Unlisted {
 			return errs.Forbidden("Only staff who may read restricted posts can give them a larger audience")
 		}
-		changed, err := s.social.ModerateStatus(ctx, tx, st, m)
+		changed, err := s.social.ModerateStatusIn(ctx, tx, st, m)
 		if err != nil || !changed {
 			return err
 		}

@@ -107,7 +107,7 @@ func (s *Service) alert(ctx context.Context, refusing error) error {
 		if err := tx.SetStorageAlert(ctx, reason); err != nil || reason == "" {
 			return err
 		}
-		return s.social.MailStorageFull(ctx, tx, reason)
+		return s.social.MailStorageFullIn(ctx, tx, reason)
 	})
 	switch {
 	case err != nil:

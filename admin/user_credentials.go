@@ -56,7 +56,7 @@ func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
 			}
 		}
 		if c.Email != nil {
-			if err := s.social.SetEmail(ctx, tx, t.user, *c.Email); err != nil {
+			if err := s.social.SetEmailIn(ctx, tx, t.user, *c.Email); err != nil {
 				return err
 			}
 		}
@@ -112,14 +112,14 @@ func (s *Service) UpdateCredentials(ctx context.Context, name string, c Credenti
 		}
 		if c.Email != nil {
 			var e *errs.Error
-			if err := s.social.SetEmail(ctx, tx, user, *c.Email); errors.As(err, &e) && e.Status < 500 {
+			if err := s.social.SetEmailIn(ctx, tx, user, *c.Email); errors.As(err, &e) && e.Status < 500 {
 				return CredentialErrors{"email": "has already been taken"}
 			} else if err != nil {
 				return err
 			}
 		}
 		if hash != "" {
-			if err := s.social.SetPassword(ctx, tx, account.ID, hash); err != nil {
+			if err := s.social.SetPasswordIn(ctx, tx, account.ID, hash); err != nil {
 				return err
 			}
 		}
@@ -218,7 +218,7 @@ func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLin
 		account := targets[0].account
 		reset.User = newUser(account, targets[0].user)
 		if hash != "" {
-			if err := s.social.SetPassword(ctx, tx, account.ID, hash); err != nil {
+			if err := s.social.SetPasswordIn(ctx, tx, account.ID, hash); err != nil {
 				return err
 			}
 			return s.recordUsers(ctx, tx, "set_password", "set the password of users", account)

@@ -26,9 +26,9 @@ func (s *Service) ActivateUsers(ctx context.Context, names []string) ([]*Changed
 
 func (s *Service) activate(ctx context.Context, tx *store.Tx, t *target) (changed bool, err error) {
 	if t.user == nil {
-		return s.social.Suspend(ctx, tx, t.account, false)
+		return s.social.SuspendIn(ctx, tx, t.account, false)
 	}
-	return s.social.Activate(ctx, tx, t.account.ID)
+	return s.social.ActivateIn(ctx, tx, t.account.ID)
 }
 
 // Deactivation in the moderation log.
@@ -46,7 +46,7 @@ func (s *Service) DeactivateUsers(ctx context.Context, names []string) ([]*Chang
 
 func (s *Service) deactivate(ctx context.Context, tx *store.Tx, t *target) (changed bool, err error) {
 	if t.user == nil {
-		return s.social.Suspend(ctx, tx, t.account, true)
+		return s.social.SuspendIn(ctx, tx, t.account, true)
 	}
 	return s.social.DeactivateIn(ctx, tx, t.account.ID)
 }
@@ -66,7 +66,7 @@ func (s *Service) ToggleActivation(ctx context.Context, name string) (*ChangedUs
 // ConfirmUsers confirms the e-mail addresses of new accounts.
 func (s *Service) ConfirmUsers(ctx context.Context, names []string) ([]*ChangedUser, error) {
 	return s.changeUsers(ctx, names, true, "confirm_email", "confirmed email for users", func(tx *store.Tx, t *target) (bool, error) {
-		return s.social.Confirm(ctx, tx, t.account.ID)
+		return s.social.ConfirmIn(ctx, tx, t.account.ID)
 	})
 }
 
@@ -80,14 +80,14 @@ func (s *Service) ResendConfirmations(ctx context.Context, names []string) ([]*C
 // ApproveUsers approves accounts that are pending approval, as social.Approve does.
 func (s *Service) ApproveUsers(ctx context.Context, names []string) ([]*ChangedUser, error) {
 	return s.changeUsers(ctx, names, true, "approve", "approved users", func(tx *store.Tx, t *target) (bool, error) {
-		return s.social.Approve(ctx, tx, t.account.ID)
+		return s.social.ApproveIn(ctx, tx, t.account.ID)
 	})
 }
 
 // RejectUser deletes an account that is pending approval, as social.Reject does. It returns what the account was.
 func (s *Service) RejectUser(ctx context.Context, name string) (*ChangedUser, error) {
 	return only(s.changeUsers(ctx, []string{name}, true, "reject", "rejected users", func(tx *store.Tx, t *target) (bool, error) {
-		return true, s.social.Reject(ctx, tx, t.account)
+		return true, s.social.RejectIn(ctx, tx, t.account)
 	}))
 }
 
@@ -127,7 +127,7 @@ func (s *Service) DisableMFA(ctx context.Context, names []string) ([]*ChangedUse
 // RequirePasswordResets makes users set a new password before the next sign-in, and revokes their tokens.
 func (s *Service) RequirePasswordResets(ctx context.Context, names []string) ([]*ChangedUser, error) {
 	return s.changeUsers(ctx, names, true, "force_password_reset", "forced password reset for users", func(tx *store.Tx, t *target) (bool, error) {
-		return s.social.RequirePasswordReset(ctx, tx, t.account.ID)
+		return s.social.RequirePasswordResetIn(ctx, tx, t.account.ID)
 	})
 }
 
@@ -137,17 +137,17 @@ type FollowChange struct {
 	Followed string `json:"followed"`
 }
 
-// FollowUser makes an account follow another, as social.FollowAs does.
+// FollowUser makes an account follow another, as social.FollowAsIn does.
 func (s *Service) FollowUser(ctx context.Context, c FollowChange) (changed bool, err error) {
 	return s.changeFollow(ctx, c, "follow", func(tx *store.Tx, follower, followed *store.Account) (bool, error) {
-		return s.social.FollowAs(ctx, tx, follower, followed.ID)
+		return s.social.FollowAsIn(ctx, tx, follower, followed.ID)
 	})
 }
 
 // UnfollowUser makes an account unfollow another.
 func (s *Service) UnfollowUser(ctx context.Context, c FollowChange) (changed bool, err error) {
 	return s.changeFollow(ctx, c, "unfollow", func(tx *store.Tx, follower, followed *store.Account) (bool, error) {
-		return s.social.UnfollowAs(ctx, tx, follower.ID, followed.ID)
+		return s.social.UnfollowAsIn(ctx, tx, follower.ID, followed.ID)
 	})
 }
 

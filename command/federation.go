@@ -57,8 +57,8 @@ func (a *cli) printQueue(q *federation.QueueStatus) {
 		}
 		table.Flush()
 	}
-	fmt.Fprintf(a.out, "\nIncoming activities queued: %d, of which %d failed and are retried; parked: %d.\n", q.Incoming.Waiting, q.Incoming.Failed,
-		q.Incoming.GivenUp)
+	fmt.Fprintf(a.out, "\nIncoming activities queued: %d, of which %d failed and are retried; parked: %d.\n", q.Incoming.Queued, q.Incoming.Failed,
+		q.Incoming.Parked)
 	a.printIncoming(q.FailedIncoming)
 }
 
@@ -172,7 +172,7 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 	isHost := !e.Local && e.Incoming == ""
 	switch {
 	case isHost && len(e.Deliveries) == 0:
-		line("waiting", "nothing")
+		line("queued", "nothing")
 	case !isHost && e.Account == nil && e.Status == nil:
 		line("stored", "no")
 	}
@@ -206,7 +206,7 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 		table.Flush()
 	}
 	if len(e.Deliveries) > 0 {
-		fmt.Fprintln(a.out, "\nWaiting for this host:")
+		fmt.Fprintln(a.out, "\nQueued for this host:")
 		table := a.table("SINCE", "TYPE", "ACTIVITY", "ATTEMPTS", "LAST ERROR")
 		for _, d := range e.Deliveries {
 			row(table, ago(&d.QueuedAt), d.Type, d.Activity, fmt.Sprint(d.Attempts), d.LastError)

@@ -18,7 +18,7 @@ func (a *cli) reportCommand() *cobra.Command {
 		Short: "Manage reports of accounts and their posts",
 	})
 	cmd.AddCommand(a.reportListCommand(), a.reportShowCommand(), a.reportNoteCommand(),
-		a.reportStateCommand("close", "Close reports without a measure", "closed"),
+		a.reportStateCommand("close", "Close reports without an action", "closed"),
 		a.reportStateCommand("resolve", "Mark reports as resolved", "resolved"),
 		a.reportStateCommand("reopen", "Open reports again", "open"))
 	return cmd

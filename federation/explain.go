@@ -37,7 +37,7 @@ type Explanation struct {
 type ExplainedAccount struct {
 	ID          string     `json:"id"`
 	Acct        string     `json:"acct"`
-	Unavailable bool       `json:"withheld"`
+	Unavailable bool       `json:"unavailable"`
 	Deleted     bool       `json:"deleted"`
 	FetchedAt   *time.Time `json:"fetched_at"`
 	Failures    int        `json:"failures"` // of refreshes, in a row

@@ -414,7 +414,7 @@ func TestInboxRetries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if state, err = srv.DB.QueuedActivityCounts(t.Context(), 10); err != nil || state.Parked != 1 || state.Waiting != 0 {
+	if state, err = srv.DB.QueuedActivityCounts(t.Context(), 10); err != nil || state.Parked != 1 || state.Queued != 0 {
 		t.Fatalf("got %+v %v, want one abandoned", state, err)
 	}
 	other.Serve(note)

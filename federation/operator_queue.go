@@ -17,21 +17,21 @@ type QueueStatus struct {
 	Hosts      []*HostQueue `json:"hosts"`
 	Deliveries []*Delivery  `json:"deliveries"` // some, if the query selects them
 	Incoming   struct {
-		Waiting int `json:"waiting"`
-		Failed  int `json:"failed"` // of these, after at least one attempt
-		GivenUp int `json:"given_up"`
+		Queued int `json:"queued"`
+		Failed int `json:"failed"` // of these, after at least one attempt
+		Parked int `json:"parked"`
 	} `json:"received"`
-	FailedIncoming []*QueuedActivity `json:"troubled"` // some, if the query selects them
+	FailedIncoming []*QueuedActivity `json:"failed"` // some, if the query selects them
 }
 
 // HostQueue is the queue of deliveries to a host.
 type HostQueue struct {
 	Host        string     `json:"host"`
-	Queued      int        `json:"waiting"`
-	Parked      int        `json:"given_up"`
+	Queued      int        `json:"queued"`
+	Parked      int        `json:"parked"`
 	Oldest      time.Time  `json:"oldest"`
-	NextAttempt *time.Time `json:"next_try"` // nil: none
-	Attempts    int        `json:"attempts"` // maximum of all deliveries
+	NextAttempt *time.Time `json:"next_attempt"` // nil: none
+	Attempts    int        `json:"attempts"`     // maximum of all deliveries
 	LastError   string     `json:"last_error"`
 	Peer        *Peer      `json:"peer"`
 }
@@ -45,8 +45,8 @@ type Delivery struct {
 	Activity    string     `json:"activity"`
 	Attempts    int        `json:"attempts"`
 	QueuedAt    time.Time  `json:"queued"`
-	NextAttempt *time.Time `json:"next_try"`
-	Parked      bool       `json:"given_up"`
+	NextAttempt *time.Time `json:"next_attempt"`
+	Parked      bool       `json:"parked"`
 	LastError   string     `json:"last_error"`
 }
 
@@ -58,8 +58,8 @@ type QueuedActivity struct {
 	Signer      string     `json:"signer"`
 	ReceivedAt  time.Time  `json:"received"`
 	Attempts    int        `json:"attempts"`
-	NextAttempt *time.Time `json:"next_try"`
-	Parked      bool       `json:"given_up"`
+	NextAttempt *time.Time `json:"next_attempt"`
+	Parked      bool       `json:"parked"`
 	LastError   string     `json:"last_error"`
 }
 
@@ -79,7 +79,7 @@ func (o *Operator) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus,
 	if err != nil {
 		return nil, err
 	}
-	out.Incoming.Waiting, out.Incoming.Failed, out.Incoming.GivenUp = state.Waiting, state.Failed, state.Parked
+	out.Incoming.Queued, out.Incoming.Failed, out.Incoming.Parked = state.Queued, state.Failed, state.Parked
 	if out.Hosts, err = o.hostQueues(ctx, q); err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func TestRetryQueuedActivities(t *testing.T) {
 	srv.Exec(`UPDATE queued_activities SET parked = 1, attempts = 8, last_error = 'it was dark'`)
 	apptest.Settle(srv)
 	queue, err := srv.Federation.Operator.QueueStatus(t.Context(), federation.QueueQuery{Failed: true})
-	if err != nil || queue.Incoming.GivenUp != 1 || len(queue.FailedIncoming) != 1 || queue.FailedIncoming[0].Signer != bob || queue.FailedIncoming[0].Type != "Follow" {
+	if err != nil || queue.Incoming.Parked != 1 || len(queue.FailedIncoming) != 1 || queue.FailedIncoming[0].Signer != bob || queue.FailedIncoming[0].Type != "Follow" {
 		t.Fatalf("the queue is %+v, %v", queue, err)
 	}
 	if n := alice.Get("/api/v1/accounts/" + alice.ID).Object().Int("followers_count"); n != 0 {

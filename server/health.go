@@ -59,8 +59,8 @@ type backupHealth struct {
 }
 
 type jobCounts struct {
-	Waiting int `json:"waiting"`
-	Failed  int `json:"failed"` // parked after their last attempt
+	Queued int `json:"queued"`
+	Parked int `json:"parked"` // after their last attempt
 }
 
 // show answers 503 if the database cannot be written, or jobs are not run.
@@ -71,7 +71,7 @@ func (h *healthChecker) show(r *rest.Request) (any, error) {
 	}
 	parked := 0
 	for _, c := range found.queue {
-		parked += c.Failed
+		parked += c.Parked
 	}
 	c := h.db.Connections()
 	now := h.db.Condition()
@@ -176,7 +176,7 @@ func (h *healthChecker) check(ctx context.Context, queue map[string]jobCounts) e
 		return err
 	}
 	for _, c := range counts {
-		queue[c.Kind] = jobCounts{Waiting: c.N - c.Parked, Failed: c.Parked}
+		queue[c.Kind] = jobCounts{Queued: c.N - c.Parked, Parked: c.Parked}
 	}
 	overdue, err := h.db.OldestDueJobAge(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestHealth(t *testing.T) {
 			if !o.Bool("healthy") || o.Int("memory_used") < 1 || o.Int("pool_size") < 1 || o.Int("pool_size") != o.Int("active")+o.Int("idle") {
 				t.Errorf("got %v", o.Fields)
 			}
-			if o.Int("job_queue_stats.expire_status.waiting") != 1 || o.Int("job_queue_stats.expire_status.failed") != 1 || o.Int("parked_jobs") != 1 {
+			if o.Int("job_queue_stats.expire_status.queued") != 1 || o.Int("job_queue_stats.expire_status.parked") != 1 || o.Int("parked_jobs") != 1 {
 				t.Errorf("the queue is %v", o.At("job_queue_stats"))
 			}
 		})

@@ -161,9 +161,9 @@ func (h *lookup) accountByNickname(r *rest.Request) (*store.Account, error) {
 // accountIDOrNickname is accountByIDOrNickname for callers that only need the id.
 func (h *lookup) accountIDOrNickname(r *rest.Request) (store.AccountID, error) {
 	if id := accountParam(r); id != 0 {
-		withheld, err := h.db.AccountUnavailable(r.Context(), id)
+		unavailable, err := h.db.AccountUnavailable(r.Context(), id)
 		if err == nil {
-			err = h.checkVisible(r, id, withheld)
+			err = h.checkVisible(r, id, unavailable)
 		}
 		if !errs.IsNotFound(err) {
 			return id, err
@@ -202,8 +202,8 @@ func (h *lookup) visibleAccount(r *rest.Request, id store.AccountID) (*store.Acc
 }
 
 // checkVisible returns an error for an unavailable account, unless the viewer is that account or staff.
-func (h *lookup) checkVisible(r *rest.Request, id store.AccountID, withheld bool) error {
-	if withheld && id != viewerID(r) && (r.User == nil || !r.User.Staff()) {
+func (h *lookup) checkVisible(r *rest.Request, id store.AccountID, unavailable bool) error {
+	if unavailable && id != viewerID(r) && (r.User == nil || !r.User.Staff()) {
 		return errs.ErrRecordNotFound
 	}
 	return nil

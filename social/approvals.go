@@ -9,8 +9,8 @@ import (
 
 var errApproved = errs.Conflict("The account is approved already: deactivate or delete it instead")
 
-// Confirm confirms the address of a new account on behalf of staff. It returns false if it was confirmed before.
-func (s *Service) Confirm(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
+// ConfirmIn confirms the address of a new account on behalf of staff. It returns false if it was confirmed before.
+func (s *Service) ConfirmIn(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
 	user, err := tx.User(ctx, id)
 	if err != nil || user.ConfirmedAt != nil {
 		return false, err
@@ -18,9 +18,9 @@ func (s *Service) Confirm(ctx context.Context, tx *store.Tx, id store.AccountID)
 	return true, s.confirmNewUser(ctx, tx, user)
 }
 
-// Approve approves a new account on behalf of staff, and tells its user if that makes the account available. It returns false if it was
+// ApproveIn approves a new account on behalf of staff, and tells its user if that makes the account available. It returns false if it was
 // approved before.
-func (s *Service) Approve(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
+func (s *Service) ApproveIn(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
 	user, err := tx.User(ctx, id)
 	if err != nil || user.ApprovedAt != nil {
 		return false, err
@@ -39,9 +39,9 @@ func (s *Service) Approve(ctx context.Context, tx *store.Tx, id store.AccountID)
 	return true, s.sendMail(ctx, tx, store.SendMail{Mail: store.MailApproved, AccountID: id})
 }
 
-// Reject deletes an account that awaits approval, and tells its user if the address is confirmed. The nickname and the address can be used
+// RejectIn deletes an account that awaits approval, and tells its user if the address is confirmed. The nickname and the address can be used
 // again.
-func (s *Service) Reject(ctx context.Context, tx *store.Tx, account *store.Account) error {
+func (s *Service) RejectIn(ctx context.Context, tx *store.Tx, account *store.Account) error {
 	user, err := tx.User(ctx, account.ID)
 	if err != nil {
 		return err

@@ -63,9 +63,9 @@ func (s *Service) DeactivateIn(ctx context.Context, tx *store.Tx, id store.Accou
 	return true, tx.RevokeTokens(ctx, id)
 }
 
-// Activate reactivates an account. It becomes visible if it is confirmed and approved. It returns false if the account was not
+// ActivateIn reactivates an account. It becomes visible if it is confirmed and approved. It returns false if the account was not
 // deactivated.
-func (s *Service) Activate(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
+func (s *Service) ActivateIn(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
 	user, err := tx.User(ctx, id)
 	if err != nil || user.DeactivatedAt == nil {
 		return false, err
@@ -77,9 +77,9 @@ func (s *Service) Activate(ctx context.Context, tx *store.Tx, id store.AccountID
 	return true, tx.SetUnavailable(ctx, id, !user.CanSignIn())
 }
 
-// Suspend suspends a remote account, or ends that: it becomes invisible, and its activities are ignored. It returns false if that was so
+// SuspendIn suspends a remote account, or ends that: it becomes invisible, and its activities are ignored. It returns false if that was so
 // before.
-func (s *Service) Suspend(ctx context.Context, tx *store.Tx, a *store.Account, suspended bool) (changed bool, err error) {
+func (s *Service) SuspendIn(ctx context.Context, tx *store.Tx, a *store.Account, suspended bool) (changed bool, err error) {
 	if suspended == (a.SuspendedAt != nil) {
 		return false, nil
 	}

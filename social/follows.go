@@ -96,9 +96,9 @@ func (o *FollowOptions) apply(f *store.Follow) {
 	}
 }
 
-// FollowAs makes a local account follow target on behalf of staff. A local target is not asked for its approval; a remote one is sent a
+// FollowAsIn makes a local account follow target on behalf of staff. A local target is not asked for its approval; a remote one is sent a
 // Follow. It returns false if follower followed target before.
-func (s *Service) FollowAs(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID) (changed bool, err error) {
+func (s *Service) FollowAsIn(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID) (changed bool, err error) {
 	to, err := otherAccount(ctx, tx, follower, target)
 	if err != nil {
 		return false, err
@@ -127,8 +127,8 @@ func (s *Service) FollowAs(ctx context.Context, tx *store.Tx, follower *store.Ac
 	return true, s.backfillHome(ctx, tx, f)
 }
 
-// UnfollowAs ends a follow or a follow request on behalf of staff. It returns false if there is none.
-func (s *Service) UnfollowAs(ctx context.Context, tx *store.Tx, follower, target store.AccountID) (changed bool, err error) {
+// UnfollowAsIn ends a follow or a follow request on behalf of staff. It returns false if there is none.
+func (s *Service) UnfollowAsIn(ctx context.Context, tx *store.Tx, follower, target store.AccountID) (changed bool, err error) {
 	f, err := tx.FollowOf(ctx, follower, target)
 	if f == nil || err != nil {
 		return false, err

@@ -7,10 +7,10 @@ import (
 	"svc/store"
 )
 
-// PurgeRemoteAccount removes rows of a remote account and about it until a time: its statuses, which leave no tombstones, what it did with
+// PurgeRemoteAccountIn removes rows of a remote account and about it until a time: its statuses, which leave no tombstones, what it did with
 // other statuses, its follows, and in the end the account. It federates nothing. It returns how many statuses it removed, and whether the
 // account is removed; otherwise the next call continues.
-func (s *Service) PurgeRemoteAccount(ctx context.Context, tx *store.Tx, id store.AccountID, until time.Time) (statuses int, done bool, err error) {
+func (s *Service) PurgeRemoteAccountIn(ctx context.Context, tx *store.Tx, id store.AccountID, until time.Time) (statuses int, done bool, err error) {
 	remove := func(ctx context.Context, st *store.Status) ([]*store.Status, error) {
 		if st.AccountID == id {
 			statuses++

@@ -66,22 +66,22 @@ func (s *Service) staffWith(ctx context.Context, tx *store.Tx, p config.Privileg
 	return list, nil
 }
 
-// MailBackupFailed sends the staff a mail that scheduled backups of the server fail, or lack uploads.
-func (s *Service) MailBackupFailed(ctx context.Context, tx *store.Tx, reason string) error {
+// MailBackupFailedIn sends the staff a mail that scheduled backups of the server fail, or lack uploads.
+func (s *Service) MailBackupFailedIn(ctx context.Context, tx *store.Tx, reason string) error {
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailBackupFailed, Values: map[string]string{"reason": reason}})
 }
 
-// MailStorageFull sends the staff a mail that files are refused for lack of storage.
-func (s *Service) MailStorageFull(ctx context.Context, tx *store.Tx, reason string) error {
+// MailStorageFullIn sends the staff a mail that files are refused for lack of storage.
+func (s *Service) MailStorageFullIn(ctx context.Context, tx *store.Tx, reason string) error {
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailStorageFull, Values: map[string]string{"reason": reason}})
 }
 
-// MailMeasure sends a local user a mail that staff took a measure against the account. It does nothing without a confirmed address.
-func (s *Service) MailMeasure(ctx context.Context, tx *store.Tx, user *store.User, measure, text string) error {
+// MailAccountActionIn sends a local user a mail that staff took an action against the account. It does nothing without a confirmed address.
+func (s *Service) MailAccountActionIn(ctx context.Context, tx *store.Tx, user *store.User, action, text string) error {
 	if user.Email == "" || user.ConfirmedAt == nil {
 		return nil
 	}
 	return s.sendMail(ctx, tx, store.SendMail{
-		Mail: store.MailMeasure, AccountID: user.AccountID, Values: map[string]string{"measure": measure, "text": text},
+		Mail: store.MailAccountAction, AccountID: user.AccountID, Values: map[string]string{"action": action, "text": text},
 	})
 }

@@ -220,9 +220,9 @@ func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address 
 	})
 }
 
-// SetEmail changes the address of a user without a confirmation, as staff may, and saves the user. Links that were sent to the old address
+// SetEmailIn changes the address of a user without a confirmation, as staff may, and saves the user. Links that were sent to the old address
 // become invalid, a pending change ends, and the old address gets mail.
-func (s *Service) SetEmail(ctx context.Context, tx *store.Tx, user *store.User, address string) error {
+func (s *Service) SetEmailIn(ctx context.Context, tx *store.Tx, user *store.User, address string) error {
 	address = strings.TrimSpace(address)
 	if !text.ValidEmail(address) {
 		return errEmailInvalid

@@ -46,14 +46,14 @@ func (s *Service) HashPassword(ctx context.Context, account *store.Account, user
 	return s.Passwords.Hash(ctx, newPassword)
 }
 
-// SetPassword replaces a password on behalf of staff and revokes all tokens.
-func (s *Service) SetPassword(ctx context.Context, tx *store.Tx, id store.AccountID, hash string) error {
+// SetPasswordIn replaces a password on behalf of staff and revokes all tokens.
+func (s *Service) SetPasswordIn(ctx context.Context, tx *store.Tx, id store.AccountID, hash string) error {
 	return s.setPassword(ctx, tx, id, hash)
 }
 
-// RequirePasswordReset makes a user set a new password before the next sign-in, and revokes all tokens. It returns false if that was so
+// RequirePasswordResetIn makes a user set a new password before the next sign-in, and revokes all tokens. It returns false if that was so
 // before.
-func (s *Service) RequirePasswordReset(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
+func (s *Service) RequirePasswordResetIn(ctx context.Context, tx *store.Tx, id store.AccountID) (changed bool, err error) {
 	user, err := tx.User(ctx, id)
 	if err != nil || user.ResetRequired {
 		return false, err

@@ -62,7 +62,7 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 		default:
 			report.Category = store.ReportOther
 		}
-		if report.Rules.V, err = s.KnownRules(ctx, tx, c.Rules); err != nil {
+		if report.Rules.V, err = s.KnownRulesIn(ctx, tx, c.Rules); err != nil {
 			return err
 		}
 		if err := tx.AddReport(ctx, report, statuses); err != nil {
@@ -84,8 +84,8 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 // maxReportRules bounds the rules that a report names.
 const maxReportRules = 50
 
-// KnownRules returns those ids that are of rules, in their order.
-func (s *Service) KnownRules(ctx context.Context, tx *store.Tx, ids []store.RuleID) ([]store.RuleID, error) {
+// KnownRulesIn returns those ids that are of rules, in their order.
+func (s *Service) KnownRulesIn(ctx context.Context, tx *store.Tx, ids []store.RuleID) ([]store.RuleID, error) {
 	rules, err := tx.RulesByID(ctx, ids[:min(len(ids), maxReportRules)])
 	known := make([]store.RuleID, 0, len(rules))
 	for _, r := range rules {

@@ -13,9 +13,9 @@ import (
 // signInHashLength is the length of a hash of a network, in bytes.
 const signInHashLength = 16
 
-// NoteSignIn records the network of a sign-in for KnowsNetwork, and sends mail about it if the user has not signed in from there for a
+// NoteLoginIn records the network of a sign-in for KnowsNetwork, and sends mail about it if the user has not signed in from there for a
 // while. app is the name of the app, "" for a browser. The database holds keyed hashes of the networks only.
-func (s *Service) NoteSignIn(ctx context.Context, tx *store.Tx, user *store.User, from netip.Addr, app string) error {
+func (s *Service) NoteLoginIn(ctx context.Context, tx *store.Tx, user *store.User, from netip.Addr, app string) error {
 	if !from.IsValid() {
 		return nil
 	}

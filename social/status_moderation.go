@@ -16,10 +16,10 @@ type Moderation struct {
 	Visibility *store.Visibility // public, unlisted or private; of posts that have one of these
 }
 
-// ModerateStatus changes a status on behalf of staff, and federates the change of a local one. A change of Sensitive is a new version of a
+// ModerateStatusIn changes a status on behalf of staff, and federates the change of a local one. A change of Sensitive is a new version of a
 // local status. Staff cannot give posts to a larger audience than followers that were addressed to recipients or to this server only. It returns
 // false if nothing changed.
-func (s *Service) ModerateStatus(ctx context.Context, tx *store.Tx, st *store.Status, m Moderation) (changed bool, err error) {
+func (s *Service) ModerateStatusIn(ctx context.Context, tx *store.Tx, st *store.Status, m Moderation) (changed bool, err error) {
 	if v := m.Visibility; v != nil && *v != st.Visibility && (!moderable(*v) || !moderable(st.Visibility)) {
 		return false, ErrUnsupportedVisibility
 	}
@@ -54,8 +54,8 @@ func (s *Service) ModerateStatus(ctx context.Context, tx *store.Tx, st *store.St
 	return true, addEditToOutbox(ctx, tx, st)
 }
 
-// LimitStatus gives a post of another server an audience up to v because of a block of its host, or its former one if that is not larger.
-func (s *Service) LimitStatus(ctx context.Context, tx *store.Tx, st *store.Status, v store.Visibility) error {
+// LimitStatusIn gives a post of another server an audience up to v because of a block of its host, or its former one if that is not larger.
+func (s *Service) LimitStatusIn(ctx context.Context, tx *store.Tx, st *store.Status, v store.Visibility) error {
 	changed, err := tx.LimitStatus(ctx, st, v)
 	if err != nil || !changed {
 		return err

@@ -19,13 +19,13 @@ func TestAudience(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			db := open(t)
 			w := newWorld(t, db, rand.New(rand.NewPCG(seed, 0)))
-			withheld := make(map[store.AccountID]bool)
+			unavailable := make(map[store.AccountID]bool)
 			for _, id := range w.accounts {
 				a, err := db.Account(t.Context(), id)
 				if err != nil {
 					t.Fatal(err)
 				}
-				withheld[id] = a.Unavailable
+				unavailable[id] = a.Unavailable
 			}
 			var events []store.StatusRemoved
 			db.Subscribe(func(list []store.Event) {
@@ -67,7 +67,7 @@ func TestAudience(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				author := withheld[e.Status.AccountID] || e.Original != nil && withheld[e.Original.AccountID]
+				author := unavailable[e.Status.AccountID] || e.Original != nil && unavailable[e.Original.AccountID]
 				if slices.Sort(got); !slices.Equal(got, shown[e.Status.ID]) && !author {
 					t.Fatalf("the deletion of %+v is sent to %v; the status was in the timelines of %v", e.Status, got, shown[e.Status.ID])
 				}

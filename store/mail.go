@@ -12,7 +12,7 @@ const (
 	MailAwaitsApproval  MailKind = "awaits_approval"  // the address is confirmed, and the account awaits approval
 	MailApproved        MailKind = "approved"         // the account is active
 	MailRejected        MailKind = "rejected"         // the account was not approved; To is set; values: nickname
-	MailMeasure         MailKind = "measure"          // staff took a measure against the account; values: measure, text
+	MailAccountAction   MailKind = "account_action"   // staff took an action against the account; values: action, text
 	MailNewRegistration MailKind = "new_registration" // to staff: AboutID awaits approval
 	MailNewReport       MailKind = "new_report"       // to staff; values: report_id
 	MailStorageFull     MailKind = "storage_full"     // to staff; values: reason

@@ -54,14 +54,14 @@ func (db *DB) CacheStats() map[string]cache.Stats {
 
 // DeliveryCounts are the numbers of deliveries in the queue.
 type DeliveryCounts struct {
-	Waiting int // not parked
-	Parked  int
+	Queued int // not parked
+	Parked int
 }
 
 // DeliveryCounts counts the deliveries in the queue, up to limit of each kind.
 func (r reader) DeliveryCounts(ctx context.Context, limit int) (DeliveryCounts, error) {
 	return value[DeliveryCounts](ctx, r, "count deliveries", `
 		SELECT
-			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE parked = 0 LIMIT ?1)) AS waiting,
+			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE parked = 0 LIMIT ?1)) AS queued,
 			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_parked WHERE parked = 1 LIMIT ?1)) AS parked`, limit)
 }

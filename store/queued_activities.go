@@ -107,16 +107,16 @@ func (r reader) QueuedActivity(ctx context.Context, id QueuedActivityID) (*Queue
 
 // QueuedActivityCounts are the numbers of activities in the queue.
 type QueuedActivityCounts struct {
-	Waiting int // not parked
-	Failed  int // of these, after a failed attempt
-	Parked  int
+	Queued int // not parked
+	Failed int // of these, after a failed attempt
+	Parked int
 }
 
 // QueuedActivityCounts counts the activities in the queue, up to limit of each kind.
 func (r reader) QueuedActivityCounts(ctx context.Context, limit int) (QueuedActivityCounts, error) {
 	return value[QueuedActivityCounts](ctx, r, "count queued activities", `
 		SELECT
-			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 LIMIT ?1)) AS waiting,
+			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 LIMIT ?1)) AS queued,
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 AND attempts > 0 LIMIT ?1)) AS failed,
 			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 LIMIT ?1)) AS parked`, limit)
 }

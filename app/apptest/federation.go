@@ -38,7 +38,7 @@ func (a *Server) WantEmptyInbox() {
 		if state, err = a.DB.QueuedActivityCounts(a.T.Context(), 100_000); err != nil {
 			a.T.Fatal(err)
 		}
-		if state.Waiting == 0 {
+		if state.Queued == 0 {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

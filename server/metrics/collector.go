@@ -18,11 +18,11 @@ var (
 	databaseState = describe("svc_database_state", "1 for the state of the database: writable, full, read_only or failed.", "state")
 	readAge       = describe("svc_database_oldest_read_seconds", "Age of the oldest query or task of maintenance that reads the database.")
 	logBytes      = describe("svc_database_log_bytes", "Size of the write-ahead log.")
-	jobs          = describe("svc_jobs", "Jobs by kind and state. Running ones are waiting, too. Parked ones failed at their last attempt.", "kind", "state")
+	jobs          = describe("svc_jobs", "Jobs by kind and state. Running ones are queued, too. Parked ones failed at their last attempt.", "kind", "state")
 
-	deliveries      = describe("svc_deliveries", "Outgoing deliveries by state. Those in flight are waiting, too.", "state")
+	deliveries      = describe("svc_deliveries", "Outgoing deliveries by state. Those in flight are queued, too.", "state")
 	deliveryResults = describe("svc_delivery_attempts_total", "Attempts of deliveries by result.", "result")
-	inboxQueue      = describe("svc_inbox_queue", "Incoming activities that are queued, by state. Failed ones are waiting for another attempt.", "state")
+	inboxQueue      = describe("svc_inbox_queue", "Incoming activities that are queued, by state. Failed ones are queued for another attempt.", "state")
 	inboxResults    = describe("svc_inbox_activities_total", "Attempts to process incoming activities by result; full: not accepted.", "result")
 
 	streams = describe("svc_streams", "Open streams by kind.", "kind")
@@ -116,7 +116,7 @@ func (c *collector) backups(ctx context.Context, s sink) error {
 func (c *collector) jobs(ctx context.Context, s sink) error {
 	counts, err := c.DB.JobCounts(ctx)
 	for _, n := range counts {
-		s.gauge(jobs, float64(n.N-n.Parked), n.Kind, "waiting")
+		s.gauge(jobs, float64(n.N-n.Parked), n.Kind, "queued")
 		s.gauge(jobs, float64(n.Parked), n.Kind, "parked")
 	}
 	for kind, n := range c.Worker.Running() {
@@ -131,7 +131,7 @@ func (c *collector) deliveries(ctx context.Context, s sink) error {
 		return err
 	}
 	stats := c.Federation.Stats().Deliveries
-	s.gauge(deliveries, float64(counts.Waiting), "waiting")
+	s.gauge(deliveries, float64(counts.Queued), "queued")
 	s.gauge(deliveries, float64(counts.Parked), "parked")
 	s.gauge(deliveries, float64(stats.InFlight), "in_flight")
 	s.counter(deliveryResults, stats.Delivered, "delivered")
@@ -146,7 +146,7 @@ func (c *collector) inbox(ctx context.Context, s sink) error {
 	if err != nil {
 		return err
 	}
-	s.gauge(inboxQueue, float64(counts.Waiting), "waiting")
+	s.gauge(inboxQueue, float64(counts.Queued), "queued")
 	s.gauge(inboxQueue, float64(counts.Failed), "failed")
 	s.gauge(inboxQueue, float64(counts.Parked), "parked")
 	stats := c.Federation.Stats().Inbox

@@ -80,12 +80,12 @@ func TestMetrics(t *testing.T) {
 		{"time of commits", `svc_writer_commit_seconds_sum`, func() { alice.Publish("hello") }, more},
 		{"transactions of commits", `svc_writer_group_transactions_sum`, func() { alice.Publish("hello") }, more},
 		{"queue of the writer", `svc_writer_queue`, func() {}, by(0)},
-		{"jobs", `svc_jobs{kind="expire_status",state="waiting"}`, func() { alice.Publish("short", "expires_in", "7200") }, by(1)},
+		{"jobs", `svc_jobs{kind="expire_status",state="queued"}`, func() { alice.Publish("short", "expires_in", "7200") }, by(1)},
 		{"jobs that failed", `svc_jobs{kind="sweep_proxy",state="parked"}`, func() { park(t, srv) }, by(1)},
-		{"deliveries", `svc_deliveries{state="waiting"}`, func() {}, by(0)},
+		{"deliveries", `svc_deliveries{state="queued"}`, func() {}, by(0)},
 		{"deliveries in flight", `svc_deliveries{state="in_flight"}`, func() {}, by(0)},
 		{"parked deliveries", `svc_deliveries{state="parked"}`, func() {}, by(0)},
-		{"inbox", `svc_inbox_queue{state="waiting"}`, func() {}, by(0)},
+		{"inbox", `svc_inbox_queue{state="queued"}`, func() {}, by(0)},
 		{"cache hits", `svc_cache_hits_total{cache="rendered_statuses"}`, func() {
 			alice.Publish("hello")
 			alice.Get("/api/v1/timelines/home").Want(200)
@@ -179,7 +179,7 @@ func TestFederation(t *testing.T) {
 	apptest.Settle(peers...)
 	delivered, processed := scrape(t, peers[0]), scrape(t, peers[1])
 	alice.Publish("hello")
-	if n := scrape(t, peers[0])[`svc_jobs{kind="outbox",state="waiting"}`]; n != 1 {
+	if n := scrape(t, peers[0])[`svc_jobs{kind="outbox",state="queued"}`]; n != 1 {
 		t.Errorf("%v jobs", n)
 	}
 	apptest.Settle(peers...)

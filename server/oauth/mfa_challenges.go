@@ -122,7 +122,7 @@ func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User,
 		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
 			return err
 		}
-		return s.Social.NoteSignIn(r.Context(), tx, user, r.ClientIP(), a.Name)
+		return s.Social.NoteLoginIn(r.Context(), tx, user, r.ClientIP(), a.Name)
 	})
 }
 

@@ -90,6 +90,6 @@ func (s *Service) verifiedUser(ctx context.Context, c rest.Credential) (*store.U
 	if user.HasMFA() || problemOf(user) != nil {
 		return user, nil
 	}
-	err = s.DB.Update(ctx, func(tx *store.Tx) error { return s.Social.NoteSignIn(ctx, tx, user, c.Network, "") })
+	err = s.DB.Update(ctx, func(tx *store.Tx) error { return s.Social.NoteLoginIn(ctx, tx, user, c.Network, "") })
 	return user, s.unlessRefused(err)
 }

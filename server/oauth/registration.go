@@ -110,7 +110,7 @@ func (s *Service) tokenForNewUser(r *rest.Request, a *store.App, account *store.
 		return signInByHand, nil
 	}
 	answer, err := s.issueToken(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
-		return s.Social.NoteSignIn(r.Context(), tx, user, r.ClientIP(), a.Name)
+		return s.Social.NoteLoginIn(r.Context(), tx, user, r.ClientIP(), a.Name)
 	})
 	if err != nil {
 		return nil, err

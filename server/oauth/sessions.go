@@ -64,7 +64,7 @@ func (s *Service) startSession(r *rest.Request, user *store.User) (token string,
 		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
 			return err
 		}
-		if err := s.Social.NoteSignIn(r.Context(), tx, user, r.ClientIP(), ""); err != nil {
+		if err := s.Social.NoteLoginIn(r.Context(), tx, user, r.ClientIP(), ""); err != nil {
 			return err
 		}
 		if before != nil {

@@ -41,8 +41,8 @@ type delivery struct {
 	Activity    string     `json:"activity"`
 	Attempts    int        `json:"attempts"`
 	QueuedAt    time.Time  `json:"queued"`
-	NextAttempt *time.Time `json:"next_try"`
-	Parked      bool       `json:"given_up"`
+	NextAttempt *time.Time `json:"next_attempt"`
+	Parked      bool       `json:"parked"`
 	LastError   string     `json:"last_error"`
 }
 
@@ -54,7 +54,7 @@ type incomingActivity struct {
 	Signer     string    `json:"signer"`
 	ReceivedAt time.Time `json:"received"`
 	Attempts   int       `json:"attempts"`
-	Parked     bool      `json:"given_up"`
+	Parked     bool      `json:"parked"`
 	LastError  string    `json:"last_error"`
 }
 
@@ -83,20 +83,20 @@ func (p *page) deliveries() (any, error) {
 	var queue struct {
 		Hosts []struct {
 			Host        string     `json:"host"`
-			Queued      int        `json:"waiting"`
-			Parked      int        `json:"given_up"`
+			Queued      int        `json:"queued"`
+			Parked      int        `json:"parked"`
 			Oldest      time.Time  `json:"oldest"`
-			NextAttempt *time.Time `json:"next_try"`
+			NextAttempt *time.Time `json:"next_attempt"`
 			LastError   string     `json:"last_error"`
 			Peer        peer       `json:"peer"`
 		} `json:"hosts"`
 		Deliveries []delivery `json:"deliveries"`
 		Incoming   struct {
-			Waiting int `json:"waiting"`
-			Failed  int `json:"failed"`
-			Parked  int `json:"given_up"`
+			Queued int `json:"queued"`
+			Failed int `json:"failed"`
+			Parked int `json:"parked"`
 		} `json:"received"`
-		Failed []incomingActivity `json:"troubled"`
+		Failed []incomingActivity `json:"failed"`
 	}
 	arguments := url.Values{}
 	if host != "" {
@@ -108,11 +108,11 @@ func (p *page) deliveries() (any, error) {
 	content := web.StaffPage{
 		Title: "admin.deliveries.title", Intro: "admin.deliveries.intro",
 		Forms: []web.StaffForm{explainForm("")},
-		Texts: []string{p.text("admin.deliveries.incoming", queue.Incoming.Waiting, queue.Incoming.Failed, queue.Incoming.Parked)},
+		Texts: []string{p.text("admin.deliveries.incoming", queue.Incoming.Queued, queue.Incoming.Failed, queue.Incoming.Parked)},
 	}
 	hosts := web.Table{
 		Title: "admin.deliveries.hosts", Empty: "admin.deliveries.none",
-		Columns: []string{"admin.domain", "admin.jobs.waiting", "admin.deliveries.parked", "admin.deliveries.oldest", "admin.deliveries.next", "admin.deliveries.since", "admin.last_error", "admin.actions"},
+		Columns: []string{"admin.domain", "admin.jobs.queued_count", "admin.deliveries.parked", "admin.deliveries.oldest", "admin.deliveries.next", "admin.deliveries.since", "admin.last_error", "admin.actions"},
 	}
 	for _, q := range queue.Hosts[:min(len(queue.Hosts), maxShownHosts)] {
 		hosts.Rows = append(hosts.Rows, web.Row{
@@ -215,7 +215,7 @@ type explanation struct {
 	Peer         *peer  `json:"peer"`
 	Account      *struct {
 		Acct        string     `json:"acct"`
-		Unavailable bool       `json:"withheld"`
+		Unavailable bool       `json:"unavailable"`
 		FetchedAt   *time.Time `json:"fetched_at"`
 	} `json:"account"`
 	Status *struct {

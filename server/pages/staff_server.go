@@ -76,7 +76,7 @@ func (p *page) jobs() (any, error) {
 			button("admin.drop_all", "DELETE", jobsPath, doneParam, "deleted", askParam, "drop_jobs"),
 		}
 	}
-	queued := web.Table{Title: "admin.jobs.queued", Columns: []string{"admin.jobs.kind", "admin.jobs.waiting", "admin.jobs.failed"}, Empty: "admin.none"}
+	queued := web.Table{Title: "admin.jobs.queued", Columns: []string{"admin.jobs.kind", "admin.jobs.queued_count", "admin.jobs.failed"}, Empty: "admin.none"}
 	for _, k := range queue.Kinds {
 		queued.Rows = append(queued.Rows, web.Row{Cells: []string{k.Kind, strconv.Itoa(k.Queued), strconv.Itoa(k.Parked)}})
 	}

@@ -23,12 +23,12 @@ func TestDeliveries(t *testing.T) {
 
 	shown := root.Get(deliveriesPath).Want(200).Object()
 	wantFields(t, "the queue", shown, apptest.Doc{
-		"hosts.0.host": peer.Host, "hosts.0.waiting": 1.0, "hosts.0.given_up": 0.0, "hosts.0.last_error": "responded with status 503", "hosts.0.attempts": 1.0,
-		"hosts.0.peer.failures": 1.0, "deliveries": []any{}, "troubled": []any{}, "received.waiting": 0.0, "received.failed": 0.0, "received.given_up": 0.0,
+		"hosts.0.host": peer.Host, "hosts.0.queued": 1.0, "hosts.0.parked": 0.0, "hosts.0.last_error": "responded with status 503", "hosts.0.attempts": 1.0,
+		"hosts.0.peer.failures": 1.0, "deliveries": []any{}, "failed": []any{}, "received.queued": 0.0, "received.failed": 0.0, "received.parked": 0.0,
 	})
 	one := root.Get(deliveriesPath, "host", peer.Host).Want(200).Object()
 	wantFields(t, "the host", one, apptest.Doc{
-		"deliveries.0.host": peer.Host, "deliveries.0.type": "Create", "deliveries.0.attempts": 1.0, "deliveries.0.given_up": false,
+		"deliveries.0.host": peer.Host, "deliveries.0.type": "Create", "deliveries.0.attempts": 1.0, "deliveries.0.parked": false,
 		"deliveries.0.last_error": "responded with status 503", "deliveries.1": nil,
 	})
 	wantFields(t, "what failed", root.Get(deliveriesPath, "failed", "true").Want(200).Object(), apptest.Doc{"hosts": []any{}, "deliveries": []any{}})
@@ -84,7 +84,7 @@ func TestDroppedActivities(t *testing.T) {
 		srv.Exec(`INSERT INTO queued_activities (id, signer_id, received_at, run_at, attempts, parked, last_error, body)
 			SELECT ?, id, 1000, 4000000000000, 8, ?, 'no such object', '{"type":"Like","id":"https://x/1"}' FROM accounts WHERE nickname = 'bob'`, id, parked)
 	}
-	wantFields(t, "what failed", root.Get(deliveriesPath, "failed", "true").Want(200).Object(), apptest.Doc{"received.given_up": 2.0, "troubled.0.type": "Like", "troubled.0.last_error": "no such object"})
+	wantFields(t, "what failed", root.Get(deliveriesPath, "failed", "true").Want(200).Object(), apptest.Doc{"received.parked": 2.0, "failed.0.type": "Like", "failed.0.last_error": "no such object"})
 	root.Post(deliveriesPath+"/drop", "id", "3").Want(404)
 	wantFields(t, "a drop", root.Post(deliveriesPath+"/drop", "id", "1").Want(200).Object(), apptest.Doc{"received": 1.0})
 	wantLog(t, root.Client, "@root dropped incoming activity #1")

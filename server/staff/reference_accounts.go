@@ -26,12 +26,12 @@ func (h *Handlers) referenceAccountRoutes() rest.Routes {
 		"POST /api/v1/admin/accounts/:id/reject":      {approval.Deletes(), h.rejectAccount},
 		"POST /api/v1/admin/accounts/:id/enable":      {activation.Deletes(), h.accountAfter(enable)},
 		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation.Deletes(), h.accountAfter((*admin.Service).EndSuspension)},
-		"POST /api/v1/admin/accounts/:id/unsilence":   {tags.Deletes(), h.accountAfter(endMeasure(admin.SilenceMeasure))},
-		"POST /api/v1/admin/accounts/:id/unsensitive": {tags.Deletes(), h.accountAfter(endMeasure(admin.SensitiveMeasure))},
+		"POST /api/v1/admin/accounts/:id/unsilence":   {tags.Deletes(), h.accountAfter(endAccountAction(admin.SilenceAction))},
+		"POST /api/v1/admin/accounts/:id/unsensitive": {tags.Deletes(), h.accountAfter(endAccountAction(admin.SensitiveAction))},
 		"DELETE /api/v1/admin/accounts/:id":           {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteAccount},
 
-		// The handler checks the privilege of the measure.
-		"POST /api/v1/admin/accounts/:id/action": {rest.Staff("admin:write:accounts"), h.takeMeasure},
+		// The handler checks the privilege of the action.
+		"POST /api/v1/admin/accounts/:id/action": {rest.Staff("admin:write:accounts"), h.takeAccountAction},
 	}
 }
 
@@ -167,8 +167,10 @@ func enable(s *admin.Service, ctx context.Context, id string) error {
 	return err
 }
 
-func endMeasure(measure string) accountOperation {
-	return func(s *admin.Service, ctx context.Context, id string) error { return s.EndMeasure(ctx, id, measure) }
+func endAccountAction(action string) accountOperation {
+	return func(s *admin.Service, ctx context.Context, id string) error {
+		return s.EndAccountAction(ctx, id, action)
+	}
 }
 
 // rejectAccount deletes an account that is pending approval, and answers with it as it was.
@@ -189,18 +191,18 @@ func (h *Handlers) deleteAccount(r *rest.Request) (any, error) {
 	return before, recordNotFound(h.as(r).DeleteSuspended(r.Context(), before.ID.String()))
 }
 
-// measurePrivileges are those that measures need. A measure that names a report also needs that to manage reports.
-var measurePrivileges = map[string]config.Privilege{
-	admin.NoMeasure:        config.ReportsManage,
-	admin.SensitiveMeasure: config.UsersTags,
-	admin.SilenceMeasure:   config.UsersTags,
-	admin.DisableMeasure:   config.UsersActivation,
-	admin.SuspendMeasure:   config.UsersActivation,
+// actionPrivileges are those that actions need. An action that names a report also needs that to manage reports.
+var actionPrivileges = map[string]config.Privilege{
+	admin.NoAction:        config.ReportsManage,
+	admin.SensitiveAction: config.UsersTags,
+	admin.SilenceAction:   config.UsersTags,
+	admin.DisableAction:   config.UsersActivation,
+	admin.SuspendAction:   config.UsersActivation,
 }
 
-// takeMeasure takes a measure against an account, and resolves the report that caused it. Staff who may manage reports also resolve all
+// takeAccountAction takes an action against an account, and resolves the report that caused it. Staff who may manage reports also resolve all
 // other open reports about the account.
-func (h *Handlers) takeMeasure(r *rest.Request) (any, error) {
+func (h *Handlers) takeAccountAction(r *rest.Request) (any, error) {
 	var p struct {
 		Type     string `param:"type,word"`
 		ReportID string `param:"report_id,word"`
@@ -212,7 +214,7 @@ func (h *Handlers) takeMeasure(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	managesReports := h.Entities.HasPrivilege(r.User, config.ReportsManage)
-	needed, known := measurePrivileges[p.Type]
+	needed, known := actionPrivileges[p.Type]
 	switch {
 	case known && !h.Entities.HasPrivilege(r.User, needed) || p.ReportID != "" && !managesReports:
 		return nil, rest.ErrNotPrivileged
@@ -223,7 +225,7 @@ func (h *Handlers) takeMeasure(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = h.as(r).TakeMeasure(r.Context(), admin.AccountMeasure{
+	err = h.as(r).TakeAccountAction(r.Context(), admin.AccountAction{
 		Account: account.ID().String(), Type: p.Type, Report: p.ReportID, Text: p.Text, Resolve: managesReports, Mail: p.Mail,
 	})
 	return struct{}{}, recordNotFound(err)

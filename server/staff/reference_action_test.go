@@ -9,32 +9,32 @@ import (
 	"svc/store"
 )
 
-// TestAccountMeasures checks the measures, how they end, and the moderation log.
-func TestAccountMeasures(t *testing.T) {
+// TestAccountActions checks the actions, how they end, and the moderation log.
+func TestAccountActions(t *testing.T) {
 	srv := apptest.Start(t)
 	root, alice, bob := srv.SignUpAdmin(), srv.SignUp("alice"), srv.SignUp("bob")
 	far := srv.AddRemoteAccount("far", "example.com")
 	path := moderatedAccounts + "/" + alice.ID
 	for _, tt := range []struct {
-		measure, flag, end, log, endLog string
-		again                           int // of a second end
+		action, flag, end, log, endLog string
+		again                          int // of a second end
 	}{
 		{"sensitive", "sensitized", "unsensitive", "@root added tags: mrf_tag:media-force-nsfw to users: @alice", "@root removed tags: mrf_tag:media-force-nsfw from users: @alice", 200},
 		{"silence", "silenced", "unsilence", "@root added tags: mrf_tag:force-unlisted to users: @alice", "@root removed tags: mrf_tag:force-unlisted from users: @alice", 200},
 		{"disable", "disabled", "enable", "@root deactivated users: @alice", "@root activated users: @alice", 200},
 		{"suspend", "suspended", "unsuspend", "@root deactivated users: @alice", "@root activated users: @alice", 403},
 	} {
-		if got := string(root.Post(path+"/action", "type", tt.measure).Want(200).Body); got != "{}" {
-			t.Errorf("%s: got %s", tt.measure, got)
+		if got := string(root.Post(path+"/action", "type", tt.action).Want(200).Body); got != "{}" {
+			t.Errorf("%s: got %s", tt.action, got)
 		}
 		wantLog(t, root.Client, tt.log)
 		n := len(messages(root.Client))
-		root.Post(path+"/action", "type", tt.measure).Want(200) // again
+		root.Post(path+"/action", "type", tt.action).Want(200) // again
 		if got := len(messages(root.Client)); got != n {
-			t.Errorf("%s: the second time was logged", tt.measure)
+			t.Errorf("%s: the second time was logged", tt.action)
 		}
 		if !root.Get(path).Want(200).Object().Bool(tt.flag) {
-			t.Errorf("%s: not %s", tt.measure, tt.flag)
+			t.Errorf("%s: not %s", tt.action, tt.flag)
 		}
 		if root.Post(path + "/" + tt.end).Want(200).Object().Bool(tt.flag) {
 			t.Errorf("%s: still %s", tt.end, tt.flag)
@@ -82,8 +82,8 @@ func TestAccountMeasures(t *testing.T) {
 	}
 }
 
-// TestMeasureResolvesReports checks which reports a measure resolves, and that none is resolved without its privilege.
-func TestMeasureResolvesReports(t *testing.T) {
+// TestActionResolvesReports checks which reports an action resolves, and that none is resolved without its privilege.
+func TestActionResolvesReports(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.ModeratorPrivileges = []string{"users_manage_tags"} })
 	root, moderator, alice, bob, carol := srv.SignUpAdmin(), srv.SignUp("moderator"), srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	srv.SetRole(moderator, false, true)
@@ -95,52 +95,52 @@ func TestMeasureResolvesReports(t *testing.T) {
 		apptest.WantIDs(t, what, root.Get("/api/v1/admin/reports"), ids...)
 	}
 	root.Post(path, "type", "none", "report_id", first, "text", "it was a joke").Want(200)
-	wantOpen("after no measure", other, second)
-	if got := messages(root.Client)[1]; got != "@root took no measure against users: @alice" {
+	wantOpen("after no action", other, second)
+	if got := messages(root.Client)[1]; got != "@root took no action against users: @alice" {
 		t.Errorf("the log has %q", got)
 	}
-	if found, err := srv.HasRow(`SELECT 1 FROM moderation_log WHERE action = 'no_measure' AND data LIKE '%it was a joke%'`); err != nil || !found {
+	if found, err := srv.HasRow(`SELECT 1 FROM moderation_log WHERE action = 'no_action' AND data LIKE '%it was a joke%'`); err != nil || !found {
 		t.Errorf("the log has no text: %v", err)
 	}
 	byModerator := srv.NewToken(moderator, "admin:write")
 	byModerator.Post(path, "type", "silence").Want(200)
-	wantOpen("after a measure by a moderator who may not manage reports", other, second)
+	wantOpen("after an action by a moderator who may not manage reports", other, second)
 	for _, params := range []list{{"type", "sensitive", "report_id", second}, {"type", "none"}, {"type", "suspend"}} {
 		byModerator.Post(path, params...).WantError(403, "User isn't privileged.")
 	}
 	root.Post(path, "type", "sensitive").Want(200)
-	wantOpen("after a measure", other)
+	wantOpen("after an action", other)
 	report(carol, alice, "again")
 	root.Post(path, "type", "sensitive").Want(200)
-	wantOpen("after a measure that is in force already", other)
+	wantOpen("after an action that is in force already", other)
 }
 
-// TestMeasureMail checks who gets a mail about a measure, and its text.
-func TestMeasureMail(t *testing.T) {
+// TestAccountActionMail checks who gets a mail about an action, and its text.
+func TestAccountActionMail(t *testing.T) {
 	srv := apptest.Start(t, apptest.WithMail, func(c *config.Config) { c.Instance.Email = "staff@example.org" })
 	root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
 	far := srv.AddRemoteAccount("far", "example.com")
 	srv.Mails()
 	path := moderatedAccounts + "/" + alice.ID + "/action"
-	for _, tt := range []struct{ measure, want string }{
+	for _, tt := range []struct{ action, want string }{
 		{"none", "have a message about your account. It is not restricted."},
 		{"sensitive", "are marked as sensitive from now on."},
 		{"silence", "do not appear in public timelines from now on."},
 		{"suspend", "deactivated your account: you cannot sign in"},
 	} {
-		root.Post(path, "type", tt.measure, "send_email_notification", "true", "text", "Be nice.\n<b>Please.</b>").Want(200)
+		root.Post(path, "type", tt.action, "send_email_notification", "true", "text", "Be nice.\n<b>Please.</b>").Want(200)
 		mails := srv.Mails()
 		if len(mails) != 1 || mails[0].To != "alice@example.org" || mails[0].Subject != "About your account at svc" {
-			t.Fatalf("%s: got %v", tt.measure, mails)
+			t.Fatalf("%s: got %v", tt.action, mails)
 		}
 		for _, want := range []string{tt.want, "> Be nice.\n> <b>Please.</b>", "write to staff@example.org."} {
 			if !strings.Contains(mails[0].Text, want) {
-				t.Errorf("%s: no %q in\n%s", tt.measure, want, mails[0].Text)
+				t.Errorf("%s: no %q in\n%s", tt.action, want, mails[0].Text)
 			}
 		}
 		for _, want := range []string{tt.want, "Be nice.\n&lt;b&gt;Please.&lt;/b&gt;"} {
 			if !strings.Contains(mails[0].HTML, want) {
-				t.Errorf("%s: no %q in\n%s", tt.measure, want, mails[0].HTML)
+				t.Errorf("%s: no %q in\n%s", tt.action, want, mails[0].HTML)
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func TestMeasureMail(t *testing.T) {
 		}
 	}
 	root.Post(path, "type", "suspend", "send_email_notification", "true").Want(200)
-	none("a measure that is in force already")
+	none("an action that is in force already")
 	root.Post(moderatedAccounts + "/" + alice.ID + "/enable").Want(200)
 	root.Post(path, "type", "disable").Want(200)
 	none("not asked for")

@@ -136,7 +136,7 @@ type held struct {
 }
 
 // hold sends a request up to the end of its body but for the last bytes.
-func (w *world) hold(who *person, path, contentType string, content []byte, length, withheld int) (*held, error) {
+func (w *world) hold(who *person, path, contentType string, content []byte, length, missing int) (*held, error) {
 	conn, err := dialer(w.newHost()%60_000).Dial("tcp", w.s.address)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (w *world) hold(who *person, path, contentType string, content []byte, leng
 	if contentType == "application/activity+json" {
 		head += "Signature: keyId=\"http://127.0.0.1:9/a#main-key\",headers=\"(request-target) host date digest\",signature=\"YWJj\"\r\nDate: " + time.Now().UTC().Format(http.TimeFormat) + "\r\n"
 	}
-	sent := len(content) - withheld
+	sent := len(content) - missing
 	if _, err := conn.Write(append([]byte(head+"\r\n"), content[:sent]...)); err != nil {
 		conn.Close()
 		return nil, err

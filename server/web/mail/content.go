@@ -84,7 +84,7 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 	for name, value := range job.Values {
 		c.Values[name] = text.OneLine(value)
 	}
-	if job.Mail == store.MailMeasure {
+	if job.Mail == store.MailAccountAction {
 		c.Text, c.Values["contact"] = job.Values["text"], m.settings.Load().Instance.Email
 	}
 	if at, err := time.Parse(time.RFC3339, job.Values["time"]); err == nil {
@@ -106,8 +106,8 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 
 // isDue returns true if a mail still has a reason, given the state of its user.
 func isDue(kind store.MailKind, user *store.User) bool {
-	if kind == store.MailMeasure {
-		return true // the measure may be the deactivation
+	if kind == store.MailAccountAction {
+		return true // the action may be the deactivation
 	}
 	if user.DeactivatedAt != nil {
 		return false

@@ -54,17 +54,17 @@ func (s *Service) AccountIDs(ctx context.Context, q AccountQuery) (store.Part[st
 	return s.db.StaffAccounts(ctx, f, min(max(q.Page.Limit, 1), maxAccountPage), 0)
 }
 
-// Measures against accounts, by the names of the reference API.
+// Actions against accounts, by the names of the reference API.
 const (
-	NoMeasure        = "none" // a warning, or the decision that a report needs no measure
-	SensitiveMeasure = "sensitive"
-	SilenceMeasure   = "silence"
-	DisableMeasure   = "disable"
-	SuspendMeasure   = "suspend"
+	NoAction        = "none" // a warning, or the decision that a report needs no action
+	SensitiveAction = "sensitive"
+	SilenceAction   = "silence"
+	DisableAction   = "disable"
+	SuspendAction   = "suspend"
 )
 
-// AccountMeasure is a measure against an account.
-type AccountMeasure struct {
+// AccountAction is an action of staff against an account.
+type AccountAction struct {
 	Account string // a nickname or an id
 	Type    string
 	Report  string // the id of the report that caused it; "": none
@@ -74,45 +74,45 @@ type AccountMeasure struct {
 }
 
 const (
-	maxMeasureText     = 5000 // characters
-	maxMeasuredReports = 100  // that one measure resolves
+	maxActionText      = 5000 // characters
+	maxResolvedReports = 100  // that one action resolves
 )
 
-// check returns why a measure cannot be taken against any account.
-func (m *AccountMeasure) check() error {
-	switch m.Type {
-	case NoMeasure, SensitiveMeasure, SilenceMeasure, DisableMeasure, SuspendMeasure:
+// check returns why an action cannot be taken against any account.
+func (a *AccountAction) check() error {
+	switch a.Type {
+	case NoAction, SensitiveAction, SilenceAction, DisableAction, SuspendAction:
 	case "":
 		return errs.Invalid("Validation failed: Type can't be blank")
 	default:
-		return errs.Invalid("Validation failed: Type %s is not included in the list", strconv.Quote(m.Type))
+		return errs.Invalid("Validation failed: Type %s is not included in the list", strconv.Quote(a.Type))
 	}
-	if text.Length(m.Text, "") > maxMeasureText {
-		return errs.Invalid("Validation failed: Text is too long (maximum is %d characters)", maxMeasureText)
+	if text.Length(a.Text, "") > maxActionText {
+		return errs.Invalid("Validation failed: Text is too long (maximum is %d characters)", maxActionText)
 	}
 	return nil
 }
 
-// TakeMeasure takes a measure: sensitive and silence add the tags that make posts sensitive and unlisted, disable and suspend deactivate. A
-// measure that is in force already changes nothing, and sends no mail.
-func (s *Service) TakeMeasure(ctx context.Context, m AccountMeasure) error {
-	m.Text = strings.TrimSpace(m.Text)
-	if err := m.check(); err != nil {
+// TakeAccountAction takes an action: sensitive and silence add the tags that make posts sensitive and unlisted, disable and suspend deactivate. An
+// action that is in force already changes nothing, and sends no mail.
+func (s *Service) TakeAccountAction(ctx context.Context, a AccountAction) error {
+	a.Text = strings.TrimSpace(a.Text)
+	if err := a.check(); err != nil {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		t, err := only(s.targets(ctx, tx, []string{m.Account}, false))
+		t, err := only(s.targets(ctx, tx, []string{a.Account}, false))
 		if err != nil {
 			return err
 		}
-		if m.Type == DisableMeasure && t.user == nil {
+		if a.Type == DisableAction && t.user == nil {
 			return errs.Invalid("Validation failed: Type disable is for local accounts; suspend hides a remote account")
 		}
-		reports, err := s.measuredReports(ctx, tx, &m, t.account)
+		reports, err := s.resolvedReports(ctx, tx, &a, t.account)
 		if err != nil {
 			return err
 		}
-		changed, err := s.applyMeasure(ctx, tx, &m, t)
+		changed, err := s.applyAccountAction(ctx, tx, &a, t)
 		if err != nil {
 			return err
 		}
@@ -121,17 +121,17 @@ func (s *Service) TakeMeasure(ctx context.Context, m AccountMeasure) error {
 				return err
 			}
 		}
-		if !changed || !m.Mail || t.user == nil {
+		if !changed || !a.Mail || t.user == nil {
 			return nil
 		}
-		return s.social.MailMeasure(ctx, tx, t.user, m.Type, m.Text)
+		return s.social.MailAccountActionIn(ctx, tx, t.user, a.Type, a.Text)
 	})
 }
 
-// measuredReports returns the reports that a measure resolves.
-func (s *Service) measuredReports(ctx context.Context, tx *store.Tx, m *AccountMeasure, account *store.Account) (list []*store.Report, err error) {
-	if m.Report != "" {
-		report, err := s.report(ctx, tx, m.Report)
+// resolvedReports returns the reports that an action resolves.
+func (s *Service) resolvedReports(ctx context.Context, tx *store.Tx, a *AccountAction, account *store.Account) (list []*store.Report, err error) {
+	if a.Report != "" {
+		report, err := s.report(ctx, tx, a.Report)
 		if err != nil {
 			return nil, err
 		}
@@ -140,10 +140,10 @@ func (s *Service) measuredReports(ctx context.Context, tx *store.Tx, m *AccountM
 		}
 		list = append(list, report)
 	}
-	if !m.Resolve || m.Type == NoMeasure {
+	if !a.Resolve || a.Type == NoAction {
 		return list, nil
 	}
-	open, err := tx.OpenReportsAbout(ctx, account.ID, maxMeasuredReports)
+	open, err := tx.OpenReportsAbout(ctx, account.ID, maxResolvedReports)
 	for _, report := range open {
 		if len(list) == 0 || report.ID != list[0].ID {
 			list = append(list, report)
@@ -152,36 +152,36 @@ func (s *Service) measuredReports(ctx context.Context, tx *store.Tx, m *AccountM
 	return list, err
 }
 
-// applyMeasure changes the account, and records that. It returns false if the measure is in force already.
-func (s *Service) applyMeasure(ctx context.Context, tx *store.Tx, m *AccountMeasure, t *target) (changed bool, err error) {
+// applyAccountAction changes the account, and records that. It returns false if the action is in force already.
+func (s *Service) applyAccountAction(ctx context.Context, tx *store.Tx, a *AccountAction, t *target) (changed bool, err error) {
 	var action, what string
-	switch m.Type {
-	case SensitiveMeasure, SilenceMeasure:
-		tags := []string{measureTags[m.Type]}
+	switch a.Type {
+	case SensitiveAction, SilenceAction:
+		tags := []string{actionTags[a.Type]}
 		action, what = tagAction(tags)
 		changed, err = addTags(ctx, tx, t.account, tags)
-	case DisableMeasure, SuspendMeasure:
+	case DisableAction, SuspendAction:
 		action, what = deactivation, deactivated
 		changed, err = s.deactivate(ctx, tx, t)
 	default:
-		action, what, changed = "no_measure", "took no measure against users", true
+		action, what, changed = "no_action", "took no action against users", true
 	}
 	if err != nil || !changed {
 		return false, err
 	}
 	data := subjects([]*store.Account{t.account})
-	if m.Text != "" {
-		data["text"] = m.Text
+	if a.Text != "" {
+		data["text"] = a.Text
 	}
 	return true, s.record(ctx, tx, action, what+": "+handles([]*store.Account{t.account}), data)
 }
 
-// measureTags are the tags of measures that are tags.
-var measureTags = map[string]string{SensitiveMeasure: policy.TagSensitive, SilenceMeasure: policy.TagUnlisted}
+// actionTags are the tags of actions that are tags.
+var actionTags = map[string]string{SensitiveAction: policy.TagSensitive, SilenceAction: policy.TagUnlisted}
 
-// EndMeasure removes the tag of a measure: SensitiveMeasure or SilenceMeasure.
-func (s *Service) EndMeasure(ctx context.Context, name, measure string) error {
-	_, err := s.UntagUsers(ctx, Tagging{Names: []string{name}, Tags: []string{measureTags[measure]}})
+// EndAccountAction removes the tag of an action: SensitiveAction or SilenceAction.
+func (s *Service) EndAccountAction(ctx context.Context, name, action string) error {
+	_, err := s.UntagUsers(ctx, Tagging{Names: []string{name}, Tags: []string{actionTags[action]}})
 	return err
 }
 
@@ -206,7 +206,7 @@ func (s *Service) ApprovePending(ctx context.Context, name string) error {
 		if t.user.ApprovedAt != nil {
 			return false, errNotAllowed
 		}
-		return s.social.Approve(ctx, tx, t.account.ID)
+		return s.social.ApproveIn(ctx, tx, t.account.ID)
 	})
 	return err
 }
@@ -217,7 +217,7 @@ func (s *Service) RejectPending(ctx context.Context, name string) error {
 		if t.user.ApprovedAt != nil {
 			return false, errNotAllowed
 		}
-		return true, s.social.Reject(ctx, tx, t.account)
+		return true, s.social.RejectIn(ctx, tx, t.account)
 	})
 	return err
 }
