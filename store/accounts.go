@@ -234,14 +234,7 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	orEmpty(&a.AlsoKnownAs.V)
 	orEmpty(&a.Tags.V)
 	orEmpty(&a.Emojis.V)
-	if err := tx.exec(ctx, "add account", `
-		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
-			header, header_static, background, locked, discoverable, indexable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
-			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, unavailable)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
-		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.Indexable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
-		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Unavailable); err != nil {
+	if err := tx.exec(ctx, "add account", insertAccount.text, insertAccount.args(a)...); err != nil {
 		return err
 	}
 	if a.Unavailable {
@@ -255,17 +248,7 @@ func (tx *Tx) NewAccountID() AccountID { return AccountID(tx.newID()) }
 
 // SaveAccount writes the profile of an account: all columns but names, domain, counters and state.
 func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
-	if err := tx.exec(ctx, "save account", `
-		UPDATE accounts
-		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
-			background = ?, locked = ?, discoverable = ?, indexable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
-			hide_followers_count = ?, hide_follows_count = ?, accepts_chat_messages = ?, birthday = ?, show_birthday = ?,
-			also_known_as = ?, moved_to_id = ?, tags = ?, emojis = ?
-		WHERE id = ?`,
-		a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic,
-		a.Background, a.Locked, a.Discoverable, a.Indexable, a.HideFavorites, a.HideFollowers, a.HideFollows,
-		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday,
-		a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.ID); err != nil {
+	if err := tx.exec(ctx, "save account", updateAccount.text, updateAccount.args(a)...); err != nil {
 		return err
 	}
 	tx.invalidateAccount(a.ID)

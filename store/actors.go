@@ -49,16 +49,7 @@ func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
 
 // SaveActor inserts or replaces an actor.
 func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
-	return tx.exec(ctx, "save actor", `
-		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, fetched_at, attempted_at, failures, moved_at,
-			moved_to, suspended, handle_verified_at, collections_fetched_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (account_id) DO UPDATE SET inbox = excluded.inbox, shared_inbox = excluded.shared_inbox, outbox = excluded.outbox,
-			followers = excluded.followers, following = excluded.following, featured = excluded.featured,
-			fetched_at = excluded.fetched_at, attempted_at = excluded.attempted_at, failures = excluded.failures, moved_at = excluded.moved_at,
-			moved_to = excluded.moved_to, suspended = excluded.suspended, handle_verified_at = excluded.handle_verified_at, collections_fetched_at = excluded.collections_fetched_at`,
-		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.FetchedAt, a.AttemptedAt, a.Failures, a.MovedAt,
-		a.MovedTo, a.Suspended, a.HandleVerifiedAt, a.CollectionsFetchedAt)
+	return tx.exec(ctx, "save actor", saveActor.text, saveActor.args(a)...)
 }
 
 // ActorKey is a key that an account signs with.
@@ -100,9 +91,7 @@ func (tx *Tx) AddActorKey(ctx context.Context, k *ActorKey) error {
 	if k.CreatedAt == 0 {
 		k.CreatedAt = At(tx.db.now())
 	}
-	return tx.exec(ctx, "add actor key", `
-		INSERT INTO actor_keys (uri, account_id, public, private, created_at, announced)
-		VALUES (?, ?, ?, ?, ?, ?)`, k.URI, k.AccountID, k.Public, k.Private, k.CreatedAt, k.Announced)
+	return tx.exec(ctx, "add actor key", insertActorKey.text, insertActorKey.args(k)...)
 }
 
 // RetireActorKeys retires the keys of a local account that are older than a key. That key need not be announced any more.

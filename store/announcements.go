@@ -48,19 +48,14 @@ func (r reader) ReadAnnouncements(ctx context.Context, account AccountID) ([]Ann
 func (tx *Tx) AddAnnouncement(ctx context.Context, a *Announcement) error {
 	a.ID, a.UpdatedAt = AnnouncementID(tx.newID()), At(tx.db.now())
 	tx.Emit(AnnouncementChanged{ID: a.ID})
-	return tx.exec(ctx, "add announcement", `
-		INSERT INTO announcements (id, text, content, starts_at, ends_at, all_day, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, a.ID, a.Text, a.Content, a.StartsAt, a.EndsAt, a.AllDay, a.UpdatedAt)
+	return tx.exec(ctx, "add announcement", insertAnnouncement.text, insertAnnouncement.args(a)...)
 }
 
 // SaveAnnouncement stores a changed announcement.
 func (tx *Tx) SaveAnnouncement(ctx context.Context, a *Announcement) error {
 	a.UpdatedAt = At(tx.db.now())
 	tx.Emit(AnnouncementChanged{ID: a.ID, Deleted: !a.Current(tx.db.now())})
-	return tx.exec(ctx, "save announcement", `
-		UPDATE announcements
-		SET text = ?, content = ?, starts_at = ?, ends_at = ?, all_day = ?, updated_at = ?
-		WHERE id = ?`, a.Text, a.Content, a.StartsAt, a.EndsAt, a.AllDay, a.UpdatedAt, a.ID)
+	return tx.exec(ctx, "save announcement", updateAnnouncement.text, updateAnnouncement.args(a)...)
 }
 
 // DeleteAnnouncement removes an announcement.

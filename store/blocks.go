@@ -120,9 +120,7 @@ func (r reader) MuteOf(ctx context.Context, account, target AccountID) (*Mute, e
 // SetMute adds a mute or replaces it.
 func (tx *Tx) SetMute(ctx context.Context, m *Mute) error {
 	tx.invalidateRelations(m.AccountID)
-	return tx.exec(ctx, "mute", `
-		INSERT OR REPLACE INTO mutes (account_id, target_id, hide_notifications, expires_at)
-		VALUES (?, ?, ?, ?)`, m.AccountID, m.TargetID, m.HideNotifications, m.ExpiresAt)
+	return tx.exec(ctx, "mute", saveMute.text, saveMute.args(m)...)
 }
 
 // RemoveMute removes a mute. It is not an error if there is none.

@@ -74,9 +74,7 @@ func (r reader) OwnBookmarkFolder(ctx context.Context, owner AccountID, id Bookm
 // AddBookmarkFolder inserts a folder. Its ID is set.
 func (tx *Tx) AddBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
 	f.ID = BookmarkFolderID(tx.newID())
-	return tx.exec(ctx, "add bookmark folder", `
-		INSERT INTO bookmark_folders (id, account_id, name, emoji)
-		VALUES (?, ?, ?, ?)`, f.ID, f.AccountID, f.Name, f.Emoji)
+	return tx.exec(ctx, "add bookmark folder", insertBookmarkFolder.text, insertBookmarkFolder.args(f)...)
 }
 
 // SaveBookmarkFolder writes name and emoji of a folder.

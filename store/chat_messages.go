@@ -101,9 +101,7 @@ func (tx *Tx) NewMessageID() MessageID { return MessageID(tx.newID()) }
 
 // AddChatMessage inserts a message without copies.
 func (tx *Tx) AddChatMessage(ctx context.Context, m *ChatMessage) error {
-	return tx.exec(ctx, "add chat message", `
-		INSERT INTO chat_messages (id, account_id, recipient_id, uri, created_at, content, emojis)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.AccountID, m.RecipientID, m.URI, m.CreatedAt, m.Content, m.Emojis)
+	return tx.exec(ctx, "add chat message", insertChatMessage.text, insertChatMessage.args(m)...)
 }
 
 // AddChatCopy adds a copy of a message to a chat, which moves to the top of the list.
@@ -112,9 +110,7 @@ func (tx *Tx) AddChatCopy(ctx context.Context, c *Chat, m *ChatMessage, unread b
 		ChatCopy: ChatCopy{ID: ChatMessageID(tx.newID()), ChatID: c.ID, MessageID: m.ID, Unread: unread},
 		AuthorID: m.AccountID, CreatedAt: m.CreatedAt, Content: m.Content, Emojis: m.Emojis,
 	}
-	if err := tx.exec(ctx, "add chat copy", `
-		INSERT INTO chat_copies (id, chat_id, message_id, unread)
-		VALUES (?, ?, ?, ?)`, e.ID, e.ChatID, e.MessageID, e.Unread); err != nil {
+	if err := tx.exec(ctx, "add chat copy", insertChatCopy.text, insertChatCopy.args(&e.ChatCopy)...); err != nil {
 		return nil, err
 	}
 	c.Position, c.UpdatedAt = e.ID, At(tx.db.now())

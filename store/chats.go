@@ -112,9 +112,7 @@ func (r reader) CountChats(ctx context.Context, owner AccountID, limit int) (int
 // AddChat inserts a chat. There must be none with the same accounts. Its ID, Position and UpdatedAt are set.
 func (tx *Tx) AddChat(ctx context.Context, c *Chat) error {
 	c.ID, c.Position, c.UpdatedAt = ChatID(tx.newID()), ChatMessageID(tx.newID()), At(tx.db.now())
-	return tx.exec(ctx, "add chat", `
-		INSERT INTO chats (id, account_id, other_id, position, updated_at)
-		VALUES (?, ?, ?, ?, ?)`, c.ID, c.AccountID, c.OtherID, c.Position, c.UpdatedAt)
+	return tx.exec(ctx, "add chat", insertChat.text, insertChat.args(c)...)
 }
 
 // ReadChat marks the messages of a chat up to upTo as read.

@@ -74,9 +74,7 @@ func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error 
 	if d.ID == 0 {
 		d.ID = ActivityID(tx.newID())
 	}
-	n, err := tx.execRows(ctx, "add activity", `
-		INSERT OR IGNORE INTO activities (id, account_id, status_id, body)
-		VALUES (?, ?, ?, ?)`, d.ID, d.AccountID, d.StatusID, d.Body)
+	n, err := tx.execRows(ctx, "add activity", insertActivity.text, insertActivity.args(&d.Activity)...)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -294,3 +294,72 @@ func LargeTables() (names []string) {
 	}
 	return names
 }
+
+// RowStatement is a statement that writes a row, for tests of all of them.
+type RowStatement struct {
+	Text string
+	New  func() any          // a pointer to an empty row
+	Args func(row any) []any // of a pointer to a row
+}
+
+func exportStatement[T any](s rowStatement[T]) RowStatement {
+	return RowStatement{s.text, func() any { return new(T) }, func(row any) []any { return s.args(row.(*T)) }}
+}
+
+// RowStatements are the statements of row_writer.go by their names.
+var RowStatements = map[string]RowStatement{
+	"insertAccount":            exportStatement(insertAccount),
+	"updateAccount":            exportStatement(updateAccount),
+	"saveActor":                exportStatement(saveActor),
+	"insertActorKey":           exportStatement(insertActorKey),
+	"insertOneTimeToken":       exportStatement(insertOneTimeToken),
+	"insertMFAChallenge":       exportStatement(insertMFAChallenge),
+	"insertApp":                exportStatement(insertApp),
+	"updateApp":                exportStatement(updateApp),
+	"insertCode":               exportStatement(insertCode),
+	"insertToken":              exportStatement(insertToken),
+	"renewToken":               exportStatement(renewToken),
+	"insertPushSubscription":   exportStatement(insertPushSubscription),
+	"insertStatus":             exportStatement(insertStatus),
+	"updateStatus":             exportStatement(updateStatus),
+	"insertRecipient":          exportStatement(insertRecipient),
+	"insertStatusEdit":         exportStatement(insertStatusEdit),
+	"insertScheduledStatus":    exportStatement(insertScheduledStatus),
+	"insertPoll":               exportStatement(insertPoll),
+	"updatePoll":               exportStatement(updatePoll),
+	"insertMedia":              exportStatement(insertMedia),
+	"describeMedia":            exportStatement(describeMedia),
+	"insertReaction":           exportStatement(insertReaction),
+	"insertQuoteAuthorization": exportStatement(insertQuoteAuthorization),
+	"insertInteractionRequest": exportStatement(insertInteractionRequest),
+	"insertNotification":       exportStatement(insertNotification),
+	"saveNotificationPolicy":   exportStatement(saveNotificationPolicy),
+	"insertFollow":             exportStatement(insertFollow),
+	"saveMute":                 exportStatement(saveMute),
+	"insertChat":               exportStatement(insertChat),
+	"insertChatMessage":        exportStatement(insertChatMessage),
+	"insertChatCopy":           exportStatement(insertChatCopy),
+	"insertScrobble":           exportStatement(insertScrobble),
+	"insertBookmarkFolder":     exportStatement(insertBookmarkFolder),
+	"insertList":               exportStatement(insertList),
+	"updateList":               exportStatement(updateList),
+	"insertFilter":             exportStatement(insertFilter),
+	"updateFilter":             exportStatement(updateFilter),
+	"insertFilterKeyword":      exportStatement(insertFilterKeyword),
+	"updateFilterKeyword":      exportStatement(updateFilterKeyword),
+	"insertFilterStatus":       exportStatement(insertFilterStatus),
+	"saveRemoteStatus":         exportStatement(saveRemoteStatus),
+	"insertActivity":           exportStatement(insertActivity),
+	"insertQueuedActivity":     exportStatement(insertQueuedActivity),
+	"saveRelay":                exportStatement(saveRelay),
+	"insertReport":             exportStatement(insertReport),
+	"insertReportedStatus":     exportStatement(insertReportedStatus),
+	"insertReportNote":         exportStatement(insertReportNote),
+	"insertLogEntry":           exportStatement(insertLogEntry),
+	"insertAnnouncement":       exportStatement(insertAnnouncement),
+	"updateAnnouncement":       exportStatement(updateAnnouncement),
+	"saveServerBackups":        exportStatement(saveServerBackups),
+}
+
+// Mapper maps the columns of tables to the fields of rows.
+var Mapper = mapper

@@ -141,18 +141,13 @@ func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*FilterWith
 func (tx *Tx) AddFilter(ctx context.Context, f *UserFilter) error {
 	f.ID = FilterID(tx.newID())
 	tx.invalidateFilters(f.AccountID)
-	return tx.exec(ctx, "add filter", `
-		INSERT INTO filters (id, account_id, title, context, action, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?)`, f.ID, f.AccountID, f.Title, f.Context, f.Action, f.ExpiresAt)
+	return tx.exec(ctx, "add filter", insertFilter.text, insertFilter.args(f)...)
 }
 
 // SaveFilter writes the changeable columns of a filter.
 func (tx *Tx) SaveFilter(ctx context.Context, f *UserFilter) error {
 	tx.invalidateFilters(f.AccountID)
-	return tx.exec(ctx, "save filter", `
-		UPDATE filters
-		SET title = ?, context = ?, action = ?, expires_at = ?
-		WHERE id = ?`, f.Title, f.Context, f.Action, f.ExpiresAt, f.ID)
+	return tx.exec(ctx, "save filter", updateFilter.text, updateFilter.args(f)...)
 }
 
 // RemoveFilter deletes a filter of the owner with its terms.
@@ -165,18 +160,13 @@ func (tx *Tx) RemoveFilter(ctx context.Context, owner AccountID, id FilterID) er
 func (tx *Tx) AddFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
 	k.ID = FilterKeywordID(tx.newID())
 	tx.invalidateFilters(owner)
-	return tx.exec(ctx, "add filter keyword", `
-		INSERT INTO filter_keywords (id, filter_id, keyword, whole_word)
-		VALUES (?, ?, ?, ?)`, k.ID, k.FilterID, k.Keyword, k.WholeWord)
+	return tx.exec(ctx, "add filter keyword", insertFilterKeyword.text, insertFilterKeyword.args(k)...)
 }
 
 // SaveFilterKeyword writes a keyword of the owner, and its filter.
 func (tx *Tx) SaveFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
 	tx.invalidateFilters(owner)
-	return tx.exec(ctx, "save filter keyword", `
-		UPDATE filter_keywords
-		SET filter_id = ?, keyword = ?, whole_word = ?
-		WHERE id = ?`, k.FilterID, k.Keyword, k.WholeWord, k.ID)
+	return tx.exec(ctx, "save filter keyword", updateFilterKeyword.text, updateFilterKeyword.args(k)...)
 }
 
 // RemoveFilterKeyword deletes a keyword of the owner.
@@ -189,9 +179,7 @@ func (tx *Tx) RemoveFilterKeyword(ctx context.Context, owner AccountID, id Filte
 func (tx *Tx) AddFilterStatus(ctx context.Context, owner AccountID, s *FilterStatus) error {
 	s.ID = FilterStatusID(tx.newID())
 	tx.invalidateFilters(owner)
-	return tx.exec(ctx, "add filter status", `
-		INSERT INTO filter_statuses (id, filter_id, status_id)
-		VALUES (?, ?, ?)`, s.ID, s.FilterID, s.StatusID)
+	return tx.exec(ctx, "add filter status", insertFilterStatus.text, insertFilterStatus.args(s)...)
 }
 
 // RemoveFilterStatus removes a status from a filter.

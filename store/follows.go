@@ -106,10 +106,7 @@ func (r reader) FollowsWithDomain(ctx context.Context, id AccountID, domain stri
 func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 	f.ID = FollowID(tx.newID())
 	orEmpty(&f.Languages.V)
-	if err := tx.exec(ctx, "add follow", `
-		INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs, languages, uri)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.ID, f.FollowerID, f.TargetID, f.Pending, f.FollowerLocal, f.ShowReblogs, f.Languages, f.URI); err != nil {
+	if err := tx.exec(ctx, "add follow", insertFollow.text, insertFollow.args(f)...); err != nil {
 		return err
 	}
 	tx.invalidateRelations(f.FollowerID)

@@ -96,11 +96,7 @@ func (r reader) InteractionsBetween(ctx context.Context, account, author Account
 // AddInteractionRequest inserts a request with a new id.
 func (tx *Tx) AddInteractionRequest(ctx context.Context, q *InteractionRequest) error {
 	q.ID = InteractionRequestID(tx.newID())
-	return tx.exec(ctx, "add interaction request", `
-		INSERT INTO interaction_requests (id, author_id, status_id, account_id, domain, interaction, favourite_id, interacting_id, uri,
-			request_uri, accepted_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		q.ID, q.AuthorID, q.StatusID, q.AccountID, q.Domain, q.Interaction, q.FavouriteID, q.InteractingID, q.URI, q.RequestURI, q.AcceptedAt)
+	return tx.exec(ctx, "add interaction request", insertInteractionRequest.text, insertInteractionRequest.args(q)...)
 }
 
 // SaveInteractionRequest stores the request's URI, and when it was accepted.

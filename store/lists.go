@@ -65,17 +65,12 @@ func (r reader) ListMembers(ctx context.Context, id ListID, p Page) (Part[Accoun
 // AddList inserts a list. Its ID is set.
 func (tx *Tx) AddList(ctx context.Context, l *List) error {
 	l.ID = ListID(tx.newID())
-	return tx.exec(ctx, "add list", `
-		INSERT INTO lists (id, account_id, title, replies_policy, exclusive)
-		VALUES (?, ?, ?, ?, ?)`, l.ID, l.AccountID, l.Title, l.RepliesPolicy, l.Exclusive)
+	return tx.exec(ctx, "add list", insertList.text, insertList.args(l)...)
 }
 
 // SaveList writes the title and policies of a list.
 func (tx *Tx) SaveList(ctx context.Context, l *List) error {
-	return tx.exec(ctx, "save list", `
-		UPDATE lists
-		SET title = ?, replies_policy = ?, exclusive = ?
-		WHERE id = ?`, l.Title, l.RepliesPolicy, l.Exclusive, l.ID)
+	return tx.exec(ctx, "save list", updateList.text, updateList.args(l)...)
 }
 
 // RemoveList deletes a list with its timeline.

@@ -105,12 +105,7 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 	if m.Detached() {
 		m.DetachedAt = &m.CreatedAt
 	}
-	return tx.exec(ctx, "add media", `
-		INSERT INTO media (id, account_id, status_id, message_id, position, is_mascot, type, mime, file, thumbnail, remote_url, preview_url, description, size,
-			width, height, preview_width, preview_height, duration, frame_rate, blurhash, focus_x, focus_y, created_at, detached_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.IsMascot, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.PreviewURL, m.Description, m.Size,
-		m.Width, m.Height, m.PreviewWidth, m.PreviewHeight, m.Duration, m.FrameRate, m.Blurhash, m.FocusX, m.FocusY, m.CreatedAt, m.DetachedAt)
+	return tx.exec(ctx, "add media", insertMedia.text, insertMedia.args(m)...)
 }
 
 // DescribeMedia saves the description, focus and thumbnail of an upload, and the properties of the thumbnail.
@@ -118,10 +113,7 @@ func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 	if m.StatusID != nil {
 		tx.invalidateStatus(*m.StatusID)
 	}
-	return tx.exec(ctx, "describe media", `
-		UPDATE media
-		SET description = ?, focus_x = ?, focus_y = ?, thumbnail = ?, preview_width = ?, preview_height = ?, blurhash = ?
-		WHERE id = ?`, m.Description, m.FocusX, m.FocusY, m.Thumbnail, m.PreviewWidth, m.PreviewHeight, m.Blurhash, m.ID)
+	return tx.exec(ctx, "describe media", describeMedia.text, describeMedia.args(m)...)
 }
 
 // DeleteMedia deletes the row of an upload.

@@ -47,9 +47,7 @@ func (e *LogEntry) ActorName() string {
 // AddLogEntry inserts an entry with a new id.
 func (tx *Tx) AddLogEntry(ctx context.Context, e *LogEntry) error {
 	e.ID = LogEntryID(tx.newID())
-	return tx.exec(ctx, "add log entry", `
-		INSERT INTO moderation_log (id, actor_id, actor, action, message, data)
-		VALUES (?, ?, ?, ?, ?, ?)`, e.ID, e.ActorID, e.Actor, e.Action, e.Message, e.Data)
+	return tx.exec(ctx, "add log entry", insertLogEntry.text, insertLogEntry.args(e)...)
 }
 
 // LogFilter selects entries of the moderation log.

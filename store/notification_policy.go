@@ -83,9 +83,7 @@ func (tx *Tx) SaveNotificationPolicy(ctx context.Context, p *NotificationPolicy)
 	if row == (NotificationPolicy{AccountID: p.AccountID}) {
 		return tx.exec(ctx, "remove notification policy", `DELETE FROM notification_policies WHERE account_id = ?`, p.AccountID)
 	}
-	return tx.exec(ctx, "save notification policy", `
-		INSERT OR REPLACE INTO notification_policies (account_id, for_not_following, for_not_followers, for_new_accounts, for_private_mentions, for_limited_accounts)
-		VALUES (?, ?, ?, ?, ?, ?)`, row.AccountID, row.ForNotFollowing, row.ForNotFollowers, row.ForNewAccounts, row.ForPrivateMentions, row.ForLimitedAccounts)
+	return tx.exec(ctx, "save notification policy", saveNotificationPolicy.text, saveNotificationPolicy.args(&row)...)
 }
 
 // NotificationExempt returns true if the policy of account does not apply to from: it is permitted, or staff of this server.

@@ -260,10 +260,7 @@ func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCoun
 // AddNotification inserts a notification with a new id. It returns false if there is one already.
 func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool, err error) {
 	n.ID = NotificationID(tx.newID())
-	rows, err := tx.execRows(ctx, "add notification", `
-		INSERT OR IGNORE INTO notifications (id, account_id, type, from_id, status_id, message_id, detail, read, muted, filtered)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		n.ID, n.AccountID, n.Type, n.FromID, n.StatusID, n.MessageID, n.Detail, n.Read, n.Muted, n.Filtered)
+	rows, err := tx.execRows(ctx, "add notification", insertNotification.text, insertNotification.args(n)...)
 	return rows > 0, err
 }
 

@@ -74,10 +74,7 @@ func (r reader) AppsOf(ctx context.Context, owner AccountID, limit int) ([]*App,
 func (tx *Tx) AddApp(ctx context.Context, a *App) error {
 	a.CreatedAt = At(tx.db.now())
 	var err error
-	a.ID, err = value[AppID](ctx, tx.reader, "add app", `
-		INSERT INTO oauth_apps (client_id, client_secret, name, website, redirect_uris, scopes, trusted, owner_id, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-		RETURNING id`, a.ClientID, a.ClientSecret, a.Name, a.Website, a.RedirectURIs, a.Scopes, a.Trusted, a.OwnerID, a.CreatedAt)
+	a.ID, err = value[AppID](ctx, tx.reader, "add app", insertApp.text, insertApp.args(a)...)
 	return err
 }
 
@@ -121,10 +118,7 @@ func (r reader) TokensOf(ctx context.Context, account AccountID) ([]*TokenSummar
 func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 	now := At(tx.db.now())
 	t.CreatedAt, t.LastUsedAt = now, now
-	id, err := one[TokenID](ctx, tx.reader, "add token", `
-		INSERT INTO oauth_tokens (hash, refresh_hash, app_id, account_id, scopes, created_at, last_used_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		RETURNING id`, t.Hash, t.RefreshHash, t.AppID, t.AccountID, t.Scopes, t.CreatedAt, t.LastUsedAt, t.ExpiresAt)
+	id, err := one[TokenID](ctx, tx.reader, "add token", insertToken.text, insertToken.args(t)...)
 	if err != nil {
 		return err
 	}
@@ -156,10 +150,7 @@ func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
 // RenewToken gives a token new hashes and a new expiry. The old hashes become invalid. sealed replaces the token in its push subscription.
 func (tx *Tx) RenewToken(ctx context.Context, t *Token, sealed []byte) error {
 	t.CreatedAt = At(tx.db.now())
-	err := tx.exec(ctx, "renew token", `
-		UPDATE oauth_tokens
-		SET hash = ?, refresh_hash = ?, created_at = ?, expires_at = ?
-		WHERE id = ?`, t.Hash, t.RefreshHash, t.CreatedAt, t.ExpiresAt, t.ID)
+	err := tx.exec(ctx, "renew token", renewToken.text, renewToken.args(t)...)
 	tx.Emit(TokensRevoked{Tokens: []TokenID{t.ID}})
 	if err != nil {
 		return err
@@ -238,9 +229,7 @@ const AuthorizationCodeTTL = 10 * time.Minute
 // AddAuthorizationCode inserts a code. Its ExpiresAt is set.
 func (tx *Tx) AddAuthorizationCode(ctx context.Context, c *AuthorizationCode) error {
 	c.ExpiresAt = At(tx.db.now().Add(AuthorizationCodeTTL))
-	return tx.exec(ctx, "add code", `
-		INSERT INTO oauth_codes (hash, app_id, account_id, redirect_uri, redirect_given, scopes, code_challenge, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.Hash, c.AppID, c.AccountID, c.RedirectURI, c.RedirectGiven, c.Scopes, c.CodeChallenge, c.ExpiresAt)
+	return tx.exec(ctx, "add code", insertCode.text, insertCode.args(c)...)
 }
 
 // AuthorizationCode returns the code with a SHA-256 hash, nil if there is none.

@@ -102,20 +102,13 @@ func (r reader) PollsVotedIn(ctx context.Context, account AccountID, limit int) 
 func (tx *Tx) AddPoll(ctx context.Context, p *Poll) error {
 	p.ID = PollID(tx.newID())
 	tx.invalidateStatus(p.StatusID)
-	return tx.exec(ctx, "add poll", `
-		INSERT INTO polls (id, status_id, multiple, hide_totals, expires_at, closed, voters_count, fetched_at, options)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.StatusID, p.Multiple, p.HideTotals, p.ExpiresAt, p.Closed, p.VotersCount, p.FetchedAt, p.Options)
+	return tx.exec(ctx, "add poll", insertPoll.text, insertPoll.args(p)...)
 }
 
 // SavePoll writes a poll. The votes stay.
 func (tx *Tx) SavePoll(ctx context.Context, p *Poll) error {
 	tx.invalidateStatus(p.StatusID)
-	return tx.exec(ctx, "save poll", `
-		UPDATE polls
-		SET multiple = ?, hide_totals = ?, expires_at = ?, closed = ?, voters_count = ?, fetched_at = ?, options = ?
-		WHERE id = ?`,
-		p.Multiple, p.HideTotals, p.ExpiresAt, p.Closed, p.VotersCount, p.FetchedAt, p.Options, p.ID)
+	return tx.exec(ctx, "save poll", updatePoll.text, updatePoll.args(p)...)
 }
 
 // RemovePoll deletes the poll of a status, with its votes.

@@ -83,10 +83,7 @@ func (r reader) PushSubscribers(ctx context.Context, account AccountID) ([]PushS
 // SetPushSubscription inserts or replaces the subscription of a token. Its ID is set.
 func (tx *Tx) SetPushSubscription(ctx context.Context, p *PushSubscription) error {
 	p.ID = PushID(tx.newID())
-	if err := tx.exec(ctx, "set push subscription", `
-		INSERT OR REPLACE INTO push_subscriptions (id, token_id, account_id, endpoint, p256dh, auth, token, alerts, policy, standard)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.TokenID, p.AccountID, p.Endpoint, p.P256dh, p.Auth, p.Token, p.Alerts, p.Policy, p.Standard); err != nil {
+	if err := tx.exec(ctx, "set push subscription", insertPushSubscription.text, insertPushSubscription.args(p)...); err != nil {
 		return err
 	}
 	return tx.exec(ctx, "trim push subscriptions", `

@@ -43,9 +43,7 @@ func (tx *Tx) AddQueuedActivity(ctx context.Context, a *QueuedActivity) error {
 	if a.RunAt == 0 {
 		a.RunAt = now
 	}
-	return tx.exec(ctx, "queue activity", `
-		INSERT INTO queued_activities (id, signer_id, recipient_id, body, received_at, run_at)
-		VALUES (?, ?, ?, ?, ?, ?)`, a.ID, a.SignerID, a.RecipientID, a.Body, a.ReceivedAt, a.RunAt)
+	return tx.exec(ctx, "queue activity", insertQueuedActivity.text, insertQueuedActivity.args(a)...)
 }
 
 // DropQueuedActivities deletes processed activities.

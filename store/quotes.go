@@ -142,9 +142,7 @@ func (r reader) CountQuoteAuthorizations(ctx context.Context, account AccountID,
 // AddQuoteAuthorization inserts an authorization with a new id. There must be none for the same two statuses.
 func (tx *Tx) AddQuoteAuthorization(ctx context.Context, a *QuoteAuthorization) error {
 	a.ID = QuoteAuthorizationID(tx.newID())
-	return tx.exec(ctx, "add quote authorization", `
-		INSERT INTO quote_authorizations (id, status_id, account_id, quote_uri, request_uri)
-		VALUES (?, ?, ?, ?, ?)`, a.ID, a.StatusID, a.AccountID, a.QuoteURI, a.RequestURI)
+	return tx.exec(ctx, "add quote authorization", insertQuoteAuthorization.text, insertQuoteAuthorization.args(a)...)
 }
 
 // SetQuoteRequest stores the id of a repeated QuoteRequest.

@@ -134,9 +134,7 @@ func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emo
 // known.
 func (tx *Tx) AddReaction(ctx context.Context, r *Reaction) (added bool, err error) {
 	r.ID = ReactionID(tx.newID())
-	n, err := tx.execRows(ctx, "add reaction", `
-		INSERT OR IGNORE INTO reactions (id, account_id, status_id, emoji, url, uri)
-		VALUES (?, ?, ?, ?, ?, ?)`, r.ID, r.AccountID, r.StatusID, r.Emoji, r.URL, r.URI)
+	n, err := tx.execRows(ctx, "add reaction", insertReaction.text, insertReaction.args(r)...)
 	if err != nil || n == 0 {
 		return false, err
 	}

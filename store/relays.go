@@ -41,11 +41,7 @@ func (tx *Tx) NewActivityID() ActivityID { return ActivityID(tx.newID()) }
 
 // SaveRelay inserts or replaces a relay.
 func (tx *Tx) SaveRelay(ctx context.Context, r *Relay) error {
-	return tx.exec(ctx, "save relay", `
-		INSERT INTO relays (id, address, inbox, account_id, litepub, follow_uri, accepted)
-		VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET inbox = excluded.inbox, account_id = excluded.account_id, accepted = excluded.accepted`,
-		r.ID, r.Address, r.Inbox, r.AccountID, r.Litepub, r.FollowURI, r.Accepted)
+	return tx.exec(ctx, "save relay", saveRelay.text, saveRelay.args(r)...)
 }
 
 // DropRelay deletes a relay.

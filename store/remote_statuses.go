@@ -40,9 +40,7 @@ func (r reader) Approvals(ctx context.Context, ids []StatusID) ([]StatusApproval
 // SaveRemoteStatus inserts or replaces a row.
 func (tx *Tx) SaveRemoteStatus(ctx context.Context, o *RemoteStatus) error {
 	tx.invalidateStatus(o.StatusID) // the document of a quote contains its authorization
-	return tx.exec(ctx, "save remote status", `
-		INSERT OR REPLACE INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization, approval)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, o.StatusID, o.ParentURI, o.QuoteURI, o.RepliesURI, o.RepliesAt, o.FetchedAt, o.Authorization, o.Approval)
+	return tx.exec(ctx, "save remote status", saveRemoteStatus.text, saveRemoteStatus.args(o)...)
 }
 
 // Tombstone remains of a deleted object.

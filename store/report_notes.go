@@ -32,9 +32,7 @@ func (r reader) CountReportNotes(ctx context.Context, report ReportID) (int, err
 // AddReportNote inserts a note with a new id.
 func (tx *Tx) AddReportNote(ctx context.Context, n *ReportNote) error {
 	n.ID = ReportNoteID(tx.newID())
-	return tx.exec(ctx, "add report note", `
-		INSERT INTO report_notes (id, report_id, account_id, content)
-		VALUES (?, ?, ?, ?)`, n.ID, n.ReportID, n.AccountID, n.Content)
+	return tx.exec(ctx, "add report note", insertReportNote.text, insertReportNote.args(n)...)
 }
 
 // DeleteReportNote deletes a note.

@@ -91,16 +91,12 @@ func (r reader) Report(ctx context.Context, id ReportID) (*Report, error) {
 func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) error {
 	report.ID = ReportID(tx.newID())
 	orEmpty(&report.Rules.V)
-	if err := tx.exec(ctx, "add report", `
-		INSERT INTO reports (id, account_id, target_id, state, category, comment, forwarded, rules, uri)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		report.ID, report.AccountID, report.TargetID, report.State, report.Category, report.Comment, report.Forwarded, report.Rules, report.URI); err != nil {
+	if err := tx.exec(ctx, "add report", insertReport.text, insertReport.args(report)...); err != nil {
 		return err
 	}
 	for i, st := range about {
-		if err := tx.exec(ctx, "add reported status", `
-			INSERT INTO report_statuses (report_id, position, status_id, original_status_id, uri, spoiler_text, content, created_at)
-			VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7)`, report.ID, i, st.ID, st.URI, st.SpoilerText, st.Content, st.CreatedAt); err != nil {
+		reported := &ReportedStatus{report.ID, i, &st.ID, st.ID, st.URI, st.SpoilerText, st.Content, st.CreatedAt}
+		if err := tx.exec(ctx, "add reported status", insertReportedStatus.text, insertReportedStatus.args(reported)...); err != nil {
 			return err
 		}
 	}

@@ -67,9 +67,7 @@ func (r reader) ScheduledMedia(ctx context.Context, ids []ScheduledID) ([]*Media
 // AddScheduledStatus inserts a scheduled status with its attachments. Its ID is set.
 func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media []*Media) error {
 	s.ID = ScheduledID(tx.newID())
-	if err := tx.exec(ctx, "add scheduled status", `
-		INSERT INTO scheduled_statuses (id, account_id, app_id, scheduled_at, draft)
-		VALUES (?, ?, ?, ?, ?)`, s.ID, s.AccountID, s.AppID, s.ScheduledAt, s.Draft); err != nil {
+	if err := tx.exec(ctx, "add scheduled status", insertScheduledStatus.text, insertScheduledStatus.args(s)...); err != nil {
 		return err
 	}
 	for i, m := range media {

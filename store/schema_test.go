@@ -45,6 +45,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"oauth_apps":        store.App{},
 		"oauth_codes":       store.AuthorizationCode{},
 		"oauth_tokens":      store.Token{},
+		"mfa_challenges":    store.MFAChallenge{},
 		"jobs":              store.Job{},
 		"reports":           store.Report{},
 		"announcements":     store.Announcement{},

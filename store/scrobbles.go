@@ -58,10 +58,7 @@ func (tx *Tx) AddScrobble(ctx context.Context, s *Scrobble) error {
 	if s.CreatedAt == 0 {
 		s.CreatedAt = At(tx.db.now())
 	}
-	n, err := tx.execRows(ctx, "add scrobble", `
-		INSERT OR IGNORE INTO scrobbles (id, account_id, visibility, title, artist, album, length, external_link, created_at, uri)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.ID, s.AccountID, s.Visibility, s.Title, s.Artist, s.Album, s.Length, s.ExternalLink, s.CreatedAt, s.URI)
+	n, err := tx.execRows(ctx, "add scrobble", insertScrobble.text, insertScrobble.args(s)...)
 	if err != nil {
 		return err
 	}

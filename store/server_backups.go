@@ -30,8 +30,6 @@ func (r reader) ServerBackups(ctx context.Context) (*ServerBackups, error) {
 
 // SetServerBackups stores the state of the scheduled backups.
 func (tx *Tx) SetServerBackups(ctx context.Context, s *ServerBackups) error {
-	return tx.exec(ctx, "set server backups", `
-		INSERT OR REPLACE INTO server_backups (id, attempted_at, succeeded_at, file, bytes, duration, damaged, last_error, notified)
-		VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.AttemptedAt, s.SucceededAt, s.File, s.Bytes, s.Duration, s.Damaged, s.LastError, s.Notified)
+	s.ID = 1
+	return tx.exec(ctx, "set server backups", saveServerBackups.text, saveServerBackups.args(s)...)
 }

@@ -48,9 +48,7 @@ func (r reader) MFAChallenge(ctx context.Context, hash []byte) (*MFAChallenge, e
 // AddMFAChallenge inserts a challenge, and deletes the oldest over the limit. Its ExpiresAt is set.
 func (tx *Tx) AddMFAChallenge(ctx context.Context, c *MFAChallenge) error {
 	c.ExpiresAt = At(tx.db.now().Add(challengeTTL))
-	if err := tx.exec(ctx, "add challenge", `
-		INSERT INTO mfa_challenges (hash, account_id, app_id, purpose, expires_at)
-		VALUES (?, ?, ?, ?, ?)`, c.Hash, c.AccountID, c.AppID, c.Purpose, c.ExpiresAt); err != nil {
+	if err := tx.exec(ctx, "add challenge", insertMFAChallenge.text, insertMFAChallenge.args(c)...); err != nil {
 		return err
 	}
 	return tx.exec(ctx, "drop challenges", `
@@ -127,9 +125,7 @@ func (tx *Tx) SetOneTimeToken(ctx context.Context, t *OneTimeToken) error {
 	if err := tx.DropOneTimeTokens(ctx, t.AccountID, t.Kind); err != nil {
 		return err
 	}
-	return tx.exec(ctx, "add one-time token", `
-		INSERT INTO one_time_tokens (hash, kind, account_id, expires_at)
-		VALUES (?, ?, ?, ?)`, t.Hash, t.Kind, t.AccountID, t.ExpiresAt)
+	return tx.exec(ctx, "add one-time token", insertOneTimeToken.text, insertOneTimeToken.args(t)...)
 }
 
 // DropOneTimeTokens deletes an account's tokens of a kind, "": of all kinds.

@@ -52,10 +52,7 @@ func (r reader) CountStaffApps(ctx context.Context, f AppFilter) (int, error) {
 // SaveApp stores what staff may change of an app.
 func (tx *Tx) SaveApp(ctx context.Context, a *App) error {
 	tx.invalidateAll() // posts show the name of their app
-	return tx.exec(ctx, "save app", `
-		UPDATE oauth_apps
-		SET name = ?, website = ?, redirect_uris = ?, scopes = ?, trusted = ?
-		WHERE id = ?`, a.Name, a.Website, a.RedirectURIs, a.Scopes, a.Trusted, a.ID)
+	return tx.exec(ctx, "save app", updateApp.text, updateApp.args(a)...)
 }
 
 // DetachApp removes an app from up to limit posts and scheduled posts, and returns true if it may be on more of them.

@@ -60,10 +60,7 @@ const maxVersions = 200
 // AddStatusEdit stores a version of a status before it changes. If there are too many, those in the middle are deleted.
 func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 	v.ID = tx.newID()
-	if err := tx.exec(ctx, "add status edit", `
-		INSERT INTO status_edits (id, status_id, created_at, sensitive, spoiler_text, text, content, content_type, media, poll)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media, v.Poll); err != nil {
+	if err := tx.exec(ctx, "add status edit", insertStatusEdit.text, insertStatusEdit.args(v)...); err != nil {
 		return err
 	}
 	n, err := tx.execRows(ctx, "delete versions", `

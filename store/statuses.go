@@ -81,16 +81,7 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.QuoteOfID != nil {
 		s.QuoteState = QuoteStateAccepted
 	}
-	if err := tx.exec(ctx, "add status", `
-		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
-			has_media, has_poll, sensitive, quote_of_id, quote_state, quote_policy, interaction_policy, pending_visibility,
-			card_id, list_id, addressed, app_id, created_at, edited_at, expires_at,
-			language, content_type, emojis, uri, url, spoiler_text, text, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.QuoteState, s.QuotePolicy, s.InteractionPolicy, s.PendingVisibility,
-		s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.EditedAt, s.ExpiresAt,
-		s.Language, s.ContentType, s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content); err != nil {
+	if err := tx.exec(ctx, "add status", insertStatus.text, insertStatus.args(s)...); err != nil {
 		return err
 	}
 	if !s.Local() {
@@ -241,11 +232,7 @@ func (r reader) Recipients(ctx context.Context, ids []StatusID) ([]Recipient, er
 // AddRecipients adds recipients to a status. Of an existing recipient, only Mentioned may become true.
 func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
 	for _, r := range recipients {
-		if err := tx.exec(ctx, "add recipient", `
-			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
-			VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (status_id, account_id) DO UPDATE SET mentioned = max(mentioned, excluded.mentioned)`,
-			r.StatusID, r.AccountID, r.Position, r.Mentioned, r.Direct); err != nil {
+		if err := tx.exec(ctx, "add recipient", insertRecipient.text, insertRecipient.args(&r)...); err != nil {
 			return err
 		}
 	}
@@ -289,11 +276,7 @@ func (r reader) AvailableVisibility(ctx context.Context, id StatusID) (*Visibili
 func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 	orEmpty(&s.Emojis.V)
 	tx.invalidateStatus(s.ID)
-	return tx.exec(ctx, "save status", `
-		UPDATE statuses
-		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, url = ?, spoiler_text = ?, text = ?, content = ?
-		WHERE id = ?`,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.URL, s.SpoilerText, s.Text, s.Content, s.ID)
+	return tx.exec(ctx, "save status", updateStatus.text, updateStatus.args(s)...)
 }
 
 // SetMentions replaces the mentions of a status, in this order. Accounts that are no longer mentioned stay recipients.
