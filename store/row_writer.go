@@ -20,6 +20,10 @@ var (
 	saveActor      = upsert[Actor]("actors", "account_id")
 	insertActorKey = insert[ActorKey]("INSERT INTO actor_keys", "")
 
+	// The second factor has its own statement: saving a user that was read earlier must neither restore it nor make a used code valid again.
+	insertUser         = insert[User]("INSERT INTO users", "")
+	updateUser         = update[User]("users", "account_id", "totp_secret", "totp_pending", "totp_step", "last_active_at")
+	updateTOTP         = updateOnly[User]("users", "account_id", "totp_secret", "totp_pending", "totp_step")
 	insertOneTimeToken = insert[OneTimeToken]("INSERT INTO one_time_tokens", "")
 	insertMFAChallenge = insert[MFAChallenge]("INSERT INTO mfa_challenges", "")
 

@@ -70,10 +70,7 @@ func (tx *Tx) RemoveMFAChallenge(ctx context.Context, hash []byte) error {
 // SetTOTP writes the TOTP columns of a user.
 func (tx *Tx) SetTOTP(ctx context.Context, u *User) error {
 	tx.invalidateAccount(u.AccountID)
-	return tx.exec(ctx, "set TOTP", `
-		UPDATE users
-		SET totp_secret = ?, totp_pending = ?, totp_step = ?
-		WHERE account_id = ?`, u.TOTPSecret, u.TOTPPending, u.TOTPStep, u.AccountID)
+	return tx.exec(ctx, "set TOTP", updateTOTP.text, updateTOTP.args(u)...)
 }
 
 // SetBackupCodes replaces the backup codes of a user by those with the hashes.

@@ -93,33 +93,17 @@ func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
 func (tx *Tx) AddUser(ctx context.Context, u *User) error {
 	u.EmailKey = emailKey(u.Email)
 	orEmpty(&u.Fields.V)
-	return tx.exec(ctx, "add user", `
-		INSERT INTO users (account_id, email, email_key, password_hash, is_admin, is_moderator, confirmed_at, approved_at, deactivated_at,
-			reset_required, registration_reason, locale, note, fields, default_visibility, default_sensitive, default_language,
-			default_quote_policy, no_rich_text, show_role, skip_thread_containment, allow_following_move, block_from_strangers, hide_notification_contents,
-			last_active_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		u.AccountID, u.Email, u.EmailKey, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
-		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage,
-		u.DefaultQuotePolicy, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove, u.BlockFromStrangers, u.HideNotificationContents,
-		u.LastActiveAt)
+	if u.DefaultInteractionPolicies.V == nil {
+		u.DefaultInteractionPolicies.V = InteractionPolicies{}
+	}
+	return tx.exec(ctx, "add user", insertUser.text, insertUser.args(u)...)
 }
 
-// SaveUser writes all columns of a user but LastActiveAt.
+// SaveUser writes all columns of a user but LastActiveAt and those of SetTOTP.
 func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 	u.EmailKey = emailKey(u.Email)
 	tx.invalidateAccount(u.AccountID)
-	return tx.exec(ctx, "save user", `
-		UPDATE users
-		SET email = ?, email_key = ?, pending_email = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
-			reset_required = ?, registration_reason = ?, locale = ?, note = ?, fields = ?, default_visibility = ?, default_sensitive = ?,
-			default_language = ?, default_quote_policy = ?, default_interaction_policies = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
-			block_from_strangers = ?, hide_notification_contents = ?
-		WHERE account_id = ?`,
-		u.Email, u.EmailKey, u.PendingEmail, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
-		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
-		u.DefaultLanguage, u.DefaultQuotePolicy, u.DefaultInteractionPolicies, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
-		u.BlockFromStrangers, u.HideNotificationContents, u.AccountID)
+	return tx.exec(ctx, "save user", updateUser.text, updateUser.args(u)...)
 }
 
 // MarkActive stores that an account used the server. It is called at most once a day and account.

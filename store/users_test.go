@@ -48,3 +48,31 @@ func TestLastAdmin(t *testing.T) {
 		})
 	}
 }
+
+// TestStaleUserKeepsSecondFactor checks that a user that was read before the second factor was set does not remove it when it is saved, and that
+// a new user has the interaction policies that it was added with.
+func TestStaleUserKeepsSecondFactor(t *testing.T) {
+	db := open(t)
+	alice := addAccount(t, db, "alice")
+	added := &store.User{AccountID: alice.ID}
+	added.DefaultInteractionPolicies.V = store.InteractionPolicies{store.Public: 1}
+	mustUpdate(t, db, func(tx *store.Tx) error {
+		if err := tx.RemoveUser(t.Context(), alice.ID); err != nil {
+			return err
+		}
+		return tx.AddUser(t.Context(), added)
+	})
+	stale, err := db.User(t.Context(), alice.ID)
+	if err != nil || stale.DefaultInteractionPolicies.V[store.Public] != 1 {
+		t.Errorf("got interaction policies %v, %v", stale.DefaultInteractionPolicies.V, err)
+	}
+	mustUpdate(t, db, func(tx *store.Tx) error {
+		return tx.SetTOTP(t.Context(), &store.User{AccountID: alice.ID, TOTPSecret: "SECRET", TOTPStep: 7})
+	})
+	stale.Locale = "de"
+	mustUpdate(t, db, func(tx *store.Tx) error { return tx.SaveUser(t.Context(), stale) })
+	got, err := db.User(t.Context(), alice.ID)
+	if err != nil || got.Locale != "de" || got.TOTPSecret != "SECRET" || got.TOTPStep != 7 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
