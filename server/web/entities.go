@@ -203,11 +203,6 @@ type Tag struct {
 	URL       string `json:"url"`
 	Following bool   `json:"following"`
 	Featuring bool   `json:"featuring"`
-	History   []struct {
-		Day      string `json:"day"`
-		Uses     string `json:"uses"`
-		Accounts string `json:"accounts"`
-	} `json:"history"`
 }
 
 // Application is the app by which a status was posted.
