@@ -21,8 +21,14 @@ func (p *page) list(path string, arguments url.Values, dst any) (*rest.Answer, e
 	return a, p.decode(a.Value, dst)
 }
 
+// observe is called with what decode decodes, in tests only.
+var observe = func(*page, any, any) {}
+
 // decode decodes what an endpoint returned, as clients do.
-func (p *page) decode(value, dst any) error { return p.Pages.Decode(value, dst) }
+func (p *page) decode(value, dst any) error {
+	observe(p, value, dst)
+	return p.Pages.Decode(value, dst)
+}
 
 // cursorParams are the parameters by which lists are paged.
 var cursorParams = []string{"max_id", "min_id", "since_id", "offset", "limit"}

@@ -1,0 +1,57 @@
+package pages_test
+
+import (
+	"fmt"
+	"testing"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+)
+
+// TestRareMembers opens pages whose answers have members that nothing else in the tests of this package causes.
+func TestRareMembers(t *testing.T) {
+	srv := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) { c.Media.Describe = true })
+	admin, alice, bob, fresh := srv.SignUpAdmin(), srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("fresh")
+	picture := alice.Upload(apptest.PNG(40, 30)).ID()
+	alice.SendJSON("PUT", "/api/v1/media/"+picture, map[string]string{"focus": "0.5,-0.5"}).Want(200)
+	described := alice.Publish("a picture", "media_ids[]", picture).ID()
+	linked := alice.Publish("look at " + apptest.StartSite(t).URL + "/page").ID()
+	srv.RunJobs()
+	browser := alice.SignedIn()
+	browser.Get("/@alice/"+described).Want(200, "a picture")
+	browser.Get("/@alice/"+linked).Want(200, "What it is about")
+
+	bob.SendChat(bob.Post("/api/v1/svc/chats/by-account-id/"+alice.ID).Want(200).Object().ID(), "a chat message")
+	browser.Get("/web/notifications").Want(200, "a chat message")
+	bob.Post("/api/v1/reports", "account_id", alice.ID, "comment", "She is rude").Want(200)
+	admin.SignedIn().Get("/web/notifications").Want(200, "bob sent a report")
+
+	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
+	fresh.SendJSON("PUT", "/api/v1/svc/aliases", map[string]string{"alias": "bob"}).Want(200)
+	bob.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", "fresh").Want(200)
+	srv.RunJobs()
+	browser.Get("/web/notifications").Want(200, "@fresh")
+	browser.Get("/@bob").Want(200, "@fresh")
+}
+
+// TestInstanceTexts shows the texts that the operator has written.
+func TestInstanceTexts(t *testing.T) {
+	srv := apptest.Start(t)
+	admin := srv.SignUpAdmin()
+	for _, name := range []string{"terms-of-service", "privacy-policy"} {
+		admin.SendForm("PATCH", "/api/v1/svc/admin/instance_document/"+name, apptest.FilePart([]byte("<p>Be fair: "+name+"</p>"))).Want(200)
+	}
+	srv.Browser().Get("/terms").Want(200, "Be fair: terms-of-service")
+	srv.Browser().Get("/privacy").Want(200, "Be fair: privacy-policy")
+}
+
+// TestReportOfOldPost reports a post that is not among the latest ones of the account.
+func TestReportOfOldPost(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	old := bob.Publish("the rude post").ID()
+	for i := range 20 {
+		bob.Publish(fmt.Sprint("later post ", i))
+	}
+	alice.SignedIn().Get("/web/accounts/"+bob.ID+"/report", "status", old).Want(200, "the rude post", "later post 19")
+}

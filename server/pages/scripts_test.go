@@ -1,0 +1,46 @@
+package pages_test
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"svc/app/apptest"
+)
+
+// TestScriptNames checks that what the scripts of pages take from answers and messages is in them.
+func TestScriptNames(t *testing.T) {
+	srv, push := apptest.Start(t, apptest.AllowLoopback), apptest.StartPushService(t)
+	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	device := alice.SubscribePush(push)
+	bob.Publish("@alice hello")
+	srv.RunJobs()
+	messages := device.Messages()
+	if len(messages) != 1 {
+		t.Fatalf("%d push messages", len(messages))
+	}
+	for _, tt := range []struct {
+		script, part, name string // part of the script with the names
+		answer             *apptest.Object
+	}{
+		{"app.js", `accounts\.map\(.*`, `\ba\.(\w+)`, alice.Get("/api/v1/accounts/search", "q", "bob").Want(200).List()[0]},
+		{"app.js", `emojis\.filter\(.*\n.*`, `\be\.(\w+)`, alice.Get("/api/v1/custom_emojis").Want(200).List()[0]},
+		{"app.js", `event\.data\)\.account.*`, `account\?\.(\w+)`, &apptest.Object{T: t, Fields: alice.Publish("hello").At("account").(map[string]any)}},
+		{"sw.js", `showNotification\(.*`, `message\.(\w+)`, messages[0]},
+	} {
+		source, err := os.ReadFile("../web/" + tt.script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(tt.name).FindAllSubmatch(regexp.MustCompile(tt.part).Find(source), -1)
+		if len(names) == 0 {
+			t.Errorf("%s has no names in %s", tt.script, tt.part)
+		}
+		for _, name := range names {
+			if !tt.answer.Has(string(name[1])) {
+				t.Errorf("%s takes %q, which is not in %v", tt.script, name[1], tt.answer.Fields)
+			}
+		}
+	}
+}
