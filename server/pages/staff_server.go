@@ -7,7 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"svc/admin"
+	"svc/internal/doctor"
 	"svc/internal/text"
+	"svc/media"
 	"svc/server/rest"
 	"svc/server/web"
 )
@@ -38,33 +41,20 @@ func button(label, method, path string, arguments ...string) web.RowButton {
 
 // jobs shows the queue of background jobs, and those that failed at their last attempt.
 func (p *page) jobs() (any, error) {
-	var queue struct {
-		Kinds []struct {
-			Kind   string `json:"kind"`
-			Queued int    `json:"queued"`
-			Parked int    `json:"parked"`
-		} `json:"kinds"`
-		Overdue int64 `json:"overdue_seconds"`
-		Parked  []struct {
-			ID        int64  `json:"id"`
-			Kind      string `json:"kind"`
-			Attempts  int    `json:"attempts"`
-			LastError string `json:"last_error"`
-		} `json:"parked"`
-	}
+	var queue admin.JobQueue
 	a, err := p.list(jobsPath, p.cursors(staffPerPage), &queue)
 	if err != nil {
 		return nil, err
 	}
 	content := web.StaffPage{Title: "admin.jobs.title", Intro: "admin.jobs.intro"}
-	if queue.Overdue > 0 {
-		content.Texts = append(content.Texts, p.text("admin.jobs.overdue", (time.Duration(queue.Overdue)*time.Second).String()))
+	if queue.OverdueSeconds > 0 {
+		content.Texts = append(content.Texts, p.text("admin.jobs.overdue", (time.Duration(queue.OverdueSeconds)*time.Second).String()))
 	}
 	parked := web.Table{
 		Title: "admin.jobs.parked", Columns: []string{"admin.jobs.kind", "admin.attempts", "admin.last_error", "admin.actions"}, Empty: "admin.jobs.none",
 	}
 	for _, j := range queue.Parked {
-		path := jobsPath + "/" + strconv.FormatInt(j.ID, 10)
+		path := jobsPath + "/" + strconv.FormatInt(int64(j.ID), 10)
 		parked.Rows = append(parked.Rows, web.Row{Cells: []string{j.Kind, strconv.Itoa(j.Attempts), j.LastError}, Buttons: []web.RowButton{
 			button("admin.retry", "POST", path+"/retry", doneParam, "retried"),
 			button("admin.drop", "DELETE", path, doneParam, "deleted", askParam, "drop_job", namedParam, j.Kind),
@@ -87,26 +77,7 @@ func (p *page) jobs() (any, error) {
 
 // storage shows what the data directory takes.
 func (p *page) storage() (any, error) {
-	var usage struct {
-		Total    int64  `json:"total"`
-		Limit    int64  `json:"limit"`
-		DiskFree int64  `json:"disk_free"`
-		MinFree  int64  `json:"min_free"`
-		Full     bool   `json:"full"`
-		Reason   string `json:"reason"`
-		Critical bool   `json:"critical"`
-		Classes  []struct {
-			Name  string `json:"name"`
-			Count int64  `json:"count"`
-			Bytes int64  `json:"bytes"`
-			Limit int64  `json:"limit"`
-		} `json:"classes"`
-		RemotePosts struct {
-			Count int64 `json:"count"`
-			Bytes int64 `json:"estimated_bytes"`
-			Limit int64 `json:"limit"`
-		} `json:"remote_posts"`
-	}
+	var usage media.Usage
 	if err := p.get(storagePath, nil, &usage); err != nil {
 		return nil, err
 	}
@@ -136,9 +107,9 @@ func (p *page) storage() (any, error) {
 		table.Rows = append(table.Rows, r)
 	}
 	for _, c := range usage.Classes {
-		row(p.text("admin.storage.class_"+c.Name), c.Count, c.Bytes, c.Limit)
+		row(p.text("admin.storage.class_"+string(c.Name)), c.Count, c.Bytes, c.Limit)
 	}
-	row(p.text("admin.storage.remote_posts"), usage.RemotePosts.Count, usage.RemotePosts.Bytes, usage.RemotePosts.Limit)
+	row(p.text("admin.storage.remote_posts"), usage.RemotePosts.Count, usage.RemotePosts.EstimatedBytes, usage.RemotePosts.Limit)
 	row(p.text("admin.storage.total"), 0, usage.Total, usage.Limit)
 	content.Tables = []web.Table{table}
 	return p.show(http.StatusOK, content)
@@ -170,28 +141,21 @@ func (p *page) runDoctor() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var report struct {
-		Results []struct {
-			Name   string `json:"name"`
-			Status string `json:"status"`
-			Seen   string `json:"seen"`
-			Advice string `json:"advice"`
-		} `json:"results"`
-	}
+	var report doctor.Report
 	if err := p.decode(a.Value, &report); err != nil {
 		return nil, err
 	}
 	table := web.Table{Title: "admin.doctor.results", Columns: []string{"admin.doctor.check", "admin.doctor.state", "admin.doctor.seen"}}
-	count := make(map[string]int)
+	count := make(map[doctor.Status]int)
 	for _, r := range report.Results {
 		count[r.Status]++
 		seen := r.Seen
-		if r.Status != "ok" && r.Advice != "" {
+		if r.Status != doctor.OK && r.Advice != "" {
 			seen = fmt.Sprintf("%s → %s", seen, r.Advice)
 		}
-		table.Rows = append(table.Rows, web.Row{Cells: []string{r.Name, p.text("admin.doctor." + r.Status), seen}})
+		table.Rows = append(table.Rows, web.Row{Cells: []string{r.Name, p.text("admin.doctor." + string(r.Status)), seen}})
 	}
-	content.Texts = []string{p.text("admin.doctor.summary", count["ok"], count["warning"], count["failure"])}
+	content.Texts = []string{p.text("admin.doctor.summary", count[doctor.OK], count[doctor.Warning], count[doctor.Failure])}
 	content.Tables = []web.Table{table}
 	return p.show(http.StatusOK, content)
 }
