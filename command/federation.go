@@ -2,9 +2,9 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,66 +135,15 @@ command changes nothing.`,
 }
 
 func (a *cli) printExplanation(e *federation.Explanation) {
+	words := strings.NewReplacer("_", " ")
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(table, "%s:\t%s\n", name, printable(fmt.Sprintf(format, args...)))
-	}
-	line("url", "%s", e.URL)
-	switch {
-	case e.Local:
-		line("server", "%s (this server)", e.Host)
-	case e.RejectReason != "":
-		line("server", "%s, rejected: %s", e.Host, e.RejectReason)
-	case e.Peer == nil:
-		line("server", "%s, no contact yet", e.Host)
-	case e.Peer.UnreachableSince != nil:
-		line("server", "%s, unreachable since %s: %s", strings.TrimSpace(e.Host+" "+e.Peer.Software), day(*e.Peer.UnreachableSince), e.Peer.LastError)
-	default:
-		line("server", "%s", strings.TrimSpace(e.Host+" "+e.Peer.Software))
-	}
-	if e.Account != nil {
-		line("account", "@%s, id %s%s", e.Account.Acct, e.Account.ID, stateOf(e.Account))
-		if e.Account.FetchedAt != nil {
-			line("fetched", "%s", ago(e.Account.FetchedAt))
+	for _, f := range e.Facts() {
+		parts := []string{f.Text, words.Replace(f.State)}
+		if f.At != nil {
+			parts = append(parts, ago(f.At))
 		}
-	}
-	if st := e.Status; st != nil {
-		line("post", "%s by @%s, published %s, id %s", st.Visibility, st.Author, st.CreatedAt.Format(time.DateTime), st.ID)
-		if st.FetchedAt != nil {
-			line("arrived", "fetched %s", ago(st.FetchedAt))
-		} else if !e.Local {
-			line("arrived", "delivered")
-		}
-		if st.ParentURI != "" {
-			line("reply to", "%s, which is not stored", st.ParentURI)
-		}
-	}
-	isHost := !e.Local && e.Incoming == ""
-	switch {
-	case isHost && len(e.Deliveries) == 0:
-		line("queued", "nothing")
-	case !isHost && e.Account == nil && e.Status == nil:
-		line("stored", "no")
-	}
-	if e.Incoming != "" {
-		line("incoming", "%s", e.Incoming)
-	}
-	if e.DeletedAt != nil {
-		line("deleted", "%s", ago(e.DeletedAt))
-	}
-	if e.Seen {
-		line("seen", "yes: the activity was processed, or undone before it arrived")
-	}
-	if f := e.Fetched; f != nil {
-		if f.Error != "" {
-			line("fetch now", "%s", f.Error)
-		} else {
-			line("fetch now", "%s %s by %s", f.Type, f.ID, f.Owner)
-		}
-		line("verdict", "%s", f.Verdict)
-	}
-	if p := e.Peer; p != nil && p.Failures > 0 {
-		line("failures", "%d in a row, the last: %s", p.Failures, p.LastError)
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+		fmt.Fprintf(table, "%s:\t%s\n", words.Replace(f.Name), printable(strings.Join(parts, ", ")))
 	}
 	table.Flush()
 	if len(e.Recipients) > 0 {
@@ -225,16 +174,6 @@ func (a *cli) printExplanation(e *federation.Explanation) {
 		fmt.Fprintln(a.out, "\nQueued:")
 		a.printIncoming(e.Queued)
 	}
-}
-
-func stateOf(x *federation.ExplainedAccount) string {
-	switch {
-	case x.Deleted:
-		return ", deleted"
-	case x.Unavailable:
-		return ", unavailable"
-	}
-	return ""
 }
 
 func (a *cli) retryCommand() *cobra.Command {

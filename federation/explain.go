@@ -29,7 +29,7 @@ type Explanation struct {
 	Queued       []*QueuedActivity `json:"queued"`     // incoming activities about it
 	Fetched      *FetchedDocument  `json:"fetched"`    // its current document; nil: not fetched
 	Incoming     string            `json:"incoming"`   // what became of an activity with this id or about it; "": of this server
-	Recipients   []*PostRecipient  `json:"recipients"` // of a local post, by host
+	Recipients   []*PostRecipient  `json:"recipients"` // of a local post, those first that it did not reach
 	Deliveries   []*Delivery       `json:"deliveries"` // queued and parked ones, if a host was given
 }
 

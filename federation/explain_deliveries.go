@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,6 +32,17 @@ type PostRecipient struct {
 	State     string      `json:"state"`
 	LastError string      `json:"last_error"`
 	Queued    []*Delivery `json:"queued"` // also of edits
+}
+
+// rank sorts hosts that the post did not reach before others.
+func (r *PostRecipient) rank() int {
+	switch r.State {
+	case deliveryRefused, deliveryParked:
+		return 0
+	case deliveryDone:
+		return 2
+	}
+	return 1
 }
 
 // hostAddress returns the address of a host that was given without a scheme, and whether an address has no path: it is about the host.
@@ -105,6 +117,7 @@ func (o *Operator) explainRecipients(ctx context.Context, e *Explanation, st *st
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {
 		e.Recipients = append(e.Recipients, hosts[host])
 	}
+	slices.SortStableFunc(e.Recipients, func(a, b *PostRecipient) int { return cmp.Compare(a.rank(), b.rank()) })
 	return nil
 }
 

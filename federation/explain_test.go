@@ -35,6 +35,9 @@ func TestExplainDeliveries(t *testing.T) {
 	if len(e.Recipients) != 3 || e.Incoming != "" || len(e.Refusals) > 0 {
 		t.Fatalf("the recipients are %+v", e.Recipients)
 	}
+	if e.Recipients[0].Host != hostile.Host || e.Recipients[2].Host != good.Host {
+		t.Errorf("the post reached the first of %s, %s, %s, or not the last", e.Recipients[0].Host, e.Recipients[1].Host, e.Recipients[2].Host)
+	}
 	for _, to := range e.Recipients {
 		want := map[string]string{good.Host: "delivered", bad.Host: "queued", hostile.Host: "refused"}[to.Host]
 		if to.State != want || (to.LastError == "") != (want == "delivered") || len(to.Queued) != map[string]int{"queued": 1}[want] {

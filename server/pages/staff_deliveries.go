@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/federation"
 	"svc/server/rest"
 	"svc/server/web"
 )
@@ -23,40 +22,6 @@ func (h *Handlers) deliveryRoutes() rest.Routes {
 }
 
 const deliveriesPath = "/api/v1/svc/admin/federation/deliveries"
-
-// peer is the state of another server.
-type peer struct {
-	Software         string     `json:"software"`
-	Failures         int        `json:"failures"`
-	UnreachableSince *time.Time `json:"unreachable_since"`
-	LastSuccessAt    *time.Time `json:"last_success_at"`
-	LastError        string     `json:"last_error"`
-}
-
-// delivery is a queued or parked delivery.
-type delivery struct {
-	ID          int64      `json:"id"`
-	Host        string     `json:"host"`
-	Type        string     `json:"type"`
-	Activity    string     `json:"activity"`
-	Attempts    int        `json:"attempts"`
-	QueuedAt    time.Time  `json:"queued"`
-	NextAttempt *time.Time `json:"next_attempt"`
-	Parked      bool       `json:"parked"`
-	LastError   string     `json:"last_error"`
-}
-
-// incomingActivity is an incoming activity that is queued or parked.
-type incomingActivity struct {
-	ID         int64     `json:"id"`
-	Type       string    `json:"type"`
-	Activity   string    `json:"activity"`
-	Signer     string    `json:"signer"`
-	ReceivedAt time.Time `json:"received"`
-	Attempts   int       `json:"attempts"`
-	Parked     bool      `json:"parked"`
-	LastError  string    `json:"last_error"`
-}
 
 // timeText returns a time as tables show it, "" for none.
 func timeText(t *time.Time) string {
@@ -80,24 +45,7 @@ const maxShownHosts = 40
 // deliveries shows what waits for each server, or for the one that the query names.
 func (p *page) deliveries() (any, error) {
 	host := p.URL.Query().Get("host")
-	var queue struct {
-		Hosts []struct {
-			Host        string     `json:"host"`
-			Queued      int        `json:"queued"`
-			Parked      int        `json:"parked"`
-			Oldest      time.Time  `json:"oldest"`
-			NextAttempt *time.Time `json:"next_attempt"`
-			LastError   string     `json:"last_error"`
-			Peer        peer       `json:"peer"`
-		} `json:"hosts"`
-		Deliveries []delivery `json:"deliveries"`
-		Incoming   struct {
-			Queued int `json:"queued"`
-			Failed int `json:"failed"`
-			Parked int `json:"parked"`
-		} `json:"received"`
-		Failed []incomingActivity `json:"failed"`
-	}
+	var queue federation.QueueStatus
 	arguments := url.Values{}
 	if host != "" {
 		arguments.Set("host", host)
@@ -130,12 +78,12 @@ func (p *page) deliveries() (any, error) {
 	if err := p.get(deliveriesPath, url.Values{"failed": {"true"}}, &queue); err != nil {
 		return nil, err
 	}
-	content.Tables = append(content.Tables, incomingTable(p, queue.Failed))
+	content.Tables = append(content.Tables, incomingTable(p, queue.FailedIncoming))
 	return p.show(http.StatusOK, content)
 }
 
 // deliveryTable lists single deliveries.
-func deliveryTable(p *page, list []delivery) web.Table {
+func deliveryTable(p *page, list []*federation.Delivery) web.Table {
 	t := web.Table{
 		Title: "admin.deliveries.single", Empty: "admin.none",
 		Columns: []string{"admin.deliveries.activity", "admin.since", "admin.attempts", "admin.deliveries.next", "admin.last_error", "admin.actions"},
@@ -155,7 +103,7 @@ func deliveryTable(p *page, list []delivery) web.Table {
 }
 
 // incomingTable lists incoming activities that failed. Only parked ones can be dropped.
-func incomingTable(p *page, list []incomingActivity) web.Table {
+func incomingTable(p *page, list []*federation.QueuedActivity) web.Table {
 	t := web.Table{
 		Title: "admin.deliveries.failed", Empty: "admin.none",
 		Columns: []string{"admin.deliveries.activity", "admin.deliveries.signer", "admin.since", "admin.attempts", "admin.last_error", "admin.actions"},
@@ -184,7 +132,7 @@ func (p *page) explain() (any, error) {
 		Title: "admin.explain.title", Intro: "admin.explain.about", BackURL: "/web/admin/deliveries", BackTitle: "admin.deliveries.title",
 		Forms: []web.StaffForm{explainForm(address)},
 	}
-	var e explanation
+	var e federation.Explanation
 	err := p.get("/api/v1/svc/admin/federation/explain", url.Values{"address": {address}}, &e)
 	if failed := forUser(err); failed != nil && failed.Status != http.StatusForbidden {
 		if address != "" {
@@ -206,106 +154,21 @@ func (p *page) explain() (any, error) {
 	return p.show(http.StatusOK, content)
 }
 
-// explanation is the answer of the endpoint.
-type explanation struct {
-	URL          string `json:"url"`
-	Host         string `json:"host"`
-	Local        bool   `json:"local"`
-	RejectReason string `json:"reject_reason"`
-	Peer         *peer  `json:"peer"`
-	Account      *struct {
-		Acct        string     `json:"acct"`
-		Unavailable bool       `json:"unavailable"`
-		FetchedAt   *time.Time `json:"fetched_at"`
-	} `json:"account"`
-	Status *struct {
-		Author     string     `json:"author"`
-		Visibility string     `json:"visibility"`
-		CreatedAt  time.Time  `json:"created_at"`
-		FetchedAt  *time.Time `json:"fetched_at"`
-	} `json:"status"`
-	DeletedAt *time.Time `json:"deleted_at"`
-	Incoming  string     `json:"incoming"`
-	Fetched   *struct {
-		Error   string `json:"error"`
-		ID      string `json:"id"`
-		Type    string `json:"type"`
-		Verdict string `json:"verdict"`
-	} `json:"fetched"`
-	Refusals []struct {
-		At       time.Time `json:"at"`
-		Host     string    `json:"host"`
-		Activity string    `json:"activity"`
-		Reason   string    `json:"reason"`
-	} `json:"refusals"`
-	Queued     []incomingActivity `json:"queued"`
-	Deliveries []delivery         `json:"deliveries"`
-	Recipients []recipient        `json:"recipients"`
-}
-
-// recipient is a server that a local post is for.
-type recipient struct {
-	Host      string `json:"host"`
-	State     string `json:"state"`
-	LastError string `json:"last_error"`
-}
-
-// rank sorts servers that the post did not reach before others.
-func (r recipient) rank() int {
-	switch r.State {
-	case "refused", "parked":
-		return 0
-	case "delivered":
-		return 2
-	}
-	return 1
-}
-
 // facts are the rows of what is known.
-func (p *page) facts(e *explanation) []web.Row {
-	var rows []web.Row
-	fact := func(key, format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); text != "" {
-			rows = append(rows, web.Row{Cells: []string{p.text("admin.explain." + key), text}})
+func (p *page) facts(e *federation.Explanation) (rows []web.Row) {
+	for _, f := range e.Facts() {
+		parts := []string{f.Text, "", timeText(f.At)}
+		if f.State != "" {
+			parts[1] = p.text("admin.explain.state_" + f.State)
 		}
-	}
-	fact("url", "%s", e.URL)
-	server := e.Host
-	switch {
-	case e.Local:
-		server += " (" + p.text("admin.explain.local") + ")"
-	case e.RejectReason != "":
-		server += ": " + e.RejectReason
-	case e.Peer == nil:
-		server += " (" + p.text("admin.explain.no_contact") + ")"
-	default:
-		server += " " + e.Peer.Software
-	}
-	fact("server", "%s", server)
-	if e.Peer != nil {
-		fact("last_success", "%s", timeText(e.Peer.LastSuccessAt))
-		fact("unreachable", "%s", timeText(e.Peer.UnreachableSince))
-		fact("failing", "%s", e.Peer.LastError)
-	}
-	if a := e.Account; a != nil {
-		fact("account", "@%s", a.Acct)
-		fact("fetched", "%s", timeText(a.FetchedAt))
-	}
-	if st := e.Status; st != nil {
-		fact("post", "%s, @%s, %s", st.Visibility, st.Author, timeText(&st.CreatedAt))
-		fact("fetched", "%s", timeText(st.FetchedAt))
-	}
-	fact("deleted", "%s", timeText(e.DeletedAt))
-	fact("incoming", "%s", e.Incoming)
-	if f := e.Fetched; f != nil {
-		fact("now", "%s %s %s", f.Type, f.ID, f.Error)
-		fact("verdict", "%s", f.Verdict)
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+		rows = append(rows, web.Row{Cells: []string{p.text("admin.explain." + f.Name), strings.Join(parts, ", ")}})
 	}
 	return rows
 }
 
 // explained are the lists of an explanation that have rows.
-func (p *page) explained(e *explanation) []web.Table {
+func (p *page) explained(e *federation.Explanation) []web.Table {
 	var tables []web.Table
 	add := func(t web.Table) {
 		if len(t.Rows) > 0 {
@@ -313,7 +176,6 @@ func (p *page) explained(e *explanation) []web.Table {
 		}
 	}
 	recipients := web.Table{Title: "admin.explain.recipients", Columns: []string{"admin.domain", "admin.explain.state", "admin.last_error"}}
-	slices.SortStableFunc(e.Recipients, func(a, b recipient) int { return cmp.Compare(a.rank(), b.rank()) })
 	for _, to := range e.Recipients[:min(len(e.Recipients), maxShownHosts)] {
 		state := p.text("admin.explain.state_" + strings.NewReplacer(":", "", " ", "_").Replace(to.State))
 		recipients.Rows = append(recipients.Rows, web.Row{Cells: []string{to.Host, state, to.LastError}, URL: "/web/admin/deliveries?host=" + url.QueryEscape(to.Host)})

@@ -3,11 +3,14 @@ package pages_test
 import (
 	"net/http"
 	"net/url"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"svc/app/apptest"
 	"svc/internal/config"
+	"svc/server/web"
 )
 
 // TestJobsPage retries and drops failed jobs.
@@ -88,6 +91,32 @@ func TestDoctorPage(t *testing.T) {
 	moderator.SignedIn().Get("/web/admin/doctor").Want(404)
 }
 
+// TestExplainTexts checks that each fact and state of an explanation has a text.
+func TestExplainTexts(t *testing.T) {
+	for file, keys := range map[string]*regexp.Regexp{
+		"explain_facts.go":      regexp.MustCompile(`(?:add\(|, |state = )"([a-z_]+)"`),
+		"explain_deliveries.go": regexp.MustCompile(`delivery[A-Z]\w+ += "([^"]+)"`),
+	} {
+		source, err := os.ReadFile("../../federation/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := keys.FindAllStringSubmatch(string(source), -1)
+		if len(found) < 9 {
+			t.Errorf("%s: %v", file, found)
+		}
+		for _, m := range found {
+			key := "admin.explain." + strings.NewReplacer(":", "", " ", "_").Replace(m[1])
+			state := strings.Replace(key, "explain.", "explain.state_", 1)
+			for _, language := range web.Languages() {
+				if language.Text(key) == key && language.Text(state) == state {
+					t.Errorf("%s: %q has no text in %s", file, m[1], language.Language)
+				}
+			}
+		}
+	}
+}
+
 // TestDeliveriesPage shows what waits for a server that fails, explains the post, and drops the delivery.
 func TestDeliveriesPage(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
@@ -102,7 +131,7 @@ func TestDeliveriesPage(t *testing.T) {
 	page.Press("Try again").Follow().Want(200, "The server tries again now.")
 	apptest.Settle(srv)
 	single := browser.Get("/web/admin/deliveries", "host", peer.Host).Want(200, "Deliveries to this server", "Create")
-	browser.Get("/web/admin/explain", "address", post.Str("url")).Want(200, "Servers that the post is for", peer.Host, "waits", "responded with status 503", "@alice")
+	browser.Get("/web/admin/explain", "address", post.Str("url")).Want(200, "Servers that the post is for", peer.Host, "waits", "responded with status 503", "public, @alice", "this server")
 	browser.Get("/web/admin/explain", "address", peer.Host).Want(200, "Create", "Last error")
 	browser.Get("/web/admin/explain").Want(200, "Find out")
 	if a := browser.Get("/web/admin/explain", "address", "nobody"); a.Status != 404 || !strings.Contains(string(a.Body), `value="nobody"`) {
