@@ -115,7 +115,7 @@ func (tx *Tx) SaveAccountBackup(ctx context.Context, b *AccountBackup) error {
 	err := tx.exec(ctx, "save account backup", `
 		UPDATE account_backups
 		SET state = ?, size = ?, attempts = ?, last_error = ?
-		WHERE id = ?`, b.State, b.Size, b.Attempts, truncate(b.LastError, 1000), b.ID)
+		WHERE id = ?`, b.State, b.Size, b.Attempts, truncate(b.LastError, maxErrorBytes), b.ID)
 	return err
 }
 

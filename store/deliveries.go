@@ -61,11 +61,10 @@ type OutgoingActivity struct {
 }
 
 // limitQueueAfter and dropQueueAfter are how long a host must be unreachable until at most one delivery is queued for it, and until its
-// queue is dropped (federation 3.5). parkedDeliveryTTL is how long parked deliveries are kept.
+// queue is dropped (federation 3.5).
 const (
-	limitQueueAfter   = 7 * 24 * time.Hour
-	dropQueueAfter    = 30 * 24 * time.Hour
-	parkedDeliveryTTL = 30 * 24 * time.Hour
+	limitQueueAfter = 7 * 24 * time.Hour
+	dropQueueAfter  = 30 * 24 * time.Hour
 )
 
 // EnqueueDeliveries queues an activity for inboxes. An activity that is queued already is not queued again. At most one delivery is queued

@@ -10,7 +10,7 @@ func (tx *Tx) RecordDeliveryFailure(ctx context.Context, d *Delivery, at time.Ti
 	n, err := tx.execRows(ctx, "record delivery failure", `
 		UPDATE deliveries
 		SET attempts = attempts + 1, run_at = ?, parked = ?, last_error = ?
-		WHERE id = ?`, At(at), parked, truncate(reason, 500), d.ID)
+		WHERE id = ?`, At(at), parked, truncate(reason, maxErrorBytes), d.ID)
 	if err != nil || n == 0 || parked || d.Subject == 0 {
 		return err
 	}
@@ -54,7 +54,7 @@ func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
 			FROM deliveries INDEXED BY deliveries_parked
 			WHERE parked = 1 AND id < ?
 			LIMIT ?)
-		RETURNING activity_id`, now.Add(-parkedDeliveryTTL).UnixMilli()<<sequenceBits, pruneBatch)
+		RETURNING activity_id`, now.Add(-parkedTTL).UnixMilli()<<sequenceBits, pruneBatch)
 	if err != nil {
 		return false, err
 	}

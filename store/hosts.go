@@ -111,7 +111,7 @@ func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, re
 		INSERT INTO hosts (domain, failures, backoff_until, unreachable_since, last_error)
 		VALUES (?1, 1, ?2, ?3, ?4)
 		ON CONFLICT (domain) DO UPDATE SET failures = failures + 1, backoff_until = ?2, unreachable_since = ifnull(unreachable_since, ?3), last_error = ?4`,
-		domain, At(until), At(tx.db.now()), truncate(reason, 500))
+		domain, At(until), At(tx.db.now()), truncate(reason, maxErrorBytes))
 }
 
 // BackOffHost extends the backoff of a host.

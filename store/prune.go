@@ -18,8 +18,6 @@ const (
 	unconfirmedBatch = 100                 // accounts per transaction
 	appBatch         = 5000                // apps per transaction
 	unusedAppTTL     = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep using theirs
-
-	parkedJobTTL = 30 * 24 * time.Hour // how long mail and requests to other servers are kept that have failed
 )
 
 // PruneExpired deletes a batch each of expired codes, challenges, one-time tokens, captchas and idempotency keys, of requests without
@@ -60,7 +58,7 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
 		{"prune parked jobs", `
 			DELETE FROM jobs
-			WHERE id IN (SELECT id FROM jobs WHERE id < ? << 10 AND parked = 1 AND (kind = 'send_mail' OR domain <> '') LIMIT ?)`, now.Add(-parkedJobTTL)},
+			WHERE id IN (SELECT id FROM jobs WHERE id < ? << 10 AND parked = 1 AND (kind = 'send_mail' OR domain <> '') LIMIT ?)`, now.Add(-parkedTTL)},
 	} {
 		n, err := tx.execRows(ctx, step.what, step.query, At(step.before), pruneBatch)
 		if err != nil {

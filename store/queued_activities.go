@@ -28,10 +28,7 @@ type QueuedActivityHeader struct {
 	Size      int // of the body, in bytes
 }
 
-const (
-	maxQueuedActivityAttempts = 8    // after temporary failures
-	maxParkedActivities       = 2000 // the latest
-)
+const maxParkedActivities = 2000 // the latest
 
 // AddQueuedActivity queues an activity. Its ID is set, and its times if they are 0.
 func (tx *Tx) AddQueuedActivity(ctx context.Context, a *QueuedActivity) error {
@@ -54,16 +51,16 @@ func (tx *Tx) DropQueuedActivities(ctx context.Context, ids []QueuedActivityID) 
 	return tx.exec(ctx, "drop queued activities", `DELETE FROM queued_activities WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(ids))
 }
 
-// RecordQueuedActivityFailure retries a failed activity with exponential backoff, or parks it. It returns the time of the next attempt, the
-// zero time if it is parked.
+// RecordQueuedActivityFailure queues a failed activity for its next attempt (RetryDelay), or parks it. It returns the time of the next attempt,
+// the zero time if it is parked.
 func (tx *Tx) RecordQueuedActivityFailure(ctx context.Context, a *QueuedActivity, failure error) (time.Time, error) {
 	attempts := a.Attempts + 1
-	at := tx.db.now().Add(firstBackoff << min(attempts-1, 11))
+	at := tx.db.now().Add(RetryDelay(attempts))
 	err := tx.exec(ctx, "record activity failure", `
 		UPDATE queued_activities
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
-		WHERE id = ?`, attempts, attempts >= maxQueuedActivityAttempts, truncate(failure.Error(), 1000), At(at), a.ID)
-	if err != nil || attempts < maxQueuedActivityAttempts {
+		WHERE id = ?`, attempts, attempts >= maxActivityAttempts, truncate(failure.Error(), maxErrorBytes), At(at), a.ID)
+	if err != nil || attempts < maxActivityAttempts {
 		return at, err
 	}
 	err = tx.exec(ctx, "trim parked", `
@@ -170,14 +167,11 @@ func (tx *Tx) DropParkedActivities(ctx context.Context, id QueuedActivityID, dom
 	return int(n), err
 }
 
-// parkedActivityTTL is how long parked activities are kept.
-const parkedActivityTTL = 30 * 24 * time.Hour
-
 // PruneQueuedActivities deletes a batch of old parked activities. It returns whether there are more.
 func (tx *Tx) PruneQueuedActivities(ctx context.Context) (more bool, err error) {
 	n, err := tx.execRows(ctx, "prune parked activities", `
 		DELETE FROM queued_activities
 		WHERE id IN (SELECT id FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 AND id < ? LIMIT ?)`,
-		tx.db.now().Add(-parkedActivityTTL).UnixMilli()<<sequenceBits, pruneBatch)
+		tx.db.now().Add(-parkedTTL).UnixMilli()<<sequenceBits, pruneBatch)
 	return n == pruneBatch, err
 }

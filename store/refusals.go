@@ -25,7 +25,7 @@ func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
 	r.ID = RefusalID(tx.newID())
 	return tx.exec(ctx, "add refusal", `
 		INSERT INTO refusals (id, uri, object, domain, reason)
-		VALUES (?, ?, ?, ?, ?)`, r.ID, truncate(r.URI, 2048), truncate(r.Object, 2048), r.Domain, truncate(r.Reason, 1000))
+		VALUES (?, ?, ?, ?, ?)`, r.ID, truncate(r.URI, 2048), truncate(r.Object, 2048), r.Domain, truncate(r.Reason, maxErrorBytes))
 }
 
 // AddDeliveryRefusal stores why a delivery about a local status to a host was dropped.

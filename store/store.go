@@ -10,7 +10,7 @@
 // themselves, a damaged one does not. The write-ahead log is emptied at 64 MiB; queries that are open for 30 s are interrupted (guard.go).
 //
 // Every query is bounded by an index and a limit; a test checks the plans. Caches: the lookups of 10 000 viewers, 50 000 flags of statuses
-// (4 MB), 50 000 terms of filters (10 MB), 20 000 verdicts of filters (6 MB). A failed job is retried 12 times within two days, then parked.
+// (4 MB), 50 000 terms of filters (10 MB), 20 000 verdicts of filters (6 MB). A job is parked if 12 attempts within two days fail.
 package store
 
 import (

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -15,8 +14,6 @@ import (
 )
 
 const (
-	maxJobAttempts = 12 // about two days with the backoff below
-	firstBackoff   = 30 * time.Second
 	jobTimeout     = time.Minute      // of one attempt
 	longJobTimeout = 10 * time.Minute // of an attempt of a recurring job; jobs of HandleLong bound their time themselves
 	demoteAfter    = 5 * time.Second  // then the domain of a job that still waits for another server is demoted
@@ -309,19 +306,18 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 		return tx.exec(ctx, "finish job", `DELETE FROM jobs WHERE id = ? AND run_at = ? AND payload = ?`, j.ID, j.RunAt, j.Payload)
 	}
 	attempts := j.Attempts + 1
-	backoff := firstBackoff << min(attempts-1, 11)
-	backoff += time.Duration(rand.Int64N(int64(backoff / 2)))
+	delay := RetryDelay(attempts)
 	var retry *RetryAfterError
 	if errors.As(failure, &retry) {
-		backoff = max(backoff, retry.At.Sub(tx.db.now()))
+		delay = max(delay, retry.At.Sub(tx.db.now()))
 	}
 	var permanent *PermanentError
-	parked := attempts >= maxJobAttempts || errors.As(failure, &permanent)
+	parked := attempts >= MaxAttempts || errors.As(failure, &permanent)
 	return tx.exec(ctx, "retry job later", `
 		UPDATE jobs
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
 		WHERE id = ? AND run_at = ?`,
-		attempts, parked, truncate(failure.Error(), 1000), At(tx.db.now().Add(backoff)), j.ID, j.RunAt)
+		attempts, parked, truncate(failure.Error(), maxErrorBytes), At(tx.db.now().Add(delay)), j.ID, j.RunAt)
 }
 
 func (db *DB) wakeWorker() { wake(db.workerWake) }

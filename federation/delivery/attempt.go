@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
@@ -19,20 +18,8 @@ const (
 	maxUnauthorizedAttempts = 3  // of a delivery that is answered with 401: our key may not have been fetched yet
 )
 
-// retryDelays are the delays after each failed attempt (federation 3.4). After the last one, a delivery is parked.
-var retryDelays = []time.Duration{
-	30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
-	4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,
-}
-
-// retryDelay returns the delay of a delivery that failed so many times before.
-func retryDelay(failures int) time.Duration {
-	d := retryDelays[min(failures, len(retryDelays)-1)]
-	return d - d/5 + rand.N(2*d/5)
-}
-
-// hostBackoff returns the backoff of a host that was unreachable so many times before: one day at most.
-func hostBackoff(failures int) time.Duration { return min(retryDelay(failures), 24*time.Hour) }
+// hostBackoff returns the backoff of a host after a number of failures in a row: one day at most.
+func hostBackoff(failures int) time.Duration { return min(store.RetryDelay(failures), 24*time.Hour) }
 
 // attempt is a delivery in flight.
 type attempt struct {
@@ -101,7 +88,7 @@ func (q *Queue) message(ctx context.Context, id store.ActivityID) (*Message, err
 
 // attempt sends a delivery once.
 func (q *Queue) attempt(ctx context.Context, a *attempt) (r *result) {
-	r = &result{attempt: a, retryAt: q.DB.Now().Add(retryDelay(a.Attempts))}
+	r = &result{attempt: a, retryAt: q.DB.Now().Add(store.RetryDelay(a.Attempts + 1))}
 	defer func() {
 		if p := recover(); p != nil {
 			q.Log.Error("panic in a delivery", "inbox", a.Inbox, "panic", p)
@@ -116,7 +103,7 @@ func (q *Queue) attempt(ctx context.Context, a *attempt) (r *result) {
 	r.statusID = m.StatusID
 	status, header, err := q.Send(ctx, a.host, a.Inbox, m)
 	now := q.DB.Now()
-	r.retryAt = now.Add(retryDelay(a.Attempts))
+	r.retryAt = now.Add(store.RetryDelay(a.Attempts + 1))
 	if err == nil {
 		r.classifyStatus(status, header, now)
 		if status == http.StatusNotFound || status == http.StatusGone {

@@ -115,7 +115,7 @@ func (q *Queue) recordBatch(results []*result) error {
 			return err
 		}
 		for _, r := range b.failed {
-			parked := r.Attempts >= len(retryDelays)
+			parked := r.Attempts+1 >= store.MaxAttempts
 			if err := tx.RecordDeliveryFailure(ctx, r.Delivery, r.retryAt, parked, r.err.Error()); err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ func (q *Queue) recordBatch(results []*result) error {
 			q.Log.Debug("delivery dropped", "inbox", r.Inbox, "err", r.err)
 		case r.err == nil:
 			q.counts.delivered.Add(1)
-		case r.Attempts >= len(retryDelays):
+		case r.Attempts+1 >= store.MaxAttempts:
 			q.counts.parked.Add(1)
 			q.Log.Info("delivery parked after the last attempt", "inbox", r.Inbox, "err", r.err)
 		default:
@@ -170,9 +170,9 @@ func (q *Queue) recordHostFailure(ctx context.Context, tx *store.Tx, r *result) 
 		return err
 	}
 	until := q.DB.Now()
-	if failures := h.Failures; r.unreachable {
+	if failures := h.Failures + 1; r.unreachable {
 		until = until.Add(hostBackoff(failures))
-	} else if failures -= circuitBreakerFailures - 1; failures >= 0 {
+	} else if failures -= circuitBreakerFailures - 1; failures > 0 {
 		until = until.Add(hostBackoff(failures))
 	}
 	return tx.HostFailed(ctx, r.Domain, laterOf(until, r.backoffUntil), r.err.Error())

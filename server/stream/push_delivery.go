@@ -27,7 +27,7 @@ func (s *Push) Register(w *store.Worker) {
 const (
 	pushTimeout         = 10 * time.Second // of one attempt
 	slowPush            = 5 * time.Second  // counts as slow, even if it succeeds
-	maxPushAge          = 4 * time.Hour    // then a message is dropped, after about nine attempts
+	maxPushAge          = 4 * time.Hour    // then a message is dropped, after about eight attempts
 	pushTTL             = 48 * time.Hour   // for devices that are offline
 	maxPushMessageBytes = 3993             // bytes: a record of 4096 less its header, tag and delimiter (RFC 8291, 4)
 	firstBackoff        = 15 * time.Second
