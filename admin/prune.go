@@ -3,22 +3,19 @@ package admin
 import (
 	"context"
 	"math"
-	"time"
 
 	"svc/social"
 	"svc/store"
 )
 
-const pruneEvery = 24 * time.Hour
-
 // Register registers the jobs of this package with the worker.
 func (s *Service) Register(w *store.Worker) {
-	store.HandleRecurring(w, pruneEvery, s.prune)
-	store.HandleLong(w, 1, s.pruneRemotePosts)
-	store.HandleLong(w, 1, s.purgeInstance)
-	store.HandleLong(w, 1, s.applyHostRules)
-	store.HandleLong(w, 1, s.limitHostPosts)
-	store.HandleLong(w, 1, s.backUp)
+	store.Handle(w, s.prune)
+	store.Handle(w, s.pruneRemotePosts)
+	store.Handle(w, s.purgeInstance)
+	store.Handle(w, s.applyHostRules)
+	store.Handle(w, s.limitHostPosts)
+	store.Handle(w, s.backUp)
 }
 
 // prune is the recurring job that removes expired and unused data: codes and tokens, unconfirmed accounts, apps, idempotency keys, deliveries to dead hosts,

@@ -25,7 +25,6 @@ import (
 // uploaded files under the names that the documents have.
 
 const (
-	backupWorkers = 1
 	backupTimeout = 3 * time.Hour
 	archivePage   = 100 // rows that are read at a time
 

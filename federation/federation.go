@@ -160,8 +160,8 @@ func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error
 func (s *Service) Register(w *store.Worker) {
 	s.Remote.Register(w)
 	store.Handle(w, s.Outbox.publish)
-	store.HandleLong(w, importWorkers, s.Importer.run)
-	store.HandleLong(w, backupWorkers, s.Archiver.run)
+	store.Handle(w, s.Importer.run)
+	store.Handle(w, s.Archiver.run)
 	store.Handle(w, s.emoji.copyEmoji)
 }
 

@@ -18,7 +18,6 @@ import (
 )
 
 const (
-	importWorkers    = 2 // imports at a time
 	importBatch      = 40
 	importHosts      = 8 // hosts from which a batch fetches at a time, one account after another from each
 	importTime       = time.Minute

@@ -139,7 +139,7 @@ func (p *Proxy) Close() error {
 
 // Register registers the jobs of the proxy.
 func (p *Proxy) Register(w *store.Worker) {
-	store.HandleRecurring(w, 24*time.Hour, func(ctx context.Context, _ store.SweepProxy) error { return p.Sweep(ctx) })
+	store.Handle(w, func(ctx context.Context, _ store.SweepProxy) error { return p.Sweep(ctx) })
 	store.Handle(w, func(ctx context.Context, w store.FetchProxied) error {
 		for _, url := range w.URLs {
 			p.Warm(ctx, url)

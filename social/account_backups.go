@@ -16,7 +16,6 @@ import (
 const (
 	maxAccountBackups   = 20 // of one account that are listed
 	maxBackupAttempts   = 5
-	expireBackupsEvery  = 6 * time.Hour
 	expireBackupsBatch  = 100
 	backupNameTime      = "20060102T150405"
 	orphanedBackupGrace = time.Hour // before a file without a row is removed

@@ -63,7 +63,6 @@ func (s *Service) DeleteAccountIn(ctx context.Context, tx *store.Tx, id store.Ac
 const (
 	purgeTransactionTime = 20 * time.Millisecond
 	purgeBatch           = 20
-	maxPurges            = 2   // accounts at a time
 	maxDirectDeletes     = 100 // reblogs, favourites, reactions or votes that are deleted together with a status
 )
 

@@ -225,8 +225,7 @@ func mediaType(mime string) string {
 
 const (
 	unattachedTTL = 24 * time.Hour // of uploads
-	sweepInterval = 24 * time.Hour
-	sweepBatch    = 256 // rows, or files, at a time
+	sweepBatch    = 256            // rows, or files, at a time
 )
 
 // sweepMedia is the recurring job that removes unattached uploads, and then files that no row uses. Recent files stay, because their row

@@ -197,13 +197,13 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.moveFollowers)
 	store.Handle(w, s.botFollow)
 	store.Handle(w, s.welcomeUser)
-	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
-	store.HandleLong(w, maxPurges, s.purgeAccount)
+	store.Handle(w, s.sweepMedia)
+	store.Handle(w, s.purgeAccount)
 	store.Handle(w, s.removeFiles)
-	store.HandleRecurring(w, expireBackupsEvery, s.expireBackups)
+	store.Handle(w, s.expireBackups)
 	store.Handle(w, s.fetchCard)
-	store.HandleLong(w, 1, s.cutLargeRows)
-	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)
+	store.Handle(w, s.cutLargeRows)
+	store.Handle(w, s.removeUnusedCards)
 }
 
 // update runs fn in a transaction and returns its result.

@@ -46,8 +46,9 @@ type MakeBackup struct {
 	BackupID AccountBackupID `json:"backup_id"`
 }
 
-// Kind returns the kind of the job.
-func (MakeBackup) Kind() string { return "make_backup" }
+func (MakeBackup) Kind() JobKind {
+	return JobKind{Name: "make_backup", Timeout: NoTimeout, Parallel: 1}
+}
 
 // BackupKey is the unique key of the job of a backup.
 func BackupKey(id AccountBackupID) string { return "backup:" + id.String() }
@@ -55,8 +56,9 @@ func BackupKey(id AccountBackupID) string { return "backup:" + id.String() }
 // ExpireBackups is the recurring job that removes old backups of accounts, and files that belong to none.
 type ExpireBackups struct{}
 
-// Kind returns the kind of the job.
-func (ExpireBackups) Kind() string { return "expire_backups" }
+func (ExpireBackups) Kind() JobKind {
+	return JobKind{Name: "expire_backups", Every: 6 * time.Hour, Timeout: 10 * time.Minute, Deletes: true}
+}
 
 // AccountBackups returns the backups of an account, newest first.
 func (r reader) AccountBackups(ctx context.Context, account AccountID, limit int) ([]*AccountBackup, error) {

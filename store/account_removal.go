@@ -11,8 +11,9 @@ type PurgeAccount struct {
 	AccountID AccountID `json:"account_id"`
 }
 
-// Kind returns the kind of the job.
-func (PurgeAccount) Kind() string { return "purge_account" }
+func (PurgeAccount) Kind() JobKind {
+	return JobKind{Name: "purge_account", Timeout: NoTimeout, Parallel: 2, Deletes: true}
+}
 
 // PurgeKey is the unique key of the job that purges an account.
 func PurgeKey(id AccountID) string { return "purge:" + id.String() }

@@ -59,12 +59,16 @@ type FetchCard struct {
 	Attempts int    `json:"attempts,omitempty"` // how often the page could not be fetched
 }
 
+func (j FetchCard) Kind() JobKind {
+	return JobKind{Name: "fetch_card", Server: serverBy(`SELECT url FROM cards WHERE id = ?`, j.CardID)}
+}
+
 // SweepCards is the recurring job that removes cards that no status has.
 type SweepCards struct{}
 
-// Kind returns the kind of the job.
-func (FetchCard) Kind() string  { return "fetch_card" }
-func (SweepCards) Kind() string { return "sweep_cards" }
+func (SweepCards) Kind() JobKind {
+	return JobKind{Name: "sweep_cards", Every: 24 * time.Hour, Timeout: 10 * time.Minute, Deletes: true}
+}
 
 func cardKey(id CardID) string { return fmt.Sprintf("card:%d", id) }
 

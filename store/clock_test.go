@@ -38,6 +38,11 @@ func TestWallClock(t *testing.T) {
 	}
 }
 
+// hourlyJob is a recurring job.
+type hourlyJob struct{}
+
+func (hourlyJob) Kind() store.JobKind { return store.JobKind{Name: "hourly_test", Every: time.Hour} }
+
 // TestRecurringAfterClockIsSetBack sets the clock back by two days while a recurring job waits. The job is due one interval later, not after
 // two days.
 func TestRecurringAfterClockIsSetBack(t *testing.T) {
@@ -47,7 +52,7 @@ func TestRecurringAfterClockIsSetBack(t *testing.T) {
 		o.Now = func() time.Time { return wallClock(time.Duration(ahead.Load())) }
 	})
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
-	store.HandleRecurring(w, time.Hour, func(context.Context, clockJob) error { return nil })
+	store.Handle(w, func(context.Context, hourlyJob) error { return nil })
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	ended := make(chan struct{})
 	go func() { defer close(ended); w.Run(ctx) }()

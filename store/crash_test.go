@@ -150,7 +150,7 @@ func writeUntilKilled(dir string) {
 // work is a job that never runs.
 type work struct{ URI string }
 
-func (work) Kind() string { return "test" }
+func (work) Kind() store.JobKind { return store.JobKind{Name: "test"} }
 
 // addStatus adds a public status with its home row and a job.
 func addStatus(ctx context.Context, db *store.DB, author *store.Account) (*store.Status, error) {

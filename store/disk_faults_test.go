@@ -441,9 +441,9 @@ func TestJobsWaitForTheDisk(t *testing.T) {
 		full.Store(runs.Add(1) == 1)
 		return db.Update(ctx, func(tx *store.Tx) error { return tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS _junk (b)`) })
 	})
-	store.Handle(w, func(context.Context, store.SweepMedia) error { swept.Add(1); return nil })
+	store.Handle(w, func(context.Context, store.ExpireStatus) error { swept.Add(1); return nil })
 	mustUpdate(t, db, func(tx *store.Tx) error {
-		if err := tx.EnqueueAt(t.Context(), time.Now().Add(time.Second/2), store.SweepMedia{}); err != nil {
+		if err := tx.EnqueueAt(t.Context(), time.Now().Add(time.Second/2), store.ExpireStatus{}); err != nil {
 			return err
 		}
 		return tx.Enqueue(t.Context(), work{"a"})

@@ -238,7 +238,7 @@ func (db *DB) OpenQuery(ctx context.Context, query string, args ...any) (*sql.Ro
 	return db.reader.q.QueryContext(ctx, query, args...)
 }
 
-// MaxJobsPerDomain is how many jobs of one domain may wait.
+// MaxJobsPerDomain is how many jobs of one domain may be queued.
 const MaxJobsPerDomain = maxJobsPerDomain
 
 // ErrSlow is the error of an attempt that waited for another server for too long.

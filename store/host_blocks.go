@@ -82,8 +82,9 @@ func (tx *Tx) DescribeHostBlock(ctx context.Context, b *HostBlock) error {
 // ApplyHostRules is the job that applies the rules for hosts in the settings to stored accounts.
 type ApplyHostRules struct{}
 
-// Kind returns the kind of the job.
-func (ApplyHostRules) Kind() string { return "apply_host_rules" }
+func (ApplyHostRules) Kind() JobKind {
+	return JobKind{Name: "apply_host_rules", Timeout: NoTimeout, Parallel: 1}
+}
 
 // HostAccount is what decides which rules apply to a remote account.
 type HostAccount struct {

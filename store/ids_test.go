@@ -103,7 +103,7 @@ func TestIDsNeverGoBack(t *testing.T) {
 // clockJob is a job of TestClockIsSetBack.
 type clockJob struct{ Name string }
 
-func (clockJob) Kind() string { return "clock_test" }
+func (clockJob) Kind() store.JobKind { return store.JobKind{Name: "clock_test"} }
 
 // TestClockIsSetBack queues jobs and a delivery while the clock is two days ahead, and was three days ahead before. Once it is right again, at a
 // restart or while the server runs, the jobs that were due at once run; those scheduled for later wait.

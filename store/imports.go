@@ -84,8 +84,7 @@ type RunImport struct {
 	After    int      `json:"after,omitempty"`   // position of the last one that was retried this time
 }
 
-// Kind returns the kind of the job.
-func (RunImport) Kind() string { return "run_import" }
+func (RunImport) Kind() JobKind { return JobKind{Name: "run_import", Timeout: NoTimeout, Parallel: 2} }
 
 // ImportKey is the unique key of the job of an import.
 func ImportKey(id ImportID) string { return "import:" + id.String() }

@@ -9,8 +9,9 @@ type PurgeInstance struct {
 	Domain string `json:"domain"`
 }
 
-// Kind returns the kind of the job.
-func (PurgeInstance) Kind() string { return "purge_instance" }
+func (PurgeInstance) Kind() JobKind {
+	return JobKind{Name: "purge_instance", Timeout: NoTimeout, Parallel: 1, Deletes: true}
+}
 
 // PurgeInstanceKey is the unique key of the job that purges an instance.
 func PurgeInstanceKey(domain string) string { return "purge_instance:" + domain }

@@ -1,5 +1,26 @@
 package store
 
+import (
+	"cmp"
+	"time"
+)
+
+// JobKind says what the worker has to know of a job. All of it but Server is the same for all payloads of a type.
+type JobKind struct {
+	Name     string        // in the table of jobs; it never changes
+	Server   findServer    // that the job waits for: such jobs take turns by its registered domain (worker_queue.go); nil: none
+	Every    time.Duration // between the first start and the first run, and between a run that succeeded and the next one; 0: not recurring
+	Timeout  time.Duration // of an attempt; 0: a minute; NoTimeout: the handler bounds its time itself
+	Parallel int           // how many run at a time, of a kind without Server; 0: as many as the worker has slots
+	Deletes  bool          // it makes room, so that it runs while the disk is full, too
+}
+
+// NoTimeout is the timeout of jobs that bound their time themselves, such as imports, backups and purges.
+const NoTimeout time.Duration = -1
+
+// recurringKey is the unique key of a recurring job.
+func (k JobKind) recurringKey() string { return "every:" + k.Name }
+
 // Jobs that have no better place.
 
 // ExpireStatus deletes a status at its expiry.
@@ -7,16 +28,28 @@ type ExpireStatus struct {
 	StatusID StatusID `json:"status_id"`
 }
 
+func (ExpireStatus) Kind() JobKind { return JobKind{Name: "expire_status", Deletes: true} }
+
 // SweepMedia is the recurring job that removes uploads that are attached to nothing, and unused files.
 type SweepMedia struct{}
+
+func (SweepMedia) Kind() JobKind {
+	return JobKind{Name: "sweep_media", Every: 24 * time.Hour, Timeout: 10 * time.Minute, Deletes: true}
+}
 
 // RemoveFiles removes those of the files that no upload and no profile uses.
 type RemoveFiles struct {
 	Files []string `json:"files"`
 }
 
+func (RemoveFiles) Kind() JobKind { return JobKind{Name: "remove_files", Deletes: true} }
+
 // SweepProxy is the recurring job that removes old files from the cache of the media proxy.
 type SweepProxy struct{}
+
+func (SweepProxy) Kind() JobKind {
+	return JobKind{Name: "sweep_proxy", Every: 24 * time.Hour, Timeout: 10 * time.Minute, Deletes: true}
+}
 
 // ExpireThreadMute ends a mute of a thread.
 type ExpireThreadMute struct {
@@ -24,11 +57,15 @@ type ExpireThreadMute struct {
 	ConversationID ConversationID `json:"conversation_id"`
 }
 
+func (ExpireThreadMute) Kind() JobKind { return JobKind{Name: "expire_thread_mute"} }
+
 // ExpireMute ends a mute of an account.
 type ExpireMute struct {
 	AccountID AccountID `json:"account_id"`
 	TargetID  AccountID `json:"target_id"`
 }
+
+func (ExpireMute) Kind() JobKind { return JobKind{Name: "expire_mute"} }
 
 // MoveFollowers moves the local followers after an id from an account to the one that it has moved to.
 type MoveFollowers struct {
@@ -36,6 +73,8 @@ type MoveFollowers struct {
 	TargetID AccountID `json:"target_id"`
 	After    AccountID `json:"after"`
 }
+
+func (MoveFollowers) Kind() JobKind { return JobKind{Name: "move_followers"} }
 
 // CopyEmoji copies a custom emoji of another server into a local pack (StealEmojiPolicy).
 type CopyEmoji struct {
@@ -45,14 +84,24 @@ type CopyEmoji struct {
 	MaxBytes  int64  `json:"max_bytes"`
 }
 
+func (j CopyEmoji) Kind() JobKind { return JobKind{Name: "copy_emoji", Server: serverAt(j.URL)} }
+
 // FetchProxied fetches files into the cache of the media proxy (MediaProxyWarmingPolicy).
 type FetchProxied struct {
 	URLs []string `json:"urls"`
 }
 
+func (j FetchProxied) Kind() JobKind {
+	return JobKind{Name: "fetch_proxied", Server: serverAt(cmp.Or(j.URLs...))}
+}
+
 // SumBannedMedia fetches a banned file to know its SHA-256.
 type SumBannedMedia struct {
 	Address string `json:"address"`
+}
+
+func (j SumBannedMedia) Kind() JobKind {
+	return JobKind{Name: "sum_banned_media", Server: serverAt(j.Address)}
 }
 
 // BotFollow makes a local bot follow an account (FollowBotPolicy).
@@ -61,10 +110,14 @@ type BotFollow struct {
 	TargetID AccountID `json:"target_id"`
 }
 
+func (BotFollow) Kind() JobKind { return JobKind{Name: "bot_follow"} }
+
 // WelcomeUser makes the automatic follows of a new account and sends it the welcome messages.
 type WelcomeUser struct {
 	AccountID AccountID `json:"account_id"`
 }
+
+func (WelcomeUser) Kind() JobKind { return JobKind{Name: "welcome_user"} }
 
 // UnfollowDomain ends the follows between an account and the accounts of a domain that it blocks, in both directions.
 type UnfollowDomain struct {
@@ -72,15 +125,21 @@ type UnfollowDomain struct {
 	Domain    string    `json:"domain"`
 }
 
+func (UnfollowDomain) Kind() JobKind { return JobKind{Name: "unfollow_domain"} }
+
 // ClosePoll sends the notifications about the end of a poll.
 type ClosePoll struct {
 	StatusID StatusID `json:"status_id"`
 }
 
+func (ClosePoll) Kind() JobKind { return JobKind{Name: "close_poll"} }
+
 // PublishScheduled publishes a scheduled status.
 type PublishScheduled struct {
 	ScheduledID ScheduledID `json:"scheduled_id"`
 }
+
+func (PublishScheduled) Kind() JobKind { return JobKind{Name: "publish_scheduled"} }
 
 // FetchReferences fetches unknown objects that a remote status refers to: the status that it replies to, the one that it quotes, and
 // mentioned accounts.
@@ -91,9 +150,17 @@ type FetchReferences struct {
 	Attempts    int      `json:"attempts,omitempty"`
 }
 
+func (j FetchReferences) Kind() JobKind {
+	return JobKind{Name: "fetch_references", Server: serverOfStatus(j.StatusID)}
+}
+
 // FetchReplies fetches the replies of a remote status.
 type FetchReplies struct {
 	StatusID StatusID `json:"status_id"`
+}
+
+func (j FetchReplies) Kind() JobKind {
+	return JobKind{Name: "fetch_replies", Server: serverOfStatus(j.StatusID)}
 }
 
 // RefreshPoll fetches the counts of a remote poll.
@@ -101,9 +168,17 @@ type RefreshPoll struct {
 	StatusID StatusID `json:"status_id"`
 }
 
+func (j RefreshPoll) Kind() JobKind {
+	return JobKind{Name: "refresh_poll", Server: serverOfStatus(j.StatusID)}
+}
+
 // RefreshActor fetches a remote account again.
 type RefreshActor struct {
 	AccountID AccountID `json:"account_id"`
+}
+
+func (j RefreshActor) Kind() JobKind {
+	return JobKind{Name: "refresh_actor", Server: serverOfAccount(j.AccountID)}
 }
 
 // RefreshCollections fetches the collections of a remote account: the number of followers, pinned statuses, the account that it has moved
@@ -113,10 +188,18 @@ type RefreshCollections struct {
 	OnlyPins  bool      `json:"only_pins,omitempty"`
 }
 
+func (j RefreshCollections) Kind() JobKind {
+	return JobKind{Name: "refresh_collections", Server: serverOfAccount(j.AccountID)}
+}
+
 // SynchronizeFollowers compares the local followers of a remote account with the list that its server has of them.
 type SynchronizeFollowers struct {
 	AccountID AccountID `json:"account_id"`
 	URL       string    `json:"url"`
+}
+
+func (j SynchronizeFollowers) Kind() JobKind {
+	return JobKind{Name: "synchronize_followers", Server: serverOfAccount(j.AccountID)}
 }
 
 // RetireKeys retires the former keys of a local account once the newest is known everywhere.
@@ -124,38 +207,13 @@ type RetireKeys struct {
 	AccountID AccountID `json:"account_id"`
 }
 
+func (RetireKeys) Kind() JobKind { return JobKind{Name: "retire_keys"} }
+
 // FetchNodeInfo fetches which software a host runs.
 type FetchNodeInfo struct {
 	Domain string `json:"domain"`
 }
 
-// deletingJobs are the kinds that run while the disk is full, because they make room.
-var deletingJobs = map[string]bool{
-	Prune{}.Kind(): true, PruneRemotePosts{}.Kind(): true, PurgeAccount{}.Kind(): true, PurgeInstance{}.Kind(): true, RemoveFiles{}.Kind(): true,
-	SweepMedia{}.Kind(): true, SweepProxy{}.Kind(): true, SweepCards{}.Kind(): true, ExpireStatus{}.Kind(): true, ExpireBackups{}.Kind(): true,
+func (j FetchNodeInfo) Kind() JobKind {
+	return JobKind{Name: "fetch_nodeinfo", Server: serverAt("https://" + j.Domain)}
 }
-
-// Kind returns the kind of the job.
-func (FetchReferences) Kind() string      { return "fetch_references" }
-func (FetchReplies) Kind() string         { return "fetch_replies" }
-func (RefreshPoll) Kind() string          { return "refresh_poll" }
-func (SweepMedia) Kind() string           { return "sweep_media" }
-func (RemoveFiles) Kind() string          { return "remove_files" }
-func (SweepProxy) Kind() string           { return "sweep_proxy" }
-func (ExpireStatus) Kind() string         { return "expire_status" }
-func (ExpireThreadMute) Kind() string     { return "expire_thread_mute" }
-func (ExpireMute) Kind() string           { return "expire_mute" }
-func (MoveFollowers) Kind() string        { return "move_followers" }
-func (CopyEmoji) Kind() string            { return "copy_emoji" }
-func (FetchProxied) Kind() string         { return "fetch_proxied" }
-func (SumBannedMedia) Kind() string       { return "sum_banned_media" }
-func (BotFollow) Kind() string            { return "bot_follow" }
-func (WelcomeUser) Kind() string          { return "welcome_user" }
-func (UnfollowDomain) Kind() string       { return "unfollow_domain" }
-func (ClosePoll) Kind() string            { return "close_poll" }
-func (PublishScheduled) Kind() string     { return "publish_scheduled" }
-func (RefreshActor) Kind() string         { return "refresh_actor" }
-func (RefreshCollections) Kind() string   { return "refresh_collections" }
-func (FetchNodeInfo) Kind() string        { return "fetch_nodeinfo" }
-func (RetireKeys) Kind() string           { return "retire_keys" }
-func (SynchronizeFollowers) Kind() string { return "synchronize_followers" }

@@ -14,7 +14,7 @@ type Job struct {
 	Kind      string
 	Payload   string
 	UniqueKey *string
-	Domain    string // of the server that it waits for, "" if it waits for none (jobDomain)
+	Domain    string // of the server that it waits for, "" if it waits for none (JobKind.Server)
 	RunAt     Time
 	Delayed   bool // it was queued for a later time
 	Attempts  int
@@ -22,8 +22,8 @@ type Job struct {
 	LastError string
 }
 
-// JobPayload is the payload of a job: a small struct, stored as JSON, and the name of its kind.
-type JobPayload interface{ Kind() string }
+// JobPayload is the payload of a job: a small struct that is stored as JSON. Kind describes its jobs.
+type JobPayload interface{ Kind() JobKind }
 
 // Enqueue adds a job that is due at once.
 func (tx *Tx) Enqueue(ctx context.Context, p JobPayload) error {
@@ -52,19 +52,20 @@ const (
 )
 
 func (tx *Tx) enqueue(ctx context.Context, at time.Time, p JobPayload, key *string, conflict string) error {
+	kind, address := p.Kind(), ""
 	payload, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("enqueue %s: %w", p.Kind(), err)
+	if err == nil && kind.Server != nil {
+		address, err = kind.Server(ctx, tx)
 	}
-	domain, err := tx.jobDomain(ctx, p)
 	if err != nil {
-		return err
+		return fmt.Errorf("enqueue %s: %w", kind.Name, err)
 	}
+	domain := domainOf(address)
 	tx.newJobs = true
-	err = tx.exec(ctx, "enqueue "+p.Kind(), `
+	err = tx.exec(ctx, "enqueue "+kind.Name, `
 		INSERT INTO jobs (id, kind, payload, unique_key, domain, run_at, delayed)
 		VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (unique_key) DO UPDATE SET `+conflict, tx.newID(), p.Kind(), string(payload), key, domain, At(at), at.After(tx.db.now()))
+		ON CONFLICT (unique_key) DO UPDATE SET `+conflict, tx.newID(), kind.Name, string(payload), key, domain, At(at), at.After(tx.db.now()))
 	if err != nil || domain == "" || rand.IntN(trimJobsEvery) > 0 {
 		return err
 	}

@@ -13,8 +13,9 @@ type CutLargeRows struct {
 	After int64  `json:"after"` // id
 }
 
-// Kind returns the kind of the job.
-func (CutLargeRows) Kind() string { return "cut_large_rows" }
+func (CutLargeRows) Kind() JobKind {
+	return JobKind{Name: "cut_large_rows", Timeout: NoTimeout, Parallel: 1}
+}
 
 // largeRowsBatch is how many rows the job looks at before it lets others run.
 const largeRowsBatch = 1000

@@ -7,8 +7,9 @@ import (
 // LimitHostPosts is the job that makes the audience of stored posts smaller if the settings say so for their hosts, and undoes it for others.
 type LimitHostPosts struct{}
 
-// Kind returns the kind of the job.
-func (LimitHostPosts) Kind() string { return "limit_host_posts" }
+func (LimitHostPosts) Kind() JobKind {
+	return JobKind{Name: "limit_host_posts", Timeout: NoTimeout, Parallel: 1}
+}
 
 // LimitedStatus is a status of another server whose audience a block of its host has made smaller.
 type LimitedStatus struct {

@@ -36,13 +36,12 @@ type SendMail struct {
 	Values    map[string]string `json:"values,omitempty"`     // for the template
 }
 
+func (SendMail) Kind() JobKind { return JobKind{Name: "send_mail", Parallel: 2} }
+
 // RequestMail is the job that looks up the user who wants a mail, MailPasswordReset or MailConfirmation.
 type RequestMail struct {
 	Mail  MailKind `json:"mail"`
 	Login string   `json:"login"` // a nickname or an e-mail address
 }
 
-// Kind returns the kind of the job.
-func (RequestMail) Kind() string { return "request_mail" }
-
-func (SendMail) Kind() string { return "send_mail" }
+func (RequestMail) Kind() JobKind { return JobKind{Name: "request_mail"} }

@@ -75,8 +75,7 @@ type OutboxEntry struct {
 	Object     string      `json:"object,omitempty"` // ActivityPub id
 }
 
-// Kind returns the kind of the job.
-func (OutboxEntry) Kind() string { return "outbox" }
+func (OutboxEntry) Kind() JobKind { return JobKind{Name: "outbox"} }
 
 // AddToOutbox adds an entry if its actor is local and it has remote recipients: the target, if there is one; otherwise followers,
 // recipients of the status, authors of the status that it replies to, boosts or quotes, relays, and for an edit all who interacted with the

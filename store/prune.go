@@ -10,8 +10,9 @@ import (
 // Prune is the daily job that deletes expired rows.
 type Prune struct{}
 
-// Kind returns the kind of the job.
-func (Prune) Kind() string { return "prune" }
+func (Prune) Kind() JobKind {
+	return JobKind{Name: "prune", Every: 24 * time.Hour, Timeout: 10 * time.Minute, Deletes: true}
+}
 
 const (
 	pruneBatch       = 500                 // rows per transaction

@@ -12,8 +12,9 @@ type PruneRemotePosts struct {
 	Bytes int64 `json:"bytes"` // to be freed, by estimate
 }
 
-// Kind returns the kind of the job.
-func (PruneRemotePosts) Kind() string { return "prune_remote_posts" }
+func (PruneRemotePosts) Kind() JobKind {
+	return JobKind{Name: "prune_remote_posts", Timeout: NoTimeout, Parallel: 1, Deletes: true}
+}
 
 const remotePostBatch = 25 // posts per transaction: the log must not grow much while the limit of the storage is near
 

@@ -42,8 +42,9 @@ type PushNotification struct {
 	NotificationID NotificationID `json:"notification_id"`
 }
 
-// Kind returns the kind of the job.
-func (PushNotification) Kind() string { return "push" }
+func (j PushNotification) Kind() JobKind {
+	return JobKind{Name: "push", Server: serverBy(`SELECT endpoint FROM push_subscriptions WHERE id = ?`, j.SubscriptionID)}
+}
 
 // maxPushSubscriptions bounds the subscriptions of an account, because a remote action causes one message for each. The oldest are deleted.
 const maxPushSubscriptions = 50

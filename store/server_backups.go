@@ -7,8 +7,9 @@ type BackUpServer struct {
 	Settings string `json:"settings"` // the settings file; "": none
 }
 
-// Kind returns the kind of the job.
-func (BackUpServer) Kind() string { return "back_up_server" }
+func (BackUpServer) Kind() JobKind {
+	return JobKind{Name: "back_up_server", Timeout: NoTimeout, Parallel: 1}
+}
 
 // ServerBackups is the state of the scheduled backups.
 type ServerBackups struct {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,11 +15,10 @@ import (
 )
 
 const (
-	jobTimeout     = time.Minute      // of one attempt
-	longJobTimeout = 10 * time.Minute // of an attempt of a recurring job; jobs of HandleLong bound their time themselves
-	demoteAfter    = 5 * time.Second  // then the domain of a job that still waits for another server is demoted
-	maxSlow        = 3                // attempts of a job that another server has kept waiting
-	maxPoll        = time.Minute      // the longest sleep between two looks into the queue
+	jobTimeout  = time.Minute     // of one attempt of a kind without a Timeout
+	demoteAfter = 5 * time.Second // then the domain of a job that still waits for another server is demoted
+	maxSlow     = 3               // attempts of a job that another server has kept waiting
+	maxPoll     = time.Minute     // the longest sleep between two looks into the queue
 )
 
 // errSlow is the error of an attempt that waited for another server for too long.
@@ -47,14 +47,12 @@ func (e *PermanentError) Unwrap() error { return e.Err }
 // registered domain, and domains take turns. A domain that keeps a job waiting for 5 s shares 4 other slots with its kind for 10 minutes.
 type Worker struct {
 	db          *DB
-	handlers    map[string]func(context.Context, []byte) error
-	limits      map[string]int           // how many jobs of a kind run in parallel; other kinds may use all slots
-	timeouts    map[string]time.Duration // of kinds that have another one than jobTimeout; 0: none
+	kinds       []JobPayload       // empty ones
+	handlers    map[string]handler // by the name of the kind
 	parallel    int
 	shares      *limit.Shares[string] // of jobs that wait for other servers, by registered domain
 	demoteAfter time.Duration
 	log         *slog.Logger
-	recurring   []recurring
 
 	mu      sync.Mutex
 	running map[JobID]*runningJob
@@ -66,80 +64,60 @@ type Worker struct {
 func NewWorker(db *DB, parallel int, log *slog.Logger) *Worker {
 	return &Worker{
 		db: db, parallel: parallel, log: log,
-		handlers:    make(map[string]func(context.Context, []byte) error),
-		limits:      make(map[string]int),
-		timeouts:    make(map[string]time.Duration),
+		handlers:    make(map[string]handler),
 		shares:      limit.NewShares[string](remoteJobs, remoteJobsPerDomain, demotedJobs),
 		demoteAfter: demoteAfter,
 		running:     make(map[JobID]*runningJob),
 	}
 }
 
+// handler runs the jobs of a kind.
+type handler struct {
+	kind JobKind
+	run  func(context.Context, []byte) error
+}
+
 // Handle registers the function that runs jobs with payload P. After a crash, fn may run again for a job that it has completed.
 func Handle[P JobPayload](w *Worker, fn func(context.Context, P) error) {
-	var zero P
-	w.handlers[zero.Kind()] = func(ctx context.Context, data []byte) error {
+	var empty P
+	kind := empty.Kind()
+	w.kinds = append(w.kinds, empty)
+	w.handlers[kind.Name] = handler{kind, func(ctx context.Context, data []byte) error {
 		var payload P
 		if err := json.Unmarshal(data, &payload); err != nil {
 			return fmt.Errorf("payload: %w", err)
 		}
-		return fn(ctx, payload)
-	}
-}
-
-// HandleLimited is Handle for jobs of which at most limit run at a time, so that other kinds have slots.
-func HandleLimited[P JobPayload](w *Worker, limit int, fn func(context.Context, P) error) {
-	var zero P
-	w.limits[zero.Kind()] = limit
-	Handle(w, fn)
-}
-
-// HandleLong is HandleLimited for jobs that may take longer than a minute, such as imports, backups and purges: fn bounds its time itself.
-func HandleLong[P JobPayload](w *Worker, limit int, fn func(context.Context, P) error) {
-	var zero P
-	w.timeouts[zero.Kind()] = 0
-	HandleLimited(w, limit, fn)
-}
-
-// recurring is a job that runs at an interval.
-type recurring struct {
-	payload JobPayload
-	every   time.Duration
-}
-
-func (r recurring) key() string { return "every:" + r.payload.Kind() }
-
-// HandleRecurring is Handle for a job that runs at an interval: first one interval after the first start, then one interval after each run.
-func HandleRecurring[P JobPayload](w *Worker, every time.Duration, fn func(context.Context, P) error) {
-	var zero P
-	r := recurring{zero, every}
-	w.recurring = append(w.recurring, r)
-	w.timeouts[zero.Kind()] = longJobTimeout
-	Handle(w, func(ctx context.Context, payload P) error {
-		if err := fn(ctx, payload); err != nil {
+		if err := fn(ctx, payload); err != nil || kind.Every == 0 {
 			return err
 		}
 		return w.db.Update(ctx, func(tx *Tx) error {
-			return tx.EnqueueUnique(ctx, tx.db.now().Add(every), r.key(), payload)
+			return tx.EnqueueUnique(ctx, tx.db.now().Add(kind.Every), kind.recurringKey(), payload)
 		})
-	})
+	}}
 }
+
+// Kinds returns an empty payload of each registered kind.
+func (w *Worker) Kinds() []JobPayload { return w.kinds }
 
 // RunRecurringNow makes a recurring job due now, unless it runs.
 func (tx *Tx) RunRecurringNow(ctx context.Context, p JobPayload) error {
-	return tx.EnqueueUnique(ctx, tx.db.now(), recurring{payload: p}.key(), p)
+	return tx.EnqueueUnique(ctx, tx.db.now(), p.Kind().recurringKey(), p)
 }
 
 // enqueueRecurring enqueues the recurring jobs that are not in the queue.
 func (w *Worker) enqueueRecurring(ctx context.Context) error {
 	return w.db.Update(ctx, func(tx *Tx) error {
-		for _, r := range w.recurring {
-			next := tx.db.now().Add(r.every)
-			if err := tx.EnqueueUnlessQueued(ctx, next, r.key(), r.payload); err != nil {
+		for _, p := range w.kinds {
+			kind := p.Kind()
+			if kind.Every == 0 {
+				continue
+			}
+			next, key := tx.db.now().Add(kind.Every), kind.recurringKey()
+			if err := tx.EnqueueUnlessQueued(ctx, next, key, p); err != nil {
 				return err
 			}
 			// It is later if the clock was ahead when the job ran.
-			if err := tx.exec(ctx, "advance recurring job", `UPDATE jobs SET run_at = ?2 WHERE unique_key = ?1 AND run_at > ?2`, r.key(), At(next)); err != nil {
+			if err := tx.exec(ctx, "advance recurring job", `UPDATE jobs SET run_at = ?2 WHERE unique_key = ?1 AND run_at > ?2`, key, At(next)); err != nil {
 				return err
 			}
 		}
@@ -214,7 +192,7 @@ func (w *Worker) Settle(ctx context.Context) error {
 // run runs a job once and records the result.
 func (w *Worker) run(ctx context.Context, j *Job) {
 	err := w.attempt(ctx, j)
-	if err != nil && (ctx.Err() != nil || isRefusedWrite(err) && !deletingJobs[j.Kind]) {
+	if err != nil && (ctx.Err() != nil || isRefusedWrite(err) && !w.handlers[j.Kind].kind.Deletes) {
 		return // stopped, or the database accepts no writes: it has not failed and stays due
 	}
 	w.storeResult(ctx, j, err)
@@ -258,26 +236,22 @@ func (w *Worker) attempt(ctx context.Context, j *Job) (err error) {
 			w.log.Error("panic in a job", "kind", j.Kind, "job", j.ID, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	fn := w.handlers[j.Kind]
-	if fn == nil {
+	h, ok := w.handlers[j.Kind]
+	if !ok {
 		return fmt.Errorf("no handler for jobs of kind %q", j.Kind)
 	}
-	if deletingJobs[j.Kind] {
+	if h.kind.Deletes {
 		ctx = AllowWhenFull(ctx)
 	}
-	timeout, special := w.timeouts[j.Kind]
-	if !special {
-		timeout = jobTimeout
-	}
-	if timeout > 0 {
+	if h.kind.Timeout != NoTimeout {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(h.kind.Timeout, jobTimeout))
 		defer cancel()
 	}
 	if share := w.shareOf(j.ID); share != nil {
-		return w.attemptRemote(ctx, share, func(ctx context.Context) error { return fn(ctx, []byte(j.Payload)) })
+		return w.attemptRemote(ctx, share, func(ctx context.Context) error { return h.run(ctx, []byte(j.Payload)) })
 	}
-	return fn(ctx, []byte(j.Payload))
+	return h.run(ctx, []byte(j.Payload))
 }
 
 // attemptRemote runs a job that waits for another server. If that takes long, the domain is demoted, or the attempt ends.
@@ -307,12 +281,11 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 	}
 	attempts := j.Attempts + 1
 	delay := RetryDelay(attempts)
-	var retry *RetryAfterError
-	if errors.As(failure, &retry) {
+	if retry, ok := errors.AsType[*RetryAfterError](failure); ok {
 		delay = max(delay, retry.At.Sub(tx.db.now()))
 	}
-	var permanent *PermanentError
-	parked := attempts >= MaxAttempts || errors.As(failure, &permanent)
+	_, permanent := errors.AsType[*PermanentError](failure)
+	parked := permanent || attempts >= MaxAttempts
 	return tx.exec(ctx, "retry job later", `
 		UPDATE jobs
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?

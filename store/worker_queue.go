@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"svc/internal/limit"
@@ -38,8 +37,8 @@ func (w *Worker) due(ctx context.Context, now time.Time, local, remote int) ([]*
 
 func (w *Worker) dueLocal(ctx context.Context, now time.Time, n int) ([]*Job, error) {
 	var jobs []*Job
-	for len(jobs) < n {
-		left, full := w.capacity()
+	for skipped := true; skipped && len(jobs) < n; {
+		running, full := w.capacity()
 		rows, err := list[*Job](ctx, w.db.reader, "due jobs", `
 			SELECT *
 			FROM jobs
@@ -49,49 +48,36 @@ func (w *Worker) dueLocal(ctx context.Context, now time.Time, n int) ([]*Job, er
 		if err != nil {
 			return jobs, err
 		}
-		skipped := false // jobs of a kind at its limit: jobs of other kinds may stand behind them
+		skipped = false // jobs of a kind at its limit: jobs of other kinds may stand behind them
 		for _, j := range rows {
-			slots, limited := left[j.Kind]
+			most := w.handlers[j.Kind].kind.Parallel
 			switch {
 			case len(jobs) == n || w.running[j.ID] != nil:
-			case limited && slots == 0:
+			case most > 0 && running[j.Kind] >= most:
 				skipped = true
 			default:
-				if limited {
-					left[j.Kind]--
-				}
+				running[j.Kind]++
 				w.running[j.ID] = &runningJob{kind: j.Kind}
 				jobs = append(jobs, j)
 			}
-		}
-		if !skipped {
-			break
 		}
 	}
 	return jobs, nil
 }
 
-// capacity returns how many more jobs of each limited kind may run, and the kinds of which none may.
-func (w *Worker) capacity() (left map[string]int, full []string) {
-	left, full = maps.Clone(w.limits), []string{}
+// capacity returns how many jobs of each kind are running, and the kinds of which none may start.
+func (w *Worker) capacity() (running map[string]int, full []string) {
+	running, full = make(map[string]int), []string{}
 	for _, job := range w.running {
-		if left[job.kind] > 0 {
-			left[job.kind]--
+		running[job.kind]++
+	}
+	diskFull := w.db.Condition().State == DiskFull // jobs that do not delete could not even record that they have run
+	for name, h := range w.handlers {
+		if h.kind.Parallel > 0 && running[name] >= h.kind.Parallel || diskFull && !h.kind.Deletes {
+			full = append(full, name)
 		}
 	}
-	for kind, n := range left {
-		if n == 0 {
-			full = append(full, kind)
-		}
-	}
-	if w.db.Condition().State == DiskFull { // the others could not even record that they have run
-		for kind := range w.handlers {
-			if !deletingJobs[kind] {
-				full = append(full, kind)
-			}
-		}
-	}
-	return left, full
+	return running, full
 }
 
 // dueRemote returns jobs that wait for other servers. If there are few, the oldest run first; else domains take turns, so that many jobs of one
@@ -170,12 +156,10 @@ func (w *Worker) startRemote(jobs, rows []*Job, n int, now time.Time) []*Job {
 		if w.running[j.ID] != nil {
 			continue
 		}
-		share := w.shares.Start(j.Domain, now)
-		if share == nil {
-			continue
+		if share := w.shares.Start(j.Domain, now); share != nil {
+			w.running[j.ID] = &runningJob{j.Kind, share}
+			jobs = append(jobs, j)
 		}
-		w.running[j.ID] = &runningJob{j.Kind, share}
-		jobs = append(jobs, j)
 	}
 	return jobs
 }
@@ -197,11 +181,8 @@ func (w *Worker) freeSlots() int {
 func (w *Worker) Running() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := make(map[string]int)
-	for _, job := range w.running {
-		n[job.kind]++
-	}
-	return n
+	running, _ := w.capacity()
+	return running
 }
 
 func (w *Worker) release(id JobID) {

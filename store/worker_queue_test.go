@@ -62,12 +62,12 @@ func TestDomainsTakeTurns(t *testing.T) {
 		return nil
 	})
 	local := make(chan struct{}, 1)
-	store.Handle(w, func(context.Context, store.SweepMedia) error { local <- struct{}{}; return nil })
+	store.Handle(w, func(context.Context, store.ClosePoll) error { local <- struct{}{}; return nil })
 	enqueueFor(t, db, "bad.example", 5000)
 	for i := range 300 { // more than are read at a time
 		enqueueFor(t, db, fmt.Sprintf("good%d.example", i), 1)
 	}
-	enqueue(t, db, time.Now(), 1, store.SweepMedia{})
+	enqueue(t, db, time.Now(), 1, store.ClosePoll{})
 	began := time.Now()
 	runWorker(t, w)
 	for i := range 300 {

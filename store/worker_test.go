@@ -15,15 +15,15 @@ import (
 	"svc/store"
 )
 
-// TestHandleLimited enqueues jobs of a limited kind before jobs of another kind: few of the first run at a time, and the second run meanwhile.
-func TestHandleLimited(t *testing.T) {
+// TestParallel enqueues jobs of a limited kind before jobs of another kind: few of the first run at a time, and the second run meanwhile.
+func TestParallel(t *testing.T) {
 	db := open(t)
-	const few, many = 2, 6
+	few, many := store.SendMail{}.Kind().Parallel, 6
 	w := store.NewWorker(db, 4, slog.New(slog.DiscardHandler))
 	var mu sync.Mutex
 	running, most, done := 0, 0, 0
 	release, others := make(chan struct{}), make(chan struct{}, many)
-	store.HandleLimited(w, few, func(ctx context.Context, _ store.PushNotification) error {
+	store.Handle(w, func(ctx context.Context, _ store.SendMail) error {
 		mu.Lock()
 		running++
 		most = max(most, running)
@@ -35,12 +35,12 @@ func TestHandleLimited(t *testing.T) {
 		mu.Unlock()
 		return nil
 	})
-	store.Handle(w, func(context.Context, store.SweepMedia) error {
+	store.Handle(w, func(context.Context, store.ClosePoll) error {
 		others <- struct{}{}
 		return nil
 	})
-	enqueue(t, db, time.Unix(1, 0), many, store.PushNotification{})
-	enqueue(t, db, time.Unix(2, 0), many, store.SweepMedia{})
+	enqueue(t, db, time.Unix(1, 0), many, store.SendMail{})
+	enqueue(t, db, time.Unix(2, 0), many, store.ClosePoll{})
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan struct{})
 	go func() {
@@ -68,24 +68,29 @@ func TestHandleLimited(t *testing.T) {
 	}
 }
 
-// TestTimeLimits checks that an attempt has a deadline, except for the kinds that bound their time themselves.
+// TestTimeLimits checks that an attempt has the deadline of its kind, or none if the handler bounds its time itself.
 func TestTimeLimits(t *testing.T) {
 	db := open(t)
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
-	deadlines := make(map[string]bool)
-	note := func(ctx context.Context, kind string) error {
-		_, deadlines[kind] = ctx.Deadline()
+	limits := make(map[string]time.Duration) // 0: none
+	note := func(ctx context.Context, p store.JobPayload) error {
+		limits[p.Kind().Name] = 0
+		if until, ok := ctx.Deadline(); ok {
+			limits[p.Kind().Name] = time.Until(until).Round(time.Minute)
+		}
 		return nil
 	}
-	store.Handle(w, func(ctx context.Context, p store.SweepMedia) error { return note(ctx, p.Kind()) })
-	store.HandleLong(w, 1, func(ctx context.Context, p store.MakeBackup) error { return note(ctx, p.Kind()) })
-	enqueue(t, db, time.Unix(1, 0), 1, store.SweepMedia{})
+	store.Handle(w, func(ctx context.Context, p store.ClosePoll) error { return note(ctx, p) })
+	store.Handle(w, func(ctx context.Context, p store.Prune) error { return note(ctx, p) })
+	store.Handle(w, func(ctx context.Context, p store.MakeBackup) error { return note(ctx, p) })
+	enqueue(t, db, time.Unix(1, 0), 1, store.ClosePoll{})
+	enqueue(t, db, time.Unix(1, 0), 1, store.Prune{})
 	enqueue(t, db, time.Unix(1, 0), 1, store.MakeBackup{})
 	if err := w.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string]bool{"sweep_media": true, "make_backup": false}; !maps.Equal(deadlines, want) {
-		t.Errorf("got %v, want %v", deadlines, want)
+	if want := map[string]time.Duration{"close_poll": time.Minute, "prune": 10 * time.Minute, "make_backup": 0}; !maps.Equal(limits, want) {
+		t.Errorf("got %v, want %v", limits, want)
 	}
 }
 
@@ -109,8 +114,8 @@ func TestRetryAfter(t *testing.T) {
 	db := open(t)
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
 	failure := error(&store.RetryAfterError{At: time.Now().Add(3 * time.Hour), Err: errors.New("busy")})
-	store.Handle(w, func(context.Context, store.SweepMedia) error { return failure })
-	enqueue(t, db, time.Now(), 1, store.SweepMedia{})
+	store.Handle(w, func(context.Context, store.ClosePoll) error { return failure })
+	enqueue(t, db, time.Now(), 1, store.ClosePoll{})
 	if err := w.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -130,10 +135,10 @@ func TestRetryAfter(t *testing.T) {
 func TestPermanentError(t *testing.T) {
 	db := open(t)
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
-	store.Handle(w, func(context.Context, store.SweepMedia) error {
+	store.Handle(w, func(context.Context, store.ClosePoll) error {
 		return fmt.Errorf("sweep: %w", &store.PermanentError{Err: errors.New("no such mailbox")})
 	})
-	enqueue(t, db, time.Now(), 1, store.SweepMedia{})
+	enqueue(t, db, time.Now(), 1, store.ClosePoll{})
 	if err := w.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -168,11 +173,11 @@ func TestDueBetweenReadings(t *testing.T) {
 	defer db.Close()
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
 	ran := make(chan struct{})
-	store.Handle(w, func(context.Context, store.SweepMedia) error {
+	store.Handle(w, func(context.Context, store.ClosePoll) error {
 		close(ran)
 		return nil
 	})
-	enqueue(t, db, due, 1, store.SweepMedia{})
+	enqueue(t, db, due, 1, store.ClosePoll{})
 	db.TakeWake()
 	started.Store(true)
 	ctx, stop := context.WithCancel(t.Context())
@@ -190,8 +195,8 @@ func TestDueBetweenReadings(t *testing.T) {
 func TestParkedJobs(t *testing.T) {
 	db := open(t)
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
-	store.Handle(w, func(context.Context, store.SweepMedia) error { return errors.New("disk full") })
-	enqueue(t, db, time.Now(), 3, store.SweepMedia{})
+	store.Handle(w, func(context.Context, store.ClosePoll) error { return errors.New("disk full") })
+	enqueue(t, db, time.Now(), 3, store.ClosePoll{})
 	var parked []*store.Job
 	for range 12 {
 		mustUpdate(t, db, func(tx *store.Tx) error { return tx.Exec(t.Context(), `UPDATE jobs SET run_at = 1`) })
@@ -216,7 +221,7 @@ func TestParkedJobs(t *testing.T) {
 		})
 	}
 	want(3)
-	if j := parked[0]; j.Kind != "sweep_media" || j.Attempts != 12 || j.LastError != "disk full" {
+	if j := parked[0]; j.Kind != "close_poll" || j.Attempts != 12 || j.LastError != "disk full" {
 		t.Errorf("got %+v", j)
 	}
 	change((*store.Tx).DropParkedJobs, parked[0].ID, 1)
@@ -236,8 +241,8 @@ func TestParkedJobs(t *testing.T) {
 	want(0)
 }
 
-// TestHandleRecurring checks that a recurring job is queued at the first start, and again after each run.
-func TestHandleRecurring(t *testing.T) {
+// TestRecurring checks that a recurring job is queued at the first start, and again after each run.
+func TestRecurring(t *testing.T) {
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +259,7 @@ func TestHandleRecurring(t *testing.T) {
 	var failure error
 	newWorker := func() *store.Worker {
 		w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
-		store.HandleRecurring(w, time.Hour, func(context.Context, store.SweepMedia) error {
+		store.Handle(w, func(context.Context, hourlyJob) error {
 			done++
 			return failure
 		})
@@ -287,7 +292,7 @@ func TestHandleRecurring(t *testing.T) {
 			t.Errorf("done %d times, want %d", done, times)
 		}
 		counts, err := db.JobCounts(t.Context())
-		if err != nil || len(counts) != 1 || counts[0] != (store.JobCount{Kind: "sweep_media", N: 1}) {
+		if err != nil || len(counts) != 1 || counts[0] != (store.JobCount{Kind: "hourly_test", N: 1}) {
 			t.Errorf("got jobs %v, %v", counts, err)
 		}
 	}

@@ -184,7 +184,7 @@ func TestDeferredRequests(t *testing.T) {
 func jobsOf(p *Post) string {
 	var list []string
 	for _, j := range p.Jobs {
-		list = append(list, fmt.Sprintf("%s %+v", j.Payload.Kind(), j.Payload))
+		list = append(list, fmt.Sprintf("%s %+v", j.Payload.Kind().Name, j.Payload))
 	}
 	return strings.Join(list, ", ")
 }

@@ -28,7 +28,6 @@ import (
 )
 
 const (
-	maxParallel  = 2      // mails that are sent at the same time
 	maxCounters  = 20_000 // addresses and accounts whose mails are counted
 	addressesKey = "address:"
 	accountsKey  = "account:"
@@ -91,7 +90,7 @@ func newSender(c *config.Config, now func() time.Time) mail.Sender {
 
 // Register registers the job that sends a mail.
 func (m *Mailer) Register(w *store.Worker) {
-	store.HandleLimited(w, maxParallel, m.send)
+	store.Handle(w, m.send)
 }
 
 // send is the job that sends a mail. It does nothing if the mail has no reason any more, or if its recipient got too many.
