@@ -66,7 +66,7 @@ type accountExtension struct {
 	SkipContainment     bool     `json:"skip_thread_containment"`
 	Favicon             *string  `json:"favicon"`
 	*credentialExtension
-	Relationship slot `json:"relationship"`
+	Relationship struct{} `json:"relationship"` // last, because Account.AppendJSON replaces it
 }
 
 // accountDocument is an account as cached: everything but the counters and what depends on the viewer.
@@ -107,18 +107,18 @@ type countersOf struct {
 	store.AccountCounters
 }
 
-// accountSlots append the counters.
-var accountSlots = []slotOf[countersOf]{
-	{"followers_count", "0", func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Followers, c.hideFollowersCount) }},
-	{"following_count", "0", func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Following, c.hideFollowingCount) }},
-	{"statuses_count", "0", func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Statuses, false) }},
-	{"last_status_at", "null", func(c countersOf, dst []byte) []byte {
+// accountSlots are the counters.
+var accountSlots = newSlots(accountMembers{}, accountExtension{}, map[string]slotOf[countersOf]{
+	"followers_count": {"0", always[countersOf], func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Followers, c.hideFollowersCount) }},
+	"following_count": {"0", always[countersOf], func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Following, c.hideFollowingCount) }},
+	"statuses_count":  {"0", always[countersOf], func(c countersOf, dst []byte) []byte { return appendCount(dst, c.Statuses, false) }},
+	"last_status_at": {"null", always[countersOf], func(c countersOf, dst []byte) []byte {
 		if c.LastStatusAt == nil {
 			return append(dst, "null"...)
 		}
 		return c.LastStatusAt.Time().AppendFormat(dst, `"2006-01-02"`)
 	}},
-}
+})
 
 func appendCount(dst []byte, n int, hidden bool) []byte {
 	if hidden {
@@ -130,7 +130,7 @@ func appendCount(dst []byte, n int, hidden bool) []byte {
 // withCounters returns the account with counters.
 func (d *accountDocument) withCounters(c store.AccountCounters) Account {
 	json := make([]byte, 0, len(d.document.json)+32)
-	json = appendDocument(json, d.document.head(), &d.document, accountSlots, allSlots, countersOf{d, c})
+	json = appendDocument(json, d.document.head(), &d.document, accountSlots, countersOf{d, c})
 	json = bytes.TrimSuffix(json, []byte("{}}}")) // without the relationship, which comes last
 	return Account{cachedAccount: &cachedAccount{d, c, json}}
 }

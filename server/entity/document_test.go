@@ -3,6 +3,8 @@ package entity_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -94,16 +96,75 @@ func TestDocumentCounters(t *testing.T) {
 	}
 }
 
-// TestDocumentSlotsInOrder checks that a slot that is missing, or not in the order of the list, is an error.
+// TestDocumentSlotsInOrder checks that JSON in which a slot is missing, or stands elsewhere than in the table, is an error.
 func TestDocumentSlotsInOrder(t *testing.T) {
-	for _, names := range [][]string{{"unknown"}, {"flag", "count"}, {"text"}, {"count", "count"}} {
-		var slots []entity.SlotValue
-		for _, name := range names {
-			slots = append(slots, entity.SlotValue{Name: name, Usual: "0", Value: "0"})
+	slots := []entity.SlotValue{{"count", "0", "0"}, {"flag", "false", "false"}, {"note", "", ""}, {"last", "", ""}}
+	for _, other := range []any{
+		struct{}{},
+		sample[string]{},
+		struct {
+			Flag  entity.Slot `json:"flag"`
+			Count entity.Slot `json:"count"`
+			Note  entity.Slot `json:"note"`
+			Last  entity.Slot `json:"last"`
+		}{},
+	} {
+		if got, err := entity.Render(sample[entity.Slot]{}, other, slots, false); err == nil {
+			t.Errorf("slots of %T: got %s, want an error", other, got)
 		}
-		if got, err := entity.Render(sample[entity.Slot]{}, nil, slots, false); err == nil {
-			t.Errorf("slots %v: got %s, want an error", names, got)
+	}
+}
+
+// TestNewSlots checks that a table that does not have exactly the members of type slot is refused, with the path of the first one.
+func TestNewSlots(t *testing.T) {
+	type extension struct {
+		Count  entity.Slot `json:"count"`
+		Policy struct {
+			User entity.Slot `json:"user"`
+		} `json:"policy"`
+	}
+	withSlots := func(names []string) any {
+		var fields []reflect.StructField
+		for i, name := range names {
+			tag := reflect.StructTag(`json:"` + name + `"`)
+			fields = append(fields, reflect.StructField{Name: fmt.Sprint("M", i), Type: reflect.TypeFor[entity.Slot](), Tag: tag})
 		}
+		return reflect.New(reflect.StructOf(fields)).Elem().Interface()
+	}
+	var many []string
+	for i := range 65 {
+		many = append(many, fmt.Sprint("m", i))
+	}
+	all := []string{"count", "flag", "note", "last"}
+	var base sample[entity.Slot]
+	for _, tt := range []struct {
+		name            string
+		base, extension any
+		paths           []string
+		order           string // of the slots, if the table is accepted
+		want            string // what it is refused with
+	}{
+		{"all members", base, struct{}{}, all, "count flag note last", ""},
+		{"rows in another order", base, struct{}{}, []string{"last", "flag", "count", "note"}, "count flag note last", ""},
+		{"the same name in the extension", base, extension{}, append([]string{"svc.policy.user", "svc.count"}, all...), "count flag note last svc.count svc.policy.user", ""},
+		{"64 members", withSlots(many[:64]), struct{}{}, many[:64], strings.Join(many[:64], " "), ""},
+		{"65 members", withSlots(many), struct{}{}, many, "", "entity: too many slots, from m64"},
+		{"a member without a row", base, struct{}{}, []string{"count", "flag", "last"}, "", "entity: no row for the slot note"},
+		{"a member of the extension without a row", base, extension{}, append([]string{"svc.count"}, all...), "", "entity: no row for the slot svc.policy.user"},
+		{"a row without a member", base, struct{}{}, append([]string{"unknown"}, all...), "", "entity: no member of type slot for the row unknown"},
+		{"a row for another type", base, struct{}{}, append([]string{"text"}, all...), "", "entity: no member of type slot for the row text"},
+		{"two members of the same name", withSlots([]string{"count", "count"}), struct{}{}, []string{"count"}, "", "entity: two members for the slot count"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			defer func() {
+				if got, _ := recover().(string); got != tt.want {
+					t.Errorf("refused with %q, want %q", got, tt.want)
+				}
+			}()
+			if got := strings.Join(entity.SlotOrder(tt.base, tt.extension, tt.paths), " "); got != tt.order {
+				t.Errorf("got the slots %s, want %s", got, tt.order)
+			}
+		})
 	}
 }
 

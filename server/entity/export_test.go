@@ -11,14 +11,15 @@ type SlotValue struct{ Name, Usual, Value string }
 // Render renders v with a document. head replaces what v has before its first slot, unless it is nil. If always is true, the usual
 // values are written like others.
 func Render(v, head any, values []SlotValue, always bool) ([]byte, error) {
-	var slots []slotOf[[]SlotValue]
-	var differ slotSet
+	rows := make(map[string]slotOf[[]SlotValue])
 	for i, value := range values {
-		s := slotOf[[]SlotValue]{name: value.Name, usual: value.Usual}
-		s.append = func(e []SlotValue, dst []byte) []byte { return append(dst, e[i].Value...) }
-		differ.add(i, always || value.Value != value.Usual)
-		slots = append(slots, s)
+		rows[value.Name] = slotOf[[]SlotValue]{
+			value.Usual,
+			func(e []SlotValue) bool { return always || e[i].Value != e[i].Usual },
+			func(e []SlotValue, dst []byte) []byte { return append(dst, e[i].Value...) },
+		}
 	}
+	slots := newSlots(v, struct{}{}, rows)
 	json, err := marshal(v)
 	if err != nil {
 		return nil, err
@@ -38,5 +39,14 @@ func Render(v, head any, values []SlotValue, always bool) ([]byte, error) {
 		}
 		start = other.head()
 	}
-	return appendDocument([]byte("before "), start, &d, slots, differ, values), nil
+	return appendDocument([]byte("before "), start, &d, slots, values), nil
+}
+
+// SlotOrder returns the paths of a table that is made from rows with paths.
+func SlotOrder(base, extension any, paths []string) []string {
+	rows := make(map[string]slotOf[int])
+	for _, path := range paths {
+		rows[path] = slotOf[int]{}
+	}
+	return Map(newSlots(base, extension, rows), func(s placedSlot[int]) string { return s.path })
 }

@@ -31,28 +31,20 @@ type pollOption struct {
 	VotesCount *int   `json:"votes_count"` // nil: hidden until the poll ends
 }
 
-// The slots of a poll. Expired is one of them, because no event invalidates the document when the poll ends.
-const (
-	slotExpired = iota
-	slotOptions
-	slotVoted
-	slotOwnVotes
-)
-
-// pollSlots append the members that are not in the document. The author counts as a voter (extension API 14).
-var pollSlots = []slotOf[*Status]{
-	slotExpired: flagSlot[*Status]("expired"),
-	slotOptions: {"options", "[]", func(s *Status, dst []byte) []byte {
+// pollSlots are the slots of the poll of a status that is no boost. The author counts as a voter (extension API 14).
+var pollSlots = newSlots(pollMembers{}, pollExtension{}, map[string]slotOf[*Status]{
+	"expired": flagSlot((*Status).pollEnded), // no event invalidates the document when the poll ends
+	"options": {"[]", always[*Status], func(s *Status, dst []byte) []byte {
 		if s.pollEnded() {
 			return append(dst, s.poll.options...)
 		}
 		return append(dst, s.poll.openOptions...)
 	}},
-	slotVoted: {"voted", "", func(s *Status, dst []byte) []byte {
+	"voted": {"", func(s *Status) bool { return s.hasViewer }, func(s *Status, dst []byte) []byte {
 		return strconv.AppendBool(dst, s.byViewer || len(s.ownVotes) > 0)
 	}},
-	slotOwnVotes: {"own_votes", "", func(s *Status, dst []byte) []byte { return appendValue(dst, orEmpty(s.ownVotes)) }},
-}
+	"own_votes": {"", func(s *Status) bool { return s.hasViewer }, func(s *Status, dst []byte) []byte { return appendValue(dst, orEmpty(s.ownVotes)) }},
+})
 
 // cachedPoll is what of a poll is the same for every viewer.
 type cachedPoll struct {
@@ -169,12 +161,7 @@ func (s *Status) pollEnded() bool {
 // appendPoll appends the poll of the status for its viewer.
 func (s *Status) appendPoll(dst []byte) []byte {
 	s = s.original()
-	var differ slotSet
-	differ.add(slotExpired, s.pollEnded())
-	differ.add(slotOptions, true)
-	differ.add(slotVoted, s.hasViewer)
-	differ.add(slotOwnVotes, s.hasViewer)
-	return appendDocument(dst, s.poll.head(), &s.poll.document, pollSlots, differ, s)
+	return appendDocument(dst, s.poll.head(), &s.poll.document, pollSlots, s)
 }
 
 // Poll is a poll for one viewer.

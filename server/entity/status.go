@@ -73,103 +73,49 @@ type statusExtension struct {
 	ListID               slot                  `json:"list_id"`    // only for the author, and only with a list
 }
 
-// The slots of a status, in the order of the members.
-const (
-	slotAccount = iota
-	slotContent
-	slotPoll
-	slotCurrentUser
-	slotQuote
-	slotReblog
-	slotText
-	slotFavourited
-	slotReblogged
-	slotBookmarked
-	slotMuted
-	slotPinned
-	slotFiltered
-	slotLocal
-	slotPendingApproval
-	slotPendingFavourite
-	slotThreadMuted
-	slotParentVisible
-	slotDirectConversation
-	slotReactions
-	slotFolder
-	slotExtensionQuote
-	slotQuoteID
-	slotQuoteURL
-	slotQuoteVisible
-	slotExpiresAt
-	slotListID
-)
+// statusSlots are the slots of a status. A boost shows most members of the boosted status.
+var statusSlots slotTable[*Status]
 
-// statusSlots append the members that are not in the document.
-var statusSlots []slotOf[*Status]
+func init() { // not in the declaration, because statuses contain statuses
+	statusSlots = newSlots(statusMembers{}, statusExtension{}, map[string]slotOf[*Status]{
+		"account":                     {"{}", always[*Status], func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
+		"content":                     {`""`, func(s *Status) bool { return s.original().noRichText }, (*Status).appendPlainContent},
+		"poll":                        {"null", (*Status).HasPoll, (*Status).appendPoll},
+		"quote_approval.current_user": {`"` + quoteAllowed + `"`, func(s *Status) bool { return !s.original().quotable() }, (*Status).appendQuoteDenied},
+		"quote":                       {"null", func(s *Status) bool { return s.original().quoteShown != "" }, (*Status).appendQuote},
+		"reblog":                      {"null", func(s *Status) bool { return s.reblog != nil }, func(s *Status, dst []byte) []byte { return s.reblog.AppendJSON(dst) }},
+		"text":                        {"", func(s *Status) bool { return s.text != nil }, func(s *Status, dst []byte) []byte { return appendValue(dst, *s.text) }},
+		"favourited":                  flagSlot(func(s *Status) bool { return s.original().flags.Favourited }),
+		"reblogged":                   flagSlot(func(s *Status) bool { return s.original().flags.Reblogged }),
+		"bookmarked":                  flagSlot(func(s *Status) bool { return s.original().flags.Bookmarked }),
+		"muted":                       flagSlot(func(s *Status) bool { return s.original().flags.ThreadMuted || s.original().flags.AuthorMuted }),
+		"pinned":                      flagSlot(func(s *Status) bool { return s.hasViewer && s.pinned }),
+		"filtered":                    {"[]", func(s *Status) bool { return s.original().filtered != nil }, (*Status).appendFiltered},
 
-func init() {
-	statusSlots = []slotOf[*Status]{ // not in the declaration, because statuses contain statuses
-		slotAccount:            {"account", "{}", func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
-		slotContent:            {"content", `""`, (*Status).appendPlainContent},
-		slotPoll:               {"poll", "null", (*Status).appendPoll},
-		slotCurrentUser:        {"current_user", `"` + quoteAllowed + `"`, (*Status).appendQuoteDenied},
-		slotQuote:              {"quote", "null", (*Status).appendQuote},
-		slotReblog:             {"reblog", "null", func(s *Status, dst []byte) []byte { return s.reblog.AppendJSON(dst) }},
-		slotText:               {"text", "", func(s *Status, dst []byte) []byte { return appendValue(dst, *s.text) }},
-		slotFavourited:         flagSlot[*Status]("favourited"),
-		slotReblogged:          flagSlot[*Status]("reblogged"),
-		slotBookmarked:         flagSlot[*Status]("bookmarked"),
-		slotMuted:              flagSlot[*Status]("muted"),
-		slotPinned:             flagSlot[*Status]("pinned"),
-		slotFiltered:           {"filtered", "[]", (*Status).appendFiltered},
-		slotPendingApproval:    {"pending_approval", "false", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.pending) }},
-		slotPendingFavourite:   flagSlot[*Status]("pending_favourite"),
-		slotLocal:              {"local", "false", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
-		slotThreadMuted:        flagSlot[*Status]("thread_muted"),
-		slotParentVisible:      flagSlot[*Status]("parent_visible"),
-		slotDirectConversation: {"direct_conversation_id", "null", (*Status).appendDirectConversation},
-		slotReactions:          {"emoji_reactions", "[]", (*Status).appendReactions},
-		slotFolder:             {"bookmark_folder", "null", (*Status).appendFolder},
-		slotExtensionQuote:     {"quote", "null", func(s *Status, dst []byte) []byte { return s.original().quote.AppendJSON(dst) }},
-		slotQuoteID:            {"quote_id", "null", func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().quote.id.String()) }},
-		slotQuoteURL:           {"quote_url", "null", func(s *Status, dst []byte) []byte { return append(dst, s.original().quote.quoteURL...) }},
-		slotQuoteVisible:       flagSlot[*Status]("quote_visible"),
-		slotExpiresAt:          {"expires_at", "null", func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().expiresAt.String()) }},
-		slotListID:             {"list_id", "", func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().listID.String()) }},
-	}
+		"svc.local":                  {"false", func(s *Status) bool { return s.local != s.original().local }, func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
+		"svc.pending_approval":       {"false", func(s *Status) bool { return s.pending != s.original().pending }, func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.pending) }},
+		"svc.pending_favourite":      flagSlot(func(s *Status) bool { return s.original().flags.FavouritePending }),
+		"svc.thread_muted":           flagSlot(func(s *Status) bool { return s.original().flags.ThreadMuted }),
+		"svc.parent_visible":         flagSlot(func(s *Status) bool { return s.original().parentVisible }),
+		"svc.direct_conversation_id": {"null", func(s *Status) bool { return s.original().directConversation != 0 }, (*Status).appendDirectConversation},
+		"svc.emoji_reactions":        {"[]", func(s *Status) bool { return len(s.original().reactions) > 0 }, (*Status).appendReactions},
+		"svc.bookmark_folder":        {"null", func(s *Status) bool { return s.original().flags.Folder != 0 }, (*Status).appendFolder},
+		"svc.quote":                  {"null", (*Status).showsQuote, func(s *Status, dst []byte) []byte { return s.original().quote.AppendJSON(dst) }},
+		"svc.quote_id":               {"null", (*Status).showsQuote, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().quote.id.String()) }},
+		"svc.quote_url":              {"null", (*Status).showsQuote, func(s *Status, dst []byte) []byte { return append(dst, s.original().quote.quoteURL...) }},
+		"svc.quote_visible":          flagSlot((*Status).showsQuote),
+		"svc.expires_at":             {"null", (*Status).showsExpiry, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().expiresAt.String()) }},
+		"svc.list_id":                {"", func(s *Status) bool { return s.ByViewer() && s.original().listID != nil }, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().listID.String()) }},
+	})
 }
 
-// differingSlots returns the slots whose values are not the usual ones. A boost shows the members of the boosted status.
-func (s *Status) differingSlots() slotSet {
+// showsQuote returns false for a quote inside of a quote.
+func (s *Status) showsQuote() bool { return s.original().quote != nil }
+
+// showsExpiry returns true for authors. Pinned statuses do not expire.
+func (s *Status) showsExpiry() bool {
 	o := s.original()
-	var differ slotSet
-	differ.add(slotAccount, true)
-	differ.add(slotContent, o.noRichText)
-	differ.add(slotPoll, o.poll != nil)
-	differ.add(slotCurrentUser, !o.quotable())
-	differ.add(slotQuote, o.quoteShown != "")
-	differ.add(slotReblog, s.reblog != nil)
-	differ.add(slotText, s.text != nil)
-	differ.add(slotFavourited, o.flags.Favourited)
-	differ.add(slotReblogged, o.flags.Reblogged)
-	differ.add(slotBookmarked, o.flags.Bookmarked)
-	differ.add(slotMuted, o.flags.ThreadMuted || o.flags.AuthorMuted)
-	differ.add(slotPinned, s.hasViewer && s.pinned)
-	differ.add(slotFiltered, o.filtered != nil)
-	differ.add(slotPendingApproval, s.pending != o.pending)
-	differ.add(slotPendingFavourite, o.flags.FavouritePending)
-	differ.add(slotLocal, s.local != o.local)
-	differ.add(slotThreadMuted, o.flags.ThreadMuted)
-	differ.add(slotParentVisible, o.parentVisible)
-	differ.add(slotDirectConversation, o.directConversation != 0)
-	differ.add(slotReactions, len(o.reactions) > 0)
-	differ.add(slotFolder, o.flags.Folder != 0)
-	differ.add(slotExpiresAt, o.byViewer && o.expiresAt != nil && !o.pinned) // pinned statuses do not expire
-	differ.add(slotListID, o.byViewer && o.listID != nil)
-	if o.quote != nil { // a quote inside of a quote is not shown
-		differ |= 1<<slotExtensionQuote | 1<<slotQuoteID | 1<<slotQuoteURL | 1<<slotQuoteVisible
-	}
-	return differ
+	return o.byViewer && o.expiresAt != nil && !o.pinned
 }
 
 // Mention is an account that a status mentions. URL is the href in the content, byte for byte.
@@ -263,7 +209,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	if s.reblog == nil {
 		head = s.head()
 	}
-	return appendDocument(dst, head, &s.original().document, statusSlots, s.differingSlots(), s)
+	return appendDocument(dst, head, &s.original().document, statusSlots, s)
 }
 
 // MarshalJSON is AppendJSON for statuses inside of other entities.

@@ -241,7 +241,7 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	if err != nil {
 		return nil, err
 	}
-	own := map[string][]byte{"content": content, "local": strconv.AppendBool(nil, s.local), "pending_approval": strconv.AppendBool(nil, s.pending)}
+	own := map[string][]byte{"content": content, "svc.local": strconv.AppendBool(nil, s.local), "svc.pending_approval": strconv.AppendBool(nil, s.pending)}
 	if s.document, err = newDocument(json, statusSlots, own); err != nil {
 		return nil, err
 	}

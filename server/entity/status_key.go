@@ -22,7 +22,7 @@ func (s *Status) Key() (key StatusKey, ok bool) {
 	return StatusKey{
 		id: s.id, version: s.version, author: s.account.accountDocument,
 		original: o.id, originalVersion: o.version, originalAuthor: o.account.accountDocument,
-		differ: s.differingSlots(), hasViewer: s.hasViewer, byViewer: o.byViewer, rich: !o.noRichText, folder: o.flags.Folder,
+		differ: statusSlots.differing(s), hasViewer: s.hasViewer, byViewer: o.byViewer, rich: !o.noRichText, folder: o.flags.Folder,
 	}, true
 }
 
