@@ -40,7 +40,7 @@ func TestObjectAccess(t *testing.T) {
 	for _, name := range []string{"gone", "local, gone"} {
 		alice.SendJSON("DELETE", "/api/v1/statuses/"+posts[name], nil).Want(200)
 	}
-	readers := []string{"", unknown, follower, named, blocked}
+	viewers := []string{"", unknown, follower, named, blocked}
 	want := map[string][]int{ // unsigned, then signed by the unknown, following, mentioned and blocked account
 		"public":      {200, 200, 200, 200, 404},
 		"unlisted":    {200, 200, 200, 200, 404},
@@ -55,11 +55,11 @@ func TestObjectAccess(t *testing.T) {
 	}
 	var missing *apptest.Response
 	for _, name := range []string{"nothing", "public", "unlisted", "private", "direct", "list", "local", "no flake", "gone", "local, gone"} {
-		for i, reader := range readers {
+		for i, viewer := range viewers {
 			for _, path := range []string{"/objects/" + posts[name], "/activities/" + posts[name]} {
-				a := peer.FetchAs(srv, path, reader, apptest.ActivityJSON)
+				a := peer.FetchAs(srv, path, viewer, apptest.ActivityJSON)
 				if a.Status != want[name][i] {
-					t.Errorf("%s, %s, read by %q: got %d, want %d: %s", name, path, reader, a.Status, want[name][i], a.Body)
+					t.Errorf("%s, %s, read by %q: got %d, want %d: %s", name, path, viewer, a.Status, want[name][i], a.Body)
 				}
 				if a.Status == 404 {
 					if missing == nil {
@@ -70,9 +70,9 @@ func TestObjectAccess(t *testing.T) {
 				if text := string(a.Body); strings.Contains(text, `"bcc"`) || strings.Contains(text, `"bto"`) {
 					t.Errorf("%s shows bcc: %s", name, text)
 				}
-				open := reader == "" || reader == unknown // an unknown account reads what anyone reads
+				open := viewer == "" || viewer == unknown // an unknown account reads what anyone reads
 				if a.Status == 200 && open != (a.Header.Get("Cache-Control") == "no-cache") {
-					t.Errorf("%s, read by %q: Cache-Control is %q", name, reader, a.Header.Get("Cache-Control"))
+					t.Errorf("%s, read by %q: Cache-Control is %q", name, viewer, a.Header.Get("Cache-Control"))
 				}
 			}
 		}
@@ -207,9 +207,9 @@ func TestStatusFetchers(t *testing.T) {
 		far.FetchAs(srv, "/activities/"+st.ID(), other, apptest.ActivityJSON).Want(200)
 		srv.GetDocument("/objects/" + st.ID()).Want(200)
 	}
-	readers, err := srv.DB.FetcherInboxes(t.Context(), apptest.StatusID(st.ID()), 10)
-	if err != nil || !slices.Equal(readers, []string{far.URL + "/inbox"}) {
-		t.Errorf("readers are %v, %v", readers, err)
+	inboxes, err := srv.DB.FetcherInboxes(t.Context(), apptest.StatusID(st.ID()), 10)
+	if err != nil || !slices.Equal(inboxes, []string{far.URL + "/inbox"}) {
+		t.Errorf("inboxes are %v, %v", inboxes, err)
 	}
 }
 
@@ -223,14 +223,14 @@ func TestAuthorizedFetch(t *testing.T) {
 	})[0]
 	alice := srv.SignUp("alice")
 	st := alice.Publish("hello").ID()
-	reader, bad := peer.AddActor("reader"), rejected.AddActor("bad")
+	viewer, bad := peer.AddActor("viewer"), rejected.AddActor("bad")
 	paths := []string{"/users/" + alice.ID, "/objects/" + st, "/activities/" + st, "/contexts/" + st, "/objects/" + st + "/replies"}
 	for _, c := range []string{"outbox", "outbox?page=true", "followers", "followers?page=true", "following", "collections/featured"} {
 		paths = append(paths, "/users/"+alice.ID+"/"+c)
 	}
 	for _, path := range paths {
 		srv.GetDocument(path).WantError(401, "A signature is required")
-		a := peer.FetchAs(srv, path, reader, apptest.ActivityJSON).Want(200)
+		a := peer.FetchAs(srv, path, viewer, apptest.ActivityJSON).Want(200)
 		if got := a.Header.Get("Cache-Control"); got != "private, no-store" {
 			t.Errorf("%s: Cache-Control is %q", path, got)
 		}
@@ -290,18 +290,18 @@ func TestAccessOfSuspendedAccounts(t *testing.T) {
 	peer := apptest.StartFake(t)
 	suspended, deleted := peer.AddFollower(srv, "suspended", alice), peer.AddFollower(srv, "deleted", alice)
 	open, private := alice.Publish("hello").ID(), alice.Publish("hello", "visibility", "private").ID()
-	for _, reader := range []string{suspended, deleted} {
-		peer.FetchAs(srv, "/objects/"+private, reader, apptest.ActivityJSON).Want(200)
+	for _, viewer := range []string{suspended, deleted} {
+		peer.FetchAs(srv, "/objects/"+private, viewer, apptest.ActivityJSON).Want(200)
 	}
 	srv.Exec(`UPDATE accounts SET unavailable = 1 WHERE uri = ?`, suspended)
 	srv.Exec(`UPDATE accounts SET unavailable = 1, deleted_at = 1 WHERE uri = ?`, deleted)
-	for _, reader := range []string{suspended, deleted} {
-		peer.FetchAs(srv, "/objects/"+private, reader, apptest.ActivityJSON).WantError(401, "The signature could not be verified")
-		peer.FetchAs(srv, "/objects/nothing", reader, apptest.ActivityJSON).WantError(401, "The signature could not be verified")
-		peer.FetchAs(srv, "/objects/"+open, reader, apptest.ActivityJSON).Want(200) // as for anonymous viewers
-		outbox := peer.FetchAs(srv, "/users/"+alice.ID+"/outbox?page=true", reader, apptest.ActivityJSON).Want(200)
+	for _, viewer := range []string{suspended, deleted} {
+		peer.FetchAs(srv, "/objects/"+private, viewer, apptest.ActivityJSON).WantError(401, "The signature could not be verified")
+		peer.FetchAs(srv, "/objects/nothing", viewer, apptest.ActivityJSON).WantError(401, "The signature could not be verified")
+		peer.FetchAs(srv, "/objects/"+open, viewer, apptest.ActivityJSON).Want(200) // as for anonymous viewers
+		outbox := peer.FetchAs(srv, "/users/"+alice.ID+"/outbox?page=true", viewer, apptest.ActivityJSON).Want(200)
 		if strings.Contains(string(outbox.Body), private) {
-			t.Errorf("%s reads a private post in the outbox", reader)
+			t.Errorf("%s reads a private post in the outbox", viewer)
 		}
 	}
 	mine := srv.NewGet(srv.URL+"/objects/"+private, apptest.ActivityJSON) // an app's token has no effect on documents
@@ -369,17 +369,17 @@ func TestNothingPrivateIsServed(t *testing.T) {
 	if len(paths) < 300 {
 		t.Fatalf("there are only %d addresses", len(paths))
 	}
-	for _, reader := range []string{"", unknown, blocked} {
+	for _, viewer := range []string{"", unknown, blocked} {
 		for _, path := range paths {
 			for _, accept := range []string{apptest.ActivityJSON, "text/html"} {
-				a := peer.FetchAs(srv, path, reader, accept)
+				a := peer.FetchAs(srv, path, viewer, accept)
 				if strings.Contains(string(a.Body), hush) || strings.Contains(fmt.Sprint(a.Header), hush) {
-					t.Errorf("%s as %s, read by %q: %s", path, accept, reader, a.Body)
+					t.Errorf("%s as %s, read by %q: %s", path, accept, viewer, a.Body)
 				}
 				asked := path
 				for id := range secret {
 					if !strings.Contains(asked, id) && strings.Contains(string(a.Body), id) {
-						t.Errorf("%s as %s, read by %q, shows %s", path, accept, reader, id)
+						t.Errorf("%s as %s, read by %q, shows %s", path, accept, viewer, id)
 					}
 				}
 			}

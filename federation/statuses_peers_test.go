@@ -55,11 +55,11 @@ func TestPostsBetweenServers(t *testing.T) {
 					t.Errorf("%s sees it: %v", name, got)
 				}
 			}
-			reader := map[bool]*apptest.User{true: bob, false: dave}[strings.Contains(tt.seenBy, "bob")]
+			viewer := map[bool]*apptest.User{true: bob, false: dave}[strings.Contains(tt.seenBy, "bob")]
 			if tt.seenBy == "" {
 				return
 			}
-			got := reader.WantPost(uri)
+			got := viewer.WantPost(uri)
 			for _, path := range []string{
 				"uri", "url", "created_at", "content", "spoiler_text", "sensitive", "language", "tags", "emojis", "edited_at", "svc.content",
 				"replies_count", "reblogs_count", "favourites_count", "poll.multiple", "poll.expires_at", "poll.options", "poll.votes_count", "poll.expired",

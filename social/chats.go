@@ -42,9 +42,9 @@ func openChat(ctx context.Context, tx *store.Tx, owner, other store.AccountID) (
 
 // ReadChat marks the messages of a chat up to and including upTo as read. For a deleted message or one of another chat, the time in its
 // id counts.
-func (s *Service) ReadChat(ctx context.Context, reader *store.Account, id store.ChatID, upTo store.ChatMessageID) error {
+func (s *Service) ReadChat(ctx context.Context, viewer *store.Account, id store.ChatID, upTo store.ChatMessageID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		c, err := tx.OwnChat(ctx, reader.ID, id)
+		c, err := tx.OwnChat(ctx, viewer.ID, id)
 		if err != nil {
 			return err
 		}
@@ -53,9 +53,9 @@ func (s *Service) ReadChat(ctx context.Context, reader *store.Account, id store.
 }
 
 // ReadChatMessage marks one message as read. Reading twice is not an error.
-func (s *Service) ReadChatMessage(ctx context.Context, reader *store.Account, chat store.ChatID, id store.ChatMessageID) (*store.ChatEntry, error) {
+func (s *Service) ReadChatMessage(ctx context.Context, viewer *store.Account, chat store.ChatID, id store.ChatMessageID) (*store.ChatEntry, error) {
 	return update(ctx, s.db, func(tx *store.Tx) (*store.ChatEntry, error) {
-		e, err := tx.ChatEntry(ctx, reader.ID, chat, id)
+		e, err := tx.ChatEntry(ctx, viewer.ID, chat, id)
 		if err != nil || !e.Unread {
 			return e, err
 		}

@@ -77,13 +77,13 @@ func directReplyOf(ctx context.Context, r statusReader, author store.AccountID, 
 }
 
 // ReadConversation marks a conversation as read. Reading twice is not an error.
-func (s *Service) ReadConversation(ctx context.Context, reader *store.Account, id store.DirectConversationID) (*store.VisibleConversation, error) {
-	return s.changeConversation(ctx, reader, id, func(tx *store.Tx) error { return tx.ReadConversation(ctx, reader.ID, id) })
+func (s *Service) ReadConversation(ctx context.Context, viewer *store.Account, id store.DirectConversationID) (*store.VisibleConversation, error) {
+	return s.changeConversation(ctx, viewer, id, func(tx *store.Tx) error { return tx.ReadConversation(ctx, viewer.ID, id) })
 }
 
 // UnreadConversation marks the last status of a conversation as unread. Doing it twice is not an error.
-func (s *Service) UnreadConversation(ctx context.Context, reader *store.Account, id store.DirectConversationID) (*store.VisibleConversation, error) {
-	return s.changeConversation(ctx, reader, id, func(tx *store.Tx) error { return tx.UnreadConversation(ctx, reader.ID, id) })
+func (s *Service) UnreadConversation(ctx context.Context, viewer *store.Account, id store.DirectConversationID) (*store.VisibleConversation, error) {
+	return s.changeConversation(ctx, viewer, id, func(tx *store.Tx) error { return tx.UnreadConversation(ctx, viewer.ID, id) })
 }
 
 // SetConversationRecipients replaces the recipients of the owner's conversation by the available ones of accounts, and the owner.
@@ -130,17 +130,17 @@ func (s *Service) DeleteConversation(ctx context.Context, owner *store.Account, 
 const conversationReadBatch = 1000
 
 // ReadConversations marks all conversations as read. It returns the page of those that were unread.
-func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, p store.Page) (store.Part[*store.VisibleConversation], error) {
+func (s *Service) ReadConversations(ctx context.Context, viewer *store.Account, p store.Page) (store.Part[*store.VisibleConversation], error) {
 	var list store.Part[*store.VisibleConversation]
 	first := true
 	err := s.inBatches(ctx, conversationReadBatch, func(tx *store.Tx) (_ int64, err error) {
 		if first {
-			if list, err = tx.UnreadConversations(ctx, reader.ID, p); err != nil {
+			if list, err = tx.UnreadConversations(ctx, viewer.ID, p); err != nil {
 				return 0, err
 			}
 			first = false
 		}
-		return tx.ReadConversations(ctx, reader.ID, conversationReadBatch)
+		return tx.ReadConversations(ctx, viewer.ID, conversationReadBatch)
 	})
 	if err != nil {
 		return list, err

@@ -17,65 +17,65 @@ const maxReadNotifications = 80
 const notificationClearBatch = 1000
 
 // ReadNotification marks a notification as read.
-func (s *Service) ReadNotification(ctx context.Context, reader *store.Account, id store.NotificationID) (*store.Notification, error) {
+func (s *Service) ReadNotification(ctx context.Context, viewer *store.Account, id store.NotificationID) (*store.Notification, error) {
 	return update(ctx, s.db, func(tx *store.Tx) (*store.Notification, error) {
-		n, err := tx.Notification(ctx, reader.ID, id)
+		n, err := tx.Notification(ctx, viewer.ID, id)
 		if err != nil {
 			return nil, err
 		}
 		n.Read = true
-		return n, tx.ReadNotification(ctx, reader.ID, id)
+		return n, tx.ReadNotification(ctx, viewer.ID, id)
 	})
 }
 
 // ReadNotificationsUpTo marks all notifications up to one as read and moves the marker there. It returns the newest 80 that were unread.
-func (s *Service) ReadNotificationsUpTo(ctx context.Context, reader *store.Account, id store.NotificationID) ([]*store.Notification, error) {
+func (s *Service) ReadNotificationsUpTo(ctx context.Context, viewer *store.Account, id store.NotificationID) ([]*store.Notification, error) {
 	return update(ctx, s.db, func(tx *store.Tx) ([]*store.Notification, error) {
-		ids, err := tx.ReadNotifications(ctx, reader.ID, id, maxReadNotifications)
+		ids, err := tx.ReadNotifications(ctx, viewer.ID, id, maxReadNotifications)
 		if err != nil {
 			return nil, err
 		}
 		if len(ids) > 0 {
-			if _, err := tx.MoveMarker(ctx, reader.ID, "notifications", int64(ids[0])); err != nil {
+			if _, err := tx.MoveMarker(ctx, viewer.ID, "notifications", int64(ids[0])); err != nil {
 				return nil, err
 			}
 		}
-		return tx.NotificationsByID(ctx, reader.ID, ids)
+		return tx.NotificationsByID(ctx, viewer.ID, ids)
 	})
 }
 
 // DismissNotifications removes the notifications with these ids and returns their number.
-func (s *Service) DismissNotifications(ctx context.Context, reader *store.Account, ids []store.NotificationID) (int64, error) {
-	return update(ctx, s.db, func(tx *store.Tx) (int64, error) { return tx.DismissNotifications(ctx, reader.ID, ids) })
+func (s *Service) DismissNotifications(ctx context.Context, viewer *store.Account, ids []store.NotificationID) (int64, error) {
+	return update(ctx, s.db, func(tx *store.Tx) (int64, error) { return tx.DismissNotifications(ctx, viewer.ID, ids) })
 }
 
 // ClearNotifications removes all notifications.
-func (s *Service) ClearNotifications(ctx context.Context, reader *store.Account) error {
+func (s *Service) ClearNotifications(ctx context.Context, viewer *store.Account) error {
 	return s.inBatches(ctx, notificationClearBatch, func(tx *store.Tx) (int64, error) {
-		return tx.ClearNotifications(ctx, reader.ID, notificationClearBatch)
+		return tx.ClearNotifications(ctx, viewer.ID, notificationClearBatch)
 	})
 }
 
 // MoveMarker moves the marker of a timeline ("home" or "notifications") forward. Notifications up to it become read.
-func (s *Service) MoveMarker(ctx context.Context, reader *store.Account, timeline string, to int64) (*store.Marker, error) {
+func (s *Service) MoveMarker(ctx context.Context, viewer *store.Account, timeline string, to int64) (*store.Marker, error) {
 	if to < 0 || timeline != "home" && timeline != "notifications" {
 		return nil, errs.Invalid("Validation failed: Timeline is not included thread the list")
 	}
 	return update(ctx, s.db, func(tx *store.Tx) (*store.Marker, error) {
 		if timeline == "notifications" {
-			if _, err := tx.ReadNotifications(ctx, reader.ID, store.NotificationID(to), 1); err != nil {
+			if _, err := tx.ReadNotifications(ctx, viewer.ID, store.NotificationID(to), 1); err != nil {
 				return nil, err
 			}
 		}
-		return tx.MoveMarker(ctx, reader.ID, timeline, to)
+		return tx.MoveMarker(ctx, viewer.ID, timeline, to)
 	})
 }
 
 // DismissGroup removes the notifications of a group and returns their number.
-func (s *Service) DismissGroup(ctx context.Context, reader *store.Account, g store.NotificationGroup) (int64, error) {
+func (s *Service) DismissGroup(ctx context.Context, viewer *store.Account, g store.NotificationGroup) (int64, error) {
 	var total int64
 	err := s.inBatches(ctx, notificationClearBatch, func(tx *store.Tx) (int64, error) {
-		n, err := tx.DismissGroup(ctx, reader.ID, g, notificationClearBatch)
+		n, err := tx.DismissGroup(ctx, viewer.ID, g, notificationClearBatch)
 		total += n
 		return n, err
 	})
@@ -130,7 +130,7 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 
 // hidesNotification returns true if a filter hides notifications about a status. Notifications without a status are never filtered
 // (extension API 21.3).
-func hidesNotification(ctx context.Context, tx *store.Tx, reader store.AccountID, about *store.Status) (bool, error) {
+func hidesNotification(ctx context.Context, tx *store.Tx, viewer store.AccountID, about *store.Status) (bool, error) {
 	if about.ReblogOfID != nil {
 		original, err := tx.Status(ctx, *about.ReblogOfID)
 		if err != nil {
@@ -138,7 +138,7 @@ func hidesNotification(ctx context.Context, tx *store.Tx, reader store.AccountID
 		}
 		about = original
 	}
-	set, err := tx.FilterSet(ctx, reader)
+	set, err := tx.FilterSet(ctx, viewer)
 	if err != nil {
 		return false, err
 	}

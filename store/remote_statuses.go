@@ -68,9 +68,9 @@ func (tx *Tx) addTombstone(ctx context.Context, uri, kind string) error {
 		VALUES (?, ?, ?)`, uri, At(tx.db.now()), kind)
 }
 
-// LocalReader returns an available local account that may read a remote status: a voter in its poll, a follower of its author, or a
+// LocalViewer returns an available local account that may read a remote status: a voter in its poll, a follower of its author, or a
 // recipient; 0 if there is none.
-func (r reader) LocalReader(ctx context.Context, st *Status) (AccountID, error) {
+func (r reader) LocalViewer(ctx context.Context, st *Status) (AccountID, error) {
 	queries := []string{`
 		SELECT v.account_id
 		FROM polls p
@@ -92,7 +92,7 @@ func (r reader) LocalReader(ctx context.Context, st *Status) (AccountID, error) 
 		queries = queries[:2]
 	}
 	for _, query := range queries {
-		found, err := ids[AccountID](ctx, r, "local reader", query, st.ID, st.AccountID)
+		found, err := ids[AccountID](ctx, r, "local viewer", query, st.ID, st.AccountID)
 		if err != nil {
 			return 0, err
 		}

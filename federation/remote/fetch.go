@@ -61,8 +61,8 @@ func (f *Fetcher) Document(ctx context.Context, uri string) (activity.Object, er
 }
 
 // DocumentAs is Document, signed by a local account instead of the instance actor.
-func (f *Fetcher) DocumentAs(ctx context.Context, uri string, reader store.AccountID) (activity.Object, error) {
-	return f.Document(signedAs(ctx, reader), uri)
+func (f *Fetcher) DocumentAs(ctx context.Context, uri string, signer store.AccountID) (activity.Object, error) {
+	return f.Document(signedAs(ctx, signer), uri)
 }
 
 func (f *Fetcher) fetchOriginal(ctx context.Context, uri string) (activity.Object, error) {

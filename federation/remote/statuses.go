@@ -174,11 +174,11 @@ func keepsAudience(st *store.Status, o, by activity.Object) bool {
 // a local account that may read it.
 func (s *Statuses) RefreshStatus(ctx context.Context, st *store.Status) error {
 	if st.Visibility > store.Unlisted {
-		reader, err := s.db.LocalReader(ctx, st)
+		viewer, err := s.db.LocalViewer(ctx, st)
 		if err != nil {
 			return err
 		}
-		ctx = signedAs(ctx, reader)
+		ctx = signedAs(ctx, viewer)
 	}
 	o, err := s.fetcher.refetchDocument(ctx, st.URI)
 	switch {

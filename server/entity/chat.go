@@ -162,7 +162,7 @@ func (b *Builder) attachmentsOfMessages(ctx context.Context, ids []store.Message
 }
 
 // loadMessages renders the messages of notifications.
-func (b *Builder) loadMessages(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.MessageID]*ChatMessage, error) {
+func (b *Builder) loadMessages(ctx context.Context, viewer *store.Account, rows []*store.Notification) (map[store.MessageID]*ChatMessage, error) {
 	var ids []store.MessageID
 	for _, n := range rows {
 		if n.MessageID != nil {
@@ -172,11 +172,11 @@ func (b *Builder) loadMessages(ctx context.Context, reader *store.Account, rows 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	entries, err := b.db.ChatEntriesOf(ctx, reader.ID, ids)
+	entries, err := b.db.ChatEntriesOf(ctx, viewer.ID, ids)
 	if err != nil {
 		return nil, err
 	}
-	messages, err := b.ChatMessages(ctx, reader, entries)
+	messages, err := b.ChatMessages(ctx, viewer, entries)
 	if err != nil {
 		return nil, err
 	}

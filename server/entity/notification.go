@@ -96,9 +96,9 @@ func (r *renderer) ParseNotificationType(name string) (store.NotificationType, b
 	return "", false
 }
 
-// Notifications renders a page of the reader's notifications. Those whose status, report, target or message was deleted meanwhile, or
+// Notifications renders a page of the viewer's notifications. Those whose status, report, target or message was deleted meanwhile, or
 // may not be seen, are left out.
-func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
+func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accountIDs := make([]store.AccountID, 0, len(rows))
 	var statusIDs []store.StatusID
 	for _, n := range rows {
@@ -116,15 +116,15 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	}
 	var statuses List[*Status]
 	if len(statusIDs) > 0 {
-		if statuses, err = b.Statuses(ctx, reader, unique(statusIDs)); err != nil {
+		if statuses, err = b.Statuses(ctx, viewer, unique(statusIDs)); err != nil {
 			return nil, err
 		}
 	}
-	reports, err := b.loadReports(ctx, reader, rows)
+	reports, err := b.loadReports(ctx, viewer, rows)
 	if err != nil {
 		return nil, err
 	}
-	messageOf, err := b.loadMessages(ctx, reader, rows)
+	messageOf, err := b.loadMessages(ctx, viewer, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 }
 
 // loadReports returns the reports of a page of notifications. Accounts that may no longer manage reports get none.
-func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
+func (b *Builder) loadReports(ctx context.Context, viewer *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
 	var ids []store.ReportID
 	for _, n := range rows {
 		if n.Type == store.NotifyReport {
@@ -170,11 +170,11 @@ func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows [
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	user, err := b.db.User(ctx, reader.ID)
+	user, err := b.db.User(ctx, viewer.ID)
 	if err != nil || !b.HasPrivilege(user, config.ReportsManage) {
 		return nil, err
 	}
-	return b.StaffReports(ctx, reader, ids, listedStatuses)
+	return b.StaffReports(ctx, viewer, ids, listedStatuses)
 }
 
 // moveTarget returns the account to which the one that a notification is about has moved.

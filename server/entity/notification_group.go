@@ -64,13 +64,13 @@ type GroupOptions struct {
 	Partial bool // accounts other than that of the newest notification are shown in part
 }
 
-// GroupedNotifications renders groups of the reader's notifications. Those whose newest notification cannot be shown are left out.
-func (b *Builder) GroupedNotifications(ctx context.Context, reader *store.Account, rows []*store.GroupedNotification, o GroupOptions) (*GroupedNotifications, error) {
+// GroupedNotifications renders groups of the viewer's notifications. Those whose newest notification cannot be shown are left out.
+func (b *Builder) GroupedNotifications(ctx context.Context, viewer *store.Account, rows []*store.GroupedNotification, o GroupOptions) (*GroupedNotifications, error) {
 	newest := make([]*store.Notification, 0, len(rows))
 	for _, g := range rows {
 		newest = append(newest, g.Newest)
 	}
-	list, err := b.Notifications(ctx, reader, newest)
+	list, err := b.Notifications(ctx, viewer, newest)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ const maxPushChars = 140
 
 // PushMessage renders the push message of a notification in at most limit bytes. accessToken is the recipient's, with which the app
 // requests more. For users who hide contents, the message names neither the account nor the text.
-func (b *Builder) PushMessage(ctx context.Context, reader *store.Account, user *store.User, n *store.Notification, accessToken string, limit int) ([]byte, error) {
+func (b *Builder) PushMessage(ctx context.Context, viewer *store.Account, user *store.User, n *store.Notification, accessToken string, limit int) ([]byte, error) {
 	from, err := b.db.Account(ctx, n.FromID)
 	if err != nil {
 		return nil, err
@@ -52,12 +52,12 @@ func (b *Builder) PushMessage(ctx context.Context, reader *store.Account, user *
 		if about.Status, err = b.db.Status(ctx, *n.StatusID); err != nil {
 			return nil, err
 		}
-		if about.entity, err = b.Status(ctx, reader, *n.StatusID); err != nil {
+		if about.entity, err = b.Status(ctx, viewer, *n.StatusID); err != nil {
 			return nil, err
 		}
 		x.DirectConversationID = about.entity.appendDirectConversation(nil)
 	}
-	messages, err := b.loadMessages(ctx, reader, []*store.Notification{n})
+	messages, err := b.loadMessages(ctx, viewer, []*store.Notification{n})
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (p *page) showFeed(subject, end string) (any, error) {
 	})
 }
 
-// feedError tells readers of a private instance that there is no feed, because they cannot sign in.
+// feedError tells viewers of a private instance that there is no feed, because they cannot sign in.
 func feedError(err error) error {
 	if e := forUser(err); e != nil && e.Status == 401 {
 		return errs.Forbidden("The posts of this server are shown to signed-in people only.")
@@ -137,7 +137,7 @@ func postTitle(p *page, s *web.Status) string {
 	return excerpt(cmp.Or(s.SpoilerText, plain, p.text("feed.untitled", s.CreatedAt.UTC().Format(time.DateOnly))), 80)
 }
 
-// postHTML returns the text of a status and links to its media. Of one with a warning, readers see the warning first.
+// postHTML returns the text of a status and links to its media. Of one with a warning, viewers see the warning first.
 func postHTML(p *page, s *web.Status) string {
 	var b strings.Builder
 	escape := xmlText

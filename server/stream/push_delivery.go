@@ -115,7 +115,7 @@ func (s *Push) pushMessage(ctx context.Context, to store.AccountID, id store.Not
 	if err != nil || n.Read || n.Muted || stance.MutesNotifications || stance.MutesThread {
 		return nil, err
 	}
-	reader, err := s.DB.Account(ctx, to)
+	viewer, err := s.DB.Account(ctx, to)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Push) pushMessage(ctx context.Context, to store.AccountID, id store.Not
 	if err != nil || !user.CanSignIn() {
 		return nil, err
 	}
-	return s.Entities.PushMessage(ctx, reader, user, n, token, maxPushMessageBytes)
+	return s.Entities.PushMessage(ctx, viewer, user, n, token, maxPushMessageBytes)
 }
 
 // pushRejection is an answer of a push service that did not accept a message.
