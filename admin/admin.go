@@ -48,7 +48,7 @@ type accountReader interface {
 // not found.
 func (s *Service) findAccount(ctx context.Context, r accountReader, name string) (*store.Account, error) {
 	nick, domain, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "@"), "@")
-	if strings.EqualFold(domain, s.social.Domain) {
+	if strings.EqualFold(domain, s.social.Settings.Host) {
 		domain = ""
 	}
 	id := store.ParseID[store.AccountID](nick)

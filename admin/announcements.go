@@ -71,7 +71,7 @@ func (s *Service) setAnnouncement(a *store.Announcement, typed string) error {
 	case a.StartsAt != nil && a.EndsAt != nil && *a.EndsAt <= *a.StartsAt:
 		return errs.BadRequest("The announcement would end before it starts")
 	}
-	a.Content = text.Parse(a.Text, text.PlainText).Render(s.social.BaseURL, nil).HTML
+	a.Content = text.Parse(a.Text, text.PlainText).Render(s.social.Settings.BaseURL, nil).HTML
 	return nil
 }
 

@@ -45,11 +45,11 @@ var dimensions = map[string]func(s *Service, ctx context.Context, about measured
 	},
 	"servers": func(s *Service, ctx context.Context, _ measuredSubject, p Period, limit int) ([]DimensionRow, error) {
 		rows, err := s.db.TopServers(ctx, p.from(), p.until(), limit)
-		return dimensionRows(rows, s.social.Domain, s.social.Domain), err
+		return dimensionRows(rows, s.social.Settings.Host, s.social.Settings.Host), err
 	},
 	"tag_servers": func(s *Service, ctx context.Context, about measuredSubject, p Period, limit int) ([]DimensionRow, error) {
 		rows, err := s.db.TopTagServers(ctx, about.tag, p.from(), p.until(), limit)
-		return dimensionRows(rows, s.social.Domain, s.social.Domain), err
+		return dimensionRows(rows, s.social.Settings.Host, s.social.Settings.Host), err
 	},
 	"tag_languages": func(s *Service, ctx context.Context, about measuredSubject, p Period, limit int) ([]DimensionRow, error) {
 		rows, err := s.db.TopTagLanguages(ctx, about.tag, p.from(), p.until(), limit)

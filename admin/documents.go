@@ -61,7 +61,7 @@ func (d *Documents) Show(_ context.Context, name string) (*Document, error) {
 	if !ok {
 		return nil, errs.NotFound("There is no document %q: there are instance-panel, terms-of-service and privacy-policy", name)
 	}
-	doc := &Document{Name: name, Path: p.path, URL: d.staff.social.BaseURL + p.path}
+	doc := &Document{Name: name, Path: p.path, URL: d.staff.social.Settings.BaseURL + p.path}
 	file, err := os.Open(filepath.Join(d.dir, p.file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return doc, nil

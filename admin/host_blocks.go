@@ -128,7 +128,7 @@ func (s *Service) blockedHost(name string, subdomains bool) (string, bool, error
 	if err != nil {
 		return "", false, err
 	}
-	if all = all || subdomains; all && strings.HasSuffix(s.social.Domain, "."+host) {
+	if all = all || subdomains; all && strings.HasSuffix(s.social.Settings.Host, "."+host) {
 		return "", false, errs.Invalid("%s includes this server", host)
 	}
 	return host, all, nil

@@ -54,9 +54,9 @@ func (s *Service) CreateInvite(ctx context.Context, n NewInvite) (*Invite, error
 	s.log.Info("invite created", "invite", row.ID)
 	invite := s.inviteOf(row)
 	switch {
-	case s.social.Settings().RegistrationsOpen:
+	case s.social.Settings.Load().Instance.RegistrationsOpen:
 		invite.Note = "Nobody needs an invite now: instance.registrations_open is true."
-	case !s.social.Settings().InvitesEnabled:
+	case !s.social.Settings.Load().Instance.InvitesEnabled:
 		invite.Note = "Invites do not work now: instance.invites_enabled is false."
 	}
 	return invite, nil
@@ -104,11 +104,11 @@ func (s *Service) MailInvite(ctx context.Context, m InviteMail) (*Invite, error)
 	switch {
 	case text.Length(m.Name, "") > maxInviteName:
 		return nil, errs.BadRequest("name should be at most %d character(s)", maxInviteName)
-	case s.social.Settings().RegistrationsOpen:
+	case s.social.Settings.Load().Instance.RegistrationsOpen:
 		return nil, errs.BadRequest("To send invites you need to set the `registrations_open` option to false.")
-	case !s.social.Settings().InvitesEnabled:
+	case !s.social.Settings.Load().Instance.InvitesEnabled:
 		return nil, errs.BadRequest("To send invites you need to set the `invites_enabled` option to true.")
-	case !s.social.Settings().MailEnabled:
+	case !s.social.Settings.Load().Mail.Enabled:
 		return nil, errs.BadRequest("deliveries_disabled")
 	case !text.ValidEmail(email):
 		return nil, errs.BadRequest("email has invalid format")
@@ -190,7 +190,7 @@ func invitePath(row *store.Invite) string { return "/registration/" + row.Token 
 func (s *Service) inviteOf(row *store.Invite) *Invite {
 	i := &Invite{
 		ID: int64(row.ID), Token: row.Token, Used: row.Used, Uses: row.Uses, MaxUse: row.MaxUse, Type: row.Type(),
-		Usable: row.Usable(s.db.Now()), Link: s.social.BaseURL + invitePath(row),
+		Usable: row.Usable(s.db.Now()), Link: s.social.Settings.BaseURL + invitePath(row),
 	}
 	if row.ExpiresOn != "" {
 		i.ExpiresAt = &row.ExpiresOn

@@ -43,7 +43,7 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	if err != nil {
 		return err
 	}
-	if lifetime := s.social.Settings().UnconfirmedLifetime; lifetime > 0 {
+	if lifetime := s.social.Settings.Load().Accounts.UnconfirmedLifetime; lifetime > 0 {
 		before := s.db.Now().Add(-lifetime)
 		err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
 			more, err := tx.PruneUnconfirmed(ctx, before)
@@ -76,7 +76,7 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 		return err
 	}
 	return pruneInBatches(ctx, s, "", func(tx *store.Tx, ctx context.Context, from string) (string, bool, error) {
-		return tx.PruneTombstones(ctx, s.social.BaseURL+"/", from)
+		return tx.PruneTombstones(ctx, s.social.Settings.BaseURL+"/", from)
 	})
 }
 

@@ -204,7 +204,7 @@ func TestPruneLeftovers(t *testing.T) {
 	h.exec(`INSERT INTO hosts (domain, unreachable_since) VALUES ('away.example', ?), ('gone.example', ?)`, now, now)
 	h.exec(`INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) VALUES (7, ?, 0, 7, '', 4, 'x', '')`, alice)
 	h.exec(`INSERT INTO threads (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
-	own := h.social.BaseURL + "/objects/1"
+	own := h.social.Settings.BaseURL + "/objects/1"
 	h.exec(`INSERT INTO tombstones (uri, deleted_at, kind) VALUES (?, ?, 'status'), ('https://a.example/old', ?, 'status'), ('https://a.example/new', ?, 'status')`, own, now, now, now+366*day.Milliseconds())
 	h.update(func(tx *store.Tx) error {
 		for i := range 1200 {

@@ -73,7 +73,7 @@ func KeepBackups(dir string, n int) (removed []string, err error) {
 // ScheduleBackups queues a backup whenever one is due, until ctx ends. settingsFile is the file of the settings, "" if there is none. At first
 // it removes what killed backups have left.
 func (s *Service) ScheduleBackups(ctx context.Context, settingsFile string) {
-	if err := RemoveUnfinished(BackupDir(s.storage.Live.Load())); err != nil {
+	if err := RemoveUnfinished(BackupDir(s.storage.Settings.Load())); err != nil {
 		s.log.Error("unfinished backups could not be removed", "err", err)
 	}
 	for {
@@ -90,7 +90,7 @@ func (s *Service) ScheduleBackups(ctx context.Context, settingsFile string) {
 
 // QueueDueBackup queues a backup if one is due.
 func (s *Service) QueueDueBackup(ctx context.Context, settingsFile string) error {
-	schedule := s.storage.Live.Load().Backup.Schedule
+	schedule := s.storage.Settings.Load().Backup.Schedule
 	if schedule == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func nextBackup(state *store.ServerBackups, schedule time.Duration, now time.Tim
 // backUp is the job that makes a scheduled backup. It stores a failure and sends mail to staff, and the next
 // backup is due soon. The job itself does not fail, because failing jobs are parked in the end.
 func (s *Service) backUp(ctx context.Context, job store.BackUpServer) error {
-	c := s.storage.Live.Load()
+	c := s.storage.Settings.Load()
 	if c.Backup.Schedule == 0 {
 		return nil
 	}
@@ -245,7 +245,7 @@ type BackupStatus struct {
 
 // BackupStatus returns the state of the scheduled backups, nil if none are scheduled.
 func (s *Service) BackupStatus(ctx context.Context) (*BackupStatus, error) {
-	schedule := s.storage.Live.Load().Backup.Schedule
+	schedule := s.storage.Settings.Load().Backup.Schedule
 	if schedule == 0 {
 		return nil, nil
 	}

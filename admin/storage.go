@@ -18,14 +18,14 @@ const (
 
 // StorageConfig is what keeping the storage limits and making backups need.
 type StorageConfig struct {
-	Budget  *media.Budget
-	Proxy   *media.Proxy
-	Live    *config.Live
-	Version string // of the program
+	Budget   *media.Budget
+	Proxy    *media.Proxy
+	Settings *config.Live
+	Version  string // of the program
 }
 
 // limits are the limits of the moment.
-func (c StorageConfig) limits() config.Storage { return c.Live.Load().Storage }
+func (c StorageConfig) limits() config.Storage { return c.Settings.Load().Storage }
 
 // StorageUsage returns what the data directory takes.
 func (s *Service) StorageUsage(ctx context.Context, _ struct{}) (*media.Usage, error) {

@@ -161,9 +161,9 @@ func (s *Service) checkCredentials(c *Credentials) CredentialErrors {
 	if p.ActorType != nil && *p.ActorType != "Person" && *p.ActorType != "Service" {
 		faults["actor_type"] = "is invalid"
 	}
-	limits := s.social.Settings()
-	checkLength(faults, "name", p.DisplayName, limits.MaxName)
-	checkLength(faults, "bio", p.Note, limits.MaxBio)
+	limits := s.social.Settings.Load().Accounts
+	checkLength(faults, "name", p.DisplayName, limits.NameLength)
+	checkLength(faults, "bio", p.Note, limits.BioLength)
 	if len(p.Fields) > limits.MaxFields {
 		faults["fields"] = fmt.Sprintf("should have at most %d item(s)", limits.MaxFields)
 	}
@@ -226,7 +226,7 @@ func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLin
 		if reset.Token, err = s.social.StartPasswordResetIn(ctx, tx, account.ID); err != nil {
 			return err
 		}
-		reset.Link = s.social.BaseURL + "/api/v1/" + s.apiName + "/password_reset/" + reset.Token
+		reset.Link = s.social.Settings.BaseURL + "/api/v1/" + s.apiName + "/password_reset/" + reset.Token
 		return s.recordUsers(ctx, tx, "password_reset_link", "created a password reset link for users", account)
 	})
 	return reset, err

@@ -24,6 +24,7 @@ import (
 	"svc/federation"
 	"svc/federation/policy"
 	"svc/federation/remote"
+	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/frontend"
@@ -54,7 +55,7 @@ type Options struct {
 	Log          *slog.Logger                    // nil: no log
 	LogLevel     *slog.LevelVar                  // of Log; nil: it is fixed
 	Now          func() time.Time                // nil: time.Now
-	PasswordCost password.Cost                   // zero: password.Standard
+	PasswordCost password.Cost                   // zero: password.DefaultCost
 	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
 
 	setup bool // the data are those of an unfinished setup
@@ -116,43 +117,55 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	outbound := s.outbound(min(maxOutbound, maxOpenFiles()/3))
 	s.Memory = limit.NewBytes(MemoryLimit(c) / largeAnswers)
 
-	proxyConfig := media.ProxyFromSettings(c)
-	proxyConfig.Key, proxyConfig.Fetch = s.Keys.Secret("media proxy"), s.outbound(media.MaxTransfers)
-	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
+	if s.Proxy, err = media.OpenProxy(s.DB, media.ProxyConfig{
+		Settings: s.Live, Key: s.Keys.Secret("media proxy"), Fetch: s.outbound(media.MaxTransfers),
+	}, s.log); err != nil {
 		return s, err
 	}
 	s.Budget = media.OpenBudget(s.DB, media.BudgetConfig{Settings: s.Live}, s.Media, s.Archives, s.Proxy)
 	policies := policy.New(s.Live, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: remote.MayFetch})
 
-	socialConfig := social.FromSettings(s.Live)
-	socialConfig.Fetch, socialConfig.Policies, socialConfig.Archives = outbound, policies, s.Archives
-	socialConfig.SignInKey = s.Keys.Secret("sign-in networks")
-	socialConfig.Captchas = s.captchas(outbound)
-	if o.PasswordCost != (password.Cost{}) {
-		socialConfig.Passwords = password.New(o.PasswordCost)
+	if o.PasswordCost == (password.Cost{}) {
+		o.PasswordCost = password.DefaultCost
 	}
-	s.Social = social.New(s.DB, s.Media, socialConfig, s.log)
+	s.Social = social.New(s.DB, s.Media, social.Config{
+		Settings:  s.Live,
+		Captchas:  captcha.New(captcha.Config{Settings: s.Live, Keys: s.Keys, Fetch: outbound, Now: s.DB.Now}),
+		Passwords: password.New(o.PasswordCost),
+		SignInKey: s.Keys.Secret("sign-in networks"),
+		Archives:  s.Archives,
+		Fetch:     outbound,
+		Policies:  policies,
+	}, s.log)
 
-	federationConfig := federation.FromSettings(s.Live)
-	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
-	federationConfig.Files, federationConfig.Archives, federationConfig.Budget = s.Media, s.Archives, s.Budget
-	federationConfig.Memory = s.Memory
-	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federationConfig, s.log)
+	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federation.Config{
+		Settings:    s.Live,
+		Policies:    policies,
+		GenerateKey: o.GenerateKey,
+		Files:       s.Media,
+		Archives:    s.Archives,
+		Budget:      s.Budget,
+		Memory:      s.Memory,
+	}, s.log)
 	if err := s.Federation.Open(ctx); err != nil {
 		return s, err
 	}
 
 	s.EmojiPeers = emoji.NewRemote(s.Emojis, outbound, c.API.Name)
-	s.Admin = admin.New(s.DB, s.Social, s.stored, admin.StorageConfig{Budget: s.Budget, Proxy: s.Proxy, Live: s.Live, Version: s.version}, c.API.Name, s.log)
+	s.Admin = admin.New(s.DB, s.Social, s.stored, admin.StorageConfig{Budget: s.Budget, Proxy: s.Proxy, Settings: s.Live, Version: s.version}, c.API.Name, s.log)
 	s.Frontends = admin.NewFrontends(s.Admin, s.Live, s.frontendDir, outbound, s.dataPath("frontends"))
 
 	s.Documents = admin.NewDocuments(s.Admin, s.dataPath("static"))
 
-	entityConfig := entity.FromSettings(s.Live)
-	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()
-	entityConfig.HasDocument = s.Documents.Has
-	entityConfig.ProxyURL, entityConfig.Federation, entityConfig.Restrictions = s.Proxy.URL, policies.Describe, policies.Restrictions
-	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
+	s.Entities = entity.New(s.DB, s.Emojis, entity.Config{
+		Settings:       s.Live,
+		HasDocument:    s.Documents.Has,
+		ProxyURL:       s.Proxy.URL,
+		Version:        s.version,
+		VAPIDPublicKey: s.Keys.VAPIDPublic(),
+		Federation:     policies.Describe,
+		Restrictions:   policies.Restrictions,
+	})
 	s.Social.Sizes = s.Entities
 
 	var requests *rest.Metrics

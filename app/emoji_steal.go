@@ -24,7 +24,7 @@ var StealEmoji = newCall("steal emoji", func(s *Server, ctx context.Context, a S
 		return nil, errs.Invalid("%q is not a host such as example.org", a.Host)
 	}
 	base := url.URL{Scheme: "https", Host: host}
-	if ip := net.ParseIP(base.Hostname()); s.Live.Load().Federation.AllowLoopback && ip != nil && ip.IsLoopback() {
+	if ip := net.ParseIP(base.Hostname()); s.Live.AllowLoopback && ip != nil && ip.IsLoopback() {
 		base.Scheme = "http"
 	}
 	e, err := s.EmojiPeers.Steal(ctx, a.Shortcode, base.String(), a.Pack)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"reflect"
 
-	"svc/internal/captcha"
 	"svc/internal/config"
-	"svc/internal/fetch"
 	"svc/internal/translate"
 	"svc/server/web/mail"
 )
@@ -28,19 +26,6 @@ func (s *Server) settingsChanged(before, now *config.Config) {
 // testMail sends a test mail with the settings of the server, those in the database included. It returns what the mail server answered.
 func (s *Server) testMail(ctx context.Context, address string) (string, error) {
 	return mail.SendTest(ctx, s.Live.Load(), s.log, address)
-}
-
-// captchas returns what makes and checks captchas by the settings of the moment; it returns nil while registrations need none.
-func (s *Server) captchas(outbound *fetch.Client) func() *captcha.Service {
-	view := config.NewView(s.Live, func(c *config.Config) *captcha.Service {
-		if !c.Captcha.Enabled {
-			return nil
-		}
-		settings := captcha.FromSettings(c)
-		settings.Keys, settings.Fetch, settings.Now = s.Keys, outbound, s.DB.Now
-		return captcha.New(settings)
-	})
-	return func() *captcha.Service { return *view.Load() }
 }
 
 // translators returns what translates by the settings of the moment; it returns nil while posts are not translated. Changes of other

@@ -35,8 +35,7 @@ var readsOnce = map[string]string{
 
 // derived are types that have settings and are made again after each change, and the one of the newest settings.
 var derived = map[string]string{
-	"svc/social.Settings": "a View makes it",
-	"svc/admin.Settings":  "its next settings are the saved ones",
+	"svc/admin.Settings": "its next settings are the saved ones",
 }
 
 // exempt are packages whose uses are not checked, and why.

@@ -68,11 +68,11 @@ func (r *Receiver) mayArrive(in *inbox.Activity, err error) bool {
 
 // isRelevantAnnounce returns whether a local account is related to a boost: a follower of the actor, or the author of the status.
 func (r *Receiver) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (bool, error) {
-	if r.settings().StoreAll {
+	if r.Settings.Load().Federation.StoreAll {
 		return true, nil
 	}
 	for _, v := range in.Values("object") {
-		if host, err := activity.Host(activity.Reference(v), r.AllowLoopback); err == nil && host == r.Host {
+		if host, err := activity.Host(activity.Reference(v), r.Settings.AllowLoopback); err == nil && host == r.Settings.Host {
 			return true, nil
 		}
 	}
@@ -95,7 +95,7 @@ func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v an
 	if ref == "" {
 		return 0, "", remote.Refuse("activity has no object")
 	}
-	if host, err := activity.Host(ref, r.AllowLoopback); err == nil && host == r.Host {
+	if host, err := activity.Host(ref, r.Settings.AllowLoopback); err == nil && host == r.Settings.Host {
 		id, err := r.local.statusIDByURI(ctx, ref)
 		if err == nil && id == 0 {
 			err = remote.Refuse("status does not exist on this server")
@@ -122,7 +122,7 @@ func (r *Receiver) announcedRemoteStatus(ctx context.Context, in *inbox.Activity
 	if st != nil || err != nil {
 		return st, err
 	}
-	if o.Is(remote.NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.Actor.URI) && activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
+	if o.Is(remote.NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.Actor.URI) && activity.SameHost(ref, in.Actor.URI, r.Settings.AllowLoopback) {
 		return r.receiveAnnouncedNote(ctx, in, o)
 	}
 	return r.statuses.FetchStatus(ctx, ref, remote.FetchOptions{Budget: in.FetchBudget})

@@ -18,7 +18,7 @@ const maxChatMessage = 100_000 // characters (federation 4.3)
 // receiveChatMessage stores a chat message for its only recipient, a local account.
 func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, object activity.Object) error {
 	id := object.ID()
-	if !activity.SameHost(id, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(id, in.Actor.URI, r.Settings.AllowLoopback) {
 		return remote.Refuse("id is on another host than the actor")
 	}
 	for _, key := range []string{"attributedTo", "actor"} {

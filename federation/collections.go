@@ -192,7 +192,7 @@ func (s *DocumentServer) ServeFollowersSynchronization(ctx context.Context, r *h
 	if answer, err := s.unavailableResponse(a); answer != nil || err != nil {
 		return answer, err
 	}
-	host, _ := activity.Host(activity.WithoutFragment(httpsig.ClaimedKeyID(r)), s.AllowLoopback)
+	host, _ := activity.Host(activity.WithoutFragment(httpsig.ClaimedKeyID(r)), s.Settings.AllowLoopback)
 	follows, err := s.sync.HasFollowers(ctx, a.ID, host)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func (r *Receiver) createObject(ctx context.Context, in *inbox.Activity, v any) 
 }
 
 func (r *Receiver) createByReference(ctx context.Context, in *inbox.Activity, uri string) error {
-	if !activity.SameHost(uri, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(uri, in.Actor.URI, r.Settings.AllowLoopback) {
 		return remote.Refuse("object is on another host than the actor")
 	}
 	st, err := r.statuses.FetchStatus(ctx, uri, remote.FetchOptions{Author: in.Actor.URI, OnlyRelevant: true, Budget: in.FetchBudget})
@@ -93,7 +93,7 @@ func (r *Receiver) receiveNote(ctx context.Context, in *inbox.Activity, o activi
 	if err := r.statuses.ApplyFollowers(ctx, n, o, in.Object, in.Actor); err != nil {
 		return nil, err
 	}
-	n.KeepUnrelated, n.FetchBudget = r.settings().StoreAll, in.FetchBudget
+	n.KeepUnrelated, n.FetchBudget = r.Settings.Load().Federation.StoreAll, in.FetchBudget
 	if in.Type == "ReplyRequest" {
 		n.Request = in.URI
 	}

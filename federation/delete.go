@@ -20,7 +20,7 @@ func (r *Receiver) handleDelete(ctx context.Context, in *inbox.Activity) error {
 	if ref == in.Actor.URI {
 		return r.actors.ActorGone(ctx, in.Actor)
 	}
-	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(ref, in.Actor.URI, r.Settings.AllowLoopback) {
 		return remote.Refuse("object is on another host than the actor")
 	}
 	if done, err := r.deleteChatMessage(ctx, in.Actor, ref); done || err != nil {

@@ -9,6 +9,7 @@ import (
 	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/cache"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
@@ -19,13 +20,12 @@ import (
 
 // Documents builds ActivityPub documents of local rows.
 type Documents struct {
-	BaseURL string
-	Host    string
-	db      *store.DB
-	emojis  *emoji.Packs
-	signers *remote.Signers
-	cache   *cache.Cache[store.StatusID, *cachedDocument]
-	archive bool // documents of a backup: local-only statuses have one too, and files are named by their path in the backup
+	Settings *config.Live
+	db       *store.DB
+	emojis   *emoji.Packs
+	signers  *remote.Signers
+	cache    *cache.Cache[store.StatusID, *cachedDocument]
+	archive  bool // documents of a backup: local-only statuses have one too, and files are named by their path in the backup
 }
 
 // documentContext defines the terms of documents (federation 1.8). Peers need not fetch it.
@@ -90,18 +90,18 @@ func (d *Documents) followersURI(a *store.Account) string { return a.URI + "/fol
 
 // activityURI returns the id of the activity that made a row: the Create of a status, the Announce of a reblog, the Like of a favourite …
 func (d *Documents) activityURI(id int64) string {
-	return d.BaseURL + "/activities/" + store.ActivityID(id).String()
+	return d.Settings.BaseURL + "/activities/" + store.ActivityID(id).String()
 }
 
 // contextURI returns the context id of a thread that began on this server.
 func (d *Documents) contextURI(id store.ConversationID) string {
-	return d.BaseURL + "/contexts/" + store.StatusID(id).String()
+	return d.Settings.BaseURL + "/contexts/" + store.StatusID(id).String()
 }
 
 // handleOf returns the handle of an account without the leading @, with the domain.
 func (d *Documents) handleOf(a *store.Account) string {
 	if a.Local() {
-		return a.Nickname + "@" + d.Host
+		return a.Nickname + "@" + d.Settings.Host
 	}
 	return a.Acct()
 }
@@ -114,7 +114,7 @@ func (d *Documents) mediaURL(name string) string {
 	if d.archive {
 		return archivedFile(name)
 	}
-	return d.BaseURL + "/media/" + name
+	return d.Settings.BaseURL + "/media/" + name
 }
 
 // documentRows are the rows that the documents of statuses need beside the statuses.
@@ -377,7 +377,7 @@ func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []stri
 	case store.Private:
 		to = append(append(to, followers), uris...)
 	case store.Local: // of this server only
-		to = append(append(to, d.BaseURL+"/#Public"), uris...)
+		to = append(append(to, d.Settings.BaseURL+"/#Public"), uris...)
 	default:
 		to = append(to, uris...)
 	}
@@ -417,7 +417,7 @@ func (d *Documents) emojiTags(in ...string) []any {
 }
 
 func (d *Documents) emojiTag(e emoji.Emoji) jsonMap {
-	return newEmojiTag(":"+e.Shortcode+":", d.BaseURL+e.Path)
+	return newEmojiTag(":"+e.Shortcode+":", d.Settings.BaseURL+e.Path)
 }
 
 // newEmojiTag returns the tag of a custom emoji. updated is constant: a changed image has a new URL.
@@ -434,7 +434,7 @@ func (d *Documents) mentionTag(a *store.Account) jsonMap {
 }
 
 func (d *Documents) hashtagTag(name string) jsonMap {
-	return jsonMap{"type": "Hashtag", "href": text.TagURL(d.BaseURL, name), "name": "#" + name}
+	return jsonMap{"type": "Hashtag", "href": text.TagURL(d.Settings.BaseURL, name), "name": "#" + name}
 }
 
 // statusDocument builds a document of one local status.

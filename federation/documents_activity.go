@@ -87,7 +87,7 @@ func (d *Documents) reactActivity(ctx context.Context, r *store.Reaction) (activ
 	case strings.Contains(r.URL, "://"):
 		a["tag"] = []any{newEmojiTag(store.ReactionText(r.Emoji), r.URL)}
 	default:
-		a["tag"] = []any{newEmojiTag(store.ReactionText(r.Emoji), d.BaseURL+r.URL)}
+		a["tag"] = []any{newEmojiTag(store.ReactionText(r.Emoji), d.Settings.BaseURL+r.URL)}
 	}
 	return a, nil
 }

@@ -33,23 +33,23 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["webfinger"] = d.handleOf(a)
 	o["name"] = a.DisplayName
 	o["url"] = a.URL
-	o["endpoints"] = jsonMap{"sharedInbox": d.BaseURL + "/inbox"}
+	o["endpoints"] = jsonMap{"sharedInbox": d.Settings.BaseURL + "/inbox"}
 	o["manuallyApprovesFollowers"] = a.Locked
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
 	if d.IsServerActor(a) {
 		o["invisible"] = true
-		o["summary"] = "System actor of " + d.Host + ". Messages to it are not read."
+		o["summary"] = "System actor of " + d.Settings.Host + ". Messages to it are not read."
 		o["outbox"] = a.URI + "/outbox"
-		if a.URI == d.BaseURL+relayActorPath {
+		if a.URI == d.Settings.BaseURL+relayActorPath {
 			o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 		}
 		return o, nil
 	}
 	o["endpoints"] = jsonMap{
-		"sharedInbox":                d.BaseURL + "/inbox",
-		"oauthAuthorizationEndpoint": d.BaseURL + "/oauth/authorize",
-		"oauthRegistrationEndpoint":  d.BaseURL + "/api/v1/apps",
-		"oauthTokenEndpoint":         d.BaseURL + "/oauth/token",
+		"sharedInbox":                d.Settings.BaseURL + "/inbox",
+		"oauthAuthorizationEndpoint": d.Settings.BaseURL + "/oauth/authorize",
+		"oauthRegistrationEndpoint":  d.Settings.BaseURL + "/api/v1/apps",
+		"oauthTokenEndpoint":         d.Settings.BaseURL + "/oauth/token",
 	}
 	o["outbox"] = a.URI + "/outbox"
 	o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
@@ -100,7 +100,7 @@ func (d *Documents) minimalActor(ctx context.Context, a *store.Account) (activit
 
 // IsServerActor returns true for the accounts of the fetch actor and the relay actor.
 func (d *Documents) IsServerActor(a *store.Account) bool {
-	return a.URI == d.BaseURL+remote.FetchActorPath || a.URI == d.BaseURL+relayActorPath
+	return a.URI == d.Settings.BaseURL+remote.FetchActorPath || a.URI == d.Settings.BaseURL+relayActorPath
 }
 
 func (d *Documents) addImages(o activity.Object, a *store.Account) {

@@ -176,7 +176,7 @@ func (d *Documents) repliesOf(st *store.Status, first []store.StatusID) jsonMap 
 func (d *Documents) objectURIs(ids []store.StatusID) []any {
 	uris := make([]any, 0, len(ids))
 	for _, id := range ids {
-		uris = append(uris, d.BaseURL+"/objects/"+id.String())
+		uris = append(uris, d.Settings.BaseURL+"/objects/"+id.String())
 	}
 	return uris
 }

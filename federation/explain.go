@@ -87,7 +87,7 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 	if err != nil {
 		return nil, errs.BadRequest("%q is not a URL; give one like https://example.org/users/alice", address)
 	}
-	e := &Explanation{URL: address, Host: host, Local: host == o.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}, Recipients: []*PostRecipient{}, Deliveries: []*Delivery{}}
+	e := &Explanation{URL: address, Host: host, Local: host == o.Settings.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}, Recipients: []*PostRecipient{}, Deliveries: []*Delivery{}}
 	if err := o.explainHost(ctx, e); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 	if address != names[0] { // some servers use fragments in ids of activities
 		names = append(names, address)
 	}
-	if !e.Local && e.RejectReason == "" && !o.disabled {
+	if !e.Local && e.RejectReason == "" && o.Settings.Load().Federation.Enabled {
 		e.Fetched = o.explainFetch(ctx, names[0])
 		if id := e.Fetched.ID; id != "" && !slices.Contains(names, id) {
 			names = append(names, id)
@@ -119,15 +119,15 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 
 // hostOf returns the canonical host of a URL. This server's own host may be one that no other server may have, such as localhost.
 func (o *Operator) hostOf(address string) (string, error) {
-	if u, err := url.Parse(address); err == nil && strings.EqualFold(u.Host, o.Host) {
-		return o.Host, nil
+	if u, err := url.Parse(address); err == nil && strings.EqualFold(u.Host, o.Settings.Host) {
+		return o.Settings.Host, nil
 	}
-	return activity.Host(address, o.AllowLoopback)
+	return activity.Host(address, o.Settings.AllowLoopback)
 }
 
 // uriOfHandle returns the actor id of a handle, from the database or by WebFinger.
 func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string, error) {
-	if domain == o.Host {
+	if domain == o.Settings.Host {
 		domain = ""
 	}
 	a, err := o.db.AccountByName(ctx, nick, domain)
@@ -138,7 +138,7 @@ func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string
 		return "", err
 	case domain == "":
 		return "", errs.NotFound("This server has no account %q", nick)
-	case o.disabled:
+	case !o.Settings.Load().Federation.Enabled:
 		return "", errs.NotFound("%s@%s is unknown, and federation.enabled is off", nick, domain)
 	}
 	f, err := o.fetcher.WebFinger(ctx, nick, domain)
@@ -151,7 +151,7 @@ func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string
 func (o *Operator) explainHost(ctx context.Context, e *Explanation) error {
 	if err := o.fetcher.CheckHostPolicy(e.Host); err != nil {
 		e.RejectReason = err.Error()
-	} else if o.disabled && !e.Local {
+	} else if !o.Settings.Load().Federation.Enabled && !e.Local {
 		e.RejectReason = "federation.enabled is off"
 	}
 	h, err := o.db.Host(ctx, e.Host)
@@ -278,7 +278,7 @@ func (o *Operator) explainFetch(ctx context.Context, address string) *FetchedDoc
 }
 
 func (o *Operator) objectVerdict(doc activity.Object, f *FetchedDocument) string {
-	if !activity.SameHost(f.Owner, f.ID, o.AllowLoopback) {
+	if !activity.SameHost(f.Owner, f.ID, o.Settings.AllowLoopback) {
 		return "It would be refused: its author is on another host."
 	}
 	for _, key := range []string{"to", "cc"} {

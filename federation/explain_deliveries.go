@@ -143,7 +143,7 @@ func (o *Operator) addAudience(ctx context.Context, st *store.Status, add func(h
 	}
 	set := func(inboxes []string, state string) {
 		for _, inbox := range inboxes {
-			host, err := activity.Host(inbox, o.AllowLoopback)
+			host, err := activity.Host(inbox, o.Settings.AllowLoopback)
 			if err != nil {
 				continue
 			}

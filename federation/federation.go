@@ -44,30 +44,13 @@ const (
 
 // Config configures federation.
 type Config struct {
-	Settings      *config.Live // those that can change while the server runs
-	Disabled      bool         // no federation at all
-	BaseURL       string       // https://example.org
-	Host          string       // of ids and handles, with port unless it is the default
-	AllowLoopback bool         // allow_loopback: http and loopback addresses
-
+	Settings    *config.Live
 	Policies    *policy.Chain                   // for incoming and outgoing activities
 	GenerateKey func() (*rsa.PrivateKey, error) // for an account; nil: RSA, 2048 bits
 	Files       *media.Files                    // uploads, for backups of accounts
 	Archives    *media.Archives                 // the files of backups
 	Memory      *limit.Bytes                    // for backups of accounts; nil: no limit
 	Budget      *media.Budget                   // decides whether there is room for remote posts; nil: always
-}
-
-// FromSettings returns the Config of the settings, without Policies, GenerateKey, Files, Archives, Memory and Budget.
-func FromSettings(live *config.Live) Config {
-	c := live.Load()
-	return Config{
-		Settings:      live,
-		Disabled:      !c.Federation.Enabled,
-		BaseURL:       c.URL().String(),
-		Host:          c.Host(),
-		AllowLoopback: c.Federation.AllowLoopback,
-	}
 }
 
 // Service joins the parts of the package.
@@ -89,22 +72,16 @@ type Service struct {
 	deliveries *delivery.Queue
 }
 
-// settings returns the settings of federation of the moment.
-func (c *Config) settings() *config.Federation { return &c.Settings.Load().Federation }
-
 // New assembles a Service. Call it before db is used, because caches follow the changes of db; call Open before other methods.
 func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
-	parts := remote.New(remote.Config{
-		BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, Settings: c.Settings, Policies: c.Policies,
-		GenerateKey: c.GenerateKey,
-	}, db, social, client, secrets, log)
-	local := &LocalObjects{db, c.BaseURL}
+	parts := remote.New(remote.Config{Settings: c.Settings, Policies: c.Policies, GenerateKey: c.GenerateKey}, db, social, client, secrets, log)
+	local := &LocalObjects{c.Settings, db}
 	out := &sender{fetcher: parts.Fetcher, signers: parts.Signers, actors: parts.Actors, sync: parts.Sync, db: db, log: log}
 	deliveries := delivery.New(delivery.Config{DB: db, Log: log, Send: out.send, InboxGone: out.handleGoneInbox})
-	documents := &Documents{BaseURL: c.BaseURL, Host: c.Host, db: db, emojis: emojis, signers: parts.Signers, cache: newDocumentCache(db)}
+	documents := &Documents{Settings: c.Settings, db: db, emojis: emojis, signers: parts.Signers, cache: newDocumentCache(db)}
 	outbox := &Outbox{Config: c, documents: documents, fetcher: parts.Fetcher, local: local, db: db}
 	relays := &Relays{
-		disabled: c.Disabled, documents: documents, outbox: outbox, actors: parts.Actors, fetcher: parts.Fetcher, local: local, db: db, log: log,
+		Settings: c.Settings, documents: documents, outbox: outbox, actors: parts.Actors, fetcher: parts.Fetcher, local: local, db: db, log: log,
 	}
 	r := &Receiver{
 		Config: c, reader: parts.Reader, fetcher: parts.Fetcher, accounts: parts.Accounts, actors: parts.Actors, verifier: parts.Verifier,
@@ -118,9 +95,9 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 			fetcherLookups: make(chan struct{}, maxFetcherLookups),
 		},
 		Operator: &Operator{
-			Host: c.Host, AllowLoopback: c.AllowLoopback, disabled: c.Disabled, fetcher: parts.Fetcher, signers: parts.Signers, local: local, inbox: r.inbox, db: db,
+			Settings: c.Settings, fetcher: parts.Fetcher, signers: parts.Signers, local: local, inbox: r.inbox, db: db,
 		},
-		Importer: &Importer{disabled: c.Disabled, local: local, host: c.Host, resolver: parts.Resolver, social: social, db: db, log: log},
+		Importer: &Importer{Settings: c.Settings, local: local, resolver: parts.Resolver, social: social, db: db, log: log},
 		Archiver: newArchiver(documents, c, social, db, log),
 		config:   c, db: db, emoji: &emojiCopier{emojis, client, log}, inbox: r.inbox, deliveries: deliveries,
 	}
@@ -129,7 +106,7 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 // Open creates the server actors and loads the relays. Call it before the first request.
 func (s *Service) Open(ctx context.Context) error {
 	for name, path := range map[string]string{fetchActorName: remote.FetchActorPath, relayActorName: relayActorPath} {
-		if err := s.ensureServerActor(ctx, name, s.config.BaseURL+path); err != nil {
+		if err := s.ensureServerActor(ctx, name, s.config.Settings.BaseURL+path); err != nil {
 			return fmt.Errorf("actor %s: %w", name, err)
 		}
 	}
@@ -150,7 +127,7 @@ func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error
 		}
 		no := false
 		return tx.AddAccount(ctx, &store.Account{
-			Nickname: name, URI: uri, URL: uri, ActorType: serverActorType, DisplayName: s.config.Host,
+			Nickname: name, URI: uri, URL: uri, ActorType: serverActorType, DisplayName: s.config.Settings.Host,
 			AcceptsChatMessages: &no, HideFollowersCount: true, HideFollowsCount: true, Unavailable: true,
 		})
 	})

@@ -61,8 +61,8 @@ func (r *Receiver) processReferenced(ctx context.Context, in *inbox.Activity) er
 	if err != nil {
 		return err
 	}
-	host, err := activity.Host(ref, r.AllowLoopback)
-	if err != nil || host == r.Host {
+	host, err := activity.Host(ref, r.Settings.AllowLoopback)
+	if err != nil || host == r.Settings.Host {
 		return nil // a local object
 	}
 	switch in.Type {

@@ -11,6 +11,7 @@ import (
 
 	"svc/federation/remote"
 	"svc/internal/activity"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/social"
@@ -28,9 +29,8 @@ const (
 
 // Importer runs imports: it fetches the accounts and statuses that entries name, and calls one operation of social for each.
 type Importer struct {
-	disabled bool // entries that are not known cannot be fetched
+	Settings *config.Live
 	local    *LocalObjects
-	host     string
 	resolver *remote.Resolver
 	social   *social.Service
 	db       *store.DB
@@ -169,7 +169,7 @@ func (r *importRun) hostOf(target string) string {
 	} else {
 		_, host, _ = text.SplitHandle(target)
 	}
-	if host == r.host {
+	if host == r.Settings.Host {
 		return ""
 	}
 	return host
@@ -214,7 +214,7 @@ func (r *importRun) importEntry(ctx context.Context, host string, e *store.Impor
 func (r *importRun) account(ctx context.Context, host, target string) (*store.Account, error) {
 	var a *store.Account
 	var err error
-	nick, isProfile := strings.CutPrefix(target, r.local.BaseURL+"/@")
+	nick, isProfile := strings.CutPrefix(target, r.Settings.BaseURL+"/@")
 	switch {
 	case strings.Contains(target, "://") && !isProfile:
 		a, err = r.db.AccountByURI(ctx, activity.WithoutFragment(target))
@@ -225,7 +225,7 @@ func (r *importRun) account(ctx context.Context, host, target string) (*store.Ac
 		if !ok {
 			return nil, remote.Refuse("not the address of an account")
 		}
-		if domain == r.host {
+		if domain == r.Settings.Host {
 			domain = ""
 		}
 		a, err = r.db.AccountByName(ctx, nick, domain)
@@ -276,7 +276,7 @@ func (r *importRun) status(ctx context.Context, host, target string) (store.Stat
 
 // mayFetch returns an error if nothing may be fetched from a host: this server does not federate, or the host did not answer.
 func (r *importRun) mayFetch(host string) error {
-	if r.disabled {
+	if !r.Settings.Load().Federation.Enabled {
 		return remote.Refuse("not known, and this server does not federate")
 	}
 	r.mu.Lock()

@@ -30,7 +30,7 @@ func (r *Receiver) handleInteractionRequest(ctx context.Context, in *inbox.Activ
 		return err
 	}
 	instrument, visibility := in.Ref("instrument"), store.Private
-	if !activity.SameHost(instrument, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(instrument, in.Actor.URI, r.Settings.AllowLoopback) {
 		return remote.Refuse("interaction is on another host than the actor")
 	}
 	st, err := r.local.statusIDByURI(ctx, ref)
@@ -148,7 +148,7 @@ func (d *Documents) interactors(st *store.Status, p *documentRows, groups store.
 const authorizationPath = "/authorizations/"
 
 func (d *Documents) authorizationURI(id store.InteractionRequestID) string {
-	return d.BaseURL + authorizationPath + id.String()
+	return d.Settings.BaseURL + authorizationPath + id.String()
 }
 
 // ServeAuthorization returns the authorization of a favourite, reply or boost.

@@ -33,7 +33,7 @@ func (r *Receiver) handleInteractionAnswer(ctx context.Context, in *inbox.Activi
 		return r.social.ReceiveDisapproval(ctx, in.Actor, id)
 	}
 	authorization := in.Ref("result")
-	if !activity.SameHost(authorization, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(authorization, in.Actor.URI, r.Settings.AllowLoopback) {
 		authorization = ""
 	}
 	return r.social.ReceiveApproval(ctx, in.Actor, id, authorization)

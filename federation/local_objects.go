@@ -4,14 +4,15 @@ import (
 	"context"
 	"strings"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/store"
 )
 
 // LocalObjects resolves the URIs of this server.
 type LocalObjects struct {
-	db      *store.DB
-	BaseURL string
+	Settings *config.Live
+	db       *store.DB
 }
 
 // localAccount returns the local account of an actor id, nil if there is none.
@@ -28,19 +29,21 @@ func (l *LocalObjects) localAccount(ctx context.Context, uri string) (*store.Acc
 
 // localActivityID returns the row id in the URI of a local activity, 0 if it is none.
 func (l *LocalObjects) localActivityID(uri string) store.ActivityID {
-	flake, ok := strings.CutPrefix(uri, l.BaseURL+"/activities/")
+	flake, ok := strings.CutPrefix(uri, l.Settings.BaseURL+"/activities/")
 	if !ok {
 		return 0
 	}
 	return store.ParseActivityID(flake)
 }
 
-func (l *LocalObjects) isLocalURI(uri string) bool { return strings.HasPrefix(uri, l.BaseURL+"/") }
+func (l *LocalObjects) isLocalURI(uri string) bool {
+	return strings.HasPrefix(uri, l.Settings.BaseURL+"/")
+}
 
 // statusIDByURI returns the id of the status or boost with a URI, 0 if it is unknown. The id of a local status is in its URI; that
 // status may be deleted.
 func (l *LocalObjects) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
-	if text, ok := strings.CutPrefix(uri, l.BaseURL+"/objects/"); ok {
+	if text, ok := strings.CutPrefix(uri, l.Settings.BaseURL+"/objects/"); ok {
 		return store.ParseID[store.StatusID](text), nil
 	}
 	return l.db.StatusIDByURI(ctx, uri)
@@ -67,5 +70,5 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 }
 
 func (l *LocalObjects) serverActor(ctx context.Context, path string) (*store.Account, error) {
-	return l.db.AccountByURI(ctx, l.BaseURL+path)
+	return l.db.AccountByURI(ctx, l.Settings.BaseURL+path)
 }

@@ -7,6 +7,7 @@ import (
 
 	"svc/federation/inbox"
 	"svc/federation/remote"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/store"
 )
@@ -21,15 +22,13 @@ const (
 
 // Operator inspects federation for commands and staff: peers, queues, and rejected activities. It retries deliveries and rotates keys.
 type Operator struct {
-	Host          string
-	AllowLoopback bool
-	disabled      bool
-	fetcher       *remote.Fetcher
-	signers       *remote.Signers
-	local         *LocalObjects
-	inbox         *inbox.Inbox
-	db            *store.DB
-	actor         *store.Account // the actor in the moderation log; nil: the command line
+	Settings *config.Live
+	fetcher  *remote.Fetcher
+	signers  *remote.Signers
+	local    *LocalObjects
+	inbox    *inbox.Inbox
+	db       *store.DB
+	actor    *store.Account // the actor in the moderation log; nil: the command line
 }
 
 // As returns the operator for an account of the staff, which the moderation log names as the actor.

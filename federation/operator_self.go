@@ -28,7 +28,7 @@ func (o *Operator) VerifyOwn(r *http.Request, body []byte) error {
 	if err != nil {
 		return err
 	}
-	base, err := url.Parse(o.signers.BaseURL)
+	base, err := url.Parse(o.Settings.BaseURL)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (b *Outbox) buildVoteCreated(ctx context.Context, actor *store.Account, e s
 			continue
 		}
 		note := jsonMap{
-			"id": fmt.Sprintf("%s/objects/%s/%d", b.BaseURL, e.ID, choice), "type": "Note", "attributedTo": actor.URI,
+			"id": fmt.Sprintf("%s/objects/%s/%d", b.Settings.BaseURL, e.ID, choice), "type": "Note", "attributedTo": actor.URI,
 			"name": poll.Options.V[choice].Title, "inReplyTo": st.URI, "to": stringValues(to), "cc": stringValues(nil), "published": now,
 		}
 		a := b.newActivity(e, "Create", actor, note, to, nil)
@@ -101,7 +101,7 @@ func (b *Outbox) buildScrobbleCreated(ctx context.Context, actor *store.Account,
 	}
 	to, cc := b.addressing(actor, p.Visibility, nil)
 	track := jsonMap{
-		"id": b.BaseURL + "/objects/" + p.ID.String(), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
+		"id": b.Settings.BaseURL + "/objects/" + p.ID.String(), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
 		"title": p.Title, "artist": p.Artist, "album": p.Album, "to": stringValues(to), "cc": stringValues(cc), "published": p.CreatedAt.String(),
 	}
 	if p.Length > 0 {
@@ -134,7 +134,7 @@ func (b *Outbox) buildQuoteRequested(ctx context.Context, actor *store.Account, 
 		return nil, err
 	}
 	a := b.newActivity(e, "QuoteRequest", actor, quoted.URI, []string{to.URI}, nil)
-	a["id"], a["instrument"] = b.BaseURL+quoteRequestPath+quote.ID.String(), jsonMap(o)
+	a["id"], a["instrument"] = b.Settings.BaseURL+quoteRequestPath+quote.ID.String(), jsonMap(o)
 	return b.toTarget(ctx, e, a, 0, store.ReplaceNothing)
 }
 

@@ -78,7 +78,7 @@ func (b *Outbox) toTarget(ctx context.Context, e store.OutboxEntry, a activity.O
 // buildBlock makes a Block or its Undo, if federation.send_blocks is on (federation 4.11). Both have the id of the Block, because some servers
 // find what is undone by that alone.
 func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	if !b.settings().SendBlocks {
+	if !b.Settings.Load().Federation.SendBlocks {
 		return nil, nil
 	}
 	is := e.Type == store.BlockCreated

@@ -19,7 +19,7 @@ func (b *Outbox) relayInboxes(ctx context.Context) (litepub, raw []string, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.settings().AllowRelay {
+	if b.Settings.Load().Federation.AllowRelay {
 		if litepub, err = b.db.FollowerInboxes(ctx, self.ID); err != nil {
 			return nil, nil, err
 		}
@@ -29,7 +29,7 @@ func (b *Outbox) relayInboxes(ctx context.Context) (litepub, raw []string, err e
 		case !r.Accepted:
 		case !r.Litepub:
 			raw = append(raw, r.Inbox)
-		case !b.settings().AllowRelay || r.AccountID == nil:
+		case !b.Settings.Load().Federation.AllowRelay || r.AccountID == nil:
 			litepub = append(litepub, r.Inbox)
 		default:
 			follows, err := b.db.Follows(ctx, *r.AccountID, self.ID)

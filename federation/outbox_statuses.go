@@ -55,7 +55,7 @@ func markListMessage(b *Outbox, t *outgoing, st *store.Status) *outgoing {
 	if st.ListID == nil {
 		return t
 	}
-	list := b.BaseURL + "/lists/" + st.ListID.String()
+	list := b.Settings.BaseURL + "/lists/" + st.ListID.String()
 	t.activity["listMessage"] = list
 	if o := t.activity.Object("object"); o != nil {
 		o["listMessage"] = list

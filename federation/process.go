@@ -73,7 +73,7 @@ func (r *Receiver) identify(in *inbox.Activity) error {
 		in.Key = store.NewSeenKey(in.URI)
 		return nil
 	}
-	host, err := activity.Host(in.URI, r.AllowLoopback)
+	host, err := activity.Host(in.URI, r.Settings.AllowLoopback)
 	if err != nil {
 		return remote.Refuse("id is not a URL")
 	}

@@ -18,7 +18,7 @@ func (r *Receiver) handleQuoteRequest(ctx context.Context, in *inbox.Activity) e
 		return err
 	}
 	instrument := in.Ref("instrument")
-	if !activity.SameHost(instrument, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(instrument, in.Actor.URI, r.Settings.AllowLoopback) {
 		return remote.Refuse("quoting status is on another host than the actor")
 	}
 	st, err := r.db.StatusByURI(ctx, ref)
@@ -33,7 +33,7 @@ const quoteRequestPath = "/quote_requests/"
 
 // handleQuoteAnswer stores or removes the consent to a local quote. It returns false if the activity answers something else.
 func (r *Receiver) handleQuoteAnswer(ctx context.Context, in *inbox.Activity) (bool, error) {
-	text, ok := strings.CutPrefix(in.Ref("object"), r.local.BaseURL+quoteRequestPath)
+	text, ok := strings.CutPrefix(in.Ref("object"), r.Settings.BaseURL+quoteRequestPath)
 	id := store.ParseID[store.StatusID](text)
 	if inner := in.Object.Object("object"); !ok && inner != nil && inner.Is("QuoteRequest") { // some servers do not keep ids
 		var err error
@@ -47,7 +47,7 @@ func (r *Receiver) handleQuoteAnswer(ctx context.Context, in *inbox.Activity) (b
 		return false, nil
 	case in.Type == "Reject":
 		return true, r.social.ReceiveQuoteReject(ctx, in.Actor, id)
-	case !activity.SameHost(authorization, in.Actor.URI, r.AllowLoopback):
+	case !activity.SameHost(authorization, in.Actor.URI, r.Settings.AllowLoopback):
 		return true, remote.Refuse("quote authorization is on another host than the actor")
 	default:
 		return true, r.social.ReceiveQuoteAccept(ctx, in.Actor, id, authorization)
@@ -58,5 +58,5 @@ func (r *Receiver) handleQuoteAnswer(ctx context.Context, in *inbox.Activity) (b
 const quoteAuthorizationPath = "/quote_authorizations/"
 
 func (d *Documents) quoteAuthorizationURI(id store.QuoteAuthorizationID) string {
-	return d.BaseURL + quoteAuthorizationPath + id.String()
+	return d.Settings.BaseURL + quoteAuthorizationPath + id.String()
 }

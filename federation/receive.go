@@ -135,8 +135,8 @@ func (r *Receiver) parse(body []byte) (*inbox.Activity, error) {
 	if _, isText := doc["id"].(string); !isText && doc["id"] != nil || len(doc.Values("actor")) != 1 {
 		return nil, errNotActivity
 	}
-	host, err := activity.Host(doc.Ref("actor"), r.AllowLoopback)
-	if err != nil || host == r.Host {
+	host, err := activity.Host(doc.Ref("actor"), r.Settings.AllowLoopback)
+	if err != nil || host == r.Settings.Host {
 		return nil, errNotActivity
 	}
 	in := &inbox.Activity{Object: doc, Type: supportedType(doc), Row: &store.QueuedActivity{Body: string(body)}}
@@ -192,7 +192,7 @@ func (r *Receiver) checkSigner(ctx context.Context, in *inbox.Activity, h *handl
 			return false, err
 		}
 		if !forwards && in.Object.Object("proof") == nil {
-			host, _ := activity.Host(actor, r.AllowLoopback)
+			host, _ := activity.Host(actor, r.Settings.AllowLoopback)
 			return false, r.addRefusal(ctx, in.Object, host, "signed by "+in.Signer.URI+", which is not its actor")
 		}
 	}

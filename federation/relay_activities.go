@@ -48,7 +48,7 @@ func (r *Receiver) isRelay(relay *store.Relay, a *store.Account) bool {
 	if relay.AccountID != nil {
 		return *relay.AccountID == a.ID
 	}
-	return activity.SameHost(a.URI, relay.Inbox, r.AllowLoopback)
+	return activity.SameHost(a.URI, relay.Inbox, r.Settings.AllowLoopback)
 }
 
 // answeredRelay returns the relay whose Follow is answered, nil if there is none. Some relays return the Follow without its id, or with
@@ -61,7 +61,7 @@ func (r *Receiver) answeredRelay(ctx context.Context, in *inbox.Activity) (*stor
 	}
 	follow := in.Object.Object("object")
 	if follow != nil {
-		if !follow.Is("Follow") || follow.Ref("actor") != r.BaseURL+relayActorPath {
+		if !follow.Is("Follow") || follow.Ref("actor") != r.Settings.BaseURL+relayActorPath {
 			return nil, nil
 		}
 	} else if ref == "" || r.local.isLocalURI(ref) {
@@ -88,7 +88,7 @@ func (r *Receiver) answeredRelay(ctx context.Context, in *inbox.Activity) (*stor
 // persons (federation 6.1, 6.4).
 func (r *Receiver) handleRelayFollow(ctx context.Context, in *inbox.Activity) (bool, error) {
 	object := in.Ref("object")
-	if object != r.BaseURL+relayActorPath && object != activity.Public {
+	if object != r.Settings.BaseURL+relayActorPath && object != activity.Public {
 		return false, nil
 	}
 	self, err := r.local.serverActor(ctx, relayActorPath)
@@ -134,7 +134,7 @@ func (r *Receiver) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self 
 			return true, nil
 		}
 	}
-	if !r.settings().AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
+	if !r.Settings.Load().Federation.AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
 		return false, nil
 	}
 	now, err := tx.Account(ctx, self.ID)

@@ -11,13 +11,14 @@ import (
 
 	"svc/federation/remote"
 	"svc/internal/activity"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/store"
 )
 
 // Relays manages the subscriptions to relays.
 type Relays struct {
-	disabled   bool
+	Settings   *config.Live
 	documents  *Documents
 	outbox     *Outbox
 	actors     *remote.Actors
@@ -92,7 +93,7 @@ func (rel *Relays) List(ctx context.Context) ([]*Relay, error) {
 // Follow subscribes to a relay by the URL of its actor, or of its inbox if it is Mastodon-style and ends in /inbox (federation 6). It sends
 // the Follow again if the relay has not accepted. The moderation log names by, nil for the command line.
 func (rel *Relays) Follow(ctx context.Context, by *store.Account, address string) (*Relay, error) {
-	if rel.disabled {
+	if !rel.Settings.Load().Federation.Enabled {
 		return nil, errs.BadRequest("Federation is off (federation.enabled)")
 	}
 	row, err := rel.findRelay(ctx, address)

@@ -40,7 +40,7 @@ var errSignatureRequired = errs.Unauthorized("A signature is required")
 // signature that cannot be verified is ignored. For others, only keys of known accounts are fetched, so that unknown ones cause no
 // requests.
 func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, open bool) (*store.Account, error) {
-	if s.settings().AuthorizedFetch {
+	if s.Settings.Load().Federation.AuthorizedFetch {
 		signer, err := s.verifier.VerifyRequest(ctx, r)
 		if err == nil && signer == nil {
 			err = errSignatureRequired
@@ -69,7 +69,7 @@ func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Res
 	if err != nil {
 		return nil, err
 	}
-	return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.settings().AuthorizedFetch}, nil
+	return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.Settings.Load().Federation.AuthorizedFetch}, nil
 }
 
 var formerTypes = map[string]string{store.TombstoneStatus: "Note", store.TombstonePoll: "Question", store.TombstoneMessage: "ChatMessage"}
@@ -160,7 +160,7 @@ func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.A
 	if path != remote.FetchActorPath && path != relayActorPath {
 		return nil, errs.ErrRecordNotFound
 	}
-	if path == relayActorPath && !s.settings().AllowRelay && !s.relays.subscribed.Load() {
+	if path == relayActorPath && !s.Settings.Load().Federation.AllowRelay && !s.relays.subscribed.Load() {
 		return nil, errs.ErrRecordNotFound
 	}
 	return s.local.serverActor(ctx, path)
@@ -182,7 +182,7 @@ func (s *DocumentServer) ServeObject(ctx context.Context, r *http.Request, id st
 	body, generation := s.documents.cachedObject(id)
 	st, signer, err := s.visibleStatus(ctx, r, id)
 	if errs.IsNotFound(err) {
-		uri := s.BaseURL + "/objects/" + id.String()
+		uri := s.Settings.BaseURL + "/objects/" + id.String()
 		was, failure := s.db.Tombstone(ctx, uri)
 		if failure != nil {
 			return nil, failure
@@ -201,7 +201,7 @@ func (s *DocumentServer) ServeObject(ctx context.Context, r *http.Request, id st
 		if err := s.recordFetcher(ctx, st, signer); err != nil {
 			return nil, err
 		}
-		return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.settings().AuthorizedFetch}, nil
+		return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.Settings.Load().Federation.AuthorizedFetch}, nil
 	}
 	answer, err := s.serveStatus(ctx, st, signer, s.documents.buildObject)
 	if err == nil {
@@ -263,7 +263,7 @@ func (s *DocumentServer) ServeActivity(ctx context.Context, r *http.Request, id 
 		return nil, err
 	}
 	uri := s.documents.activityURI(int64(id))
-	for _, was := range []struct{ uri, kind string }{{s.BaseURL + "/objects/" + id.String(), "Create"}, {uri, "Announce"}} {
+	for _, was := range []struct{ uri, kind string }{{s.Settings.BaseURL + "/objects/" + id.String(), "Create"}, {uri, "Announce"}} {
 		gone, failure := s.db.Tombstone(ctx, was.uri)
 		if failure != nil {
 			return nil, failure
@@ -345,7 +345,7 @@ func (s *DocumentServer) followForSigner(ctx context.Context, f *store.Follow, s
 
 // relayFollowForSigner returns the Follow of a relay, only for the host of the relay.
 func (s *DocumentServer) relayFollowForSigner(ctx context.Context, r *store.Relay, signer *store.Account) (activity.Object, error) {
-	if signer == nil || !activity.SameHost(signer.URI, r.Inbox, s.AllowLoopback) {
+	if signer == nil || !activity.SameHost(signer.URI, r.Inbox, s.Settings.AllowLoopback) {
 		return nil, errs.ErrRecordNotFound
 	}
 	self, err := s.local.serverActor(ctx, relayActorPath)

@@ -40,7 +40,7 @@ func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 			return err
 		}
 	}
-	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(ref, in.Actor.URI, r.Settings.AllowLoopback) {
 		return nil
 	}
 	key := undoneKey(in.Actor.URI, ref)

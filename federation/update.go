@@ -31,7 +31,7 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 	if o != nil && !o.Is(remote.NoteTypes...) || in.Actor.Unavailable {
 		return nil // not supported
 	}
-	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
+	if !activity.SameHost(ref, in.Actor.URI, r.Settings.AllowLoopback) {
 		return remote.Refuse("object is on another host than the actor")
 	}
 	st, err := r.db.StatusByURI(ctx, ref)

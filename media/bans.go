@@ -70,7 +70,7 @@ func (p *Proxy) CopySum(ctx context.Context, address string) (string, error) {
 // uploadAt returns the name of the upload whose address this is, "" if it is none.
 func (p *Proxy) uploadAt(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || !strings.EqualFold(u.Host, p.own) {
+	if err != nil || !strings.EqualFold(u.Host, p.Settings.Host) {
 		return ""
 	}
 	if name, ok := strings.CutPrefix(u.Path, "/media/"); ok && validName(name) {
@@ -99,7 +99,7 @@ func (p *Proxy) sumBanned(ctx context.Context, b store.SumBannedMedia) error {
 	if banned, err := p.db.MediaBanned(ctx, b.Address); !banned || err != nil {
 		return err
 	}
-	resp, err := p.Fetch.Open(ctx, b.Address, fetch.Limits{MaxBody: p.MaxFile, Timeout: p.Timeout, Accept: acceptMedia})
+	resp, err := p.Fetch.Open(ctx, b.Address, fetch.Limits{MaxBody: p.Settings.Load().MediaProxy.MaxFile, Timeout: p.Timeout, Accept: acceptMedia})
 	if err == nil {
 		defer resp.Body.Close()
 		var sum string

@@ -88,7 +88,7 @@ func (b *Budget) classes(m measurement, l limits) ([]ClassUsage, RemotePosts) {
 	return []ClassUsage{
 		{Uploads, uploads.Count, uploads.Bytes, l.Uploads},
 		{Profiles, profiles.Count, profiles.Bytes, 0},
-		{ProxyCache, 0, b.proxy.Bytes(), b.proxy.CacheSize},
+		{ProxyCache, 0, b.proxy.Bytes(), b.proxy.cacheSize()},
 		{EmojiPacks, b.folders[EmojiPacks].Count, b.folders[EmojiPacks].Bytes, l.Emoji},
 		{Backups, b.folders[Backups].Count, b.folders[Backups].Bytes, 0},
 		{Database, 0, m.database.File + m.database.Log, 0},

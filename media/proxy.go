@@ -29,14 +29,8 @@ import (
 
 // ProxyConfig configures a Proxy. Timeouts that are 0 have a default.
 type ProxyConfig struct {
-	Dir         string
-	BaseURL     string // https://example.org, without a slash at the end
-	Key         []byte // signs addresses
-	Enabled     bool
-	CacheSize   int64
-	MaxFile     int64
-	DirectHosts []string // their files, and those of their subdomains, are not proxied
-
+	Settings     *config.Live
+	Key          []byte        // signs addresses
 	Fetch        *fetch.Client // for MaxTransfers requests at the same time
 	Timeout      time.Duration // per file; default 60 s
 	StallTimeout time.Duration // per minProgress bytes; default 10 s
@@ -52,18 +46,6 @@ const (
 	minProgress         = 16 << 10 // bytes per stall timeout, so that a slow server does not hold a slot for the whole timeout
 )
 
-// ProxyFromSettings returns the configuration of the proxy by the settings.
-func ProxyFromSettings(c *config.Config) ProxyConfig {
-	return ProxyConfig{
-		Dir:         filepath.Join(c.Data.Dir, "cache"),
-		BaseURL:     c.URL().String(),
-		Enabled:     c.MediaProxy.Enabled,
-		CacheSize:   c.MediaProxy.CacheSize,
-		MaxFile:     c.MediaProxy.MaxFile,
-		DirectHosts: c.MediaProxy.DirectHosts,
-	}
-}
-
 // Proxy serves media of other servers: it fetches them, passes them on while they arrive, and keeps copies on disk. Remote servers see this
 // server's address, not the viewer's. The proxy fetches only addresses that the server has signed, serves only formats that uploads can
 // have, and does not decode the files.
@@ -74,7 +56,6 @@ type Proxy struct {
 	db   *store.DB
 	log  *slog.Logger
 	root *os.Root
-	own  string // host of BaseURL
 
 	ctx     context.Context // of background work
 	stop    context.CancelFunc
@@ -86,7 +67,7 @@ type Proxy struct {
 	places   *places
 	clients  *limit.Slots[netip.Addr]
 	failures *cache.Expiring[proxyKey, *failure]
-	budget   atomic.Pointer[Budget] // nil: no limits but CacheSize
+	budget   atomic.Pointer[Budget] // nil: no limit but media_proxy.cache_size
 
 	mu               sync.Mutex
 	downloads        map[proxyKey]*download
@@ -102,24 +83,17 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	c.StallTimeout = cmp.Or(c.StallTimeout, defaultStallTimeout)
 	c.SlowAfter = cmp.Or(c.SlowAfter, defaultSlowAfter)
 	c.AbandonAfter = cmp.Or(c.AbandonAfter, defaultAbandonAfter)
-	if !c.Enabled {
-		c.CacheSize = 0 // the sweep removes all copies
-	}
-	base, err := url.Parse(c.BaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("open media proxy: %w", err)
-	}
-	root, err := openDir(c.Dir)
+	root, err := openDir(filepath.Join(c.Settings.Load().Data.Dir, "cache"))
 	if err != nil {
 		return nil, fmt.Errorf("open media proxy: %w", err)
 	}
 	p := &Proxy{
-		ProxyConfig: c, db: db, log: log, root: root, own: strings.ToLower(base.Host),
+		ProxyConfig: c, db: db, log: log, root: root,
 		downloads: make(map[proxyKey]*download), perDomain: make(limit.Gauge[string]), counted: make(chan struct{}),
 		places: newPlaces(c.SlowAfter), clients: newClients(),
-		failures:    cache.NewExpiring[proxyKey, *failure](maxFailures),
-		cachedBytes: c.CacheSize, // until the first sweep has counted
+		failures: cache.NewExpiring[proxyKey, *failure](maxFailures),
 	}
+	p.cachedBytes = p.cacheSize() // until the first sweep has counted
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.running.Go(func() { // counts the bytes
 		defer close(p.counted)
@@ -128,6 +102,14 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 		}
 	})
 	return p, nil
+}
+
+// cacheSize returns what the cache may take at most. If the proxy is disabled, the sweep removes all copies.
+func (p *Proxy) cacheSize() int64 {
+	if c := p.Settings.Load().MediaProxy; c.Enabled {
+		return c.CacheSize
+	}
+	return 0
 }
 
 // Close aborts downloads and closes the directory.
@@ -157,7 +139,7 @@ const (
 // URL returns the proxied URL of an address. Addresses of this server and of direct hosts are returned unchanged, as are all if the proxy is
 // disabled.
 func (p *Proxy) URL(address string) string {
-	if !p.Enabled {
+	if !p.Settings.Load().MediaProxy.Enabled {
 		return address
 	}
 	u, err := url.Parse(address)
@@ -165,7 +147,7 @@ func (p *Proxy) URL(address string) string {
 		return address
 	}
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(address))
-	proxied := p.BaseURL + proxyPath + p.sign(encoded) + "/" + encoded
+	proxied := p.Settings.BaseURL + proxyPath + p.sign(encoded) + "/" + encoded
 	if name := fileNameHint(u); name != "" {
 		proxied += "/" + name
 	}
@@ -174,11 +156,11 @@ func (p *Proxy) URL(address string) string {
 
 // direct returns true for addresses that are not proxied.
 func (p *Proxy) direct(u *url.URL) bool {
-	if strings.EqualFold(u.Host, p.own) {
+	if strings.EqualFold(u.Host, p.Settings.Host) {
 		return true
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	return slices.ContainsFunc(p.DirectHosts, func(d string) bool {
+	return slices.ContainsFunc(p.Settings.Load().MediaProxy.DirectHosts, func(d string) bool {
 		d = strings.ToLower(d)
 		return host == d || strings.HasSuffix(host, "."+d)
 	})
@@ -186,7 +168,7 @@ func (p *Proxy) direct(u *url.URL) bool {
 
 // Original returns the address of a proxied URL, and any other address unchanged.
 func (p *Proxy) Original(address string) string {
-	if rest, ok := strings.CutPrefix(address, p.BaseURL+proxyPath); ok {
+	if rest, ok := strings.CutPrefix(address, p.Settings.BaseURL+proxyPath); ok {
 		if original, ok := p.verify(rest); ok {
 			return original
 		}
@@ -255,7 +237,7 @@ func (p *Proxy) CachedBytes(addresses ...string) (n int64) {
 // Warm starts to fetch an address in the background, ahead of the first request. It does not report failures.
 func (p *Proxy) Warm(ctx context.Context, address string) {
 	u, err := url.Parse(address)
-	if !p.Enabled || err != nil || p.direct(u) {
+	if !p.Settings.Load().MediaProxy.Enabled || err != nil || p.direct(u) {
 		return
 	}
 	if banned, err := p.db.MediaBanned(ctx, address); banned || err != nil {

@@ -179,7 +179,7 @@ func (p *Proxy) reserve(ctx context.Context, n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.downloadingBytes > limit && limit < p.CacheSize:
+	case p.downloadingBytes > limit && limit < p.cacheSize():
 		return errStorageFull
 	case p.cachedBytes+p.downloadingBytes > limit:
 		return errNoRoom
@@ -199,7 +199,7 @@ func (p *Proxy) checkRoom(ctx context.Context, size int64) error {
 	switch {
 	case p.downloadingBytes+size <= limit:
 		return nil
-	case limit < p.CacheSize:
+	case limit < p.cacheSize():
 		return errStorageFull
 	}
 	return errNoRoom
@@ -224,14 +224,14 @@ func (p *Proxy) fits(ctx context.Context) (bool, error) {
 	return err == nil && p.Bytes() <= limit, err
 }
 
-// limit returns what the cache may take now: CacheSize, or what the rest of the data directory leaves.
+// limit returns what the cache may take now: cacheSize, or what the rest of the data directory leaves.
 func (p *Proxy) limit(ctx context.Context) (int64, error) {
 	b := p.budget.Load()
 	if b == nil {
-		return p.CacheSize, nil
+		return p.cacheSize(), nil
 	}
 	room, err := b.cacheRoom(ctx, p.Bytes())
-	return min(p.CacheSize, room), err
+	return min(p.cacheSize(), room), err
 }
 
 // waitCounted waits until the size of the cache is known.

@@ -23,7 +23,7 @@ import (
 // The cache never exceeds its size, and keeps the most recently used copies, also after a restart.
 func TestProxyEviction(t *testing.T) {
 	const size = 100_000
-	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize = 10 * 1 << 17 }), startRemote(t)
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.Settings.Load().MediaProxy.CacheSize = 10 * 1 << 17 }), startRemote(t)
 	content := pngOf(size)
 	var addresses []string
 	for i := range 30 {
@@ -41,8 +41,8 @@ func TestProxyEviction(t *testing.T) {
 	site.asked.Store(0)
 	for _, a := range addresses[10:14] {
 		p.get(a).want(t, 200, content)
-		if _, size := p.cached(); size > p.config.CacheSize {
-			t.Errorf("the cache has %d bytes, it may have %d", size, p.config.CacheSize)
+		if _, size := p.cached(); size > p.config.Settings.Load().MediaProxy.CacheSize {
+			t.Errorf("the cache has %d bytes, it may have %d", size, p.config.Settings.Load().MediaProxy.CacheSize)
 		}
 	}
 	site.wantRequests(t, 4)
@@ -55,12 +55,12 @@ func TestProxyEviction(t *testing.T) {
 	for _, a := range addresses {
 		p.get(a).want(t, 200, content)
 	}
-	if _, size := p.cached(); size > p.config.CacheSize {
-		t.Errorf("the cache has %d bytes, it may have %d", size, p.config.CacheSize)
+	if _, size := p.cached(); size > p.config.Settings.Load().MediaProxy.CacheSize {
+		t.Errorf("the cache has %d bytes, it may have %d", size, p.config.Settings.Load().MediaProxy.CacheSize)
 	}
 	// Unused copies expire.
 	p.restart()
-	filepath.WalkDir(p.config.Dir, func(path string, d fs.DirEntry, _ error) error {
+	filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, _ error) error {
 		old := time.Now().Add(-31 * 24 * time.Hour)
 		return os.Chtimes(path, old, old)
 	})
@@ -78,8 +78,8 @@ func (p *proxy) fileOf(n int) (name string) {
 	eventually(p.t, "a copy", func() bool {
 		var latest time.Time
 		count := 0
-		filepath.WalkDir(p.config.Dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || strings.HasPrefix(path, filepath.Join(p.config.Dir, "tmp")) {
+		filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasPrefix(path, filepath.Join(p.dir, "tmp")) {
 				return nil
 			}
 			info, err := d.Info()
@@ -98,7 +98,9 @@ func (p *proxy) fileOf(n int) (name string) {
 
 // A cache filled by running downloads accepts no more, and is empty afterwards.
 func TestProxyFull(t *testing.T) {
-	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize, c.MaxFile = 300_000, 200_000 }), startRemote(t)
+	p, site := startProxy(t, func(c *media.ProxyConfig) {
+		c.Settings.Load().MediaProxy.CacheSize, c.Settings.Load().MediaProxy.MaxFile = 300_000, 200_000
+	}), startRemote(t)
 	content := pngOf(190_000)
 	d := site.addSlowFile("/a.png", len(content))
 	go func() { d.more <- content[:180_000] }()
@@ -145,7 +147,7 @@ func TestProxyCrash(t *testing.T) {
 		if err := os.WriteFile(name, left, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		os.WriteFile(filepath.Join(p.config.Dir, "tmp", "half"), []byte("x"), 0o600)
+		os.WriteFile(filepath.Join(p.dir, "tmp", "half"), []byte("x"), 0o600)
 		p.restart()
 		if r := p.get(address); r.status != 200 || r.body != content {
 			t.Errorf("%s: got %d, %d bytes", what, r.status, len(r.body))
@@ -163,21 +165,21 @@ func TestProxyDisk(t *testing.T) {
 	p, site := startProxy(t), startRemote(t)
 	content := pngOf(5000)
 	for i := range 256 { // where copies belong
-		if err := os.WriteFile(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(p.dir, fmt.Sprintf("%02x", i)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p.get(site.addFile("/a.png", "image/png", content)).want(t, 500, "")
 	for i := range 256 {
-		os.Remove(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)))
+		os.Remove(filepath.Join(p.dir, fmt.Sprintf("%02x", i)))
 	}
-	os.RemoveAll(filepath.Join(p.config.Dir, "tmp"))
+	os.RemoveAll(filepath.Join(p.dir, "tmp"))
 	address := site.addFile("/b.png", "image/png", content)
 	p.get(address).want(t, 500, "")
 	if err := p.Purge([]string{address}); err != nil {
 		t.Fatal(err)
 	}
-	os.Mkdir(filepath.Join(p.config.Dir, "tmp"), 0o700)
+	os.Mkdir(filepath.Join(p.dir, "tmp"), 0o700)
 	p.get(address).want(t, 200, content)
 }
 
@@ -276,7 +278,7 @@ func TestCopySum(t *testing.T) {
 	hash := strings.Repeat("ab", 32)
 	for address, want := range map[string]string{
 		cached: fmt.Sprintf("%x", sha256.Sum256([]byte(pngOf(3<<20/4)))), other: "",
-		p.config.BaseURL + "/media/ab/" + hash + ".png": hash, p.config.BaseURL + "/media/ab/x.png": "", "https://other.example/media/ab/" + hash + ".png": "",
+		p.config.Settings.BaseURL + "/media/ab/" + hash + ".png": hash, p.config.Settings.BaseURL + "/media/ab/x.png": "", "https://other.example/media/ab/" + hash + ".png": "",
 		"::": "",
 	} {
 		if got, err := p.CopySum(t.Context(), address); got != want || err != nil {
@@ -292,7 +294,7 @@ func TestProxyOff(t *testing.T) {
 	shown := p.URL(address)
 	p.get(address).want(t, 200, pngOf(0))
 	p.fileOf(1)
-	p.config.Enabled = false
+	p.config.Settings.Load().MediaProxy.Enabled = false
 	p.restart()
 	if got := p.URL(address); got != address {
 		t.Errorf("shown at %s", got)

@@ -147,7 +147,7 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 	}
 	defer func() { at.end(err == nil, d.received) }()
 	go p.watchRate(ctx, d, at)
-	resp, err := p.Fetch.Open(ctx, d.address, fetch.Limits{MaxBody: p.MaxFile, Timeout: p.Timeout, Accept: acceptMedia, ContentTypes: acceptedTypes})
+	resp, err := p.Fetch.Open(ctx, d.address, fetch.Limits{MaxBody: p.Settings.Load().MediaProxy.MaxFile, Timeout: p.Timeout, Accept: acceptMedia, ContentTypes: acceptedTypes})
 	if err != nil {
 		return err
 	}

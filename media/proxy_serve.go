@@ -41,7 +41,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, client netip.Addr)
 
 // allowed returns the requested address if it may be served.
 func (p *Proxy) allowed(r *http.Request) (string, error) {
-	if !p.Enabled {
+	if !p.Settings.Load().MediaProxy.Enabled {
 		return "", errs.NotFound("Not found")
 	}
 	address, ok := p.verify(strings.TrimPrefix(r.URL.Path, proxyPath))

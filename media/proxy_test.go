@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/media"
 	"svc/store"
@@ -67,6 +68,7 @@ type proxy struct {
 	*media.Proxy
 	t      *testing.T
 	config media.ProxyConfig
+	dir    string // of the cache
 	db     *store.DB
 	client netip.Addr                  // of all requests
 	now    atomic.Pointer[media.Proxy] // that answers: another after a restart
@@ -84,8 +86,12 @@ func startProxy(t *testing.T, change ...func(*media.ProxyConfig)) *proxy {
 	}
 	p := &proxy{t: t, db: db}
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.now.Load().Handler(p.client).ServeHTTP(w, r) }))
+	settings := config.Default()
+	settings.Server.URL, settings.Data.Dir = ts.URL, t.TempDir()
+	settings.MediaProxy.CacheSize, settings.MediaProxy.MaxFile = 10<<20, 1<<20
+	p.dir = filepath.Join(settings.Data.Dir, "cache")
 	p.config = media.ProxyConfig{
-		Dir: filepath.Join(t.TempDir(), "cache"), BaseURL: ts.URL, Key: []byte("key"), Enabled: true, CacheSize: 10 << 20, MaxFile: 1 << 20,
+		Settings: config.NewLive(settings), Key: []byte("key"),
 		Fetch: fetch.New(fetch.Options{UserAgent: "svc/1 (+" + ts.URL + ")", OwnHosts: []string{strings.TrimPrefix(ts.URL, "http://")}, AllowLoopback: true}),
 	}
 	for _, f := range change {
@@ -165,7 +171,7 @@ func (r result) want(t *testing.T, status int, body string) {
 // cached returns how many copies there are, and how many bytes of them.
 func (p *proxy) cached() (files int, size int64) {
 	p.t.Helper()
-	err := filepath.WalkDir(p.config.Dir, func(_ string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(p.dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -279,7 +285,7 @@ func TestProxyHeaders(t *testing.T) {
 		t.Errorf("Content-Disposition %q", got)
 	}
 	for name, values := range <-seen {
-		switch want := map[string]string{"User-Agent": "svc/1 (+" + p.config.BaseURL + ")", "Accept": "image/*, video/*, audio/*", "Accept-Encoding": "gzip"}; {
+		switch want := map[string]string{"User-Agent": "svc/1 (+" + p.config.Settings.BaseURL + ")", "Accept": "image/*, video/*, audio/*", "Accept-Encoding": "gzip"}; {
 		case want[name] != values[0]:
 			t.Errorf("sent on: %s: %s", name, values)
 		}
@@ -290,11 +296,11 @@ func TestProxySignatures(t *testing.T) {
 	p, site := startProxy(t), startRemote(t)
 	address := site.addFile("/a%20b/k%C3%A4se.png", "image/png", pngOf(0))
 	shown := p.URL(address)
-	parts := strings.Split(strings.TrimPrefix(shown, p.config.BaseURL+"/proxy/"), "/")
+	parts := strings.Split(strings.TrimPrefix(shown, p.config.Settings.BaseURL+"/proxy/"), "/")
 	if len(parts) != 3 || parts[2] != "k_se.png" {
 		t.Fatalf("shown at %s", shown)
 	}
-	base := p.config.BaseURL + "/proxy/"
+	base := p.config.Settings.BaseURL + "/proxy/"
 	other := strings.Split(p.URL(site.URL + "/other")[len(base):], "/")
 	for _, tt := range []struct {
 		name, shown string
@@ -327,19 +333,19 @@ func TestProxySignatures(t *testing.T) {
 }
 
 func TestProxyURL(t *testing.T) {
-	p := startProxy(t, func(c *media.ProxyConfig) { c.DirectHosts = []string{"Media.example.org"} })
+	p := startProxy(t, func(c *media.ProxyConfig) { c.Settings.Load().MediaProxy.DirectHosts = []string{"Media.example.org"} })
 	for address, proxied := range map[string]bool{
-		"https://remote.example/a.png":          true,
-		"http://remote.example/a.png":           true,
-		"https://notmedia.example.org/a":        true,
-		"https://media.example.org/a.png":       false,
-		"https://a.MEDIA.example.org:444/a.png": false,
-		p.config.BaseURL + "/media/a.png":       false,
-		"/images/avi.png":                       false,
-		"":                                      false,
-		"javascript:alert(1)":                   false,
-		"data:image/png;base64,AAAA":            false,
-		"https://127.0.0.1.evil/a":              true,
+		"https://remote.example/a.png":             true,
+		"http://remote.example/a.png":              true,
+		"https://notmedia.example.org/a":           true,
+		"https://media.example.org/a.png":          false,
+		"https://a.MEDIA.example.org:444/a.png":    false,
+		p.config.Settings.BaseURL + "/media/a.png": false,
+		"/images/avi.png":                          false,
+		"":                                         false,
+		"javascript:alert(1)":                      false,
+		"data:image/png;base64,AAAA":               false,
+		"https://127.0.0.1.evil/a":                 true,
 	} {
 		shown := p.URL(address)
 		if got := shown != address; got != proxied {
@@ -394,10 +400,10 @@ func TestProxyRefuses(t *testing.T) {
 	}{
 		{"a redirect", leads("/there", picture), 200, 2},
 		{"a redirect to a private address", leads("/inside", "http://10.0.0.1/"), 403, 1},
-		{"a redirect to this server", leads("/back", p.config.BaseURL+"/x.png"), 403, 1},
+		{"a redirect to this server", leads("/back", p.config.Settings.BaseURL+"/x.png"), 403, 1},
 		{"a redirect to itself", leads("/round", "/round"), 403, 4},
 		{"a private address", "http://192.168.1.1/a.png", 403, 0},
-		{"this server through the proxy", strings.ToUpper(p.config.BaseURL) + "/a.png", 403, 0},
+		{"this server through the proxy", strings.ToUpper(p.config.Settings.BaseURL) + "/a.png", 403, 0},
 		{"a missing file", site.URL + "/nothing", 404, 1},
 		{"a deleted file", site.URL + "/status/410", 404, 1},
 		{"a forbidden file", site.URL + "/status/403", 502, 1},
@@ -436,14 +442,15 @@ func (p *proxy) signed(address string) string {
 	if shown := p.URL(address); shown != address {
 		return shown
 	}
-	other := p.config
-	other.BaseURL, other.Dir = "https://other.example", p.t.TempDir()
+	other, settings := p.config, *p.config.Settings.Load()
+	settings.Server.URL, settings.Data.Dir = "https://other.example", p.t.TempDir()
+	other.Settings = config.NewLive(&settings)
 	q, err := media.OpenProxy(p.db, other, slog.New(slog.DiscardHandler))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	defer q.Close()
-	return strings.Replace(q.URL(address), other.BaseURL, p.config.BaseURL, 1)
+	return strings.Replace(q.URL(address), other.Settings.BaseURL, p.config.Settings.BaseURL, 1)
 }
 
 func TestProxyLoops(t *testing.T) {

@@ -24,7 +24,6 @@ type activityPub struct {
 	federation *federation.Service
 	oauth      *oauth.Service
 	lookup     *lookup
-	baseURL    string
 }
 
 func (h *activityPub) routes() rest.Routes {

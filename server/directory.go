@@ -14,7 +14,6 @@ type directory struct {
 	db       *store.DB
 	entities *entity.Builder
 	render   *renderer
-	baseURL  string
 }
 
 func (h *directory) routes() rest.Routes {
@@ -66,5 +65,5 @@ type claims struct {
 // userInfo returns the claims about the viewer.
 func (h *directory) userInfo(r *rest.Request) (any, error) {
 	a := r.Viewer
-	return claims{h.baseURL + "/", a.URI, a.DisplayName, a.Nickname, a.URL, h.entities.Avatar(a)}, nil
+	return claims{h.settings.BaseURL + "/", a.URI, a.DisplayName, a.Nickname, a.URL, h.entities.Avatar(a)}, nil
 }

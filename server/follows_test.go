@@ -8,6 +8,7 @@ import (
 
 	"svc/app/apptest"
 	"svc/internal/config"
+	"svc/store"
 )
 
 func TestFollow(t *testing.T) {
@@ -183,17 +184,28 @@ func TestFollowLanguages(t *testing.T) {
 	check("in all languages", "en", "de", "", "pt-BR", "de")
 }
 
-func TestFollowFillsHomeUpToTheSetting(t *testing.T) {
+// TestFollowFillsHomeUpToALimit checks that the 100 newest posts of a newly followed account are in the home timeline.
+func TestFollowFillsHomeUpToALimit(t *testing.T) {
 	srv := apptest.Start(t)
-	srv.Social.Settings().BackfillOnFollow = 3
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	for i := range 5 {
-		bob.Publish(fmt.Sprint(i))
+	var posts []string
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
+		for range 103 {
+			id := tx.NewStatusID()
+			st := &store.Status{ID: id, AccountID: store.ParseID[store.AccountID](bob.ID), URI: srv.URL + "/objects/" + id.String(), ConversationID: store.ConversationID(id)}
+			if err := tx.AddStatus(t.Context(), st); err != nil {
+				return err
+			}
+			posts = append(posts, id.String())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	alice.AccountAction(bob.ID, "follow")
-	if got, want := alice.Get("/api/v1/timelines/home").IDs(), bob.Get("/api/v1/timelines/home").IDs()[:3]; !slices.Equal(got, want) {
-		t.Errorf("home is %v, want %v", got, want)
-	}
+	slices.Reverse(posts)
+	apptest.WantPages(t, alice, "/api/v1/timelines/home?limit=40", posts[:100])
 }
 
 func TestFollowRequests(t *testing.T) {

@@ -21,7 +21,6 @@ type instance struct {
 	documents  *entity.Instance
 	emojis     *entity.CustomEmojis
 	lookup     *lookup
-	baseURL    string
 }
 
 func (h *instance) routes() rest.Routes {
@@ -74,7 +73,7 @@ func (h *instance) showFrontendConfigurations(*rest.Request) (any, error) {
 // showAPI names the documents at which clients begin.
 func (h *instance) showAPI(*rest.Request) (any, error) {
 	return map[string]string{
-		"instance": h.baseURL + "/api/v2/instance", "nodeinfo": h.baseURL + "/.well-known/nodeinfo", "oauth": h.baseURL + "/.well-known/oauth-authorization-server",
+		"instance": h.settings.BaseURL + "/api/v2/instance", "nodeinfo": h.settings.BaseURL + "/.well-known/nodeinfo", "oauth": h.settings.BaseURL + "/.well-known/oauth-authorization-server",
 	}, nil
 }
 
@@ -111,10 +110,10 @@ func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 	}
 	var links []link
 	if h.lookup.federates() { // the instance actor (FEP-2677)
-		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", h.baseURL + "/internal/fetch"})
+		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", h.settings.BaseURL + "/internal/fetch"})
 	}
 	for _, version := range []string{"2.0", "2.1"} { // servers that fetch emoji packs follow the last link (admin API 10.6)
-		links = append(links, link{nodeInfoSchema + version, h.baseURL + "/nodeinfo/" + version + ".json"})
+		links = append(links, link{nodeInfoSchema + version, h.settings.BaseURL + "/nodeinfo/" + version + ".json"})
 	}
 	return map[string]any{"links": links}, nil
 }
@@ -136,7 +135,7 @@ func (h *instance) showNodeInfo(r *rest.Request) (any, error) {
 func (h *instance) showHostMeta(*rest.Request) (any, error) {
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" type="application/xrd+xml" template="%s/.well-known/webfinger?resource={uri}"/></XRD>
-`, html.EscapeString(h.baseURL))
+`, html.EscapeString(h.settings.BaseURL))
 	return rawDocument{"application/xrd+xml; charset=utf-8", []byte(text)}, nil
 }
 

@@ -29,7 +29,6 @@ type interactions struct {
 	pages    *web.Pages
 	resolve  Resolver
 	lookup   *lookup
-	baseURL  string
 }
 
 func (h *interactions) routes() rest.Routes {
@@ -139,7 +138,7 @@ func (h *interactions) resolveSubject(r *rest.Request, address string) (Resolved
 	isURL := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 	if isURL {
 		named, err := h.lookup.lookUpAddress(r, address)
-		if err != nil || named != (Resolved{}) || strings.HasPrefix(address, h.baseURL+"/") {
+		if err != nil || named != (Resolved{}) || strings.HasPrefix(address, h.settings.BaseURL+"/") {
 			return named, err
 		}
 	} else {
@@ -201,7 +200,7 @@ const (
 func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, texts *web.Messages, viewer, a *store.Account) error {
 	p.Handle = "@" + a.Acct()
 	if a.Local() {
-		p.Handle += "@" + h.settings.Host()
+		p.Handle += "@" + h.settings.Host
 	}
 	p.Title = p.Handle
 	shown, err := h.entities.Account(ctx, a.ID)

@@ -19,7 +19,6 @@ type lookup struct {
 	db         *store.DB
 	federation *federation.Service
 	resolve    Resolver
-	baseURL    string
 }
 
 // Resolver fetches the account or status that a URL or a handle names from its server, and stores it. It returns zeros or
@@ -73,7 +72,7 @@ func (h *lookup) refreshPoll(r *rest.Request, id store.StatusID) {
 // lookUpAddress returns the known status or account of a URL, whether or not the viewer may see it.
 func (h *lookup) lookUpAddress(r *rest.Request, address string) (Resolved, error) {
 	address, _, _ = strings.Cut(address, "#")
-	if path, ok := strings.CutPrefix(address, h.baseURL+"/"); ok {
+	if path, ok := strings.CutPrefix(address, h.settings.BaseURL+"/"); ok {
 		return h.lookUpLocalAddress(r, path)
 	}
 	st, err := h.db.StatusByAddress(r.Context(), address)
@@ -104,7 +103,7 @@ func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, err
 	case len(parts) == 1 && isHandle:
 	case len(parts) == 2 && parts[0] == "users":
 		if id := store.ParseID[store.AccountID](parts[1]); id != 0 {
-			return h.accountByAddress(r, h.baseURL+"/users/"+parts[1])
+			return h.accountByAddress(r, h.settings.BaseURL+"/users/"+parts[1])
 		}
 		handle = parts[1]
 	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
@@ -127,7 +126,7 @@ func (h *lookup) resolveAccount(r *rest.Request, handle string) (*store.Account,
 		return a, err
 	}
 	nick, domain, ok := text.SplitHandle(handle)
-	if !ok || domain == "" || domain == h.settings.Host() {
+	if !ok || domain == "" || domain == h.settings.Host {
 		return nil, err
 	}
 	found, resolveErr := h.resolve(r.Context(), r.Viewer, nick+"@"+domain)
@@ -182,7 +181,7 @@ func (h *lookup) accountByHandle(r *rest.Request, handle string) (*store.Account
 	if !ok {
 		return nil, errs.ErrRecordNotFound
 	}
-	if domain == h.settings.Host() {
+	if domain == h.settings.Host {
 		domain = ""
 	}
 	a, err := h.db.AccountByName(r.Context(), nick, domain)

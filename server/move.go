@@ -60,7 +60,7 @@ func (h *aliases) aliases(r *rest.Request) ([]string, error) {
 // fullHandle returns the handle of an account with its domain, also for local accounts.
 func (h *aliases) fullHandle(a *store.Account) string {
 	if a.Local() {
-		return a.Nickname + "@" + h.settings.Host()
+		return a.Nickname + "@" + h.settings.Host
 	}
 	return a.Acct()
 }

@@ -19,7 +19,6 @@ import (
 type oEmbeds struct {
 	settings *config.Live
 	db       *store.DB
-	baseURL  string
 }
 
 func (h *oEmbeds) routes() rest.Routes {
@@ -86,7 +85,7 @@ func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 	}
 	return oEmbed{
 		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.settings.Load().Instance.Name,
-		ProviderURL: h.baseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
+		ProviderURL: h.settings.BaseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
 	}, nil
 }
 
@@ -125,7 +124,7 @@ func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) 
 	var b bytes.Buffer
 	err := quotationTemplate.Execute(&b, map[string]any{
 		"URL": st.URL, "Language": st.Language, "Width": width, "Text": text.Shorten(shown, maxEmbedChars),
-		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + h.settings.Host(),
+		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + h.settings.Host,
 		"At": st.CreatedAt.String(), "Day": st.CreatedAt.Time().Format("2 January 2006"),
 	})
 	return b.String(), err

@@ -50,7 +50,7 @@ func (h *reactions) emojiParam(r *rest.Request) social.Emoji {
 	}
 	e := social.Emoji{Name: name}
 	if custom := h.emojis.Find(name); custom != nil {
-		e.URL = h.settings.URL().String() + custom.Path
+		e.URL = h.settings.BaseURL + custom.Path
 	}
 	return e
 }

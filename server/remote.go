@@ -126,7 +126,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 	if err != nil {
 		return form, "", "", err
 	}
-	form.Subject = h.oauth.Text(r, "remote.follow", a.Nickname+"@"+h.settings.Host())
+	form.Subject = h.oauth.Text(r, "remote.follow", a.Nickname+"@"+h.settings.Host)
 	form.HiddenFields = []web.Field{{Name: "nickname", Value: a.Nickname}}
 	return form, a.URI, p.Profile, nil
 }

@@ -21,7 +21,6 @@ type search struct {
 	resolve  Resolver
 	lookup   *lookup
 	render   *renderer
-	baseURL  string
 }
 
 func (h *search) routes() rest.Routes {
@@ -150,7 +149,7 @@ func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 // findStatuses returns the statuses that match a text.
 func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
-		Text: q.text, Viewer: viewerID(r), Host: h.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
+		Text: q.text, Viewer: viewerID(r), Host: h.settings.Host, Offset: q.page.Offset, Page: q.page.Page,
 		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.settings.Load().Search.DiscoverableOnly,
 	}
 	if q.author != "" {
@@ -257,7 +256,7 @@ func (h *search) searchAccounts(r *rest.Request) (any, error) {
 // it.
 func (h *search) findAccounts(r *rest.Request, text string, following bool, page rest.Page) (entity.List[entity.Account], error) {
 	ids, err := h.db.SearchAccounts(r.Context(), store.AccountSearch{
-		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.settings.Host(),
+		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.settings.Host,
 		Offset: page.Offset, Limit: page.Limit,
 	})
 	if err != nil {
@@ -277,7 +276,7 @@ func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchRes
 	if err != nil {
 		return err
 	}
-	if named == (Resolved{}) && q.resolve && h.resolve != nil && !strings.HasPrefix(q.text, h.baseURL+"/") {
+	if named == (Resolved{}) && q.resolve && h.resolve != nil && !strings.HasPrefix(q.text, h.settings.BaseURL+"/") {
 		if named, err = h.resolve(r.Context(), r.Viewer, q.text); err == nil && named.Account != 0 {
 			named.Account, err = h.findable(r, named.Account)
 		}
@@ -312,7 +311,7 @@ func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
 		return 0
 	}
 	nick, domain, ok := text.SplitHandle(handle)
-	if !ok || domain == "" || domain == h.settings.Host() {
+	if !ok || domain == "" || domain == h.settings.Host {
 		return 0
 	}
 	found, err := h.resolve(r.Context(), r.Viewer, nick+"@"+domain)

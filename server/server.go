@@ -94,11 +94,11 @@ func New(c Config) *Server {
 		c.Resolve = resolveRemote(c.Federation)
 	}
 	s := new(Server)
-	p := parts{Config: c, pages: web.NewPages(c.Settings, c.StaticDir), health: newHealthChecker(c.DB, c.Budget, c.Admin, c.Log), baseURL: c.Settings.URL().String()}
+	p := parts{Config: c, pages: web.NewPages(c.Settings, c.StaticDir), health: newHealthChecker(c.DB, c.Budget, c.Admin, c.Log)}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.instance = entity.NewInstance(c.Entities)
 	p.ui = pages.New(pages.Config{
-		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, BaseURL: p.baseURL, Commits: c.DB.Commits, Now: c.Now,
+		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, Commits: c.DB.Commits, Now: c.Now,
 		Replaced: func(r *http.Request) bool { _, ok := p.frontends().selected(r); return ok },
 	})
 	limits := rest.NewLimits(c.Settings.Load().RateLimit)
@@ -142,7 +142,6 @@ type parts struct {
 	ui       *pages.Handlers
 	health   *healthChecker
 	instance *entity.Instance
-	baseURL  string
 }
 
 func (c parts) frontends() *frontends {
@@ -155,12 +154,12 @@ func (c parts) frontends() *frontends {
 
 // tables returns the route tables of all resources. They are the same for empty parts.
 func (c parts) tables() []rest.Routes {
-	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
+	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve}
 	render := &renderer{db: c.DB, entities: c.Entities}
-	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, oauth: c.oauth, lookup: lookup, baseURL: c.baseURL}
+	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, oauth: c.oauth, lookup: lookup}
 	statuses := &statuses{db: c.DB, social: c.Social, admin: c.Admin, entities: c.Entities, lookup: lookup, render: render}
 	notifications := &notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}
-	emojis := &entity.CustomEmojis{Packs: c.Emojis, BaseURL: c.baseURL}
+	emojis := &entity.CustomEmojis{Packs: c.Emojis, Settings: c.Settings}
 	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}
 	packs := &emojiPacks{admin: c.Admin, packs: c.Emojis, remote: c.EmojiPeers}
 	filters := &filters{db: c.DB, social: c.Social}
@@ -187,7 +186,7 @@ func (c parts) tables() []rest.Routes {
 		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
 		(&scheduled{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&conversations{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
-		(&oEmbeds{settings: c.Settings, db: c.DB, baseURL: c.baseURL}).routes(),
+		(&oEmbeds{settings: c.Settings, db: c.DB}).routes(),
 		(&interactionRequests{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
 		(&quotes{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
 		(&scrobbles{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
@@ -207,15 +206,15 @@ func (c parts) tables() []rest.Routes {
 		uploads.mascotRoutes(),
 		(&probe{settings: c.Settings, keys: c.Keys, federation: c.Federation, now: c.Now}).routes(),
 		(&files{settings: c.Settings, staticDir: c.StaticDir, frontends: frontends}).routes(),
-		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
+		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render}).routes(),
 		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
-		(&directory{settings: c.Settings, db: c.DB, entities: c.Entities, render: render, baseURL: c.baseURL}).routes(),
+		(&directory{settings: c.Settings, db: c.DB, entities: c.Entities, render: render}).routes(),
 		(&instanceTexts{settings: c.Settings, staticDir: c.StaticDir}).routes(),
 		(&translations{db: c.DB, settings: c.Settings, entities: c.Entities, lookup: lookup, translator: c.Translator}).routes(),
 		(&featuredTags{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
-		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup, baseURL: c.baseURL}).routes(),
+		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup}).routes(),
 		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, oauth: c.oauth, lookup: lookup, log: c.Log}).routes(),
-		(&interactions{settings: c.Settings, db: c.DB, social: c.Social, entities: c.Entities, oauth: c.oauth, pages: c.pages, resolve: c.Resolve, lookup: lookup, baseURL: c.baseURL}).routes(),
+		(&interactions{settings: c.Settings, db: c.DB, social: c.Social, entities: c.Entities, oauth: c.oauth, pages: c.pages, resolve: c.Resolve, lookup: lookup}).routes(),
 		(&setupPage{db: c.DB, social: c.Social, oauth: c.oauth, keys: c.Keys}).routes(),
 		c.health.routes(),
 		c.push.Routes(),

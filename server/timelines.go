@@ -59,7 +59,7 @@ func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 	switch {
 	case instance == "" && r.Query("instance") != "": // no host, so no status is from there
 		return entity.List[*entity.Status]{}, nil
-	case instance == h.settings.Host():
+	case instance == h.settings.Host:
 		instance, f.Local = "", true
 	}
 	page := r.Page(20, 40)

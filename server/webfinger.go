@@ -98,7 +98,7 @@ func isResource(resource string) bool {
 
 // showHostMetaJSON is showHostMeta in JSON.
 func (h *activityPub) showHostMetaJSON(*rest.Request) (any, error) {
-	template := h.baseURL + "/.well-known/webfinger?resource={uri}"
+	template := h.settings.BaseURL + "/.well-known/webfinger?resource={uri}"
 	return map[string]any{"links": []any{map[string]any{"rel": "lrdd", "type": "application/jrd+json", "template": template}}}, nil
 }
 
@@ -113,7 +113,7 @@ func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*
 	}
 	handle = strings.TrimPrefix(handle, "@")
 	at := strings.LastIndexByte(handle, '@')
-	if at < 1 || !strings.EqualFold(handle[at+1:], h.settings.Host()) {
+	if at < 1 || !strings.EqualFold(handle[at+1:], h.settings.Host) {
 		return nil, errs.ErrRecordNotFound
 	}
 	return h.localAccountByName(ctx, handle[:at])
@@ -141,7 +141,7 @@ func (h *activityPub) localAccountByName(ctx context.Context, name string) (*sto
 
 func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*store.Account, error) {
 	u, err := url.Parse(address)
-	base, baseErr := url.Parse(h.baseURL)
+	base, baseErr := url.Parse(h.settings.BaseURL)
 	if err != nil || baseErr != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
 		!strings.EqualFold(u.Scheme, base.Scheme) || !strings.EqualFold(u.Host, base.Host) {
 		return nil, errs.ErrRecordNotFound
@@ -170,7 +170,7 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 // describeAccount returns the descriptor of an account. Its aliases are local URLs only, because others take all aliases for the same
 // account.
 func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
-	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + h.settings.Host(), Aliases: []string{a.URI}}
+	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + h.settings.Host, Aliases: []string{a.URI}}
 	if a.URL != a.URI {
 		d.Aliases = append(d.Aliases, a.URL)
 		d.Links = append(d.Links, descriptorLink{Rel: "http://webfinger.net/rel/profile-page", Type: "text/html", Href: a.URL})
@@ -179,7 +179,7 @@ func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
 	}
 	if !h.federation.Documents.IsServerActor(a) { // through which users of this server follow accounts of others
-		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.baseURL + "/authorize_interaction?uri={uri}"})
+		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.settings.BaseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d
 }

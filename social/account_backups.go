@@ -23,7 +23,7 @@ const (
 
 // BackupURL returns the address from which a backup can be downloaded.
 func (s *Service) BackupURL(b *store.AccountBackup) string {
-	return s.BaseURL + "/media/backups/" + b.File
+	return s.Settings.BaseURL + "/media/backups/" + b.File
 }
 
 // AccountBackups returns the backups of an account, newest first.
@@ -37,7 +37,7 @@ func (s *Service) DownloadableBackup(ctx context.Context, file string) (*store.A
 	if err != nil {
 		return nil, err
 	}
-	if b == nil || b.State != store.BackupComplete || s.db.Now().Sub(b.ID.Time()) > s.Settings().BackupLifetime {
+	if b == nil || b.State != store.BackupComplete || s.db.Now().Sub(b.ID.Time()) > s.Settings.Load().Accounts.BackupLifetime {
 		return nil, errs.ErrRecordNotFound
 	}
 	account, err := s.db.Account(ctx, b.AccountID)
@@ -47,7 +47,7 @@ func (s *Service) DownloadableBackup(ctx context.Context, file string) (*store.A
 	return b, err
 }
 
-// RequestBackup queues a backup of an account. A user may request one in BackupInterval; staff are not limited. While one is pending,
+// RequestBackup queues a backup of an account. A user may request one in accounts.backup_interval; staff are not limited. While one is pending,
 // staff get that one.
 func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff bool) (*store.AccountBackup, error) {
 	if err := s.Archives.CheckSpace(ctx); err != nil {
@@ -68,7 +68,7 @@ func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff
 		if err != nil {
 			return err
 		}
-		if size >= s.Settings().BackupStorage {
+		if size >= s.Settings.Load().Accounts.BackupStorageLimit {
 			return errs.New(http.StatusInsufficientStorage, "Not enough storage for backups")
 		}
 		b = &store.AccountBackup{AccountID: id, File: s.newBackupName(account)}
@@ -87,6 +87,7 @@ func (s *Service) checkBackups(ctx context.Context, tx *store.Tx, id store.Accou
 	if err != nil {
 		return nil, err
 	}
+	interval := s.Settings.Load().Accounts.BackupInterval
 	for _, b := range backups {
 		switch {
 		case b.State == store.BackupFailed, b.State == store.BackupComplete && s.isMissing(b):
@@ -95,8 +96,8 @@ func (s *Service) checkBackups(ctx context.Context, tx *store.Tx, id store.Accou
 			}
 		case byStaff && b.State == store.BackupPending:
 			return b, nil
-		case !byStaff && store.At(b.ID.Time()).Age(s.db.Now()) < s.Settings().BackupInterval:
-			return nil, errs.BadRequest("Last export was less than %s ago", dayCount(s.Settings().BackupInterval))
+		case !byStaff && store.At(b.ID.Time()).Age(s.db.Now()) < interval:
+			return nil, errs.BadRequest("Last export was less than %s ago", dayCount(interval))
 		}
 	}
 	return nil, nil
@@ -173,13 +174,14 @@ func (s *Service) BackupAttemptFailed(ctx context.Context, id store.AccountBacku
 // RemainingBackupStorage returns how many bytes a new backup may have.
 func (s *Service) RemainingBackupStorage(ctx context.Context) (int64, error) {
 	size, err := s.db.AccountBackupsSize(ctx)
-	return max(0, min(s.Settings().BackupSize, s.Settings().BackupStorage-size)), err
+	limits := s.Settings.Load().Accounts
+	return max(0, min(limits.BackupSizeLimit, limits.BackupStorageLimit-size)), err
 }
 
-// expireBackups is the recurring job that removes backups after BackupLifetime, and files without a row.
+// expireBackups is the recurring job that removes backups after accounts.backup_lifetime, and files without a row.
 func (s *Service) expireBackups(ctx context.Context, _ store.ExpireBackups) error {
 	for {
-		expired, err := s.db.AccountBackupsBefore(ctx, s.db.Now().Add(-s.Settings().BackupLifetime), expireBackupsBatch)
+		expired, err := s.db.AccountBackupsBefore(ctx, s.db.Now().Add(-s.Settings.Load().Accounts.BackupLifetime), expireBackupsBatch)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func (s *Service) Block(ctx context.Context, actor *store.Account, target store.
 		if !added || err != nil || to.Local() {
 			return err
 		}
-		uri := s.BaseURL + "/activities/" + tx.NewStatusID().String() // of the Block, which its Undo repeats
+		uri := s.Settings.BaseURL + "/activities/" + tx.NewStatusID().String() // of the Block, which its Undo repeats
 		if err := tx.SetBlockURI(ctx, actor.ID, to.ID, uri); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *Service) UnblockDomain(ctx context.Context, actor *store.Account, domai
 // remoteDomain normalizes a domain and returns an error for the domain of this server.
 func (s *Service) remoteDomain(domain string) (string, error) {
 	d := text.NormalizeDomain(domain)
-	if d == "" || d == s.Domain {
+	if d == "" || d == s.Settings.Host {
 		return "", errs.Invalid("Validation failed: Domain is not a valid domain name")
 	}
 	return d, nil

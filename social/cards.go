@@ -32,7 +32,7 @@ const (
 // cardLink returns the link of a status that gets a card, "" if none. Restricted statuses have none, because the request would reveal
 // them.
 func (s *Service) cardLink(c *Composed) string {
-	if !s.Settings().CardsEnabled || s.Fetch == nil || c.Visibility > store.Unlisted {
+	if !s.Settings.Load().Cards.Enabled || s.Fetch == nil || c.Visibility > store.Unlisted {
 		return ""
 	}
 	shown := func(u *url.URL) bool { return s.allowsCard(c, u) }
@@ -56,12 +56,12 @@ func (s *Service) allowsCard(c *Composed, u *url.URL) bool {
 	if slices.ContainsFunc(c.MentionedAccounts, func(a *store.Account) bool { return a.URL == u.String() }) {
 		return false
 	}
-	return len(u.String()) <= maxCardURL && !strings.EqualFold(u.Host, s.Domain) && !s.isIgnoredCardHost(u.Hostname())
+	return len(u.String()) <= maxCardURL && !strings.EqualFold(u.Host, s.Settings.Host) && !s.isIgnoredCardHost(u.Hostname())
 }
 
 func (s *Service) isIgnoredCardHost(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	return slices.ContainsFunc(s.Settings().CardIgnoredHosts, func(ignored string) bool {
+	return slices.ContainsFunc(s.Settings.Load().Cards.IgnoredHosts, func(ignored string) bool {
 		ignored = strings.ToLower(ignored)
 		return host == ignored || strings.HasSuffix(host, "."+ignored)
 	})
@@ -114,7 +114,7 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 
 // dueCard returns a card that a status uses and whose TTL has passed, else nil.
 func (s *Service) dueCard(ctx context.Context, id store.CardID) (*store.Card, error) {
-	if !s.Settings().CardsEnabled || s.Fetch == nil {
+	if !s.Settings.Load().Cards.Enabled || s.Fetch == nil {
 		return nil, nil
 	}
 	cards, err := s.db.Cards(ctx, []store.CardID{id})

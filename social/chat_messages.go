@@ -34,7 +34,7 @@ type ChatMessageDraft struct {
 // neither address nor notify anybody. A repeated IdempotencyKey returns the first message.
 func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, chat store.ChatID, d ChatMessageDraft) (*store.ChatEntry, error) {
 	switch {
-	case text.Length(d.Text, "") > s.Settings().MaxChatMessage:
+	case text.Length(d.Text, "") > s.Settings.Load().Chats.MaxLength:
 		return nil, errContentTooLong
 	case len(d.IdempotencyKey) > maxChatIdempotencyKey:
 		return nil, errChatIdempotencyKey
@@ -64,7 +64,7 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 		if err != nil {
 			return err
 		}
-		content := doc.Render(s.BaseURL, known).HTML
+		content := doc.Render(s.Settings.BaseURL, known).HTML
 		if content == "" && media == nil {
 			return errNoContent
 		}
@@ -79,7 +79,7 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 			return errNoContent
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), CreatedAt: store.At(s.db.Now()), Content: content}
-		m.URI = s.BaseURL + "/objects/" + m.ID.String()
+		m.URI = s.Settings.BaseURL + "/objects/" + m.ID.String()
 		if e, err = addChatMessage(ctx, tx, sender, to, m, media); err != nil {
 			return err
 		}

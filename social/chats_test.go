@@ -124,7 +124,7 @@ func TestReceiveChatMessage(t *testing.T) {
 	if list = b.chatEntries(alice, ray); len(list) != 1 || list[0].Content != "hi" || list[0].Unread {
 		t.Errorf("got messages %v", list)
 	}
-	if m, err := b.db.ChatMessage(t.Context(), list[0].MessageID); err != nil || !strings.HasPrefix(m.URI, b.BaseURL+"/objects/") || m.RecipientID != ray.ID {
+	if m, err := b.db.ChatMessage(t.Context(), list[0].MessageID); err != nil || !strings.HasPrefix(m.URI, b.Settings.BaseURL+"/objects/") || m.RecipientID != ray.ID {
 		t.Errorf("the answer is %+v, %v", m, err)
 	}
 }

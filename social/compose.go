@@ -41,10 +41,10 @@ type statusText struct {
 
 // parseText validates and parses the text of a status. It runs before the transaction, because long texts take time.
 func (s *Service) parseText(body, spoiler, contentType string) (*statusText, error) {
-	if text.Length(body, spoiler) > s.Settings().MaxStatus {
+	if text.Length(body, spoiler) > s.Settings.Load().Statuses.MaxLength {
 		return nil, errs.Invalid("The status is over the character limit")
 	}
-	if !slices.Contains(s.Settings().ContentTypes, contentType) {
+	if !slices.Contains(s.Settings.Load().Statuses.AllowedFormats, contentType) {
 		contentType = string(text.PlainText)
 	}
 	w := &statusText{text: strings.TrimSpace(body), spoilerText: removeControls(spoiler), contentType: contentType}
@@ -173,7 +173,7 @@ func (s *Service) composeParts(ctx context.Context, r statusReader, c *Composed,
 		return err
 	}
 	if d.ExpiresIn != nil {
-		if *d.ExpiresIn <= s.Settings().MinExpiry {
+		if *d.ExpiresIn <= s.Settings.Load().Statuses.MinExpiry {
 			return errs.Invalid("Expiry date is too soon")
 		}
 		c.ExpiresAt = new(store.At(s.db.Now().Add(*d.ExpiresIn)))
@@ -360,7 +360,7 @@ func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed,
 		return nil, err
 	}
 	st := c.Status
-	rendered := w.doc.Render(s.BaseURL, known)
+	rendered := w.doc.Render(s.Settings.BaseURL, known)
 	st.Content, c.Tags = rendered.HTML, rendered.Tags
 	if c.Quoted != nil {
 		st.Content += quoteLink(c.Quoted)
@@ -395,7 +395,7 @@ func (s *Service) resolveHandles(ctx context.Context, r statusReader, doc *text.
 
 // accountByHandle returns the available account of a handle. The server's own domain means a local account.
 func (s *Service) accountByHandle(ctx context.Context, r statusReader, nick, domain string) (*store.Account, error) {
-	if strings.EqualFold(domain, s.Domain) {
+	if strings.EqualFold(domain, s.Settings.Host) {
 		domain = ""
 	}
 	a, err := r.AccountByName(ctx, nick, domain)

@@ -74,7 +74,7 @@ func (s *Service) Export(ctx context.Context, owner store.AccountID, kind store.
 // address returns the handle of an account with its domain, which other servers need.
 func (s *Service) address(a store.ExportedAccount) string {
 	if a.Domain == "" {
-		return a.Nickname + "@" + s.Domain
+		return a.Nickname + "@" + s.Settings.Host
 	}
 	return a.Nickname + "@" + a.Domain
 }

@@ -24,8 +24,10 @@ type FollowOptions struct {
 	Languages   []string // codes, without unknown ones; empty: all languages
 }
 
-// maxLanguages is how many languages a follow can have.
-const maxLanguages = 50
+const (
+	maxLanguages     = 50  // of a follow
+	backfillOnFollow = 100 // statuses of a newly followed account that are added to the follower's home timeline
+)
 
 // Follow makes follower follow target, or creates a follow request if target is locked or remote. Following again changes the options,
 // and accepts the request if target has been unlocked. Following oneself, across a block, or a moved account is forbidden.
@@ -114,7 +116,7 @@ func (s *Service) FollowAsIn(ctx context.Context, tx *store.Tx, follower *store.
 		_, err := s.follow(ctx, tx, follower, target, FollowOptions{})
 		return true, err
 	case f != nil:
-		return true, s.acceptFollow(ctx, tx, f)
+		return true, acceptFollow(ctx, tx, f)
 	}
 	f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, FollowerLocal: true, ShowReblogs: true}
 	if err := tx.AddFollow(ctx, f); err != nil {
@@ -124,7 +126,7 @@ func (s *Service) FollowAsIn(ctx context.Context, tx *store.Tx, follower *store.
 		return false, err
 	}
 	tx.Emit(store.FollowChanged{Follow: f})
-	return true, s.backfillHome(ctx, tx, f)
+	return true, backfillHome(ctx, tx, f)
 }
 
 // UnfollowAsIn ends a follow or a follow request on behalf of staff. It returns false if there is none.
@@ -153,7 +155,7 @@ func (s *Service) addFollow(ctx context.Context, tx *store.Tx, f *store.Follow, 
 	if f.Pending {
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FollowCreated, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
 	}
-	if err := s.backfillHome(ctx, tx, f); err != nil {
+	if err := backfillHome(ctx, tx, f); err != nil {
 		return err
 	}
 	return addFollowAnswerToOutbox(ctx, tx, store.FollowAccepted, f)
@@ -184,29 +186,29 @@ func (s *Service) updateFollow(ctx context.Context, tx *store.Tx, f *store.Follo
 	}
 	switch {
 	case f.Pending && acceptsAutomatically(to):
-		return s.acceptFollow(ctx, tx, f)
+		return acceptFollow(ctx, tx, f)
 	case f.Pending && !to.Local() && store.At(f.ID.Time()).Age(s.db.Now()) > followRetryDelay:
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FollowCreated, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
 	case !f.Pending && (f.ShowReblogs && !before.ShowReblogs || !slices.Equal(f.Languages.V, before.Languages.V)):
-		return s.backfillHome(ctx, tx, f) // adds what the old options excluded
+		return backfillHome(ctx, tx, f) // adds what the old options excluded
 	}
 	return nil
 }
 
 // backfillHome adds recent statuses of the followed account to a local follower's home timeline.
-func (s *Service) backfillHome(ctx context.Context, tx *store.Tx, f *store.Follow) error {
+func backfillHome(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if !f.FollowerLocal {
 		return nil
 	}
-	return tx.BackfillHome(ctx, f, s.Settings().BackfillOnFollow)
+	return tx.BackfillHome(ctx, f, backfillOnFollow)
 }
 
 // acceptFollow accepts a follow request.
-func (s *Service) acceptFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
+func acceptFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if err := tx.AcceptFollow(ctx, f); err != nil {
 		return err
 	}
-	if err := s.backfillHome(ctx, tx, f); err != nil {
+	if err := backfillHome(ctx, tx, f); err != nil {
 		return err
 	}
 	tx.Emit(store.FollowChanged{Follow: f})
@@ -278,7 +280,7 @@ func endFollow(ctx context.Context, tx *store.Tx, f *store.Follow, rejected bool
 
 // AcceptFollowRequest accepts a request to follow actor.
 func (s *Service) AcceptFollowRequest(ctx context.Context, actor *store.Account, from store.AccountID) error {
-	return s.withFollowRequest(ctx, actor, from, func(tx *store.Tx, f *store.Follow) error { return s.acceptFollow(ctx, tx, f) })
+	return s.withFollowRequest(ctx, actor, from, func(tx *store.Tx, f *store.Follow) error { return acceptFollow(ctx, tx, f) })
 }
 
 // RejectFollowRequest rejects a request to follow actor.

@@ -35,7 +35,7 @@ func newHarness(t *testing.T) *harness {
 // account adds a local account.
 func (b *harness) account(nick string) *store.Account {
 	b.t.Helper()
-	a := &store.Account{Nickname: nick, ActorType: "Person", URI: b.BaseURL + "/users/" + nick}
+	a := &store.Account{Nickname: nick, ActorType: "Person", URI: b.Settings.BaseURL + "/users/" + nick}
 	b.update(func(tx *store.Tx) error {
 		if err := tx.AddAccount(b.t.Context(), a); err != nil {
 			return err

@@ -22,7 +22,7 @@ func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) erro
 	err := s.inBatches(ctx, rebuildBatch, func(tx *store.Tx) (int64, error) {
 		follows, err := tx.FollowsAfter(ctx, account, lastFollow, rebuildBatch)
 		for _, f := range follows {
-			if err := tx.BackfillHome(ctx, f, s.Settings().BackfillOnFollow); err != nil {
+			if err := tx.BackfillHome(ctx, f, backfillOnFollow); err != nil {
 				return 0, err
 			}
 			lastFollow = f.TargetID

@@ -20,7 +20,7 @@ func (s *Service) usableInvite(ctx context.Context, r interface {
 	switch {
 	case token == "":
 		return nil, ErrInviteExpired
-	case !s.Settings().InvitesEnabled:
+	case !s.Settings.Load().Instance.InvitesEnabled:
 		return nil, ErrInviteUnknown
 	}
 	invite, err := r.InviteByToken(ctx, token)
@@ -35,7 +35,7 @@ func (s *Service) usableInvite(ctx context.Context, r interface {
 
 // CheckRegistrationOpen returns an error if a visitor with this invite token cannot register: ErrInviteExpired or ErrInviteUnknown.
 func (s *Service) CheckRegistrationOpen(ctx context.Context, token string) error {
-	if s.Settings().RegistrationsOpen {
+	if s.Settings.Load().Instance.RegistrationsOpen {
 		return nil
 	}
 	_, err := s.usableInvite(ctx, s.db, token)

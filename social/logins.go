@@ -24,7 +24,7 @@ func (s *Service) parseLogin(name string) (l login) {
 	if strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c >= unicode.MaxASCII }) {
 		return l
 	}
-	if nick, domain, ok := text.SplitHandle(name); ok && (domain == "" || domain == s.Domain) {
+	if nick, domain, ok := text.SplitHandle(name); ok && (domain == "" || domain == s.Settings.Host) {
 		l.nickname = strings.ToLower(nick)
 	}
 	if at := strings.LastIndexByte(name, '@'); at > 0 && text.NormalizeDomain(name[at+1:]) != "" {
@@ -68,7 +68,7 @@ func (s *Service) UserByLogin(ctx context.Context, name string) (*store.User, er
 func (s *Service) RequestMail(ctx context.Context, kind store.MailKind, login string) error {
 	login = strings.TrimSpace(login)
 	key := s.LoginKey(login)
-	if key == "" || !s.Settings().MailEnabled {
+	if key == "" || !s.Settings.Load().Mail.Enabled {
 		return nil
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {

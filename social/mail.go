@@ -13,7 +13,7 @@ import (
 // add up while the mail server is down.
 func (s *Service) sendMail(ctx context.Context, tx *store.Tx, m store.SendMail) error {
 	switch {
-	case !s.Settings().MailEnabled:
+	case !s.Settings.Load().Mail.Enabled:
 		return nil
 	case m.Mail.ToStaff():
 		return s.sendStaffMail(ctx, tx, m)
@@ -56,7 +56,7 @@ func (s *Service) staffWith(ctx context.Context, tx *store.Tx, p config.Privileg
 	if err != nil {
 		return nil, err
 	}
-	instance := &s.Live.Load().Instance
+	instance := &s.Settings.Load().Instance
 	var list []store.AccountID
 	for _, u := range users {
 		if instance.HasPrivilege(u.IsAdmin, u.IsModerator, p) {

@@ -175,7 +175,7 @@ func (s *Service) sendStateMail(ctx context.Context, tx *store.Tx, user *store.U
 func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address string) error {
 	address = strings.TrimSpace(address)
 	switch {
-	case address == "" && s.Settings().ConfirmAddresses:
+	case address == "" && s.Settings.Load().Instance.AccountActivationRequired:
 		return errEmailBlank
 	case address != "" && !text.ValidEmail(address):
 		return errEmailInvalid
@@ -207,7 +207,7 @@ func (s *Service) ChangeEmail(ctx context.Context, checked *store.User, address 
 			return tx.SaveUser(ctx, user)
 		}
 		user.PendingEmail = address
-		if !s.Settings().ConfirmAddresses || !s.Settings().MailEnabled {
+		if c := s.Settings.Load(); !c.Instance.AccountActivationRequired || !c.Mail.Enabled {
 			return s.applyPendingAddress(ctx, tx, user)
 		}
 		if err := tx.SaveUser(ctx, user); err != nil {

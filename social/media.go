@@ -41,7 +41,7 @@ func (s *Service) Upload(ctx context.Context, owner *store.Account, u NewUpload)
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.files.Ingest(ctx, owner.ID, u.Content, media.Attachment, s.Settings().MaxUpload)
+	file, err := s.files.Ingest(ctx, owner.ID, u.Content, media.Attachment, s.Settings.Load().Media.UploadLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Service) storeThumbnail(ctx context.Context, m *store.Media, content io
 	if m.Type != "video" && m.Type != "audio" {
 		return nil, errThumbnailOfPicture
 	}
-	file, err := s.files.Ingest(ctx, m.AccountID, content, media.Preview, s.Settings().MaxUpload)
+	file, err := s.files.Ingest(ctx, m.AccountID, content, media.Preview, s.Settings.Load().Media.UploadLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ var ErrMascotType = &errs.Error{Status: http.StatusUnsupportedMediaType, Message
 
 // SetMascot stores a picture as the mascot of owner, which front ends show in empty places, instead of the one before.
 func (s *Service) SetMascot(ctx context.Context, owner *store.Account, content io.Reader) (*store.Media, error) {
-	file, err := s.files.Ingest(ctx, owner.ID, content, media.Mascot, s.Settings().MaxUpload)
+	file, err := s.files.Ingest(ctx, owner.ID, content, media.Mascot, s.Settings.Load().Media.UploadLimit)
 	if errors.Is(err, media.ErrNotPicture) {
 		return nil, ErrMascotType
 	}
@@ -207,7 +207,7 @@ func (s *Service) DeleteUpload(ctx context.Context, owner *store.Account, id sto
 
 func (s *Service) checkDescription(description string) (string, error) {
 	description = strings.TrimSpace(description)
-	if text.Length(description, "") > s.Settings().MaxDescription {
+	if text.Length(description, "") > s.Settings.Load().Media.DescriptionLength {
 		return "", errs.BadRequest("description_too_long")
 	}
 	return description, nil

@@ -200,9 +200,9 @@ func TestSweepMany(t *testing.T) {
 func TestUploadDescription(t *testing.T) {
 	b := newHarness(t)
 	alice, bob := b.account("alice"), b.account("bob")
-	changed := *b.Live.Load()
+	changed := *b.Settings.Load()
 	changed.Media.DescriptionLength = 3
-	b.Live.Store(&changed)
+	b.Settings.Store(&changed)
 	if _, err := b.Upload(t.Context(), alice, social.NewUpload{Content: unread{t}, Description: "four"}); err == nil || !strings.Contains(err.Error(), "description_too_long") {
 		t.Errorf("got %v", err)
 	}

@@ -17,7 +17,7 @@ var ErrPasswordChanged = errs.Conflict("Invalid password.")
 
 // CheckPassword returns a *password.Problem if a new password is not acceptable for an account.
 func (s *Service) CheckPassword(newPassword, nickname, email string) error {
-	return password.Check(newPassword, s.Settings().MinPassword, nickname, nickname+"@"+s.Domain, email)
+	return password.Check(newPassword, s.Settings.Load().Accounts.PasswordMinLength, nickname, nickname+"@"+s.Settings.Host, email)
 }
 
 // ChangePassword replaces the password of user, whose old one the caller has checked, and revokes all tokens.
@@ -89,7 +89,7 @@ func (s *Service) StartPasswordResetIn(ctx context.Context, tx *store.Tx, id sto
 	token = keys.NewToken()
 	return token, tx.SetOneTimeToken(ctx, &store.OneTimeToken{
 		Hash: keys.HashToken(token), Kind: store.ResetPassword, AccountID: id,
-		ExpiresAt: store.At(s.db.Now().Add(s.Settings().ResetLifetime)),
+		ExpiresAt: store.At(s.db.Now().Add(s.Settings.Load().Accounts.PasswordResetLifetime)),
 	})
 }
 

@@ -16,7 +16,7 @@ func (s *Service) Pin(ctx context.Context, actor *store.Account, id store.Status
 			return errs.Invalid("Someone else's status cannot be pinned")
 		}
 		tooMany := errs.Invalid("You have already pinned the maximum number of statuses")
-		if added, err := addPin(ctx, tx, st, s.Settings().MaxPins, tooMany); !added || err != nil {
+		if added, err := addPin(ctx, tx, st, s.Settings.Load().Statuses.MaxPinned, tooMany); !added || err != nil {
 			return err
 		}
 		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.PinCreated, ActorID: actor.ID, StatusID: st.ID}); err != nil {

@@ -164,7 +164,7 @@ func (s *Service) inspectAttachments(ctx context.Context, owner store.AccountID,
 	return nil
 }
 
-func (s *Service) mediaURL(m *store.Media) string { return s.BaseURL + "/media/" + m.File }
+func (s *Service) mediaURL(m *store.Media) string { return s.Settings.BaseURL + "/media/" + m.File }
 
 // applyMessagePolicies passes a chat message through the policies. It returns the content and the attachment that they leave.
 func (s *Service) applyMessagePolicies(ctx context.Context, from, to *store.Account, content string, attachment *store.Media) (string, *store.Media, error) {

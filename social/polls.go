@@ -27,17 +27,17 @@ func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 	if err != nil {
 		return nil, err
 	}
-	titles := optionTitles(d.Options)
+	titles, limits := optionTitles(d.Options), s.Settings.Load().Polls
 	switch {
 	case len(titles) < 2:
 		return nil, errs.Invalid("Poll must contain at least 2 options")
-	case len(titles) > s.Settings().MaxPollOptions:
-		return nil, errs.Invalid("Poll can't contain more than %d options", s.Settings().MaxPollOptions)
+	case len(titles) > limits.MaxOptions:
+		return nil, errs.Invalid("Poll can't contain more than %d options", limits.MaxOptions)
 	}
 	p := &store.Poll{Multiple: d.Multiple, HideTotals: d.HideTotals, ExpiresAt: end, VotersCount: new(int)}
 	for _, title := range titles {
-		if text.Length(title, "") > s.Settings().MaxPollOptionLength {
-			return nil, errs.Invalid("Poll options cannot be longer than %d characters each", s.Settings().MaxPollOptionLength)
+		if text.Length(title, "") > limits.MaxOptionLength {
+			return nil, errs.Invalid("Poll options cannot be longer than %d characters each", limits.MaxOptionLength)
 		}
 		p.Options.V = append(p.Options.V, store.PollOption{Title: title})
 	}
@@ -46,10 +46,10 @@ func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 
 // pollExpiry returns when a poll of this duration ends.
 func (s *Service) pollExpiry(in time.Duration) (*store.Time, error) {
-	switch {
-	case in > s.Settings().MaxPollDuration:
+	switch limits := s.Settings.Load().Polls; {
+	case in > limits.MaxExpiration:
 		return nil, errs.Invalid("Expiration date is too far in the future")
-	case in < s.Settings().MinPollDuration:
+	case in < limits.MinExpiration:
 		return nil, errs.Invalid("Expiration date is too soon")
 	}
 	return new(store.At(s.db.Now().Add(in))), nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/media"
@@ -148,18 +149,19 @@ func addProfileToOutbox(ctx context.Context, tx *store.Tx, id store.AccountID) e
 
 // CheckProfile validates and normalizes what does not depend on the account.
 func (s *Service) CheckProfile(p *ProfileChange) error {
+	limits := &s.Settings.Load().Accounts
 	if p.DisplayName != nil {
 		name := text.OneLine(*p.DisplayName)
-		if text.Length(name, "") > s.Settings().MaxName {
+		if text.Length(name, "") > limits.NameLength {
 			return errs.TooLarge("Name is too long")
 		}
 		p.DisplayName = &name
 	}
-	if p.Note != nil && text.Length(*p.Note, "") > s.Settings().MaxBio {
+	if p.Note != nil && text.Length(*p.Note, "") > limits.BioLength {
 		return errs.TooLarge("Bio is too long")
 	}
 	if p.Fields != nil {
-		if err := s.checkFields(p); err != nil {
+		if err := checkFields(p, limits); err != nil {
 			return err
 		}
 	}
@@ -176,7 +178,7 @@ func (s *Service) CheckProfile(p *ProfileChange) error {
 		}
 		p.Language = &code
 	}
-	if p.Birthday != nil && (!s.isBirthday(*p.Birthday) || *p.Birthday == "" && s.Settings().BirthdayRequired || *p.Birthday != "" && !s.oldEnough(*p.Birthday)) {
+	if p.Birthday != nil && (!s.isBirthday(*p.Birthday) || *p.Birthday == "" && limits.BirthdayRequired || *p.Birthday != "" && !s.oldEnough(*p.Birthday)) {
 		return ErrInvalidProfile
 	}
 	return checkAliases(p)
@@ -192,19 +194,19 @@ func (s *Service) isBirthday(text string) bool {
 }
 
 // checkFields drops fields without a name and validates the rest.
-func (s *Service) checkFields(p *ProfileChange) error {
+func checkFields(p *ProfileChange, limits *config.Accounts) error {
 	fields := []store.Field{}
 	for _, f := range p.Fields {
 		f = store.Field{Name: text.OneLine(f.Name), Value: text.OneLine(f.Value)}
 		if f.Name == "" {
 			continue
 		}
-		if text.Length(f.Name, "") > s.Settings().MaxFieldName || text.Length(f.Value, "") > s.Settings().MaxFieldValue {
+		if text.Length(f.Name, "") > limits.FieldNameLength || text.Length(f.Value, "") > limits.FieldValueLength {
 			return errs.TooLarge("One or more field entries are too long")
 		}
 		fields = append(fields, f)
 	}
-	if len(fields) > s.Settings().MaxFields {
+	if len(fields) > limits.MaxFields {
 		return errs.TooLarge("Too many field entries")
 	}
 	p.Fields = fields
@@ -334,7 +336,7 @@ func (s *Service) renderProfileText(ctx context.Context, r statusReader, doc *te
 	if err != nil {
 		return "", err
 	}
-	return doc.Render(s.BaseURL, known).HTML, nil
+	return doc.Render(s.Settings.BaseURL, known).HTML, nil
 }
 
 // storedFiles returns the records of the pictures that the change sets.

@@ -171,7 +171,7 @@ func (s *Service) ReactionName(e Emoji) (string, bool) {
 	switch {
 	case host == "" || !text.ValidShortcode(e.Name):
 		return "", false
-	case host == s.Domain:
+	case host == s.Settings.Host:
 		return e.Name, true
 	}
 	return e.Name + "@" + host, true

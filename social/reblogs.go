@@ -59,7 +59,7 @@ func (s *Service) newReblog(ctx context.Context, tx *store.Tx, actor *store.Acco
 		Visibility:     visibility,
 		ReblogOfID:     &original.ID,
 		ConversationID: store.ConversationID(id), // a reblog is not part of the original's thread
-		URI:            s.BaseURL + "/activities/" + id.String(),
+		URI:            s.Settings.BaseURL + "/activities/" + id.String(),
 	}, nil
 }
 

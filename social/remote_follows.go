@@ -48,7 +48,7 @@ func (s *Service) ReceiveFollow(ctx context.Context, follower *store.Account, ta
 		case !f.Pending:
 			return addFollowAnswerToOutbox(ctx, tx, store.FollowAccepted, f)
 		case acceptsAutomatically(to):
-			return s.acceptFollow(ctx, tx, f)
+			return acceptFollow(ctx, tx, f)
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func (s *Service) ReceiveAccept(ctx context.Context, actor *store.Account, follo
 		if !f.Pending {
 			return nil
 		}
-		return s.acceptFollow(ctx, tx, f)
+		return acceptFollow(ctx, tx, f)
 	})
 }
 
@@ -124,7 +124,7 @@ func (s *Service) ReceiveFollowing(ctx context.Context, target, follower *store.
 		case err != nil || f != nil && !f.Pending:
 			return err
 		case f != nil:
-			return s.acceptFollow(ctx, tx, f)
+			return acceptFollow(ctx, tx, f)
 		}
 		return tx.AddToOutbox(ctx, store.OutboxEntry{
 			Type: store.FollowDeleted, ActorID: follower.ID, TargetID: target.ID, URI: follower.URI + "#follows/" + target.ID.String(),

@@ -49,7 +49,7 @@ func (s *Service) Scrobble(ctx context.Context, actor *store.Account, l Scrobble
 		if err := tx.AddScrobble(ctx, p); err != nil {
 			return err
 		}
-		if !s.Settings().SendListens || p.Visibility == store.Local || p.Visibility == store.Direct {
+		if !s.Settings.Load().Federation.SendListens || p.Visibility == store.Local || p.Visibility == store.Direct {
 			return nil
 		}
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ScrobbleCreated, ActorID: actor.ID, RowID: int64(p.ID)})

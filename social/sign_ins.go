@@ -19,8 +19,9 @@ func (s *Service) NoteLoginIn(ctx context.Context, tx *store.Tx, user *store.Use
 	if !from.IsValid() {
 		return nil
 	}
+	c := s.Settings.Load()
 	isNew, err := tx.MarkSignIn(ctx, user.AccountID, s.networkHash(user.AccountID, from))
-	if err != nil || !isNew || user.Email == "" || !s.Settings().MailEnabled || !s.Settings().SignInMails {
+	if err != nil || !isNew || user.Email == "" || !c.Mail.Enabled || !c.Accounts.SignInMails {
 		return err
 	}
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailNewSignIn, AccountID: user.AccountID, Values: map[string]string{

@@ -100,7 +100,8 @@ func (s *Service) CheckSignUp(ctx context.Context, g *Registration) error {
 		if err != nil {
 			return err
 		}
-		g.Confirmed, g.Approved = !s.Settings().ConfirmAddresses, !s.Settings().ApprovalRequired && !needsApproval
+		c := s.Settings.Load().Instance
+		g.Confirmed, g.Approved = !c.AccountActivationRequired, !c.AccountApprovalRequired && !needsApproval
 	}
 	_, err := s.checkRegistration(ctx, s.db, g)
 	return err
@@ -154,11 +155,11 @@ func (s *Service) newAccount(ctx context.Context, tx *store.Tx, g *Registration)
 	return &store.Account{
 		ID:                  id,
 		Nickname:            g.Nickname,
-		URI:                 s.BaseURL + "/users/" + id.String(),
-		URL:                 s.BaseURL + "/@" + g.Nickname,
+		URI:                 s.Settings.BaseURL + "/users/" + id.String(),
+		URL:                 s.Settings.BaseURL + "/@" + g.Nickname,
 		ActorType:           "Person",
 		DisplayName:         cmp.Or(g.Name, g.Nickname),
-		Note:                bio.Render(s.BaseURL, mentioned).HTML,
+		Note:                bio.Render(s.Settings.BaseURL, mentioned).HTML,
 		Birthday:            g.Birthday,
 		HideFavorites:       true,
 		AcceptsChatMessages: &chats,

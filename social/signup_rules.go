@@ -69,15 +69,15 @@ func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Regi
 
 // Captcha returns what makes and checks captchas, nil if registrations need none.
 func (s *Service) Captcha() *captcha.Service {
-	if s.Captchas == nil {
+	if !s.Settings.Load().Captcha.Enabled {
 		return nil
 	}
-	return s.Captchas()
+	return s.Captchas
 }
 
 // checkVisitor checks invite, captcha and agreement. A missing invite is an error of its own.
 func (s *Service) checkVisitor(ctx context.Context, r signupReader, v *Visitor, fieldErrors *FieldErrors) (pass entryPass, err error) {
-	if !s.Settings().RegistrationsOpen {
+	if !s.Settings.Load().Instance.RegistrationsOpen {
 		if pass.invite, err = s.usableInvite(ctx, r, v.Invite); err != nil {
 			return pass, err
 		}
@@ -112,13 +112,14 @@ func (s *Service) checkFieldsOf(ctx context.Context, r signupReader, g *Registra
 	if g.Visitor != nil && g.Visitor.PasswordAgain != nil && *g.Visitor.PasswordAgain != g.Password {
 		fieldErrors.Add("password_confirmation", "ERR_INVALID", "is not the same as the first")
 	}
+	limits := s.Settings.Load().Accounts
 	for _, f := range []struct {
 		name, text string
 		most       int
 	}{
-		{"name", g.Name, s.Settings().MaxName},
-		{"bio", g.Bio, s.Settings().MaxBio},
-		{"registration_reason", g.Reason, s.Settings().MaxRegistrationReason},
+		{"name", g.Name, limits.NameLength},
+		{"bio", g.Bio, limits.BioLength},
+		{"registration_reason", g.Reason, limits.RegistrationReasonLength},
 	} {
 		if text.Length(f.text, "") > f.most {
 			fieldErrors.Add(f.name, "ERR_TOO_LONG", "should be at most %d character(s)", f.most)
@@ -130,14 +131,14 @@ func (s *Service) checkFieldsOf(ctx context.Context, r signupReader, g *Registra
 
 func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string, fieldErrors *FieldErrors) error {
 	asID := store.ParseID[store.AccountID](nick) // nicknames and ids share parameters, so a nickname must not look like an id
-	switch {
+	switch c := s.Settings.Load(); {
 	case nick == "":
 		fieldErrors.Add("nickname", "ERR_BLANK", "can't be blank")
 	case len(nick) > text.MaxNickname:
 		fieldErrors.Add("nickname", "ERR_TOO_LONG", "should be at most %d character(s)", text.MaxNickname)
-	case text.IsReserved(nick, s.Settings().ReservedNicknames) || asID != 0:
+	case text.IsReserved(nick, slices.Concat(text.ReservedNicknames(), c.Accounts.RestrictedNicknames, []string{c.API.Name})) || asID != 0:
 		fieldErrors.Add("nickname", "ERR_RESERVED", "Invalid nickname")
-	case !text.ValidNickname(nick, s.Settings().ExtendedNicknames):
+	case !text.ValidNickname(nick, c.Accounts.ExtendedNicknameFormat):
 		fieldErrors.Add("nickname", "ERR_INVALID", "has invalid format")
 	default:
 		_, err := r.AccountByName(ctx, nick, "") // deleted accounts keep their nicknames
@@ -181,7 +182,8 @@ func (s *Service) checkEmail(ctx context.Context, r signupReader, g *Registratio
 // blacklisted returns true if the domain of an e-mail address, or a domain above it, must not be used.
 func (s *Service) blacklisted(email string) bool {
 	domain := text.NormalizeDomain(email[strings.LastIndexByte(email, '@')+1:])
-	return slices.ContainsFunc(s.Settings().EmailBlacklist, func(blocked string) bool {
+	return slices.ContainsFunc(s.Settings.Load().Accounts.EmailBlacklist, func(blocked string) bool {
+		blocked = text.NormalizeDomain(blocked)
 		return domain == blocked || strings.HasSuffix(domain, "."+blocked)
 	})
 }
@@ -190,18 +192,18 @@ func (s *Service) blacklisted(email string) bool {
 func (s *Service) checkBirthday(g *Registration, fieldErrors *FieldErrors) {
 	switch {
 	case g.Birthday == "":
-		if s.Settings().BirthdayRequired && g.Visitor != nil {
+		if s.Settings.Load().Accounts.BirthdayRequired && g.Visitor != nil {
 			fieldErrors.Add("birthday", "ERR_BLANK", "can't be blank")
 		}
 	case !s.isBirthday(g.Birthday):
 		fieldErrors.Add("birthday", "ERR_INVALID", "has invalid format")
 	case !s.oldEnough(g.Birthday):
-		fieldErrors.Add("birthday", "ERR_BELOW_LIMIT", "must be at least %d years ago", s.Settings().BirthdayMinAge)
+		fieldErrors.Add("birthday", "ERR_BELOW_LIMIT", "must be at least %d years ago", s.Settings.Load().Accounts.BirthdayMinAge)
 	}
 }
 
 // oldEnough returns true if a user with this birthday has the minimum age. A day begins in the easternmost time zone.
 func (s *Service) oldEnough(birthday string) bool {
 	day, err := time.Parse(time.DateOnly, birthday)
-	return err == nil && !day.AddDate(s.Settings().BirthdayMinAge, 0, 0).After(s.db.Now().UTC().Add(14*time.Hour))
+	return err == nil && !day.AddDate(s.Settings.Load().Accounts.BirthdayMinAge, 0, 0).After(s.db.Now().UTC().Add(14*time.Hour))
 }

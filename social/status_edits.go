@@ -176,7 +176,7 @@ func (s *Service) describeAttachments(media []*store.Media, e Edit) ([]*store.Me
 		if m.Description == before.Description && m.FocusX == before.FocusX && m.FocusY == before.FocusY {
 			continue
 		}
-		if text.Length(m.Description, "") > s.Settings().MaxDescription {
+		if text.Length(m.Description, "") > s.Settings.Load().Media.DescriptionLength {
 			return nil, errs.Invalid("The description is over the character limit")
 		}
 		changed = append(changed, m)

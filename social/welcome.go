@@ -11,7 +11,8 @@ import (
 
 // enqueueWelcome enqueues what follows once a new user can sign in (extension API 6.3).
 func (s *Service) enqueueWelcome(ctx context.Context, tx *store.Tx, u *store.User) error {
-	if !u.CanSignIn() || len(s.Settings().Autofollow) == 0 && len(s.Settings().AutofollowedBy) == 0 && s.Settings().Welcome.Sender == "" {
+	c := s.Settings.Load()
+	if !u.CanSignIn() || len(c.Accounts.Autofollow) == 0 && len(c.Accounts.AutofollowedBy) == 0 && c.Welcome.Sender == "" {
 		return nil
 	}
 	return tx.Enqueue(ctx, store.WelcomeUser{AccountID: u.AccountID})
@@ -24,12 +25,12 @@ func (s *Service) welcomeUser(ctx context.Context, w store.WelcomeUser) error {
 	if err != nil || account.Unavailable {
 		return errs.IgnoreNotFound(err)
 	}
-	for _, nick := range s.Settings().Autofollow {
+	for _, nick := range s.Settings.Load().Accounts.Autofollow {
 		if err := s.autofollow(ctx, account.Nickname, nick); err != nil {
 			return err
 		}
 	}
-	for _, nick := range s.Settings().AutofollowedBy {
+	for _, nick := range s.Settings.Load().Accounts.AutofollowedBy {
 		if err := s.autofollow(ctx, nick, account.Nickname); err != nil {
 			return err
 		}
@@ -64,27 +65,28 @@ func (s *Service) autofollow(ctx context.Context, followerNick, targetNick strin
 
 // sendWelcome sends the welcome messages, once each however often the job runs.
 func (s *Service) sendWelcome(ctx context.Context, to *store.Account) error {
-	if s.Settings().Welcome.Sender == "" {
+	welcome := s.Settings.Load().Welcome
+	if welcome.Sender == "" {
 		return nil
 	}
-	sender, err := s.configuredAccount(ctx, s.Settings().Welcome.Sender)
+	sender, err := s.configuredAccount(ctx, welcome.Sender)
 	if sender == nil || sender.ID == to.ID {
 		return err
 	}
 	key := fmt.Sprintf("welcome %d", to.ID)
-	if s.Settings().Welcome.DirectMessage != "" {
+	if welcome.DirectMessage != "" {
 		direct := store.Direct
-		_, err := s.Publish(ctx, sender, Draft{Text: "@" + to.Nickname + "\n" + s.Settings().Welcome.DirectMessage, Visibility: &direct, IdempotencyKey: key})
+		_, err := s.Publish(ctx, sender, Draft{Text: "@" + to.Nickname + "\n" + welcome.DirectMessage, Visibility: &direct, IdempotencyKey: key})
 		if err := ignoreClientError(err); err != nil {
 			return err
 		}
 	}
-	if s.Settings().Welcome.ChatMessage == "" {
+	if welcome.ChatMessage == "" {
 		return nil
 	}
 	chat, err := s.OpenChat(ctx, sender, to.ID)
 	if err == nil {
-		_, err = s.SendChatMessage(ctx, sender, chat.ID, ChatMessageDraft{Text: s.Settings().Welcome.ChatMessage, IdempotencyKey: key})
+		_, err = s.SendChatMessage(ctx, sender, chat.ID, ChatMessageDraft{Text: welcome.ChatMessage, IdempotencyKey: key})
 	}
 	return ignoreClientError(err)
 }

@@ -121,7 +121,7 @@ func (b *Backfill) fetchPins(ctx context.Context, account *store.Account, actor 
 	}
 	var pins []store.StatusID
 	for _, uri := range items {
-		if !activity.SameHost(uri, account.URI, b.AllowLoopback) {
+		if !activity.SameHost(uri, account.URI, b.Settings.AllowLoopback) {
 			continue
 		}
 		st, err := b.statuses.Status(ctx, uri)

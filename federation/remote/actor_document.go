@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"svc/internal/activity"
+	"svc/internal/config"
 	"svc/internal/httpsig"
 	"svc/internal/text"
 	"svc/store"
@@ -28,9 +29,8 @@ const (
 
 // Reader parses documents. It does not fetch anything.
 type Reader struct {
-	BaseURL, Host string
-	AllowLoopback bool
-	now           func() time.Time
+	Settings *config.Live
+	now      func() time.Time
 }
 
 // ActorTypes are the types of actor documents.
@@ -53,11 +53,11 @@ func IsActor(o activity.Object) bool { return o.Is(ActorTypes...) }
 // dropped. All URLs in the result are public (activity.Host), and the actor's own ones are on its host.
 func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	id := o.ID()
-	host, err := activity.Host(id, r.AllowLoopback)
+	host, err := activity.Host(id, r.Settings.AllowLoopback)
 	switch {
 	case err != nil:
 		return nil, err
-	case host == r.Host:
+	case host == r.Settings.Host:
 		return nil, ErrLocal
 	case strings.Contains(id, "#"):
 		return nil, Refuse("actor id has a fragment")
@@ -255,13 +255,13 @@ func linkURL(o activity.Object) string {
 
 // isPublicURL returns whether a URL may be shown and fetched.
 func (r *Reader) isPublicURL(address string) bool {
-	_, err := activity.Host(address, r.AllowLoopback)
+	_, err := activity.Host(address, r.Settings.AllowLoopback)
 	return err == nil
 }
 
 // isOn returns whether a URL may be fetched and is on a host.
 func (r *Reader) isOn(host, address string) bool {
-	of, err := activity.Host(address, r.AllowLoopback)
+	of, err := activity.Host(address, r.Settings.AllowLoopback)
 	return err == nil && of == host
 }
 
@@ -314,7 +314,7 @@ func (r *Reader) parseActorKeys(o activity.Object, id string) (keys []*store.Act
 func (r *Reader) parseActorKey(o activity.Object, owner string) *store.ActorKey {
 	id := cmp.Or(o.ID(), owner+"#main-key")
 	named := cmp.Or(o.Ref("owner"), o.Ref("controller"))
-	if named != "" && named != owner || !activity.SameHost(activity.WithoutFragment(id), owner, r.AllowLoopback) {
+	if named != "" && named != owner || !activity.SameHost(activity.WithoutFragment(id), owner, r.Settings.AllowLoopback) {
 		return nil
 	}
 	if multikey := o.Text("publicKeyMultibase"); multikey != "" {
@@ -366,7 +366,7 @@ func truncateBytes(s string, max int) string {
 
 // HostOf returns the host of an account's id, which may differ from the domain of its handle.
 func (r *Reader) HostOf(a *store.Account) string {
-	host, err := activity.Host(a.URI, r.AllowLoopback)
+	host, err := activity.Host(a.URI, r.Settings.AllowLoopback)
 	if err != nil {
 		return a.Domain
 	}

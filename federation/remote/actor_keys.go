@@ -75,7 +75,7 @@ func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Obje
 			return nil, Refuse("document at the key id has another key")
 		}
 		owner := cmp.Or(doc.Ref("owner"), doc.Ref("controller"))
-		if !activity.SameHost(owner, id, a.AllowLoopback) {
+		if !activity.SameHost(owner, id, a.Settings.AllowLoopback) {
 			return nil, Refuse("key owner is on another host than the key")
 		}
 		if separate = a.reader.parseActorKey(doc, owner); separate == nil {

@@ -181,7 +181,7 @@ func (a *Actors) updateActor(ctx context.Context, account *store.Account, doc ac
 	if err != nil {
 		return err
 	}
-	if !activity.SameHost(actor.Inbox, p.actor.Inbox, a.AllowLoopback) {
+	if !activity.SameHost(actor.Inbox, p.actor.Inbox, a.Settings.AllowLoopback) {
 		return Refuse("inbox is on another host than the actor")
 	}
 	if err := a.applyPoliciesToActor(ctx, p, row.Domain); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/config"
 	"svc/internal/errs"
 )
 
@@ -636,7 +637,8 @@ func FuzzActor(f *testing.F) {
 			return
 		}
 		reader := *a.Reader
-		reader.AllowLoopback = false
+		reader.Settings = &config.Live{Site: a.Reader.Settings.Site}
+		reader.Settings.AllowLoopback = false
 		got, err := reader.parseActor(doc)
 		if err != nil {
 			return

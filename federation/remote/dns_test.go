@@ -105,7 +105,7 @@ func TestGuardedNames(t *testing.T) {
 	port := privateServer.URL[strings.LastIndexByte(privateServer.URL, ':'):]
 	roots := x509.NewCertPool()
 	roots.AddCert(privateServer.Certificate())
-	a.Reader.AllowLoopback, a.Fetcher.AllowLoopback, a.Actors.AllowLoopback, a.Verifier.AllowLoopback = false, false, false, false
+	a.Reader.Settings.AllowLoopback = false
 	a.Fetcher.client = fetch.New(fetch.Options{UserAgent: "svc", RootCAs: roots})
 	n := useNames(t, map[string][]string{
 		"loopback.example": {"127.0.0.1"}, "private.example": {"10.0.0.1"}, "loopback6.example": {"::1"}, "mapped.example": {"::ffff:127.0.0.1"},

@@ -74,7 +74,7 @@ func (f *Fetcher) fetchOriginal(ctx context.Context, uri string) (activity.Objec
 	switch {
 	case isURLOf(id, at):
 		return doc, nil
-	case !activity.SameHost(id, at, f.AllowLoopback):
+	case !activity.SameHost(id, at, f.Settings.AllowLoopback):
 		return nil, fmt.Errorf("%w: %s has the id %q", ErrIDMismatch, at, truncateBytes(id, 200))
 	}
 	doc, at, err = f.fetchShared(ctx, activity.WithoutFragment(id))
@@ -197,11 +197,11 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 
 // FetchableHost returns the host of a URL if it may be fetched.
 func (f *Fetcher) FetchableHost(uri string) (string, error) {
-	host, err := activity.Host(uri, f.AllowLoopback)
+	host, err := activity.Host(uri, f.Settings.AllowLoopback)
 	if err != nil {
 		return "", err
 	}
-	if host == f.Host {
+	if host == f.Settings.Host {
 		return "", ErrLocal
 	}
 	return host, f.CheckHostPolicy(host)
@@ -293,7 +293,7 @@ func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, maxItems in
 			for _, v := range page.Values(key) {
 				item := activity.Reference(v)
 				if create, _ := v.(map[string]any); activity.Object(create).Is("Create") {
-					if item = activity.Object(create).Ref("object"); !activity.SameHost(item, uri, f.AllowLoopback) {
+					if item = activity.Object(create).Ref("object"); !activity.SameHost(item, uri, f.Settings.AllowLoopback) {
 						continue
 					}
 				}
@@ -307,7 +307,7 @@ func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, maxItems in
 		if next == nil && ref == "" {
 			next, ref = page.Object("next"), page.Ref("next")
 		}
-		if len(items) == maxItems || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, f.AllowLoopback)) {
+		if len(items) == maxItems || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, f.Settings.AllowLoopback)) {
 			break
 		}
 		seen[ref] = true
@@ -342,7 +342,7 @@ func (f *Fetcher) fetchCollectionSize(ctx context.Context, uri string) (n *int, 
 	case nil:
 		hidden = doc["items"] == nil && doc["orderedItems"] == nil
 	case string:
-		if !activity.SameHost(first, uri, f.AllowLoopback) {
+		if !activity.SameHost(first, uri, f.Settings.AllowLoopback) {
 			return n, true
 		}
 		_, err := f.Document(ctx, first)

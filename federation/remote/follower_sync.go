@@ -113,7 +113,7 @@ func (s *FollowerSync) readDigests(ctx context.Context, id store.AccountID) (hos
 	}
 	digests := make(hostDigests)
 	for _, uri := range uris {
-		host, err := activity.Host(uri, s.AllowLoopback)
+		host, err := activity.Host(uri, s.Settings.AllowLoopback)
 		if err != nil {
 			continue
 		}
@@ -149,7 +149,7 @@ func (s *FollowerSync) Followers(ctx context.Context, id store.AccountID, reques
 		err = errs.ErrRecordNotFound
 	}
 	return slices.DeleteFunc(uris, func(uri string) bool {
-		of, err := activity.Host(uri, s.AllowLoopback)
+		of, err := activity.Host(uri, s.Settings.AllowLoopback)
 		return err != nil || of != host
 	}), err
 }
@@ -181,7 +181,7 @@ func (s *FollowerSync) check(ctx context.Context, header string, signer *store.A
 	if err != nil || len(theirs) != len(followerDigest{}) {
 		return nil
 	}
-	ours, ok, err := s.digest(ctx, signer.ID, s.Host)
+	ours, ok, err := s.digest(ctx, signer.ID, s.Settings.Host)
 	if !ok || err != nil || ours == followerDigest(theirs) {
 		return err
 	}
@@ -190,7 +190,7 @@ func (s *FollowerSync) check(ctx context.Context, header string, signer *store.A
 		return errs.IgnoreNotFound(err)
 	}
 	url := params["url"]
-	if actor.Followers == "" || params["collectionid"] != actor.Followers || !activity.SameHost(url, signer.URI, s.AllowLoopback) {
+	if actor.Followers == "" || params["collectionid"] != actor.Followers || !activity.SameHost(url, signer.URI, s.Settings.AllowLoopback) {
 		return nil
 	}
 	now := s.db.Now()
@@ -298,7 +298,7 @@ func (s *FollowerSync) missing(ctx context.Context, follows []*store.Follow, lis
 func (s *FollowerSync) confirm(ctx context.Context, account *store.Account, listed map[string]bool) error {
 	unknown := 0
 	for uri := range listed {
-		if unknown == maxUnknownFollows || !strings.HasPrefix(uri, s.BaseURL+"/") {
+		if unknown == maxUnknownFollows || !strings.HasPrefix(uri, s.Settings.BaseURL+"/") {
 			continue
 		}
 		follower, err := s.db.AccountByURI(ctx, uri)

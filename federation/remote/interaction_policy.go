@@ -54,9 +54,9 @@ func (n *Note) readInteractors(r *Reader, rule activity.Object, keys ...string) 
 				groups |= store.AnyInteractor
 			case n.isFollowers(id):
 				groups |= store.FollowerInteractor
-			case strings.HasSuffix(id, "/following") && activity.SameHost(id, n.AuthorURI, r.AllowLoopback):
+			case strings.HasSuffix(id, "/following") && activity.SameHost(id, n.AuthorURI, r.Settings.AllowLoopback):
 				groups |= store.FollowedInteractor
-			case strings.HasPrefix(id, r.BaseURL+"/"):
+			case strings.HasPrefix(id, r.Settings.BaseURL+"/"):
 				named = true
 			}
 		}

@@ -22,7 +22,7 @@ var softwareName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 
 // enqueueNodeInfo queues a fetch of a server's software, at most once a day (federation 1.5).
 func (b *Backfill) enqueueNodeInfo(ctx context.Context, address string) error {
-	domain, err := activity.Host(address, b.AllowLoopback)
+	domain, err := activity.Host(address, b.Settings.AllowLoopback)
 	if err != nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, versio
 		return "", "", err
 	}
 	best := slices.MaxFunc(append(d.links, link{}), func(a, b link) int { return strings.Compare(nodeInfoVersion(a), nodeInfoVersion(b)) })
-	if nodeInfoVersion(best) == "" || !activity.SameHost(best.href, base, f.AllowLoopback) {
+	if nodeInfoVersion(best) == "" || !activity.SameHost(best.href, base, f.Settings.AllowLoopback) {
 		return "", "", Refuse("no nodeinfo document on the same host")
 	}
 	if resp, err = f.fetchWellKnown(ctx, best.href, "application/json", types); err != nil {

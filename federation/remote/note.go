@@ -49,11 +49,11 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	if n.ObjectType == "" {
 		return nil, Refuse("object is not a status but %q", truncateBytes(o.Type(), 100))
 	}
-	host, err := activity.Host(n.URI, r.AllowLoopback)
+	host, err := activity.Host(n.URI, r.Settings.AllowLoopback)
 	switch {
 	case err != nil:
 		return nil, Refuse("object has no valid id")
-	case host == r.Host:
+	case host == r.Settings.Host:
 		return nil, Refuse("object is on this server")
 	}
 	if n.AuthorURI, err = r.authorOf(o, by.Ref("actor"), host); err != nil {
@@ -109,7 +109,7 @@ func (r *Reader) authorOf(o activity.Object, sender, host string) (string, error
 		return "", Refuse("object has no author")
 	}
 	author := authors[0]
-	if creator := o.Ref("actor"); o.Is("Event") && creator != "" && activity.SameHost(creator, author, r.AllowLoopback) {
+	if creator := o.Ref("actor"); o.Is("Event") && creator != "" && activity.SameHost(creator, author, r.Settings.AllowLoopback) {
 		authors, author = []string{creator}, creator // the author of a group's event is a person
 	}
 	switch {
@@ -148,7 +148,7 @@ func (n *Note) readContent(r *Reader, o activity.Object) {
 	n.Language = text.Language(language)
 	content = truncateBytes(content, maxNoteSource)
 	if o.Text("mediaType") == "text/markdown" {
-		content = text.Parse(content, text.Markdown).Render(r.BaseURL, nil).HTML
+		content = text.Parse(content, text.Markdown).Render(r.Settings.BaseURL, nil).HTML
 	} else {
 		// The class marks a fallback for software without quotes. It is kept on spans only.
 		content = strings.Replace(content, `<p class="quote-inline">`, `<p><span class="quote-inline">`, 1)

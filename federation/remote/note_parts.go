@@ -209,7 +209,7 @@ func (n *Note) readQuote(r *Reader, o activity.Object) {
 	if n.QuoteURI == "" {
 		return
 	}
-	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.QuoteURI, r.AllowLoopback) {
+	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.QuoteURI, r.Settings.AllowLoopback) {
 		n.QuoteAuthorization = by
 	}
 	if content, found := withoutQuoteLink(n.Content); found {

@@ -66,10 +66,13 @@ func newHarness(t testing.TB) *harness {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { files.Close() })
-	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
-	policies := policy.New(config.NewLive(config.Default()), policy.Deps{Log: log, Now: db.Now, Accounts: db, HasEmoji: func(string) bool { return false }, CheckNetwork: MayFetch})
+	c := config.Default()
+	c.Server.URL, c.Federation.AllowLoopback = "http://localhost:4", true
+	live := config.NewLive(c)
+	people := social.New(db, files, social.Config{Settings: live}, log)
+	policies := policy.New(live, policy.Deps{Log: log, Now: db.Now, Accounts: db, HasEmoji: func(string) bool { return false }, CheckNetwork: MayFetch})
 	a.db = db
-	a.Remote = New(Config{BaseURL: "http://localhost:4", Host: "localhost:4", AllowLoopback: true, Settings: config.NewLive(config.Default()), Policies: policies}, db, people,
+	a.Remote = New(Config{Settings: live, Policies: policies}, db, people,
 		fetch.New(fetch.Options{UserAgent: "svc", OwnHosts: []string{"localhost:4"}, AllowLoopback: true}), secrets, log)
 	err = db.Update(t.Context(), func(tx *store.Tx) error {
 		uri := "http://localhost:4" + FetchActorPath
@@ -236,10 +239,10 @@ func (p *fakePeer) serveWebFinger(name, subject, actor string) {
 func (a *harness) signed(keyID string, key *rsa.PrivateKey) *http.Request {
 	a.t.Helper()
 	r := httptest.NewRequest("GET", "/objects/1", nil)
-	r.Host = a.Reader.Host
+	r.Host = a.Reader.Settings.Host
 	signer := &httpsig.Signer{KeyID: keyID, Key: key}
 	out := r.Clone(context.Background())
-	out.URL.Scheme, out.URL.Host = "http", a.Reader.Host
+	out.URL.Scheme, out.URL.Host = "http", a.Reader.Settings.Host
 	if err := signer.Sign(out, nil, httpsig.Options{Scheme: httpsig.Cavage, Now: a.db.Now()}); err != nil {
 		a.t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body 
 	if err == nil {
 		to, err = to.Parse(location)
 	}
-	if err != nil || !activity.SameHost(to.String(), inbox, f.AllowLoopback) {
+	if err != nil || !activity.SameHost(to.String(), inbox, f.Settings.AllowLoopback) {
 		return status, header, nil
 	}
 	return f.postOnce(ctx, to.String(), body, synchronization, signer, o)

@@ -25,14 +25,11 @@ import (
 	"svc/store"
 )
 
-// Config has the settings of this package.
+// Config has the settings and the parts of the server that this package uses.
 type Config struct {
-	BaseURL       string       // https://example.org
-	Host          string       // of ids and handles, with port unless it is the default
-	AllowLoopback bool         // http and loopback addresses are allowed
-	Settings      *config.Live // signature_age, and store_all
-	Policies      *policy.Chain
-	GenerateKey   func() (*rsa.PrivateKey, error) // for a local account; nil: RSA, 2048 bits
+	Settings    *config.Live
+	Policies    *policy.Chain
+	GenerateKey func() (*rsa.PrivateKey, error) // for a local account; nil: RSA, 2048 bits
 }
 
 // Remote has the parts of this package.
@@ -55,9 +52,9 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 		c.GenerateKey = generateRSAKey
 	}
 	r := &Remote{
-		Reader: &Reader{BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, now: db.Now},
+		Reader: &Reader{Settings: c.Settings, now: db.Now},
 		Signers: &Signers{
-			BaseURL: c.BaseURL, GenerateKey: c.GenerateKey, db: db, secrets: secrets, log: log,
+			Settings: c.Settings, GenerateKey: c.GenerateKey, db: db, secrets: secrets, log: log,
 			byAccount: cache.New[store.AccountID, *accountKeys](maxSigners),
 		},
 		Accounts: newAccountCache(db),
@@ -74,11 +71,11 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 	}
 	r.Statuses = &Statuses{Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, db: db, social: social, log: log}
 	r.Backfill = &Backfill{
-		AllowLoopback: c.AllowLoopback, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
+		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
 		statusViews: limit.NewWindow[statusViewKey](maxStatusViews),
 	}
 	r.Resolver = &Resolver{
-		Host: c.Host, AllowLoopback: c.AllowLoopback, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,
+		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,
 	}
 	r.Sync = newFollowerSync(c, r.Reader, r.Fetcher, r.Accounts, db, social, log)
 	return r

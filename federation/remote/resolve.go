@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"svc/internal/activity"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/text"
@@ -29,15 +30,14 @@ const (
 
 // Resolver resolves handles and URLs for users.
 type Resolver struct {
-	Host          string
-	AllowLoopback bool
-	reader        *Reader
-	fetcher       *Fetcher
-	actors        *Actors
-	statuses      *Statuses
-	backfill      *Backfill
-	db            *store.DB
-	log           *slog.Logger
+	Settings *config.Live
+	reader   *Reader
+	fetcher  *Fetcher
+	actors   *Actors
+	statuses *Statuses
+	backfill *Backfill
+	db       *store.DB
+	log      *slog.Logger
 }
 
 // Resolve returns the remote account or status of a handle or URL, and stores it. The URL may be that of a page. The error is
@@ -117,7 +117,7 @@ func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error)
 		return "", err
 	}
 	found := alternateLink(resp.Body, resp.URL)
-	if !activity.SameHost(found, resp.URL.String(), f.AllowLoopback) {
+	if !activity.SameHost(found, resp.URL.String(), f.Settings.AllowLoopback) {
 		return "", Refuse("page links to no document on its host")
 	}
 	return activity.WithoutFragment(found), nil
@@ -168,7 +168,7 @@ func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string
 	for _, name := range handles {
 		nick, domain, ok := text.SplitHandle(name)
 		key := strings.ToLower(nick) + "@" + domain
-		if !ok || domain == "" || domain == r.Host || fetched[key] || len(fetched) == maxMentionsResolved {
+		if !ok || domain == "" || domain == r.Settings.Host || fetched[key] || len(fetched) == maxMentionsResolved {
 			continue
 		}
 		if _, err := r.db.AccountByName(ctx, nick, domain); !errs.IsNotFound(err) {
@@ -198,7 +198,7 @@ func (r *Resolver) InteractionPage(ctx context.Context, user, uri string) (strin
 		return "", err
 	}
 	page := strings.ReplaceAll(template, "{uri}", url.QueryEscape(uri))
-	if _, err := activity.Host(page, r.AllowLoopback); err != nil { // also excludes javascript: URLs
+	if _, err := activity.Host(page, r.Settings.AllowLoopback); err != nil { // also excludes javascript: URLs
 		return "", ErrNoInteractionPage
 	}
 	return page, nil
@@ -207,7 +207,7 @@ func (r *Resolver) InteractionPage(ctx context.Context, user, uri string) (strin
 func (r *Resolver) subscribeTemplate(ctx context.Context, user string) (string, error) {
 	resource, domain := user, ""
 	if strings.Contains(user, "://") {
-		host, err := activity.Host(user, r.AllowLoopback)
+		host, err := activity.Host(user, r.Settings.AllowLoopback)
 		if err != nil {
 			return "", ErrNoInteractionPage
 		}
@@ -219,7 +219,7 @@ func (r *Resolver) subscribeTemplate(ctx context.Context, user string) (string, 
 		}
 		resource, domain = "acct:"+nick+"@"+host, host
 	}
-	if domain == r.Host {
+	if domain == r.Settings.Host {
 		return "", ErrNoInteractionPage
 	}
 	base, err := r.fetcher.serverURL(domain)

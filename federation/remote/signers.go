@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"svc/internal/cache"
+	"svc/internal/config"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
 	"svc/store"
@@ -28,7 +29,7 @@ const FetchActorPath = "/internal/fetch"
 
 // Signers has the private keys of local accounts. The key of an account is created when it signs for the first time.
 type Signers struct {
-	BaseURL      string
+	Settings     *config.Live
 	GenerateKey  func() (*rsa.PrivateKey, error)
 	db           *store.DB
 	secrets      *keys.Keys
@@ -180,7 +181,7 @@ func (s *Signers) fetchActor(ctx context.Context) (store.AccountID, error) {
 	if id := s.fetchActorID.Load(); id != 0 {
 		return store.AccountID(id), nil
 	}
-	account, err := s.db.AccountByURI(ctx, s.BaseURL+FetchActorPath)
+	account, err := s.db.AccountByURI(ctx, s.Settings.BaseURL+FetchActorPath)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +191,7 @@ func (s *Signers) fetchActor(ctx context.Context) (store.AccountID, error) {
 
 // CheckServerKey returns an error if the stored key of the instance actor cannot be decrypted with the secret of the server.
 func (s *Signers) CheckServerKey(ctx context.Context) error {
-	account, err := s.db.AccountByURI(ctx, s.BaseURL+FetchActorPath)
+	account, err := s.db.AccountByURI(ctx, s.Settings.BaseURL+FetchActorPath)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/limit"
 	"svc/social"
@@ -29,15 +30,15 @@ const (
 
 // Backfill fetches what belongs to stored accounts and statuses in the background: counters, pins, parents, replies, polls.
 type Backfill struct {
-	AllowLoopback bool
-	reader        *Reader
-	fetcher       *Fetcher
-	actors        *Actors
-	statuses      *Statuses
-	db            *store.DB
-	social        *social.Service
-	log           *slog.Logger
-	statusViews   *limit.Window[statusViewKey] // so that not each view costs a query
+	Settings    *config.Live
+	reader      *Reader
+	fetcher     *Fetcher
+	actors      *Actors
+	statuses    *Statuses
+	db          *store.DB
+	social      *social.Service
+	log         *slog.Logger
+	statusViews *limit.Window[statusViewKey] // so that not each view costs a query
 }
 
 // completeStatus is the job that fetches what a status refers to: mentioned accounts, the quoted status, and the parent (federation
@@ -229,7 +230,7 @@ func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error
 		} else if known != nil {
 			continue
 		}
-		if perHost[host]++; perHost[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, b.AllowLoopback) {
+		if perHost[host]++; perHost[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, b.Settings.AllowLoopback) {
 			continue
 		}
 		if _, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Accept: isReply, Budget: replyFetchBudget}); err != nil {

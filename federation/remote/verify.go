@@ -51,7 +51,7 @@ var ErrActorGone = errors.New("the actor is gone")
 
 // Claims returns the claims of a request signed by actor or another, after all checks that need no key.
 func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsig.Claim, error) {
-	base, err := url.Parse(v.BaseURL)
+	base, err := url.Parse(v.Settings.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsi
 // VerifyClaims returns the signer of a request: the actor, or another. Errors are responses to the sender, or ErrActorGone.
 func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
 	err, key := httpsig.ErrUnsigned, ""
-	ofActor := func(id string) bool { return activity.SameHost(id, actor, v.AllowLoopback) }
+	ofActor := func(id string) bool { return activity.SameHost(id, actor, v.Settings.AllowLoopback) }
 	for _, c := range httpsig.Prefer(claims, ofActor) {
 		var signer *store.Account
 		key = c.KeyID
@@ -115,7 +115,7 @@ func (v *Verifier) signatureError(actor, key string, err error) error {
 
 // mayLogFailure returns whether the failed signature of a key is logged.
 func (v *Verifier) mayLogFailure(key string) bool {
-	host, err := activity.Host(activity.WithoutFragment(key), v.AllowLoopback)
+	host, err := activity.Host(activity.WithoutFragment(key), v.Settings.AllowLoopback)
 	if err != nil {
 		host = ""
 	}
@@ -163,7 +163,7 @@ func (v *Verifier) keyOwner(ctx context.Context, id string, verify func(crypto.P
 
 // recordKeyFailure counts a failed fetch of a key.
 func (v *Verifier) recordKeyFailure(ctx context.Context, id string) {
-	if host, err := activity.Host(activity.WithoutFragment(id), v.AllowLoopback); err == nil {
+	if host, err := activity.Host(activity.WithoutFragment(id), v.Settings.AllowLoopback); err == nil {
 		v.keyFailures.add(sourceOf(ctx), activity.RegisteredDomain(host), v.db.Now())
 	}
 }
@@ -325,7 +325,7 @@ func (v *Verifier) IsKnownSigner(ctx context.Context, r *http.Request) (bool, er
 
 // isFromBlockedHost returns whether the key of a signature is on a blocked host. It does not fetch.
 func (v *Verifier) isFromBlockedHost(c *httpsig.Claim) bool {
-	host, err := activity.Host(activity.WithoutFragment(c.KeyID), v.AllowLoopback)
+	host, err := activity.Host(activity.WithoutFragment(c.KeyID), v.Settings.AllowLoopback)
 	return err == nil && v.fetcher.CheckHostPolicy(host) != nil
 }
 
@@ -369,7 +369,7 @@ func (v *Verifier) VerifyProof(ctx context.Context, doc activity.Object) (*store
 		return nil, Refuse("proof is too old or in the future")
 	}
 	actor := doc.Ref("actor")
-	if !activity.SameHost(claim.VerificationMethod, actor, v.AllowLoopback) {
+	if !activity.SameHost(claim.VerificationMethod, actor, v.Settings.AllowLoopback) {
 		return nil, Refuse("proof key is on another host than the actor")
 	}
 	owner, err := v.keyOwner(ctx, claim.VerificationMethod, func(key crypto.PublicKey) error {

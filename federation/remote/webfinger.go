@@ -46,7 +46,7 @@ func (a *Actors) Lookup(ctx context.Context, name string) (*store.Account, error
 	if !ok {
 		return nil, errs.ErrRecordNotFound
 	}
-	if domain == a.Host {
+	if domain == a.Settings.Host {
 		domain = ""
 	}
 	known, err := a.db.AccountByName(ctx, nick, domain)
@@ -120,7 +120,7 @@ func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *
 func (a *Actors) confirmHandle(ctx context.Context, p *parsedActor) (confirmedHandle, error) {
 	nick, id := p.account.Nickname, p.account.URI
 	confirmed := store.At(a.db.Now())
-	if p.claimedHost != "" && p.claimedHost != p.host && p.claimedHost != a.Host {
+	if p.claimedHost != "" && p.claimedHost != p.host && p.claimedHost != a.Settings.Host {
 		if f, err := a.fetcher.webFingerAtHost(ctx, nick, p.claimedHost); err == nil && a.fetcher.leadsToActor(ctx, f, id) {
 			return confirmedHandle{nick, p.claimedHost, confirmed}, nil
 		}
@@ -154,7 +154,7 @@ func (f *Fetcher) leadsToActor(ctx context.Context, found *webFinger, id string)
 	if found.Actor == id {
 		return true
 	}
-	if !activity.SameHost(found.Actor, id, f.AllowLoopback) {
+	if !activity.SameHost(found.Actor, id, f.Settings.AllowLoopback) {
 		return false
 	}
 	doc, err := f.Document(ctx, found.Actor)
@@ -181,7 +181,7 @@ func (f *Fetcher) WebFinger(ctx context.Context, nick, domain string) (*webFinge
 
 func (f *Fetcher) serverURL(domain string) (string, error) {
 	base := "https://" + domain
-	if _, err := activity.Host(base, false); err != nil && f.AllowLoopback {
+	if _, err := activity.Host(base, false); err != nil && f.Settings.AllowLoopback {
 		base = "http://" + domain
 	}
 	host, err := f.FetchableHost(base)
@@ -218,7 +218,7 @@ func (f *Fetcher) fetchWebFinger(ctx context.Context, address string) (*webFinge
 	if err != nil {
 		return nil, err
 	}
-	found.host, err = activity.Host(resp.URL.String(), f.AllowLoopback)
+	found.host, err = activity.Host(resp.URL.String(), f.Settings.AllowLoopback)
 	return found, err
 }
 

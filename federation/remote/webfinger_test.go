@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"svc/internal/activity"
+	"svc/internal/config"
 	"svc/internal/errs"
 )
 
@@ -250,7 +251,7 @@ func TestReadXRD(t *testing.T) {
 func FuzzDescriptor(f *testing.F) {
 	f.Add(true, []byte(`<XRD><Subject>acct:a@b.example</Subject><Link rel="self" type="application/activity+json" href="https://b.example/a"/></XRD>`))
 	f.Add(false, []byte(`{"subject":"acct:a@b.example","links":[{"rel":"self","type":"application/activity+json","href":"https://b.example/a"}]}`))
-	reader := &Reader{}
+	reader := &Reader{Settings: new(config.Live)}
 	f.Fuzz(func(t *testing.T, isXML bool, b []byte) {
 		kind := "application/jrd+json"
 		if isXML {

@@ -61,18 +61,11 @@ const ErrUnavailable Error = "Kocaptcha service unavailable"
 
 // Config is what a Service needs.
 type Config struct {
-	Provider     string        // config.CaptchaNative or config.CaptchaKocaptcha
-	Endpoint     string        // of the kocaptcha service
-	Timeout      time.Duration // of a request to it; default 5 s
-	SecondsValid int
-	Keys         *keys.Keys
-	Fetch        *fetch.Client
-	Now          func() time.Time
-}
-
-// FromSettings returns the configuration that the settings describe.
-func FromSettings(c *config.Config) Config {
-	return Config{Provider: c.Captcha.Provider, Endpoint: c.Captcha.Endpoint, SecondsValid: c.Captcha.SecondsValid}
+	Settings *config.Live
+	Keys     *keys.Keys
+	Fetch    *fetch.Client
+	Now      func() time.Time
+	Timeout  time.Duration // of a request to a kocaptcha service; default 5 s
 }
 
 // Service makes and checks captchas.
@@ -95,8 +88,8 @@ const (
 
 // Make returns a new captcha. It returns ErrUnavailable if the service that makes it does not answer.
 func (s *Service) Make(ctx context.Context) (*Captcha, error) {
-	if s.Provider == config.CaptchaKocaptcha {
-		return s.fetchKocaptcha(ctx)
+	if settings := s.Settings.Load().Captcha; settings.Provider == config.CaptchaKocaptcha {
+		return s.fetchKocaptcha(ctx, settings.Endpoint)
 	}
 	digits := newDigits()
 	c := &Captcha{Type: config.CaptchaNative, Token: keys.NewToken(), URL: pictureURL(digits), Text: describe(digits)}
@@ -108,7 +101,7 @@ func (s *Service) seal(c *Captcha, a answer) error {
 	a.Created = s.Now().Unix()
 	text, err := json.Marshal(a)
 	c.AnswerData = base64.RawURLEncoding.EncodeToString(s.Keys.Seal(purpose(c.Token), text))
-	c.SecondsValid = s.SecondsValid
+	c.SecondsValid = s.Settings.Load().Captcha.SecondsValid
 	return err
 }
 
@@ -135,7 +128,7 @@ func (s *Service) Check(x Solution, used func(hash []byte) (bool, error)) (*Solv
 	if !ok {
 		return nil, errAnswerData
 	}
-	solved := &Solved{Hash: keys.HashToken(*x.Token), Expiry: time.Unix(a.Created, 0).Add(time.Duration(s.SecondsValid) * time.Second)}
+	solved := &Solved{Hash: keys.HashToken(*x.Token), Expiry: time.Unix(a.Created, 0).Add(time.Duration(s.Settings.Load().Captcha.SecondsValid) * time.Second)}
 	if !s.Now().Before(solved.Expiry) {
 		return nil, errExpired
 	}

@@ -33,8 +33,7 @@ func open(t *testing.T) (*captcha.Service, *time.Time) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	c := captcha.Config{Provider: config.CaptchaNative, SecondsValid: 300, Keys: k, Now: func() time.Time { return now }}
-	return captcha.New(c), &now
+	return captcha.New(captcha.Config{Settings: config.NewLive(config.Default()), Keys: k, Now: func() time.Time { return now }}), &now
 }
 
 func TestMake(t *testing.T) {
@@ -149,9 +148,10 @@ func TestSlowKocaptcha(t *testing.T) {
 				<-r.Context().Done() // the client has closed the connection
 			}))
 			defer service.Close()
+			c := config.Default()
+			c.Captcha.Provider, c.Captcha.Endpoint = config.CaptchaKocaptcha, service.URL
 			s := captcha.New(captcha.Config{
-				Provider: config.CaptchaKocaptcha, Endpoint: service.URL, Timeout: 50 * time.Millisecond, SecondsValid: 300,
-				Keys: k, Fetch: fetch.New(fetch.Options{AllowLoopback: true}), Now: time.Now,
+				Settings: config.NewLive(c), Timeout: 50 * time.Millisecond, Keys: k, Fetch: fetch.New(fetch.Options{AllowLoopback: true}), Now: time.Now,
 			})
 			if _, err := s.Make(t.Context()); !errors.Is(err, captcha.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)

@@ -21,9 +21,9 @@ var (
 
 const defaultTimeout = 5 * time.Second
 
-// fetchKocaptcha returns a captcha of the kocaptcha service.
-func (s *Service) fetchKocaptcha(ctx context.Context) (*Captcha, error) {
-	response, err := s.Fetch.Get(ctx, strings.TrimSuffix(s.Endpoint, "/")+"/new", fetch.Limits{
+// fetchKocaptcha returns a captcha of the kocaptcha service at endpoint.
+func (s *Service) fetchKocaptcha(ctx context.Context, endpoint string) (*Captcha, error) {
+	response, err := s.Fetch.Get(ctx, strings.TrimSuffix(endpoint, "/")+"/new", fetch.Limits{
 		MaxBody: 10_000, Timeout: cmp.Or(s.Timeout, defaultTimeout), MaxRedirects: 1, Accept: "application/json",
 	})
 	if err != nil {
@@ -37,9 +37,9 @@ func (s *Service) fetchKocaptcha(ctx context.Context) (*Captcha, error) {
 	if err := json.Unmarshal(response.Body, &made); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	picture, ok := s.resolve(made.URL)
+	picture, ok := resolve(endpoint, made.URL)
 	if !ok || !md5Pattern.MatchString(made.MD5) || !tokenPattern.MatchString(made.Token) {
-		return nil, fmt.Errorf("%w: %s answers without url, token or md5", ErrUnavailable, s.Endpoint)
+		return nil, fmt.Errorf("%w: %s answers without url, token or md5", ErrUnavailable, endpoint)
 	}
 	c := &Captcha{Type: config.CaptchaKocaptcha, Token: made.Token, URL: picture}
 	return c, s.seal(c, answer{MD5: strings.ToLower(made.MD5)})
@@ -47,8 +47,8 @@ func (s *Service) fetchKocaptcha(ctx context.Context) (*Captcha, error) {
 
 // resolve returns the URL of a picture, which may be relative to the endpoint. A picture of another host is refused, because the
 // Content-Security-Policy of the sign-up page names the host of the endpoint only.
-func (s *Service) resolve(path string) (string, bool) {
-	base, err := url.Parse(strings.TrimSuffix(s.Endpoint, "/") + "/")
+func resolve(endpoint, path string) (string, bool) {
+	base, err := url.Parse(strings.TrimSuffix(endpoint, "/") + "/")
 	if err != nil || path == "" {
 		return "", false
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/url"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -11,11 +10,21 @@ import (
 // Load for each use, or derive values with a View.
 //
 // Settings that need a restart (Setting.Restart) have the same values in all snapshots of one run.
-type Live struct{ current atomic.Pointer[Config] }
+type Live struct {
+	Site
+	current atomic.Pointer[Config]
+}
+
+// Site is the settings that are the same for as long as a server runs, in the form in which most code needs them.
+type Site struct {
+	BaseURL       string // https://example.org, without a slash at the end
+	Host          string // of ids and handles, with port unless it is the default
+	AllowLoopback bool   // federation.allow_loopback: http and loopback addresses
+}
 
 // NewLive returns a Live with its first settings.
 func NewLive(c *Config) *Live {
-	l := new(Live)
+	l := &Live{Site: Site{c.URL().String(), c.Host(), c.Federation.AllowLoopback}}
 	l.Store(c)
 	return l
 }
@@ -25,12 +34,6 @@ func (l *Live) Load() *Config { return l.current.Load() }
 
 // Store replaces the settings. c must not be changed later.
 func (l *Live) Store(c *Config) { l.current.Store(c) }
-
-// URL returns the public base address, which never changes while a server runs.
-func (l *Live) URL() *url.URL { return l.Load().URL() }
-
-// Host returns the host of the public address, which never changes while a server runs.
-func (l *Live) Host() string { return l.Load().Host() }
 
 // View is a value that is derived from settings. It is derived again when it is needed after they have changed.
 type View[T any] struct {

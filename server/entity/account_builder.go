@@ -125,7 +125,7 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		Fields:    row.Fields.V,
 	}
 	if row.Local() {
-		m.FQN = row.Nickname + "@" + r.Domain
+		m.FQN = row.Nickname + "@" + r.Settings.Host
 	}
 	m.AvatarStatic, m.HeaderStatic = m.Avatar, m.Header
 	if row.AvatarStatic != "" {
@@ -200,11 +200,11 @@ const (
 func (r *renderer) picture(name, standard string) string {
 	switch {
 	case name == "":
-		return r.BaseURL + standard
+		return r.Settings.BaseURL + standard
 	case len(name) > 8 && (name[:7] == "http://" || name[:8] == "https://"):
 		return r.proxied(name)
 	}
-	return r.MediaURL + name
+	return r.Settings.BaseURL + "/media/" + name
 }
 
 // Avatar returns the URL of an account's avatar that is not animated.

@@ -166,7 +166,7 @@ func (b *Builder) AdminCredentials(ctx context.Context, a *store.Account, u *sto
 		return nil, err
 	}
 	dst := append([]byte{'{'}, members...)
-	dst = append(dst, `,"`+b.Name+`_settings_store":`...)
+	dst = append(dst, `,"`+b.Settings.Load().API.Name+`_settings_store":`...)
 	dst = append(dst, settings...)
 	return append(dst, '}'), nil
 }

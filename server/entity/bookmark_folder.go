@@ -21,7 +21,7 @@ func (r *renderer) BookmarkFolder(f *store.BookmarkFolder) BookmarkFolder {
 		e.Emoji = &f.Emoji
 	}
 	if custom := r.emojis.Find(strings.Trim(f.Emoji, ":")); custom != nil {
-		url := r.BaseURL + custom.Path
+		url := r.Settings.BaseURL + custom.Path
 		e.EmojiURL = &url
 	}
 	return e

@@ -130,5 +130,5 @@ func (i *Instance) documentURL(name, path string) *string {
 	if i.HasDocument == nil || !i.HasDocument(name) {
 		return nil
 	}
-	return new(i.BaseURL + path)
+	return new(i.Settings.BaseURL + path)
 }

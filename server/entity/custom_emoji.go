@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"svc/emoji"
+	"svc/internal/config"
 	"svc/store"
 )
 
@@ -24,7 +25,7 @@ type Emoji struct {
 func (r *renderer) localEmojis(texts ...string) []Emoji {
 	found := []Emoji{}
 	for _, e := range r.emojis.In(texts...) {
-		url := r.BaseURL + e.Path
+		url := r.Settings.BaseURL + e.Path
 		found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
 	}
 	return found
@@ -54,7 +55,7 @@ func (r *renderer) emojisFor(local bool, remote []store.RemoteEmoji, texts ...st
 // CustomEmojis renders the lists of all custom emoji, again only if they have changed.
 type CustomEmojis struct {
 	Packs    *emoji.Packs
-	BaseURL  string
+	Settings *config.Live
 	rendered atomic.Pointer[renderedEmojis]
 }
 
@@ -92,7 +93,7 @@ func (c *CustomEmojis) render() (lists renderedEmojis, err error) {
 	}
 	list, byCode := make([]Emoji, 0, len(all)), make(map[string]pickable, len(all))
 	for _, e := range all {
-		url, category := c.BaseURL+e.Path, category(e.Tags)
+		url, category := c.Settings.BaseURL+e.Path, category(e.Tags)
 		list = append(list, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url, VisibleInPicker: true, Category: &category, Tags: e.Tags})
 		byCode[e.Shortcode] = pickable{e.Tags, e.Path}
 	}

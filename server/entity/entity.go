@@ -24,11 +24,7 @@ import (
 
 // Config is what a Builder needs to know about the server.
 type Config struct {
-	Name       string // api.name: the service's own name in keys and values
-	BaseURL    string // https://example.org, without a slash at the end
-	Domain     string // the part of handles after the @
-	MediaURL   string // what media file names are appended to: https://example.org/media/
-	CacheBytes int    // for rendered accounts and statuses
+	Settings *config.Live
 
 	HasDocument func(name string) bool // of the instance; nil: none
 
@@ -36,27 +32,12 @@ type Config struct {
 	ProxyURL func(address string) string
 
 	// The content of the instance entities.
-	Settings       *config.Live
 	Version        string                // of this program, as in 1.2.3; "": 0.0.0
 	VAPIDPublicKey string                // for push subscriptions; "" if there are none
 	Federation     func() map[string]any // returns public facts about federation; nil: only whether it is enabled
 
 	// Restrictions returns what the policies do with the account of a handle's domain and an ActivityPub id; nil: nothing.
 	Restrictions func(domain, id string) policy.Restrictions
-}
-
-// FromSettings returns the Config of the settings.
-func FromSettings(live *config.Live) Config {
-	c := live.Load()
-	base := c.URL().String()
-	return Config{
-		Name:       c.API.Name,
-		BaseURL:    base,
-		Domain:     c.Host(),
-		MediaURL:   base + "/media/",
-		CacheBytes: int(c.Cache.RenderedBytes),
-		Settings:   live,
-	}
 }
 
 // renderer renders single rows. It needs neither the database nor the caches.
@@ -82,11 +63,12 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 	if c.Version == "" {
 		c.Version = "0.0.0"
 	}
+	size := int(c.Settings.Load().Cache.RenderedBytes)
 	b := &Builder{
 		renderer: renderer{c, emojis},
 		db:       db,
-		accounts: cache.NewWeighted[store.AccountID](c.CacheBytes/4, Account.size),
-		statuses: cache.NewWeighted[store.StatusID](c.CacheBytes/4*3, (*cachedStatus).size),
+		accounts: cache.NewWeighted[store.AccountID](size/4, Account.size),
+		statuses: cache.NewWeighted[store.StatusID](size/4*3, (*cachedStatus).size),
 		apps:     cache.NewWeighted[store.AppID](appCacheBytes, (*Application).size),
 	}
 	db.Subscribe(b.invalidate)
@@ -185,7 +167,7 @@ func (r *renderer) extended(base, extension any) (object, error) {
 // appendName appends the name of the service as a key.
 func (r *renderer) appendName(dst []byte) []byte {
 	dst = append(dst, '"')
-	dst = append(dst, r.Name...)
+	dst = append(dst, r.Settings.Load().API.Name...)
 	return append(dst, `":`...)
 }
 

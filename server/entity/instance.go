@@ -240,34 +240,36 @@ func (i *Instance) pollLimits() pollLimits {
 
 // features lists what front ends may use. They show what the list contains, so it has nothing that does not exist.
 func (i *Instance) features() []string {
+	c := i.Settings.Load()
+	name := c.API.Name
 	list := []string{
-		i.Name + "_api",
+		name + "_api",
 		strings.ToLower(referenceProduct) + "_api",
 		strings.ToLower(referenceProduct) + "_api_streaming",
-		i.Name + "_explicit_addressing",
+		name + "_explicit_addressing",
 		"multifetch",
 		"editing",
 		"quote_posting",
 		"polls",
 		"shareable_emoji_packs",
-		i.Name + ":api/v1/notifications:include_types_filter",
-		i.Name + "_chat_messages",
-		i.Name + ":bookmark_folders",
-		i.Name + "_emoji_reactions",
-		i.Name + "_custom_emoji_reactions",
+		name + ":api/v1/notifications:include_types_filter",
+		name + "_chat_messages",
+		name + ":bookmark_folders",
+		name + "_emoji_reactions",
+		name + "_custom_emoji_reactions",
 		"exposable_reactions",
-		i.Name + ":get:main/ostatus",
+		name + ":get:main/ostatus",
 	}
-	if i.Settings.Load().MediaProxy.Enabled {
+	if c.MediaProxy.Enabled {
 		list = append(list, "media_proxy")
 	}
-	if i.Settings.Load().Accounts.ProfileDirectory {
+	if c.Accounts.ProfileDirectory {
 		list = append(list, "profile_directory")
 	}
-	if i.Settings.Load().Accounts.BlockersVisible {
+	if c.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")
 	}
-	if i.Settings.Load().Federation.Enabled && i.Settings.Load().Federation.AllowRelay {
+	if c.Federation.Enabled && c.Federation.AllowRelay {
 		list = append(list, "relay")
 	}
 	return list
@@ -275,7 +277,8 @@ func (i *Instance) features() []string {
 
 // compatibleVersion returns the version of the reference API, by which clients select features, and the version of this server.
 func (i *Instance) compatibleVersion() string {
-	return referenceVersion + " (compatible; " + cmp.Or(i.Settings.Load().API.Compatible, i.Name+" "+i.Version) + ")"
+	api := i.Settings.Load().API
+	return referenceVersion + " (compatible; " + cmp.Or(api.Compatible, api.Name+" "+i.Version) + ")"
 }
 
 func (i *Instance) shortDescription() string {
@@ -289,9 +292,9 @@ func (i *Instance) shortDescription() string {
 func (i *Instance) pictureOf(setting, standard string) string {
 	switch {
 	case setting == "":
-		return i.BaseURL + standard
+		return i.Settings.BaseURL + standard
 	case strings.HasPrefix(setting, "/"):
-		return i.BaseURL + setting
+		return i.Settings.BaseURL + setting
 	}
 	return setting
 }

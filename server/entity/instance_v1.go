@@ -51,7 +51,7 @@ type pollLimits struct {
 func (i *Instance) renderV1(f stats, contact *Account, rules []Rule) (object, error) {
 	c := i.Settings.Load()
 	return i.extended(instanceMembers{
-		URI:                   i.Domain,
+		URI:                   i.Settings.Host,
 		Title:                 c.Instance.Name,
 		ShortDescription:      i.shortDescription(),
 		Description:           c.Instance.Description,

@@ -73,13 +73,13 @@ type instanceV2Metadata struct {
 func (i *Instance) renderV2(f stats, account *Account, rules []Rule) (object, error) {
 	c := i.Settings.Load()
 	m := instanceV2Members{
-		Domain:        i.Domain,
+		Domain:        i.Settings.Host,
 		Title:         c.Instance.Name,
 		Version:       i.compatibleVersion(),
 		SourceURL:     c.Instance.SourceURL,
 		Description:   i.shortDescription(),
 		Thumbnail:     thumbnail{i.pictureOf(c.Instance.Thumbnail, "/instance/thumbnail.jpeg")},
-		Icon:          []icon{{i.BaseURL + "/favicon.png", "64x64"}},
+		Icon:          []icon{{i.Settings.BaseURL + "/favicon.png", "64x64"}},
 		Languages:     c.Instance.Languages,
 		Configuration: i.configuration(),
 		Registrations: registrations{
@@ -97,7 +97,7 @@ func (i *Instance) renderV2(f stats, account *Account, rules []Rule) (object, er
 		m.Registrations.MinAge = &age
 	}
 	if c.Instance.RegistrationsOpen && (c.Captcha.Enabled || c.Accounts.BirthdayRequired) { // apps open the page instead of their own form
-		page := i.BaseURL + "/auth/sign_up"
+		page := i.Settings.BaseURL + "/auth/sign_up"
 		m.Registrations.URL = &page
 	}
 	metadata := instanceV2Metadata{

@@ -51,7 +51,7 @@ func (b *Builder) InteractionRequests(ctx context.Context, viewer *store.Account
 			q.Reply = statusOf[*row.InteractingID]
 		}
 		if row.AcceptedAt != nil {
-			q.URI = new(b.BaseURL + "/authorizations/" + row.ID.String())
+			q.URI = new(b.Settings.BaseURL + "/authorizations/" + row.ID.String())
 		}
 		if q.Account.cachedAccount != nil && q.Status != nil {
 			list = append(list, q)

@@ -132,7 +132,7 @@ func frameRateFraction(rate float64) string {
 
 // DefaultMascot renders the mascot of accounts that have not set one.
 func (r *renderer) DefaultMascot() (any, error) {
-	picture := r.BaseURL + "/images/mascot.png"
+	picture := r.Settings.BaseURL + "/images/mascot.png"
 	return r.extended(struct {
 		ID string `json:"id"`
 		attachmentMembers
@@ -156,9 +156,9 @@ func (r *renderer) MediaFile(m *store.Media) (file, preview string) {
 		}
 		return file, file
 	}
-	file = r.MediaURL + m.File
+	file = r.Settings.BaseURL + "/media/" + m.File
 	if m.Thumbnail != "" {
-		return file, r.MediaURL + m.Thumbnail
+		return file, r.Settings.BaseURL + "/media/" + m.Thumbnail
 	}
 	return file, file
 }

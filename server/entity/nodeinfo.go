@@ -89,11 +89,11 @@ func (i *Instance) nodeInfo(version string, f stats, staff []*store.Account) (ob
 	c := i.Settings.Load()
 	staffAccounts := []string{}
 	for _, a := range staff {
-		staffAccounts = append(staffAccounts, i.BaseURL+"/users/"+a.Nickname) // front ends take the last part as the nickname
+		staffAccounts = append(staffAccounts, i.Settings.BaseURL+"/users/"+a.Nickname) // front ends take the last part as the nickname
 	}
-	software := nodeSoftware{Name: strings.ReplaceAll(strings.ToLower(i.Name), "_", "-"), Version: i.Version} // the schema knows no _
+	software := nodeSoftware{Name: strings.ReplaceAll(strings.ToLower(c.API.Name), "_", "-"), Version: i.Version} // the schema knows no _
 	if version != "2.0" {
-		software.Repository, software.Homepage = c.Instance.SourceURL, cmp.Or(c.Instance.SourceURL, i.BaseURL)
+		software.Repository, software.Homepage = c.Instance.SourceURL, cmp.Or(c.Instance.SourceURL, i.Settings.BaseURL)
 	}
 	return marshal(nodeInfo{
 		Version:           version,

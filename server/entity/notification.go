@@ -81,7 +81,7 @@ func (n *Notification) MarshalJSON() ([]byte, error) { return n.AppendJSON(nil),
 // NotificationType returns the name of a type. Types beyond the reference API are prefixed with the name of the service.
 func (r *renderer) NotificationType(t store.NotificationType) string {
 	if t.Kind().Own {
-		return r.Name + ":" + string(t)
+		return r.Settings.Load().API.Name + ":" + string(t)
 	}
 	return string(t)
 }

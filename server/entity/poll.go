@@ -98,7 +98,7 @@ func (r *renderer) renderPoll(p *store.Poll, of *store.Status) (*cachedPoll, err
 		members.Emojis = maxEmojis(members.Emojis, maxPollEmojis)
 	}
 	if p.ID == 0 {
-		members.ID = r.Name + ":fakeid"
+		members.ID = r.Settings.Load().API.Name + ":fakeid"
 	}
 	json, err := r.extended(members, pollExtension{})
 	if err != nil {

@@ -66,7 +66,7 @@ func (b *Builder) PushMessage(ctx context.Context, viewer *store.Account, user *
 	}
 	m.Title, m.Body = pushTexts(n, from, about)
 	if user.HideNotificationContents {
-		m.Title, m.Body, m.Icon = "", m.Title, b.BaseURL+standardAvatar
+		m.Title, m.Body, m.Icon = "", m.Title, b.Settings.BaseURL+standardAvatar
 	}
 	for {
 		o, err := b.extended(m, x)
@@ -80,10 +80,10 @@ func (b *Builder) PushMessage(ctx context.Context, viewer *store.Account, user *
 // pushIcon returns the URL of an account's avatar, always on this server, because some apps take from it which server sent the
 // message.
 func (r *renderer) pushIcon(a *store.Account) string {
-	if icon := r.Avatar(a); strings.HasPrefix(icon, r.BaseURL+"/") {
+	if icon := r.Avatar(a); strings.HasPrefix(icon, r.Settings.BaseURL+"/") {
 		return icon
 	}
-	return r.BaseURL + standardAvatar
+	return r.Settings.BaseURL + standardAvatar
 }
 
 // pushSubject is the status or the chat message of a notification.

@@ -56,7 +56,7 @@ func (r *renderer) reactionPicture(c store.ReactionCount) *string {
 		return &url
 	}
 	if e := r.emojis.Find(c.Emoji); e != nil {
-		url := r.BaseURL + e.Path
+		url := r.Settings.BaseURL + e.Path
 		return &url
 	}
 	return nil

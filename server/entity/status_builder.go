@@ -155,7 +155,7 @@ func (b *Builder) loadReferences(ctx context.Context, p *statusParts) error {
 
 func (r *renderer) addTags(tags []store.StatusTag, p *statusParts) {
 	for _, t := range tags {
-		p.tags[t.StatusID] = append(p.tags[t.StatusID], StatusTag{Name: t.Name, URL: text.TagURL(r.BaseURL, t.Name)})
+		p.tags[t.StatusID] = append(p.tags[t.StatusID], StatusTag{Name: t.Name, URL: text.TagURL(r.Settings.BaseURL, t.Name)})
 	}
 }
 
@@ -311,9 +311,10 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 	}
 	switch {
 	case row.ID == 0 && row.URI != "":
-		m.ID = r.Name + ":fake:" + row.URI
+		m.ID = r.Settings.Load().API.Name + ":fake:" + row.URI
 	case row.ID == 0:
-		m.ID, m.URI = r.Name+":fakeid", r.Name+":fake_object_id"
+		name := r.Settings.Load().API.Name
+		m.ID, m.URI = name+":fakeid", name+":fake_object_id"
 	}
 	if row.URL != "" {
 		m.URL = &row.URL

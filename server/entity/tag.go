@@ -43,7 +43,7 @@ type FeaturedTag struct {
 // FeaturedTag returns a hashtag on a profile.
 func (b *Builder) FeaturedTag(row store.FeaturedTagUse) FeaturedTag {
 	t := FeaturedTag{
-		ID: row.ID, StatusTag: StatusTag{Name: row.Name, URL: text.TagURL(b.BaseURL, row.Name)}, StatusesCount: strconv.Itoa(row.StatusesCount),
+		ID: row.ID, StatusTag: StatusTag{Name: row.Name, URL: text.TagURL(b.Settings.BaseURL, row.Name)}, StatusesCount: strconv.Itoa(row.StatusesCount),
 	}
 	if row.LastStatusID != nil {
 		t.LastStatusAt = new(row.LastStatusID.Time().Format(time.DateOnly))
@@ -69,7 +69,7 @@ func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []strin
 	}
 	tags := make(List[Tag], 0, len(names))
 	for i, name := range names {
-		t := Tag{StatusTag: StatusTag{Name: name, URL: text.TagURL(b.BaseURL, folded[i])}, History: []any{}}
+		t := Tag{StatusTag: StatusTag{Name: name, URL: text.TagURL(b.Settings.BaseURL, folded[i])}, History: []any{}}
 		if viewer != nil {
 			relation := relations[folded[i]]
 			t.Following, t.Featuring = &relation.Following, &relation.Featuring

@@ -98,7 +98,7 @@ func (s *Service) confirmAddress(r *rest.Request) (any, error) {
 	case confirmed.User.ApprovedAt == nil:
 		state = stateApproval
 	}
-	return rest.Redirect(s.baseURL + confirmedPath + "?state=" + state), nil
+	return rest.Redirect(s.Settings.BaseURL + confirmedPath + "?state=" + state), nil
 }
 
 // What follows on the confirmation of an address: keys of the catalogue below "confirmed.".

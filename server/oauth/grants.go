@@ -121,12 +121,12 @@ func (s *Service) showMetadata(*rest.Request) (any, error) {
 		Methods       []string     `json:"token_endpoint_auth_methods_supported"`
 		Challenges    []string     `json:"code_challenge_methods_supported"`
 	}{
-		Issuer:        s.baseURL,
-		Authorization: s.baseURL + "/oauth/authorize",
-		Token:         s.baseURL + "/oauth/token",
-		Revocation:    s.baseURL + "/oauth/revoke",
-		UserInfo:      s.baseURL + "/oauth/userinfo",
-		Registration:  s.baseURL + "/api/v1/apps",
+		Issuer:        s.Settings.BaseURL,
+		Authorization: s.Settings.BaseURL + "/oauth/authorize",
+		Token:         s.Settings.BaseURL + "/oauth/token",
+		Revocation:    s.Settings.BaseURL + "/oauth/revoke",
+		UserInfo:      s.Settings.BaseURL + "/oauth/userinfo",
+		Registration:  s.Settings.BaseURL + "/api/v1/apps",
 		Scopes:        store.KnownScopes,
 		Responses:     []string{"code"},
 		Modes:         []string{"query"},

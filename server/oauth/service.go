@@ -38,7 +38,6 @@ type Service struct {
 	identities    *identityCache
 	passwordCache *passwordCache
 	loginLimits   *loginLimits
-	baseURL       string
 }
 
 // New returns a Service. It subscribes to the events of the database that invalidate identities.
@@ -49,7 +48,6 @@ func New(c Config) *Service {
 		identities:    newIdentityCache(c.DB),
 		passwordCache: newPasswordCache(),
 		loginLimits:   newLoginLimits(c.Settings.Load().RateLimit, c.Social, c.Now),
-		baseURL:       c.Settings.URL().String(),
 	}
 }
 

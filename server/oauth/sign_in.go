@@ -97,7 +97,7 @@ func (s *Service) finishSignIn(r *rest.Request, user *store.User, path string) (
 	if err := s.StartSession(r, user); err != nil {
 		return nil, err
 	}
-	return rest.Redirect(s.baseURL + path), nil
+	return rest.Redirect(s.Settings.BaseURL + path), nil
 }
 
 // checkCredentialsUnchanged fails if the password or the second factor of the user has changed since it was checked, or the account was

@@ -44,7 +44,7 @@ type signUpForm struct {
 
 // SignUpURL returns the path of the page if registration is open, else "". to is a path of this server to continue at, or "".
 func (s *Service) SignUpURL(to string) string {
-	if !s.Social.Settings().RegistrationsOpen {
+	if !s.Settings.Load().Instance.RegistrationsOpen {
 		return ""
 	}
 	if to == "" {
@@ -85,7 +85,7 @@ func (s *Service) registrationClosed(r *rest.Request, err error, invite string) 
 		return nil, err
 	case invite != "":
 		title, text = "sign_up.bad_invite", "sign_up.bad_invite_text"
-	case s.Social.Settings().InvitesEnabled:
+	case s.Settings.Load().Instance.InvitesEnabled:
 		text = "sign_up.by_invitation"
 	}
 	return s.Notice(r, http.StatusForbidden, title, text)
@@ -131,7 +131,7 @@ func (s *Service) signedUp(r *rest.Request, account *store.Account, user *store.
 		return nil, err
 	}
 	if to != "" {
-		return rest.Redirect(s.baseURL + to), nil
+		return rest.Redirect(s.Settings.BaseURL + to), nil
 	}
 	if s.Settings.Load().Web.Enabled {
 		return rest.Redirect(web.WelcomePath), nil
@@ -148,10 +148,11 @@ func browserLanguage(r *rest.Request) string {
 
 // signUpPage shows the form.
 func (s *Service) signUpPage(r *rest.Request, status int, f *signUpForm, faults social.FieldErrors) (any, error) {
+	c := s.Settings.Load()
 	page := web.SignUp{
 		Action: signUpPath, Nickname: f.Nickname, Email: f.Email, Reason: f.Reason, Birthday: f.Birthday, Agreement: f.Agreement,
-		EmailRequired: s.Social.Settings().ConfirmAddresses, AskReason: s.Social.Settings().ApprovalRequired, AskBirthday: s.Social.Settings().BirthdayRequired,
-		MinAge: s.Social.Settings().BirthdayMinAge, Errors: SignUpErrors(faults),
+		EmailRequired: c.Instance.AccountActivationRequired, AskReason: c.Instance.AccountApprovalRequired, AskBirthday: c.Accounts.BirthdayRequired,
+		MinAge: c.Accounts.BirthdayMinAge, Errors: SignUpErrors(faults),
 	}
 	if f.Invite != "" {
 		page.HiddenFields = append(page.HiddenFields, web.Field{Name: "token", Value: f.Invite})

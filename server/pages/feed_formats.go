@@ -122,7 +122,7 @@ type atomContent struct {
 
 func (f *feed) atom(p *page) atomFeed {
 	a := atomFeed{
-		ID: f.address, Title: f.title, Subtitle: f.summary, Updated: f.updated().UTC().Format(time.RFC3339), Icon: f.picture, Author: atomAuthor{Name: f.host, URI: p.BaseURL + "/"},
+		ID: f.address, Title: f.title, Subtitle: f.summary, Updated: f.updated().UTC().Format(time.RFC3339), Icon: f.picture, Author: atomAuthor{Name: f.host, URI: p.Settings.BaseURL + "/"},
 		Links: []atomLink{{Rel: "alternate", Type: "text/html", URL: f.page}, {Rel: "self", Type: atomType, URL: f.address}},
 	}
 	if f.author != nil {

@@ -52,7 +52,7 @@ func (h *Handlers) feed(r *rest.Request, subject, end string) (any, error) {
 }
 
 func (p *page) showFeed(subject, end string) (any, error) {
-	f := feed{page: p.BaseURL + "/tags/" + url.PathEscape(subject), title: "#" + subject, host: p.Settings.Host()}
+	f := feed{page: p.Settings.BaseURL + "/tags/" + url.PathEscape(subject), title: "#" + subject, host: p.Settings.Host}
 	path, query := "/api/v1/timelines/tag/"+url.PathEscape(subject), url.Values{"local": {"true"}, "limit": {postsPerPage}}
 	if name, ok := strings.CutPrefix(subject, "@"); ok {
 		var a web.Account

@@ -57,7 +57,7 @@ func (p *page) front() (any, error) {
 // serverMeta returns what the head of a page about the server says.
 func (p *page) serverMeta(i *web.Instance, title, path string) web.Meta {
 	return web.Meta{
-		Title: title, Description: excerpt(cmp.Or(i.ShortDescription, text.HTMLToText(i.Description)), 200), Canonical: p.BaseURL + path, Type: "website",
+		Title: title, Description: excerpt(cmp.Or(i.ShortDescription, text.HTMLToText(i.Description)), 200), Canonical: p.Settings.BaseURL + path, Type: "website",
 		Image: i.Thumbnail, LargeImage: true, Index: true,
 	}
 }
@@ -137,7 +137,7 @@ func (p *page) instanceText(name, content, date string, none int, err error) (an
 		return nil, err
 	}
 	return p.keep(func() (web.Content, error) {
-		meta := web.Meta{Title: title, Description: p.text(name+".description", p.Settings.Load().Instance.Name), Canonical: p.BaseURL + "/" + name, Type: "website", Index: true}
+		meta := web.Meta{Title: title, Description: p.text(name+".description", p.Settings.Load().Instance.Name), Canonical: p.Settings.BaseURL + "/" + name, Type: "website", Index: true}
 		return web.InstanceText{Meta: meta, Updated: date, Text: web.InstanceHTML(content)}, nil
 	})
 }

@@ -30,7 +30,6 @@ type Config struct {
 	OAuth    *oauth.Service
 	Entities *entity.Builder
 	Pages    *web.Pages
-	BaseURL  string
 	Commits  func() uint64 // as store.DB.Commits
 	Now      func() time.Time
 

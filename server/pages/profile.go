@@ -43,7 +43,7 @@ func (p *page) signedIn() string { return strconv.FormatBool(p.Viewer != nil) }
 // handle returns the handle of an account with its host.
 func (p *page) handle(a *web.Account) string {
 	if a.Local() {
-		return "@" + a.Username + "@" + p.Settings.Host()
+		return "@" + a.Username + "@" + p.Settings.Host
 	}
 	return "@" + a.Acct
 }
@@ -99,7 +99,7 @@ func (p *page) profile(a *web.Account, tab string, posts *rest.Answer, pinned en
 		c.Tabs = append(c.Tabs, web.Tab{Title: "profile.tab" + strings.ReplaceAll(t, "/", "_"), URL: profile + t, Current: t == tab})
 	}
 	if a.Local() {
-		c.Meta.Feeds = feedsOf(p.BaseURL+"/@"+a.Username, handle)
+		c.Meta.Feeds = feedsOf(p.Settings.BaseURL+"/@"+a.Username, handle)
 	}
 	c.Remote = p.remoteForm(a.Local(), web.Field{Name: "nickname", Value: a.Username})
 	if c.Pinned, err = p.posts(pinned); err != nil {
@@ -200,7 +200,7 @@ func (p *page) tag() (any, error) {
 		return nil, err
 	}
 	return p.keep(func() (web.Content, error) {
-		canonical := p.BaseURL + "/tags/" + url.PathEscape(name)
+		canonical := p.Settings.BaseURL + "/tags/" + url.PathEscape(name)
 		c.Meta = web.Meta{Title: "#" + name, Description: p.text("tag.description", "#"+name, p.Settings.Load().Instance.Name), Canonical: canonical, Type: "website", Feeds: feedsOf(canonical, "#"+name)}
 		c.Newer, c.Older = p.links(a)
 		c.Posts, err = p.posts(a.Value)

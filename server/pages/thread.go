@@ -99,7 +99,7 @@ func (p *page) statusMeta(st *web.Status) web.Meta {
 		Image: st.Account.AvatarStatic,
 	}
 	if st.Visibility == "public" || st.Visibility == "unlisted" {
-		m.OEmbedURL = p.BaseURL + "/api/oembed?url=" + url.QueryEscape(st.URL)
+		m.OEmbedURL = p.Settings.BaseURL + "/api/oembed?url=" + url.QueryEscape(st.URL)
 	}
 	if len(st.MediaAttachments) > 0 && !st.Sensitive && st.MediaAttachments[0].PreviewURL != "" {
 		m.Image, m.ImageText, m.LargeImage = st.MediaAttachments[0].PreviewURL, st.MediaAttachments[0].Description, true

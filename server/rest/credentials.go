@@ -246,7 +246,7 @@ func (r *Request) sameOrigin(kind CredentialKind) bool {
 		return site == "same-origin" || site == "none"
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
-		return strings.EqualFold(origin, r.server.baseURL)
+		return strings.EqualFold(origin, r.server.settings.BaseURL)
 	}
 	return kind == Basic
 }

@@ -82,7 +82,7 @@ func (r *Request) LinkPart(p Page, n int, cursor func(i int) string, next string
 	for _, name := range []string{"max_id", "since_id", "min_id", tokenParam} {
 		delete(kept, name)
 	}
-	target := r.server.baseURL + linkEscape.Replace(r.URL.EscapedPath()) + "?"
+	target := r.server.settings.BaseURL + linkEscape.Replace(r.URL.EscapedPath()) + "?"
 	if len(kept) > 0 {
 		target += kept.Encode() + "&"
 	}

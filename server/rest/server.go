@@ -63,7 +63,6 @@ type Server struct {
 	log          *slog.Logger
 	now          func() time.Time
 
-	baseURL       string
 	proxies       []netip.Prefix
 	cookieNames   []string
 	secureCookies bool
@@ -85,7 +84,6 @@ func New(c Config, tables ...Routes) *Server {
 		memory:        c.Memory,
 		log:           c.Log,
 		now:           c.Now,
-		baseURL:       c.Settings.URL().String(),
 		proxies:       c.Settings.Load().TrustedProxies(),
 		cookieNames:   sessionCookies(name, c.Settings.Load().SecureCookies()),
 		secureCookies: c.Settings.Load().SecureCookies(),

@@ -40,7 +40,6 @@ type Push struct {
 	hosts    *limit.Backoff[string] // of push services
 	accounts *limit.Backoff[string] // with slow push services
 	slow     time.Duration
-	baseURL  string
 }
 
 // Outbound sends requests to push services. It connects to public addresses only, and follows no redirects.
@@ -55,7 +54,6 @@ func NewPush(c PushConfig) *Push {
 		hosts:      limit.NewBackoff[string](maxBackoffs, firstBackoff, maxHostBackoff),
 		accounts:   limit.NewBackoff[string](maxBackoffs, firstBackoff, maxAccountBackoff),
 		slow:       slowPush,
-		baseURL:    c.Settings.URL().String(),
 	}
 }
 
@@ -244,7 +242,7 @@ func (s *Push) isEndpoint(address string) bool {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && s.Settings.Load().Federation.AllowLoopback && isLoopback(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && s.Settings.AllowLoopback && isLoopback(u.Hostname())
 }
 
 func isLoopback(host string) bool {

@@ -182,10 +182,10 @@ func (s *Push) pushContact() string {
 	switch {
 	case s.Settings.Load().Instance.Email != "":
 		return s.Settings.Load().Instance.Email
-	case strings.HasPrefix(s.baseURL, "https:"):
-		return s.baseURL
+	case strings.HasPrefix(s.Settings.BaseURL, "https:"):
+		return s.Settings.BaseURL
 	}
-	return "admin@" + s.Settings.URL().Hostname()
+	return "admin@" + s.Settings.Load().URL().Hostname()
 }
 
 // retryAfter parses Retry-After (RFC 9110 10.2.3). It returns the zero time if the header is absent or invalid.

@@ -64,7 +64,7 @@ func (p *Pages) Decode(value, dst any) error {
 func (p *Pages) site() Site {
 	c := p.settings.Load()
 	return Site{
-		Name: c.Instance.Name, Host: p.settings.Host(), SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength, Look: p.look.find(),
+		Name: c.Instance.Name, Host: p.settings.Host, SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength, Look: p.look.find(),
 	}
 }
 

@@ -35,7 +35,7 @@ type Site struct{ Name, Host, URL string }
 // content returns the content that all mails have.
 func (m *Mailer) content(user *store.User) *Content {
 	c := &Content{
-		Site: Site{m.settings.Load().Instance.Name, m.settings.Host(), m.settings.URL().String()}, Time: m.now().UTC(),
+		Site: Site{m.settings.Load().Instance.Name, m.settings.Host, m.settings.BaseURL}, Time: m.now().UTC(),
 		Values: make(map[string]string),
 	}
 	if user != nil {
@@ -167,7 +167,7 @@ func (m *Mailer) addLink(ctx context.Context, job store.SendMail, c *Content) (e
 	default:
 		return nil
 	case store.MailPasswordReset:
-		path, lifetime = "/api/v1/"+m.settings.Load().API.Name+"/password_reset/", m.social.Settings().ResetLifetime
+		path, lifetime = "/api/v1/"+m.settings.Load().API.Name+"/password_reset/", m.settings.Load().Accounts.PasswordResetLifetime
 		token, err = m.social.StartPasswordReset(ctx, job.AccountID)
 	case store.MailConfirmation:
 		path = "/api/account/confirm_email/" + job.AccountID.String() + "/"
