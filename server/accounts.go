@@ -6,18 +6,11 @@ import (
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // accounts serves data about accounts: profiles, followers, endorsements, birthdays.
-type accounts struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	lookup   *lookup
-	render   *renderer
-}
+type accounts struct{ *parts }
 
 func (h *accounts) routes() rest.Routes {
 	return rest.Routes{
@@ -31,10 +24,10 @@ func (h *accounts) routes() rest.Routes {
 		"GET /api/v1/accounts/:id/identity_proofs":  {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/svc/accounts/:id/favourites":   {rest.Content("read:favourites"), h.accountFavourites},
 		"GET /api/v1/svc/birthdays":                 {rest.User("read:accounts"), h.listBirthdays},
-		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.render.accountAction(h.social.Endorse)},
-		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts").Deletes(), h.render.accountAction(h.social.Unendorse)},
-		"POST /api/v1/accounts/:id/endorse":         {rest.User("write:accounts"), h.render.accountAction(h.social.Endorse)},
-		"POST /api/v1/accounts/:id/unendorse":       {rest.User("write:accounts").Deletes(), h.render.accountAction(h.social.Unendorse)},
+		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.render.accountAction(h.Social.Endorse)},
+		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts").Deletes(), h.render.accountAction(h.Social.Unendorse)},
+		"POST /api/v1/accounts/:id/endorse":         {rest.User("write:accounts"), h.render.accountAction(h.Social.Endorse)},
+		"POST /api/v1/accounts/:id/unendorse":       {rest.User("write:accounts").Deletes(), h.render.accountAction(h.Social.Unendorse)},
 		"GET /api/v1/accounts/:id/endorsements":     {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/endorsements":                  {rest.AnyoneWith("read:accounts"), h.ownEndorsements},
@@ -79,7 +72,7 @@ func (h *accounts) listAccounts(r *rest.Request) (any, error) {
 			ids[i] = 0 // one that no account has
 		}
 	}
-	available, err := h.db.AvailableAccounts(r.Context(), ids)
+	available, err := h.DB.AvailableAccounts(r.Context(), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +108,7 @@ func (h *accounts) relationships(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	return h.entities.Relationships(r.Context(), r.Viewer, p.IDs)
+	return h.Entities.Relationships(r.Context(), r.Viewer, p.IDs)
 }
 
 // followers lists the followers of an account. The list is empty if the account hides them.
@@ -128,7 +121,7 @@ func (h *accounts) followers(r *rest.Request) (any, error) {
 		return []any{}, nil
 	}
 	page := r.Page(40, 80)
-	part, err := h.db.Followers(r.Context(), a.ID, page.Page)
+	part, err := h.DB.Followers(r.Context(), a.ID, page.Page)
 	return h.render.accountPage(r, page, part, err)
 }
 
@@ -142,7 +135,7 @@ func (h *accounts) following(r *rest.Request) (any, error) {
 		return []any{}, nil
 	}
 	page := r.Page(40, 80)
-	part, err := h.db.Following(r.Context(), a.ID, page.Page)
+	part, err := h.DB.Following(r.Context(), a.ID, page.Page)
 	return h.render.accountPage(r, page, part, err)
 }
 
@@ -151,7 +144,7 @@ func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.db.ListsWith(r.Context(), r.Viewer.ID, a.ID)
+	rows, err := h.DB.ListsWith(r.Context(), r.Viewer.ID, a.ID)
 	return answerList(rows, err, entity.NewUserList)
 }
 
@@ -165,7 +158,7 @@ func (h *accounts) accountFavourites(r *rest.Request) (any, error) {
 		return nil, errs.Forbidden("Can't get favorites")
 	}
 	page := r.Page(20, 40)
-	part, err := h.db.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
+	part, err := h.DB.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
 	return h.render.statusEntries(r, page, part, err)
 }
 
@@ -184,7 +177,7 @@ func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
 	if p.Month < 1 || p.Month > 12 || p.Day < 1 || p.Day > 31 {
 		return nil, errs.BadRequest("Invalid day")
 	}
-	ids, err := h.db.Birthdays(r.Context(), r.Viewer.ID, p.Month, p.Day, maxBirthdays)
+	ids, err := h.DB.Birthdays(r.Context(), r.Viewer.ID, p.Month, p.Day, maxBirthdays)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +191,7 @@ func (h *accounts) endorsements(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	part, err := h.db.Endorsements(r.Context(), a.ID, page.Page)
+	part, err := h.DB.Endorsements(r.Context(), a.ID, page.Page)
 	return h.render.accountPage(r, page, part, err)
 }
 
@@ -208,7 +201,7 @@ func (h *accounts) ownEndorsements(r *rest.Request) (any, error) {
 		return []any{}, nil
 	}
 	page := r.Page(40, 80)
-	part, err := h.db.Endorsements(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.DB.Endorsements(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountPage(r, page, part, err)
 }
 
@@ -227,13 +220,13 @@ func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
 	}
 	ids := slices.DeleteFunc(p.IDs, func(id store.AccountID) bool { return id == 0 }) // invalid ids
 	ids = ids[:min(len(ids), maxFamiliarAccounts)]
-	familiar, err := h.db.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliarFollowers)
+	familiar, err := h.DB.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliarFollowers)
 	if err != nil {
 		return nil, err
 	}
 	show := func(ids []store.AccountID) ([]entity.FamiliarFollowers, error) {
 		of := slices.DeleteFunc(slices.Clone(familiar), func(f store.FamiliarFollower) bool { return !slices.Contains(ids, f.TargetID) })
-		return h.entities.FamiliarFollowers(r.Context(), ids, of)
+		return h.Entities.FamiliarFollowers(r.Context(), ids, of)
 	}
 	var once []store.AccountID
 	for _, id := range ids {
@@ -257,11 +250,11 @@ const maxSuggestions = 80
 // suggestions lists the accounts that staff suggest, except the viewer and accounts that the viewer follows, blocks or mutes.
 func (h *accounts) suggestions(r *rest.Request) (any, error) {
 	list := []suggestion{}
-	ids, err := h.db.SuggestedAccounts(r.Context(), maxSuggestions)
+	ids, err := h.DB.SuggestedAccounts(r.Context(), maxSuggestions)
 	if err != nil || len(ids) == 0 || r.Viewer == nil {
 		return list, err
 	}
-	relationships, err := h.entities.Relationships(r.Context(), r.Viewer, ids)
+	relationships, err := h.Entities.Relationships(r.Context(), r.Viewer, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +265,7 @@ func (h *accounts) suggestions(r *rest.Request) (any, error) {
 		}
 	}
 	show := func(ids []store.AccountID) (entity.List[entity.Account], error) {
-		return h.entities.Accounts(r.Context(), ids)
+		return h.Entities.Accounts(r.Context(), ids)
 	}
 	accounts, _, err := rest.Fit(r, wanted[:min(len(wanted), r.Page(40).Limit)], false, show)
 	for _, a := range accounts {

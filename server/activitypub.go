@@ -9,22 +9,14 @@ import (
 
 	"svc/federation"
 	"svc/internal/activity"
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
-	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/store"
 )
 
 // activityPub serves the documents that other servers fetch, their inboxes and WebFinger.
-type activityPub struct {
-	settings   *config.Live
-	db         *store.DB
-	federation *federation.Service
-	oauth      *oauth.Service
-	lookup     *lookup
-}
+type activityPub struct{ *parts }
 
 func (h *activityPub) routes() rest.Routes {
 	return rest.Routes{
@@ -133,11 +125,11 @@ func answerDocument(a *federation.Response, err error) (any, error) {
 func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, err error) {
 	name := r.Param("nickname")
 	if id := store.ParseID[store.AccountID](name); id != 0 {
-		a, err = h.db.Account(r.Context(), id)
+		a, err = h.DB.Account(r.Context(), id)
 	} else {
-		a, err = h.db.AccountByName(r.Context(), name, "")
+		a, err = h.DB.AccountByName(r.Context(), name, "")
 	}
-	if err == nil && (!a.Local() || h.federation != nil && h.federation.Documents.IsServerActor(a)) {
+	if err == nil && (!a.Local() || h.Federation != nil && h.Federation.Documents.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
@@ -155,7 +147,7 @@ func (h *activityPub) serveAccount(r *rest.Request, serve func(*store.Account) (
 
 func (h *activityPub) actorDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
-		return h.federation.DocumentServer.ServeActor(r.Context(), r.Request, a)
+		return h.Federation.DocumentServer.ServeActor(r.Context(), r.Request, a)
 	})
 }
 
@@ -176,7 +168,7 @@ type collectionServer func(*federation.DocumentServer, context.Context, *http.Re
 func (h *activityPub) accountCollection(serve collectionServer) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
-			return serve(h.federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r))
+			return serve(h.Federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r))
 		})
 	}
 }
@@ -184,19 +176,19 @@ func (h *activityPub) accountCollection(serve collectionServer) rest.Handler {
 // featuredDocument returns the collection of an account's pinned statuses.
 func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
-		return h.federation.DocumentServer.ServeFeatured(r.Context(), r.Request, a)
+		return h.Federation.DocumentServer.ServeFeatured(r.Context(), r.Request, a)
 	})
 }
 
 // followersSynchronization returns the followers of an account on the requester's host.
 func (h *activityPub) followersSynchronization(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
-		return h.federation.DocumentServer.ServeFollowersSynchronization(r.Context(), r.Request, a)
+		return h.Federation.DocumentServer.ServeFollowersSynchronization(r.Context(), r.Request, a)
 	})
 }
 
 func (h *activityPub) objectDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
+	return answerDocument(h.Federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
 }
 
 // pageObjectDocument returns the object of the status of a page, which has the nickname of its author.
@@ -206,59 +198,59 @@ func (h *activityPub) pageObjectDocument(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	id := statusParam(r)
-	st, err := h.db.Status(r.Context(), id)
+	st, err := h.DB.Status(r.Context(), id)
 	switch {
 	case err == nil && st.AccountID != a.ID:
 		id = 0 // as if it did not exist
 	case err != nil && !errs.IsNotFound(err):
 		return nil, err
 	}
-	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, id))
+	return answerDocument(h.Federation.DocumentServer.ServeObject(r.Context(), r.Request, id))
 }
 
 // repliesDocument returns the collection of an author's replies to a status of their own.
 func (h *activityPub) repliesDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.DocumentServer.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
+	return answerDocument(h.Federation.DocumentServer.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
 }
 
 func (h *activityPub) activityDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.DocumentServer.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
+	return answerDocument(h.Federation.DocumentServer.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
 }
 
 // contextDocument returns the collection of a thread.
 func (h *activityPub) contextDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.DocumentServer.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
+	return answerDocument(h.Federation.DocumentServer.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
 }
 
 func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
-	return answerDocument(h.federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))
+	return answerDocument(h.Federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))
 }
 
 // interactionAuthorization returns the authorization of a favourite, reply or boost.
 func (h *activityPub) interactionAuthorization(r *rest.Request) (any, error) {
 	id := store.ParseID[store.InteractionRequestID](r.Param("id"))
-	return answerDocument(h.federation.DocumentServer.ServeAuthorization(r.Context(), r.Request, id))
+	return answerDocument(h.Federation.DocumentServer.ServeAuthorization(r.Context(), r.Request, id))
 }
 
 // selfDocument returns the server actor of the path.
 func (h *activityPub) selfDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.DocumentServer.ServeServerActor(r.Context(), r.Route()))
+	return answerDocument(h.Federation.DocumentServer.ServeServerActor(r.Context(), r.Route()))
 }
 
 // serverOutbox returns the outbox of the server actor of the path.
 func (h *activityPub) serverOutbox(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.DocumentServer.ServeServerOutbox(r.Context(), strings.TrimSuffix(r.Route(), "/outbox")))
+	return answerDocument(h.Federation.DocumentServer.ServeServerOutbox(r.Context(), strings.TrimSuffix(r.Route(), "/outbox")))
 }
 
 // relayCollection returns a handler for a collection of the relay actor.
 func (h *activityPub) relayCollection(serve collectionServer) rest.Handler {
 	return func(r *rest.Request) (any, error) {
-		a, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay")
+		a, err := h.Federation.DocumentServer.ServerActor(r.Context(), "/relay")
 		if err != nil {
 			return nil, err
 		}
-		return answerDocument(serve(h.federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r)))
+		return answerDocument(serve(h.Federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r)))
 	}
 }
 
@@ -277,7 +269,7 @@ func (h *activityPub) redirectToProfile(r *rest.Request) (any, error) {
 // redirectToStatus redirects a browser to the page of a public or unlisted status. A boost leads to the boosted status if that is
 // local, else to the page of the account that boosted it.
 func (h *activityPub) redirectToStatus(r *rest.Request) (any, error) {
-	st, err := h.db.VisibleStatus(r.Context(), 0, statusParam(r))
+	st, err := h.DB.VisibleStatus(r.Context(), 0, statusParam(r))
 	if errs.IsNotFound(err) || err == nil && !st.Local() {
 		return nil, errNoPage
 	}
@@ -287,11 +279,11 @@ func (h *activityPub) redirectToStatus(r *rest.Request) (any, error) {
 	if st.ReblogOfID == nil {
 		return rest.Redirect(st.URL), nil
 	}
-	original, err := h.db.Status(r.Context(), *st.ReblogOfID)
+	original, err := h.DB.Status(r.Context(), *st.ReblogOfID)
 	if err == nil && original.Local() {
 		return rest.Redirect(original.URL), nil
 	}
-	booster, err := h.db.Account(r.Context(), st.AccountID)
+	booster, err := h.DB.Account(r.Context(), st.AccountID)
 	if err != nil {
 		return nil, err
 	}

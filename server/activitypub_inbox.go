@@ -67,7 +67,7 @@ func (h *activityPub) relayInbox(r *rest.Request) (any, error) {
 	if !h.lookup.federates() {
 		return nil, errNoFederation
 	}
-	if _, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay"); err != nil {
+	if _, err := h.Federation.DocumentServer.ServerActor(r.Context(), "/relay"); err != nil {
 		return nil, err
 	}
 	return h.receive(r, nil)
@@ -94,7 +94,7 @@ func (h *activityPub) receive(r *rest.Request, recipient *store.Account) (any, e
 	if err != nil {
 		return nil, err
 	}
-	if err := h.federation.Receiver.Receive(federationContext(r), r.Request, body, recipient); err != nil {
+	if err := h.Federation.Receiver.Receive(federationContext(r), r.Request, body, recipient); err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), nil

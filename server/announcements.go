@@ -5,19 +5,15 @@ import (
 
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 )
 
 // announcements serves what staff announce to all users.
-type announcements struct {
-	social   *social.Service
-	entities *entity.Builder
-}
+type announcements struct{ *parts }
 
 func (h *announcements) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/announcements":              {rest.User(), h.announcements},
-		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts").Deletes(), operation(h.social.DismissAnnouncement)},
+		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts").Deletes(), operation(h.Social.DismissAnnouncement)},
 	}
 }
 
@@ -29,7 +25,7 @@ func (h *announcements) announcements(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	list, err := h.entities.Announcements(r.Context(), r.Viewer)
+	list, err := h.Entities.Announcements(r.Context(), r.Viewer)
 	if p.WithDismissed != nil && !*p.WithDismissed {
 		list = slices.DeleteFunc(list, func(a *entity.Announcement) bool { return a.Read })
 	}

@@ -8,18 +8,13 @@ import (
 	"os"
 
 	"svc/internal/errs"
-	"svc/media"
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // backups serves backups of accounts.
-type backups struct {
-	social   *social.Service
-	archives *media.Archives
-}
+type backups struct{ *parts }
 
 func (h *backups) routes() rest.Routes {
 	return rest.Routes{
@@ -31,7 +26,7 @@ func (h *backups) routes() rest.Routes {
 
 // listBackups lists the backups of the viewer, newest first.
 func (h *backups) listBackups(r *rest.Request) (any, error) {
-	rows, err := h.social.AccountBackups(r.Context(), r.Viewer.ID)
+	rows, err := h.Social.AccountBackups(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +34,13 @@ func (h *backups) listBackups(r *rest.Request) (any, error) {
 		if !r.MayRead("read:backups") { // the address is all that is needed to download it
 			return entity.NewBackup(b, "")
 		}
-		return entity.NewBackup(b, h.social.BackupURL(b))
+		return entity.NewBackup(b, h.Social.BackupURL(b))
 	}), nil
 }
 
 // createBackup queues a backup, and lists all.
 func (h *backups) createBackup(r *rest.Request) (any, error) {
-	if _, err := h.social.RequestBackup(r.Context(), r.Viewer.ID, false); err != nil {
+	if _, err := h.Social.RequestBackup(r.Context(), r.Viewer.ID, false); err != nil {
 		return nil, err
 	}
 	return h.listBackups(r)
@@ -53,11 +48,11 @@ func (h *backups) createBackup(r *rest.Request) (any, error) {
 
 // downloadBackup serves the file of a backup to anyone with its name.
 func (h *backups) downloadBackup(r *rest.Request) (any, error) {
-	b, err := h.social.DownloadableBackup(r.Context(), r.Param("name"))
+	b, err := h.Social.DownloadableBackup(r.Context(), r.Param("name"))
 	if err != nil {
 		return nil, err
 	}
-	file, err := h.archives.Open(b.File)
+	file, err := h.Archives.Open(b.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.ErrRecordNotFound
 	}

@@ -5,28 +5,23 @@ import (
 	"time"
 
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // blocks serves blocks, mutes and domain blocks.
-type blocks struct {
-	db     *store.DB
-	social *social.Service
-	render *renderer
-}
+type blocks struct{ *parts }
 
 func (h *blocks) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), h.render.accountAction(h.social.Block)},
-		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks").Deletes(), h.render.accountAction(h.social.Unblock)},
+		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), h.render.accountAction(h.Social.Block)},
+		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks").Deletes(), h.render.accountAction(h.Social.Unblock)},
 		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes"), h.mute},
-		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes").Deletes(), h.render.accountAction(h.social.Unmute)},
+		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes").Deletes(), h.render.accountAction(h.Social.Unmute)},
 		"GET /api/v1/blocks":                {rest.User("read:blocks"), h.blocks},
 		"GET /api/v1/mutes":                 {rest.User("read:mutes"), h.mutes},
 		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), h.domainBlocks},
-		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), domainAction(h.social.BlockDomain)},
-		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), domainAction(h.social.UnblockDomain)},
+		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), domainAction(h.Social.BlockDomain)},
+		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), domainAction(h.Social.UnblockDomain)},
 	}
 }
 
@@ -45,7 +40,7 @@ func (h *blocks) mute(r *rest.Request) (any, error) {
 		seconds = *p.Duration
 	}
 	notifications := p.Notifications == nil || *p.Notifications
-	return h.render.relationshipAfter(r, h.social.Mute(r.Context(), r.Viewer, accountParam(r), notifications, secondsOrZero(seconds)))
+	return h.render.relationshipAfter(r, h.Social.Mute(r.Context(), r.Viewer, accountParam(r), notifications, secondsOrZero(seconds)))
 }
 
 // secondsOrZero returns a duration, or 0 if it is negative or too long.
@@ -59,19 +54,19 @@ func secondsOrZero(n int64) time.Duration {
 // blocks lists the accounts that the viewer blocks.
 func (h *blocks) blocks(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	part, err := h.db.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.DB.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountPage(r, page, part, err)
 }
 
 // mutes lists the accounts that the viewer mutes, with the ends of the mutes.
 func (h *blocks) mutes(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	part, err := h.db.MutedAccounts(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.DB.MutedAccounts(r.Context(), r.Viewer.ID, page.Page)
 	accounts, err := h.render.accountPage(r, page, part, err)
 	if err != nil {
 		return nil, err
 	}
-	mutes, err := h.db.MutesAmong(r.Context(), r.Viewer.ID, part.Rows)
+	mutes, err := h.DB.MutesAmong(r.Context(), r.Viewer.ID, part.Rows)
 	until := make(map[store.AccountID]*store.Time, len(mutes))
 	for _, m := range mutes {
 		until[m.TargetID] = m.ExpiresAt
@@ -84,7 +79,7 @@ func (h *blocks) mutes(r *rest.Request) (any, error) {
 
 // domainBlocks lists the domains that the viewer blocks, without pages.
 func (h *blocks) domainBlocks(r *rest.Request) (any, error) {
-	return h.db.DomainBlocks(r.Context(), r.Viewer.ID)
+	return h.DB.DomainBlocks(r.Context(), r.Viewer.ID)
 }
 
 // domainAction returns a handler that blocks or unblocks a domain.

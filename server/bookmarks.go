@@ -3,26 +3,18 @@ package server
 import (
 	"strings"
 
-	"svc/emoji"
-	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // bookmarks serves bookmarks and their folders.
-type bookmarks struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	emojis   *emoji.Packs
-	render   *renderer
-}
+type bookmarks struct{ *parts }
 
 func (h *bookmarks) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks"), h.bookmarkStatus},
-		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks").Deletes(), h.render.statusAction(h.social.Unbookmark)},
+		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks").Deletes(), h.render.statusAction(h.Social.Unbookmark)},
 		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), h.listBookmarks},
 		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), h.listBookmarkFolders},
 		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks").Written(), h.createBookmarkFolder},
@@ -41,7 +33,7 @@ func (h *bookmarks) bookmarkStatus(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.FolderID == nil && !r.IsNull("folder_id") {
-		st, err := h.social.Bookmark(r.Context(), r.Viewer, statusParam(r))
+		st, err := h.Social.Bookmark(r.Context(), r.Viewer, statusParam(r))
 		return h.render.status(r, st, err)
 	}
 	var folder *store.BookmarkFolderID
@@ -49,7 +41,7 @@ func (h *bookmarks) bookmarkStatus(r *rest.Request) (any, error) {
 		id := folderID(*p.FolderID)
 		folder = &id
 	}
-	st, err := h.social.BookmarkInFolder(r.Context(), r.Viewer, statusParam(r), folder)
+	st, err := h.Social.BookmarkInFolder(r.Context(), r.Viewer, statusParam(r), folder)
 	return h.render.status(r, st, err)
 }
 
@@ -58,22 +50,22 @@ func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	id := r.Query("folder_id")
 	if id == "" {
-		part, err := h.db.Bookmarks(r.Context(), r.Viewer.ID, 0, page.Page)
+		part, err := h.DB.Bookmarks(r.Context(), r.Viewer.ID, 0, page.Page)
 		return h.render.statusEntries(r, page, part, err)
 	}
-	folder, err := h.db.OwnBookmarkFolder(r.Context(), r.Viewer.ID, folderID(id))
+	folder, err := h.DB.OwnBookmarkFolder(r.Context(), r.Viewer.ID, folderID(id))
 	if err != nil {
 		return nil, err
 	}
-	part, err := h.db.Bookmarks(r.Context(), r.Viewer.ID, folder.ID, page.Page)
+	part, err := h.DB.Bookmarks(r.Context(), r.Viewer.ID, folder.ID, page.Page)
 	return h.render.statusEntries(r, page, part, err)
 }
 
 func folderID(text string) store.BookmarkFolderID { return store.ParseID[store.BookmarkFolderID](text) }
 
 func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {
-	rows, err := h.db.BookmarkFolders(r.Context(), r.Viewer.ID)
-	return answerList(rows, err, h.entities.BookmarkFolder)
+	rows, err := h.DB.BookmarkFolders(r.Context(), r.Viewer.ID)
+	return answerList(rows, err, h.Entities.BookmarkFolder)
 }
 
 // folderForm are the parameters of a folder. Nil leaves a member unchanged.
@@ -94,7 +86,7 @@ func (h *bookmarks) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), er
 	if p.Emoji != nil {
 		code := strings.Trim(*p.Emoji, ":")
 		switch {
-		case h.emojis.Find(code) != nil:
+		case h.Emojis.Find(code) != nil:
 			code = ":" + code + ":"
 			p.Emoji = &code
 		case strings.HasPrefix(*p.Emoji, ":"):
@@ -119,10 +111,10 @@ func (h *bookmarks) createBookmarkFolder(r *rest.Request) (any, error) {
 	}
 	var f store.BookmarkFolder
 	set(&f)
-	if err := h.social.CreateBookmarkFolder(r.Context(), r.Viewer, &f); err != nil {
+	if err := h.Social.CreateBookmarkFolder(r.Context(), r.Viewer, &f); err != nil {
 		return nil, err
 	}
-	return h.entities.BookmarkFolder(&f), nil
+	return h.Entities.BookmarkFolder(&f), nil
 }
 
 // updateBookmarkFolder changes the name and the emoji of a folder.
@@ -131,12 +123,12 @@ func (h *bookmarks) updateBookmarkFolder(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := h.social.UpdateBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")), set)
-	return answer(f, err, h.entities.BookmarkFolder)
+	f, err := h.Social.UpdateBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")), set)
+	return answer(f, err, h.Entities.BookmarkFolder)
 }
 
 // deleteBookmarkFolder deletes a folder and returns it. Its bookmarks stay.
 func (h *bookmarks) deleteBookmarkFolder(r *rest.Request) (any, error) {
-	f, err := h.social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
-	return answer(f, err, h.entities.BookmarkFolder)
+	f, err := h.Social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
+	return answer(f, err, h.Entities.BookmarkFolder)
 }

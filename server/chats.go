@@ -9,11 +9,7 @@ import (
 )
 
 // chats serves chats and their messages (extension API 11).
-type chats struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-}
+type chats struct{ *parts }
 
 func (h *chats) routes() rest.Routes {
 	return rest.Routes{
@@ -31,7 +27,7 @@ func (h *chats) routes() rest.Routes {
 
 // openChat returns the viewer's chat with an account, and creates it if necessary.
 func (h *chats) openChat(r *rest.Request) (any, error) {
-	c, err := h.social.OpenChat(r.Context(), r.Viewer, accountParam(r))
+	c, err := h.Social.OpenChat(r.Context(), r.Viewer, accountParam(r))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +36,7 @@ func (h *chats) openChat(r *rest.Request) (any, error) {
 
 // renderChat renders a chat for an answer to a write, without messages that the token may not read.
 func (h *chats) renderChat(r *rest.Request, id store.ChatID) (any, error) {
-	c, err := h.entities.Chat(r.Context(), r.Viewer, id)
+	c, err := h.Entities.Chat(r.Context(), r.Viewer, id)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +64,14 @@ func (h *chats) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	part, err := h.db.Chats(r.Context(), r.Viewer.ID, p.WithMuted, page.Page)
+	part, err := h.DB.Chats(r.Context(), r.Viewer.ID, p.WithMuted, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	rows := part.Rows
 	// The cursor is the time of the last message, so that a chat that moves to the top while a client pages does not hide others.
 	show := func(rows []*store.ChatSummary) ([]*entity.Chat, error) {
-		return h.entities.Chats(r.Context(), r.Viewer, rows)
+		return h.Entities.Chats(r.Context(), r.Viewer, rows)
 	}
 	return rest.List(r, page, rows, func(i int) string { return rows[i].Position.String() }, flakeCursor(part.Next), show)
 }
@@ -87,7 +83,7 @@ func chatMessageParam(r *rest.Request) store.ChatMessageID {
 }
 
 func (h *chats) showChat(r *rest.Request) (any, error) {
-	return h.entities.Chat(r.Context(), r.Viewer, chatParam(r))
+	return h.Entities.Chat(r.Context(), r.Viewer, chatParam(r))
 }
 
 // readChat marks the messages up to last_read_id as read.
@@ -105,7 +101,7 @@ func (h *chats) readChat(r *rest.Request) (any, error) {
 	if !ok {
 		return nil, errs.BadRequest("last_read_id - Invalid value.")
 	}
-	if err := h.social.ReadChat(r.Context(), r.Viewer, chatParam(r), store.ChatMessageID(upTo)); err != nil {
+	if err := h.Social.ReadChat(r.Context(), r.Viewer, chatParam(r), store.ChatMessageID(upTo)); err != nil {
 		return nil, err
 	}
 	return h.renderChat(r, chatParam(r))
@@ -113,17 +109,17 @@ func (h *chats) readChat(r *rest.Request) (any, error) {
 
 // listChatMessages returns the messages of a chat, the newest first.
 func (h *chats) listChatMessages(r *rest.Request) (any, error) {
-	c, err := h.db.VisibleChat(r.Context(), r.Viewer.ID, chatParam(r))
+	c, err := h.DB.VisibleChat(r.Context(), r.Viewer.ID, chatParam(r))
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20)
-	rows, err := h.db.ChatEntries(r.Context(), c.ID, page.Page)
+	rows, err := h.DB.ChatEntries(r.Context(), c.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	show := func(rows []*store.ChatEntry) ([]*entity.ChatMessage, error) {
-		return h.entities.ChatMessages(r.Context(), r.Viewer, rows)
+		return h.Entities.ChatMessages(r.Context(), r.Viewer, rows)
 	}
 	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }
@@ -137,26 +133,26 @@ func (h *chats) sendChatMessage(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	e, err := h.social.SendChatMessage(r.Context(), r.Viewer, chatParam(r), social.ChatMessageDraft{
+	e, err := h.Social.SendChatMessage(r.Context(), r.Viewer, chatParam(r), social.ChatMessageDraft{
 		Text: p.Content, MediaID: p.MediaID, IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.ChatMessage(r.Context(), r.Viewer, e)
+	return h.Entities.ChatMessage(r.Context(), r.Viewer, e)
 }
 
 // deleteChatMessage deletes a message from a chat and returns it. A message that does not exist is a 400 (extension API 11.1).
 func (h *chats) deleteChatMessage(r *rest.Request) (any, error) {
-	e, err := h.db.ChatEntry(r.Context(), r.Viewer.ID, chatParam(r), chatMessageParam(r))
+	e, err := h.DB.ChatEntry(r.Context(), r.Viewer.ID, chatParam(r), chatMessageParam(r))
 	if err != nil {
 		return nil, couldNotDelete(err)
 	}
-	before, err := h.entities.ChatMessage(r.Context(), r.Viewer, e)
+	before, err := h.Entities.ChatMessage(r.Context(), r.Viewer, e)
 	if err != nil {
 		return nil, err
 	}
-	return before, couldNotDelete(h.social.DeleteChatMessage(r.Context(), r.Viewer, e.ChatID, e.ID))
+	return before, couldNotDelete(h.Social.DeleteChatMessage(r.Context(), r.Viewer, e.ChatID, e.ID))
 }
 
 func couldNotDelete(err error) error {
@@ -167,9 +163,9 @@ func couldNotDelete(err error) error {
 }
 
 func (h *chats) readChatMessage(r *rest.Request) (any, error) {
-	e, err := h.social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
+	e, err := h.Social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.ChatMessage(r.Context(), r.Viewer, e)
+	return h.Entities.ChatMessage(r.Context(), r.Viewer, e)
 }

@@ -10,11 +10,7 @@ import (
 )
 
 // contexts serves the posts above and below a status.
-type contexts struct {
-	db       *store.DB
-	entities *entity.Builder
-	lookup   *lookup
-}
+type contexts struct{ *parts }
 
 func (h *contexts) routes() rest.Routes {
 	return rest.Routes{
@@ -45,12 +41,12 @@ func (h *contexts) showContext(r *rest.Request) (any, error) {
 	if n := r.Page(0, contextPiece).Limit; n > 0 {
 		limits = store.ThreadLimits{Ancestors: n * 2 / 5, Descendants: n - n*2/5, Depth: anonymousThreadLimits.Depth}
 	}
-	thread, err := h.db.Thread(r.Context(), viewerID(r), st, limits)
+	thread, err := h.DB.Thread(r.Context(), viewerID(r), st, limits)
 	if err != nil {
 		return nil, err
 	}
 	if len(thread.Above)+len(thread.Below) <= contextPiece {
-		whole, err := h.entities.Context(r.Context(), r.Viewer, thread.Above, thread.Below)
+		whole, err := h.Entities.Context(r.Context(), r.Viewer, thread.Above, thread.Below)
 		if err == nil && whole.JSONSize() <= r.MaxContext() {
 			return whole, r.Shown(whole.JSONSize())
 		}
@@ -87,7 +83,7 @@ func (h *contexts) first(r *rest.Request, ids []store.StatusID, most int) (shown
 	shown = make(map[store.StatusID]*entity.Status, len(ids))
 	for len(ids) > 0 {
 		list, n, err := rest.ShowSome(r, min(contextPiece, len(ids)), func(n int) (entity.List[*entity.Status], error) {
-			return h.entities.Statuses(r.Context(), r.Viewer, ids[:n])
+			return h.Entities.Statuses(r.Context(), r.Viewer, ids[:n])
 		})
 		if err != nil {
 			return nil, 0, err

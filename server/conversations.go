@@ -13,19 +13,14 @@ import (
 )
 
 // conversations serves the conversations of direct statuses (extension API 12).
-type conversations struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	render   *renderer
-}
+type conversations struct{ *parts }
 
 func (h *conversations) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/conversations":                  {rest.User("read:statuses"), h.listConversations},
 		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), h.readConversation},
 		"POST /api/v1/conversations/:id/unread":      {rest.User("write:conversations"), h.unreadConversation},
-		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), operation(h.social.DeleteConversation)},
+		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), operation(h.Social.DeleteConversation)},
 		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), unavailable(h.showConversation)},
 		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), unavailable(h.conversationStatuses)},
 		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), unavailable(h.setConversationRecipients)},
@@ -62,7 +57,7 @@ func (h *conversations) listConversations(r *rest.Request) (any, error) {
 		among = store.NewAccountSet(append(p.Recipients, r.Viewer.ID)...)
 	}
 	page := r.Page(20, 40)
-	part, err := h.db.DirectConversations(r.Context(), r.Viewer.ID, among, page.Page)
+	part, err := h.DB.DirectConversations(r.Context(), r.Viewer.ID, among, page.Page)
 	return h.conversationPage(r, page, part, err)
 }
 
@@ -72,7 +67,7 @@ func (h *conversations) conversationPage(r *rest.Request, page rest.Page, part s
 	}
 	rows := part.Rows
 	show := func(rows []*store.VisibleConversation) (entity.List[*entity.Conversation], error) {
-		return h.entities.Conversations(r.Context(), r.Viewer, rows)
+		return h.Entities.Conversations(r.Context(), r.Viewer, rows)
 	}
 	return rest.List(r, page, rows, func(i int) string { return rows[i].LastStatusID.String() }, flakeCursor(part.Next), show)
 }
@@ -86,17 +81,17 @@ func (h *conversations) renderConversation(r *rest.Request, row *store.VisibleCo
 	if err != nil {
 		return nil, err
 	}
-	return only(h.entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row}))
+	return only(h.Entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row}))
 }
 
 func (h *conversations) readConversation(r *rest.Request) (any, error) {
-	row, err := h.social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
+	row, err := h.Social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
 	return h.renderConversation(r, row, err)
 }
 
 // unreadConversation marks one of the viewer's conversations as unread.
 func (h *conversations) unreadConversation(r *rest.Request) (any, error) {
-	row, err := h.social.UnreadConversation(r.Context(), r.Viewer, conversationParam(r))
+	row, err := h.Social.UnreadConversation(r.Context(), r.Viewer, conversationParam(r))
 	return h.renderConversation(r, row, err)
 }
 
@@ -109,7 +104,7 @@ func conversationNotFound(err error) error {
 }
 
 func (h *conversations) showConversation(r *rest.Request) (any, error) {
-	c, err := h.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
+	c, err := h.Entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
 	return c, conversationNotFound(err)
 }
 
@@ -120,12 +115,12 @@ func (h *conversations) conversationStatuses(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.db.DirectConversation(r.Context(), r.Viewer.ID, conversationParam(r))
+	c, err := h.DB.DirectConversation(r.Context(), r.Viewer.ID, conversationParam(r))
 	if err != nil {
 		return nil, conversationNotFound(err)
 	}
 	page := r.Page(20, 40)
-	part, err := h.db.ConversationTimeline(r.Context(), r.Viewer.ID, c.ConversationID, f, page.Page)
+	part, err := h.DB.ConversationTimeline(r.Context(), r.Viewer.ID, c.ConversationID, f, page.Page)
 	list, err := h.render.statusPage(r, page, part, err)
 	slices.Reverse(list)
 	return list, err
@@ -139,7 +134,7 @@ func (h *conversations) setConversationRecipients(r *rest.Request) (any, error) 
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	row, err := h.social.SetConversationRecipients(r.Context(), r.Viewer, conversationParam(r), p.Recipients)
+	row, err := h.Social.SetConversationRecipients(r.Context(), r.Viewer, conversationParam(r), p.Recipients)
 	return h.renderConversation(r, row, conversationNotFound(err))
 }
 
@@ -149,6 +144,6 @@ const maxReadReturned = 80
 // readConversations marks all of the viewer's conversations as read, and returns the newest that were unread.
 func (h *conversations) readConversations(r *rest.Request) (any, error) {
 	page := r.Page(maxReadReturned, maxReadReturned)
-	part, err := h.social.ReadConversations(r.Context(), r.Viewer, page.Page)
+	part, err := h.Social.ReadConversations(r.Context(), r.Viewer, page.Page)
 	return h.conversationPage(r, page, part, err)
 }

@@ -1,20 +1,13 @@
 package server
 
 import (
-	"svc/internal/config"
 	"svc/internal/errs"
-	"svc/server/entity"
 	"svc/server/rest"
 	"svc/store"
 )
 
 // directory serves the list of discoverable accounts, and the claims of OpenID Connect about the viewer.
-type directory struct {
-	settings *config.Live
-	db       *store.DB
-	entities *entity.Builder
-	render   *renderer
-}
+type directory struct{ *parts }
 
 func (h *directory) routes() rest.Routes {
 	return rest.Routes{
@@ -29,7 +22,7 @@ const maxDirectoryOffset = 10_000
 
 // list lists discoverable accounts: those that posted last, or the newest ones.
 func (h *directory) list(r *rest.Request) (any, error) {
-	if !h.settings.Load().Accounts.ProfileDirectory {
+	if !h.Settings.Load().Accounts.ProfileDirectory {
 		return nil, errs.ErrRecordNotFound
 	}
 	var p struct {
@@ -43,7 +36,7 @@ func (h *directory) list(r *rest.Request) (any, error) {
 	if page.Offset > maxDirectoryOffset {
 		return []any{}, nil
 	}
-	ids, err := h.db.DirectoryAccounts(r.Context(), store.Directory{
+	ids, err := h.DB.DirectoryAccounts(r.Context(), store.Directory{
 		Viewer: viewerID(r), Local: p.Local, Newest: p.Order == "new", Offset: page.Offset, Limit: page.Limit,
 	})
 	if err != nil {
@@ -65,5 +58,5 @@ type claims struct {
 // userInfo returns the claims about the viewer.
 func (h *directory) userInfo(r *rest.Request) (any, error) {
 	a := r.Viewer
-	return claims{h.settings.BaseURL + "/", a.URI, a.DisplayName, a.Nickname, a.URL, h.entities.Avatar(a)}, nil
+	return claims{h.Settings.BaseURL + "/", a.URI, a.DisplayName, a.Nickname, a.URL, h.Entities.Avatar(a)}, nil
 }

@@ -66,7 +66,7 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		}
 	}
 	h.lookup.resolveMentions(r, e.Text, e.ContentType, nil)
-	st, err := h.social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
+	st, err := h.Social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
 	return h.render.status(r, st, err)
 }
 
@@ -82,7 +82,7 @@ func (h *statuses) setInteractionPolicy(r *rest.Request) (any, error) {
 	if p.QuotePolicy == nil { // an empty text, which has no default here
 		return nil, errs.Invalid("Validation failed: quote_approval_policy must be public, followers or nobody")
 	}
-	st, err := h.social.SetQuotePolicy(r.Context(), r.Viewer, statusParam(r), *p.QuotePolicy)
+	st, err := h.Social.SetQuotePolicy(r.Context(), r.Viewer, statusParam(r), *p.QuotePolicy)
 	return h.render.status(r, st, err)
 }
 
@@ -101,19 +101,19 @@ func (h *statuses) listVersions(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	media, err := h.db.MediaOf(r.Context(), []store.StatusID{st.ID})
+	media, err := h.DB.MediaOf(r.Context(), []store.StatusID{st.ID})
 	if err != nil {
 		return nil, err
 	}
-	poll, err := h.db.PollOf(r.Context(), st.ID)
+	poll, err := h.DB.PollOf(r.Context(), st.ID)
 	if err != nil {
 		return nil, err
 	}
 	return rest.Halved(r, maxVersions, func(n int) ([]entity.StatusEdit, error) {
-		versions, err := h.db.StatusEdits(r.Context(), st.ID, n)
+		versions, err := h.DB.StatusEdits(r.Context(), st.ID, n)
 		if err != nil {
 			return nil, err
 		}
-		return h.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.AsEdit(media, poll)))
+		return h.Entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.AsEdit(media, poll)))
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"svc/admin"
 	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/errs"
@@ -21,11 +20,7 @@ import (
 )
 
 // emojiPacks serves the packs of custom emoji (spec 4.3).
-type emojiPacks struct {
-	admin  *admin.Service
-	packs  *emoji.Packs
-	remote *emoji.Remote
-}
+type emojiPacks struct{ *parts }
 
 func (h *emojiPacks) routes() rest.Routes {
 	manage := rest.Privileged(config.EmojiManage, "admin:write")
@@ -61,7 +56,7 @@ func (h *emojiPacks) recorded(action, what string, handle rest.Handler) rest.Han
 			return nil, err
 		}
 		shown := strings.NewReplacer("NAME", text.Truncate(p.Name, maxLogged), "SHORTCODE", text.Truncate(p.Shortcode, maxLogged), "URL", text.Truncate(p.URL, maxLogged))
-		return value, h.admin.As(r.Viewer).RecordEmojiChange(r.Context(), action, shown.Replace(what))
+		return value, h.Admin.As(r.Viewer).RecordEmojiChange(r.Context(), action, shown.Replace(what))
 	}
 }
 
@@ -130,12 +125,12 @@ func (h *emojiPacks) show(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	pack, err := h.packs.Pack(name)
+	pack, err := h.Emojis.Pack(name)
 	if err != nil {
 		return nil, err
 	}
 	number, size := p.values(filesPage, maxFilesPage)
-	return h.packs.Document(pack, number, size), nil
+	return h.Emojis.Document(pack, number, size), nil
 }
 
 // list lists the packs with all their files.
@@ -144,11 +139,11 @@ func (h *emojiPacks) list(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	all := h.packs.List()
+	all := h.Emojis.List()
 	number, size := p.values(packsPage, maxPacksPage)
 	packs := make(map[string]*emoji.Document)
 	for _, pack := range emoji.Page(all, number, size) {
-		packs[pack.Name] = h.packs.Document(pack, 1, maxFilesPage)
+		packs[pack.Name] = h.Emojis.Document(pack, 1, maxFilesPage)
 	}
 	return map[string]any{"packs": packs, "count": len(all)}, nil
 }
@@ -158,7 +153,7 @@ func (h *emojiPacks) create(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return "ok", h.packs.Create(name)
+	return "ok", h.Emojis.Create(name)
 }
 
 func (h *emojiPacks) delete(r *rest.Request) (any, error) {
@@ -166,7 +161,7 @@ func (h *emojiPacks) delete(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return "ok", h.packs.Delete(name)
+	return "ok", h.Emojis.Delete(name)
 }
 
 // update replaces the metadata of a pack.
@@ -185,7 +180,7 @@ func (h *emojiPacks) update(r *rest.Request) (any, error) {
 	if err := json.Unmarshal(p.Metadata, &m); err != nil || m == nil {
 		return nil, errs.BadRequest("metadata - Invalid object.")
 	}
-	return h.remote.SetMetadata(r.Context(), name, m)
+	return h.EmojiPeers.SetMetadata(r.Context(), name, m)
 }
 
 // archive sends the archive of a shared pack.
@@ -194,7 +189,7 @@ func (h *emojiPacks) archive(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	archive, err := h.packs.SharedArchive(name)
+	archive, err := h.Emojis.SharedArchive(name)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +210,7 @@ func (h *emojiPacks) archive(r *rest.Request) (any, error) {
 }
 
 // importLoose makes packs of the folders that have no pack.json.
-func (h *emojiPacks) importLoose(*rest.Request) (any, error) { return h.packs.ImportLoose() }
+func (h *emojiPacks) importLoose(*rest.Request) (any, error) { return h.Emojis.ImportLoose() }
 
 // listRemote lists packs of another server: by name, or with envelope also how many it has.
 func (h *emojiPacks) listRemote(r *rest.Request) (any, error) {
@@ -228,7 +223,7 @@ func (h *emojiPacks) listRemote(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	number, size := page.values(packsPage, maxPacksPage)
-	list, err := h.remote.List(r.Context(), p.URL, number, size)
+	list, err := h.EmojiPeers.List(r.Context(), p.URL, number, size)
 	if err != nil || p.Envelope {
 		return list, err
 	}
@@ -245,7 +240,7 @@ func (h *emojiPacks) download(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	return "ok", h.remote.Download(r.Context(), p.URL, p.Name, p.As)
+	return "ok", h.EmojiPeers.Download(r.Context(), p.URL, p.Name, p.As)
 }
 
 // addFile adds an upload, or the file at a URL, to a pack: a picture, or all pictures of a zip archive. It returns the files of the pack.
@@ -259,7 +254,7 @@ func (h *emojiPacks) addFile(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if _, err := h.packs.Pack(strings.TrimSpace(p.Name)); err != nil {
+	if _, err := h.Emojis.Pack(strings.TrimSpace(p.Name)); err != nil {
 		if strings.TrimSpace(p.Name) == "" {
 			return nil, errs.Invalid("pack name, shortcode or filename cannot be empty")
 		}
@@ -275,7 +270,7 @@ func (h *emojiPacks) addFile(r *rest.Request) (any, error) {
 	if file.close != nil {
 		defer file.close()
 	}
-	pack, err := h.packs.AddFile(r.Context(), p.Name, emoji.NewFile{
+	pack, err := h.Emojis.AddFile(r.Context(), p.Name, emoji.NewFile{
 		Content: file.content, Size: file.size, Name: file.name, Shortcode: p.Shortcode, Filename: p.Filename,
 	})
 	if err != nil {
@@ -311,7 +306,7 @@ func (h *emojiPacks) source(r *rest.Request, upload *rest.Upload) (*sourceFile, 
 		return nil, errs.BadRequest("file is neither an upload nor a URL")
 	}
 	var file *os.File
-	file, size, err := h.remote.Picture(r.Context(), p.URL)
+	file, size, err := h.EmojiPeers.Picture(r.Context(), p.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +325,7 @@ func (h *emojiPacks) renameFile(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	pack, err := h.packs.Rename(p.Name, emoji.Rename{Shortcode: p.Shortcode, NewShortcode: p.NewShortcode, NewFile: p.NewFilename, Force: p.Force})
+	pack, err := h.Emojis.Rename(p.Name, emoji.Rename{Shortcode: p.Shortcode, NewShortcode: p.NewShortcode, NewFile: p.NewFilename, Force: p.Force})
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +341,7 @@ func (h *emojiPacks) removeFile(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	pack, err := h.packs.Remove(p.Name, p.Shortcode)
+	pack, err := h.Emojis.Remove(p.Name, p.Shortcode)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // exports serves what an account has as CSV that Mastodon and its kin import.
-type exports struct{ social *social.Service }
+type exports struct{ *parts }
 
 func (h *exports) routes() rest.Routes {
 	return rest.Routes{
@@ -26,7 +26,7 @@ func (h *exports) routes() rest.Routes {
 // export returns the handler that sends an export of the viewer as a file.
 func (h *exports) export(kind store.ImportKind, file string) rest.Handler {
 	return func(r *rest.Request) (any, error) {
-		rows, next, err := h.social.Export(r.Context(), r.Viewer.ID, kind, social.ExportCursor{})
+		rows, next, err := h.Social.Export(r.Context(), r.Viewer.ID, kind, social.ExportCursor{})
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (f *exportFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		var err error
-		if f.rows, f.next, err = f.social.Export(r.Context(), f.request.Viewer.ID, f.kind, *f.next); err != nil {
+		if f.rows, f.next, err = f.Social.Export(r.Context(), f.request.Viewer.ID, f.kind, *f.next); err != nil {
 			if r.Context().Err() == nil {
 				f.request.LogError(err)
 			}

@@ -6,25 +6,19 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/text"
-	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // featuredTags serves the hashtags on profiles.
-type featuredTags struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	lookup   *lookup
-}
+type featuredTags struct{ *parts }
 
 func (h *featuredTags) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/featured_tags":              {rest.User("read:accounts"), h.listOwn},
 		"POST /api/v1/featured_tags":             {rest.User("write:accounts").Written(), h.feature},
-		"DELETE /api/v1/featured_tags/:id":       {rest.User("write:accounts"), operation(h.social.UnfeatureTag)},
+		"DELETE /api/v1/featured_tags/:id":       {rest.User("write:accounts"), operation(h.Social.UnfeatureTag)},
 		"GET /api/v1/featured_tags/suggestions":  {rest.User("read:accounts"), h.suggestions},
 		"GET /api/v1/accounts/:id/featured_tags": {rest.Content("read:accounts"), h.listOfAccount},
 	}
@@ -44,11 +38,11 @@ func (h *featuredTags) listOfAccount(r *rest.Request) (any, error) {
 
 // list lists featured hashtags, those with most posts first.
 func (h *featuredTags) list(r *rest.Request, id store.AccountID) (any, error) {
-	rows, err := h.db.FeaturedTags(r.Context(), id, social.MaxFeaturedTags)
+	rows, err := h.DB.FeaturedTags(r.Context(), id, social.MaxFeaturedTags)
 	slices.SortFunc(rows, func(a, b store.FeaturedTagUse) int {
 		return cmp.Or(cmp.Compare(b.StatusesCount, a.StatusesCount), cmp.Compare(a.ID, b.ID))
 	})
-	return answerList(rows, err, h.entities.FeaturedTag)
+	return answerList(rows, err, h.Entities.FeaturedTag)
 }
 
 // feature features a hashtag of the viewer.
@@ -63,11 +57,11 @@ func (h *featuredTags) feature(r *rest.Request) (any, error) {
 	if name == "" {
 		return nil, errs.Invalid("Validation failed: Name is invalid")
 	}
-	id, err := h.social.FeatureTag(r.Context(), r.Viewer, name)
+	id, err := h.Social.FeatureTag(r.Context(), r.Viewer, name)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.db.FeaturedTags(r.Context(), r.Viewer.ID, social.MaxFeaturedTags)
+	rows, err := h.DB.FeaturedTags(r.Context(), r.Viewer.ID, social.MaxFeaturedTags)
 	i := slices.IndexFunc(rows, func(row store.FeaturedTagUse) bool { return row.ID == id })
 	if err == nil && i < 0 { // it was removed meanwhile
 		err = errs.ErrRecordNotFound
@@ -75,14 +69,14 @@ func (h *featuredTags) feature(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.FeaturedTag(rows[i]), nil
+	return h.Entities.FeaturedTag(rows[i]), nil
 }
 
 // suggestions lists the hashtags that the viewer uses most and does not feature.
 func (h *featuredTags) suggestions(r *rest.Request) (any, error) {
-	names, err := h.db.FrequentTags(r.Context(), r.Viewer.ID, social.MaxFeaturedTags)
+	names, err := h.DB.FrequentTags(r.Context(), r.Viewer.ID, social.MaxFeaturedTags)
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Tags(r.Context(), r.Viewer, names)
+	return h.Entities.Tags(r.Context(), r.Viewer, names)
 }

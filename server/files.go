@@ -10,17 +10,12 @@ import (
 	"path"
 	"strings"
 
-	"svc/internal/config"
 	"svc/server/rest"
 	"svc/server/web/assets"
 )
 
 // files serves pictures and other small files: those of the operator, else those of the front end, else those that come with the program.
-type files struct {
-	settings  *config.Live
-	staticDir string
-	frontends *frontends
-}
+type files struct{ *parts }
 
 func (h *files) routes() rest.Routes {
 	return rest.Routes{
@@ -88,7 +83,7 @@ func (h *files) serveManifest(r *rest.Request) (any, error) {
 	if file != nil || err != nil {
 		return file, err
 	}
-	c := h.settings.Load().Instance
+	c := h.Settings.Load().Instance
 	return manifest{
 		Name: c.Name, ShortName: c.Name, Description: c.ShortDescription,
 		Icons:    []manifestIcon{{"/favicon.png", "64x64", "image/png"}},
@@ -134,9 +129,9 @@ func (h *files) named(name string, r *rest.Request) (http.Handler, error) {
 
 // operatorsFile opens a regular file in the operator's directory, where files below /static/ may also stand at the top.
 func (h *files) operatorsFile(name string) (fs.File, error) {
-	file, err := openInDir(h.staticDir, name)
+	file, err := openInDir(h.StaticDir, name)
 	if rest, ok := strings.CutPrefix(name, "static/"); ok && errors.Is(err, fs.ErrNotExist) {
-		return openInDir(h.staticDir, rest)
+		return openInDir(h.StaticDir, rest)
 	}
 	return file, err
 }

@@ -12,10 +12,7 @@ import (
 )
 
 // filters serves the filters of a user, in versions 1 and 2 of the API.
-type filters struct {
-	db     *store.DB
-	social *social.Service
-}
+type filters struct{ *parts }
 
 func (h *filters) routes() rest.Routes {
 	return rest.Routes{
@@ -23,22 +20,22 @@ func (h *filters) routes() rest.Routes {
 		"POST /api/v2/filters":                {rest.User("write:filters").Written(), h.createFilter},
 		"GET /api/v2/filters/:id":             {rest.User("read:filters"), h.showFilter},
 		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), h.updateFilter},
-		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), operation(h.social.DeleteFilter)},
+		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), operation(h.Social.DeleteFilter)},
 		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), h.listFilterKeywords},
 		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters").Written(), h.addFilterKeyword},
 		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), h.showFilterKeyword},
 		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), h.updateFilterKeyword},
-		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterKeyword)},
+		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), operation(h.Social.DeleteFilterKeyword)},
 		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), h.listFilterStatuses},
 		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters").Written(), h.addFilterStatus},
 		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), h.showFilterStatus},
-		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), operation(h.social.RemoveFilterStatus)},
+		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), operation(h.Social.RemoveFilterStatus)},
 	}
 }
 
 // listFilters returns the viewer's filters, with expired ones.
 func (h *filters) listFilters(r *rest.Request) (any, error) {
-	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
+	rows, err := h.DB.UserFilters(r.Context(), r.Viewer.ID)
 	return answerList(rows, err, entity.NewFilter)
 }
 
@@ -113,13 +110,13 @@ func (h *filters) createFilter(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := h.social.CreateFilter(r.Context(), r.Viewer, d)
+	f, err := h.Social.CreateFilter(r.Context(), r.Viewer, d)
 	return answer(f, err, entity.NewFilter)
 }
 
 // ownFilter returns the viewer's filter of the path.
 func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
-	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
+	rows, err := h.DB.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +140,7 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := h.social.UpdateFilter(r.Context(), r.Viewer, filterParam(r), d)
+	f, err := h.Social.UpdateFilter(r.Context(), r.Viewer, filterParam(r), d)
 	return answer(f, err, entity.NewFilter)
 }
 
@@ -160,13 +157,13 @@ func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	k, err := h.social.AddFilterKeyword(r.Context(), r.Viewer, filterParam(r), p.draft())
+	k, err := h.Social.AddFilterKeyword(r.Context(), r.Viewer, filterParam(r), p.draft())
 	return answer(k, err, entity.NewFilterKeyword)
 }
 
 // ownKeyword returns the keyword of the path and its filter, which must be the viewer's.
 func (h *filters) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.FilterKeyword, error) {
-	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
+	rows, err := h.DB.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,7 +197,7 @@ func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	}
 	d := p.draft()
 	d.ID = keywordParam(r)
-	k, err := h.social.UpdateFilterKeyword(r.Context(), r.Viewer, d)
+	k, err := h.Social.UpdateFilterKeyword(r.Context(), r.Viewer, d)
 	return answer(k, err, entity.NewFilterKeyword)
 }
 
@@ -223,12 +220,12 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	if p.StatusID == nil {
 		return nil, errs.Invalid("Validation failed: Status can't be blank")
 	}
-	st, err := h.social.AddFilterStatus(r.Context(), r.Viewer, filterParam(r), *p.StatusID)
+	st, err := h.Social.AddFilterStatus(r.Context(), r.Viewer, filterParam(r), *p.StatusID)
 	return answer(st, err, entity.NewFilterStatus)
 }
 
 func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
-	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
+	rows, err := h.DB.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -16,13 +16,13 @@ func (h *filters) v1Routes() rest.Routes {
 		"POST /api/v1/filters":       {rest.User("write:filters").Written(), h.createFilterV1},
 		"GET /api/v1/filters/:id":    {rest.User("read:filters"), h.showFilterV1},
 		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.replaceFilterV1},
-		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), operation(h.social.DeleteFilterV1)},
+		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), operation(h.Social.DeleteFilterV1)},
 	}
 }
 
 // listFiltersV1 returns the viewer's keywords, with those of expired filters.
 func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
-	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
+	rows, err := h.DB.UserFilters(r.Context(), r.Viewer.ID)
 	return answer(rows, err, entity.NewFiltersV1)
 }
 
@@ -52,7 +52,7 @@ func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := h.social.CreateFilterV1(r.Context(), r.Viewer, p)
+	f, err := h.Social.CreateFilterV1(r.Context(), r.Viewer, p)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, k, err := h.social.UpdateFilterV1(r.Context(), r.Viewer, keywordParam(r), p)
+	f, k, err := h.Social.UpdateFilterV1(r.Context(), r.Viewer, keywordParam(r), p)
 	if err != nil {
 		return nil, err
 	}

@@ -1,34 +1,27 @@
 package server
 
 import (
-	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // follows serves follows, follow requests, and what belongs to a follow.
-type follows struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	lookup   *lookup
-	render   *renderer
-}
+type follows struct{ *parts }
 
 func (h *follows) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/accounts/:id/follow":                {followAction, h.follow},
-		"POST /api/v1/accounts/:id/unfollow":              {followAction.Deletes(), h.render.accountAction(h.social.Unfollow)},
-		"POST /api/v1/accounts/:id/remove_from_followers": {followAction.Deletes(), h.render.accountAction(h.social.RemoveFollower)},
+		"POST /api/v1/accounts/:id/unfollow":              {followAction.Deletes(), h.render.accountAction(h.Social.Unfollow)},
+		"POST /api/v1/accounts/:id/remove_from_followers": {followAction.Deletes(), h.render.accountAction(h.Social.RemoveFollower)},
 		"POST /api/v1/follows":                            {rest.User("write:follows").Limit("follows"), h.followByHandle},
 		"GET /api/v1/follow_requests":                     {rest.User("read:follows"), h.followRequests},
 		"GET /api/v1/follow_requests/outgoing":            {rest.User("read:follows"), h.outgoingFollowRequests}, // as in GoToSocial
 		"GET /api/v1/svc/outgoing_follow_requests":        {rest.User("read:follows"), h.outgoingFollowRequests},
-		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows"), h.render.accountAction(h.social.AcceptFollowRequest)},
-		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows").Deletes(), h.render.accountAction(h.social.RejectFollowRequest)},
-		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows"), h.render.accountAction(h.social.Subscribe)},
-		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows").Deletes(), h.render.accountAction(h.social.Unsubscribe)},
+		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows"), h.render.accountAction(h.Social.AcceptFollowRequest)},
+		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows").Deletes(), h.render.accountAction(h.Social.RejectFollowRequest)},
+		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows"), h.render.accountAction(h.Social.Subscribe)},
+		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows").Deletes(), h.render.accountAction(h.Social.Unsubscribe)},
 		"POST /api/v1/accounts/:id/note":                  {rest.User("write:accounts"), h.noteAccount},
 	}
 }
@@ -41,7 +34,7 @@ func (h *follows) follow(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.social.Follow(r.Context(), r.Viewer, accountParam(r), o)
+	_, err = h.Social.Follow(r.Context(), r.Viewer, accountParam(r), o)
 	return h.render.relationshipAfter(r, err)
 }
 
@@ -76,16 +69,16 @@ func (h *follows) followByHandle(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.social.Follow(r.Context(), r.Viewer, a.ID, o); err != nil {
+	if _, err := h.Social.Follow(r.Context(), r.Viewer, a.ID, o); err != nil {
 		return nil, err
 	}
-	return only(h.entities.AccountsWithRelationships(r.Context(), r.Viewer, []store.AccountID{a.ID}))
+	return only(h.Entities.AccountsWithRelationships(r.Context(), r.Viewer, []store.AccountID{a.ID}))
 }
 
 // followRequests lists the accounts that request to follow the viewer, with the ids of the requests as cursors.
 func (h *follows) followRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	part, err := h.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.DB.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountEntries(r, page, part, err)
 }
 
@@ -93,7 +86,7 @@ func (h *follows) followRequests(r *rest.Request) (any, error) {
 // POST /api/v1/accounts/:id/unfollow withdraws a request.
 func (h *follows) outgoingFollowRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	part, err := h.db.OutgoingFollowRequests(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.DB.OutgoingFollowRequests(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.accountEntries(r, page, part, err)
 }
 
@@ -105,5 +98,5 @@ func (h *follows) noteAccount(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	return h.render.relationshipAfter(r, h.social.SetAccountNote(r.Context(), r.Viewer, accountParam(r), p.Comment))
+	return h.render.relationshipAfter(r, h.Social.SetAccountNote(r.Context(), r.Viewer, accountParam(r), p.Comment))
 }

@@ -16,10 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/frontend"
-	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 )
@@ -28,9 +26,8 @@ import (
 // the API, and one for administrators at /svc/admin/. They are single-page applications: a path that is no file is answered with their
 // index.html.
 type frontends struct {
-	settings *config.Live
-	dir      *frontend.Dir // nil: none are installed
-	oauth    *oauth.Service
+	*parts
+	dir *frontend.Dir // nil: none are installed
 }
 
 const (
@@ -83,7 +80,7 @@ func (h *frontends) selected(r *http.Request) (v frontend.Version, ok bool) {
 	if h.dir == nil {
 		return v, false
 	}
-	c := h.settings.Load().Frontends
+	c := h.Settings.Load().Frontends
 	if cookie, err := r.Cookie(frontendCookie); err == nil {
 		chosen, err := url.QueryUnescape(cookie.Value)
 		if err == nil && slices.Contains(c.Pickable, chosen) {
@@ -108,7 +105,7 @@ func (h *frontends) orPage(page rest.Handler) rest.Handler {
 
 // fallback answers a path that has no route with a file of a front end or with its index. The value is nil if there is none.
 func (h *frontends) fallback(r *rest.Request) (any, error) {
-	if prefix := "/" + h.settings.Load().API.Name + "/admin"; r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
+	if prefix := "/" + h.Settings.Load().API.Name + "/admin"; r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
 		return h.adminPage(r)
 	}
 	v, ok := h.selected(r.Request)
@@ -127,7 +124,7 @@ func (h *frontends) fallback(r *rest.Request) (any, error) {
 
 // adminPage serves the front end for administrators.
 func (h *frontends) adminPage(r *rest.Request) (any, error) {
-	v, ok := frontend.ParseVersion(h.settings.Load().Frontends.Admin)
+	v, ok := frontend.ParseVersion(h.Settings.Load().Frontends.Admin)
 	if h.dir == nil || !ok || !h.dir.Has(v) {
 		return nil, errs.NotFound("No front end for administrators is installed. The setting frontends.admin names the one that is shown here.")
 	}
@@ -234,7 +231,7 @@ func (h *frontends) index(v frontend.Version, r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve front end: %w", err)
 	}
-	meta := "<title>" + html.EscapeString(h.settings.Load().Instance.Name) + `</title><link rel="icon" href="/favicon.png"><link rel="manifest" href="/manifest.json">`
+	meta := "<title>" + html.EscapeString(h.Settings.Load().Instance.Name) + `</title><link rel="icon" href="/favicon.png"><link rel="manifest" href="/manifest.json">`
 	text = bytes.Replace(text, []byte(metaMark), []byte(meta), 1)
 	policy := h.policy()
 	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(text))
@@ -252,13 +249,13 @@ func (h *frontends) index(v frontend.Version, r *rest.Request) (any, error) {
 // policy lets front ends run their own scripts only, and show pictures and media of other servers.
 func (h *frontends) policy() string {
 	return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; " +
-		"img-src 'self' data: blob: https:; media-src 'self' data: blob: https:; connect-src 'self' https: blob: " + h.settings.Load().WebSocketURL() + "; " +
+		"img-src 'self' data: blob: https:; media-src 'self' data: blob: https:; connect-src 'self' https: blob: " + h.Settings.Load().WebSocketURL() + "; " +
 		"manifest-src 'self'; worker-src 'self' blob:; frame-src 'self' https:; frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
 }
 
 // choicePage shows the front ends among which a visitor may choose.
 func (h *frontends) choicePage(r *rest.Request) (any, error) {
-	c := h.settings.Load().Frontends
+	c := h.Settings.Load().Frontends
 	if len(c.Pickable) == 0 || h.dir == nil {
 		return nil, errNoPage
 	}
@@ -288,12 +285,12 @@ func (h *frontends) choose(r *rest.Request) (any, error) {
 	}
 	cookie := &http.Cookie{
 		Name: frontendCookie, Value: url.QueryEscape(p.Frontend), Path: "/", MaxAge: int(frontendCookieAge.Seconds()), HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, Secure: h.settings.Load().SecureCookies(),
+		SameSite: http.SameSiteLaxMode, Secure: h.Settings.Load().SecureCookies(),
 	}
 	switch {
 	case p.Frontend == "":
 		cookie.MaxAge = -1
-	case !slices.Contains(h.settings.Load().Frontends.Pickable, p.Frontend):
+	case !slices.Contains(h.Settings.Load().Frontends.Pickable, p.Frontend):
 		return nil, errs.Invalid("There is no front end %q to choose.", p.Frontend)
 	}
 	r.ResponseHeader().Add("Set-Cookie", cookie.String())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"runtime/metrics"
 	"sync"
@@ -12,7 +11,6 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"svc/admin"
 	"svc/media"
 	"svc/server/rest"
 	"svc/store"
@@ -66,15 +64,15 @@ type jobCounts struct {
 // show answers 503 if the database cannot be written, or jobs are not run.
 func (h *healthChecker) show(r *rest.Request) (any, error) {
 	found := h.result(r.Context())
-	if found.err != nil || h.db.Condition().State != store.Writable {
+	if found.err != nil || h.DB.Condition().State != store.Writable {
 		r.SetStatus(http.StatusServiceUnavailable)
 	}
 	parked := 0
 	for _, c := range found.queue {
 		parked += c.Parked
 	}
-	c := h.db.Connections()
-	now := h.db.Condition()
+	c := h.DB.Connections()
+	now := h.DB.Condition()
 	healthy := found.err == nil && now.State == store.Writable
 	return health{
 		c.Pool, c.Active, c.Idle, memoryUsed(), healthy, found.queue, parked, found.storage, databaseHealth{now.State, now.Message, now.Since.UTC()},
@@ -84,7 +82,7 @@ func (h *healthChecker) show(r *rest.Request) (any, error) {
 
 // showPlain is show for load balancers, which read the status only.
 func (h *healthChecker) showPlain(r *rest.Request) (any, error) {
-	return plainHealth{h.result(r.Context()).err == nil && h.db.Condition().State == store.Writable}, nil
+	return plainHealth{h.result(r.Context()).err == nil && h.DB.Condition().State == store.Writable}, nil
 }
 
 type plainHealth struct{ healthy bool }
@@ -102,10 +100,7 @@ func (p plainHealth) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 // healthChecker checks the database, once for all requests of the same seconds. A check that hangs is not started again.
 type healthChecker struct {
-	db        *store.DB
-	budget    *media.Budget // nil: storage is not shown
-	admin     *admin.Service
-	log       *slog.Logger
+	*parts
 	startedAt time.Time // of the server
 	checks    singleflight.Group
 
@@ -122,16 +117,12 @@ type healthResult struct {
 	err     error     // nil: healthy
 }
 
-func newHealthChecker(db *store.DB, budget *media.Budget, staff *admin.Service, log *slog.Logger) *healthChecker {
-	return &healthChecker{db: db, budget: budget, admin: staff, log: log, startedAt: time.Now()}
-}
-
 var errDatabaseTimeout = errors.New("the database does not answer")
 
 // result returns the last result, or that of a new check if it is older than healthTTL.
 func (h *healthChecker) result(ctx context.Context) healthResult {
 	h.mu.Lock()
-	last, fresh := h.last, time.Since(h.checkedAt) < healthTTL && h.last.since.Equal(h.db.Condition().Since)
+	last, fresh := h.last, time.Since(h.checkedAt) < healthTTL && h.last.since.Equal(h.DB.Condition().Since)
 	h.mu.Unlock()
 	if fresh {
 		return last
@@ -147,19 +138,19 @@ func (h *healthChecker) result(ctx context.Context) healthResult {
 }
 
 func (h *healthChecker) run() (any, error) {
-	r := healthResult{queue: make(map[string]jobCounts), since: h.db.Condition().Since}
+	r := healthResult{queue: make(map[string]jobCounts), since: h.DB.Condition().Since}
 	if r.err = h.check(context.Background(), r.queue); r.err != nil {
-		h.log.Error("health check failed", "err", r.err)
+		h.Log.Error("health check failed", "err", r.err)
 	}
-	if h.budget != nil {
+	if h.Budget != nil {
 		var err error
-		if r.storage, err = h.budget.Usage(context.Background(), false); err != nil {
-			h.log.Error("storage could not be measured", "err", err)
+		if r.storage, err = h.Budget.Usage(context.Background(), false); err != nil {
+			h.Log.Error("storage could not be measured", "err", err)
 		}
 	}
 	if r.err == nil {
-		if status, err := h.admin.BackupStatus(context.Background()); err != nil {
-			h.log.Error("state of backups could not be read", "err", err)
+		if status, err := h.Admin.BackupStatus(context.Background()); err != nil {
+			h.Log.Error("state of backups could not be read", "err", err)
 		} else if status != nil {
 			r.backup = &backupHealth{status.Last, status.Problem == ""}
 		}
@@ -171,21 +162,21 @@ func (h *healthChecker) run() (any, error) {
 }
 
 func (h *healthChecker) check(ctx context.Context, queue map[string]jobCounts) error {
-	counts, err := h.db.JobCounts(ctx)
+	counts, err := h.DB.JobCounts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range counts {
 		queue[c.Kind] = jobCounts{Queued: c.N - c.Parked, Parked: c.Parked}
 	}
-	overdue, err := h.db.OldestDueJobAge(ctx)
+	overdue, err := h.DB.OldestDueJobAge(ctx)
 	if err != nil {
 		return err
 	}
 	if min(overdue, time.Since(h.startedAt)) > maxJobDelay {
 		return errors.New("jobs are overdue")
 	}
-	return h.db.CheckWritable(ctx)
+	return h.DB.CheckWritable(ctx)
 }
 
 // memoryUsed returns the memory that the Go runtime holds, in megabytes. SQLite's is not included.

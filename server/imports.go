@@ -7,15 +7,11 @@ import (
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // imports serves imports of follows, blocks and mutes, and their results.
-type imports struct {
-	db     *store.DB
-	social *social.Service
-}
+type imports struct{ *parts }
 
 func (h *imports) routes() rest.Routes {
 	return rest.Routes{
@@ -38,7 +34,7 @@ func (h *imports) start(kind store.ImportKind) rest.Handler {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := h.social.StartImport(r.Context(), r.Viewer, kind, list, false); err != nil {
+		if _, err := h.Social.StartImport(r.Context(), r.Viewer, kind, list, false); err != nil {
 			return nil, err
 		}
 		return "job started", nil
@@ -69,7 +65,7 @@ func importParam(r *rest.Request) (string, error) {
 
 // listImports lists the imports of the viewer, newest first.
 func (h *imports) listImports(r *rest.Request) (any, error) {
-	rows, err := h.db.Imports(r.Context(), r.Viewer.ID, maxListedImports)
+	rows, err := h.DB.Imports(r.Context(), r.Viewer.ID, maxListedImports)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +94,7 @@ func (h *imports) listSkipped(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	rows, err := h.db.ImportEntries(r.Context(), i.ID, store.ImportSkipped, max(p.After, 0), r.Page(100, 1000).Limit)
+	rows, err := h.DB.ImportEntries(r.Context(), i.ID, store.ImportSkipped, max(p.After, 0), r.Page(100, 1000).Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +103,7 @@ func (h *imports) listSkipped(r *rest.Request) (any, error) {
 
 // ownImport returns the import of the path if it is the viewer's.
 func (h *imports) ownImport(r *rest.Request) (*store.Import, error) {
-	i, err := h.db.Import(r.Context(), store.ParseID[store.ImportID](r.Param("id")))
+	i, err := h.DB.Import(r.Context(), store.ParseID[store.ImportID](r.Param("id")))
 	if err == nil && i.AccountID != r.Viewer.ID {
 		err = errs.ErrRecordNotFound
 	}

@@ -7,21 +7,12 @@ import (
 	"net/http"
 	"strconv"
 
-	"svc/federation"
-	"svc/internal/config"
 	"svc/internal/errs"
-	"svc/server/entity"
 	"svc/server/rest"
 )
 
 // instance serves what the server says about itself, and lists that clients request at start and that are always empty (spec 4.6).
-type instance struct {
-	federation *federation.Service
-	settings   *config.Live
-	documents  *entity.Instance
-	emojis     *entity.CustomEmojis
-	lookup     *lookup
-}
+type instance struct{ *parts }
 
 func (h *instance) routes() rest.Routes {
 	return rest.Routes{
@@ -50,21 +41,21 @@ func (h *instance) routes() rest.Routes {
 
 // showInstance returns the instance in version 1 of the API.
 func (h *instance) showInstance(r *rest.Request) (any, error) {
-	return h.documents.V1(r.Context())
+	return h.instance.V1(r.Context())
 }
 
 // showInstanceV2 returns the instance in version 2 of the API.
 func (h *instance) showInstanceV2(r *rest.Request) (any, error) {
-	return h.documents.V2(r.Context())
+	return h.instance.V2(r.Context())
 }
 
 // listRules lists the rules of the server in their order.
-func (h *instance) listRules(r *rest.Request) (any, error) { return h.documents.Rules(r.Context()) }
+func (h *instance) listRules(r *rest.Request) (any, error) { return h.instance.Rules(r.Context()) }
 
 // showFrontendConfigurations returns the configurations of front ends by their names.
 func (h *instance) showFrontendConfigurations(*rest.Request) (any, error) {
 	configurations := make(map[string]json.RawMessage)
-	for _, f := range h.settings.Load().Frontends.Configurations {
+	for _, f := range h.Settings.Load().Frontends.Configurations {
 		configurations[f.Name] = json.RawMessage(f.Configuration)
 	}
 	return configurations, nil
@@ -73,31 +64,31 @@ func (h *instance) showFrontendConfigurations(*rest.Request) (any, error) {
 // showAPI names the documents at which clients begin.
 func (h *instance) showAPI(*rest.Request) (any, error) {
 	return map[string]string{
-		"instance": h.settings.BaseURL + "/api/v2/instance", "nodeinfo": h.settings.BaseURL + "/.well-known/nodeinfo", "oauth": h.settings.BaseURL + "/.well-known/oauth-authorization-server",
+		"instance": h.Settings.BaseURL + "/api/v2/instance", "nodeinfo": h.Settings.BaseURL + "/.well-known/nodeinfo", "oauth": h.Settings.BaseURL + "/.well-known/oauth-authorization-server",
 	}, nil
 }
 
 // listPeers lists the hosts of known servers.
 func (h *instance) listPeers(r *rest.Request) (any, error) {
-	if !h.settings.Load().Instance.ListPeers {
+	if !h.Settings.Load().Instance.ListPeers {
 		return nil, errs.ErrRecordNotFound
 	}
-	return h.documents.Peers(r.Context())
+	return h.instance.Peers(r.Context())
 }
 
 // showActivity returns the weekly numbers of statuses, logins and registrations.
 func (h *instance) showActivity(r *rest.Request) (any, error) {
-	if !h.settings.Load().Instance.ShowActivity {
+	if !h.Settings.Load().Instance.ShowActivity {
 		return nil, errs.ErrRecordNotFound
 	}
-	return h.documents.Activity(r.Context())
+	return h.instance.Activity(r.Context())
 }
 
-func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.emojis.List() }
+func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.customEmojis.List() }
 
 // mapCustomEmojis returns all custom emoji by their shortcodes.
 func (h *instance) mapCustomEmojis(*rest.Request) (any, error) {
-	return h.emojis.ByShortcode()
+	return h.customEmojis.ByShortcode()
 }
 
 const nodeInfoSchema = "http://nodeinfo.diaspora.software/ns/schema/"
@@ -110,10 +101,10 @@ func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 	}
 	var links []link
 	if h.lookup.federates() { // the instance actor (FEP-2677)
-		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", h.settings.BaseURL + "/internal/fetch"})
+		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", h.Settings.BaseURL + "/internal/fetch"})
 	}
 	for _, version := range []string{"2.0", "2.1"} { // servers that fetch emoji packs follow the last link (admin API 10.6)
-		links = append(links, link{nodeInfoSchema + version, h.settings.BaseURL + "/nodeinfo/" + version + ".json"})
+		links = append(links, link{nodeInfoSchema + version, h.Settings.BaseURL + "/nodeinfo/" + version + ".json"})
 	}
 	return map[string]any{"links": links}, nil
 }
@@ -121,7 +112,7 @@ func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 // showNodeInfo returns NodeInfo in one version.
 func (h *instance) showNodeInfo(r *rest.Request) (any, error) {
 	version := r.Param("version")
-	text, err := h.documents.NodeInfo(r.Context(), version)
+	text, err := h.instance.NodeInfo(r.Context(), version)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +126,7 @@ func (h *instance) showNodeInfo(r *rest.Request) (any, error) {
 func (h *instance) showHostMeta(*rest.Request) (any, error) {
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" type="application/xrd+xml" template="%s/.well-known/webfinger?resource={uri}"/></XRD>
-`, html.EscapeString(h.settings.BaseURL))
+`, html.EscapeString(h.Settings.BaseURL))
 	return rawDocument{"application/xrd+xml; charset=utf-8", []byte(text)}, nil
 }
 
@@ -179,8 +170,8 @@ func (d rawDocument) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 // federationStatus returns the unreachable hosts, and since when they are.
 func (h *instance) federationStatus(r *rest.Request) (any, error) {
 	unreachable := any(struct{}{})
-	if h.federation != nil {
-		since, err := h.federation.Operator.UnreachableHosts(r.Context())
+	if h.Federation != nil {
+		since, err := h.Federation.Operator.UnreachableHosts(r.Context())
 		if err != nil {
 			return nil, err
 		}

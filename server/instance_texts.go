@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/text/language"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/store"
@@ -18,10 +17,7 @@ import (
 
 // instanceTexts serves the longer texts about the server. They are HTML files in static/ of the data directory: terms-of-service.html,
 // privacy-policy.html, extended-description.html.
-type instanceTexts struct {
-	settings  *config.Live
-	staticDir string
-}
+type instanceTexts struct{ *parts }
 
 func (h *instanceTexts) routes() rest.Routes {
 	return rest.Routes{
@@ -38,7 +34,7 @@ const maxInstanceText = 1 << 20
 
 // read returns a file and when it was changed, and errs.ErrRecordNotFound if there is none.
 func (h *instanceTexts) read(name string) (string, time.Time, error) {
-	file, err := openInDir(h.staticDir, name)
+	file, err := openInDir(h.StaticDir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errs.ErrRecordNotFound
 	}
@@ -89,7 +85,7 @@ func (h *instanceTexts) showPrivacyPolicy(*rest.Request) (any, error) {
 func (h *instanceTexts) showExtendedDescription(*rest.Request) (any, error) {
 	text, at, err := h.read("extended-description.html")
 	if errs.IsNotFound(err) {
-		return instanceText{nil, h.settings.Load().Instance.Description}, nil
+		return instanceText{nil, h.Settings.Load().Instance.Description}, nil
 	}
 	return answer(instanceText{new(store.At(at)), text}, err, same)
 }
@@ -117,7 +113,7 @@ func (h *instanceTexts) listLanguages(*rest.Request) (any, error) {
 		Name string `json:"name"`
 	}
 	list := []entry{}
-	for _, code := range h.settings.Load().Instance.Languages {
+	for _, code := range h.Settings.Load().Instance.Languages {
 		list = append(list, entry{code, languageName(code)})
 	}
 	return list, nil

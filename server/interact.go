@@ -7,10 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/keys"
-	"svc/server/entity"
 	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
@@ -20,16 +18,7 @@ import (
 
 // interactions serves the pages on which local users follow or reply to accounts and posts of another server (federation 1.1, extension
 // API 27).
-type interactions struct {
-	settings *config.Live
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	oauth    *oauth.Service
-	pages    *web.Pages
-	resolve  Resolver
-	lookup   *lookup
-}
+type interactions struct{ *parts }
 
 func (h *interactions) routes() rest.Routes {
 	return rest.Routes{
@@ -95,7 +84,7 @@ func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 // signInPage asks the user to sign in before the page is shown.
 func (h *interactions) signInPage(r *rest.Request, status int, address, name, message string) (any, error) {
 	return h.oauth.Page(r, status, web.SignIn{
-		App: &web.App{Name: h.settings.Load().Instance.Name}, Action: interactPath, Nested: true, HiddenFields: []web.Field{{Name: "acct", Value: address}},
+		App: &web.App{Name: h.Settings.Load().Instance.Name}, Action: interactPath, Nested: true, HiddenFields: []web.Field{{Name: "acct", Value: address}},
 		Nickname: name, Error: message, SignUpURL: h.oauth.SignUpURL(""),
 	})
 }
@@ -116,12 +105,12 @@ func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, addre
 	switch {
 	case err != nil:
 	case named.Status != 0:
-		f.status, err = h.db.VisibleStatus(r.Context(), viewer.ID, named.Status)
+		f.status, err = h.DB.VisibleStatus(r.Context(), viewer.ID, named.Status)
 		if err == nil && f.status.ReblogOfID != nil {
-			f.status, err = h.db.VisibleStatus(r.Context(), viewer.ID, *f.status.ReblogOfID)
+			f.status, err = h.DB.VisibleStatus(r.Context(), viewer.ID, *f.status.ReblogOfID)
 		}
 	case named.Account != 0:
-		f.account, err = h.db.Account(r.Context(), named.Account)
+		f.account, err = h.DB.Account(r.Context(), named.Account)
 		if err == nil && f.account.Unavailable {
 			err = errNoSubject
 		}
@@ -138,7 +127,7 @@ func (h *interactions) resolveSubject(r *rest.Request, address string) (Resolved
 	isURL := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 	if isURL {
 		named, err := h.lookup.lookUpAddress(r, address)
-		if err != nil || named != (Resolved{}) || strings.HasPrefix(address, h.settings.BaseURL+"/") {
+		if err != nil || named != (Resolved{}) || strings.HasPrefix(address, h.Settings.BaseURL+"/") {
 			return named, err
 		}
 	} else {
@@ -150,10 +139,10 @@ func (h *interactions) resolveSubject(r *rest.Request, address string) (Resolved
 			return Resolved{}, err
 		}
 	}
-	if h.resolve == nil {
+	if h.Resolve == nil {
 		return Resolved{}, errNoSubject
 	}
-	return h.resolve(r.Context(), r.Viewer, address)
+	return h.Resolve(r.Context(), r.Viewer, address)
 }
 
 // renderInteraction shows the page to a signed-in user.
@@ -200,10 +189,10 @@ const (
 func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, texts *web.Messages, viewer, a *store.Account) error {
 	p.Handle = "@" + a.Acct()
 	if a.Local() {
-		p.Handle += "@" + h.settings.Host
+		p.Handle += "@" + h.Settings.Host
 	}
 	p.Title = p.Handle
-	shown, err := h.entities.Account(ctx, a.ID)
+	shown, err := h.Entities.Account(ctx, a.ID)
 	if err != nil {
 		return err
 	}
@@ -214,7 +203,7 @@ func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, t
 	if a.ID == viewer.ID {
 		return nil
 	}
-	follow, err := h.db.FollowOf(ctx, viewer.ID, a.ID)
+	follow, err := h.DB.FollowOf(ctx, viewer.ID, a.ID)
 	switch {
 	case err != nil:
 		return err
@@ -241,7 +230,7 @@ func followState(f *store.Follow) string {
 
 // addStatusActions adds a status and its possible actions to the page.
 func (h *interactions) addStatusActions(ctx context.Context, p *web.Interact, texts *web.Messages, viewer *store.Account, st *store.Status) error {
-	shown, err := h.entities.Status(ctx, viewer, st.ID)
+	shown, err := h.Entities.Status(ctx, viewer, st.ID)
 	if err != nil {
 		return err
 	}
@@ -323,13 +312,13 @@ func (h *interactions) performAction(ctx context.Context, viewer *store.Account,
 	if f.account != nil {
 		switch decision {
 		case followDecision:
-			follow, err := h.social.Follow(ctx, viewer, f.account.ID, social.FollowOptions{})
+			follow, err := h.Social.Follow(ctx, viewer, f.account.ID, social.FollowOptions{})
 			if err != nil {
 				return "", err
 			}
 			return followState(follow), nil
 		case unfollowDecision:
-			return "interact.not_following", h.social.Unfollow(ctx, viewer, f.account.ID)
+			return "interact.not_following", h.Social.Unfollow(ctx, viewer, f.account.ID)
 		}
 		return "", errs.BadRequest("Unknown action.")
 	}
@@ -337,17 +326,17 @@ func (h *interactions) performAction(ctx context.Context, viewer *store.Account,
 	result := ""
 	switch decision {
 	case favouriteDecision:
-		_, err = h.social.Favourite(ctx, viewer, f.status.ID)
+		_, err = h.Social.Favourite(ctx, viewer, f.status.ID)
 		result = "interact.favourited"
 	case reblogDecision:
-		_, err = h.social.Reblog(ctx, viewer, f.status.ID, nil)
+		_, err = h.Social.Reblog(ctx, viewer, f.status.ID, nil)
 		result = "interact.boosted"
 	case bookmarkDecision:
-		_, err = h.social.Bookmark(ctx, viewer, f.status.ID)
+		_, err = h.Social.Bookmark(ctx, viewer, f.status.ID)
 		result = "interact.bookmarked"
 	case replyDecision:
 		answer.InReplyTo = f.status.ID
-		_, err = h.social.Publish(ctx, viewer, answer)
+		_, err = h.Social.Publish(ctx, viewer, answer)
 		result = "interact.replied"
 	default:
 		err = errs.BadRequest("Unknown action.")

@@ -5,17 +5,12 @@ import (
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // interactionRequests serves who may interact with the viewer's statuses, and the interactions that wait for the viewer's approval (API of
 // GoToSocial).
-type interactionRequests struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-}
+type interactionRequests struct{ *parts }
 
 func (h *interactionRequests) routes() rest.Routes {
 	return rest.Routes{
@@ -106,7 +101,7 @@ func (h *interactionRequests) changeDefaults(r *rest.Request) (any, error) {
 			policies[v] = *policy
 		}
 	}
-	if err := h.social.SetDefaultInteractionPolicies(r.Context(), r.Viewer, policies); err != nil {
+	if err := h.Social.SetDefaultInteractionPolicies(r.Context(), r.Viewer, policies); err != nil {
 		return nil, err
 	}
 	return entity.NewInteractionPolicies(policies), nil
@@ -138,12 +133,12 @@ func (h *interactionRequests) list(r *rest.Request) (any, error) {
 		}
 	}
 	page := r.Page(40, 80)
-	rows, err := h.db.PendingInteractions(r.Context(), r.Viewer.ID, f, page.Page)
+	rows, err := h.DB.PendingInteractions(r.Context(), r.Viewer.ID, f, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	show := func(rows []*store.InteractionRequest) ([]*entity.InteractionRequest, error) {
-		return h.entities.InteractionRequests(r.Context(), r.Viewer, rows)
+		return h.Entities.InteractionRequests(r.Context(), r.Viewer, rows)
 	}
 	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }
@@ -154,7 +149,7 @@ func interactionParam(r *rest.Request) store.InteractionRequestID {
 
 // render renders one request.
 func (h *interactionRequests) render(r *rest.Request, row *store.InteractionRequest) (*entity.InteractionRequest, error) {
-	list, err := h.entities.InteractionRequests(r.Context(), r.Viewer, []*store.InteractionRequest{row})
+	list, err := h.Entities.InteractionRequests(r.Context(), r.Viewer, []*store.InteractionRequest{row})
 	if err == nil && len(list) == 0 {
 		err = errs.ErrRecordNotFound
 	}
@@ -166,7 +161,7 @@ func (h *interactionRequests) render(r *rest.Request, row *store.InteractionRequ
 
 // show returns one request.
 func (h *interactionRequests) show(r *rest.Request) (any, error) {
-	row, err := h.social.InteractionRequest(r.Context(), r.Viewer, interactionParam(r))
+	row, err := h.Social.InteractionRequest(r.Context(), r.Viewer, interactionParam(r))
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +170,7 @@ func (h *interactionRequests) show(r *rest.Request) (any, error) {
 
 // authorize approves an interaction.
 func (h *interactionRequests) authorize(r *rest.Request) (any, error) {
-	row, err := h.social.AuthorizeInteraction(r.Context(), r.Viewer, interactionParam(r))
+	row, err := h.Social.AuthorizeInteraction(r.Context(), r.Viewer, interactionParam(r))
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +179,7 @@ func (h *interactionRequests) authorize(r *rest.Request) (any, error) {
 
 // reject removes an interaction, and answers with the request as it was.
 func (h *interactionRequests) reject(r *rest.Request) (any, error) {
-	row, err := h.social.InteractionRequest(r.Context(), r.Viewer, interactionParam(r))
+	row, err := h.Social.InteractionRequest(r.Context(), r.Viewer, interactionParam(r))
 	if err != nil {
 		return nil, err
 	}
@@ -192,10 +187,10 @@ func (h *interactionRequests) reject(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.social.RejectInteraction(r.Context(), r.Viewer, row.ID); err != nil {
+	if err := h.Social.RejectInteraction(r.Context(), r.Viewer, row.ID); err != nil {
 		return nil, err
 	}
 	answer.AcceptedAt, answer.URI = nil, nil
-	answer.RejectedAt = new(store.At(h.db.Now()))
+	answer.RejectedAt = new(store.At(h.DB.Now()))
 	return answer, nil
 }

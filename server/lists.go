@@ -5,16 +5,11 @@ import (
 
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // lists serves the lists of accounts that users make. Their timelines are in timelines.go.
-type lists struct {
-	db     *store.DB
-	social *social.Service
-	render *renderer
-}
+type lists struct{ *parts }
 
 func (h *lists) routes() rest.Routes {
 	return rest.Routes{
@@ -22,15 +17,15 @@ func (h *lists) routes() rest.Routes {
 		"POST /api/v1/lists":                {rest.User("write:lists").Written(), h.createList},
 		"GET /api/v1/lists/:id":             {rest.User("read:lists"), h.showList},
 		"PUT /api/v1/lists/:id":             {rest.User("write:lists"), h.updateList},
-		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), operation(h.social.DeleteList)},
+		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), operation(h.Social.DeleteList)},
 		"GET /api/v1/lists/:id/accounts":    {rest.User("read:lists"), h.listMembers},
-		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), h.changeMembers(h.social.AddToList)},
-		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), h.changeMembers(h.social.RemoveFromList)},
+		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), h.changeMembers(h.Social.AddToList)},
+		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), h.changeMembers(h.Social.RemoveFromList)},
 	}
 }
 
 func (h *lists) lists(r *rest.Request) (any, error) {
-	rows, err := h.db.Lists(r.Context(), r.Viewer.ID)
+	rows, err := h.DB.Lists(r.Context(), r.Viewer.ID)
 	return answerList(rows, err, entity.NewUserList)
 }
 
@@ -61,7 +56,7 @@ func (h *lists) createList(r *rest.Request) (any, error) {
 	}
 	var l store.List
 	p.apply(&l)
-	if err := h.social.CreateList(r.Context(), r.Viewer, &l); err != nil {
+	if err := h.Social.CreateList(r.Context(), r.Viewer, &l); err != nil {
 		return nil, err
 	}
 	return entity.NewUserList(&l), nil
@@ -69,7 +64,7 @@ func (h *lists) createList(r *rest.Request) (any, error) {
 
 // ownList returns the viewer's list of the path.
 func (h *lists) ownList(r *rest.Request) (*store.List, error) {
-	return h.db.OwnList(r.Context(), r.Viewer.ID, listParam(r))
+	return h.DB.OwnList(r.Context(), r.Viewer.ID, listParam(r))
 }
 
 func listParam(r *rest.Request) store.ListID { return store.ParseID[store.ListID](r.Param("id")) }
@@ -85,7 +80,7 @@ func (h *lists) updateList(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	l, err := h.social.UpdateList(r.Context(), r.Viewer, listParam(r), p.apply)
+	l, err := h.Social.UpdateList(r.Context(), r.Viewer, listParam(r), p.apply)
 	return answer(l, err, entity.NewUserList)
 }
 
@@ -99,7 +94,7 @@ func (h *lists) listMembers(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(maxUnpagedMembers, maxUnpagedMembers)
-	part, err := h.db.ListMembers(r.Context(), l.ID, page.Page)
+	part, err := h.DB.ListMembers(r.Context(), l.ID, page.Page)
 	return h.render.accountPage(r, page, part, err)
 }
 

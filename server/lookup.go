@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"svc/federation"
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/rest"
@@ -14,12 +13,7 @@ import (
 )
 
 // lookup finds the accounts and statuses that requests name, and fetches unknown ones from other servers.
-type lookup struct {
-	settings   *config.Live
-	db         *store.DB
-	federation *federation.Service
-	resolve    Resolver
-}
+type lookup struct{ *parts }
 
 // Resolver fetches the account or status that a URL or a handle names from its server, and stores it. It returns zeros or
 // errs.NotFound if there is none. It takes a few seconds at most, because a client waits.
@@ -39,43 +33,43 @@ func resolveRemote(fed *federation.Service) Resolver {
 	}
 }
 
-func (h *lookup) federates() bool { return h.federation != nil && h.settings.Load().Federation.Enabled }
+func (h *lookup) federates() bool { return h.Federation != nil && h.Settings.Load().Federation.Enabled }
 
 // resolveMentions fetches the unknown accounts that a text mentions.
 func (h *lookup) resolveMentions(r *rest.Request, body, contentType string, to []string) {
 	if h.federates() {
-		h.federation.Resolver.ResolveMentions(r.Context(), body, contentType, to)
+		h.Federation.Resolver.ResolveMentions(r.Context(), body, contentType, to)
 	}
 }
 
 // refreshAccount queues a refresh of a remote account that a user views.
 func (h *lookup) refreshAccount(r *rest.Request, a *store.Account) {
 	if !a.Local() && r.Viewer != nil && h.federates() {
-		h.succeeded(r, h.federation.Backfill.AccountViewed(r.Context(), a))
+		h.succeeded(r, h.Federation.Backfill.AccountViewed(r.Context(), a))
 	}
 }
 
 // completeThread queues fetching the rest of the thread of a remote status that a user views.
 func (h *lookup) completeThread(r *rest.Request, st *store.Status) {
 	if !st.Local() && r.Viewer != nil && h.federates() {
-		h.succeeded(r, h.federation.Backfill.ThreadViewed(r.Context(), st))
+		h.succeeded(r, h.Federation.Backfill.ThreadViewed(r.Context(), st))
 	}
 }
 
 // refreshPoll queues a refresh of a remote poll that a user views.
 func (h *lookup) refreshPoll(r *rest.Request, id store.StatusID) {
 	if r.Viewer != nil && h.federates() {
-		h.succeeded(r, h.federation.Backfill.PollViewed(r.Context(), id))
+		h.succeeded(r, h.Federation.Backfill.PollViewed(r.Context(), id))
 	}
 }
 
 // lookUpAddress returns the known status or account of a URL, whether or not the viewer may see it.
 func (h *lookup) lookUpAddress(r *rest.Request, address string) (Resolved, error) {
 	address, _, _ = strings.Cut(address, "#")
-	if path, ok := strings.CutPrefix(address, h.settings.BaseURL+"/"); ok {
+	if path, ok := strings.CutPrefix(address, h.Settings.BaseURL+"/"); ok {
 		return h.lookUpLocalAddress(r, path)
 	}
-	st, err := h.db.StatusByAddress(r.Context(), address)
+	st, err := h.DB.StatusByAddress(r.Context(), address)
 	if err != nil {
 		return Resolved{}, err
 	}
@@ -87,7 +81,7 @@ func (h *lookup) lookUpAddress(r *rest.Request, address string) (Resolved, error
 
 // accountByAddress returns the account of a URL if the viewer may find it.
 func (h *lookup) accountByAddress(r *rest.Request, address string) (Resolved, error) {
-	ids, err := h.db.SearchAccounts(r.Context(), store.AccountSearch{Text: address, Viewer: viewerID(r), LocalOnly: h.onlyLocal(r), Limit: 1})
+	ids, err := h.DB.SearchAccounts(r.Context(), store.AccountSearch{Text: address, Viewer: viewerID(r), LocalOnly: h.onlyLocal(r), Limit: 1})
 	if err != nil || len(ids) == 0 {
 		return Resolved{}, err
 	}
@@ -103,7 +97,7 @@ func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, err
 	case len(parts) == 1 && isHandle:
 	case len(parts) == 2 && parts[0] == "users":
 		if id := store.ParseID[store.AccountID](parts[1]); id != 0 {
-			return h.accountByAddress(r, h.settings.BaseURL+"/users/"+parts[1])
+			return h.accountByAddress(r, h.Settings.BaseURL+"/users/"+parts[1])
 		}
 		handle = parts[1]
 	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
@@ -122,14 +116,14 @@ func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, err
 // resolveAccount is accountByHandle, but fetches unknown accounts from their servers.
 func (h *lookup) resolveAccount(r *rest.Request, handle string) (*store.Account, error) {
 	a, err := h.accountByHandle(r, handle)
-	if !errs.IsNotFound(err) || h.resolve == nil {
+	if !errs.IsNotFound(err) || h.Resolve == nil {
 		return a, err
 	}
 	nick, domain, ok := text.SplitHandle(handle)
-	if !ok || domain == "" || domain == h.settings.Host {
+	if !ok || domain == "" || domain == h.Settings.Host {
 		return nil, err
 	}
-	found, resolveErr := h.resolve(r.Context(), r.Viewer, nick+"@"+domain)
+	found, resolveErr := h.Resolve(r.Context(), r.Viewer, nick+"@"+domain)
 	if !h.succeeded(r, resolveErr) || found.Account == 0 {
 		return nil, err
 	}
@@ -160,7 +154,7 @@ func (h *lookup) accountByNickname(r *rest.Request) (*store.Account, error) {
 // accountIDOrNickname is accountByIDOrNickname for callers that only need the id.
 func (h *lookup) accountIDOrNickname(r *rest.Request) (store.AccountID, error) {
 	if id := accountParam(r); id != 0 {
-		unavailable, err := h.db.AccountUnavailable(r.Context(), id)
+		unavailable, err := h.DB.AccountUnavailable(r.Context(), id)
 		if err == nil {
 			err = h.checkVisible(r, id, unavailable)
 		}
@@ -181,10 +175,10 @@ func (h *lookup) accountByHandle(r *rest.Request, handle string) (*store.Account
 	if !ok {
 		return nil, errs.ErrRecordNotFound
 	}
-	if domain == h.settings.Host {
+	if domain == h.Settings.Host {
 		domain = ""
 	}
-	a, err := h.db.AccountByName(r.Context(), nick, domain)
+	a, err := h.DB.AccountByName(r.Context(), nick, domain)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +187,7 @@ func (h *lookup) accountByHandle(r *rest.Request, handle string) (*store.Account
 
 // visibleAccount returns an account if the viewer may see it.
 func (h *lookup) visibleAccount(r *rest.Request, id store.AccountID) (*store.Account, error) {
-	a, err := h.db.Account(r.Context(), id)
+	a, err := h.DB.Account(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -210,11 +204,11 @@ func (h *lookup) checkVisible(r *rest.Request, id store.AccountID, unavailable b
 
 // visibleOriginal returns the status of the path, or the one that it boosts, if the viewer may see it.
 func (h *lookup) visibleOriginal(r *rest.Request) (*store.Status, error) {
-	st, err := h.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
+	st, err := h.DB.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
 	if err != nil || st.ReblogOfID == nil {
 		return st, err
 	}
-	return h.db.Status(r.Context(), *st.ReblogOfID)
+	return h.DB.Status(r.Context(), *st.ReblogOfID)
 }
 
 // succeeded returns false if err is not nil, and logs it if it is an error of the server. Such errors do not fail the request.
@@ -228,5 +222,5 @@ func (h *lookup) succeeded(r *rest.Request, err error) bool {
 
 // onlyLocal returns true if the viewer may only find local accounts and statuses.
 func (h *lookup) onlyLocal(r *rest.Request) bool {
-	return r.Viewer == nil && !h.settings.Load().Search.AnonymousRemote
+	return r.Viewer == nil && !h.Settings.Load().Search.AnonymousRemote
 }

@@ -15,14 +15,14 @@ func (h *uploads) mascotRoutes() rest.Routes {
 
 // showMascot returns the viewer's mascot, or the one that comes with the server.
 func (h *uploads) showMascot(r *rest.Request) (any, error) {
-	m, err := h.db.Mascot(r.Context(), r.Viewer.ID)
+	m, err := h.DB.Mascot(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
 	if m == nil {
-		return h.entities.DefaultMascot()
+		return h.Entities.DefaultMascot()
 	}
-	return h.entities.Attachment(m)
+	return h.Entities.Attachment(m)
 }
 
 // setMascot stores a picture as the viewer's mascot.
@@ -36,9 +36,9 @@ func (h *uploads) setMascot(r *rest.Request) (any, error) {
 	if p.File == nil || p.File.Empty {
 		return nil, errs.BadRequest("Missing field: file.")
 	}
-	m, err := h.social.SetMascot(r.Context(), r.Viewer, p.File.Open())
+	m, err := h.Social.SetMascot(r.Context(), r.Viewer, p.File.Open())
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Attachment(m)
+	return h.Entities.Attachment(m)
 }

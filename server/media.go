@@ -6,24 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/emoji"
 	"svc/internal/errs"
-	"svc/media"
-	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // uploads serves uploads and media files.
-type uploads struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	emojis   *emoji.Packs
-	media    *media.Files
-	proxy    *media.Proxy
-}
+type uploads struct{ *parts }
 
 func (h *uploads) routes() rest.Routes {
 	return rest.Routes{
@@ -31,7 +21,7 @@ func (h *uploads) routes() rest.Routes {
 		"POST /api/v2/media":       {rest.User("write:media").Uploads().Limit("media_upload").Written(), h.uploadMedia},
 		"GET /api/v1/media/:id":    {rest.User("write:media", "read:media"), h.showMedia},
 		"PUT /api/v1/media/:id":    {rest.User("write:media").Uploads().Written(), h.updateMedia},
-		"DELETE /api/v1/media/:id": {rest.User("write:media"), operation(h.social.DeleteUpload)},
+		"DELETE /api/v1/media/:id": {rest.User("write:media"), operation(h.Social.DeleteUpload)},
 		"GET /media/*path":         {rest.File, h.serveMedia},
 		"GET /proxy/*path":         {rest.File, h.serveProxy},
 		"GET /emoji/*path":         {rest.File, h.serveEmoji},
@@ -60,11 +50,11 @@ func (h *uploads) uploadMedia(r *rest.Request) (any, error) {
 	if focus != nil {
 		u.Focus = *focus
 	}
-	m, err := h.social.Upload(r.Context(), r.Viewer, u)
+	m, err := h.Social.Upload(r.Context(), r.Viewer, u)
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Attachment(m)
+	return h.Entities.Attachment(m)
 }
 
 // content returns the content of a file, nil if none was chosen.
@@ -95,11 +85,11 @@ func parseCoordinate(s string) (float64, bool) {
 }
 
 func (h *uploads) showMedia(r *rest.Request) (any, error) {
-	m, err := h.db.OwnMedia(r.Context(), r.Viewer.ID, mediaParam(r))
+	m, err := h.DB.OwnMedia(r.Context(), r.Viewer.ID, mediaParam(r))
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Attachment(m)
+	return h.Entities.Attachment(m)
 }
 
 // updateMedia changes the description, focus or thumbnail of an upload of the viewer.
@@ -120,16 +110,16 @@ func (h *uploads) updateMedia(r *rest.Request) (any, error) {
 	if change == (social.UploadChange{}) {
 		return h.showMedia(r)
 	}
-	m, err := h.social.ChangeUpload(r.Context(), r.Viewer, mediaParam(r), change)
+	m, err := h.Social.ChangeUpload(r.Context(), r.Viewer, mediaParam(r), change)
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Attachment(m)
+	return h.Entities.Attachment(m)
 }
 
 func mediaParam(r *rest.Request) store.MediaID { return store.ParseID[store.MediaID](r.Param("id")) }
 
-func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.media.Handler(), nil }
+func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.Media.Handler(), nil }
 
 // serveProxy serves remote media.
 func (h *uploads) serveProxy(r *rest.Request) (any, error) {
@@ -137,8 +127,8 @@ func (h *uploads) serveProxy(r *rest.Request) (any, error) {
 	if r.FromProxy() { // many clients share it
 		client = netip.Addr{}
 	}
-	return h.proxy.Handler(client), nil
+	return h.Proxy.Handler(client), nil
 }
 
 // serveEmoji serves the images of custom emoji.
-func (h *uploads) serveEmoji(*rest.Request) (any, error) { return h.emojis.Handler(), nil }
+func (h *uploads) serveEmoji(*rest.Request) (any, error) { return h.Emojis.Handler(), nil }

@@ -4,25 +4,15 @@ import (
 	"errors"
 	"slices"
 
-	"svc/federation"
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/entity"
-	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // aliases serves the other accounts of a user, and the move to one of them.
-type aliases struct {
-	settings   *config.Live
-	db         *store.DB
-	social     *social.Service
-	federation *federation.Service
-	oauth      *oauth.Service
-	lookup     *lookup
-}
+type aliases struct{ *parts }
 
 func (h *aliases) routes() rest.Routes {
 	return rest.Routes{
@@ -42,7 +32,7 @@ func (h *aliases) listAliases(r *rest.Request) (any, error) {
 // aliases returns the viewer's aliases in the order of also_known_as.
 func (h *aliases) aliases(r *rest.Request) ([]string, error) {
 	uris := r.Viewer.AlsoKnownAs.V
-	known, err := h.db.AccountsByURI(r.Context(), uris)
+	known, err := h.DB.AccountsByURI(r.Context(), uris)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +50,7 @@ func (h *aliases) aliases(r *rest.Request) ([]string, error) {
 // fullHandle returns the handle of an account with its domain, also for local accounts.
 func (h *aliases) fullHandle(a *store.Account) string {
 	if a.Local() {
-		return a.Nickname + "@" + h.settings.Host
+		return a.Nickname + "@" + h.Settings.Host
 	}
 	return a.Acct()
 }
@@ -75,7 +65,7 @@ func (h *aliases) addAlias(r *rest.Request) (any, error) {
 	}
 	a, err := h.lookup.resolveAccount(r, p.Alias)
 	if err == nil {
-		err = h.social.AddAlias(r.Context(), r.Viewer, a.ID)
+		err = h.Social.AddAlias(r.Context(), r.Viewer, a.ID)
 	}
 	if errs.IsNotFound(err) {
 		err = errs.NotFound("Target account does not exist.")
@@ -107,7 +97,7 @@ func (h *aliases) removeAlias(r *rest.Request) (any, error) {
 			uri = r.Viewer.AlsoKnownAs.V[i]
 		}
 	}
-	err = h.social.RemoveAlias(r.Context(), r.Viewer, uri)
+	err = h.Social.RemoveAlias(r.Context(), r.Viewer, uri)
 	if errs.IsNotFound(err) {
 		err = errs.NotFound("Account has no such alias.")
 	}
@@ -132,10 +122,10 @@ func (h *aliases) moveAccount(r *rest.Request) (any, error) {
 	}
 	a, err := h.lookup.resolveAccount(r, p.Target)
 	if err == nil && h.lookup.federates() { // this server may not have received the new alias
-		err = h.federation.Actors.RefreshAccount(r.Context(), a)
+		err = h.Federation.Actors.RefreshAccount(r.Context(), a)
 	}
 	if err == nil {
-		err = h.social.Move(r.Context(), r.Viewer.ID, a.ID)
+		err = h.Social.Move(r.Context(), r.Viewer.ID, a.ID)
 	}
 	switch {
 	case errors.Is(err, social.ErrNotAlias):

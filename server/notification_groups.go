@@ -60,10 +60,10 @@ func (h *notifications) listGroups(r *rest.Request) (any, error) {
 	var rows *store.GroupPage
 	show := func(limit int) (_ *entity.GroupedNotifications, err error) {
 		page.Limit = limit
-		if rows, err = h.db.GroupedNotifications(r.Context(), r.Viewer.ID, f, grouped, page.Page); err != nil {
+		if rows, err = h.DB.GroupedNotifications(r.Context(), r.Viewer.ID, f, grouped, page.Page); err != nil {
 			return nil, err
 		}
-		return h.entities.GroupedNotifications(r.Context(), r.Viewer, rows.Groups, entity.GroupOptions{Paged: true, Partial: expand != "full"})
+		return h.Entities.GroupedNotifications(r.Context(), r.Viewer, rows.Groups, entity.GroupOptions{Paged: true, Partial: expand != "full"})
 	}
 	groups, err := rest.Halved(r, page.Limit, show)
 	if err != nil {
@@ -100,7 +100,7 @@ func (h *notifications) countUnreadGroups(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.db.NewestUnread(r.Context(), r.Viewer.ID, f, maxUnread)
+	rows, err := h.DB.NewestUnread(r.Context(), r.Viewer.ID, f, maxUnread)
 	groups := make(map[store.NotificationGroup]bool)
 	for _, n := range rows {
 		groups[n.Group(grouped)] = true
@@ -123,14 +123,14 @@ func (h *notifications) showGroup(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := h.db.GroupedNotification(r.Context(), r.Viewer.ID, key)
+	row, err := h.DB.GroupedNotification(r.Context(), r.Viewer.ID, key)
 	if err != nil {
 		return nil, err
 	}
 	if row == nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	group, err := h.entities.GroupedNotifications(r.Context(), r.Viewer, []*store.GroupedNotification{row}, entity.GroupOptions{})
+	group, err := h.Entities.GroupedNotifications(r.Context(), r.Viewer, []*store.GroupedNotification{row}, entity.GroupOptions{})
 	if err == nil && len(group.Groups) == 0 {
 		err = errs.ErrRecordNotFound
 	}
@@ -144,7 +144,7 @@ func (h *notifications) groupAccounts(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(80, 80)
-	rows, err := h.db.GroupNotifications(r.Context(), r.Viewer.ID, key, store.NotificationID(page.MaxID), page.Limit)
+	rows, err := h.DB.GroupNotifications(r.Context(), r.Viewer.ID, key, store.NotificationID(page.MaxID), page.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (h *notifications) groupAccounts(r *rest.Request) (any, error) {
 	}
 	ids := entity.Map(rows, func(n *store.Notification) store.AccountID { return n.FromID })
 	show := func(ids []store.AccountID) (entity.List[entity.Account], error) {
-		return h.entities.Accounts(r.Context(), ids)
+		return h.Entities.Accounts(r.Context(), ids)
 	}
 	return rest.List(r, page, ids, func(i int) string { return notificationCursor(rows[i]) }, "", show)
 }
@@ -164,7 +164,7 @@ func (h *notifications) dismissGroup(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := h.social.DismissGroup(r.Context(), r.Viewer, key)
+	n, err := h.Social.DismissGroup(r.Context(), r.Viewer, key)
 	if err == nil && n == 0 {
 		err = errs.ErrRecordNotFound
 	}

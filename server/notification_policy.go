@@ -35,7 +35,7 @@ type mergedRequests struct {
 
 // showPolicy returns the viewer's policy.
 func (h *notifications) showPolicy(r *rest.Request) (any, error) {
-	p, err := h.db.NotificationPolicy(r.Context(), r.Viewer.ID)
+	p, err := h.DB.NotificationPolicy(r.Context(), r.Viewer.ID)
 	return h.renderPolicy(r, p, err)
 }
 
@@ -43,7 +43,7 @@ func (h *notifications) renderPolicy(r *rest.Request, p *store.NotificationPolic
 	if err != nil {
 		return entity.NotificationPolicy{}, err
 	}
-	filtered, err := h.db.FilteredCounts(r.Context(), r.Viewer.ID)
+	filtered, err := h.DB.FilteredCounts(r.Context(), r.Viewer.ID)
 	return entity.NewNotificationPolicy(p, filtered), err
 }
 
@@ -63,13 +63,13 @@ func (h *notifications) changePolicy(r *rest.Request) (any, error) {
 		ForNotFollowing: p.ForNotFollowing, ForNotFollowers: p.ForNotFollowers, ForNewAccounts: p.ForNewAccounts,
 		ForPrivateMentions: p.ForPrivateMentions, ForLimitedAccounts: p.ForLimitedAccounts,
 	}
-	policy, err := h.social.ChangeNotificationPolicy(r.Context(), r.Viewer, c)
+	policy, err := h.Social.ChangeNotificationPolicy(r.Context(), r.Viewer, c)
 	return h.renderPolicy(r, policy, err)
 }
 
 // showPolicyV1 returns the viewer's policy in its first version.
 func (h *notifications) showPolicyV1(r *rest.Request) (any, error) {
-	p, err := h.db.NotificationPolicy(r.Context(), r.Viewer.ID)
+	p, err := h.DB.NotificationPolicy(r.Context(), r.Viewer.ID)
 	policy, err := h.renderPolicy(r, p, err)
 	return policy.V1(), err
 }
@@ -95,7 +95,7 @@ func (h *notifications) changePolicyV1(r *rest.Request) (any, error) {
 		}
 		return &a
 	}
-	changed, err := h.social.ChangeNotificationPolicy(r.Context(), r.Viewer, social.NotificationPolicyChange{
+	changed, err := h.Social.ChangeNotificationPolicy(r.Context(), r.Viewer, social.NotificationPolicyChange{
 		ForNotFollowing: action(p.NotFollowing), ForNotFollowers: action(p.NotFollowers),
 		ForNewAccounts: action(p.NewAccounts), ForPrivateMentions: action(p.PrivateMentions),
 	})
@@ -110,24 +110,24 @@ func requestParam(r *rest.Request) store.NotificationRequestID {
 // listRequests lists the accounts whose notifications the viewer has filtered.
 func (h *notifications) listRequests(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	part, err := h.db.NotificationRequests(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.DB.NotificationRequests(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	rows := part.Rows
 	show := func(rows []*store.NotificationRequestSummary) ([]*entity.NotificationRequest, error) {
-		return h.entities.NotificationRequests(r.Context(), r.Viewer, rows)
+		return h.Entities.NotificationRequests(r.Context(), r.Viewer, rows)
 	}
 	return rest.List(r, page, rows, func(i int) string { return decimalCursor(int64(rows[i].ID)) }, decimalCursor(part.Next), show)
 }
 
 // showRequest returns one request.
 func (h *notifications) showRequest(r *rest.Request) (any, error) {
-	row, err := h.db.NotificationRequest(r.Context(), r.Viewer.ID, requestParam(r))
+	row, err := h.DB.NotificationRequest(r.Context(), r.Viewer.ID, requestParam(r))
 	if err != nil {
 		return nil, err
 	}
-	list, err := h.entities.NotificationRequests(r.Context(), r.Viewer, []*store.NotificationRequestSummary{row})
+	list, err := h.Entities.NotificationRequests(r.Context(), r.Viewer, []*store.NotificationRequestSummary{row})
 	if err != nil {
 		return nil, err
 	}
@@ -139,13 +139,13 @@ func (h *notifications) showRequest(r *rest.Request) (any, error) {
 
 // acceptRequest adds the notifications of a request to the list, and lets the account through from then on.
 func (h *notifications) acceptRequest(r *rest.Request) (any, error) {
-	n, err := h.social.AcceptNotificationRequests(r.Context(), r.Viewer, []store.NotificationRequestID{requestParam(r)})
+	n, err := h.Social.AcceptNotificationRequests(r.Context(), r.Viewer, []store.NotificationRequestID{requestParam(r)})
 	return nil, oneRequest(n, err)
 }
 
 // dismissRequest deletes a request with its notifications.
 func (h *notifications) dismissRequest(r *rest.Request) (any, error) {
-	n, err := h.social.DismissNotificationRequests(r.Context(), r.Viewer, []store.NotificationRequestID{requestParam(r)})
+	n, err := h.Social.DismissNotificationRequests(r.Context(), r.Viewer, []store.NotificationRequestID{requestParam(r)})
 	return nil, oneRequest(n, err)
 }
 
@@ -182,7 +182,7 @@ func (h *notifications) acceptRequests(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.social.AcceptNotificationRequests(r.Context(), r.Viewer, ids)
+	_, err = h.Social.AcceptNotificationRequests(r.Context(), r.Viewer, ids)
 	return nil, err
 }
 
@@ -192,6 +192,6 @@ func (h *notifications) dismissRequests(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.social.DismissNotificationRequests(r.Context(), r.Viewer, ids)
+	_, err = h.Social.DismissNotificationRequests(r.Context(), r.Viewer, ids)
 	return nil, err
 }

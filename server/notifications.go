@@ -6,17 +6,11 @@ import (
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // notifications serves notifications and read markers.
-type notifications struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	lookup   *lookup
-}
+type notifications struct{ *parts }
 
 func (h *notifications) routes() rest.Routes {
 	return rest.Routes{
@@ -58,7 +52,7 @@ func (h *notifications) filter(r *rest.Request) (f store.NotificationFilter, err
 		f.Types = h.notificationTypes(p.IncludeTypes)
 	}
 	f.ExcludeTypes = append(f.ExcludeTypes, store.NotificationTypesWhere(func(k *store.NotificationKind) bool {
-		return k.Privilege != "" && !h.entities.HasPrivilege(r.User, k.Privilege)
+		return k.Privilege != "" && !h.Entities.HasPrivilege(r.User, k.Privilege)
 	})...)
 	if p.AccountID != nil {
 		if _, err := h.lookup.visibleAccount(r, *p.AccountID); err != nil {
@@ -77,10 +71,10 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	}
 	page := r.Page(40, 80)
 	read := func(p store.Page) (store.Part[*store.Notification], error) {
-		return h.db.Notifications(r.Context(), r.Viewer.ID, f, p)
+		return h.DB.Notifications(r.Context(), r.Viewer.ID, f, p)
 	}
 	show := func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
-		return h.entities.Notifications(r.Context(), r.Viewer, rows)
+		return h.Entities.Notifications(r.Context(), r.Viewer, rows)
 	}
 	found, err := filteredPage(r, page.Page, store.FilterNotifications, read, show)
 	if err != nil {
@@ -107,7 +101,7 @@ func (h *notifications) countUnread(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.db.NewestUnread(r.Context(), r.Viewer.ID, f, r.Page(standardUnread, maxUnread).Limit)
+	rows, err := h.DB.NewestUnread(r.Context(), r.Viewer.ID, f, r.Page(standardUnread, maxUnread).Limit)
 	return unreadCount{len(rows)}, err
 }
 
@@ -118,7 +112,7 @@ func (h *notifications) notificationTypes(names []string) []store.NotificationTy
 	}
 	types := []store.NotificationType{}
 	for _, name := range names {
-		if t, ok := h.entities.ParseNotificationType(name); ok {
+		if t, ok := h.Entities.ParseNotificationType(name); ok {
 			types = append(types, t)
 		}
 	}
@@ -138,7 +132,7 @@ func accountNotFound(err error) error {
 }
 
 func (h *notifications) showNotification(r *rest.Request) (any, error) {
-	row, err := h.db.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
+	row, err := h.DB.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
 	if err != nil {
 		return nil, err
 	}
@@ -150,11 +144,11 @@ func notificationParam(text string) store.NotificationID {
 }
 
 func (h *notifications) renderNotification(r *rest.Request, row *store.Notification) (*entity.Notification, error) {
-	return only(h.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row}))
+	return only(h.Entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row}))
 }
 
 func (h *notifications) clearNotifications(r *rest.Request) (any, error) {
-	return nil, h.social.ClearNotifications(r.Context(), r.Viewer)
+	return nil, h.Social.ClearNotifications(r.Context(), r.Viewer)
 }
 
 // dismissNotification deletes one notification, named in the path or by the parameter id.
@@ -163,7 +157,7 @@ func (h *notifications) dismissNotification(r *rest.Request) (any, error) {
 	if text == "" {
 		text = r.Query("id")
 	}
-	n, err := h.social.DismissNotifications(r.Context(), r.Viewer, []store.NotificationID{notificationParam(text)})
+	n, err := h.Social.DismissNotifications(r.Context(), r.Viewer, []store.NotificationID{notificationParam(text)})
 	if err == nil && n == 0 {
 		err = errs.ErrRecordNotFound
 	}
@@ -187,7 +181,7 @@ func (h *notifications) destroyNotifications(r *rest.Request) (any, error) {
 	if len(p.IDs) > maxDismissed {
 		return nil, errs.BadRequest("ids - too many: %d, at most %d.", len(p.IDs), maxDismissed)
 	}
-	_, err := h.social.DismissNotifications(r.Context(), r.Viewer, p.IDs)
+	_, err := h.Social.DismissNotifications(r.Context(), r.Viewer, p.IDs)
 	return nil, err
 }
 
@@ -202,7 +196,7 @@ func (h *notifications) readNotifications(r *rest.Request) (any, error) {
 	}
 	switch {
 	case p.ID != nil:
-		row, err := h.social.ReadNotification(r.Context(), r.Viewer, *p.ID)
+		row, err := h.Social.ReadNotification(r.Context(), r.Viewer, *p.ID)
 		if errs.IsNotFound(err) {
 			return nil, errs.BadRequest("Cannot get notification")
 		}
@@ -211,12 +205,12 @@ func (h *notifications) readNotifications(r *rest.Request) (any, error) {
 		}
 		return h.renderNotification(r, row)
 	case p.MaxID != nil:
-		rows, err := h.social.ReadNotificationsUpTo(r.Context(), r.Viewer, *p.MaxID)
+		rows, err := h.Social.ReadNotificationsUpTo(r.Context(), r.Viewer, *p.MaxID)
 		if err != nil {
 			return nil, err
 		}
 		list, _, err := rest.Fit(r, rows, false, func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
-			return h.entities.Notifications(r.Context(), r.Viewer, rows)
+			return h.Entities.Notifications(r.Context(), r.Viewer, rows)
 		})
 		return list, err
 	}
@@ -231,7 +225,7 @@ func (h *notifications) showMarkers(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	rows, unread, err := h.db.Markers(r.Context(), r.Viewer.ID)
+	rows, unread, err := h.DB.Markers(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -273,13 +267,13 @@ func (h *notifications) moveMarkers(r *rest.Request) (any, error) {
 	}
 	var markers []*store.Marker
 	for timeline, position := range to {
-		m, err := h.social.MoveMarker(r.Context(), r.Viewer, timeline, position)
+		m, err := h.Social.MoveMarker(r.Context(), r.Viewer, timeline, position)
 		if err != nil {
 			return nil, err
 		}
 		markers = append(markers, m)
 	}
-	_, unread, err := h.db.Markers(r.Context(), r.Viewer.ID)
+	_, unread, err := h.DB.Markers(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -290,5 +284,5 @@ func (h *notifications) renderMarkers(markers []*store.Marker, unread int) (any,
 	if len(markers) == 0 {
 		return nil, nil
 	}
-	return h.entities.Markers(markers, unread)
+	return h.Entities.Markers(markers, unread)
 }

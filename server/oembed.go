@@ -8,7 +8,6 @@ import (
 	"path"
 	"strings"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/rest"
@@ -16,10 +15,7 @@ import (
 )
 
 // oEmbeds serves the HTML with which other sites embed a status.
-type oEmbeds struct {
-	settings *config.Live
-	db       *store.DB
-}
+type oEmbeds struct{ *parts }
 
 func (h *oEmbeds) routes() rest.Routes {
 	return rest.Routes{
@@ -71,7 +67,7 @@ func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	author, err := h.db.Account(r.Context(), st.AccountID)
+	author, err := h.DB.Account(r.Context(), st.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +80,8 @@ func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return oEmbed{
-		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.settings.Load().Instance.Name,
-		ProviderURL: h.settings.BaseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
+		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.Settings.Load().Instance.Name,
+		ProviderURL: h.Settings.BaseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
 	}, nil
 }
 
@@ -96,7 +92,7 @@ func (h *oEmbeds) publicStatus(r *rest.Request, address string) (*store.Status, 
 		return nil, errs.ErrRecordNotFound
 	}
 	id := store.ParseID[store.StatusID](path.Base(u.Path))
-	st, err := h.db.VisibleStatus(r.Context(), 0, id)
+	st, err := h.DB.VisibleStatus(r.Context(), 0, id)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +120,7 @@ func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) 
 	var b bytes.Buffer
 	err := quotationTemplate.Execute(&b, map[string]any{
 		"URL": st.URL, "Language": st.Language, "Width": width, "Text": text.Shorten(shown, maxEmbedChars),
-		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + h.settings.Host,
+		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + h.Settings.Host,
 		"At": st.CreatedAt.String(), "Day": st.CreatedAt.Time().Format("2 January 2006"),
 	})
 	return b.String(), err

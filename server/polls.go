@@ -1,19 +1,13 @@
 package server
 
 import (
-	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // polls serves polls. They are created, changed and removed with their statuses.
-type polls struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	lookup   *lookup
-}
+type polls struct{ *parts }
 
 func (h *polls) routes() rest.Routes {
 	return rest.Routes{
@@ -47,15 +41,15 @@ func pollParam(r *rest.Request) store.PollID { return store.ParseID[store.PollID
 
 // showPoll returns a poll if the viewer may see its status.
 func (h *polls) showPoll(r *rest.Request) (any, error) {
-	p, err := h.db.Poll(r.Context(), pollParam(r))
+	p, err := h.DB.Poll(r.Context(), pollParam(r))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.db.VisibleStatus(r.Context(), viewerID(r), p.StatusID); err != nil {
+	if _, err := h.DB.VisibleStatus(r.Context(), viewerID(r), p.StatusID); err != nil {
 		return nil, err
 	}
 	h.lookup.refreshPoll(r, p.StatusID)
-	return h.entities.Poll(r.Context(), r.Viewer, p.StatusID)
+	return h.Entities.Poll(r.Context(), r.Viewer, p.StatusID)
 }
 
 // vote votes for options of a poll by their indices.
@@ -66,9 +60,9 @@ func (h *polls) vote(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	poll, err := h.social.Vote(r.Context(), r.Viewer, pollParam(r), p.Choices)
+	poll, err := h.Social.Vote(r.Context(), r.Viewer, pollParam(r), p.Choices)
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Poll(r.Context(), r.Viewer, poll.StatusID)
+	return h.Entities.Poll(r.Context(), r.Viewer, poll.StatusID)
 }

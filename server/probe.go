@@ -5,21 +5,13 @@ import (
 	"net/netip"
 	"slices"
 
-	"svc/federation"
-	"svc/internal/config"
 	"svc/internal/doctor"
 	"svc/internal/keys"
 	"svc/server/rest"
-	"time"
 )
 
 // probe answers the requests with which svc doctor looks at the server from outside.
-type probe struct {
-	settings   *config.Live
-	keys       *keys.Keys
-	federation *federation.Service // nil: the server does not federate
-	now        func() time.Time
-}
+type probe struct{ *parts }
 
 func (h *probe) routes() rest.Routes {
 	return rest.Routes{"POST " + doctor.ProbePath: {rest.Anonymous, h.answer}}
@@ -29,7 +21,7 @@ const maxProbe = 4096
 
 // answer says what the server sees of the request. Only a request of this server itself gets the answer.
 func (h *probe) answer(r *rest.Request) (any, error) {
-	proof, ok := doctor.Proof(DoctorSecret(h.keys), h.now(), r.Header.Get(doctor.TokenHeader))
+	proof, ok := doctor.Proof(DoctorSecret(h.Keys), h.Now(), r.Header.Get(doctor.TokenHeader))
 	if !ok {
 		return nil, errNoPage
 	}
@@ -43,11 +35,11 @@ func (h *probe) answer(r *rest.Request) (any, error) {
 	}
 	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil { // else a Unix socket, which only a proxy can open
 		seen.Peer = peer.Addr().Unmap().String()
-		trusted := h.settings.Load().TrustedProxies()
+		trusted := h.Settings.Load().TrustedProxies()
 		seen.PeerTrusted = slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap()) })
 	}
-	if h.federation != nil {
-		if err := h.federation.Operator.VerifyOwn(r.Request, body); err != nil {
+	if h.Federation != nil {
+		if err := h.Federation.Operator.VerifyOwn(r.Request, body); err != nil {
 			seen.Signature = err.Error()
 		}
 	}

@@ -12,10 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"svc/internal/config"
 	"svc/internal/enum"
 	"svc/internal/errs"
-	"svc/internal/keys"
 	"svc/media"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -24,16 +22,7 @@ import (
 )
 
 // profile serves the own account of a user, and the settings that front ends store.
-type profile struct {
-	db       *store.DB
-	settings *config.Live
-	social   *social.Service
-	entities *entity.Builder
-	media    *media.Files
-	keys     *keys.Keys
-	render   *renderer
-	now      func() time.Time
-}
+type profile struct{ *parts }
 
 func (h *profile) routes() rest.Routes {
 	return rest.Routes{
@@ -59,7 +48,7 @@ const chatTokenHours = 24
 
 // chatToken returns a token by which a service for chat rooms can recognize the account.
 func (h *profile) chatToken(a *store.Account) string {
-	return h.keys.Sign("chat token", a.ID.String(), h.now().Truncate(time.Hour).Add(chatTokenHours*time.Hour))
+	return h.Keys.Sign("chat token", a.ID.String(), h.Now().Truncate(time.Hour).Add(chatTokenHours*time.Hour))
 }
 
 // picture is a parameter with a file, a picture in a data: URL, or an empty text, which removes the picture.
@@ -170,7 +159,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := h.settings.Load().Media
+	limits := h.Settings.Load().Media
 	for _, in := range []struct {
 		picture
 		kind  media.Kind
@@ -186,7 +175,7 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 		}
 		defer (*in.set).Release()
 	}
-	account, user, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change)
+	account, user, err := h.Social.UpdateProfile(r.Context(), r.Viewer.ID, change)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +218,7 @@ func (h *profile) storePicture(ctx context.Context, owner store.AccountID, p pic
 	default:
 		return nil, nil
 	}
-	file, err := h.media.Ingest(ctx, owner, content, kind, limit)
+	file, err := h.Media.Ingest(ctx, owner, content, kind, limit)
 	var e *errs.Error
 	switch {
 	case errors.Is(err, media.ErrBanned):
@@ -255,17 +244,17 @@ func decodeDataURL(text string) ([]byte, bool) {
 
 // updateAvatar sets or removes the viewer's avatar.
 func (h *profile) updateAvatar(r *rest.Request) (any, error) {
-	return h.updatePicture(r, "img", media.Avatar, h.settings.Load().Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
+	return h.updatePicture(r, "img", media.Avatar, h.Settings.Load().Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
 }
 
 // updateBanner sets or removes the viewer's header.
 func (h *profile) updateBanner(r *rest.Request) (any, error) {
-	return h.updatePicture(r, "banner", media.Header, h.settings.Load().Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
+	return h.updatePicture(r, "banner", media.Header, h.Settings.Load().Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
 }
 
 // updateBackground sets or removes the viewer's background.
 func (h *profile) updateBackground(r *rest.Request) (any, error) {
-	return h.updatePicture(r, "img", media.Background, h.settings.Load().Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
+	return h.updatePicture(r, "img", media.Background, h.Settings.Load().Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
 }
 
 // updatePicture stores the picture of a parameter and returns its URL.
@@ -298,12 +287,12 @@ func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, l
 	defer stored.Release()
 	var change social.ProfileChange
 	set(&change, stored)
-	if _, _, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change); err != nil {
+	if _, _, err := h.Social.UpdateProfile(r.Context(), r.Viewer.ID, change); err != nil {
 		return nil, err
 	}
 	return struct {
 		URL *string `json:"url"`
-	}{h.entities.Picture(stored.Name())}, nil
+	}{h.Entities.Picture(stored.Name())}, nil
 }
 
 // removePicture returns a handler that resets a picture of the viewer to the default, and answers with the account.
@@ -311,7 +300,7 @@ func (h *profile) removePicture(reset func(*social.ProfileChange)) rest.Handler 
 	return func(r *rest.Request) (any, error) {
 		var change social.ProfileChange
 		reset(&change)
-		account, user, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change)
+		account, user, err := h.Social.UpdateProfile(r.Context(), r.Viewer.ID, change)
 		if err != nil {
 			return nil, err
 		}
@@ -328,7 +317,7 @@ func (h *profile) updateNotificationSettings(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	_, _, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, social.ProfileChange{
+	_, _, err := h.Social.UpdateProfile(r.Context(), r.Viewer.ID, social.ProfileChange{
 		BlockFromStrangers: p.BlockFromStrangers, HideNotificationContents: p.HideNotificationContents,
 	})
 	if err != nil {
@@ -339,7 +328,7 @@ func (h *profile) updateNotificationSettings(r *rest.Request) (any, error) {
 
 // showSettings returns the object of a front end. What it stored with its profile may be anything else, and counts as an empty one.
 func (h *profile) showSettings(r *rest.Request) (any, error) {
-	stored, err := h.db.FrontendSettings(r.Context(), r.Viewer.ID, r.Param("app"))
+	stored, err := h.DB.FrontendSettings(r.Context(), r.Viewer.ID, r.Param("app"))
 	if err != nil || !bytes.HasPrefix(stored, []byte("{")) {
 		return nil, err
 	}
@@ -352,5 +341,5 @@ func (h *profile) mergeSettings(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.social.MergeFrontendSettings(r.Context(), r.Viewer.ID, r.Param("app"), patch)
+	return h.Social.MergeFrontendSettings(r.Context(), r.Viewer.ID, r.Param("app"), patch)
 }

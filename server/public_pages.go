@@ -2,19 +2,14 @@ package server
 
 import (
 	"svc/internal/errs"
-	"svc/server/pages"
 	"svc/server/rest"
 )
 
 // publicPages serves the pages of server/pages that stand outside of /web, unless a front end answers in their place.
-type publicPages struct {
-	frontends *frontends
-	documents *activityPub // for other servers that request a page
-	ui        *pages.Handlers
-}
+type publicPages struct{ *parts }
 
 func (h *publicPages) routes() rest.Routes {
-	access := rest.Browser.Limit(rest.ApiBucket)
+	access, documents := rest.Browser.Limit(rest.ApiBucket), &activityPub{h.parts} // for other servers that request a page
 	routes := rest.Routes{"GET /": {access, h.frontends.orPage(h.ui.Front)}}
 	for path, page := range h.ui.Public() {
 		switch path {
@@ -24,9 +19,9 @@ func (h *publicPages) routes() rest.Routes {
 		}
 		switch path {
 		case "/@:nickname":
-			page = h.ui.OrFeed(h.documents.pageOrDocument(page, h.documents.actorDocument))
+			page = h.ui.OrFeed(documents.pageOrDocument(page, documents.actorDocument))
 		case "/@:nickname/:id":
-			page = h.documents.pageOrDocument(page, h.documents.pageObjectDocument)
+			page = documents.pageOrDocument(page, documents.pageObjectDocument)
 		case "/tags/:name":
 			page = h.ui.OrFeed(page)
 		}

@@ -2,17 +2,11 @@ package server
 
 import (
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // quotes serves the quotes of a status.
-type quotes struct {
-	db     *store.DB
-	social *social.Service
-	lookup *lookup
-	render *renderer
-}
+type quotes struct{ *parts }
 
 func (h *quotes) routes() rest.Routes {
 	return rest.Routes{
@@ -29,12 +23,12 @@ func (h *quotes) listQuotes(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	part, err := h.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
+	part, err := h.DB.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
 	return h.render.statusPage(r, page, part, err)
 }
 
 // revokeQuote removes the quote of one of the viewer's statuses, and returns the status that quoted it.
 func (h *quotes) revokeQuote(r *rest.Request) (any, error) {
-	st, err := h.social.RevokeQuote(r.Context(), r.Viewer, statusParam(r), store.ParseID[store.StatusID](r.Param("quoting_status_id")))
+	st, err := h.Social.RevokeQuote(r.Context(), r.Viewer, statusParam(r), store.ParseID[store.StatusID](r.Param("quoting_status_id")))
 	return h.render.status(r, st, err)
 }

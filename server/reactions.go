@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"svc/emoji"
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -12,14 +11,7 @@ import (
 )
 
 // reactions serves emoji reactions.
-type reactions struct {
-	settings *config.Live
-	social   *social.Service
-	entities *entity.Builder
-	emojis   *emoji.Packs
-	lookup   *lookup
-	render   *renderer
-}
+type reactions struct{ *parts }
 
 func (h *reactions) routes() rest.Routes {
 	return rest.Routes{
@@ -33,12 +25,12 @@ func (h *reactions) routes() rest.Routes {
 var reacting = rest.User("write:statuses").Limit("status_actions")
 
 func (h *reactions) addReaction(r *rest.Request) (any, error) {
-	st, err := h.social.React(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r), "")
+	st, err := h.Social.React(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r), "")
 	return h.render.status(r, st, err)
 }
 
 func (h *reactions) removeReaction(r *rest.Request) (any, error) {
-	st, err := h.social.Unreact(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r))
+	st, err := h.Social.Unreact(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r))
 	return h.render.status(r, st, err)
 }
 
@@ -49,8 +41,8 @@ func (h *reactions) emojiParam(r *rest.Request) social.Emoji {
 		name = strings.TrimSuffix(code, ":")
 	}
 	e := social.Emoji{Name: name}
-	if custom := h.emojis.Find(name); custom != nil {
-		e.URL = h.settings.BaseURL + custom.Path
+	if custom := h.Emojis.Find(name); custom != nil {
+		e.URL = h.Settings.BaseURL + custom.Path
 	}
 	return e
 }
@@ -84,6 +76,6 @@ func (h *reactions) reactions(r *rest.Request, name string) (any, error) {
 		return nil, err
 	}
 	return rest.Halved(r, entity.MaxReactors, func(n int) ([]entity.Reaction, error) {
-		return h.entities.Reactions(r.Context(), r.Viewer, st.ID, name, p.WithMuted, n)
+		return h.Entities.Reactions(r.Context(), r.Viewer, st.ID, name, p.WithMuted, n)
 	})
 }

@@ -2,29 +2,18 @@ package server
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 
-	"svc/federation"
 	"svc/federation/remote"
-	"svc/internal/config"
 	"svc/internal/errs"
-	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
 )
 
 // remoteInteractions sends users of other servers to their own server, where they can follow or reply.
-type remoteInteractions struct {
-	settings   *config.Live
-	db         *store.DB
-	federation *federation.Service
-	oauth      *oauth.Service
-	lookup     *lookup
-	log        *slog.Logger
-}
+type remoteInteractions struct{ *parts }
 
 func (h *remoteInteractions) routes() rest.Routes {
 	return rest.Routes{
@@ -61,12 +50,12 @@ func (h *remoteInteractions) remoteInteractionURL(r *rest.Request, profile, uri 
 	if !h.lookup.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
 		return "", userNotFound
 	}
-	page, err := h.federation.Resolver.InteractionPage(r.Context(), profile, uri)
+	page, err := h.Federation.Resolver.InteractionPage(r.Context(), profile, uri)
 	switch {
 	case errors.Is(err, remote.ErrNoInteractionPage):
 		return "", userNotFound
 	case err != nil:
-		h.log.Debug("remote interaction", "profile", profile, "err", err)
+		h.Log.Debug("remote interaction", "profile", profile, "err", err)
 		return "", remoteFailure
 	}
 	return page, ""
@@ -108,8 +97,8 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 	}
 	form.Handle = p.Profile
 	if p.StatusID != 0 {
-		st, err := h.db.VisibleStatus(r.Context(), 0, p.StatusID)
-		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !h.settings.Load().Instance.Public) {
+		st, err := h.DB.VisibleStatus(r.Context(), 0, p.StatusID)
+		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !h.Settings.Load().Instance.Public) {
 			err = errNoPage
 		}
 		if err != nil {
@@ -119,14 +108,14 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 		form.HiddenFields = []web.Field{{Name: "status_id", Value: st.ID.String()}}
 		return form, st.URI, p.Profile, nil
 	}
-	a, err := h.db.AccountByName(r.Context(), strings.TrimPrefix(p.Nickname, "@"), "")
+	a, err := h.DB.AccountByName(r.Context(), strings.TrimPrefix(p.Nickname, "@"), "")
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		err = errNoPage
 	}
 	if err != nil {
 		return form, "", "", err
 	}
-	form.Subject = h.oauth.Text(r, "remote.follow", a.Nickname+"@"+h.settings.Host)
+	form.Subject = h.oauth.Text(r, "remote.follow", a.Nickname+"@"+h.Settings.Host)
 	form.HiddenFields = []web.Field{{Name: "nickname", Value: a.Nickname}}
 	return form, a.URI, p.Profile, nil
 }

@@ -12,10 +12,7 @@ import (
 )
 
 // renderer renders the answers that several resources have in common.
-type renderer struct {
-	db       *store.DB
-	entities *entity.Builder
-}
+type renderer struct{ *parts }
 
 // account renders one account for the viewer.
 func (h *renderer) account(r *rest.Request, id store.AccountID) (any, error) {
@@ -25,9 +22,9 @@ func (h *renderer) account(r *rest.Request, id store.AccountID) (any, error) {
 // accounts renders accounts, with relationships if the request asks for them.
 func (h *renderer) accounts(r *rest.Request, ids []store.AccountID) (list entity.List[entity.Account], err error) {
 	if withRelationships(r) {
-		list, err = h.entities.AccountsWithRelationships(r.Context(), r.Viewer, ids)
+		list, err = h.Entities.AccountsWithRelationships(r.Context(), r.Viewer, ids)
 	} else {
-		list, err = h.entities.Accounts(r.Context(), ids)
+		list, err = h.Entities.Accounts(r.Context(), ids)
 	}
 	if r.User != nil && r.User.Staff() {
 		for i := range list {
@@ -66,12 +63,12 @@ func (h *renderer) firstStatuses(r *rest.Request, ids []store.StatusID) (entity.
 // showStatuses is showAccounts for statuses.
 func (h *renderer) showStatuses(r *rest.Request) func([]store.StatusID) (entity.List[*entity.Status], error) {
 	return func(ids []store.StatusID) (entity.List[*entity.Status], error) {
-		return h.entities.Statuses(r.Context(), r.Viewer, ids)
+		return h.Entities.Statuses(r.Context(), r.Viewer, ids)
 	}
 }
 
 func (h *renderer) relationship(r *rest.Request, id store.AccountID) (*entity.Relationship, error) {
-	return only(h.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id}))
+	return only(h.Entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id}))
 }
 
 // answer renders the result of an operation, unless it failed.
@@ -131,7 +128,7 @@ func (h *renderer) status(r *rest.Request, st *store.Status, err error) (*entity
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Status(r.Context(), r.Viewer, st.ID)
+	return h.Entities.Status(r.Context(), r.Viewer, st.ID)
 }
 
 // statusEntries renders a page of statuses with cursors other than their ids.
@@ -164,10 +161,10 @@ func (h *renderer) relationshipAfter(r *rest.Request, err error) (any, error) {
 
 // credentialAccount renders an account for itself. UnreadCounts of details are filled in.
 func (h *renderer) credentialAccount(r *rest.Request, a *store.Account, u *store.User, details entity.CredentialDetails) (account entity.Account, err error) {
-	if details.UnreadCounts, err = h.db.UnreadCounts(r.Context(), a.ID); err != nil {
+	if details.UnreadCounts, err = h.DB.UnreadCounts(r.Context(), a.ID); err != nil {
 		return account, err
 	}
-	if account, err = h.entities.CredentialAccount(r.Context(), a, u, details); err == nil && u.Staff() {
+	if account, err = h.Entities.CredentialAccount(r.Context(), a, u, details); err == nil && u.Staff() {
 		account = account.ForStaff()
 	}
 	return account, err

@@ -8,10 +8,7 @@ import (
 )
 
 // reports serves reports. What staff do about them is in the admin API.
-type reports struct {
-	social   *social.Service
-	entities *entity.Builder
-}
+type reports struct{ *parts }
 
 func (h *reports) routes() rest.Routes {
 	return rest.Routes{
@@ -32,14 +29,14 @@ func (h *reports) createReport(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	report, about, err := h.social.Report(r.Context(), r.Viewer, social.ReportDraft{
+	report, about, err := h.Social.Report(r.Context(), r.Viewer, social.ReportDraft{
 		Target: p.AccountID, Statuses: p.StatusIDs, Comment: p.Comment, Category: p.Category, Forward: p.Forward,
 		Rules: ruleIDs(p.RuleIDs),
 	})
 	if err != nil {
 		return nil, err
 	}
-	target, err := h.entities.Account(r.Context(), report.TargetID)
+	target, err := h.Entities.Account(r.Context(), report.TargetID)
 	if err != nil {
 		return nil, err
 	}

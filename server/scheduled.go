@@ -3,16 +3,11 @@ package server
 import (
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // scheduled serves scheduled statuses. They are created like other statuses.
-type scheduled struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-}
+type scheduled struct{ *parts }
 
 func (h *scheduled) routes() rest.Routes {
 	return rest.Routes{
@@ -26,12 +21,12 @@ func (h *scheduled) routes() rest.Routes {
 // listScheduled lists the viewer's scheduled statuses, the newest first.
 func (h *scheduled) listScheduled(r *rest.Request) (any, error) {
 	page := r.Page(20)
-	rows, err := h.db.ScheduledStatuses(r.Context(), r.Viewer.ID, page.Page)
+	rows, err := h.DB.ScheduledStatuses(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	show := func(rows []*store.ScheduledStatus) ([]*entity.ScheduledStatus, error) {
-		return h.entities.ScheduledStatuses(r.Context(), rows)
+		return h.Entities.ScheduledStatuses(r.Context(), rows)
 	}
 	return rest.List(r, page, rows, func(i int) string { return rows[i].ID.String() }, "", show)
 }
@@ -41,11 +36,11 @@ func scheduledParam(r *rest.Request) store.ScheduledID {
 }
 
 func (h *scheduled) showScheduled(r *rest.Request) (any, error) {
-	row, err := h.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
+	row, err := h.DB.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.ScheduledStatus(r.Context(), row)
+	return h.Entities.ScheduledStatus(r.Context(), row)
 }
 
 // reschedule changes the time of a scheduled status. Nothing else can be changed.
@@ -60,11 +55,11 @@ func (h *scheduled) reschedule(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := h.social.Reschedule(r.Context(), r.Viewer, scheduledParam(r), at)
+	row, err := h.Social.Reschedule(r.Context(), r.Viewer, scheduledParam(r), at)
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.ScheduledStatus(r.Context(), row)
+	return h.Entities.ScheduledStatus(r.Context(), row)
 }
 
 // cancelScheduled deletes a scheduled status and returns it.
@@ -73,5 +68,5 @@ func (h *scheduled) cancelScheduled(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return before, h.social.CancelScheduled(r.Context(), r.Viewer, scheduledParam(r))
+	return before, h.Social.CancelScheduled(r.Context(), r.Viewer, scheduledParam(r))
 }

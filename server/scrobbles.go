@@ -9,12 +9,7 @@ import (
 )
 
 // scrobbles serves what users listen to.
-type scrobbles struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	lookup   *lookup
-}
+type scrobbles struct{ *parts }
 
 func (h *scrobbles) routes() rest.Routes {
 	return rest.Routes{
@@ -44,11 +39,11 @@ func (h *scrobbles) createScrobble(r *rest.Request) (any, error) {
 		}
 		l.Visibility = v
 	}
-	row, err := h.social.Scrobble(r.Context(), r.Viewer, l)
+	row, err := h.Social.Scrobble(r.Context(), r.Viewer, l)
 	if err != nil {
 		return nil, err
 	}
-	account, err := h.entities.Account(r.Context(), row.AccountID)
+	account, err := h.Entities.Account(r.Context(), row.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +57,11 @@ func (h *scrobbles) listScrobbles(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	rows, err := h.db.Scrobbles(r.Context(), viewerID(r), id, page.Page)
+	rows, err := h.DB.Scrobbles(r.Context(), viewerID(r), id, page.Page)
 	if err != nil {
 		return nil, err
 	}
-	account, err := h.entities.Account(r.Context(), id)
+	account, err := h.Entities.Account(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"svc/internal/config"
 	"svc/internal/text"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -14,14 +13,7 @@ import (
 )
 
 // search serves searches for accounts, hashtags and statuses.
-type search struct {
-	settings *config.Live
-	db       *store.DB
-	entities *entity.Builder
-	resolve  Resolver
-	lookup   *lookup
-	render   *renderer
-}
+type search struct{ *parts }
 
 func (h *search) routes() rest.Routes {
 	return rest.Routes{
@@ -149,8 +141,8 @@ func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 // findStatuses returns the statuses that match a text.
 func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
-		Text: q.text, Viewer: viewerID(r), Host: h.settings.Host, Offset: q.page.Offset, Page: q.page.Page,
-		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.settings.Load().Search.DiscoverableOnly,
+		Text: q.text, Viewer: viewerID(r), Host: h.Settings.Host, Offset: q.page.Offset, Page: q.page.Page,
+		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.Settings.Load().Search.DiscoverableOnly,
 	}
 	if q.author != "" {
 		search.Author = store.ParseID[store.AccountID](q.author)
@@ -158,12 +150,12 @@ func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*ent
 			return nil, nil
 		}
 	}
-	ids, err := h.db.SearchStatuses(r.Context(), search)
+	ids, err := h.DB.SearchStatuses(r.Context(), search)
 	if err != nil {
 		return nil, err
 	}
 	list, _, err := rest.Fit(r, ids, false, func(ids []store.StatusID) (entity.List[*entity.Status], error) {
-		return h.entities.Statuses(r.Context(), r.Viewer, ids)
+		return h.Entities.Statuses(r.Context(), r.Viewer, ids)
 	})
 	return list, err
 }
@@ -189,7 +181,7 @@ func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.T
 	if err != nil {
 		return nil, err
 	}
-	return h.entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
+	return h.Entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
 }
 
 // tagsWithPrefix returns the hashtag, if it exists, and those that begin with it.
@@ -197,11 +189,11 @@ func (h *search) tagsWithPrefix(r *rest.Request, name string, limit int) ([]stri
 	if name == "" {
 		return nil, nil
 	}
-	names, err := h.db.UsedTags(r.Context(), viewerID(r), []string{name})
+	names, err := h.DB.UsedTags(r.Context(), viewerID(r), []string{name})
 	if err != nil {
 		return nil, err
 	}
-	longer, err := h.db.SearchTags(r.Context(), viewerID(r), name, limit-len(names))
+	longer, err := h.DB.SearchTags(r.Context(), viewerID(r), name, limit-len(names))
 	return append(names, longer...), err
 }
 
@@ -224,7 +216,7 @@ func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 	if all {
 		candidates = append(candidates, joined.String())
 	}
-	used, err := h.db.UsedTags(r.Context(), viewerID(r), entity.Map(candidates, text.TagName))
+	used, err := h.DB.UsedTags(r.Context(), viewerID(r), entity.Map(candidates, text.TagName))
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +247,8 @@ func (h *search) searchAccounts(r *rest.Request) (any, error) {
 // findAccounts returns a page of accounts whose handle or name matches a text. An unknown handle is resolved if the viewer requests
 // it.
 func (h *search) findAccounts(r *rest.Request, text string, following bool, page rest.Page) (entity.List[entity.Account], error) {
-	ids, err := h.db.SearchAccounts(r.Context(), store.AccountSearch{
-		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.settings.Host,
+	ids, err := h.DB.SearchAccounts(r.Context(), store.AccountSearch{
+		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.Settings.Host,
 		Offset: page.Offset, Limit: page.Limit,
 	})
 	if err != nil {
@@ -276,8 +268,8 @@ func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchRes
 	if err != nil {
 		return err
 	}
-	if named == (Resolved{}) && q.resolve && h.resolve != nil && !strings.HasPrefix(q.text, h.settings.BaseURL+"/") {
-		if named, err = h.resolve(r.Context(), r.Viewer, q.text); err == nil && named.Account != 0 {
+	if named == (Resolved{}) && q.resolve && h.Resolve != nil && !strings.HasPrefix(q.text, h.Settings.BaseURL+"/") {
+		if named, err = h.Resolve(r.Context(), r.Viewer, q.text); err == nil && named.Account != 0 {
 			named.Account, err = h.findable(r, named.Account)
 		}
 		if err != nil {
@@ -286,11 +278,11 @@ func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchRes
 	}
 	switch {
 	case named.Status != 0 && q.statuses:
-		rows, err := h.db.VisibleStatuses(r.Context(), viewerID(r), []store.StatusID{named.Status})
+		rows, err := h.DB.VisibleStatuses(r.Context(), viewerID(r), []store.StatusID{named.Status})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		st, err := h.entities.Status(r.Context(), r.Viewer, named.Status)
+		st, err := h.Entities.Status(r.Context(), r.Viewer, named.Status)
 		if err == nil {
 			found.statuses = entity.List[*entity.Status]{st}
 		}
@@ -307,14 +299,14 @@ func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchRes
 
 // resolveHandle resolves an unknown handle if the viewer requests it. It returns 0 if that fails, because the search goes on.
 func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
-	if h.resolve == nil || r.Viewer == nil || !rest.ParseBool(r.Query("resolve")) {
+	if h.Resolve == nil || r.Viewer == nil || !rest.ParseBool(r.Query("resolve")) {
 		return 0
 	}
 	nick, domain, ok := text.SplitHandle(handle)
-	if !ok || domain == "" || domain == h.settings.Host {
+	if !ok || domain == "" || domain == h.Settings.Host {
 		return 0
 	}
-	found, err := h.resolve(r.Context(), r.Viewer, nick+"@"+domain)
+	found, err := h.Resolve(r.Context(), r.Viewer, nick+"@"+domain)
 	if err == nil && found.Account != 0 {
 		found.Account, err = h.findable(r, found.Account)
 	}
@@ -324,7 +316,7 @@ func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
 
 // findable returns the id of a resolved account, 0 if the viewer may not find it, because it blocks the viewer.
 func (h *search) findable(r *rest.Request, id store.AccountID) (store.AccountID, error) {
-	a, err := h.db.Account(r.Context(), id)
+	a, err := h.DB.Account(r.Context(), id)
 	if err != nil {
 		return 0, err
 	}

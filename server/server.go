@@ -84,6 +84,50 @@ func (s *Server) CacheStats() map[string]cache.Stats {
 
 // New returns a server for all routes. It panics if their tables contradict each other.
 func New(c Config) *Server {
+	p := newParts(c)
+	return &Server{
+		Streams: p.streams, Push: p.push, oauth: p.oauth, ui: p.ui,
+		Server: rest.New(rest.Config{
+			Memory:       p.Memory,
+			Settings:     p.Settings,
+			Authenticate: p.oauth.Authenticate,
+			Sessions:     p.oauth.Browsers(p.ui.SignIn),
+			ErrorPage:    p.oauth.ErrorPage,
+			Fallback:     p.frontends.fallback,
+			TempDir:      p.TempDir,
+			Limits:       p.limits,
+			Bodies:       p.Bodies,
+			Metrics:      p.Metrics,
+			Blocked:      p.Social.AccessBlocked,
+			Log:          p.Log,
+			Now:          p.Now,
+		}, p.tables()...),
+	}
+}
+
+// Routes lists all endpoints, sorted by path and method.
+func Routes() []rest.RouteInfo {
+	return rest.Describe((&parts{ui: pages.New(pages.Config{})}).tables()...)
+}
+
+// parts is what the resources share: the Config of the server, and what is made of it once.
+type parts struct {
+	Config
+	oauth        *oauth.Service
+	streams      *stream.Hub
+	push         *stream.Push
+	limits       *rest.Limits
+	pages        *web.Pages
+	ui           *pages.Handlers
+	instance     *entity.Instance
+	customEmojis *entity.CustomEmojis
+	frontends    *frontends
+	lookup       *lookup
+	render       *renderer
+}
+
+// newParts makes what the resources share.
+func newParts(c Config) *parts {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -93,132 +137,86 @@ func New(c Config) *Server {
 	if c.Resolve == nil && c.Federation != nil && c.Settings.Load().Federation.Enabled {
 		c.Resolve = resolveRemote(c.Federation)
 	}
-	s := new(Server)
-	p := parts{Config: c, pages: web.NewPages(c.Settings, c.StaticDir), health: newHealthChecker(c.DB, c.Budget, c.Admin, c.Log)}
+	p := &parts{
+		Config: c, limits: rest.NewLimits(c.Settings.Load().RateLimit), pages: web.NewPages(c.Settings, c.StaticDir),
+		instance: entity.NewInstance(c.Entities), customEmojis: &entity.CustomEmojis{Packs: c.Emojis, Settings: c.Settings},
+	}
+	p.lookup, p.render, p.frontends = &lookup{p}, &renderer{p}, &frontends{parts: p}
+	if c.Frontends != nil {
+		p.frontends.dir = c.Frontends.Dir()
+	}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
-	p.instance = entity.NewInstance(c.Entities)
 	p.ui = pages.New(pages.Config{
 		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, Commits: c.DB.Commits, Now: c.Now,
-		Replaced: func(r *http.Request) bool { _, ok := p.frontends().selected(r); return ok },
+		Replaced: func(r *http.Request) bool { _, ok := p.frontends.selected(r); return ok },
 	})
-	limits := rest.NewLimits(c.Settings.Load().RateLimit)
-	s.Streams = stream.NewHub(stream.Config{
-		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: c.Now,
+	p.streams = stream.NewHub(stream.Config{
+		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: p.limits, Log: c.Log, Now: c.Now,
 	})
-	s.Push = stream.NewPush(stream.PushConfig{
+	p.push = stream.NewPush(stream.PushConfig{
 		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: c.Now,
 	})
-	p.streams, p.push, s.oauth, s.ui = s.Streams, s.Push, p.oauth, p.ui
-	s.Server = rest.New(rest.Config{
-		Memory:       c.Memory,
-		Settings:     c.Settings,
-		Authenticate: p.oauth.Authenticate,
-		Sessions:     p.oauth.Browsers(p.ui.SignIn),
-		ErrorPage:    p.oauth.ErrorPage,
-		Fallback:     p.frontends().fallback,
-		TempDir:      c.TempDir,
-		Limits:       limits,
-		Bodies:       c.Bodies,
-		Metrics:      c.Metrics,
-		Blocked:      c.Social.AccessBlocked,
-		Log:          c.Log,
-		Now:          c.Now,
-	}, p.tables()...)
-	return s
-}
-
-// Routes lists all endpoints, sorted by path and method.
-func Routes() []rest.RouteInfo {
-	return rest.Describe(parts{ui: pages.New(pages.Config{})}.tables()...)
-}
-
-// parts is what New hands to the resources.
-type parts struct {
-	Config
-	oauth    *oauth.Service
-	streams  *stream.Hub
-	push     *stream.Push
-	pages    *web.Pages
-	ui       *pages.Handlers
-	health   *healthChecker
-	instance *entity.Instance
-}
-
-func (c parts) frontends() *frontends {
-	h := &frontends{settings: c.Settings, oauth: c.oauth}
-	if c.Frontends != nil {
-		h.dir = c.Frontends.Dir()
-	}
-	return h
+	return p
 }
 
 // tables returns the route tables of all resources. They are the same for empty parts.
-func (c parts) tables() []rest.Routes {
-	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve}
-	render := &renderer{db: c.DB, entities: c.Entities}
-	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, oauth: c.oauth, lookup: lookup}
-	statuses := &statuses{db: c.DB, social: c.Social, admin: c.Admin, entities: c.Entities, lookup: lookup, render: render}
-	notifications := &notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}
-	emojis := &entity.CustomEmojis{Packs: c.Emojis, Settings: c.Settings}
-	uploads := &uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}
-	packs := &emojiPacks{admin: c.Admin, packs: c.Emojis, remote: c.EmojiPeers}
-	filters := &filters{db: c.DB, social: c.Social}
-	frontends := c.frontends()
-	return slices.Concat(c.oauth.Routes(), c.ui.Routes(), (&staff.Handlers{Settings: c.Settings, Admin: c.Admin, Emojis: c.Emojis, Frontends: c.Frontends, Documents: c.Documents, Federation: c.Federation, Entities: c.Entities, Media: c.Media, Doctor: c.Doctor}).Routes(), []rest.Routes{
-		(&publicPages{frontends: frontends, documents: activityPub, ui: c.ui}).routes(),
-		frontends.routes(),
+func (p *parts) tables() []rest.Routes {
+	activityPub, statuses, notifications, filters, uploads := &activityPub{p}, &statuses{p}, &notifications{p}, &filters{p}, &uploads{p}
+	return slices.Concat(p.oauth.Routes(), p.ui.Routes(), (&staff.Handlers{Settings: p.Settings, Admin: p.Admin, Emojis: p.Emojis, Frontends: p.Frontends, Documents: p.Documents, Federation: p.Federation, Entities: p.Entities, Media: p.Media, Doctor: p.Doctor}).Routes(), []rest.Routes{
+		(&publicPages{p}).routes(),
+		p.frontends.routes(),
 		activityPub.routes(),
 		activityPub.inboxRoutes(),
 		activityPub.webFingerRoutes(),
-		(&accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
-		(&profile{db: c.DB, settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, keys: c.Keys, render: render, now: c.Now}).routes(),
-		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
-		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
-		(&imports{db: c.DB, social: c.Social}).routes(),
-		(&exports{social: c.Social}).routes(),
-		(&backups{social: c.Social, archives: c.Archives}).routes(),
-		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
-		(&lists{db: c.DB, social: c.Social, render: render}).routes(),
+		(&accounts{p}).routes(),
+		(&profile{p}).routes(),
+		(&follows{p}).routes(),
+		(&aliases{p}).routes(),
+		(&imports{p}).routes(),
+		(&exports{p}).routes(),
+		(&backups{p}).routes(),
+		(&blocks{p}).routes(),
+		(&lists{p}).routes(),
 		statuses.routes(),
-		(&contexts{db: c.DB, entities: c.Entities, lookup: lookup}).routes(),
+		(&contexts{p}).routes(),
 		statuses.editRoutes(),
 		statuses.actionRoutes(),
-		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
-		(&scheduled{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
-		(&conversations{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
-		(&oEmbeds{settings: c.Settings, db: c.DB}).routes(),
-		(&interactionRequests{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
-		(&quotes{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
-		(&scrobbles{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
-		(&reactions{settings: c.Settings, social: c.Social, entities: c.Entities, emojis: c.Emojis, lookup: lookup, render: render}).routes(),
-		(&bookmarks{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, render: render}).routes(),
-		(&timelines{settings: c.Settings, db: c.DB, entities: c.Entities, lookup: lookup, render: render}).routes(),
+		(&polls{p}).routes(),
+		(&scheduled{p}).routes(),
+		(&conversations{p}).routes(),
+		(&oEmbeds{p}).routes(),
+		(&interactionRequests{p}).routes(),
+		(&quotes{p}).routes(),
+		(&scrobbles{p}).routes(),
+		(&reactions{p}).routes(),
+		(&bookmarks{p}).routes(),
+		(&timelines{p}).routes(),
 		notifications.routes(),
 		notifications.groupRoutes(),
 		notifications.policyRoutes(),
-		(&reports{social: c.Social, entities: c.Entities}).routes(),
-		(&announcements{social: c.Social, entities: c.Entities}).routes(),
-		(&chats{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
+		(&reports{p}).routes(),
+		(&announcements{p}).routes(),
+		(&chats{p}).routes(),
 		filters.routes(),
 		filters.v1Routes(),
 		uploads.routes(),
-		packs.routes(),
+		(&emojiPacks{p}).routes(),
 		uploads.mascotRoutes(),
-		(&probe{settings: c.Settings, keys: c.Keys, federation: c.Federation, now: c.Now}).routes(),
-		(&files{settings: c.Settings, staticDir: c.StaticDir, frontends: frontends}).routes(),
-		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render}).routes(),
-		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
-		(&directory{settings: c.Settings, db: c.DB, entities: c.Entities, render: render}).routes(),
-		(&instanceTexts{settings: c.Settings, staticDir: c.StaticDir}).routes(),
-		(&translations{db: c.DB, settings: c.Settings, entities: c.Entities, lookup: lookup, translator: c.Translator}).routes(),
-		(&featuredTags{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
-		(&instance{federation: c.Federation, settings: c.Settings, documents: c.instance, emojis: emojis, lookup: lookup}).routes(),
-		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, oauth: c.oauth, lookup: lookup, log: c.Log}).routes(),
-		(&interactions{settings: c.Settings, db: c.DB, social: c.Social, entities: c.Entities, oauth: c.oauth, pages: c.pages, resolve: c.Resolve, lookup: lookup}).routes(),
-		(&setupPage{db: c.DB, social: c.Social, oauth: c.oauth, keys: c.Keys}).routes(),
-		c.health.routes(),
-		c.push.Routes(),
-		c.streams.Routes(),
+		(&probe{p}).routes(),
+		(&files{p}).routes(),
+		(&search{p}).routes(),
+		(&tags{p}).routes(),
+		(&directory{p}).routes(),
+		(&instanceTexts{p}).routes(),
+		(&translations{p}).routes(),
+		(&featuredTags{p}).routes(),
+		(&instance{p}).routes(),
+		(&remoteInteractions{p}).routes(),
+		(&interactions{p}).routes(),
+		(&setupPage{p}).routes(),
+		(&healthChecker{parts: p, startedAt: time.Now()}).routes(),
+		p.push.Routes(),
+		p.streams.Routes(),
 	})
 }
 

@@ -13,16 +13,10 @@ import (
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
-	"svc/store"
 )
 
 // setupPage serves the page on which the first admin creates an account. Only the operator knows its URL.
-type setupPage struct {
-	db     *store.DB
-	social *social.Service
-	oauth  *oauth.Service
-	keys   *keys.Keys
-}
+type setupPage struct{ *parts }
 
 func (h *setupPage) routes() rest.Routes {
 	return rest.Routes{
@@ -42,10 +36,10 @@ var errSetupDone = errs.New(http.StatusGone, "This link is no longer valid: the 
 
 // checkSetup returns an error if the token is wrong or there is an admin.
 func (h *setupPage) checkSetup(r *rest.Request) error {
-	if !hmac.Equal([]byte("/setup/"+r.Param("token")), []byte(setupPath(h.keys))) {
+	if !hmac.Equal([]byte("/setup/"+r.Param("token")), []byte(setupPath(h.Keys))) {
 		return errs.NotFound("There is no page at this address.")
 	}
-	has, err := h.db.HasAdmin(r.Context())
+	has, err := h.DB.HasAdmin(r.Context())
 	if err == nil && has {
 		err = errSetupDone
 	}
@@ -56,7 +50,7 @@ func (h *setupPage) showSetup(r *rest.Request) (any, error) {
 	if err := h.checkSetup(r); err != nil {
 		return nil, err
 	}
-	return h.oauth.Page(r, http.StatusOK, web.SignUp{FirstAdmin: true, Action: setupPath(h.keys)})
+	return h.oauth.Page(r, http.StatusOK, web.SignUp{FirstAdmin: true, Action: setupPath(h.Keys)})
 }
 
 // setup creates the first admin and signs the browser in.
@@ -78,13 +72,13 @@ func (h *setupPage) setup(r *rest.Request) (any, error) {
 	}
 	again := func(faults social.FieldErrors) (any, error) {
 		return h.oauth.Page(r, http.StatusUnprocessableEntity, web.SignUp{
-			FirstAdmin: true, Action: setupPath(h.keys), Nickname: p.Nickname, Email: p.Email, Errors: oauth.SignUpErrors(faults),
+			FirstAdmin: true, Action: setupPath(h.Keys), Nickname: p.Nickname, Email: p.Email, Errors: oauth.SignUpErrors(faults),
 		})
 	}
 	if p.Password != p.Again {
 		return again(social.FieldErrors{{Field: "password_confirmation", Code: "ERR_INVALID", Message: "is not the same as the first"}})
 	}
-	account, user, err := h.social.SignUp(r.Context(), social.Registration{
+	account, user, err := h.Social.SignUp(r.Context(), social.Registration{
 		Nickname: p.Nickname, Email: p.Email, Password: p.Password,
 		Admin: true, Confirmed: true, Approved: true, FirstAdmin: true,
 	})

@@ -8,15 +8,15 @@ import (
 // actionRoutes are favourites, boosts and pins of a status.
 func (h *statuses) actionRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses/:id/favourite":    {favouriting, h.render.statusAction(h.social.Favourite)},
-		"POST /api/v1/statuses/:id/unfavourite":  {favouriting.Deletes(), h.render.statusAction(h.social.Unfavourite)},
+		"POST /api/v1/statuses/:id/favourite":    {favouriting, h.render.statusAction(h.Social.Favourite)},
+		"POST /api/v1/statuses/:id/unfavourite":  {favouriting.Deletes(), h.render.statusAction(h.Social.Unfavourite)},
 		"GET /api/v1/statuses/:id/favourited_by": {rest.Content("read:statuses"), h.listFavouriters},
 		"GET /api/v1/favourites":                 {rest.User("read:favourites"), h.listFavourites},
 		"POST /api/v1/statuses/:id/reblog":       {reblogging, h.reblogStatus},
-		"POST /api/v1/statuses/:id/unreblog":     {reblogging.Deletes(), h.render.statusAction(h.social.Unreblog)},
+		"POST /api/v1/statuses/:id/unreblog":     {reblogging.Deletes(), h.render.statusAction(h.Social.Unreblog)},
 		"GET /api/v1/statuses/:id/reblogged_by":  {rest.Content("read:statuses"), h.listRebloggers},
-		"POST /api/v1/statuses/:id/pin":          {rest.User("write:accounts"), h.render.statusAction(h.social.Pin)},
-		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts").Deletes(), h.render.statusAction(h.social.Unpin)},
+		"POST /api/v1/statuses/:id/pin":          {rest.User("write:accounts"), h.render.statusAction(h.Social.Pin)},
+		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts").Deletes(), h.render.statusAction(h.Social.Unpin)},
 	}
 }
 
@@ -33,13 +33,13 @@ func (h *statuses) listFavouriters(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	part, err := h.db.FavouritedBy(r.Context(), viewerID(r), st.ID, page.Page)
+	part, err := h.DB.FavouritedBy(r.Context(), viewerID(r), st.ID, page.Page)
 	return h.render.accountEntries(r, page, part, err)
 }
 
 func (h *statuses) listFavourites(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
-	part, err := h.db.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)
+	part, err := h.DB.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)
 	return h.render.statusEntries(r, page, part, err)
 }
 
@@ -51,7 +51,7 @@ func (h *statuses) reblogStatus(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	st, err := h.social.Reblog(r.Context(), r.Viewer, statusParam(r), (*store.Visibility)(p.Visibility))
+	st, err := h.Social.Reblog(r.Context(), r.Viewer, statusParam(r), (*store.Visibility)(p.Visibility))
 	return h.render.status(r, st, err)
 }
 
@@ -62,6 +62,6 @@ func (h *statuses) listRebloggers(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	part, err := h.db.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
+	part, err := h.DB.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
 	return h.render.accountEntries(r, page, part, err)
 }

@@ -7,24 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"svc/admin"
 	"svc/internal/config"
 	"svc/internal/errs"
-	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // statuses serves single statuses, their edits and their threads.
-type statuses struct {
-	db       *store.DB
-	social   *social.Service
-	admin    *admin.Service
-	entities *entity.Builder
-	lookup   *lookup
-	render   *renderer
-}
+type statuses struct{ *parts }
 
 func (h *statuses) routes() rest.Routes {
 	return rest.Routes{
@@ -34,7 +25,7 @@ func (h *statuses) routes() rest.Routes {
 		"DELETE /api/v1/statuses/:id":      {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
 		"GET /api/v1/statuses/:id/card":    {rest.Content("read:statuses"), h.showCard},
 		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), h.muteThread},
-		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes").Deletes(), h.render.statusAction(h.social.UnmuteThread)},
+		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes").Deletes(), h.render.statusAction(h.Social.UnmuteThread)},
 	}
 }
 
@@ -132,27 +123,27 @@ func (h *statuses) createStatus(r *rest.Request) (any, error) {
 }
 
 func (h *statuses) preview(r *rest.Request, d social.Draft) (any, error) {
-	c, err := h.social.Preview(r.Context(), r.Viewer, d)
+	c, err := h.Social.Preview(r.Context(), r.Viewer, d)
 	if err != nil {
 		return nil, h.publishError(r, err)
 	}
-	return h.entities.PreviewStatus(r.Context(), r.Viewer, c)
+	return h.Entities.PreviewStatus(r.Context(), r.Viewer, c)
 }
 
 func (h *statuses) publish(r *rest.Request, d social.Draft) (any, error) {
 	h.lookup.resolveMentions(r, d.Text, d.ContentType, d.To)
-	mark := h.entities.Generation()
-	c, err := h.social.Publish(r.Context(), r.Viewer, d)
+	mark := h.Entities.Generation()
+	c, err := h.Social.Publish(r.Context(), r.Viewer, d)
 	if err != nil {
 		return nil, h.publishError(r, err)
 	}
 	if c.Scheduled != nil {
-		return h.entities.ScheduledStatus(r.Context(), c.Scheduled)
+		return h.Entities.ScheduledStatus(r.Context(), c.Scheduled)
 	}
 	if c.Existing {
-		return h.entities.Status(r.Context(), r.Viewer, c.ID)
+		return h.Entities.Status(r.Context(), r.Viewer, c.ID)
 	}
-	return h.entities.PublishedStatus(r.Context(), r.Viewer, c, mark)
+	return h.Entities.PublishedStatus(r.Context(), r.Viewer, c, mark)
 }
 
 // publishError adds the accounts to the error of a status that mentions others than allowed.
@@ -161,7 +152,7 @@ func (h *statuses) publishError(r *rest.Request, err error) error {
 	if !errors.As(err, &unexpected) {
 		return err
 	}
-	accounts, err := h.entities.Accounts(r.Context(), unexpected.Accounts)
+	accounts, err := h.Entities.Accounts(r.Context(), unexpected.Accounts)
 	if err != nil {
 		return err
 	}
@@ -214,7 +205,7 @@ func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 		return nil, errs.BadRequest("Missing field: ids.")
 	}
 	ids := slices.Concat(p.IDs, p.ID)
-	seen, err := h.db.VisibleIDs(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusIDs)])
+	seen, err := h.DB.VisibleIDs(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusIDs)])
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +217,7 @@ func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 
 func (h *statuses) showStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
-	sees, err := h.db.CanSeeID(r.Context(), viewerID(r), id)
+	sees, err := h.DB.CanSeeID(r.Context(), viewerID(r), id)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +225,7 @@ func (h *statuses) showStatus(r *rest.Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
 	}
 	h.lookup.refreshPoll(r, id)
-	return h.entities.Status(r.Context(), r.Viewer, id)
+	return h.Entities.Status(r.Context(), r.Viewer, id)
 }
 
 func statusParam(r *rest.Request) store.StatusID { return store.ParseID[store.StatusID](r.Param("id")) }
@@ -256,11 +247,11 @@ func (h *statuses) deleteStatus(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	id := statusParam(r)
-	before, err := h.entities.Status(r.Context(), r.Viewer, id)
+	before, err := h.Entities.Status(r.Context(), r.Viewer, id)
 	if err != nil {
 		return nil, err
 	}
-	st, err := h.social.DeleteStatus(r.Context(), r.Viewer, id, p.DeleteMedia)
+	st, err := h.Social.DeleteStatus(r.Context(), r.Viewer, id, p.DeleteMedia)
 	if errs.IsNotFound(err) {
 		return before, h.deleteAsStaff(r, id)
 	}
@@ -272,13 +263,13 @@ func (h *statuses) deleteStatus(r *rest.Request) (any, error) {
 
 // deleteAsStaff deletes the status of another account, if the viewer sees it and has the privilege (admin API 1.4).
 func (h *statuses) deleteAsStaff(r *rest.Request, id store.StatusID) error {
-	if !h.entities.HasPrivilege(r.User, config.MessagesDelete) {
+	if !h.Entities.HasPrivilege(r.User, config.MessagesDelete) {
 		return errs.ErrRecordNotFound
 	}
-	if _, err := h.db.VisibleStatus(r.Context(), r.Viewer.ID, id); err != nil {
+	if _, err := h.DB.VisibleStatus(r.Context(), r.Viewer.ID, id); err != nil {
 		return err
 	}
-	_, err := h.admin.As(r.Viewer).DeleteStatus(r.Context(), id.String())
+	_, err := h.Admin.As(r.Viewer).DeleteStatus(r.Context(), id.String())
 	return err
 }
 
@@ -288,7 +279,7 @@ func (h *statuses) showCard(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	card, err := h.entities.StatusCard(r.Context(), st)
+	card, err := h.Entities.StatusCard(r.Context(), st)
 	if err != nil || card == nil {
 		return nil, err
 	}
@@ -307,6 +298,6 @@ func (h *statuses) muteThread(r *rest.Request) (any, error) {
 	if d < 0 {
 		return nil, errs.Invalid("Expiry date is too soon")
 	}
-	st, err := h.social.MuteThread(r.Context(), r.Viewer, statusParam(r), d)
+	st, err := h.Social.MuteThread(r.Context(), r.Viewer, statusParam(r), d)
 	return h.render.status(r, st, err)
 }

@@ -8,38 +8,33 @@ import (
 	"svc/internal/text"
 	"svc/server/entity"
 	"svc/server/rest"
-	"svc/social"
 	"svc/store"
 )
 
 // tags serves hashtags.
-type tags struct {
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-}
+type tags struct{ *parts }
 
 func (h *tags) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/followed_tags":         {rest.User("read:follows"), h.followedTags},
 		"GET /api/v1/tags/:name":            {rest.Content("read:follows"), h.showTag},
-		"POST /api/v1/tags/:name/follow":    {rest.User("write:follows").Written(), h.tagAction(h.social.FollowTag)},
-		"POST /api/v1/tags/:name/unfollow":  {rest.User("write:follows").Deletes().Written(), h.tagAction(h.social.UnfollowTag)},
+		"POST /api/v1/tags/:name/follow":    {rest.User("write:follows").Written(), h.tagAction(h.Social.FollowTag)},
+		"POST /api/v1/tags/:name/unfollow":  {rest.User("write:follows").Deletes().Written(), h.tagAction(h.Social.UnfollowTag)},
 		"POST /api/v1/tags/:name/feature":   {rest.User("write:accounts").Written(), h.tagAction(h.featureTag)},
-		"POST /api/v1/tags/:name/unfeature": {rest.User("write:accounts").Deletes().Written(), h.tagAction(h.social.UnfeatureTagByName)},
+		"POST /api/v1/tags/:name/unfeature": {rest.User("write:accounts").Deletes().Written(), h.tagAction(h.Social.UnfeatureTagByName)},
 	}
 }
 
 // followedTags lists the hashtags that the viewer follows, with the ids of the follows as cursors.
 func (h *tags) followedTags(r *rest.Request) (any, error) {
 	page := r.Page(100, 200)
-	rows, err := h.db.FollowedTags(r.Context(), r.Viewer.ID, page.Page)
+	rows, err := h.DB.FollowedTags(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	names := entity.Map(rows, func(row store.FollowedTag) string { return row.Name })
 	show := func(names []string) (entity.List[entity.Tag], error) {
-		return h.entities.Tags(r.Context(), r.Viewer, names)
+		return h.Entities.Tags(r.Context(), r.Viewer, names)
 	}
 	return rest.List(r, page, names, func(i int) string { return strconv.FormatInt(int64(rows[i].Cursor), 10) }, "", show)
 }
@@ -63,7 +58,7 @@ func (h *tags) tagAction(run func(context.Context, *store.Account, string) error
 
 // featureTag is FeatureTag without the id of the featured hashtag.
 func (h *tags) featureTag(ctx context.Context, viewer *store.Account, name string) error {
-	_, err := h.social.FeatureTag(ctx, viewer, name)
+	_, err := h.Social.FeatureTag(ctx, viewer, name)
 	return err
 }
 
@@ -80,5 +75,5 @@ func (h *tags) renderTag(r *rest.Request, name string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return only(h.entities.Tags(r.Context(), r.Viewer, []string{name}))
+	return only(h.Entities.Tags(r.Context(), r.Viewer, []string{name}))
 }

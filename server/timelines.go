@@ -1,7 +1,6 @@
 package server
 
 import (
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
@@ -10,13 +9,7 @@ import (
 )
 
 // timelines serves the timelines.
-type timelines struct {
-	settings *config.Live
-	db       *store.DB
-	entities *entity.Builder
-	lookup   *lookup
-	render   *renderer
-}
+type timelines struct{ *parts }
 
 func (h *timelines) routes() rest.Routes {
 	return rest.Routes{
@@ -36,10 +29,10 @@ func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	}
 	page := r.Page(20, 40)
 	read := func(p store.Page) (store.Part[store.StatusID], error) {
-		return h.db.HomeTimeline(r.Context(), r.Viewer.ID, f, p)
+		return h.DB.HomeTimeline(r.Context(), r.Viewer.ID, f, p)
 	}
 	show := func(ids []store.StatusID) (entity.List[*entity.Status], error) {
-		return h.entities.Statuses(r.Context(), r.Viewer, ids)
+		return h.Entities.Statuses(r.Context(), r.Viewer, ids)
 	}
 	found, err := filteredPage(r, page.Page, store.FilterHome, read, show)
 	if err != nil {
@@ -59,11 +52,11 @@ func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 	switch {
 	case instance == "" && r.Query("instance") != "": // no host, so no status is from there
 		return entity.List[*entity.Status]{}, nil
-	case instance == h.settings.Host:
+	case instance == h.Settings.Host:
 		instance, f.Local = "", true
 	}
 	page := r.Page(20, 40)
-	part, err := h.db.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
+	part, err := h.DB.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
 	return h.render.statusPage(r, page, part, err)
 }
 
@@ -89,7 +82,7 @@ func (h *timelines) tagTimeline(r *rest.Request) (any, error) {
 	}
 	q := store.TagQuery{Tag: text.TagName(r.Param("hashtag")), Any: entity.Map(p.Any, text.TagName), All: entity.Map(p.All, text.TagName), None: entity.Map(p.None, text.TagName)}
 	page := r.Page(20, 40)
-	part, err := h.db.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
+	part, err := h.DB.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
 	return h.render.statusPage(r, page, part, err)
 }
 
@@ -99,12 +92,12 @@ func (h *timelines) listTimeline(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := h.db.OwnList(r.Context(), r.Viewer.ID, store.ParseID[store.ListID](r.Param("list_id")))
+	l, err := h.DB.OwnList(r.Context(), r.Viewer.ID, store.ParseID[store.ListID](r.Param("list_id")))
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	part, err := h.db.ListTimeline(r.Context(), r.Viewer.ID, l.ID, f, page.Page)
+	part, err := h.DB.ListTimeline(r.Context(), r.Viewer.ID, l.ID, f, page.Page)
 	return h.render.statusPage(r, page, part, err)
 }
 
@@ -115,7 +108,7 @@ func (h *timelines) directTimeline(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	part, err := h.db.DirectTimeline(r.Context(), r.Viewer.ID, f, page.Page)
+	part, err := h.DB.DirectTimeline(r.Context(), r.Viewer.ID, f, page.Page)
 	return h.render.statusPage(r, page, part, err)
 }
 
@@ -142,9 +135,9 @@ func (h *timelines) accountStatuses(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	var part store.Part[store.StatusID]
 	if p.Pinned {
-		part, err = h.db.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
+		part, err = h.DB.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
 	} else {
-		part, err = h.db.AccountTimeline(r.Context(), viewerID(r), author, text.TagName(p.Tagged), f, page.Page)
+		part, err = h.DB.AccountTimeline(r.Context(), viewerID(r), author, text.TagName(p.Tagged), f, page.Page)
 	}
 	return h.render.statusPage(r, page, part, err)
 }

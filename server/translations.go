@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/internal/translate"
@@ -15,13 +14,7 @@ import (
 )
 
 // translations serves statuses in other languages. Without a translation server there are none.
-type translations struct {
-	db         *store.DB
-	settings   *config.Live
-	entities   *entity.Builder
-	lookup     *lookup
-	translator func() *translate.Service // returns nil if it is off
-}
+type translations struct{ *parts }
 
 func (h *translations) routes() rest.Routes {
 	return rest.Routes{
@@ -35,7 +28,7 @@ const maxTranslatable = 96 << 10
 
 // listLanguages returns the target languages by source language. "und" is a status without a language.
 func (h *translations) listLanguages(r *rest.Request) (any, error) {
-	translator := h.translator()
+	translator := h.Translator()
 	if translator == nil {
 		return struct{}{}, nil
 	}
@@ -48,7 +41,7 @@ func (h *translations) listLanguages(r *rest.Request) (any, error) {
 
 // translateStatus returns the texts of a status in the language of the parameter, or else of the viewer, or else of the server.
 func (h *translations) translateStatus(r *rest.Request) (any, error) {
-	translator := h.translator()
+	translator := h.Translator()
 	if translator == nil {
 		return nil, errs.NotFound("Translations are off on this server")
 	}
@@ -80,7 +73,7 @@ func (h *translations) translateStatus(r *rest.Request) (any, error) {
 			return nil, translationError(err)
 		}
 	}
-	return h.entities.Translation(r.Context(), r.Viewer, t, result, to)
+	return h.Entities.Translation(r.Context(), r.Viewer, t, result, to)
 }
 
 // targetLanguage returns the language to translate to, "" if the given one is not valid.
@@ -90,8 +83,8 @@ func (h *translations) targetLanguage(r *rest.Request, given string) string {
 		return text.Language(given)
 	case r.User.DefaultLanguage != "":
 		return r.User.DefaultLanguage
-	case len(h.settings.Load().Instance.Languages) > 0:
-		return h.settings.Load().Instance.Languages[0]
+	case len(h.Settings.Load().Instance.Languages) > 0:
+		return h.Settings.Load().Instance.Languages[0]
 	}
 	return "en"
 }
@@ -106,10 +99,10 @@ func (h *translations) translatable(r *rest.Request) (*entity.Translatable, erro
 		return nil, errs.Forbidden("Only public and unlisted posts can be translated")
 	}
 	t := &entity.Translatable{Status: st}
-	if t.Poll, err = h.db.PollOf(r.Context(), st.ID); err != nil {
+	if t.Poll, err = h.DB.PollOf(r.Context(), st.ID); err != nil {
 		return nil, err
 	}
-	if t.Media, err = h.db.MediaOf(r.Context(), []store.StatusID{st.ID}); err != nil {
+	if t.Media, err = h.DB.MediaOf(r.Context(), []store.StatusID{st.ID}); err != nil {
 		return nil, err
 	}
 	size := 0

@@ -66,7 +66,7 @@ func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 		return nil, err
 	case a.DeletedAt != nil:
 		return nil, errAccountGone
-	case a.Unavailable && !h.federation.Documents.IsServerActor(a):
+	case a.Unavailable && !h.Federation.Documents.IsServerActor(a):
 		return nil, errs.ErrRecordNotFound
 	}
 	d := h.describeAccount(a)
@@ -98,7 +98,7 @@ func isResource(resource string) bool {
 
 // showHostMetaJSON is showHostMeta in JSON.
 func (h *activityPub) showHostMetaJSON(*rest.Request) (any, error) {
-	template := h.settings.BaseURL + "/.well-known/webfinger?resource={uri}"
+	template := h.Settings.BaseURL + "/.well-known/webfinger?resource={uri}"
 	return map[string]any{"links": []any{map[string]any{"rel": "lrdd", "type": "application/jrd+json", "template": template}}}, nil
 }
 
@@ -113,7 +113,7 @@ func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*
 	}
 	handle = strings.TrimPrefix(handle, "@")
 	at := strings.LastIndexByte(handle, '@')
-	if at < 1 || !strings.EqualFold(handle[at+1:], h.settings.Host) {
+	if at < 1 || !strings.EqualFold(handle[at+1:], h.Settings.Host) {
 		return nil, errs.ErrRecordNotFound
 	}
 	return h.localAccountByName(ctx, handle[:at])
@@ -121,19 +121,19 @@ func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*
 
 // localAccountByName returns a local account or a server actor.
 func (h *activityPub) localAccountByName(ctx context.Context, name string) (*store.Account, error) {
-	a, err := h.federation.DocumentServer.ServerActorByName(ctx, strings.ToLower(name))
+	a, err := h.Federation.DocumentServer.ServerActorByName(ctx, strings.ToLower(name))
 	if !errs.IsNotFound(err) {
 		return a, err
 	}
-	id, err := h.db.AccountIDByName(ctx, name, "")
+	id, err := h.DB.AccountIDByName(ctx, name, "")
 	if err != nil {
 		return nil, err
 	}
 	if id == 0 {
 		return nil, errs.ErrRecordNotFound
 	}
-	a, err = h.federation.Accounts.Get(ctx, id)
-	if err == nil && h.federation.Documents.IsServerActor(a) { // federation is disabled
+	a, err = h.Federation.Accounts.Get(ctx, id)
+	if err == nil && h.Federation.Documents.IsServerActor(a) { // federation is disabled
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
@@ -141,12 +141,12 @@ func (h *activityPub) localAccountByName(ctx context.Context, name string) (*sto
 
 func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*store.Account, error) {
 	u, err := url.Parse(address)
-	base, baseErr := url.Parse(h.settings.BaseURL)
+	base, baseErr := url.Parse(h.Settings.BaseURL)
 	if err != nil || baseErr != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
 		!strings.EqualFold(u.Scheme, base.Scheme) || !strings.EqualFold(u.Host, base.Host) {
 		return nil, errs.ErrRecordNotFound
 	}
-	if a, err := h.federation.DocumentServer.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
+	if a, err := h.Federation.DocumentServer.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
 		return a, err
 	}
 	if name, ok := strings.CutPrefix(u.Path, "/@"); ok {
@@ -160,8 +160,8 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 	if id == 0 {
 		return h.localAccountByName(ctx, name)
 	}
-	a, err := h.db.Account(ctx, id)
-	if err == nil && (!a.Local() || h.federation.Documents.IsServerActor(a)) {
+	a, err := h.DB.Account(ctx, id)
+	if err == nil && (!a.Local() || h.Federation.Documents.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
@@ -170,7 +170,7 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 // describeAccount returns the descriptor of an account. Its aliases are local URLs only, because others take all aliases for the same
 // account.
 func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
-	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + h.settings.Host, Aliases: []string{a.URI}}
+	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + h.Settings.Host, Aliases: []string{a.URI}}
 	if a.URL != a.URI {
 		d.Aliases = append(d.Aliases, a.URL)
 		d.Links = append(d.Links, descriptorLink{Rel: "http://webfinger.net/rel/profile-page", Type: "text/html", Href: a.URL})
@@ -178,8 +178,8 @@ func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
 	for _, kind := range []string{activity.MediaType, activity.LDMediaType + `; profile="` + activity.LDProfile + `"`} {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
 	}
-	if !h.federation.Documents.IsServerActor(a) { // through which users of this server follow accounts of others
-		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.settings.BaseURL + "/authorize_interaction?uri={uri}"})
+	if !h.Federation.Documents.IsServerActor(a) { // through which users of this server follow accounts of others
+		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.Settings.BaseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d
 }
