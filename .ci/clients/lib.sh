@@ -69,10 +69,12 @@ set_key() {
   mv "$1.new" "$1"
 }
 
-# free_port prints an unused port of the loopback address outside of the system's ephemeral range.
+# free_port prints an unused port of the loopback address outside of the system's ephemeral range. It prints no port twice, because suites
+# run at the same time and use a port later: the folder $PORTS has an entry for each.
 free_port() {
   local port
-  while port=$((20000 + RANDOM % 10000)) && listening "$port"; do :; done
+  [ -d "$PORTS" ] || return 1
+  while port=$((20000 + RANDOM % 10000)) && { listening "$port" || ! mkdir "$PORTS/$port" 2>/dev/null; }; do :; done
   echo "$port"
 }
 
