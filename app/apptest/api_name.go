@@ -8,19 +8,22 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"svc/internal/config"
 )
 
-// SVC_TEST_API_NAME sets api.name of all test servers whose test does not set one. Tests are written for the name svc: what clients send
-// and receive is translated in front of the server.
-var testName = func() string {
+// testName returns the value of SVC_TEST_API_NAME, which sets api.name of all test servers whose test does not set one; "": it is not set.
+// Tests are written for the name svc: what clients send and receive is translated in front of the server.
+//
+// The variable is read in a test, not when the program starts, so that go test does not take cached results of another name.
+var testName = sync.OnceValue(func() string {
 	if name := os.Getenv("SVC_TEST_API_NAME"); name != standardName {
 		return name
 	}
 	return ""
-}()
+})
 
 const standardName = "svc"
 
@@ -31,23 +34,23 @@ func identifiers(name string) *regexp.Regexp {
 
 var (
 	standardIdentifiers = identifiers(standardName)
-	testIdentifiers     = identifiers(testName)
+	testIdentifiers     = sync.OnceValue(func() *regexp.Regexp { return identifiers(testName()) })
 	untranslated        = regexp.MustCompile(`"(svc":|svc:|svc_|[a-z_]+:svc_)`) // keys and values in JSON
 )
 
 func toTestName(text string) string {
-	return standardIdentifiers.ReplaceAllString(text, "${1}"+testName+"${2}")
+	return standardIdentifiers.ReplaceAllString(text, "${1}"+testName()+"${2}")
 }
 
 func fromTestName(text string) string {
-	if testName == "" {
+	if testName() == "" {
 		return text
 	}
-	return testIdentifiers.ReplaceAllString(text, "${1}"+standardName+"${2}")
+	return testIdentifiers().ReplaceAllString(text, "${1}"+standardName+"${2}")
 }
 
 // translates returns true if what clients of a server with these settings send and receive is translated.
-func translates(c *config.Config) bool { return testName != "" && c.API.Name == testName }
+func translates(c *config.Config) bool { return testName() != "" && c.API.Name == testName() }
 
 // translateNames returns a handler that translates names in requests and answers. Signed requests and the web interface, in which the
 // name does not occur, stay as they are.
@@ -91,7 +94,7 @@ func translateRequest(r *http.Request) error {
 		if r.ContentLength < 0 || r.ContentLength > maxTranslatedForm {
 			return nil
 		}
-		return replaceBody(r, func(b []byte) []byte { return bytes.ReplaceAll(b, head, []byte(`name="`+testName+`_`)) })
+		return replaceBody(r, func(b []byte) []byte { return bytes.ReplaceAll(b, head, []byte(`name="`+testName()+`_`)) })
 	case kind == "application/json" || kind == "application/x-www-form-urlencoded":
 		return replaceBody(r, func(b []byte) []byte { return []byte(toTestName(string(b))) })
 	}
@@ -162,7 +165,7 @@ func (w *translatingWriter) Write(b []byte) (int, error) {
 	}
 	text := string(b)
 	if found := untranslated.FindString(text); found != "" && w.isJSON {
-		w.t.Errorf("api.name is %q, but the server sent an identifier of %q: %s in %s", testName, standardName, found, text)
+		w.t.Errorf("api.name is %q, but the server sent an identifier of %q: %s in %s", testName(), standardName, found, text)
 	}
 	if _, err := io.WriteString(w.ResponseWriter, fromTestName(text)); err != nil {
 		return 0, err

@@ -44,8 +44,8 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 	c.Storage.Ballast = 0 // tests that need it set it
 	c.Server.URL = "http://" + ts.Listener.Addr().String()
 	c.Data.Dir = t.TempDir()
-	if testName != "" {
-		c.API.Name = testName
+	if name := testName(); name != "" {
+		c.API.Name = name
 	}
 	for _, f := range change {
 		f(c)
