@@ -351,8 +351,7 @@ func (r *restore) moveExistingData() (previous string, err error) {
 			continue
 		default:
 			if previous == "" {
-				previous = filepath.Join(r.DataDir, previousPrefix+time.Now().UTC().Format("20060102T150405Z"))
-				if err := os.Mkdir(previous, 0o700); err != nil {
+				if previous, err = r.makePreviousDir(); err != nil {
 					return "", err
 				}
 			}
@@ -362,6 +361,19 @@ func (r *restore) moveExistingData() (previous string, err error) {
 		}
 	}
 	return previous, nil
+}
+
+// makePreviousDir makes a folder named after the current second. A number follows if another restore in this second has made one.
+func (r *restore) makePreviousDir() (string, error) {
+	name := filepath.Join(r.DataDir, previousPrefix+time.Now().UTC().Format("20060102T150405Z"))
+	dir := name
+	for n := 2; ; n++ {
+		err := os.Mkdir(dir, 0o700)
+		if !errors.Is(err, fs.ErrExist) {
+			return dir, err
+		}
+		dir = fmt.Sprintf("%s-%d", name, n)
+	}
 }
 
 func invalidBackup(file string, err error) error {

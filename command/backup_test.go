@@ -197,8 +197,15 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 		t.Errorf("serve: got %d, %q", r.code, r.errOut)
 	}
 	p.run("restore", backup).fails(1, "already contains data")
-	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // the folder for old data is named by the second
-	p.run("restore", backup, "--force").ok()
+	for i := range 60 { // the folder for old data is named by the second, in which another restore may have made one
+		now := time.Now().UTC().Add(time.Duration(i) * time.Second)
+		if err := os.MkdirAll(p.path("data", now.Format("before-restore-20060102T150405Z")), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := p.run("restore", backup, "--force").ok(); !strings.Contains(out, "Z-2") {
+		t.Errorf("got %q", out)
+	}
 	p.serve()
 
 	p.writeFile("other/cache/ab/copy", "a copy of a remote file") // the cache does not count as data
