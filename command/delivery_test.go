@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -297,14 +298,16 @@ func TestStopWhileDelivering(t *testing.T) {
 	const hosts = 200
 	in := startInboxServer(t, hosts)
 	release := make(chan struct{})
+	var begun atomic.Int32
 	in.reply = func(_ int, w http.ResponseWriter) {
+		begun.Add(1)
 		<-release
 		w.WriteHeader(http.StatusAccepted)
 	}
 	p := newFederatedWorkspace(t, in)
 	s := p.serve()
 	s.post("t", "hello")
-	time.Sleep(100 * time.Millisecond) // until some deliveries have begun
+	s.waitUntil("some deliveries to begin", func() bool { return begun.Load() > 10 })
 	start := time.Now()
 	s.stop()
 	if took := time.Since(start); took > 2*time.Second {

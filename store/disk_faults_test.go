@@ -454,7 +454,7 @@ func TestJobsWaitForTheDisk(t *testing.T) {
 	apptest.WaitFor(t, "the disk to be full", func() bool { return db.Condition().State == store.DiskFull })
 	wantClientError(t, addJunk(t.Context(), db, 1), 507, "disk is full")
 	apptest.WaitFor(t, "the job that deletes", func() bool { return swept.Load() > 0 })
-	time.Sleep(2 * time.Second) // in which the job could run again
+	apptest.WaitFor(t, "writing to be tried again", func() bool { return log.has("the disk accepts writes again") })
 	full.Store(false)
 	apptest.WaitFor(t, "the results", func() bool {
 		waiting, err := db.Has(t.Context(), `SELECT 1 FROM jobs`)
