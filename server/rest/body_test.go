@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc/internal/config"
@@ -279,29 +280,30 @@ func TestSlowBody(t *testing.T) {
 
 // TestBodyDeadlineEnds checks that the deadline for the body does not limit the handler.
 func TestBodyDeadlineEnds(t *testing.T) {
-	srv := httptest.NewServer(newServer(t, rest.Routes{"POST /api/v1/it": {rest.Anyone, func(r *rest.Request) (any, error) {
-		if err := r.Bind(&struct{}{}); err != nil {
-			return nil, err
+	synctest.Test(t, func(t *testing.T) {
+		st := servePipes(t, newServer(t, rest.Routes{"POST /api/v1/it": {rest.Anyone, func(r *rest.Request) (any, error) {
+			if err := r.Bind(&struct{}{}); err != nil {
+				return nil, err
+			}
+			select {
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			case <-time.After(time.Hour): // longer than any deadline for a body
+				return nil, nil
+			}
+		}}}, func(c *config.Config) { c.Server.ReadTimeout = 200 * time.Millisecond }))
+		for _, body := range []struct{ contentType, text string }{
+			{JSONType, "{}"},
+			{multipartType, multipartBody("a", "b")},
+		} {
+			resp, err := st.Post("http://"+st.address+"/api/v1/it", body.contentType, strings.NewReader(body.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != 200 {
+				t.Errorf("%s: got %d", body.contentType, resp.StatusCode)
+			}
 		}
-		select {
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		case <-time.After(400 * time.Millisecond):
-			return nil, nil
-		}
-	}}}, func(c *config.Config) { c.Server.ReadTimeout = 200 * time.Millisecond }))
-	defer srv.Close()
-	for _, body := range []struct{ contentType, text string }{
-		{JSONType, "{}"},
-		{multipartType, multipartBody("a", "b")},
-	} {
-		resp, err := srv.Client().Post(srv.URL+"/api/v1/it", body.contentType, strings.NewReader(body.text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != 200 {
-			t.Errorf("%s: got %d", body.contentType, resp.StatusCode)
-		}
-	}
+	})
 }

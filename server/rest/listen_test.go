@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,11 @@ func serve(t *testing.T, s *rest.Server) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveOn(t, s, ln)
+}
+
+func serveOn(t *testing.T, s *rest.Server, ln net.Listener) *site {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	st := &site{t: t, address: ln.Addr().String(), stop: stop, done: make(chan error, 1)}
 	ended := make(chan struct{})
@@ -46,6 +52,44 @@ func serve(t *testing.T, s *rest.Server) *site {
 	})
 	return st
 }
+
+// servePipes is serve in a synctest bubble: connections are pipes, whose deadlines follow the clock of the bubble.
+func servePipes(t *testing.T, s *rest.Server) *site {
+	t.Helper()
+	ln := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	st := serveOn(t, s, ln)
+	st.Transport = &http.Transport{DialContext: ln.dial}
+	return st
+}
+
+// pipeListener accepts what dial has opened.
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case l.conns <- server:
+		return client, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l *pipeListener) Addr() net.Addr { return fakeAddr("pipe") }
 
 func (st *site) Get(path string) (*http.Response, error) {
 	return st.Client.Get("http://" + st.address + path)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc/internal/config"
@@ -199,23 +200,25 @@ func (b *lockedBuffer) String() string {
 
 // TestStreamOutlastsTimeout checks that the timeout of responses does not apply to streams.
 func TestStreamOutlastsTimeout(t *testing.T) {
-	s := newServer(t, rest.Routes{"GET /api/v1/stream": {rest.Anyone, rest.Always(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for range 8 {
-			time.Sleep(100 * time.Millisecond)
-			if _, err := fmt.Fprint(w, "."); err != nil {
-				t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, rest.Routes{"GET /api/v1/stream": {rest.Anyone, rest.Always(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 8 {
+				time.Sleep(100 * time.Millisecond)
+				if _, err := fmt.Fprint(w, "."); err != nil {
+					t.Error(err)
+				}
+				w.(http.Flusher).Flush()
 			}
-			w.(http.Flusher).Flush()
+		}))}}, func(c *config.Config) { c.Server.WriteTimeout = 400 * time.Millisecond })
+		resp, err := servePipes(t, s).Get("/api/v1/stream")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}))}}, func(c *config.Config) { c.Server.WriteTimeout = 400 * time.Millisecond })
-	resp, err := serve(t, s).Get("/api/v1/stream")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if body, err := io.ReadAll(resp.Body); string(body) != "........" || err != nil {
-		t.Errorf("got %q, %v", body, err)
-	}
+		defer resp.Body.Close()
+		if body, err := io.ReadAll(resp.Body); string(body) != "........" || err != nil {
+			t.Errorf("got %q, %v", body, err)
+		}
+	})
 }
 
 func TestPanics(t *testing.T) {
