@@ -17,6 +17,7 @@ import (
 // answered with a 503.
 func TestAnonymousReadersBusy(t *testing.T) {
 	apptest.SkipIfShort(t) // a request waits for 3 s
+	t.Parallel()
 	dir, release := t.TempDir(), make(chan struct{})
 	var hangs atomic.Bool
 	apptest.FaultyDisk(t, dir, func(op apptest.DiskOperation, _ string) int {
@@ -49,6 +50,7 @@ func TestAnonymousReadersBusy(t *testing.T) {
 // with a 429, of one for everything that part is empty. When the disk works again, they find something.
 func TestSearchesBusy(t *testing.T) {
 	apptest.SkipIfShort(t) // searches wait for 10 s
+	t.Parallel()
 	dir, hanging, release := t.TempDir(), make(chan struct{}), make(chan struct{})
 	var nextHangs atomic.Bool
 	apptest.FaultyDisk(t, dir, func(op apptest.DiskOperation, _ string) int {
