@@ -145,10 +145,12 @@ func (w *translatingWriter) start() {
 		return
 	}
 	w.started = true
-	for _, values := range w.Header() {
+	for key, values := range w.Header() {
+		translated := make([]string, len(values)) // several responses can share values
 		for i := range values {
-			values[i] = fromTestName(values[i])
+			translated[i] = fromTestName(values[i])
 		}
+		w.Header()[key] = translated
 	}
 	kind := w.Header().Get("Content-Type")
 	w.isJSON = strings.HasPrefix(kind, "application/json") || strings.HasPrefix(kind, "text/event-stream")
