@@ -12,6 +12,7 @@ import (
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/store"
 )
 
 // Explanation is what this server knows of a remote object or account.
@@ -259,7 +260,7 @@ func (o *Operator) explainFetch(ctx context.Context, address string) *FetchedDoc
 	}
 	f := &FetchedDocument{ID: doc.ID(), Type: doc.Type()}
 	switch {
-	case doc.Is(remote.ActorTypes...):
+	case doc.Is(store.ActorTypes...):
 		f.Owner = f.ID
 		f.Verdict = "It would be accepted as an account."
 		if doc.Text("inbox") == "" {

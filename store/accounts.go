@@ -221,6 +221,17 @@ func (r reader) AccountByAddress(ctx context.Context, address string) (*Account,
 	return get[Account](ctx, r, "account by URL", `SELECT * FROM accounts INDEXED BY accounts_url WHERE url = ? LIMIT 1`, address)
 }
 
+// ActorTypes are the types of accounts: those of actor documents (Activity Vocabulary 3.2).
+var ActorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
+
+// checkType returns an error for a type that is in no row. It is in place of a CHECK of the table, which could not be altered.
+func checkType(t string, types []string) error {
+	if !slices.Contains(types, t) {
+		return fmt.Errorf("no type %q, only %q", t, types)
+	}
+	return nil
+}
+
 // AddAccount inserts an account. Its ID is set if it is 0, as are NicknameKey and CreatedAt.
 func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.ID == 0 {
@@ -234,6 +245,9 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	orEmpty(&a.AlsoKnownAs.V)
 	orEmpty(&a.Tags.V)
 	orEmpty(&a.Emojis.V)
+	if err := checkType(a.ActorType, ActorTypes); err != nil {
+		return err
+	}
 	if err := tx.exec(ctx, "add account", insertAccount.text, insertAccount.args(a)...); err != nil {
 		return err
 	}
@@ -248,6 +262,9 @@ func (tx *Tx) NewAccountID() AccountID { return AccountID(tx.newID()) }
 
 // SaveAccount writes the profile of an account: all columns but names, domain, counters and state.
 func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
+	if err := checkType(a.ActorType, ActorTypes); err != nil {
+		return err
+	}
 	if err := tx.exec(ctx, "save account", updateAccount.text, updateAccount.args(a)...); err != nil {
 		return err
 	}

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// MediaTypes are the types of attachments in the client API.
+var MediaTypes = []string{"image", "video", "audio", "unknown"}
+
 // Media is an upload, or an attachment of a remote status.
 type Media struct {
 	ID          MediaID
@@ -104,6 +107,9 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 	m.ID, m.CreatedAt, m.DetachedAt = MediaID(tx.newID()), At(tx.db.now()), nil
 	if m.Detached() {
 		m.DetachedAt = &m.CreatedAt
+	}
+	if err := checkType(m.Type, MediaTypes); err != nil {
+		return err
 	}
 	return tx.exec(ctx, "add media", insertMedia.text, insertMedia.args(m)...)
 }

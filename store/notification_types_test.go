@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,5 +34,25 @@ func TestNotificationKinds(t *testing.T) {
 	}
 	if _, err := store.NotificationType("toast").Value(); err == nil {
 		t.Error("an unknown type is stored")
+	}
+}
+
+// TestUnknownTypes checks that neither an account nor an attachment of an unknown type is stored: their tables accept any.
+func TestUnknownTypes(t *testing.T) {
+	db := open(t)
+	for name, write := range map[string]func(context.Context, *store.Tx) error{
+		"an account": func(ctx context.Context, tx *store.Tx) error {
+			return tx.AddAccount(ctx, &store.Account{Nickname: "robot", URI: "https://example.org/robot", ActorType: "Robot"})
+		},
+		"an attachment": func(ctx context.Context, tx *store.Tx) error { return tx.AddMedia(ctx, &store.Media{Type: "model"}) },
+		"a notification": func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.AddNotification(ctx, &store.Notification{Type: "toast"})
+			return err
+		},
+	} {
+		err := db.Update(t.Context(), func(tx *store.Tx) error { return write(t.Context(), tx) })
+		if err == nil || !strings.Contains(err.Error(), "type") {
+			t.Errorf("%s of an unknown type: %v", name, err)
+		}
 	}
 }

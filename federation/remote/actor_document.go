@@ -33,9 +33,6 @@ type Reader struct {
 	now      func() time.Time
 }
 
-// ActorTypes are the types of actor documents.
-var ActorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
-
 // parsedActor is a validated actor document in the form in which it is stored. Its handle is not confirmed yet.
 type parsedActor struct {
 	account     store.Account // without ID and Domain
@@ -47,7 +44,7 @@ type parsedActor struct {
 }
 
 // IsActor returns whether a document is an actor.
-func IsActor(o activity.Object) bool { return o.Is(ActorTypes...) }
+func IsActor(o activity.Object) bool { return o.Is(store.ActorTypes...) }
 
 // parseActor parses an actor document in any of the usual forms. A missing mandatory member is an error, invalid optional members are
 // dropped. All URLs in the result are public (activity.Host), and the actor's own ones are on its host.
@@ -102,7 +99,7 @@ func actorType(o activity.Object) (string, error) {
 	found := ""
 	for _, v := range o.Values("type") {
 		t, _ := v.(string)
-		if !slices.Contains(ActorTypes, t) || t == found {
+		if !slices.Contains(store.ActorTypes, t) || t == found {
 			continue
 		}
 		if found != "" {
