@@ -77,7 +77,7 @@ func (p *Packs) defaultFile(name string, f NewFile, content []byte) string {
 
 // addArchive adds the pictures of an archive.
 func (p *Packs) addArchive(ctx context.Context, pack string, f NewFile) (*Pack, error) {
-	in, err := p.unpacker(DefaultLimits).Archive(ctx, f.Content, f.Size)
+	in, err := p.unpacker().Archive(ctx, f.Content, f.Size)
 	if err != nil {
 		return nil, err
 	}

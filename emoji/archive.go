@@ -46,16 +46,6 @@ func (u *Unpacker) ArchiveFiles(ctx context.Context, r io.ReaderAt, size int64, 
 	return u.unpack(ctx, entries, files)
 }
 
-// ReadArchive is Unpacker.Archive for the packs of a server.
-func (p *Packs) ReadArchive(r io.ReaderAt, size int64, limits Limits) (*IncomingPack, error) {
-	return p.unpacker(limits).Archive(context.Background(), r, size)
-}
-
-// ReadArchiveFiles is Unpacker.ArchiveFiles for the packs of a server.
-func (p *Packs) ReadArchiveFiles(r io.ReaderAt, size int64, files map[string]string, limits Limits) (*IncomingPack, error) {
-	return p.unpacker(limits).ArchiveFiles(context.Background(), r, size, files)
-}
-
-func (p *Packs) unpacker(limits Limits) *Unpacker {
-	return &Unpacker{Dir: p.dir, Inspect: p.Inspect, Limits: limits}
+func (p *Packs) unpacker() *Unpacker {
+	return &Unpacker{Dir: p.dir, Inspect: p.Inspect, Limits: DefaultLimits}
 }

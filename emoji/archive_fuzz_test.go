@@ -25,7 +25,7 @@ func FuzzReadArchive(f *testing.F) {
 	packs, outer := open(f)
 	limits := emoji.Limits{ArchiveBytes: 1 << 20, Entries: 50, Emoji: 10, FileBytes: 64 << 10, TotalBytes: 128 << 10, Side: 64}
 	f.Fuzz(func(t *testing.T, archive []byte) {
-		in, err := packs.ReadArchive(bytes.NewReader(archive), int64(len(archive)), limits)
+		in, err := packs.Unpacker(limits).Archive(t.Context(), bytes.NewReader(archive), int64(len(archive)))
 		if err == nil {
 			for code, name := range in.Files {
 				opened, err := in.Open(name)

@@ -227,7 +227,7 @@ func TestHostileArchives(t *testing.T) {
 // wantRefused checks that an archive is refused as the client's fault.
 func wantRefused(t *testing.T, packs *emoji.Packs, archive []byte, limits emoji.Limits, want string) {
 	t.Helper()
-	in, err := packs.ReadArchive(bytes.NewReader(archive), int64(len(archive)), limits)
+	in, err := packs.Unpacker(limits).Archive(t.Context(), bytes.NewReader(archive), int64(len(archive)))
 	if err == nil {
 		in.Discard()
 		t.Fatal("the archive is accepted")
@@ -292,7 +292,7 @@ func TestArchiveLimits(t *testing.T) {
 	size := int64(len(smile))
 	exact := emoji.Limits{ArchiveBytes: int64(len(archive)), Entries: 3, Emoji: 2, FileBytes: size, TotalBytes: 2 * size, Side: 8}
 	packs, outer := open(t)
-	in, err := packs.ReadArchive(bytes.NewReader(archive), int64(len(archive)), exact)
+	in, err := packs.Unpacker(exact).Archive(t.Context(), bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,11 +392,11 @@ func TestReadArchive(t *testing.T) {
 			packs, _ := open(t)
 			archive := zipOf(t, tt.files...)
 			read := func(r *bytes.Reader) (*emoji.IncomingPack, error) {
-				return packs.ReadArchive(r, r.Size(), emoji.DefaultLimits)
+				return packs.Unpacker(emoji.DefaultLimits).Archive(t.Context(), r, r.Size())
 			}
 			if tt.only != nil {
 				read = func(r *bytes.Reader) (*emoji.IncomingPack, error) {
-					return packs.ReadArchiveFiles(r, r.Size(), tt.only, emoji.DefaultLimits)
+					return packs.Unpacker(emoji.DefaultLimits).ArchiveFiles(t.Context(), r, r.Size(), tt.only)
 				}
 			}
 			in, err := read(bytes.NewReader(archive))
@@ -432,7 +432,7 @@ func TestInstall(t *testing.T) {
 	packs, outer := open(t)
 	install := func(name string, replace bool, files ...file) error {
 		archive := zipOf(t, files...)
-		in, err := packs.ReadArchive(bytes.NewReader(archive), int64(len(archive)), emoji.DefaultLimits)
+		in, err := packs.Unpacker(emoji.DefaultLimits).Archive(t.Context(), bytes.NewReader(archive), int64(len(archive)))
 		if err != nil {
 			t.Fatal(err)
 		}

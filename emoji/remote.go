@@ -245,7 +245,7 @@ func (r *Remote) unpack(ctx context.Context, address, sum string, files map[stri
 		return nil, "", err
 	}
 	defer release()
-	u := r.packs.unpacker(DefaultLimits)
+	u := r.packs.unpacker()
 	u.Fetch = r.fetch
 	file, err := u.download(ctx, address, "")
 	if err != nil {
@@ -307,7 +307,7 @@ func (r *Remote) Picture(ctx context.Context, address string) (*os.File, int64, 
 	if err := r.packs.CheckAddress(ctx, address); err != nil {
 		return nil, 0, err
 	}
-	u := r.packs.unpacker(DefaultLimits)
+	u := r.packs.unpacker()
 	u.Fetch = r.fetch
 	file, err := u.download(ctx, address, "")
 	if err != nil {

@@ -117,21 +117,6 @@ func openDir(dir string) (*os.Root, error) {
 // Close closes the directory. Open files stay readable.
 func (f *Files) Close() error { return f.root.Close() }
 
-// Exists returns whether a file is stored. An invalid name is not an error.
-func (f *Files) Exists(name string) (bool, error) {
-	if !validName(name) {
-		return false, nil
-	}
-	_, err := f.root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("stat stored file: %w", err)
-	}
-	return true, nil
-}
-
 // OpenFile opens a stored file. The error is fs.ErrNotExist if there is none.
 func (f *Files) OpenFile(name string) (*os.File, error) {
 	if !validName(name) {

@@ -44,7 +44,7 @@ func TestRemoveOlder(t *testing.T) {
 			t.Errorf("%s older than %v: %v, %v, want %v", tt.name, tt.than, removed, err, tt.want)
 		}
 	}
-	if exists, err := f.Exists(file.Name); exists || err != nil {
-		t.Errorf("it is still there: %v, %v", exists, err)
+	if found, err := f.Stat(file.Name); found != nil || err != nil {
+		t.Errorf("it is still there: %v, %v", found, err)
 	}
 }

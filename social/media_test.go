@@ -55,11 +55,11 @@ func (b *harness) stored(uploads ...*store.Media) (rows, files string) {
 		if len(found) > 0 {
 			rows += m.Description
 		}
-		exists, err := b.files.Exists(m.File)
+		file, err := b.files.Stat(m.File)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if exists {
+		if file != nil {
 			files += m.Description
 		}
 	}

@@ -184,16 +184,6 @@ func (r reader) AccountIDByName(ctx context.Context, nickname, domain string) (A
 	return *id, nil
 }
 
-// LocalAccounts returns the local accounts after an id that are not deleted, oldest first.
-func (r reader) LocalAccounts(ctx context.Context, after AccountID, limit int) ([]*Account, error) {
-	return list[*Account](ctx, r, "local accounts", `
-		SELECT *
-		FROM accounts INDEXED BY accounts_domain
-		WHERE domain = '' AND deleted_at IS NULL AND id > ?
-		ORDER BY id
-		LIMIT ?`, after, limit)
-}
-
 // AccountsByURI returns the accounts that have one of the ActivityPub ids, by id.
 func (r reader) AccountsByURI(ctx context.Context, uris []string) (map[string]*Account, error) {
 	rows, err := list[*Account](ctx, r, "accounts by uri", `

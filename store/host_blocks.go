@@ -122,14 +122,6 @@ func (tx *Tx) SetRejected(ctx context.Context, ids []AccountID, rejected bool) e
 // InvalidateAll drops all cached rows and entities.
 func (tx *Tx) InvalidateAll() { tx.invalidateAll() }
 
-// DomainCounts are the numbers of stored rows of a domain.
-type DomainCounts struct {
-	Accounts  int
-	Statuses  int
-	Followers int // follows of local accounts by accounts of the domain
-	Following int // the other way
-}
-
 // someAccountsOfDomain are the accounts of the domain ?1 that a count of their follows looks at.
 const someAccountsOfDomain = `SELECT id FROM accounts INDEXED BY accounts_domain WHERE domain = ?1 ORDER BY id LIMIT 100000`
 
