@@ -92,7 +92,7 @@ func (h *harness) check(err error) {
 
 func (h *harness) publish(a *store.Account, text string, v store.Visibility, replyTo store.StatusID) *store.Status {
 	h.t.Helper()
-	return must(h.social.Publish(h.ctx(), a, social.Draft{Text: text, Visibility: &v, InReplyTo: replyTo}))(h.t).Status
+	return must(h.social.Publish(h.ctx(), a, social.Draft{Content: social.Content{Text: text}, Visibility: &v, InReplyTo: replyTo}))(h.t).Status
 }
 
 // addReblog inserts a reblog of a status.

@@ -379,7 +379,7 @@ func (b *boot) wantEvents(l *apptest.StreamClient, streams ...string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c, err := b.srv.Social.Publish(b.t.Context(), bob, social.Draft{Text: "@alice hello"})
+	c, err := b.srv.Social.Publish(b.t.Context(), bob, social.Draft{Content: social.Content{Text: "@alice hello"}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -22,9 +22,7 @@ func (h *statuses) editRoutes() rest.Routes {
 // type. Visibility and parent cannot be changed, and such parameters are ignored.
 func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	var p struct {
-		Status          string          `param:"status"`
-		SpoilerText     string          `param:"spoiler_text"`
-		ContentType     string          `param:"content_type,word"`
+		contentForm
 		MediaIDs        []store.MediaID `param:"media_ids"`
 		MediaAttributes []struct {
 			ID          store.MediaID `param:"id"`
@@ -33,7 +31,6 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 		} `param:"media_attributes"`
 		Poll         *pollForm              `param:"poll"`
 		Sensitive    bool                   `param:"sensitive"`
-		Language     string                 `param:"language,word"`
 		QuotePolicy  *store.QuotePolicy     `param:"quote_approval_policy"`
 		Interactions *interactionPolicyForm `param:"interaction_policy,closed"`
 	}
@@ -42,15 +39,12 @@ func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	}
 	e := social.Edit{
 		Interactions: p.Interactions.policy(),
-		Text:         p.Status,
-		SpoilerText:  p.SpoilerText,
-		ContentType:  p.ContentType,
+		Content:      p.content(),
 		MediaIDs:     p.MediaIDs,
 		Descriptions: make(map[store.MediaID]string),
 		Focuses:      make(map[store.MediaID]social.Focus),
 		Poll:         p.Poll.draft(),
 		Sensitive:    p.Sensitive,
-		Language:     p.Language,
 		QuotePolicy:  p.QuotePolicy,
 	}
 	for _, m := range p.MediaAttributes {

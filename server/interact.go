@@ -296,7 +296,7 @@ func (h *interactions) interact(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.performAction(r.Context(), sess.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
+	result, err := h.performAction(r.Context(), sess.Account, f, p.Decision, social.Draft{Content: social.Content{Text: p.Status}, IdempotencyKey: p.Once})
 	var refusal *errs.Error
 	if errors.As(err, &refusal) && refusal.Status < 500 {
 		return h.renderInteraction(r, sess, address, refusal.Status, "", refusal.Message)

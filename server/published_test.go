@@ -97,7 +97,7 @@ func TestOutdatedRenderingIsNotCached(t *testing.T) {
 		t.Fatal(err)
 	}
 	mark := srv.Entities.Generation()
-	c, err := srv.Social.Publish(t.Context(), author, social.Draft{Text: "like me"})
+	c, err := srv.Social.Publish(t.Context(), author, social.Draft{Content: social.Content{Text: "like me"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,21 @@ func (h *statuses) routes() rest.Routes {
 	}
 }
 
+// contentForm has the parameters of new statuses and of edits alike.
+type contentForm struct {
+	Status      string `param:"status"`
+	SpoilerText string `param:"spoiler_text"`
+	ContentType string `param:"content_type,word"`
+	Language    string `param:"language,word"`
+}
+
+func (p *contentForm) content() social.Content {
+	return social.Content{Text: p.Status, SpoilerText: p.SpoilerText, ContentType: p.ContentType, Language: p.Language}
+}
+
 // statusForm has the parameters of a new status.
 type statusForm struct {
-	Status          string                 `param:"status"`
-	SpoilerText     string                 `param:"spoiler_text"`
-	ContentType     string                 `param:"content_type,word"`
+	contentForm
 	MediaIDs        []store.MediaID        `param:"media_ids"`
 	InReplyTo       *store.StatusID        `param:"in_reply_to_id"`
 	Quote           *store.StatusID        `param:"quote_id"`
@@ -47,7 +57,6 @@ type statusForm struct {
 	To              []string               `param:"to"`
 	AllowedMentions []store.AccountID      `param:"allowed_mentions"`
 	Sensitive       *bool                  `param:"sensitive"`
-	Language        string                 `param:"language,word"`
 	ExpiresIn       *int64                 `param:"expires_in"` // seconds
 	ScheduledAt     string                 `param:"scheduled_at,word"`
 	Preview         bool                   `param:"preview"`
@@ -57,15 +66,12 @@ type statusForm struct {
 // draft returns the status to publish. The app and the idempotency key are not parameters.
 func (p *statusForm) draft() (d social.Draft, err error) {
 	d = social.Draft{
-		Text:            p.Status,
-		SpoilerText:     p.SpoilerText,
-		ContentType:     p.ContentType,
+		Content:         p.content(),
 		MediaIDs:        p.MediaIDs,
 		Poll:            p.Poll.draft(),
 		To:              p.To,
 		AllowedMentions: p.AllowedMentions,
 		Sensitive:       p.Sensitive,
-		Language:        p.Language,
 		QuotePolicy:     p.QuotePolicy,
 		LocalOnly:       p.LocalOnly || p.Federated != nil && !*p.Federated,
 	}

@@ -322,7 +322,6 @@ var checkedElsewhere = map[string]string{
 	"server/staff/apps.go scopes":                     "unknown scopes grant nothing",
 	"server/statuses.go content_type":                 "text/plain, where everything is escaped",
 	"server/edits.go quote_approval_policy":           "a text beside the policy, to tell empty from missing",
-	"server/edits.go content_type":                    "text/plain, where everything is escaped",
 	"server/search.go type":                           "selects what is read",
 	"server/staff/reference_measures.go frequency":    "selects what is read",
 	"server/staff/reference_accounts.go status":       "selects what is read",

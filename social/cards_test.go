@@ -60,7 +60,7 @@ func newCardHarness(t *testing.T) *cardHarness {
 func (b *cardHarness) post() *store.Status {
 	b.t.Helper()
 	public := store.Public
-	c, err := b.Publish(b.t.Context(), b.alice, social.Draft{Text: "look at " + b.link, Visibility: &public})
+	c, err := b.Publish(b.t.Context(), b.alice, social.Draft{Content: social.Content{Text: "look at " + b.link}, Visibility: &public})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestCardOfPageThatIsDown(t *testing.T) {
 // Unused cards are removed after a day.
 func TestUnusedCardsAreRemoved(t *testing.T) {
 	b := newCardHarness(t)
-	kept, err := b.Publish(t.Context(), b.alice, social.Draft{Text: b.link + "/kept"})
+	kept, err := b.Publish(t.Context(), b.alice, social.Draft{Content: social.Content{Text: b.link + "/kept"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestSlowPagesDoNotBlockWorker(t *testing.T) {
 	}
 	var cards []store.CardID
 	for i := range 6 {
-		c, err := b.Publish(t.Context(), alice, social.Draft{Text: fmt.Sprint(sites[i%2].URL, "/", i)})
+		c, err := b.Publish(t.Context(), alice, social.Draft{Content: social.Content{Text: fmt.Sprint(sites[i%2].URL, "/", i)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,25 +31,42 @@ type Composed struct {
 	Scheduled *store.ScheduledStatus // not nil: it is published later
 }
 
-// statusText is the validated and parsed text of a status.
-type statusText struct {
-	text        string
-	spoilerText string
-	contentType string
-	doc         *text.Document
+// Content is what a draft and an edit say of a status alike.
+type Content struct {
+	Text        string `json:"text"`
+	SpoilerText string `json:"spoiler_text"`
+	ContentType string `json:"content_type"` // unknown ones become text/plain; "" in an edit: unchanged
+	Language    string `json:"language"`     // "": the author's default; in an edit: unchanged
 }
 
-// parseText validates and parses the text of a status. It runs before the transaction, because long texts take time.
-func (s *Service) parseText(body, spoiler, contentType string) (*statusText, error) {
-	if text.Length(body, spoiler) > s.Settings.Load().Statuses.MaxLength {
+// parsedContent is the validated content of a status with its parsed text.
+type parsedContent struct {
+	Content
+	doc *text.Document
+}
+
+// parseContent validates the content of a status and parses its text. It runs before the transaction, because long texts take time.
+func (s *Service) parseContent(c Content) (*parsedContent, error) {
+	if text.Length(c.Text, c.SpoilerText) > s.Settings.Load().Statuses.MaxLength {
 		return nil, errs.Invalid("The status is over the character limit")
 	}
-	if !slices.Contains(s.Settings.Load().Statuses.AllowedFormats, contentType) {
-		contentType = string(text.PlainText)
+	if !slices.Contains(s.Settings.Load().Statuses.AllowedFormats, c.ContentType) {
+		c.ContentType = string(text.PlainText)
 	}
-	w := &statusText{text: strings.TrimSpace(body), spoilerText: removeControls(spoiler), contentType: contentType}
-	w.doc = text.Parse(w.text, text.ContentType(contentType))
-	return w, nil
+	c.Text, c.SpoilerText = strings.TrimSpace(c.Text), removeControls(c.SpoilerText)
+	return &parsedContent{c, text.Parse(c.Text, text.ContentType(c.ContentType))}, nil
+}
+
+// setOn gives a status the content. language is used if it names none.
+func (w *parsedContent) setOn(st *store.Status, language string) {
+	st.Text, st.SpoilerText, st.ContentType = w.Text, w.SpoilerText, w.ContentType
+	st.Language = cmp.Or(text.Language(w.Language), language)
+}
+
+// sameContent returns true if two versions have the same content and options.
+func sameContent(a, b *store.Status) bool {
+	return a.Text == b.Text && a.SpoilerText == b.SpoilerText && a.ContentType == b.ContentType &&
+		a.Sensitive == b.Sensitive && a.Language == b.Language
 }
 
 // removeControls replaces line breaks by spaces and removes control characters.
@@ -89,7 +106,7 @@ type statusReader interface {
 }
 
 // compose makes a status of a draft and its parsed text.
-func (s *Service) compose(ctx context.Context, r statusReader, author *store.Account, d Draft, w *statusText) (*Composed, error) {
+func (s *Service) compose(ctx context.Context, r statusReader, author *store.Account, d Draft, w *parsedContent) (*Composed, error) {
 	defaults, err := r.PostingDefaults(ctx, author.ID)
 	if err != nil {
 		return nil, err
@@ -98,14 +115,11 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 		AccountID:   author.ID,
 		Domain:      author.Domain,
 		AppID:       d.App,
-		SpoilerText: w.spoilerText,
-		Text:        w.text,
-		ContentType: w.contentType,
-		Language:    cmp.Or(text.Language(d.Language), defaults.Language),
 		Sensitive:   defaults.Sensitive,
 		QuotePolicy: defaults.QuotePolicy,
 		Addressed:   d.To != nil || d.InConversation != nil,
 	}
+	w.setOn(st, defaults.Language)
 	if d.Sensitive != nil {
 		st.Sensitive = *d.Sensitive
 	}
@@ -295,7 +309,7 @@ func draftVisibility(d Draft, defaultVisibility store.Visibility, parent *store.
 
 // addRecipients renders the text and adds the recipients: those of the conversation, the accounts in to, or the mentioned accounts. A
 // reply that is public, or to a direct or list status, also addresses the author of its parent (extension API 15.1).
-func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, d Draft, w *statusText, reply *directReply) error {
+func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, d Draft, w *parsedContent, reply *directReply) error {
 	st, parent := c.Status, c.Parent
 	mentioned, err := s.renderStatus(ctx, r, c, w)
 	if err != nil {
@@ -354,7 +368,7 @@ func (c *Composed) addRecipient(id store.AccountID, mentioned bool) {
 }
 
 // renderStatus renders the HTML of a status, sets its hashtags, and returns the mentioned accounts in order.
-func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed, w *statusText) ([]store.AccountID, error) {
+func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed, w *parsedContent) ([]store.AccountID, error) {
 	known, accounts, err := s.resolveHandles(ctx, r, w.doc)
 	if err != nil {
 		return nil, err

@@ -180,15 +180,19 @@ func (s *Service) resolveReferences(ctx context.Context, author *store.Account, 
 	return a, err
 }
 
+// setOn gives a status what each version of it says anew.
+func (r *IncomingStatus) setOn(st *store.Status) {
+	st.URL, st.Content, st.SpoilerText, st.Language, st.Sensitive = r.URL, r.Content, r.SpoilerText, r.Language, r.Sensitive
+	st.Emojis.V, st.HasMedia, st.HasPoll = r.Emojis, len(r.Media) > 0, r.Poll != nil
+}
+
 // newIncomingStatus makes the row of an incoming status and finds its parts.
 func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references) (*Composed, error) {
 	st := &store.Status{
-		AccountID: author.ID, Domain: author.Domain, URI: r.URI, URL: r.URL, CreatedAt: store.At(r.Published),
-		Visibility: r.Visibility, Content: r.Content, ContentType: "text/html", SpoilerText: r.SpoilerText, Language: r.Language,
-		Sensitive: r.Sensitive, HasMedia: len(r.Media) > 0, HasPoll: r.Poll != nil,
-		QuotePolicy: r.QuotePolicy, InteractionPolicy: r.InteractionPolicy,
+		AccountID: author.ID, Domain: author.Domain, URI: r.URI, CreatedAt: store.At(r.Published),
+		Visibility: r.Visibility, ContentType: "text/html", QuotePolicy: r.QuotePolicy, InteractionPolicy: r.InteractionPolicy,
 	}
-	st.Emojis.V = r.Emojis
+	r.setOn(st)
 	if r.Updated.After(r.Published) {
 		st.EditedAt = new(store.At(r.Updated))
 	}

@@ -88,9 +88,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 		return false, err
 	}
 	next := *st
-	next.Content, next.SpoilerText, next.Language, next.Sensitive = r.Content, r.SpoilerText, r.Language, r.Sensitive
-	next.URL = r.URL
-	next.Emojis.V, next.HasMedia, next.HasPoll = r.Emojis, len(r.Media) > 0, r.Poll != nil
+	r.setOn(&next)
 	v := &version{Composed: &Composed{Status: &next, Tags: r.Tags, Link: r.Link, QuoteURI: r.QuoteURI}, oldMedia: oldMedia, poll: poll}
 	if v.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
 		return false, err
@@ -107,7 +105,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 		return false, err
 	}
 	v.Media, v.described = matchMedia(oldMedia, r.Media)
-	if v.sameMedia() && equalValues(st.CardID, next.CardID) && next.Content == st.Content && sameText(st, &next) && !poll.replaced {
+	if v.sameMedia() && equalValues(st.CardID, next.CardID) && next.Content == st.Content && sameContent(st, &next) && !poll.replaced {
 		return false, s.saveTally(ctx, tx, st, poll)
 	}
 	for _, m := range v.Media {

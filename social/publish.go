@@ -12,9 +12,7 @@ import (
 
 // Draft is a status to publish. Scheduled drafts are stored as JSON that later versions must be able to read.
 type Draft struct {
-	Text            string                   `json:"text"`
-	SpoilerText     string                   `json:"spoiler_text"`
-	ContentType     string                   `json:"content_type"` // unknown ones become text/plain
+	Content
 	MediaIDs        []store.MediaID          `json:"media_ids"`
 	Poll            *PollDraft               `json:"poll"`
 	InReplyTo       store.StatusID           `json:"in_reply_to_id"`                  // 0: not a reply
@@ -26,8 +24,7 @@ type Draft struct {
 	LocalOnly       bool                     `json:"local_only,omitempty"`            // the status must not leave this server
 	To              []string                 `json:"to"`                              // nicknames or handles; nil: the accounts mentioned in the text
 	Sensitive       *bool                    `json:"sensitive"`                       // nil: the author's default
-	Language        string                   `json:"language"`
-	ExpiresIn       *time.Duration           `json:"expires_in"` // nil: never
+	ExpiresIn       *time.Duration           `json:"expires_in"`                      // nil: never
 	IdempotencyKey  string                   `json:"idempotency"`
 	App             *store.AppID             `json:"-"`
 	AllowedMentions []store.AccountID        `json:"-"` // nil: all; publishing fails with UnexpectedMentions if others are mentioned
@@ -40,7 +37,7 @@ type Draft struct {
 // Publish publishes a status with all its consequences, or stores it if it is scheduled for later. A repeated IdempotencyKey returns the
 // first result.
 func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
-	w, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
+	w, err := s.parseContent(d.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +111,7 @@ func hashKey(key string) string {
 
 // Preview returns the status that Publish would publish, without id and URLs. It stores nothing.
 func (s *Service) Preview(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
-	w, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
+	w, err := s.parseContent(d.Content)
 	if err != nil {
 		return nil, err
 	}

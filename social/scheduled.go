@@ -137,7 +137,7 @@ func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled
 	if err != nil {
 		return err
 	}
-	wording, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
+	wording, err := s.parseContent(d.Content)
 	if err == nil {
 		err = s.inspectAttachments(ctx, row.AccountID, d.MediaIDs)
 	}
@@ -152,7 +152,7 @@ func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled
 }
 
 // publishDue publishes a scheduled status, if it still exists and is due.
-func (s *Service) publishDue(ctx context.Context, tx *store.Tx, id store.ScheduledID, d Draft, w *statusText) error {
+func (s *Service) publishDue(ctx context.Context, tx *store.Tx, id store.ScheduledID, d Draft, w *parsedContent) error {
 	row, err := tx.ScheduledStatus(ctx, id)
 	if err != nil {
 		return errs.IgnoreNotFound(err)

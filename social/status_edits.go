@@ -1,7 +1,6 @@
 package social
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,15 +12,12 @@ import (
 
 // Edit is a new version of a status. Audience, parent and author never change.
 type Edit struct {
-	Text         string
-	SpoilerText  string
-	ContentType  string                   // "": unchanged
+	Content
 	MediaIDs     []store.MediaID          // all attachments of the new version
 	Descriptions map[store.MediaID]string // of attachments; others stay
 	Focuses      map[store.MediaID]Focus  // likewise
 	Poll         *PollDraft               // nil: no poll
 	Sensitive    bool
-	Language     string                   // "": unchanged
 	QuotePolicy  *store.QuotePolicy       // nil: unchanged
 	Interactions *store.InteractionPolicy // nil: stays
 }
@@ -36,7 +32,7 @@ func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store
 	if e.ContentType == "" {
 		e.ContentType = was.ContentType
 	}
-	w, err := s.parseText(e.Text, e.SpoilerText, e.ContentType)
+	w, err := s.parseContent(e.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +70,7 @@ type version struct {
 }
 
 // edit stores a new version of st. before is the text of the old one.
-func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, e Edit, w *statusText, before *text.Document) error {
+func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, e Edit, w *parsedContent, before *text.Document) error {
 	newPolicy, err := setQuotePolicy(ctx, tx, st, e.QuotePolicy)
 	if err != nil {
 		return err
@@ -98,7 +94,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 	if err := s.checkEditSize(ctx, v, mentioned); err != nil {
 		return err
 	}
-	if v.sameMedia() && sameText(st, v.Status) && !v.poll.replaced {
+	if v.sameMedia() && sameContent(st, v.Status) && !v.poll.replaced {
 		if !v.poll.changed && !newPolicy {
 			return nil
 		}
@@ -122,7 +118,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 }
 
 // editedParts returns the new version of st without its rendered text.
-func (s *Service) editedParts(ctx context.Context, tx *store.Tx, st *store.Status, e Edit, w *statusText) (*version, error) {
+func (s *Service) editedParts(ctx context.Context, tx *store.Tx, st *store.Status, e Edit, w *parsedContent) (*version, error) {
 	oldMedia, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return nil, err
@@ -131,7 +127,7 @@ func (s *Service) editedParts(ctx context.Context, tx *store.Tx, st *store.Statu
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNotEmpty(w.text, w.spoilerText, media); err != nil {
+	if err := checkNotEmpty(w.Text, w.SpoilerText, media); err != nil {
 		return nil, err
 	}
 	described, err := s.describeAttachments(media, e)
@@ -143,9 +139,8 @@ func (s *Service) editedParts(ctx context.Context, tx *store.Tx, st *store.Statu
 		return nil, err
 	}
 	next := *st
-	next.Text, next.SpoilerText, next.ContentType = w.text, w.spoilerText, w.contentType
+	w.setOn(&next, st.Language)
 	next.Sensitive, next.HasMedia, next.HasPoll = e.Sensitive, len(media) > 0, poll.next != nil
-	next.Language = cmp.Or(text.Language(e.Language), st.Language)
 	v := &version{&Composed{Status: &next, Media: media, Poll: poll.next}, oldMedia, described, poll}
 	v.Quoted, err = quotedStatus(ctx, tx, st)
 	return v, err
@@ -154,12 +149,6 @@ func (s *Service) editedParts(ctx context.Context, tx *store.Tx, st *store.Statu
 // sameMedia returns true if attachments and descriptions stay the same.
 func (v *version) sameMedia() bool {
 	return len(v.described) == 0 && slices.EqualFunc(v.oldMedia, v.Media, func(a, b *store.Media) bool { return a.ID == b.ID })
-}
-
-// sameText returns true if two versions have the same text and options.
-func sameText(a, b *store.Status) bool {
-	return a.Text == b.Text && a.SpoilerText == b.SpoilerText && a.ContentType == b.ContentType &&
-		a.Sensitive == b.Sensitive && a.Language == b.Language
 }
 
 // describeAttachments sets descriptions and focuses of attachments and returns the changed ones.

@@ -76,7 +76,7 @@ func (s *Service) sendWelcome(ctx context.Context, to *store.Account) error {
 	key := fmt.Sprintf("welcome %d", to.ID)
 	if welcome.DirectMessage != "" {
 		direct := store.Direct
-		_, err := s.Publish(ctx, sender, Draft{Text: "@" + to.Nickname + "\n" + welcome.DirectMessage, Visibility: &direct, IdempotencyKey: key})
+		_, err := s.Publish(ctx, sender, Draft{Content: Content{Text: "@" + to.Nickname + "\n" + welcome.DirectMessage}, Visibility: &direct, IdempotencyKey: key})
 		if err := ignoreClientError(err); err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ type plan struct {
 
 type fieldPlan struct {
 	name     string
-	index    int
+	index    []int
 	required bool
 	set      setter
 }
@@ -146,8 +146,7 @@ func planFor(t reflect.Type) *plan {
 		return p.(*plan)
 	}
 	p := new(plan)
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range reflect.VisibleFields(t) { // also those of embedded structs
 		name, option, _ := strings.Cut(f.Tag.Get("param"), ",")
 		if name == "" {
 			continue
@@ -159,7 +158,7 @@ func planFor(t reflect.Type) *plan {
 		case "closed":
 			set = closed(set, f.Type.Elem())
 		}
-		p.fields = append(p.fields, fieldPlan{name: name, index: i, required: required, set: set})
+		p.fields = append(p.fields, fieldPlan{name: name, index: f.Index, required: required, set: set})
 		p.required = p.required || required
 	}
 	plans.Store(t, p)
@@ -171,7 +170,7 @@ func (b *binding) fill(dst reflect.Value, p *plan, fields map[string]*value, poi
 		at := pointer + "/" + f.name
 		before := len(b.errors)
 		v := fields[f.name]
-		ok := v != nil && f.set(b, dst.Field(f.index), v, at)
+		ok := v != nil && f.set(b, dst.FieldByIndex(f.index), v, at)
 		if f.required && !ok && len(b.errors) == before {
 			b.addError(at, "Missing field: %s", f.name)
 		}
