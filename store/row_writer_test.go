@@ -123,6 +123,9 @@ func setAll(v reflect.Value, n *int64, is bool) {
 	case *store.Visibility: // not read from JSON as any other number
 		*field = store.Visibility(1 + *n%5)
 		return
+	case *store.NotificationType: // not written with any other text
+		*field = store.NotificationKinds[*n%int64(len(store.NotificationKinds))].Type
+		return
 	case *store.Field: // nothing sets VerifiedAt
 		*field = store.Field{Name: fmt.Sprint("name", *n), Value: fmt.Sprint("value", *n)}
 		return
