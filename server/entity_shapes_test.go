@@ -240,11 +240,8 @@ var entityShapes = map[string]map[string]string{
 		"id": "id", "chat_id": "id", "account_id": "id", "content": "text|null", "created_at": "time", "emojis": "[]Emoji",
 		"attachment": "Attachment|null", "unread": "boolean", "card": "null", "idempotency_key": "?text",
 	},
-	"PushSubscription": {"id": "digits", "endpoint": "url", "alerts": "PushAlerts", "server_key": "text", "policy": "text", "standard": "boolean"},
-	"PushAlerts": {
-		"mention": "boolean", "follow": "boolean", "follow_request": "boolean", "reblog": "boolean", "favourite": "boolean", "poll": "boolean",
-		"move": "boolean", "status": "boolean", "update": "boolean", "quote": "boolean", "quoted_update": "boolean", "pending.favourite": "boolean", "pending.reply": "boolean", "pending.reblog": "boolean", "svc:emoji_reaction": "boolean", "svc:chat_mention": "boolean",
-	},
+	"PushSubscription":           {"id": "digits", "endpoint": "url", "alerts": "PushAlerts", "server_key": "text", "policy": "text", "standard": "boolean"},
+	"PushAlerts":                 pushAlerts(),
 	"Preview":                    {},
 	"QuotedStatus":               {},
 	"PagedGroup":                 {},
@@ -379,4 +376,13 @@ func WantEntity(t *testing.T, who string, a *apptest.Response, shape string) {
 	for _, fault := range shapeFaults("the entity", v, shape) {
 		t.Errorf("%s: %s: %s", who, a.Request, fault)
 	}
+}
+
+// pushAlerts returns the shape of the alerts of a subscription.
+func pushAlerts() map[string]string {
+	shape := make(map[string]string)
+	for _, name := range apptest.PushAlerts() {
+		shape[name] = "boolean"
+	}
+	return shape
 }

@@ -109,12 +109,18 @@ func (p *PushService) NewDevice() *Device {
 	return d
 }
 
+// PushAlerts returns the names of the types of notifications that can be push messages.
+func PushAlerts() (names []string) {
+	for _, t := range store.NotificationTypesWhere(func(k *store.NotificationKind) bool { return k.Alert }) {
+		names = append(names, notificationName(t))
+	}
+	return names
+}
+
 // SubscribeParams returns the request body that subscribes the device to these alerts, or to all if none is given.
 func (d *Device) SubscribeParams(alerts ...string) map[string]any {
 	if len(alerts) == 0 {
-		for _, t := range store.NotificationTypesWhere(func(k *store.NotificationKind) bool { return k.Alert }) {
-			alerts = append(alerts, notificationName(t))
-		}
+		alerts = PushAlerts()
 	}
 	set := map[string]any{}
 	for _, a := range alerts {
