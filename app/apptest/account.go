@@ -75,13 +75,14 @@ func TOTPCode(t testing.TB, secret string, steps int) string {
 	return code
 }
 
-// EnableMFA sets up a second factor and returns its secret. It uses the code of the previous time step.
+// EnableMFA sets up a second factor and returns its secret. It uses the code of the previous time step, MFACode.
 func (m *User) EnableMFA() (secret string) {
 	t := m.Server.T
 	t.Helper()
 	setup := m.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200).Object()
 	secret = setup.Str("key")
-	m.Post("/api/v1/svc/accounts/mfa/confirm/totp", "password", Password, "code", TOTPCode(t, secret, -1)).Want(200)
+	m.MFACode = TOTPCode(t, secret, -1)
+	m.Post("/api/v1/svc/accounts/mfa/confirm/totp", "password", Password, "code", m.MFACode).Want(200)
 	return secret
 }
 
@@ -110,6 +111,7 @@ type User struct {
 	ID       string
 	Nickname string
 	Token    string
+	MFACode  string // used by EnableMFA
 }
 
 // App is a registered app.

@@ -103,7 +103,7 @@ func TestMFASignIn(t *testing.T) {
 	respond(app, token, "totp", "000000").WantError(400, "Invalid code")
 	respond(app, token, "sms", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
 	respond(app, "nonsense", "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
-	respond(app, token, "totp", apptest.TOTPCode(t, secret, -1)).WantError(400, "Invalid code") // the code that confirmed the setup
+	respond(app, token, "totp", alice.MFACode).WantError(400, "Invalid code") // it confirmed the setup
 	respond(other, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
 	respond(&apptest.App{ID: app.ID, Secret: "wrong"}, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(401, "invalid_client")
 	good := apptest.TOTPCode(t, secret, 0)
