@@ -3,6 +3,22 @@
 //
 // One rule: a handler binds parameters, calls one operation and renders its result. Operations are in social, admin and federation, the
 // JSON in server/entity.
+//
+// The files by subject:
+//
+//   - assembly: server.go, setup.go, health.go, probe.go
+//   - what handlers share: lookup.go, render.go, filtered_page.go, visibilities.go, negotiate.go
+//   - accounts: accounts.go, profile.go, follows.go, blocks.go, move.go, directory.go, featured_tags.go, mascot.go, lists.go
+//   - statuses: statuses.go, edits.go, status_actions.go, contexts.go, polls.go, quotes.go, reactions.go, bookmarks.go, scheduled.go,
+//     translations.go, language_names.go, interaction_requests.go
+//   - timelines and finding: timelines.go, search.go, tags.go, filters.go, filters_v1.go
+//   - notifications: notifications.go, notification_groups.go, notification_policy.go, announcements.go
+//   - messages: conversations.go, chats.go
+//   - media and emoji: media.go, emoji_packs.go
+//   - data of a user: imports.go, exports.go, backups.go, scrobbles.go, reports.go
+//   - the server itself: instance.go, instance_texts.go
+//   - other servers: activitypub.go, activitypub_inbox.go, webfinger.go, remote.go
+//   - pages and front ends: public_pages.go, interact.go, oembed.go, frontends.go, files.go
 package server
 
 import (
