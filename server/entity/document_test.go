@@ -96,7 +96,7 @@ func TestDocumentCounters(t *testing.T) {
 	}
 }
 
-// TestDocumentSlotsInOrder checks that JSON in which a slot is missing, or stands elsewhere than in the table, is an error.
+// TestDocumentSlotsInOrder checks that JSON in which a slot is missing, or stands in another order than in the table, is an error.
 func TestDocumentSlotsInOrder(t *testing.T) {
 	slots := []entity.SlotValue{{"count", "0", "0"}, {"flag", "false", "false"}, {"note", "", ""}, {"last", "", ""}}
 	for _, other := range []any{

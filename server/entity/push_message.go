@@ -137,8 +137,8 @@ func pushTexts(n *store.Notification, from *store.Account, about pushSubject) (t
 		"account": func() string { return "@" + from.Acct() }, "post": about.excerpt, "message": about.messageExcerpt, "options": about.options,
 		"emoji": func() string { return store.ReactionText(n.Detail) },
 	}
-	return title, pushPlaceholder.ReplaceAllStringFunc(kind.Body, func(name string) string { return values[strings.Trim(name, "{}")]() })
+	return title, pushName.ReplaceAllStringFunc(kind.Body, func(name string) string { return values[strings.Trim(name, "{}")]() })
 }
 
-// pushPlaceholder matches a name in the text of a push message.
-var pushPlaceholder = regexp.MustCompile(`\{\w+\}`)
+// pushName matches a name in the text of a push message.
+var pushName = regexp.MustCompile(`\{\w+\}`)

@@ -324,7 +324,7 @@ func unmarshalsItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(unmarshaler) || reflect.PointerTo(t).Implements(textUnmarshaler)
 }
 
-// walk calls f with each struct of a target and with what is decoded into it, outer ones first. f returns the shapes to go on with, nil if
+// walk calls f with each struct of a target and its decoded value, outer ones first. f returns the shapes to go on with, nil if
 // it has been there.
 func (n *decodedNames) walk(t reflect.Type, at []*shape, path string, f func(t reflect.Type, at []*shape, path string) []*shape) {
 	for t.Kind() == reflect.Pointer {
