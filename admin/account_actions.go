@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/federation/policy"
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/policy"
 	"svc/store"
 )
 

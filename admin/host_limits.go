@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"svc/federation/policy"
 	"svc/internal/errs"
+	"svc/policy"
 	"svc/store"
 )
 

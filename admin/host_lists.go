@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/policy"
 	"svc/store"
 )
 

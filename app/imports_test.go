@@ -17,7 +17,7 @@ import (
 var levels = [][]string{
 	{"internal"},
 	{"store"},
-	{"federation/policy", "media", "emoji"},
+	{"policy", "media", "emoji"},
 	{"social"},
 	{"federation/inbox", "federation/delivery", "federation/remote"},
 	{"admin", "federation"},

@@ -40,7 +40,7 @@ var derived = map[string]string{
 
 // exempt are packages whose uses are not checked, and why.
 var exempt = map[string]string{
-	"svc/federation/policy": "a View makes all policies again after a change",
+	"svc/policy":            "a View makes all policies again after a change",
 	"svc/internal/dbconfig": "converts settings",
 	"svc/internal/doctor":   "examines the settings that it is given, once",
 	"svc/command":           "commands end",

@@ -22,7 +22,6 @@ import (
 	"svc/emoji"
 	"svc/federation/delivery"
 	"svc/federation/inbox"
-	"svc/federation/policy"
 	"svc/federation/remote"
 	"svc/internal/config"
 	"svc/internal/errs"
@@ -30,6 +29,7 @@ import (
 	"svc/internal/keys"
 	"svc/internal/limit"
 	"svc/media"
+	"svc/policy"
 	"svc/social"
 	"svc/store"
 )

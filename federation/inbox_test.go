@@ -14,9 +14,9 @@ import (
 
 	"svc/app/apptest"
 	"svc/federation"
-	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/httpsig"
+	"svc/policy"
 	"svc/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"svc/federation/inbox"
-	"svc/federation/policy"
 	"svc/federation/remote"
+	"svc/policy"
 	"svc/social"
 	"svc/store"
 )

@@ -31,7 +31,7 @@ func addPosts(srv *apptest.Server, m *apptest.User, n int, visibility string) {
 	srv.Exec(`PRAGMA analysis_limit = 1000; ANALYZE`)
 }
 
-// scanBudget is how many rows a page looks at (store/paging.go).
+// scanBudget is how many rows a page looks at (store/db_paging.go).
 const scanBudget = 1000
 
 // TestScanBudget walks lists whose newest posts are hidden from the viewer. No page may look at more rows than the budget, and the walk

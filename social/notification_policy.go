@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"svc/federation/policy"
+	"svc/policy"
 	"svc/store"
 )
 

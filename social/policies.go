@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"svc/federation/policy"
 	"svc/internal/errs"
+	"svc/policy"
 	"svc/store"
 )
 

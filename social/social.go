@@ -12,13 +12,13 @@ import (
 	"context"
 	"log/slog"
 
-	"svc/federation/policy"
 	"svc/internal/captcha"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/limit"
 	"svc/internal/password"
 	"svc/media"
+	"svc/policy"
 	"svc/store"
 )
 

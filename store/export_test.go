@@ -306,7 +306,7 @@ func exportStatement[T any](s rowStatement[T]) RowStatement {
 	return RowStatement{s.text, func() any { return new(T) }, func(row any) []any { return s.args(row.(*T)) }}
 }
 
-// RowStatements are the statements of row_writer.go by their names.
+// RowStatements are the statements of db_row_writer.go by their names.
 var RowStatements = map[string]RowStatement{
 	"insertAccount":            exportStatement(insertAccount),
 	"updateAccount":            exportStatement(updateAccount),

@@ -8,7 +8,7 @@ import (
 // JobKind says what the worker has to know of a job. All of it but Server is the same for all payloads of a type.
 type JobKind struct {
 	Name     string        // in the table of jobs; it never changes
-	Server   findServer    // that the job waits for: such jobs take turns by its registered domain (worker_queue.go); nil: none
+	Server   findServer    // that the job waits for: such jobs take turns by its registered domain (job_worker_queue.go); nil: none
 	Every    time.Duration // between the first start and the first run, and between a run that succeeded and the next one; 0: not recurring
 	Timeout  time.Duration // of an attempt; 0: a minute; NoTimeout: the handler bounds its time itself
 	Parallel int           // how many run at a time, of a kind without Server; 0: as many as the worker has slots

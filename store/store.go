@@ -1,13 +1,13 @@
 // Package store is the database: rows, the SQL that reads and writes them, the job queue, and the events of changes. Its types (AccountID,
 // Visibility, Scopes …) are shared by the whole program. It decides nothing about permissions but the visibility of statuses (visible.go),
-// because every list is filtered by it.
+// because every list is filtered by it. Files of the engine start with db_, those of jobs with job_; the others are named for their rows.
 //
 // Two rules. Reads are methods of reader, which DB and Tx embed; writes are methods of *Tx, so that the compiler rejects a write outside of
 // a transaction. There is one writing connection: Update runs up to 256 waiting functions in one transaction (group commit), each in a
 // savepoint of its own, and returns after the commit, so that success means "on disk". Update inside Update deadlocks.
 //
-// Errors of the disk in any statement change the condition of the database (condition.go): full and read-only disks accept writes again by
-// themselves, a damaged one does not. The write-ahead log is emptied at 64 MiB; queries that are open for 30 s are interrupted (guard.go).
+// Errors of the disk in any statement change the condition of the database (db_condition.go): full and read-only disks accept writes again by
+// themselves, a damaged one does not. The write-ahead log is emptied at 64 MiB; queries that are open for 30 s are interrupted (db_guard.go).
 //
 // Every query is bounded by an index and a limit; a test checks the plans. Caches: the lookups of 10 000 viewers, 50 000 flags of statuses
 // (4 MB), 50 000 terms of filters (10 MB), 20 000 verdicts of filters (6 MB). A job is parked if 12 attempts within two days fail.

@@ -14,13 +14,13 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"svc/federation/policy"
 	"svc/internal/activity"
 	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/internal/text"
+	"svc/policy"
 	"svc/store"
 )
 

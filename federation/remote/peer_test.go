@@ -18,12 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
 	"svc/media"
+	"svc/policy"
 	"svc/social"
 	"svc/store"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"svc/federation/policy"
+	"svc/policy"
 	"svc/store"
 )
 

@@ -15,12 +15,12 @@ import (
 	"crypto/rsa"
 	"log/slog"
 
-	"svc/federation/policy"
 	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
 	"svc/internal/limit"
+	"svc/policy"
 	"svc/social"
 	"svc/store"
 )

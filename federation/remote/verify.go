@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"svc/federation/policy"
 	"svc/internal/activity"
 	"svc/internal/cache"
 	"svc/internal/errs"
@@ -21,6 +20,7 @@ import (
 	"svc/internal/httpsig"
 	"svc/internal/limit"
 	"svc/internal/proof"
+	"svc/policy"
 	"svc/store"
 )
 

@@ -16,9 +16,9 @@ import (
 	"strconv"
 
 	"svc/emoji"
-	"svc/federation/policy"
 	"svc/internal/cache"
 	"svc/internal/config"
+	"svc/policy"
 	"svc/store"
 )
 

@@ -23,7 +23,7 @@ import (
 func TestRowStatements(t *testing.T) {
 	declared := declaredStatements(t)
 	if got, want := slices.Sorted(maps.Keys(store.RowStatements)), slices.Sorted(maps.Keys(declared)); !slices.Equal(got, want) {
-		t.Errorf("RowStatements has\n%v, row_writer.go\n%v", got, want)
+		t.Errorf("RowStatements has\n%v, db_row_writer.go\n%v", got, want)
 	}
 	dir := t.TempDir()
 	openAndClose(t, dir)
@@ -71,9 +71,9 @@ func (d declaredStatement) writes(column string) bool {
 	return !slices.Contains(d.except, column)
 }
 
-// declaredStatements reads the declarations in row_writer.go.
+// declaredStatements reads the declarations in db_row_writer.go.
 func declaredStatements(t *testing.T) map[string]declaredStatement {
-	file, err := parser.ParseFile(token.NewFileSet(), "row_writer.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "db_row_writer.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
