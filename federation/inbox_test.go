@@ -133,7 +133,8 @@ func TestInboxForms(t *testing.T) {
 		{"a list", []byte(`[` + string(like(actor)) + `]`), 400, false},
 		{"too deep", like(actor + `,"tag":` + deep), 400, false},
 		{"not JSON", []byte(`{"type":`), 400, false},
-		{"not UTF-8", like(actor + ",\"name\":\"\xff\""), 400, false},
+		{"not UTF-8", like(actor + ",\"name\":\"\xff\""), 202, true},
+		{"not UTF-8 in its id", like(actor + ",\"id\":\"https://a.example/\xff\""), 400, false},
 		{"nothing", nil, 400, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

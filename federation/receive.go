@@ -132,7 +132,7 @@ func (r *Receiver) parse(body []byte) (*inbox.Activity, error) {
 	if err != nil {
 		return nil, errNotActivity
 	}
-	if _, isText := doc["id"].(string); !isText && doc["id"] != nil || len(doc.Values("actor")) != 1 {
+	if doc["id"] != nil && doc["id"] != doc.ID() || len(doc.Values("actor")) != 1 {
 		return nil, errNotActivity
 	}
 	host, err := activity.Host(doc.Ref("actor"), r.Settings.AllowLoopback)

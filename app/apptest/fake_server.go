@@ -128,6 +128,15 @@ func (p *FakeServer) Respond(path string, status int, media string, body []byte)
 	p.responses[path] = &fakeResponse{status: status, mediaType: media, body: body}
 }
 
+// Replace replaces text in the document at a URL, which need not be JSON then.
+func (p *FakeServer) Replace(address, text, by string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changed := *p.responses[strings.TrimPrefix(address, p.URL)]
+	changed.body = bytes.ReplaceAll(changed.body, []byte(text), []byte(by))
+	p.responses[strings.TrimPrefix(address, p.URL)] = &changed
+}
+
 // Remove replaces the document at a URL by a status such as 410.
 func (p *FakeServer) Remove(address string, status int) {
 	p.Respond(strings.TrimPrefix(address, p.URL), status, "text/plain", []byte("gone"))

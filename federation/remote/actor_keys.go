@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -72,21 +73,21 @@ func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Obje
 	var separate *store.ActorKey // a key that its owner only lists
 	if !IsActor(doc) && !doc.Is("Tombstone") {
 		if doc.ID() != id {
-			return nil, Refuse("document at the key id has another key")
+			return nil, refuseKey("document at the key id has another key")
 		}
 		owner := cmp.Or(doc.Ref("owner"), doc.Ref("controller"))
 		if !activity.SameHost(owner, id, a.Settings.AllowLoopback) {
-			return nil, Refuse("key owner is on another host than the key")
+			return nil, refuseKey("key owner is on another host than the key")
 		}
 		if separate = a.reader.parseActorKey(doc, owner); separate == nil {
-			return nil, Refuse("document at the key id has no valid key")
+			return nil, refuseKey("document at the key id has no valid key")
 		}
 		var err error
 		if doc, err = a.fetcher.Document(ctx, owner); err != nil {
 			return nil, err
 		}
 		if doc.ID() != owner {
-			return nil, Refuse("key belongs to another owner")
+			return nil, refuseKey("key belongs to another owner")
 		}
 	}
 	p, err := a.reader.parseFetchedActor(doc)
@@ -99,7 +100,12 @@ func (a *Actors) storeKeyOwner(ctx context.Context, id string, doc activity.Obje
 	case separate != nil && slices.Contains(p.listedKeys, id):
 		p.keys = append(p.keys, separate)
 	default:
-		return nil, Refuse("actor %s does not list the key", p.account.URI)
+		return nil, refuseKey("actor %s does not list the key", p.account.URI)
 	}
 	return a.importParsedActor(ctx, p, nil, false)
+}
+
+// refuseKey returns a final error of a key whose owner can be read.
+func refuseKey(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", errWrongSignature, Refuse(format, args...))
 }

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/fetch"
 )
 
 // Refused is a final error: an activity or a document is not accepted.
@@ -42,3 +44,35 @@ func IsFinal(err error) bool {
 
 // NeedsFetch returns true if err is or wraps ErrFetchNeeded.
 func NeedsFetch(err error) bool { return errors.Is(err, ErrFetchNeeded) }
+
+// unreadableOwner is the error if the document with the key of a signature was fetched and cannot be used. It is not a wrong signature: the
+// sender has to repair its document, not its keys.
+type unreadableOwner struct {
+	key string
+	err error
+}
+
+func (u *unreadableOwner) Error() string {
+	return fmt.Sprintf("owner of the key %s: %v", truncateBytes(u.key, 300), u.err)
+}
+
+func (u *unreadableOwner) Unwrap() error { return u.err }
+
+// answer returns the answer to the sender.
+func (u *unreadableOwner) answer() error {
+	reason := u.err.Error()
+	if refused := (*Refused)(nil); errors.As(u.err, &refused) {
+		reason = refused.Reason
+	}
+	return &errs.Error{
+		Status: http.StatusBadRequest, Err: u,
+		Message: fmt.Sprintf("The actor with the key %s cannot be read: %s", truncateBytes(u.key, 300), truncateBytes(reason, 500)),
+	}
+}
+
+// isUnreadable returns whether an error of fetchKeyOwner is one of the content of a document.
+func isUnreadable(err error) bool {
+	refused := (*Refused)(nil)
+	return !errors.Is(err, errWrongSignature) && (errors.As(err, &refused) || errors.Is(err, activity.ErrMalformed) ||
+		errors.Is(err, fetch.ErrContentType) || errors.Is(err, fetch.ErrTooLarge) || errors.Is(err, ErrIDMismatch))
+}

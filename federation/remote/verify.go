@@ -77,7 +77,11 @@ func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, ac
 		}
 	}
 	var refused *policy.Rejected
+	var unreadable *unreadableOwner
 	switch {
+	case errors.As(err, &unreadable):
+		v.logFailure("owner of a key cannot be read", actor, key, err)
+		return nil, unreadable.answer()
 	case errors.Is(err, errWrongSignature):
 	case errors.Is(err, ErrActorGone), errors.Is(err, ErrFetchNeeded):
 		return nil, err
@@ -105,12 +109,16 @@ func (v *Verifier) SignatureError(actor string, err error) error {
 // signatureError returns the answer to a request whose signature failed. It logs the reason, because the sender does not learn it and the
 // operators of both servers need it; an unsigned request is no failure.
 func (v *Verifier) signatureError(actor, key string, err error) error {
+	v.logFailure("signature not verified", actor, key, err)
+	return &errs.Error{Status: ErrUnsigned.Status, Message: ErrUnsigned.Message, Err: err}
+}
+
+func (v *Verifier) logFailure(what, actor, key string, err error) {
 	level := slog.LevelDebug
 	if !errors.Is(err, httpsig.ErrUnsigned) && v.mayLogFailure(key) {
 		level = slog.LevelInfo
 	}
-	v.log.Log(context.Background(), level, "signature not verified", "key", truncateBytes(key, 300), "actor", truncateBytes(actor, 300), "err", err)
-	return &errs.Error{Status: ErrUnsigned.Status, Message: ErrUnsigned.Message, Err: err}
+	v.log.Log(context.Background(), level, what, "key", truncateBytes(key, 300), "actor", truncateBytes(actor, 300), "err", err)
 }
 
 // mayLogFailure returns whether the failed signature of a key is logged.
@@ -244,6 +252,8 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 			err = fmt.Errorf("%w: %w", ErrActorGone, err)
 		case err != nil && IsTemporary(err):
 			return nil, err
+		case isUnreadable(err):
+			err = &unreadableOwner{key: id, err: err}
 		case err != nil:
 			err = fmt.Errorf("%w: %w", errWrongSignature, err)
 		}

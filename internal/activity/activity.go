@@ -47,25 +47,21 @@ const (
 	Accept      = MediaType + ", " + LDMediaType + `; profile="` + LDProfile + `"`
 )
 
-// ErrMalformed is the error for documents that are not processed at all: broken JSON, not an object, a duplicate member, too large or
+// ErrMalformed is the error for documents that are not processed at all: no JSON, not an object, a duplicate member, too large or
 // deep, or containing a JSON-LD graph.
 var ErrMalformed = errors.New("malformed document")
 
 // Object is a document or a part of one. Its values are string, float64, bool, nil, []any and map[string]any.
 type Object map[string]any
 
-// Parse reads a document.
+// Parse reads a document. Broken text in it is repaired with U+FFFD, because one bad post, name or bio must not hide an account: see IsBroken.
 func Parse(b []byte) (Object, error) {
 	if len(b) > MaxSize {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(b))
 	}
-	r := parser{
-		in:         jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false)),
-		valuesLeft: maxValues,
-	}
-	v, err := r.value(maxDepth, true)
-	if err == nil {
-		err = r.end()
+	v, err := readDocument(b, jsontext.AllowInvalidUTF8(false))
+	if syntax := (*jsontext.SyntacticError)(nil); errors.As(err, &syntax) && !errors.Is(err, jsontext.ErrDuplicateName) {
+		v, err = readDocument(repair(b), jsontext.AllowInvalidUTF8(true))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrMalformed, err)
@@ -78,6 +74,15 @@ func Parse(b []byte) (Object, error) {
 		return nil, fmt.Errorf("%w: not an ActivityStreams document", ErrMalformed)
 	}
 	return o, nil
+}
+
+func readDocument(b []byte, texts jsontext.Options) (any, error) {
+	r := parser{in: jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(false), texts), valuesLeft: maxValues}
+	v, err := r.value(maxDepth, true)
+	if err == nil {
+		err = r.end()
+	}
+	return v, err
 }
 
 // parser reads JSON of other servers. It stops at once if the document is too deep, has too many values, or could have another meaning
@@ -207,10 +212,10 @@ func (o Object) Values(key string) []any {
 	}
 }
 
-// ID returns the id of the document, "" if it has none or it is not a string.
+// ID returns the id of the document, "" if it has none, or it is not a string or broken.
 func (o Object) ID() string {
 	id, _ := o["id"].(string) // an id in an array would be ambiguous (federation 5.6)
-	return id
+	return unbroken(id)
 }
 
 // Type returns the first type that is in known, or the first type if known is empty. It returns "" if there is none.
@@ -226,11 +231,11 @@ func (o Object) Type(known ...string) string {
 // Is returns whether the document has one of the types.
 func (o Object) Is(types ...string) bool { return o.Type(types...) != "" }
 
-// Text returns a member that is a string, or the first string of an array; "" otherwise.
+// Text returns a member that is a string, or the first string of an array; "" otherwise. Control characters in it are replaced by U+FFFD.
 func (o Object) Text(key string) string {
 	for _, v := range o.Values(key) {
 		if s, ok := v.(string); ok {
-			return s
+			return withoutControls(s)
 		}
 	}
 	return ""
@@ -243,6 +248,7 @@ func (o Object) TextAndLanguage(key string) (text, language string) {
 	in, _ := o[key+"Map"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		s, ok := in[name].(string)
+		s = withoutControls(s)
 		switch {
 		case !ok:
 		case text == "":
@@ -254,17 +260,17 @@ func (o Object) TextAndLanguage(key string) (text, language string) {
 	return text, ""
 }
 
-// Reference returns the id that a value refers to: a string, the id of an object, or the href of a link; "" otherwise.
+// Reference returns the id that a value refers to: a string, the id of an object, or the href of a link; "" otherwise, or if it is broken.
 func Reference(v any) string {
 	switch v := v.(type) {
 	case string:
-		return v
+		return unbroken(v)
 	case map[string]any:
 		if id, ok := v["id"].(string); ok {
-			return id
+			return unbroken(id)
 		}
 		href, _ := v["href"].(string)
-		return href
+		return unbroken(href)
 	}
 	return ""
 }

@@ -43,8 +43,16 @@ func TestParse(t *testing.T) {
 		{"a reverse", `{"@reverse":{}}`, false},
 		{"an included", `{"object":{"@included":[]}}`, false},
 		{"a graph in a context of a part", `{"object":{"@context":{"@graph":[]}}}`, false},
-		{"no UTF-8", "{\"id\":\"\xff\"}", false},
-		{"half a surrogate", `{"id":"\ud800"}`, false},
+		{"no UTF-8", "{\"name\":\"\xff\"}", true},
+		{"half a surrogate", `{"name":"\ud800"}`, true},
+		{"a control character", "{\"name\":\"\x00\"}", true},
+		{"a byte order mark", "\ufeff{}", true},
+		{"no UTF-8 outside of text", "{\"id\":\xff\"x\"}", false},
+		{"a control character outside of text", "{\x00}", false},
+		{"two byte order marks", "\ufeff\ufeff{}", false},
+		{"a member twice after its repair", `{"a\ud800":1,"a\ud801":2}`, false},
+		{"a member twice in broken text", `{"name":"\ud800","id":"x","id":"y"}`, false},
+		{"a string that does not end", "{\"name\":\"\x01\\\"}", false},
 		{"as deep as may be", nested(maxDepth - 1), true},
 		{"too deep", nested(maxDepth), false},
 		{"much too deep", nested(9999), false},
@@ -72,6 +80,30 @@ func TestParse(t *testing.T) {
 				t.Errorf("the error is %d bytes long", len(err.Error()))
 			}
 		})
+	}
+}
+
+// TestRepair checks what is read of broken text, and that it is never an id.
+func TestRepair(t *testing.T) {
+	for in, want := range map[string]string{
+		`a\ud83db`: "a\ufffdb", "a\xffb": "a\ufffdb", "a\x01b": "a\ufffdb", "a\x00b": "a\ufffdb", `a\u0000b`: "a\ufffdb", `a\u0085b`: "a\ufffdb", "a\x7fb": "a\ufffdb",
+		"a\nb": "a\nb", "a\r\n\tb": "a\r\n\tb", "a\\\nb": "a\nb", `a\\` + "\n": "a\\\n", `\"` + "\x01": "\"\ufffd", `\ud83d\ude00`: "\U0001f600",
+	} {
+		o := parse(t, `{"content":"`+in+`","contentMap":{"en":"`+in+`"},"id":"https://a.example/`+in+`","object":{"id":"`+in+`"},"to":["`+in+`"],"url":{"href":"`+in+`"}}`)
+		if got := o.Text("content"); got != want {
+			t.Errorf("%q is read as %q, want %q", in, got, want)
+		}
+		if got, language := o.TextAndLanguage("content"); got != want || language != "en" {
+			t.Errorf("%q is read as %q in %q, want %q in en", in, got, language, want)
+		}
+		if broken := !strings.ContainsRune(want, '\U0001f600'); broken {
+			if got := o.ID() + o.Ref("object") + o.Ref("to") + o.Ref("url") + strings.Join(o.Refs("to", 5), ""); got != "" {
+				t.Errorf("%q is an id: %q", in, got)
+			}
+			if _, err := Host("https://a.example/"+want, true); err == nil {
+				t.Errorf("%q is a URL", want)
+			}
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ func ParseURL(address string) (*url.URL, error) {
 	if len(address) > maxURLBytes {
 		return nil, fmt.Errorf("%w: URL of %d bytes", ErrMalformed, len(address))
 	}
+	if IsBroken(address) {
+		return nil, fmt.Errorf("%w: URL with broken text", ErrMalformed)
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("%w: URL: %v", ErrMalformed, err)
