@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"regexp"
@@ -53,12 +54,11 @@ func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, versio
 	if err != nil {
 		return "", "", err
 	}
-	types := []string{"application/json", "application/jrd+json"}
-	resp, err := f.fetchWellKnown(ctx, base+"/.well-known/nodeinfo", "application/json", types)
+	resp, err := f.fetchWellKnown(ctx, base+"/.well-known/nodeinfo", "application/json")
 	if err != nil {
 		return "", "", err
 	}
-	d, err := parseDescriptor(resp.Type, resp.Body)
+	d, err := parseDescriptor(resp.Body)
 	if err != nil {
 		return "", "", err
 	}
@@ -66,7 +66,7 @@ func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, versio
 	if nodeInfoVersion(best) == "" || !activity.SameHost(best.href, base, f.Settings.AllowLoopback) {
 		return "", "", Refuse("no nodeinfo document on the same host")
 	}
-	if resp, err = f.fetchWellKnown(ctx, best.href, "application/json", types); err != nil {
+	if resp, err = f.fetchWellKnown(ctx, best.href, "application/json"); err != nil {
 		return "", "", err
 	}
 	var info struct {
@@ -75,7 +75,7 @@ func (f *Fetcher) readNodeInfo(ctx context.Context, domain string) (name, versio
 			Version string `json:"version"`
 		} `json:"software"`
 	}
-	if err := json.Unmarshal(resp.Body, &info); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(resp.Body, byteOrderMark), &info); err != nil {
 		return "", "", err
 	}
 	if name = strings.ToLower(info.Software.Name); !softwareName.MatchString(name) {

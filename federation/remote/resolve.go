@@ -226,14 +226,14 @@ func (r *Resolver) subscribeTemplate(ctx context.Context, user string) (string, 
 	if err != nil {
 		return "", ErrNoInteractionPage
 	}
-	resp, err := r.fetcher.fetchWellKnown(ctx, base+"/.well-known/webfinger?resource="+url.QueryEscape(resource), webFingerAccept, webFingerTypes)
+	resp, err := r.fetcher.fetchWellKnown(ctx, base+"/.well-known/webfinger?resource="+url.QueryEscape(resource), webFingerAccept)
 	if err != nil {
 		if status := HTTPStatus(err); status >= 400 && status < 500 && status != http.StatusTooManyRequests || errors.Is(err, fetch.ErrContentType) {
 			err = ErrNoInteractionPage
 		}
 		return "", err
 	}
-	d, err := parseDescriptor(resp.Type, resp.Body)
+	d, err := parseDescriptor(resp.Body)
 	if err != nil {
 		return "", ErrNoInteractionPage
 	}

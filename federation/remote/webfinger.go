@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,8 +27,11 @@ const (
 	webFingerAccept     = "application/jrd+json, application/json;q=0.9, application/xrd+xml;q=0.8"
 )
 
-// webFingerTypes are the media types of WebFinger responses (federation 1.3).
-var webFingerTypes = []string{"application/jrd+json", "application/json", "application/xrd+xml", "application/xml", "text/xml"}
+var byteOrderMark = []byte("\ufeff")
+
+// pageTypes are the media types that no descriptor has. All others are accepted, because people who keep a handle on their own domain upload it
+// as a file, and their servers know nothing of JRD.
+var pageTypes = []string{"text/html", "application/xhtml+xml"}
 
 // webFinger is a WebFinger response (RFC 7033): a handle and its actor.
 type webFinger struct {
@@ -192,7 +196,7 @@ func (f *Fetcher) serverURL(domain string) (string, error) {
 }
 
 // fetchWellKnown fetches a well-known document. The host policy applies to each redirect.
-func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string, types []string) (*fetch.Response, error) {
+func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string) (*fetch.Response, error) {
 	if err := MayFetch(ctx); err != nil {
 		return nil, err
 	}
@@ -200,9 +204,12 @@ func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string, ty
 		return nil, err
 	}
 	resp, err := f.client.Get(ctx, address, fetch.Limits{
-		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept, ContentTypes: types,
+		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept,
 		Prepare: f.checkRequest,
 	})
+	if err == nil && slices.Contains(pageTypes, resp.Type) {
+		err = fmt.Errorf("%w: %q", fetch.ErrContentType, resp.Type)
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		f.failures.addFor(address, err, f.db.Now(), webFingerFailureTTL)
 	}
@@ -210,11 +217,11 @@ func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string, ty
 }
 
 func (f *Fetcher) fetchWebFinger(ctx context.Context, address string) (*webFinger, error) {
-	resp, err := f.fetchWellKnown(ctx, address, webFingerAccept, webFingerTypes)
+	resp, err := f.fetchWellKnown(ctx, address, webFingerAccept)
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.reader.parseWebFinger(resp.Type, resp.Body)
+	found, err := f.reader.parseWebFinger(resp.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -223,15 +230,14 @@ func (f *Fetcher) fetchWebFinger(ctx context.Context, address string) (*webFinge
 }
 
 // parseWebFinger parses a WebFinger response.
-func (r *Reader) parseWebFinger(mediaType string, body []byte) (*webFinger, error) {
-	d, err := parseDescriptor(mediaType, body)
+func (r *Reader) parseWebFinger(body []byte) (*webFinger, error) {
+	d, err := parseDescriptor(body)
 	if err != nil {
 		return nil, err
 	}
 	f := new(webFinger)
 	var ok bool
-	subject, isAccount := strings.CutPrefix(d.subject, "acct:")
-	if f.nick, f.domain, ok = text.SplitHandle(subject); !isAccount || !ok || f.domain == "" {
+	if f.nick, f.domain, ok = text.SplitHandle(strings.TrimPrefix(d.subject, "acct:")); !ok || f.domain == "" {
 		return nil, Refuse("WebFinger subject is %q", d.subject)
 	}
 	for _, l := range d.links {
@@ -245,11 +251,11 @@ func (r *Reader) parseWebFinger(mediaType string, body []byte) (*webFinger, erro
 
 // fetchHostMeta returns the WebFinger URL template of a server.
 func (f *Fetcher) fetchHostMeta(ctx context.Context, base string) (string, error) {
-	resp, err := f.fetchWellKnown(ctx, base+"/.well-known/host-meta", "application/xrd+xml, application/jrd+json;q=0.9", webFingerTypes)
+	resp, err := f.fetchWellKnown(ctx, base+"/.well-known/host-meta", "application/xrd+xml, application/jrd+json;q=0.9")
 	if err != nil {
 		return "", err
 	}
-	d, err := parseDescriptor(resp.Type, resp.Body)
+	d, err := parseDescriptor(resp.Body)
 	if err != nil {
 		return "", err
 	}
@@ -274,9 +280,10 @@ const (
 	maxXMLDepth = 16
 )
 
-func parseDescriptor(mediaType string, body []byte) (*descriptor, error) {
-	if strings.HasSuffix(mediaType, "xml") {
-		return parseXRD(body)
+// parseDescriptor parses a descriptor by its content, which says more than its declared type.
+func parseDescriptor(body []byte) (*descriptor, error) {
+	if content := bytes.TrimSpace(bytes.TrimPrefix(body, byteOrderMark)); bytes.HasPrefix(content, []byte("<")) {
+		return parseXRD(content)
 	}
 	o, err := activity.Parse(body)
 	if err != nil {
@@ -307,6 +314,9 @@ func parseXRD(body []byte) (*descriptor, error) {
 		case xml.StartElement:
 			if depth++; depth > maxXMLDepth || len(d.links) == maxLinks {
 				return nil, fmt.Errorf("%w: XML that is too deep or too long", activity.ErrMalformed)
+			}
+			if depth == 1 && t.Name.Local != "XRD" {
+				return nil, fmt.Errorf("%w: XML that is not an XRD", activity.ErrMalformed)
 			}
 			subject = depth == 2 && t.Name.Local == "Subject"
 			if depth == 2 && t.Name.Local == "Link" {

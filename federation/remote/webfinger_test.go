@@ -224,6 +224,57 @@ func TestHostMeta(t *testing.T) {
 	}
 }
 
+// TestDescriptorFiles looks up handles whose descriptors are files, which web servers declare as anything: so people keep a handle on their
+// own domain.
+func TestDescriptorFiles(t *testing.T) {
+	const jrd = `{"subject":"acct:alice@HOST","links":[{"rel":"self","type":"application/activity+json","href":"ACTOR"}]}`
+	const xrd = `<?xml version="1.0"?><XRD><Subject>acct:alice@HOST</Subject><Link rel="self" type="application/activity+json" href="ACTOR"/></XRD>`
+	for _, tt := range []struct {
+		name, declared, body string
+		found                bool
+	}{
+		{"as bytes", "application/octet-stream", jrd, true},
+		{"as text", "text/plain; charset=utf-8", jrd, true},
+		{"as JSON", "application/json", jrd, true},
+		{"as nothing", "", jrd, true},
+		{"as rubbish", "json", jrd, true},
+		{"after a byte order mark", "application/octet-stream", "\ufeff" + jrd, true},
+		{"a subject without acct:", "text/plain", strings.Replace(jrd, "acct:", "", 1), true},
+		{"a subject with @", "text/plain", strings.Replace(jrd, "acct:", "acct:@", 1), true},
+		{"XML as bytes", "application/octet-stream", xrd, true},
+		{"XML as text, after a byte order mark", "text/plain", "\ufeff\n" + xrd, true},
+		{"XML as JSON", "application/jrd+json", xrd, true},
+		{"JSON as HTML", "text/html", jrd, false},
+		{"XML as XHTML", "application/xhtml+xml", xrd, false},
+		{"a page as bytes", "application/octet-stream", "<!DOCTYPE html><html><body>" + jrd + "</body></html>", false},
+		{"a page without a type", "", "<html><Subject>acct:alice@HOST</Subject></html>", false},
+		{"another program's XML", "text/plain", strings.ReplaceAll(xrd, "XRD", "RDF"), false},
+		{"a subject that is a page", "text/plain", strings.Replace(jrd, "acct:alice@HOST", "https://HOST/alice", 1), false},
+		{"no subject", "text/plain", `{"links":[]}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, home, p := newHarness(t), newFakePeer(t), newFakePeer(t)
+			alice := p.actor("alice", jsonObject{"webfinger": "alice@" + home.host})
+			file := strings.NewReplacer("HOST", home.host, "ACTOR", alice).Replace(tt.body)
+			home.on(webFingerPath("alice@"+home.host), response(200, tt.declared, file))
+			got, err := a.Actors.Lookup(t.Context(), "alice@"+home.host)
+			if tt.found && (err != nil || got.URI != alice || got.Acct() != "alice@"+home.host) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if !tt.found && err == nil {
+				t.Errorf("got %s", got.Acct())
+			}
+			template := `<XRD><Link rel="lrdd" template="` + p.url + `/finger?of={uri}"/></XRD>`
+			meta := newFakePeer(t)
+			meta.on("/.well-known/host-meta", response(200, tt.declared, template))
+			p.on("/finger?of="+url.QueryEscape("acct:alice@"+meta.host), response(200, tt.declared, strings.NewReplacer("HOST", meta.host, "ACTOR", p.actor("alice", jsonObject{"webfinger": "alice@" + meta.host})).Replace(tt.body)))
+			if got, err := a.Actors.Lookup(t.Context(), "alice@"+meta.host); (err == nil) != tt.found {
+				t.Errorf("by host-meta: got %v, %v", got, err)
+			}
+		})
+	}
+}
+
 // TestReadXRD checks that malformed and malicious XML descriptors are refused (20).
 func TestReadXRD(t *testing.T) {
 	deep := strings.Repeat("<a>", 100_000)
@@ -234,7 +285,7 @@ func TestReadXRD(t *testing.T) {
 	for _, bad := range []string{
 		`<!DOCTYPE XRD [<!ENTITY x SYSTEM "file:///etc/passwd">]><XRD><Subject>&x;</Subject></XRD>`,
 		`<!DOCTYPE lolz [<!ENTITY a "aaa"><!ENTITY b "&a;&a;">]><XRD/>`,
-		`<XRD><Subject>&unknown;</Subject></XRD>`, `<XRD><Subject>`, `<XRD></LINK>`, deep, `<XRD>` + many.String() + `</XRD>`, `<XRD a=1/>`, "\xff\xfe",
+		`<XRD><Subject>&unknown;</Subject></XRD>`, `<html><Subject>acct:a@b.example</Subject></html>`, `<XRD><Subject>`, `<XRD></LINK>`, deep, `<XRD>` + many.String() + `</XRD>`, `<XRD a=1/>`, "\xff\xfe",
 		`<?xml version="1.0" encoding="UTF-16"?><XRD/>`,
 	} {
 		if d, err := parseXRD([]byte(bad)); err == nil || !errors.Is(err, activity.ErrMalformed) {
@@ -249,15 +300,11 @@ func TestReadXRD(t *testing.T) {
 
 // FuzzDescriptor checks that no WebFinger document makes the parser panic.
 func FuzzDescriptor(f *testing.F) {
-	f.Add(true, []byte(`<XRD><Subject>acct:a@b.example</Subject><Link rel="self" type="application/activity+json" href="https://b.example/a"/></XRD>`))
-	f.Add(false, []byte(`{"subject":"acct:a@b.example","links":[{"rel":"self","type":"application/activity+json","href":"https://b.example/a"}]}`))
+	f.Add([]byte(`<XRD><Subject>acct:a@b.example</Subject><Link rel="self" type="application/activity+json" href="https://b.example/a"/></XRD>`))
+	f.Add([]byte(`{"subject":"acct:a@b.example","links":[{"rel":"self","type":"application/activity+json","href":"https://b.example/a"}]}`))
 	reader := &Reader{Settings: new(config.Live)}
-	f.Fuzz(func(t *testing.T, isXML bool, b []byte) {
-		kind := "application/jrd+json"
-		if isXML {
-			kind = "application/xrd+xml"
-		}
-		got, err := reader.parseWebFinger(kind, b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := reader.parseWebFinger(b)
 		if err != nil {
 			return
 		}
