@@ -165,11 +165,11 @@ func (s *Service) ReactionName(e Emoji) (string, bool) {
 			return name, true
 		}
 		code, host, remote := strings.Cut(e.Name, "@")
-		return e.Name, text.ValidShortcode(code) && (!remote || text.NormalizeDomain(host) == host && host != "")
+		return e.Name, !remote && text.ValidShortcode(code) || remote && text.ValidRemoteShortcode(code) && text.NormalizeDomain(host) == host && host != ""
 	}
 	host := emojiHost(e.URL)
 	switch {
-	case host == "" || !text.ValidShortcode(e.Name):
+	case host == "" || !text.ValidRemoteShortcode(e.Name):
 		return "", false
 	case host == s.Settings.Host:
 		return e.Name, true

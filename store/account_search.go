@@ -170,7 +170,7 @@ func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]Accoun
 	}
 	named := func(from, below string) ([]AccountID, error) {
 		query := q.choose(handleFollowed, handleLocal, handleAll)
-		return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, below, q.Offset+q.Limit, exact)
+		return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.NickKey(nick), from, below, q.Offset+q.Limit, exact)
 	}
 	var here []AccountID
 	from := strings.ToLower(domain)

@@ -169,7 +169,7 @@ func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Ac
 	return get[Account](ctx, r, "account by name", `
 		SELECT *
 		FROM accounts
-		WHERE nickname_key = ? AND domain = ?`, text.FoldKey(nickname), strings.ToLower(domain))
+		WHERE nickname_key = ? AND domain = ?`, text.NickKey(nickname), strings.ToLower(domain))
 }
 
 // AccountIDByName returns the id of the account with a nickname, 0 if there is none.
@@ -177,7 +177,7 @@ func (r reader) AccountIDByName(ctx context.Context, nickname, domain string) (A
 	id, err := one[AccountID](ctx, r, "account by name", `
 		SELECT id
 		FROM accounts
-		WHERE nickname_key = ? AND domain = ?`, text.FoldKey(nickname), strings.ToLower(domain))
+		WHERE nickname_key = ? AND domain = ?`, text.NickKey(nickname), strings.ToLower(domain))
 	if id == nil {
 		return 0, err
 	}
@@ -227,7 +227,7 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.ID == 0 {
 		a.ID = tx.NewAccountID()
 	}
-	a.NicknameKey = text.FoldKey(a.Nickname)
+	a.NicknameKey = text.NickKey(a.Nickname)
 	if a.CreatedAt == 0 {
 		a.CreatedAt = At(tx.db.now())
 	}
@@ -264,7 +264,7 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 
 // RenameAccount changes the handle of a remote account.
 func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
-	a.NicknameKey = text.FoldKey(a.Nickname)
+	a.NicknameKey = text.NickKey(a.Nickname)
 	if err := tx.exec(ctx, "rename account", `
 		UPDATE accounts
 		SET nickname = ?, nickname_key = ?, domain = ?

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"svc/internal/text"
 )
 
 // StaffFilter selects accounts in the list of the staff. All conditions must hold.
@@ -107,8 +109,8 @@ func (f *StaffFilter) args() []any {
 		from, to = f.ID, f.ID
 	}
 	return []any{from, to, f.External, f.Active, f.Deactivated, f.NeedApproval, f.Unconfirmed, f.Admins, f.Moderators,
-		containing(strings.ToLower(f.Handle)), containing(f.Name), jsonTexts(append([]string{}, f.Tags...)), jsonTexts(append([]string{}, f.ActorTypes...)),
-		f.Domain, beginning(strings.ToLower(f.Nickname)), jsonTexts(append([]string{}, f.AllTags...)), f.Staff}
+		containing(text.NickKey(f.Handle)), containing(f.Name), jsonTexts(append([]string{}, f.Tags...)), jsonTexts(append([]string{}, f.ActorTypes...)),
+		f.Domain, beginning(text.NickKey(f.Nickname)), jsonTexts(append([]string{}, f.AllTags...)), f.Staff}
 }
 
 // beginning returns the pattern of LIKE for texts that begin with part; "" for "".

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ func (p *FakeServer) AddWebFinger(name, id string) {
 	}
 	b, _ := json.Marshal(finger)
 	handle := name + "%40" + p.Host
-	for _, resource := range []string{"acct:" + name + "@" + p.Host, "acct:" + handle, "acct%3A" + name + "@" + p.Host, "acct%3A" + strings.ReplaceAll(handle, ":", "%3A")} {
+	for _, resource := range []string{"acct:" + name + "@" + p.Host, "acct:" + handle, "acct%3A" + name + "@" + p.Host, "acct%3A" + url.QueryEscape(name+"@"+p.Host)} {
 		p.Respond("/.well-known/webfinger?resource="+resource, http.StatusOK, "application/jrd+json", b)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/limit"
+	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
@@ -246,7 +246,7 @@ func (a *Actors) renameActor(ctx context.Context, tx *store.Tx, row *store.Accou
 	if row.Nickname == h.nick && row.Domain == h.domain {
 		return nil
 	}
-	if !strings.EqualFold(row.Nickname, h.nick) || row.Domain != h.domain {
+	if !text.SameNick(row.Nickname, h.nick) || row.Domain != h.domain {
 		if err := releaseHandle(ctx, tx, h); err != nil {
 			return err
 		}

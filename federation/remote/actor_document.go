@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"svc/internal/activity"
 	"svc/internal/config"
 	"svc/internal/httpsig"
@@ -120,7 +122,7 @@ func (p *parsedActor) parseUsername(o activity.Object) (string, error) {
 		name, _, _ = strings.Cut(p.host, ":")
 	}
 	nick, domain, ok := text.SplitHandle(name)
-	if !ok || domain != "" || nick != name || len(nick) > maxUsername {
+	if !ok || domain != "" || nick != norm.NFC.String(name) || len(nick) > maxUsername {
 		return "", Refuse("actor has no valid preferredUsername")
 	}
 	return nick, nil
@@ -139,7 +141,7 @@ func (r *Reader) sharedInbox(o activity.Object) string {
 // parseClaimedHost returns the host of the handle that an actor claims.
 func (p *parsedActor) parseClaimedHost(o activity.Object) string {
 	nick, domain, ok := text.SplitHandle(strings.TrimPrefix(o.Text("webfinger"), "acct:"))
-	if !ok || !strings.EqualFold(nick, p.account.Nickname) {
+	if !ok || !text.SameNick(nick, p.account.Nickname) {
 		return ""
 	}
 	return domain
@@ -272,7 +274,7 @@ func (r *Reader) ParseEmojis(o activity.Object) []store.RemoteEmoji {
 		}
 		code, _, _ := strings.Cut(strings.Trim(tag.Text("name"), ":"), "@")
 		address := r.pictureURL(tag, "icon")
-		if !text.ValidShortcode(code) || address == "" || seen[code] {
+		if !text.ValidRemoteShortcode(code) || address == "" || seen[code] {
 			continue
 		}
 		seen[code] = true

@@ -260,7 +260,7 @@ func mentionsIn(o activity.Object) func(href string) bool {
 
 // pageOf returns the host of a URL and a nickname in the form in which they are compared.
 func pageOf(u *url.URL, nickname string) [2]string {
-	return [2]string{strings.ToLower(u.Host), strings.ToLower(nickname)}
+	return [2]string{strings.ToLower(u.Host), text.NickKey(nickname)}
 }
 
 // lastSegment returns the last segment of a path without the @ of a nickname, and without a host after it.

@@ -167,7 +167,7 @@ func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string
 	fetched := make(map[string]bool)
 	for _, name := range handles {
 		nick, domain, ok := text.SplitHandle(name)
-		key := strings.ToLower(nick) + "@" + domain
+		key := text.NickKey(nick) + "@" + domain
 		if !ok || domain == "" || domain == r.Settings.Host || fetched[key] || len(fetched) == maxMentionsResolved {
 			continue
 		}

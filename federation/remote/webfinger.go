@@ -41,7 +41,7 @@ type webFinger struct {
 }
 
 func (f *webFinger) isFor(nick, domain string) bool {
-	return f.domain == domain && strings.EqualFold(f.nick, nick)
+	return f.domain == domain && text.SameNick(f.nick, nick)
 }
 
 // Lookup returns the account of a handle: the stored one, or the one that its server names (federation 1.3).
@@ -106,7 +106,7 @@ func (f *Fetcher) webFingerAtHost(ctx context.Context, nick, domain string) (*we
 func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *webFinger) (confirmedHandle, error) {
 	nick := p.account.Nickname
 	switch {
-	case f.Actor != p.account.URI || !strings.EqualFold(f.nick, nick):
+	case f.Actor != p.account.URI || !text.SameNick(f.nick, nick):
 		return confirmedHandle{}, Refuse("handle %s@%s leads to %s with the username %s", f.nick, f.domain, p.account.URI, nick)
 	case f.domain == p.host, f.host == p.host, p.claimedHost == f.domain:
 		return confirmedHandle{nick, f.domain, store.At(a.db.Now())}, nil
@@ -136,7 +136,7 @@ func (a *Actors) confirmHandle(ctx context.Context, p *parsedActor) (confirmedHa
 	case err != nil:
 		a.log.Debug("handle could not be confirmed", "actor", id, "err", err)
 		return confirmedHandle{nick: nick, domain: p.host}, nil
-	case !strings.EqualFold(f.nick, nick) || !a.fetcher.leadsToActor(ctx, f, id):
+	case !text.SameNick(f.nick, nick) || !a.fetcher.leadsToActor(ctx, f, id):
 		return confirmedHandle{}, Refuse("handle %s@%s belongs to %[4]s, not %[3]s", nick, p.host, id, f.Actor)
 	case f.domain == p.host:
 		return confirmedHandle{nick, p.host, confirmed}, nil

@@ -46,12 +46,12 @@ type Mention struct {
 	Domain string
 }
 
-// Key returns the normalised handle: "nick" or "nick@domain" in lower case.
+// Key returns the normalised handle: "nick" or "nick@domain", as NickKey has it.
 func (m Mention) Key() string {
 	if m.Domain == "" {
-		return strings.ToLower(m.Nick)
+		return NickKey(m.Nick)
 	}
-	return strings.ToLower(m.Nick) + "@" + m.Domain
+	return NickKey(m.Nick) + "@" + m.Domain
 }
 
 // Tag is a hashtag without "#": its normalised name, and its first spelling in the text.

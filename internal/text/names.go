@@ -49,30 +49,6 @@ func IsReserved(nick string, reserved []string) bool {
 	return slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(r, nick) })
 }
 
-// SplitHandle splits "nick", "@nick", "nick@host" or "@nick@host". The domain is normalised, and empty if there is none.
-func SplitHandle(handle string) (nick, domain string, ok bool) {
-	handle = strings.TrimPrefix(strings.TrimSpace(handle), "@")
-	nick, host, remote := strings.Cut(handle, "@")
-	if !isNick(nick) {
-		return "", "", false
-	}
-	if !remote {
-		return nick, "", true
-	}
-	domain = NormalizeDomain(host)
-	if domain == "" {
-		return "", "", false
-	}
-	return nick, domain, true
-}
-
-// isNick returns whether a nickname is valid for a local or remote account.
-func isNick(nick string) bool {
-	return nick != "" && len(nick) <= maxRemoteNick && nick[0] != '.' && nick[len(nick)-1] != '.' && consistsOf(nick, isNickByte)
-}
-
-func isNickByte(b byte) bool { return asciiWord(b) || b == '-' || b == '.' }
-
 // NormalizeDomain returns the canonical form of a host name or address, with its port if it has one: lower case, ASCII (RFC 5891), no
 // trailing dot. It returns "" if it is not valid.
 func NormalizeDomain(domain string) string {
@@ -168,13 +144,6 @@ func NormalizeEmail(address string) string {
 	}
 	return strings.ToLower(address)
 }
-
-// ValidShortcode returns whether a name is valid for custom emoji. Such a name is also safe as a file name.
-func ValidShortcode(code string) bool {
-	return code != "" && len(code) <= maxShortcode && consistsOf(code, isShortcodeByte)
-}
-
-func isShortcodeByte(b byte) bool { return asciiWord(b) || b == '-' || b == '+' }
 
 // TagName returns the normalised name of a hashtag with or without "#", "" if it is not valid.
 func TagName(s string) string {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
+	"golang.org/x/text/unicode/norm"
 )
 
 // tokenKind is the kind of a token.
@@ -31,10 +32,8 @@ type token struct {
 
 // Limits of names; longer ones stay text.
 const (
-	maxRemoteNick = 256 // bytes
-	maxTagName    = 128 // characters
-	maxShortcode  = 64  // bytes
-	maxAuthority  = 300 // bytes of a URL from "//" to the path
+	maxTagName   = 128 // characters
+	maxAuthority = 300 // bytes of a URL from "//" to the path
 )
 
 // linkSchemes are the schemes of URLs that become links. The value is true if "//" and a host must follow.
@@ -73,16 +72,24 @@ func mentionAt(s string, i int) token {
 	for end < len(s) && isNickByte(s[end]) {
 		end++
 	}
-	nick := s[i+1 : end]
-	if end < len(s) && s[end] == '@' {
-		return remoteMentionAt(s, i, end)
+	at := end // where the nickname of another server ends, which may have more characters
+	for at < len(s) && at-i <= maxRemoteNick {
+		r, size := utf8.DecodeRuneInString(s[at:])
+		if !isNickRune(r) {
+			break
+		}
+		at += size
 	}
-	nick = strings.TrimRight(nick, ".")
-	end = i + 1 + len(nick)
+	if at < len(s) && s[at] == '@' {
+		if t := remoteMentionAt(s, i, at); t.kind == mentionToken || at == end {
+			return t
+		}
+	}
+	nick := strings.TrimRight(s[i+1:end], ".")
 	if !isNick(nick) {
-		return token{end: max(end, i+1)}
+		return token{end: i + 1 + len(nick)}
 	}
-	return token{kind: mentionToken, end: end, mention: Mention{Nick: nick}}
+	return token{kind: mentionToken, end: i + 1 + len(nick), mention: Mention{Nick: nick}}
 }
 
 // remoteMentionAt reads "@nick@host", whose second "@" is at offset at.
@@ -100,7 +107,7 @@ func remoteMentionAt(s string, i, at int) token {
 	if n := portLen(s[end:]); n > 0 {
 		end += n
 	}
-	nick, domain := s[i+1:at], NormalizeDomain(s[at+1:end])
+	nick, domain := norm.NFC.String(s[i+1:at]), NormalizeDomain(s[at+1:end])
 	if !isNick(nick) || !plausibleHost(domain) || end < len(s) && s[end] == '@' {
 		return token{end: end}
 	}

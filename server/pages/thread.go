@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"svc/internal/text"
@@ -52,7 +51,7 @@ func (p *page) status() (status *entity.Status, st *web.Status, answer any, err 
 		return nil, nil, nil, err
 	}
 	switch {
-	case !strings.EqualFold(p.Param("nickname"), st.Account.Acct):
+	case !text.SameNick(p.Param("nickname"), st.Account.Acct):
 		return nil, nil, nil, errNoPage
 	case st.Reblog != nil:
 		return nil, nil, rest.Redirect(p.permalink(st.Reblog)), nil
