@@ -376,3 +376,29 @@ func TestAccountsByID(t *testing.T) {
 	private := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	private.As(nil).Get(path, "id[]", "1").Want(401)
 }
+
+// TestEscapedNicknames checks that addresses with an encoded @, which some clients send, are those with the character, and that an encoded
+// slash makes no path.
+func TestEscapedNicknames(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	id := alice.Publish("hello there").ID()
+	for _, kind := range []string{"text/html", "application/activity+json"} {
+		for path, want := range map[string]int{
+			"/%40alice": 200, "/%40alice/" + id: 200, "/%40alice/": 200, "/%40alice%2F" + id: 404, "/%40nobody": 404, "/%2540alice": 404, "/%40alice%2F..": 404,
+		} {
+			got := srv.As(nil).DoRequest(srv.NewGet(srv.URL+path, kind))
+			if got.Status != want {
+				t.Errorf("%s as %s: %d, want %d", path, kind, got.Status, want)
+			}
+			if plain := srv.As(nil).DoRequest(srv.NewGet(srv.URL+strings.Replace(path, "%40", "@", 1), kind)); want == 200 && kind != "text/html" && string(plain.Body) != string(got.Body) {
+				t.Errorf("%s as %s differs from the address with @", path, kind)
+			}
+		}
+	}
+	for _, path := range []string{"/%40alice.rss", "/%40alice.atom"} {
+		if got := srv.As(nil).Get(path).Want(200); !strings.Contains(string(got.Body), "hello there") {
+			t.Errorf("%s has no post: %s", path, got.Body)
+		}
+	}
+}

@@ -14,8 +14,8 @@ const (
 )
 
 // cleanPath returns the canonical form of an escaped path, which routes match: without a trailing slash, without the suffix .json on
-// API paths, and with the extension prefix as in the tables. name is api.name. ok is false for paths that respell another one (dot
-// segments, doubled slashes, encoded dots), so that no check of one spelling is bypassed by another.
+// API paths, with the extension prefix as in the tables, and with the @ of a nickname as it is. name is api.name. ok is false for paths that
+// respell another one (dot segments, doubled slashes, encoded dots), so that no check of one spelling is bypassed by another.
 func cleanPath(path, name string) (clean string, ok bool) {
 	if !plainPath(path) {
 		return "", false
@@ -29,7 +29,7 @@ func cleanPath(path, name string) (clean string, ok bool) {
 	if rest, isAPI := strings.CutPrefix(path, "/api/"); isAPI {
 		return cleanPrefix(path, rest, name)
 	}
-	return path, true
+	return strings.ReplaceAll(path, "/%40", "/@"), true // some clients encode it
 }
 
 // plainPath returns true if a path is absolute and has no empty segments, dot segments, encoded dots or NUL bytes.
