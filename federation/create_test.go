@@ -102,7 +102,8 @@ func TestIncomingVisibility(t *testing.T) {
 		{"one value in place of a list", apptest.Doc{"to": alice.URI(), "cc": nil, "tag": mention[0]}, nil, false, "direct", true, false, true},
 		{"named without being addressed", apptest.Doc{"tag": mention}, nil, false, "public", true, true, false},
 		{"mentioned in a post to followers", apptest.Doc{"to": []any{followers}, "cc": nil, "tag": mention}, nil, false, "private", false, false, false},
-		{"addressed without being named", apptest.Doc{"to": []any{alice.URI()}, "cc": nil}, nil, false, "direct", true, false, false},
+		{"addressed without being named", apptest.Doc{"to": []any{alice.URI()}, "cc": nil}, nil, false, "direct", true, false, true},
+		{"a copy without being named", apptest.Doc{"to": []any{bob}, "cc": []any{alice.URI()}}, nil, false, "direct", true, false, false},
 		{"as:Public", apptest.Doc{"to": []any{"as:Public"}}, nil, false, "public", true, true, false},
 		{"unlisted as:Public", apptest.Doc{"to": []any{bob + "/followers"}, "cc": "as:Public"}, nil, false, "unlisted", true, true, false},
 		{"Public", apptest.Doc{"to": "Public", "cc": nil}, nil, false, "public", true, true, false},
@@ -112,7 +113,7 @@ func TestIncomingVisibility(t *testing.T) {
 		{"for an unknown account", apptest.Doc{"to": []any{peer.URL + "/users/eve"}, "cc": nil}, nil, false, "", false, false, false},
 		{"a Public id of this server", apptest.Doc{"to": []any{srv.URL + "/#Public"}, "cc": []any{followers}}, nil, false, "private", false, false, false},
 		{"addresses on the activity only", apptest.Doc{"to": nil, "cc": nil}, apptest.Doc{"to": []any{apptest.Public}}, false, "public", true, true, false},
-		{"direct, it says", apptest.Doc{"to": []any{alice.URI()}, "cc": nil, "directMessage": true}, nil, false, "direct", true, false, false},
+		{"direct, it says", apptest.Doc{"to": []any{alice.URI()}, "cc": nil, "directMessage": true}, nil, false, "direct", true, false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			alice.Post("/api/v1/notifications/clear").Want(200)

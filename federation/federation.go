@@ -85,7 +85,7 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 	}
 	r := &Receiver{
 		Config: c, reader: parts.Reader, fetcher: parts.Fetcher, accounts: parts.Accounts, actors: parts.Actors, verifier: parts.Verifier,
-		statuses: parts.Statuses, sync: parts.Sync, local: local, documents: documents, outbox: outbox, relays: relays, deliveries: deliveries, db: db, social: social, log: log,
+		statuses: parts.Statuses, sync: parts.Sync, own: parts.Own, local: local, documents: documents, outbox: outbox, relays: relays, deliveries: deliveries, db: db, social: social, log: log,
 	}
 	r.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: r.process, NeedsFetch: remote.NeedsFetch, IsFinal: remote.IsFinal, HostOf: parts.Reader.HostOf})
 	return &Service{

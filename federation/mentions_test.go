@@ -2,9 +2,12 @@ package federation_test
 
 import (
 	"fmt"
-	"svc/app/apptest"
+	"net/url"
+	"slices"
 	"testing"
 	"time"
+
+	"svc/app/apptest"
 )
 
 // TestIncomingManyMentions checks that a post with hundreds of mentions notifies nobody (case 73).
@@ -94,5 +97,48 @@ func TestMentionNotificationLimit(t *testing.T) {
 	peer.Post(srv, peer.Create(mentioning(dora)))
 	if a := notified(alice); a != limit+1 {
 		t.Errorf("%d notifications of alice after posts of others, want %d", a, limit+1)
+	}
+}
+
+// TestDirectWithoutTags checks that a message to a local account is shown and announced like one that mentions it, as Misskey and Lemmy send
+// them; other posts that only address an account are not.
+func TestDirectWithoutTags(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	bob := peer.AddActor("bob")
+	alice.FollowRemote(bob)
+	for _, tt := range []struct {
+		name      string
+		note      apptest.Doc
+		mentioned []string
+	}{
+		{"to one", apptest.Doc{"to": []any{alice.URI()}, "cc": []any{}}, []string{"alice"}},
+		{"to one as text", apptest.Doc{"to": alice.URI(), "cc": nil}, []string{"alice"}},
+		{"to two", apptest.Doc{"to": []any{alice.URI(), carol.URI()}, "cc": []any{}}, []string{"alice", "carol"}},
+		{"to one who is mentioned", apptest.Doc{"to": []any{alice.URI()}, "cc": nil, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}}, []string{"alice"}},
+		{"a copy", apptest.Doc{"to": []any{alice.URI()}, "cc": []any{carol.URI()}}, []string{"alice"}},
+		{"for followers", apptest.Doc{"to": []any{bob + "/followers", alice.URI()}, "cc": nil}, nil},
+		{"public", apptest.Doc{"to": []any{apptest.Public, alice.URI()}}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := srv.Count(`SELECT count(*) FROM notifications WHERE type = 'mention'`)
+			note := peer.Note(bob, "<p>hello</p>", tt.note)
+			peer.PostAndSettle(srv, peer.Create(note))
+			if got := srv.Count(`SELECT count(*) FROM notifications WHERE type = 'mention'`) - before; got != len(tt.mentioned) {
+				t.Errorf("%d notifications, want %d", got, len(tt.mentioned))
+			}
+			found := alice.Get("/api/v2/search?q=" + url.QueryEscape(note["id"].(string))).Want(200).Object()
+			if got := found.Find("statuses.0.uri"); got != note["id"] {
+				t.Fatalf("found %v", got)
+			}
+			var mentioned []string
+			for i := range 3 {
+				if acct, ok := found.Find(fmt.Sprintf("statuses.0.mentions.%d.acct", i)).(string); ok {
+					mentioned = append(mentioned, acct)
+				}
+			}
+			slices.Sort(mentioned)
+			apptest.WantList(t, "mentions", mentioned, tt.mentioned...)
+		})
 	}
 }

@@ -45,6 +45,11 @@ func (r *Receiver) perform(ctx context.Context, in *inbox.Activity, h *handler) 
 	if err := r.identify(in); err != nil {
 		return err
 	}
+	object, err := r.own.Resolve(ctx, in.Object)
+	if err != nil {
+		return err
+	}
+	in.Object = object
 	if !h.repeatable {
 		if seen, err := r.inbox.Seen.IsProcessed(ctx, in); seen || err != nil {
 			return err

@@ -33,6 +33,7 @@ type Receiver struct {
 	verifier   *remote.Verifier
 	statuses   *remote.Statuses
 	sync       *remote.FollowerSync
+	own        *remote.OwnReferences
 	local      *LocalObjects
 	documents  *Documents
 	outbox     *Outbox

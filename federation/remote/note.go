@@ -305,8 +305,12 @@ func (n *Note) readAudience(r *Reader, o, by activity.Object) {
 		n.Visibility = store.ListOnly
 	}
 	seen := make(map[string]bool)
+	members := []string{"to", "cc"}
+	if n.Visibility.Unrestricted() {
+		members = append(members, "audience") // the group of its thread (FEP-1b12)
+	}
 	for _, from := range []activity.Object{o, by} {
-		for _, key := range []string{"to", "cc"} {
+		for _, key := range members {
 			for _, id := range from.Refs(key, MaxAddressees) {
 				if !activity.IsPublic(id) && !seen[id] && r.isPublicURL(id) && !n.isFollowers(id) && len(n.Audience) < MaxAddressees {
 					n.Audience = append(n.Audience, id)
@@ -335,6 +339,18 @@ func (n *Note) applyFollowersURI(o, by activity.Object, followers string) {
 		n.Visibility = store.Private
 	case !is && n.Visibility == store.Private: // of another account
 		n.Visibility = store.Direct
+	}
+}
+
+// mentionAddressees adds the local accounts that a direct status is addressed to as mentions: some programs send messages without tags.
+func (n *Note) mentionAddressees(r *Reader, o, by activity.Object) {
+	if n.Visibility != store.Direct {
+		return
+	}
+	for _, id := range addressingOf(o, by).Refs("to", MaxAddressees) {
+		if r.isOn(r.Settings.Host, id) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, id) {
+			n.Mentions = append(n.Mentions, id)
+		}
 	}
 }
 

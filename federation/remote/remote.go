@@ -44,6 +44,7 @@ type Remote struct {
 	Backfill *Backfill
 	Resolver *Resolver
 	Sync     *FollowerSync
+	Own      *OwnReferences
 }
 
 // New assembles the parts. Call it before db is used, because they follow its changes.
@@ -58,6 +59,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 			byAccount: cache.New[store.AccountID, *accountKeys](maxSigners),
 		},
 		Accounts: newAccountCache(db),
+		Own:      &OwnReferences{Settings: c.Settings, db: db},
 	}
 	keys := newKeyCache()
 	r.Fetcher = &Fetcher{Config: c, reader: r.Reader, signers: r.Signers, db: db, client: client, log: log, failures: newFailureCache(), hosts: cache.New[string, *store.Host](maxCachedHosts)}
@@ -69,7 +71,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 		Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, accounts: r.Accounts, db: db, keys: keys, log: log,
 		keyFailures: newKeyFetchLimit(), failureLog: limit.NewWindow[string](maxCachedKeys), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches),
 	}
-	r.Statuses = &Statuses{Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, db: db, social: social, log: log}
+	r.Statuses = &Statuses{Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, own: r.Own, db: db, social: social, log: log}
 	r.Backfill = &Backfill{
 		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
 		statusViews: limit.NewWindow[statusViewKey](maxStatusViews),

@@ -19,6 +19,7 @@ type Statuses struct {
 	reader  *Reader
 	fetcher *Fetcher
 	actors  *Actors
+	own     *OwnReferences
 	db      *store.DB
 	social  *social.Service
 	log     *slog.Logger
@@ -92,6 +93,10 @@ func (s *Statuses) KnownStatus(ctx context.Context, uri string) (*store.Status, 
 
 // receiveFetched stores a status that was fetched from its origin.
 func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f FetchOptions) (*store.Status, error) {
+	o, err := s.own.Resolve(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	n, err := s.reader.ReadNote(o, nil)
 	if err != nil {
 		return nil, err
@@ -124,7 +129,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 	return s.social.ReceiveStatus(ctx, author, n.IncomingStatus)
 }
 
-// ApplyFollowers corrects the visibility of a status by the followers URI in its author's document.
+// ApplyFollowers corrects the visibility of a status by the followers URI in its author's document, and reads what depends on it.
 func (s *Statuses) ApplyFollowers(ctx context.Context, n *Note, o, by activity.Object, author *store.Account) error {
 	if n.Visibility < store.Private {
 		return nil
@@ -134,11 +139,16 @@ func (s *Statuses) ApplyFollowers(ctx context.Context, n *Note, o, by activity.O
 		return err
 	}
 	n.applyFollowersURI(o, by, followers)
+	n.mentionAddressees(s.reader, o, by)
 	return nil
 }
 
 // EditStatus updates a status by a document, which must be of its author.
 func (s *Statuses) EditStatus(ctx context.Context, author *store.Account, st *store.Status, o, by activity.Object) error {
+	o, err := s.own.Resolve(ctx, o)
+	if err != nil {
+		return err
+	}
 	n, err := s.reader.ReadNote(o, by)
 	if err != nil {
 		return err
