@@ -72,6 +72,11 @@ func (r *Receiver) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (
 		return true, nil
 	}
 	for _, v := range in.Values("object") {
+		if o, ok := v.(map[string]any); ok && activity.Object(o).Is("Like", "Undo") {
+			if v = o["object"]; activity.Object(o).Is("Undo") {
+				v = activity.Object(o).Object("object")["object"]
+			}
+		}
 		if host, err := activity.Host(activity.Reference(v), r.Settings.AllowLoopback); err == nil && host == r.Settings.Host {
 			return true, nil
 		}
@@ -89,8 +94,10 @@ func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v an
 		ref = o.Ref("object")
 	case o.Is("Delete"):
 		return 0, "", r.handleAnnouncedDelete(ctx, o)
+	case o.Is("Like", "Undo"):
+		return 0, "", r.handleAnnouncedLike(ctx, in, o)
 	case o != nil && o.Type() != "" && !o.Is(remote.NoteTypes...):
-		return 0, "", nil // a favourite or similar in a group
+		return 0, "", nil // a dislike or similar in a group
 	}
 	if ref == "" {
 		return 0, "", remote.Refuse("activity has no object")

@@ -384,18 +384,36 @@ func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []stri
 	if o := p.reblogged(st); o != nil && o.AccountID != st.AccountID && p.accounts[o.AccountID] != nil {
 		cc = append(cc, p.accounts[o.AccountID].URI) // so that the author gets it without followers of the booster there
 	}
+	if group := p.group(st); group != nil && !slices.Contains(to, group.URI) {
+		cc = append(cc, group.URI)
+	}
 	return to, cc, nil
 }
 
-// recipientURIs returns the ids of the recipients of a status. Members of a list are not among them, unless they are mentioned.
+// recipientURIs returns the ids of the recipients of a status. Members of a list and the group of a thread are not among them, unless they are
+// mentioned.
 func (d *Documents) recipientURIs(st *store.Status, p *documentRows) []string {
 	var uris []string
+	group := p.group(st)
 	for _, r := range p.recipients[st.ID] {
-		if a := p.accounts[r.AccountID]; a != nil && a.ID != st.AccountID && (r.Mentioned || st.Visibility != store.ListOnly) {
+		if a := p.accounts[r.AccountID]; a != nil && a.ID != st.AccountID && (r.Mentioned || st.Visibility != store.ListOnly && a != group) {
 			uris = append(uris, a.URI)
 		}
 	}
 	return uris
+}
+
+// group returns the group that a public or unlisted status is addressed to, nil if there is none. It gets no others: it would boost them.
+func (p *documentRows) group(st *store.Status) *store.Account {
+	if !isPublicOrUnlisted(st.Visibility) || st.ReblogOfID != nil {
+		return nil
+	}
+	for _, r := range p.recipients[st.ID] {
+		if a := p.accounts[r.AccountID]; a != nil && a.ActorType == "Group" && a.ID != st.AccountID {
+			return a
+		}
+	}
+	return nil
 }
 
 // stringValues returns a list of strings as documents hold it.

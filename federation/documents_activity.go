@@ -24,6 +24,9 @@ func (d *Documents) buildCreate(st *store.Status, p *documentRows) (activity.Obj
 	if st.Visibility == store.Direct {
 		a["directMessage"] = true
 	}
+	if o["audience"] != nil {
+		a["audience"] = o["audience"]
+	}
 	return a, nil
 }
 
@@ -65,10 +68,30 @@ func (d *Documents) outboxItem(st *store.Status, p *documentRows) (activity.Obje
 // likeActivity returns the Like of a local favourite (federation 4.6).
 func (d *Documents) likeActivity(ctx context.Context, f *store.Favourite) (activity.Object, error) {
 	a, err := d.interactionActivity(ctx, "Like", f.AccountID, f.StatusID, int64(f.ID), f.URI)
-	if err == nil && f.Approval != "" {
+	if err != nil {
+		return nil, err
+	}
+	if f.Approval != "" {
 		a["likeAuthorization"] = f.Approval
 	}
+	group, err := d.groupOf(ctx, f.StatusID)
+	if group != nil {
+		a["audience"], a["cc"] = group.URI, append(a.Values("cc"), group.URI)
+	}
 	return a, err
+}
+
+// groupOf returns the remote group in whose thread a remote status is, nil if there is none or not everybody may read it.
+func (d *Documents) groupOf(ctx context.Context, id store.StatusID) (*store.Account, error) {
+	st, err := d.db.Status(ctx, id)
+	if err != nil || st.Local() || !isPublicOrUnlisted(st.Visibility) {
+		return nil, err
+	}
+	group, err := d.db.GroupOf(ctx, id)
+	if group == 0 || err != nil {
+		return nil, err
+	}
+	return d.db.Account(ctx, group)
 }
 
 // reactActivity returns the EmojiReact of a local reaction (federation 4.7).

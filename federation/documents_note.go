@@ -46,6 +46,9 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 	if st.URL != "" {
 		o["url"] = st.URL
 	}
+	if group := p.group(st); group != nil {
+		o["audience"] = group.URI
+	}
 	if st.Language != "" {
 		o["contentMap"] = jsonMap{st.Language: st.Content}
 	}

@@ -19,7 +19,7 @@ func (b *Outbox) buildFavouriteCreated(ctx context.Context, _ *store.Account, e 
 	if err != nil {
 		return nil, err
 	}
-	return b.toAuthor(ctx, e, a, store.ReplaceNothing)
+	return b.toAuthorAndGroup(ctx, e, a, store.ReplaceNothing)
 }
 
 func (b *Outbox) buildFavouriteDeleted(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
@@ -28,7 +28,7 @@ func (b *Outbox) buildFavouriteDeleted(ctx context.Context, actor *store.Account
 	if err != nil {
 		return nil, err
 	}
-	return b.toAuthor(ctx, e, b.newUndo(e, actor, a), store.ReplaceAll)
+	return b.toAuthorAndGroup(ctx, e, b.newUndo(e, actor, a), store.ReplaceAll)
 }
 
 func (b *Outbox) buildReactionCreated(ctx context.Context, actor *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
@@ -56,6 +56,26 @@ func (b *Outbox) buildReactionDeleted(ctx context.Context, actor *store.Account,
 func (b *Outbox) toAuthor(ctx context.Context, e store.OutboxEntry, a activity.Object, replaces store.Replacement) ([]*outgoing, error) {
 	inboxes, err := b.inboxesOf(ctx, e.TargetID)
 	return []*outgoing{{activity: a, subject: e.RowID, replaces: replaces, priority: store.UpdatePriority, inboxes: inboxes}}, err
+}
+
+// toAuthorAndGroup addresses an activity about a status also to the group in whose thread it is, which counts for its members. If both are on one
+// server, it gets one copy.
+func (b *Outbox) toAuthorAndGroup(ctx context.Context, e store.OutboxEntry, a activity.Object, replaces store.Replacement) ([]*outgoing, error) {
+	list, err := b.toAuthor(ctx, e, a, replaces)
+	if err != nil {
+		return nil, err
+	}
+	group, err := b.documents.groupOf(ctx, e.StatusID)
+	if group == nil || err != nil {
+		return list, err
+	}
+	author, err := b.db.Account(ctx, e.TargetID)
+	if err != nil || author.Domain == group.Domain {
+		return list, err
+	}
+	recipients, err := b.db.RemoteRecipients(ctx, e.ActorID, []store.AccountID{group.ID})
+	list[0].inboxes = append(list[0].inboxes, deliveryInboxes(recipients)...)
+	return list, err
 }
 
 // buildVoteCreated sends a Create for each choice, with a Note that has only a name (federation 4.3). These notes cannot be fetched.

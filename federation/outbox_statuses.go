@@ -74,7 +74,7 @@ func (b *Outbox) buildStatusUpdated(ctx context.Context, actor *store.Account, e
 		return nil, err
 	}
 	a := b.newActivity(e, "Update", actor, jsonMap(o), o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees))
-	for _, key := range []string{"context", "conversation", "directMessage"} {
+	for _, key := range []string{"context", "conversation", "directMessage", "audience"} {
 		if o[key] != nil {
 			a[key] = o[key]
 		}

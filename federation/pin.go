@@ -8,14 +8,19 @@ import (
 	"svc/internal/errs"
 )
 
-// handlePin pins or unpins a status of the actor. Other collections than the pinned statuses are ignored.
+// handlePin pins or unpins a status of the actor, or adds a status to a thread. Other collections are ignored.
 func (r *Receiver) handlePin(ctx context.Context, in *inbox.Activity) error {
 	actor, err := r.db.Actor(ctx, in.Actor.ID)
 	if err != nil {
 		return errs.IgnoreNotFound(err)
 	}
 	target := in.Ref("target")
-	if target == "" || target != actor.Featured {
+	switch {
+	case target == "":
+		return nil
+	case target != actor.Featured && in.Type == "Add":
+		return r.handleContainerAdd(ctx, in, target)
+	case target != actor.Featured:
 		return nil
 	}
 	ref, err := objectRef(in)

@@ -68,7 +68,7 @@ func TestUpdateCredentials(t *testing.T) {
 		{"nulls", map[string]any{"display_name": nil, "note": nil, "locked": nil, "fields_attributes": nil, "also_known_as": nil, "source": nil, "avatar": nil, "svc_settings_store": nil},
 			map[string]any{"display_name": "alice", "note": "", "locked": false}},
 		{"bot", map[string]any{"bot": true}, map[string]any{"bot": true, "source.svc.actor_type": "Service"}},
-		{"actor type before bot", map[string]any{"bot": true, "actor_type": "Group"}, map[string]any{"bot": true, "group": true, "source.svc.actor_type": "Group"}},
+		{"actor type before bot: a group is none", map[string]any{"bot": true, "actor_type": "Group"}, map[string]any{"bot": false, "group": true, "source.svc.actor_type": "Group"}},
 		{"scope", map[string]any{"default_scope": "local"}, map[string]any{"source.privacy": "local"}},
 		{"source", map[string]any{"source": map[string]any{"privacy": "unlisted", "sensitive": true, "language": "pt-br"}},
 			map[string]any{"source.privacy": "unlisted", "source.sensitive": true, "source.language": "pt-BR"}},

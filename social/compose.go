@@ -103,6 +103,7 @@ type statusReader interface {
 	Follows(ctx context.Context, follower, target store.AccountID) (bool, error)
 	AvailableAccounts(context.Context, []store.AccountID) ([]store.AccountID, error)
 	Recipients(context.Context, []store.StatusID) ([]store.Recipient, error)
+	GroupOf(context.Context, store.StatusID) (store.AccountID, error)
 }
 
 // compose makes a status of a draft and its parsed text.
@@ -308,7 +309,8 @@ func draftVisibility(d Draft, defaultVisibility store.Visibility, parent *store.
 }
 
 // addRecipients renders the text and adds the recipients: those of the conversation, the accounts in to, or the mentioned accounts. A
-// reply that is public, or to a direct or list status, also addresses the author of its parent (extension API 15.1).
+// reply that is public, or to a direct or list status, also addresses the author of its parent (extension API 15.1). A public one also goes to
+// the group in whose thread it is.
 func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, d Draft, w *parsedContent, reply *directReply) error {
 	st, parent := c.Status, c.Parent
 	mentioned, err := s.renderStatus(ctx, r, c, w)
@@ -334,6 +336,15 @@ func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed
 	}
 	for _, id := range recipients {
 		c.addRecipient(id, true)
+	}
+	if parent != nil && (st.Visibility == store.Public || st.Visibility == store.Unlisted) {
+		group, err := r.GroupOf(ctx, parent.ID)
+		if err != nil {
+			return err
+		}
+		if group != 0 {
+			c.addRecipient(group, false) // it sends the reply to its members, wherever its author lives (FEP-1b12)
+		}
 	}
 	if st.Visibility == store.Direct {
 		c.addRecipient(st.AccountID, false)

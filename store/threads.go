@@ -266,9 +266,15 @@ func (tx *Tx) SetThreadURI(ctx context.Context, id ConversationID, uri string) (
 	if n > 0 || err != nil {
 		return id, err
 	}
-	known, err := one[ConversationID](ctx, tx.reader, "thread by URI", `SELECT conversation_id FROM threads WHERE uri = ?`, uri)
+	known, err := tx.ThreadByURI(ctx, uri)
+	return cmp.Or(known, id), err
+}
+
+// ThreadByURI returns the thread with a URI, 0 if it is unknown.
+func (r reader) ThreadByURI(ctx context.Context, uri string) (ConversationID, error) {
+	known, err := one[ConversationID](ctx, r, "thread by URI", `SELECT conversation_id FROM threads WHERE uri = ?`, uri)
 	if known == nil || err != nil {
-		return id, err
+		return 0, err
 	}
 	return *known, nil
 }

@@ -113,7 +113,7 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		FQN:          row.Nickname + "@" + row.Domain,
 		DisplayName:  row.DisplayName,
 		Locked:       row.Locked,
-		Bot:          row.ActorType == "Service" || row.ActorType == "Application" || row.ActorType == "Group",
+		Bot:          row.ActorType == "Service" || row.ActorType == "Application",
 		Group:        row.ActorType == "Group",
 		Discoverable: row.Discoverable, Indexable: row.ConsentsToSearch(), HideLists: row.HideFollowers && row.HideFollows,
 		CreatedAt: row.CreatedAt,
