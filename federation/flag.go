@@ -12,14 +12,14 @@ import (
 	"svc/store"
 )
 
-const maxFlagComment = 100_000 // bytes of the HTML, of which social keeps the beginning
+const maxFlagComment = 100_000 // bytes, of which social keeps the beginning
 
 const maxFlagRefs = social.MaxIncomingReportStatuses + 10 // ids, one of them the account's
 
 // handleFlag stores a report. The reported account is among the objects, or else the author of the first status. Some servers name
 // statuses in the text only (federation 4.12).
 func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
-	comment := text.HTMLToText(strings.ToValidUTF8(flagComment(in.Object), ""))
+	comment := strings.ToValidUTF8(flagComment(in.Object), "")
 	refs := in.Refs("object", maxFlagRefs)
 	for _, word := range strings.Fields(comment) {
 		if address := strings.Trim(word, "<>()[].,;:!?\"'"); r.local.isLocalURI(address) && len(refs) < maxFlagRefs {
@@ -59,11 +59,16 @@ func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveReport(ctx, in.Actor, f)
 }
 
-// flagComment returns the comment of a report as HTML.
+// flagComment returns the comment of a report, which is plain text unless the report says otherwise: what looks like markup in it is what somebody
+// complains about.
 func flagComment(o activity.Object) string {
 	comment := o.Text("content")
 	if comment == "" {
 		comment = o.Text("summary")
 	}
-	return comment[:min(len(comment), maxFlagComment)]
+	comment = comment[:min(len(comment), maxFlagComment)]
+	if kind, _, _ := text.ParseMediaType(o.Text("mediaType")); kind == "text/html" {
+		return text.HTMLToText(comment)
+	}
+	return comment
 }

@@ -16,6 +16,7 @@ const (
 	refreshAge           = 24 * time.Hour   // of an account that sends activities
 	countsTTL            = 6 * time.Hour    // of counters and pins of a viewed account
 	minRefreshInterval   = 10 * time.Minute // between attempts
+	minUpdateInterval    = time.Minute      // between attempts because of Updates
 	notFoundRecheckDelay = 25 * time.Hour   // before a missing account is checked again and deleted
 	maxAccountChecks     = 10_000
 )
@@ -163,12 +164,12 @@ func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc ac
 // is fetched (federation 4.4).
 func (a *Actors) updateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
 	if doc == nil {
-		return a.RefreshSoon(ctx, account)
+		return a.refreshAfter(ctx, account, minUpdateInterval)
 	}
 	p, err := a.reader.parseActor(doc)
 	if err != nil {
 		a.log.Debug("actor in Update is malformed", "actor", account.URI, "err", err)
-		return a.RefreshSoon(ctx, account)
+		return a.refreshAfter(ctx, account, minUpdateInterval)
 	}
 	if p.account.URI != account.URI {
 		return Refuse("object is another actor")
@@ -200,7 +201,7 @@ func (a *Actors) updateActor(ctx context.Context, account *store.Account, doc ac
 		return err
 	}
 	if row.Nickname != p.account.Nickname || !containsKeys(known, p.keys) {
-		return a.RefreshSoon(ctx, account)
+		return a.refreshAfter(ctx, account, minUpdateInterval)
 	}
 	return nil
 }
@@ -215,12 +216,17 @@ func containsKeys(known, keys []*store.ActorKey) bool {
 
 // RefreshSoon queues a refresh of an account, not earlier than minRefreshInterval after the last.
 func (a *Actors) RefreshSoon(ctx context.Context, account *store.Account) error {
+	return a.refreshAfter(ctx, account, minRefreshInterval)
+}
+
+// refreshAfter queues a refresh of an account, not earlier than a time after the last.
+func (a *Actors) refreshAfter(ctx context.Context, account *store.Account, interval time.Duration) error {
 	return a.db.Update(ctx, func(tx *store.Tx) error {
 		actor, err := tx.Actor(ctx, account.ID)
 		if err != nil {
 			return errs.IgnoreNotFound(err)
 		}
-		at := actor.AttemptedAt.Time().Add(minRefreshInterval)
+		at := actor.AttemptedAt.Time().Add(interval)
 		if now := a.db.Now(); at.Before(now) {
 			at = now
 		}

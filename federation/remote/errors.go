@@ -70,6 +70,12 @@ func (u *unreadableOwner) answer() error {
 	}
 }
 
+// isTooManyHosts returns whether an error is the limit of new hosts of a domain.
+func isTooManyHosts(err error) bool {
+	var e *errs.Error
+	return errors.As(err, &e) && e.Status == http.StatusTooManyRequests
+}
+
 // isUnreadable returns whether an error of fetchKeyOwner is one of the content of a document.
 func isUnreadable(err error) bool {
 	refused := (*Refused)(nil)

@@ -2,9 +2,12 @@ package remote
 
 import (
 	"context"
+	"net/http"
+	"slices"
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/errs"
 	"svc/internal/limit"
 )
 
@@ -108,18 +111,27 @@ func (l *newHostLimit) allow(host string, count bool, now time.Time) bool {
 	return ok
 }
 
-// checkNewHost refuses actors of an unknown instance if its domain has reached the limit of new hosts. If found is set, the actor exists
-// and the host counts.
+// wait returns how long no other host of the domain of a host is allowed.
+func (l *newHostLimit) wait(host string, now time.Time) time.Duration {
+	return l.domains.Peek(activity.RegisteredDomain(host), newHostsPerDomain, now).Reset.Sub(now)
+}
+
+// checkNewHost refuses actors of an unknown instance for now if its domain has reached the limit of new hosts. If found is set, the actor
+// exists and the host counts.
 func (a *Actors) checkNewHost(ctx context.Context, host string, found bool) error {
-	if a.newHosts.isExempt(host, a.db.Now()) {
+	now := a.db.Now()
+	if a.newHosts.isExempt(host, now) || slices.Contains(a.Settings.Load().Federation.SharedDomains, activity.RegisteredDomain(host)) {
 		return nil
 	}
 	known, err := a.db.IsKnownDomain(ctx, host)
 	if err != nil || known {
 		return err
 	}
-	if !a.newHosts.allow(host, found, a.db.Now()) {
-		return Refuse("too many new hosts in the domain of %s today", host)
+	if !a.newHosts.allow(host, found, now) {
+		return &errs.Error{
+			Status: http.StatusTooManyRequests, RetryAfter: a.newHosts.wait(host, now),
+			Message: "Too many new servers of the domain " + activity.RegisteredDomain(host) + " within a day: try again later",
+		}
 	}
 	return nil
 }

@@ -1,9 +1,17 @@
 package remote
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
 )
 
 // TestKeyFetchLimit checks that a source and a domain with too many failed key fetches are limited for a while, but others are not.
@@ -62,5 +70,47 @@ func TestNewHostLimit(t *testing.T) {
 	}
 	if !n.allow("new.example.com", true, now.Add(newHostsPerDomain.Window+1)) {
 		t.Error("refused for longer than a day")
+	}
+}
+
+// TestNewHostsOfOneDomain checks that the servers of one domain are asked to wait when too many come within a day, with a status after which they
+// do not give up, and that those of a hosting company count by themselves.
+func TestNewHostsOfOneDomain(t *testing.T) {
+	a := newHarness(t)
+	addresses := make(map[string][]string)
+	for i := range newHostsPerDomain.Count + 1 {
+		for _, domain := range []string{"evil.example", "masto.host"} {
+			addresses[fmt.Sprintf("h%d.%s", i, domain)] = []string{"127.0.0.1"}
+		}
+	}
+	useNames(t, addresses)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := "http://" + r.Host + "/users/bob"
+		if r.URL.Path != "/users/bob" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", activity.MediaType)
+		json.NewEncoder(w).Encode(jsonObject{
+			"@context": activity.Context, "id": id, "type": "Person", "preferredUsername": "bob", "inbox": id + "/inbox",
+			"publicKey": jsonObject{"id": id + "#main-key", "owner": id, "publicKeyPem": pemOf(peerKey())},
+		})
+	}))
+	t.Cleanup(server.Close)
+	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
+	fetchKey := func(i int, domain string) error {
+		keyID := fmt.Sprintf("http://h%d.%s%s/users/bob#main-key", i, domain, port)
+		_, err := a.Verifier.VerifyRequest(t.Context(), a.signed(keyID, peerKey()))
+		return err
+	}
+	for i := range newHostsPerDomain.Count + 1 {
+		for _, domain := range []string{"evil.example", "masto.host"} {
+			var answer *errs.Error
+			err := fetchKey(i, domain)
+			limited := errors.As(err, &answer) && answer.Status == http.StatusTooManyRequests && answer.RetryAfter > 23*time.Hour
+			if want := i == newHostsPerDomain.Count && domain == "evil.example"; limited != want {
+				t.Errorf("host %d of %s: got %v, want the limit: %v", i, domain, err, want)
+			}
+		}
 	}
 }

@@ -89,6 +89,8 @@ func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, ac
 		return nil, ErrHostBlocked
 	case errors.Is(err, errKeyFetchLimit):
 		return nil, errRetryKeyLater
+	case isTooManyHosts(err):
+		return nil, err
 	case IsTemporary(err):
 		return nil, &errs.Error{Status: ErrKeyUnavailable.Status, Message: ErrKeyUnavailable.Message, RetryAfter: ErrKeyUnavailable.RetryAfter, Err: err}
 	}
@@ -244,7 +246,7 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 		}
 		err = v.actors.fetchKeyOwner(ctx, id)
 		release()
-		if err != nil && !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, ErrCachedFailure) {
+		if err != nil && !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, ErrCachedFailure) && !isTooManyHosts(err) {
 			v.recordKeyFailure(ctx, id)
 		}
 		switch {

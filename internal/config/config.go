@@ -288,6 +288,7 @@ type Federation struct {
 	StoreAll             bool
 	SendBlocks           bool
 	SignatureAge         time.Duration
+	SharedDomains        []string // whose hosts belong to different owners
 }
 
 // Captcha configures the captcha at registration.

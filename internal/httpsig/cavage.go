@@ -192,7 +192,7 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 	}
 	if covers("date") {
 		text, _ := m.field("date")
-		if c.Created, err = http.ParseTime(text); err != nil {
+		if c.Created, err = parseDate(text); err != nil {
 			return fmt.Errorf("%w: %.40q is not a date", ErrMalformed, text)
 		}
 	}
@@ -207,6 +207,16 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 		}
 	}
 	return nil
+}
+
+// parseDate parses a Date header. Some servers write UTC or +0000 for GMT.
+func parseDate(text string) (time.Time, error) {
+	for _, zone := range []string{" UTC", " +0000"} {
+		if day, ok := strings.CutSuffix(text, zone); ok {
+			text = day + " GMT"
+		}
+	}
+	return http.ParseTime(text)
 }
 
 // cavageTime parses Unix seconds. The draft requires integers, but some servers send decimals.

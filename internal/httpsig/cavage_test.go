@@ -194,6 +194,9 @@ func TestCavage(t *testing.T) {
 	run(t, "two hours ahead", at(2*time.Hour), httpsig.ErrTime)
 	run(t, "RFC 850", with("Tue, 20 Aug 2024 10:00:00 GMT", "Tuesday, 20-Aug-24 10:00:00 GMT"), nil)
 	run(t, "asctime", with("Tue, 20 Aug 2024 10:00:00 GMT", "Tue Aug 20 10:00:00 2024"), nil)
+	run(t, "a date in UTC", with("10:00:00 GMT", "10:00:00 UTC"), nil)
+	run(t, "a date with an offset of 0", with("10:00:00 GMT", "10:00:00 +0000"), nil)
+	run(t, "a date with another offset", with("10:00:00 GMT", "12:00:00 +0200"), httpsig.ErrMalformed)
 	run(t, "no date", with("Tue, 20 Aug 2024 10:00:00 GMT", "today"), httpsig.ErrMalformed)
 	run(t, "two dates", headers(date, date+date), httpsig.ErrMalformed)
 

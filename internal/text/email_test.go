@@ -16,7 +16,7 @@ func TestValidEmail(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "@", "alice", "alice@", "@example.org", "alice@@example.org", "a b@example.org", `"a b"@example.org`, "a(x)@example.org",
+		"", "@", "alice", "alice@", "john@gmail", "john@gmail.", "john@com", "@example.org", "alice@@example.org", "a b@example.org", `"a b"@example.org`, "a(x)@example.org",
 		"a%b@example.org", "a!b@example.org", "a@b@example.org", ".a@example.org", "a.@example.org", "a..b@example.org", "a@.example.org",
 		"a@example..org", "a@example.org.", "a@-example.org", "a@[127.0.0.1]", "a@example.org:25", "a@exa mple.org", "a@example.org\r\nBcc: b",
 		"a\x00@example.org", "ä@example.org", "<a@example.org>", "A <a@example.org>", "a@example.org,b@example.org",

@@ -120,7 +120,7 @@ const (
 )
 
 // ValidEmail returns whether an e-mail address is valid and unambiguous for all mail servers: no quotes, no comments, no routing
-// characters, and a host name after the @.
+// characters, and a host name with a dot after the @.
 func ValidEmail(address string) bool {
 	at := strings.LastIndexByte(address, '@')
 	if at < 1 || at > maxLocalPart || len(address) > maxEmail {
@@ -132,6 +132,9 @@ func ValidEmail(address string) bool {
 	}
 	if !consistsOf(local, func(b byte) bool { return isLetter(b) || isDigit(b) || strings.IndexByte("._+-=&'~#", b) >= 0 }) {
 		return false
+	}
+	if !strings.Contains(domain, ".") && domain != "localhost" {
+		return false // a typing error, such as alice@gmail
 	}
 	return !strings.ContainsAny(domain, ":[]") && !strings.HasSuffix(domain, ".") && NormalizeDomain(domain) != ""
 }
