@@ -73,8 +73,8 @@ func (r reader) NextHostDue(ctx context.Context) (time.Time, error) {
 // outageMinimum is how long a host must be unreachable so that all deliveries for it are due when it is reachable again.
 const outageMinimum = 10 * time.Minute
 
-// HostsReached records that hosts were reached or sent a request. After an outage, all deliveries for a host become due. LastSuccessAt is
-// exact to the hour.
+// HostsReached records that hosts were reached or sent a request. Deliveries that wait for the end of a host's backoff become due, and after an
+// outage all of them. LastSuccessAt is exact to the hour.
 func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 	if len(domains) == 0 {
 		return nil
@@ -83,11 +83,10 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 	if err := tx.exec(ctx, "make deliveries due", `
 		UPDATE deliveries
 		SET run_at = ?2
-		WHERE parked = 0 AND run_at > ?2 AND domain IN (
-			SELECT h.domain
-			FROM json_each(?1) j
-			CROSS JOIN hosts h ON h.domain = j.value
-			WHERE h.unreachable_since < ?3)`, list, At(now), At(now.Add(-outageMinimum))); err != nil {
+		WHERE parked = 0 AND run_at > ?2 AND domain IN (SELECT value FROM json_each(?1)) AND (
+			SELECT h.unreachable_since < ?3 OR deliveries.run_at <= h.backoff_until
+			FROM hosts h
+			WHERE h.domain = deliveries.domain)`, list, At(now), At(now.Add(-outageMinimum))); err != nil {
 		return err
 	}
 	n, err := tx.execRows(ctx, "hosts reached", `
@@ -105,13 +104,18 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 	return tx.ScheduleHosts(ctx, domains)
 }
 
-// HostFailed records that a host could not be reached or answered with an error, and sets its backoff.
-func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, reason string) error {
+// HostFailed records that a host could not be reached or answered with an error, and sets its backoff. unreachable says that it counts as not
+// reachable from now on, if it does not already.
+func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, unreachable bool, reason string) error {
+	var since *Time
+	if unreachable {
+		since = new(At(tx.db.now()))
+	}
 	return tx.exec(ctx, "host failed", `
 		INSERT INTO hosts (domain, failures, backoff_until, unreachable_since, last_error)
 		VALUES (?1, 1, ?2, ?3, ?4)
 		ON CONFLICT (domain) DO UPDATE SET failures = failures + 1, backoff_until = ?2, unreachable_since = ifnull(unreachable_since, ?3), last_error = ?4`,
-		domain, At(until), At(tx.db.now()), truncate(reason, maxErrorBytes))
+		domain, At(until), since, truncate(reason, maxErrorBytes))
 }
 
 // BackOffHost extends the backoff of a host.

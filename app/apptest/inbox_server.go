@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -51,6 +52,7 @@ func StartWithInboxServer(t testing.TB, change ...func(*config.Config)) (*Server
 
 func (l *InboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(raw)) // for respond
 	o := &Object{T: l.T}
 	if r.Method == http.MethodPost && json.Unmarshal(raw, &o.Fields) != nil {
 		l.T.Errorf("%s: invalid JSON: %s", r.URL.Path, raw)

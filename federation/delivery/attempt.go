@@ -38,6 +38,7 @@ type result struct {
 	dropped      bool            // the error is final
 	statusID     *store.StatusID // that the activity is about; nil: none
 	answered     bool            // by the host
+	status       int             // of its answer, if that is an error
 	unreachable  bool            // the host
 	hostError    bool            // the answer says that the host has a problem
 	backoffUntil time.Time       // what the host asked for; zero: nothing
@@ -128,7 +129,7 @@ func (r *result) classifyStatus(status int, header http.Header, now time.Time) {
 	if status < 300 {
 		return
 	}
-	r.err = &fetch.StatusError{Status: status}
+	r.err, r.status = &fetch.StatusError{Status: status}, status
 	switch {
 	case status == http.StatusUnauthorized:
 		r.dropped = r.Attempts+1 >= maxUnauthorizedAttempts && r.LastError == r.err.Error()

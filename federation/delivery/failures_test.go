@@ -1,6 +1,8 @@
 package delivery_test
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -207,5 +209,67 @@ func TestRetryParked(t *testing.T) {
 	apptest.Settle(srv)
 	if got := apptest.DeliveredTypes(home.Take()); got != "Create /inbox" {
 		t.Errorf("got %s once more", got)
+	}
+}
+
+// TestShortOutage checks that a host which was away for a short time gets all that waits as soon as it takes one delivery.
+func TestShortOutage(t *testing.T) {
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	home.AddFollower(srv, "bob", true, alice)
+	alice.Publish("before")
+	apptest.Settle(srv)
+	home.Take()
+	home.RespondFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	for range 3 {
+		alice.Publish("while it is away")
+	}
+	// pass lets the time pass until the host is tried again.
+	pass := func() {
+		t.Helper()
+		apptest.Settle(srv)
+		if n := srv.Count(`SELECT count(*) FROM deliveries d JOIN hosts h ON h.domain = d.domain WHERE d.run_at > h.backoff_until`); n != 0 {
+			t.Errorf("%d deliveries wait for longer than the host rests", n)
+		}
+		rest := srv.Count(`SELECT backoff_until FROM hosts`) - int(store.At(time.Now()))
+		srv.Exec(`UPDATE deliveries SET run_at = run_at - ?`, rest)
+		srv.Exec(`UPDATE hosts SET backoff_until = backoff_until - ?1, due_at = due_at - ?1`, rest)
+	}
+	for range 4 {
+		pass()
+	}
+	home.Take()
+	home.Respond(202)
+	apptest.Settle(srv)
+	if got := home.Take(); len(got) != 3 {
+		t.Errorf("got %s when it was back", apptest.DeliveredTypes(got))
+	}
+}
+
+// TestPoisonousActivity checks that a host which answers one activity with 500 and takes others is not unreachable.
+func TestPoisonousActivity(t *testing.T) {
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	home.AddFollower(srv, "bob", true, alice)
+	home.RespondFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte("poison")) {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	alice.Publish("poison")
+	for try := range 5 {
+		apptest.Settle(srv)
+		if n := srv.Count(`SELECT count(*) FROM hosts WHERE unreachable_since IS NOT NULL`); n != 0 {
+			t.Errorf("after %d tries it is unreachable", try+1)
+		}
+		if n := srv.Count(`SELECT attempts FROM deliveries`); n != try+1 {
+			t.Errorf("%d attempts, want %d", n, try+1)
+		}
+		home.Take()
+		alice.Publish("hello")
+		apptest.Settle(srv)
+		if got := home.Take(); len(got) != 1 {
+			t.Errorf("got %s after %d tries", apptest.DeliveredTypes(got), try+1)
+		}
+		srv.MakeDeliveriesDue()
 	}
 }

@@ -114,7 +114,18 @@ func (q *Queue) recordBatch(results []*result) error {
 		if err := tx.DropDeliveries(ctx, b.done); err != nil {
 			return err
 		}
+		resumes := make(map[string]time.Time) // of hosts that were not reached
+		for _, r := range b.failing {
+			until, err := q.recordHostFailure(ctx, tx, r)
+			if err != nil {
+				return err
+			}
+			resumes[r.Domain] = until
+		}
 		for _, r := range b.failed {
+			if until, ok := resumes[r.Domain]; ok && r.unreachable {
+				r.retryAt = until // so that it is sent as soon as the host is back
+			}
 			parked := r.Attempts+1 >= store.MaxAttempts
 			if err := tx.RecordDeliveryFailure(ctx, r.Delivery, r.retryAt, parked, r.err.Error()); err != nil {
 				return err
@@ -129,11 +140,6 @@ func (q *Queue) recordBatch(results []*result) error {
 		}
 		if err := tx.HostsReached(ctx, b.reached); err != nil {
 			return err
-		}
-		for _, r := range b.failing {
-			if err := q.recordHostFailure(ctx, tx, r); err != nil {
-				return err
-			}
 		}
 		for domain, until := range b.backoffs {
 			if err := tx.BackOffHost(ctx, domain, until); err != nil {
@@ -163,19 +169,23 @@ func (q *Queue) recordBatch(results []*result) error {
 	return nil
 }
 
-// recordHostFailure gives a host a backoff: at once if it is unreachable or asks for one, else after circuitBreakerFailures in a row.
-func (q *Queue) recordHostFailure(ctx context.Context, tx *store.Tx, r *result) error {
+// recordHostFailure gives a host a backoff, and returns its end: at once if it is unreachable or asks for one, else after circuitBreakerFailures
+// in a row. Until then an answer with an error may be the fault of one activity.
+func (q *Queue) recordHostFailure(ctx context.Context, tx *store.Tx, r *result) (until time.Time, err error) {
 	h, err := tx.Host(ctx, r.Domain)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
-	until := q.DB.Now()
-	if failures := h.Failures + 1; r.unreachable {
-		until = until.Add(hostBackoff(failures))
-	} else if failures -= circuitBreakerFailures - 1; failures > 0 {
+	failures, known := h.Failures+1, true
+	if !r.unreachable {
+		failures -= circuitBreakerFailures - 1
+		known = failures > 0 || r.status < http.StatusInternalServerError
+	}
+	if until = q.DB.Now(); failures > 0 {
 		until = until.Add(hostBackoff(failures))
 	}
-	return tx.HostFailed(ctx, r.Domain, laterOf(until, r.backoffUntil), r.err.Error())
+	until = laterOf(until, r.backoffUntil)
+	return until, tx.HostFailed(ctx, r.Domain, until, known, r.err.Error())
 }
 
 // unreachableHosts mirrors which hosts the database knows as unreachable.
