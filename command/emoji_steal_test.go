@@ -21,12 +21,13 @@ func TestEmojiSteal(t *testing.T) {
 		case "/api/v1/custom_emojis":
 			w.Header().Set("Content-Type", "application/json")
 			var list []map[string]string
-			for _, name := range []string{"cat", "dog", "page", "gone"} {
+			for _, name := range []string{"cat", "dog", "page", "document", "gone"} {
 				list = append(list, map[string]string{"shortcode": name, "url": peer.URL + "/" + name + ".png"})
 			}
 			json.NewEncoder(w).Encode(list)
-		case "/cat.png", "/dog.png":
-			w.Header().Set("Content-Type", "image/png")
+		case "/cat.png", "/dog.png", "/document.png":
+			types := map[string]string{"/cat.png": "image/png", "/dog.png": "application/octet-stream", "/document.png": "application/json"}
+			w.Header().Set("Content-Type", types[r.URL.Path])
 			w.Write(picture)
 		case "/page.png":
 			fmt.Fprint(w, "<html>")
@@ -63,10 +64,11 @@ func TestEmojiSteal(t *testing.T) {
 				}
 			}
 			for args, want := range map[string]string{
-				"cat@" + host:  `An emoji with the "cat" shortcode already exists`,
-				"fish@" + host: "has no emoji :fish:",
-				"page@" + host: "Only PNG",
-				"gone@" + host: "404",
+				"cat@" + host:      `An emoji with the "cat" shortcode already exists`,
+				"fish@" + host:     "has no emoji :fish:",
+				"page@" + host:     "unexpected content type",
+				"document@" + host: "unexpected content type",
+				"gone@" + host:     "404",
 			} {
 				p.run("emoji", "steal", args).fails(1, want)
 			}

@@ -340,7 +340,7 @@ func (r *Remote) Steal(ctx context.Context, shortcode, base, pack string) (*Emoj
 		if err := r.packs.CheckAddress(ctx, e.URL); err != nil {
 			return nil, err
 		}
-		picture, err := r.fetch.Get(ctx, e.URL, fetch.Limits{MaxBody: DefaultLimits.FileBytes, Timeout: documentTimeout})
+		picture, err := r.fetch.Get(ctx, e.URL, fetch.Limits{MaxBody: DefaultLimits.FileBytes, Timeout: documentTimeout, Accepts: fetch.NotDocument})
 		if err != nil {
 			return nil, err
 		}

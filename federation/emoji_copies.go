@@ -36,7 +36,7 @@ func (c *emojiCopier) fetchEmoji(ctx context.Context, w store.CopyEmoji) error {
 	if err := c.emojis.CheckAddress(ctx, w.URL); err != nil {
 		return err
 	}
-	picture, err := c.client.Get(ctx, w.URL, fetch.Limits{MaxBody: w.MaxBytes})
+	picture, err := c.client.Get(ctx, w.URL, fetch.Limits{MaxBody: w.MaxBytes, Accepts: fetch.NotDocument})
 	if err != nil {
 		return err
 	}

@@ -451,13 +451,18 @@ func TestPoliciesThatCallServices(t *testing.T) {
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
 	picture := apptest.PNG(3, 3)
-	for _, name := range []string{"/1.png", "/2.png", "/cat.png"} {
-		peer.Respond(name, http.StatusOK, "image/png", picture)
+	for name, declared := range map[string]string{
+		"/1.png": "image/png", "/2.png": "image/png", "/cat.png": "application/octet-stream", "/document.png": "application/activity+json",
+	} {
+		peer.Respond(name, http.StatusOK, declared, picture)
+	}
+	emoji := func(name string) apptest.Doc {
+		return apptest.Doc{"type": "Emoji", "name": ":" + name + ":", "icon": apptest.Doc{"type": "Image", "url": peer.URL + "/" + name + ".png"}}
 	}
 	post := func(name string) apptest.Doc {
-		n := peer.Note(bob, "<p>:cat:</p>", apptest.Doc{
+		n := peer.Note(bob, "<p>:cat: :document:</p>", apptest.Doc{
 			"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + name}},
-			"tag":        []any{apptest.Doc{"type": "Emoji", "name": ":cat:", "icon": apptest.Doc{"type": "Image", "url": peer.URL + "/cat.png"}}},
+			"tag":        []any{emoji("cat"), emoji("document")},
 		})
 		peer.PostAndSettle(srv, peer.Create(n))
 		return n
@@ -466,6 +471,11 @@ func TestPoliciesThatCallServices(t *testing.T) {
 	apptest.WantFields(t, "a good one", alice.WantPost(post("/2.png")["id"]), apptest.Doc{"sensitive": false, "visibility": "public"})
 	apptest.WaitFor(t, "the pictures are fetched", func() bool { return peer.Fetches("/1.png") == 1 && peer.Fetches("/2.png") == 1 })
 	apptest.WaitFor(t, "the emoji is copied", func() bool { return srv.Emojis.Has("cat") })
+	apptest.WaitFor(t, "the other one is fetched", func() bool { return peer.Fetches("/document.png") > 0 })
+	srv.RunJobs()
+	if srv.Emojis.Has("document") {
+		t.Error("a picture that is declared as a document is copied")
+	}
 	robot.Relationship(srv.KnownID(bob)).WantTrue(apptest.RelationshipFlags, "requested")
 	peer.OneDelivered("Follow")
 }

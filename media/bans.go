@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"svc/internal/errs"
-	"svc/internal/fetch"
 	"svc/store"
 )
 
@@ -99,7 +98,7 @@ func (p *Proxy) sumBanned(ctx context.Context, b store.SumBannedMedia) error {
 	if banned, err := p.db.MediaBanned(ctx, b.Address); !banned || err != nil {
 		return err
 	}
-	resp, err := p.Fetch.Open(ctx, b.Address, fetch.Limits{MaxBody: p.Settings.Load().MediaProxy.MaxFile, Timeout: p.Timeout, Accept: acceptMedia})
+	resp, err := p.openRemote(ctx, b.Address)
 	if err == nil {
 		defer resp.Body.Close()
 		var sum string

@@ -115,7 +115,15 @@ func detect(head []byte) *format {
 
 // refine corrects the format by the content: an MP4 without a video track is a sound file.
 func (f *format) refine(found fileInfo) *format {
-	if f == formatMP4 && !found.video {
+	if !found.video {
+		return f.soundOnly()
+	}
+	return f
+}
+
+// soundOnly returns the format of a file without pictures. Only containers that can have them have another one.
+func (f *format) soundOnly() *format {
+	if f == formatMP4 {
 		return formatM4A
 	}
 	return f

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -17,14 +18,6 @@ import (
 	"svc/internal/activity"
 	"svc/internal/fetch"
 	"svc/internal/text"
-)
-
-// acceptedTypes are the content types that a response may have: those of stored files and common aliases. The format is that of the content,
-// but a response that is declared as a page or a document is refused (federation 5.3).
-var acceptedTypes = append(MIMETypes(),
-	"image/jpg", "image/pjpeg", "image/apng", "image/vnd.mozilla.apng", "image/x-png",
-	"video/x-m4v", "audio/webm",
-	"audio/mp3", "audio/x-m4a", "audio/m4a", "audio/opus", "audio/vorbis", "audio/x-flac", "audio/wave", "audio/x-wav", "audio/vnd.wave",
 )
 
 const acceptMedia = "image/*, video/*, audio/*"
@@ -147,7 +140,7 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 	}
 	defer func() { at.end(err == nil, d.received) }()
 	go p.watchRate(ctx, d, at)
-	resp, err := p.Fetch.Open(ctx, d.address, fetch.Limits{MaxBody: p.Settings.Load().MediaProxy.MaxFile, Timeout: p.Timeout, Accept: acceptMedia, ContentTypes: acceptedTypes})
+	resp, err := p.openRemote(ctx, d.address)
 	if err != nil {
 		return err
 	}
@@ -194,6 +187,14 @@ func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
 			return err
 		}
 	}
+}
+
+// openRemote requests a remote file. Its format is that of its content: many servers declare none, or application/octet-stream. What is declared
+// as a page or a document is refused (federation 5.3).
+func (p *Proxy) openRemote(ctx context.Context, address string) (*http.Response, error) {
+	return p.Fetch.Open(ctx, address, fetch.Limits{
+		MaxBody: p.Settings.Load().MediaProxy.MaxFile, Timeout: p.Timeout, Accept: acceptMedia, Accepts: fetch.NotDocument,
+	})
 }
 
 // takePlace waits for a place for a download.
@@ -246,16 +247,12 @@ func (r *stallReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// remoteFormat returns the format of a remote file by its first bytes. It returns nil if the proxy does not serve that format, or if the
-// declared type contradicts it.
+// remoteFormat returns the format of a remote file by its first bytes, nil if the proxy does not serve that format. The declared type only
+// decides whether a container that can have pictures is sound: the tracks are not read.
 func remoteFormat(head []byte, declared string) *format {
 	f := detect(head)
-	t, _, _ := text.ParseMediaType(declared) // one of acceptedTypes
-	if f == nil || strings.HasPrefix(t, "image/") != strings.HasPrefix(f.mime, "image/") {
-		return nil
-	}
-	if f == formatMP4 && strings.HasPrefix(t, "audio/") {
-		return formatM4A
+	if t, _, _ := text.ParseMediaType(declared); f != nil && strings.HasPrefix(t, "audio/") {
+		return f.soundOnly()
 	}
 	return f
 }

@@ -141,7 +141,7 @@ func (s *Service) fetchPreview(ctx context.Context, link string) (store.CardCont
 	}
 	resp, err := s.Fetch.Open(ctx, request.String(), fetch.Limits{
 		MaxBody: maxCardBody, Timeout: cardFetchTimeout, MaxRedirects: maxCardRedirects,
-		Accept: "text/html, application/xhtml+xml;q=0.9", ContentTypes: []string{"text/html", "application/xhtml+xml"},
+		Accept: "text/html, application/xhtml+xml;q=0.9", Accepts: fetch.OneOf("text/html", "application/xhtml+xml"),
 	})
 	if err != nil {
 		return store.CardContent{}, err

@@ -161,7 +161,7 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 	options := signatureOptions(known, strings.Contains(uri, "?"), f.db.Now())
 	for i, o := range options {
 		resp, err = f.client.Get(ctx, uri, fetch.Limits{
-			Accept: activity.Accept, ContentTypes: []string{activity.MediaType, activity.LDMediaType}, Timeout: documentTimeout,
+			Accept: activity.Accept, Accepts: fetch.OneOf(activity.MediaType, activity.LDMediaType), Timeout: documentTimeout,
 			Prepare: func(r *http.Request) (err error) {
 				last, err = f.signRequest(ctx, r, o)
 				return err

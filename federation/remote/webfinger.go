@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,10 +27,6 @@ const (
 )
 
 var byteOrderMark = []byte("\ufeff")
-
-// pageTypes are the media types that no descriptor has. All others are accepted, because people who keep a handle on their own domain upload it
-// as a file, and their servers know nothing of JRD.
-var pageTypes = []string{"text/html", "application/xhtml+xml"}
 
 // webFinger is a WebFinger response (RFC 7033): a handle and its actor.
 type webFinger struct {
@@ -195,7 +190,8 @@ func (f *Fetcher) serverURL(domain string) (string, error) {
 	return base, err
 }
 
-// fetchWellKnown fetches a well-known document. The host policy applies to each redirect.
+// fetchWellKnown fetches a well-known document. It may be declared as anything but a page, because people who keep a handle on their own domain
+// upload it as a file, and their servers know nothing of JRD. The host policy applies to each redirect.
 func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string) (*fetch.Response, error) {
 	if err := MayFetch(ctx); err != nil {
 		return nil, err
@@ -204,12 +200,9 @@ func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string) (*
 		return nil, err
 	}
 	resp, err := f.client.Get(ctx, address, fetch.Limits{
-		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept,
+		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept, Accepts: fetch.NotPage,
 		Prepare: f.checkRequest,
 	})
-	if err == nil && slices.Contains(pageTypes, resp.Type) {
-		err = fmt.Errorf("%w: %q", fetch.ErrContentType, resp.Type)
-	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		f.failures.addFor(address, err, f.db.Now(), webFingerFailureTTL)
 	}

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -30,7 +29,6 @@ import (
 	"golang.org/x/net/idna"
 
 	"svc/internal/limit"
-	"svc/internal/text"
 )
 
 // Errors of requests, besides those of the network.
@@ -123,12 +121,12 @@ func (c *Client) AllowsHTTP() bool { return c.allowLoopback }
 
 // Limits bound one request and its response. Fields that are 0 have a default.
 type Limits struct {
-	MaxBody      int64                     // bytes after decompression; default 1 MiB
-	Timeout      time.Duration             // for everything, the body included; default 15 s
-	MaxRedirects int                       // default 3
-	Accept       string                    // header
-	ContentTypes []string                  // accepted media types, such as text/html; none: any
-	Prepare      func(*http.Request) error // called before each request, redirects included, to sign or to refuse it
+	MaxBody      int64                       // bytes after decompression; default 1 MiB
+	Timeout      time.Duration               // for everything, the body included; default 15 s
+	MaxRedirects int                         // default 3
+	Accept       string                      // header
+	Accepts      func(mediaType string) bool // whether a response of a media type, "" if it declares none, is read; nil: all are
+	Prepare      func(*http.Request) error   // called before each request, redirects included, to sign or to refuse it
 }
 
 func (l Limits) withDefaults() Limits {
@@ -198,7 +196,7 @@ func (c *Client) follow(ctx context.Context, u *url.URL, l Limits) (*http.Respon
 			err = &StatusError{resp.StatusCode}
 		case resp.Header.Get("Content-Encoding") != "": // the transport requests gzip and decodes it
 			err = fmt.Errorf("%w: encoded as %q", ErrContentType, resp.Header.Get("Content-Encoding"))
-		case len(l.ContentTypes) > 0 && !slices.Contains(l.ContentTypes, mediaType(resp.Header)):
+		case l.Accepts != nil && !l.Accepts(mediaType(resp.Header)):
 			err = fmt.Errorf("%w: %q", ErrContentType, mediaType(resp.Header))
 		case resp.ContentLength > l.MaxBody:
 			err = fmt.Errorf("%w: %d bytes", ErrTooLarge, resp.ContentLength)
@@ -320,12 +318,4 @@ func hostPort(u *url.URL) string {
 		port = 443 // the same host
 	}
 	return net.JoinHostPort(host, fmt.Sprint(port))
-}
-
-func mediaType(h http.Header) string {
-	t, _, err := text.ParseMediaType(h.Get("Content-Type"))
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		return ""
-	}
-	return t
 }

@@ -174,7 +174,7 @@ func TestGet(t *testing.T) {
 		}
 	}
 	for path, fine := range map[string]bool{"/type/html": true, "/type/broken": true, "/type/json": false, "/type/none": false} {
-		got, err := c.Get(t.Context(), ts.URL+path, fetch.Limits{ContentTypes: []string{"text/html"}})
+		got, err := c.Get(t.Context(), ts.URL+path, fetch.Limits{Accepts: fetch.OneOf("text/html")})
 		if fine && (err != nil || got.Type != "text/html") || !fine && !errors.Is(err, fetch.ErrContentType) {
 			t.Errorf("%s as HTML: %v, %v", path, got, err)
 		}

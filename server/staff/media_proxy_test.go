@@ -2,6 +2,7 @@ package staff_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -36,7 +37,8 @@ func startFiles(t *testing.T, files map[string][]byte) *fileSite {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "image/png")
+		types := map[string]string{"/unknown.png": "application/octet-stream", "/page.png": "text/html"}
+		w.Header().Set("Content-Type", cmp.Or(types[r.URL.Path], "image/png"))
 		w.Write(content)
 	}))
 	t.Cleanup(f.Close)
@@ -74,7 +76,7 @@ func bannedSum(srv *apptest.Server, address string) string {
 // TestMediaBans bans remote files: they are not served, and their content can be uploaded no more, until the ban is removed.
 func TestMediaBans(t *testing.T) {
 	cached, unknown, other := withComment(apptest.PNG(8, 8)), apptest.PNG(9, 9), apptest.PNG(10, 10)
-	site := startFiles(t, map[string][]byte{"/cached.png": cached, "/unknown.png": unknown, "/other.png": other})
+	site := startFiles(t, map[string][]byte{"/cached.png": cached, "/unknown.png": unknown, "/other.png": other, "/page.png": other})
 	srv := apptest.Start(t, apptest.AllowLoopback)
 	root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
 	anyone := srv.As(nil)
@@ -151,6 +153,13 @@ func TestMediaBans(t *testing.T) {
 	anyone.Get(srv.Proxy.URL(address("other"))).Want(200)
 	if n := site.count("/other.png"); n != 2 {
 		t.Errorf("%d requests, want 2: the copy was removed", n)
+	}
+
+	// What is declared as a page is none of the files that are served.
+	purge(apptest.Doc{"urls": []string{address("page")}, "ban": true})
+	srv.RunJobs()
+	if got := bannedSum(srv, address("page")); got != "" || site.count("/page.png") != 1 {
+		t.Errorf("the SHA-256 of what is declared as a page is %q", got)
 	}
 }
 
