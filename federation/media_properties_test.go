@@ -52,6 +52,99 @@ func TestIncomingMediaProperties(t *testing.T) {
 	}
 }
 
+// TestDeclaredMediaTypes checks the kind of attachments whose declared type says little or nothing: it is that of the object, or that of the end
+// of a name. What is declared as a document is none of these.
+func TestDeclaredMediaTypes(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	alice.FollowRemote(bob)
+	for _, tt := range []struct {
+		name       string
+		document   apptest.Doc
+		kind, mime string
+	}{
+		{"a picture", apptest.Doc{"type": "Document", "mediaType": "image/webp", "url": "/a"}, "image", "image/webp"},
+		{"bytes, by the address", apptest.Doc{"type": "Document", "mediaType": "application/octet-stream", "url": "/a.JPG?size=large#top"}, "image", "image/jpeg"},
+		{"bytes, by the name", apptest.Doc{"type": "Document", "mediaType": "application/octet-stream", "url": "/a", "name": "IMG_1.png"}, "image", "image/png"},
+		{"bytes, by the name before the address", apptest.Doc{"type": "Document", "mediaType": "application/octet-stream", "url": "/a.php", "name": "IMG_1.png"}, "image", "image/png"},
+		{"bytes, by the object", apptest.Doc{"type": "Image", "mediaType": "application/octet-stream", "url": "/a"}, "image", "image/jpeg"},
+		{"bytes of a film", apptest.Doc{"type": "Video", "mediaType": "binary/octet-stream", "url": "/a.webm"}, "video", "video/webm"},
+		{"bytes of a film, by the object", apptest.Doc{"type": "Video", "mediaType": "binary/octet-stream", "url": "/a"}, "video", "video/mp4"},
+		{"a sound without a type", apptest.Doc{"type": "Audio", "url": "/a"}, "audio", "audio/mpeg"},
+		{"no type, by the address", apptest.Doc{"type": "Document", "url": "/a.mp4"}, "video", "video/mp4"},
+		{"no type, the object before the address", apptest.Doc{"type": "Image", "url": "/picture.php"}, "image", "image/jpeg"},
+		{"any picture", apptest.Doc{"type": "Document", "mediaType": "image/*", "url": "/a"}, "image", "image/jpeg"},
+		{"any picture, by the address", apptest.Doc{"type": "Document", "mediaType": "image/*", "url": "/a.png"}, "image", "image/png"},
+		{"a picture without format", apptest.Doc{"type": "Document", "mediaType": "image", "url": "/a.gif"}, "image", "image/gif"},
+		{"a download", apptest.Doc{"type": "Document", "mediaType": "application/force-download", "url": "/a.opus"}, "audio", "audio/ogg"},
+		{"an MP4", apptest.Doc{"type": "Document", "mediaType": "application/mp4", "url": "/a"}, "video", "video/mp4"},
+		{"an MP4 with sound", apptest.Doc{"type": "Audio", "mediaType": "application/mp4", "url": "/a.m4a"}, "audio", "audio/mp4"},
+		{"an Ogg", apptest.Doc{"type": "Document", "mediaType": "application/ogg", "url": "/a"}, "audio", "audio/ogg"},
+		{"a link that says more", apptest.Doc{"type": "Document", "mediaType": "application/octet-stream",
+			"url": apptest.Doc{"type": "Link", "mediaType": "image/png", "href": "/a"}}, "image", "image/png"},
+		{"a link that says less", apptest.Doc{"type": "Document", "mediaType": "image/png",
+			"url": apptest.Doc{"type": "Link", "mediaType": "application/octet-stream", "href": "/a"}}, "image", "image/png"},
+		{"bytes", apptest.Doc{"type": "Document", "mediaType": "application/octet-stream", "url": "/a"}, "unknown", "application/octet-stream"},
+		{"a PDF", apptest.Doc{"type": "Image", "mediaType": "application/pdf", "url": "/a.jpg"}, "unknown", "application/pdf"},
+		{"a page", apptest.Doc{"type": "Image", "mediaType": "text/html", "url": "/a.jpg"}, "unknown", "text/html"},
+		{"SVG", apptest.Doc{"type": "Image", "mediaType": "image/svg+xml", "url": "/a.jpg"}, "unknown", "image/svg+xml"},
+		{"SVG by its name", apptest.Doc{"type": "Document", "url": "/a.svg"}, "unknown", "image/svg+xml"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if link, ok := tt.document["url"].(apptest.Doc); ok {
+				link["href"] = peer.URL + link["href"].(string)
+			} else {
+				tt.document["url"] = peer.URL + tt.document["url"].(string)
+			}
+			note := peer.Note(bob, "text", apptest.Doc{"attachment": []any{tt.document}})
+			peer.PostAndSettle(srv, peer.Create(note))
+			files := alice.WantPost(note["id"]).At("media_attachments").([]any)
+			if len(files) != 1 {
+				t.Fatalf("got %v", files)
+			}
+			file := files[0].(map[string]any)
+			if got := file["svc"].(map[string]any)["mime_type"]; file["type"] != tt.kind || got != tt.mime {
+				t.Errorf("got %v, %v, want %s, %s", file["type"], got, tt.kind, tt.mime)
+			}
+		})
+	}
+}
+
+// TestDeclaredPictureTypes checks which pictures of actors are shown, by the type that their document declares.
+func TestDeclaredPictureTypes(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	for i, tt := range []struct {
+		declared any
+		shown    bool
+	}{
+		{"image/png", true},
+		{nil, true},
+		{"", true},
+		{"image/*", true},
+		{"application/octet-stream", true},
+		{"binary/octet-stream; charset=binary", true},
+		{"application/force-download", true},
+		{"text/html", false},
+		{"text/html, image/png", false},
+		{"image/svg+xml", false},
+		{"application/activity+json", false},
+		{"application/pdf", false},
+		{"video/mp4", false},
+	} {
+		picture := apptest.Doc{"type": "Image", "mediaType": tt.declared, "url": peer.URL + "/a.png"}
+		bob := peer.AddActor(fmt.Sprintf("bob%d", i), apptest.Doc{"icon": picture, "image": picture})
+		alice.FollowRemote(bob)
+		account := alice.Get("/api/v1/accounts/" + srv.KnownID(bob)).Want(200).Object()
+		for _, key := range []string{"avatar", "header"} {
+			if got := account.Str(key) == srv.Proxy.URL(peer.URL+"/a.png"); got != tt.shown {
+				t.Errorf("%v: %s is %s", tt.declared, key, account.Str(key))
+			}
+		}
+	}
+}
+
 // TestOutgoingMediaProperties checks the attachment of a local post as other servers fetch it.
 func TestOutgoingMediaProperties(t *testing.T) {
 	srv, _ := apptest.StartWithFake(t)

@@ -223,11 +223,11 @@ func (r *Reader) pictureURL(o activity.Object, key string) string {
 			address = v
 		case map[string]any:
 			image := activity.Object(v)
-			if kind := image.Text("mediaType"); kind != "" && !strings.HasPrefix(kind, "image/") {
-				continue
-			}
 			if address = linkURL(image); address == "" {
 				address = image.Text("href")
+			}
+			if _, kind := typeOfFile(mediaTypeOf(image), "Image", address); kind != "image" {
+				continue
 			}
 		}
 		if r.isPublicURL(address) {

@@ -1,8 +1,7 @@
 package remote
 
 import (
-	"mime"
-	"path"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ func (r *Reader) ParseAttachment(a activity.Object) (file *store.Media, page str
 	case a.Is("Link", "Page") && !strings.HasPrefix(kind, "image/"):
 		return nil, address
 	}
-	file = remoteMedia(address, kind, a.Type())
+	file = remoteMedia(address, kind, a.Type("Image", "Video", "Audio"), a.Text("name"))
 	file.Description = altText(a)
 	r.readMediaProperties(file, a)
 	return file, ""
@@ -62,9 +61,8 @@ func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
 		links = append(links, link.Objects("tag", 200)...) // files of a stream
 	}
 	for _, link := range links {
-		is := mediaTypeOf(link)
-		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && r.isPublicURL(href) {
-			m := remoteMedia(href, is, "")
+		href := link.Text("href")
+		if m := remoteMedia(href, mediaTypeOf(link), ""); m.Type == kind && r.isPublicURL(href) {
 			m.Description = singleLine(o.Text("name"), maxNoteTitle)
 			r.readMediaProperties(m, o)
 			if m.Width == 0 {
@@ -76,15 +74,6 @@ func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
 	return nil
 }
 
-func mediaTypeOf(o activity.Object) string {
-	for _, key := range []string{"mediaType", "mimeType"} {
-		if t, _, err := text.ParseMediaType(o.Text(key)); err == nil {
-			return t
-		}
-	}
-	return ""
-}
-
 // attachmentURL returns the URL of an attachment, "" if it is not valid, and its media type if it is known.
 func (r *Reader) attachmentURL(a activity.Object) (address, kind string) {
 	kind = mediaTypeOf(a)
@@ -94,7 +83,7 @@ func (r *Reader) attachmentURL(a activity.Object) (address, kind string) {
 			address = v
 		case map[string]any:
 			address = activity.Object(v).Text("href")
-			if t := mediaTypeOf(v); t != "" {
+			if t := mediaTypeOf(v); kind == "" || !slices.Contains(vagueTypes, t) {
 				kind = t
 			}
 		}
@@ -105,24 +94,11 @@ func (r *Reader) attachmentURL(a activity.Object) (address, kind string) {
 	return "", ""
 }
 
-// remoteMedia returns the row of a remote file. Its type follows from the media type, or else from the object type.
-func remoteMedia(address, kind, class string) *store.Media {
-	if kind == "" {
-		name, _, _ := strings.Cut(address, "?")
-		kind, _, _ = mime.ParseMediaType(mime.TypeByExtension(path.Ext(name)))
-	}
-	m := &store.Media{RemoteURL: address, Mime: kind, Type: "unknown"}
-	types := []string{"image", "video", "audio"}
-	main, _, _ := strings.Cut(kind, "/")
-	switch class = strings.ToLower(class); {
-	case slices.Contains(types, main):
-		m.Type = main
-	case kind == "" && slices.Contains(types, class):
-		m.Type = class
-	}
-	if m.Mime == "" {
-		m.Mime = "application/octet-stream"
-	}
+// remoteMedia returns the row of a remote file. names are names of the file.
+func remoteMedia(address, declared, objectType string, names ...string) *store.Media {
+	m := &store.Media{RemoteURL: address}
+	m.Mime, m.Type = typeOfFile(declared, objectType, address, names...)
+	m.Type = cmp.Or(m.Type, "unknown")
 	return m
 }
 

@@ -29,16 +29,4 @@ func NotPage(mediaType string) bool {
 	return mediaType != "text/html" && mediaType != "application/xhtml+xml"
 }
 
-// mediaType returns the media type of a Content-Type header. Of one that is malformed it is the beginning, so that "text/html, image/png"
-// declares a page.
-func mediaType(h http.Header) string {
-	declared := h.Get("Content-Type")
-	if t, _, err := text.ParseMediaType(declared); err == nil {
-		return t
-	}
-	const maxBytes = 100
-	if i := strings.IndexAny(declared, ";, \t"); i >= 0 {
-		declared = declared[:i]
-	}
-	return strings.ToLower(declared[:min(len(declared), maxBytes)])
-}
+func mediaType(h http.Header) string { return text.DeclaredType(h.Get("Content-Type")) }

@@ -3,6 +3,7 @@ package text
 import (
 	"errors"
 	"mime"
+	"strings"
 )
 
 // Limits of a media type or a Content-Disposition, because parsing takes time and memory for each parameter.
@@ -19,6 +20,20 @@ func ParseMediaType(v string) (mediaType string, params map[string]string, err e
 		return "", nil, errMediaType
 	}
 	return mime.ParseMediaType(v)
+}
+
+// DeclaredType returns the media type that others declare, in lower case without parameters. Of text that is malformed it is the beginning, so
+// that "text/html, image/png" is a page.
+func DeclaredType(v string) string {
+	if t, _, err := ParseMediaType(v); err == nil {
+		return t
+	}
+	const maxBytes = 100
+	v = strings.TrimSpace(v)
+	if i := strings.IndexAny(v, ";, \t\r\n"); i >= 0 {
+		v = v[:i]
+	}
+	return strings.ToLower(v[:min(len(v), maxBytes)])
 }
 
 // countParams counts the semicolons outside of quoted strings.
