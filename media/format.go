@@ -8,8 +8,6 @@ import (
 	"io"
 
 	"github.com/gabriel-vasile/mimetype"
-
-	"svc/internal/errs"
 )
 
 // sniffLength is the number of bytes at the start of a file by which its type is detected.
@@ -37,6 +35,7 @@ var (
 	formatMOV  = &format{"video/quicktime", "mov", scanMovie, nil}
 	formatWebM = &format{"video/webm", "webm", scanWebM, nil}
 	formatM4A  = &format{"audio/mp4", "m4a", scanMovie, nil}
+	formatWebA = &format{"audio/webm", "weba", scanWebM, nil}
 	formatMP3  = &format{"audio/mpeg", "mp3", scanMP3, nil}
 	formatOGG  = &format{"audio/ogg", "ogg", scanOGG, nil}
 	formatFLAC = &format{"audio/flac", "flac", scanFLAC, nil}
@@ -46,7 +45,7 @@ var (
 var formats = []*format{
 	formatPNG, formatJPEG, formatGIF, formatWebP, formatAVIF, formatHEIC, formatHEIF,
 	formatMP4, formatMOV, formatWebM,
-	formatM4A, formatMP3, formatOGG, formatFLAC, formatWAV,
+	formatM4A, formatWebA, formatMP3, formatOGG, formatFLAC, formatWAV,
 }
 
 // formatByType maps the types of mimetype to formats.
@@ -96,7 +95,7 @@ func sniff(head []byte, kind Kind) (*format, error) {
 		return nil, ErrNotPicture
 	}
 	if f == nil {
-		return nil, errs.Invalid("Files of this type are not accepted")
+		return nil, ErrUnsupported
 	}
 	return f, nil
 }
@@ -113,7 +112,7 @@ func detect(head []byte) *format {
 	return f
 }
 
-// refine corrects the format by the content: an MP4 without a video track is a sound file.
+// refine corrects the format by the content: a movie without a video track is a sound file.
 func (f *format) refine(found fileInfo) *format {
 	if !found.video {
 		return f.soundOnly()
@@ -121,10 +120,14 @@ func (f *format) refine(found fileInfo) *format {
 	return f
 }
 
-// soundOnly returns the format of a file without pictures. Only containers that can have them have another one.
+// soundOnly returns the format of a file without pictures. Only containers that can have them have another one. QuickTime is the older form of MP4,
+// has no type of its own for sound, and is played by what plays MP4.
 func (f *format) soundOnly() *format {
-	if f == formatMP4 {
+	switch f {
+	case formatMP4, formatMOV:
 		return formatM4A
+	case formatWebM:
+		return formatWebA
 	}
 	return f
 }

@@ -46,6 +46,9 @@ var kindRules = [...]struct {
 	Preview:    {pictures: true, box: image.Pt(640, 640), still: true, blurhash: true},
 }
 
+// ErrUnsupported is returned for content of a format that is not accepted.
+var ErrUnsupported = errs.Invalid("Files of this type are not accepted")
+
 // ErrNotPicture is returned for content that is no picture where only pictures can be used.
 var ErrNotPicture = errs.Invalid("Only PNG, JPEG, GIF and WebP pictures can be used here")
 

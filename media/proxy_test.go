@@ -235,6 +235,8 @@ func TestProxyTypes(t *testing.T) {
 		{"a film", "video/mp4", mp4Start, 200, "video/mp4"},
 		{"a WebM", "video/webm", webmStart, 200, "video/webm"},
 		{"a recording in MP4", "audio/mp4", mp4Start, 200, "audio/mp4"},
+		{"a recording in WebM", "audio/webm", webmStart, 200, "audio/webm"},
+		{"a recording in QuickTime", "audio/mp4", "\x00\x00\x00\x14ftypqt  \x00\x00\x00\x00qt  \x00\x00\x00\x08free", 200, "audio/mp4"},
 		{"a recording in Ogg", "audio/opus", oggStart, 200, "audio/ogg"},
 		{"a picture and a page at once", "image/gif", gifStart + page, 200, "image/gif"},
 		{"a page that says PNG", "image/png", page, 502, ""},

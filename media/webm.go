@@ -18,6 +18,7 @@ const (
 	webmPixelWidth      = 0xb0
 	webmPixelHeight     = 0xba
 	webmDefaultDuration = 0x23e383
+	webmTrackType       = 0x83
 	webmCluster         = 0x1f43b675
 )
 
@@ -32,13 +33,21 @@ type webmProbe struct {
 	scale    float64 // nanoseconds of a unit of the duration
 	duration float64
 	rate     float64 // frames a second of the track being read
+
+	picture, sound bool // there is a track of this type
 }
 
-// probeWebM reads duration, size and frame rate.
+// Types of tracks that are kept (RFC 9559 5.1.4.1.3).
+const (
+	webmPicture = 1
+	webmSound   = 2
+)
+
+// probeWebM reads duration, size and frame rate, and whether there is a picture track: it is no sound file if its tracks cannot be read.
 func probeWebM(w *peekReader) fileInfo {
 	p := webmProbe{peekReader: w, scale: 1e6}
-	p.facts.video = true
 	p.each(w.size)
+	p.facts.video = p.picture || p.facts.width > 0 || !p.sound
 	p.facts.duration = seconds(p.duration * p.scale / 1e9)
 	return p.facts
 }
@@ -98,6 +107,8 @@ func (p *webmProbe) element(id, end int64) bool {
 		p.facts.width = int(min(v, maxSide))
 	case id == webmPixelHeight:
 		p.facts.height = int(min(v, maxSide))
+	case id == webmTrackType:
+		p.picture, p.sound = p.picture || v == webmPicture, p.sound || v == webmSound
 	case id == webmDefaultDuration && v > 0:
 		p.rate = plausibleRate(1e9 / float64(v))
 	}

@@ -20,7 +20,6 @@ const (
 	webmAttachments  = 0x1941a469
 	webmChapters     = 0x1043a770
 	webmTrackNumber  = 0xd7
-	webmTrackType    = 0x83
 	webmCodecPrivate = 0x63a2
 	webmSimpleBlock  = 0xa3
 	webmBlockGroup   = 0xa0

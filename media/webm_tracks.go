@@ -5,7 +5,6 @@ func (s *webmScan) track(track webmElement) error {
 	if track.id != webmTrackEntry {
 		return s.keepOnly(track)
 	}
-	const picture, sound = 1, 2
 	var number, kind int64
 	err := s.each(track, func(e webmElement) error {
 		if e.id != webmTrackNumber && e.id != webmTrackType {
@@ -29,7 +28,7 @@ func (s *webmScan) track(track webmElement) error {
 	if err != nil {
 		return err
 	}
-	if kind != 0 && kind != picture && kind != sound {
+	if kind != 0 && kind != webmPicture && kind != webmSound {
 		if s.clusters {
 			return unsupportedVariant("track of type %d behind the first cluster", kind)
 		}

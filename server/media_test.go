@@ -58,9 +58,12 @@ func mp4File(handler string) []byte {
 }
 
 var (
-	webpFile = []byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
-	oggFile  = append([]byte("OggS\x00\x02"+strings.Repeat("\x00", 20)+"\x01\x13OpusHead"), make([]byte, 60)...)
-	mp3File  = append([]byte("\xff\xfb\x90\x64"), make([]byte, 60)...)
+	webpFile  = []byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
+	oggFile   = append([]byte("OggS\x00\x02"+strings.Repeat("\x00", 20)+"\x01\x13OpusHead"), make([]byte, 60)...)
+	mp3File   = append([]byte("\xff\xfb\x90\x64"), make([]byte, 60)...)
+	webmAudio = []byte("\x1a\x45\xdf\xa3\x87\x42\x82\x84webm\x18\x53\x80\x67\x97" + // header, segment
+		"\x16\x54\xae\x6b\x88\xae\x86\xd7\x81\x01\x83\x81\x02" + // a track with sound
+		"\x1f\x43\xb6\x75\x85\xe7\x81\x00\xa3\x80")
 	webmFile = append([]byte("\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84webm"), make([]byte, 60)...)
 )
 
@@ -82,6 +85,8 @@ func TestUploadTypes(t *testing.T) {
 		{"MP4", mp4File("vide"), "video", "video/mp4", false},
 		{"WebM", webmFile, "video", "video/webm", false},
 		{"MP4 audio", mp4File("soun"), "audio", "audio/mp4", false},
+		{"QuickTime audio", bytes.Replace(mp4File("soun"), []byte("isom"), []byte("qt  "), 1), "audio", "audio/mp4", false},
+		{"WebM audio", webmAudio, "audio", "audio/webm", false},
 		{"MP3", mp3File, "audio", "audio/mpeg", false},
 		{"Ogg", oggFile, "audio", "audio/ogg", false},
 	} {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -201,7 +200,8 @@ func frontendSettings(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	return settings, nil
 }
 
-// storePicture stores a picture that was sent, and returns nil if none was.
+// storePicture stores a picture that was sent, and returns nil if none was. A file that is none is refused as by POST /api/v1/media, so that apps can
+// show what is wrong with it.
 func (h *profile) storePicture(ctx context.Context, owner store.AccountID, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
 	var content io.Reader
 	switch {
@@ -219,13 +219,10 @@ func (h *profile) storePicture(ctx context.Context, owner store.AccountID, p pic
 		return nil, nil
 	}
 	file, err := h.Media.Ingest(ctx, owner, content, kind, limit)
-	var e *errs.Error
-	switch {
-	case errors.Is(err, media.ErrBanned):
-		return nil, err
-	case errors.As(err, &e) && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestEntityTooLarge:
-		return nil, &errs.Error{Status: social.ErrInvalidProfile.Status, Message: social.ErrInvalidProfile.Message, Err: err}
-	case err != nil:
+	if errors.Is(err, media.ErrNotPicture) {
+		err = media.ErrUnsupported
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &social.Picture{File: file}, nil

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/png"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,7 +173,7 @@ func TestUpdateCredentialsRefuses(t *testing.T) {
 		{"settings that are not an object", map[string]any{"svc_settings_store": []int{1}}, 403, "Invalid request"},
 		{"large settings", map[string]any{"svc_settings_store": map[string]string{"fe": strings.Repeat("x", 600_000)}}, 413, "The settings of all front ends would take 600004 bytes, the limit is 500000"},
 		{"a picture that is a text", map[string]any{"avatar": "https://example.com/a.png"}, 403, "Invalid request"},
-		{"an invalid picture", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 403, "Invalid request"},
+		{"an invalid picture", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 422, "Files of this type are not accepted"},
 		{"a name of another type", map[string]any{"display_name": []string{"a"}}, 400, "display_name - Invalid string. Got: array."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -209,8 +210,7 @@ func TestProfilePictures(t *testing.T) {
 		t.Errorf("empty file inputs changed something: %v", o.Fields)
 	}
 	patch(fileOf("avatar", "a.png", append(small, make([]byte, 30_000)...))).WantError(413, "File is too large")
-	patch(fileOf("avatar", "a.png", []byte("no picture"))).WantError(403, "Invalid request")
-	patch(fileOf("header", "a.png", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))).WantError(403, "Invalid request")
+	patch(fileOf("avatar", "a.png", small[:len(small)/2])).WantError(422, "The file is damaged or incomplete")
 
 	o = patch(apptest.FormPart{Name: "avatar"}, apptest.FormPart{Name: "header"}, apptest.FormPart{Name: "svc_background_image"}).Want(200).Object()
 	if o.Str("avatar") != standard.Str("avatar") || o.Str("header") != standard.Str("header") || o.At("svc.background_image") != nil {
@@ -222,6 +222,43 @@ func TestProfilePictures(t *testing.T) {
 	}
 	if o := alice.UpdateProfile(map[string]any{"avatar": ""}); o.Str("avatar") != standard.Str("avatar") {
 		t.Errorf("avatar is %q", o.Str("avatar"))
+	}
+}
+
+// TestPicturesOfOtherTypes checks that a profile refuses files that are no pictures like POST /api/v1/media does.
+func TestPicturesOfOtherTypes(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	before := alice.Get("/api/v1/accounts/verify_credentials").Body
+	ftyp := func(brand string) []byte {
+		return slices.Concat(mp4Box("ftyp", []byte(brand), words(0), []byte(brand+"mif1isom")), mp4File("vide")[24:])
+	}
+	for name, tt := range map[string]struct {
+		content  []byte
+		accepted bool // as an attachment
+	}{
+		"a.aac":  {content: bytes.Repeat([]byte("\xff\xf1\x50\x80\x02\x1f\xfc\x21"), 100)},
+		"a.3gp":  {content: ftyp("3gp5")},
+		"b.3gp":  {content: ftyp("3gp4")},
+		"a.heic": {content: ftyp("heic"), accepted: true},
+		"a.avif": {content: ftyp("avif"), accepted: true},
+		"a.mp4":  {content: mp4File("vide"), accepted: true},
+		"a.svg":  {content: []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")},
+		"a.png":  {content: []byte("no picture")},
+	} {
+		const refused = "Files of this type are not accepted"
+		for _, key := range []string{"avatar", "header", "svc_background_image"} {
+			alice.SendForm("PATCH", apptest.UpdateCredentials, fileOf(key, name, tt.content)).WantError(422, refused)
+		}
+		for path, key := range map[string]string{"update_avatar": "img", "update_banner": "banner", "update_background": "img"} {
+			alice.SendForm("PATCH", "/api/v1/svc/accounts/"+path, fileOf(key, name, tt.content)).WantError(422, refused)
+		}
+		if !tt.accepted {
+			alice.SendForm("POST", "/api/v1/media", fileOf("file", name, tt.content)).WantError(422, refused)
+		}
+	}
+	if after := alice.Get("/api/v1/accounts/verify_credentials").Body; !bytes.Equal(before, after) {
+		t.Errorf("something changed:\n%s\n%s", before, after)
 	}
 }
 
