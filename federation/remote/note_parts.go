@@ -2,6 +2,7 @@ package remote
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +64,9 @@ func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
 	for _, link := range links {
 		href := link.Text("href")
 		if m := remoteMedia(href, mediaTypeOf(link), ""); m.Type == kind && r.isPublicURL(href) {
-			m.Description = singleLine(o.Text("name"), maxNoteTitle)
+			if name := singleLine(o.Text("name"), maxNoteTitle); !isFileName(name) {
+				m.Description = name
+			}
 			r.readMediaProperties(m, o)
 			if m.Width == 0 {
 				r.readMediaProperties(m, link)
@@ -102,19 +105,26 @@ func remoteMedia(address, declared, objectType string, names ...string) *store.M
 	return m
 }
 
-// altText returns the description of an attachment, which servers put into different members.
+// altText returns the description of an attachment, which servers put into different members. A title or the name of the file may be in name.
 func altText(a activity.Object) string {
-	for _, key := range []string{"name", "summary", "content"} {
+	for _, key := range []string{"summary", "name", "content"} {
 		description, _ := a.TextAndLanguage(key)
 		description = truncateBytes(description, 4*maxAltText)
 		if key != "name" {
 			description = text.HTMLToText(description)
 		}
-		if description = text.Shorten(strings.TrimSpace(description), maxAltText); description != "" {
+		description = text.Shorten(strings.TrimSpace(description), maxAltText)
+		if description != "" && !(key == "name" && isFileName(description)) {
 			return description
 		}
 	}
 	return ""
+}
+
+// isFileName returns whether the name of an attachment is that of a file: one line that ends like a picture, video or sound.
+func isFileName(name string) bool {
+	const maxFileName = 255 // bytes
+	return len(name) <= maxFileName && !strings.ContainsAny(name, "\r\n") && typesByExtension[strings.ToLower(path.Ext(name))] != ""
 }
 
 // readPoll parses the poll of a Question.
