@@ -46,7 +46,7 @@ func addRichEntities(a *apptest.Server, rich, other *apptest.User) (statuses []s
 	for _, v := range []string{"unlisted", "private", "direct", "local", "list:" + list} {
 		status(rich, params{"status": "@other of visibility " + v, "visibility": v})
 	}
-	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "a preview @other #rich", "preview": true, "media_ids": []string{attachment}})
+	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "a preview @other #rich", "preview": true, "media_ids": []string{rich.Upload(apptest.PNG(5, 5)).ID()}})
 	reply := status(other, params{"status": "@rich a reply #rich", "in_reply_to_id": first, "media_ids": []string{upload.ID()}})
 	status(rich, params{"status": "an answer", "in_reply_to_id": reply})
 	quote := status(other, params{"status": "to be quoted so", "quote_id": first})

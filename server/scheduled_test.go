@@ -22,7 +22,7 @@ func TestSchedule(t *testing.T) {
 	root := bob.Publish("root").ID()
 	at := time.Now().Add(6 * time.Minute).Truncate(time.Millisecond)
 	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{
-		"status": "**hello** @bob #later", "spoiler_text": "cw", "content_type": "text/markdown", "media_ids": []string{picture, theirs, picture},
+		"status": "**hello** @bob #later", "spoiler_text": "cw", "content_type": "text/markdown", "media_ids": []string{picture},
 		"in_reply_to_id": root, "visibility": "unlisted", "language": "de", "expires_in": 7200, "scheduled_at": at,
 		"poll": apptest.Doc{"options": []string{"a", " b", "b", ""}, "expires_in": 600, "multiple": true},
 	}).Want(200).Object()
@@ -48,9 +48,13 @@ func TestSchedule(t *testing.T) {
 	if got := bob.Notifications(); len(got) != 0 {
 		t.Errorf("bob has the notifications %v", got)
 	}
-	alice.Post("/api/v1/statuses", "media_ids[]", picture).WantError(422, "Cannot post an empty status without attachments")
-	if got := alice.Schedule("x", "media_ids[]", picture); got.At("params.media_ids") != nil {
-		t.Errorf("the picture is scheduled twice: %v", got.Fields)
+	for name, ids := range map[string][]string{"scheduled already": {picture}, "of another account": {theirs}, "unknown": {"x"}} {
+		for _, later := range []any{nil, at} {
+			a := alice.SendJSON("POST", "/api/v1/statuses", apptest.Doc{"status": "x", "media_ids": ids, "scheduled_at": later})
+			if a.WantError(422, "Media not found or already attached to another post"); t.Failed() {
+				t.Fatalf("a picture that is %s, at %v", name, later)
+			}
+		}
 	}
 	for range 2 { // the first job marks unused media, the second removes them
 		srv.Exec(`UPDATE media SET detached_at = 1000 WHERE detached_at IS NOT NULL`)

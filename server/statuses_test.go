@@ -41,13 +41,19 @@ func TestPostParameters(t *testing.T) {
 		{"as long as possible", []string{"status", strings.Repeat("ö", 4998), "spoiler_text", "ab"}, 200, "", nil},
 		{"markdown", []string{"status", "*hi*", "content_type", "text/markdown"}, 200, "", fieldIs("content", "<p><em>hi</em></p>")},
 		{"an unknown content type", []string{"status", "*hi*", "content_type", "text/x"}, 200, "", fieldIs("content", "<p>*hi*</p>")},
-		{"media", []string{"media_ids[]", mine, "media_ids[]", theirs, "media_ids[]", mine, "media_ids[]", "x"}, 200, "", func(o *apptest.Object) string {
+		{"media of another account", []string{"status", "x", "media_ids[]", mine, "media_ids[]", theirs}, 422, "Media not found or already attached to another post", nil},
+		{"unknown media", []string{"status", "x", "media_ids[]", mine, "media_ids[]", "0000000000000000AA"}, 422, "Media not found or already attached to another post", nil},
+		{"media ids that are none", []string{"status", "x", "media_ids[]", "x", "media_ids[]", "y"}, 422, "Media not found or already attached to another post", nil},
+		{"repeated media", []string{"status", "x", "media_ids[]", mine, "media_ids[]", mine}, 422, "Media attached more than once", nil},
+		{"a preview with unknown media", []string{"status", "x", "preview", "true", "media_ids[]", "x"}, 422, "Media not found or already attached to another post", nil},
+		{"no media", []string{"status", "x", "media_ids[]", ""}, 200, "", nil},
+		{"media", []string{"media_ids[]", mine}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("media_attachments").([]any); len(m) != 1 || o.Bool("sensitive") {
 				return fmt.Sprint(m, o.Bool("sensitive"))
 			}
 			return ""
 		}},
-		{"media that is attached already", []string{"media_ids[]", mine}, 422, "Cannot post an empty status without attachments", nil},
+		{"media that is attached already", []string{"status", "x", "media_ids[]", mine}, 422, "Media not found or already attached to another post", nil},
 		{"sensitive", []string{"status", "x", "sensitive", "1"}, 200, "", fieldIs("sensitive", true)},
 		{"nsfw", []string{"status", "x #NSFW"}, 200, "", fieldIs("sensitive", true)},
 		{"not sensitive", []string{"status", "x", "sensitive", "false"}, 200, "", fieldIs("sensitive", false)},

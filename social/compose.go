@@ -243,22 +243,36 @@ func composeContext(ctx context.Context, r statusReader, c *Composed, d Draft, d
 	return reply, nil
 }
 
-// usableMedia returns the owner's uploads with these ids that are unattached or attached to the status of. It skips all others (extension
-// API 15).
+// Errors of media ids. The first is that of the reference API, without the ids, which mean nothing to people.
+var (
+	errMediaUnusable = errs.Invalid("Media not found or already attached to another post")
+	errMediaRepeated = errs.Invalid("Media attached more than once")
+)
+
+// usableMedia returns the owner's uploads with these ids, which must be unattached or attached to the status of. A post without a picture that its
+// author has chosen is not published, because nobody would notice before others have read it.
 func (s *Service) usableMedia(ctx context.Context, r statusReader, owner store.AccountID, ids []store.MediaID, of store.StatusID) ([]*store.Media, error) {
 	if len(ids) == 0 {
 		return nil, nil
+	}
+	seen := make(map[store.MediaID]bool, len(ids))
+	for _, id := range ids {
+		if id != 0 && seen[id] { // 0 is any malformed id
+			return nil, errMediaRepeated
+		}
+		seen[id] = true
 	}
 	media, err := r.MediaByIDs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	seen := make(map[store.MediaID]bool, len(media))
-	return slices.DeleteFunc(media, func(m *store.Media) bool {
-		unusable := m.AccountID != owner || !m.Detached() && (m.StatusID == nil || *m.StatusID != of) || seen[m.ID]
-		seen[m.ID] = true
-		return unusable
-	}), nil
+	unusable := func(m *store.Media) bool {
+		return m.AccountID != owner || !m.Detached() && (m.StatusID == nil || *m.StatusID != of)
+	}
+	if len(media) < len(ids) || slices.ContainsFunc(media, unusable) {
+		return nil, errMediaUnusable
+	}
+	return media, nil
 }
 
 func parentOf(ctx context.Context, r statusReader, author store.AccountID, id store.StatusID) (*store.Status, error) {
