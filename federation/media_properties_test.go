@@ -89,6 +89,7 @@ func TestDeclaredMediaTypes(t *testing.T) {
 		{"a PDF", apptest.Doc{"type": "Image", "mediaType": "application/pdf", "url": "/a.jpg"}, "unknown", "application/pdf"},
 		{"a page", apptest.Doc{"type": "Image", "mediaType": "text/html", "url": "/a.jpg"}, "unknown", "text/html"},
 		{"SVG", apptest.Doc{"type": "Image", "mediaType": "image/svg+xml", "url": "/a.jpg"}, "unknown", "image/svg+xml"},
+		{"SVG by the address", apptest.Doc{"type": "Image", "mediaType": "application/octet-stream", "url": "/a.SVG?x"}, "unknown", "image/svg+xml"},
 		{"SVG by its name", apptest.Doc{"type": "Document", "url": "/a.svg"}, "unknown", "image/svg+xml"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func typeOfFile(declared, objectType, address string, names ...string) (mediaTyp
 	}
 	kind = kindOf(declared)
 	if kind == "" && slices.Contains(vagueTypes, declared) {
-		if objectType = strings.ToLower(objectType); mediaKinds[objectType] == "" {
+		if objectType = strings.ToLower(objectType); mediaKinds[objectType] == "" || named == "image/svg+xml" {
 			objectType = ""
 		}
 		kind, declared = cmp.Or(objectType, kindOf(named)), ""

@@ -36,7 +36,7 @@ func (r *Reader) noteMedia(o activity.Object, n *Note) (media []*store.Media, li
 	if picture := r.pictureURL(o, "image"); len(media) == 0 && picture != "" && n.ObjectType != "Note" && n.ObjectType != "Question" {
 		media = append(media, remoteMedia(picture, "", "Image"))
 	}
-	return media, link
+	return r.addTextPictures(media, o, n), link
 }
 
 // ParseAttachment returns the file of an attachment, or the URL of the page that it links to; neither if it is not valid.

@@ -25,6 +25,7 @@ func FuzzNote(f *testing.F) {
 	const plain = `{"id":"http://127.0.0.1:9/n/1","type":"Note","attributedTo":"http://127.0.0.1:9/u","quoteUrl":"http://127.0.0.1:9/n/2"}`
 	f.Add([]byte(plain), `<p>a</p><span class="quote-inline"><br><br>RE: <a href="https://example.org">b</a></span>`, "cw")
 	f.Add([]byte(plain), `<p>a<p class="quote-inline"><span class="quote-inline">RE: </p></span></p>`, "<b>")
+	f.Add([]byte(plain), `<p>a<img src="/a.png" alt="b" width="40" height=50><IMG class="emoji" src=//127.0.0.1:9/b><img src="javascript:x()"><img`, "")
 	s := newHarness(f)
 	f.Fuzz(func(t *testing.T, b []byte, content, summary string) {
 		o, err := activity.Parse(b)
@@ -45,6 +46,9 @@ func FuzzNote(f *testing.F) {
 			}
 			if again := text.Sanitize(n.Content); again != n.Content {
 				t.Errorf("sanitizing changes the content %q to %q", n.Content, again)
+			}
+			if len(n.Media) > MaxAttachments {
+				t.Errorf("%d attachments", len(n.Media))
 			}
 			for _, m := range n.Media {
 				if !s.Reader.isPublicURL(m.RemoteURL) || m.Mime == "" || m.Type == "" {

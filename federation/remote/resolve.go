@@ -135,12 +135,10 @@ func alternateLink(page []byte, base *url.URL) string {
 			if string(name) != "link" {
 				continue
 			}
-			attributes := make(map[string]string)
-			for more {
-				var key, value []byte
-				key, value, more = z.TagAttr()
-				attributes[string(key)] = string(value)
+			if !more {
+				continue
 			}
+			attributes := readAttributes(z)
 			isAlternate := strings.Contains(" "+strings.ToLower(attributes["rel"])+" ", " alternate ")
 			if !isAlternate || !isActivityMediaType(attributes["type"]) {
 				continue
