@@ -71,16 +71,17 @@ func Read(page io.Reader, contentType string, base *url.URL) (*Page, error) {
 	return h.page(base), nil
 }
 
-// head is the metadata in the head of a page.
+// head is the metadata of a page, which belongs into its head.
 type head struct {
 	title       string // of the title element
 	description string // of the meta element
 	og, twitter map[string]string
 }
 
-// read reads up to the start of the body. Of two properties with one name the first counts.
+// read reads the head, and if that has no title of a card, properties of cards in the body, where generators of pages put them by mistake. Of two
+// properties with one name the first counts.
 func (h *head) read(z *html.Tokenizer) error {
-	inTitle, inSVG := false, false
+	inTitle, inSVG, inBody := false, false, false
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -96,20 +97,24 @@ func (h *head) read(z *html.Tokenizer) error {
 			name, hasAttrs := z.TagName()
 			switch string(name) {
 			case "body":
-				return nil
+				if inBody = true; h.hasTitle() {
+					return nil
+				}
 			case "title":
-				inTitle = !inSVG
+				inTitle = !inSVG && !inBody
 			case "svg":
 				inSVG = true
 			case "meta":
 				if hasAttrs {
-					h.meta(z)
+					h.meta(z, inBody)
 				}
 			}
 		case html.EndTagToken:
 			switch name, _ := z.TagName(); string(name) {
 			case "head":
-				return nil
+				if inBody = true; h.hasTitle() {
+					return nil
+				}
 			case "title":
 				inTitle = false
 			case "svg":
@@ -119,8 +124,11 @@ func (h *head) read(z *html.Tokenizer) error {
 	}
 }
 
-// meta reads a meta element. Pages use property and name interchangeably.
-func (h *head) meta(z *html.Tokenizer) {
+// hasTitle returns whether a property has the title of a card.
+func (h *head) hasTitle() bool { return h.og["title"] != "" || h.twitter["title"] != "" }
+
+// meta reads a meta element. Pages use property and name interchangeably. Of one in the body, only properties of cards count.
+func (h *head) meta(z *html.Tokenizer, inBody bool) {
 	var key, content string
 	for more := true; more; {
 		var k, v []byte
@@ -138,7 +146,7 @@ func (h *head) meta(z *html.Tokenizer) {
 		setProperty(h.og, name, content)
 	} else if name, ok := strings.CutPrefix(key, "twitter:"); ok {
 		setProperty(h.twitter, name, content)
-	} else if key == "description" && h.description == "" {
+	} else if key == "description" && h.description == "" && !inBody {
 		h.description = oneLine(content, maxDescription)
 	}
 }
