@@ -1,6 +1,7 @@
 package federation_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -374,6 +375,51 @@ func TestResolveStatus(t *testing.T) {
 	}{{note["id"], 1}, {note["id"], 1}, {page["url"], 1}, {secret["id"], 0}, {p.URL + "/none", 0}} {
 		if got := searchResolved(bob, tt.q.(string)); len(got) != tt.want {
 			t.Errorf("%s: found %v", tt.q, got)
+		}
+	}
+}
+
+// TestResolveByLinkHeader checks that a page leads to its document by a Link header (RFC 8288), as by a link element.
+func TestResolveByLinkHeader(t *testing.T) {
+	srv := apptest.StartPeers(t, 1)[0]
+	bob := srv.SignUp("bob")
+	p := apptest.StartFake(t)
+	note := p.Note(p.AddActor("alice"), "<p>from afar</p>")
+	p.Serve(note)
+	id := note["id"].(string)
+	path := strings.TrimPrefix(id, p.URL)
+	const activityType = `; rel="alternate"; type="application/activity+json"`
+	headers := make(map[string][]string)
+	p.Check = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		w.Header()["Link"] = headers[r.URL.Path]
+		return true
+	}
+	for i, tt := range []struct {
+		name   string
+		header []string
+		found  bool
+	}{
+		{"an absolute URL", []string{"<" + id + ">" + activityType}, true},
+		{"a relative URL", []string{"<" + path + ">" + activityType}, true},
+		{"among others", []string{`</style.css>; rel=preload; as=style, </wp-json/>; rel="https://api.w.org/", <` + path + ">" + activityType}, true},
+		{"in a header of its own", []string{`</p/1>; rel=shortlink`, "<" + path + ">" + activityType}, true},
+		{"without quotes", []string{"<" + path + ">;rel=alternate ; type=application/activity+json"}, true},
+		{"in capitals", []string{"<" + path + `>; TYPE="Application/Activity+JSON"; Rel="Alternate"`}, true},
+		{"one of several relations", []string{"<" + path + `>; rel="canonical alternate"; type="application/activity+json"`}, true},
+		{"the other type", []string{"<" + path + `>; rel="alternate"; type="application/ld+json; profile=\"https://www.w3.org/ns/activitystreams\""`}, true},
+		{"behind a comma in quotes", []string{`</x>; rel="self"; title="a, <b>; \"c", <` + path + ">" + activityType}, true},
+		{"another relation", []string{"<" + path + `>; rel="self"; type="application/activity+json"`}, false},
+		{"another type", []string{"<" + path + `>; rel="alternate"; type="application/rss+xml"`}, false},
+		{"of another page", []string{"<" + path + `>; anchor="/other"` + activityType}, false},
+		{"on another host", []string{"<https://other.example/1>" + activityType}, false},
+		{"in quotes", []string{`</x>; title="<` + path + ">" + strings.ReplaceAll(activityType, `"`, `\"`) + `"`}, false},
+		{"broken", []string{"<" + path, `>; rel="alternate`, "<>;;=,;\"\\", "<x>=;=,"}, false},
+	} {
+		page := fmt.Sprintf("/pages/%d", i)
+		headers[page] = tt.header
+		p.Respond(page, 200, "text/html", []byte("<p>hello"))
+		if got := searchResolved(bob, p.URL+page); (len(got) == 1) != tt.found {
+			t.Errorf("%s: found %v", tt.name, got)
 		}
 	}
 }

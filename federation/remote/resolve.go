@@ -2,11 +2,13 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -116,7 +118,7 @@ func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	found := alternateLink(resp.Body, resp.URL)
+	found := cmp.Or(linkHeader(resp.Header.Values("Link"), resp.URL), alternateLink(resp.Body, resp.URL))
 	if !activity.SameHost(found, resp.URL.String(), f.Settings.AllowLoopback) {
 		return "", Refuse("page links to no document on its host")
 	}
@@ -139,15 +141,23 @@ func alternateLink(page []byte, base *url.URL) string {
 				continue
 			}
 			attributes := readAttributes(z)
-			isAlternate := strings.Contains(" "+strings.ToLower(attributes["rel"])+" ", " alternate ")
-			if !isAlternate || !isActivityMediaType(attributes["type"]) {
-				continue
-			}
-			if to, err := base.Parse(strings.TrimSpace(attributes["href"])); err == nil {
-				return to.String()
+			if to := alternateTarget(attributes["rel"], attributes["type"], attributes["href"], base); to != "" {
+				return to
 			}
 		}
 	}
+}
+
+// alternateTarget returns the URL of a link if it is the document of a page, else "".
+func alternateTarget(rel, mediaType, href string, base *url.URL) string {
+	if !slices.Contains(strings.Fields(strings.ToLower(rel)), "alternate") || !isActivityMediaType(mediaType) {
+		return ""
+	}
+	to, err := base.Parse(strings.TrimSpace(href))
+	if err != nil {
+		return ""
+	}
+	return to.String()
 }
 
 // ResolveMentions fetches unknown accounts that a text mentions or that are its additional recipients, so that they are known when it
