@@ -78,6 +78,7 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 		n.ParentURI = ""
 	}
 	n.readQuote(r, o)
+	n.showLink()
 	n.readPolicies(r, o)
 	n.Content = text.SanitizeForeign(n.Content, mentionsIn(o))
 	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !r.isOn(host, n.ThreadURI) {

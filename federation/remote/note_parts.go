@@ -2,6 +2,8 @@ package remote
 
 import (
 	"cmp"
+	"html"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -37,6 +39,28 @@ func (r *Reader) noteMedia(o activity.Object, n *Note) (media []*store.Media, li
 		media = append(media, remoteMedia(picture, "", "Image"))
 	}
 	return r.addTextPictures(media, o, n), link
+}
+
+// showLink adds a paragraph with the link of a status, if its text does not have it: most clients show the link only in the card, which exists only
+// if the page can be fetched and has a title.
+func (n *Note) showLink() {
+	if n.Link == "" || n.Link == n.URL || n.Link == n.URI || n.Link == n.QuoteURI || hasLinkTo(n.Content, n.Link) {
+		return
+	}
+	const maxShown = 100 // characters of the URL
+	_, shown, _ := strings.Cut(strings.TrimSuffix(n.Link, "/"), "://")
+	end := text.Sanitize(`<p><a href="` + html.EscapeString(n.Link) + `">` + html.EscapeString(text.Shorten(shown, maxShown)) + `</a></p>`)
+	n.Content = text.CutHTML(n.Content, store.MaxRemoteContent-text.JSONSize(end), n.URL) + end
+}
+
+// hasLinkTo returns whether HTML has a link to an address, with or without a slash at its end.
+func hasLinkTo(content, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	address = strings.TrimSuffix(u.String(), "/")
+	return text.FirstLink(content, func(u *url.URL) bool { return strings.TrimSuffix(u.String(), "/") == address }) != ""
 }
 
 // ParseAttachment returns the file of an attachment, or the URL of the page that it links to; neither if it is not valid.
