@@ -154,6 +154,9 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account, host string) 
 	}
 	summary, _ := o.TextAndLanguage("summary")
 	a.Note = text.Sanitize(truncateBytes(summary, maxSummary))
+	if mediaTypeOf(o) == "text/plain" {
+		a.Note = text.Parse(truncateBytes(summary, maxSummary), text.PlainText).Render(r.Settings.BaseURL, nil).HTML
+	}
 	a.URL = r.pageURL(o, a.URI, host)
 	a.Avatar, a.Header = r.pictureURL(o, "icon"), r.pictureURL(o, "image")
 	a.Locked, _ = o.Bool("manuallyApprovesFollowers")

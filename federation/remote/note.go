@@ -2,7 +2,6 @@ package remote
 
 import (
 	"cmp"
-	"html"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,9 +22,6 @@ type Note struct {
 
 // NoteTypes are the types of objects that are statuses (federation 4.2).
 var NoteTypes = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
-
-// titledTypes are those whose name is a title, and whose summary is not a content warning.
-var titledTypes = []string{"Article", "Page", "Event", "Video", "Audio", "Image"}
 
 // Limits of remote statuses (federation 5.5).
 const (
@@ -141,85 +137,6 @@ func PlausibleTime(t, now time.Time) time.Time {
 		return now
 	}
 	return t
-}
-
-// readContent reads the content as HTML, and the content warning.
-func (n *Note) readContent(r *Reader, o activity.Object) {
-	content, language := o.TextAndLanguage("content")
-	n.Language = text.Language(language)
-	content = truncateBytes(content, maxNoteSource)
-	if o.Text("mediaType") == "text/markdown" {
-		content = text.Parse(content, text.Markdown).Render(r.Settings.BaseURL, nil).HTML
-	} else {
-		// The class marks a fallback for software without quotes. It is kept on spans only.
-		content = strings.Replace(content, `<p class="quote-inline">`, `<p><span class="quote-inline">`, 1)
-		content = text.Sanitize(content)
-	}
-	summary, _ := o.TextAndLanguage("summary")
-	summary = truncateBytes(summary, 4*maxNoteSpoiler)
-	n.Sensitive, _ = o.Bool("sensitive")
-	name, _ := o.TextAndLanguage("name")
-	name = singleLine(name, maxNoteTitle) // plain text (ActivityStreams 2.0, name)
-	switch {
-	case !slices.Contains(titledTypes, n.ObjectType):
-		if summary == "\u200b" { // an empty warning
-			summary = "…"
-		}
-		n.SpoilerText = singleLine(text.HTMLToText(summary), maxNoteSpoiler)
-		if n.ObjectType == "Question" && name != "" {
-			content = heading(name, "") + content
-		}
-	case n.ObjectType == "Article" || n.ObjectType == "Page":
-		content = heading(name, n.URL) + content
-	default:
-		content = heading(name, n.URL) + eventLine(o) + paragraph(summary) + content
-	}
-	n.Content = store.CutRemoteHTML(content, n.URL) // what follows reads it again
-}
-
-// heading returns a title above a text.
-func heading(title, link string) string {
-	title = html.EscapeString(title)
-	switch {
-	case title == "":
-		return ""
-	case link == "":
-		return text.Sanitize("<p><b>" + title + "</b></p>")
-	}
-	return text.Sanitize(`<p><b><a href="` + html.EscapeString(link) + `">` + title + `</a></b></p>`)
-}
-
-// paragraph returns an abstract above a text.
-func paragraph(abstract string) string {
-	abstract = text.Sanitize(abstract)
-	if abstract == "" || strings.HasPrefix(abstract, "<p>") {
-		return abstract
-	}
-	return text.Sanitize("<p>" + abstract + "</p>")
-}
-
-// eventLine returns the time and place of an event.
-func eventLine(o activity.Object) string {
-	var parts []string
-	for _, key := range []string{"startTime", "endTime"} {
-		if t := o.Time(key); !t.IsZero() {
-			parts = append(parts, t.Format("2006-01-02 15:04 MST"))
-		}
-	}
-	line := strings.Join(parts, " – ")
-	if place := o.Object("location"); place != nil {
-		name := place.Text("name")
-		if address := place.Object("address"); address != nil {
-			name = strings.Trim(name+", "+address.Text("addressLocality"), ", ")
-		} else if address := place.Text("address"); address != "" && address != name {
-			name = strings.Trim(name+", "+address, ", ")
-		}
-		line = strings.Trim(line+", "+singleLine(name, maxNoteTitle), ", ")
-	}
-	if line == "" {
-		return ""
-	}
-	return text.Sanitize("<p>" + html.EscapeString(line) + "</p>")
 }
 
 // readTags reads hashtags, mentions and emoji.

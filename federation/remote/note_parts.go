@@ -222,13 +222,51 @@ func (n *Note) readQuote(r *Reader, o activity.Object) {
 	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.QuoteURI, r.Settings.AllowLoopback) {
 		n.QuoteAuthorization = by
 	}
-	if content, found := withoutQuoteLink(n.Content); found {
+	if content, found := withoutQuoteLink(n.Content, n.QuoteURI); found {
 		n.Content, n.QuoteLinkRemoved = text.Sanitize(content), true // closes open elements
 	}
 }
 
 // withoutQuoteLink removes the link to the quoted status from the start or end of the content.
-func withoutQuoteLink(content string) (rest string, found bool) {
+func withoutQuoteLink(content, quote string) (rest string, found bool) {
+	if rest, found = withoutMarkedLink(content); found {
+		return rest, true
+	}
+	return withoutPlainLink(content, quote)
+}
+
+// withoutPlainLink removes "RE:" and a link to the host of the quoted status, whatever its markup is.
+func withoutPlainLink(content, quote string) (rest string, found bool) {
+	if above, rest, ok := strings.Cut(content, "</p>"); ok && isQuoteLink(above, quote) {
+		return rest, true
+	}
+	i := strings.LastIndex(content, "RE:")
+	if i < 0 || !isQuoteLink(content[i:], quote) {
+		return "", false
+	}
+	rest = content[:i]
+	for open := strings.LastIndexByte(rest, '<'); strings.HasSuffix(rest, ">") && open >= 0 && rest[open+1] != '/'; open = strings.LastIndexByte(rest, '<') {
+		rest = strings.TrimRight(rest[:open], " \n") // an element that has nothing but the link, or a line break
+	}
+	return rest, true
+}
+
+// isQuoteLink returns whether the text of markup is "RE:" and a URL, and all links in it lead to the host of the quoted status.
+func isQuoteLink(markup, quote string) bool {
+	const maxMarkup = 8000 // bytes
+	if len(markup) > maxMarkup {
+		return false
+	}
+	words := strings.Fields(text.HTMLToText(markup))
+	if len(words) != 2 || words[0] != "RE:" {
+		return false
+	}
+	elsewhere := func(u *url.URL) bool { return !activity.SameHost(u.String(), quote, true) }
+	return text.HasLink(markup) && text.FirstLink(markup, elsewhere) == "" || activity.SameHost(words[1], quote, true)
+}
+
+// withoutMarkedLink removes a link that is marked as that to the quoted status by its class.
+func withoutMarkedLink(content string) (rest string, found bool) {
 	const begin, end = `<span class="quote-inline">`, "</span>"
 	if above, rest, ok := strings.Cut(content, "</p>"); ok && strings.HasPrefix(above, "<p>"+begin) && strings.HasSuffix(above, end) {
 		return rest, true
