@@ -204,7 +204,10 @@ func linkTarget(address string) string {
 	}
 	t := tokenAt(address, 0, '\n')
 	if t.kind != linkToken {
-		return ""
+		end, _ := wordEnd(address, 0)
+		if t, _ = hostAt(address, 0, end); t.kind != linkToken {
+			return ""
+		}
 	}
 	return t.href + address[t.end:]
 }

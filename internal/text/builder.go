@@ -78,8 +78,15 @@ func (c *builder) plain(s string) {
 // text adds text and records its shortcodes. If links is set, it turns URLs, mentions and hashtags into links.
 func (c *builder) text(s string, links bool) {
 	written, prev := 0, c.prev
+	slash := -1 // where a slash separates a hashtag from the next
 	for i := 0; i < len(s); {
+		if i == slash+1 && prev == '/' {
+			prev = ' '
+		}
 		t := tokenAt(s, i, prev)
+		if t.kind == hashtagToken {
+			slash = t.end
+		}
 		switch {
 		case t.kind == shortcodeToken:
 			if c.addName(':', t.name, len(c.doc.shortcodes) < MaxShortcodes) {
@@ -121,9 +128,8 @@ func (c *builder) token(t token, written string) bool {
 		}
 		c.doc.slots = append(c.doc.slots, slot{at: len(c.buf), kind: t.kind, key: key, written: written})
 	case hashtagToken:
-		written = written[1:]
 		if c.addName('#', t.name, len(c.doc.tags) < MaxTags) {
-			c.doc.tags = append(c.doc.tags, Tag{Name: t.name, Written: written})
+			c.doc.tags = append(c.doc.tags, Tag{Name: t.name, Written: trimHash(written)})
 		}
 		if !c.seen["#"+t.name] {
 			return false

@@ -212,7 +212,7 @@ func appendHashtag(out []byte, base string, s slot) []byte {
 	out = appendAttr(out, s.key)
 	out = append(out, `" href="`...)
 	out = appendAttr(out, TagURL(base, s.key))
-	out = append(out, `" rel="tag ugc">#`...)
+	out = append(out, `" rel="tag ugc">`...)
 	out = appendText(out, s.written)
 	return append(out, `</a>`...)
 }

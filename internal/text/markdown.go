@@ -3,11 +3,13 @@ package text
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	gtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -15,13 +17,15 @@ import (
 
 // markdown passes HTML through, because the result is sanitised.
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Strikethrough),
 	goldmark.WithParserOptions(parser.WithInlineParsers(
+		util.Prioritized(strikethroughParser{extension.NewStrikethroughParser()}, 500),
 		// Runs first, so that "_" or "*" within a handle or URL is not emphasis. The parsers of code, links, "<" and emphasis have other
 		// triggers.
 		util.Prioritized(tokenParser{}, 50),
 	)),
-	goldmark.WithRendererOptions(html.WithUnsafe(), html.WithHardWraps()),
+	goldmark.WithRendererOptions(html.WithUnsafe(), html.WithHardWraps(), renderer.WithNodeRenderers(
+		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+	)),
 )
 
 // markdownToHTML returns HTML that is not sanitised.
@@ -34,6 +38,16 @@ func markdownToHTML(source string) string {
 	return out.String()
 }
 
+// strikethroughParser strikes out what is between two tildes each. Between single ones, formulas have subscripts.
+type strikethroughParser struct{ parser.InlineParser }
+
+func (p strikethroughParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context) ast.Node {
+	if line, _ := block.PeekLine(); !bytes.HasPrefix(line, []byte("~~")) {
+		return nil
+	}
+	return p.InlineParser.Parse(parent, block, pc)
+}
+
 // tokenParser keeps mentions, hashtags, shortcodes and URLs as written. They become links later.
 type tokenParser struct{}
 
@@ -42,6 +56,9 @@ func (tokenParser) Trigger() []byte { return []byte{' ', '(', '"', '@', '#', ':'
 
 func (tokenParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+	if bytes.HasPrefix(line, []byte("://")) {
+		return restOfURL(block, segment, pc)
+	}
 	prev, skip := block.PrecendingCharacter(), 0
 	if b := line[0]; b == ' ' || b == '(' || b == '"' {
 		prev, skip = rune(b), 1
@@ -49,15 +66,43 @@ func (tokenParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context)
 	if skip == len(line) {
 		return nil
 	}
-	t := tokenAt(util.BytesToReadOnlyString(line), skip, prev)
+	s := util.BytesToReadOnlyString(line)
+	t := tokenAt(s, skip, prev)
 	if t.kind == literal || t.kind == linkToken && pc.IsInLinkLabel() {
 		return nil
+	}
+	for t.kind == hashtagToken && strings.HasPrefix(s[t.end:], "/#") {
+		next := tokenAt(s, t.end+1, ' ')
+		if next.kind != hashtagToken {
+			break
+		}
+		t = next
 	}
 	if skip > 0 {
 		ast.MergeOrAppendTextSegment(parent, segment.WithStop(segment.Start+skip))
 	}
-	block.Advance(t.end)
-	kept := ast.NewTextSegment(gtext.NewSegment(segment.Start+skip, segment.Start+t.end))
+	return keep(block, segment.Start+skip, segment.Start+t.end, t.end)
+}
+
+// restOfURL keeps a URL from the colon behind its scheme on, where no space or bracket is before the scheme.
+func restOfURL(block gtext.Reader, segment gtext.Segment, pc parser.Context) ast.Node {
+	if pc.IsInLinkLabel() {
+		return nil
+	}
+	s, colon := util.BytesToReadOnlyString(block.Source()[:segment.Stop]), segment.Start
+	start := schemeStart(s, 0, colon)
+	prev, _ := utf8.DecodeLastRuneInString(s[:start])
+	t := schemeAt(s, start, colon, prev)
+	if t.kind != linkToken {
+		return nil
+	}
+	return keep(block, colon, t.end, t.end-colon)
+}
+
+// keep returns a part of the source as it is written, and advances behind it.
+func keep(block gtext.Reader, start, end, advance int) ast.Node {
+	block.Advance(advance)
+	kept := ast.NewTextSegment(gtext.NewSegment(start, end))
 	kept.SetRaw(true)
 	return kept
 }

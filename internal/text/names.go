@@ -150,24 +150,58 @@ func NormalizeEmail(address string) string {
 
 // TagName returns the normalised name of a hashtag with or without "#", "" if it is not valid.
 func TagName(s string) string {
-	name := FoldKey(strings.TrimPrefix(s, "#"))
-	count, letters := 0, false
-	for _, r := range name {
-		if !isWord(r) && !isTagJoiner(r) || count == 0 && (isTagJoiner(r) || unicode.IsMark(r)) {
+	name := FoldKey(trimHash(s))
+	count, last := 0, ' '
+	named, digits := false, false // has a letter or an underscore between digits, a digit
+	for i, r := range name {
+		joiner := isTagJoiner(r)
+		switch {
+		case isWord(r):
+			if count == 0 && unicode.IsMark(r) {
+				return ""
+			}
+		case joiner && count > 0, isWaveDash(r) && isBetweenKana(last, name[i+utf8.RuneLen(r):]):
+		default:
 			return ""
 		}
 		count++
-		letters = letters || r == '_' || unicode.IsLetter(r)
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r) && last == '_' && digits:
+			named = true
+		case unicode.IsDigit(r):
+			digits = true
+		}
+		last = r
 	}
-	if last, _ := utf8.DecodeLastRuneInString(name); !letters || count > maxTagName || isTagJoiner(last) {
+	if !named || count > maxTagName || isTagJoiner(last) {
 		return ""
 	}
 	return name
 }
 
+// trimHash returns the name of a hashtag without its sign. Both wave dashes become the one that compatibility forms leave alone.
+func trimHash(s string) string {
+	s = strings.TrimPrefix(s, "#")
+	if isASCII(s) {
+		return s
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(s, string(fullWidthHash)), "～", "〜")
+}
+
 // isTagJoiner returns whether a character is allowed within a hashtag only: the middle dots of Catalan and Japanese, and the zero-width
 // non-joiner of Persian.
 func isTagJoiner(r rune) bool { return r == '·' || r == '・' || r == '\u200c' }
+
+// isWaveDash returns whether a character lengthens a sound in Japanese. Elsewhere it means a range.
+func isWaveDash(r rune) bool { return r == '〜' || r == '～' }
+
+// isBetweenKana returns whether prev and the start of next are kana.
+func isBetweenKana(prev rune, next string) bool {
+	first, _ := utf8.DecodeRuneInString(next)
+	return isKana(prev) && isKana(first)
+}
+
+func isKana(r rune) bool { return r == 'ー' || unicode.In(r, unicode.Hiragana, unicode.Katakana) }
 
 // FoldKey returns the form in which nicknames and hashtags are compared: NFKC, lower case.
 func FoldKey(s string) string {

@@ -1,12 +1,10 @@
 package text
 
 import (
-	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -32,19 +30,9 @@ type token struct {
 
 // Limits of names; longer ones stay text.
 const (
-	maxTagName   = 128 // characters
-	maxAuthority = 300 // bytes of a URL from "//" to the path
+	maxTagName  = 128 // characters
+	maxMatrixID = 255 // bytes
 )
-
-// linkSchemes are the schemes of URLs that become links. The value is true if "//" and a host must follow.
-var linkSchemes = map[string]bool{
-	"http": true, "https": true, "dat": true, "dweb": true, "gemini": true, "gopher": true, "hyper": true, "ipfs": true,
-	"ipns": true, "irc": true, "ircs": true, "mumble": true,
-	"magnet": false, "mailto": false, "ssb": false, "xmpp": false,
-}
-
-// maxScheme is the length of the longest of linkSchemes.
-const maxScheme = 6
 
 // tokenAt reads the token at s[i]; prev is the character before it. A token is never empty, and tokenising a whole text takes linear
 // time.
@@ -55,8 +43,8 @@ func tokenAt(s string, i int, prev rune) token {
 			return mentionAt(s, i)
 		}
 	case b == '#':
-		if !isWord(prev) && prev != '#' && prev != '/' && prev != '&' {
-			return hashtagAt(s, i)
+		if mayPrecedeHashtag(prev) {
+			return hashtagAt(s, i, len("#"))
 		}
 	case b == ':':
 		return shortcodeAt(s, i)
@@ -64,6 +52,13 @@ func tokenAt(s string, i int, prev rune) token {
 		return wordAt(s, i, prev)
 	}
 	return token{end: i + 1}
+}
+
+// fullWidthHash begins a hashtag as "#" does. Japanese and Chinese keyboards write it.
+const fullWidthHash = '＃'
+
+func mayPrecedeHashtag(prev rune) bool {
+	return !isWord(prev) && prev != '#' && prev != fullWidthHash && prev != '/' && prev != '&'
 }
 
 // mentionAt reads "@nick" or "@nick@host".
@@ -89,6 +84,9 @@ func mentionAt(s string, i int) token {
 	if !isNick(nick) {
 		return token{end: i + 1 + len(nick)}
 	}
+	if id := matrixIDEnd(s, i, i+1+len(nick)); id > 0 {
+		return token{end: id}
+	}
 	return token{kind: mentionToken, end: i + 1 + len(nick), mention: Mention{Nick: nick}}
 }
 
@@ -102,8 +100,7 @@ func remoteMentionAt(s string, i, at int) token {
 		}
 		end += size
 	}
-	host := strings.TrimRight(s[at+1:end], ".-")
-	end = at + 1 + len(host)
+	end = at + 1 + len(cutHost(s[at+1:end]))
 	if n := portLen(s[end:]); n > 0 {
 		end += n
 	}
@@ -114,46 +111,43 @@ func remoteMentionAt(s string, i, at int) token {
 	return token{kind: mentionToken, end: end, mention: Mention{Nick: nick, Domain: domain}}
 }
 
-// portLen is the length of the ":port" at the start of s, or 0.
-func portLen(s string) int {
-	if s == "" || s[0] != ':' {
+// matrixIDEnd returns the end of an id of Matrix that begins at s[i], such as "@user:matrix.org" or "#room-a:matrix.org", or 0. A part of it, to s[end],
+// is a name. Ids are no links, because the name belongs to another network.
+func matrixIDEnd(s string, i, end int) int {
+	for end < len(s) && end-i < maxMatrixID && (asciiWord(s[end]) || strings.IndexByte("-.=/+", s[end]) >= 0) {
+		end++
+	}
+	if end == len(s) || s[end] != ':' {
 		return 0
 	}
-	n := 1
-	for n < len(s) && n < 7 && isDigit(s[n]) {
-		n++
-	}
-	if n == 1 || n == 7 {
+	start := end + 1
+	if end = hostEnd(s, start); !hasKnownTLD(s[start:end]) {
 		return 0
 	}
-	return n
+	return end + portLen(s[end:])
 }
 
-// plausibleHost excludes words that cannot be host names.
-func plausibleHost(domain string) bool {
-	if domain == "" || strings.Contains(domain, ":") || domain == "localhost" {
-		return domain != ""
-	}
-	dot := strings.LastIndexByte(domain, '.')
-	return dot >= 0 && !isDigit(domain[dot+1])
-}
-
-// hashtagAt reads "#name".
-func hashtagAt(s string, i int) token {
-	end, last, count := i+1, i+1, 0
-	for end < len(s) {
+// hashtagAt reads "#name", whose sign has a number of bytes.
+func hashtagAt(s string, i, sign int) token {
+	end, last, count := i+sign, i+sign, 0
+	for prev := ' '; end < len(s); {
 		r, size := utf8.DecodeRuneInString(s[end:])
-		if !isWord(r) && !isTagJoiner(r) {
+		joiner := isTagJoiner(r)
+		if !isWord(r) && !joiner && !(isWaveDash(r) && isBetweenKana(prev, s[end+size:])) {
 			break
 		}
 		end += size
 		count++
-		if !isTagJoiner(r) {
+		if !joiner {
 			last = end
 		}
+		prev = r
 	}
 	if count <= maxTagName {
-		if name := TagName(s[i+1 : last]); name != "" {
+		if name := TagName(s[i+sign : last]); name != "" {
+			if id := matrixIDEnd(s, i, last); id > 0 {
+				return token{end: id}
+			}
 			return token{kind: hashtagToken, end: last, name: name}
 		}
 	}
@@ -174,8 +168,30 @@ func shortcodeAt(s string, i int) token {
 
 // wordAt reads a word, or a URL that begins with it.
 func wordAt(s string, i int, prev rune) token {
-	end, dotted := i, false
-	for end < len(s) {
+	end, dotted := wordEnd(s, i)
+	if end == i { // neither letter nor digit
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == fullWidthHash && mayPrecedeHashtag(prev) {
+			return hashtagAt(s, i, size)
+		}
+		return token{end: i + size}
+	}
+	if end < len(s) && s[end] == ':' {
+		if t := schemeAt(s, i, end, prev); t.end > 0 {
+			return t
+		}
+	}
+	if dotted && !isWord(prev) && !strings.ContainsRune("@/.-\\:", prev) {
+		if t, explicit := hostAt(s, i, end); explicit {
+			return t
+		}
+	}
+	return token{end: end}
+}
+
+// wordEnd returns the end of the word at s[i], which may have dots and hyphens.
+func wordEnd(s string, i int) (end int, dotted bool) {
+	for end = i; end < len(s); {
 		if b := s[end]; b < utf8.RuneSelf {
 			if !asciiWord(b) && b != '.' && b != '-' {
 				break
@@ -190,177 +206,7 @@ func wordAt(s string, i int, prev rune) token {
 		}
 		end += size
 	}
-	if end == i { // neither letter nor digit
-		_, size := utf8.DecodeRuneInString(s[i:])
-		return token{end: i + size}
-	}
-	if end < len(s) && s[end] == ':' {
-		if t := schemeAt(s, i, end, prev); t.end > 0 {
-			return t
-		}
-	}
-	if dotted && !isWord(prev) && !strings.ContainsRune("@/.-\\", prev) {
-		if t := hostAt(s, i, end); t.end > 0 {
-			return t
-		}
-	}
-	return token{end: end}
-}
-
-// schemeAt reads a URL whose scheme is the end of the word s[i:colon]. If letters of a script without spaces precede the scheme, the
-// token is the text before the scheme. An end of 0 means that there is no URL.
-func schemeAt(s string, i, colon int, prev rune) token {
-	start := colon
-	for start > i && colon-start <= maxScheme && isLetter(s[start-1]) {
-		start--
-	}
-	hasHost, known := linkSchemes[strings.ToLower(s[start:colon])]
-	if !known {
-		return token{}
-	}
-	if start > i {
-		if s[start-1] < utf8.RuneSelf {
-			return token{}
-		}
-		return token{end: start}
-	}
-	if prev < utf8.RuneSelf && isWord(prev) || prev == '@' || prev == '.' || prev == '-' {
-		return token{}
-	}
-	if hasHost {
-		if !hasAuthority(s, colon+1) {
-			return token{}
-		}
-		end := urlEnd(s, colon+1)
-		return token{kind: linkToken, end: end, href: s[i:end]}
-	}
-	return opaqueAt(s, i, colon)
-}
-
-// hasAuthority returns whether "//" and a host follow at s[i:]. It reads at most maxAuthority bytes.
-func hasAuthority(s string, i int) bool {
-	if !strings.HasPrefix(s[i:], "//") {
-		return false
-	}
-	start := i + len("//")
-	s = s[:min(len(s), start+maxAuthority)]
-	authority := s[start:urlEnd(s, start)]
-	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
-		authority = authority[:end]
-	}
-	first, _ := utf8.DecodeRuneInString(authority)
-	if first != '[' && !unicode.IsLetter(first) && !unicode.IsDigit(first) {
-		return false
-	}
-	u, err := url.Parse("http://" + authority)
-	return err == nil && u.Hostname() != ""
-}
-
-// opaqueAt reads a URL whose scheme needs no "//". An end of 0 means that there is none, which is known after maxAuthority bytes.
-func opaqueAt(s string, i, colon int) token {
-	start := colon + 1
-	head := s[start:min(len(s), start+maxAuthority)]
-	minLength := 1 // minimum bytes of the URL after the scheme
-	switch strings.ToLower(s[i:colon]) {
-	case "magnet":
-		if !strings.HasPrefix(head, "?") {
-			return token{}
-		}
-		minLength = 2
-	case "mailto":
-		at := strings.IndexByte(head, '@')
-		if at < 1 {
-			return token{}
-		}
-		minLength = at + 2
-	default:
-		name := strings.TrimPrefix(head, "//")
-		first, _ := utf8.DecodeRuneInString(name)
-		if !unicode.IsLetter(first) && !unicode.IsDigit(first) && !strings.ContainsRune("@%&", first) {
-			return token{}
-		}
-	}
-	end := urlEnd(s, start)
-	if end < start+minLength {
-		return token{}
-	}
-	return token{kind: linkToken, end: end, href: s[i:end]}
-}
-
-// hostAt reads a URL without scheme that begins with the word s[i:end]. An end of 0 means that there is none.
-func hostAt(s string, i, end int) token {
-	if end < len(s) && s[end] == '@' { // an e-mail address
-		return token{}
-	}
-	host := strings.TrimRight(s[i:end], ".-_")
-	if !hasKnownTLD(host) {
-		return token{}
-	}
-	if i+len(host) == end {
-		end += portLen(s[end:])
-		if end < len(s) && strings.IndexByte("/?#", s[end]) >= 0 {
-			end = max(end, urlEnd(s, end))
-		}
-	} else {
-		end = i + len(host)
-	}
-	return token{kind: linkToken, end: end, href: "http://" + s[i:end]}
-}
-
-// hasKnownTLD returns whether host is below an existing top-level domain.
-func hasKnownTLD(host string) bool {
-	dot := strings.LastIndexByte(host, '.')
-	if dot < 0 || len(host) > 253 || isDigit(host[dot+1]) {
-		return false
-	}
-	domain := NormalizeDomain(host)
-	if domain == "" {
-		return false
-	}
-	if _, icann := publicsuffix.PublicSuffix(domain[strings.LastIndexByte(domain, '.')+1:]); icann {
-		return true
-	}
-	_, icann := publicsuffix.PublicSuffix(domain) // a top-level domain with listed subdomains only
-	return icann
-}
-
-// urlEnd returns the end of a URL that is known up to s[i]: before a character that cannot be in a URL, and without trailing
-// punctuation and unbalanced brackets.
-func urlEnd(s string, i int) int {
-	end := i
-	var open [3]int // open brackets: (), [], {}
-	for end < len(s) {
-		r, size := utf8.DecodeRuneInString(s[end:])
-		if endsURL(r) {
-			break
-		}
-		if k := strings.IndexRune("([{", r); k >= 0 {
-			open[k]++
-		} else if k := strings.IndexRune(")]}", r); k >= 0 {
-			open[k]--
-		}
-		end += size
-	}
-	for end > i {
-		r, size := utf8.DecodeLastRuneInString(s[i:end])
-		if k := strings.IndexRune(")]}", r); k >= 0 {
-			if open[k] >= 0 {
-				break
-			}
-			open[k]++
-		} else if !strings.ContainsRune(".,;:!?'*~…！？，．：；）’”»", r) {
-			break
-		}
-		end -= size
-	}
-	return end
-}
-
-func endsURL(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r <= ' ' || r == 0x7f || strings.IndexByte("<>\"`\\", byte(r)) >= 0
-	}
-	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || unicode.IsControl(r) || strings.ContainsRune("、。「」『』【】《》〈〉", r)
+	return end, dotted
 }
 
 // isWord returns whether a character can be in a word or hashtag: letters, digits and marks of all scripts, and "_". "@" or "#" after

@@ -29,6 +29,8 @@ func TestMentions(t *testing.T) {
 		{"@bob@bücher.example", "bob@xn--bcher-kva.example"},
 		{"@bob@home @bob@1.5 @bob@-a.com @bob@a..com @a@b.com@c @.a@b.com @a.@b.com", ""},
 		{"@alice.example.com", "alice.example.com"},
+		{"@alice:matrix.org @alice:m.example.org:8448, @bob: @carol:x", "bob carol"},
+		{"@bob@example.comさん @bob@bücher.comは", "bob@example.com bob@xn--bcher-kva.com"},
 		{"https://example.com/@bob example.com/@bob", ""},
 		{"@" + strings.Repeat("a", 257), ""},
 	} {
@@ -47,7 +49,8 @@ func TestHashtags(t *testing.T) {
 		source string
 		want   string // names
 	}{
-		{"#a #B1 #1c #d_e #_", "a b1 1c d_e _"},
+		{"#a #B1 #1c #d_e #9_11", "a b1 1c d_e 9_11"},
+		{"#_ #__ #_1 #1_", ""},
 		{"#1 #123 # ## #-a #. 1#a a#b /#c ##d &#e", ""},
 		{"(#a) #b. #c-d #e/f \"#g\"", "a b c e g"},
 		{"#Straße #ÑANDÚ #日本語 #สวัสดี #हिन्दी #ТЕГ", "straße ñandú 日本語 สวัสดี हिन्दी тег"},
@@ -55,6 +58,10 @@ func TestHashtags(t *testing.T) {
 		{"#می\u200cخواهم #a\u200c", "می\u200cخواهم a"},
 		{"#️⃣ #1️⃣ #❤️", ""},
 		{"#ｆｕｌｌ #full", "full"},
+		{"#one/#two/#three a/#b #1/#c", "one two three"},
+		{"＃tag （＃a） a＃b ＃1 ＃＃c", "tag a"},
+		{"#らーめん〜ライス #スター～ト #東京〜大阪 #a〜b #ア〜", "らーめん〜ライス スター〜ト 東京 a ア"},
+		{"#room:matrix.org #room:m.example.org:8448 #news:today #a:b", "news a"},
 		{"#" + strings.Repeat("a", 128), strings.Repeat("a", 128)},
 		{"#" + strings.Repeat("a", 129), ""},
 		{"https://example.com/#a", ""},
@@ -87,8 +94,24 @@ func TestLinks(t *testing.T) {
 		{"gemini://example.org/ magnet:?xt=urn:a mailto:a@example.com xmpp:a@example.com ssb:x ipfs://Qm1 irc://example.org/a",
 			[]string{"gemini://example.org/", "magnet:?xt=urn:a", "mailto:a@example.com", "xmpp:a@example.com", "ssb:x", "ipfs://Qm1", "irc://example.org/a"}},
 		{"magnet: mailto:a mailto:@b irc: x xmpp: ssb:", nil},
-		{"example.com Example.ORG/a?b example.com:8080/c www.example.co.uk. bücher.com", []string{
-			"http://example.com", "http://Example.ORG/a?b", "http://example.com:8080/c", "http://www.example.co.uk", "http://bücher.com"}},
+		{"example.com/ Example.ORG/a?b example.com:8080/c www.example.co.uk. bücher.com/d WWW.example.org:80?e", []string{
+			"http://example.com/", "http://Example.ORG/a?b", "http://example.com:8080/c", "http://www.example.co.uk", "http://bücher.com/d", "http://WWW.example.org:80?e"}},
+		{"README.md archive.zip done.So call.me ASP.NET example.com example.com:80 example.com?a", nil},
+		{"@user:matrix.org #room:matrix.org !room:matrix.org see:example.com/a @a:www.example.com", nil},
+		{"“https://example.com/a“ ‘https://example.com/b’ »https://example.com/c» https://example.com/d—e https://example.com/f؟ https://example.com/g، https://example.com/h। https://example.com/i۔ （https://example.com/j）",
+			[]string{"https://example.com/a", "https://example.com/b", "https://example.com/c", "https://example.com/d", "https://example.com/f", "https://example.com/g",
+				"https://example.com/h", "https://example.com/i", "https://example.com/j"}},
+		{"https://example.com/a，次 https://example.com/b！次 https://example.com/c…", []string{"https://example.com/a", "https://example.com/b", "https://example.com/c"}},
+		{"https://example.com/Foo–Bar https://example.com/ア・イ", []string{"https://example.com/Foo–Bar", "https://example.com/ア・イ"}},
+		{"https://example.comは https://127.0.0.1:80は https://例え.jpは https://example.com🎉 https://example.com*a",
+			[]string{"https://example.com", "https://127.0.0.1:80", "https://例え.jp", "https://example.com", "https://example.com"}},
+		{"https://例え.テスト/は https://пример.рф https://beispiel.vermögensberater https://example.org,b www.example.comは",
+			[]string{"https://例え.テスト/は", "https://пример.рф", "https://beispiel.vermögensberater", "https://example.org", "http://www.example.com"}},
+		{"https://🍕.ws/ https://👩🏽‍💻.example/a https://i❤️.ws https://🍕 https://🍕.🍕", []string{"https://🍕.ws/", "https://👩🏽‍💻.example/a", "https://i❤️.ws"}},
+		{"https://user:pw@example.com:80/a https://example.com:/a https://example.com:, https://a_b.example.com",
+			[]string{"https://user:pw@example.com:80/a", "https://example.com:/a", "https://example.com", "https://a_b.example.com"}},
+		{"https://example.com/*a* **https://example.com/b** **https://example.com/*c*** https://example.com/*d https://example.com/a*b*c*",
+			[]string{"https://example.com/*a*", "https://example.com/b", "https://example.com/*c*", "https://example.com/*d", "https://example.com/a*b*c"}},
 		{"a.example foo.invalid e.g. 3.14 1.2.3.4 a..com -a.com a_b.com v1.2", nil},
 		{"a@example.com me.me@example.com ./example.com /example.com x.example.com@y", nil},
 	} {
