@@ -2,6 +2,7 @@ package text
 
 import (
 	"math/bits"
+	"sort"
 	"strings"
 	"sync"
 	"unicode"
@@ -19,7 +20,13 @@ type Folded struct {
 
 	once         sync.Once
 	wordInterior []uint64 // bit set of bytes within words; built by the first search for a whole word
+
+	linksOnce sync.Once
+	links     []span // URLs with a fragment; found when a hashtag is
 }
+
+// span is a part of a text, by offsets.
+type span struct{ start, end int }
 
 // String returns the folded text.
 func (t *Folded) String() string { return t.text }
@@ -71,6 +78,25 @@ func (t *Folded) findWordBoundaries() {
 		}
 		before = word
 	}
+}
+
+// findLinks computes links.
+func (t *Folded) findLinks() {
+	for i, prev := 0, ' '; i < len(t.text); {
+		token := tokenAt(t.text, i, prev)
+		if token.kind == linkToken && strings.IndexByte(t.text[i:token.end], '#') >= 0 {
+			t.links = append(t.links, span{i, token.end})
+		}
+		i = token.end
+		prev, _ = utf8.DecodeLastRuneInString(t.text[:i])
+	}
+}
+
+// insideLink returns whether a position is within a URL.
+func (t *Folded) insideLink(i int) bool {
+	t.linksOnce.Do(t.findLinks)
+	n := sort.Search(len(t.links), func(k int) bool { return t.links[k].end > i })
+	return n < len(t.links) && t.links[n].start < i
 }
 
 // insideWord returns whether a position is between two characters of one word.
@@ -128,16 +154,19 @@ func isInvisible(r rune) bool {
 type Phrase struct {
 	folded     string
 	begin, end bool      // must be at the start of a word, at the end of one
-	period     int       // of folded, if begin or end
+	hashtag    bool      // must not be in a URL, whose fragment begins with the same sign
+	period     int       // of folded, if one of these
 	bigrams    [4]uint16 // some bits that a text with the phrase has; unused for a single byte
 }
 
 // NewPhrase returns the phrase for a user's input. With wholeWord it matches only at word boundaries, at each end that is a word
-// character (client API 3.14). In scripts without spaces between words, each character is a word. An empty phrase never matches.
+// character (client API 3.14), and a hashtag not in the fragment of a URL. In scripts without spaces between words, each character is a word.
+// An empty phrase never matches.
 func NewPhrase(typed string, wholeWord bool) *Phrase {
 	p := &Phrase{folded: fold(typed)}
 	if wholeWord {
 		p.begin, p.end = startsWithWord(p.folded), endsWithWord(p.folded)
+		p.hashtag = strings.HasPrefix(p.folded, "#")
 		p.period = period(p.folded)
 	}
 	for i := range p.bigrams {
@@ -157,7 +186,7 @@ func (p *Phrase) Matches(t *Folded) bool {
 	switch {
 	case p.folded == "" || len(p.folded) > 1 && !p.mayMatch(t):
 		return false
-	case !p.begin && !p.end:
+	case !p.begin && !p.end && !p.hashtag:
 		return strings.Contains(t.text, p.folded)
 	}
 	t.once.Do(t.findWordBoundaries)
@@ -168,7 +197,7 @@ func (p *Phrase) Matches(t *Folded) bool {
 		}
 		for from += i; ; from += p.period { // overlapping occurrences of the phrase
 			end := from + len(p.folded)
-			if !(p.begin && t.insideWord(from)) && !(p.end && t.insideWord(end)) {
+			if !(p.begin && t.insideWord(from)) && !(p.end && t.insideWord(end)) && !(p.hashtag && t.insideLink(from)) {
 				return true
 			}
 			if !strings.HasPrefix(t.text[end:], p.folded[len(p.folded)-p.period:]) {

@@ -32,7 +32,15 @@ func TestPhrase(t *testing.T) {
 		{" cat\t dog ", "a cat dog", true, true},
 		{"cat dog", "cat, dog", false, false},
 		{"#cat", "see #cats", true, false},
-		{"#cat", "no#cat", true, true}, // a boundary is only tested beside a character of a word
+		{"#cat", "no#cat", true, true},                    // a boundary is only tested beside a character of a word
+		{"#cat", "https://example.org/#cat", true, false}, // the fragment of a URL
+		{"#cat", "https://example.org/a?b#cat example.org/#cat", true, false},
+		{"#cat", "https://example.org/#cat #cat", true, true},
+		{"#cat", "(https://example.org/#cat) #cat", true, true},
+		{"＃CAT", "HTTPS://example.org/#cat", true, false},
+		{"#猫", "https://example.org/#猫", true, false},
+		{"#cat", "#dog/#cat", true, true},
+		{"cat", "https://example.org/#cat", true, true},
 		{"c++", "c++11", true, true},
 		{"c++", "abc++", true, false},
 		{"++", "a++b", true, true},
@@ -150,9 +158,25 @@ func naiveMatches(phrase, text string, wholeWord bool) bool {
 			continue
 		}
 		end := i + len(p)
+		if wholeWord && p[0] == '#' && naiveInLink(text, len(string(s[:i]))) {
+			continue
+		}
 		if !wholeWord || (!word(i) || !word(i-1)) && (!word(end-1) || !word(end)) {
 			return true
 		}
+	}
+	return false
+}
+
+// naiveInLink returns whether a URL of the text has the byte at offset i.
+func naiveInLink(text string, i int) bool {
+	for at, prev := 0, ' '; at < len(text); {
+		t := tokenAt(text, at, prev)
+		if t.kind == linkToken && at < i && i < t.end {
+			return true
+		}
+		at = t.end
+		prev, _ = utf8.DecodeLastRuneInString(text[:at])
 	}
 	return false
 }
@@ -208,6 +232,7 @@ func TestPhraseAgainstNaive(t *testing.T) {
 }
 
 func FuzzPhrase(f *testing.F) {
+	f.Add("#a", "https://a.org/#a www.a.org#a #a")
 	for _, s := range []string{"cat", "Straße", "日本", "e\u0301", "#tag", "İ", "ΐ", "ﬃ", "\u0345", "\xff", "ǰ\u0323", "각", "👩‍💻"} {
 		f.Add(s, "the "+s+" of words")
 		f.Add(s, "x"+s+"y "+s)
