@@ -58,7 +58,11 @@ func (t *normalizer) attributes(element string, hasAttrs bool) (a attributes) {
 		a.setUnlessEmpty(attrClass, allowedTokens(a[attrClass].value, allowedClasses[element]))
 	}
 	if element == "a" {
-		a.setUnlessEmpty(attrHref, strings.Trim(a[attrHref].value, htmlSpace))
+		href := strings.Trim(a[attrHref].value, htmlSpace)
+		if t.linkify { // typed by a user
+			href = encodeQuery(href)
+		}
+		a.setUnlessEmpty(attrHref, href)
 	}
 	if t.isMention != nil && a[attrClass].set {
 		a.dropForeignClasses(t.isMention)

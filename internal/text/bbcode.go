@@ -209,7 +209,7 @@ func linkTarget(address string) string {
 			return ""
 		}
 	}
-	return t.href + address[t.end:]
+	return encodeQuery(t.href + address[t.end:])
 }
 
 // lowerASCII lowers ASCII letters, so that offsets do not change.

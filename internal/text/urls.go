@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,7 +51,7 @@ func schemeAt(s string, i, colon int, prev rune) token {
 		return token{}
 	}
 	end = pathEnd(s, end)
-	return token{kind: linkToken, end: end, href: s[i:end]}
+	return token{kind: linkToken, end: end, href: encodeQuery(s[i:end])}
 }
 
 // opaqueAt reads a URL whose scheme needs no "//". An end of 0 means that there is none, which is known after maxAuthority bytes.
@@ -81,7 +82,7 @@ func opaqueAt(s string, i, colon int) token {
 	if end < start+minLength {
 		return token{}
 	}
-	return token{kind: linkToken, end: end, href: s[i:end]}
+	return token{kind: linkToken, end: end, href: encodeQuery(s[i:end])}
 }
 
 // hostAt reads a URL without scheme that begins with the word s[i:end]. The kind of the token is literal if there is none. The URL is explicit if it
@@ -103,7 +104,7 @@ func hostAt(s string, i, end int) (t token, explicit bool) {
 		explicit = explicit || end < len(s) && s[end] == '/'
 		end = pathEnd(s, end)
 	}
-	return token{kind: linkToken, end: end, href: "http://" + s[i:end]}, explicit
+	return token{kind: linkToken, end: end, href: encodeQuery("http://" + s[i:end])}, explicit
 }
 
 // pathEnd returns the end of a URL whose host and port end at s[i].
@@ -152,6 +153,31 @@ func urlEnd(s string, i int) int {
 		end -= size
 	}
 	return end
+}
+
+// encodeQuery returns a URL for an href: characters beyond ASCII in its query are encoded in UTF-8, because of servers that read others by the
+// encoding of the page.
+func encodeQuery(address string) string {
+	if isASCII(address) {
+		return address
+	}
+	end := len(address)
+	if hash := strings.IndexByte(address, '#'); hash >= 0 {
+		end = hash
+	}
+	start := strings.IndexByte(address[:end], '?')
+	if start < 0 || isASCII(address[start:end]) {
+		return address
+	}
+	b := append(make([]byte, 0, len(address)+16), address[:start]...)
+	for i := start; i < end; i++ {
+		if c := address[i]; c < utf8.RuneSelf {
+			b = append(b, c)
+		} else {
+			b = fmt.Appendf(b, "%%%02X", c)
+		}
+	}
+	return string(append(b, address[end:]...))
 }
 
 // endsURL returns true for characters that are not in URLs as people write them: spaces, quotation marks, and in other scripts than ASCII also
