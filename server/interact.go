@@ -9,6 +9,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/keys"
+	"svc/internal/text"
 	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
@@ -124,6 +125,7 @@ func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, addre
 }
 
 func (h *interactions) resolveSubject(r *rest.Request, address string) (Resolved, error) {
+	address = text.NormalizeAddress(address)
 	isURL := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 	if isURL {
 		named, err := h.lookup.lookUpAddress(r, address)

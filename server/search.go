@@ -89,7 +89,7 @@ func bindSearch(r *rest.Request) (*searchQuery, error) {
 		return nil, err
 	}
 	q := &searchQuery{
-		text: strings.TrimSpace(p.Q), following: p.Following, resolve: p.Resolve && r.Viewer != nil, author: p.AccountID, page: r.Page(20, 40),
+		text: text.NormalizeAddress(strings.TrimSpace(p.Q)), following: p.Following, resolve: p.Resolve && r.Viewer != nil, author: p.AccountID, page: r.Page(20, 40),
 	}
 	q.accounts, q.statuses, q.hashtags = p.Type == "accounts", p.Type == "statuses", p.Type == "hashtags"
 	if !q.accounts && !q.statuses && !q.hashtags {

@@ -364,6 +364,8 @@ func TestSearchURLs(t *testing.T) {
 		"https://":                           "",
 		"http://[::1":                        "",
 		"https://remote.example/objects/1#x": remotePost,
+		"HTTPS://Remote.Example/objects/1":   remotePost,
+		"HTTPS://remote.example/@faraway":    remote,
 	} {
 		if strings.HasPrefix(address, "/") {
 			address = srv.URL + address

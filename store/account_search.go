@@ -44,6 +44,7 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 		}
 		return len(found) >= depth, err
 	}
+	q.Text = text.NormalizeAddress(q.Text)
 	if strings.HasPrefix(q.Text, "https://") || strings.HasPrefix(q.Text, "http://") {
 		_, err := add(ids[AccountID](ctx, r, "account of an address", q.choose(addressFollowed, addressLocal, addressAll), q.Viewer, q.Text))
 		return found[min(q.Offset, len(found)):], err

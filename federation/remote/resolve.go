@@ -74,6 +74,7 @@ func (r *Resolver) Fetch(ctx context.Context, query string) (*store.Account, *st
 
 // resolve returns one of the two.
 func (r *Resolver) resolve(ctx context.Context, query string) (*store.Account, *store.Status, error) {
+	query = text.NormalizeAddress(query)
 	if !strings.HasPrefix(query, "https://") && !strings.HasPrefix(query, "http://") {
 		account, err := r.actors.Lookup(ctx, query)
 		return account, nil, err

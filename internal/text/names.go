@@ -84,6 +84,24 @@ func NormalizeDomain(domain string) string {
 	return host + port
 }
 
+// NormalizeAddress returns a URL of HTTP with scheme and host in lower case (RFC 3986 6.2.2.1), because others are not
+// found. Other texts, and a host with userinfo, are unchanged.
+func NormalizeAddress(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	scheme = strings.ToLower(scheme)
+	if !ok || scheme != "http" && scheme != "https" {
+		return s
+	}
+	host := len(rest)
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = end
+	}
+	if strings.IndexByte(rest[:host], '@') >= 0 {
+		return scheme + "://" + rest
+	}
+	return scheme + "://" + strings.ToLower(rest[:host]) + rest[host:]
+}
+
 func normalizeIPv6(s string) string {
 	if addr, ok := strings.CutSuffix(s, "]"); ok {
 		ip, err := netip.ParseAddr(addr[1:])

@@ -163,6 +163,18 @@ func TestTagName(t *testing.T) {
 	}
 }
 
+func TestNormalizeAddress(t *testing.T) {
+	for _, tt := range []struct{ address, want string }{
+		{"HTTPS://Example.ORG/@Bob", "https://example.org/@Bob"}, {"hTTp://EXAMPLE.org:80?Q", "http://example.org:80?Q"}, {"https://example.org/A", "https://example.org/A"},
+		{"HTTPS://Bob:PW@Example.org/", "https://Bob:PW@Example.org/"}, {"https", "https"}, {"HTTP:/a", "HTTP:/a"}, {"FTP://A", "FTP://A"}, {"", ""}, {"Bob", "Bob"},
+		{"HTTPS://BÜCHER.example/É", "https://bücher.example/É"},
+	} {
+		if got := NormalizeAddress(tt.address); got != tt.want {
+			t.Errorf("NormalizeAddress(%q) = %q, want %q", tt.address, got, tt.want)
+		}
+	}
+}
+
 func TestTagURL(t *testing.T) {
 	if got, want := TagURL(base, "é_1"), "https://example.org/tags/%C3%A9_1"; got != want {
 		t.Errorf("got %s, want %s", got, want)
