@@ -80,10 +80,10 @@ CREATE INDEX accounts_directory_active ON accounts (last_status_at, id) WHERE di
 CREATE INDEX accounts_directory_local_new ON accounts (id) WHERE discoverable = 1 AND unavailable = 0 AND moved_to_id IS NULL AND domain = '';
 CREATE INDEX accounts_directory_local_active ON accounts (last_status_at, id) WHERE discoverable = 1 AND unavailable = 0 AND moved_to_id IS NULL AND domain = '';
 
--- Search by prefixes of the words of nickname and display name; rowid = accounts.id.
+-- Search by prefixes of the words of nickname and display name, which are normalized as in statuses_fts; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (
     nickname, display_name,
-    content = '', contentless_delete = 1, prefix = '1 2 3', tokenize = 'unicode61 remove_diacritics 2'
+    content = '', contentless_delete = 1, prefix = '1 2 3', tokenize = 'ascii'
 );
 
 -- Users, the logins of local accounts: sign-in, roles, settings.
@@ -484,7 +484,8 @@ CREATE INDEX recipients_direct ON recipients (account_id, status_id) WHERE direc
 
 CREATE TABLE tags (
     id   INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE -- lower case, without #
+    name TEXT NOT NULL,       -- lower case, without #, as it was spelled first
+    key  TEXT NOT NULL UNIQUE -- the same for all spellings (text.TagKey)
 ) STRICT;
 
 CREATE TABLE status_tags (
@@ -492,6 +493,7 @@ CREATE TABLE status_tags (
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     position   INTEGER NOT NULL,
     visibility INTEGER NOT NULL, -- of the post
+    name       TEXT    NOT NULL DEFAULT '', -- as it is spelled in the post; '': as in tags
     PRIMARY KEY (tag_id, status_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX status_tags_status ON status_tags (status_id, position);

@@ -168,6 +168,7 @@ func TestPosts(t *testing.T) {
 		{policy: "HashtagPolicy", name: "others", post: with(remote(), func(p *Post) { p.Tags = []string{"cats"} })},
 		{policy: "HashtagPolicy", name: "sensitive", post: with(remote(), func(p *Post) { p.Tags = []string{"cats", "#NSFW"} }), want: func(p *Post) { p.Sensitive = true }},
 		{policy: "HashtagPolicy", name: "rejected", settings: func(c *config.Config) { c.MRFHashtag.Reject = []string{"Spam"} }, post: with(remote(), func(p *Post) { p.Tags = []string{"spam"} }), refused: true},
+		{policy: "HashtagPolicy", name: "rejected in another spelling", settings: func(c *config.Config) { c.MRFHashtag.Reject = []string{"català"} }, post: with(remote(), func(p *Post) { p.Tags = []string{"catala"} }), refused: true},
 		{policy: "HashtagPolicy", name: "unlisted", settings: func(c *config.Config) { c.MRFHashtag.FederatedTimelineRemoval = []string{"politics"} }, post: with(remote(), func(p *Post) { p.Tags = []string{"Politics"} }), want: func(p *Post) { p.Visibility = store.Unlisted }},
 
 		{policy: "EmojiPolicy", name: "removed", settings: func(c *config.Config) {

@@ -74,7 +74,7 @@ func newHashtags(c *config.Config, _ Deps) any {
 func tagSet(names []string) map[string]bool {
 	set := make(map[string]bool, len(names))
 	for _, n := range names {
-		set[text.TagName(n)] = true
+		set[text.TagKey(text.TagName(n))] = true
 	}
 	return set
 }
@@ -82,11 +82,12 @@ func tagSet(names []string) map[string]bool {
 func (h hashtags) post(_ context.Context, p *Post) error {
 	for _, tag := range p.Tags {
 		name := text.TagName(tag)
-		if h.reject[name] {
+		key := text.TagKey(name)
+		if h.reject[key] {
 			return rejectf("it has the hashtag #%s", name)
 		}
-		p.Sensitive = p.Sensitive || h.sensitive[name]
-		if h.unlistedTags[name] {
+		p.Sensitive = p.Sensitive || h.sensitive[key]
+		if h.unlistedTags[key] {
 			p.delist()
 		}
 	}

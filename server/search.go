@@ -117,7 +117,7 @@ func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 		}
 		return found
 	}
-	if q.accounts && !strings.HasPrefix(q.text, "#") {
+	if q.accounts && !strings.HasPrefix(q.text, "#") && !strings.HasPrefix(q.text, "＃") {
 		accounts, err := h.findAccounts(r, q.text, q.following, q.page)
 		if h.lookup.succeeded(r, err) {
 			found.accounts = accounts
@@ -220,14 +220,15 @@ func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
+	keys := entity.Map(used, text.TagKey)
 	var names []string
 	for _, c := range candidates {
-		name := text.TagName(c)
-		if !slices.Contains(used, name) {
+		key := text.TagKey(text.TagName(c))
+		if !slices.Contains(keys, key) {
 			continue
 		}
 		names = append(names, c)
-		used = slices.DeleteFunc(used, func(u string) bool { return u == name }) // a repeated word is one result
+		keys = slices.DeleteFunc(keys, func(k string) bool { return k == key }) // a repeated word is one result
 	}
 	return names, nil
 }

@@ -138,7 +138,7 @@ func TestFollowedTagsPaging(t *testing.T) {
 	if others := bob.Get("/api/v1/followed_tags").Want(200).List(); len(others) > 0 {
 		t.Errorf("bob follows %d hashtags", len(others))
 	}
-	srv.Exec(`INSERT INTO tags (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT 'many' || i FROM n`)
+	srv.Exec(`INSERT INTO tags (name, key) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT 'many' || i, 'many' || i FROM n`)
 	srv.Exec(`INSERT INTO tag_follows (id, account_id, tag_id) SELECT id, ?, id FROM tags WHERE name LIKE 'many%'`, bob.AccountID())
 	bob.Post("/api/v1/tags/onemore/follow").WantError(422, "Validation failed: You cannot follow more than 500 hashtags")
 	bob.Post("/api/v1/tags/many1/follow").Want(200)

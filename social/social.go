@@ -69,6 +69,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireBackups)
 	store.Handle(w, s.fetchCard)
 	store.Handle(w, s.cutLargeRows)
+	store.Handle(w, s.refold)
 	store.Handle(w, s.removeUnusedCards)
 }
 

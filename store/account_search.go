@@ -22,9 +22,9 @@ type AccountSearch struct {
 
 // Bounds of a search.
 const (
-	maxSearchDepth     = 1000 // results that can be paged through
-	maxSearchWords     = 10
-	maxSearchWordBytes = 64 // bytes
+	maxSearchDepth  = 1000 // results that can be paged through
+	maxSearchWords  = 10
+	maxSearchTokens = 40 // words, each of which opens a list in the index; a character of a script without spaces counts as one
 )
 
 // SearchAccounts returns the accounts that a text identifies by handle or URL, and those whose nickname and display name have words that
@@ -185,20 +185,26 @@ func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]Accoun
 	return append(here, there...), err
 }
 
-// matchPrefixes returns a full-text query for words that begin with the typed words, "" if there are none. It leaves out everything that
-// could be an operator.
+// matchPrefixes returns a full-text query for words that begin with the typed words, "" if there are none. In scripts without spaces between
+// words, a run of characters is found anywhere. Searchable leaves out everything that could be an operator.
 func matchPrefixes(typed string) string {
-	typed = strings.ToValidUTF8(typed, " ")
-	words := strings.FieldsFunc(typed, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
 	var b strings.Builder
-	for i, word := range words {
-		if i == maxSearchWords {
+	words, tokens := 0, 0
+	for word := range strings.FieldsFuncSeq(strings.ToValidUTF8(typed, " "), separatesNames) {
+		phrase := text.Searchable(word)
+		if phrase == "" {
+			continue
+		}
+		words, tokens = words+1, tokens+1+strings.Count(phrase, " ")
+		if words > maxSearchWords || tokens > maxSearchTokens {
 			break
 		}
-		if len(word) > maxSearchWordBytes {
-			return "" // no name has a word that long
-		}
-		b.WriteString(`"` + word + `"* `)
+		b.WriteString(`"` + phrase + `"* `)
 	}
 	return strings.TrimSuffix(b.String(), " ")
+}
+
+// separatesNames returns whether a character separates the words of a search for accounts.
+func separatesNames(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !unicode.Is(unicode.So, r) && r != '\u00ad'
 }

@@ -310,7 +310,7 @@ func (tx *Tx) SetRemoteCounts(ctx context.Context, id AccountID, c RemoteCounts)
 func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
 	return tx.exec(ctx, "index account", `
 		INSERT OR REPLACE INTO accounts_fts (rowid, nickname, display_name)
-		VALUES (?, ?, ?)`, a.ID, a.Nickname, a.DisplayName)
+		VALUES (?, ?, ?)`, a.ID, text.Searchable(a.Nickname), text.Searchable(a.DisplayName))
 }
 
 // SetUnavailable makes an account and its statuses unavailable to others, or available again.

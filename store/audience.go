@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"svc/internal/text"
 )
 
 // Subscribers returns the local accounts that are subscribed to the author of s, may see s, and are not mentioned in it.
@@ -24,7 +26,7 @@ func (r reader) Subscribers(ctx context.Context, s *Status) ([]AccountID, error)
 type Audience struct {
 	Homes      []AccountID // whose home timelines have it
 	Lists      []ListID    // whose list timelines have it
-	Tags       []string    // lower case; none for a boost
+	Tags       []string    // their keys; none for a boost
 	Recipients []Recipient // for a boost also those of the original
 }
 
@@ -47,7 +49,7 @@ func (r reader) Audience(ctx context.Context, st *Status) (*Audience, error) {
 	}
 	tags, err := r.StatusTags(ctx, addressed)
 	for _, t := range tags {
-		a.Tags = append(a.Tags, t.Name)
+		a.Tags = append(a.Tags, text.TagKey(t.Name))
 	}
 	return a, err
 }
@@ -193,9 +195,9 @@ func (r reader) StatusHasLocalAudience(ctx context.Context, author AccountID, ta
 	return r.exists(ctx, `
 		SELECT 1
 		FROM json_each(?) j
-		CROSS JOIN tags t ON t.name = j.value
+		CROSS JOIN tags t ON t.key = j.value
 		CROSS JOIN tag_follows f ON f.tag_id = t.id
-		LIMIT 1`, jsonTexts(tags))
+		LIMIT 1`, jsonTexts(tagKeys(tags)))
 }
 
 // AccountHasLocalAudience returns true if a local account follows a remote account, is subscribed to it, or has it in a list.

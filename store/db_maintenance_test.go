@@ -169,7 +169,7 @@ func TestOptimize(t *testing.T) {
 	dir := t.TempDir()
 	db := openDir(t, dir)
 	write(t, db, func(tx *store.Tx) error {
-		return tx.Exec(t.Context(), `INSERT INTO tags (name) SELECT 'tag' || value FROM (WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n LIMIT 5000) SELECT value FROM n)`)
+		return tx.Exec(t.Context(), `INSERT INTO tags (name, key) SELECT 'tag' || value, 'tag' || value FROM (WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n LIMIT 5000) SELECT value FROM n)`)
 	})
 	if err := db.Optimize(t.Context()); err != nil {
 		t.Fatal(err)

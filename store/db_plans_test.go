@@ -22,6 +22,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.MediaID]():          {store.MediaID(1)},
 	reflect.TypeFor[store.ListID]():           {store.ListID(1)},
 	reflect.TypeFor[store.CutLargeRows]():     largeRowsArguments(),
+	reflect.TypeFor[store.Refold]():           {store.Refold{}, store.Refold{Table: store.RefoldAccounts}, store.Refold{Table: store.RefoldStatuses}},
 	reflect.TypeFor[store.NotificationID]():   {store.NotificationID(1)},
 	reflect.TypeFor[store.ConversationID]():   {store.ConversationID(1)},
 	reflect.TypeFor[store.ChatID]():           {store.ChatID(1)},
@@ -317,7 +318,7 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`UPDATE statuses SET in_reply_to_id = id - 1, in_reply_to_account_id = account_id - 1 WHERE id % 10 > 5 AND account_id > 1`, nil},
 		{`INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, domain, created_at, uri)
 			SELECT id + 1000000, account_id % 500 + 1, 0, id, id, '', id, 'https://example.org/b' || id FROM statuses WHERE id % 12 = 0`, nil},
-		{numbers + `INSERT INTO tags (id, name) SELECT i, 'tag' || i FROM n`, []any{50}},
+		{numbers + `INSERT INTO tags (id, name, key) SELECT i, 'tag' || i, 'tag' || i FROM n`, []any{50}},
 		{`INSERT INTO status_tags (tag_id, status_id, position, visibility) SELECT id % 50 + 1, id, 0, visibility FROM statuses WHERE id % 3 = 0`, nil},
 		{`INSERT INTO statuses_fts (rowid, body, facets)
 			SELECT id, 'many words word' || (id % 50) || CASE WHEN id % 2 = 0 THEN ' even' ELSE ' odd' END || CASE visibility WHEN 3 THEN ' secret' ELSE '' END,

@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"svc/internal/text"
+)
 
 // FeaturedTag is a hashtag on the profile of a local account.
 type FeaturedTag struct {
@@ -38,7 +42,7 @@ func (r reader) FrequentTags(ctx context.Context, account AccountID, limit int) 
 		LIMIT ?2`, account, limit)
 }
 
-// AddFeaturedTag features a hashtag by its lower-case name. Repeating it is not an error. It returns 0 if the account has max others.
+// AddFeaturedTag features a hashtag. Repeating it is not an error. It returns 0 if the account has max others.
 func (tx *Tx) AddFeaturedTag(ctx context.Context, account AccountID, name string, max int) (FeaturedTagID, error) {
 	tag, err := tx.addTag(ctx, name)
 	if err != nil {
@@ -54,14 +58,14 @@ func (tx *Tx) AddFeaturedTag(ctx context.Context, account AccountID, name string
 		SELECT ifnull((SELECT id FROM featured_tags WHERE account_id = ? AND tag_id = ?), 0)`, account, tag)
 }
 
-// FeaturedTagID returns the id of a featured hashtag of an account by its lower-case name, 0 if there is none.
+// FeaturedTagID returns the id of a featured hashtag of an account, 0 if there is none.
 func (r reader) FeaturedTagID(ctx context.Context, account AccountID, name string) (FeaturedTagID, error) {
 	return value[FeaturedTagID](ctx, r, "featured tag", `
 		SELECT ifnull((
 			SELECT f.id
 			FROM tags t
 			CROSS JOIN featured_tags f ON f.account_id = ? AND f.tag_id = t.id
-			WHERE t.name = ?), 0) AS id`, account, name)
+			WHERE t.key = ?), 0) AS id`, account, text.TagKey(name))
 }
 
 // RemoveFeaturedTag removes a featured hashtag of an account, and returns false if there was none. An unused name is deleted.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"svc/internal/text"
 )
 
 // Bounds of a measure: the rows that one number counts at most, and those that all numbers of a query read together. Rows of posts are read
@@ -164,7 +166,7 @@ const EndOfTime Time = 1 << 43
 
 // TagIDByName returns the id of a hashtag, 0 if there is none.
 func (r reader) TagIDByName(ctx context.Context, name string) (TagID, error) {
-	id, err := one[TagID](ctx, r, "tag by name", `SELECT id FROM tags WHERE name = ?`, name)
+	id, err := one[TagID](ctx, r, "tag by name", `SELECT id FROM tags WHERE key = ?`, text.TagKey(name))
 	if err != nil || id == nil {
 		return 0, err
 	}

@@ -3,7 +3,11 @@ package store
 import (
 	"context"
 	"slices"
+
+	"svc/internal/text"
 )
+
+// The names of hashtags are in lower case, as they are spelled (text.TagName). They are found by their keys (text.TagKey), whatever their spelling.
 
 // TagFollow is an account's follow of a hashtag.
 type TagFollow struct {
@@ -34,7 +38,7 @@ func usedInVisibleStatus(tag string) string {
 			WHERE ` + visible("s") + `)`
 }
 
-// SearchTags returns hashtags with the prefix name, without name itself, that are in statuses visible to the viewer, sorted.
+// SearchTags returns the names of hashtags with the prefix name, without name itself, that are in statuses visible to the viewer, sorted.
 func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, limit int) ([]string, error) {
 	l, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -47,12 +51,12 @@ func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, l
 	defer end()
 	return list[string](ctx, r, "search tags", `
 		SELECT some_tags.name
-		FROM (SELECT id, name FROM tags WHERE name > ?3 AND name < ?3 || char(1114111) ORDER BY name LIMIT ?5) some_tags
+		FROM (SELECT id, name FROM tags WHERE key > ?3 AND key < ?3 || char(1114111) ORDER BY key LIMIT ?5) some_tags
 		WHERE `+usedInVisibleStatus("some_tags")+`
-		LIMIT ?6`, viewer, l, name, maxTagUses, maxTagsScanned, limit)
+		LIMIT ?6`, viewer, l, text.TagKey(name), maxTagUses, maxTagsScanned, limit)
 }
 
-// UsedTags returns those of the hashtags that are in statuses visible to the viewer, in no order.
+// UsedTags returns the names of those of the hashtags that are in statuses visible to the viewer, in no order.
 func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) ([]string, error) {
 	l, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -61,14 +65,14 @@ func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) 
 	return list[string](ctx, r, "used tags", `
 		SELECT t.name
 		FROM json_each(?3) j
-		CROSS JOIN tags t ON t.name = j.value
+		CROSS JOIN tags t ON t.key = j.value
 		WHERE `+usedInVisibleStatus("t")+`
-		LIMIT ?5`, viewer, l, jsonTexts(names), maxTagUses, len(names))
+		LIMIT ?5`, viewer, l, jsonTexts(tagKeys(names)), maxTagUses, len(names))
 }
 
 // TagRelation is what an account does with a hashtag.
 type TagRelation struct {
-	Name      string
+	Key       string
 	Following bool
 	Featuring bool // on its profile
 }
@@ -76,11 +80,22 @@ type TagRelation struct {
 // TagRelations returns what an account does with hashtags that have a row, in no order.
 func (r reader) TagRelations(ctx context.Context, of AccountID, names []string) ([]TagRelation, error) {
 	return list[TagRelation](ctx, r, "tag relations", `
-		SELECT t.name,
+		SELECT t.key,
 			EXISTS (SELECT 1 FROM tag_follows f WHERE f.account_id = ?1 AND f.tag_id = t.id) AS following,
 			EXISTS (SELECT 1 FROM featured_tags f WHERE f.account_id = ?1 AND f.tag_id = t.id) AS featuring
 		FROM json_each(?2) j
-		CROSS JOIN tags t ON t.name = j.value`, of, jsonTexts(names))
+		CROSS JOIN tags t ON t.key = j.value`, of, jsonTexts(tagKeys(names)))
+}
+
+// tagKeys returns the distinct keys of hashtags.
+func tagKeys(names []string) []string {
+	keys := make([]string, 0, len(names))
+	for _, name := range names {
+		if key := text.TagKey(name); !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 var followedTags = newKeyset(`
@@ -101,7 +116,7 @@ func (r reader) CountFollowedTags(ctx context.Context, by AccountID) (int, error
 	return value[int](ctx, r, "count followed tags", `SELECT count(*) FROM tag_follows WHERE account_id = ?`, by)
 }
 
-// AddTagFollow follows a hashtag by its lower-case name. added is false if it is followed already.
+// AddTagFollow follows a hashtag. added is false if it is followed already.
 func (tx *Tx) AddTagFollow(ctx context.Context, by AccountID, name string) (id TagID, added bool, err error) {
 	if id, err = tx.addTag(ctx, name); err != nil {
 		return 0, false, err
@@ -117,7 +132,7 @@ func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (T
 	id, err := one[TagID](ctx, tx.reader, "followed tag", `
 		SELECT f.tag_id
 		FROM tags t CROSS JOIN tag_follows f ON f.account_id = ?1 AND f.tag_id = t.id
-		WHERE t.name = ?2`, by, name)
+		WHERE t.key = ?2`, by, text.TagKey(name))
 	if id == nil || err != nil {
 		return 0, err
 	}
@@ -129,10 +144,11 @@ func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (T
 
 // addTag returns the id of a hashtag, which need not exist.
 func (tx *Tx) addTag(ctx context.Context, name string) (TagID, error) {
-	if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+	key := text.TagKey(name)
+	if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name, key) VALUES (?, ?)`, name, key); err != nil {
 		return 0, err
 	}
-	id, err := get[TagID](ctx, tx.reader, "tag", `SELECT id FROM tags WHERE name = ?`, name)
+	id, err := get[TagID](ctx, tx.reader, "tag", `SELECT id FROM tags WHERE key = ?`, key)
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +166,7 @@ func (tx *Tx) removeUnusedTag(ctx context.Context, id TagID) error {
 			AND NOT EXISTS (SELECT 1 FROM featured_tags WHERE tag_id = ?1)`, id)
 }
 
-// StatusTag is a hashtag of a status.
+// StatusTag is a hashtag of a status, as it is spelled there.
 type StatusTag struct {
 	StatusID StatusID
 	Name     string
@@ -159,20 +175,26 @@ type StatusTag struct {
 // StatusTags returns the hashtags of the statuses, in order of status and appearance.
 func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, error) {
 	return list[StatusTag](ctx, r, "status tags", `
-		SELECT st.status_id, t.name
+		SELECT st.status_id, iif(st.name <> '', st.name, t.name) AS name
 		FROM json_each(?) j
 		CROSS JOIN status_tags st ON st.status_id = j.value
 		CROSS JOIN tags t ON t.id = st.tag_id
 		ORDER BY j.key, st.position`, jsonArray(ids))
 }
 
-// AddTags adds lower-case hashtags to a status without hashtags, in this order. Most of them exist already.
+// AddTags adds hashtags to a status without hashtags, in this order. Most of them exist already.
 func (tx *Tx) AddTags(ctx context.Context, s *Status, names []string) error {
+	var added []string // keys
 	for i, name := range names {
+		key := text.TagKey(name)
+		if slices.Contains(added, key) {
+			continue
+		}
+		added = append(added, key)
 		tag := func() (int64, error) {
 			return tx.execRows(ctx, "tag status", `
-				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position, visibility)
-				SELECT id, ?, ?, ? FROM tags WHERE name = ?`, s.ID, i, s.Visibility, name)
+				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position, visibility, name)
+				SELECT id, ?1, ?2, ?3, iif(name = ?4, '', ?4) FROM tags WHERE key = ?5`, s.ID, i, s.Visibility, name, key)
 		}
 		tagged, err := tag()
 		if err != nil {
@@ -181,7 +203,7 @@ func (tx *Tx) AddTags(ctx context.Context, s *Status, names []string) error {
 		if tagged > 0 {
 			continue
 		}
-		if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+		if err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name, key) VALUES (?, ?)`, name, key); err != nil {
 			return err
 		}
 		if _, err := tag(); err != nil {
@@ -205,12 +227,12 @@ func (tx *Tx) SetTags(ctx context.Context, s *Status, names []string) error {
 // tagIDs returns the ids of those of the hashtags that exist.
 func (r reader) tagIDs(ctx context.Context, names []string) ([]int64, error) {
 	var ids []int64
-	for _, name := range names {
-		id, err := one[int64](ctx, r, "tag", `SELECT id FROM tags WHERE name = ?`, name)
+	for _, key := range tagKeys(names) {
+		id, err := one[int64](ctx, r, "tag", `SELECT id FROM tags WHERE key = ?`, key)
 		if err != nil {
 			return nil, err
 		}
-		if id != nil && !slices.Contains(ids, *id) {
+		if id != nil {
 			ids = append(ids, *id)
 		}
 	}

@@ -180,7 +180,7 @@ func (r reader) PublicTimeline(ctx context.Context, viewer AccountID, instance s
 	return publicTimeline.read(ctx, r, viewer, f, p)
 }
 
-// TagQuery selects posts by hashtags: Tag or one of Any, all of All, none of None. The names are in lower case.
+// TagQuery selects posts by hashtags: Tag or one of Any, all of All, none of None.
 type TagQuery struct {
 	Tag            string
 	Any, All, None []string
@@ -189,7 +189,7 @@ type TagQuery struct {
 // TagTimeline returns the ids of public posts with a hashtag. It merges the timelines of several alternatives.
 func (r reader) TagTimeline(ctx context.Context, viewer AccountID, q TagQuery, f Filter, p Page) (Part[StatusID], error) {
 	all, err := r.tagIDs(ctx, q.All)
-	if err != nil || len(all) < len(q.All) { // an unused tag: no post has all
+	if err != nil || len(all) < len(tagKeys(q.All)) { // an unused tag: no post has all
 		return Part[StatusID]{}, err
 	}
 	none, err := r.tagIDs(ctx, q.None)

@@ -141,11 +141,13 @@ func PlausibleTime(t, now time.Time) time.Time {
 
 // readTags reads hashtags, mentions and emoji.
 func (n *Note) readTags(r *Reader, o activity.Object) {
+	keys := make(map[string]bool) // of the hashtags: another spelling is no other hashtag
 	for _, tag := range o.Objects("tag", maxNoteTagsRead) {
 		switch {
 		case tag.Is("Hashtag"):
 			name := text.TagName(truncateBytes(tag.Text("name"), 1000))
-			if name != "" && len(n.Tags) < maxNoteTags && !slices.Contains(n.Tags, name) {
+			if key := text.TagKey(name); name != "" && len(n.Tags) < maxNoteTags && !keys[key] {
+				keys[key] = true
 				n.Tags = append(n.Tags, name)
 			}
 		case tag.Is("Mention"):

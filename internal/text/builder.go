@@ -128,10 +128,11 @@ func (c *builder) token(t token, written string) bool {
 		}
 		c.doc.slots = append(c.doc.slots, slot{at: len(c.buf), kind: t.kind, key: key, written: written})
 	case hashtagToken:
-		if c.addName('#', t.name, len(c.doc.tags) < MaxTags) {
+		key := TagKey(t.name) // of further spellings, only the links differ
+		if c.addName('#', key, len(c.doc.tags) < MaxTags) {
 			c.doc.tags = append(c.doc.tags, Tag{Name: t.name, Written: trimHash(written)})
 		}
-		if !c.seen["#"+t.name] {
+		if !c.seen["#"+key] {
 			return false
 		}
 		c.doc.slots = append(c.doc.slots, slot{at: len(c.buf), kind: t.kind, key: t.name, written: written})

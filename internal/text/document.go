@@ -150,7 +150,7 @@ func ParseField(value string) *Document {
 // Mentions returns the distinct handles in the text, in order of appearance, except those in links and code.
 func (d *Document) Mentions() []Mention { return d.mentions }
 
-// Tags returns the distinct hashtags in the text, in order of appearance.
+// Tags returns the hashtags in the text that differ in their keys, in order of appearance.
 func (d *Document) Tags() []Tag { return d.tags }
 
 // Render returns the text as HTML. accounts maps Mention.Key to accounts; other mentions stay text. base is the URL of this server, for

@@ -119,7 +119,7 @@ func FuzzNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for name, form := range map[string]func(string) string{
-			"NormalizeDomain": NormalizeDomain, "FoldKey": FoldKey, "TagName": TagName, "NormalizeAddress": NormalizeAddress, "Language": Language,
+			"NormalizeDomain": NormalizeDomain, "FoldKey": FoldKey, "TagName": TagName, "TagKey": TagKey, "NormalizeAddress": NormalizeAddress, "Language": Language,
 		} {
 			once := form(s)
 			if twice := form(once); twice != once {

@@ -197,6 +197,24 @@ func TagName(s string) string {
 	return name
 }
 
+// TagKey returns the form in which the names of hashtags are compared. Like search, it ignores accents and vowel points: #català and #catala are
+// one hashtag with two spellings.
+func TagKey(name string) string {
+	if isASCII(name) {
+		return strings.ToLower(name)
+	}
+	key := strings.Map(func(r rune) rune {
+		if ignoredInSearch(r) {
+			return -1
+		}
+		return r
+	}, foldSearch(name))
+	if key == "" { // only of characters that are optional beside others
+		return name
+	}
+	return key
+}
+
 // trimHash returns the name of a hashtag without its sign. Both wave dashes become the one that compatibility forms leave alone.
 func trimHash(s string) string {
 	s = strings.TrimPrefix(s, "#")

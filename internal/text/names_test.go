@@ -163,6 +163,22 @@ func TestTagName(t *testing.T) {
 	}
 }
 
+func TestTagKey(t *testing.T) {
+	for _, tt := range []struct{ one, other string }{
+		{"català", "catala"}, {"Straße", "strasse"}, {"łódź", "LODZ"}, {"ёж", "еж"}, {"øre", "ore"}, {"ＦＯＯ", "foo"}, {"ﾊﾟﾝ", "パン"}, {"שָׁלוֹם", "שלום"}, {"كِتَاب", "كتاب"},
+		{"Ὀδυσσεύς", "οδυσσευσ"},
+	} {
+		if one, other := TagKey(TagName(tt.one)), TagKey(TagName(tt.other)); one != other || one == "" || TagKey(one) != one {
+			t.Errorf("%q has the key %q, %q has %q", tt.one, one, tt.other, other)
+		}
+	}
+	for _, tt := range []struct{ one, other string }{{"мой", "мои"}, {"か", "が"}, {"col·lecció", "colleccio"}, {"a_b", "ab"}, {"ـ", "a"}} {
+		if one, other := TagKey(TagName(tt.one)), TagKey(TagName(tt.other)); one == other || one == "" {
+			t.Errorf("%q and %q have the key %q", tt.one, tt.other, one)
+		}
+	}
+}
+
 func TestNormalizeAddress(t *testing.T) {
 	for _, tt := range []struct{ address, want string }{
 		{"HTTPS://Example.ORG/@Bob", "https://example.org/@Bob"}, {"hTTp://EXAMPLE.org:80?Q", "http://example.org:80?Q"}, {"https://example.org/A", "https://example.org/A"},

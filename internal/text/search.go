@@ -57,7 +57,7 @@ func Searchable(s string) string {
 	return string(b)
 }
 
-// foldSearch returns one form for spellings that readers consider equal.
+// foldSearch returns one form for spellings that readers consider equal: lower case, NFKC, without accents of Latin and Greek letters.
 func foldSearch(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -65,21 +65,64 @@ func foldSearch(s string) string {
 	s = norm.NFKD.String(strings.ToValidUTF8(s, " "))
 	plain := make([]byte, 0, len(s))
 	accented := false // the preceding letter is of a script whose accents are dropped
+	io := false       // the preceding letter is the Cyrillic е, of which ё is a spelling
 	for _, r := range s {
 		if r >= 0x300 && r <= 0x36F {
-			if accented {
+			if accented || io && r == '\u0308' {
 				continue
 			}
 		} else {
 			accented = r < 0x250 || unicode.In(r, unicode.Latin, unicode.Greek)
+			io = r == 'е' || r == 'Е'
 		}
-		if r = unicode.ToLower(r); r == 'ς' {
-			r = 'σ'
+		r = unicode.ToLower(r)
+		if base := baseLetters(r); base != "" {
+			plain = append(plain, base...)
+		} else {
+			plain = utf8.AppendRune(plain, r)
 		}
-		plain = utf8.AppendRune(plain, r)
 	}
 	return norm.NFC.String(string(plain))
 }
+
+// baseLetters returns how people write a letter without its stroke or ligature if their keyboard lacks it, for letters that Unicode does not
+// decompose, or "".
+func baseLetters(r rune) string {
+	if r < 'ß' || r > 'σ' {
+		return ""
+	}
+	switch r {
+	case 'ß':
+		return "ss"
+	case 'æ':
+		return "ae"
+	case 'œ':
+		return "oe"
+	case 'þ':
+		return "th"
+	case 'đ', 'ð':
+		return "d"
+	case 'ħ':
+		return "h"
+	case 'ı':
+		return "i"
+	case 'ł':
+		return "l"
+	case 'ŋ':
+		return "n"
+	case 'ø':
+		return "o"
+	case 'ŧ':
+		return "t"
+	case 'ς':
+		return "σ"
+	}
+	return ""
+}
+
+// FoldedLetters is a GLOB pattern of SQLite for texts of which versions before schema 6 indexed another form for search: they kept letters with
+// strokes, ligatures, and ё.
+const FoldedLetters = "*[ßẞæÆǽǼǣǢœŒþÞđĐðÐħĦıłŁŋŊøØǿǾŧŦёЁ\u0308]*"
 
 // ignoredInSearch returns whether a character is optional in writing: soft hyphens, variation selectors, vowel points of Hebrew and
 // Arabic.

@@ -53,7 +53,7 @@ func (b *Builder) FeaturedTag(row store.FeaturedTagUse) FeaturedTag {
 
 // Tags returns hashtags for the viewer (nil: anonymous), in the order of names.
 func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []string) (List[Tag], error) {
-	folded := make([]string, len(names))
+	folded := make([]string, len(names)) // names may have capitals
 	for i, name := range names {
 		folded[i] = text.TagName(name)
 	}
@@ -64,14 +64,14 @@ func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []strin
 			return nil, err
 		}
 		for _, relation := range of {
-			relations[relation.Name] = relation
+			relations[relation.Key] = relation
 		}
 	}
 	tags := make(List[Tag], 0, len(names))
 	for i, name := range names {
 		t := Tag{StatusTag: StatusTag{Name: name, URL: text.TagURL(b.Settings.BaseURL, folded[i])}, History: []any{}}
 		if viewer != nil {
-			relation := relations[folded[i]]
+			relation := relations[text.TagKey(folded[i])]
 			t.Following, t.Featuring = &relation.Following, &relation.Featuring
 		}
 		tags = append(tags, t)

@@ -102,7 +102,7 @@ func (h *Hub) subscription(ctx context.Context, identity rest.Identity, name nam
 		if tag == "" {
 			return subscription{}, errUnknownStream
 		}
-		label = append(label, name.tag)
+		label, tag = append(label, name.tag), text.TagKey(tag)
 		if stream == "hashtag" {
 			return open(topic{kind: hashtagTopic, text: tag})
 		}

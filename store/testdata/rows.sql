@@ -67,10 +67,10 @@ INSERT INTO scheduled_statuses (id, account_id, app_id, scheduled_at, draft)
 VALUES (1, 1, 1, 1700000000238, 'draft of scheduled statuses');
 INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
 VALUES (1, 1, 1242, 1, 1);
-INSERT INTO tags (id, name)
-VALUES (1, 'name of tags');
-INSERT INTO status_tags (tag_id, status_id, position, visibility)
-VALUES (1, 1, 1249, 1250);
+INSERT INTO tags (id, name, key)
+VALUES (1, 'name of tags', 'name of tags');
+INSERT INTO status_tags (tag_id, status_id, position, visibility, name)
+VALUES (1, 1, 1249, 1250, 'name of status tags');
 INSERT INTO tag_follows (id, account_id, tag_id)
 VALUES (1, 1, 1);
 INSERT INTO account_tags (account_id, tag_id, statuses_count, last_status_id)
