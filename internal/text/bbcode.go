@@ -204,8 +204,7 @@ func linkTarget(address string) string {
 	}
 	t := tokenAt(address, 0, '\n')
 	if t.kind != linkToken {
-		end, _ := wordEnd(address, 0)
-		if t, _ = hostAt(address, 0, end); t.kind != linkToken {
+		if t, _ = hostAt(address, 0, hostEnd(address, 0)); t.kind != linkToken {
 			return ""
 		}
 	}

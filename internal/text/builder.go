@@ -78,28 +78,28 @@ func (c *builder) plain(s string) {
 // text adds text and records its shortcodes. If links is set, it turns URLs, mentions and hashtags into links.
 func (c *builder) text(s string, links bool) {
 	written, prev := 0, c.prev
-	slash := -1 // where a slash separates a hashtag from the next
 	for i := 0; i < len(s); {
-		if i == slash+1 && prev == '/' {
-			prev = ' '
-		}
 		t := tokenAt(s, i, prev)
-		if t.kind == hashtagToken {
-			slash = t.end
-		}
+		end := t.end
 		switch {
+		case t.kind == literal:
 		case t.kind == shortcodeToken:
 			if c.addName(':', t.name, len(c.doc.shortcodes) < MaxShortcodes) {
 				c.doc.shortcodes = append(c.doc.shortcodes, t.name)
 			}
-		case t.kind != literal && links:
+		case links:
 			c.escaped(s[written:i])
 			written = i
-			if c.token(t, s[i:t.end]) {
-				written = t.end
+			if c.token(t, s[i:end]) {
+				written = end
 			}
 		}
-		i = t.end
+		i = end
+		if t.kind == hashtagToken && isBetweenHashtags(s[i:]) {
+			i++
+			prev = ' '
+			continue
+		}
 		prev, _ = utf8.DecodeLastRuneInString(s[:i])
 	}
 	c.escaped(s[written:])

@@ -71,7 +71,7 @@ func (tokenParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context)
 	if t.kind == literal || t.kind == linkToken && pc.IsInLinkLabel() {
 		return nil
 	}
-	for t.kind == hashtagToken && strings.HasPrefix(s[t.end:], "/#") {
+	for t.kind == hashtagToken && isBetweenHashtags(s[t.end:]) {
 		next := tokenAt(s, t.end+1, ' ')
 		if next.kind != hashtagToken {
 			break

@@ -172,23 +172,21 @@ func TagName(s string) string {
 	count, last := 0, ' '
 	named, digits := false, false // has a letter or an underscore between digits, a digit
 	for i, r := range name {
-		joiner := isTagJoiner(r)
 		switch {
+		case unicode.IsLetter(r):
+			named = true
+		case unicode.IsDigit(r):
+			named = named || digits && last == '_'
+			digits = true
 		case isWord(r):
-			if count == 0 && unicode.IsMark(r) {
+			if count == 0 && r != '_' {
 				return ""
 			}
-		case joiner && count > 0, isWaveDash(r) && isBetweenKana(last, name[i+utf8.RuneLen(r):]):
+		case isTagJoiner(r) && count > 0, isWaveDash(r) && isBetweenKana(last, name[i+utf8.RuneLen(r):]):
 		default:
 			return ""
 		}
 		count++
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r) && last == '_' && digits:
-			named = true
-		case unicode.IsDigit(r):
-			digits = true
-		}
 		last = r
 	}
 	if !named || count > maxTagName || isTagJoiner(last) {
@@ -217,8 +215,7 @@ func TagKey(name string) string {
 
 // trimHash returns the name of a hashtag without its sign. Both wave dashes become the one that compatibility forms leave alone.
 func trimHash(s string) string {
-	s = strings.TrimPrefix(s, "#")
-	if isASCII(s) {
+	if s = strings.TrimPrefix(s, "#"); isASCII(s) {
 		return s
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(s, string(fullWidthHash)), "～", "〜")

@@ -189,6 +189,11 @@ func (p *Phrase) Matches(t *Folded) bool {
 	case !p.begin && !p.end && !p.hashtag:
 		return strings.Contains(t.text, p.folded)
 	}
+	return p.matchesWhole(t)
+}
+
+// matchesWhole returns whether a text contains the phrase at word boundaries.
+func (p *Phrase) matchesWhole(t *Folded) bool {
 	t.once.Do(t.findWordBoundaries)
 	for from := 0; ; {
 		i := strings.Index(t.text[from:], p.folded)

@@ -154,6 +154,11 @@ func hashtagAt(s string, i, sign int) token {
 	return token{end: end}
 }
 
+// isBetweenHashtags returns whether the text after a hashtag begins with a slash and the sign of another one.
+func isBetweenHashtags(s string) bool {
+	return len(s) > 1 && s[0] == '/' && (s[1] == '#' || strings.HasPrefix(s[1:], string(fullWidthHash)))
+}
+
 // shortcodeAt reads ":name:". The closing colon cannot start another shortcode.
 func shortcodeAt(s string, i int) token {
 	end := i + 1
@@ -168,7 +173,22 @@ func shortcodeAt(s string, i int) token {
 
 // wordAt reads a word, or a URL that begins with it.
 func wordAt(s string, i int, prev rune) token {
-	end, dotted := wordEnd(s, i)
+	end, dotted := i, false
+	for end < len(s) {
+		if b := s[end]; b < utf8.RuneSelf {
+			if !asciiWord(b) && b != '.' && b != '-' {
+				break
+			}
+			dotted = dotted || b == '.'
+			end++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if !isWord(r) {
+			break
+		}
+		end += size
+	}
 	if end == i { // neither letter nor digit
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == fullWidthHash && mayPrecedeHashtag(prev) {
@@ -187,26 +207,6 @@ func wordAt(s string, i int, prev rune) token {
 		}
 	}
 	return token{end: end}
-}
-
-// wordEnd returns the end of the word at s[i], which may have dots and hyphens.
-func wordEnd(s string, i int) (end int, dotted bool) {
-	for end = i; end < len(s); {
-		if b := s[end]; b < utf8.RuneSelf {
-			if !asciiWord(b) && b != '.' && b != '-' {
-				break
-			}
-			dotted = dotted || b == '.'
-			end++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[end:])
-		if !isWord(r) {
-			break
-		}
-		end += size
-	}
-	return end, dotted
 }
 
 // isWord returns whether a character can be in a word or hashtag: letters, digits and marks of all scripts, and "_". "@" or "#" after
