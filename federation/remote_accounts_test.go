@@ -111,7 +111,7 @@ func TestResolveAccount(t *testing.T) {
 
 // TestProfileRefresh checks that viewing a profile refreshes its counters, pins, moved address and software in the background.
 func TestProfileRefresh(t *testing.T) {
-	srv := apptest.StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1, func(c *config.Config) { c.Federation.FetchProfiles = false })[0]
 	bob := srv.SignUp("bob")
 	p := apptest.StartFake(t)
 	alice := p.AddActor("alice", apptest.Doc{"movedTo": p.URL + "/users/new"})

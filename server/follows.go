@@ -34,7 +34,9 @@ func (h *follows) follow(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.Social.Follow(r.Context(), r.Viewer, accountParam(r), o)
+	if _, err = h.Social.Follow(r.Context(), r.Viewer, accountParam(r), o); err == nil {
+		h.lookup.fillProfile(r, accountParam(r))
+	}
 	return h.render.relationshipAfter(r, err)
 }
 

@@ -46,7 +46,20 @@ func (h *lookup) resolveMentions(r *rest.Request, body, contentType string, to [
 func (h *lookup) refreshAccount(r *rest.Request, a *store.Account) {
 	if !a.Local() && r.Viewer != nil && h.federates() {
 		h.succeeded(r, h.Federation.Backfill.AccountViewed(r.Context(), a))
+		h.succeeded(r, h.Federation.Backfill.ProfileOpened(r.Context(), a, r.Viewer.ID))
 	}
+}
+
+// fillProfile queues a fetch of the newest posts of an account that a user follows.
+func (h *lookup) fillProfile(r *rest.Request, id store.AccountID) {
+	if !h.federates() {
+		return
+	}
+	a, err := h.DB.Account(r.Context(), id)
+	if err == nil {
+		err = h.Federation.Backfill.ProfileOpened(r.Context(), a, r.Viewer.ID)
+	}
+	h.succeeded(r, err)
 }
 
 // completeThread queues fetching the rest of the thread of a remote status that a user views.

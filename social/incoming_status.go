@@ -46,6 +46,7 @@ type IncomingStatus struct {
 	KeepAudience bool // of an Update: it names no audience, so that of the status stays
 
 	NoFollowers bool // keep it out of the home timelines of the author's followers
+	Quiet       bool // it causes no notifications, and is in no home timeline and no stream
 
 	Fetched       bool // fetched, not delivered: its id is made from Published
 	KeepUnrelated bool // store it even if no local account is related to it

@@ -29,13 +29,13 @@ func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	if c.PendingVisibility != nil {
 		return s.enqueueCompletion(ctx, tx, r, a, c)
 	}
-	if !r.NoFollowers {
+	if !r.NoFollowers && !r.Quiet {
 		if err := tx.FanOut(ctx, st, nil); err != nil {
 			return err
 		}
 	}
 	age := s.db.Now().Sub(r.Published)
-	if !r.Fetched || age < maxNotificationAge {
+	if !r.Quiet && (!r.Fetched || age < maxNotificationAge) {
 		if err := s.notifyIncomingStatus(ctx, tx, author, r, a, c); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	if err := addToConversations(ctx, tx, st, c.Recipients, nil); err != nil {
 		return err
 	}
-	if !r.Fetched || age < maxStreamAge {
+	if !r.Quiet && (!r.Fetched || age < maxStreamAge) {
 		tx.Emit(store.StatusPosted{Status: st})
 	}
 	return s.enqueueCompletion(ctx, tx, r, a, c)

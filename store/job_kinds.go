@@ -192,6 +192,15 @@ func (j RefreshCollections) Kind() JobKind {
 	return JobKind{Name: "refresh_collections", Server: serverOfAccount(j.AccountID)}
 }
 
+// FetchProfilePosts fetches the newest public posts of a remote account whose profile a user has opened.
+type FetchProfilePosts struct {
+	AccountID AccountID `json:"account_id"`
+}
+
+func (j FetchProfilePosts) Kind() JobKind {
+	return JobKind{Name: "fetch_profile_posts", Server: serverOfAccount(j.AccountID)}
+}
+
 // SynchronizeFollowers compares the local followers of a remote account with the list that its server has of them.
 type SynchronizeFollowers struct {
 	AccountID AccountID `json:"account_id"`

@@ -26,6 +26,7 @@ type accountCheckKey struct {
 	id     store.AccountID
 	counts bool
 	gone   bool // its key could not be found
+	posts  bool // its posts were fetched because a user opened its profile
 }
 
 // RefreshIfStale queues a refresh of a remote account that has sent an activity, if its data is old.

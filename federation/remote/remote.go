@@ -74,7 +74,8 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 	r.Statuses = &Statuses{Config: c, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, own: r.Own, db: db, social: social, log: log}
 	r.Backfill = &Backfill{
 		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
-		statusViews: limit.NewWindow[statusViewKey](maxStatusViews),
+		statusViews: limit.NewWindow[statusViewKey](maxStatusViews), profiles: limit.NewWindow[store.AccountID](maxProfileUsers),
+		profileSlots: make(chan struct{}, maxProfilesFilled),
 	}
 	r.Resolver = &Resolver{
 		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,
@@ -92,6 +93,7 @@ func (r *Remote) Register(w *store.Worker) {
 	store.Handle(w, r.Backfill.refreshPoll)
 	store.Handle(w, r.Backfill.fetchCollections)
 	store.Handle(w, r.Backfill.fetchNodeInfo)
+	store.Handle(w, r.Backfill.fetchProfilePosts)
 	store.Handle(w, r.Sync.synchronize)
 }
 

@@ -40,6 +40,7 @@ type FetchOptions struct {
 	OnlyRelevant bool             // store it only if a local account is related to it
 	Accept       func(*Note) bool // nil: accept all
 	Budget       int              // number of further statuses that it may cause to be fetched
+	Quiet        bool             // it causes no notifications, and is in no home timeline and no stream
 }
 
 // Status returns the status of an id: the stored one, or the fetched one.
@@ -123,6 +124,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 		return nil, err
 	}
 	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, !f.OnlyRelevant || s.Settings.Load().Federation.StoreAll, f.Budget
+	n.Quiet = f.Quiet
 	if err := s.ApplyPolicies(ctx, author, n, "Create"); err != nil {
 		return nil, err
 	}

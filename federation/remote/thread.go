@@ -38,7 +38,10 @@ type Backfill struct {
 	db          *store.DB
 	social      *social.Service
 	log         *slog.Logger
-	statusViews *limit.Window[statusViewKey] // so that not each view costs a query
+	statusViews *limit.Window[statusViewKey]   // so that not each view costs a query
+	profiles    *limit.Window[store.AccountID] // opened by a user
+
+	profileSlots chan struct{} // one for each profile that is being filled
 }
 
 // completeStatus is the job that fetches what a status refers to: mentioned accounts, the quoted status, and the parent (federation

@@ -289,6 +289,7 @@ type Federation struct {
 	SendBlocks           bool
 	SignatureAge         time.Duration
 	SharedDomains        []string // whose hosts belong to different owners
+	FetchProfiles        bool
 }
 
 // Captcha configures the captcha at registration.

@@ -25,6 +25,8 @@ func (c *Config) federationSettings() section {
 			Description: "Hosts whose signed fetches are refused. To refuse unsigned fetches too, set authorized_fetch."},
 		{Key: "signature_age", field: duration(&c.Federation.SignatureAge, 12*time.Hour, 5*time.Minute, 7*day),
 			Description: "Maximum age of the HTTP signature of an incoming request. A shorter time rejects more requests of servers with wrong clocks, and of those that retry for hours without signing again."},
+		{Key: "fetch_profiles", field: boolean(&c.Federation.FetchProfiles, true),
+			Description: "Fetch the 20 newest public posts of a remote account when a user opens its profile or follows it, once a day at most. Otherwise a profile shows only what other servers have sent here."},
 		{Key: "shared_domains", field: list(&c.Federation.SharedDomains, []string{"masto.host", "wordpress.com", "ghost.io", "writeas.com", "micro.blog"}, each(hostName)),
 			Description: "Domains of hosting companies, below which many independent servers are. Of any other domain, this server gets to know ten new hosts a day, because its owner can make up any number. Add a domain whose servers are refused with status 429 although they are wanted."},
 		{Key: "send_blocks", field: boolean(&c.Federation.SendBlocks, false),

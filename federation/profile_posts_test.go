@@ -1,0 +1,145 @@
+package federation_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"svc/app/apptest"
+	"svc/internal/config"
+)
+
+// outbox serves the outbox of an actor with a first page of items.
+func outbox(peer *apptest.FakeServer, actor string, items []any) {
+	first := actor + "/outbox?page=true"
+	peer.Serve(apptest.Doc{"id": actor + "/outbox", "type": "OrderedCollection", "totalItems": len(items), "first": first})
+	peer.ServeAt(first, apptest.Doc{"id": first, "type": "OrderedCollectionPage", "orderedItems": items})
+}
+
+// posts returns public notes of an actor, the newest first.
+func posts(peer *apptest.FakeServer, actor string, n int) (notes []apptest.Doc) {
+	for i := range n {
+		note := peer.Note(actor, fmt.Sprintf("<p>post %d</p>", i), apptest.Doc{"published": apptest.FromNow(-time.Duration(i) * time.Hour)})
+		peer.Serve(note)
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// TestProfilePosts checks that a profile which a user opens or follows is not empty, and what that may cost.
+func TestProfilePosts(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice, carl := srv.SignUp("alice"), srv.SignUp("carl")
+	known := func(nick string) (actor, id string) {
+		t.Helper()
+		actor = peer.AddActor(nick)
+		found := alice.Get("/api/v2/search?type=accounts&resolve=true&q=" + nick + "@" + peer.Host).Want(200).Object()
+		return actor, found.Find("accounts.0.id").(string)
+	}
+	shown := func(id string) int {
+		return len(alice.Get("/api/v1/accounts/"+id+"/statuses", "limit", "40").Want(200).IDs())
+	}
+
+	t.Run("embedded", func(t *testing.T) {
+		bob, id := known("bob")
+		stranger := other.AddActor("stranger")
+		var items []any
+		for _, note := range posts(peer, bob, 25) {
+			items = append(items, peer.Create(note))
+		}
+		bad := []any{
+			peer.Activity("Announce", bob, other.Note(stranger, "a boost")["id"]),
+			other.Create(other.Note(stranger, "of another server")),
+			peer.Create(peer.Note(stranger, "of another author")),
+			peer.Create(peer.Note(bob, "for followers", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})),
+			"not a URL", 5, nil, apptest.Doc{"type": "Create"},
+			peer.Create(peer.Note(bob, "hello", apptest.Doc{"to": []any{apptest.Public, alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}})),
+		}
+		outbox(peer, bob, append(bad, items...))
+		srv.As(nil).Get("/api/v1/accounts/" + id).Want(200)
+		srv.As(nil).Get("/@bob@" + peer.Host)
+		apptest.Settle(srv)
+		if n := peer.Fetches("/users/bob/outbox"); n > 1 { // of which the counters need one
+			t.Errorf("a visitor caused %d requests", n)
+		}
+		before := other.AllFetches()
+		alice.Get("/api/v1/accounts/" + id).Want(200)
+		apptest.Settle(srv)
+		if got := shown(id); got != 20 {
+			t.Errorf("the profile shows %d posts, want 20", got)
+		}
+		if n := peer.Fetches("/users/bob/outbox?page=true"); n > 2 {
+			t.Errorf("%d requests for the page", n)
+		}
+		if got := other.AllFetches() - before; got != 0 {
+			t.Errorf("%d requests to another server", got)
+		}
+		apptest.WantList(t, "notifications", alice.NotificationTypes())
+		if got := alice.Get("/api/v1/timelines/home").Want(200).List(); len(got) != 0 {
+			t.Errorf("home has %d posts", len(got))
+		}
+		pages := peer.Fetches("/users/bob/outbox?page=true")
+		carl.Get("/api/v1/accounts/" + id).Want(200)
+		apptest.Settle(srv)
+		if got := peer.Fetches("/users/bob/outbox?page=true"); got != pages {
+			t.Error("it is fetched twice on a day")
+		}
+	})
+	t.Run("ids only", func(t *testing.T) {
+		dan, id := known("dan")
+		var items []any
+		for _, note := range posts(peer, dan, 30) {
+			items = append(items, note["id"])
+		}
+		outbox(peer, dan, items)
+		alice.Post("/api/v1/accounts/" + id + "/follow").Want(200)
+		apptest.Settle(srv)
+		if got := shown(id); got != 12 {
+			t.Errorf("the profile shows %d posts, want 12", got)
+		}
+	})
+	t.Run("a page on another host", func(t *testing.T) {
+		eve, id := known("eve")
+		first := other.URL + "/page"
+		other.ServeAt(first, apptest.Doc{"id": first, "type": "OrderedCollectionPage", "orderedItems": []any{}})
+		peer.Serve(apptest.Doc{"id": eve + "/outbox", "type": "OrderedCollection", "first": first})
+		before := other.Fetches("/page")
+		alice.Get("/api/v1/accounts/" + id).Want(200)
+		apptest.Settle(srv)
+		if got := other.Fetches("/page") - before; got != 0 {
+			t.Errorf("%d requests", got)
+		}
+	})
+}
+
+// TestProfilePostsOff checks that the setting federation.fetch_profiles does what it says.
+func TestProfilePostsOff(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.FetchProfiles = false })
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	outbox(peer, bob, []any{peer.Create(posts(peer, bob, 1)[0])})
+	alice.FollowRemote(bob)
+	alice.Get("/api/v1/accounts/" + srv.KnownID(bob)).Want(200)
+	apptest.Settle(srv)
+	if n := srv.Count(`SELECT count(*) FROM statuses`); n != 0 {
+		t.Errorf("%d posts are known", n)
+	}
+}
+
+// TestProfilesPerUser checks that one user fills 30 profiles an hour at most.
+func TestProfilesPerUser(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	for i := range 32 {
+		nick := fmt.Sprintf("bob%d", i)
+		bob := peer.AddActor(nick)
+		outbox(peer, bob, []any{peer.Create(posts(peer, bob, 1)[0])})
+		id := alice.Get("/api/v2/search?type=accounts&resolve=true&q=" + nick + "@" + peer.Host).Want(200).Object().Find("accounts.0.id").(string)
+		alice.Get("/api/v1/accounts/" + id).Want(200)
+	}
+	apptest.Settle(srv)
+	if n := srv.Count(`SELECT count(*) FROM statuses`); n != 30 {
+		t.Errorf("%d profiles have posts, want 30", n)
+	}
+}
