@@ -58,7 +58,7 @@ func TestCommunityThreads(t *testing.T) {
 			}
 			got(other, "Create")
 
-			// A reply by somebody whose server does not know of groups, and a reply to that.
+			// A reply from a server that does not know groups, and a reply to that.
 			deep := third.Note(eve, "<p>me too</p>", apptest.Doc{"inReplyTo": reply.Str("uri"), "cc": []any{alice.URI()}})
 			third.PostAndSettle(srv, third.Create(deep))
 			clear()
@@ -84,7 +84,7 @@ func TestCommunityThreads(t *testing.T) {
 			got(peer, "Undo")
 			got(other, "Undo")
 
-			// What is not public does not go to the group.
+			// Posts for fewer readers do not go to the group.
 			alice.Publish("@dan@"+other.Host+" psst", "in_reply_to_id", root.ID(), "visibility", "direct")
 			alice.Publish("for followers", "in_reply_to_id", root.ID(), "visibility", "private")
 			apptest.Settle(srv)
@@ -119,7 +119,7 @@ func TestCommunityOnOneServer(t *testing.T) {
 	}
 }
 
-// TestAnnouncedLikes checks that a Like which a group announces counts, and its Undo, if somebody vouches for it.
+// TestAnnouncedLikes checks that a Like which a group announces counts, and its Undo, if a server confirms it.
 func TestAnnouncedLikes(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)

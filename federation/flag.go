@@ -59,8 +59,8 @@ func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 	return r.social.ReceiveReport(ctx, in.Actor, f)
 }
 
-// flagComment returns the comment of a report, which is plain text unless the report says otherwise: what looks like markup in it is what somebody
-// complains about.
+// flagComment returns the comment of a report, which is plain text unless the report says otherwise: markup in it is part of the text that the
+// reporter complains about.
 func flagComment(o activity.Object) string {
 	comment := o.Text("content")
 	if comment == "" {

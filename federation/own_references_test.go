@@ -78,7 +78,7 @@ func TestOwnReferences(t *testing.T) {
 			t.Errorf("a Follow of %s follows somebody", address)
 		}
 	}
-	// Whom an object is by is never resolved.
+	// The author of an object is never resolved.
 	fake := peer.Create(peer.Note(srv.URL+"/@carl", "<p>not mine</p>"), apptest.Doc{"actor": actor()})
 	peer.PostAndSettle(srv, fake)
 	if got := carl.Get("/api/v1/accounts/" + carl.ID + "/statuses").Want(200).List(); len(got) != 0 {

@@ -223,7 +223,7 @@ func TestShortOutage(t *testing.T) {
 	for range 3 {
 		alice.Publish("while it is away")
 	}
-	// pass lets the time pass until the host is tried again.
+	// pass moves the times so that the host is due.
 	pass := func() {
 		t.Helper()
 		apptest.Settle(srv)

@@ -25,7 +25,7 @@ const (
 	maxOwnDepth      = 3  // objects within objects
 )
 
-// referenceMembers are the members of activities and objects that refer to others. Members that say who somebody is are not among them: id,
+// referenceMembers are the members of activities and objects that refer to others. Members that identify the author are not among them: id,
 // actor, attributedTo.
 var referenceMembers = []string{
 	"object", "target", "instrument", "inReplyTo", "to", "cc", "bto", "bcc", "audience", "quote", "quoteUrl", "quoteUri", "_misskey_quote",

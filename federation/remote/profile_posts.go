@@ -24,7 +24,7 @@ const (
 var profilesPerUser = limit.Rate{Count: 30, Window: time.Hour}
 
 // ProfileOpened queues a fetch of the newest public posts of a remote account that a user opens or follows, because a server knows only
-// what was sent to it. It does nothing if that was done within a day, or if the user has opened too many.
+// posts that were sent to it. It does nothing if the account was done within a day, or if the user has opened too many.
 func (b *Backfill) ProfileOpened(ctx context.Context, a *store.Account, user store.AccountID) error {
 	now := b.db.Now()
 	checked := accountCheckKey{id: a.ID, posts: true}

@@ -83,7 +83,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRepair checks what is read of broken text, and that it is never an id.
+// TestRepair checks how broken text is read, and that it is never an id.
 func TestRepair(t *testing.T) {
 	for in, want := range map[string]string{
 		`a\ud83db`: "a\ufffdb", "a\xffb": "a\ufffdb", "a\x01b": "a\ufffdb", "a\x00b": "a\ufffdb", `a\u0000b`: "a\ufffdb", `a\u0085b`: "a\ufffdb", "a\x7fb": "a\ufffdb",

@@ -11,7 +11,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // repair returns JSON whose texts can be read although they break the rules of JSON (RFC 8259 7, 8.1): without a byte order mark before the
 // document, with line breaks and tabs in strings escaped, and with U+FFFD for other control characters in them. The parser itself replaces
-// invalid UTF-8 and halves of surrogate pairs. What is between strings stays as it is.
+// invalid UTF-8 and halves of surrogate pairs. Bytes between strings stay as they are.
 func repair(document []byte) []byte {
 	document = bytes.TrimPrefix(document, byteOrderMark)
 	b := make([]byte, 0, len(document)+len(document)/16)

@@ -14,7 +14,7 @@ func OneOf(types ...string) func(mediaType string) bool {
 }
 
 // NotDocument accepts all media types but those of pages, documents and scripts. It is for files whose format is found in their content, because
-// many servers declare those as application/octet-stream, or do not declare them at all. What is declared as a document is refused whatever its
+// many servers declare those as application/octet-stream, or do not declare them at all. A file that is declared as a document is refused whatever its
 // content is (federation 5.3); SVG is one, because its type ends in +xml.
 func NotDocument(mediaType string) bool {
 	return !slices.ContainsFunc(documentTypes, func(part string) bool { return strings.Contains(mediaType, part) })

@@ -38,7 +38,7 @@ func markdownToHTML(source string) string {
 	return out.String()
 }
 
-// strikethroughParser strikes out what is between two tildes each. Between single ones, formulas have subscripts.
+// strikethroughParser strikes out text between two tildes each. Between single ones, formulas have subscripts.
 type strikethroughParser struct{ parser.InlineParser }
 
 func (p strikethroughParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context) ast.Node {
