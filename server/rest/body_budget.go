@@ -46,6 +46,7 @@ var (
 // arrive, not as they are declared. If a share is full, the slowest unfinished body of the network that uses most of it is dropped; who finds
 // no room waits, those first whose network uses least, and fails after bodyWait.
 type bodyBudget struct {
+	wait   time.Duration // for room
 	mu     sync.Mutex
 	shares [bodyClasses]bodyShare
 }
@@ -91,7 +92,7 @@ type bodyHold struct {
 }
 
 func newBodyBudget(size int64) *bodyBudget {
-	b := new(bodyBudget)
+	b := &bodyBudget{wait: bodyWait}
 	for class := range b.shares {
 		b.shares[class] = bodyShare{size: size / partOf[class], senders: make(map[senderKey]*bodySender)}
 	}
@@ -161,7 +162,7 @@ func (h *bodyHold) add(n int64) {
 func (h *bodyHold) wait(n int64) error {
 	h.need, h.granted = n, make(chan struct{})
 	h.share.waiting = append(h.share.waiting, h)
-	timeout := time.NewTimer(bodyWait)
+	timeout := time.NewTimer(h.budget.wait)
 	defer timeout.Stop()
 	tick := time.NewTicker(budgetInterval)
 	defer tick.Stop()

@@ -62,6 +62,10 @@ func (s *Server) BodyUse(class bodyClass) (used, peak, size int64) {
 	return share.used, share.peak, share.size
 }
 
+// SetBodyWait sets how long bodies wait for room, before the first request. With a long wait a test is decided by who gets room, not by how fast the
+// machine is.
+func (s *Server) SetBodyWait(d time.Duration) { s.bodies.wait = d }
+
 // NetworkUse returns the most that a sender of a class uses now.
 func (s *Server) NetworkUse(class bodyClass) (most int64) {
 	s.bodies.mu.Lock()
