@@ -28,13 +28,6 @@ func (r *Receiver) handleContainerAdd(ctx context.Context, in *inbox.Activity, t
 	if ref == "" || r.local.isLocalURI(ref) {
 		return nil
 	}
-	belongs := func(n *remote.Note) bool {
-		if n.ThreadURI == thread {
-			return true
-		}
-		parent, err := r.db.StatusByURI(ctx, n.ParentURI)
-		return err == nil && parent != nil && parent.ConversationID == conversation
-	}
-	_, err = r.statuses.FetchStatus(ctx, ref, remote.FetchOptions{Budget: in.FetchBudget, Accept: belongs})
+	_, err = r.statuses.FetchStatus(ctx, ref, remote.FetchOptions{Budget: in.FetchBudget, Accept: r.statuses.InThread(ctx, thread, conversation)})
 	return err
 }

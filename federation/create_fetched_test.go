@@ -179,8 +179,8 @@ func TestFetchReplies(t *testing.T) {
 		t.Error("an anonymous request caused a fetch")
 	}
 	below()
-	if n := below(); n != 7 { // 2 of its own host, 5 of the other
-		t.Errorf("%d replies are stored, want 7", n)
+	if n := below(); n != 10 { // 2 of its own host, 8 of the other
+		t.Errorf("%d replies are stored, want 10", n)
 	}
 	alice.WantPost(first["id"])
 	alice.WantPost(last["id"])

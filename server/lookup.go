@@ -62,10 +62,14 @@ func (h *lookup) fillProfile(r *rest.Request, id store.AccountID) {
 	h.succeeded(r, err)
 }
 
-// completeThread queues fetching the rest of the thread of a remote status that a user views.
+// completeThread queues fetching the rest of the thread of a status that a user views, and says in a header that it goes on.
 func (h *lookup) completeThread(r *rest.Request, st *store.Status) {
-	if !st.Local() && r.Viewer != nil && h.federates() {
-		h.succeeded(r, h.Federation.Backfill.ThreadViewed(r.Context(), st))
+	if r.Viewer == nil || !h.federates() {
+		return
+	}
+	refresh, err := h.Federation.Backfill.ThreadViewed(r.Context(), st, r.Viewer.ID)
+	if h.succeeded(r, err) && refresh.Running {
+		sendAsyncRefresh(r, refresh)
 	}
 }
 

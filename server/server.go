@@ -195,6 +195,7 @@ func (p *parts) tables() []rest.Routes {
 		(&lists{p}).routes(),
 		statuses.routes(),
 		(&contexts{p}).routes(),
+		(&asyncRefreshes{p}).routes(),
 		statuses.editRoutes(),
 		statuses.actionRoutes(),
 		(&polls{p}).routes(),

@@ -25,7 +25,7 @@ func TestJobDomains(t *testing.T) {
 		{store.RefreshCollections{AccountID: 2}, "remote.example"},
 		{store.SynchronizeFollowers{AccountID: 2, URL: "https://other.example/followers"}, "remote.example"},
 		{store.FetchReferences{StatusID: 1}, "remote.example"},
-		{store.FetchReplies{StatusID: 1}, "remote.example"},
+		{store.FetchThread{StatusID: 1}, "remote.example"},
 		{store.RefreshPoll{StatusID: 1}, "remote.example"},
 		{store.RefreshPoll{StatusID: 999}, ""}, // deleted meanwhile
 		{store.FetchCard{CardID: 1}, "card.example"},

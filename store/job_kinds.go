@@ -154,12 +154,14 @@ func (j FetchReferences) Kind() JobKind {
 	return JobKind{Name: "fetch_references", Server: serverOfStatus(j.StatusID)}
 }
 
-// FetchReplies fetches the replies of a remote status.
-type FetchReplies struct {
+// FetchThread fetches the rest of the thread of a status that a user views. It runs in slices: each is a job of its own.
+type FetchThread struct {
 	StatusID StatusID `json:"status_id"`
+	Refresh  string   `json:"refresh,omitempty"` // id of what is known of it in memory
+	Slice    int      `json:"slice,omitempty"`
 }
 
-func (j FetchReplies) Kind() JobKind {
+func (j FetchThread) Kind() JobKind {
 	return JobKind{Name: "fetch_replies", Server: serverOfStatus(j.StatusID)}
 }
 

@@ -43,6 +43,50 @@ func (tx *Tx) SaveRemoteStatus(ctx context.Context, o *RemoteStatus) error {
 	return tx.exec(ctx, "save remote status", saveRemoteStatus.text, saveRemoteStatus.args(o)...)
 }
 
+// RepliesRead stores that the collection of the replies to a remote status was fetched.
+func (tx *Tx) RepliesRead(ctx context.Context, id StatusID) error {
+	return tx.exec(ctx, "store that replies were read", `UPDATE remote_statuses SET replies_at = ? WHERE status_id = ?`, At(tx.db.now()), id)
+}
+
+// ReplyCollection is where the replies to a public remote status of a thread are listed.
+type ReplyCollection struct {
+	StatusID   StatusID
+	URI        string // of the status
+	CreatedAt  Time
+	RepliesURI string
+	RepliesAt  Time // when it was fetched
+}
+
+// ReplyCollections returns where the replies to the first limit statuses of a thread are listed, as far as they are remote and unrestricted.
+func (r reader) ReplyCollections(ctx context.Context, id ConversationID, limit int) ([]ReplyCollection, error) {
+	return list[ReplyCollection](ctx, r, "collections of replies", `
+		SELECT s.id AS status_id, s.uri, s.created_at, o.replies_uri, o.replies_at
+		FROM (
+			SELECT x.id, x.uri, x.created_at, x.visibility
+			FROM statuses x INDEXED BY statuses_conversation
+			WHERE x.conversation_id = ? AND x.reblog_of_id IS NULL
+			ORDER BY x.id
+			LIMIT ?) s
+		CROSS JOIN remote_statuses o ON o.status_id = s.id
+		WHERE s.visibility IN (0, 1) AND o.replies_uri <> ''
+		ORDER BY s.id`, id, limit)
+}
+
+// ThreadSize returns how many posts of a thread are known, most at most.
+func (r reader) ThreadSize(ctx context.Context, id ConversationID, most int) (int, error) {
+	n, err := one[int](ctx, r, "size of a thread", `
+		SELECT count(*)
+		FROM (
+			SELECT 1
+			FROM statuses x INDEXED BY statuses_conversation
+			WHERE x.conversation_id = ? AND x.reblog_of_id IS NULL
+			LIMIT ?)`, id, most)
+	if n == nil || err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
 // Tombstone remains of a deleted object.
 type Tombstone struct {
 	URI       string

@@ -160,7 +160,7 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 	last := host // after redirects
 	options := signatureOptions(known, strings.Contains(uri, "?"), f.db.Now())
 	for i, o := range options {
-		resp, err = f.client.Get(ctx, uri, fetch.Limits{
+		resp, err = f.get(ctx, uri, fetch.Limits{
 			Accept: activity.Accept, Accepts: fetch.OneOf(activity.MediaType, activity.LDMediaType), Timeout: documentTimeout,
 			Prepare: func(r *http.Request) (err error) {
 				last, err = f.signRequest(ctx, r, o)
@@ -193,6 +193,16 @@ func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object,
 	}
 	doc, err := activity.Parse(resp.Body)
 	return doc, activity.WithoutFragment(resp.URL.String()), err
+}
+
+// get makes a request. All of this package's go through it, because those of threads are paced.
+func (f *Fetcher) get(ctx context.Context, address string, l fetch.Limits) (*fetch.Response, error) {
+	end, err := pace(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return f.client.Get(ctx, address, l)
 }
 
 // FetchableHost returns the host of a URL if it may be fetched.
@@ -280,87 +290,6 @@ func IsTemporary(err error) bool {
 func (f *Fetcher) refetchDocument(ctx context.Context, uri string) (activity.Object, error) {
 	f.failures.remove(flightName(ctx, activity.WithoutFragment(uri)))
 	return f.Document(ctx, uri)
-}
-
-// fetchItems returns ids of the items of a collection, bounded in pages and items. All pages are on one host. Some servers list the Create
-// of a status, whose own id cannot be fetched; then the object of the same host is the item.
-func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, maxItems int) ([]string, error) {
-	var items []string
-	seen := map[string]bool{uri: true}
-	page, err := f.Document(ctx, uri)
-	for err == nil && page != nil {
-		for _, key := range []string{"orderedItems", "items"} {
-			for _, v := range page.Values(key) {
-				item := activity.Reference(v)
-				if create, _ := v.(map[string]any); activity.Object(create).Is("Create") {
-					if item = activity.Object(create).Ref("object"); !activity.SameHost(item, uri, f.Settings.AllowLoopback) {
-						continue
-					}
-				}
-				if item != "" && len(items) < maxItems && !slices.Contains(items, item) {
-					items = append(items, item)
-				}
-			}
-		}
-		next := page.Object("first")
-		ref := page.Ref("first")
-		if next == nil && ref == "" {
-			next, ref = page.Object("next"), page.Ref("next")
-		}
-		if len(items) == maxItems || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, f.Settings.AllowLoopback)) {
-			break
-		}
-		seen[ref] = true
-		pages--
-		switch {
-		case next != nil:
-			page = next
-		case ref != "":
-			page, err = f.Document(ctx, ref)
-		default:
-			page = nil
-		}
-	}
-	return items, err
-}
-
-// fetchCollectionSize returns the size of a collection, nil if it is unknown, and whether its items are hidden: the first page cannot
-// be fetched (federation 1.9).
-func (f *Fetcher) fetchCollectionSize(ctx context.Context, uri string) (n *int, hidden bool) {
-	if uri == "" {
-		return nil, false
-	}
-	doc, err := f.Document(ctx, uri)
-	if err != nil {
-		return nil, isAccessDenied(err)
-	}
-	if _, ok := doc["totalItems"].(float64); ok {
-		total := doc.Count("totalItems")
-		n = &total
-	}
-	switch first := doc["first"].(type) {
-	case nil:
-		hidden = doc["items"] == nil && doc["orderedItems"] == nil
-	case string:
-		if !activity.SameHost(first, uri, f.Settings.AllowLoopback) {
-			return n, true
-		}
-		_, err := f.Document(ctx, first)
-		hidden = isAccessDenied(err)
-	}
-	if hidden && n != nil && *n == 0 { // some servers hide the number like this
-		n = nil
-	}
-	return n, hidden
-}
-
-// isAccessDenied returns whether a server refuses access.
-func isAccessDenied(err error) bool {
-	switch HTTPStatus(err) {
-	case 401, 403, 404, 410:
-		return true
-	}
-	return false
 }
 
 // ForgetFailure removes a URL from the failure cache, so that it is fetched even if that failed a moment ago.

@@ -18,6 +18,7 @@ type Note struct {
 	social.IncomingStatus
 	ObjectType string // type of the document
 	AuthorURI  string // actor id of the author
+	Context    string // URI of its thread as it says, on any host
 }
 
 // NoteTypes are the types of objects that are statuses (federation 4.2).
@@ -77,8 +78,9 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	n.showLink()
 	n.readPolicies(r, o)
 	n.Content = text.SanitizeForeign(n.Content, mentionsIn(o))
-	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !r.isOn(host, n.ThreadURI) {
-		n.ThreadURI = ""
+	n.Context = cmp.Or(o.Ref("context"), o.Ref("conversation"))
+	if isTagURIOf(n.Context, host) || r.isOn(host, n.Context) {
+		n.ThreadURI = n.Context
 	}
 	if n.RepliesURI = repliesOf(o); !r.isOn(host, n.RepliesURI) {
 		n.RepliesURI = ""

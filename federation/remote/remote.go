@@ -7,7 +7,8 @@
 // their result. A context of WithoutFetching prevents them.
 //
 // Limits: 100 fetches per activity, 45 s per actor, 5 s per key while a sender waits, 32 key fetches at a time, 30 failed ones per source
-// and 100 per registered domain in 5 minutes, 10 new hosts per registered domain and day, 20 pins per account, 100 replies per fetch. The
+// and 100 per registered domain in 5 minutes, 10 new hosts per registered domain and day, 20 pins per account, 1000 posts of a thread, 2 requests at a time and 10 a
+// second to a host for threads. The
 // followers of an account are synchronized once an hour, 100 accounts of a registered domain an hour, 20 000 followers each.
 package remote
 
@@ -76,6 +77,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
 		statusViews: limit.NewWindow[statusViewKey](maxStatusViews), profiles: limit.NewWindow[store.AccountID](maxProfileUsers),
 		profileSlots: make(chan struct{}, maxProfilesFilled),
+		threads:      new(threadFetches), threadPace: limit.NewPace[string](threadPerHost, threadInterval), threadUsers: limit.NewWindow[store.AccountID](maxThreadUsers), threadSlice: threadSlice,
 	}
 	r.Resolver = &Resolver{
 		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,
@@ -89,7 +91,7 @@ func (r *Remote) Register(w *store.Worker) {
 	store.Handle(w, r.Signers.retireKeys)
 	store.Handle(w, r.Actors.refreshActor)
 	store.Handle(w, r.Backfill.completeStatus)
-	store.Handle(w, r.Backfill.fetchReplies)
+	store.Handle(w, r.Backfill.fetchThread)
 	store.Handle(w, r.Backfill.refreshPoll)
 	store.Handle(w, r.Backfill.fetchCollections)
 	store.Handle(w, r.Backfill.fetchNodeInfo)

@@ -112,7 +112,7 @@ func (f *Fetcher) DocumentForPage(ctx context.Context, address string) (activity
 
 // alternateURL fetches a page and returns the URL of its document, on the same host (federation 1.6).
 func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error) {
-	resp, err := f.client.Get(ctx, page, fetch.Limits{
+	resp, err := f.get(ctx, page, fetch.Limits{
 		MaxBody: maxPageBytes, Timeout: webFingerTimeout, Accept: "text/html, application/xhtml+xml", Accepts: fetch.OneOf("text/html", "application/xhtml+xml"),
 		Prepare: f.checkRequest,
 	})

@@ -182,6 +182,17 @@ func keepsAudience(st *store.Status, o, by activity.Object) bool {
 	return !st.Visibility.Unrestricted() || !to && !cc
 }
 
+// InThread returns the function that says whether a post belongs to a thread: it says so itself, or replies to a post of the thread.
+func (s *Statuses) InThread(ctx context.Context, uri string, id store.ConversationID) func(*Note) bool {
+	return func(n *Note) bool {
+		if n.Context != "" && n.Context == uri {
+			return true
+		}
+		parent, err := s.db.StatusByURI(ctx, n.ParentURI)
+		return err == nil && parent != nil && parent.ConversationID == id
+	}
+}
+
 // RefreshStatus fetches a remote status again. It deletes a status that is gone at its origin. The fetch of a restricted status is signed by
 // a local account that may read it.
 func (s *Statuses) RefreshStatus(ctx context.Context, st *store.Status) error {

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"svc/internal/activity"
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/limit"
@@ -14,16 +13,11 @@ import (
 	"svc/store"
 )
 
-// Limits of fetching threads (federation 3.9).
+// Limits of fetching what a status refers to (federation 3.9), and polls.
 const (
 	maxCompleteAttempts   = 3
 	completeRetryInterval = 2 * time.Minute
-	repliesInterval       = 10 * time.Minute // between fetches of a status's replies
-	maxRepliesFetched     = 100              // per fetch
-	maxRepliesPerHost     = 5                // of them, per host other than the status's
-	replyFetchBudget      = 5                // ancestors of a reply
-	quoteFetchBudget      = 2                // nested quotes
-	maxReplyPages         = 10
+	quoteFetchBudget      = 2           // nested quotes
 	pollInterval          = time.Minute // between refreshes of a poll
 	maxStatusViews        = 10_000
 )
@@ -42,6 +36,11 @@ type Backfill struct {
 	profiles    *limit.Window[store.AccountID] // opened by a user
 
 	profileSlots chan struct{} // one for each profile that is being filled
+
+	threads     *threadFetches
+	threadPace  *limit.Pace[string]            // of requests, by host
+	threadUsers *limit.Window[store.AccountID] // who have caused a fetch
+	threadSlice time.Duration
 }
 
 // completeStatus is the job that fetches what a status refers to: mentioned accounts, the quoted status, and the parent (federation
@@ -132,35 +131,16 @@ func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences)
 	return len(remaining) > 0, b.social.AddMentions(ctx, w.StatusID, ids)
 }
 
-// statusViewKey is a viewed status, or its poll.
+// statusViewKey is a viewed status, its poll, or the context of a thread.
 type statusViewKey struct {
-	id   store.StatusID
-	poll bool
-}
-
-// ThreadViewed queues a fetch of the replies to a viewed remote status, and a refresh of its poll.
-func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status) error {
-	if st.Local() {
-		return nil
-	}
-	if err := b.PollViewed(ctx, st.ID); err != nil {
-		return err
-	}
-	if st.Visibility > store.Unlisted || !allowOnce(b.statusViews, statusViewKey{id: st.ID}, repliesInterval, b.db.Now()) {
-		return nil
-	}
-	origin, err := b.db.RemoteStatus(ctx, st.ID)
-	if err != nil || origin == nil || origin.RepliesURI == "" || origin.RepliesAt.Age(b.db.Now()) < repliesInterval {
-		return err
-	}
-	return b.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueUnique(ctx, b.db.Now(), "replies:"+st.ID.String(), store.FetchReplies{StatusID: st.ID})
-	})
+	id      store.StatusID
+	poll    bool
+	context store.ConversationID
 }
 
 // PollViewed queues a refresh of the poll of a viewed remote status.
 func (b *Backfill) PollViewed(ctx context.Context, id store.StatusID) error {
-	if !allowOnce(b.statusViews, statusViewKey{id, true}, pollInterval, b.db.Now()) {
+	if !allowOnce(b.statusViews, statusViewKey{id: id, poll: true}, pollInterval, b.db.Now()) {
 		return nil
 	}
 	p, err := b.db.PollOf(ctx, id)
@@ -194,54 +174,4 @@ func (b *Backfill) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
 		b.log.Debug("poll could not be refreshed", "uri", st.URI, "err", err)
 	}
 	return ctx.Err() // the next view retries
-}
-
-// fetchReplies is the job that fetches unknown replies to a remote status. The list is bounded per host, so that it cannot direct many
-// requests at one server.
-func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error {
-	st, err := b.db.Status(ctx, w.StatusID)
-	if err != nil {
-		return errs.IgnoreNotFound(err)
-	}
-	origin, err := b.db.RemoteStatus(ctx, st.ID)
-	if err != nil || origin == nil || origin.RepliesAt.Age(b.db.Now()) < repliesInterval {
-		return err
-	}
-	err = b.db.Update(ctx, func(tx *store.Tx) error {
-		if origin, err = tx.RemoteStatus(ctx, st.ID); origin == nil || err != nil {
-			return err
-		}
-		origin.RepliesAt = store.At(b.db.Now())
-		return tx.SaveRemoteStatus(ctx, origin)
-	})
-	if origin == nil || err != nil {
-		return err
-	}
-	perHost := make(map[string]int)
-	isReply := func(n *Note) bool { return n.ParentURI == st.URI }
-	items, err := b.fetcher.fetchItems(ctx, origin.RepliesURI, maxReplyPages, maxRepliesFetched)
-	if err != nil {
-		b.log.Debug("replies could not be fetched", "uri", origin.RepliesURI, "err", err)
-	}
-	for _, uri := range items {
-		host, err := b.fetcher.FetchableHost(uri)
-		if err != nil {
-			continue
-		}
-		if known, err := b.db.StatusByURI(ctx, uri); err != nil {
-			return err
-		} else if known != nil {
-			continue
-		}
-		if perHost[host]++; perHost[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, b.Settings.AllowLoopback) {
-			continue
-		}
-		if _, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Accept: isReply, Budget: replyFetchBudget}); err != nil {
-			b.log.Debug("reply could not be fetched", "uri", uri, "err", err)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
 }

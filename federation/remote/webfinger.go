@@ -199,7 +199,7 @@ func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string) (*
 	if err := f.failures.get(address, f.db.Now()); err != nil {
 		return nil, err
 	}
-	resp, err := f.client.Get(ctx, address, fetch.Limits{
+	resp, err := f.get(ctx, address, fetch.Limits{
 		MaxBody: maxWebFingerBytes, Timeout: webFingerTimeout, Accept: accept, Accepts: fetch.NotPage,
 		Prepare: f.checkRequest,
 	})

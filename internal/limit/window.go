@@ -1,8 +1,8 @@
-// Package limit bounds how often and how many things happen: Window per time window, Backoff after failures, Slots, Shares and Gauge at the
-// same time. The keys of a Window and of a Backoff are bounded, because peers choose them, as are the demoted ones of Shares; apart from those,
-// Slots, Shares and Gauge only hold keys in use.
+// Package limit bounds how often and how many things happen: Window per time window, Backoff after failures, Slots, Shares, Pace and Gauge at
+// the same time. The keys of a Window and of a Backoff are bounded, because peers choose them, as are the demoted ones of Shares; apart from those,
+// Slots, Shares, Pace and Gauge only hold keys in use.
 //
-// No type reads the clock: callers pass the time. All but Gauge are safe for concurrent use.
+// No type but Pace reads the clock: callers pass the time. All but Gauge are safe for concurrent use.
 package limit
 
 import (

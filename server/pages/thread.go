@@ -74,6 +74,7 @@ func (p *page) thread() (any, error) {
 	return p.keep(func() (web.Content, error) {
 		c := web.Conversation{Meta: p.statusMeta(st), Remote: p.remoteForm(st.Visibility != "local", web.Field{Name: "status_id", Value: st.ID})}
 		thread := a.Value.(entity.Context)
+		c.Fetching = a.Header.Get(rest.AsyncRefreshHeader) != ""
 		if c.Ancestors, err = p.posts(thread.Ancestors); err != nil {
 			return nil, err
 		}

@@ -8,8 +8,11 @@ import (
 // Scripts of all sites may use the API, but without cookies: Access-Control-Allow-Credentials is not set.
 var (
 	corsOrigin  = []string{"*"}
-	corsExposed = []string{"Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Idempotency-Key"}
+	corsExposed = []string{"Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Idempotency-Key, " + AsyncRefreshHeader}
 )
+
+// AsyncRefreshHeader names what is still being fetched of an answer.
+const AsyncRefreshHeader = "Mastodon-Async-Refresh"
 
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"

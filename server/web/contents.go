@@ -28,6 +28,7 @@ type Tab struct {
 type Conversation struct {
 	Meta      Meta
 	Cut       bool // posts were left out
+	Fetching  bool // more are coming from other servers
 	Ancestors []template.HTML
 	Post      template.HTML
 	Replies   []Branch
