@@ -32,8 +32,6 @@ func (h *accounts) routes() rest.Routes {
 		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
 		"GET /api/v1/endorsements":                  {rest.AnyoneWith("read:accounts"), h.ownEndorsements},
 		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
-		"GET /api/v2/suggestions":                   {rest.AnyoneWith("read"), h.suggestions},
-		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // suggestions of the staff cannot be dismissed
 	}
 }
 
@@ -235,41 +233,5 @@ func (h *accounts) familiarFollowers(r *rest.Request) (any, error) {
 		}
 	}
 	list, _, err := rest.Fit(r, once, false, show)
-	return list, err
-}
-
-// suggestion is an account that staff suggest.
-type suggestion struct {
-	Source  string         `json:"source"`
-	Account entity.Account `json:"account"`
-}
-
-// maxSuggestions bounds the suggested accounts that are read.
-const maxSuggestions = 80
-
-// suggestions lists the accounts that staff suggest, except the viewer and accounts that the viewer follows, blocks or mutes.
-func (h *accounts) suggestions(r *rest.Request) (any, error) {
-	list := []suggestion{}
-	ids, err := h.DB.SuggestedAccounts(r.Context(), maxSuggestions)
-	if err != nil || len(ids) == 0 || r.Viewer == nil {
-		return list, err
-	}
-	relationships, err := h.Entities.Relationships(r.Context(), r.Viewer, ids)
-	if err != nil {
-		return nil, err
-	}
-	var wanted []store.AccountID
-	for _, rel := range relationships {
-		if rel.ID != r.Viewer.ID && !rel.Following && !rel.Requested && !rel.Blocking && !rel.BlockedBy && !rel.Muting && !rel.DomainBlocking {
-			wanted = append(wanted, rel.ID)
-		}
-	}
-	show := func(ids []store.AccountID) (entity.List[entity.Account], error) {
-		return h.Entities.Accounts(r.Context(), ids)
-	}
-	accounts, _, err := rest.Fit(r, wanted[:min(len(wanted), r.Page(40).Limit)], false, show)
-	for _, a := range accounts {
-		list = append(list, suggestion{"staff", a})
-	}
 	return list, err
 }

@@ -9,7 +9,7 @@ import (
 	"svc/server/rest"
 )
 
-// asyncRefreshes tells clients what is still being fetched of an answer that they have got.
+// asyncRefreshes serves the state of fetches that go on after an answer.
 type asyncRefreshes struct{ *parts }
 
 func (h *asyncRefreshes) routes() rest.Routes {

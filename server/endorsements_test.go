@@ -164,10 +164,3 @@ func TestFamiliarFollowers(t *testing.T) {
 	}
 	srv.As(nil).Get("/api/v1/accounts/familiar_followers", "id[]", dave.ID).Want(401)
 }
-
-func TestSuggestions(t *testing.T) {
-	srv := apptest.Start(t)
-	alice := srv.SignUp("alice")
-	alice.Do("DELETE", "/api/v1/suggestions/"+alice.ID, "", nil).Want(200)
-	srv.As(nil).Do("DELETE", "/api/v1/suggestions/"+alice.ID, "", nil).Want(401)
-}

@@ -15,6 +15,7 @@ import (
 // entity by its name, []SHAPE or several joined by |. A member whose shape begins with ? may be absent. Members that are not
 // listed must not exist.
 var entityShapes = map[string]map[string]string{
+	"Suggestion":        {"source": "string", "sources": "[]string", "account": "Account"},
 	"FamiliarFollowers": {"id": "id", "accounts": "[]Account"},
 	"Report": {
 		"id": "id", "action_taken": "boolean", "action_taken_at": "time|null", "created_at": "time", "category": "text", "comment": "string",

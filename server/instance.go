@@ -30,7 +30,6 @@ func (h *instance) routes() rest.Routes {
 		"GET /.well-known/host-meta":              {rest.Anonymous, h.showHostMeta},
 		"GET /nodeinfo/:version":                  {rest.Anonymous, h.showNodeInfo},
 		"GET /api/v1/preferences":                 {rest.User("read:accounts"), h.showPreferences},
-		"GET /api/v1/suggestions":                 {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/trends":                      {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/trends/tags":                 {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/trends/statuses":             {rest.Anyone, rest.Always([]any{})},

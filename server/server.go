@@ -224,6 +224,7 @@ func (p *parts) tables() []rest.Routes {
 		(&search{p}).routes(),
 		(&tags{p}).routes(),
 		(&directory{p}).routes(),
+		(&suggestions{p}).routes(),
 		(&instanceTexts{p}).routes(),
 		(&translations{p}).routes(),
 		(&featuredTags{p}).routes(),

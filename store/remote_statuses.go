@@ -74,17 +74,13 @@ func (r reader) ReplyCollections(ctx context.Context, id ConversationID, limit i
 
 // ThreadSize returns how many posts of a thread are known, most at most.
 func (r reader) ThreadSize(ctx context.Context, id ConversationID, most int) (int, error) {
-	n, err := one[int](ctx, r, "size of a thread", `
+	return value[int](ctx, r, "size of a thread", `
 		SELECT count(*)
 		FROM (
 			SELECT 1
 			FROM statuses x INDEXED BY statuses_conversation
 			WHERE x.conversation_id = ? AND x.reblog_of_id IS NULL
 			LIMIT ?)`, id, most)
-	if n == nil || err != nil {
-		return 0, err
-	}
-	return *n, nil
 }
 
 // Tombstone remains of a deleted object.

@@ -152,13 +152,3 @@ func (r reader) StaffAccounts(ctx context.Context, f StaffFilter, limit, offset 
 func (r reader) CountStaffAccounts(ctx context.Context, f StaffFilter) (int, error) {
 	return value[int](ctx, r, "count accounts for staff", f.list().count, f.args()...)
 }
-
-// SuggestedAccounts returns the available accounts that staff suggest, newest first.
-func (r reader) SuggestedAccounts(ctx context.Context, limit int) ([]AccountID, error) {
-	return ids[AccountID](ctx, r, "suggested accounts", `
-		SELECT id
-		FROM accounts INDEXED BY accounts_suggested
-		WHERE suggested = 1 AND unavailable = 0
-		ORDER BY id DESC
-		LIMIT ?`, limit)
-}

@@ -39,14 +39,14 @@ func withPace(ctx context.Context, p *limit.Pace[string]) context.Context {
 func pace(ctx context.Context, address string) (end func(), err error) {
 	p, _ := ctx.Value(paceKey{}).(*limit.Pace[string])
 	u, err := url.Parse(address)
-	if p == nil || err != nil { // the client refuses what is no URL
+	if p == nil || err != nil { // the client refuses anything but a URL
 		return func() {}, nil
 	}
 	return p.Begin(ctx, strings.ToLower(u.Host))
 }
 
-// ThreadViewed queues a fetch of what is missing of the thread of a status that a user views, and a refresh of its poll. The result is not running
-// if nothing is fetched.
+// ThreadViewed queues a fetch of the missing posts of the thread that a user views, and a refresh of the status's poll. The result is not running if
+// nothing is fetched.
 func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status, user store.AccountID) (Refresh, error) {
 	if !st.Local() {
 		if err := b.PollViewed(ctx, st.ID); err != nil {

@@ -10,7 +10,7 @@ import (
 	"svc/store"
 )
 
-// Limits of what is kept of fetching threads.
+// Limits of the state of fetching threads.
 const (
 	maxThreads       = 64 // threads
 	maxThreadURLs    = 3000
@@ -34,8 +34,8 @@ type threadFetches struct {
 	threads []*threadFetch // the last one that was used comes last
 }
 
-// threadFetch is what is known of fetching a thread, between the slices of its job and between views. What is not fetched yet stays in the queue,
-// so that the next view continues. Only its job uses the fields without a comment on locks.
+// threadFetch is the state of fetching a thread, between the slices of its job and between views. The queue keeps its tasks, so that the next view
+// continues. Only its job uses the fields without a comment on locks.
 type threadFetch struct {
 	Refresh                      // by the lock of threadFetches
 	thread  store.ConversationID // by the lock of threadFetches
@@ -58,7 +58,7 @@ type threadTask struct {
 	pages      int                   // that were read before
 }
 
-// ofThread returns what is known of fetching a thread, nil if nothing is.
+// ofThread returns the fetch of a thread, nil if there is none.
 func (t *threadFetches) ofThread(id store.ConversationID) *threadFetch {
 	return t.find(func(f *threadFetch) bool { return f.thread == id })
 }
@@ -74,7 +74,7 @@ func (t *threadFetches) find(is func(*threadFetch) bool) *threadFetch {
 	return f
 }
 
-// view returns what is known of fetching a thread, and whether something is left to be fetched.
+// view returns the state of fetching a thread, and whether its queue has tasks.
 func (t *threadFetches) view(id store.ConversationID, now time.Time) (_ Refresh, left bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,7 +11,7 @@ var (
 	corsExposed = []string{"Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Idempotency-Key, " + AsyncRefreshHeader}
 )
 
-// AsyncRefreshHeader names what is still being fetched of an answer.
+// AsyncRefreshHeader names a fetch that goes on after the answer.
 const AsyncRefreshHeader = "Mastodon-Async-Refresh"
 
 const (
