@@ -232,7 +232,7 @@ func TestHostileSampleTables(t *testing.T) {
 			} else if err != nil {
 				t.Error(err)
 			}
-			if n := after.TotalAlloc - before.TotalAlloc; n > 32<<20 || took > 10*time.Second {
+			if n := after.TotalAlloc - before.TotalAlloc; n > 32<<20 || took > time.Minute { // a second on a machine that does nothing else
 				t.Errorf("took %v and %d kB", took, n>>10)
 			}
 		})

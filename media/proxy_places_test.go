@@ -140,7 +140,13 @@ func TestProxyUnknownDomains(t *testing.T) {
 		c.Fetch, c.AbandonAfter = fetch.New(fetch.Options{AllowLoopback: true, MaxRequests: media.MaxTransfers}), time.Minute
 	})
 	known, unknown := startRemote(t), startRemote(t)
-	p.get(known.addFile("/first.png", "image/png", pngOf(0))).want(t, 200, pngOf(0))
+	usual := time.Duration(0) // for a picture on this machine
+	for i := range 20 {
+		start := time.Now()
+		p.get(known.addFile(fmt.Sprintf("/before-%d.png", i), "image/png", pngOf(i))).want(t, 200, pngOf(i))
+		usual = max(usual, time.Since(start))
+	}
+	limit := time.Second + 10*usual
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var slow []*remoteServer
@@ -174,7 +180,7 @@ func TestProxyUnknownDomains(t *testing.T) {
 		longest = max(longest, time.Since(start))
 		time.Sleep(20 * time.Millisecond)
 	}
-	if longest > time.Second {
+	if longest > limit {
 		t.Errorf("a picture of a known domain took %v", longest)
 	}
 	eventually(t, "a picture of an unknown domain", func() bool {
@@ -183,7 +189,7 @@ func TestProxyUnknownDomains(t *testing.T) {
 	fill(1)
 	start := time.Now()
 	p.get(unknown.addFile("/second.png", "image/png", pngOf(2))).want(t, 200, pngOf(2))
-	if took := time.Since(start); took > time.Second {
+	if took := time.Since(start); took > limit {
 		t.Errorf("a picture of a domain that was fast before took %v", took)
 	}
 }
