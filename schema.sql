@@ -1008,7 +1008,9 @@ CREATE TABLE hosts (
     signature_at      INTEGER NOT NULL DEFAULT 0, -- when that was detected
     software          TEXT    NOT NULL DEFAULT '', -- as its NodeInfo says
     version           TEXT    NOT NULL DEFAULT '',
-    checked_at        INTEGER NOT NULL DEFAULT 0 -- when that was fetched
+    checked_at        INTEGER NOT NULL DEFAULT 0, -- when that was fetched
+    ed25519           TEXT    NOT NULL DEFAULT '', -- whether it accepts signatures by such keys: verifies, refuses; '': unknown
+    ed25519_at        INTEGER NOT NULL DEFAULT 0 -- when that was learned
 ) STRICT;
 CREATE INDEX hosts_due ON hosts (iif(failures > 0, 2, last_success_at IS NULL), due_at) WHERE due_at IS NOT NULL; -- by HostState
 CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;

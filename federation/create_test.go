@@ -395,6 +395,7 @@ func TestIncomingThread(t *testing.T) {
 			peer.Serve(n)
 			parent = n["id"].(string)
 		}
+		apptest.Settle(srv) // the threads that were viewed
 		before := peer.AllFetches()
 		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "end", apptest.Doc{"inReplyTo": parent})))
 		if n := peer.AllFetches() - before; n != 100 {

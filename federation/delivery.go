@@ -27,7 +27,7 @@ func (s *sender) send(ctx context.Context, host *store.Host, inbox string, m *de
 	if _, err := s.fetcher.FetchableHost(inbox); err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)
 	}
-	signer, err := s.signers.SignerFor(ctx, m.Sender, host.Domain)
+	signers, err := s.signers.SignersFor(ctx, m.Sender, host.Domain)
 	switch {
 	case errs.IsNotFound(err):
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)
@@ -40,7 +40,7 @@ func (s *sender) send(ctx context.Context, host *store.Host, inbox string, m *de
 			return 0, nil, fmt.Errorf("%w: %w", delivery.ErrNotSent, err)
 		}
 	}
-	return s.fetcher.Post(ctx, host, inbox, m.Body, synchronization, signer)
+	return s.fetcher.Post(ctx, host, inbox, m.Body, synchronization, signers)
 }
 
 // handleGoneInbox finds out whether the owner of an inbox is gone too, and removes it then (federation 3.3). It returns true if the host

@@ -46,6 +46,7 @@ var documentContext = []any{
 		"webfinger":  "https://purl.archive.org/socialweb/webfinger#webfinger",
 		"Multikey":   "security:Multikey", "controller": idTerm("security:controller"), "assertionMethod": idTerm("security:assertionMethod"),
 		"publicKeyMultibase": "security:publicKeyMultibase",
+		"implements":         jsonMap{"@id": "https://w3id.org/fep/844e#implements", "@type": "@id", "@container": "@list"},
 		"conversation":       idTerm("ostatus:conversation"),
 
 		"EmojiReact": "litepub:EmojiReact", "ChatMessage": "litepub:ChatMessage", "directMessage": "litepub:directMessage",
@@ -68,6 +69,14 @@ var documentContext = []any{
 		"interactingObject": idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
 	},
 }
+
+// proofContext also defines the terms of integrity proofs.
+var proofContext = append(slices.Clone(documentContext), jsonMap{
+	"DataIntegrityProof": "security:DataIntegrityProof", "cryptosuite": "security:cryptosuite", "verificationMethod": idTerm("security:verificationMethod"),
+	"proof":        jsonMap{"@id": "security:proof", "@type": "@id", "@container": "@graph"},
+	"proofPurpose": jsonMap{"@id": "security:proofPurpose", "@type": "@vocab"},
+	"proofValue":   jsonMap{"@id": "security:proofValue", "@type": "security:multibase"},
+})
 
 // jsonMap is an object inside a document.
 type jsonMap = map[string]any

@@ -88,15 +88,22 @@ func (d *Documents) minimalActor(ctx context.Context, a *store.Account) (activit
 		"publicKey": jsonMap{"id": keys.ID, "owner": a.URI, "publicKeyPem": keys.PEM},
 	}
 	// Many servers read no list in publicKey, so that one would cut the account off from them.
-	var old []any
-	for _, k := range keys.Old {
-		old = append(old, jsonMap{"id": k.ID, "type": "Multikey", "controller": a.URI, "publicKeyMultibase": k.Multikey})
+	var others []any
+	for _, k := range keys.Multikeys {
+		others = append(others, jsonMap{"id": k.ID, "type": "Multikey", "controller": a.URI, "publicKeyMultibase": k.Multikey})
 	}
-	if len(old) > 0 {
-		o["assertionMethod"] = old
+	if len(others) > 0 {
+		o["assertionMethod"] = others
 	}
+	o["generator"] = generator
 	return o, nil
 }
+
+// generator says what this server verifies (FEP-844e).
+var generator = jsonMap{"type": "Application", "implements": []any{
+	jsonMap{"href": remote.ImplementsRFC9421, "name": "RFC-9421: HTTP Message Signatures"},
+	jsonMap{"href": remote.ImplementsEd25519, "name": "RFC-9421 signatures using the Ed25519 algorithm"},
+}}
 
 // IsServerActor returns true for the accounts of the fetch actor and the relay actor.
 func (d *Documents) IsServerActor(a *store.Account) bool {

@@ -18,10 +18,11 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata from the current output")
 
 var (
-	flakes = regexp.MustCompile(`\b[0-9A-Za-z]{18}\b`)
-	times  = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z`)
-	pems   = regexp.MustCompile(`-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----\\n`)
-	files  = regexp.MustCompile(`/media/[^"]*(\.\w+)`)
+	flakes    = regexp.MustCompile(`\b[0-9A-Za-z]{18}\b`)
+	times     = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z`)
+	pems      = regexp.MustCompile(`-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----\\n`)
+	multikeys = regexp.MustCompile(`z6Mk[1-9A-HJ-NP-Za-km-z]{44}`)
+	files     = regexp.MustCompile(`/media/[^"]*(\.\w+)`)
 )
 
 // golden returns a document in the form that testdata has: values that differ in each run are numbered in order of appearance.
@@ -46,6 +47,7 @@ func golden(a *apptest.Server, body []byte) []byte {
 	})
 	text = times.ReplaceAllString(text, "TIME")
 	text = pems.ReplaceAllString(text, "PEM")
+	text = multikeys.ReplaceAllString(text, "MULTIKEY")
 	return []byte(files.ReplaceAllString(text, "/media/FILE$1"))
 }
 

@@ -37,7 +37,7 @@ func wantTaken(s *peers.Server, what string, want ...string) {
 	}
 }
 
-// publishedKeys returns the ids of the keys in the document of an actor, the one in publicKey first.
+// publishedKeys returns the ids of the RSA keys in the document of an actor, the one in publicKey first. There is an Ed25519 key beside them.
 func publishedKeys(srv *apptest.Server, path string) []string {
 	srv.T.Helper()
 	doc := srv.GetDocument(path).Want(200).Document()
@@ -50,7 +50,11 @@ func publishedKeys(srv *apptest.Server, path string) []string {
 		}
 		ids = append(ids, strings.TrimPrefix(k["id"].(string), doc["id"].(string)))
 	}
-	return ids
+	isEd25519 := func(id string) bool { return strings.HasPrefix(id, "#ed25519-key") }
+	if !slices.ContainsFunc(ids, isEd25519) {
+		srv.T.Errorf("%s has no Ed25519 key", path)
+	}
+	return slices.DeleteFunc(ids, isEd25519)
 }
 
 // TestKeyRotation checks that a rotation cuts no server off that trusts the key it has until a valid Update arrives: the Update is signed
@@ -111,7 +115,7 @@ func TestKeyRotation(t *testing.T) {
 	}
 	retire()
 	apptest.WantList(t, "published keys at the end", publishedKeys(srv, "/users/"+alice.ID), "#key-3")
-	if n := srv.Count(`SELECT count(*) FROM actor_keys WHERE private IS NOT NULL AND uri LIKE ?`, alice.URI()+"#%"); n != 1 {
+	if n := srv.Count(`SELECT count(*) FROM actor_keys WHERE private IS NOT NULL AND uri LIKE ?`, alice.URI()+"#%"); n != 2 { // one of each kind
 		t.Errorf("%d private keys are stored", n)
 	}
 

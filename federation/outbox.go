@@ -2,6 +2,7 @@ package federation
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"svc/federation/remote"
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/proof"
 	"svc/store"
 )
 
@@ -125,13 +127,13 @@ func (b *Outbox) outgoing(ctx context.Context, e store.OutboxEntry) ([]*store.Ou
 		if len(to) == 0 {
 			continue
 		}
-		body, err := b.encodeActivity(t.activity)
-		if err != nil {
-			return nil, err
-		}
 		signer := t.signer
 		if signer == 0 {
 			signer = actor.ID
+		}
+		body, err := b.encodeActivity(ctx, b.complete(t.activity), signer)
+		if err != nil {
+			return nil, err
 		}
 		for some := range slices.Chunk(to, enqueueBatch) {
 			out = append(out, &store.OutgoingActivity{
@@ -180,8 +182,8 @@ func (b *Outbox) enqueue(ctx context.Context, out []*store.OutgoingActivity) err
 	return nil
 }
 
-// encodeActivity returns an activity as it is sent. bto and bcc are never sent (ActivityPub 6).
-func (b *Outbox) encodeActivity(a activity.Object) ([]byte, error) {
+// complete returns a copy of an activity with all members that are sent. bto and bcc never are (ActivityPub 6).
+func (b *Outbox) complete(a activity.Object) activity.Object {
 	if a["published"] == nil {
 		a["published"] = store.At(b.db.Now()).String()
 	}
@@ -190,7 +192,33 @@ func (b *Outbox) encodeActivity(a activity.Object) ([]byte, error) {
 		delete(part, "bto")
 		delete(part, "bcc")
 	}
+	return a
+}
+
+// encodeActivity returns an activity of an account as it is sent. Public replies have a proof, so that the server of the thread can pass them on
+// (FEP-8b32).
+func (b *Outbox) encodeActivity(ctx context.Context, a activity.Object, signer store.AccountID) ([]byte, error) {
+	if isPublicReply(a) {
+		if err := b.addProof(ctx, a, signer); err != nil {
+			return nil, err
+		}
+	}
 	return a.Bytes()
+}
+
+// isPublicReply returns true if an activity brings a public or unlisted reply, or a change of one.
+func isPublicReply(a activity.Object) bool {
+	return a.Is("Create", "Update") && a.Object("object").Ref("inReplyTo") != "" && isAddressedToPublic(a)
+}
+
+// addProof adds a proof by the Ed25519 key of an account, if it has one.
+func (b *Outbox) addProof(ctx context.Context, a activity.Object, signer store.AccountID) error {
+	key, err := b.documents.signers.Ed25519(ctx, signer)
+	if key == nil || err != nil {
+		return err
+	}
+	a["@context"] = proofContext
+	return proof.Sign(a, key.Key.(ed25519.PrivateKey), key.KeyID, b.db.Now())
 }
 
 // destinations returns inboxes with their hosts, without duplicates and without blocked and malformed ones.

@@ -294,7 +294,7 @@ func relayTarget(ctx context.Context, known accountReader, r *store.Relay) (stri
 
 // enqueueTo queues an activity of a server actor for an inbox with high priority, in place of queued ones about the same subject.
 func (b *Outbox) enqueueTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string, subject int64) error {
-	body, err := b.encodeActivity(o)
+	body, err := b.complete(o).Bytes()
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,9 @@ type ActorKey struct {
 	RetiredAt *Time // of local accounts: no longer published or used
 }
 
+// IsMultikey returns true if the public key is a Multikey: those of local accounts are Ed25519 keys.
+func (k *ActorKey) IsMultikey() bool { return strings.HasPrefix(k.Public, "z") }
+
 // ActorKey returns the key with an id, nil if there is none.
 func (r reader) ActorKey(ctx context.Context, uri string) (*ActorKey, error) {
 	return one[ActorKey](ctx, r, "actor key", `SELECT * FROM actor_keys WHERE uri = ?`, uri)
@@ -81,9 +84,35 @@ func (r reader) ActorKeys(ctx context.Context, id AccountID) ([]*ActorKey, error
 	return keys, err
 }
 
-// CountActorKeys counts the keys of an account, retired ones included.
-func (r reader) CountActorKeys(ctx context.Context, id AccountID) (int, error) {
-	return value[int](ctx, r, "count actor keys", `SELECT count(*) FROM actor_keys WHERE account_id = ?`, id)
+// LocalAccountsWithoutMultikey returns local accounts after an id that have keys, but no Multikey among them, and where the next batch begins, 0
+// after the last one. It looks at limit accounts.
+func (r reader) LocalAccountsWithoutMultikey(ctx context.Context, after AccountID, limit int) (found []AccountID, next AccountID, err error) {
+	type row struct {
+		ID      AccountID
+		Without bool
+	}
+	rows, err := list[row](ctx, r, "accounts without a Multikey", `
+		SELECT a.id, EXISTS (
+				SELECT 1 FROM actor_keys k WHERE k.account_id = a.id AND k.retired_at IS NULL) AND NOT EXISTS (
+				SELECT 1 FROM actor_keys k WHERE k.account_id = a.id AND k.retired_at IS NULL AND k.public GLOB 'z*') AS without
+		FROM accounts a INDEXED BY accounts_domain
+		WHERE a.domain = '' AND a.id > ?
+		ORDER BY a.id
+		LIMIT ?`, after, limit)
+	if len(rows) == limit {
+		next = rows[limit-1].ID
+	}
+	for _, r := range rows {
+		if r.Without {
+			found = append(found, r.ID)
+		}
+	}
+	return found, next, err
+}
+
+// CountActorKeys counts the keys of an account that are Multikeys, or that are not; retired ones are included.
+func (r reader) CountActorKeys(ctx context.Context, id AccountID, multikeys bool) (int, error) {
+	return value[int](ctx, r, "count actor keys", `SELECT count(*) FROM actor_keys WHERE account_id = ? AND public GLOB 'z*' = ?`, id, multikeys)
 }
 
 // AddActorKey inserts a key. CreatedAt is set if it is 0.

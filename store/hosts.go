@@ -20,7 +20,17 @@ type Host struct {
 	Software         string
 	Version          string
 	CheckedAt        Time
+	Ed25519          Ed25519Support
+	Ed25519At        Time
 }
+
+// Ed25519Support is whether a host accepts RFC 9421 signatures by Ed25519 keys.
+type Ed25519Support string
+
+const (
+	VerifiesEd25519 Ed25519Support = "verifies" // it says so, or has made one
+	RefusesEd25519  Ed25519Support = "refuses"
+)
 
 // Host returns the row of a host, an empty one if there is none.
 func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
@@ -145,6 +155,14 @@ func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pa
 		INSERT INTO hosts (domain, signature, path_only, signature_at)
 		VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (domain) DO UPDATE SET signature = ?2, path_only = ?3, signature_at = ?4`, domain, signature, pathOnly, At(tx.db.now()))
+}
+
+// SetHostEd25519 stores whether a host accepts signatures by Ed25519 keys.
+func (tx *Tx) SetHostEd25519(ctx context.Context, domain string, support Ed25519Support) error {
+	return tx.exec(ctx, "set host support of Ed25519", `
+		INSERT INTO hosts (domain, ed25519, ed25519_at)
+		VALUES (?1, ?2, ?3)
+		ON CONFLICT (domain) DO UPDATE SET ed25519 = ?2, ed25519_at = ?3`, domain, support, At(tx.db.now()))
 }
 
 // Hosts returns hosts after a domain, sorted by domain.

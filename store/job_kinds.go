@@ -213,6 +213,13 @@ func (j SynchronizeFollowers) Kind() JobKind {
 	return JobKind{Name: "synchronize_followers", Server: serverOfAccount(j.AccountID)}
 }
 
+// MakeEd25519Keys gives Ed25519 keys to the local accounts after an id that have none but other keys, as those of earlier versions.
+type MakeEd25519Keys struct {
+	After AccountID `json:"after"`
+}
+
+func (MakeEd25519Keys) Kind() JobKind { return JobKind{Name: "make_ed25519_keys"} }
+
 // RetireKeys retires the former keys of a local account once the newest is known everywhere.
 type RetireKeys struct {
 	AccountID AccountID `json:"account_id"`

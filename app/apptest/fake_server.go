@@ -36,6 +36,7 @@ type FakeServer struct {
 
 	// How requests are signed. The zero value is draft-cavage with RSA.
 	Scheme httpsig.Scheme
+	Ahead  time.Duration // of the clock by which it signs
 
 	mu          sync.Mutex
 	responses   map[string]*fakeResponse // by path
@@ -234,7 +235,7 @@ func (p *FakeServer) FetchAs(srv *Server, path, signer, accept string) *Response
 // Sign signs a request without a body.
 func (p *FakeServer) Sign(req *http.Request, signer string) {
 	p.T.Helper()
-	if err := p.Signer(signer).Sign(req, nil, httpsig.Options{Scheme: p.Scheme, Now: time.Now()}); err != nil {
+	if err := p.Signer(signer).Sign(req, nil, httpsig.Options{Scheme: p.Scheme, Now: time.Now().Add(p.Ahead)}); err != nil {
 		p.T.Fatal(err)
 	}
 }
@@ -271,7 +272,7 @@ func (p *FakeServer) DeliverRaw(to *Server, path, signer string, b []byte) *Resp
 		p.T.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/activity+json")
-	if err := p.Signer(signer).Sign(req, b, httpsig.Options{Scheme: p.Scheme, Now: time.Now()}); err != nil {
+	if err := p.Signer(signer).Sign(req, b, httpsig.Options{Scheme: p.Scheme, Now: time.Now().Add(p.Ahead)}); err != nil {
 		p.T.Fatal(err)
 	}
 	return to.As(nil).DoRequest(req)

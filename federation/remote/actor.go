@@ -177,6 +177,9 @@ func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandl
 	if err != nil {
 		return nil, err
 	}
+	if p.ed25519 {
+		a.fetcher.learnEd25519(ctx, p.host)
+	}
 	a.keys.invalidate(keys...)
 	a.accounts.accounts.Put(account.ID, account, generation)                                    // does nothing for a known account: the transaction has changed it
 	allowOnce(a.accountChecks, accountCheckKey{id: account.ID}, minRefreshInterval, a.db.Now()) // RefreshIfStale would find it new

@@ -43,6 +43,7 @@ type parsedActor struct {
 	keys        []*store.ActorKey
 	listedKeys  []string // ids of keys that have to be fetched separately
 	claimedHost string   // host of the claimed handle (FEP-2c59); "": none
+	ed25519     bool     // its server says that it verifies Ed25519 signatures
 }
 
 // IsActor returns whether a document is an actor.
@@ -93,6 +94,7 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	p.claimedHost = p.parseClaimedHost(o)
 	r.parseProfile(o, a, host)
 	p.keys, p.listedKeys = r.parseActorKeys(o, id)
+	p.ed25519 = implementsEd25519(o)
 	return p, nil
 }
 

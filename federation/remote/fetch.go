@@ -234,12 +234,12 @@ func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Op
 			return "", err
 		}
 	}
-	signer, err := f.signers.SignerFor(ctx, actor, host)
+	signers, err := f.signers.SignersFor(ctx, actor, host)
 	if err != nil {
 		return "", err
 	}
 	o.Now = f.db.Now()
-	return host, signer.Sign(r, nil, o)
+	return host, signers.RSA.Sign(r, nil, o)
 }
 
 // isActivityMediaType returns whether a Content-Type is one of ActivityPub (federation 1.6).

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"svc/internal/httpsig"
@@ -26,22 +27,30 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	if err != nil {
 		return nil, err
 	}
+	multikey, err := s.newSealedEd25519Key(account)
+	if err != nil {
+		return nil, err
+	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		old, err := tx.ActorKeys(ctx, account.ID)
+		all, err := tx.ActorKeys(ctx, account.ID)
 		if err != nil {
 			return err
 		}
+		old := rsaKeys(all)
 		key.CreatedAt, key.Announced = store.At(s.db.Now()), false
-		if len(old) > 0 {
-			key.CreatedAt = max(key.CreatedAt, old[0].CreatedAt+1)
+		if len(all) > 0 {
+			key.CreatedAt = max(key.CreatedAt, all[0].CreatedAt+1)
 		}
+		multikey.CreatedAt = key.CreatedAt
 		if len(old) >= maxKeysInUse {
 			if err := tx.RetireActorKeys(ctx, old[maxKeysInUse-2]); err != nil {
 				return err
 			}
 		}
-		if err := storeKey(ctx, tx, account, key); err != nil {
-			return err
+		for _, k := range []*store.ActorKey{key, multikey} {
+			if err := storeKey(ctx, tx, account, k); err != nil {
+				return err
+			}
 		}
 		announced, err := tx.TryAddToOutbox(ctx, store.OutboxEntry{Type: store.KeyRotated, ActorID: account.ID, URI: key.URI})
 		if err != nil {
@@ -58,6 +67,16 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	s.byAccount.Drop(account.ID)
 	s.log.Info("keys rotated", "account", account.ID, "key", key.URI)
 	return key, nil
+}
+
+// rsaKeys returns the keys of a local account that are not Ed25519 keys.
+func rsaKeys(all []*store.ActorKey) (keys []*store.ActorKey) {
+	for _, k := range all {
+		if !k.IsMultikey() {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // AnnounceKey calls queue, which queues the Updates with a new key, and records that they are queued: from then on their deliveries tell
@@ -81,7 +100,8 @@ func (s *Signers) retireKeys(ctx context.Context, w store.RetireKeys) error {
 	defer s.creating.Unlock()
 	retired := false
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		keys, err := tx.ActorKeys(ctx, w.AccountID)
+		all, err := tx.ActorKeys(ctx, w.AccountID)
+		keys := rsaKeys(all)
 		if err != nil || len(keys) < 2 {
 			return err
 		}
@@ -105,12 +125,12 @@ func (s *Signers) retireKeys(ctx context.Context, w store.RetireKeys) error {
 
 // PublicKeys are the public keys of a local account.
 type PublicKeys struct {
-	ID, PEM string
-	Old     []OldKey // of a rotation that has not reached all servers
+	ID, PEM   string
+	Multikeys []Multikey // Ed25519 keys, and RSA keys of a rotation that has not reached all servers
 }
 
-// OldKey is a key that is still in use. Multikey is its public key (FEP-521a).
-type OldKey struct{ ID, Multikey string }
+// Multikey is a public key in the form of FEP-521a.
+type Multikey struct{ ID, Multikey string }
 
 // PublicKeys returns the public keys of a local account.
 func (s *Signers) PublicKeys(ctx context.Context, id store.AccountID) (*PublicKeys, error) {
@@ -123,8 +143,8 @@ func (s *Signers) PublicKeys(ctx context.Context, id store.AccountID) (*PublicKe
 		return nil, err
 	}
 	public := &PublicKeys{ID: keys.signers[0].KeyID, PEM: pem}
-	for _, old := range keys.signers[1:] {
-		public.Old = append(public.Old, OldKey{old.KeyID, httpsig.FormatMultikey(old.Key.Public())})
+	for _, signer := range slices.Concat(keys.ed25519, keys.signers[1:]) {
+		public.Multikeys = append(public.Multikeys, Multikey{signer.KeyID, httpsig.FormatMultikey(signer.Key.Public())})
 	}
 	return public, nil
 }

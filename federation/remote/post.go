@@ -20,12 +20,21 @@ const (
 	maxResponseBytes = 64 << 10 // bytes of a response that are read, so that the connection can be reused
 )
 
-// Post sends an activity, with the value of a SynchronizationHeader unless that is "". If the signature scheme of the host is not known, it tries one after the other (federation 2.5).
-func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, synchronization string, signer *httpsig.Signer) (status int, header http.Header, err error) {
+// Post sends an activity, with the value of a SynchronizationHeader unless that is "". If the signature scheme of the host is not known, it tries
+// one after the other (federation 2.5). Ed25519 comes first for hosts that verify it; one that refuses it gets RSA at once.
+func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, synchronization string, signers HostSigners) (status int, header http.Header, err error) {
+	if signers.Ed25519 != nil && verifiesEd25519(host) {
+		o := httpsig.Options{Scheme: httpsig.RFC9421, Now: f.db.Now()}
+		status, header, err = f.postFollowingRedirect(ctx, inbox, body, synchronization, signers.Ed25519, o)
+		if err != nil || !isSignatureRejected(status) {
+			return status, header, err
+		}
+		f.saveEd25519(ctx, host.Domain, store.RefusesEd25519)
+	}
 	options := signatureOptions(host, false, f.db.Now())
 	for i, o := range options {
 		o.Now = f.db.Now()
-		status, header, err = f.postFollowingRedirect(ctx, inbox, body, synchronization, signer, o)
+		status, header, err = f.postFollowingRedirect(ctx, inbox, body, synchronization, signers.RSA, o)
 		if err != nil || !isSignatureRejected(status) {
 			if err == nil && status < 300 && i > 0 {
 				f.saveSignatureScheme(ctx, host.Domain, o)

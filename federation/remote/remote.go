@@ -89,6 +89,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 // Register registers the jobs of this package.
 func (r *Remote) Register(w *store.Worker) {
 	store.Handle(w, r.Signers.retireKeys)
+	store.Handle(w, r.Signers.makeEd25519Keys)
 	store.Handle(w, r.Actors.refreshActor)
 	store.Handle(w, r.Backfill.completeStatus)
 	store.Handle(w, r.Backfill.fetchThread)

@@ -40,10 +40,11 @@ type Signers struct {
 	fetchActorID atomic.Int64
 }
 
-// accountKeys are the keys of a local account that are in use: one, or several during a rotation.
+// accountKeys are the keys of a local account that are in use: one of each kind, or several during a rotation.
 type accountKeys struct {
-	signers     []*httpsig.Signer // newest first
-	unannounced int               // how many of them have no queued Update yet
+	signers     []*httpsig.Signer // RSA, newest first
+	ed25519     []*httpsig.Signer // newest first; none for an account of an earlier version whose job has not run
+	unannounced int               // how many of signers have no queued Update yet
 }
 
 // Signer returns the signer of a local account with its newest key.
@@ -55,23 +56,38 @@ func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Sign
 	return keys.signers[0], nil
 }
 
-// SignerFor returns the signer of a local account with the newest key that a host can know: until the Update with another one is
-// delivered to it, the key before. A peer may trust nothing but the key that it has.
-func (s *Signers) SignerFor(ctx context.Context, id store.AccountID, host string) (*httpsig.Signer, error) {
+// HostSigners are the signers of a local account with the newest keys that a host can know.
+type HostSigners struct {
+	RSA     *httpsig.Signer
+	Ed25519 *httpsig.Signer // nil: none
+}
+
+// SignersFor returns the signers of a local account for a host: until the Update with another RSA key is delivered to it, the key before,
+// and no Ed25519 key. A peer may trust nothing but the key that it has.
+func (s *Signers) SignersFor(ctx context.Context, id store.AccountID, host string) (HostSigners, error) {
 	keys, err := s.keysOf(ctx, id)
-	if err != nil || len(keys.signers) == 1 {
-		return s.Signer(ctx, id)
+	if err != nil {
+		return HostSigners{}, err
+	}
+	if len(keys.signers) == 1 {
+		return keys.signersFor(0), nil
 	}
 	s.announcing.RLock() // or an Update would count twice: as queued, and as not announced
 	defer s.announcing.RUnlock()
 	if keys, err = s.keysOf(ctx, id); err != nil {
-		return nil, err
+		return HostSigners{}, err
 	}
 	pending, err := s.db.PendingKeyUpdates(ctx, id, host)
-	if err != nil {
-		return nil, err
+	return keys.signersFor(pending + keys.unannounced), err
+}
+
+// signersFor returns the signers for a host that waits for some Updates with new keys.
+func (k *accountKeys) signersFor(pending int) HostSigners {
+	h := HostSigners{RSA: k.signers[min(pending, len(k.signers)-1)]}
+	if pending == 0 && len(k.ed25519) > 0 {
+		h.Ed25519 = k.ed25519[0]
 	}
-	return keys.signers[min(pending+keys.unannounced, len(keys.signers)-1)], nil
+	return h
 }
 
 // keysOf returns the keys of a local account. It creates the first one.
@@ -93,11 +109,9 @@ func (s *Signers) keysOf(ctx context.Context, id store.AccountID) (*accountKeys,
 		return nil, err
 	}
 	if len(rows) == 0 {
-		key, err := s.createKey(ctx, account)
-		if err != nil {
+		if rows, err = s.createKeys(ctx, account); err != nil {
 			return nil, err
 		}
-		rows = append(rows, key)
 	}
 	keys := &accountKeys{}
 	for _, row := range rows {
@@ -105,10 +119,15 @@ func (s *Signers) keysOf(ctx context.Context, id store.AccountID) (*accountKeys,
 		if err != nil {
 			return nil, err
 		}
-		keys.signers = append(keys.signers, &httpsig.Signer{KeyID: row.URI, Key: private})
-		if !row.Announced {
+		signer := &httpsig.Signer{KeyID: row.URI, Key: private}
+		switch {
+		case row.IsMultikey():
+			keys.ed25519 = append(keys.ed25519, signer)
+			continue
+		case !row.Announced:
 			keys.unannounced++
 		}
+		keys.signers = append(keys.signers, signer)
 	}
 	s.byAccount.Put(id, keys, s.byAccount.Generation()) // creating is held, as by all that changes keys
 	return keys, nil
@@ -126,13 +145,23 @@ func (s *Signers) unseal(key *store.ActorKey) (crypto.Signer, error) {
 	return private.(crypto.Signer), nil
 }
 
-func (s *Signers) createKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
+// createKeys creates the first keys of an account.
+func (s *Signers) createKeys(ctx context.Context, account *store.Account) ([]*store.ActorKey, error) {
 	key, err := s.newSealedKey(account)
 	if err != nil {
 		return nil, err
 	}
+	ed25519, err := s.newSealedEd25519Key(account)
+	if err != nil {
+		return nil, err
+	}
 	key.Announced = true // with the account
-	return key, s.db.Update(ctx, func(tx *store.Tx) error { return storeKey(ctx, tx, account, key) })
+	return []*store.ActorKey{key, ed25519}, s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := storeKey(ctx, tx, account, key); err != nil {
+			return err
+		}
+		return storeKey(ctx, tx, account, ed25519)
+	})
 }
 
 func generateRSAKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, keyBits) }
@@ -143,25 +172,36 @@ func (s *Signers) newSealedKey(account *store.Account) (*store.ActorKey, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create key: %w", err)
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
+	public, err := httpsig.FormatPublicKey(&private.PublicKey)
 	if err != nil {
 		return nil, fmt.Errorf("create key: %w", err)
 	}
-	public, err := httpsig.FormatPublicKey(&private.PublicKey)
+	return s.seal(account, public, private)
+}
+
+// seal returns the row of a new key.
+func (s *Signers) seal(account *store.Account, public string, private crypto.Signer) (*store.ActorKey, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
 		return nil, fmt.Errorf("create key: %w", err)
 	}
 	return &store.ActorKey{AccountID: account.ID, Public: public, Private: s.secrets.Seal(keyPurpose, der)}, nil
 }
 
-// storeKey stores a new key. The first of an account is called #main-key by convention; later ones have a number.
+// storeKey stores a new key. The first RSA key of an account is called #main-key by convention; later ones have a number.
 func storeKey(ctx context.Context, tx *store.Tx, account *store.Account, key *store.ActorKey) error {
-	n, err := tx.CountActorKeys(ctx, account.ID)
+	n, err := tx.CountActorKeys(ctx, account.ID, key.IsMultikey())
 	if err != nil {
 		return err
 	}
-	key.URI = account.URI + "#main-key"
-	if n > 0 {
+	switch {
+	case key.IsMultikey() && n == 0:
+		key.URI = account.URI + "#ed25519-key"
+	case key.IsMultikey():
+		key.URI = fmt.Sprintf("%s#ed25519-key-%d", account.URI, n+1)
+	case n == 0:
+		key.URI = account.URI + "#main-key"
+	default:
 		key.URI = fmt.Sprintf("%s#key-%d", account.URI, n+1)
 	}
 	return tx.AddActorKey(ctx, key)

@@ -182,10 +182,11 @@ func keepsAudience(st *store.Status, o, by activity.Object) bool {
 	return !st.Visibility.Unrestricted() || !to && !cc
 }
 
-// InThread returns the function that says whether a post belongs to a thread: it says so itself, or replies to a post of the thread.
+// InThread returns the function that says whether a post belongs to a thread: its server has the thread, or it is a reply that names the thread or
+// answers a post of it.
 func (s *Statuses) InThread(ctx context.Context, uri string, id store.ConversationID) func(*Note) bool {
 	return func(n *Note) bool {
-		if n.Context != "" && n.Context == uri {
+		if uri != "" && (n.ThreadURI == uri || n.Context == uri && n.ParentURI != "") {
 			return true
 		}
 		parent, err := s.db.StatusByURI(ctx, n.ParentURI)

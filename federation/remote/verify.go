@@ -69,7 +69,15 @@ func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, ac
 	for _, c := range httpsig.Prefer(claims, ofActor) {
 		var signer *store.Account
 		key = c.KeyID
-		if signer, err = v.keyOwner(ctx, c.KeyID, c.Verify); err == nil {
+		byEd25519 := false
+		signer, err = v.keyOwner(ctx, c.KeyID, func(k crypto.PublicKey) error {
+			_, byEd25519 = k.(ed25519.PublicKey)
+			return c.Verify(k)
+		})
+		if err == nil {
+			if byEd25519 && c.Scheme == httpsig.RFC9421 {
+				v.fetcher.learnEd25519(ctx, v.reader.HostOf(signer))
+			}
 			return signer, nil
 		}
 		if errors.Is(err, ErrActorGone) && !ofActor(c.KeyID) { // another actor than the sender

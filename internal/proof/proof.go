@@ -1,4 +1,4 @@
-// Package proof reads and verifies integrity proofs of ActivityPub documents (FEP-8b32): the cryptosuite eddsa-jcs-2022 of
+// Package proof makes, reads and verifies integrity proofs of ActivityPub documents (FEP-8b32): the cryptosuite eddsa-jcs-2022 of
 // W3C's Data Integrity EdDSA Cryptosuites 1.0, and its predecessor jcs-eddsa-2022, whose options never contain the context. It works on
 // parsed JSON: the parser rejects duplicate names and bounds the depth.
 //

@@ -157,8 +157,8 @@ INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, followin
 VALUES (1, 'inbox of actors', 'shared inbox of actors', 'outbox of actors', 'followers of actors', 'following of actors', 'featured of actors', 1700000000474, 1700000000475, 1476, 1700000000477, 'moved to of actors', 1, 1700000000480, 1700000000481);
 INSERT INTO actor_keys (uri, account_id, public, private, created_at, announced, retired_at)
 VALUES ('uri of actor keys', 1, 'public of actor keys', x'e50100ff', 1700000000486, 0, 1700000000488);
-INSERT INTO hosts (domain, due_at, failures, backoff_until, unreachable_since, last_success_at, last_error, signature, path_only, signature_at, software, version, checked_at)
-VALUES ('domain of hosts', 1700000000490, 1491, 1492, 1493, 1700000000494, 'last error of hosts', 'neither', 1, 1700000000498, 'software of hosts', 'version of hosts', 1700000000501);
+INSERT INTO hosts (domain, due_at, failures, backoff_until, unreachable_since, last_success_at, last_error, signature, path_only, signature_at, software, version, checked_at, ed25519, ed25519_at)
+VALUES ('domain of hosts', 1700000000490, 1491, 1492, 1493, 1700000000494, 'last error of hosts', 'neither', 1, 1700000000498, 'software of hosts', 'version of hosts', 1700000000501, 'ed25519 of hosts', 1700000000502);
 INSERT INTO host_blocks (id, host, allow, private_comment)
 VALUES (1, 'host of host blocks', 1, 'private comment of host blocks');
 INSERT INTO email_domain_blocks (id, domain, allow_with_approval)

@@ -7,7 +7,8 @@ import (
 	"github.com/mr-tron/base58"
 )
 
-// Sign adds a proof by a key to a document, and replaces a present one.
+// Sign adds a proof by a key to a document, and replaces a present one. method is the id of the key. The proof has the context of the document
+// (Data Integrity EdDSA 1.0, 3.3.1).
 func Sign(doc map[string]any, key ed25519.PrivateKey, method string, created time.Time) error {
 	proof := map[string]any{
 		"type":               proofType,
