@@ -174,11 +174,11 @@ func (r *Receiver) receiveBoost(ctx context.Context, in *inbox.Activity, id stor
 	return err
 }
 
-// boostVisibility returns the visibility of a boost. Without addressing it is public.
+// boostVisibility returns the visibility of a boost. Without `to` and `cc` it is public; with values that cannot be read it is not.
 func boostVisibility(o activity.Object) store.Visibility {
 	to, cc := o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees)
 	switch {
-	case slices.ContainsFunc(to, activity.IsPublic), len(to) == 0 && len(cc) == 0:
+	case slices.ContainsFunc(to, activity.IsPublic), o["to"] == nil && o["cc"] == nil:
 		return store.Public
 	case slices.ContainsFunc(cc, activity.IsPublic):
 		return store.Unlisted

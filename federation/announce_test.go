@@ -240,3 +240,38 @@ func TestAnnounceBeforeCreate(t *testing.T) {
 		})
 	}
 }
+
+// TestBoostAddressing checks who sees a boost, by the forms of its addressing. What cannot be read addresses no one.
+func TestBoostAddressing(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol") // carol does not follow bob
+	bob := peer.AddActor("bob")
+	alice.FollowRemote(bob)
+	followers := bob + "/followers"
+	for _, tt := range []struct {
+		name   string
+		to, cc any
+		want   string
+	}{
+		{"public", []any{apptest.Public}, []any{followers}, "public"},
+		{"unlisted", []any{followers}, apptest.Public, "unlisted"},
+		{"for followers", followers, nil, "private"},
+		{"without addressing", nil, nil, "public"},
+		{"empty lists", []any{}, []any{}, "private"},
+		{"a number", 7, nil, "private"},
+		{"an empty text", "", nil, "private"},
+		{"an object without an id", apptest.Doc{"type": "Collection"}, nil, "private"},
+		{"broken text", apptest.Public + "\x00", nil, "private"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			boost := peer.Activity("Announce", bob, alice.Publish(tt.name).Str("uri"), apptest.Doc{"to": tt.to, "cc": tt.cc})
+			peer.PostAndSettle(srv, boost)
+			if got := alice.WantPost(boost["id"]).Str("visibility"); got != tt.want {
+				t.Errorf("the boost is %s, want %s", got, tt.want)
+			}
+			if shown := carol.FindPost(boost["id"]) != nil; shown != (tt.want != "private") {
+				t.Errorf("carol sees it: %v", shown)
+			}
+		})
+	}
+}
