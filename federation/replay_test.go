@@ -59,7 +59,7 @@ func TestReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			startReplay(t).run(name, string(source))
+			startReplay(t, apptest.StartWithLoopback(t)).run(name, string(source))
 		})
 	}
 }
@@ -75,8 +75,7 @@ type replayer struct {
 	back  *strings.Replacer // and as they stand in the documents
 }
 
-func startReplay(t *testing.T) *replayer {
-	srv := apptest.StartPeers(t, 1)[0]
+func startReplay(t *testing.T, srv *apptest.Server) *replayer {
 	r := &replayer{
 		t: t, srv: srv, alice: srv.SignUp("alice"), now: time.Now().UTC().Truncate(time.Second),
 		peers: map[string]*apptest.FakeServer{"peer.example": apptest.StartFake(t), "other.example": apptest.StartFake(t)},
@@ -119,12 +118,20 @@ func (r *replayer) real(source string) string {
 }
 
 func (r *replayer) peer(address string) *apptest.FakeServer {
+	p := r.peerOf(address)
+	if p == nil {
+		r.t.Fatalf("%s is of no server", address)
+	}
+	return p
+}
+
+// peerOf returns the server of an address, nil if it is of none.
+func (r *replayer) peerOf(address string) *apptest.FakeServer {
 	for _, p := range r.peers {
 		if strings.HasPrefix(address, p.URL+"/") {
 			return p
 		}
 	}
-	r.t.Fatalf("%s is of no server", address)
 	return nil
 }
 
