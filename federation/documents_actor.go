@@ -30,7 +30,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	if err != nil {
 		return nil, err
 	}
-	o["webfinger"] = d.handleOf(a)
+	o["webfinger"] = d.handleOf(a) // FEP-2c59
 	o["name"] = a.DisplayName
 	o["url"] = a.URL
 	o["endpoints"] = jsonMap{"sharedInbox": d.Settings.BaseURL + "/inbox"}
@@ -55,7 +55,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 	o["featured"] = a.URI + "/collections/featured"
 	o["summary"] = a.Note
-	o["discoverable"], o["indexable"] = a.Discoverable, a.ConsentsToSearch()
+	o["discoverable"], o["indexable"] = a.Discoverable, a.ConsentsToSearch() // FEP-5feb
 	o["alsoKnownAs"] = stringValues(a.AlsoKnownAs.V)
 	if a.AcceptsChatMessages != nil {
 		o["capabilities"] = jsonMap{"acceptsChatMessages": *a.AcceptsChatMessages}

@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// handleMove moves an actor to another account, which must list the actor as an alias in its fetched document (federation 4.13). The
+// handleMove moves an actor to another account, which must list the actor as an alias in its fetched document (FEP-7628, federation 4.13). The
 // signed Move is the actor's own word, because some servers never write movedTo; but a document that names another account contradicts it.
 func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	object, target := in.Ref("object"), in.Ref("target")

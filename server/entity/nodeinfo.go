@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// nodeInfo is NodeInfo.
+// nodeInfo is NodeInfo (FEP-f1d5).
 type nodeInfo struct {
 	Version           string           `json:"version"`
 	Software          nodeSoftware     `json:"software"`
