@@ -2,39 +2,12 @@ package federation_test
 
 import (
 	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/mr-tron/base58"
-
 	"svc/app/apptest"
 )
-
-// addProof adds an integrity proof to a document without one, as FEP-8b32 describes it.
-func addProof(t *testing.T, doc map[string]any, key ed25519.PrivateKey, method string, created time.Time) {
-	t.Helper()
-	options := map[string]any{
-		"@context": doc["@context"], "type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod",
-		"verificationMethod": method, "created": created.UTC().Format(time.RFC3339),
-	}
-	var data []byte
-	for _, part := range []map[string]any{options, doc} {
-		b, err := json.Marshal(part)
-		canonical := jsontext.Value(b)
-		if err = errors.Join(err, canonical.Canonicalize()); err != nil {
-			t.Fatal(err)
-		}
-		sum := sha256.Sum256(canonical)
-		data = append(data, sum[:]...)
-	}
-	options["proofValue"] = "z" + base58.Encode(ed25519.Sign(key, data))
-	doc["proof"] = options
-}
 
 // TestIncomingProof checks that an activity sent by another account needs its actor's proof (FEP-8b32, case 31).
 func TestIncomingProof(t *testing.T) {
@@ -48,12 +21,7 @@ func TestIncomingProof(t *testing.T) {
 	alice.FollowRemote(carrier)
 	signAt := func(a apptest.Doc, at time.Time) apptest.Doc {
 		t.Helper()
-		var plain map[string]any
-		b, _ := json.Marshal(a)
-		json.Unmarshal(b, &plain)
-		key := peer.Keys[bob+"#ed25519-key"].(ed25519.PrivateKey)
-		addProof(t, plain, key, bob+"#ed25519-key", at)
-		return plain
+		return apptest.WithProof(t, a, peer.Keys[bob+"#ed25519-key"].(ed25519.PrivateKey), bob+"#ed25519-key", at)
 	}
 	sign := func(a apptest.Doc) apptest.Doc { return signAt(a, time.Now()) }
 	for _, tt := range []struct {

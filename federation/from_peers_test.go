@@ -398,3 +398,30 @@ func TestFromPeers(t *testing.T) {
 		})
 	}
 }
+
+// TestForwardedProof checks that the proof in an activity of Ghost counts where its signature does not: when another server forwards it.
+func TestForwardedProof(t *testing.T) {
+	w := startPeerWorld(t, peers.Ghost)
+	carrier := apptest.StartFake(t)
+	carl := carrier.AddActor("carl")
+	w.alice.FollowRemote(carl)
+	for _, tt := range []struct {
+		name   string
+		change func(peers.Doc)
+		want   int
+	}{
+		{"proven", func(peers.Doc) {}, 1},
+		{"changed since", func(d peers.Doc) { d["content"] = "x" }, 0},
+		{"without a proof", func(d peers.Doc) { delete(d, "proof") }, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			mine := w.alice.Publish(tt.name)
+			like := w.peer.Proven(w.peer.Act("Like", w.ben, mine.Str("uri")))
+			tt.change(like)
+			carrier.Deliver(w.srv, "/inbox", carl, like)
+			if n := w.alice.Favourites(mine.ID()); n != tt.want {
+				t.Errorf("%d favourites, want %d: %s", n, tt.want, w.srv.Refusals(like["id"]))
+			}
+		})
+	}
+}

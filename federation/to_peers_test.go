@@ -30,7 +30,9 @@ func (w *peerWorld) wantSent(visibility, text string, params ...string) *peers.P
 }
 
 // handle returns the handle of ben in posts.
-func (w *peerWorld) handle() string { return "@ben@" + w.peer.Host }
+func (w *peerWorld) handle() string {
+	return fmt.Sprint("@", w.peer.Document(w.ben)["preferredUsername"], "@", w.peer.Host)
+}
 
 // do calls an action of alice on a status and returns what the other server took.
 func (w *peerWorld) do(o *apptest.Object, action string) {
@@ -135,7 +137,7 @@ var toPeers = map[string]func(w *peerWorld){
 	"mention": func(w *peerWorld) {
 		p := w.wantSent("public", "hi "+w.handle())
 		apptest.WantList(w.T, "mentions", p.Mentions, w.ben)
-		if !strings.Contains(p.Text, w.peer.Document(w.ben)["url"].(string)) {
+		if profile := w.alice.Get("/api/v1/accounts/" + w.known(w.ben)).Want(200).Object().Str("url"); !strings.Contains(p.Text, profile) {
 			w.Errorf("the mention does not link to the profile: %s", p.Text)
 		}
 	},

@@ -66,6 +66,9 @@ func TestRefusals(t *testing.T) {
 			sign := apptest.Signing{KeyID: eve + "#main-key", Key: sender.Keys[eve], Headers: "(request-target) host date"}
 			sign.Sign(r, []byte("{}"))
 		}},
+		{"another media type for Threads", peers.Threads, 400, nil, func(r *http.Request) { sign(r, "application/json") }},
+		{"an embedded object for Ghost", peers.Ghost, 400, peers.Doc{"object": peers.Doc{"id": "OBJECT"}}, nil},
+		{"RFC 9421 for Threads", peers.Threads, 401, nil, func(r *http.Request) { r.Header.Set("Signature-Input", "sig1=()") }},
 		{"RFC 9421", peers.Pleroma, 401, nil, func(r *http.Request) { r.Header.Set("Signature-Input", "sig1=()") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,15 +83,19 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an unsigned fetch", func(t *testing.T) {
-		s := peers.Start(t, peers.GoToSocial)
-		ben := s.AddActor("ben")
-		if got := srv.As(nil).Get(ben).Status; got != http.StatusUnauthorized {
-			t.Errorf("answers with %d", got)
-		}
-		srv.As(nil).Get(ben + "/main-key").Want(200)
-		srv.FetchActor(ben) // signed
-	})
+	for _, p := range []*peers.Profile{peers.GoToSocial, peers.Threads} {
+		t.Run("an unsigned fetch of "+p.Name, func(t *testing.T) {
+			s := peers.Start(t, p)
+			ben := s.AddActor("ben")
+			if got := srv.As(nil).Get(ben).Status; got != http.StatusUnauthorized {
+				t.Errorf("answers with %d", got)
+			}
+			if strings.HasPrefix(p.KeyID, "/") {
+				srv.As(nil).Get(ben + p.KeyID).Want(200)
+			}
+			srv.FetchActor(ben) // signed
+		})
+	}
 	t.Run("a key that it does not have", func(t *testing.T) {
 		s := peers.Start(t, peers.Snac)
 		ben := s.AddActor("ben")

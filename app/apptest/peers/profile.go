@@ -40,6 +40,7 @@ type Profile struct {
 	Created     bool   // (created) and (expires) are signed instead of Date
 	PathOnly    bool   // the query is not signed
 	RFC9421     bool   // it signs by RFC 9421
+	Proofs      bool   // its activities have integrity proofs (FEP-8b32), by a second key
 
 	// What it demands.
 	SignedFetch    bool // it answers only signed requests for documents
@@ -83,13 +84,16 @@ func (p *Profile) DoesRead(function string) bool {
 }
 
 // All are the profiles, in the order of docs/federation.md.
-var All = []*Profile{Mastodon, GoToSocial, Pleroma, Misskey, Snac, Lemmy, PeerTube, Pixelfed, WordPress}
+var All = []*Profile{Mastodon, GoToSocial, Pleroma, Misskey, Snac, Lemmy, PeerTube, Pixelfed, WordPress, BridgyFed, Ghost, Threads}
 
 // lists of contexts.
 const (
 	activityStreams = "https://www.w3.org/ns/activitystreams"
 	securityV1      = "https://w3id.org/security/v1"
 )
+
+// proofKeyID is appended to the id of the actor, for the key of proofs.
+const proofKeyID = "#key-2"
 
 // Lists of header names that signatures cover.
 const (

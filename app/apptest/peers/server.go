@@ -2,6 +2,8 @@ package peers
 
 import (
 	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,9 +21,10 @@ import (
 type Server struct {
 	*apptest.FakeServer
 	*Profile
-	Answered func(status int) // is called after each attempt of a delivery
-	Now      func() time.Time // of its signatures
-	instance string           // the actor that signs fetches
+	Answered func(status int)   // is called after each attempt of a delivery
+	Now      func() time.Time   // of its signatures
+	instance string             // the actor that signs fetches
+	proofKey ed25519.PrivateKey // of all actors, if activities have proofs
 
 	mu        sync.Mutex
 	keys      map[string]string // PEM of the keys that it has, by actor
@@ -49,6 +52,11 @@ func Start(t testing.TB, p *Profile) *Server {
 		messages: make(map[string]string), followers: make(map[string]map[string]bool), numbers: make(map[string]int), names: make(map[string]string),
 		Now: time.Now, redirects: make(map[string]string), documents: make(map[string]Doc),
 	}
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.proofKey = key
 	s.Check = s.check
 	s.serveNodeInfo()
 	name, _, _ := strings.Cut(s.Host, ":") // as most servers name it
@@ -232,6 +240,15 @@ func (s *Server) sign(req *http.Request, body []byte, actor string) error {
 	return sign.Sign(req, body)
 }
 
+// Proven returns an activity with an integrity proof, if the profile has them.
+func (s *Server) Proven(activity Doc) Doc {
+	s.T.Helper()
+	if !s.Proofs {
+		return activity
+	}
+	return apptest.WithProof(s.T, activity, s.proofKey, activity["actor"].(string)+proofKeyID, s.Now())
+}
+
 // Send delivers an activity to the shared inbox, or to the inbox of a user if direct or if the profile has no shared inboxes. It repeats
 // the delivery while it is answered with a temporary error, as the profile says, and returns the last status.
 func (s *Server) Send(to *apptest.Server, owner *apptest.User, activity Doc) int {
@@ -240,7 +257,7 @@ func (s *Server) Send(to *apptest.Server, owner *apptest.User, activity Doc) int
 	if owner != nil {
 		path = "/users/" + owner.ID + "/inbox"
 	}
-	body := apptest.MustJSON(activity)
+	body := apptest.MustJSON(s.Proven(activity))
 	status := 0
 	for range max(s.Attempts, 1) {
 		req, err := http.NewRequestWithContext(s.T.Context(), http.MethodPost, to.URL+path, strings.NewReader(string(body)))
