@@ -32,7 +32,7 @@ func ed25519Key(srv *apptest.Server, path string) (id string, key ed25519.Public
 	return "", nil
 }
 
-// signedBy records how the deliveries to a peer are signed: ed25519, rsa, or what is wrong. refuse is the status for those by Ed25519.
+// signedBy records how the deliveries to a peer are signed: ed25519, rsa, or an error. refuse is the status for those by Ed25519.
 type signedBy struct {
 	mu     sync.Mutex
 	list   []string
