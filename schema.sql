@@ -62,6 +62,7 @@ CREATE TABLE accounts (
     max_visibility        INTEGER NOT NULL DEFAULT 0 CHECK (max_visibility = 0 OR max_visibility = 1 OR max_visibility = 3),
     limiting              INTEGER NOT NULL DEFAULT 0 CHECK (limiting IN (0, 1)),  -- not all of them have it yet
     suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
+    feature_policy        INTEGER NOT NULL DEFAULT 0 CHECK (feature_policy BETWEEN 0 AND 3), -- local accounts only: store.FeaturePolicy
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
@@ -809,7 +810,7 @@ CREATE TABLE notifications (
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the account that caused it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
     message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
-    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction; the id of a report, or of the account that from_id has moved to
+    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction; the id of a report, of a collection item, or of the account that from_id has moved to
     read       INTEGER NOT NULL DEFAULT 0 CHECK (read IN (0, 1)),
     muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)),   -- a mute was in force when it was added
     filtered   INTEGER NOT NULL DEFAULT 0 CHECK (filtered IN (0, 1)) -- held back by the recipient's policy
@@ -1182,6 +1183,29 @@ CREATE INDEX interaction_requests_status ON interaction_requests (status_id);
 CREATE INDEX interaction_requests_account ON interaction_requests (account_id, author_id);
 CREATE INDEX interaction_requests_domain ON interaction_requests (domain, account_id) WHERE accepted_at IS NULL;
 CREATE INDEX interaction_requests_pending ON interaction_requests (id) WHERE accepted_at IS NULL;
+
+-- Places of local accounts in collections of remote accounts ("starter packs", FEP-7aa9), with their consent. Other servers refer to the URIs of
+-- authorizations. A revoked one stays, so that it is not granted again.
+CREATE TABLE collection_items (
+    id             INTEGER PRIMARY KEY,
+    target_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the local account
+    account_id     INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the owner of the collection
+    domain         TEXT    NOT NULL, -- the registered domain of the owner
+    collection_uri TEXT    NOT NULL,
+    request_uri    TEXT    NOT NULL, -- of the last FeatureRequest
+    item_uri       TEXT    NOT NULL DEFAULT '', -- of the item in the collection; '': unknown
+    name           TEXT    NOT NULL, -- of the collection, as are the columns below
+    description    TEXT    NOT NULL,
+    url            TEXT    NOT NULL,
+    sensitive      INTEGER NOT NULL CHECK (sensitive IN (0, 1)),
+    discoverable   INTEGER NOT NULL CHECK (discoverable IN (0, 1)),
+    item_count     INTEGER NOT NULL,
+    revoked_at     INTEGER, -- NULL: the account may be in the collection
+    UNIQUE (collection_uri, target_id)
+) STRICT;
+CREATE INDEX collection_items_target ON collection_items (target_id, id) WHERE revoked_at IS NULL;
+CREATE INDEX collection_items_account ON collection_items (account_id, target_id);
+CREATE INDEX collection_items_domain ON collection_items (target_id, domain);
 
 -- Relays, which forward public activities. A LitePub relay has an actor that is followed; of other relays only the inbox is known.
 CREATE TABLE relays (

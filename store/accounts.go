@@ -51,11 +51,12 @@ type Account struct {
 	CreatedAt           Time
 	Unavailable         bool
 	DeletedAt           *Time
-	SuspendedAt         *Time      // remote accounts only: staff suspended it
-	Rejected            bool       // remote accounts only: the settings reject its host
-	MaxVisibility       Visibility // remote accounts only: the largest audience that the settings leave to its stored posts
-	Limiting            bool       // not all of them have it yet
-	Suggested           bool       // staff suggest it to users
+	SuspendedAt         *Time         // remote accounts only: staff suspended it
+	Rejected            bool          // remote accounts only: the settings reject its host
+	MaxVisibility       Visibility    // remote accounts only: the largest audience that the settings leave to its stored posts
+	Limiting            bool          // not all of them have it yet
+	Suggested           bool          // staff suggest it to users
+	FeaturePolicy       FeaturePolicy // local accounts only: who may put it into a collection
 }
 
 // Field is a line of a profile. Value is HTML on accounts, and as typed on users.

@@ -68,6 +68,7 @@ func TestRowsMirrorTables(t *testing.T) {
 
 		"quote_authorizations": store.QuoteAuthorization{},
 		"interaction_requests": store.InteractionRequest{},
+		"collection_items":     store.CollectionItem{},
 
 		"reactions":       store.Reaction{},
 		"reaction_counts": store.ReactionCount{},

@@ -62,6 +62,7 @@ type (
 	ScrobbleID           int64
 	QuoteAuthorizationID int64 // in the URI of the authorization
 	InteractionRequestID int64 // likewise
+	CollectionItemID     int64 // likewise
 	LogEntryID           int64 // an integer in the API
 	ReportNoteID         int64 // likewise
 )
@@ -82,6 +83,7 @@ func (id LogEntryID) Time() time.Time            { return idTime(int64(id)) }
 func (id ReportNoteID) Time() time.Time          { return idTime(int64(id)) }
 func (id RefusalID) Time() time.Time             { return idTime(int64(id)) }
 func (id InteractionRequestID) Time() time.Time  { return idTime(int64(id)) }
+func (id CollectionItemID) Time() time.Time      { return idTime(int64(id)) }
 func (id NotificationRequestID) Time() time.Time { return idTime(int64(id)) }
 
 // Position returns the id as a position in a list.
@@ -91,6 +93,7 @@ func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC(
 
 func (id AccountID) MarshalText() ([]byte, error)            { return appendFlake(nil, int64(id)), nil }
 func (id InteractionRequestID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+func (id CollectionItemID) MarshalText() ([]byte, error)     { return appendFlake(nil, int64(id)), nil }
 func (id StatusID) MarshalText() ([]byte, error)             { return appendFlake(nil, int64(id)), nil }
 func (id MediaID) MarshalText() ([]byte, error)              { return appendFlake(nil, int64(id)), nil }
 func (id ListID) MarshalText() ([]byte, error)               { return appendFlake(nil, int64(id)), nil }
@@ -116,6 +119,7 @@ func (id ActivityID) String() string           { return string(appendFlake(nil, 
 func (id ScrobbleID) String() string           { return string(appendFlake(nil, int64(id))) }
 func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, int64(id))) }
 func (id InteractionRequestID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id CollectionItemID) String() string     { return string(appendFlake(nil, int64(id))) }
 func (id ScheduledID) String() string          { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Other text, and a flake of another worker, become 0, so that a malformed id is one that does not exist.
@@ -130,6 +134,7 @@ func (id *ReportID) UnmarshalText(b []byte) error             { return readFlake
 func (id *AnnouncementID) UnmarshalText(b []byte) error       { return readFlake(id, b) }
 func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error { return readFlake(id, b) }
 func (id *InteractionRequestID) UnmarshalText(b []byte) error { return readFlake(id, b) }
+func (id *CollectionItemID) UnmarshalText(b []byte) error     { return readFlake(id, b) }
 func (id *ScheduledID) UnmarshalText(b []byte) error          { return readFlake(id, b) }
 
 func readFlake[T ~int64](id *T, text []byte) error {

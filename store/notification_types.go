@@ -28,6 +28,8 @@ const (
 	NotifyChatMention   NotificationType = "chat_mention"
 	NotifyReport        NotificationType = "report"
 
+	NotifyAddedToCollection NotificationType = "added_to_collection"
+
 	// An interaction waits for the recipient's approval.
 	NotifyPendingFavourite NotificationType = "pending.favourite"
 	NotifyPendingReply     NotificationType = "pending.reply" // the status is the reply
@@ -94,6 +96,8 @@ var NotificationKinds = []NotificationKind{
 		Alert: true, Title: "New Request", Body: "{account} wants to reply: {post}"},
 	{Type: NotifyPendingReblog, Rule: FromAnyone, View: viewReactions, Link: approvalsLink, Page: approvalsPage,
 		Alert: true, Title: "New Request", Body: "{account} wants to repeat: {post}"},
+	{Type: NotifyAddedToCollection, Rule: ByPolicy, View: viewFollows, Link: "notifications.to_collections", Page: "/web/in_collections",
+		Alert: true, Title: "New Collection", Body: "{account} added you to a collection"},
 	{Type: NotifyChatMention, Own: true, Explicit: true, Rule: FromAnyone, Hideable: true, Link: "notifications.to_chat", Page: "/web/chats/{chat}",
 		Alert: true, Title: "New Chat Message", Body: "{account}: {message}"},
 	{Type: NotifyReport, Own: true, Explicit: true, Rule: ForStaff, Privilege: config.ReportsManage, Hideable: true,

@@ -17,7 +17,7 @@ type Notification struct {
 	FromID    AccountID // the account that caused it
 	StatusID  *StatusID
 	MessageID *MessageID // of a chat message
-	Detail    string     // the emoji of a reaction; the id of a report, or of the account that FromID has moved to
+	Detail    string     // the emoji of a reaction; the id of a report, of a collection item, or of the account that FromID has moved to
 	Read      bool
 	Muted     bool // a mute was in force when it was added
 	Filtered  bool // held back by the recipient's policy

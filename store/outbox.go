@@ -45,6 +45,10 @@ const (
 	InteractionRejected OutboxType = "interaction_rejected" // TargetID, StatusID, RowID: Interaction, Object: the interaction, URI of the request or ""
 	InteractionRevoked  OutboxType = "interaction_revoked"  // TargetID, RowID of the deleted interaction request
 
+	FeatureAccepted OutboxType = "feature_accepted" // TargetID of the owner of the collection, RowID of the collection item
+	FeatureRejected OutboxType = "feature_rejected" // TargetID, URI of the request, Object: the collection
+	FeatureRevoked  OutboxType = "feature_revoked"  // TargetID, RowID of the collection item
+
 	ScrobbleCreated OutboxType = "scrobble_created" // RowID of the scrobble
 
 	ChatMessageCreated OutboxType = "chat_message_created" // TargetID, RowID of the message

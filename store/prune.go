@@ -159,6 +159,7 @@ var accountReferences = []string{
 	"quote_authorizations.account_id",
 	"interaction_requests.account_id",
 	"interaction_requests.author_id",
+	"collection_items.account_id",
 	"queued_activities.signer_id",
 	"relays.account_id",
 	"accounts.moved_to_id",

@@ -13,10 +13,10 @@ type Scopes []string
 // KnownScopes are all scopes that an app may ask for.
 var KnownScopes = func() Scopes {
 	s := Scopes{"read", "write", "follow", "push", "profile", "admin", "admin:read", "admin:write"}
-	for _, name := range strings.Fields("accounts backups blocks bookmarks chats favourites filters follows lists media mutes notifications reports search security statuses") {
+	for _, name := range strings.Fields("accounts backups blocks bookmarks chats collections favourites filters follows lists media mutes notifications reports search security statuses") {
 		s = append(s, "read:"+name)
 	}
-	for _, name := range strings.Fields("accounts backups blocks bookmarks chats conversations favourites filters follow follows lists media mutes notifications reports security statuses") {
+	for _, name := range strings.Fields("accounts backups blocks bookmarks chats collections conversations favourites filters follow follows lists media mutes notifications reports security statuses") {
 		s = append(s, "write:"+name)
 	}
 	for _, name := range strings.Fields("accounts apps canonical_email_blocks chats domain_allows domain_blocks email_domain_blocks follows invites ip_blocks media_proxy_caches reports statuses") {
