@@ -50,6 +50,9 @@ func block(ctx context.Context, tx *store.Tx, actor, to *store.Account) (added b
 	if err := revokeQuotes(ctx, tx, actor, to); err != nil {
 		return false, err
 	}
+	if err := leaveCollections(ctx, tx, actor, to); err != nil {
+		return false, err
+	}
 	return true, rejectPendingInteractions(ctx, tx, actor, to)
 }
 
@@ -136,11 +139,14 @@ func (s *Service) remoteDomain(domain string) (string, error) {
 	return d, nil
 }
 
-// endDomainFollows is the job that ends the follows between an account and a domain that it blocks.
+// endDomainFollows is the job that ends the follows between an account and a domain that it blocks, and leaves the collections of the domain.
 func (s *Service) endDomainFollows(ctx context.Context, w store.UnfollowDomain) error {
 	return s.inBatches(ctx, endFollowsBatch, func(tx *store.Tx) (int64, error) {
 		blocked, err := tx.BlocksDomain(ctx, w.AccountID, w.Domain)
 		if !blocked || err != nil {
+			return 0, err
+		}
+		if err := leaveCollectionsOfDomain(ctx, tx, w.AccountID, w.Domain); err != nil {
 			return 0, err
 		}
 		follows, err := tx.FollowsWithDomain(ctx, w.AccountID, w.Domain, endFollowsBatch)

@@ -39,6 +39,7 @@ type ProfileChange struct {
 	AcceptsChatMessages *bool
 	Birthday            *string // 2000-12-31; "": none
 	ShowBirthday        *bool
+	FeaturePolicy       *store.FeaturePolicy
 
 	Visibility               *store.Visibility // of new posts
 	Sensitive                *bool
@@ -268,6 +269,7 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) {
 	}
 	setIfPresent(&a.Birthday, p.Birthday)
 	setIfPresent(&a.ShowBirthday, p.ShowBirthday)
+	setIfPresent(&a.FeaturePolicy, p.FeaturePolicy)
 	setIfPresent(&a.Locked, p.Locked)
 	setIfPresent(&a.Discoverable, p.Discoverable)
 	setIfPresent(&a.HideFavorites, p.HideFavorites)

@@ -41,6 +41,7 @@ type Service struct {
 	files    *media.Files
 	log      *slog.Logger
 	mentions *limit.Window[mentionKey]
+	features *limit.Window[featureKey]
 }
 
 // New returns a Service.
@@ -48,6 +49,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	return &Service{
 		Config: c, db: db, files: files, log: log,
 		mentions: limit.NewWindow[mentionKey](maxMentionCounters),
+		features: limit.NewWindow[featureKey](maxFeatureCounters),
 	}
 }
 
