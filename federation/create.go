@@ -54,6 +54,8 @@ func (r *Receiver) createObject(ctx context.Context, in *inbox.Activity, v any) 
 		return r.receiveChatMessage(ctx, in, o)
 	case remote.IsVote(o):
 		return r.receiveVote(ctx, in, o)
+	case remote.IsFeaturedCollection(o):
+		return nil // collections are known once a local account is in them
 	case !o.Is(remote.NoteTypes...): // not supported (federation 4.19)
 		return remote.Refuse("object is not a status but %q", o.Type())
 	}

@@ -66,7 +66,9 @@ var documentContext = []any{
 		"LikeAuthorization": "gts:LikeAuthorization", "ReplyAuthorization": "gts:ReplyAuthorization", "AnnounceAuthorization": "gts:AnnounceAuthorization",
 		"likeAuthorization":  idTerm("gts:likeAuthorization"),
 		"replyAuthorization": idTerm("gts:replyAuthorization"), "announceAuthorization": idTerm("gts:announceAuthorization"),
-		"interactingObject": idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
+		"canFeature": idTerm("https://w3id.org/fep/7aa9#canFeature"), "FeatureRequest": "https://w3id.org/fep/7aa9#FeatureRequest",
+		"FeatureAuthorization": "https://w3id.org/fep/7aa9#FeatureAuthorization",
+		"interactingObject":    idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
 	},
 }
 

@@ -60,6 +60,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	if a.AcceptsChatMessages != nil {
 		o["capabilities"] = jsonMap{"acceptsChatMessages": *a.AcceptsChatMessages}
 	}
+	o["interactionPolicy"] = jsonMap{"canFeature": d.featureRule(a)}
 	if a.ShowBirthday && a.Birthday != "" {
 		o["vcard:bday"] = a.Birthday
 	}

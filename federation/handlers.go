@@ -40,6 +40,7 @@ var handlers = map[string]*handler{
 	"LikeRequest":     {handle: (*Receiver).handleInteractionRequest, unknownActors: true, adds: true},
 	"ReplyRequest":    {handle: (*Receiver).handleInteractionRequest, unknownActors: true, adds: true},
 	"AnnounceRequest": {handle: (*Receiver).handleInteractionRequest, unknownActors: true, adds: true},
+	"FeatureRequest":  {handle: (*Receiver).handleFeatureRequest, unknownActors: true, adds: true},
 	"Listen":          {handle: (*Receiver).handleListen, adds: true},
 }
 

@@ -151,13 +151,16 @@ func (d *Documents) authorizationURI(id store.InteractionRequestID) string {
 	return d.Settings.BaseURL + authorizationPath + id.String()
 }
 
-// ServeAuthorization returns the authorization of a favourite, reply or boost.
+// ServeAuthorization returns the authorization of a favourite, reply or boost, or of an account's place in a collection. All have ids of one sequence.
 func (s *DocumentServer) ServeAuthorization(ctx context.Context, r *http.Request, id store.InteractionRequestID) (*Response, error) {
 	signer, err := s.authorizedSigner(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
 	q, err := s.db.InteractionRequest(ctx, id)
+	if errs.IsNotFound(err) {
+		return s.featureAuthorization(ctx, store.CollectionItemID(id), signer)
+	}
 	if err == nil && q.AcceptedAt == nil {
 		err = errs.ErrRecordNotFound
 	}

@@ -71,6 +71,9 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.QuoteAccepted:      (*Outbox).buildQuoteAccepted,
 	store.QuoteRejected:      (*Outbox).buildQuoteRejected,
 	store.QuoteRevoked:       (*Outbox).buildQuoteRevoked,
+	store.FeatureAccepted:    (*Outbox).buildFeatureAccepted,
+	store.FeatureRejected:    (*Outbox).buildFeatureRejected,
+	store.FeatureRevoked:     (*Outbox).buildFeatureRevoked,
 	store.ScrobbleCreated:    (*Outbox).buildScrobbleCreated,
 
 	store.InteractionAccepted: (*Outbox).buildInteractionAccepted,
@@ -82,6 +85,7 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 var withdrawals = []store.OutboxType{
 	store.StatusDeleted, store.ReblogDeleted, store.FavouriteDeleted, store.ReactionDeleted, store.FollowDeleted, store.FollowRejected, store.BlockDeleted,
 	store.PinDeleted, store.ChatMessageDeleted, store.AccountDeleted, store.InteractionRejected, store.InteractionRevoked,
+	store.FeatureRejected, store.FeatureRevoked,
 }
 
 // publish is the job that builds the activities of an outbox entry and queues their deliveries.

@@ -8,20 +8,22 @@ import (
 	"svc/internal/errs"
 )
 
-// handlePin pins or unpins a status of the actor, or adds a status to a thread. Other collections are ignored.
+// handlePin pins or unpins a status of the actor, adds a status to a thread, or changes a collection of accounts. Other collections are ignored.
 func (r *Receiver) handlePin(ctx context.Context, in *inbox.Activity) error {
 	actor, err := r.db.Actor(ctx, in.Actor.ID)
 	if err != nil {
 		return errs.IgnoreNotFound(err)
 	}
 	target := in.Ref("target")
-	switch {
-	case target == "":
+	if target == "" {
 		return nil
-	case target != actor.Featured && in.Type == "Add":
+	}
+	if target != actor.Featured {
+		done, err := r.handleFeaturedItem(ctx, in, target)
+		if done || err != nil || in.Type == "Remove" {
+			return err
+		}
 		return r.handleContainerAdd(ctx, in, target)
-	case target != actor.Featured:
-		return nil
 	}
 	ref, err := objectRef(in)
 	if err != nil {

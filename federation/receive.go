@@ -70,7 +70,7 @@ func (r *Receiver) Receive(ctx context.Context, req *http.Request, body []byte, 
 }
 
 func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, recipient *store.Account) error {
-	in, err := r.parse(body)
+	in, err := r.parse(body, req)
 	if err != nil {
 		return err
 	}
@@ -110,6 +110,12 @@ func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, 
 	case err != nil:
 		return err
 	}
+	if in.WithoutActor {
+		if err := nameActor(in, in.Signer.URI); err != nil {
+			return err
+		}
+		actor = in.Signer.URI
+	}
 	if allowed, err := r.checkSigner(ctx, in, h); !allowed || err != nil {
 		return err
 	}
@@ -127,11 +133,24 @@ func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, 
 	return nil
 }
 
-// parse reads an activity, and refuses those that are malformed or whose host is blocked.
-func (r *Receiver) parse(body []byte) (*inbox.Activity, error) {
+// nameActor writes the actor into an activity that names none, also as it is stored.
+func nameActor(in *inbox.Activity, uri string) error {
+	in.Object["actor"] = uri
+	body, err := in.Object.Bytes()
+	in.Row.Body = string(body)
+	return err
+}
+
+// parse reads an activity, and refuses those that are malformed or whose host is blocked. A FeatureRequest needs no actor (FEP-7aa9): it is its signer's,
+// which the id of the key tells until the signature is verified.
+func (r *Receiver) parse(body []byte, req *http.Request) (*inbox.Activity, error) {
 	doc, err := activity.Parse(body)
 	if err != nil {
 		return nil, errNotActivity
+	}
+	unnamed := doc["actor"] == nil && supportedType(doc) == "FeatureRequest"
+	if unnamed {
+		doc["actor"] = activity.WithoutFragment(httpsig.ClaimedKeyID(req))
 	}
 	if doc["id"] != nil && doc["id"] != doc.ID() || len(doc.Values("actor")) != 1 {
 		return nil, errNotActivity
@@ -140,7 +159,7 @@ func (r *Receiver) parse(body []byte) (*inbox.Activity, error) {
 	if err != nil || host == r.Settings.Host {
 		return nil, errNotActivity
 	}
-	in := &inbox.Activity{Object: doc, Type: supportedType(doc), Row: &store.QueuedActivity{Body: string(body)}}
+	in := &inbox.Activity{Object: doc, Type: supportedType(doc), WithoutActor: unnamed, Row: &store.QueuedActivity{Body: string(body)}}
 	// A Delete by a blocked host is processed, unless a policy rejects it.
 	if in.Type != "Delete" && r.fetcher.CheckHostPolicy(host) != nil {
 		return nil, remote.ErrHostBlocked

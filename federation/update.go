@@ -28,6 +28,9 @@ func (r *Receiver) handleUpdate(ctx context.Context, in *inbox.Activity) error {
 		}
 		return r.actors.UpdateActor(ctx, in.Actor, o)
 	}
+	if remote.IsFeaturedCollection(o) && !in.Actor.Unavailable {
+		return r.updateCollection(ctx, in, o)
+	}
 	if o != nil && !o.Is(remote.NoteTypes...) || in.Actor.Unavailable {
 		return nil // not supported
 	}

@@ -19,11 +19,12 @@ type Activity struct {
 	Forwarder *store.Account // the signer, if that is not the actor: a relay, or a server that forwards replies; else nil
 	Recipient *store.Account // whose inbox received it; nil: the shared inbox
 
-	Type        string
-	URI         string           // its id, or one made of its content if it has none
-	Key         store.SeenKey    // of URI; zero until URI is known to be one that the actor may use
-	Visibility  store.Visibility // of a reblog, as the policies leave it
-	FetchBudget int              // how many more documents it may cause to be fetched
+	Type         string
+	URI          string           // its id, or one made of its content if it has none
+	Key          store.SeenKey    // of URI; zero until URI is known to be one that the actor may use
+	Visibility   store.Visibility // of a reblog, as the policies leave it
+	WithoutActor bool             // it names no actor, so that it is its signer's
+	FetchBudget  int              // how many more documents it may cause to be fetched
 
 	// Of the queue.
 	id        store.QueuedActivityID
