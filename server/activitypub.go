@@ -227,7 +227,7 @@ func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 	return answerDocument(h.Federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))
 }
 
-// interactionAuthorization returns the authorization of a favourite, reply or boost.
+// interactionAuthorization returns the authorization of a favourite, reply or boost, or of an account's place in a collection.
 func (h *activityPub) interactionAuthorization(r *rest.Request) (any, error) {
 	id := store.ParseID[store.InteractionRequestID](r.Param("id"))
 	return answerDocument(h.Federation.DocumentServer.ServeAuthorization(r.Context(), r.Request, id))

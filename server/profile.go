@@ -74,30 +74,32 @@ type profileForm struct {
 		Value string `param:"value"`
 	} `param:"fields_attributes"`
 	Source struct {
-		Privacy     *plainVisibility   `param:"privacy"`
-		Sensitive   *bool              `param:"sensitive"`
-		Language    *string            `param:"language,word"`
-		QuotePolicy *store.QuotePolicy `param:"quote_policy"`
-		Indexable   *bool              `param:"indexable"`
+		Privacy       *plainVisibility     `param:"privacy"`
+		Sensitive     *bool                `param:"sensitive"`
+		Language      *string              `param:"language,word"`
+		QuotePolicy   *store.QuotePolicy   `param:"quote_policy"`
+		Indexable     *bool                `param:"indexable"`
+		FeaturePolicy *store.FeaturePolicy `param:"feature_policy"`
 	} `param:"source"`
-	DefaultScope          *plainVisibility `param:"default_scope"`
-	Locked                *bool            `param:"locked"`
-	Discoverable          *bool            `param:"discoverable"`
-	Indexable             *bool            `param:"indexable"`
-	HideFavorites         *bool            `param:"hide_favorites"`
-	HideLists             *bool            `param:"hide_collections"` // the reference API's name for both
-	HideFollowers         *bool            `param:"hide_followers"`
-	HideFollows           *bool            `param:"hide_follows"`
-	HideFollowersCount    *bool            `param:"hide_followers_count"`
-	HideFollowsCount      *bool            `param:"hide_follows_count"`
-	AcceptsChatMessages   *bool            `param:"accepts_chat_messages"`
-	Birthday              *string          `param:"birthday"`
-	ShowBirthday          *bool            `param:"show_birthday"`
-	NoRichText            *bool            `param:"no_rich_text"`
-	ShowRole              *bool            `param:"show_role"`
-	SkipThreadContainment *bool            `param:"skip_thread_containment"`
-	AllowFollowingMove    *bool            `param:"allow_following_move"`
-	SettingsStore         json.RawMessage  `param:"svc_settings_store"`
+	FeaturePolicy         *store.FeaturePolicy `param:"feature_policy"`
+	DefaultScope          *plainVisibility     `param:"default_scope"`
+	Locked                *bool                `param:"locked"`
+	Discoverable          *bool                `param:"discoverable"`
+	Indexable             *bool                `param:"indexable"`
+	HideFavorites         *bool                `param:"hide_favorites"`
+	HideLists             *bool                `param:"hide_collections"` // the reference API's name for both
+	HideFollowers         *bool                `param:"hide_followers"`
+	HideFollows           *bool                `param:"hide_follows"`
+	HideFollowersCount    *bool                `param:"hide_followers_count"`
+	HideFollowsCount      *bool                `param:"hide_follows_count"`
+	AcceptsChatMessages   *bool                `param:"accepts_chat_messages"`
+	Birthday              *string              `param:"birthday"`
+	ShowBirthday          *bool                `param:"show_birthday"`
+	NoRichText            *bool                `param:"no_rich_text"`
+	ShowRole              *bool                `param:"show_role"`
+	SkipThreadContainment *bool                `param:"skip_thread_containment"`
+	AllowFollowingMove    *bool                `param:"allow_following_move"`
+	SettingsStore         json.RawMessage      `param:"svc_settings_store"`
 }
 
 // actorType is the ActivityPub type of an account.
@@ -130,6 +132,7 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 		Language:              p.Source.Language,
 		Visibility:            (*store.Visibility)(cmp.Or(p.DefaultScope, p.Source.Privacy)),
 		QuotePolicy:           p.Source.QuotePolicy,
+		FeaturePolicy:         cmp.Or(p.FeaturePolicy, p.Source.FeaturePolicy),
 		NoRichText:            p.NoRichText,
 		ShowRole:              p.ShowRole,
 		SkipThreadContainment: p.SkipThreadContainment,

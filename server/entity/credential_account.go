@@ -45,6 +45,7 @@ type Source struct {
 	Indexable           *bool         `json:"indexable,omitempty"`
 	HideLists           *bool         `json:"hide_collections,omitempty"` // of followers and followed accounts
 	QuotePolicy         *string       `json:"quote_policy,omitempty"`
+	FeaturePolicy       *string       `json:"feature_policy,omitempty"`
 }
 
 // sourceExtension is the svc object of a source.
@@ -156,6 +157,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 		Indexable:           new(row.ConsentsToSearch()),
 		HideLists:           new(row.HideFollowers && row.HideFollows),
 		QuotePolicy:         &quotePolicy,
+		FeaturePolicy:       new(row.FeaturePolicy.String()),
 	}
 	if m.Source, err = b.extended(source, sourceExtension{&user.ShowRole, &user.NoRichText, &row.ShowBirthday, row.Discoverable, row.ActorType}); err != nil {
 		return nil, err

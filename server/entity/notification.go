@@ -10,13 +10,14 @@ import (
 
 // Notification is a notification for its recipient.
 type Notification struct {
-	builder *Builder
-	row     *store.Notification
-	account Account
-	status  *Status
-	report  *StaffReport
-	target  Account // that the account has moved to
-	message *ChatMessage
+	builder    *Builder
+	row        *store.Notification
+	account    Account
+	status     *Status
+	report     *StaffReport
+	target     Account // that the account has moved to
+	message    *ChatMessage
+	collection object
 }
 
 // Position returns the id as a position in a list.
@@ -54,6 +55,9 @@ func (n *Notification) appendDetails(dst []byte) []byte {
 		if b, err := marshal(n.message); err == nil {
 			dst = append(append(dst, `,"chat_message":`...), b...)
 		}
+	}
+	if n.collection != nil {
+		dst = append(append(dst, `,"collection":`...), n.collection...)
 	}
 	dst = append(n.builder.appendName(append(dst, ',')), '{')
 	dst = appendBool(dst, `"is_seen":`, n.row.Read)
@@ -96,7 +100,7 @@ func (r *renderer) ParseNotificationType(name string) (store.NotificationType, b
 	return "", false
 }
 
-// Notifications renders a page of the viewer's notifications. Those whose status, report, target or message was deleted meanwhile, or
+// Notifications renders a page of the viewer's notifications. Those whose status, report, target, message or collection was deleted meanwhile, or
 // may not be seen, are left out.
 func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accountIDs := make([]store.AccountID, 0, len(rows))
@@ -128,6 +132,10 @@ func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows
 	if err != nil {
 		return nil, err
 	}
+	collectionOf, err := b.loadCollections(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
 	statusOf := byID(statuses, (*Status).ID)
 	list := make(List[*Notification], 0, len(rows))
 	for _, row := range rows {
@@ -144,6 +152,11 @@ func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows
 		}
 		if row.Type == store.NotifyReport {
 			if n.report = reports[reportID(row)]; n.report == nil {
+				continue
+			}
+		}
+		if row.Type == store.NotifyAddedToCollection {
+			if n.collection = collectionOf[collectionItemID(row)]; n.collection == nil {
 				continue
 			}
 		}

@@ -63,7 +63,7 @@ func (h *Handlers) CacheStats() map[string]cache.Stats {
 func (h *Handlers) Routes() []rest.Routes {
 	return append([]rest.Routes{
 		h.sessionRoutes(), h.timelineRoutes(), h.composeRoutes(), h.formRoutes(), h.threadRoutes(),
-		h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(), h.featuredTagRoutes(), h.interactionPolicyRoutes(),
+		h.settingsRoutes(), h.securityRoutes(), h.dataRoutes(), h.featuredTagRoutes(), h.interactionPolicyRoutes(), h.collectionRoutes(),
 		h.staffRoutes(), h.resourceRoutes(), h.settingGroupRoutes(), h.documentRoutes(), h.serverRoutes(), h.deliveryRoutes(), h.visitorRoutes(),
 	}, h.peopleRoutes()...)
 }

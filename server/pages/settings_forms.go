@@ -19,7 +19,7 @@ var settingsForms = []*settingsForm{
 	},
 	{
 		SettingsForm: web.SettingsForm{
-			Title: "settings.privacy.title", Method: "PATCH", Submit: "settings.save", Links: []web.Link{{Title: "settings.interactions.title", URL: interactionsPath}},
+			Title: "settings.privacy.title", Method: "PATCH", Submit: "settings.save", Links: []web.Link{{Title: "settings.interactions.title", URL: interactionsPath}, {Title: "collections.title", URL: collectionsPath}},
 		},
 		path: "/web/settings/privacy", endpoint: "/api/v1/accounts/update_credentials", present: ownAccount, done: "saved", groups: (*page).privacyInputs,
 	},
@@ -143,6 +143,7 @@ func (p *page) privacyInputs() []web.InputGroup {
 		{Title: "settings.privacy.posts", Inputs: []web.Input{
 			{Name: "source[privacy]", Kind: "select", From: "source.privacy", Label: "settings.privacy.visibility", Options: p.choices("visibility.", "public", "unlisted", "private", "direct", "local")},
 			{Name: "source[quote_policy]", Kind: "select", From: "source.quote_policy", Label: "settings.privacy.quotes", Options: p.choices("settings.privacy.quotes_", "public", "followers", "nobody")},
+			{Name: "source[feature_policy]", Kind: "select", From: "source.feature_policy", Label: "settings.privacy.featured", Hint: "settings.privacy.featured_hint", Options: p.choices("settings.privacy.featured_", "default", "public", "followers", "nobody")},
 			{Name: "source[language]", Kind: "text", From: "source.language", Label: "settings.privacy.language", Hint: "settings.privacy.language_hint", MaxLength: 10},
 			checkbox("source[sensitive]", "source.sensitive", "privacy.sensitive"),
 		}},
