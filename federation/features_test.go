@@ -354,3 +354,22 @@ func TestChangedCollection(t *testing.T) {
 	peer.PostAndSettle(srv, peer.Activity("Delete", bob, c["id"]))
 	want("a Delete", "")
 }
+
+// TestSearchedCollection checks that the URL of a collection leads to its owner, and that of a forged one to nobody.
+func TestSearchedCollection(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	bob, carol := peer.AddActor("bob"), other.AddActor("carol")
+	find := func(url any) int {
+		t.Helper()
+		found := alice.Get("/api/v2/search?resolve=true&type=accounts&q=" + url.(string)).Want(200).Object()
+		return len(found.At("accounts").([]any))
+	}
+	if n := find(featuredCollection(peer, bob)["id"]); n != 1 {
+		t.Errorf("%d accounts are found by a collection, want its owner", n)
+	}
+	if n := find(featuredCollection(peer, carol)["id"]); n != 0 {
+		t.Errorf("%d accounts are found by a collection of another host", n)
+	}
+}

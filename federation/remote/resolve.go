@@ -91,6 +91,13 @@ func (r *Resolver) resolve(ctx context.Context, query string) (*store.Account, *
 		account, err := r.actors.importActor(ctx, doc, nil, true)
 		return account, nil, err
 	}
+	if IsFeaturedCollection(doc) { // which is not shown by itself: its owner is
+		if owner := doc.Ref("attributedTo"); activity.SameHost(owner, doc.ID(), r.Settings.AllowLoopback) {
+			account, err := r.actors.Actor(ctx, owner)
+			return account, nil, err
+		}
+		return nil, nil, Refuse("collection belongs to an actor of another host")
+	}
 	st, err := r.statuses.Status(ctx, doc.ID())
 	if err == nil && st == nil {
 		err = errs.ErrRecordNotFound
