@@ -274,7 +274,7 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 	})
 	extend("CredentialSource", "Source", map[string]string{
 		"privacy": "text", "language": "string", "follow_requests_count": "number", "discoverable": "boolean", "indexable": "boolean",
-		"hide_collections": "boolean", "quote_policy": "text",
+		"hide_collections": "boolean", "quote_policy": "text", "feature_policy": "text",
 	})
 	extend("CredentialAccountExtension", "AccountExtension", map[string]string{
 		"is_admin": "boolean", "is_moderator": "boolean", "privileges": "[]text", "email": "text", "allow_following_move": "boolean",

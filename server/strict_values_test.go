@@ -33,11 +33,12 @@ type strictValue struct {
 }
 
 const (
-	quotePolicies  = "public, followers or nobody"
-	interactors    = "public, followers, following, mentioned, author or me"
-	filterContexts = "home, notifications, public, thread or account"
-	actions        = "accept, filter or drop"
-	scopes         = "public, unlisted, local, private or direct"
+	quotePolicies   = "public, followers or nobody"
+	featurePolicies = "default, public, followers or nobody"
+	interactors     = "public, followers, following, mentioned, author or me"
+	filterContexts  = "home, notifications, public, thread or account"
+	actions         = "accept, filter or drop"
+	scopes          = "public, unlisted, local, private or direct"
 )
 
 // strictValues are all parameters with a fixed set of values, unless they select what is read. TestStrictParameters fails for one that is
@@ -59,6 +60,8 @@ var strictValues = []strictValue{
 	{request: "PATCH /api/v1/accounts/update_credentials", param: "default_scope", valid: "direct", list: scopes},
 	{request: "PATCH /api/v1/accounts/update_credentials", param: "source.privacy", valid: "private", list: scopes},
 	{request: "PATCH /api/v1/accounts/update_credentials", param: "source.quote_policy", valid: "nobody", list: quotePolicies},
+	{request: "PATCH /api/v1/accounts/update_credentials", param: "source.feature_policy", valid: "nobody", list: featurePolicies},
+	{request: "PATCH /api/v1/accounts/update_credentials", param: "feature_policy", valid: "nobody", list: featurePolicies},
 	{request: "PATCH /api/v1/accounts/update_credentials", param: "actor_type", valid: "Service", list: "Person, Service or Group"},
 	{request: "POST /api/v2/filters", param: "filter_action", body: apptest.Doc{"title": "x", "context": []string{"home"}}, valid: "hide", list: "warn, hide or blur"},
 	{request: "POST /api/v2/filters", param: "context.1", body: apptest.Doc{"title": "x", "context": []string{"home"}}, valid: "public", list: filterContexts},
