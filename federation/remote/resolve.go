@@ -133,6 +133,16 @@ func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error)
 	return activity.WithoutFragment(found), nil
 }
 
+// linkHeader returns the URL of the document of a page in its Link headers, "" if there is none.
+func linkHeader(values []string, base *url.URL) string {
+	for target, params := range fetch.Links(values) {
+		if to := alternateTarget(params["rel"], params["type"], target, base); to != "" {
+			return to
+		}
+	}
+	return ""
+}
+
 // alternateLink returns the document URL in a page, "" if there is none.
 func alternateLink(page []byte, base *url.URL) string {
 	z := html.NewTokenizer(bytes.NewReader(page))

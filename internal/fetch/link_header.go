@@ -1,34 +1,31 @@
-package remote
+package fetch
 
 import (
-	"net/url"
+	"iter"
 	"strings"
 )
 
-// linkHeader returns the URL of the document of a page in its Link headers (RFC 8288), "" if there is none. Links of another resource than the page
-// (anchor) are ignored.
-func linkHeader(values []string, base *url.URL) string {
-	for _, v := range values {
-		for {
-			_, rest, ok := strings.Cut(v, "<")
-			if !ok {
-				break
-			}
-			target, rest, ok := strings.Cut(rest, ">")
-			if !ok {
-				break
-			}
-			params := make(map[string]string)
-			v = readLinkParams(rest, params)
-			if _, other := params["anchor"]; other {
-				continue
-			}
-			if to := alternateTarget(params["rel"], params["type"], target, base); to != "" {
-				return to
+// Links returns the targets and parameters of the links in Link headers (RFC 8288). Links of another resource than the page (anchor) are left out.
+func Links(values []string) iter.Seq2[string, map[string]string] {
+	return func(yield func(string, map[string]string) bool) {
+		for _, v := range values {
+			for {
+				_, rest, ok := strings.Cut(v, "<")
+				if !ok {
+					break
+				}
+				target, rest, ok := strings.Cut(rest, ">")
+				if !ok {
+					break
+				}
+				params := make(map[string]string)
+				v = readLinkParams(rest, params)
+				if _, other := params["anchor"]; !other && !yield(target, params) {
+					return
+				}
 			}
 		}
 	}
-	return ""
 }
 
 // readLinkParams reads the parameters of a link, up to the comma before the next one, and returns the rest. Of two with one name the first counts.
