@@ -1,5 +1,5 @@
-// Package preview reads the metadata of a web page for a preview card: title, description, image. It uses OpenGraph, Twitter cards and
-// the title element.
+// Package preview reads web pages: the metadata for a preview card (title, description, image), from OpenGraph, Twitter cards and the title
+// element, and the links by which a page says that a profile is its author's.
 //
 // Pages are not trusted: results are plain text of bounded length and checked URLs, never markup, and the time is linear in the length
 // of the page. Fetching the page is up to the caller.
@@ -53,22 +53,33 @@ type Page struct {
 
 // Read reads a page with a Content-Type header. URLs in it are relative to base. An incomplete page is read as far as it goes.
 func Read(page io.Reader, contentType string, base *url.URL) (*Page, error) {
-	page = io.LimitReader(page, MaxPage)
-	if len(contentType) > maxContentType {
-		contentType = ""
-	}
-	decoded, err := charset.NewReader(page, contentType)
+	z, err := tokenize(page, contentType)
 	if err == io.EOF { // empty page
 		return &Page{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read page: %w", err)
+		return nil, err
 	}
 	h := head{og: make(map[string]string), twitter: make(map[string]string)}
-	if err := h.read(html.NewTokenizer(io.LimitReader(decoded, 3*MaxPage))); err != nil && len(h.og)+len(h.twitter) == 0 && h.title == "" {
+	if err := h.read(z); err != nil && len(h.og)+len(h.twitter) == 0 && h.title == "" {
 		return nil, fmt.Errorf("read page: %w", err)
 	}
 	return h.page(base), nil
+}
+
+// tokenize returns a tokenizer of the first MaxPage bytes of a page, and io.EOF if that is empty.
+func tokenize(page io.Reader, contentType string) (*html.Tokenizer, error) {
+	if len(contentType) > maxContentType {
+		contentType = ""
+	}
+	decoded, err := charset.NewReader(io.LimitReader(page, MaxPage), contentType)
+	switch err {
+	case nil:
+		return html.NewTokenizer(io.LimitReader(decoded, 3*MaxPage)), nil
+	case io.EOF:
+		return nil, err
+	}
+	return nil, fmt.Errorf("read page: %w", err)
 }
 
 // head is the metadata of a page, which belongs into its head.

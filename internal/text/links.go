@@ -45,6 +45,27 @@ func FirstLink(source string, accept func(*url.URL) bool) string {
 	return ""
 }
 
+// OnlyLink returns the http or https URL of sanitised HTML that is nothing but one link with its URL as the text, else "". Escapes and a
+// slash at the end are no difference.
+func OnlyLink(source string) string {
+	if !strings.HasPrefix(source, "<a ") || !strings.HasSuffix(source, "</a>") || strings.Count(source, "<a ") != 1 {
+		return ""
+	}
+	href := FirstLink(source, func(*url.URL) bool { return true })
+	if writtenURL(HTMLToText(source)) != writtenURL(href) {
+		return ""
+	}
+	return href
+}
+
+// writtenURL returns a URL as it is shown: not escaped, and without a slash at the end.
+func writtenURL(address string) string {
+	if written, err := url.PathUnescape(address); err == nil {
+		address = written
+	}
+	return strings.TrimSuffix(address, "/")
+}
+
 // HasLink returns whether HTML has a link other than mentions and hashtags.
 func HasLink(source string) bool {
 	for {

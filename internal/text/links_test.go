@@ -54,3 +54,33 @@ func FuzzFirstLink(f *testing.F) {
 		}
 	})
 }
+
+func TestOnlyLink(t *testing.T) {
+	long := "https://example.com/" + strings.Repeat("a", 60)
+	for source, want := range map[string]string{
+		text.ParseField("https://example.com/me").Render("https://svc.example", nil).HTML:       "https://example.com/me",
+		text.ParseField("https://example.com/?a=1&b=ä").Render("https://svc.example", nil).HTML: "https://example.com/?a=1&b=%C3%A4",
+		text.ParseField("me: https://example.com/me").Render("https://svc.example", nil).HTML:   "",
+		text.ParseField("https://a.example https://b.example").Render("x", nil).HTML:            "",
+		text.ParseField("example.com").Render("https://svc.example", nil).HTML:                  "",
+		text.SanitizeLinksOnly(`<a href="` + long + `" rel="me nofollow" target="_blank" translate="no"><span class="invisible">https://</span><span class="ellipsis">` +
+			long[8:38] + `</span><span class="invisible">` + long[38:] + `</span></a>`): long,
+		`<a href="https://example.com/">https://example.com</a>`:                                   "https://example.com/",
+		`<a href="https://example.com/a?b&amp;c">https://example.com/a?b&amp;c</a>`:                "https://example.com/a?b&c",
+		`<a href="https://evil.example/">https://example.com/</a>`:                                 "",
+		`<a href="https://example.com/">me</a>`:                                                    "",
+		`<a href="https://example.com/"></a>`:                                                      "",
+		`<a href="https://example.com/">https://example.com/</a> `:                                 "",
+		`<a href="https://a.example/">https://a.example/</a><a href="https://a.example/"></a>`:     "",
+		`<a href="ftp://example.com/">ftp://example.com/</a>`:                                      "",
+		`<a href="https://u:p@example.com/">https://u:p@example.com/</a>`:                          "",
+		`<a href="https://example.com/` + strings.Repeat("a", 3000) + `">https://example.com/</a>`: "",
+		`<a class="mention" href="https://example.com/">https://example.com/</a>`:                  "",
+		"https://example.com/": "",
+		"":                     "",
+	} {
+		if got := text.OnlyLink(source); got != want {
+			t.Errorf("%s: got %q, want %q", source, got, want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package preview
+
+import (
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// HasMeLink returns true if a page has a link with rel "me" (a or link element) to a URL that is accepted. URLs in the page are relative to base.
+// Links after MaxPage bytes do not count.
+func HasMeLink(page io.Reader, contentType string, base *url.URL, accept func(*url.URL) bool) (bool, error) {
+	z, err := tokenize(page, contentType)
+	if err == io.EOF {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); err != io.EOF {
+				return false, err
+			}
+			return false, nil
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, hasAttrs := z.TagName()
+			if hasAttrs && (string(name) == "a" || string(name) == "link") && acceptsMeLink(z, base, accept) {
+				return true, nil
+			}
+		}
+	}
+}
+
+// acceptsMeLink returns true if the current tag has rel "me" and a URL that is accepted. Of two attributes with one name the first counts.
+func acceptsMeLink(z *html.Tokenizer, base *url.URL, accept func(*url.URL) bool) bool {
+	var rel, href *string
+	for more := true; more; {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		switch {
+		case string(key) == "rel" && rel == nil:
+			rel = new(string(value))
+		case string(key) == "href" && href == nil:
+			href = new(string(value))
+		}
+	}
+	return rel != nil && href != nil && IsMeLink(*rel, *href, base, accept)
+}
+
+// IsMeLink returns true if a link has rel "me", among other words and in any case, and a URL that is accepted.
+func IsMeLink(rel, href string, base *url.URL, accept func(*url.URL) bool) bool {
+	if len(href) > maxURLLength || !slices.Contains(strings.Fields(strings.ToLower(rel)), "me") {
+		return false
+	}
+	to, err := base.Parse(strings.TrimSpace(href))
+	return err == nil && accept(to)
+}
+
+// SamePage returns true if two URLs lead to one page: scheme and host may differ in case, the path in a slash at the end. Fragments do not count.
+func SamePage(a, b *url.URL) bool {
+	path := func(u *url.URL) string { return strings.TrimRight(u.EscapedPath(), "/") }
+	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(hostOf(a), hostOf(b)) && path(a) == path(b) && a.RawQuery == b.RawQuery
+}
+
+// hostOf returns the host of a URL with its port, unless that is the default one.
+func hostOf(u *url.URL) string {
+	if strings.EqualFold(u.Scheme, "https") {
+		return strings.TrimSuffix(u.Host, ":443")
+	}
+	return strings.TrimSuffix(u.Host, ":80")
+}
