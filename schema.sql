@@ -87,6 +87,13 @@ CREATE VIRTUAL TABLE accounts_fts USING fts5 (
     content = '', contentless_delete = 1, prefix = '1 2 3', tokenize = 'ascii'
 );
 
+-- Accounts with links in their fields, local ones and those that local accounts follow, and when the pages are checked for a link back.
+CREATE TABLE link_checks (
+    account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+    due_at     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX link_checks_due ON link_checks (due_at);
+
 -- Users, the logins of local accounts: sign-in, roles, settings.
 CREATE TABLE users (
     account_id                 INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,

@@ -211,6 +211,11 @@ func acceptFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if err := backfillHome(ctx, tx, f); err != nil {
 		return err
 	}
+	if f.FollowerLocal {
+		if err := tx.EnqueueFirstLinkChecks(ctx, f.TargetID); err != nil {
+			return err
+		}
+	}
 	tx.Emit(store.FollowChanged{Follow: f})
 	return addFollowAnswerToOutbox(ctx, tx, store.FollowAccepted, f)
 }

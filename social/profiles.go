@@ -131,6 +131,11 @@ func (s *Service) UpdateProfileIn(ctx context.Context, tx *store.Tx, id store.Ac
 	if err := tx.SaveAccount(ctx, account); err != nil {
 		return nil, nil, err
 	}
+	if p.Fields != nil {
+		if err := tx.EnqueueLinkChecks(ctx, account); err != nil {
+			return nil, nil, err
+		}
+	}
 	if err := tx.AddStoredFiles(ctx, p.storedFiles()); err != nil {
 		return nil, nil, err
 	}
@@ -316,19 +321,10 @@ func (s *Service) renderProfile(ctx context.Context, tx *store.Tx, a *store.Acco
 		if err != nil {
 			return err
 		}
-		fields = append(fields, store.Field{Name: f.Name, Value: html, VerifiedAt: verifiedAt(a, html)})
+		fields = append(fields, store.Field{Name: f.Name, Value: html})
 	}
+	store.KeepVerified(fields, a.Fields.V)
 	a.Fields.V, u.Fields.V = fields, p.Fields
-	return nil
-}
-
-// verifiedAt returns when the value of a field was verified as the account's own page. Verification holds while the value stays.
-func verifiedAt(a *store.Account, value string) *store.Time {
-	for _, f := range a.Fields.V {
-		if f.Value == value {
-			return f.VerifiedAt
-		}
-	}
 	return nil
 }
 

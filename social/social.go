@@ -29,7 +29,7 @@ type Config struct {
 	Passwords *password.Hasher
 	SignInKey []byte          // hashes networks
 	Archives  *media.Archives // the files of backups
-	Fetch     *fetch.Client   // fetches pages for cards; nil: no cards
+	Fetch     *fetch.Client   // fetches pages for cards and profile fields; nil: none
 	Policies  *policy.Chain   // nil: no policies
 	Sizes     Sizes           // measures what is about to be stored; nil: nothing is refused for its size
 }
@@ -42,13 +42,15 @@ type Service struct {
 	log      *slog.Logger
 	mentions *limit.Window[mentionKey]
 	features *limit.Window[featureKey]
+
+	linkChecks *limit.Window[linkCheckKey]
 }
 
 // New returns a Service.
 func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
 	return &Service{
 		Config: c, db: db, files: files, log: log,
-		mentions: limit.NewWindow[mentionKey](maxMentionCounters),
+		mentions: limit.NewWindow[mentionKey](maxMentionCounters), linkChecks: limit.NewWindow[linkCheckKey](maxLinkCheckCounters),
 		features: limit.NewWindow[featureKey](maxFeatureCounters),
 	}
 }
@@ -73,6 +75,8 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.cutLargeRows)
 	store.Handle(w, s.refold)
 	store.Handle(w, s.removeUnusedCards)
+	store.Handle(w, s.enqueueLinkChecks)
+	store.Handle(w, s.checkLink)
 }
 
 // update runs fn in a transaction and returns its result.

@@ -17,6 +17,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"meta":              store.Meta{},
 		"accounts":          store.Account{},
 		"users":             store.User{},
+		"link_checks":       store.LinkCheck{},
 		"frontend_settings": store.FrontendSettings{},
 		"follows":           store.Follow{},
 		"tag_follows":       store.TagFollow{},

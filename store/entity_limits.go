@@ -41,7 +41,7 @@ const (
 // What members around a value take in JSON, roughly.
 const (
 	emojiMembers      = 80
-	fieldMembers      = 45
+	fieldMembers      = 70
 	attachmentMembers = 500
 	optionMembers     = 40
 )

@@ -337,6 +337,13 @@ func (t Time) String() string { return t.Time().Format("2006-01-02T15:04:05.000Z
 // MarshalText is String for JSON.
 func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
+// UnmarshalText reads what MarshalText has written.
+func (t *Time) UnmarshalText(text []byte) error {
+	at, err := time.Parse(time.RFC3339Nano, string(text))
+	*t = At(at)
+	return err
+}
+
 // Value stores the milliseconds.
 func (t Time) Value() (driver.Value, error) { return int64(t), nil }
 

@@ -329,7 +329,14 @@ func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Accou
 			return err
 		}
 	}
-	return tx.SaveAccount(ctx, &changed)
+	store.KeepVerified(changed.Fields.V, row.Fields.V)
+	if err := tx.SaveAccount(ctx, &changed); err != nil || slices.Equal(changed.Fields.V, row.Fields.V) {
+		return err
+	}
+	if followed, err := tx.HasLocalFollower(ctx, row.ID); !followed {
+		return err
+	}
+	return tx.EnqueueLinkChecks(ctx, &changed)
 }
 
 // movedToID returns the account that an actor has moved to. It must be known, and list the actor as its alias (federation 4.13).
