@@ -63,6 +63,7 @@ CREATE TABLE accounts (
     limiting              INTEGER NOT NULL DEFAULT 0 CHECK (limiting IN (0, 1)),  -- not all of them have it yet
     suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
     feature_policy        INTEGER NOT NULL DEFAULT 0 CHECK (feature_policy BETWEEN 0 AND 3), -- local accounts only: store.FeaturePolicy
+    attribution_domains   TEXT    NOT NULL DEFAULT '[]', -- hosts whose pages may name the account as their author
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;

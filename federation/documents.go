@@ -40,7 +40,7 @@ var documentContext = []any{
 		"Hashtag": "as:Hashtag", "Emoji": "toot:Emoji", "PropertyValue": "schema:PropertyValue", "value": "schema:value",
 		"sensitive": "as:sensitive", "manuallyApprovesFollowers": "as:manuallyApprovesFollowers",
 		"alsoKnownAs": idTerm("as:alsoKnownAs"), "movedTo": idTerm("as:movedTo"),
-		"featured": idTerm("toot:featured"), "discoverable": "toot:discoverable", "indexable": "toot:indexable",
+		"featured": idTerm("toot:featured"), "attributionDomains": idTerm("toot:attributionDomains"), "discoverable": "toot:discoverable", "indexable": "toot:indexable",
 		"votersCount": "toot:votersCount", "blurhash": "toot:blurhash",
 		"focalPoint": jsonMap{"@container": "@list", "@id": "toot:focalPoint"},
 		"webfinger":  "https://purl.archive.org/socialweb/webfinger#webfinger",

@@ -57,6 +57,9 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["summary"] = a.Note
 	o["discoverable"], o["indexable"] = a.Discoverable, a.ConsentsToSearch() // FEP-5feb
 	o["alsoKnownAs"] = stringValues(a.AlsoKnownAs.V)
+	if len(a.AttributionDomains.V) > 0 {
+		o["attributionDomains"] = stringValues(a.AttributionDomains.V)
+	}
 	if a.AcceptsChatMessages != nil {
 		o["capabilities"] = jsonMap{"acceptsChatMessages": *a.AcceptsChatMessages}
 	}

@@ -123,9 +123,10 @@ var entityShapes = map[string]map[string]string{
 	"Card": {
 		"url": "url", "title": "text", "description": "string", "type": "text", "author_name": "string", "author_url": "string",
 		"provider_name": "text", "provider_url": "url", "html": "string", "width": "number", "height": "number", "image": "url|null",
-		"image_description": "string", "embed_url": "string", "svc": "CardExtension",
+		"image_description": "string", "embed_url": "string", "authors": "[]CardAuthor", "svc": "CardExtension",
 	},
-	"Week": {"week": "digits", "statuses": "digits", "logins": "digits", "registrations": "digits"},
+	"CardAuthor": {"name": "text", "url": "url", "account": "Account"},
+	"Week":       {"week": "digits", "statuses": "digits", "logins": "digits", "registrations": "digits"},
 	"OEmbed": {
 		"type": "text", "version": "text", "author_name": "text", "author_url": "url", "provider_name": "text", "provider_url": "url",
 		"cache_age": "number", "html": "text", "width": "number", "height": "null",
@@ -274,7 +275,7 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 	})
 	extend("CredentialSource", "Source", map[string]string{
 		"privacy": "text", "language": "string", "follow_requests_count": "number", "discoverable": "boolean", "indexable": "boolean",
-		"hide_collections": "boolean", "quote_policy": "text", "feature_policy": "text",
+		"hide_collections": "boolean", "quote_policy": "text", "feature_policy": "text", "attribution_domains": "[]text",
 	})
 	extend("CredentialAccountExtension", "AccountExtension", map[string]string{
 		"is_admin": "boolean", "is_moderator": "boolean", "privileges": "[]text", "email": "text", "allow_following_move": "boolean",

@@ -69,6 +69,7 @@ type profileForm struct {
 	Bot            *bool        `param:"bot"`
 	ActorType      *actorType   `param:"actor_type"`
 	AlsoKnownAs    []string     `param:"also_known_as"`
+	Attribution    []string     `param:"attribution_domains"`
 	Fields         []struct {
 		Name  string `param:"name"`
 		Value string `param:"value"`
@@ -146,6 +147,9 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 	}
 	if !r.IsNull("also_known_as") {
 		change.AlsoKnownAs = p.AlsoKnownAs
+	}
+	if !r.IsNull("attribution_domains") {
+		change.AttributionDomains = p.Attribution
 	}
 	change.Settings, err = frontendSettings(p.SettingsStore)
 	return change, err

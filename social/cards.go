@@ -108,7 +108,13 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 			}
 			content = card.Card
 		}
-		return saveCard(ctx, tx, card, content)
+		if err := s.findCardAuthor(ctx, tx, &content); err != nil {
+			return err
+		}
+		if err := saveCard(ctx, tx, card, content); err != nil || content.Creator == "" || content.AuthorID != 0 {
+			return err
+		}
+		return s.enqueueCardAuthor(ctx, tx, card)
 	})
 }
 
@@ -158,7 +164,7 @@ func (s *Service) fetchPreview(ctx context.Context, link string) (store.CardCont
 	}
 	return store.CardContent{
 		URL: link, Title: page.Title, Description: page.Description, Image: page.Image, ImageDescription: page.ImageAlt,
-		Width: page.Width, Height: page.Height, Properties: page.Properties,
+		Width: page.Width, Height: page.Height, Properties: page.Properties, Creator: creatorOf(page),
 	}, nil
 }
 

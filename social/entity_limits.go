@@ -97,6 +97,9 @@ func (s *Service) checkProfileSize(a *store.Account, u *store.User) error {
 	for _, alias := range a.AlsoKnownAs.V {
 		n += len(alias)
 	}
+	for _, host := range a.AttributionDomains.V {
+		n += len(host)
+	}
 	if s.Sizes == nil || text.MaxEscape*n+mostPerEmoji*strings.Count(a.Note+a.DisplayName, ":")+mostOtherMembers <= store.MaxLocalAccount {
 		return nil
 	}

@@ -28,6 +28,8 @@ type ProfileChange struct {
 	ActorType   *string // overrides Bot
 	AlsoKnownAs []string
 
+	AttributionDomains []string // hosts whose pages may name the account as their author
+
 	Locked              *bool
 	Discoverable        *bool
 	Indexable           *bool
@@ -82,6 +84,8 @@ const (
 	maxFrontendSettings = 500_000 // bytes of the settings of all front ends
 	maxAliases          = 50
 	maxAlias            = 2048 // bytes
+
+	maxAttributionDomains = store.MaxAttributionDomains
 )
 
 // ErrInvalidProfile is returned for invalid values (extension API 8).
@@ -123,7 +127,7 @@ func (s *Service) UpdateProfileIn(ctx context.Context, tx *store.Tx, id store.Ac
 	if err := s.renderProfile(ctx, tx, account, user, p); err != nil {
 		return nil, nil, err
 	}
-	if p.DisplayName != nil || p.Note != nil || p.Fields != nil || p.AlsoKnownAs != nil {
+	if p.DisplayName != nil || p.Note != nil || p.Fields != nil || p.AlsoKnownAs != nil || p.AttributionDomains != nil {
 		if err := s.checkProfileSize(account, user); err != nil {
 			return nil, nil, err
 		}
@@ -187,6 +191,9 @@ func (s *Service) CheckProfile(p *ProfileChange) error {
 	if p.Birthday != nil && (!s.isBirthday(*p.Birthday) || *p.Birthday == "" && limits.BirthdayRequired || *p.Birthday != "" && !s.oldEnough(*p.Birthday)) {
 		return ErrInvalidProfile
 	}
+	if err := checkAttributionDomains(p); err != nil {
+		return err
+	}
 	return checkAliases(p)
 }
 
@@ -216,6 +223,28 @@ func checkFields(p *ProfileChange, limits *config.Accounts) error {
 		return errs.TooLarge("Too many field entries")
 	}
 	p.Fields = fields
+	return nil
+}
+
+// checkAttributionDomains normalizes host names, and drops empty ones and duplicates.
+func checkAttributionDomains(p *ProfileChange) error {
+	if p.AttributionDomains == nil {
+		return nil
+	}
+	hosts := []string{}
+	for _, given := range strings.Fields(strings.Join(p.AttributionDomains, " ")) { // a form has all of them in one text
+		host := text.HostName(given)
+		if host == "" {
+			return errs.Invalid("Validation failed: %q in attribution_domains is not a host name such as example.org", text.Truncate(given, 100))
+		}
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+		if len(hosts) > maxAttributionDomains {
+			return errs.Invalid("Validation failed: attribution_domains may have at most %d hosts", maxAttributionDomains)
+		}
+	}
+	p.AttributionDomains = hosts
 	return nil
 }
 
@@ -265,6 +294,9 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) {
 	}
 	if p.AlsoKnownAs != nil {
 		a.AlsoKnownAs.V = p.AlsoKnownAs
+	}
+	if p.AttributionDomains != nil {
+		a.AttributionDomains.V = p.AttributionDomains
 	}
 	if p.AcceptsChatMessages != nil {
 		a.AcceptsChatMessages = p.AcceptsChatMessages

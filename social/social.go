@@ -43,7 +43,8 @@ type Service struct {
 	mentions *limit.Window[mentionKey]
 	features *limit.Window[featureKey]
 
-	linkChecks *limit.Window[linkCheckKey]
+	linkChecks  *limit.Window[linkCheckKey]
+	cardAuthors *limit.Window[string] // by registrable domain
 }
 
 // New returns a Service.
@@ -51,7 +52,8 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	return &Service{
 		Config: c, db: db, files: files, log: log,
 		mentions: limit.NewWindow[mentionKey](maxMentionCounters), linkChecks: limit.NewWindow[linkCheckKey](maxLinkCheckCounters),
-		features: limit.NewWindow[featureKey](maxFeatureCounters),
+		features:    limit.NewWindow[featureKey](maxFeatureCounters),
+		cardAuthors: limit.NewWindow[string](maxCardAuthorCounters),
 	}
 }
 

@@ -51,12 +51,13 @@ type Account struct {
 	CreatedAt           Time
 	Unavailable         bool
 	DeletedAt           *Time
-	SuspendedAt         *Time         // remote accounts only: staff suspended it
-	Rejected            bool          // remote accounts only: the settings reject its host
-	MaxVisibility       Visibility    // remote accounts only: the largest audience that the settings leave to its stored posts
-	Limiting            bool          // not all of them have it yet
-	Suggested           bool          // staff suggest it to users
-	FeaturePolicy       FeaturePolicy // local accounts only: who may put it into a collection
+	SuspendedAt         *Time          // remote accounts only: staff suspended it
+	Rejected            bool           // remote accounts only: the settings reject its host
+	MaxVisibility       Visibility     // remote accounts only: the largest audience that the settings leave to its stored posts
+	Limiting            bool           // not all of them have it yet
+	Suggested           bool           // staff suggest it to users
+	FeaturePolicy       FeaturePolicy  // local accounts only: who may put it into a collection
+	AttributionDomains  JSON[[]string] // hosts whose pages may name it as their author
 }
 
 // Field is a line of a profile. Value is HTML on accounts, and as typed on users.
@@ -234,6 +235,7 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	}
 	orEmpty(&a.Fields.V)
 	orEmpty(&a.AlsoKnownAs.V)
+	orEmpty(&a.AttributionDomains.V)
 	orEmpty(&a.Tags.V)
 	orEmpty(&a.Emojis.V)
 	if err := checkType(a.ActorType, ActorTypes); err != nil {

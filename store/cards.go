@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -26,6 +27,8 @@ type CardContent struct {
 	Width            int               `json:"width,omitempty"` // of the image
 	Height           int               `json:"height,omitempty"`
 	Properties       map[string]string `json:"properties,omitempty"` // metadata of the page, unchanged
+	Creator          string            `json:"creator,omitempty"`    // handle that the page names as its author
+	AuthorID         AccountID         `json:"author_id,omitempty"`  // its account; 0: unknown. It is shown only if the account lists the host of the page
 }
 
 // Empty returns true if there is nothing to show.
@@ -61,6 +64,23 @@ type FetchCard struct {
 
 func (j FetchCard) Kind() JobKind {
 	return JobKind{Name: "fetch_card", Server: serverBy(`SELECT url FROM cards WHERE id = ?`, j.CardID)}
+}
+
+// ResolveCardAuthor is the job that looks up the unknown author whom the page of a card names.
+type ResolveCardAuthor struct {
+	CardID  CardID `json:"card_id"`
+	Creator string `json:"creator"`
+}
+
+func (j ResolveCardAuthor) Kind() JobKind {
+	_, host, _ := strings.Cut(j.Creator, "@")
+	return JobKind{Name: "resolve_card_author", Server: serverAt("https://" + host)}
+}
+
+// EnqueueCardAuthor has the author of a card looked up.
+func (tx *Tx) EnqueueCardAuthor(ctx context.Context, c *Card) error {
+	key := fmt.Sprintf("card-author:%d", c.ID)
+	return tx.EnqueueUnique(ctx, tx.db.now(), key, ResolveCardAuthor{CardID: c.ID, Creator: c.Card.Creator})
 }
 
 // SweepCards is the recurring job that removes cards that no status has.
@@ -112,6 +132,21 @@ func (tx *Tx) RetryCard(ctx context.Context, w FetchCard, after time.Duration) e
 // SaveCard writes the content of a card, fetched now, and invalidates the statuses that have it.
 func (tx *Tx) SaveCard(ctx context.Context, c *Card) error {
 	c.FetchedAt = At(tx.db.now())
+	return tx.writeCard(ctx, c)
+}
+
+// SetCardAuthor sets the account of the author whom a page names, if the card still has that handle.
+func (tx *Tx) SetCardAuthor(ctx context.Context, id CardID, creator string, author AccountID) error {
+	cards, err := tx.Cards(ctx, []CardID{id})
+	if err != nil || len(cards) == 0 || cards[0].Card.Creator != creator || cards[0].Card.AuthorID == author {
+		return err
+	}
+	cards[0].Card.AuthorID = author
+	return tx.writeCard(ctx, cards[0])
+}
+
+// writeCard writes a card and invalidates the statuses that have it.
+func (tx *Tx) writeCard(ctx context.Context, c *Card) error {
 	if err := tx.exec(ctx, "save card", `UPDATE cards SET card = ?, fetched_at = ? WHERE id = ?`, c.Card, c.FetchedAt, c.ID); err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ const (
 	maxMime              = 255    // a media type has two names of at most 127 characters (RFC 6838)
 )
 
+// MaxAttributionDomains is how many hosts an account, local or remote, may list whose pages may name it as their author.
+const MaxAttributionDomains = 100
+
 // What members around a value take in JSON, roughly.
 const (
 	emojiMembers      = 80

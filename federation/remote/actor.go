@@ -322,7 +322,7 @@ func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Accou
 	changed.URL, changed.ActorType, changed.DisplayName, changed.Note, changed.Fields = from.URL, from.ActorType, from.DisplayName, from.Note, from.Fields
 	changed.Avatar, changed.Header, changed.Locked, changed.Discoverable, changed.Indexable = from.Avatar, from.Header, from.Locked, from.Discoverable, from.Indexable
 	changed.AcceptsChatMessages, changed.Birthday, changed.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
-	changed.AlsoKnownAs, changed.Emojis = from.AlsoKnownAs, from.Emojis
+	changed.AlsoKnownAs, changed.Emojis, changed.AttributionDomains = from.AlsoKnownAs, from.Emojis, from.AttributionDomains
 	// A Move of an actor whose document never had movedTo stays.
 	if actor.MovedTo != "" || old != nil && old.MovedTo != "" {
 		if changed.MovedToID, err = movedToID(ctx, tx, &changed, actor.MovedTo); err != nil {

@@ -185,7 +185,23 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account, host string) 
 			a.AlsoKnownAs.V = append(a.AlsoKnownAs.V, alias)
 		}
 	}
+	a.AttributionDomains.V = parseAttributionDomains(o)
 	a.Emojis.V = r.ParseEmojis(o)
+}
+
+// parseAttributionDomains returns the distinct hosts whose pages may name an actor as their author.
+func parseAttributionDomains(o activity.Object) []string {
+	hosts := []string{}
+	for i, v := range o.Values("attributionDomains") {
+		if i == 2*store.MaxAttributionDomains || len(hosts) == store.MaxAttributionDomains {
+			break
+		}
+		named, _ := v.(string)
+		if host := text.HostName(named); host != "" && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
 }
 
 func parseFields(o activity.Object) []store.Field {

@@ -97,6 +97,7 @@ func (r *Remote) Register(w *store.Worker) {
 	store.Handle(w, r.Backfill.fetchCollections)
 	store.Handle(w, r.Backfill.fetchNodeInfo)
 	store.Handle(w, r.Backfill.fetchProfilePosts)
+	store.Handle(w, r.Actors.resolveCardAuthor)
 	store.Handle(w, r.Sync.synchronize)
 }
 

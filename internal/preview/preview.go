@@ -32,6 +32,7 @@ const (
 	maxDescription     = 1000
 	maxAlt             = 1500
 	maxNameLength      = 100
+	maxCreator         = 500
 	maxValueLength     = 1000
 	maxProperties      = 50
 	maxPropertiesBytes = 8 << 10 // bytes, of all properties
@@ -48,6 +49,7 @@ type Page struct {
 	ImageAlt    string // description of the image
 	Width       int    // of the image
 	Height      int
+	Creator     string            // handle of the author, as in the page (fediverse:creator)
 	Properties  map[string]string // as in the page, by name without prefix: og:title is title
 }
 
@@ -86,6 +88,7 @@ func tokenize(page io.Reader, contentType string) (*html.Tokenizer, error) {
 type head struct {
 	title       string // of the title element
 	description string // of the meta element
+	creator     string // of the meta element
 	og, twitter map[string]string
 }
 
@@ -159,6 +162,8 @@ func (h *head) meta(z *html.Tokenizer, inBody bool) {
 		setProperty(h.twitter, name, content)
 	} else if key == "description" && h.description == "" && !inBody {
 		h.description = oneLine(content, maxDescription)
+	} else if key == "fediverse:creator" && h.creator == "" && !inBody {
+		h.creator = oneLine(content, maxCreator)
 	}
 }
 
@@ -186,6 +191,7 @@ func (h *head) page(base *url.URL) *Page {
 		Title:       cmp.Or(oneLine(find("title"), maxTitle), h.title),
 		Description: cmp.Or(oneLine(find("description"), maxDescription), h.description),
 		Image:       imageURL(find("image:secure_url", "image", "image:url", "image:src"), base),
+		Creator:     h.creator,
 		Properties:  h.properties(),
 	}
 	if p.Image != "" {

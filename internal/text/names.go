@@ -157,6 +157,16 @@ func ValidEmail(address string) bool {
 	return !strings.ContainsAny(domain, ":[]") && !strings.HasSuffix(domain, ".") && NormalizeDomain(domain) != ""
 }
 
+// HostName returns the normalised form of a host name of the DNS with at least two labels, "" for anything else: a URL, a port, an IP address.
+func HostName(host string) string {
+	host = NormalizeDomain(strings.TrimSpace(host))
+	dot := strings.LastIndexByte(host, '.')
+	if dot < 0 || len(host) > 253 || strings.ContainsAny(host, ":[]") || isDigit(host[dot+1]) {
+		return ""
+	}
+	return host
+}
+
 // NormalizeEmail returns the form in which valid e-mail addresses are compared: lower case, and the domain as it is in the DNS (RFC 5891).
 func NormalizeEmail(address string) string {
 	at := strings.LastIndexByte(address, '@')

@@ -76,7 +76,11 @@ type accountDocument struct {
 	noRichText  bool // the account's setting as a viewer
 	unavailable bool
 	deactivated bool // or suspended or deleted
+	name        string
+	url         string
 	hasMoved    bool // not cached, because no event names the account when the account that it moved to changes
+
+	attributionDomains []string // hosts whose pages may name the account as their author
 
 	hideFollowersCount bool
 	hideFollowingCount bool

@@ -46,6 +46,7 @@ type Source struct {
 	HideLists           *bool         `json:"hide_collections,omitempty"` // of followers and followed accounts
 	QuotePolicy         *string       `json:"quote_policy,omitempty"`
 	FeaturePolicy       *string       `json:"feature_policy,omitempty"`
+	AttributionDomains  *[]string     `json:"attribution_domains,omitempty"` // hosts whose pages may name the account as their author
 }
 
 // sourceExtension is the svc object of a source.
@@ -158,6 +159,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 		HideLists:           new(row.HideFollowers && row.HideFollows),
 		QuotePolicy:         &quotePolicy,
 		FeaturePolicy:       new(row.FeaturePolicy.String()),
+		AttributionDomains:  new(orEmpty(row.AttributionDomains.V)),
 	}
 	if m.Source, err = b.extended(source, sourceExtension{&user.ShowRole, &user.NoRichText, &row.ShowBirthday, row.Discoverable, row.ActorType}); err != nil {
 		return nil, err

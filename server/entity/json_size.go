@@ -38,6 +38,9 @@ func (s *Status) JSONSize() int {
 // membersSize is what a status has, and a boost of it shows.
 func (s *Status) membersSize() int {
 	n := len(s.document.json) + len(s.quoteURL)
+	if s.cardAuthor.cachedAccount != nil {
+		n += s.cardAuthor.JSONSize()
+	}
 	if s.poll != nil {
 		n += s.poll.size() + smallMembers
 	}

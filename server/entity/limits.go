@@ -128,12 +128,13 @@ type renderedStatus struct {
 	members *statusMembers
 	plain   string // the text of the content
 	content []byte // JSON
+	card    *cachedCard
 	parts   *statusParts
 }
 
 // size returns how many bytes a status takes as JSON, without accounts and other statuses.
 func (s *renderedStatus) size(json object) int {
-	return len(json) + len(s.content) + s.parts.polls[s.row.ID].entitySize() + reactionsJSON(s.parts.reactions[s.row.ID]) + roomOf(s.row.QuoteOfID)
+	return len(json) + len(s.content) + s.card.size() + s.parts.polls[s.row.ID].entitySize() + reactionsJSON(s.parts.reactions[s.row.ID]) + roomOf(s.row.QuoteOfID)
 }
 
 // roomOf returns how many bytes a status may have beside its document.
@@ -178,14 +179,14 @@ func (r *renderer) fitStatus(s *renderedStatus) (object, error) {
 		if s.size(json) <= limit {
 			return json, nil
 		}
-		m.Card = nil
+		s.card = nil
 		if json, err = render(); err != nil || s.size(json) <= limit {
 			return json, err
 		}
 	}
 	media, plain := m.MediaAttachments, s.plain
-	if m.Card != nil && len(*m.Card) > maxCutCard {
-		m.Card = nil
+	if s.card.size() > maxCutCard {
+		s.card = nil
 	}
 	m.Emojis = maxEmojis(m.Emojis, maxCutEmojis)
 	m.Mentions = store.MaxPrefix(m.Mentions, maxCutMentions, func(m Mention) int { return 100 + len(m.Username) + len(m.Acct) + text.JSONSize(m.URL) })
@@ -237,7 +238,7 @@ func (b *Builder) ComposedSize(ctx context.Context, c *social.Composed) (int, er
 	if err != nil {
 		return 0, err
 	}
-	s := &renderedStatus{row: c.Status, members: b.statusMembers(c.Status, p), plain: text.HTMLToText(c.Content), parts: p}
+	s := &renderedStatus{row: c.Status, members: b.statusMembers(c.Status, p), plain: text.HTMLToText(c.Content), card: p.cardOf(c.Status), parts: p}
 	if s.content, err = marshal(c.Content); err != nil {
 		return 0, err
 	}

@@ -1,9 +1,13 @@
 package entity
 
 import (
+	"bytes"
 	"context"
 	"net/url"
+	"slices"
+	"strings"
 
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -24,6 +28,28 @@ type cardMembers struct {
 	Image            *string `json:"image"`
 	ImageDescription string  `json:"image_description"`
 	EmbedURL         string  `json:"embed_url"`
+	Authors          []any   `json:"authors"` // empty; appendCard adds the author
+}
+
+// cachedCard is the JSON of a card without its author, because that account changes without the status.
+type cachedCard struct {
+	json   object
+	host   string          // of the page
+	author store.AccountID // whom the page names; 0: nobody who is known
+}
+
+// size returns the memory that a card takes, in bytes.
+func (c *cachedCard) size() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.json) + len(c.host)
+}
+
+// authoredCard is a card with its author.
+type authoredCard struct {
+	*cachedCard
+	author Account
 }
 
 // cardExtension is the svc object of a card: the Open Graph properties of the page (extension API 14).
@@ -47,7 +73,39 @@ func (b *Builder) StatusCard(ctx context.Context, st *store.Status) (Appender, e
 	if err != nil || card == nil {
 		return nil, err
 	}
-	return *card, nil
+	accounts, err := b.loadAccounts(ctx, []store.AccountID{card.author})
+	if author := card.authorAmong(accounts); author.cachedAccount != nil {
+		return authoredCard{card, author}, nil
+	}
+	return card.json, err
+}
+
+// authorAmong returns the account of the author of a card if it is available and lists the host of the page, or a domain above it.
+func (c *cachedCard) authorAmong(accounts map[store.AccountID]Account) Account {
+	if c == nil || c.author == 0 {
+		return Account{}
+	}
+	a := accounts[c.author]
+	lists := func(domain string) bool { return c.host == domain || strings.HasSuffix(c.host, "."+domain) }
+	if a.cachedAccount == nil || a.unavailable || !slices.ContainsFunc(a.attributionDomains, lists) {
+		return Account{}
+	}
+	return a
+}
+
+// AppendJSON appends the card with its author.
+func (c authoredCard) AppendJSON(dst []byte) []byte {
+	before, after, _ := bytes.Cut(c.json, []byte(`"authors":[]`)) // no text contains it, because quotes are escaped
+	dst = append(append(dst, before...), `"authors":[{"name":`...)
+	dst = append(appendValue(dst, c.author.name), `,"url":`...)
+	dst = append(appendValue(dst, c.author.url), `,"account":`...)
+	return append(append(c.author.AppendJSON(dst), "}]"...), after...)
+}
+
+// appendCard appends the card of a status whose author is shown.
+func (s *Status) appendCard(dst []byte) []byte {
+	o := s.original()
+	return authoredCard{o.card, o.cardAuthor}.AppendJSON(dst)
 }
 
 // loadCards loads the cards of the rows.
@@ -80,7 +138,7 @@ func (r *renderer) addCards(rows []*store.Card, p *statusParts) error {
 }
 
 // card renders a card. It returns nil for an empty one.
-func (r *renderer) card(row *store.Card) (*object, error) {
+func (r *renderer) card(row *store.Card) (*cachedCard, error) {
 	c := row.Card
 	at, err := url.Parse(c.URL)
 	if c.Empty() || err != nil {
@@ -99,10 +157,11 @@ func (r *renderer) card(row *store.Card) (*object, error) {
 		URL: c.URL, Title: c.Title, Description: c.Description, Type: "link",
 		ProviderName: at.Hostname(), ProviderURL: (&url.URL{Scheme: at.Scheme, Host: at.Host}).String(),
 		Width: c.Width, Height: c.Height, Image: picture, ImageDescription: c.ImageDescription,
+		Authors: []any{},
 	}
 	o, err := r.extended(members, cardExtension{properties})
 	if err == nil && len(o) > maxCard {
 		o, err = r.extended(members, cardExtension{map[string]string{}})
 	}
-	return &o, err
+	return &cachedCard{json: o, host: text.NormalizeDomain(at.Hostname()), author: c.AuthorID}, err
 }

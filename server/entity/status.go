@@ -33,7 +33,7 @@ type statusMembers struct {
 	Mentions           []Mention          `json:"mentions"`
 	Tags               []StatusTag        `json:"tags"`
 	Emojis             []Emoji            `json:"emojis"`
-	Card               *object            `json:"card"`
+	Card               slot               `json:"card"`
 	Application        *Application       `json:"application"`
 	Poll               slot               `json:"poll"`
 	QuoteApproval      quoteApproval      `json:"quote_approval"`
@@ -80,6 +80,7 @@ func init() { // not in the declaration, because statuses contain statuses
 	statusSlots = newSlots(statusMembers{}, statusExtension{}, map[string]slotOf[*Status]{
 		"account":                     {"{}", always[*Status], func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
 		"content":                     {`""`, func(s *Status) bool { return s.original().noRichText }, (*Status).appendPlainContent},
+		"card":                        {"null", func(s *Status) bool { return s.original().cardAuthor.cachedAccount != nil }, (*Status).appendCard},
 		"poll":                        {"null", (*Status).HasPoll, (*Status).appendPoll},
 		"quote_approval.current_user": {`"` + quoteAllowed + `"`, func(s *Status) bool { return !s.original().quotable() }, (*Status).appendQuoteDenied},
 		"quote":                       {"null", func(s *Status) bool { return s.original().quoteShown != "" }, (*Status).appendQuote},
@@ -131,6 +132,7 @@ type Status struct {
 	*cachedStatus
 	builder       *Builder
 	account       Account
+	cardAuthor    Account // none: without an author who is shown
 	reblog        *Status // nil unless it is a boost
 	flags         store.StatusFlags
 	hasViewer     bool
@@ -169,6 +171,7 @@ type cachedStatus struct {
 	quoteOfID      *store.StatusID
 	quoteURL       []byte // JSON
 	poll           *cachedPoll
+	card           *cachedCard      // nil: none that names a known author
 	reactions      []cachedReaction // in order of first use
 
 	plainContent     func() []byte // JSON for viewers without rich text
@@ -186,7 +189,7 @@ type parentStatus struct {
 }
 
 func (s *cachedStatus) size() int {
-	return cache.EntryBytes + 400 + s.document.size() + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions) + len(s.quoteURL)
+	return cache.EntryBytes + 400 + s.document.size() + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions) + len(s.quoteURL) + s.card.size()
 }
 
 // ID returns the status's id.

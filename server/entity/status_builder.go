@@ -68,7 +68,7 @@ type statusParts struct {
 	acctOf     map[store.AccountID]string // of the accounts replied to
 	pins       map[store.StatusID]store.Time
 	apps       map[store.AppID]*Application
-	cards      map[store.CardID]*object
+	cards      map[store.CardID]*cachedCard
 	reactions  map[store.StatusID][]cachedReaction
 }
 
@@ -80,7 +80,7 @@ func newStatusParts(rows []*store.Status) *statusParts {
 		mentions:   make(map[store.StatusID][]Mention),
 		tags:       make(map[store.StatusID][]StatusTag),
 		acctOf:     make(map[store.AccountID]string),
-		cards:      make(map[store.CardID]*object),
+		cards:      make(map[store.CardID]*cachedCard),
 	}
 }
 
@@ -237,11 +237,18 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	if err != nil {
 		return nil, err
 	}
-	json, err := r.fitStatus(&renderedStatus{row: row, members: r.statusMembers(row, p), plain: plain, content: content, parts: p})
+	rendered := &renderedStatus{row: row, members: r.statusMembers(row, p), plain: plain, content: content, card: p.cardOf(row), parts: p}
+	json, err := r.fitStatus(rendered)
 	if err != nil {
 		return nil, err
 	}
 	own := map[string][]byte{"content": content, "svc.local": strconv.AppendBool(nil, s.local), "svc.pending_approval": strconv.AppendBool(nil, s.pending)}
+	if card := rendered.card; card != nil {
+		own["card"] = card.json
+		if card.author != 0 {
+			s.card = card
+		}
+	}
 	if s.document, err = newDocument(json, statusSlots, own); err != nil {
 		return nil, err
 	}
@@ -325,10 +332,15 @@ func (r *renderer) statusMembers(row *store.Status, p *statusParts) *statusMembe
 	if row.AppID != nil {
 		m.Application = p.apps[*row.AppID]
 	}
-	if row.CardID != nil {
-		m.Card = p.cards[*row.CardID]
-	}
 	return m
+}
+
+// cardOf returns the card of a status, nil if it has none.
+func (p *statusParts) cardOf(row *store.Status) *cachedCard {
+	if row.CardID == nil {
+		return nil
+	}
+	return p.cards[*row.CardID]
 }
 
 // shownVisibility returns the visibility of a status; of one that waits for approval that with which it was posted.

@@ -22,7 +22,7 @@ func (b *Builder) addMembers(ctx context.Context, viewer *store.Account, shown, 
 	return b.addViewerMembers(ctx, viewer, originals)
 }
 
-// addAccounts sets the authors.
+// addAccounts sets the authors of the statuses and of the pages of their cards.
 func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status]) error {
 	ids := make([]store.AccountID, 0, len(shown)+len(originals))
 	for _, s := range shown {
@@ -30,6 +30,9 @@ func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status
 	}
 	for _, s := range originals {
 		ids = append(ids, s.accountID)
+		if s.card != nil {
+			ids = append(ids, s.card.author)
+		}
 	}
 	accounts, err := b.loadAccounts(ctx, unique(ids))
 	if err != nil {
@@ -39,7 +42,7 @@ func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status
 		s.account = accounts[s.accountID]
 	}
 	for _, s := range originals {
-		s.account = accounts[s.accountID]
+		s.account, s.cardAuthor = accounts[s.accountID], s.card.authorAmong(accounts)
 	}
 	return nil
 }

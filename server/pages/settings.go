@@ -160,6 +160,12 @@ func textOf(value any) string {
 		return strconv.FormatBool(value)
 	case float64:
 		return strconv.FormatFloat(value, 'f', -1, 64)
+	case []any: // a line each
+		lines := make([]string, 0, len(value))
+		for _, v := range value {
+			lines = append(lines, textOf(v))
+		}
+		return strings.Join(lines, "\n")
 	}
 	return ""
 }

@@ -115,7 +115,13 @@ func (p *page) profileInputs() []web.InputGroup {
 				Label: p.text("settings.profile.field_value", i+1), MaxLength: limits.FieldValueLength,
 			})
 	}
-	return []web.InputGroup{{Inputs: about}, {Title: "settings.profile.fields", Inputs: fields}}
+	authorship := []web.Input{{
+		Name: "attribution_domains", Kind: "textarea", From: "source.attribution_domains",
+		Label: "settings.profile.attribution", Hint: "settings.profile.attribution_hint",
+	}}
+	return []web.InputGroup{
+		{Inputs: about}, {Title: "settings.profile.fields", Inputs: fields}, {Title: "settings.profile.authorship", Inputs: authorship},
+	}
 }
 
 // ownPicture returns the URL of the viewer's avatar or banner, "" if there is none.

@@ -259,6 +259,10 @@ type Card struct {
 	Image        string `json:"image"`
 	Width        int    `json:"width"`
 	Height       int    `json:"height"`
+
+	Authors []struct {
+		Account *Account `json:"account"`
+	} `json:"authors"`
 }
 
 // Poll is a poll.

@@ -9,3 +9,6 @@ SELECT a.id, 0
 FROM accounts a
 WHERE a.deleted_at IS NULL AND a.fields LIKE '%href=%'
     AND (a.domain = '' OR EXISTS (SELECT 1 FROM follows f WHERE f.target_id = a.id AND f.pending = 0 AND f.follower_local = 1));
+
+-- Hosts whose pages may name an account as their author.
+ALTER TABLE accounts ADD COLUMN attribution_domains TEXT NOT NULL DEFAULT '[]';
