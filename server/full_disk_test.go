@@ -29,6 +29,13 @@ func undoRequests(t *testing.T, srv *apptest.Server) map[string]undoRequest {
 	carol, dave, erin, frank := srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("erin"), srv.SignUp("frank")
 	post := bob.Publish("a post").ID()
 	mine := alice.Publish("mine").ID()
+	collection := store.CollectionItemID(1)
+	srv.Exec(`
+		INSERT INTO collection_items (id, target_id, account_id, domain, collection_uri, request_uri, name, description, url, sensitive, discoverable, item_count)
+		SELECT ?, a.id, b.id, '', 'https://far.example/c', 'https://far.example/r', 'pack', '', '', 0, 1, 1
+		FROM accounts a
+		CROSS JOIN accounts b
+		WHERE a.nickname = 'alice' AND b.nickname = 'bob'`, collection)
 	quote := bob.Publish("look", "quoted_status_id", mine).ID()
 	for _, action := range []string{"favourite", "reblog", "bookmark", "mute"} {
 		alice.Post("/api/v1/statuses/" + post + "/" + action).Want(200)
@@ -97,6 +104,7 @@ func undoRequests(t *testing.T, srv *apptest.Server) map[string]undoRequest {
 		"POST /api/v1/notifications/clear":                           {as: root, last: true},
 		"POST /api/v2/notifications/clear":                           {as: root, last: true},
 		"POST /api/v1/announcements/:id/dismiss":                     {as: alice, values: []string{announcement}},
+		"POST /api/v1/collections/:collection_id/items/:id/revoke":   {as: alice, values: []string{collection.String(), collection.String()}},
 		"POST /api/v1/svc/disable_account":                           {as: leaving, params: []string{"password", apptest.Password}},
 		"POST /api/v1/svc/delete_account":                            {as: closing, params: []string{"password", apptest.Password}},
 		"POST /oauth/revoke":                                         {params: []string{"token", grant, "client_id", app.ID, "client_secret", app.Secret}},

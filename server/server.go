@@ -9,8 +9,8 @@
 //   - assembly: server.go, setup.go, health.go, probe.go
 //   - what handlers share: lookup.go, render.go, filtered_page.go, visibilities.go, negotiate.go
 //   - accounts: accounts.go, profile.go, follows.go, blocks.go, move.go, directory.go, featured_tags.go, mascot.go, lists.go,
-//     collections.go
-//   - statuses: statuses.go, edits.go, status_actions.go, contexts.go, polls.go, quotes.go, reactions.go, bookmarks.go, scheduled.go,
+//     collections.go, suggestions.go
+//   - statuses: statuses.go, edits.go, status_actions.go, contexts.go, async_refreshes.go, polls.go, quotes.go, reactions.go, bookmarks.go, scheduled.go,
 //     translations.go, language_names.go, interaction_requests.go
 //   - timelines and finding: timelines.go, search.go, tags.go, filters.go, filters_v1.go
 //   - notifications: notifications.go, notification_groups.go, notification_policy.go, announcements.go

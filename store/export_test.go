@@ -334,6 +334,8 @@ var RowStatements = map[string]RowStatement{
 	"describeMedia":            exportStatement(describeMedia),
 	"insertReaction":           exportStatement(insertReaction),
 	"insertQuoteAuthorization": exportStatement(insertQuoteAuthorization),
+	"insertCollectionItem":     exportStatement(insertCollectionItem),
+	"updateCollectionItem":     exportStatement(updateCollectionItem),
 	"insertInteractionRequest": exportStatement(insertInteractionRequest),
 	"insertNotification":       exportStatement(insertNotification),
 	"saveNotificationPolicy":   exportStatement(saveNotificationPolicy),

@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"svc/app/apptest"
@@ -32,6 +33,20 @@ func TestRareMembers(t *testing.T) {
 	srv.RunJobs()
 	browser.Get("/web/notifications").Want(200, "@fresh")
 	browser.Get("/@bob").Want(200, "@fresh")
+}
+
+// TestCardAuthor shows the author of a linked page.
+func TestCardAuthor(t *testing.T) {
+	srv := apptest.Start(t, apptest.AllowLoopback)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": "Alice Writes"}).Want(200)
+	srv.Exec(`UPDATE accounts SET attribution_domains = '["localhost"]' WHERE nickname = 'alice'`)
+	blog := apptest.StartFake(t)
+	blog.Respond("/page", 200, "text/html", []byte(`<title>A page</title><meta name="fediverse:creator" content="@alice@`+strings.TrimPrefix(srv.URL, "http://")+`">`))
+	st := bob.Publish("read " + strings.Replace(blog.URL, "127.0.0.1", "localhost", 1) + "/page").ID()
+	srv.RunJobs()
+	alice.SignedIn().Get("/@bob/"+st).Want(200, "A page", "Alice Writes")
+	alice.SignedIn().Get("/web/accounts/"+bob.ID+"/report").Want(200, "A page")
 }
 
 // TestInstanceTexts shows the texts that the operator has written.

@@ -19,7 +19,7 @@ func (c *Collection) DescriptionHTML() template.HTML { return content(c.Descript
 // InCollections are the collections that the viewer is in.
 type InCollections struct {
 	Collections  []Collection `json:"collections"`
-	Newer, Older string
+	Newer, Older string       `json:"-"`
 }
 
 func (InCollections) Name() string { return "in_collections" }
