@@ -46,7 +46,7 @@ func TestCardAuthor(t *testing.T) {
 	st := bob.Publish("read " + strings.Replace(blog.URL, "127.0.0.1", "localhost", 1) + "/page").ID()
 	srv.RunJobs()
 	alice.SignedIn().Get("/@bob/"+st).Want(200, "A page", "Alice Writes")
-	alice.SignedIn().Get("/web/accounts/"+bob.ID+"/report").Want(200, "A page")
+	alice.SignedIn().Get("/web/accounts/"+bob.ID+"/report").Want(200, "/page")
 }
 
 // TestInstanceTexts shows the texts that the operator has written.
