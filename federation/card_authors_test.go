@@ -41,7 +41,7 @@ func startBlog(t *testing.T) (blog *apptest.FakeServer, address string) {
 	return blog, strings.Replace(blog.URL, "127.0.0.1", "localhost", 1)
 }
 
-// TestCardAuthors checks which pages show an author: one who is known or can be found, and lists the host.
+// TestCardAuthors checks which pages show an author: a known one or one that can be found, who lists the host.
 func TestCardAuthors(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	_, address := startBlog(t)
@@ -107,7 +107,7 @@ func TestCardAuthors(t *testing.T) {
 	apptest.WantList(t, "unavailable", authors(local))
 }
 
-// TestAttributionDomains changes the setting, and checks what it shows, what is federated and what is refused.
+// TestAttributionDomains changes the setting, and checks the answers, the actor document and the refused values.
 func TestAttributionDomains(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -180,7 +180,7 @@ func anyList(texts []string) (list []any) {
 	return list
 }
 
-// TestRemoteAttributionDomains checks what is read of actors.
+// TestRemoteAttributionDomains checks which values of actors are read.
 func TestRemoteAttributionDomains(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	var many []any

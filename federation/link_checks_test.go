@@ -35,7 +35,7 @@ func verifiedFields(srv *apptest.Server, id string) (verified []string) {
 	return verified
 }
 
-// runLinkChecks makes the recurring job of link checks due, and runs what is due within the next hours.
+// runLinkChecks makes the recurring job of link checks due, and runs the jobs of the next hours.
 func runLinkChecks(srv *apptest.Server) {
 	srv.T.Helper()
 	err := srv.DB.Update(srv.T.Context(), func(tx *store.Tx) error { return tx.RunRecurringNow(srv.T.Context(), store.CheckLinks{}) })
@@ -191,7 +191,7 @@ func TestLinkChecksAreBounded(t *testing.T) {
 		}
 	}
 	if requests != 40 {
-		t.Errorf("got %d requests for a host, want what is left of 60", requests)
+		t.Errorf("got %d requests for a host, want the rest of 60", requests)
 	}
 	requests = 0
 	for range 3 {

@@ -22,7 +22,7 @@ import (
 	"svc/store"
 )
 
-// faultLog keeps the records of a log that tell of a fault: panics, errors, and activities that failed for another reason than a fetch.
+// faultLog keeps the records of a log about faults: panics, errors, and activities that failed for another reason than a fetch.
 type faultLog struct {
 	mu     sync.Mutex
 	faults []string
@@ -315,7 +315,7 @@ func isWebURL(text string) bool {
 var sanitizedElements = strings.Fields("a abbr acronym b bdo bdi blockquote code del dd dfn div dl dt em h1 h2 h3 h4 h5 h6 i ins kbd li ol p pre q rp rt ruby s samp " +
 	"small span strike strong sub sup tt u ul var summary details mark time cite")
 
-// htmlFault returns what is wrong with sanitized HTML: elements that are not closed or not allowed, and attributes that do something.
+// htmlFault returns the fault of sanitized HTML: elements that are not closed or not allowed, and attributes that do something.
 func htmlFault(source string) string {
 	var open []string
 	z := html.NewTokenizer(strings.NewReader(source))

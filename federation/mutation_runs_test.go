@@ -20,7 +20,7 @@ import (
 	"svc/store"
 )
 
-// mutations makes mutations of one replay on one server. Each runs with addresses of its own, so that what is stored tells the mutation.
+// mutations makes mutations of one replay on one server. Each runs with addresses of its own, so that a stored row names its mutation.
 type mutations struct {
 	*replayer
 	source string

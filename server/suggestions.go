@@ -29,8 +29,8 @@ type suggestion struct {
 // maxSuggestions bounds the suggested accounts that are read, of each source.
 const maxSuggestions = 80
 
-// listSuggestions lists the accounts that staff suggest and those whom the accounts that the viewer follows follow, except the viewer and accounts
-// that the viewer follows, blocks or mutes.
+// listSuggestions lists the accounts that staff suggest, and those that followed accounts follow. It leaves out the viewer, and accounts that the
+// viewer follows, blocks or mutes.
 func (h *suggestions) listSuggestions(r *rest.Request) (any, error) {
 	list := []suggestion{}
 	if r.Viewer == nil {

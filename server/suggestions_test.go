@@ -8,7 +8,7 @@ import (
 	"svc/app/apptest"
 )
 
-// TestSuggestions checks who is suggested to whom, and why.
+// TestSuggestions checks which accounts are suggested, and for which reason.
 func TestSuggestions(t *testing.T) {
 	srv := apptest.Start(t)
 	admin := srv.SignUpAdmin()

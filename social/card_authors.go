@@ -14,13 +14,13 @@ import (
 	"svc/store"
 )
 
-// cardAuthorsPerDomain is the rate limit for unknown authors whom the pages of a registrable domain name: each is looked up on another server.
+// cardAuthorsPerDomain is the rate limit for unknown authors on the pages of a registrable domain: each is looked up on another server.
 var cardAuthorsPerDomain = limit.Rate{Count: 10, Window: time.Hour}
 
 // maxCardAuthorCounters is how many domains the limit counts at a time.
 const maxCardAuthorCounters = 10_000
 
-// creatorOf returns the handle of the author whom a page names, with its domain, "" if there is none.
+// creatorOf returns the handle of the author of a page, with its domain, "" if there is none.
 func creatorOf(page *preview.Page) string {
 	nick, domain, ok := text.SplitHandle(page.Creator)
 	if !ok || domain == "" {

@@ -117,7 +117,7 @@ func checksLinks(ctx context.Context, r linkCheckReader, a *store.Account) (bool
 }
 
 // checkLink is the job that fetches the page in a field of an account and looks for a link back. A page that cannot be reached is fetched again
-// some times; what was verified stays for verifiedTTL.
+// some times; a verified link stays so for verifiedTTL.
 func (s *Service) checkLink(ctx context.Context, w store.CheckLink) error {
 	a, err := s.checkedAccount(ctx, w)
 	if a == nil || err != nil {

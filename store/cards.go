@@ -66,7 +66,7 @@ func (j FetchCard) Kind() JobKind {
 	return JobKind{Name: "fetch_card", Server: serverBy(`SELECT url FROM cards WHERE id = ?`, j.CardID)}
 }
 
-// ResolveCardAuthor is the job that looks up the unknown author whom the page of a card names.
+// ResolveCardAuthor is the job that looks up the unknown author of a card.
 type ResolveCardAuthor struct {
 	CardID  CardID `json:"card_id"`
 	Creator string `json:"creator"`
@@ -135,7 +135,7 @@ func (tx *Tx) SaveCard(ctx context.Context, c *Card) error {
 	return tx.writeCard(ctx, c)
 }
 
-// SetCardAuthor sets the account of the author whom a page names, if the card still has that handle.
+// SetCardAuthor sets the account of the author of a page, if the card still has that handle.
 func (tx *Tx) SetCardAuthor(ctx context.Context, id CardID, creator string, author AccountID) error {
 	cards, err := tx.Cards(ctx, []CardID{id})
 	if err != nil || len(cards) == 0 || cards[0].Card.Creator != creator || cards[0].Card.AuthorID == author {

@@ -157,7 +157,7 @@ func (j FetchReferences) Kind() JobKind {
 // FetchThread fetches the rest of the thread of a status that a user views. It runs in slices: each is a job of its own.
 type FetchThread struct {
 	StatusID StatusID `json:"status_id"`
-	Refresh  string   `json:"refresh,omitempty"` // id of what is known of it in memory
+	Refresh  string   `json:"refresh,omitempty"` // id of its state in memory
 	Slice    int      `json:"slice,omitempty"`
 }
 

@@ -18,7 +18,7 @@ const (
 	maxOfAFriend = "20" // latest follows of each
 )
 
-// FriendsOfFriends returns accounts that those follow whom the viewer follows, first those that most of them follow. Accounts that are not
+// FriendsOfFriends returns the accounts that followed accounts of the viewer follow, first those with most of these followers. Accounts that are not
 // discoverable or hide their follows are neither used nor returned, nor are those whose followers are hidden.
 func (r reader) FriendsOfFriends(ctx context.Context, viewer AccountID, limit int) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "friends of friends", `

@@ -6,7 +6,7 @@ import (
 	"svc/store"
 )
 
-// resolveCardAuthor is the job that looks up the author whom the page of a card names. One who cannot be found is looked up again when the card is
+// resolveCardAuthor is the job that looks up the author of a card. An author who cannot be found is looked up again when the card is
 // fetched again.
 func (a *Actors) resolveCardAuthor(ctx context.Context, w store.ResolveCardAuthor) error {
 	author, err := a.Lookup(ctx, w.Creator)

@@ -39,7 +39,7 @@ type Backfill struct {
 
 	threads     *threadFetches
 	threadPace  *limit.Pace[string]            // of requests, by host
-	threadUsers *limit.Window[store.AccountID] // who have caused a fetch
+	threadUsers *limit.Window[store.AccountID] // that have caused a fetch
 	threadSlice time.Duration
 }
 

@@ -35,7 +35,7 @@ type cardMembers struct {
 type cachedCard struct {
 	json   object
 	host   string          // of the page
-	author store.AccountID // whom the page names; 0: nobody who is known
+	author store.AccountID // named by the page; 0: unknown
 }
 
 // size returns the memory that a card takes, in bytes.

@@ -132,7 +132,7 @@ type Status struct {
 	*cachedStatus
 	builder       *Builder
 	account       Account
-	cardAuthor    Account // none: without an author who is shown
+	cardAuthor    Account // none: no author is shown
 	reblog        *Status // nil unless it is a boost
 	flags         store.StatusFlags
 	hasViewer     bool
