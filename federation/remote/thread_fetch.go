@@ -73,7 +73,11 @@ func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status, user stor
 		return Refresh{}, nil
 	}
 	refresh := b.threads.begin(st.ConversationID, now)
-	return refresh, b.enqueueThread(ctx, store.FetchThread{StatusID: st.ID, Refresh: refresh.ID})
+	if err := b.enqueueThread(ctx, store.FetchThread{StatusID: st.ID, Refresh: refresh.ID}); err != nil {
+		b.threads.abandon(st.ConversationID)
+		return Refresh{}, err
+	}
+	return refresh, nil
 }
 
 func (b *Backfill) enqueueThread(ctx context.Context, job store.FetchThread) error {
@@ -253,7 +257,7 @@ func (b *Backfill) readThreadPage(ctx context.Context, r *threadResult) error {
 	if err != nil {
 		b.log.Debug("part of a thread could not be fetched", "uri", task.url, "err", err)
 	}
-	for _, uri := range page.items {
+	for _, uri := range page.items[:min(len(page.items), maxThreadFetches)] { // each costs a query
 		host, err := b.fetcher.FetchableHost(uri)
 		if err != nil {
 			continue

@@ -127,6 +127,15 @@ func (t *threadFetches) stop(f *threadFetch) {
 	f.Running = false
 }
 
+// abandon ends a fetch whose job could not be queued.
+func (t *threadFetches) abandon(id store.ConversationID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.ofThread(id); f != nil {
+		f.Running = false
+	}
+}
+
 // found records that a post was stored.
 func (t *threadFetches) found(f *threadFetch) {
 	t.mu.Lock()
