@@ -18,15 +18,12 @@ type Folded struct {
 	text    string
 	bigrams [bigramBits / 64]uint64 // set of byte pairs in the text, which excludes most phrases quickly
 
-	once         sync.Once
-	wordInterior []uint64 // bit set of bytes within words; built by the first search for a whole word
+	parts []string // the lines of the text as they are written
 
-	linksOnce sync.Once
-	links     []span // URLs with a fragment; found when a hashtag is
+	once         sync.Once // sets the following, in the first search for a whole word
+	wordInterior []uint64  // bit set of bytes within words
+	links        []span    // URLs
 }
-
-// span is a part of a text, by offsets.
-type span struct{ start, end int }
 
 // String returns the folded text.
 func (t *Folded) String() string { return t.text }
@@ -42,11 +39,13 @@ const maxFolded = 32 << 10
 // Fold folds several texts into one. A phrase does not match across two of them.
 func Fold(parts ...string) *Folded {
 	var b strings.Builder
+	t := &Folded{parts: make([]string, 0, len(parts))}
 	for _, part := range parts {
 		folded := fold(part)
 		if folded == "" {
 			continue
 		}
+		t.parts = append(t.parts, part)
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
@@ -56,7 +55,7 @@ func Fold(parts ...string) *Folded {
 		}
 	}
 	s := b.String()
-	t := &Folded{text: strings.ToValidUTF8(s[:min(len(s), maxFolded)], "")}
+	t.text = strings.ToValidUTF8(s[:min(len(s), maxFolded)], "")
 	for i := range len(t.text) - 1 {
 		bit := bigramBit(t.text, i)
 		t.bigrams[bit/64] |= 1 << (bit % 64)
@@ -64,7 +63,7 @@ func Fold(parts ...string) *Folded {
 	return t
 }
 
-// findWordBoundaries computes wordInterior.
+// findWordBoundaries computes wordInterior and links. A URL is a word of its own, whatever it is written next to.
 func (t *Folded) findWordBoundaries() {
 	t.wordInterior = make([]uint64, len(t.text)/64+1)
 	before := false
@@ -78,23 +77,16 @@ func (t *Folded) findWordBoundaries() {
 		}
 		before = word
 	}
-}
-
-// findLinks computes links.
-func (t *Folded) findLinks() {
-	for i, prev := 0, ' '; i < len(t.text); {
-		token := tokenAt(t.text, i, prev)
-		if token.kind == linkToken && strings.IndexByte(t.text[i:token.end], '#') >= 0 {
-			t.links = append(t.links, span{i, token.end})
+	t.findLinks()
+	for _, link := range t.links {
+		for _, i := range []int{link.start, link.end} {
+			t.wordInterior[i/64] &^= 1 << (i % 64)
 		}
-		i = token.end
-		prev, _ = utf8.DecodeLastRuneInString(t.text[:i])
 	}
 }
 
 // insideLink returns whether a position is within a URL.
 func (t *Folded) insideLink(i int) bool {
-	t.linksOnce.Do(t.findLinks)
 	n := sort.Search(len(t.links), func(k int) bool { return t.links[k].end > i })
 	return n < len(t.links) && t.links[n].start < i
 }

@@ -40,6 +40,21 @@ func TestPhrase(t *testing.T) {
 		{"＃CAT", "HTTPS://example.org/#cat", true, false},
 		{"#猫", "https://example.org/#猫", true, false},
 		{"#cat", "#dog/#cat", true, true},
+		{"#标签", "看https://e.org/a，#标签", true, true}, // behind what ends a URL, whatever it is when it is folded
+		{"#标签", "看https://e.org/a,#标签", true, false},
+		{"#cat", "https://e.org/a（#cat）", true, true},
+		{"#cat", "https://e.org/a\u200b#cat", true, true},
+		{"#cat", "https://e.org/a—#cat", true, true},
+		{"#cat", "https://e.org/a！#cat", true, true},
+		{"#cat", "https://e.org/a；＃cat", true, true},
+		{"#cat", "https://e.org/é#cat", true, false},
+		{"#cat", "https://e.org/a，#dog https://e.org/é#cat", true, false},
+		{"#cat", "\ufdd0https://e.org/é#cat", true, false}, // a mark of its own
+		{"текст", "https://e.comтекст", true, true},        // a URL ends where no host can go on
+		{"текст", "текстhttps://e.com/a", true, true},
+		{"тек", "https://e.comтекст", true, false},
+		{"cat", "https://e.org/a\u200bcat", true, true},
+		{"cat", "https://e.org/acat", true, false},
 		{"cat", "https://example.org/#cat", true, true},
 		{"c++", "c++11", true, true},
 		{"c++", "abc++", true, false},
@@ -136,8 +151,8 @@ func minDuration(fn func()) time.Duration {
 }
 
 // naiveMatches is Matches without optimisation: it checks each occurrence by character.
-func naiveMatches(phrase, text string, wholeWord bool) bool {
-	p, s := []rune(phrase), []rune(text)
+func naiveMatches(phrase string, text *Folded, wholeWord bool) bool {
+	p, s := []rune(phrase), []rune(text.text)
 	if len(p) == 0 {
 		return false
 	}
@@ -153,30 +168,29 @@ func naiveMatches(phrase, text string, wholeWord bool) bool {
 		return s[i] != 'ー' && (unicode.IsLetter(s[i]) || unicode.Is(unicode.Nd, s[i]) || unicode.Is(unicode.Pc, s[i]) ||
 			(unicode.Is(unicode.Mn, s[i]) || unicode.Is(unicode.Mc, s[i])) && !unicode.Is(unicode.Variation_Selector, s[i]))
 	}
+	text.once.Do(text.findWordBoundaries)
+	inside, edge := make([]bool, len(text.text)+1), make([]bool, len(text.text)+1) // of links, by byte
+	for _, l := range text.links {
+		edge[l.start], edge[l.end] = true, true
+		for i := l.start + 1; i < l.end; i++ {
+			inside[i] = true
+		}
+	}
+	at := []int{0} // offsets of the characters
+	for _, r := range s {
+		at = append(at, at[len(at)-1]+utf8.RuneLen(r))
+	}
+	boundary := func(i int) bool { return edge[at[i]] || !word(i) || !word(i-1) }
 	for i := 0; i+len(p) <= len(s); i++ {
 		if string(s[i:i+len(p)]) != phrase {
 			continue
 		}
-		end := i + len(p)
-		if wholeWord && p[0] == '#' && naiveInLink(text, len(string(s[:i]))) {
+		if wholeWord && p[0] == '#' && inside[at[i]] {
 			continue
 		}
-		if !wholeWord || (!word(i) || !word(i-1)) && (!word(end-1) || !word(end)) {
+		if !wholeWord || boundary(i) && boundary(i+len(p)) {
 			return true
 		}
-	}
-	return false
-}
-
-// naiveInLink returns whether a URL of the text has the byte at offset i.
-func naiveInLink(text string, i int) bool {
-	for at, prev := 0, ' '; at < len(text); {
-		t := tokenAt(text, at, prev)
-		if t.kind == linkToken && at < i && i < t.end {
-			return true
-		}
-		at = t.end
-		prev, _ = utf8.DecodeLastRuneInString(text[:at])
 	}
 	return false
 }
@@ -187,7 +201,7 @@ func checkPhrase(t *testing.T, phrase, text string) {
 	folded := Fold(text)
 	for _, wholeWord := range []bool{false, true} {
 		p := NewPhrase(phrase, wholeWord)
-		if got, want := p.Matches(folded), naiveMatches(p.folded, folded.text, wholeWord); got != want {
+		if got, want := p.Matches(folded), naiveMatches(p.folded, folded, wholeWord); got != want {
 			t.Errorf("%q in %q (whole words: %v) is %v, want %v", phrase, text, wholeWord, got, want)
 		}
 		if p.Empty() != (p.folded == "") || p.Empty() && p.Matches(folded) {
@@ -199,6 +213,13 @@ func checkPhrase(t *testing.T, phrase, text string) {
 				t.Errorf("%q is not in %q (whole words: %v)", phrase, around, wholeWord)
 			}
 		}
+	}
+	last := 0
+	for _, l := range folded.links {
+		if l.start < last || l.end <= l.start || l.end > len(folded.text) {
+			t.Errorf("%q has the links %v", text, folded.links)
+		}
+		last = l.end
 	}
 	if again := fold(folded.text); strings.Join(strings.Fields(folded.text), " ") != again && len(text) < maxFolded/8 {
 		t.Errorf("%q folded is %q, and again %q", text, folded.text, again)
@@ -215,7 +236,7 @@ func stable(phrase string) bool {
 func TestPhraseAgainstNaive(t *testing.T) {
 	alphabets := [][]rune{
 		[]rune("ab "), []rune("aAbB _1#+"), []rune("aäÄa\u0308 ßsS"), []rune("日本ーカガ\u3099ｶaー "), []rune("σςΣ İiıI\u0307"), []rune("a\u200b\u00ad\ufe0f❤👩💻\u200d "),
-		[]rune("กาa\u200b ไ"), []rune("한ᄒ\u1161\u11ab a"),
+		[]rune("กาa\u200b ไ"), []rune("한ᄒ\u1161\u11ab a"), []rune("a://，#\u200bт.\ufdd0 "),
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	random := func(alphabet []rune, most int) string {
@@ -233,6 +254,7 @@ func TestPhraseAgainstNaive(t *testing.T) {
 
 func FuzzPhrase(f *testing.F) {
 	f.Add("#a", "https://a.org/#a www.a.org#a #a")
+	f.Add("#a", "https://a.org/é，#a\u200b #a\ufdd0www.a.org\ufdd0")
 	for _, s := range []string{"cat", "Straße", "日本", "e\u0301", "#tag", "İ", "ΐ", "ﬃ", "\u0345", "\xff", "ǰ\u0323", "각", "👩‍💻"} {
 		f.Add(s, "the "+s+" of words")
 		f.Add(s, "x"+s+"y "+s)
