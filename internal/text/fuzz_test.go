@@ -13,7 +13,7 @@ import (
 var markupSeeds = []string{
 	"",
 	"hello @bob and @carol@example.com:8080, see https://example.com/a_(b)?c=d&e#f. #Tag #日本語 :cat: example.org/x",
-	"#a/#b ＃c @d:matrix.org #e:matrix.org #f〜 #か〜な www.example.comは https://🍕.ws/*g* https://u:p@example.comは H~2~O README.md",
+	"#a/#b ＃c @d:matrix.org #e:matrix.org #f〜 #か〜な www.example.comは 見てwww.example.org/a https://🍕.ws/*g* https://u:p@example.comは H~2~O README.md",
 	"a\n\n  b\r\nc \n\n\n\td @bob@\n",
 	"# h\n\n- a\n- b **c** _@d_e_ `f`\n\n> q\n\n```go\nx\n```\n[l](https://example.com \"t\") ![i](x) <b>r</b>\n***\n1. x",
 	"[b]x[/b] [url=example.com]y[/url] [url]https://example.com[/url] [quote=z]q[/quote][list=1][*]a[*]b[/list][code]\n<c>\n[/code]",

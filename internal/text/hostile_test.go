@@ -27,7 +27,7 @@ func TestHostileInput(t *testing.T) {
 	}
 	for _, piece := range []string{
 		"@a", "@a@", "@a@b", "@a@b.c", "@a@xn--a.b ", "#a", "#1", "#a·", ":a", ":a:", "http:", "http://", "http://a(", "(http://[", "a.com", "a.",
-		"http://a.あ", "http://🍕", "http://a@", "https://a*", "(://", "a://", "www.", "www.a.com/", "@a:b.com", "#a:b.com ", "#a-", "#a/", "＃a", "#あ〜", "~",
+		"http://a.あ", "http://🍕", "http://a@", "https://a*", "(://", "a://", "www.", "www.a.com/", "あwww.", "あwww.a.com", "@a:b.com", "#a:b.com ", "#a-", "#a/", "＃a", "#あ〜", "~",
 		"mailto:", "(mailto:a", "magnet:?", "あ.", "a\u0301", "\u0301", "👨‍", ")", "(((", ">", "> ", "- ", "1. ", "- a\n", "    a\n", "[", "[a](",
 		"[a](<b", "![", "[a]: b\n", "*a ", "*a_ ", "a* *", "~~a ", "`a``", "```\n", "\\", "<a:", "<a@a",
 		"<", "<a ", "<a href=", "<b>", "</b>", "<b></i>", "<b> ", "<p>", "<li>", "<ul><li>", "<div>", "<span>", "<pre>", "<object>", "<script>", "<rt>", "<!--",

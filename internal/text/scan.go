@@ -187,7 +187,9 @@ func wordAt(s string, i int, prev rune) token {
 		if !isWord(r) {
 			break
 		}
-		end += size
+		if end += size; startsWithWWW(s[end:]) { // of a script without spaces: "見てwww.example.org", as behind a scheme
+			break
+		}
 	}
 	if end == i { // neither letter nor digit
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -201,12 +203,20 @@ func wordAt(s string, i int, prev rune) token {
 			return t
 		}
 	}
-	if dotted && !isWord(prev) && !strings.ContainsRune("@/.-\\:", prev) {
+	if dotted && mayPrecedeHost(prev, s[i:]) {
 		if t, explicit := hostAt(s, i, end); explicit {
 			return t
 		}
 	}
 	return token{end: end}
+}
+
+// mayPrecedeHost returns whether a URL without scheme, at the start of s, can follow a character.
+func mayPrecedeHost(prev rune, s string) bool {
+	if isWord(prev) {
+		return prev >= utf8.RuneSelf && startsWithWWW(s)
+	}
+	return !strings.ContainsRune("@/.-\\:", prev)
 }
 
 // isWord returns whether a character can be in a word or hashtag: letters, digits and marks of all scripts, and "_". "@" or "#" after

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestMentions(t *testing.T) {
@@ -107,6 +108,10 @@ func TestLinks(t *testing.T) {
 			[]string{"https://example.com", "https://127.0.0.1:80", "https://例え.jp", "https://example.com", "https://example.com"}},
 		{"https://例え.テスト/は https://пример.рф https://beispiel.vermögensberater https://example.org,b www.example.comは",
 			[]string{"https://例え.テスト/は", "https://пример.рф", "https://beispiel.vermögensberater", "https://example.org", "http://www.example.com"}},
+		{"見てwww.example.org/a 見てWWW.example.com。 кафеwww.example.org www.example.comとwww.example.org", []string{
+			"http://www.example.org/a", "http://WWW.example.com", "http://www.example.org", "http://www.example.com", "http://www.example.org"}},
+		{"見てwww 草www.そして 見てwww.bob@example.com awww.example.com あwwww.example.com", nil},
+		{"日本example.com/a", []string{"http://日本example.com/a"}}, // a host name
 		{"https://🍕.ws/ https://👩🏽‍💻.example/a https://i❤️.ws https://🍕 https://🍕.🍕", []string{"https://🍕.ws/", "https://👩🏽‍💻.example/a", "https://i❤️.ws"}},
 		{"https://user:pw@example.com:80/a https://example.com:/a https://example.com:, https://a_b.example.com",
 			[]string{"https://user:pw@example.com:80/a", "https://example.com:/a", "https://example.com", "https://a_b.example.com"}},
@@ -122,7 +127,7 @@ func TestLinks(t *testing.T) {
 				got = append(got, tok.href)
 			}
 			i = tok.end
-			prev = rune(tt.source[i-1])
+			prev, _ = utf8.DecodeLastRuneInString(tt.source[:i])
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("links in %q:\ngot  %q\nwant %q", tt.source, got, tt.want)

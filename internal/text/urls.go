@@ -95,8 +95,7 @@ func hostAt(s string, i, end int) (t token, explicit bool) {
 	if !hasKnownTLD(host) {
 		return token{}, false
 	}
-	const www = "www."
-	explicit = len(host) > len(www) && strings.EqualFold(host[:len(www)], www)
+	explicit = len(host) > len(www) && startsWithWWW(host)
 	if i+len(host) < end {
 		end = i + len(host)
 	} else {
@@ -105,6 +104,13 @@ func hostAt(s string, i, end int) (t token, explicit bool) {
 		end = pathEnd(s, end)
 	}
 	return token{kind: linkToken, end: end, href: encodeQuery("http://" + s[i:end])}, explicit
+}
+
+// www begins host names that are URLs without a scheme.
+const www = "www."
+
+func startsWithWWW(s string) bool {
+	return len(s) >= len(www) && s[0]|0x20 == 'w' && strings.EqualFold(s[:len(www)], www)
 }
 
 // pathEnd returns the end of a URL whose host and port end at s[i].
