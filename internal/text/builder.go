@@ -79,6 +79,11 @@ func (c *builder) plain(s string) {
 func (c *builder) text(s string, links bool) {
 	written, prev := 0, c.prev
 	for i := 0; i < len(s); {
+		if s[i] == ' ' { // every other token
+			i++
+			prev = ' '
+			continue
+		}
 		t := tokenAt(s, i, prev)
 		end := t.end
 		switch {
