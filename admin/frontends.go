@@ -203,7 +203,9 @@ func (f *Frontends) openArchive(ctx context.Context, i FrontendInstall) (*os.Fil
 	ctx, cancel := context.WithTimeout(ctx, frontendDownload)
 	defer cancel()
 	address := strings.ReplaceAll(i.BuildURL, "${ref}", i.Ref)
-	resp, err := f.fetch.Open(ctx, address, fetch.Limits{MaxBody: frontend.MaxArchive, Timeout: frontendDownload, MaxRedirects: frontendRedirects})
+	resp, err := f.fetch.Open(ctx, address, fetch.Limits{
+		MaxBody: frontend.MaxArchive, Timeout: frontendDownload, MaxRedirects: frontendRedirects, Accepts: fetch.NotDocument,
+	})
 	if err != nil {
 		return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", address, err)
 	}

@@ -118,7 +118,7 @@ func (u *Unpacker) readManifestPack(ctx context.Context, m *manifest, pack *Mani
 			return nil, errs.Invalid("%s: not a list of files by shortcode", beside)
 		}
 	}
-	archive, err := u.download(ctx, pack.Source, pack.SourceHash)
+	archive, err := u.download(ctx, pack.Source, pack.SourceHash, fetch.NotDocument)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (u *Unpacker) readSmall(ctx context.Context, source string) ([]byte, error)
 		if u.Fetch == nil {
 			return nil, errs.Invalid("nothing can be fetched here")
 		}
-		resp, err := u.Fetch.Get(ctx, source, fetch.Limits{MaxBody: maxManifest, Timeout: manifestTimeout, MaxRedirects: 5})
+		resp, err := u.Fetch.Get(ctx, source, fetch.Limits{MaxBody: maxManifest, Timeout: manifestTimeout, MaxRedirects: 5, Accepts: fetch.NotPage})
 		if err != nil {
 			return nil, fetchError(source, err)
 		}

@@ -247,7 +247,7 @@ func (r *Remote) unpack(ctx context.Context, address, sum string, files map[stri
 	defer release()
 	u := r.packs.unpacker()
 	u.Fetch = r.fetch
-	file, err := u.download(ctx, address, "")
+	file, err := u.download(ctx, address, "", fetch.NotDocument)
 	if err != nil {
 		return nil, "", errs.New(http.StatusInternalServerError, "The archive of the pack could not be fetched: %v", err)
 	}
@@ -302,14 +302,14 @@ func (r *Remote) SetMetadata(ctx context.Context, name string, m Metadata) (Meta
 	return m, r.packs.SetMetadata(name, m)
 }
 
-// Picture fetches the picture, or the zip archive, at an address.
+// Picture fetches the picture, or the zip archive, at an address. Its content says which of them it is.
 func (r *Remote) Picture(ctx context.Context, address string) (*os.File, int64, error) {
 	if err := r.packs.CheckAddress(ctx, address); err != nil {
 		return nil, 0, err
 	}
 	u := r.packs.unpacker()
 	u.Fetch = r.fetch
-	file, err := u.download(ctx, address, "")
+	file, err := u.download(ctx, address, "", fetch.NotDocument)
 	if err != nil {
 		return nil, 0, errs.BadRequest("The file could not be fetched: %v", err)
 	}
@@ -337,17 +337,24 @@ func (r *Remote) Steal(ctx context.Context, shortcode, base, pack string) (*Emoj
 		if e.Shortcode != shortcode {
 			continue
 		}
-		if err := r.packs.CheckAddress(ctx, e.URL); err != nil {
-			return nil, err
-		}
-		picture, err := r.fetch.Get(ctx, e.URL, fetch.Limits{MaxBody: DefaultLimits.FileBytes, Timeout: documentTimeout, Accepts: fetch.NotDocument})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := r.packs.Add(ctx, pack, []NewEmoji{WithContent(shortcode, picture.Body)}, AddOptions{Create: true}); err != nil {
+		if err := r.packs.AddRemote(ctx, r.fetch, pack, shortcode, e.URL, DefaultLimits.FileBytes); err != nil {
 			return nil, err
 		}
 		return r.packs.Find(shortcode), nil
 	}
 	return nil, errs.NotFound("%s has no emoji :%s:", base, shortcode)
+}
+
+// AddRemote adds a custom emoji of another server to a pack, which is created if necessary. Its picture is fetched from an address, and may have
+// maxBytes.
+func (p *Packs) AddRemote(ctx context.Context, client *fetch.Client, pack, shortcode, address string, maxBytes int64) error {
+	if err := p.CheckAddress(ctx, address); err != nil {
+		return err
+	}
+	picture, err := client.Get(ctx, address, fetch.Limits{MaxBody: maxBytes, Timeout: documentTimeout, Accepts: fetch.NotDocument})
+	if err != nil {
+		return err
+	}
+	_, err = p.Add(ctx, pack, []NewEmoji{WithContent(shortcode, picture.Body)}, AddOptions{Create: true})
+	return err
 }

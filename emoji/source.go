@@ -83,7 +83,7 @@ func finishRead(name string, in *IncomingPack, err error, found func(string, *In
 
 // readURL fetches a source into a file that has no name, so that it is gone when the process ends.
 func (u *Unpacker) readURL(ctx context.Context, address string, s Selection, found func(string, *IncomingPack) error) error {
-	file, err := u.download(ctx, address, "")
+	file, err := u.download(ctx, address, "", fetch.NotPage) // a manifest is JSON
 	if err != nil {
 		return err
 	}
@@ -127,12 +127,13 @@ func (u *Unpacker) readFile(ctx context.Context, file *os.File, source string, s
 	return finishRead(name, in, err, found)
 }
 
-// download fetches a file into the emoji folder. If sum is not empty, it is the hexadecimal SHA-256 that the content must have.
-func (u *Unpacker) download(ctx context.Context, address, sum string) (_ *os.File, err error) {
+// download fetches a file of an accepted media type into the emoji folder. If sum is not empty, it is the hexadecimal SHA-256 that the content must
+// have.
+func (u *Unpacker) download(ctx context.Context, address, sum string, accepts func(mediaType string) bool) (_ *os.File, err error) {
 	if u.Fetch == nil {
 		return nil, errors.New("nothing can be fetched here")
 	}
-	resp, err := u.Fetch.Open(ctx, address, fetch.Limits{MaxBody: u.Limits.ArchiveBytes, Timeout: downloadTimeout, MaxRedirects: 5})
+	resp, err := u.Fetch.Open(ctx, address, fetch.Limits{MaxBody: u.Limits.ArchiveBytes, Timeout: downloadTimeout, MaxRedirects: 5, Accepts: accepts})
 	if err != nil {
 		return nil, fetchError(address, err)
 	}

@@ -26,20 +26,8 @@ func (c *emojiCopier) copyEmoji(ctx context.Context, w store.CopyEmoji) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, emojiCopyTimeout)
 	defer cancel()
-	if err := c.fetchEmoji(ctx, w); err != nil {
+	if err := c.emojis.AddRemote(ctx, c.client, w.Pack, w.Shortcode, w.URL, w.MaxBytes); err != nil {
 		c.log.Info("emoji not copied", "shortcode", w.Shortcode, "url", w.URL, "err", err)
 	}
 	return nil
-}
-
-func (c *emojiCopier) fetchEmoji(ctx context.Context, w store.CopyEmoji) error {
-	if err := c.emojis.CheckAddress(ctx, w.URL); err != nil {
-		return err
-	}
-	picture, err := c.client.Get(ctx, w.URL, fetch.Limits{MaxBody: w.MaxBytes, Accepts: fetch.NotDocument})
-	if err != nil {
-		return err
-	}
-	_, err = c.emojis.Add(ctx, w.Pack, []emoji.NewEmoji{emoji.WithContent(w.Shortcode, picture.Body)}, emoji.AddOptions{Create: true})
-	return err
 }

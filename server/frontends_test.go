@@ -58,6 +58,9 @@ func TestInstallFrontend(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
+		if declared := r.URL.Query().Get("type"); declared != "" {
+			w.Header().Set("Content-Type", declared)
+		}
 		w.Write(archive)
 	}))
 	defer source.Close()
@@ -87,6 +90,7 @@ func TestInstallFrontend(t *testing.T) {
 		{"missing file", "There is no such file in imports/", []string{"name", "x", "ref", "1", "file", "none.zip"}},
 		{"archive without an index", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "empty.zip"}},
 		{"missing download", "Could not install frontend", []string{"name", "my-fe", "ref", "9.9"}},
+		{"download that is declared as a page", "unexpected content type", []string{"name", "x", "ref", "1", "build_url", source.URL + "/my/2.0.zip?type=text/html"}},
 		{"folder that the archive does not have", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "my.zip", "build_dir", "static"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,6 +105,7 @@ func TestInstallFrontend(t *testing.T) {
 
 	root.Post(install, "name", "my-fe", "ref", "1.0", "file", "my.zip").Want(200)
 	root.Post(install, "name", "my-fe").Want(200) // the known ref and URL
+	root.Post(install, "name", "my-fe", "ref", "2.0", "build_url", source.URL+"/my/2.0.zip?type=binary/octet-stream").Want(200)
 	list = root.SendForm("POST", install, apptest.ValuePart("name", "uploaded"), apptest.ValuePart("ref", "main"), apptest.FilePart(archive)).Want(200).List()
 	apptest.WantFields(t, "an installed front end", list[0], apptest.Doc{"name": "my-fe", "installed": true, "installed_refs": []any{"1.0", "2.0"}})
 	apptest.WantFields(t, "one that is not available", list[len(list)-1], apptest.Doc{
