@@ -49,8 +49,8 @@ var kindRules = [...]struct {
 // ErrUnsupported is returned for content of a format that is not accepted.
 var ErrUnsupported = errs.Invalid("Files of this type are not accepted")
 
-// ErrNotPicture is returned for content that is no picture where only pictures can be used.
-var ErrNotPicture = errs.Invalid("Only PNG, JPEG, GIF and WebP pictures can be used here")
+// ErrNotPicture is returned for content that is no picture where only pictures can be used. Its text is the same, because apps show it for any upload.
+var ErrNotPicture = errs.Invalid("%s", ErrUnsupported.Message)
 
 // File is a stored upload.
 type File struct {

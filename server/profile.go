@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 	"time"
@@ -207,8 +206,8 @@ func frontendSettings(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	return settings, nil
 }
 
-// storePicture stores a picture that was sent, and returns nil if none was. A file that is none is refused as by POST /api/v1/media, so that apps can
-// show what is wrong with it.
+// storePicture stores the picture of a request, and returns nil if there is none. Other files are refused as by POST /api/v1/media, so that apps can
+// show the reason.
 func (h *profile) storePicture(ctx context.Context, owner store.AccountID, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
 	var content io.Reader
 	switch {
@@ -226,9 +225,6 @@ func (h *profile) storePicture(ctx context.Context, owner store.AccountID, p pic
 		return nil, nil
 	}
 	file, err := h.Media.Ingest(ctx, owner, content, kind, limit)
-	if errors.Is(err, media.ErrNotPicture) {
-		err = media.ErrUnsupported
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -219,7 +219,7 @@ func TestEmojiPages(t *testing.T) {
 	page = page.PressWithFile("Add an emoji", apptest.FormPart{Name: "file", IsFile: true, Filename: "tom.png", Content: string(apptest.PNG(32, 32))}, "shortcode", "tom").Follow().Want(200, "Saved.", ":tom:")
 	pictures := apptest.Zip(t, map[string]string{"kit.png": string(apptest.PNG(24, 24)), "lea.png": string(apptest.PNG(20, 20))})
 	page = page.PressWithFile("Add an emoji", apptest.FormPart{Name: "file", IsFile: true, Filename: "more.zip", Content: string(pictures)}).Follow().Want(200, ":kit:", ":lea:")
-	page.PressWithFile("Add an emoji", apptest.FormPart{Name: "file", IsFile: true, Filename: "x.png", Content: "no picture"}, "shortcode", "x").Want(422, "Only PNG")
+	page.PressWithFile("Add an emoji", apptest.FormPart{Name: "file", IsFile: true, Filename: "x.png", Content: "no picture"}, "shortcode", "x").Want(422, "Files of this type are not accepted")
 	browser.Get("/web/admin/emoji").Press("Copy a pack of another server", "url", "nonsense", "name", "dogs").Want(400)
 	page.Press("Delete the pack").Want(200, "cats").Press("Delete the pack?").Follow().Want(200, "Deleted.", "Nothing here.")
 	if a := browser.Get(fmt.Sprintf("/web/admin/emoji/%s", "none")); a.Status != 404 {

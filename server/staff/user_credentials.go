@@ -155,6 +155,11 @@ func (h *Handlers) updateCredentials(r *rest.Request) (any, error) {
 	}
 	faults := admin.CredentialErrors{}
 	c := p.change(faults)
+	defer func() {
+		for _, picture := range []*social.Picture{c.Profile.Avatar, c.Profile.Header, c.Profile.Background} {
+			picture.Release()
+		}
+	}()
 	if err := h.storePictures(r, account.ID, &p, &c.Profile, faults); err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func credentialError(faults admin.CredentialErrors) error {
 	return errs.BadRequest("%s", faults.Error()).With("errors", map[string]string(faults))
 }
 
-// storePictures stores the pictures that were sent.
+// storePictures stores the pictures that were sent. The caller releases them.
 func (h *Handlers) storePictures(r *rest.Request, owner store.AccountID, p *credentialForm, change *social.ProfileChange, faults admin.CredentialErrors) error {
 	limits := h.Settings.Load().Media
 	for _, in := range []struct {
@@ -196,9 +201,9 @@ func (h *Handlers) storePictures(r *rest.Request, owner store.AccountID, p *cred
 		var e *errs.Error
 		switch {
 		case errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge:
-			faults[in.name] = "file is too large"
+			faults[in.name] = "file is too large" // admin API 4.11
 		case errors.As(err, &e) && e.Status < http.StatusInternalServerError:
-			faults[in.name] = "is invalid"
+			faults[in.name] = e.Message // as POST /api/v1/media says it
 		case err != nil:
 			return err
 		default:

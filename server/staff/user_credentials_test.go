@@ -130,12 +130,30 @@ func TestCredentialPictures(t *testing.T) {
 		if got := root.Get(path).Want(200).Object().Str(field); !strings.HasPrefix(got, srv.URL+"/media/") {
 			t.Errorf("%s is %s", field, got)
 		}
-		if got := send(field, []byte("no picture")).Want(400).Object().At("errors." + field); got != "is invalid" {
-			t.Errorf("errors.%s is %v", field, got)
-		}
 	}
-	if got := send("background", append(picture, make([]byte, 2000)...)).Want(400).Object().At("errors.background"); got != "file is too large" {
-		t.Errorf("errors.background is %v", got)
+	before := root.Get(path).Want(200).Body
+	for _, tt := range []struct {
+		name    string
+		field   string
+		content []byte
+		want    string // as POST /api/v1/media and update_credentials have it
+	}{
+		{"a text as avatar", "avatar", []byte("no picture"), "Files of this type are not accepted"},
+		{"a page as header", "banner", []byte("<!DOCTYPE html><p>"), "Files of this type are not accepted"},
+		{"an SVG as background", "background", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), "Files of this type are not accepted"},
+		{"a sound", "avatar", []byte("fLaC\x80\x00\x00\x22 and so on"), "Files of this type are not accepted"},
+		{"half a picture", "banner", picture[:len(picture)/2], "The file is damaged or incomplete"},
+		{"one that is too large", "background", append(picture, make([]byte, 2000)...), "file is too large"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := send(tt.field, tt.content).Want(400).Object()
+			if got.At("errors."+tt.field) != tt.want || got.Str("error") != tt.field+" "+tt.want {
+				t.Errorf("got %v, want %q", got.Fields, tt.want)
+			}
+		})
+	}
+	if after := root.Get(path).Want(200).Body; !bytes.Equal(before, after) {
+		t.Errorf("something changed:\n%s\n%s", before, after)
 	}
 }
 

@@ -112,6 +112,7 @@ func TestFaults(t *testing.T) {
 		{"Invalid Username/Password", "Name oder Passwort stimmt nicht."},
 		{"The password should be at least 12 character(s)", "Das Passwort muss mindestens 12 Zeichen lang sein"},
 		{"The password should be at least many character(s)", "The password should be at least many character(s)"},
+		{"Files of this type are not accepted", "Dateien dieser Art werden nicht angenommen."},
 		{"an error without a translation %d", "an error without a translation %d"},
 		{"", ""},
 	} {
@@ -130,7 +131,7 @@ var composedFault = regexp.MustCompile(`^fault\.(nickname|address|password|reaso
 // TestFaultsAreSent checks that the English texts of errors are still those of the handlers.
 func TestFaultsAreSent(t *testing.T) {
 	var source strings.Builder
-	for _, root := range []string{"..", "../../admin", "../../social", "../../store", "../../internal"} {
+	for _, root := range []string{"..", "../../media", "../../admin", "../../social", "../../store", "../../internal"} {
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
 				return err
