@@ -74,6 +74,7 @@ CREATE INDEX accounts_limited ON accounts (id) WHERE max_visibility > 0 OR limit
 CREATE INDEX accounts_suggested ON accounts (id) WHERE suggested = 1;
 -- What staff search, so that a search does not read whole rows.
 CREATE INDEX accounts_staff ON accounts (id, domain, nickname_key, display_name, actor_type, tags, unavailable, deleted_at);
+CREATE INDEX accounts_groups ON accounts (id) WHERE actor_type = 'Group' AND domain <> '';
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_url ON accounts (url);
 CREATE INDEX accounts_domain ON accounts (domain, id);

@@ -244,6 +244,7 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if err := tx.exec(ctx, "add account", insertAccount.text, insertAccount.args(a)...); err != nil {
 		return err
 	}
+	tx.noteGroup(a)
 	if a.Unavailable {
 		tx.invalidateAll()
 	}
@@ -261,6 +262,7 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 	if err := tx.exec(ctx, "save account", updateAccount.text, updateAccount.args(a)...); err != nil {
 		return err
 	}
+	tx.noteGroup(a)
 	tx.invalidateAccount(a.ID)
 	return tx.indexAccount(ctx, a)
 }

@@ -87,6 +87,7 @@ type DB struct {
 	commits       atomic.Uint64
 	keepAudiences atomic.Bool  // StatusRemoved events have audiences
 	refusals      atomic.Int64 // added since the start
+	knowsGroups   atomic.Bool  // a remote group may be stored
 	seenCount     seenCount
 	seen          seenFilters
 	closed        atomic.Bool
@@ -207,6 +208,7 @@ func (db *DB) open(ctx context.Context) error {
 	db.searchLimiter = newSearchLimiter(db.options.Readers)
 	db.Subscribe(db.invalidateFilters) // first, because other subscribers may read filters
 	db.reader = reader{q: newStatements(db.readers), db: db}
+	db.findGroups(ctx)
 	db.writer.start()
 	db.guard = startGuard(db)
 	return nil

@@ -1,0 +1,2 @@
+-- Remote groups, to which replies in their threads are addressed.
+CREATE INDEX accounts_groups ON accounts (id) WHERE actor_type = 'Group' AND domain <> '';
