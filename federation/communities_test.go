@@ -95,7 +95,7 @@ func TestCommunityThreads(t *testing.T) {
 	}
 }
 
-// TestCommunityOnOneServer checks that the server of a group gets one copy if the author lives there, too.
+// TestCommunityOnOneServer checks that the server of a group gets one copy if the author is on it, too.
 func TestCommunityOnOneServer(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
@@ -140,7 +140,7 @@ func TestAnnouncedLikes(t *testing.T) {
 		{"of the group's server", peer.Activity("Like", dan, st.Str("uri")), false, 1},
 		{"of another server that confirms it", other.Activity("Like", eve, st.Str("uri")), true, 1},
 		{"of another server that does not", other.Activity("Like", eve, st.Str("uri")), false, 0},
-		{"whose id is elsewhere", peer.Activity("Like", eve, st.Str("uri")), true, 0},
+		{"whose id is on another server", peer.Activity("Like", eve, st.Str("uri")), true, 0},
 		{"a dislike", peer.Activity("Dislike", dan, st.Str("uri")), false, 0},
 		{"of a local account", peer.Activity("Like", carl.URI(), st.Str("uri")), false, 0},
 	} {
@@ -193,7 +193,7 @@ func TestContainers(t *testing.T) {
 		other.Serve(note)
 		return note
 	}
-	one, two, three, elsewhere, foreign := reply(nil), reply(nil), reply(nil), reply(apptest.Doc{"inReplyTo": nil}), reply(nil)
+	one, two, three, unrelated, foreign := reply(nil), reply(nil), reply(nil), reply(apptest.Doc{"inReplyTo": nil}), reply(nil)
 	create := other.Create(three)
 	other.Serve(create)
 	for _, tt := range []struct {
@@ -205,7 +205,7 @@ func TestContainers(t *testing.T) {
 		{"a post by its id", one["id"], one["id"], thread, true},
 		{"a Create", two["id"], other.Create(two), thread, true},
 		{"a Create by its id", three["id"], create["id"], thread, true},
-		{"a post of another thread", elsewhere["id"], elsewhere["id"], thread, false},
+		{"a post of another thread", unrelated["id"], unrelated["id"], thread, false},
 		{"a post to an unknown thread", foreign["id"], foreign["id"], peer.URL + "/contexts/2", false},
 		{"a post to a thread of another server", foreign["id"], foreign["id"], other.URL + "/contexts/1", false},
 	} {

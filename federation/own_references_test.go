@@ -75,7 +75,7 @@ func TestOwnReferences(t *testing.T) {
 		before := srv.Count(`SELECT count(*) FROM follows`)
 		peer.PostAndSettle(srv, peer.Activity("Follow", actor(), address))
 		if got := srv.Count(`SELECT count(*) FROM follows`); got != before {
-			t.Errorf("a Follow of %s follows somebody", address)
+			t.Errorf("a Follow of %s follows an account", address)
 		}
 	}
 	// The author of an object is never resolved.

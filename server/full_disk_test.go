@@ -20,7 +20,7 @@ type undoRequest struct {
 	as     *apptest.User
 	params []string
 	values []string // of the names
-	last   bool     // after the others, because it ends what they need
+	last   bool     // after the others, because it ends a session or the server
 }
 
 // undoRequests prepares a server, and returns a request for each route that only deletes or undoes, by method and path.
@@ -185,7 +185,7 @@ func TestUndoOnFullDisk(t *testing.T) {
 }
 
 // TestReadsOnDamagedDatabase stops writing and sends a GET to each route, as users who were last seen two days ago, with a token, with a
-// password, and without either: what only reads is answered.
+// password, and without either: requests that only read are answered.
 func TestReadsOnDamagedDatabase(t *testing.T) {
 	apptest.SkipIfShort(t)
 	srv := apptest.Start(t)

@@ -127,7 +127,7 @@ func Routes() []rest.RouteInfo {
 	return rest.Describe((&parts{ui: pages.New(pages.Config{})}).tables()...)
 }
 
-// parts is what the resources share: the Config of the server, and what is made of it once.
+// parts are shared by the resources: the Config of the server, and the values that are made of it once.
 type parts struct {
 	Config
 	oauth        *oauth.Service

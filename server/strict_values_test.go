@@ -41,7 +41,7 @@ const (
 	scopes          = "public, unlisted, local, private or direct"
 )
 
-// strictValues are all parameters with a fixed set of values, unless they select what is read. TestStrictParameters fails for one that is
+// strictValues are all parameters with a fixed set of values, except those that only select rows. TestStrictParameters fails for one that is
 // missing here.
 var strictValues = []strictValue{
 	{request: "POST /api/v1/statuses", param: "visibility", body: apptest.Doc{"status": "x"}, valid: "private", list: "public, unlisted, local, private, direct or list:ID"},
@@ -255,7 +255,7 @@ func TestEmptyValues(t *testing.T) {
 	}
 }
 
-// TestStrictBooleans checks that what is neither true nor false changes nothing.
+// TestStrictBooleans checks that a value other than true and false changes nothing.
 func TestStrictBooleans(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -304,7 +304,7 @@ var freeTexts = strings.Fields(`
 	shortcode spoiler_text start_at starts_at status status_ids subkeys svc_background_image tagged tags target_account
 	target_account_id text texts title to token uri url urls username value version warning_preset_id website whole_words preview_url`)
 
-// selections are parameters that select what is read, where unknown words are ignored or refused as the reference API does.
+// selections are parameters that only select rows. Unknown words are ignored or refused, as the reference API does.
 var selections = strings.Fields(`actor_types exclude_types exclude_visibilities expand_accounts filters grouped_types include_types order origin
 	permissions reply_visibility timeline types format`)
 
@@ -325,9 +325,9 @@ var checkedElsewhere = map[string]string{
 	"server/staff/apps.go scopes":                     "unknown scopes grant nothing",
 	"server/statuses.go content_type":                 "text/plain, where everything is escaped",
 	"server/edits.go quote_approval_policy":           "a text beside the policy, to tell empty from missing",
-	"server/search.go type":                           "selects what is read",
-	"server/staff/reference_measures.go frequency":    "selects what is read",
-	"server/staff/reference_accounts.go status":       "selects what is read",
+	"server/search.go type":                           "only selects rows",
+	"server/staff/reference_measures.go frequency":    "only selects rows",
+	"server/staff/reference_accounts.go status":       "only selects rows",
 	"server/interact.go decision":                     "anything else changes nothing",
 	"server/pages/compose.go do":                      "an unknown button shows the form again",
 	"server/pages/compose.go visibility":              "passed to POST /api/v1/statuses",

@@ -31,7 +31,7 @@ type Config struct {
 	Archives  *media.Archives // the files of backups
 	Fetch     *fetch.Client   // fetches pages for cards and profile fields; nil: none
 	Policies  *policy.Chain   // nil: no policies
-	Sizes     Sizes           // measures what is about to be stored; nil: nothing is refused for its size
+	Sizes     Sizes           // measures rows before they are stored; nil: no size is refused
 }
 
 // Service runs the operations.

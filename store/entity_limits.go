@@ -8,8 +8,8 @@ import (
 )
 
 // Limits of entities, in bytes of JSON (spec 8). An account counts without the account that it has moved to, a status without accounts and
-// without the statuses in it. Rows are cut to these before they are stored; what is rendered is checked again, because addresses of the
-// media proxy are longer than those that are stored.
+// without the statuses in it. Rows are cut to these before they are stored. Rendered entities are checked again, because addresses of the
+// media proxy are longer than the stored ones.
 const (
 	MaxRemoteAccount = 32_000  // an account of another server
 	MaxRemoteStatus  = 160_000 // a post of another server

@@ -73,8 +73,8 @@ func TestNewHostLimit(t *testing.T) {
 	}
 }
 
-// TestNewHostsOfOneDomain checks that the servers of one domain are asked to wait when too many come within a day, with a status after which they
-// do not give up, and that servers of a hosting company count one by one.
+// TestNewHostsOfOneDomain checks that too many new servers of one domain within a day are answered with a status that makes them retry later, and
+// that servers of a hosting company count one by one.
 func TestNewHostsOfOneDomain(t *testing.T) {
 	a := newHarness(t)
 	addresses := make(map[string][]string)

@@ -190,8 +190,8 @@ func (f *Fetcher) serverURL(domain string) (string, error) {
 	return base, err
 }
 
-// fetchWellKnown fetches a well-known document. It may be declared as anything but a page, because people who keep a handle on their own domain
-// upload it as a file, and their servers know nothing of JRD. The host policy applies to each redirect.
+// fetchWellKnown fetches a well-known document. Its declared type may be any but that of a page, because handles on own domains are often static
+// files on servers without a type for JRD. The host policy applies to each redirect.
 func (f *Fetcher) fetchWellKnown(ctx context.Context, address, accept string) (*fetch.Response, error) {
 	if err := MayFetch(ctx); err != nil {
 		return nil, err

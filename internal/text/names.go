@@ -235,7 +235,7 @@ func trimHash(s string) string {
 // non-joiner of Persian.
 func isTagJoiner(r rune) bool { return r == '·' || r == '・' || r == '\u200c' }
 
-// isWaveDash returns whether a character lengthens a sound in Japanese. Elsewhere it means a range.
+// isWaveDash returns whether a character lengthens a sound in Japanese. In other scripts it means a range.
 func isWaveDash(r rune) bool { return r == '〜' || r == '～' }
 
 // isBetweenKana returns whether prev and the start of next are kana.

@@ -1,7 +1,7 @@
 package entity
 
-// The sizes of entities: about how many bytes of JSON they have, from what is rendered already. Pages end by them, and they decide how much memory
-// an answer takes, before anything is copied into it.
+// The sizes of entities: estimates of their bytes of JSON, from the rendered parts. They end pages, and decide how much memory an answer takes
+// before anything is copied into it.
 
 // smallMembers is what members without a size of their own have together.
 const smallMembers = 400

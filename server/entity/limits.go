@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// How the limits of entities are kept (store.MaxRemoteStatus and its neighbours). What is stored is small enough for nearly all; this file
+// How the limits of entities are kept (store.MaxRemoteStatus and its neighbours). Nearly all stored rows are small enough; this file
 // cuts the others: rows that an earlier version stored, and those that only the addresses of the media proxy make too large.
 
 // Parts of a status that is cut because it would be too large, in bytes of JSON.

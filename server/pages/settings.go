@@ -66,7 +66,7 @@ func (f *settingsForm) show(p *page) (any, error) {
 	})
 }
 
-// save calls the endpoint with the fields of the form. If it refuses them, the form is shown again with what was entered.
+// save calls the endpoint with the fields of the form. If it refuses them, the form is shown again with the entered values.
 func (f *settingsForm) save(p *page) (any, error) {
 	a, err := p.Forward(f.Method, f.endpoint, ownParams...)
 	if err == nil {

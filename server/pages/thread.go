@@ -125,7 +125,7 @@ func (p *page) branches(root string, list entity.List[*entity.Status]) ([]web.Br
 	index := make(map[string]int, len(list))
 	var top []int
 	for i, s := range list {
-		html, err := p.post(s, web.Article{InThread: s.ParentID().String() == root}) // deeper ones name whom they answer
+		html, err := p.post(s, web.Article{InThread: s.ParentID().String() == root}) // deeper ones name the account to which they reply
 		if err != nil {
 			return nil, err
 		}

@@ -42,9 +42,9 @@ var (
 	errBodyDropped = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The request body came too slowly while the server was busy. Try again later", RetryAfter: bodyRetry}
 )
 
-// bodyBudget bounds the memory of all request bodies, and of what is made of them, until their requests are answered. It counts bytes as they
-// arrive, not as they are declared. If a share is full, the slowest unfinished body of the network that uses most of it is dropped; who finds
-// no room waits, those first whose network uses least, and fails after bodyWait.
+// bodyBudget bounds the memory of all request bodies, and of the values parsed from them, until their requests are answered. It counts bytes as they
+// arrive, not as they are declared. If a share is full, the slowest unfinished body of the network that uses most of it is dropped. Other bodies
+// wait, those first whose network uses least, and fail after bodyWait.
 type bodyBudget struct {
 	wait   time.Duration // for room
 	mu     sync.Mutex
@@ -104,7 +104,7 @@ func (b *bodyBudget) begin(h *bodyHold, class bodyClass, key senderKey, cut func
 	*h = bodyHold{budget: b, share: &b.shares[class], key: key, begun: time.Now(), cut: cut}
 }
 
-// take takes n bytes. expected is what h is going to use in all, as far as that is known. It waits if there is no room.
+// take takes n bytes. expected is the number that h is going to use in all, as far as it is known. It waits if the share is full.
 func (h *bodyHold) take(n, expected int64) error {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()
@@ -195,8 +195,8 @@ func (h *bodyHold) stopWaiting(err error) error {
 	return err
 }
 
-// grant gives waiting bodies what they need, first those whose sender uses least. It stops at the first for which the share has no room, so that
-// many small ones do not keep it waiting.
+// grant gives waiting bodies their bytes, first those whose sender uses least. It stops at the first that does not fit into the share, so that many
+// small ones do not keep it waiting.
 func (s *bodyShare) grant() {
 	if len(s.waiting) == 0 {
 		return

@@ -171,7 +171,7 @@ func TestBusyInbox(t *testing.T) {
 	}
 }
 
-// TestNoRoomForBody checks the answer to a client that finds no room.
+// TestNoRoomForBody checks the answer to a client whose body does not fit into the budget.
 func TestNoRoomForBody(t *testing.T) {
 	release := make(chan struct{})
 	s := rest.New(rest.Config{Settings: settings(), Bodies: 64 << 10}, rest.Routes{"POST /api/v1/it": {rest.Anonymous, func(r *rest.Request) (any, error) {

@@ -54,7 +54,7 @@ const (
 	MaxHeaderFields  = maxHeaderFields
 )
 
-// BodyUse returns what bodies of a class use, the most that they have used, and what they may use.
+// BodyUse returns the bytes that bodies of a class use, their maximum so far, and their limit.
 func (s *Server) BodyUse(class bodyClass) (used, peak, size int64) {
 	s.bodies.mu.Lock()
 	defer s.bodies.mu.Unlock()

@@ -34,7 +34,7 @@ func readRoutes(t *testing.T, binary string) (list []route) {
 	return list
 }
 
-// notCalled are routes that do what the test cannot have: ending the server or a session is what they are for.
+// notCalled are routes that the test cannot call, because they end the server or a session.
 var notCalled = map[string]bool{
 	"GET /api/v1/svc/admin/restart":  true,
 	"POST /api/v1/svc/admin/restart": true,
