@@ -160,7 +160,7 @@ const steps = [
   { press: 'Delete the filter', see: done.deleted },
 
   // Settings
-  { at: '/web/settings/profile', set: { display_name: 'Ali', note: 'Tea', avatar: picture, header: picture, 'fields_attributes[0][name]': 'Town', 'fields_attributes[0][value]': 'Riverside' }, press: 'Save', see: '.present' },
+  { at: '/web/settings/profile', set: { display_name: 'Ali', note: 'Tea', avatar: picture, header: picture, 'fields_attributes[0][name]': 'Town', 'fields_attributes[0][value]': 'Riverside', attribution_domains: 'blog.example.org' }, press: 'Save', see: '.present' },
   { set: { note: 'More tea' }, press: 'Save', see: 'h1', keeps: '.present >> nth=1' },
   { press: 'Remove the picture', see: done.saved },
   { press: 'Remove the picture', gone: '.present' },

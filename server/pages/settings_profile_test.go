@@ -33,6 +33,50 @@ func TestProfilePictures(t *testing.T) {
 	}
 }
 
+// TestAttributionDomainsForm changes the hosts whose pages may name the account as their author: one a line. Wrong ones change nothing.
+func TestAttributionDomainsForm(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	browser := alice.SignedIn()
+	const path, field = "/web/settings/profile", "attribution_domains"
+	stored := func() string {
+		return fmt.Sprint(alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object().Find("source.attribution_domains"))
+	}
+	shown := func() string {
+		forms := browser.Get(path).Want(200, "Websites that may name you as their author").Forms
+		i := slices.IndexFunc(forms, func(f *apptest.Form) bool { return f.Fields.Has(field) })
+		return forms[i].Fields.Get(field)
+	}
+	browser.Get(path).Press("Save", field, "Blog.example.org\r\n\r\n example.com blog.example.org\r\nmünchen.example").Follow().Want(200, "Saved.")
+	const want = "[blog.example.org example.com xn--mnchen-3ya.example]"
+	if got := stored(); got != want {
+		t.Errorf("stored are %s, want %s", got, want)
+	}
+	if got := strings.Fields(shown()); fmt.Sprint(got) != want {
+		t.Errorf("the form has %q", got)
+	}
+	browser.Get(path).Press("Save", "note", "Tea").Follow().Want(200, "Saved.")
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = fmt.Sprintf("host%d.example", i)
+	}
+	for wrong, message := range map[string]string{
+		"https://example.org": `"https://example.org" in attribution_domains is not a host name`, "example.org:8443": "is not a host name",
+		"192.0.2.1": "is not a host name", "localhost": "is not a host name", "a_b@example.org": "is not a host name",
+		strings.Repeat("x", 300) + ".example": "is not a host name", strings.Join(many, "\n"): "at most 100 hosts",
+	} {
+		browser.Get(path).Press("Save", "display_name", "Changed", field, wrong).Want(422, message)
+	}
+	if got := stored(); got != want || alice.Get("/api/v1/accounts/verify_credentials").Object().Str("display_name") == "Changed" {
+		t.Errorf("stored are %s after wrong ones, want %s", got, want)
+	}
+	browser.Get(path).Press("Save", field, strings.Join(many[:100], "\n")).Follow().Want(200, "Saved.")
+	browser.Get(path).Press("Save", field, "").Follow().Want(200, "Saved.")
+	if got := stored(); got != "[]" || shown() != "" {
+		t.Errorf("stored are %s after they were removed, the form has %q", got, shown())
+	}
+}
+
 // TestFeaturedTagsPage adds and removes hashtags of the profile.
 func TestFeaturedTagsPage(t *testing.T) {
 	srv := apptest.Start(t)
