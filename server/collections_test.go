@@ -60,4 +60,10 @@ func TestCollections(t *testing.T) {
 	alice.Post(revoke(first, first)).Want(404)
 	alice.Get(path(first)).Want(404)
 	apptest.WantList(t, "notifications after leaving one", alice.NotificationTypes(), "added_to_collection")
+
+	srv.Exec(`UPDATE accounts SET unavailable = 1, suspended_at = 1 WHERE uri = ?`, bob)
+	alice.Get(path(second)).Want(404)
+	if n := len(alice.Get(list).Want(200).Object().At("collections").([]any)); n != 0 {
+		t.Errorf("%d collections of a suspended account are shown", n)
+	}
 }

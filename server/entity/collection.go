@@ -53,7 +53,7 @@ type Collections struct {
 // RenderedCollection is the JSON of a collection.
 type RenderedCollection = object
 
-// Collections renders the collections of items, in their order. Those of unknown owners are left out.
+// Collections renders the collections of items, in their order. Those of unavailable owners are left out.
 func (b *Builder) Collections(ctx context.Context, rows []*store.CollectionItem) ([]RenderedCollection, error) {
 	byItem, err := b.collectionsByItem(ctx, rows)
 	list := make([]RenderedCollection, 0, len(rows))
@@ -77,7 +77,7 @@ func (b *Builder) collectionsByItem(ctx context.Context, rows []*store.Collectio
 	byItem := make(map[store.CollectionItemID]RenderedCollection, len(rows))
 	for _, row := range rows {
 		owner := accountOf[row.AccountID]
-		if owner.cachedAccount == nil {
+		if owner.cachedAccount == nil || owner.unavailable {
 			continue
 		}
 		at := store.At(row.ID.Time())
@@ -106,7 +106,8 @@ func (b *Builder) CollectionWithAccounts(ctx context.Context, row *store.Collect
 	return &CollectionWithAccounts{accounts, list[0]}, err
 }
 
-// loadCollections returns the collections of a page of notifications by their items. Those that the account has left are missing.
+// loadCollections returns the collections of a page of notifications by their items. Those that the account has left are missing, as are those of
+// unavailable owners.
 func (b *Builder) loadCollections(ctx context.Context, rows []*store.Notification) (map[store.CollectionItemID]RenderedCollection, error) {
 	var ids []store.CollectionItemID
 	for _, n := range rows {

@@ -45,9 +45,9 @@ type Account struct {
 		HideFollows        bool          `json:"hide_follows"`
 		HideFollowersCount bool          `json:"hide_followers_count"`
 		HideFollowsCount   bool          `json:"hide_follows_count"`
-		AcceptsChats       *bool         `json:"accepts_chat_messages"`
 		Birthday           string        `json:"birthday"`
 		Tags               []string      `json:"tags"`
+		AcceptsChats       *bool         `json:"accepts_chat_messages"`
 		Relationship       *Relationship `json:"relationship"`
 	} `json:"svc"`
 }
