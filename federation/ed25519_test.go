@@ -96,13 +96,20 @@ func states(capability any) apptest.Doc {
 
 const verifiesEd25519 = "https://datatracker.ietf.org/doc/html/rfc9421#name-eddsa-using-curve-edwards25"
 
+// startEd25519 starts a server whose user has a follower on a host that has stated nothing about Ed25519, and watches the signatures that it sends.
+func startEd25519(t *testing.T) (srv *apptest.Server, peer *apptest.FakeServer, alice *apptest.User, bob string, by *signedBy) {
+	t.Helper()
+	srv, peer = apptest.StartWithFake(t)
+	alice = srv.SignUp("alice")
+	by = watchSignatures(srv, peer)
+	bob = peer.AddFollower(srv, "bob", alice)
+	by.want(t, "an unknown host", "rsa")
+	return srv, peer, alice, bob, by
+}
+
 // TestEd25519Deliveries checks which hosts get deliveries that are signed with Ed25519, and that one which refuses them gets RSA at once.
 func TestEd25519Deliveries(t *testing.T) {
-	srv, peer := apptest.StartWithFake(t)
-	alice := srv.SignUp("alice")
-	by := watchSignatures(srv, peer)
-	bob := peer.AddFollower(srv, "bob", alice)
-	by.want(t, "an unknown host", "rsa")
+	srv, peer, alice, bob, by := startEd25519(t)
 	publish := func() {
 		alice.Publish("hello")
 		apptest.Settle(srv)
@@ -147,11 +154,7 @@ func TestEd25519Deliveries(t *testing.T) {
 
 // TestEd25519Learned checks that a host which signs with Ed25519 gets such signatures.
 func TestEd25519Learned(t *testing.T) {
-	srv, peer := apptest.StartWithFake(t)
-	alice := srv.SignUp("alice")
-	by := watchSignatures(srv, peer)
-	peer.AddFollower(srv, "bob", alice)
-	by.want(t, "an unknown host", "rsa")
+	srv, peer, alice, _, by := startEd25519(t)
 	peer.Scheme = httpsig.RFC9421
 	carl := peer.AddActor("carl", peer.AddEd25519Key("carl"))
 	peer.PostAndSettle(srv, peer.Activity("Follow", carl, alice.URI()))
@@ -160,11 +163,7 @@ func TestEd25519Learned(t *testing.T) {
 
 // TestEd25519Rotation checks that a host which does not have the newest keys gets no Ed25519 signature, and that a rotation replaces that key.
 func TestEd25519Rotation(t *testing.T) {
-	srv, peer := apptest.StartWithFake(t)
-	alice := srv.SignUp("alice")
-	by := watchSignatures(srv, peer)
-	peer.AddFollower(srv, "bob", alice)
-	by.want(t, "before", "rsa")
+	srv, _, alice, _, by := startEd25519(t)
 	srv.Exec(`UPDATE hosts SET ed25519 = 'verifies'`)
 	before, _ := ed25519Key(srv, "/users/"+alice.ID)
 	if _, err := srv.Federation.Operator.RotateKeys(t.Context(), federation.Rotation{Name: "alice"}); err != nil {

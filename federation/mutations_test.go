@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,15 +65,7 @@ func replaySources(t *testing.T) map[string]string {
 	t.Helper()
 	sources := make(map[string]string)
 	for _, pattern := range []string{"testdata/peers/*.json", "testdata/mutations/*.json"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			name := strings.TrimSuffix(filepath.Base(file), ".json")
-			if strings.HasSuffix(name, ".golden") {
-				continue
-			}
+		for name, file := range replayFiles(t, pattern) {
 			source, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"os"
@@ -45,15 +46,7 @@ var (
 // alice sees without empty members, her notifications and conversations, and what this server sent and refused.
 func TestReplay(t *testing.T) {
 	apptest.SkipIfShort(t)
-	files, err := filepath.Glob("testdata/peers/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		if strings.HasSuffix(name, ".golden") {
-			continue
-		}
+	for name, file := range replayFiles(t, "testdata/peers/*.json") {
 		t.Run(name, func(t *testing.T) {
 			source, err := os.ReadFile(file)
 			if err != nil {
@@ -61,6 +54,23 @@ func TestReplay(t *testing.T) {
 			}
 			startReplay(t, apptest.StartWithLoopback(t)).run(name, string(source))
 		})
+	}
+}
+
+// replayFiles returns the names and paths of the replays that match a pattern, in their order.
+func replayFiles(t *testing.T, pattern string) iter.Seq2[string, string] {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(yield func(name, file string) bool) {
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), ".json")
+			if !strings.HasSuffix(name, ".golden") && !yield(name, file) {
+				return
+			}
+		}
 	}
 }
 
