@@ -1144,7 +1144,8 @@ CREATE TABLE remote_statuses (
     replies_at      INTEGER NOT NULL DEFAULT 0,  -- when that was last fetched
     fetched_at      INTEGER NOT NULL DEFAULT 0,  -- when it was last fetched; 0: only delivered
     authorization   TEXT    NOT NULL DEFAULT '', -- to quote, by the quoted author
-    approval        TEXT    NOT NULL DEFAULT ''  -- to reply or boost, by the author of that post
+    approval        TEXT    NOT NULL DEFAULT '', -- to reply or boost, by the author of that post
+    quiet           INTEGER NOT NULL DEFAULT 0 CHECK (quiet IN (0, 1)) -- stored without notifications, which its delivery makes up for
 ) STRICT;
 CREATE INDEX remote_statuses_parent ON remote_statuses (parent_uri) WHERE parent_uri <> '';
 CREATE INDEX remote_statuses_quote ON remote_statuses (quote_uri) WHERE quote_uri <> '';

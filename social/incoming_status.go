@@ -46,7 +46,7 @@ type IncomingStatus struct {
 	KeepAudience bool // of an Update: it names no audience, so that of the status stays
 
 	NoFollowers bool // keep it out of the home timelines of the author's followers
-	Quiet       bool // it causes no notifications, and is in no home timeline and no stream
+	Quiet       bool // it causes no notifications, and is in no home timeline and no stream, before it is delivered
 
 	Fetched       bool // fetched, not delivered: its id is made from Published
 	KeepUnrelated bool // store it even if no local account is related to it
@@ -69,6 +69,7 @@ const (
 )
 
 // ReceiveStatus stores a status of a remote author with its timeline rows, notifications and events. It returns a known status unchanged.
+// A known one that was stored quietly has these effects when it is delivered.
 // Parent and quoted status may be unknown; replies and quotes that waited for this one are linked with it.
 func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r IncomingStatus) (*store.Status, error) {
 	r.cut()
@@ -89,6 +90,9 @@ func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r In
 			}
 			if err == nil {
 				err = answerAgain(ctx, tx, author, &r.URI, r.Request)
+			}
+			if err == nil && !r.Fetched {
+				err = s.announceQuietStatus(ctx, tx, author, &r, a, st)
 			}
 			return err
 		case trace.Deleted:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -29,24 +30,58 @@ func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	if c.PendingVisibility != nil {
 		return s.enqueueCompletion(ctx, tx, r, a, c)
 	}
-	if !r.NoFollowers && !r.Quiet {
-		if err := tx.FanOut(ctx, st, nil); err != nil {
-			return err
-		}
-	}
-	age := s.db.Now().Sub(r.Published)
-	if !r.Quiet && (!r.Fetched || age < maxNotificationAge) {
-		if err := s.notifyIncomingStatus(ctx, tx, author, r, a, c); err != nil {
+	if !r.Quiet {
+		if err := s.announceIncomingStatus(ctx, tx, author, r, a, c); err != nil {
 			return err
 		}
 	}
 	if err := addToConversations(ctx, tx, st, c.Recipients, nil); err != nil {
 		return err
 	}
-	if !r.Quiet && (!r.Fetched || age < maxStreamAge) {
-		tx.Emit(store.StatusPosted{Status: st})
-	}
 	return s.enqueueCompletion(ctx, tx, r, a, c)
+}
+
+// announceIncomingStatus adds a status to home timelines. Unless it was fetched and is old, it also causes notifications and is sent to streams.
+func (s *Service) announceIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references, c *Composed) error {
+	if !r.NoFollowers {
+		if err := tx.FanOut(ctx, c.Status, nil); err != nil {
+			return err
+		}
+	}
+	age := s.db.Now().Sub(r.Published)
+	if !r.Fetched || age < maxNotificationAge {
+		if err := s.notifyIncomingStatus(ctx, tx, author, r, a, c); err != nil {
+			return err
+		}
+	}
+	if !r.Fetched || age < maxStreamAge {
+		tx.Emit(store.StatusPosted{Status: c.Status})
+	}
+	return nil
+}
+
+// announceQuietStatus announces a known status that was stored quietly, now that its author's server delivers it: a profile may be opened before the
+// deliveries of its newest posts arrive.
+func (s *Service) announceQuietStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references, st *store.Status) error {
+	origin, err := tx.RemoteStatus(ctx, st.ID)
+	if err != nil || origin == nil || !origin.Quiet || st.PendingVisibility != nil { // an approval announces a pending one
+		return err
+	}
+	origin.Quiet = false
+	if err := tx.SaveRemoteStatus(ctx, origin); err != nil {
+		return err
+	}
+	c := &Composed{Status: st}
+	for id, to := range map[*store.StatusID]**store.Status{st.InReplyToID: &c.Parent, st.QuoteOfID: &c.Quoted} {
+		if id == nil {
+			continue
+		}
+		if *to, err = tx.Status(ctx, *id); errs.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	c.addIncomingRecipients(r, a)
+	return s.announceIncomingStatus(ctx, tx, author, r, a, c)
 }
 
 // addIncomingRows stores recipients, tags, poll and media of an incoming status.
@@ -79,7 +114,7 @@ func (s *Service) addRemoteStatus(ctx context.Context, tx *store.Tx, r *Incoming
 		o.QuoteURI = r.QuoteURI
 	}
 	if r.Fetched {
-		o.FetchedAt = store.At(s.db.Now())
+		o.FetchedAt, o.Quiet = store.At(s.db.Now()), r.Quiet
 	}
 	if *o == (store.RemoteStatus{StatusID: c.ID}) {
 		return nil

@@ -13,6 +13,8 @@ type RemoteStatus struct {
 
 	Authorization string // id of the authorization to quote
 	Approval      string // id of the authorization to reply or boost
+
+	Quiet bool // it was stored without notifications, home timelines and streams, which its delivery makes up for
 }
 
 // RemoteStatus returns the row of a remote status, nil if it is local.

@@ -311,6 +311,19 @@ func (r reader) StatusIDByURI(ctx context.Context, uri string) (StatusID, error)
 	return found[0], nil
 }
 
+// KnownStatusURIs returns those of the URIs that statuses and boosts have.
+func (r reader) KnownStatusURIs(ctx context.Context, uris []string) (map[string]bool, error) {
+	found, err := list[string](ctx, r, "known status URIs", `
+		SELECT s.uri
+		FROM json_each(?) j
+		CROSS JOIN statuses s ON s.uri = j.value`, JSON[[]string]{uris})
+	known := make(map[string]bool, len(found))
+	for _, uri := range found {
+		known[uri] = true
+	}
+	return known, err
+}
+
 // NewStatusIDAt returns an id for a fetched status, at the time when it was published (design 5).
 func (tx *Tx) NewStatusIDAt(ctx context.Context, published time.Time) (StatusID, error) {
 	const attempts = 20

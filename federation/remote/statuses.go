@@ -40,7 +40,7 @@ type FetchOptions struct {
 	OnlyRelevant bool             // store it only if a local account is related to it
 	Accept       func(*Note) bool // nil: accept all
 	Budget       int              // number of further statuses that it may cause to be fetched
-	Quiet        bool             // it causes no notifications, and is in no home timeline and no stream
+	Quiet        bool             // it causes no notifications, and is in no home timeline and no stream, before it is delivered
 }
 
 // Status returns the status of an id: the stored one, or the fetched one.

@@ -181,8 +181,8 @@ INSERT INTO seen_activities (hash, seen_at, source)
 VALUES (x'230200ff', 1700000000548, 1549);
 INSERT INTO refusals (id, uri, object, domain, reason)
 VALUES (1, 'uri of refusals', 'object of refusals', 'domain of refusals', 'reason of refusals');
-INSERT INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization, approval)
-VALUES (1, 'parent uri of remote statuses', 'quote uri of remote statuses', 'replies uri of remote statuses', 1700000000559, 1700000000560, 'authorization of remote statuses', 'approval of remote statuses');
+INSERT INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization, approval, quiet)
+VALUES (1, 'parent uri of remote statuses', 'quote uri of remote statuses', 'replies uri of remote statuses', 1700000000559, 1700000000560, 'authorization of remote statuses', 'approval of remote statuses', 1);
 INSERT INTO threads (conversation_id, uri)
 VALUES (1, 'uri of threads');
 INSERT INTO quote_authorizations (id, status_id, account_id, quote_uri, request_uri)
