@@ -166,12 +166,32 @@ func (r *Receiver) handleAnnouncedDelete(ctx context.Context, o activity.Object)
 
 // receiveBoost stores a boost of a status. i is its index among several of one Announce, because each needs an id.
 func (r *Receiver) receiveBoost(ctx context.Context, in *inbox.Activity, id store.StatusID, uri string, i int) error {
+	if err := r.checkBoostAudience(ctx, in.Actor, in.Object); err != nil {
+		return err
+	}
 	b := social.IncomingReblog{URI: in.URI, Visibility: in.Visibility, Published: remote.PlausibleTime(in.Time("published"), in.Row.ReceivedAt.Time())}
 	if i > 0 {
 		b.URI += "#" + contentHash(uri)
 	}
 	_, err := r.social.ReceiveReblog(ctx, in.Actor, id, b)
 	return err
+}
+
+// checkBoostAudience refuses a boost that is addressed to others than the public and the followers of its actor, because a boost for some accounts
+// would be shown to all followers.
+func (r *Receiver) checkBoostAudience(ctx context.Context, actor *store.Account, o activity.Object) error {
+	if boostVisibility(o) != store.Private {
+		return nil
+	}
+	addressed := append(o.Refs("to", remote.MaxAddressees), o.Refs("cc", remote.MaxAddressees)...)
+	if len(addressed) == 0 {
+		return nil
+	}
+	followers, err := r.db.FollowersURI(ctx, actor.ID)
+	if err != nil || followers == "" || slices.Contains(addressed, followers) {
+		return err
+	}
+	return remote.Refuse("boost is addressed to neither the public nor the followers of its actor")
 }
 
 // boostVisibility returns the visibility of a boost. Without `to` and `cc` it is public; with values that cannot be read it is not.

@@ -262,10 +262,21 @@ func TestBoostAddressing(t *testing.T) {
 		{"an empty text", "", nil, "private"},
 		{"an object without an id", apptest.Doc{"type": "Collection"}, nil, "private"},
 		{"broken text", apptest.Public + "\x00", nil, "private"},
+		{"for some accounts", []any{alice.URI(), bob}, carol.URI(), ""},
+		{"for another collection", []any{bob + "/friends"}, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			boost := peer.Activity("Announce", bob, alice.Publish(tt.name).Str("uri"), apptest.Doc{"to": tt.to, "cc": tt.cc})
 			peer.PostAndSettle(srv, boost)
+			if tt.want == "" {
+				if alice.FindPost(boost["id"]) != nil || carol.FindPost(boost["id"]) != nil {
+					t.Error("it is stored")
+				}
+				if reasons := srv.Refusals(boost["id"]); !strings.Contains(reasons, "addressed to neither") {
+					t.Errorf("it is refused because %q", reasons)
+				}
+				return
+			}
 			if got := alice.WantPost(boost["id"]).Str("visibility"); got != tt.want {
 				t.Errorf("the boost is %s, want %s", got, tt.want)
 			}

@@ -48,6 +48,9 @@ func (r *Receiver) handleInteractionRequest(ctx context.Context, in *inbox.Activ
 	switch in.Type {
 	case "AnnounceRequest":
 		if inner != nil {
+			if err := r.checkBoostAudience(ctx, in.Actor, inner); err != nil {
+				return err
+			}
 			visibility = boostVisibility(inner)
 		}
 		_, err = r.social.ReceiveReblog(ctx, in.Actor, st, social.IncomingReblog{
