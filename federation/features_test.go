@@ -304,6 +304,122 @@ func TestFeatureRequestRate(t *testing.T) {
 	peer.OneDelivered("Reject")
 }
 
+// TestFeatureRequestRateOfDomain checks that the accounts of a registered domain together get no more answers than 1000 an hour, and that those of
+// others still get theirs.
+func TestFeatureRequestRateOfDomain(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	const perAccount, perDomain = 300, 1000
+	for i := range perDomain/perAccount + 1 { // the requests but one, without the cost of their signatures
+		uri := peer.AddActor(fmt.Sprint("owner", i))
+		srv.FetchActor(uri)
+		owner, err := srv.DB.AccountsByURI(t.Context(), []string{uri})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range min(perAccount, perDomain-1-i*perAccount) {
+			if _, err := srv.Social.AllowsFeature(t.Context(), owner[uri], alice.AccountID()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	answered := func(by *apptest.FakeServer, nick string) bool {
+		t.Helper()
+		sendFeatureRequest(srv, by, by.AddActor(nick), alice.URI(), by.URL+"/c")
+		return len(by.Delivered("Reject")) > 0
+	}
+	if !answered(peer, "last") {
+		t.Errorf("request %d of a domain has no answer", perDomain)
+	}
+	if answered(peer, "late") {
+		t.Errorf("request %d of a domain is answered", perDomain+1)
+	}
+	if !answered(other, "bob") {
+		t.Error("a request of another domain has no answer")
+	}
+	srv.Advance(time.Hour + time.Minute)
+	if !answered(peer, "later") {
+		t.Error("a request an hour later has no answer")
+	}
+}
+
+// TestFeatureItemLimits checks how many local accounts one collection can have, and how many collections a local account can be in altogether. Places
+// that an account has left count, because their rows stay.
+func TestFeatureItemLimits(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
+	alice.UpdateProfile(map[string]any{"feature_policy": "public"})
+	srv.FetchActor(peer.AddActor("carol"))
+	const ofCollection, ofAccount = 150, 1000
+	full := featuredCollection(peer, bob)["id"]
+	srv.Exec(`
+		INSERT INTO accounts (id, nickname, nickname_key, uri, url, created_at)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		SELECT i, 'm' || i, 'm' || i, 'm' || i, '', 0 FROM n`, ofCollection)
+	insert := func(n int, columns string, args ...any) {
+		srv.Exec(`
+			INSERT INTO collection_items (id, target_id, account_id, collection_uri, domain, request_uri, name, description, url, sensitive, discoverable, item_count, revoked_at)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+			SELECT `+columns+`, '', 'x', '', '', 0, 1, 1, iif(i % 2, 1, NULL) FROM n`, append([]any{n}, args...)...)
+	}
+	accepted := func(c any) bool {
+		t.Helper()
+		sendFeatureRequest(srv, peer, bob, alice.URI(), c)
+		if n := len(peer.Delivered("Accept", "Reject")); n != 1 {
+			t.Errorf("%d answers", n)
+		}
+		return len(peer.Delivered("Accept")) > 0
+	}
+	owner := srv.Count(`SELECT id FROM accounts WHERE nickname = 'carol'`)
+	insert(ofCollection-1, `i, i, ?2, ?3, 'example.org'`, owner, full)
+	if !accepted(full) {
+		t.Errorf("account %d of a collection is refused", ofCollection)
+	}
+	srv.Exec(`DELETE FROM collection_items WHERE target_id = ?`, int64(alice.AccountID()))
+	insert(1, `1000, ?2, ?3, ?4, 'example.org'`, ofCollection, owner, full)
+	if accepted(full) {
+		t.Errorf("account %d of a collection is accepted", ofCollection+1)
+	}
+	insert(ofAccount-1, `1000 + i, ?2, ?3, 'https://example.org/' || i, 'example.org'`, int64(alice.AccountID()), owner)
+	if !accepted(featuredCollection(peer, bob)["id"]) {
+		t.Errorf("collection %d of an account is refused", ofAccount)
+	}
+	if accepted(featuredCollection(peer, bob)["id"]) {
+		t.Errorf("collection %d of an account is accepted", ofAccount+1)
+	}
+	if n := srv.Count(`SELECT count(*) FROM collection_items WHERE target_id = ?`, int64(alice.AccountID())); n != ofAccount {
+		t.Errorf("%d rows, want %d", n, ofAccount)
+	}
+}
+
+// TestFeatureNotificationRate checks that an owner who adds and removes an account again and again notifies it no more often than by mentions, unless
+// the account follows the owner.
+func TestFeatureNotificationRate(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
+	alice.UpdateProfile(map[string]any{"feature_policy": "public"})
+	notified := func() bool {
+		t.Helper()
+		c := featuredCollection(peer, bob)["id"]
+		sendFeatureRequest(srv, peer, bob, alice.URI(), c)
+		peer.OneDelivered("Accept")
+		is := len(alice.NotificationTypes()) > 0
+		peer.PostAndSettle(srv, peer.Activity("Delete", bob, c))
+		return is
+	}
+	const perHour = 30
+	for i := range perHour + 2 {
+		if got := notified(); got != (i < perHour) {
+			t.Errorf("collection %d notifies: %v", i+1, got)
+		}
+	}
+	alice.FollowRemote(bob)
+	if !notified() {
+		t.Error("an account that alice follows does not notify her")
+	}
+}
+
 // TestChangedCollection checks that changes of a collection by its owner reach the local account that is in it, and those by others do not.
 func TestChangedCollection(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)

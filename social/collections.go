@@ -153,7 +153,7 @@ func (s *Service) ReceiveFeatureRequest(ctx context.Context, owner *store.Accoun
 	})
 }
 
-// addCollectionItem stores the consent of a local account, and notifies it. It returns nil if there are too many.
+// addCollectionItem stores the consent of a local account, and notifies it within the rate limit of mentions. It returns nil if there are too many.
 func (s *Service) addCollectionItem(ctx context.Context, tx *store.Tx, owner *store.Account, q FeatureRequest) (*store.CollectionItem, error) {
 	item := &store.CollectionItem{
 		TargetID: q.Target, AccountID: owner.ID, Domain: activity.RegisteredDomain(owner.Domain), CollectionURI: q.Collection.URI, RequestURI: q.URI,
@@ -165,6 +165,10 @@ func (s *Service) addCollectionItem(ctx context.Context, tx *store.Tx, owner *st
 	q.Collection.describe(item)
 	if err := tx.AddCollectionItem(ctx, item); err != nil {
 		return nil, err
+	}
+	// An owner may add and remove the account again and again.
+	if notifies, err := s.notifiesMention(ctx, tx, owner, q.Target, false); !notifies {
+		return item, err
 	}
 	return item, notify(ctx, tx, store.Notification{
 		AccountID: q.Target, Type: store.NotifyAddedToCollection, FromID: owner.ID, Detail: item.ID.String(),

@@ -8,7 +8,7 @@ import (
 	"svc/store"
 )
 
-// Rate limit for notifications of mentions and quotes by remote accounts that the recipient does not follow (federation 5.7).
+// Rate limit for notifications of mentions, quotes and places in collections by remote accounts that the recipient does not follow (federation 5.7).
 var (
 	mentionsPerAccount = limit.Rate{Count: 30, Window: time.Hour}
 	mentionsPerDomain  = limit.Rate{Count: 1000, Window: time.Hour}
@@ -33,8 +33,8 @@ func allowMention(counts *limit.Window[mentionKey], by *store.Account, now time.
 	return ok
 }
 
-// notifiesMention returns whether a mention or quote by a remote author notifies a local account. Beyond the rate limit, and if the status has
-// too many mentions, it does only if the account follows the author.
+// notifiesMention returns whether a mention, quote or place in a collection by a remote author notifies a local account. Beyond the rate limit, and
+// if the status has too many mentions, it does only if the account follows the author.
 func (s *Service) notifiesMention(ctx context.Context, tx *store.Tx, author *store.Account, to store.AccountID, tooMany bool) (bool, error) {
 	if allowMention(s.mentions, author, s.db.Now()) && !tooMany {
 		return true, nil
