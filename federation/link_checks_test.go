@@ -162,27 +162,84 @@ func TestVerifiedLinkOverTime(t *testing.T) {
 	}
 }
 
+// TestVerifiedLinkBehindRedirects checks that the page to which a link redirects counts, and the links of that page as they are: whether another
+// address redirects to the profile is up to its owner, and finding out would let each page choose where this server sends requests.
+func TestVerifiedLinkBehindRedirects(t *testing.T) {
+	srv, site := apptest.StartWithFake(t)
+	target := apptest.StartFake(t)
+	alice := srv.SignUp("alice")
+	profile := alice.Get("/api/v1/accounts/" + alice.ID).Want(200).Object().Str("url")
+	for name, tt := range map[string]struct {
+		link, page string
+		want       bool
+	}{
+		"a page behind redirects":         {"/moved", fmt.Sprintf(mePage, profile), true},
+		"a page behind too many of them":  {"/far/0", fmt.Sprintf(mePage, profile), false},
+		"a link to a redirect":            {"/direct", fmt.Sprintf(mePage, target.URL+"/redirect"), false},
+		"a relative link to the redirect": {"/moved", fmt.Sprintf(mePage, "/redirect"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			site.Check = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if far, ok := strings.CutPrefix(r.URL.Path, "/far/"); ok {
+					http.Redirect(w, r, "/far/"+far+"0", http.StatusFound)
+				} else {
+					http.Redirect(w, r, target.URL+"/page", http.StatusMovedPermanently)
+				}
+				return false
+			}
+			followed := 0
+			target.Check = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if r.URL.Path == "/redirect" {
+					followed++
+					http.Redirect(w, r, profile, http.StatusFound)
+					return false
+				}
+				w.Header().Set("Content-Type", "text/html")
+				fmt.Fprint(w, tt.page)
+				return false
+			}
+			link := site.URL + tt.link
+			if tt.link == "/direct" {
+				link = target.URL + tt.link
+			}
+			srv.Advance(2 * time.Hour)
+			setFields(alice, link)
+			srv.RunJobs()
+			if got := len(verifiedFields(srv, alice.ID)) > 0; got != tt.want || followed > 0 {
+				t.Errorf("verified: %v, want %v; %d requests for the redirect in the page", got, tt.want, followed)
+			}
+			setFields(alice)
+		})
+	}
+}
+
+// countRequests lets a site answer all requests with 404, and returns how many there were.
+func countRequests(site *apptest.FakeServer) *int {
+	n := new(int)
+	site.Check = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		*n++
+		http.Error(w, "", http.StatusNotFound)
+		return false
+	}
+	return n
+}
+
 // TestLinkChecksAreBounded saves more links than may be checked, and lets others look at the profile.
 func TestLinkChecksAreBounded(t *testing.T) {
 	srv, site := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
-	requests := 0
-	site.Check = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-		requests++
-		http.Error(w, "", 404)
-		return false
-	}
+	requests := countRequests(site)
 	for i := range 30 {
 		setFields(alice, fmt.Sprint(site.URL, "/", i), fmt.Sprint(site.URL, "/", i, "b"))
 		srv.RunJobs()
 	}
-	if requests != 20 {
-		t.Errorf("got %d requests for an account in an hour, want 20", requests)
+	if *requests != 20 {
+		t.Errorf("got %d requests for an account in an hour, want 20", *requests)
 	}
 	if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'check_link'`); n > 2 {
 		t.Errorf("%d jobs for two fields are queued", n)
 	}
-	requests = 0
+	*requests = 0
 	for i := range 5 {
 		m := srv.SignUp(fmt.Sprint("m", i))
 		for k := range 10 {
@@ -190,22 +247,22 @@ func TestLinkChecksAreBounded(t *testing.T) {
 			srv.RunJobs()
 		}
 	}
-	if requests != 40 {
-		t.Errorf("got %d requests for a host, want the rest of 60", requests)
+	if *requests != 40 {
+		t.Errorf("got %d requests for a host, want the rest of 60", *requests)
 	}
-	requests = 0
+	*requests = 0
 	for range 3 {
 		srv.As(nil).Get("/api/v1/accounts/" + alice.ID).Want(200)
 		srv.As(nil).Get("/@alice", "").Want(200)
 		srv.RunJobs()
 	}
-	if requests != 0 {
-		t.Errorf("visitors caused %d requests", requests)
+	if *requests != 0 {
+		t.Errorf("visitors caused %d requests", *requests)
 	}
 	srv.Advance(26 * time.Hour)
 	srv.RunJobs()
-	if requests != 3 {
-		t.Errorf("got %d requests a day later, want those of the 3 fields that were not checked", requests)
+	if *requests != 3 {
+		t.Errorf("got %d requests a day later, want those of the 3 fields that were not checked", *requests)
 	}
 }
 
@@ -282,12 +339,7 @@ func TestLinkChecksOfRemoteAccountsAreBounded(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	victim, redirector := apptest.StartFake(t), apptest.StartFake(t)
 	alice := srv.SignUp("alice")
-	requests := 0
-	victim.Check = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-		requests++
-		http.Error(w, "", 404)
-		return false
-	}
+	requests := countRequests(victim)
 	redirector.Check = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 		http.Redirect(w, r, victim.URL+r.URL.Path, http.StatusFound)
 		return false
@@ -306,12 +358,12 @@ func TestLinkChecksOfRemoteAccountsAreBounded(t *testing.T) {
 		apptest.Settle(srv)
 		follows := peer.Delivered("Follow")
 		peer.PostAndSettle(srv, peer.Activity("Accept", bob, follows[len(follows)-1]))
-		if i == 0 && requests != 10 {
-			t.Errorf("got %d requests of one account, want 10", requests)
+		if i == 0 && *requests != 10 {
+			t.Errorf("got %d requests of one account, want 10", *requests)
 		}
 	}
-	if requests != 10 {
-		t.Errorf("got %d requests for a host, want 10 in an hour", requests)
+	if *requests != 10 {
+		t.Errorf("got %d requests for a host, want 10 in an hour", *requests)
 	}
 	if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'check_link'`); n > 30 {
 		t.Errorf("%d checks are queued, want at most 10 for each account", n)

@@ -224,6 +224,6 @@ func (s *Service) allowLinkFetch(a *store.Account, u *url.URL) error {
 func isProfileURL(a *store.Account, u *url.URL) bool {
 	return u.User == nil && slices.ContainsFunc([]string{a.URL, a.URI}, func(own string) bool {
 		profile, err := url.Parse(own)
-		return err == nil && own != "" && preview.SamePage(u, profile)
+		return err == nil && own != "" && preview.IsLinkTo(profile, u)
 	})
 }

@@ -60,10 +60,12 @@ func IsMeLink(rel, href string, base *url.URL, accept func(*url.URL) bool) bool 
 	return err == nil && accept(to)
 }
 
-// SamePage returns true if two URLs lead to one page: scheme and host may differ in case, the path in a slash at the end. Fragments do not count.
-func SamePage(a, b *url.URL) bool {
+// IsLinkTo returns true if a URL leads to a page: the host may differ in case, the path in a slash at the end, and http stands for https, because
+// servers redirect it. Fragments do not count.
+func IsLinkTo(page, u *url.URL) bool {
 	path := func(u *url.URL) string { return strings.TrimRight(u.EscapedPath(), "/") }
-	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(hostOf(a), hostOf(b)) && path(a) == path(b) && a.RawQuery == b.RawQuery
+	scheme := strings.EqualFold(u.Scheme, page.Scheme) || strings.EqualFold(u.Scheme, "http") && strings.EqualFold(page.Scheme, "https")
+	return scheme && strings.EqualFold(hostOf(u), hostOf(page)) && path(u) == path(page) && u.RawQuery == page.RawQuery
 }
 
 // hostOf returns the host of a URL with its port, unless that is the default one.

@@ -28,7 +28,9 @@ func TestHasMeLink(t *testing.T) {
 		{"another account", `<a rel="me" href="https://svc.example/@alice2">`, false},
 		{"another host", `<a rel="me" href="https://svc.example.evil.example/@alice">`, false},
 		{"another port", `<a rel="me" href="https://svc.example:8443/@alice">`, false},
-		{"http", `<a rel="me" href="http://svc.example/@alice">`, false},
+		{"http", `<a rel="me" href="http://svc.example:80/@alice">`, true},
+		{"http on the port of https", `<a rel="me" href="http://svc.example:443/@alice">`, false},
+		{"another scheme", `<a rel="me" href="ftp://svc.example/@alice">`, false},
 		{"case of the path", `<a rel="me" href="https://svc.example/@Alice">`, false},
 		{"a query", `<a rel="me" href="https://svc.example/@alice?x=https://svc.example/@alice">`, false},
 		{"a user", `<a rel="me" href="https://svc.example@evil.example/@alice">`, false},
@@ -48,7 +50,7 @@ func TestHasMeLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := preview.HasMeLink(strings.NewReader(tt.page), "text/html; charset=utf-8", at, func(u *url.URL) bool { return u.User == nil && preview.SamePage(u, want) })
+		got, err := preview.HasMeLink(strings.NewReader(tt.page), "text/html; charset=utf-8", at, func(u *url.URL) bool { return u.User == nil && preview.IsLinkTo(want, u) })
 		if got != tt.want || err != nil {
 			t.Errorf("%s: got %v, %v, want %v", tt.name, got, err, tt.want)
 		}
