@@ -2,6 +2,9 @@ package federation_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,6 +116,47 @@ func TestProfilePosts(t *testing.T) {
 	})
 }
 
+// TestDeliveryAfterProfile checks that a post which a user's look at a profile brought before its delivery still notifies, and reaches homes and
+// streams, once.
+func TestDeliveryAfterProfile(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	alice, carl := srv.SignUp("alice"), srv.SignUp("carl")
+	bob := peer.AddActor("bob")
+	carl.FollowRemote(bob)
+	parent := carl.Post("/api/v1/statuses", "status", "a question").Want(200).Object()
+	mention := peer.Note(bob, "hello", apptest.Doc{"to": []any{apptest.Public, carl.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": carl.URI()}}})
+	answer := peer.Note(bob, "an answer", apptest.Doc{"to": []any{apptest.Public, carl.URI()}, "inReplyTo": parent.Str("uri")})
+	var items []any
+	for _, note := range []apptest.Doc{answer, mention} {
+		peer.Serve(note)
+		items = append(items, peer.Create(note))
+	}
+	outbox(peer, bob, items)
+	home := func() int { return len(carl.Get("/api/v1/timelines/home").Want(200).List()) - 1 }
+	alice.Get("/api/v1/accounts/" + srv.KnownID(bob)).Want(200)
+	apptest.Settle(srv)
+	if n := srv.Count(`SELECT count(*) FROM statuses WHERE domain <> ''`); n != 2 || home() != 0 {
+		t.Fatalf("%d posts are known, %d in home", n, home())
+	}
+	apptest.WantList(t, "notifications before the deliveries", carl.NotificationTypes())
+	stream := srv.OpenStream(carl.Client, "stream", "user")
+	for range 2 {
+		for _, note := range []apptest.Doc{mention, answer} {
+			peer.PostAndSettle(srv, peer.Create(note))
+		}
+		if n := home(); n != 2 {
+			t.Errorf("home has %d posts, want 2", n)
+		}
+		apptest.WantList(t, "notifications", carl.NotificationTypes(), "mention", "mention")
+	}
+	var got []string
+	for _, e := range stream.Events() {
+		got = append(got, e.Event)
+	}
+	slices.Sort(got)
+	apptest.WantList(t, "events", got, "notification", "notification", "update", "update")
+}
+
 // TestProfilePostsOff checks that the setting federation.fetch_profiles does what it says.
 func TestProfilePostsOff(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.FetchProfiles = false })
@@ -142,4 +186,84 @@ func TestProfilesPerUser(t *testing.T) {
 	if n := srv.Count(`SELECT count(*) FROM statuses`); n != 30 {
 		t.Errorf("%d profiles have posts, want 30", n)
 	}
+}
+
+// knownActor makes an actor known in such a way that a look at its profile causes nothing but the fetch of its posts.
+func knownActor(srv *apptest.Server, peer *apptest.FakeServer, nick string) (actor, id string) {
+	actor = peer.AddActor(nick)
+	id = srv.FetchActor(actor)
+	srv.Exec(`UPDATE actors SET collections_fetched_at = ?`, srv.DB.Now().UnixMilli())
+	return actor, id
+}
+
+// profileDelay bounds how long the posts of a profile may take to be there after the last answer of its server.
+const profileDelay = 10 * time.Second
+
+// TestProfilePostsAreSoonThere measures when the posts of a profile are there, with 20 embedded ones and with 12 that are fetched one by one. On an idle
+// machine it is far less than the two seconds that users are promised.
+func TestProfilePostsAreSoonThere(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		embedded bool
+		want     int
+	}{{"embedded", true, 20}, {"ids only", false, 12}} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv, peer := apptest.StartWithFake(t)
+			alice := srv.SignUp("alice")
+			bob, id := knownActor(srv, peer, "bob")
+			var items []any
+			for _, note := range posts(peer, bob, 25) {
+				if tt.embedded {
+					items = append(items, peer.Create(note))
+				} else {
+					items = append(items, note["id"])
+				}
+			}
+			outbox(peer, bob, items)
+			var answered atomic.Int64
+			peer.OnRequest("/", func(*http.Request) { answered.Store(time.Now().UnixNano()) })
+			runWorker(t, srv)
+			began := time.Now()
+			alice.Get("/api/v1/accounts/" + id).Want(200)
+			waitFor(t, "posts", func() bool { return srv.Count(`SELECT count(*) FROM statuses`) == tt.want })
+			took := time.Since(time.Unix(0, answered.Load()))
+			t.Logf("%d posts were there %v after the last answer, %v after the profile was opened", tt.want, took.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+			if took > profileDelay {
+				t.Errorf("they took %v", took)
+			}
+		})
+	}
+}
+
+// TestSlowProfiles checks that profiles whose servers do not answer keep neither the jobs of others waiting nor their profiles for longer than that.
+func TestSlowProfiles(t *testing.T) {
+	srv, good := apptest.StartWithFake(t)
+	alice := srv.SignUp("alice")
+	end := make(chan struct{})
+	var waiting atomic.Int32 // requests
+	open := func(peer *apptest.FakeServer) {
+		bob, id := knownActor(srv, peer, "bob")
+		outbox(peer, bob, []any{peer.Create(posts(peer, bob, 1)[0])})
+		if peer != good {
+			peer.OnRequest("/users/bob/outbox", func(r *http.Request) {
+				waiting.Add(1)
+				select {
+				case <-end:
+				case <-r.Context().Done():
+				}
+			})
+		}
+		alice.Get("/api/v1/accounts/" + id).Want(200)
+	}
+	for range 4 {
+		open(apptest.StartFake(t))
+	}
+	runWorker(t, srv)
+	waitFor(t, "four profiles at a time", func() bool { return waiting.Load() == 4 })
+	open(good)
+	waitFor(t, "a fifth profile is put off", func() bool {
+		return srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'fetch_profile_posts' AND delayed = 1 AND attempts = 0`) > 0
+	})
+	close(end)
+	waitFor(t, "posts", func() bool { return srv.Count(`SELECT count(*) FROM statuses WHERE domain = ?`, good.Host) == 1 })
 }

@@ -52,11 +52,8 @@ func TestSlowPeersDelayNoJobs(t *testing.T) {
 	if n := srv.Count(`SELECT count(*) FROM jobs WHERE kind = 'fetch_references'`); n != 121 {
 		t.Fatalf("%d threads are fetched, want 121", n)
 	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan struct{})
 	began := time.Now()
-	go func() { defer close(done); srv.Worker.Run(ctx) }()
-	defer func() { stop(); <-done }()
+	runWorker(t, srv)
 	for srv.Count(`SELECT count(*) FROM statuses WHERE uri = ?`, parent["id"]) == 0 {
 		if time.Since(began) > threadDelay {
 			t.Fatalf("the post has not been fetched after %v", threadDelay)
@@ -64,4 +61,22 @@ func TestSlowPeersDelayNoJobs(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Logf("the post was fetched after %v", time.Since(began).Round(10*time.Millisecond))
+}
+
+// runWorker runs the jobs of a server, several at a time, until the test ends.
+func runWorker(t *testing.T, srv *apptest.Server) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan struct{})
+	go func() { defer close(done); srv.Worker.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
+}
+
+// waitFor waits until a condition is true, and fails the test if it is not within a minute.
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for began := time.Now(); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%s: not within a minute", what)
+		}
+	}
 }

@@ -16,6 +16,7 @@ const (
 	maxProfileFetches = 12 // documents, if the outbox has only ids
 	maxOutboxItems    = 100
 	maxProfilesFilled = 4              // at a time
+	profileRetryDelay = time.Second    // of a job that finds no free slot
 	profileInterval   = 24 * time.Hour // between fetches for an account
 	maxProfileUsers   = 10_000
 )
@@ -35,8 +36,12 @@ func (b *Backfill) ProfileOpened(ctx context.Context, a *store.Account, user sto
 		return nil
 	}
 	allowOnce(b.actors.accountChecks, checked, profileInterval, now)
+	return b.enqueueProfile(ctx, a.ID, now)
+}
+
+func (b *Backfill) enqueueProfile(ctx context.Context, id store.AccountID, at time.Time) error {
 	return b.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueUnique(ctx, now, "profile:"+a.ID.String(), store.FetchProfilePosts{AccountID: a.ID})
+		return tx.EnqueueUnique(ctx, at, "profile:"+id.String(), store.FetchProfilePosts{AccountID: id})
 	})
 }
 
@@ -59,8 +64,8 @@ func (b *Backfill) fetchProfilePosts(ctx context.Context, w store.FetchProfilePo
 	select {
 	case b.profileSlots <- struct{}{}:
 		defer func() { <-b.profileSlots }()
-	case <-ctx.Done():
-		return ctx.Err()
+	default: // a job that waited would keep the worker from other jobs, and its server would count as slow
+		return b.enqueueProfile(ctx, w.AccountID, b.db.Now().Add(profileRetryDelay))
 	}
 	items, err := b.outboxItems(ctx, actor.Outbox)
 	if err != nil {
