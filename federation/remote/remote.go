@@ -77,7 +77,7 @@ func New(c Config, db *store.DB, social *social.Service, client *fetch.Client, s
 		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, db: db, social: social, log: log,
 		statusViews: limit.NewWindow[statusViewKey](maxStatusViews), profiles: limit.NewWindow[store.AccountID](maxProfileUsers),
 		profileSlots: make(chan struct{}, maxProfilesFilled),
-		threads:      new(threadFetches), threadPace: limit.NewPace[string](threadPerHost, threadInterval), threadUsers: limit.NewWindow[store.AccountID](maxThreadUsers), threadSlice: threadSlice,
+		threads:      new(threadFetches), threadPace: limit.NewPace[string](threadPerHost, threadInterval), threadUsers: limit.NewWindow[store.AccountID](maxThreadUsers), threadSlice: threadSlice, threadCutOff: threadCutOff,
 	}
 	r.Resolver = &Resolver{
 		Settings: c.Settings, reader: r.Reader, fetcher: r.Fetcher, actors: r.Actors, statuses: r.Statuses, backfill: r.Backfill, db: db, log: log,

@@ -41,6 +41,8 @@ type Backfill struct {
 	threadPace  *limit.Pace[string]            // of requests, by host
 	threadUsers *limit.Window[store.AccountID] // that have caused a fetch
 	threadSlice time.Duration
+
+	threadCutOff time.Duration
 }
 
 // completeStatus is the job that fetches what a status refers to: mentioned accounts, the quoted status, and the parent (federation

@@ -17,9 +17,10 @@ const (
 	replyFetchBudget   = 5    // posts above a reply
 	minRepliesInterval = 10 * time.Minute
 	maxRepliesInterval = 24 * time.Hour
-	threadSlice        = 4 * time.Second // of a job; less than what makes the server of its status a slow one
-	threadTasks        = 20              // at a time, of a thread
-	threadPerHost      = 2               // requests to a host at a time
+	threadSlice        = 4 * time.Second         // of a job, in which tasks begin
+	threadCutOff       = 4500 * time.Millisecond // of a job; less than what makes the server of its status a slow one
+	threadTasks        = 20                      // at a time, of a thread
+	threadPerHost      = 2                       // requests to a host at a time
 	threadInterval     = time.Second / 10
 	maxThreadUsers     = 10_000
 )
@@ -61,6 +62,9 @@ func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status, user stor
 	if known.Running {
 		return known, nil
 	}
+	if b.threadUsers.Peek(user, threadsPerUser, now).Remaining == 0 { // others may still have it fetched
+		return Refresh{}, nil
+	}
 	if !left {
 		if !allowOnce(b.statusViews, statusViewKey{id: st.ID}, minRepliesInterval, now) {
 			return Refresh{}, nil
@@ -89,16 +93,18 @@ func (b *Backfill) Refresh(id string) (Refresh, bool) { return b.threads.state(i
 
 // isThreadDue returns whether there is a collection of a thread that was not read for a while.
 func (b *Backfill) isThreadDue(ctx context.Context, st *store.Status) (bool, error) {
-	known, err := b.db.ThreadSize(ctx, st.ConversationID, maxThreadPosts)
-	if err != nil || known >= maxThreadPosts {
+	due, err := b.dueCollections(ctx, st.ConversationID)
+	if err != nil {
 		return false, err
 	}
-	due, err := b.dueCollections(ctx, st.ConversationID)
-	if len(due) > 0 || err != nil {
-		return len(due) > 0, err
+	if len(due) == 0 {
+		address, err := b.contextOf(ctx, st.ConversationID)
+		if address == "" || err != nil || b.statusViews.Peek(contextView(st.ConversationID), contextRate, b.db.Now()).Remaining == 0 {
+			return false, err
+		}
 	}
-	address, err := b.contextOf(ctx, st.ConversationID)
-	return address != "" && b.statusViews.Peek(contextView(st.ConversationID), contextRate, b.db.Now()).Remaining > 0, err
+	known, err := b.db.ThreadSize(ctx, st.ConversationID, maxThreadPosts)
+	return known < maxThreadPosts, err
 }
 
 // contextRate is how often the collection of a thread is read.
@@ -199,14 +205,16 @@ type threadResult struct {
 	err     error // of this server
 }
 
-// runThread runs tasks for the time of a slice, until room posts are stored. No host gets more than two at a time.
+// runThread runs tasks for the time of a slice, until room posts are stored. No host gets more than two at a time. What a slow host keeps waiting is cut
+// off, because the server of the status would count as slow otherwise, and gets its second chance in the next slice.
 func (b *Backfill) runThread(ctx context.Context, f *threadFetch, inThread func(*Note) bool, room int) (stored int, err error) {
 	end := time.Now().Add(b.threadSlice)
-	ctx = withPace(ctx, b.threadPace)
+	tasks, cancel := context.WithTimeout(withPace(ctx, b.threadPace), b.threadCutOff)
+	defer cancel()
 	results := make(chan threadResult)
 	busy := make(map[string]int)
 	for running := 0; ; running-- {
-		for running < threadTasks && stored+running < room && f.fetches < maxThreadFetches && err == nil && ctx.Err() == nil && time.Now().Before(end) {
+		for running < threadTasks && stored+running < room && f.fetches < maxThreadFetches && err == nil && tasks.Err() == nil && time.Now().Before(end) {
 			task, ok := f.next(busy)
 			if !ok {
 				break
@@ -216,14 +224,17 @@ func (b *Backfill) runThread(ctx context.Context, f *threadFetch, inThread func(
 			if !task.collection {
 				f.fetches++
 			}
-			go func() { results <- b.runThreadTask(ctx, inThread, task) }()
+			go func() { results <- b.runThreadTask(tasks, inThread, task) }()
 		}
 		if running == 0 {
 			return stored, err
 		}
 		r := <-results
 		busy[r.task.host]--
-		if r.err != nil {
+		switch {
+		case r.err != nil && tasks.Err() != nil && ctx.Err() == nil:
+			f.retry(r.task)
+		case r.err != nil:
 			err = r.err
 		}
 		if r.stored {
@@ -257,16 +268,13 @@ func (b *Backfill) readThreadPage(ctx context.Context, r *threadResult) error {
 	if err != nil {
 		b.log.Debug("part of a thread could not be fetched", "uri", task.url, "err", err)
 	}
-	for _, uri := range page.items[:min(len(page.items), maxThreadFetches)] { // each costs a query
-		host, err := b.fetcher.FetchableHost(uri)
-		if err != nil {
-			continue
-		}
-		known, err := b.db.StatusByURI(ctx, uri)
-		if err != nil {
-			return err
-		}
-		if known == nil {
+	items := page.items[:min(len(page.items), maxThreadFetches)]
+	known, err := b.db.KnownStatusURIs(ctx, items)
+	if err != nil {
+		return err
+	}
+	for _, uri := range items {
+		if host, err := b.fetcher.FetchableHost(uri); err == nil && !known[uri] {
 			r.further = append(r.further, threadTask{url: uri, host: host, of: task.of})
 		}
 	}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -91,6 +92,59 @@ func TestThreadContinues(t *testing.T) {
 	a.wait(minRepliesInterval)
 	if a.view(st, 1); peer.requests() != 1 {
 		t.Error("the collection is not read again later, or known posts are")
+	}
+}
+
+// TestThreadWithSlowHosts checks that hosts which answer late, or never, delay neither the job nor the other posts of a thread, and that those which
+// answer in the time of two slices are not lost.
+func TestThreadWithSlowHosts(t *testing.T) {
+	a, peer, st := threadOf(t, 3)
+	a.Backfill.threadCutOff = time.Second
+	late, never := newFakePeer(t), newFakePeer(t)
+	note := jsonObject{
+		"@context": "https://www.w3.org/ns/activitystreams", "id": late.url + "/notes/late", "type": "Note", "attributedTo": late.actor("carol"),
+		"content": "late", "to": "https://www.w3.org/ns/activitystreams#Public", "inReplyTo": st.URI,
+	}
+	if _, err := a.Actors.Actor(t.Context(), late.url+"/users/carol"); err != nil {
+		t.Fatal(err)
+	}
+	released, end := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(end) })
+	late.serve("/notes/late", note)
+	answer := late.handlers["/notes/late"]
+	late.on("/notes/late", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-released:
+		case <-end:
+		}
+		answer(w, r)
+	})
+	never.on("/notes/never", func(w http.ResponseWriter, r *http.Request) { <-end })
+	items := []any{late.url + "/notes/late", never.url + "/notes/never"}
+	for i := range 3 {
+		items = append(items, fmt.Sprintf("%s/notes/%d", peer.url, i))
+	}
+	peer.serve("/notes/root/replies", jsonObject{"id": st.URI + "/replies", "type": "Collection", "items": items})
+	refresh, err := a.Backfill.ThreadViewed(t.Context(), st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := a.Backfill.threads.find(func(f *threadFetch) bool { return f.ID == refresh.ID })
+	slice := func() (more bool) {
+		t.Helper()
+		began := time.Now()
+		more, err := a.Backfill.fetchSlice(t.Context(), f, st.ConversationID)
+		if took := time.Since(began); err != nil || took > documentTimeout {
+			t.Errorf("a slice took %v: %v", took, err)
+		}
+		return more
+	}
+	if !slice() {
+		t.Error("there is no second slice")
+	}
+	close(released)
+	if more, n := slice(), a.size(st); more || n != 5 {
+		t.Errorf("%d posts after two slices, want 5; more: %v", n, more)
 	}
 }
 
@@ -195,6 +249,11 @@ func TestThreadsPerUser(t *testing.T) {
 	}
 	if n := running(2); n != threadsPerUser.Count {
 		t.Errorf("another user has %d, want %d", n, threadsPerUser.Count)
+	}
+	refused := *st
+	refused.ID += store.StatusID(1000 + threadsPerUser.Count + 1) // to the first user
+	if refresh, err := a.Backfill.ThreadViewed(t.Context(), &refused, 3); !refresh.Running || err != nil {
+		t.Errorf("a thread that one user may not have fetched is not for another either: %+v, %v", refresh, err)
 	}
 	for i := range 2 * maxThreads {
 		a.Backfill.threads.begin(store.ConversationID(i), a.db.Now())

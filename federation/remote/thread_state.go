@@ -56,6 +56,7 @@ type threadTask struct {
 	collection bool
 	of         store.ReplyCollection // the post whose replies they are; the zero value for the thread's own collection
 	pages      int                   // that were read before
+	retried    bool
 }
 
 // ofThread returns the fetch of a thread, nil if there is none.
@@ -169,6 +170,19 @@ func (f *threadFetch) add(task threadTask) {
 		return
 	}
 	f.seen[task.url] = true
+	if task.collection {
+		f.collections = append(f.collections, task)
+	} else {
+		f.items = append(f.items, task)
+	}
+}
+
+// retry puts a task that was cut off into the queue again, once.
+func (f *threadFetch) retry(task threadTask) {
+	if task.retried {
+		return
+	}
+	task.retried = true
 	if task.collection {
 		f.collections = append(f.collections, task)
 	} else {
