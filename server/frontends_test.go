@@ -90,7 +90,7 @@ func TestInstallFrontend(t *testing.T) {
 		{"missing file", "There is no such file in imports/", []string{"name", "x", "ref", "1", "file", "none.zip"}},
 		{"archive without an index", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "empty.zip"}},
 		{"missing download", "Could not install frontend", []string{"name", "my-fe", "ref", "9.9"}},
-		{"download that is declared as a page", "unexpected content type", []string{"name", "x", "ref", "1", "build_url", source.URL + "/my/2.0.zip?type=text/html"}},
+		{"download that is declared as a page", "Could not install frontend", []string{"name", "my-fe", "ref", "2.0", "build_url", source.URL + "/my/2.0.zip?type=text/html"}},
 		{"folder that the archive does not have", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "my.zip", "build_dir", "static"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
