@@ -59,7 +59,7 @@ func watchSignatures(srv *apptest.Server, peer *apptest.FakeServer) *signedBy {
 		}
 		actor, _, _ := strings.Cut(strings.TrimPrefix(claims[0].KeyID, srv.URL), "#")
 		id, key := ed25519Key(srv, actor)
-		if claims[0].Scheme != httpsig.RFC9421 || claims[0].KeyID != id || claims[0].Verify(key) != nil {
+		if claims[0].Scheme != httpsig.RFC9421 || claims[0].KeyID != id || claims[0].Verify(key) != nil || !claims[0].Covers("content-type") {
 			s.list = append(s.list, "wrong")
 			return true
 		}

@@ -184,7 +184,7 @@ func TestHeaders(t *testing.T) {
 		}},
 		{"RFC 9421 POST", httpsig.RFC9421, "POST", rsaKey(), map[string]string{
 			"Content-Digest":  "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:",
-			"Signature-Input": `sig1=("@method" "@target-uri" "content-digest");created=1724148000;keyid="` + keyID + `";alg="rsa-v1_5-sha256"`,
+			"Signature-Input": `sig1=("@method" "@target-uri" "content-digest" "content-type");created=1724148000;keyid="` + keyID + `";alg="rsa-v1_5-sha256"`,
 			"Signature":       "sig1=:",
 		}},
 		{"RFC 9421 GET with Ed25519", httpsig.RFC9421, "GET", edKey, map[string]string{

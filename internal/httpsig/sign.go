@@ -29,6 +29,9 @@ type Options struct {
 	Also     []string // names of further headers to cover, in lower case; those that are not set are left out
 }
 
+// bodyHeaders are covered, if they are set, by the signature of a request with a body. Tootik asks for it in its documentation.
+var bodyHeaders = []string{"content-type"}
+
 // Sign signs a request to r.URL with a body, nil for none. It sets Date, the digest, the signature headers, and r.Host. Called again,
 // for a retry or a redirect, it replaces the headers of the former call, whatever its scheme.
 func (s *Signer) Sign(r *http.Request, body []byte, o Options) error {
@@ -64,9 +67,8 @@ func (s *Signer) signCavage(m *message, at hostForm, o Options) error {
 	names := []string{"(request-target)", "host", "date"}
 	if m.needsDigest() {
 		m.header.Set("Digest", digest(m.body))
-		if names = append(names, "digest"); m.header.Get("Content-Type") != "" {
-			names = append(names, "content-type")
-		}
+		names = append(names, "digest")
+		names = append(names, m.present(bodyHeaders)...)
 	}
 	names = append(names, m.present(o.Also)...)
 	c := Claim{Scheme: Cavage, message: m}
@@ -96,6 +98,7 @@ func (s *Signer) signRFC9421(m *message, at hostForm, o Options) error {
 	if m.needsDigest() {
 		m.header.Set("Content-Digest", contentDigest(m.body))
 		names = append(names, "content-digest")
+		names = append(names, m.present(bodyHeaders)...)
 	}
 	names = append(names, m.present(o.Also)...)
 	label := rsaV15SHA256
