@@ -32,11 +32,12 @@ func ed25519Key(srv *apptest.Server, path string) (id string, key ed25519.Public
 	return "", nil
 }
 
-// signedBy records how the deliveries to a peer are signed: ed25519, rsa, or an error. refuse is the status for those by Ed25519.
+// signedBy records how the deliveries to a peer are signed: ed25519, rsa, or an error. refuse is the status for those by Ed25519, or for all.
 type signedBy struct {
-	mu     sync.Mutex
-	list   []string
-	refuse int
+	mu        sync.Mutex
+	list      []string
+	refuse    int
+	refuseAll bool // of RSA as well
 }
 
 func watchSignatures(srv *apptest.Server, peer *apptest.FakeServer) *signedBy {
@@ -55,7 +56,10 @@ func watchSignatures(srv *apptest.Server, peer *apptest.FakeServer) *signedBy {
 		}
 		if !strings.Contains(claims[0].KeyID, "#ed25519-key") {
 			s.list = append(s.list, "rsa")
-			return true
+			if s.refuseAll {
+				w.WriteHeader(s.refuse)
+			}
+			return !s.refuseAll
 		}
 		actor, _, _ := strings.Cut(strings.TrimPrefix(claims[0].KeyID, srv.URL), "#")
 		id, key := ed25519Key(srv, actor)
@@ -83,10 +87,10 @@ func (s *signedBy) want(t *testing.T, what string, want ...string) {
 	s.list = nil
 }
 
-func (s *signedBy) set(refuse int) {
+func (s *signedBy) set(refuse int, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refuse = refuse
+	s.refuse, s.refuseAll = refuse, all
 }
 
 // states is what an actor says of the signatures that its server verifies (FEP-844e).
@@ -132,12 +136,12 @@ func TestEd25519Deliveries(t *testing.T) {
 	by.want(t, "a host that states it", "ed25519")
 
 	for _, status := range []int{400, 401} {
-		by.set(status)
+		by.set(status, false)
 		publish()
 		by.want(t, "a host that refuses it", "ed25519", "rsa")
 		publish()
 		by.want(t, "after it has refused", "rsa")
-		by.set(0)
+		by.set(0, false)
 		update(states(verifiesEd25519))
 		publish()
 		by.want(t, "a host that has refused it", "rsa")
@@ -147,7 +151,10 @@ func TestEd25519Deliveries(t *testing.T) {
 		publish()
 		by.want(t, "30 days later", "ed25519")
 	}
-	by.set(500)
+	by.set(400, true)
+	publish()
+	by.want(t, "a host that refuses a post", "ed25519", "rsa", "rsa")
+	by.set(500, false)
 	publish()
 	by.want(t, "another error", "ed25519")
 }

@@ -21,23 +21,30 @@ const (
 )
 
 // Post sends an activity, with the value of a SynchronizationHeader unless that is "". If the signature scheme of the host is not known, it tries
-// one after the other (federation 2.5). Ed25519 comes first for hosts that verify it; one that refuses it gets RSA at once.
+// one after the other (federation 2.5). Ed25519 comes first for hosts that verify it; one that refuses it gets RSA at once. The refusal is remembered
+// if RSA is accepted, because a 400 or 401 for both is not about the key.
 func (f *Fetcher) Post(ctx context.Context, host *store.Host, inbox string, body []byte, synchronization string, signers HostSigners) (status int, header http.Header, err error) {
+	refused := false
 	if signers.Ed25519 != nil && verifiesEd25519(host) {
 		o := httpsig.Options{Scheme: httpsig.RFC9421, Now: f.db.Now()}
 		status, header, err = f.postFollowingRedirect(ctx, inbox, body, synchronization, signers.Ed25519, o)
 		if err != nil || !isSignatureRejected(status) {
 			return status, header, err
 		}
-		f.saveEd25519(ctx, host.Domain, store.RefusesEd25519)
+		refused = true
 	}
 	options := signatureOptions(host, false, f.db.Now())
 	for i, o := range options {
 		o.Now = f.db.Now()
 		status, header, err = f.postFollowingRedirect(ctx, inbox, body, synchronization, signers.RSA, o)
 		if err != nil || !isSignatureRejected(status) {
-			if err == nil && status < 300 && i > 0 {
-				f.saveSignatureScheme(ctx, host.Domain, o)
+			if err == nil && status < 300 {
+				if i > 0 {
+					f.saveSignatureScheme(ctx, host.Domain, o)
+				}
+				if refused {
+					f.saveEd25519(ctx, host.Domain, store.RefusesEd25519)
+				}
 			}
 			return status, header, err
 		}
