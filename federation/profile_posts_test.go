@@ -102,6 +102,28 @@ func TestProfilePosts(t *testing.T) {
 			t.Errorf("the profile shows %d posts, want 12", got)
 		}
 	})
+	t.Run("listed", func(t *testing.T) {
+		frank, id := known("frank")
+		outbox(peer, frank, []any{peer.Create(posts(peer, frank, 1)[0])})
+		list := "/api/v1/accounts/" + id + "/statuses"
+		for _, tt := range []struct {
+			name string
+			as   *apptest.Client
+			path string
+			want int
+		}{
+			{"by a visitor", srv.As(nil), list, 0},
+			{"the pinned ones", alice.Client, list + "?pinned=true", 0},
+			{"older ones", alice.Client, list + "?max_id=1", 0},
+			{"by a user", alice.Client, list, 1},
+		} {
+			tt.as.Get(tt.path)
+			apptest.Settle(srv)
+			if got := srv.Count(`SELECT count(*) FROM statuses s JOIN accounts a ON a.id = s.account_id WHERE a.uri = ?`, frank); got != tt.want {
+				t.Errorf("%s: %d posts are known, want %d", tt.name, got, tt.want)
+			}
+		}
+	})
 	t.Run("a page on another host", func(t *testing.T) {
 		eve, id := known("eve")
 		first := other.URL + "/page"

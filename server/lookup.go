@@ -50,7 +50,7 @@ func (h *lookup) refreshAccount(r *rest.Request, a *store.Account) {
 	}
 }
 
-// fillProfile queues a fetch of the newest posts of an account that a user follows.
+// fillProfile queues a fetch of the newest posts of an account that a user follows or whose posts a user lists.
 func (h *lookup) fillProfile(r *rest.Request, id store.AccountID) {
 	if !h.federates() {
 		return

@@ -133,6 +133,9 @@ func (h *timelines) accountStatuses(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
+	if r.Viewer != nil && !p.Pinned && page.MaxID == 0 { // apps that know the account open its profile by this request alone
+		h.lookup.fillProfile(r, author)
+	}
 	var part store.Part[store.StatusID]
 	if p.Pinned {
 		part, err = h.DB.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
