@@ -184,7 +184,7 @@ func TestEmojiCheck(t *testing.T) {
 	}
 	for _, want := range []string{
 		"again: 1 emoji, ok", ":cat: cat.png: hidden: the pack \"again\" has this shortcode", ":gone: gone.png: the file is missing",
-		":a b: cat.png: the shortcode or the file name is not valid", ":large: large.png: the picture has ", ":page: page.png: Only PNG",
+		":a b: cat.png: the shortcode or the file name is not valid", ":large: large.png: the picture has ", ":page: page.png: Files of this type are not accepted",
 		":gif: wrong.gif: the content is image/png", ":link: link.png: links and devices are not served", "extra.png: no shortcode shows this picture",
 		"broken: 0 emoji, 1 problems", "pack.json: ",
 	} {
@@ -254,6 +254,7 @@ func TestEmojiDownloads(t *testing.T) {
 		"/cats-src.zip":   archive,
 		"/cats.json":      []byte(`{"cat":"emoji/cat.png"}`),
 		"/page.html":      []byte("<html>"),
+		"/text.zip":       []byte("no archive"),
 		"/bad/index.json": []byte(`{"x":{"license":"CC0"}}`),
 	}
 	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -278,7 +279,8 @@ func TestEmojiDownloads(t *testing.T) {
 	p.writeFiles(map[string][]byte{"index.json": manifest, "cats.json": files["/cats.json"]})
 	p.run("emoji", "import", remote.URL+"/blobs.zip?x=1").ok()
 	p.run("emoji", "import", remote.URL+"/none.zip").fails(1, "status 404")
-	p.run("emoji", "import", remote.URL+"/page.html", "--pack", "x").fails(1, "not a zip archive")
+	p.run("emoji", "import", remote.URL+"/page.html", "--pack", "x").fails(1, `unexpected content type: "text/html"`)
+	p.run("emoji", "import", remote.URL+"/text.zip", "--pack", "x").fails(1, "not a zip archive")
 	p.run("emoji", "import", remote.URL+"/bad/index.json").fails(1, `"x" has no src`)
 	p.run("emoji", "get").fails(2, "--manifest is missing")
 	list := p.run("emoji", "get", "--manifest", remote.URL+"/index.json").ok()

@@ -168,22 +168,22 @@ func (h *lookup) accountByNickname(r *rest.Request) (*store.Account, error) {
 	return a, err
 }
 
-// accountIDOrNickname is accountByIDOrNickname for callers that only need the id.
-func (h *lookup) accountIDOrNickname(r *rest.Request) (store.AccountID, error) {
-	if id := accountParam(r); id != 0 {
-		unavailable, err := h.DB.AccountUnavailable(r.Context(), id)
+// accountIDOrNickname is accountByIDOrNickname for callers that only need the id, and whether the account is remote.
+func (h *lookup) accountIDOrNickname(r *rest.Request) (id store.AccountID, remote bool, err error) {
+	if id = accountParam(r); id != 0 {
+		unavailable, remote, err := h.DB.AccountState(r.Context(), id)
 		if err == nil {
 			err = h.checkVisible(r, id, unavailable)
 		}
 		if !errs.IsNotFound(err) {
-			return id, err
+			return id, remote, err
 		}
 	}
 	a, err := h.accountByNickname(r)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return a.ID, nil
+	return a.ID, !a.Local(), nil
 }
 
 // accountByHandle returns the known account of a handle if the viewer may see it.

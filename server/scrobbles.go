@@ -52,7 +52,7 @@ func (h *scrobbles) createScrobble(r *rest.Request) (any, error) {
 
 // listScrobbles lists what an account, named by id or nickname, listened to.
 func (h *scrobbles) listScrobbles(r *rest.Request) (any, error) {
-	id, err := h.lookup.accountIDOrNickname(r)
+	id, _, err := h.lookup.accountIDOrNickname(r)
 	if err != nil {
 		return nil, err
 	}

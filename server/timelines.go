@@ -128,12 +128,12 @@ func (h *timelines) accountStatuses(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f.ExcludeReplies, f.ExcludeReblogs = p.ExcludeReplies, p.ExcludeReblogs
-	author, err := h.lookup.accountIDOrNickname(r)
+	author, remote, err := h.lookup.accountIDOrNickname(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	if r.Viewer != nil && !p.Pinned && page.MaxID == 0 { // apps that know the account open its profile by this request alone
+	if remote && r.Viewer != nil && !p.Pinned && page.MaxID == 0 { // apps that know the account open its profile by this request alone
 		h.lookup.fillProfile(r, author)
 	}
 	var part store.Part[store.StatusID]

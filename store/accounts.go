@@ -91,16 +91,16 @@ func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
 	return get[Account](ctx, r, "account", `SELECT * FROM accounts WHERE id = ?`, id)
 }
 
-// AccountUnavailable returns true if an account is unavailable, and errs.ErrRecordNotFound if there is none.
-func (r reader) AccountUnavailable(ctx context.Context, id AccountID) (bool, error) {
-	found, err := ids[int64](ctx, r, "account state", `SELECT unavailable FROM accounts WHERE id = ?`, id)
+// AccountState returns whether an account is unavailable and whether it is remote, and errs.ErrRecordNotFound if there is none.
+func (r reader) AccountState(ctx context.Context, id AccountID) (unavailable, remote bool, err error) {
+	found, err := ids[int64](ctx, r, "account state", `SELECT unavailable + 2 * (domain <> '') FROM accounts WHERE id = ?`, id)
+	if err == nil && len(found) == 0 {
+		err = notFound
+	}
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	if len(found) == 0 {
-		return false, notFound
-	}
-	return found[0] != 0, nil
+	return found[0]&1 != 0, found[0]&2 != 0, nil
 }
 
 // Accounts returns the accounts that have one of the ids, in no order.
