@@ -180,3 +180,52 @@ func TestThreadOfLocalPost(t *testing.T) {
 		t.Errorf("%d posts below, want 2", n)
 	}
 }
+
+// TestThreadRepliesByAuthor checks that replies of an author to the own post are found in the shapes in which servers name them.
+func TestThreadRepliesByAuthor(t *testing.T) {
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
+	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
+	for _, tt := range []struct {
+		name   string
+		first  func(replies string) apptest.Doc // embedded in the post
+		listed string                           // the query of the collection that lists the reply
+	}{
+		{"GoToSocial", func(replies string) apptest.Doc {
+			return apptest.Doc{"id": replies + "?page=true", "next": replies + "?page=true&only_other_accounts=false", "partOf": replies}
+		}, "?only_other_accounts=false"},
+		{"Mastodon", func(replies string) apptest.Doc {
+			return apptest.Doc{"items": []any{}, "next": replies + "?page=true&only_other_accounts=false", "partOf": replies}
+		}, ""},
+		{"a next page on another server", func(string) apptest.Doc { return apptest.Doc{"next": other.URL + "/replies"} }, ""},
+		{"a next page that is no URL", func(string) apptest.Doc { return apptest.Doc{"next": 5} }, ""},
+	} {
+		root := peer.Note(bob, "root")
+		id := root["id"].(string)
+		replies := id + "/replies"
+		first := tt.first(replies)
+		first["type"] = "CollectionPage"
+		root["replies"] = apptest.Doc{"id": replies, "type": "Collection", "first": first}
+		peer.Serve(root)
+		reply := peer.Note(bob, "more", apptest.Doc{"inReplyTo": id})
+		peer.Serve(reply)
+		for _, query := range []string{"", "?only_other_accounts=false"} {
+			items := []any{}
+			if query == tt.listed {
+				items = append(items, reply["id"])
+			}
+			peer.ServeAt(replies+query, apptest.Doc{"id": replies + query, "type": "OrderedCollection", "orderedItems": items})
+		}
+		peer.ServeAt(replies+"?page=true&only_other_accounts=false", apptest.Doc{"id": replies + "?only_other_accounts=false", "type": "OrderedCollection"})
+		th := thread{root: root}
+		_, view := th.open(srv, alice)
+		view()
+		apptest.Settle(srv)
+		if below, _ := view(); below != 1 {
+			t.Errorf("%s: %d replies, want 1", tt.name, below)
+		}
+		if n := other.Fetches("/replies"); n != 0 {
+			t.Errorf("%s: %d requests to another server", tt.name, n)
+		}
+	}
+}

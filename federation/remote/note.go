@@ -82,7 +82,9 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	if isTagURIOf(n.Context, host) || r.isOn(host, n.Context) {
 		n.ThreadURI = n.Context
 	}
-	if n.RepliesURI = repliesOf(o); !r.isOn(host, n.RepliesURI) {
+	if next := nextRepliesOf(o); r.isOn(host, next) {
+		n.RepliesURI = next
+	} else if n.RepliesURI = repliesOf(o); !r.isOn(host, n.RepliesURI) {
 		n.RepliesURI = ""
 	}
 	return n, nil
@@ -201,6 +203,16 @@ func repliesOf(o activity.Object) string {
 		}
 	}
 	return ref
+}
+
+// nextRepliesOf returns the URL of the page after an embedded one that states no items, "" if there is none. GoToSocial names the list of all
+// replies there, and leaves those by the author out of the collection itself. Mastodon states the items, even if there are none.
+func nextRepliesOf(o activity.Object) string {
+	page := o.Object("replies").Object("first")
+	if page == nil || page["items"] != nil || page["orderedItems"] != nil {
+		return ""
+	}
+	return page.Ref("next")
 }
 
 // MaxAddressees is how many values of `to`, and of `cc`, are read.
