@@ -78,7 +78,7 @@ func TestFeatureRequest(t *testing.T) {
 	blockedServer := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	follower := peer.AddFollower(srv, "follower", alice)
-	stranger, blocked, suspended := peer.AddActor("stranger"), peer.AddActor("blocked"), peer.AddActor("suspended")
+	unrelated, blocked, suspended := peer.AddActor("unrelated"), peer.AddActor("blocked"), peer.AddActor("suspended")
 	ofBlockedDomain := blockedServer.AddActor("dave")
 	for _, actor := range []string{blocked, suspended, ofBlockedDomain} {
 		srv.FetchActor(actor)
@@ -91,7 +91,7 @@ func TestFeatureRequest(t *testing.T) {
 		policy       string
 		discoverable bool
 		follower     string
-		stranger     string
+		unrelated    string
 	}{
 		{"default", false, reject, reject},
 		{"default", true, accept, accept},
@@ -100,7 +100,7 @@ func TestFeatureRequest(t *testing.T) {
 		{"nobody", true, reject, reject},
 	} {
 		alice.UpdateProfile(map[string]any{"discoverable": tt.discoverable, "feature_policy": tt.policy})
-		for owner, want := range map[string]string{follower: tt.follower, stranger: tt.stranger, blocked: reject, ofBlockedDomain: reject, suspended: silence} {
+		for owner, want := range map[string]string{follower: tt.follower, unrelated: tt.unrelated, blocked: reject, ofBlockedDomain: reject, suspended: silence} {
 			of := peer
 			if owner == ofBlockedDomain {
 				of = blockedServer

@@ -46,15 +46,15 @@ func TestProfilePosts(t *testing.T) {
 
 	t.Run("embedded", func(t *testing.T) {
 		bob, id := known("bob")
-		stranger := other.AddActor("stranger")
+		dora := other.AddActor("dora")
 		var items []any
 		for _, note := range posts(peer, bob, 25) {
 			items = append(items, peer.Create(note))
 		}
 		bad := []any{
-			peer.Activity("Announce", bob, other.Note(stranger, "a boost")["id"]),
-			other.Create(other.Note(stranger, "of another server")),
-			peer.Create(peer.Note(stranger, "of another author")),
+			peer.Activity("Announce", bob, other.Note(dora, "a boost")["id"]),
+			other.Create(other.Note(dora, "of another server")),
+			peer.Create(peer.Note(dora, "of another author")),
 			peer.Create(peer.Note(bob, "for followers", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})),
 			"not a URL", 5, nil, apptest.Doc{"type": "Create"},
 			peer.Create(peer.Note(bob, "hello", apptest.Doc{"to": []any{apptest.Public, alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}})),

@@ -10,7 +10,7 @@ import (
 	"svc/app/apptest"
 )
 
-// TestDeclaredTypesOfEmoji fetches pictures and archives of emoji: their content says what they are, and what is declared as a page or a document
+// TestDeclaredTypesOfEmoji fetches pictures and archives of emoji: their content decides, and one that is declared as a page or a document
 // is refused.
 func TestDeclaredTypesOfEmoji(t *testing.T) {
 	files := map[string][]byte{

@@ -184,7 +184,7 @@ func TestUndoOnFullDisk(t *testing.T) {
 	wantState(t, srv, store.DiskFull, 503)
 }
 
-// TestReadsOnDamagedDatabase stops writing and sends a GET to each route, as users who were last seen two days ago, with a token, with a
+// TestReadsOnDamagedDatabase stops writing and sends a GET to each route, as users whose last request was two days ago, with a token, with a
 // password, and without either: requests that only read are answered.
 func TestReadsOnDamagedDatabase(t *testing.T) {
 	apptest.SkipIfShort(t)
@@ -230,5 +230,5 @@ var writesOnGet = map[string]bool{
 	"/relay": true, "/internal/fetch": true, // the first request makes the keys
 	"/api/account/confirm_email/:user_id/:token": true, "/api/v1/svc/accounts/mfa/backup_codes": true,
 	"/api/v1/svc/admin/users/:nickname/password_reset": true, "/api/v1/svc/emoji/packs/import": true,
-	"/api/v1/svc/admin/users/:nickname/chats": true, // the moderation log says who has read them
+	"/api/v1/svc/admin/users/:nickname/chats": true, // each read is an entry of the moderation log
 }

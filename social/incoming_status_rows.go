@@ -72,16 +72,26 @@ func (s *Service) announceQuietStatus(ctx context.Context, tx *store.Tx, author 
 		return err
 	}
 	c := &Composed{Status: st}
-	for id, to := range map[*store.StatusID]**store.Status{st.InReplyToID: &c.Parent, st.QuoteOfID: &c.Quoted} {
-		if id == nil {
-			continue
-		}
-		if *to, err = tx.Status(ctx, *id); errs.IgnoreNotFound(err) != nil {
-			return err
-		}
+	if c.Parent, err = referred(ctx, tx, st.InReplyToID); err != nil {
+		return err
+	}
+	if c.Quoted, err = referred(ctx, tx, st.QuoteOfID); err != nil {
+		return err
 	}
 	c.addIncomingRecipients(r, a)
 	return s.announceIncomingStatus(ctx, tx, author, r, a, c)
+}
+
+// referred returns the status that another one names, nil if it names none or one that is gone.
+func referred(ctx context.Context, tx *store.Tx, id *store.StatusID) (*store.Status, error) {
+	if id == nil {
+		return nil, nil
+	}
+	st, err := tx.Status(ctx, *id)
+	if errs.IsNotFound(err) {
+		return nil, nil
+	}
+	return st, err
 }
 
 // addIncomingRows stores recipients, tags, poll and media of an incoming status.

@@ -4,7 +4,7 @@ import "context"
 
 // Limits of GroupOf.
 const (
-	maxGroupLevels = "100" // posts above that are looked at
+	maxGroupLevels = "100" // posts above that are read
 	maxGroupBoosts = "20"  // first boosts of each, because a group boosts at once
 )
 

@@ -37,11 +37,10 @@ type Backfill struct {
 
 	profileSlots chan struct{} // one for each profile that is being filled
 
-	threads     *threadFetches
-	threadPace  *limit.Pace[string]            // of requests, by host
-	threadUsers *limit.Window[store.AccountID] // that have caused a fetch
-	threadSlice time.Duration
-
+	threads      *threadFetches
+	threadPace   *limit.Pace[string]            // of requests, by host
+	threadUsers  *limit.Window[store.AccountID] // that have caused a fetch
+	threadSlice  time.Duration
 	threadCutOff time.Duration
 }
 

@@ -151,7 +151,7 @@ func TestInteractionPoliciesPage(t *testing.T) {
 	if got := fmt.Sprint(alice.Get(defaults).Object().Find("public.can_reply.automatic_approval")); got != "[author followers following]" {
 		t.Errorf("the rule of the app became %s", got)
 	}
-	browser.Get(path).Press("Save", "public_can_reply", "strangers|").Want(422, `Invalid value "strangers": must be public, followers`)
+	browser.Get(path).Press("Save", "public_can_reply", "robots|").Want(422, `Invalid value "robots": must be public, followers`)
 }
 
 // TestSentFollowRequests withdraws a follow request.
