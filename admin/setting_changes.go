@@ -24,11 +24,11 @@ func (s *Service) changeSettings(
 		if err != nil {
 			return err
 		}
-		rows, err := st.parse(stored)
+		rows, changed, removed, err := st.parse(stored)
 		if err != nil {
 			return err
 		}
-		u = &settingUpdate{codec: st.codec, file: st.file, rows: rows}
+		u = &settingUpdate{codec: st.codec, file: st.file, rows: rows, updated: changed, removed: removed}
 		if err := change(tx, u); err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func (s *Settings) Load(ctx context.Context, db SettingRows) (invalid, err error
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.parse(stored)
+	rows, _, _, err := s.parse(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -72,17 +72,19 @@ func (s *Settings) Load(ctx context.Context, db SettingRows) (invalid, err error
 	return invalid, nil
 }
 
-func (s *Settings) parse(stored []*store.SettingRow) ([]dbconfig.Row, error) {
-	rows := make([]dbconfig.Row, len(stored))
+// parse returns stored rows in the form of this version. changed and removed are those that had another one.
+func (s *Settings) parse(stored []*store.SettingRow) (rows []dbconfig.Row, changed, removed []dbconfig.RowKey, err error) {
+	rows = make([]dbconfig.Row, len(stored))
 	standard := dbconfig.Codec{} // rows are stored with the standard name
 	for i, row := range stored {
 		value, err := standard.Parse([]byte(row.Value))
 		if err != nil {
-			return nil, fmt.Errorf("setting %s %s: %w", row.GroupName, row.Key, err)
+			return nil, nil, nil, fmt.Errorf("setting %s %s: %w", row.GroupName, row.Key, err)
 		}
 		rows[i] = dbconfig.Row{RowKey: dbconfig.RowKey{Group: row.GroupName, Key: row.Key}, Value: value}
 	}
-	return rows, nil
+	rows, changed, removed = dbconfig.Upgrade(rows)
+	return rows, changed, removed, nil
 }
 
 // SettingEntry is a setting as admin front ends see it.
@@ -137,7 +139,7 @@ func (s *Service) StoredSettings(ctx context.Context, all bool) (*SettingList, e
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.stored.parse(stored)
+	rows, _, _, err := s.stored.parse(stored)
 	if err != nil {
 		return nil, err
 	}

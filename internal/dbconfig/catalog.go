@@ -112,6 +112,9 @@ var places = map[string]place{
 	"frontends.admin":          at(":frontends", ":admin").as(frontendForm),
 	"frontends.configurations": at(":frontend_configurations", "").as(frontendsForm),
 
+	"emoji.groups": at(":emoji", ":groups").as(keywordForm("name", "patterns", formOf(config.Setting{Kind: config.List}))),
+
+	"rate_limit.enabled":              at(movedSwitch.Key, switchSubkey), // front ends take each subkey of :rate_limit for a limit
 	"rate_limit.app_registration":     at(":rate_limit", ":oauth_app_creation"),
 	"rate_limit.registration":         at(":rate_limit", ":app_account_creation"),
 	"rate_limit.search_anonymous":     at(":rate_limit", ":search").in(anonymous),

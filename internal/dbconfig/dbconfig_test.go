@@ -58,6 +58,8 @@ var conversions = []struct {
 	{"an object with a key tuple that is no list", `{"tuple":"x"}`, object{"tuple": "x"}, ""},
 	{"rule 4: a keyword list", `[{"tuple":[":name","X"]},{"tuple":[":limits",[{"tuple":[":a",1]}]]}]`,
 		list{tuple{atom("name"), "X"}, tuple{atom("limits"), list{tuple{atom("a"), json.Number("1")}}}}, ""},
+	{"a key that is named nil", `[{"tuple":[":nil",null]},{"tuple":[":true",":false"]}]`, list{tuple{atom("nil"), nil}, tuple{atom("true"), false}},
+		`[{"tuple":[":nil",null]},{"tuple":[":true",false]}]`},
 	{"a map is no keyword list", `{":max_options":20,"plain":"x"}`, object{":max_options": json.Number("20"), "plain": "x"}, ""},
 	{"a regular expression", `"~r/win\\s+big/i"`, dbconfig.Regex{Pattern: `win\s+big`, Flags: "i"}, ""},
 	{"a regular expression in bars", `"~r|https?://x|"`, dbconfig.Regex{Pattern: `https?:\/\/x`}, `"~r/https?:\\/\\/x/"`},

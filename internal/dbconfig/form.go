@@ -139,15 +139,13 @@ var fractionForm = form{"float", func(v any) Value { return json.Number(strconv.
 	return nil, expected("a number", v)
 }}
 
-// limitForm is a rate limit as a tuple of milliseconds and a number of requests; nil: no limit.
+// limitForm is a rate limit as a tuple of milliseconds and a number of requests. No limit is a tuple of zeros, because front ends read
+// a tuple from each limit. null, false and :off are accepted too.
 var limitForm = form{"tuple", func(v any) Value {
 	rate := config.ParseRate(v.(string))
-	if rate == (config.Rate{}) {
-		return nil
-	}
 	return Tuple{number(rate.Window.Milliseconds()), number(int64(rate.Count))}
 }, func(v Value) (any, error) {
-	if v == nil || v == Value(Atom("off")) {
+	if v == nil || v == Value(false) || v == Value(Atom("off")) {
 		return config.Rate{}.String(), nil
 	}
 	t, ok := v.(Tuple)
@@ -333,6 +331,39 @@ func mapForm(key, values string, list form) form {
 		rows := []any{}
 		for _, name := range slices.Sorted(maps.Keys(m)) {
 			l, err := list.accept(m[name])
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, map[string]any{key: strings.TrimPrefix(name, ":"), values: l})
+		}
+		return rows, nil
+	}}
+}
+
+// keywordForm is a keyword list of lists: from the text of a row to its list, in the order of the rows.
+func keywordForm(key, values string, list form) form {
+	return form{[]any{"keyword", list.kind}, func(v any) Value {
+		keyword := List{}
+		for _, row := range v.([]map[string]any) {
+			keyword = append(keyword, Tuple{Atom(row[key].(string)), list.show(row[values])})
+		}
+		return keyword
+	}, func(v Value) (any, error) {
+		keyword, ok := v.(List)
+		if !ok {
+			return nil, expected("a keyword list", v)
+		}
+		rows := []any{}
+		for _, e := range keyword {
+			t, ok := e.(Tuple)
+			if !ok || len(t) != 2 {
+				return nil, expected("tuples of a "+key+" and a list", e)
+			}
+			name, err := textOf(t[0]) // front ends send the names of new rows as they were entered, without the colon
+			if err != nil {
+				return nil, err
+			}
+			l, err := list.accept(t[1])
 			if err != nil {
 				return nil, err
 			}

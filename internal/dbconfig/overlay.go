@@ -116,8 +116,11 @@ func (s placed) find(value Value) (Value, bool) {
 	return v, ok
 }
 
-// unsupported returns an error for values that would seem to protect something although this version does not have the feature.
+// unsupported returns an error for values that would seem to take effect although this version has no such setting there.
 func unsupported(r Row) error {
+	if _, sent := Lookup(r.Value, Atom(switchSubkey[1:])); sent && r.RowKey == limits {
+		return fmt.Errorf("%s has limits alone: %s is a subkey of %s", limits.Key, switchSubkey, movedSwitch.Key)
+	}
 	if r.RowKey != (RowKey{":svc", ":restrict_unauthenticated"}) {
 		return nil
 	}
@@ -174,7 +177,6 @@ func Entries(c *config.Config, rows []Row) []Entry {
 
 // extraDefaults are rows that front ends cannot do without.
 var extraDefaults = []Row{
-	{RowKey{":svc", ":frontends"}, List{}},
 	{RowKey{":svc", ":restrict_unauthenticated"}, restricted},
 }
 

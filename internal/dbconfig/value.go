@@ -78,6 +78,9 @@ func (c Codec) convert(v any, depth int) (Value, error) {
 	case map[string]any:
 		if elements, ok := v["tuple"].([]any); ok && len(v) == 1 {
 			l, err := c.convertAll(elements, depth)
+			if err == nil && len(l) == 2 {
+				l[0] = c.keyOf(elements[0], l[0])
+			}
 			return Tuple(l), err
 		}
 		m := make(Map, len(v))
@@ -102,6 +105,15 @@ func (c Codec) convertAll(elements []any, depth int) ([]Value, error) {
 		}
 	}
 	return l, nil
+}
+
+// keyOf returns the first element of a pair. As a key, ":nil" is a name: converted to null, it would be lost.
+func (c Codec) keyOf(sent any, converted Value) Value {
+	s, _ := sent.(string)
+	if name, ok := strings.CutPrefix(c.toStandard(strings.TrimSpace(s)), ":"); ok {
+		return Atom(name)
+	}
+	return converted
 }
 
 // ParseText converts a JSON string: an atom, a module, a regular expression, true, false, nil or a text without blanks around it.
