@@ -75,27 +75,9 @@ const maxLogPage = 1000
 
 // Log returns a page of the moderation log, newest first.
 func (s *Service) Log(ctx context.Context, q LogQuery) ([]*LogEntry, error) {
-	f := store.LogFilter{Search: q.Search, Limit: min(max(q.Limit, 1), maxLogPage), Offset: max(q.Offset, 0)}
-	var err error
-	if f.From, _, err = parseLogTime(q.From); err != nil {
-		return nil, err
-	}
-	var isDay bool
-	if f.Until, isDay, err = parseLogTime(q.Until); err != nil {
-		return nil, err
-	}
-	if isDay {
-		f.Until = f.Until.AddDate(0, 0, 1).Add(-time.Millisecond)
-	}
-	if q.User != "" {
-		actor, err := s.findAccount(ctx, s.db, q.User)
-		if errs.IsNotFound(err) {
-			return []*LogEntry{}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		f.Actor = actor.ID
+	f, known, err := s.logFilter(ctx, q)
+	if err != nil || !known {
+		return []*LogEntry{}, err
 	}
 	rows, err := s.db.ModerationLog(ctx, f)
 	list := make([]*LogEntry, 0, len(rows))
@@ -107,6 +89,38 @@ func (s *Service) Log(ctx context.Context, q LogQuery) ([]*LogEntry, error) {
 		list = append(list, e)
 	}
 	return list, err
+}
+
+// CountLog returns the number of entries of all pages.
+func (s *Service) CountLog(ctx context.Context, q LogQuery) (int, error) {
+	f, known, err := s.logFilter(ctx, q)
+	if err != nil || !known {
+		return 0, err
+	}
+	return s.db.CountModerationLog(ctx, f)
+}
+
+// logFilter returns the filter of a query. known is false if it names an actor that does not exist.
+func (s *Service) logFilter(ctx context.Context, q LogQuery) (f store.LogFilter, known bool, err error) {
+	f = store.LogFilter{Search: q.Search, Limit: min(max(q.Limit, 1), maxLogPage), Offset: max(q.Offset, 0)}
+	if f.From, _, err = parseLogTime(q.From); err != nil {
+		return f, false, err
+	}
+	var isDay bool
+	if f.Until, isDay, err = parseLogTime(q.Until); err != nil {
+		return f, false, err
+	}
+	if isDay {
+		f.Until = f.Until.AddDate(0, 0, 1).Add(-time.Millisecond)
+	}
+	if q.User != "" {
+		actor, err := s.findAccount(ctx, s.db, q.User)
+		if err != nil {
+			return f, false, errs.IgnoreNotFound(err)
+		}
+		f.Actor = actor.ID
+	}
+	return f, true, nil
 }
 
 // parseLogTime parses a date or time of a query; zero for "".

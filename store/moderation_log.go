@@ -65,11 +65,19 @@ const (
 	logSelect = `
 		SELECT *
 		FROM moderation_log `
-	logCondition = ` id >= ?2 AND id < ?3 AND (?4 = '' OR message LIKE ?4 ESCAPE '\')
+	logCount = `
+		SELECT count(*)
+		FROM moderation_log `
+	logAll       = `WHERE ?1 = 0 AND` + logCondition
+	logActor     = `INDEXED BY moderation_log_actor WHERE actor_id = ?1 AND` + logCondition
+	logCondition = ` id >= ?2 AND id < ?3 AND (?4 = '' OR message LIKE ?4 ESCAPE '\')`
+	logPage      = `
 		ORDER BY id DESC
 		LIMIT ?5 OFFSET ?6`
-	logOfAll   = logSelect + `WHERE ?1 = 0 AND` + logCondition
-	logOfActor = logSelect + `INDEXED BY moderation_log_actor WHERE actor_id = ?1 AND` + logCondition
+	logOfAll        = logSelect + logAll + logPage
+	logOfActor      = logSelect + logActor + logPage
+	logCountOfAll   = logCount + logAll
+	logCountOfActor = logCount + logActor
 )
 
 // ModerationLog returns a page of the moderation log, newest first. The search ignores the case of ASCII letters.
@@ -78,14 +86,30 @@ func (r reader) ModerationLog(ctx context.Context, f LogFilter) ([]*LogEntry, er
 	if f.Actor != 0 {
 		query = logOfActor
 	}
-	from, until := int64(0), int64(math.MaxInt64)
+	from, until := f.ids()
+	return list[*LogEntry](ctx, r, "moderation log", query, f.Actor, from, until, containing(f.Search), f.Limit, f.Offset)
+}
+
+// CountModerationLog returns the number of entries of all pages.
+func (r reader) CountModerationLog(ctx context.Context, f LogFilter) (int, error) {
+	query := logCountOfAll
+	if f.Actor != 0 {
+		query = logCountOfActor
+	}
+	from, until := f.ids()
+	return value[int](ctx, r, "count moderation log", query, f.Actor, from, until, containing(f.Search))
+}
+
+// ids returns the first id that the filter selects, and the first one after those.
+func (f LogFilter) ids() (from, until int64) {
+	from, until = 0, math.MaxInt64
 	if !f.From.IsZero() {
 		from = f.From.UnixMilli() << sequenceBits
 	}
 	if !f.Until.IsZero() {
 		until = (f.Until.UnixMilli() + 1) << sequenceBits
 	}
-	return list[*LogEntry](ctx, r, "moderation log", query, f.Actor, from, until, containing(f.Search), f.Limit, f.Offset)
+	return from, until
 }
 
 // containing returns the pattern of LIKE, with the escape character \, for texts that contain part; "" for "".

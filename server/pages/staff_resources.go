@@ -100,7 +100,7 @@ func (s *resource) show(p *page, status int, message string) (any, error) {
 	if s.paged {
 		content.Newer, content.Older = p.links(a)
 	}
-	if s.member != "" {
+	if _, isList := answer.([]any); !isList {
 		answer = member(answer, s.member)
 	}
 	rows, _ := answer.([]any)

@@ -99,7 +99,7 @@ var resources = []*resource{
 	},
 	{
 		Resource: table("relays", "add", column("address", "actor"), columnOf("yes", "accepted", "followed_back"), columnOf("date", "unreachable", "unreachable_since"), column("last_error", "last_error")),
-		path:     "/web/admin/relays", list: "/api/v1/svc/admin/relay", create: "/api/v1/svc/admin/relay",
+		path:     "/web/admin/relays", list: "/api/v1/svc/admin/relay", member: "relays", create: "/api/v1/svc/admin/relay",
 		actions: []rowAction{{label: "admin.delete", method: "DELETE", path: "/api/v1/svc/admin/relay?force=true&relay_url={actor}", ask: "unfollow_relay"}},
 		inputs: func(*page) []web.Input {
 			return []web.Input{{Name: "relay_url", Kind: "url", Label: "admin.address", Required: true, MaxLength: 2000}}
@@ -165,7 +165,7 @@ var resources = []*resource{
 	},
 	{
 		Resource: table("log", "", columnOf("unix", "time", "time"), column("message", "message")),
-		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", numbered: true,
+		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", member: "items", numbered: true,
 	},
 }
 

@@ -14,16 +14,24 @@ func (h *Handlers) moderationLogRoutes() rest.Routes {
 	}
 }
 
-// moderationLog lists entries of the moderation log, newest first.
+// moderationLog lists entries of the moderation log, newest first (spec 4.5). A compatible server puts the page into an object.
 func (h *Handlers) moderationLog(r *rest.Request) (any, error) {
 	p := pageOf(r, 50)
-	rows, err := h.Admin.Log(r.Context(), admin.LogQuery{
+	query := admin.LogQuery{
 		User: r.Query("user_id"), From: r.Query("start_date"), Until: r.Query("end_date"), Search: r.Query("search"),
 		Limit: p.size, Offset: p.offset(),
-	})
+	}
+	rows, err := h.Admin.Log(r.Context(), query)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]*entity.LogEntry, 0, len(rows))
 	for _, row := range rows {
 		list = append(list, entity.NewLogEntry(row))
 	}
-	return list, err
+	if !h.compatible() {
+		return list, nil
+	}
+	total, err := h.Admin.CountLog(r.Context(), query)
+	return map[string]any{"items": list, "total": total}, err
 }

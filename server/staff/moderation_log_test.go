@@ -23,6 +23,44 @@ func messages(c *apptest.Client, params ...string) []string {
 	return list
 }
 
+// TestCompatibleLists checks that a server that says to be of another product answers with the objects that its front ends read, and that
+// its own pages show the same rows.
+func TestCompatibleLists(t *testing.T) {
+	srv := apptest.Start(t, func(c *config.Config) { c.API.Compatible = "Pleroma 2.7.1" })
+	root := srv.SignUpAdmin()
+	relay := apptest.StartFake(t).AddActor("relay", apptest.Doc{"type": "Application", "endpoints": nil})
+	if list := root.Get("/api/v1/svc/admin/relay").Want(200).Object().At("relays").([]any); len(list) != 0 {
+		t.Errorf("without relays: %v", list)
+	}
+	root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
+	for _, text := range []string{"one", "two", "three"} {
+		root.Post("/api/v1/svc/admin/rules", "text", text).Want(200)
+	}
+	apptest.WantFields(t, "relays", root.Get("/api/v1/svc/admin/relay").Want(200).Object(), apptest.Doc{"relays.0.actor": relay, "relays.0.followed_back": false})
+	for _, tt := range []struct {
+		query []string
+		items int
+		total float64
+	}{
+		{nil, 4, 4},
+		{[]string{"page_size", "2"}, 2, 4},
+		{[]string{"page_size", "3", "page", "2"}, 1, 4},
+		{[]string{"search", "relay"}, 1, 1},
+		{[]string{"user_id", root.ID, "page_size", "1"}, 1, 4},
+		{[]string{"user_id", "nobody"}, 0, 0},
+		{[]string{"start_date", "2090-01-01"}, 0, 0},
+	} {
+		o := root.Get(logPath, tt.query...).Want(200).Object()
+		if items := o.At("items").([]any); len(items) != tt.items || o.At("total") != tt.total {
+			t.Errorf("%v: %d items, total %v", tt.query, len(items), o.At("total"))
+		}
+	}
+	root.Get(logPath, "start_date", "yesterday").Want(400)
+	browser := root.SignedIn()
+	browser.Get("/web/admin/relays").Want(200, relay)
+	browser.Get("/web/admin/log").Want(200, "followed relay")
+}
+
 // TestModerationLog checks spec 2.22, and filters and paging of GET moderation_log.
 func TestModerationLog(t *testing.T) {
 	srv := apptest.Start(t)

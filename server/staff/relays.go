@@ -3,6 +3,7 @@ package staff
 import (
 	"strings"
 
+	"svc/federation"
 	"svc/internal/errs"
 	"svc/server/rest"
 )
@@ -18,12 +19,19 @@ func (h *Handlers) relayRoutes() rest.Routes {
 
 var errFederationDisabled = errs.BadRequest("This server does not federate")
 
-// listRelays lists the relays that the server follows or has asked to follow.
+// listRelays lists the relays that the server follows or has asked to follow (spec 4.5). A compatible server puts the list into an object.
 func (h *Handlers) listRelays(r *rest.Request) (any, error) {
-	if h.Federation == nil {
-		return []any{}, nil
+	list := []*federation.Relay{}
+	if h.Federation != nil {
+		var err error
+		if list, err = h.Federation.Relays.List(r.Context()); err != nil {
+			return nil, err
+		}
 	}
-	return h.Federation.Relays.List(r.Context())
+	if h.compatible() {
+		return map[string]any{"relays": list}, nil
+	}
+	return list, nil
 }
 
 func (h *Handlers) bindRelay(r *rest.Request) (url string, force bool, err error) {

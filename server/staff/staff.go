@@ -71,6 +71,10 @@ func (h *Handlers) Routes() []rest.Routes {
 // as returns the operations for the viewer.
 func (h *Handlers) as(r *rest.Request) *admin.Service { return h.Admin.As(r.Viewer) }
 
+// compatible returns true if clients are told that the server is of another product of the family. Their front ends read some lists from an
+// object, where the specification has a list.
+func (h *Handlers) compatible() bool { return h.Settings.Load().API.Compatible != "" }
+
 var errNotFound = errs.NotFound("Not found")
 
 // notFound replaces a 404, whose text is for commands.
