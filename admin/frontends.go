@@ -56,15 +56,21 @@ type Frontend struct {
 type FrontendInstall struct {
 	Name     string `json:"name"`
 	Ref      string `json:"ref"`
-	File     string `json:"file"`      // a zip archive on this machine, in place of BuildURL
 	BuildURL string `json:"build_url"` // ${ref} stands for the version
 	BuildDir string `json:"build_dir"`
 
-	Archive *io.SectionReader `json:"-"` // in place of File and BuildURL; nil: none
+	Archive *io.SectionReader `json:"-"` // in place of BuildURL; nil: none
+	File    string            `json:"-"` // the name of an archive in imports/ of the data directory, in place of BuildURL
 }
 
-// errNotInstalled is the error of the admin API for an archive that cannot be installed (spec 4.5).
-var errNotInstalled = errs.BadRequest("Could not install frontend")
+// NotInstalled returns the error of the admin API for a front end that was not installed because of err (spec 4.5). Its member reason says
+// why, and commands print it.
+func NotInstalled(err error) error {
+	refused := &errs.Error{Status: http.StatusInternalServerError, Message: "The server could not store it: its log says why"}
+	errors.As(err, &refused)
+	return (&errs.Error{Status: refused.Status, Message: "Could not install frontend", Details: refused.Details, Err: err, RetryAfter: refused.RetryAfter}).
+		With("reason", refused.Message)
+}
 
 // Frontends installs and removes front ends. It is safe for concurrent use.
 type Frontends struct {
@@ -141,8 +147,17 @@ func orNil(s string) *string {
 	return &s
 }
 
-// Install installs a version, in place of one with the same ref. The old one is shown until the new one is complete.
+// Install installs a version, in place of one with the same ref. The old one is shown until the new one is complete. Each error is one of
+// NotInstalled.
 func (f *Frontends) Install(ctx context.Context, i FrontendInstall) (*Frontend, error) {
+	installed, err := f.install(ctx, i)
+	if err != nil {
+		return nil, NotInstalled(err)
+	}
+	return installed, nil
+}
+
+func (f *Frontends) install(ctx context.Context, i FrontendInstall) (*Frontend, error) {
 	for _, a := range f.available() {
 		if a.Name == i.Name {
 			i.Ref, i.BuildURL, i.BuildDir = cmp.Or(i.Ref, a.Ref), cmp.Or(i.BuildURL, a.BuildURL), cmp.Or(i.BuildDir, a.BuildDir)
@@ -164,10 +179,6 @@ func (f *Frontends) Install(ctx context.Context, i FrontendInstall) (*Frontend, 
 	}
 	defer f.running.Unlock()
 	if err := f.installArchive(ctx, v, i); err != nil {
-		var refused *errs.Error
-		if errors.As(err, &refused) {
-			err = errNotInstalled.With("reason", refused.Message)
-		}
 		return nil, err
 	}
 	f.staff.log.Info("front end installed", slog.String("frontend", v.String()))
@@ -194,11 +205,7 @@ func (f *Frontends) installArchive(ctx context.Context, v frontend.Version, i Fr
 // openArchive opens the archive of a front end, which it downloads unless it is a file.
 func (f *Frontends) openArchive(ctx context.Context, i FrontendInstall) (*os.File, error) {
 	if i.File != "" {
-		file, err := os.Open(i.File)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, errs.BadRequest("There is no file %q", i.File)
-		}
-		return file, err
+		return f.openImport(i.File)
 	}
 	ctx, cancel := context.WithTimeout(ctx, frontendDownload)
 	defer cancel()
@@ -268,14 +275,18 @@ func (f *Frontends) recorded(ctx context.Context, action, done string, v fronten
 	return &Frontend{Name: v.Name, InstalledRefs: []string{}}, err
 }
 
-// ImportPath returns the path of a file in the imports folder of the data directory, the only one from which the API reads files.
-func (f *Frontends) ImportPath(name string) (string, error) {
+// openImport opens a file in the imports folder of the data directory, the only one from which the API reads files.
+func (f *Frontends) openImport(name string) (*os.File, error) {
 	if !filepath.IsLocal(name) {
-		return "", errs.BadRequest("%q is not the name of a file in imports/", name)
+		return nil, errs.BadRequest("%q is not the name of a file in imports/", name)
 	}
 	path := filepath.Join(f.settings.Load().Data.Dir, "imports", name)
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return "", errs.New(http.StatusBadRequest, "There is no such file in imports/")
+		return nil, errs.BadRequest("There is no file %q in imports/", name)
 	}
-	return path, nil
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, errs.BadRequest("The server cannot read %q in imports/: %v", name, errors.Unwrap(err))
+	}
+	return file, nil
 }

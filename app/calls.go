@@ -150,7 +150,7 @@ var (
 	ListFrontends = frontendCall("list front ends", func(f *admin.Frontends, ctx context.Context, _ struct{}) ([]*admin.Frontend, error) {
 		return f.List(ctx)
 	})
-	InstallFrontend = frontendCall("install front end", (*admin.Frontends).Install)
+	InstallFrontend = frontendCall("install front end", installFrontend)
 	RemoveFrontend  = frontendCall("remove front end", (*admin.Frontends).Remove)
 	UseFrontend     = frontendCall("use front end", (*admin.Frontends).Use)
 
@@ -248,6 +248,16 @@ func relayCall[A, R any](name string, run func(*federation.Relays, context.Conte
 
 func frontendCall[A, R any](name string, run func(*admin.Frontends, context.Context, A) (R, error)) Call[A, R] {
 	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Frontends, ctx, args) })
+}
+
+// installFrontend installs a front end from the file that the command sent, if it sent one.
+func installFrontend(f *admin.Frontends, ctx context.Context, i admin.FrontendInstall) (*admin.Frontend, error) {
+	archive, err := control.File(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i.Archive = archive
+	return f.Install(ctx, i)
 }
 
 func documentCall[A, R any](name string, run func(*admin.Documents, context.Context, A) (R, error)) Call[A, R] {

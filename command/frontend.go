@@ -3,13 +3,14 @@ package command
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/control"
 )
 
 func (a *cli) frontendCommand() *cobra.Command {
@@ -25,7 +26,10 @@ Several front ends, and several versions of one, can be installed side by side. 
 }
 
 func (a *cli) frontendInstallCommand() *cobra.Command {
-	var i admin.FrontendInstall
+	var (
+		i       admin.FrontendInstall
+		archive string
+	)
 	cmd := &cobra.Command{
 		Use:   "install NAME [--ref REF] [--file ZIP | --build-url URL] [--build-dir FOLDER]",
 		Short: "Install a front end, or another version of it",
@@ -37,17 +41,19 @@ version until the new one is complete. "svc frontend list" shows the names that 
 		Args:    oneArg("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i.Name = args[0]
-			if i.File != "" && i.BuildURL != "" {
+			if archive != "" && i.BuildURL != "" {
 				return usage("use either --file or --build-url")
 			}
-			if i.File != "" {
-				path, err := filepath.Abs(i.File) // the server may run in another folder
+			ctx := cmd.Context()
+			if archive != "" {
+				file, err := os.Open(archive)
 				if err != nil {
 					return err
 				}
-				i.File = path
+				defer file.Close()
+				ctx = control.WithFile(ctx, file) // a server in a sandbox sees neither /home nor /tmp
 			}
-			installed, err := perform(cmd.Context(), a, app.InstallFrontend, i)
+			installed, err := perform(ctx, a, app.InstallFrontend, i)
 			if err != nil {
 				return err
 			}
@@ -56,7 +62,7 @@ version until the new one is complete. "svc frontend list" shows the names that 
 		},
 	}
 	cmd.Flags().StringVar(&i.Ref, "ref", "", "the `VERSION`: a branch or tag of the front end")
-	cmd.Flags().StringVar(&i.File, "file", "", "install from a `ZIP` archive on this machine")
+	cmd.Flags().StringVar(&archive, "file", "", "install from a `ZIP` archive on this machine")
 	cmd.Flags().StringVar(&i.BuildURL, "build-url", "", "download the archive from this `URL`, in which ${ref} stands for the version")
 	cmd.Flags().StringVar(&i.BuildDir, "build-dir", "", "the `FOLDER` of the archive that has the index.html")
 	return cmd

@@ -20,6 +20,10 @@ func TestFrontendUse(t *testing.T) {
 	p.frontendArchive("one.zip", "this is one")
 	p.frontendArchive("two.zip", "this is two")
 	p.run("frontend", "install", "fe", "--ref", "1", "--file", "one.zip").ok()
+	p.write("bad.zip", string(apptest.Zip(t, map[string]string{"README": "x"})))
+	p.run("frontend", "install", "fe", "--ref", "1", "--file", "bad.zip").fails(1, "Could not install frontend: the archive has no index.html")
+	p.run("frontend", "install", "fe", "--ref", "1", "--file", "none.zip").fails(1, "none.zip: no such file")
+	p.run("frontend", "install", "fe", "--ref", "a/b", "--file", "one.zip").fails(1, "Could not install frontend: \"fe\" and \"a/b\" are not a valid name and ref")
 	p.run("frontend", "use", "fe").fails(1, `"fe" is not NAME/REF`)
 	p.run("frontend", "use", "fe/2").fails(1, "fe/2 is not installed")
 	p.run("frontend", "use").fails(2, "NAME/REF")
@@ -37,6 +41,7 @@ func TestFrontendUse(t *testing.T) {
 		}
 	}
 	shows("/", "this is one") // the choice without a server
+	p.run("frontend", "install", "fe", "--ref", "3", "--file", "bad.zip").fails(1, "Could not install frontend: the archive has no index.html")
 	shows("/svc/admin/", "this is one")
 	p.run("frontend", "install", "fe", "--ref", "2", "--file", "two.zip").ok()
 	shows("/", "this is one")

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"html"
@@ -47,7 +48,7 @@ func (h *frontends) routes() rest.Routes {
 	}
 }
 
-// frontendTypes are the content types of files of front ends by extension. Files of other types are not served.
+// frontendTypes are the content types of files of front ends by extension, beside fileTypes.
 var frontendTypes = map[string]string{
 	".js":          "text/javascript; charset=utf-8",
 	".mjs":         "text/javascript; charset=utf-8",
@@ -64,15 +65,20 @@ var frontendTypes = map[string]string{
 	".wav":         "audio/wav",
 	".mp4":         "video/mp4",
 	".webm":        "video/webm",
+	".oga":         "audio/ogg",
+	".opus":        "audio/ogg",
+	".flac":        "audio/flac",
+	".m4a":         "audio/mp4",
+	".ogv":         "video/ogg",
 	".md":          "text/markdown; charset=utf-8",
+	".ftl":         "text/plain; charset=utf-8", // texts in other languages
+	".iss":         "text/plain; charset=utf-8", // themes
 }
 
+// frontendType returns the content type of a file of a front end, "" if the extension is not known.
 func frontendType(name string) string {
 	extension := strings.ToLower(path.Ext(name))
-	if t := frontendTypes[extension]; t != "" {
-		return t
-	}
-	return fileTypes[extension]
+	return cmp.Or(frontendTypes[extension], fileTypes[extension])
 }
 
 // selected returns the front end for a request: the visitor's choice, else the primary one. ok is false if there is none.
@@ -145,11 +151,10 @@ func (h *frontends) adminPage(r *rest.Request) (any, error) {
 
 // file returns the handler of a file of a front end, nil if it does not exist. The index is not among them.
 func (h *frontends) file(v frontend.Version, name string, r *http.Request) http.Handler {
-	contentType := frontendType(name)
-	if contentType == "" || name == "index.html" {
+	if name == "index.html" {
 		return nil
 	}
-	f := &frontendFile{contentType: contentType, hashed: hashedName(name)}
+	f := &frontendFile{contentType: cmp.Or(frontendType(name), "application/octet-stream"), hashed: hashedName(name)}
 	if acceptsGzip(r) {
 		if file, info, err := h.dir.OpenFile(v, name+".gz"); err == nil {
 			f.file, f.info, f.gzip = file, info, true

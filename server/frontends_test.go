@@ -25,7 +25,13 @@ func frontendFiles(title string) map[string]string {
 		"dist/static/style.css.gz":         gzipped("a{}"),
 		"dist/sw.js":                       "worker",
 		"dist/images/avi.png":              "picture",
-		"dist/secret.exe":                  "x",
+		"dist/secret.exe":                  "program",
+		"dist/static/LICENSE":              "terms",
+		"dist/static/themes/dark.iss":      "theme",
+		"dist/static/texts/de.ftl":         "text",
+		"dist/static/ping.OGA":             "sound",
+		"dist/static/js/app.js.map":        "{}",
+		"dist/static/lib.wasm":             "module",
 		"dist/instance/config.json":        "{}",
 		"dist/static/js/app.3f2a1b9c0d.js": "hex",
 		"dist/assets/index-DkXz2Q_8.js":    "base64",
@@ -82,20 +88,22 @@ func TestInstallFrontend(t *testing.T) {
 		params     []string
 	}{
 		{"no name", "Missing field: name.", []string{"ref", "1.0", "file", "my.zip"}},
+		{"name of another type", "name", []string{"name[x]", "y", "ref", "1.0"}},
 		{"no ref", "Missing field: ref.", []string{"name", "other", "file", "my.zip"}},
 		{"name outside of the folder", `".." and "1.0" are not a valid name and ref`, []string{"name", "..", "ref", "1.0", "file", "my.zip"}},
 		{"ref outside of the folder", "are not a valid name and ref", []string{"name", "x", "ref", "a/../..", "file", "my.zip"}},
 		{"no source", "x is not a known front end", []string{"name", "x", "ref", "1.0"}},
 		{"file outside of imports", `"../svc.db" is not the name of a file in imports/`, []string{"name", "x", "ref", "1", "file", "../svc.db"}},
-		{"missing file", "There is no such file in imports/", []string{"name", "x", "ref", "1", "file", "none.zip"}},
-		{"archive without an index", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "empty.zip"}},
-		{"missing download", "Could not install frontend", []string{"name", "my-fe", "ref", "9.9"}},
-		{"download that is declared as a page", "Could not install frontend", []string{"name", "my-fe", "ref", "2.0", "build_url", source.URL + "/my/2.0.zip?type=text/html"}},
-		{"folder that the archive does not have", "Could not install frontend", []string{"name", "x", "ref", "1", "file", "my.zip", "build_dir", "static"}},
+		{"missing file", `There is no file "none.zip" in imports/`, []string{"name", "x", "ref", "1", "file", "none.zip"}},
+		{"archive without an index", "the archive has no index.html", []string{"name", "x", "ref", "1", "file", "empty.zip"}},
+		{"missing download", "The archive could not be downloaded", []string{"name", "my-fe", "ref", "9.9"}},
+		{"download that is declared as a page", "The archive could not be downloaded", []string{"name", "my-fe", "ref", "2.0", "build_url", source.URL + "/my/2.0.zip?type=text/html"}},
+		{"folder that the archive does not have", "the archive has no static/index.html", []string{"name", "x", "ref", "1", "file", "my.zip", "build_dir", "static"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := root.Post(install, tt.params...).Want(400).Object().Str("error"); !strings.Contains(got, tt.want) {
-				t.Errorf("error is %q, want %q", got, tt.want)
+			got := root.Post(install, tt.params...)
+			if o := got.Object(); got.Status != 400 && got.Status != 422 || o.Str("error") != "Could not install frontend" || !strings.Contains(o.Str("reason"), tt.want) {
+				t.Errorf("the answer is %d %s, want the reason %q", got.Status, got.Body, tt.want)
 			}
 		})
 	}
@@ -185,8 +193,15 @@ func TestServeFrontend(t *testing.T) {
 	if got := srv.As(nil).Get("/").Header.Get("Content-Security-Policy"); !strings.Contains(got, "script-src 'self'") || strings.Contains(got, "sandbox") {
 		t.Errorf("the policy of the index is %q", got)
 	}
-	if got := string(srv.As(nil).Get("/secret.exe").Want(200).Body); !strings.Contains(got, "this is fe") {
-		t.Errorf("a file of an unknown type: %q", got)
+	for path, want := range map[string]string{
+		"/secret.exe": "application/octet-stream", "/static/LICENSE": "application/octet-stream", "/static/ping.OGA": "audio/ogg",
+		"/static/themes/dark.iss": "text/plain; charset=utf-8", "/static/texts/de.ftl": "text/plain; charset=utf-8",
+		"/static/js/app.js.map": "application/json; charset=utf-8", "/static/lib.wasm": "application/wasm", "/svc/admin/secret.exe": "application/octet-stream",
+	} {
+		a := srv.As(nil).Get(path).Want(200)
+		if a.Header.Get("Content-Type") != want || a.Header.Get("X-Content-Type-Options") != "nosniff" || strings.Contains(string(a.Body), "this is") {
+			t.Errorf("%s: %.100q with %v", path, a.Body, a.Header)
+		}
 	}
 	req, err := http.NewRequest("GET", srv.URL+"/static/style.css", nil)
 	if err != nil {

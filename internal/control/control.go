@@ -1,10 +1,11 @@
 // Package control lets commands call the server that runs on the same data directory: HTTP over a Unix socket in that directory. A call is
-// a POST of the arguments to /COMMAND; the response is the result, both as JSON, or the text of an error.
+// a POST of the arguments to /COMMAND; the response is the result, both as JSON, or the text of an error. A call with a file has the
+// arguments in a header and the file as its body: the server may not see the files that a command does.
 //
 // A process that can open the socket may call every command, so only the owner of the directory can. The caller of Serve defines the
 // commands.
 //
-// Limits: 8 calls at a time, 4 MiB per request and per response, 5 s to send either.
+// Limits: 8 calls at a time, 4 MiB per request and per response, 5 s to send either; 128 MiB per file, two minutes to send it.
 package control
 
 import (
@@ -18,7 +19,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -81,7 +81,7 @@ func Listen(dir string) (net.Listener, error) {
 // Serve answers calls on a listener of Listen until ctx ends. Then it waits for running calls and removes the socket.
 func Serve(ctx context.Context, dir string, ln net.Listener, commands Commands, log *slog.Logger) {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /{command}", func(w http.ResponseWriter, r *http.Request) { serve(w, r, commands, log) })
+	mux.HandleFunc("POST /{command}", func(w http.ResponseWriter, r *http.Request) { serve(w, r, dir, commands, log) })
 	srv := &http.Server{Handler: mux, ReadTimeout: requestTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -99,14 +99,19 @@ func Serve(ctx context.Context, dir string, ln net.Listener, commands Commands, 
 }
 
 // serve runs one command. A caller that goes away does not interrupt it.
-func serve(w http.ResponseWriter, r *http.Request, commands Commands, log *slog.Logger) {
+func serve(w http.ResponseWriter, r *http.Request, dir string, commands Commands, log *slog.Logger) {
 	name := r.PathValue("command")
-	args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
+	ctx := context.WithoutCancel(r.Context())
+	args, file, err := readArguments(w, r, dir)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	body, err := call(context.WithoutCancel(r.Context()), commands, name, args, log)
+	if file != nil {
+		defer file.Close()
+		ctx = WithFile(ctx, file)
+	}
+	body, err := call(ctx, commands, name, args, log)
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -147,7 +152,7 @@ func Call(ctx context.Context, dir, command string, args, result any) error {
 	if err != nil {
 		return fmt.Errorf("arguments of %s: %w", command, err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/"+url.PathEscape(command), bytes.NewReader(payload))
+	req, err := newRequest(ctx, command, payload)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,6 +40,23 @@ func start(t *testing.T, dir string) (stop func()) {
 				close(waiting)
 				time.Sleep(50 * time.Millisecond)
 				return n, nil
+			}),
+			"read": control.Command(func(ctx context.Context, prefix string) (string, error) {
+				file, err := control.File(ctx)
+				if err != nil || file == nil {
+					return "no file", err
+				}
+				content, err := io.ReadAll(file)
+				return prefix + string(content), err
+			}),
+			"head": control.Command(func(ctx context.Context, prefix string) (string, error) {
+				file, err := control.File(ctx)
+				if err != nil {
+					return "", err
+				}
+				content := make([]byte, 20)
+				_, err = file.ReadAt(content, 0)
+				return prefix + string(content), err
 			}),
 			"panic": control.Command(func(context.Context, string) (any, error) { panic("oh") }),
 		}, slog.New(slog.DiscardHandler))
@@ -90,6 +108,52 @@ func TestCall(t *testing.T) {
 				t.Errorf("after the server: got %v", err)
 			}
 		})
+	}
+}
+
+// TestFile checks that the content of a file reaches the server, which does not see the file itself, and that nothing of it stays.
+func TestFile(t *testing.T) {
+	dir, own := t.TempDir(), t.TempDir()
+	start(t, dir)
+	large := strings.Repeat("0123456789", 1_000_000) // more than a message may have
+	for content, want := range map[string]string{"": "got: ", "content": "got: content", large: "got: " + large[:20]} {
+		file, err := os.CreateTemp(own, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if _, err := file.WriteString(content); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(file.Name()); err != nil { // as if the server could not see it
+			t.Fatal(err)
+		}
+		command := "read"
+		if content == large {
+			command = "head"
+		}
+		var got string
+		if err := control.Call(control.WithFile(t.Context(), file), dir, command, "got: ", &got); err != nil || got != want {
+			t.Errorf("got %.100q, %v, want %q", got, err, want)
+		}
+	}
+	sparse, err := os.CreateTemp(own, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sparse.Close()
+	if err := sparse.Truncate(129 << 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := control.Call(control.WithFile(t.Context(), sparse), dir, "read", "", nil); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("a file that is too large: %v", err)
+	}
+	var got string
+	if err := control.Call(t.Context(), dir, "read", "", &got); err != nil || got != "no file" {
+		t.Errorf("without a file: got %q, %v", got, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".control-*")); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v, %v", left, err)
 	}
 }
 

@@ -30,19 +30,13 @@ func (h *Handlers) installFrontend(r *rest.Request) (any, error) {
 		BuildDir string       `param:"build_dir"`
 	}
 	if err := r.Bind(&p); err != nil {
-		return nil, err
+		return nil, admin.NotInstalled(err)
 	}
-	i := admin.FrontendInstall{Name: p.Name, Ref: p.Ref, BuildURL: p.BuildURL, BuildDir: p.BuildDir}
-	frontends := h.Frontends.As(r.Viewer)
-	switch {
-	case p.File != nil && !p.File.Empty:
+	i := admin.FrontendInstall{Name: p.Name, Ref: p.Ref, BuildURL: p.BuildURL, BuildDir: p.BuildDir, File: p.FileName}
+	if p.File != nil && !p.File.Empty {
 		i.Archive = p.File.Open()
-	case p.FileName != "":
-		var err error
-		if i.File, err = frontends.ImportPath(p.FileName); err != nil {
-			return nil, err
-		}
 	}
+	frontends := h.Frontends.As(r.Viewer)
 	if _, err := frontends.Install(r.Context(), i); err != nil {
 		return nil, err
 	}
