@@ -1,6 +1,7 @@
 package server
 
 import (
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/store"
@@ -11,7 +12,7 @@ type directory struct{ *parts }
 
 func (h *directory) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/directory": {rest.Content("read:accounts"), h.list},
+		"GET /api/v1/directory": {rest.Content("read:accounts").Optional(config.OptionalDirectory), h.list},
 		"GET /oauth/userinfo":   {rest.User("profile", "read:accounts"), h.userInfo},
 		"POST /oauth/userinfo":  {rest.User("profile", "read:accounts"), h.userInfo},
 	}
@@ -45,7 +46,7 @@ func (h *directory) list(r *rest.Request) (any, error) {
 	return h.render.firstAccounts(r, ids)
 }
 
-// claims are those of OpenID Connect Core 5.1.
+// claims are those of OpenID Connect Core 5.1. The issuer is spelled as in the metadata of the authorization server.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -58,5 +59,5 @@ type claims struct {
 // userInfo returns the claims about the viewer.
 func (h *directory) userInfo(r *rest.Request) (any, error) {
 	a := r.Viewer
-	return claims{h.Settings.BaseURL + "/", a.URI, a.DisplayName, a.Nickname, a.URL, h.Entities.Avatar(a)}, nil
+	return claims{h.Settings.BaseURL, a.URI, a.DisplayName, a.Nickname, a.URL, h.Entities.Avatar(a)}, nil
 }

@@ -4,12 +4,47 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"svc/app/apptest"
 	"svc/internal/config"
 )
+
+// TestOptionalEndpoints checks that the endpoints that spec 4.6 leaves out are served only if api.optional names them, that other endpoints of
+// their resources are always served, and that pages of this server call them.
+func TestOptionalEndpoints(t *testing.T) {
+	for _, optional := range [][]string{nil, {"directory"}, {"featured_tags"}, {"directory", "featured_tags"}} {
+		t.Run(fmt.Sprint(optional), func(t *testing.T) {
+			srv := apptest.Start(t, func(c *config.Config) { c.API.Optional = optional })
+			alice := srv.SignUp("alice")
+			tag := alice.Post("/api/v1/featured_tags", "name", "cats").Want(200).Object()
+			for name, path := range map[string]string{"directory": "/api/v1/directory", "featured_tags": "/api/v1/featured_tags"} {
+				served := slices.Contains(optional, name)
+				for who, client := range map[string]*apptest.Client{"alice": alice.Client, "a wrong token": {Server: srv, Token: "x"}, "nobody": srv.As(nil)} {
+					for _, suffix := range []string{"", "/", ".json", "?limit=1"} {
+						switch a := client.Do("GET", path+suffix, "", nil); {
+						case !served:
+							a.WantError(404, "Record not found")
+						case who == "alice" || name == "directory" && who == "nobody":
+							a.Want(200)
+						}
+					}
+				}
+			}
+			alice.Get("/api/v1/featured_tags/suggestions").Want(200)
+			alice.Get("/api/v1/accounts/" + alice.ID + "/featured_tags").Want(200)
+			alice.SignedIn().Get("/web/settings/featured_tags").Want(200, "cats")
+			alice.Do("DELETE", "/api/v1/featured_tags/"+tag.ID(), "", nil).Want(200)
+			features := fmt.Sprint(srv.As(nil).Get("/api/v1/instance").Want(200).Object().At("svc.metadata.features"))
+			if got := strings.Contains(features, "profile_directory"); got != slices.Contains(optional, "directory") {
+				t.Errorf("the features are %s", features)
+			}
+		})
+	}
+}
 
 func TestDirectory(t *testing.T) {
 	srv := apptest.Start(t)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/rest"
@@ -16,7 +17,7 @@ type featuredTags struct{ *parts }
 
 func (h *featuredTags) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/featured_tags":              {rest.User("read:accounts"), h.listOwn},
+		"GET /api/v1/featured_tags":              {rest.User("read:accounts").Optional(config.OptionalFeaturedTags), h.listOwn},
 		"POST /api/v1/featured_tags":             {rest.User("write:accounts").Written(), h.feature},
 		"DELETE /api/v1/featured_tags/:id":       {rest.User("write:accounts"), operation(h.Social.UnfeatureTag)},
 		"GET /api/v1/featured_tags/suggestions":  {rest.User("read:accounts"), h.suggestions},

@@ -42,6 +42,7 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 	c := config.Default()
 	c.RateLimit.Enabled = false
 	c.Storage.Ballast = 0 // tests that need it set it
+	c.API.Optional = []string{config.OptionalDirectory, config.OptionalFeaturedTags}
 	c.Server.URL = "http://" + ts.Listener.Addr().String()
 	c.Data.Dir = t.TempDir()
 	if name := testName(); name != "" {

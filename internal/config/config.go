@@ -7,7 +7,10 @@
 // Limits: 10 000 entries in a list of hosts or accounts, 1000 patterns or hashtags in a list.
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Config is one complete set of settings. The registry describes its fields under the same names.
 //
@@ -95,7 +98,17 @@ type Cache struct {
 type API struct {
 	Name       string
 	Compatible string // "": Name and the version of this program
+	Optional   []string
 }
+
+// Endpoints that are answered with 404 unless API.Optional names them (spec 4.6).
+const (
+	OptionalDirectory    = "directory"
+	OptionalFeaturedTags = "featured_tags"
+)
+
+// Offers returns true if an optional endpoint is served.
+func (a *API) Offers(endpoint string) bool { return slices.Contains(a.Optional, endpoint) }
 
 // Web configures the web interface of the program.
 type Web struct {

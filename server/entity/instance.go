@@ -263,7 +263,7 @@ func (i *Instance) features() []string {
 	if c.MediaProxy.Enabled {
 		list = append(list, "media_proxy")
 	}
-	if c.Accounts.ProfileDirectory {
+	if c.Accounts.ProfileDirectory && c.API.Offers(config.OptionalDirectory) {
 		list = append(list, "profile_directory")
 	}
 	if c.Accounts.BlockersVisible {

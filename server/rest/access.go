@@ -25,6 +25,7 @@ type Access struct {
 	deletes   bool             // served while the disk is full, as DELETE is
 	inbox     bool             // receives activities of other servers, whose bodies have a share of their own
 	written   bool             // the answer to a write has nothing that only a read scope may see
+	optional  string           // the name in api.optional without which other programs get a 404; "": always served
 	session   bool             // for browsers that are signed in to the server's own pages; ignores other credentials
 	limits    []routeLimit
 }
@@ -112,6 +113,12 @@ func (a Access) Changing() Access {
 // TokenOnly ignores cookies and passwords, which browsers send by themselves.
 func (a Access) TokenOnly() Access {
 	a.tokenOnly = true
+	return a
+}
+
+// Optional marks an endpoint that is served only if the setting api.optional has its name. Pages of this server call it always.
+func (a Access) Optional(name string) Access {
+	a.optional = name
 	return a
 }
 

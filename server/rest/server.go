@@ -169,6 +169,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if e, values := s.router.find(r.Method, clean); e != nil {
+		if e.Access.optional != "" && !s.settings.Load().API.Offers(e.Access.optional) {
+			e, values = notFoundEndpoint, nil
+		}
 		s.serve(e, w, r, values)
 		return
 	}
