@@ -50,6 +50,7 @@ var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // authorization is a validated authorization request of an app.
 type authorization struct {
+	issuer    string // of the server, as in its metadata
 	app       *store.App
 	redirect  string // registered by the app
 	given     bool   // the request named the redirect URI
@@ -78,7 +79,14 @@ func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p author
 	if a == nil {
 		return nil, p, nil, errs.BadRequest("This server does not know the app that sent you here. Start again from the app.")
 	}
-	z = &authorization{app: a, redirect: p.RedirectURI, given: p.RedirectURI != "", state: p.State, challenge: p.Challenge}
+	repeated, err := r.Repeated()
+	switch {
+	case err != nil:
+		return nil, p, nil, err
+	case repeated == "client_id" || repeated == "redirect_uri":
+		return nil, p, nil, errs.BadRequest("The app has sent two values for %s. Start again from the app.", repeated)
+	}
+	z = &authorization{issuer: s.Settings.BaseURL, app: a, redirect: p.RedirectURI, given: p.RedirectURI != "", state: p.State, challenge: p.Challenge}
 	registered := a.Redirects()
 	if z.redirect == "" && len(registered) == 1 {
 		z.redirect = registered[0]
@@ -89,6 +97,8 @@ func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p author
 	z.scopes = parseScopes(slices.Concat(p.Scope, p.Scopes))
 	_, scopeErr := grantableScopes(a, z.scopes, &store.User{IsAdmin: true}) // the user is not known yet
 	switch {
+	case repeated != "":
+		refused, err = z.refuse("invalid_request", "The app has sent two values for "+repeated+".")
 	case p.ResponseType != "code":
 		refused, err = z.refuse("unsupported_response_type", "The app asks for a response type that this server does not support.")
 	case p.Challenge != "" && (p.ChallengeMethod != "S256" || !challengePattern.MatchString(p.Challenge)):
@@ -123,11 +133,13 @@ func (z *authorization) refuse(code, description string) (any, error) {
 	return z.redirectBack("error", code, "error_description", description), nil
 }
 
-// redirectBack redirects to the app with parameters and with its state.
+// redirectBack redirects to the app with parameters, with its state, and with the issuer, so that an app of several servers does not send the
+// code of one to another (RFC 9207).
 func (z *authorization) redirectBack(pairs ...string) rest.Redirect {
 	if z.state != nil {
 		pairs = append(pairs, "state", *z.state)
 	}
+	pairs = append(pairs, "iss", z.issuer)
 	to := z.redirect
 	for i := 0; i < len(pairs); i += 2 {
 		separator := "?"

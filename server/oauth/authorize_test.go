@@ -69,7 +69,7 @@ func TestAuthorizePage(t *testing.T) {
 		t.Errorf("the first button is %q", allow)
 	}
 	to, params := consent.Submit(0).Location()
-	if to != callback || params.Get("state") != "a&b=c d" {
+	if to != callback || params.Get("state") != "a&b=c d" || params.Get("iss") != srv.URL {
 		t.Errorf("redirected to %s with %v", to, params)
 	}
 	o := srv.Grant(app, "authorization_code", "code", params.Get("code"), "redirect_uri", callback).Want(200).Object()
@@ -83,7 +83,7 @@ func TestAuthorizePage(t *testing.T) {
 		t.Error("a signed-in user gets a form with text fields")
 	}
 	_, params = consent.Submit(1).Location()
-	if params.Get("error") != "access_denied" || params.Get("state") != "a&b=c d" || params.Has("code") {
+	if params.Get("error") != "access_denied" || params.Get("state") != "a&b=c d" || params.Get("iss") != srv.URL || params.Has("code") {
 		t.Errorf("after denial the app gets %v", params)
 	}
 	if !b.Get("/oauth/authorize", append(request, "force_login", "true")...).Want(200).Forms[0].HasText {
@@ -298,6 +298,56 @@ func TestPKCE(t *testing.T) {
 	}
 }
 
+// TestRepeatedParameters checks that the endpoints of OAuth refuse a parameter that was sent twice, in the query, in the body or in both, and
+// change nothing.
+func TestRepeatedParameters(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	app := srv.RegisterApp("redirect_uris", callback, "scopes", "read write")
+	good := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback, "scope", "read", "state", "x"}
+	for _, repeated := range []string{"response_type", "scope", "state", "code_challenge", "unknown"} {
+		a := srv.As(nil).Get("/oauth/authorize", append(good, repeated, "read", repeated, "read")...).Want(302)
+		to, err := url.Parse(a.Header.Get("Location"))
+		if q := to.Query(); err != nil || q.Get("error") != "invalid_request" || !strings.Contains(q.Get("error_description"), repeated) || q.Get("iss") != srv.URL {
+			t.Errorf("%s twice: redirected to %s, %v", repeated, to, err)
+		}
+	}
+	for _, repeated := range []string{"client_id", "redirect_uri"} {
+		srv.As(nil).Get("/oauth/authorize", append(good, repeated, "https://evil.example/")...).Want(400) // and no redirect
+	}
+	srv.As(nil).Post("/oauth/authorize", append(good, "name", "alice", "password", apptest.Password, "authorization[name]", "a", "authorization[name]", "b")...).Want(302)
+	srv.As(nil).Get("/oauth/authorize", "response_type", "code", "client_id", app.ID, "redirect_uri", callback, "scope[]", "read", "scope[]", "write").Want(200)
+
+	password := []string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", apptest.Password}
+	tokens := srv.Count(`SELECT count(*) FROM oauth_tokens`)
+	for _, tt := range []struct {
+		path   string
+		params []string
+	}{
+		{"/oauth/token", append(password, "username", "bob")},
+		{"/oauth/token", append(password, "scope", "read", "scope", "write")},
+		{"/oauth/token?username=bob", password},
+		{"/oauth/revoke", []string{"client_id", app.ID, "client_secret", app.Secret, "token", alice.Token, "token", "x"}},
+		{"/oauth/mfa/challenge", []string{"client_id", app.ID, "client_secret", app.Secret, "mfa_token", "x", "mfa_token", "y"}},
+	} {
+		o := srv.As(nil).Post(tt.path, tt.params...).Want(400).Object()
+		if o.Str("error") != "invalid_request" || !strings.Contains(o.Str("error_description"), "more than once") {
+			t.Errorf("%s with %v: %v", tt.path, tt.params, o.Fields)
+		}
+	}
+	if n := srv.Count(`SELECT count(*) FROM oauth_tokens`); n != tokens {
+		t.Errorf("%d tokens are there, want %d", n, tokens)
+	}
+	alice.Get(verifyCredentials).Want(200) // not revoked
+	metadata := srv.As(nil).Get("/.well-known/oauth-authorization-server").Want(200).Object()
+	if !metadata.Bool("authorization_response_iss_parameter_supported") || metadata.Str("issuer") != srv.URL {
+		t.Errorf("the metadata are %v", metadata.Fields)
+	}
+	if got := alice.Get("/oauth/userinfo").Want(200).Object().Str("iss"); got != srv.URL {
+		t.Errorf("the issuer of userinfo is %s", got)
+	}
+}
+
 // TestRedirectURIUnchanged redirects to URIs as web clients register them, byte for byte.
 func TestRedirectURIUnchanged(t *testing.T) {
 	srv := apptest.Start(t)
@@ -312,6 +362,10 @@ func TestRedirectURIUnchanged(t *testing.T) {
 		page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID, "redirect_uri", tt.registered).Response.Want(302)
 		to := page.Header.Get("Location")
 		code, ok := strings.CutPrefix(to, tt.want)
+		code, issuer, _ := strings.Cut(code, "&iss=")
+		if issuer != url.QueryEscape(srv.URL) {
+			t.Errorf("redirected to %s, want the issuer %s", to, srv.URL)
+		}
 		if !ok || len(code) != 43 {
 			t.Errorf("redirected to %s, want %s", to, tt.want)
 		}

@@ -29,6 +29,16 @@ func oauthError(status int, code, description string) *errs.Error {
 	return errs.New(status, "%s", code).With("error_description", description)
 }
 
+// checkRepeated refuses requests with a parameter that was sent more than once, so that no two programs take different values of it (RFC
+// 6749 3.2).
+func checkRepeated(r *rest.Request) error {
+	name, err := r.Repeated()
+	if err != nil || name == "" {
+		return err
+	}
+	return oauthError(http.StatusBadRequest, "invalid_request", name+" was sent more than once")
+}
+
 var (
 	errInvalidClient = oauthError(http.StatusUnauthorized, "invalid_client", "The client is unknown, or its secret is wrong")
 	errInvalidScope  = oauthError(http.StatusBadRequest, "invalid_scope", "The scope is unknown or exceeds those of the app")
@@ -120,6 +130,7 @@ func (s *Service) showMetadata(*rest.Request) (any, error) {
 		Grants        []string     `json:"grant_types_supported"`
 		Methods       []string     `json:"token_endpoint_auth_methods_supported"`
 		Challenges    []string     `json:"code_challenge_methods_supported"`
+		NamesIssuer   bool         `json:"authorization_response_iss_parameter_supported"` // RFC 9207
 	}{
 		Issuer:        s.Settings.BaseURL,
 		Authorization: s.Settings.BaseURL + "/oauth/authorize",
@@ -133,5 +144,6 @@ func (s *Service) showMetadata(*rest.Request) (any, error) {
 		Grants:        []string{"authorization_code", "client_credentials", "password", "refresh_token"},
 		Methods:       []string{"client_secret_basic", "client_secret_post"},
 		Challenges:    []string{"S256"},
+		NamesIssuer:   true,
 	}, nil
 }

@@ -86,6 +86,9 @@ func (s *Service) answerChallenge(r *rest.Request) (any, error) {
 		Type         social.SecondFactor `param:"challenge_type"`
 		Code         string              `param:"code"`
 	}
+	if err := checkRepeated(r); err != nil {
+		return nil, err
+	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
@@ -191,7 +194,7 @@ func (s *Service) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (
 		return nil, err
 	}
 	p := c.Purpose.V
-	return &authorization{app: apps[0], redirect: p.RedirectURI, given: p.RedirectGiven, scopes: p.Scopes, state: p.State, challenge: p.CodeChallenge}, nil
+	return &authorization{issuer: s.Settings.BaseURL, app: apps[0], redirect: p.RedirectURI, given: p.RedirectGiven, scopes: p.Scopes, state: p.State, challenge: p.CodeChallenge}, nil
 }
 
 // factorType returns the type of a code: TOTP codes are digits.

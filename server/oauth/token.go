@@ -35,6 +35,9 @@ type tokenParams struct {
 func (s *Service) createToken(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	r.ResponseHeader().Set("Pragma", "no-cache")
+	if err := checkRepeated(r); err != nil {
+		return nil, err
+	}
 	var p tokenParams
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -235,6 +238,9 @@ func (s *Service) revokeTokenByValue(r *rest.Request) (any, error) {
 		ClientID     string `param:"client_id"`
 		ClientSecret string `param:"client_secret"`
 		Token        string `param:"token"`
+	}
+	if err := checkRepeated(r); err != nil {
+		return nil, err
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err

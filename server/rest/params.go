@@ -87,6 +87,31 @@ func (v *value) single() *value {
 	return v
 }
 
+// Repeated returns the name of a parameter that was sent more than once, "" if there is none. The elements of a list, as in scope[]=read,
+// are no repetition.
+func (r *Request) Repeated() (string, error) {
+	p, err := r.parameters()
+	if err != nil {
+		return "", err
+	}
+	return repeatedIn(p.fields), nil
+}
+
+func repeatedIn(fields map[string]*value) string {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		switch v := fields[name]; {
+		case v == nil:
+		case v.kind == repeatValue:
+			return name
+		case v.kind == objectValue:
+			if inner := repeatedIn(v.object); inner != "" {
+				return inner
+			}
+		}
+	}
+	return ""
+}
+
 // addQuery adds the pairs of a query or an urlencoded form. It ignores pairs that cannot be decoded if the request reads. Otherwise the default
 // would take the place of what they mean, and may be wider.
 func (p *params) addQuery(query string, reads bool) error {
