@@ -230,6 +230,21 @@ func TestStreamViolations(t *testing.T) {
 				l.Send(strings.Repeat(" ", 10*stream.MaxCommandBytes))
 			}
 		}, 1009},
+		{"the header of a long frame alone", func(l *apptest.StreamClient) { l.Conn.Write([]byte{0x81, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4}) }, 1009},
+		{"a length of 64 bits", func(l *apptest.StreamClient) {
+			l.Conn.Write([]byte{0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4})
+		}, 1009},
+		{"half a header, then the rest", func(l *apptest.StreamClient) {
+			l.Conn.Write([]byte{0x81, 0xfe})
+			l.Conn.Write([]byte{0xff, 0xff, 1, 2, 3, 4, 'x'})
+		}, 1009},
+		{"fragments that are too long together", func(l *apptest.StreamClient) {
+			l.Conn.Write(append([]byte{0x01, 0xfe, 0x0f, 0xff, 0, 0, 0, 0}, strings.Repeat(" ", 0xfff)...))
+			l.Conn.Write(append([]byte{0x80, 0xfe, 0x0f, 0xff, 0, 0, 0, 0}, strings.Repeat(" ", 0xfff)...))
+		}, 1009},
+		{"a reason that is not UTF-8", func(l *apptest.StreamClient) { l.WriteFrame(apptest.OpClose, []byte{3, 0xe8, 'x', 0xff}) }, 1007},
+		{"half a character in the reason", func(l *apptest.StreamClient) { l.WriteFrame(apptest.OpClose, []byte{3, 0xe8, 0xc3}) }, 1007},
+		{"a reason", func(l *apptest.StreamClient) { l.WriteFrame(apptest.OpClose, []byte{3, 0xe8, 0xc3, 0xbc}) }, 1000},
 		{"an unknown opcode", func(l *apptest.StreamClient) { l.WriteFrame(5, []byte("x")) }, 1002},
 		{"a frame without a mask", func(l *apptest.StreamClient) { l.Conn.Write([]byte{0x81, 2, '{', '}'}) }, 1002},
 		{"a Close frame with half a code", func(l *apptest.StreamClient) { l.WriteFrame(apptest.OpClose, []byte{3}) }, 1002},
