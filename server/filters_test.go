@@ -277,11 +277,16 @@ func TestPhrases(t *testing.T) {
 	}{
 		{"created", "POST", params{"phrase": " bad\nword ", "context": []string{"home", "notifications"}, "irreversible": true, "whole_word": "true", "expires_in": 100}, 200, "bad word[home notifications] true true true"},
 		{"shown", "GET", nil, 200, "bad word[home notifications] true true true"},
-		{"replaced", "PUT", params{"phrase": "word", "context": []string{"public"}}, 200, "word[public] false false false"},
-		{"no phrase", "PUT", params{"context": []string{"public"}}, 422, "Validation failed: Phrase can't be blank"},
+		{"nothing sent", "PUT", params{}, 200, "bad word[home notifications] true true true"},
+		{"the phrase alone", "PUT", params{"phrase": "word"}, 200, "word[home notifications] true true true"},
+		{"the context alone", "PUT", params{"context": []string{"public"}}, 200, "word[public] true true true"},
+		{"whole words alone", "PUT", params{"whole_word": false}, 200, "word[public] true true false"},
+		{"irreversible alone", "PUT", params{"irreversible": "false"}, 200, "word[public] true false false"},
+		{"the expiry alone", "PUT", params{"expires_in": nil}, 200, "word[public] false false false"},
+		{"an empty phrase", "PUT", params{"phrase": "", "context": []string{"public"}}, 422, "Validation failed: Phrase can't be blank"},
 		{"an invisible phrase", "PUT", params{"phrase": "\u200b", "context": []string{"public"}}, 422, "Validation failed: Phrase can't be blank"},
 		{"a long phrase", "PUT", params{"phrase": strings.Repeat("x", 257), "context": []string{"public"}}, 422, "Validation failed: Phrase is too long (maximum is 256 characters)"},
-		{"no context", "PUT", params{"phrase": "x"}, 422, "Validation failed: Context can't be blank"},
+		{"an empty context", "PUT", params{"phrase": "x", "context": []string{}}, 422, "Validation failed: Context can't be blank"},
 		{"a negative expiry", "PUT", params{"phrase": "x", "context": []string{"home"}, "expires_in": -5}, 422, "Validation failed: Expires in must not be negative"},
 		{"still the same", "GET", nil, 200, "word[public] false false false"},
 		{"created without a phrase", "POST", params{"context": []string{"home"}}, 422, "Validation failed: Phrase can't be blank"},
@@ -320,7 +325,7 @@ func TestPhrases(t *testing.T) {
 	}
 	one, two, three := phrases[1].ID(), phrases[2].ID(), phrases[3].ID()
 	everywhere := store.FilterContexts
-	alice.SendJSON("PUT", path+"/"+one, params{"phrase": "uno", "context": everywhere, "irreversible": true}).Want(200)
+	alice.SendJSON("PUT", path+"/"+one, params{"phrase": "uno", "context": everywhere, "irreversible": true, "whole_word": false}).Want(200)
 	if got := alice.Get("/api/v2/filters/" + whole + "/keywords").Want(200).List(); len(got) != 3 || got[0].Str("keyword") != "uno" || got[0].Bool("whole_word") {
 		t.Errorf("keywords are %v", got)
 	}
@@ -328,10 +333,10 @@ func TestPhrases(t *testing.T) {
 		t.Errorf("the title has become %q", got)
 	}
 	// Changing the filter's members for one keyword moves that keyword to a filter of its own.
-	if got := all(alice.SendJSON("PUT", path+"/"+two, params{"phrase": "dos", "context": []string{"home"}}).Want(200).Object()); got != "dos[home] false false false" {
+	if got := all(alice.SendJSON("PUT", path+"/"+two, params{"phrase": "dos", "context": []string{"home"}}).Want(200).Object()); got != "dos[home] false true true" {
 		t.Errorf("got %s", got)
 	}
-	if got := all(alice.Get(path + "/" + two).Want(200).Object()); got != "dos[home] false false false" {
+	if got := all(alice.Get(path + "/" + two).Want(200).Object()); got != "dos[home] false true true" {
 		t.Errorf("got %s", got)
 	}
 	if got := all(alice.Get(path + "/" + one).Want(200).Object()); got != fmt.Sprintf("uno%v false true false", everywhere) {

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"time"
-
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
@@ -15,7 +13,7 @@ func (h *filters) v1Routes() rest.Routes {
 		"GET /api/v1/filters":        {rest.User("read:filters"), h.listFiltersV1},
 		"POST /api/v1/filters":       {rest.User("write:filters").Written(), h.createFilterV1},
 		"GET /api/v1/filters/:id":    {rest.User("read:filters"), h.showFilterV1},
-		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.replaceFilterV1},
+		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.changeFilterV1},
 		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), operation(h.Social.DeleteFilterV1)},
 	}
 }
@@ -26,23 +24,20 @@ func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
 	return answer(rows, err, entity.NewFiltersV1)
 }
 
-// bindFilterV1 binds the parameters of a keyword. By default it warns, matches parts of words, and never expires.
+// bindFilterV1 binds the parameters of a keyword. Absent ones are nil.
 func bindFilterV1(r *rest.Request) (social.FilterV1, error) {
 	var p struct {
-		Phrase       string                `param:"phrase"`
+		Phrase       *string               `param:"phrase"`
 		Context      []store.FilterContext `param:"context"`
-		Irreversible bool                  `param:"irreversible"`
-		WholeWord    bool                  `param:"whole_word"`
+		Irreversible *bool                 `param:"irreversible"`
+		WholeWord    *bool                 `param:"whole_word"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return social.FilterV1{}, err
 	}
 	in, err := filterExpiry(r)
-	if in == nil {
-		in = new(time.Duration)
-	}
 	return social.FilterV1{
-		Phrase: p.Phrase, Context: filterContexts(p.Context), Irreversible: p.Irreversible, WholeWord: p.WholeWord, ExpiresIn: *in,
+		Phrase: p.Phrase, Context: filterContexts(p.Context), Irreversible: p.Irreversible, WholeWord: p.WholeWord, ExpiresIn: in,
 	}, err
 }
 
@@ -67,7 +62,8 @@ func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	return entity.NewFilterV1(f, k), nil
 }
 
-func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
+// changeFilterV1 changes a filter. Options that are absent stay as they are.
+func (h *filters) changeFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
 		return nil, err

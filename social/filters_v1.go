@@ -13,39 +13,55 @@ import (
 
 // FilterV1 is a filter in version 1 of the API: one keyword with its options. Each keyword of a filter is one, by the keyword's id
 // (client API 3.15).
+//
+// Nil fields of a change stay as they are. A new filter warns, matches parts of words, and never expires.
 type FilterV1 struct {
-	Phrase       string
+	Phrase       *string
 	Context      []store.FilterContext
-	Irreversible bool // matching posts are left out of home and notifications
-	WholeWord    bool
-	ExpiresIn    time.Duration // 0: never
+	Irreversible *bool // matching posts are left out of home and notifications
+	WholeWord    *bool
+	ExpiresIn    *time.Duration // 0: never
 }
 
 func (p FilterV1) changes() (FilterChange, KeywordChange) {
-	action := store.FilterWarn
-	if p.Irreversible {
-		action = store.FilterHide
+	f := FilterChange{Title: p.Phrase, Context: p.Context, ExpiresIn: p.ExpiresIn}
+	if p.Irreversible != nil {
+		f.Action = new(store.FilterWarn)
+		if *p.Irreversible {
+			f.Action = new(store.FilterHide)
+		}
 	}
-	context := p.Context
-	if context == nil {
-		context = []store.FilterContext{}
-	}
-	return FilterChange{Title: &p.Phrase, Context: context, Action: &action, ExpiresIn: &p.ExpiresIn},
-		KeywordChange{Keyword: &p.Phrase, WholeWord: &p.WholeWord}
+	return f, KeywordChange{Keyword: p.Phrase, WholeWord: p.WholeWord}
 }
 
 func (p FilterV1) check() error {
 	switch {
-	case utf8.RuneCountInString(text.OneLine(p.Phrase)) > maxFilterKeyword:
+	case p.Phrase == nil:
+	case utf8.RuneCountInString(text.OneLine(*p.Phrase)) > maxFilterKeyword:
 		return errs.Invalid("Validation failed: Phrase is too long (maximum is %d characters)", maxFilterKeyword)
-	case text.NewPhrase(p.Phrase, false).Empty():
+	case text.NewPhrase(*p.Phrase, false).Empty():
 		return errs.Invalid("Validation failed: Phrase can't be blank")
 	}
 	return nil
 }
 
+// complete returns a new filter with its defaults.
+func (p FilterV1) complete() FilterV1 {
+	if p.Phrase == nil {
+		p.Phrase = new(string)
+	}
+	if p.Irreversible == nil {
+		p.Irreversible = new(bool)
+	}
+	if p.WholeWord == nil {
+		p.WholeWord = new(bool)
+	}
+	return p
+}
+
 // CreateFilterV1 creates a filter with one keyword.
 func (s *Service) CreateFilterV1(ctx context.Context, owner *store.Account, p FilterV1) (*store.FilterWithTerms, error) {
+	p = p.complete()
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -54,7 +70,7 @@ func (s *Service) CreateFilterV1(ctx context.Context, owner *store.Account, p Fi
 	return s.CreateFilter(ctx, owner, filter)
 }
 
-// UpdateFilterV1 replaces a filter of version 1. If other keywords or statuses share the filter and its options change, the keyword moves
+// UpdateFilterV1 changes a filter of version 1. If other keywords or statuses share the filter and its options change, the keyword moves
 // to a new filter and keeps its id.
 func (s *Service) UpdateFilterV1(ctx context.Context, owner *store.Account, id store.FilterKeywordID, p FilterV1) (*store.FilterWithTerms, *store.FilterKeyword, error) {
 	if err := p.check(); err != nil {
@@ -85,9 +101,11 @@ func (s *Service) UpdateFilterV1(ctx context.Context, owner *store.Account, id s
 			f.UserFilter = changed
 			err = tx.SaveFilter(ctx, &f.UserFilter)
 		case !same:
-			f = &store.FilterWithTerms{UserFilter: store.UserFilter{AccountID: owner.ID}, Keywords: []*store.FilterKeyword{k}}
-			filter.Title = &p.Phrase
-			if err = s.addFilter(ctx, tx, fs, f, filter); err == nil {
+			f = &store.FilterWithTerms{
+				UserFilter: store.UserFilter{AccountID: owner.ID, Context: changed.Context, Action: changed.Action, ExpiresAt: changed.ExpiresAt},
+				Keywords:   []*store.FilterKeyword{k},
+			}
+			if err = s.addFilter(ctx, tx, fs, f, FilterChange{Title: &k.Keyword}); err == nil {
 				k.FilterID = f.ID
 			}
 		}
