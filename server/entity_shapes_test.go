@@ -62,7 +62,7 @@ var entityShapes = map[string]map[string]string{
 		"id": "id", "username": "text", "acct": "text", "fqn": "text", "display_name": "string", "locked": "boolean", "bot": "boolean",
 		"group": "boolean", "discoverable": "boolean", "indexable": "boolean", "hide_collections": "boolean", "created_at": "time", "note": "string", "url": "url", "uri": "url",
 		"avatar": "url", "avatar_static": "url", "header": "url", "header_static": "url", "followers_count": "number",
-		"following_count": "number", "statuses_count": "number", "last_status_at": "date|null", "emojis": "[]Emoji", "fields": "[]Field",
+		"following_count": "number", "statuses_count": "number", "last_status_at": "date|null", "emojis": "[]Emoji", "fields": "[]Field", "roles": "[]PublicRole|null",
 		"moved": "?Account", "source": "Source", "mute_expires_at": "?time|null", "svc": "AccountExtension",
 	},
 	"AccountExtension": {
@@ -128,13 +128,14 @@ var entityShapes = map[string]map[string]string{
 	"CardAuthor": {"name": "text", "url": "url", "account": "Account"},
 	"Week":       {"week": "digits", "statuses": "digits", "logins": "digits", "registrations": "digits"},
 	"OEmbed": {
-		"type": "text", "version": "text", "author_name": "text", "author_url": "url", "provider_name": "text", "provider_url": "url",
+		"type": "text", "version": "text", "title": "text", "author_name": "text", "author_url": "url", "provider_name": "text", "provider_url": "url",
 		"cache_age": "number", "html": "text", "width": "number", "height": "null",
 	},
 	"CardExtension": {"opengraph": "object"},
 	"Texts":         {"text/plain": "string"},
 	"Mention":       {"id": "id", "username": "text", "acct": "text", "url": "url"},
 	"Tag":           {"name": "text", "url": "url"},
+	"PublicRole":    {"id": "digits", "name": "text", "color": "string"},
 	"Emoji":         {"shortcode": "text", "url": "url", "static_url": "url", "visible_in_picker": "boolean", "category": "?string", "tags": "?[]text"},
 	"Application":   {"name": "text", "website": "url|null"},
 	"Context":       {"ancestors": "[]Status", "descendants": "[]Status"},
@@ -227,7 +228,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"Results":     {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
 	"FeaturedTag": {"id": "text", "name": "text", "url": "url", "statuses_count": "text", "last_status_at": "text|null"},
-	"FoundTag":    {"name": "text", "url": "url", "history": "[]null", "following": "?boolean", "featuring": "?boolean"},
+	"FoundTag":    {"id": "text", "name": "text", "url": "url", "history": "[]null", "following": "?boolean", "featuring": "?boolean"},
 	"ResultsV1":   {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]text"},
 	"Preferences": {
 		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null", "posting:default:quote_policy": "text",
@@ -383,7 +384,7 @@ func WantEntity(t *testing.T, who string, a *apptest.Response, shape string) {
 // pushAlerts returns the shape of the alerts of a subscription.
 func pushAlerts() map[string]string {
 	shape := make(map[string]string)
-	for _, name := range apptest.PushAlerts() {
+	for _, name := range append(apptest.PushAlerts(), "admin.sign_up", "admin.report") {
 		shape[name] = "boolean"
 	}
 	return shape

@@ -159,16 +159,13 @@ func oneRequest(n int, err error) error {
 // maxRequests is how many requests one call may accept or dismiss.
 const maxRequests = 100
 
-// boundRequests reads the ids of several requests.
+// boundRequests reads the ids of several requests. Without ids, as apps send them when nothing is selected, there are none.
 func boundRequests(r *rest.Request) ([]store.NotificationRequestID, error) {
 	var p struct {
 		IDs []store.NotificationRequestID `param:"id"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
-	}
-	if len(p.IDs) == 0 {
-		return nil, errs.BadRequest("Missing field: id.")
 	}
 	if len(p.IDs) > maxRequests {
 		return nil, errs.BadRequest("id - too many: %d, at most %d.", len(p.IDs), maxRequests)

@@ -232,7 +232,6 @@ func TestNotificationRequests(t *testing.T) {
 		alice.Post(path + "x" + what).Want(404)
 		alice.Post(path + "7" + what).Want(404)
 		bob.Post("/api/v1/notifications/requests"+what, "id[]", ids[3]).Want(200)
-		alice.Post("/api/v1/notifications/requests" + what).Want(400)
 		srv.As(nil).Post(path + ids[3] + what).Want(401)
 		many := []string{}
 		for range 101 {
@@ -278,6 +277,14 @@ func TestNotificationRequests(t *testing.T) {
 		t.Errorf("after a block: %s", got)
 	}
 	alice.Post("/api/v1/notifications/requests/accept", "id[]", ids[0], "id[]", ids[3], "id[]", "7").Want(200)
+	for _, action := range []string{"accept", "dismiss"} { // nothing is selected, and nothing changes
+		path := "/api/v1/notifications/requests/" + action
+		for _, a := range []*apptest.Response{alice.Post(path), alice.SendJSON("POST", path, map[string]any{"id": []string{}})} {
+			if string(a.Want(200).Body) != "{}" {
+				t.Errorf("%s without ids: %s", action, a.Body)
+			}
+		}
+	}
 	alice.Post("/api/v1/notifications/requests/dismiss", "id[]", ids[1], "id[]", ids[2]).Want(200)
 	if got := requestNames(alice) + summary(); got != "0 0" {
 		t.Errorf("after all are answered: %s", got)

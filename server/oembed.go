@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -26,6 +27,7 @@ func (h *oEmbeds) routes() rest.Routes {
 const (
 	embedWidth        = 400
 	maxEmbedChars     = 500          // of the text of a status
+	maxEmbedTitle     = 100          // characters
 	embedCacheSeconds = 24 * 60 * 60 // seconds
 )
 
@@ -33,6 +35,7 @@ const (
 type oEmbed struct {
 	Type         string `json:"type"`
 	Version      string `json:"version"`
+	Title        string `json:"title"`
 	AuthorName   string `json:"author_name"`
 	AuthorURL    string `json:"author_url"`
 	ProviderName string `json:"provider_name"`
@@ -80,7 +83,7 @@ func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return oEmbed{
-		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.Settings.Load().Instance.Name,
+		Type: "rich", Version: "1.0", Title: h.title(st, author), AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.Settings.Load().Instance.Name,
 		ProviderURL: h.Settings.BaseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
 	}, nil
 }
@@ -111,16 +114,29 @@ var quotationTemplate = template.Must(template.New("quotation").Parse(
 		`<footer>— <a href="{{.Profile}}" rel="nofollow noopener">{{.Name}} ({{.Handle}})</a>, ` +
 		`<a href="{{.URL}}" rel="nofollow noopener"><time datetime="{{.At}}">{{.Day}}</time></a></footer></blockquote>`))
 
-// quoteHTML returns the HTML of a status. Only the subject is shown if there is one.
-func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) (string, error) {
-	shown := st.SpoilerText
-	if shown == "" {
-		shown = text.HTMLToText(st.Content)
+// shownText returns the subject of a status, or its text if it has none.
+func shownText(st *store.Status) string {
+	if st.SpoilerText != "" {
+		return st.SpoilerText
 	}
+	return text.HTMLToText(st.Content)
+}
+
+// title returns the beginning of what is shown of a status, or the handle of its author if it has no text.
+func (h *oEmbeds) title(st *store.Status, author *store.Account) string {
+	return cmp.Or(text.Shorten(text.OneLine(shownText(st)), maxEmbedTitle), h.handle(author))
+}
+
+func (h *oEmbeds) handle(author *store.Account) string {
+	return "@" + author.Nickname + "@" + h.Settings.Host
+}
+
+// quoteHTML returns the HTML of a status.
+func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) (string, error) {
 	var b bytes.Buffer
 	err := quotationTemplate.Execute(&b, map[string]any{
-		"URL": st.URL, "Language": st.Language, "Width": width, "Text": text.Shorten(shown, maxEmbedChars),
-		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + h.Settings.Host,
+		"URL": st.URL, "Language": st.Language, "Width": width, "Text": text.Shorten(shownText(st), maxEmbedChars),
+		"Profile": author.URL, "Name": author.DisplayName, "Handle": h.handle(author),
 		"At": st.CreatedAt.String(), "Day": st.CreatedAt.Time().Format("2 January 2006"),
 	})
 	return b.String(), err

@@ -65,11 +65,19 @@ func TestOEmbed(t *testing.T) {
 	WantEntity(t, "an anonymous client", response, "OEmbed")
 	o := response.Object()
 	for key, want := range map[string]any{
-		"type": "rich", "version": "1.0", "author_name": `<b>"Alice"`, "author_url": srv.URL + "/@alice", "provider_url": srv.URL + "/",
+		"type": "rich", "version": "1.0", "title": "one <script>alert('x')</script> & two three https://example.org/?a&b @bob", "author_name": `<b>"Alice"`, "author_url": srv.URL + "/@alice", "provider_url": srv.URL + "/",
 		"provider_name": "svc", "width": 300.0, "height": nil, "cache_age": 86400.0,
 	} {
 		if o.At(key) != want {
 			t.Errorf("%s is %v, want %v", key, o.At(key), want)
+		}
+	}
+	for name, post := range map[string]*apptest.Object{
+		"the subject": alice.Publish("text", "spoiler_text", "the subject"), strings.Repeat("x", 99) + "…": alice.Publish(strings.Repeat("x", 200)),
+		"@alice@" + srv.Settings.Host(): alice.Publish("", "media_ids[]", alice.Upload(apptest.PNG(4, 4)).ID()),
+	} {
+		if got := srv.As(nil).Get("/api/oembed", "url", post.Str("url")).Want(200).Object().Str("title"); got != name {
+			t.Errorf("the title is %q, want %q", got, name)
 		}
 	}
 	shown := o.Str("html")

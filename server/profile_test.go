@@ -413,3 +413,23 @@ func TestVerifyCredentialsCounts(t *testing.T) {
 		t.Error("last_status_at is not set")
 	}
 }
+
+// TestAccountRoles checks the roles that everyone sees of an account.
+func TestAccountRoles(t *testing.T) {
+	srv := apptest.Start(t)
+	root, mod, hidden, alice := srv.SignUpAdmin(), srv.SignUp("mod"), srv.SignUp("hidden"), srv.SignUp("alice")
+	srv.SetRole(mod, false, true)
+	srv.SetRole(hidden, true, false)
+	hidden.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"show_role": false}).Want(200)
+	role := func(id, name string) []any { return []any{map[string]any{"id": id, "name": name, "color": ""}} }
+	for id, want := range map[string]any{
+		root.ID: role("3", "Admin"), mod.ID: role("2", "Moderator"), hidden.ID: []any{}, alice.ID: []any{}, srv.AddRemoteAccount("far", "far.example"): nil,
+	} {
+		if got := srv.As(nil).Get("/api/v1/accounts/" + id).Want(200).Object().At("roles"); !reflect.DeepEqual(got, want) {
+			t.Errorf("the roles of %s are %v, want %v", id, got, want)
+		}
+	}
+	if got := root.Get("/api/v1/accounts/verify_credentials").Want(200).Object().At("roles"); !reflect.DeepEqual(got, role("3", "Admin")) {
+		t.Errorf("for the account itself, the roles are %v", got)
+	}
+}

@@ -443,3 +443,26 @@ func TestScheduledIsPublishedOnce(t *testing.T) {
 		t.Errorf("it was posted %d times", n)
 	}
 }
+
+// TestScheduledQuotePolicy checks that a scheduled status has the policy that was in force when it was sent, also if its author's default changes.
+func TestScheduledQuotePolicy(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	schedule := func(params apptest.Doc) *apptest.Object {
+		params["status"], params["scheduled_at"] = "x", later
+		return alice.SendJSON("POST", "/api/v1/statuses", params).Want(200).Object()
+	}
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.Doc{"source": apptest.Doc{"quote_policy": "followers"}}).Want(200)
+	byDefault, own := schedule(apptest.Doc{}), schedule(apptest.Doc{"quote_approval_policy": "nobody"})
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.Doc{"source": apptest.Doc{"quote_policy": "public"}}).Want(200)
+	for _, tt := range []struct {
+		o    *apptest.Object
+		want string
+	}{{byDefault, "followers"}, {own, "nobody"}} {
+		shown := alice.Get("/api/v1/scheduled_statuses/" + tt.o.ID()).Want(200).Object()
+		if got := shown.Str("params.quote_approval_policy"); got != tt.want {
+			t.Errorf("the policy is %s, want %s", got, tt.want)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func TestFollowedTagsAndExclusiveLists(t *testing.T) {
 func TestTags(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	if tag := srv.As(nil).Get("/api/v1/tags/Trains").Want(200).Object(); tag.Str("name") != "trains" || tag.Has("following") {
+	if tag := srv.As(nil).Get("/api/v1/tags/Trains").Want(200).Object(); tag.Str("name") != "trains" || tag.ID() != "trains" || tag.Has("following") {
 		t.Errorf("got %v", tag.Fields)
 	}
 	if tag := alice.Get("/api/v1/tags/%23Z%C3%BCge").Want(200).Object(); tag.Str("name") != "züge" || tag.Bool("following") {

@@ -29,7 +29,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Acco
 	}
 	d.IdempotencyKey = storableKey(d.IdempotencyKey)
 	d.Text, d.SpoilerText, d.ContentType = c.Text, c.SpoilerText, c.ContentType
-	d.Visibility, d.Sensitive, d.Language = &c.Visibility, &c.Sensitive, c.Language
+	d.Visibility, d.Sensitive, d.Language, d.QuotePolicy = &c.Visibility, &c.Sensitive, c.Language, &c.QuotePolicy
 	d.To = normalizeHandles(d.To)
 	d.MediaIDs = nil
 	for _, m := range c.Media {

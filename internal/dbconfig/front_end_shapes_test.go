@@ -38,7 +38,7 @@ func listOf(shapes ...shape) shape {
 	}
 }
 
-// isScalar accepts what is taken as it is.
+// isScalar accepts values that front ends do not convert.
 func isScalar(v any) bool {
 	switch v.(type) {
 	case nil, bool, float64, string:

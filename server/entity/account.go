@@ -37,6 +37,7 @@ type accountMembers struct {
 	LastStatusAt   slot            `json:"last_status_at"`
 	Emojis         []Emoji         `json:"emojis"`
 	Fields         []store.Field   `json:"fields"`
+	Roles          []publicRole    `json:"roles"` // null: the account is remote
 	Moved          *object         `json:"moved,omitempty"`
 	Source         any             `json:"source,omitempty"`
 	// Only for the account itself.

@@ -126,6 +126,7 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 	}
 	if row.Local() {
 		m.FQN = row.Nickname + "@" + r.Settings.Host
+		m.Roles = publicRoles(user)
 	}
 	m.AvatarStatic, m.HeaderStatic = m.Avatar, m.Header
 	if row.AvatarStatic != "" {

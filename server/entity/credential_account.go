@@ -197,6 +197,22 @@ const (
 	ModeratorRoleID = "2"
 )
 
+// publicRole is a role of an account, for everyone.
+type publicRole struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Color string `json:"color"`
+}
+
+// publicRoles returns the roles that a local account shows.
+func publicRoles(u *store.User) []publicRole {
+	if u == nil || !u.ShowRole || !u.IsAdmin && !u.IsModerator {
+		return []publicRole{}
+	}
+	role := roleOf(u)
+	return []publicRole{{role.ID, role.Name, role.Color}}
+}
+
 func roleOf(u *store.User) *Role {
 	switch {
 	case u.IsAdmin:

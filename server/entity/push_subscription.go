@@ -22,11 +22,17 @@ func (r *renderer) PushSubscription(p *store.PushSubscription) PushSubscription 
 	for _, t := range PushAlerts {
 		alerts[r.NotificationType(t)] = store.PushSubscriber{Alerts: p.Alerts}.Wants(t)
 	}
+	for _, name := range unsentAlerts {
+		alerts[name] = false
+	}
 	return PushSubscription{
 		ID: strconv.FormatInt(int64(p.ID), 10), Endpoint: p.Endpoint, Alerts: alerts, ServerKey: r.VAPIDPublicKey,
 		Policy: p.Policy, Standard: p.Standard,
 	}
 }
+
+// unsentAlerts are alerts of the reference for which there are no push messages here. Typed apps require them.
+var unsentAlerts = []string{"admin.sign_up", "admin.report"}
 
 // PushAlerts are the types of notifications that can be sent as push messages.
 var PushAlerts = store.NotificationTypesWhere(func(k *store.NotificationKind) bool { return k.Alert })

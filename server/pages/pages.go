@@ -172,7 +172,7 @@ func (p *page) show(status int, content web.Content) (any, error) {
 // text returns a text of the messages.
 func (p *page) text(key string, args ...any) string { return p.frame.Messages.Text(key, args...) }
 
-// forUser returns an error whose text is meant for the user, by its reason if it has one, and nil for others.
+// forUser returns an error that is meant for the user, with its reason as the message if it has one, and nil for others.
 func forUser(err error) *errs.Error {
 	var e *errs.Error
 	if !errors.As(err, &e) || e.Status >= 500 && e.RetryAfter == 0 {

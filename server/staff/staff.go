@@ -71,8 +71,8 @@ func (h *Handlers) Routes() []rest.Routes {
 // as returns the operations for the viewer.
 func (h *Handlers) as(r *rest.Request) *admin.Service { return h.Admin.As(r.Viewer) }
 
-// compatible returns true if clients are told that the server is of another product of the family. Their front ends read some lists from an
-// object, where the specification has a list.
+// compatible returns true if the server presents itself as another product of the family. Front ends of that product expect an object in
+// place of some lists of the specification.
 func (h *Handlers) compatible() bool { return h.Settings.Load().API.Compatible != "" }
 
 var errNotFound = errs.NotFound("Not found")

@@ -52,7 +52,7 @@ func TestPushSubscription(t *testing.T) {
 			t.Errorf("%s: got %v", when, o.Fields)
 		}
 		names := slices.Sorted(maps.Keys(o.At("alerts").(map[string]any)))
-		want := slices.Sorted(slices.Values(apptest.PushAlerts()))
+		want := slices.Sorted(slices.Values(append(apptest.PushAlerts(), "admin.sign_up", "admin.report")))
 		if !slices.Equal(names, want) {
 			t.Errorf("%s: it names the alerts %v, want %v", when, names, want)
 		}
