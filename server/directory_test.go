@@ -105,7 +105,7 @@ func TestUserInfo(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		o := token.Do(method, "/oauth/userinfo", "", nil).Want(200).Object()
 		apptest.WantFields(t, method, o, apptest.Doc{
-			"iss": srv.URL + "/", "sub": account.At("svc.ap_id"), "name": "Alice A.", "preferred_username": "alice",
+			"iss": srv.URL, "sub": account.At("svc.ap_id"), "name": "Alice A.", "preferred_username": "alice",
 			"profile": account.At("url"), "picture": account.At("avatar_static"),
 		})
 		srv.As(nil).Do(method, "/oauth/userinfo", "", nil).Want(401)

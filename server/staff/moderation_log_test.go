@@ -26,7 +26,7 @@ func messages(c *apptest.Client, params ...string) []string {
 // TestCompatibleLists checks that a server that says to be of another product answers with the objects that its front ends read, and that
 // its own pages show the same rows.
 func TestCompatibleLists(t *testing.T) {
-	srv := apptest.Start(t, func(c *config.Config) { c.API.Compatible = "Pleroma 2.7.1" })
+	srv := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) { c.API.Compatible = "Pleroma 2.7.1" })
 	root := srv.SignUpAdmin()
 	relay := apptest.StartFake(t).AddActor("relay", apptest.Doc{"type": "Application", "endpoints": nil})
 	if list := root.Get("/api/v1/svc/admin/relay").Want(200).Object().At("relays").([]any); len(list) != 0 {
