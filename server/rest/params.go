@@ -87,8 +87,8 @@ func (v *value) single() *value {
 	return v
 }
 
-// Repeated returns the name of a parameter that was sent more than once, "" if there is none. The elements of a list, as in scope[]=read,
-// are no repetition.
+// Repeated returns the name of a parameter that the query or the body has more than once, "" if there is none. The elements of a list, as in
+// scope[]=read, are no repetition, and of a parameter in both, that of the body counts.
 func (r *Request) Repeated() (string, error) {
 	p, err := r.parameters()
 	if err != nil {
