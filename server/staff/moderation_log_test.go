@@ -36,7 +36,9 @@ func TestCompatibleLists(t *testing.T) {
 	for _, text := range []string{"one", "two", "three"} {
 		root.Post("/api/v1/svc/admin/rules", "text", text).Want(200)
 	}
-	apptest.WantFields(t, "relays", root.Get("/api/v1/svc/admin/relay").Want(200).Object(), apptest.Doc{"relays.0.actor": relay, "relays.0.followed_back": false})
+	if o := root.Get("/api/v1/svc/admin/relay").Want(200).Object(); o.Find("relays.0.actor") != relay || o.Find("relays.0.followed_back") != false {
+		t.Errorf("the relays are %v", o.Fields)
+	}
 	for _, tt := range []struct {
 		query []string
 		items int
