@@ -97,18 +97,19 @@ type Cache struct {
 // API configures the client API.
 type API struct {
 	Name       string
-	Compatible string // "": Name and the version of this program
-	Optional   []string
+	Compatible string   // "": Name and the version of this program
+	Optional   []string // parts that are off unless they are listed
 }
 
-// Endpoints that are answered with 404 unless API.Optional names them (spec 4.6).
+// Parts of the API that API.Optional turns on. Without it the first two answer with 404 (spec 4.6), and the trends are empty.
 const (
 	OptionalDirectory    = "directory"
 	OptionalFeaturedTags = "featured_tags"
+	OptionalTrends       = "trends"
 )
 
-// Offers returns true if an optional endpoint is served.
-func (a *API) Offers(endpoint string) bool { return slices.Contains(a.Optional, endpoint) }
+// Offers returns true if an optional part of the API is on.
+func (a *API) Offers(part string) bool { return slices.Contains(a.Optional, part) }
 
 // Web configures the web interface of the program.
 type Web struct {
@@ -155,6 +156,7 @@ type Instance struct {
 	Public                    bool
 	ListPeers                 bool
 	ShowActivity              bool
+	ListDomainBlocks          string // ToAnyone, ToMembers or ToNobody
 	RegistrationsOpen         bool
 	InvitesEnabled            bool
 	AccountApprovalRequired   bool
@@ -163,6 +165,13 @@ type Instance struct {
 	AdminPrivileges           []string
 	ModeratorPrivileges       []string
 }
+
+// Values of Instance.ListDomainBlocks.
+const (
+	ToAnyone  = "public"
+	ToMembers = "members"
+	ToNobody  = "nobody"
+)
 
 // Accounts holds the limits of profiles. Lengths are in characters.
 type Accounts struct {
@@ -216,6 +225,7 @@ type Chats struct {
 // Timelines holds the limits of stored timelines.
 type Timelines struct {
 	HomeLength int
+	Bubble     []string // hosts whose posts are in the bubble timeline
 }
 
 // Search is the scope of search results.

@@ -32,6 +32,8 @@ func (c *Config) instanceSettings() section {
 			Description: "Publish the list of known instances."},
 		{Key: "show_activity", field: boolean(&c.Instance.ShowActivity, true),
 			Description: "Publish the weekly numbers of posts, active users and registrations."},
+		{Key: "list_domain_blocks", field: choice(&c.Instance.ListDomainBlocks, ToAnyone, ToAnyone, ToMembers, ToNobody),
+			Description: "Who may read the list of hosts that are rejected or unlisted, with the reasons, in the reference API: \"public\", \"members\" or \"nobody\". Nobody may if mrf.transparency is off. Of hosts in mrf.transparency_exclusions it has a part of the name and a hash."},
 		{Key: "registrations_open", field: boolean(&c.Instance.RegistrationsOpen, true),
 			Description: "Allow registration."},
 		{Key: "invites_enabled", field: boolean(&c.Instance.InvitesEnabled, false),
@@ -156,8 +158,14 @@ func (c *Config) timelinesSettings() section {
 	return section{"timelines", "Limits of timelines.", []Setting{
 		{Key: "home_length", field: number(&c.Timelines.HomeLength, 2000, 100, 100_000),
 			Description: "Maximum number of posts in each home timeline and in each list timeline."},
+		{Key: "bubble", field: list(&c.Timelines.Bubble, nil, each(hostName), maxItems[string](maxBubble)),
+			Description: "Hosts whose public posts are in the bubble timeline, besides those of this server. NodeInfo lists them.",
+			Suggestions: []any{"friends.example"}},
 	}}
 }
+
+// maxBubble bounds the hosts of the bubble timeline, each of which is read for a page.
+const maxBubble = 20
 
 func (c *Config) searchSettings() section {
 	return section{"search", "Scope of search results.", []Setting{
