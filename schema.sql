@@ -64,6 +64,12 @@ CREATE TABLE accounts (
     suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
     feature_policy        INTEGER NOT NULL DEFAULT 0 CHECK (feature_policy BETWEEN 0 AND 3), -- local accounts only: store.FeaturePolicy
     attribution_domains   TEXT    NOT NULL DEFAULT '[]', -- hosts whose pages may name the account as their author
+    avatar_description    TEXT    NOT NULL DEFAULT '',   -- plain text, for those who do not see the picture
+    header_description    TEXT    NOT NULL DEFAULT '',
+    -- what apps do not show of the profile: a tab with attachments, those of replies in it, a tab with what the account features
+    hide_media            INTEGER NOT NULL DEFAULT 0 CHECK (hide_media IN (0, 1)),
+    hide_media_replies    INTEGER NOT NULL DEFAULT 0 CHECK (hide_media_replies IN (0, 1)),
+    hide_featured         INTEGER NOT NULL DEFAULT 0 CHECK (hide_featured IN (0, 1)),
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
@@ -385,6 +391,7 @@ CREATE INDEX statuses_app ON statuses (app_id) WHERE app_id IS NOT NULL;
 CREATE INDEX statuses_quotes ON statuses (quote_of_id, id) WHERE quote_of_id IS NOT NULL;
 CREATE INDEX statuses_local_quotes ON statuses (quote_of_id, account_id, id) WHERE quote_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_card ON statuses (card_id) WHERE card_id IS NOT NULL;
+CREATE INDEX statuses_public_card ON statuses (card_id, id) WHERE card_id IS NOT NULL AND visibility = 0 AND reblog_of_id IS NULL;
 -- Public timelines: public and local posts, no boosts.
 CREATE INDEX statuses_public ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL;
 CREATE INDEX statuses_remote ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND domain <> '';
@@ -430,6 +437,7 @@ CREATE TABLE cards (
     card       TEXT    NOT NULL,        -- JSON; '': nothing to show, or not fetched yet
     fetched_at INTEGER NOT NULL         -- 0: not yet
 ) STRICT;
+CREATE INDEX cards_page ON cards (CASE WHEN json_valid(card) THEN json_extract(card, '$.url') END) WHERE card <> ''; -- the address of the page, which the API shows
 
 -- Earlier versions of edited posts, oldest first.
 CREATE TABLE status_edits (
@@ -950,6 +958,15 @@ CREATE TABLE announcement_reads (
     PRIMARY KEY (announcement_id, account_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX announcement_reads_account ON announcement_reads (account_id);
+
+CREATE TABLE announcement_reactions (
+    id              INTEGER PRIMARY KEY, -- in the order in which they were added
+    announcement_id INTEGER NOT NULL REFERENCES announcements (id) ON DELETE CASCADE,
+    account_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    emoji           TEXT    NOT NULL, -- Unicode emoji, or the shortcode of a local one
+    UNIQUE (announcement_id, emoji, account_id)
+) STRICT;
+CREATE INDEX announcement_reactions_account ON announcement_reactions (account_id);
 
 CREATE TABLE markers (
     account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,

@@ -87,6 +87,7 @@ var purges = []string{
 	purge("account_notes", "account_id, target_id", "target_id = ?"),
 	purge("thread_mutes", "account_id, conversation_id", "account_id = ?"),
 	purge("announcement_reads", "announcement_id, account_id", "account_id = ?"),
+	purge("announcement_reactions", "id", "account_id = ?"),
 	purge("direct_conversations", "id", "account_id = ?"),
 	purge("markers", "account_id, timeline", "account_id = ?"),
 	purge("idempotency_keys", "account_id, key", "account_id = ?"),

@@ -58,6 +58,11 @@ type Account struct {
 	Suggested           bool           // staff suggest it to users
 	FeaturePolicy       FeaturePolicy  // local accounts only: who may put it into a collection
 	AttributionDomains  JSON[[]string] // hosts whose pages may name it as their author
+	AvatarDescription   string         // plain text
+	HeaderDescription   string
+	HideMedia           bool // apps show no tab with its attachments
+	HideMediaReplies    bool // nor those of its replies in it
+	HideFeatured        bool // apps show no tab with what it features
 }
 
 // Field is a line of a profile. Value is HTML on accounts, and as typed on users.

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 )
 
@@ -69,4 +71,53 @@ func (tx *Tx) MarkAnnouncementRead(ctx context.Context, account AccountID, id An
 	return tx.exec(ctx, "read announcement", `
 		INSERT OR IGNORE INTO announcement_reads (announcement_id, account_id)
 		VALUES (?, ?)`, id, account)
+}
+
+// AnnouncementReaction is a reaction of a local account to an announcement.
+type AnnouncementReaction struct {
+	ID             int64
+	AnnouncementID AnnouncementID
+	AccountID      AccountID
+	Emoji          string // Unicode in its fully qualified form, or the shortcode of a local custom emoji
+}
+
+// AnnouncementReactionCount is the number of reactions to an announcement with one emoji.
+type AnnouncementReactionCount struct {
+	Emoji   string
+	Count   int
+	Me      bool  // one of them is the viewer's
+	FirstID int64 // of the first reaction, which orders them
+}
+
+// AnnouncementReactions counts the reactions to an announcement by emoji, in the order in which the emoji were first used. viewer may be 0.
+func (r reader) AnnouncementReactions(ctx context.Context, viewer AccountID, id AnnouncementID) ([]AnnouncementReactionCount, error) {
+	counts, err := list[AnnouncementReactionCount](ctx, r, "announcement reactions", `
+		SELECT emoji, count(*) AS count, max(account_id = ?1) AS me, min(id) AS first_id
+		FROM announcement_reactions
+		WHERE announcement_id = ?2
+		GROUP BY emoji`, viewer, id)
+	slices.SortFunc(counts, func(a, b AnnouncementReactionCount) int { return cmp.Compare(a.FirstID, b.FirstID) })
+	return counts, err
+}
+
+// AddAnnouncementReaction adds a reaction. It returns false if the account has reacted with the emoji before.
+func (tx *Tx) AddAnnouncementReaction(ctx context.Context, by AccountID, to AnnouncementID, emoji string) (bool, error) {
+	n, err := tx.execRows(ctx, "react to announcement", `
+		INSERT OR IGNORE INTO announcement_reactions (announcement_id, account_id, emoji)
+		VALUES (?, ?, ?)`, to, by, emoji)
+	if n > 0 {
+		tx.Emit(AnnouncementReacted{ID: to, Emoji: emoji})
+	}
+	return n > 0, err
+}
+
+// RemoveAnnouncementReaction removes a reaction. It returns false if there is none.
+func (tx *Tx) RemoveAnnouncementReaction(ctx context.Context, by AccountID, to AnnouncementID, emoji string) (bool, error) {
+	n, err := tx.execRows(ctx, "remove reaction to announcement", `
+		DELETE FROM announcement_reactions
+		WHERE announcement_id = ? AND emoji = ? AND account_id = ?`, to, emoji, by)
+	if n > 0 {
+		tx.Emit(AnnouncementReacted{ID: to, Emoji: emoji})
+	}
+	return n > 0, err
 }

@@ -35,11 +35,15 @@ const (
 	maxRemoteOption      = 1_000
 	maxRemoteDescription = 20_000 // of an attachment
 	maxRemoteMedia       = 80_000 // all attachments
+	maxRemotePicture     = 2_000  // description of an avatar or header
 	maxMime              = 255    // a media type has two names of at most 127 characters (RFC 6838)
 )
 
 // MaxAttributionDomains is how many hosts an account, local or remote, may list whose pages may name it as their author.
 const MaxAttributionDomains = 100
+
+// MaxPictureDescription is how many characters the description of an avatar or header may have. It is in each status of the account.
+const MaxPictureDescription = 500
 
 // What members around a value take in JSON, roughly.
 const (
@@ -54,6 +58,8 @@ func (a *Account) CutRemote() bool {
 	changed := cutText(&a.DisplayName, maxRemoteName)
 	changed = cutHTML(&a.Note, MaxRemoteNote, a.URL) || changed
 	changed = a.cutFields() || changed
+	changed = cutText(&a.AvatarDescription, maxRemotePicture) || changed
+	changed = cutText(&a.HeaderDescription, maxRemotePicture) || changed
 	aliases := MaxPrefix(a.AlsoKnownAs.V, maxRemoteAliases, func(s string) int { return text.JSONSize(s) + len(`"",`) })
 	if len(aliases) < len(a.AlsoKnownAs.V) {
 		a.AlsoKnownAs.V, changed = aliases, true
@@ -73,7 +79,8 @@ func (a *Account) CutRemote() bool {
 
 // FitsRemote returns whether the texts of an account are surely short enough, as those of most are.
 func (a *Account) FitsRemote() bool {
-	return a.fieldsFit() && text.FitsJSON(a.DisplayName, maxRemoteName) && text.FitsJSON(a.Note, MaxRemoteNote)
+	return a.fieldsFit() && text.FitsJSON(a.DisplayName, maxRemoteName) && text.FitsJSON(a.Note, MaxRemoteNote) &&
+		text.FitsJSON(a.AvatarDescription, maxRemotePicture) && text.FitsJSON(a.HeaderDescription, maxRemotePicture)
 }
 
 // fieldsFit returns whether the fields are surely short enough.

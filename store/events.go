@@ -59,6 +59,12 @@ type AnnouncementChanged struct {
 	Deleted bool
 }
 
+// AnnouncementReacted is a new number of reactions to an announcement with an emoji.
+type AnnouncementReacted struct {
+	ID    AnnouncementID
+	Emoji string
+}
+
 // InstanceChanged is a change of the rules or documents of the server.
 type InstanceChanged struct{}
 
@@ -82,6 +88,7 @@ func (NotificationsMerged) event() {}
 func (ConversationChanged) event() {}
 func (ChatChanged) event()         {}
 func (AnnouncementChanged) event() {}
+func (AnnouncementReacted) event() {}
 func (InstanceChanged) event()     {}
 func (TokensRevoked) event()       {}
 

@@ -47,7 +47,7 @@ const (
 )
 
 // NotificationKind describes a type of notifications. Texts may contain {account} (the handle), {post}, {message} and {options} (how they
-// begin) and {emoji}; pages {chat} and {report}.
+// begin) and {emoji}, Fallback {account} and {emoji} only; pages {chat} and {report}.
 type NotificationKind struct {
 	Type      NotificationType
 	Own       bool             // its name in the API begins with that of the service
@@ -63,6 +63,8 @@ type NotificationKind struct {
 	Alert       bool   // it can be a push message
 	Title, Body string // of a push message (extension API 25)
 	DirectTitle string // if the status is a direct one; "": Title
+
+	Fallback string // what apps show that do not know the type; "": all know it
 }
 
 const (
@@ -84,24 +86,34 @@ var NotificationKinds = []NotificationKind{
 	{Type: NotifyReblog, Rule: ByPolicy, Grouped: true, View: viewReactions, Alert: true, Title: "New Repeat", Body: "{account} repeated: {post}"},
 	{Type: NotifyFavourite, Rule: ByPolicy, Grouped: true, View: viewReactions, Alert: true, Title: "New Favorite", Body: "{account} has favorited your post"},
 	{Type: NotifyPoll, Rule: Requested, Hideable: true, Alert: true, Title: "Poll Results", Body: "{post}{options}"},
-	{Type: NotifyMove, Rule: FromAnyone, Alert: true, Title: "New Move", Body: "{account} has moved to another account"},
+	{Type: NotifyMove, Rule: FromAnyone, Alert: true, Title: "New Move", Body: "{account} has moved to another account",
+		Fallback: "{account} has moved to another account"},
 	{Type: NotifyStatus, Rule: Requested, Hideable: true, Alert: true, Title: "New Status", Body: "{account}: {post}"},
 	{Type: NotifyUpdate, Rule: FromAnyone, Hideable: true, Alert: true, Title: "New Update", Body: "{account} edited a status"},
-	{Type: NotifyQuote, Rule: ByPolicy, Hideable: true, View: viewMentions, Alert: true, Title: "New Quote", Body: "{account} quoted your post: {post}"},
-	{Type: NotifyQuotedUpdate, Rule: FromAnyone, Alert: true, Title: "New Update", Body: "{account} edited a post that you quoted"},
-	{Type: NotifyEmojiReaction, Own: true, Rule: ByPolicy, View: viewReactions, Alert: true, Title: "New Reaction", Body: "{account} reacted with {emoji}"},
+	{Type: NotifyQuote, Rule: ByPolicy, Hideable: true, View: viewMentions, Alert: true, Title: "New Quote", Body: "{account} quoted your post: {post}",
+		Fallback: "{account} quoted your post"},
+	{Type: NotifyQuotedUpdate, Rule: FromAnyone, Alert: true, Title: "New Update", Body: "{account} edited a post that you quoted",
+		Fallback: "{account} edited a post that you quoted"},
+	{Type: NotifyEmojiReaction, Own: true, Rule: ByPolicy, View: viewReactions, Alert: true, Title: "New Reaction", Body: "{account} reacted with {emoji}",
+		Fallback: "{account} reacted with {emoji}"},
 	{Type: NotifyPendingFavourite, Rule: FromAnyone, View: viewReactions, Link: approvalsLink, Page: approvalsPage,
-		Alert: true, Title: "New Request", Body: "{account} wants to favorite your post"},
+		Alert: true, Title: "New Request", Body: "{account} wants to favorite your post",
+		Fallback: "{account} wants to favorite your post"},
 	{Type: NotifyPendingReply, Rule: FromAnyone, View: viewMentions, Link: approvalsLink, Page: approvalsPage,
-		Alert: true, Title: "New Request", Body: "{account} wants to reply: {post}"},
+		Alert: true, Title: "New Request", Body: "{account} wants to reply: {post}",
+		Fallback: "{account} wants to reply to your post"},
 	{Type: NotifyPendingReblog, Rule: FromAnyone, View: viewReactions, Link: approvalsLink, Page: approvalsPage,
-		Alert: true, Title: "New Request", Body: "{account} wants to repeat: {post}"},
+		Alert: true, Title: "New Request", Body: "{account} wants to repeat: {post}",
+		Fallback: "{account} wants to repeat your post"},
 	{Type: NotifyAddedToCollection, Rule: ByPolicy, View: viewFollows, Link: "notifications.to_collections", Page: "/web/in_collections",
-		Alert: true, Title: "New Collection", Body: "{account} added you to a collection"},
+		Alert: true, Title: "New Collection", Body: "{account} added you to a collection",
+		Fallback: "{account} added you to a collection"},
 	{Type: NotifyChatMention, Own: true, Explicit: true, Rule: FromAnyone, Hideable: true, Link: "notifications.to_chat", Page: "/web/chats/{chat}",
-		Alert: true, Title: "New Chat Message", Body: "{account}: {message}"},
+		Alert: true, Title: "New Chat Message", Body: "{account}: {message}",
+		Fallback: "{account} sent you a chat message"},
 	{Type: NotifyReport, Own: true, Explicit: true, Rule: ForStaff, Privilege: config.ReportsManage, Hideable: true,
-		Link: "notifications.to_report", Page: "/web/admin/reports/{report}"},
+		Link: "notifications.to_report", Page: "/web/admin/reports/{report}",
+		Fallback: "{account} reported an account"},
 }
 
 var kindsByType = byKey(NotificationKinds, func(k *NotificationKind) NotificationType { return k.Type })

@@ -111,6 +111,7 @@ var (
 	anyonesPublicTimeline  = newTimeline(`statuses s INDEXED BY statuses_anyone`, `s.id`, `s.visibility = 0 AND s.reblog_of_id IS NULL`)
 	anyonesLocalTimeline   = newTimeline(`statuses s INDEXED BY statuses_anyone_local`, `s.id`, `s.visibility = 0 AND s.reblog_of_id IS NULL AND s.domain = ''`)
 	anyonesAccountTimeline = newTimelineOf(`statuses s INDEXED BY statuses_anyone_account`, `s.id`, `s.account_id = ?9 AND s.visibility IN (0, 1)`, notBlockedOrMutedOnProfile)
+	linkTimeline           = newTimeline(`statuses s INDEXED BY statuses_public_card`, `s.id`, `s.card_id = ?9 AND s.visibility = 0 AND s.reblog_of_id IS NULL`)
 	accountTimeline        = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`, notBlockedOrMutedOnProfile)
 	accountMedia           = newTimelineOf(`statuses s INDEXED BY statuses_account_media`, `s.id`, `s.account_id = ?9 AND s.has_media = 1`, notBlockedOrMutedOnProfile)
 	accountTagged          = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`,
@@ -228,4 +229,42 @@ func (r reader) AccountTimeline(ctx context.Context, viewer, author AccountID, t
 		return anyonesAccountTimeline.read(ctx, r, viewer, f, p, author)
 	}
 	return accountTimeline.read(ctx, r, viewer, f, p, author)
+}
+
+// BubbleTimeline returns the ids of public posts of this server and of some hosts, and of local ones for local viewers.
+func (r reader) BubbleTimeline(ctx context.Context, viewer AccountID, hosts []string, f Filter, p Page) (Part[StatusID], error) {
+	t := domainTimeline
+	if f.OnlyMedia {
+		t = domainMediaTimeline
+	}
+	switch {
+	case f.Local && f.Remote:
+		return Part[StatusID]{}, nil
+	case f.Local:
+		hosts = []string{""}
+	case !f.Remote:
+		hosts = append([]string{""}, hosts...)
+	}
+	var parts []Part[StatusID]
+	for _, host := range hosts {
+		part, err := t.readWithin(ctx, r, viewer, f, p, scanBudget/len(hosts), host)
+		if err != nil {
+			return Part[StatusID]{}, err
+		}
+		parts = append(parts, part)
+	}
+	return mergeParts(parts, p), nil
+}
+
+// LinkTimeline returns the ids of public posts whose card is one of some.
+func (r reader) LinkTimeline(ctx context.Context, viewer AccountID, cards []CardID, f Filter, p Page) (Part[StatusID], error) {
+	var parts []Part[StatusID]
+	for _, card := range cards {
+		part, err := linkTimeline.readWithin(ctx, r, viewer, f, p, scanBudget/len(cards), card)
+		if err != nil {
+			return Part[StatusID]{}, err
+		}
+		parts = append(parts, part)
+	}
+	return mergeParts(parts, p), nil
 }

@@ -80,7 +80,7 @@ func (c *Config) apiSettings() section {
 		{Key: "compatible", field: text(&c.API.Compatible, "", optional(productVersion)), Restart: true,
 			Description: "The product and version in the version of the instance, \"2.7.2 (compatible; PRODUCT VERSION)\". Front ends decide by it which features they offer. Empty: api.name and the version of this program.",
 			Suggestions: []any{"Pleroma 2.7.1"}},
-		{Key: "optional", field: list(&c.API.Optional, nil, each(oneOf(OptionalDirectory, OptionalFeaturedTags, OptionalTrends))), Restart: true,
+		{Key: "optional", field: list(&c.API.Optional, nil, allOf(OptionalDirectory, OptionalFeaturedTags, OptionalTrends)), Restart: true,
 			Description: "Parts of the client API that are off unless they are listed. directory: GET /api/v1/directory, as far as accounts.profile_directory allows. featured_tags: GET /api/v1/featured_tags. Both are 404 otherwise. trends: the lists of trending hashtags, posts and links, from public posts of local accounts in the last days. Otherwise they are empty.",
 			Suggestions: suggested([]string{OptionalDirectory, OptionalFeaturedTags, OptionalTrends})},
 	}}
