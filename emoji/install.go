@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -39,6 +40,24 @@ func (p *Packs) Install(in *IncomingPack, name string, replace bool) error {
 		err = p.install(root, temp, pack)
 		return err
 	})
+}
+
+// CheckNew returns an error if no pack can be created with a name, before something is fetched for it.
+func (p *Packs) CheckNew(name string) error {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return errNoPackName
+	}
+	return p.edit("Unexpected error occurred while creating pack.", func(root folder) error { return p.checkNewName(root, name, false) })
+}
+
+// InstallArchive makes an untrusted zip archive a new pack. The error is a 409 if there is a pack with the name.
+func (p *Packs) InstallArchive(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	in, err := p.unpacker().Archive(ctx, content, size)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.Install(in, name, false), in.Discard())
 }
 
 // install writes the pack.json into a folder with the files of a pack, and gives it the name of the pack, in place of the one that has
