@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -25,6 +26,18 @@ func (b *HostBlock) Severity() string {
 		return Silence
 	}
 	return Noop
+}
+
+// PublicBlocks returns the hosts that settings reject or unlist, by host.
+func PublicBlocks(c *config.Config) []*HostBlock {
+	var list []*HostBlock
+	for _, b := range blocksOf(c) {
+		if b.Severity() != Noop {
+			list = append(list, b)
+		}
+	}
+	slices.SortFunc(list, func(a, b *HostBlock) int { return cmp.Compare(a.Host, b.Host) })
+	return list
 }
 
 // severityRules are the rules that a severity decides about.
