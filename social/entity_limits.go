@@ -87,7 +87,7 @@ func (s *Service) checkDescriptionSize(ctx context.Context, m *store.Media, desc
 
 // checkProfileSize returns an error for a local account that is too large as an entity.
 func (s *Service) checkProfileSize(a *store.Account, u *store.User) error {
-	n := len(a.DisplayName) + 2*len(a.Note) + len(u.Note)
+	n := len(a.DisplayName) + 2*len(a.Note) + len(u.Note) + len(a.AvatarDescription) + len(a.HeaderDescription)
 	for _, f := range a.Fields.V {
 		n += len(f.Name) + len(f.Value) + text.MaxEscape
 	}

@@ -61,6 +61,19 @@ func (s *Service) StartAddressChange(ctx context.Context, id store.AccountID) (t
 	})
 }
 
+// ResendAddressChange sends the mail that confirms the pending address of a user again. It returns false if there is none.
+func (s *Service) ResendAddressChange(ctx context.Context, id store.AccountID) (sent bool, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(ctx, id)
+		if err != nil || user.PendingEmail == "" || user.DeactivatedAt != nil {
+			return err
+		}
+		sent = true
+		return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailAddressChange, AccountID: id})
+	})
+	return sent, err
+}
+
 // startToken replaces the one-time token of a kind. It returns "" unless the user meets the condition.
 func (s *Service) startToken(ctx context.Context, id store.AccountID, kind store.OneTimeKind, lifetime time.Duration, condition func(*store.User) bool) (token string, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {

@@ -30,6 +30,12 @@ type ProfileChange struct {
 
 	AttributionDomains []string // hosts whose pages may name the account as their author
 
+	AvatarDescription *string // plain text
+	HeaderDescription *string
+	ShowMedia         *bool
+	ShowMediaReplies  *bool
+	ShowFeatured      *bool
+
 	Locked              *bool
 	Discoverable        *bool
 	Indexable           *bool
@@ -127,7 +133,8 @@ func (s *Service) UpdateProfileIn(ctx context.Context, tx *store.Tx, id store.Ac
 	if err := s.renderProfile(ctx, tx, account, user, p); err != nil {
 		return nil, nil, err
 	}
-	if p.DisplayName != nil || p.Note != nil || p.Fields != nil || p.AlsoKnownAs != nil || p.AttributionDomains != nil {
+	if p.DisplayName != nil || p.Note != nil || p.Fields != nil || p.AlsoKnownAs != nil || p.AttributionDomains != nil ||
+		p.AvatarDescription != nil || p.HeaderDescription != nil {
 		if err := s.checkProfileSize(account, user); err != nil {
 			return nil, nil, err
 		}
@@ -194,6 +201,9 @@ func (s *Service) CheckProfile(p *ProfileChange) error {
 	if err := checkAttributionDomains(p); err != nil {
 		return err
 	}
+	if err := checkPictureDescriptions(p); err != nil {
+		return err
+	}
 	return checkAliases(p)
 }
 
@@ -248,6 +258,23 @@ func checkAttributionDomains(p *ProfileChange) error {
 	return nil
 }
 
+// checkPictureDescriptions normalizes the descriptions of the pictures.
+func checkPictureDescriptions(p *ProfileChange) error {
+	for _, d := range []struct {
+		name string
+		text *string
+	}{{"avatar_description", p.AvatarDescription}, {"header_description", p.HeaderDescription}} {
+		if d.text == nil {
+			continue
+		}
+		*d.text = text.OneLine(*d.text)
+		if n := text.Length(*d.text, ""); n > store.MaxPictureDescription {
+			return errs.Invalid("Validation failed: %s has %d characters, the limit is %d", d.name, n, store.MaxPictureDescription)
+		}
+	}
+	return nil
+}
+
 // checkAliases checks that aliases are URLs, and drops duplicates.
 func checkAliases(p *ProfileChange) error {
 	if p.AlsoKnownAs == nil {
@@ -283,12 +310,20 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) {
 	case p.Bot != nil && a.ActorType == "Service":
 		a.ActorType = "Person"
 	}
+	// Another picture, or none, ends the description of the one before.
 	if p.Avatar != nil {
 		a.Avatar, a.AvatarStatic = p.Avatar.names()
+		a.AvatarDescription = ""
 	}
 	if p.Header != nil {
 		a.Header, a.HeaderStatic = p.Header.names()
+		a.HeaderDescription = ""
 	}
+	setIfPresent(&a.AvatarDescription, p.AvatarDescription)
+	setIfPresent(&a.HeaderDescription, p.HeaderDescription)
+	setIfNot(&a.HideMedia, p.ShowMedia)
+	setIfNot(&a.HideMediaReplies, p.ShowMediaReplies)
+	setIfNot(&a.HideFeatured, p.ShowFeatured)
 	if p.Background != nil {
 		a.Background, _ = p.Background.names()
 	}
@@ -331,6 +366,13 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) {
 func setIfPresent[T any](dst, value *T) {
 	if value != nil {
 		*dst = *value
+	}
+}
+
+// setIfNot assigns the opposite of a value that is not nil.
+func setIfNot(dst, value *bool) {
+	if value != nil {
+		*dst = !*value
 	}
 }
 
