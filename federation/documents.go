@@ -41,6 +41,7 @@ var documentContext = []any{
 		"sensitive": "as:sensitive", "manuallyApprovesFollowers": "as:manuallyApprovesFollowers",
 		"alsoKnownAs": idTerm("as:alsoKnownAs"), "movedTo": idTerm("as:movedTo"),
 		"featured": idTerm("toot:featured"), "attributionDomains": idTerm("toot:attributionDomains"), "discoverable": "toot:discoverable", "indexable": "toot:indexable",
+		"showMedia": "toot:showMedia", "showRepliesInMedia": "toot:showRepliesInMedia", "showFeatured": "toot:showFeatured",
 		"votersCount": "toot:votersCount", "blurhash": "toot:blurhash",
 		"focalPoint": jsonMap{"@container": "@list", "@id": "toot:focalPoint"},
 		"webfinger":  "https://purl.archive.org/socialweb/webfinger#webfinger",

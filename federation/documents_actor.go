@@ -57,6 +57,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	o["summary"] = a.Note
 	o["discoverable"], o["indexable"] = a.Discoverable, a.ConsentsToSearch() // FEP-5feb
 	o["alsoKnownAs"] = stringValues(a.AlsoKnownAs.V)
+	o["showMedia"], o["showRepliesInMedia"], o["showFeatured"] = !a.HideMedia, !a.HideMediaReplies, !a.HideFeatured
 	if len(a.AttributionDomains.V) > 0 {
 		o["attributionDomains"] = stringValues(a.AttributionDomains.V)
 	}
@@ -115,11 +116,17 @@ func (d *Documents) IsServerActor(a *store.Account) bool {
 }
 
 func (d *Documents) addImages(o activity.Object, a *store.Account) {
-	for key, name := range map[string]string{"icon": a.Avatar, "image": a.Header} {
+	for _, p := range []struct{ key, name, description string }{
+		{"icon", a.Avatar, a.AvatarDescription}, {"image", a.Header, a.HeaderDescription},
+	} {
+		key, name := p.key, p.name
 		if name == "" {
 			continue
 		}
 		picture := jsonMap{"type": "Image", "url": d.mediaURL(name)}
+		if p.description != "" { // some servers read one, some the other
+			picture["name"], picture["summary"] = p.description, p.description
+		}
 		if kind := imageType(name); kind != "" {
 			picture["mediaType"] = kind
 		}

@@ -322,6 +322,8 @@ func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Accou
 	changed.URL, changed.ActorType, changed.DisplayName, changed.Note, changed.Fields = from.URL, from.ActorType, from.DisplayName, from.Note, from.Fields
 	changed.Avatar, changed.Header, changed.Locked, changed.Discoverable, changed.Indexable = from.Avatar, from.Header, from.Locked, from.Discoverable, from.Indexable
 	changed.AcceptsChatMessages, changed.Birthday, changed.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
+	changed.AvatarDescription, changed.HeaderDescription = from.AvatarDescription, from.HeaderDescription
+	changed.HideMedia, changed.HideMediaReplies, changed.HideFeatured = from.HideMedia, from.HideMediaReplies, from.HideFeatured
 	changed.AlsoKnownAs, changed.Emojis, changed.AttributionDomains = from.AlsoKnownAs, from.Emojis, from.AttributionDomains
 	// A Move of an actor whose document never had movedTo stays.
 	if actor.MovedTo != "" || old != nil && old.MovedTo != "" {

@@ -19,14 +19,16 @@ import (
 
 // Limits of actor documents (federation 1.7, 5.5).
 const (
-	maxUsername  = 128 // bytes
-	maxName      = 2048
-	maxSummary   = 20_000 // bytes of HTML
-	maxFields    = 50
-	maxField     = 2047
-	maxAliases   = 256
-	maxActorKeys = 16
-	maxEmojis    = 200
+	maxUsername = 128 // bytes
+	maxName     = 2048
+	maxSummary  = 20_000 // bytes of HTML
+	maxFields   = 50
+	maxField    = 2047
+	maxAliases  = 256
+
+	maxPictureDescription = 2000 // characters
+	maxActorKeys          = 16
+	maxEmojis             = 200
 )
 
 // Reader parses documents. It does not fetch anything.
@@ -160,13 +162,15 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account, host string) 
 		a.Note = text.Parse(truncateBytes(summary, maxSummary), text.PlainText).Render(r.Settings.BaseURL, nil).HTML
 	}
 	a.URL = r.pageURL(o, a.URI, host)
-	a.Avatar, a.Header = r.pictureURL(o, "icon"), r.pictureURL(o, "image")
+	a.Avatar, a.AvatarDescription = r.picture(o, "icon")
+	a.Header, a.HeaderDescription = r.picture(o, "image")
 	a.Locked, _ = o.Bool("manuallyApprovesFollowers")
 	a.Discoverable, _ = o.Bool("discoverable")
 	if indexable, known := o.Bool("indexable"); known {
 		a.Indexable = &indexable
 	}
 	a.HideFavorites = true
+	a.HideMedia, a.HideMediaReplies, a.HideFeatured = denies(o, "showMedia"), denies(o, "showRepliesInMedia"), denies(o, "showFeatured")
 	if capabilities := o.Object("capabilities"); capabilities != nil {
 		if accepts, known := capabilities.Bool("acceptsChatMessages"); known {
 			a.AcceptsChatMessages = &accepts
@@ -187,6 +191,12 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account, host string) 
 	}
 	a.AttributionDomains.V = parseAttributionDomains(o)
 	a.Emojis.V = r.ParseEmojis(o)
+}
+
+// denies returns true for a member that is false.
+func denies(o activity.Object, member string) bool {
+	value, known := o.Bool(member)
+	return known && !value
 }
 
 // parseAttributionDomains returns the distinct hosts whose pages may name an actor as their author.
@@ -237,13 +247,20 @@ func (r *Reader) pageURL(o activity.Object, id, host string) string {
 
 // pictureURL returns the URL of a picture, "" if there is none.
 func (r *Reader) pictureURL(o activity.Object, key string) string {
+	address, _ := r.picture(o, key)
+	return address
+}
+
+// picture returns the URL and the description of a picture, "" if there is none.
+func (r *Reader) picture(o activity.Object, key string) (address, description string) {
 	for _, v := range o.Values(key) {
-		address := ""
+		address, description = "", ""
 		switch v := v.(type) {
 		case string:
 			address = v
 		case map[string]any:
 			image := activity.Object(v)
+			description = singleLine(cmp.Or(image.Text("name"), image.Text("summary")), maxPictureDescription)
 			if address = linkURL(image); address == "" {
 				address = image.Text("href")
 			}
@@ -252,10 +269,10 @@ func (r *Reader) pictureURL(o activity.Object, key string) string {
 			}
 		}
 		if r.isPublicURL(address) {
-			return address
+			return address, description
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // linkURL returns the URL of an object's url, which may be a string or a link.
