@@ -27,6 +27,10 @@ func (h *activityPub) routes() rest.Routes {
 		"GET /users/:nickname/followers_synchronization": {documentAccess, h.documentOrPage(h.followersSynchronization, nil)},
 		"GET /users/:nickname/collections/featured":      {documentAccess, h.documentOrPage(h.featuredDocument, h.redirectToProfile)},
 		"GET /objects/:id":                               {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)},
+		"GET /notice/:id":                                {documentAccess, h.documentOrPage(h.objectDocument, h.frontends.orPage(h.redirectToStatus))}, // as the family writes links
+		"GET /users/:nickname/feed":                      {documentAccess, h.redirectToFeed(".atom")},
+		"GET /users/:nickname/feed.atom":                 {documentAccess, h.redirectToFeed(".atom")},
+		"GET /users/:nickname/feed.rss":                  {documentAccess, h.redirectToFeed(".rss")},
 		"GET /objects/:id/replies":                       {documentAccess, h.documentOrPage(h.repliesDocument, nil)},
 		"GET /activities/:id":                            {documentAccess, h.documentOrPage(h.activityDocument, h.redirectToStatus)},
 		"GET /contexts/:id":                              {documentAccess, h.documentOrPage(h.contextDocument, nil)},
@@ -256,6 +260,16 @@ func (h *activityPub) relayCollection(serve collectionServer) rest.Handler {
 
 // redirectToProfile redirects a browser to the page of an account.
 func (h *activityPub) redirectToProfile(r *rest.Request) (any, error) {
+	return h.redirectToAccount(r, "")
+}
+
+// redirectToFeed returns a handler that redirects to the feed of an account, under which the family has it.
+func (h *activityPub) redirectToFeed(end string) rest.Handler {
+	return func(r *rest.Request) (any, error) { return h.redirectToAccount(r, end) }
+}
+
+// redirectToAccount redirects to the page of the account of the path, or with end to a feed of it.
+func (h *activityPub) redirectToAccount(r *rest.Request, end string) (any, error) {
 	a, err := h.localAccount(r)
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		return nil, errNoPage
@@ -263,7 +277,7 @@ func (h *activityPub) redirectToProfile(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rest.Redirect(a.URL), nil
+	return rest.Redirect(a.URL + end), nil
 }
 
 // redirectToStatus redirects a browser to the page of a public or unlisted status. A boost leads to the boosted status if that is

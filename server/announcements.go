@@ -1,10 +1,13 @@
 package server
 
 import (
+	"context"
 	"slices"
 
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/social"
+	"svc/store"
 )
 
 // announcements serves what staff announce to all users.
@@ -14,6 +17,9 @@ func (h *announcements) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/announcements":              {rest.User(), h.announcements},
 		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts").Deletes(), operation(h.Social.DismissAnnouncement)},
+
+		"PUT /api/v1/announcements/:id/reactions/:name":    {rest.User("write:favourites").Limit("status_actions"), h.reaction(h.Social.ReactToAnnouncement)},
+		"DELETE /api/v1/announcements/:id/reactions/:name": {rest.User("write:favourites").Limit("status_actions"), h.reaction(h.Social.UnreactToAnnouncement)},
 	}
 }
 
@@ -30,4 +36,11 @@ func (h *announcements) announcements(r *rest.Request) (any, error) {
 		list = slices.DeleteFunc(list, func(a *entity.Announcement) bool { return a.Read })
 	}
 	return list, err
+}
+
+// reaction returns a handler that changes the viewer's reaction to an announcement with the emoji of the path.
+func (h *announcements) reaction(change func(context.Context, *store.Account, store.AnnouncementID, social.Emoji) error) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		return nil, change(r.Context(), r.Viewer, store.ParseID[store.AnnouncementID](r.Param("id")), h.emojiNamed(r.Param("name")))
+	}
 }

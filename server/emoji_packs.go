@@ -25,18 +25,19 @@ type emojiPacks struct{ *parts }
 func (h *emojiPacks) routes() rest.Routes {
 	manage := rest.Privileged(config.EmojiManage, "admin:write")
 	return rest.Routes{
-		"GET /api/v1/svc/emoji/pack":            {rest.Anonymous, logged(h.show)},
-		"POST /api/v1/svc/emoji/pack":           {manage, logged(h.recorded("emoji_pack_create", "created emoji pack NAME", h.create))},
-		"PATCH /api/v1/svc/emoji/pack":          {manage, logged(h.recorded("emoji_pack_update", "changed the metadata of emoji pack NAME", h.update))},
-		"DELETE /api/v1/svc/emoji/pack":         {manage, logged(h.recorded("emoji_pack_delete", "deleted emoji pack NAME", h.delete))},
-		"GET /api/v1/svc/emoji/packs":           {rest.Anonymous, logged(h.list)},
-		"GET /api/v1/svc/emoji/packs/archive":   {rest.Anonymous, logged(h.archive)},
-		"GET /api/v1/svc/emoji/packs/import":    {manage.Changing(), logged(h.recorded("emoji_pack_import", "imported emoji packs from the disk", h.importLoose))},
-		"GET /api/v1/svc/emoji/packs/remote":    {manage, logged(h.listRemote)},
-		"POST /api/v1/svc/emoji/packs/download": {manage, logged(h.recorded("emoji_pack_download", "downloaded emoji pack NAME from URL", h.download))},
-		"POST /api/v1/svc/emoji/packs/files":    {manage.Uploads(), logged(h.recorded("emoji_add", "added an emoji to pack NAME", h.addFile))},
-		"PATCH /api/v1/svc/emoji/packs/files":   {manage, logged(h.recorded("emoji_rename", "renamed emoji SHORTCODE of pack NAME", h.renameFile))},
-		"DELETE /api/v1/svc/emoji/packs/files":  {manage, logged(h.recorded("emoji_delete", "deleted emoji SHORTCODE of pack NAME", h.removeFile))},
+		"GET /api/v1/svc/emoji/pack":                {rest.Anonymous, logged(h.show)},
+		"POST /api/v1/svc/emoji/pack":               {manage, logged(h.recorded("emoji_pack_create", "created emoji pack NAME", h.create))},
+		"PATCH /api/v1/svc/emoji/pack":              {manage, logged(h.recorded("emoji_pack_update", "changed the metadata of emoji pack NAME", h.update))},
+		"DELETE /api/v1/svc/emoji/pack":             {manage, logged(h.recorded("emoji_pack_delete", "deleted emoji pack NAME", h.delete))},
+		"GET /api/v1/svc/emoji/packs":               {rest.Anonymous, logged(h.list)},
+		"GET /api/v1/svc/emoji/packs/archive":       {rest.Anonymous, logged(h.archive)},
+		"GET /api/v1/svc/emoji/packs/import":        {manage.Changing(), logged(h.recorded("emoji_pack_import", "imported emoji packs from the disk", h.importLoose))},
+		"GET /api/v1/svc/emoji/packs/remote":        {manage, logged(h.listRemote)},
+		"POST /api/v1/svc/emoji/packs/download":     {manage, logged(h.recorded("emoji_pack_download", "downloaded emoji pack NAME from URL", h.download))},
+		"POST /api/v1/svc/emoji/packs/download_zip": {manage.Uploads(), logged(h.recorded("emoji_pack_download", "installed emoji pack NAME from an archive", h.installArchive))},
+		"POST /api/v1/svc/emoji/packs/files":        {manage.Uploads(), logged(h.recorded("emoji_add", "added an emoji to pack NAME", h.addFile))},
+		"PATCH /api/v1/svc/emoji/packs/files":       {manage, logged(h.recorded("emoji_rename", "renamed emoji SHORTCODE of pack NAME", h.renameFile))},
+		"DELETE /api/v1/svc/emoji/packs/files":      {manage, logged(h.recorded("emoji_delete", "deleted emoji SHORTCODE of pack NAME", h.removeFile))},
 	}
 }
 
@@ -241,6 +242,33 @@ func (h *emojiPacks) download(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return "ok", h.EmojiPeers.Download(r.Context(), p.URL, p.Name, p.As)
+}
+
+// installArchive makes a zip archive, uploaded or at a URL, a new pack.
+func (h *emojiPacks) installArchive(r *rest.Request) (any, error) {
+	var p struct {
+		Name   string       `param:"name,required"`
+		Upload *rest.Upload `param:"file"`
+		URL    string       `param:"url"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if err := h.Emojis.CheckNew(p.Name); err != nil {
+		return nil, err
+	}
+	if p.Upload != nil && !p.Upload.Empty {
+		return "ok", h.Emojis.InstallArchive(r.Context(), p.Name, p.Upload.Open(), p.Upload.Size)
+	}
+	if p.URL == "" {
+		return nil, errs.BadRequest("Missing field: file or url.")
+	}
+	file, size, err := h.EmojiPeers.Picture(r.Context(), p.URL)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return "ok", h.Emojis.InstallArchive(r.Context(), p.Name, file, size)
 }
 
 // addFile adds an upload, or the file at a URL, to a pack: a picture, or all pictures of a zip archive. It returns the files of the pack.

@@ -74,6 +74,16 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/admin/users/:nickname/permission_group":                   {"/api/v1/svc/admin/users/rich/permission_group", "PermissionGroups"},
 	"/api/v1/svc/admin/users/:nickname/permission_group/:permission_group": {"/api/v1/svc/admin/users/rich/permission_group/admin", "PermissionGroups"},
 
+	"/api/v1/profile":                             {"", "Profile"},
+	"/api/v1/annual_reports":                      {"", "object"},
+	"/api/v1/annual_reports/:year":                {"/api/v1/annual_reports/2025", "404"},
+	"/api/v1/annual_reports/:year/state":          {"/api/v1/annual_reports/2025/state", "object"},
+	"/api/v1/instance/domain_blocks":              {"", "[]null"}, // TestPublicDomainBlocks has some
+	"/api/v1/timelines/bubble":                    {"", "[]Status"},
+	"/api/v1/timelines/link":                      {"/api/v1/timelines/link?url=https://none.example/", "404"},
+	"/api/v1/statuses/:id/translations/:language": {"/api/v1/statuses/STATUSES/translations/de", "404"}, // translation is off
+	"/api/v1/svc/translation/languages":           {"", "404"},
+
 	"/api/v1/instance/rules":                 {"", "[]null"},
 	"/api/v1/lists":                          {"", "[]List"},
 	"/api/v1/lists/:id":                      {"/api/v1/lists/LIST", "List"},

@@ -56,12 +56,25 @@ var entityShapes = map[string]map[string]string{
 	"LogEntry": {"id": "number", "data": "object", "time": "number", "message": "text"},
 	"Announcement": {
 		"id": "id", "content": "text", "starts_at": "time|null", "ends_at": "time|null", "all_day": "boolean", "published_at": "time",
-		"updated_at": "time", "read": "boolean", "mentions": "[]null", "statuses": "[]null", "tags": "[]null", "emojis": "[]Emoji", "reactions": "[]null",
+		"updated_at": "time", "read": "boolean", "mentions": "[]null", "statuses": "[]null", "tags": "[]null", "emojis": "[]Emoji", "reactions": "[]AnnouncementReaction",
+	},
+	"AnnouncementReaction": {"name": "text", "count": "number", "me": "boolean", "url": "url|null", "static_url": "url|null"},
+	"DomainBlock":          {"domain": "text", "digest": "text", "severity": "text", "comment": "string"},
+	"TrendingTag":          {"name": "text", "url": "url", "history": "[]TrendDay", "following": "?boolean", "featuring": "?boolean"},
+	"TrendDay":             {"day": "digits", "uses": "digits", "accounts": "digits"},
+	"TrendingLink":         {},
+	"NotificationFallback": {"title": "text", "summary": "text|null", "details": "text|null"},
+	"Profile": {
+		"id": "id", "display_name": "string", "note": "string", "fields": "[]Field", "avatar": "url|null", "avatar_static": "url|null", "avatar_description": "string",
+		"header": "url|null", "header_static": "url|null", "header_description": "string", "locked": "boolean", "bot": "boolean", "hide_collections": "boolean",
+		"discoverable": "boolean", "indexable": "boolean", "show_media": "boolean", "show_media_replies": "boolean", "show_featured": "boolean",
+		"attribution_domains": "[]text", "featured_tags": "[]FeaturedTag",
 	},
 	"Account": {
 		"id": "id", "username": "text", "acct": "text", "fqn": "text", "display_name": "string", "locked": "boolean", "bot": "boolean",
 		"group": "boolean", "discoverable": "boolean", "indexable": "boolean", "hide_collections": "boolean", "created_at": "time", "note": "string", "url": "url", "uri": "url",
-		"avatar": "url", "avatar_static": "url", "header": "url", "header_static": "url", "followers_count": "number",
+		"avatar": "url", "avatar_static": "url", "header": "url", "header_static": "url", "avatar_description": "string", "header_description": "string",
+		"show_media": "boolean", "show_media_replies": "boolean", "show_featured": "boolean", "followers_count": "number",
 		"following_count": "number", "statuses_count": "number", "last_status_at": "date|null", "emojis": "[]Emoji", "fields": "[]Field", "roles": "[]PublicRole|null",
 		"moved": "?Account", "source": "Source", "mute_expires_at": "?time|null", "svc": "AccountExtension",
 	},
@@ -99,7 +112,7 @@ var entityShapes = map[string]map[string]string{
 		"local": "boolean", "conversation_id": "number|null", "direct_conversation_id": "number|null",
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
 		"thread_muted": "boolean", "emoji_reactions": "[]ReactionCount", "parent_visible": "boolean", "pinned_at": "time|null",
-		"quotes_count": "number", "list_id": "?id", "quote": "QuotedStatus|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
+		"quotes_count": "number", "list_id": "?id", "quote": "QuotedStatus|null", "quote_id": "id|null", "quote_url": "url|null", "quote_apid": "url|null", "in_reply_to_apid": "url|null", "quote_visible": "boolean",
 		"bookmark_folder": "id|null", "pending_approval": "boolean", "pending_favourite": "boolean",
 	},
 	"Quote":             {"state": "text", "quoted_status": "QuotedStatus|null"},
@@ -169,17 +182,17 @@ var entityShapes = map[string]map[string]string{
 	"AttachmentExtension": {"mime_type": "text"},
 	"Notification": {
 		"id": "digits", "type": "text", "created_at": "time", "group_key": "text", "account": "Account", "status": "?Status", "chat_message": "?ChatMessage",
-		"emoji": "?text", "emoji_url": "?url|null",
+		"emoji": "?text", "emoji_url": "?url|null", "fallback": "?NotificationFallback",
 		"svc": "NotificationExtension",
 	},
 	"GroupedNotifications": {"accounts": "[]Account", "partial_accounts": "?[]PartialAccount", "statuses": "[]Status", "notification_groups": "[]PagedGroup"},
 	"NotificationGroups":   {"accounts": "[]Account", "statuses": "[]Status", "notification_groups": "[]NotificationGroup"},
 	"NotificationGroup": {
 		"group_key": "text", "notifications_count": "number", "type": "text", "most_recent_notification_id": "digits", "sample_account_ids": "[]id",
-		"status_id": "?id", "chat_message": "?ChatMessage", "emoji": "?text", "emoji_url": "?url|null", "svc": "NotificationExtension",
+		"status_id": "?id", "chat_message": "?ChatMessage", "emoji": "?text", "emoji_url": "?url|null", "fallback": "?NotificationFallback", "svc": "NotificationExtension",
 	},
 	"PartialAccount": {
-		"id": "id", "acct": "text", "locked": "boolean", "bot": "boolean", "url": "url", "avatar": "url", "avatar_static": "url",
+		"id": "id", "acct": "text", "locked": "boolean", "bot": "boolean", "url": "url", "avatar": "url", "avatar_static": "url", "avatar_description": "string",
 	},
 	"NotificationPolicy": {
 		"for_not_following": "text", "for_not_followers": "text", "for_new_accounts": "text", "for_private_mentions": "text",
@@ -267,6 +280,7 @@ func init() { // a CredentialAccount is an Account with more members, and the id
 	}
 	extend("Preview", "Status", map[string]string{"id": "text"})
 	extend("Mascot", "Attachment", map[string]string{"id": "text"})
+	extend("TrendingLink", "Card", map[string]string{"history": "[]TrendDay"})
 	extend("QuotedStatus", "Status", map[string]string{"quote": "ShallowQuote|null"})
 	extend("PagedGroup", "NotificationGroup", map[string]string{
 		"page_min_id": "digits", "page_max_id": "digits", "latest_page_notification_at": "time",

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"slices"
 
 	"svc/internal/config"
@@ -37,13 +36,12 @@ func (h *featuredTags) listOfAccount(r *rest.Request) (any, error) {
 	return h.list(r, a.ID)
 }
 
-// list lists featured hashtags, those with most posts first.
 func (h *featuredTags) list(r *rest.Request, id store.AccountID) (any, error) {
 	rows, err := h.DB.FeaturedTags(r.Context(), id, social.MaxFeaturedTags)
-	slices.SortFunc(rows, func(a, b store.FeaturedTagUse) int {
-		return cmp.Or(cmp.Compare(b.StatusesCount, a.StatusesCount), cmp.Compare(a.ID, b.ID))
-	})
-	return answerList(rows, err, h.Entities.FeaturedTag)
+	if err != nil {
+		return nil, err
+	}
+	return h.Entities.FeaturedTags(rows), nil
 }
 
 // feature features a hashtag of the viewer.

@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"svc/admin"
+	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/server/entity"
 	"svc/server/rest"
 )
 
@@ -22,6 +25,7 @@ func (h *instance) routes() rest.Routes {
 		"GET /api/v1/instance/peers":              {rest.Anonymous, h.listPeers},
 		"GET /api/v1/instance/activity":           {rest.Anonymous, h.showActivity},
 		"GET /api/v1/instance/rules":              {rest.Anonymous, h.listRules},
+		"GET /api/v1/instance/domain_blocks":      {rest.Anyone, h.listDomainBlocks},
 		"GET /api/v1/custom_emojis":               {rest.Anonymous, h.listCustomEmojis},
 		"GET /api/v1/svc/emoji":                   {rest.Anonymous, h.mapCustomEmojis},
 		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous, h.showFrontendConfigurations},
@@ -30,10 +34,6 @@ func (h *instance) routes() rest.Routes {
 		"GET /.well-known/host-meta":              {rest.Anonymous, h.showHostMeta},
 		"GET /nodeinfo/:version":                  {rest.Anonymous, h.showNodeInfo},
 		"GET /api/v1/preferences":                 {rest.User("read:accounts"), h.showPreferences},
-		"GET /api/v1/trends":                      {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/trends/tags":                 {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/trends/statuses":             {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/trends/links":                {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/identity_proofs":             {rest.Anyone, rest.Always([]any{})},
 	}
 }
@@ -81,6 +81,18 @@ func (h *instance) showActivity(r *rest.Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
 	}
 	return h.instance.Activity(r.Context())
+}
+
+// listDomainBlocks lists the hosts that the settings reject or unlist, if the settings show them to the viewer.
+func (h *instance) listDomainBlocks(r *rest.Request) (any, error) {
+	c := h.Settings.Load()
+	switch {
+	case !c.MRF.Transparency || c.Instance.ListDomainBlocks == config.ToNobody:
+		return nil, errs.ErrRecordNotFound
+	case c.Instance.ListDomainBlocks == config.ToMembers && r.Viewer == nil:
+		return nil, rest.ErrInvalidToken
+	}
+	return entity.Map(admin.PublicBlocks(c), entity.NewDomainBlock), nil
 }
 
 func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.customEmojis.List() }

@@ -56,6 +56,10 @@ func (h *notifications) listGroups(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	supported, err := supportedTypes(r)
+	if err != nil {
+		return nil, err
+	}
 	page := r.Page(40, 80)
 	var rows *store.GroupPage
 	show := func(limit int) (_ *entity.GroupedNotifications, err error) {
@@ -63,7 +67,7 @@ func (h *notifications) listGroups(r *rest.Request) (any, error) {
 		if rows, err = h.DB.GroupedNotifications(r.Context(), r.Viewer.ID, f, grouped, page.Page); err != nil {
 			return nil, err
 		}
-		return h.Entities.GroupedNotifications(r.Context(), r.Viewer, rows.Groups, entity.GroupOptions{Paged: true, Partial: expand != "full"})
+		return h.Entities.GroupedNotifications(r.Context(), r.Viewer, rows.Groups, entity.GroupOptions{Paged: true, Partial: expand != "full", Supported: supported})
 	}
 	groups, err := rest.Halved(r, page.Limit, show)
 	if err != nil {
@@ -130,7 +134,11 @@ func (h *notifications) showGroup(r *rest.Request) (any, error) {
 	if row == nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	group, err := h.Entities.GroupedNotifications(r.Context(), r.Viewer, []*store.GroupedNotification{row}, entity.GroupOptions{})
+	supported, err := supportedTypes(r)
+	if err != nil {
+		return nil, err
+	}
+	group, err := h.Entities.GroupedNotifications(r.Context(), r.Viewer, []*store.GroupedNotification{row}, entity.GroupOptions{Supported: supported})
 	if err == nil && len(group.Groups) == 0 {
 		err = errs.ErrRecordNotFound
 	}

@@ -73,8 +73,16 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	read := func(p store.Page) (store.Part[*store.Notification], error) {
 		return h.DB.Notifications(r.Context(), r.Viewer.ID, f, p)
 	}
+	supported, err := supportedTypes(r)
+	if err != nil {
+		return nil, err
+	}
 	show := func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
-		return h.Entities.Notifications(r.Context(), r.Viewer, rows)
+		list, err := h.Entities.Notifications(r.Context(), r.Viewer, rows)
+		if err == nil && supported != nil {
+			err = h.Entities.AddFallbacks(r.Context(), list, *supported)
+		}
+		return list, err
 	}
 	found, err := filteredPage(r, page.Page, store.FilterNotifications, read, show)
 	if err != nil {
@@ -82,6 +90,17 @@ func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	}
 	r.LinkPart(page, len(found.scanned), func(i int) string { return notificationCursor(found.scanned[i]) }, decimalCursor(found.next))
 	return found.shown, nil
+}
+
+// supportedTypes returns the names of the types of notifications that the client knows, nil if it does not say.
+func supportedTypes(r *rest.Request) (*[]string, error) {
+	var p struct {
+		Types []string `param:"supported_types"`
+	}
+	if err := r.Bind(&p); err != nil || p.Types == nil || r.IsNull("supported_types") {
+		return nil, err
+	}
+	return &p.Types, nil
 }
 
 // Bounds of the counts of unread notifications.
@@ -136,7 +155,18 @@ func (h *notifications) showNotification(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.renderNotification(r, row)
+	n, err := h.renderNotification(r, row)
+	if err != nil {
+		return nil, err
+	}
+	supported, err := supportedTypes(r)
+	if err != nil {
+		return nil, err
+	}
+	if supported != nil {
+		err = h.Entities.AddFallbacks(r.Context(), entity.List[*entity.Notification]{n}, *supported)
+	}
+	return n, err
 }
 
 func notificationParam(text string) store.NotificationID {

@@ -29,6 +29,8 @@ func (h *profile) routes() rest.Routes {
 		"PATCH /api/v1/svc/accounts/update_avatar":     {rest.User("write:accounts").Uploads(), h.updateAvatar},
 		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads(), h.updateBanner},
 		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads(), h.updateBackground},
+		"GET /api/v1/profile":                          {rest.User("read:accounts", "profile"), h.showProfile},
+		"PATCH /api/v1/profile":                        {rest.User("write:accounts").Uploads(), h.updateProfile},
 		"DELETE /api/v1/profile/avatar":                {rest.User("write:accounts"), h.removePicture(func(c *social.ProfileChange) { c.Avatar = new(social.Picture) })},
 		"DELETE /api/v1/profile/header":                {rest.User("write:accounts"), h.removePicture(func(c *social.ProfileChange) { c.Header = new(social.Picture) })},
 		"PUT /api/svc/notification_settings":           {rest.User("write:accounts"), h.updateNotificationSettings},
@@ -69,7 +71,14 @@ type profileForm struct {
 	ActorType      *actorType   `param:"actor_type"`
 	AlsoKnownAs    []string     `param:"also_known_as"`
 	Attribution    []string     `param:"attribution_domains"`
-	Fields         []struct {
+
+	AvatarDescription *string `param:"avatar_description"`
+	HeaderDescription *string `param:"header_description"`
+	ShowMedia         *bool   `param:"show_media"`
+	ShowMediaReplies  *bool   `param:"show_media_replies"`
+	ShowFeatured      *bool   `param:"show_featured"`
+
+	Fields []struct {
 		Name  string `param:"name"`
 		Value string `param:"value"`
 	} `param:"fields_attributes"`
@@ -115,6 +124,11 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 	change = social.ProfileChange{
 		DisplayName:           p.DisplayName,
 		Note:                  p.Note,
+		AvatarDescription:     p.AvatarDescription,
+		HeaderDescription:     p.HeaderDescription,
+		ShowMedia:             p.ShowMedia,
+		ShowMediaReplies:      p.ShowMediaReplies,
+		ShowFeatured:          p.ShowFeatured,
 		Bot:                   p.Bot,
 		ActorType:             (*string)(p.ActorType),
 		Locked:                p.Locked,
@@ -154,15 +168,46 @@ func (p *profileForm) change(r *rest.Request) (change social.ProfileChange, err 
 	return change, err
 }
 
-// updateCredentials changes the viewer's profile and settings. Absent and null parameters change nothing.
+// updateCredentials changes the viewer's profile and settings, and returns the account.
 func (h *profile) updateCredentials(r *rest.Request) (any, error) {
+	account, user, err := h.update(r)
+	if err != nil {
+		return nil, err
+	}
+	return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
+}
+
+// showProfile returns the viewer's profile as it is edited.
+func (h *profile) showProfile(r *rest.Request) (any, error) {
+	return h.renderProfile(r, r.Viewer, r.User)
+}
+
+// updateProfile is updateCredentials with another answer.
+func (h *profile) updateProfile(r *rest.Request) (any, error) {
+	account, user, err := h.update(r)
+	if err != nil {
+		return nil, err
+	}
+	return h.renderProfile(r, account, user)
+}
+
+func (h *profile) renderProfile(r *rest.Request, account *store.Account, user *store.User) (any, error) {
+	tags, err := h.DB.FeaturedTags(r.Context(), account.ID, social.MaxFeaturedTags)
+	if err != nil {
+		return nil, err
+	}
+	return h.Entities.Profile(account, user, tags), nil
+}
+
+// update changes the viewer's profile and settings. Absent and null parameters change nothing.
+func (h *profile) update(r *rest.Request) (*store.Account, *store.User, error) {
 	var p profileForm
 	if err := r.Bind(&p); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	change, err := p.change(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	limits := h.Settings.Load().Media
 	for _, in := range []struct {
@@ -176,15 +221,11 @@ func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 		{picture{p.Background, p.BackgroundText}, media.Background, limits.BackgroundLimit, &change.Background},
 	} {
 		if *in.set, err = h.storePicture(r.Context(), r.Viewer.ID, in.picture, in.kind, in.limit); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer (*in.set).Release()
 	}
-	account, user, err := h.Social.UpdateProfile(r.Context(), r.Viewer.ID, change)
-	if err != nil {
-		return nil, err
-	}
-	return h.render.credentialAccount(r, account, user, entity.CredentialDetails{SettingsStore: true})
+	return h.Social.UpdateProfile(r.Context(), r.Viewer.ID, change)
 }
 
 // frontendSettings reads an object of settings by front end. In a form it may be JSON text.

@@ -19,6 +19,9 @@ func (h *reactions) routes() rest.Routes {
 		"GET /api/v1/svc/statuses/:id/reactions/:emoji":    {rest.Content("read:statuses"), h.showReaction},
 		"PUT /api/v1/svc/statuses/:id/reactions/:emoji":    {reacting, h.addReaction},
 		"DELETE /api/v1/svc/statuses/:id/reactions/:emoji": {reacting, h.removeReaction},
+		// The same in the API of Fedibird.
+		"PUT /api/v1/statuses/:id/emoji_reactions/:emoji":    {reacting, h.addReaction},
+		"DELETE /api/v1/statuses/:id/emoji_reactions/:emoji": {reacting, h.removeReaction},
 	}
 }
 
@@ -34,9 +37,10 @@ func (h *reactions) removeReaction(r *rest.Request) (any, error) {
 	return h.render.status(r, st, err)
 }
 
-// emojiParam returns the emoji of the path: a unicode one, or a custom one with or without colons.
-func (h *reactions) emojiParam(r *rest.Request) social.Emoji {
-	name := r.Param("emoji")
+func (h *reactions) emojiParam(r *rest.Request) social.Emoji { return h.emojiNamed(r.Param("emoji")) }
+
+// emojiNamed returns the emoji with a name: a unicode one, or a custom one with or without colons.
+func (h *parts) emojiNamed(name string) social.Emoji {
 	if code, ok := strings.CutPrefix(name, ":"); ok {
 		name = strings.TrimSuffix(code, ":")
 	}

@@ -12,11 +12,11 @@
 //     collections.go, suggestions.go
 //   - statuses: statuses.go, edits.go, status_actions.go, contexts.go, async_refreshes.go, polls.go, quotes.go, reactions.go, bookmarks.go, scheduled.go,
 //     translations.go, language_names.go, interaction_requests.go
-//   - timelines and finding: timelines.go, search.go, tags.go, filters.go, filters_v1.go
+//   - timelines and finding: timelines.go, trends.go, search.go, tags.go, filters.go, filters_v1.go
 //   - notifications: notifications.go, notification_groups.go, notification_policy.go, announcements.go
 //   - messages: conversations.go, chats.go
 //   - media and emoji: media.go, emoji_packs.go
-//   - data of a user: imports.go, exports.go, backups.go, scrobbles.go, reports.go
+//   - data of a user: imports.go, exports.go, backups.go, scrobbles.go, reports.go, annual_reports.go
 //   - the server itself: instance.go, instance_texts.go
 //   - other servers: activitypub.go, activitypub_inbox.go, webfinger.go, remote.go
 //   - pages and front ends: public_pages.go, interact.go, oembed.go, frontends.go, files.go
@@ -231,6 +231,8 @@ func (p *parts) tables() []rest.Routes {
 		(&translations{p}).routes(),
 		(&featuredTags{p}).routes(),
 		(&instance{p}).routes(),
+		(&trends{parts: p}).routes(),
+		(&annualReports{p}).routes(),
 		(&remoteInteractions{p}).routes(),
 		(&interactions{p}).routes(),
 		(&setupPage{p}).routes(),

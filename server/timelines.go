@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
@@ -15,6 +17,8 @@ func (h *timelines) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/timelines/home":          {rest.User("read:statuses").Limit("timeline", "home"), h.homeTimeline},
 		"GET /api/v1/timelines/public":        {rest.Content("read:statuses").Limit("timeline", "public"), h.publicTimeline},
+		"GET /api/v1/timelines/bubble":        {rest.Content("read:statuses").Limit("timeline", "bubble"), h.bubbleTimeline},
+		"GET /api/v1/timelines/link":          {rest.Content("read:statuses").Limit("timeline", "link"), h.linkTimeline},
 		"GET /api/v1/timelines/tag/:hashtag":  {rest.Content("read:statuses").Limit("timeline", "tag"), h.tagTimeline},
 		"GET /api/v1/timelines/list/:list_id": {rest.User("read:lists").Limit("timeline", "list"), h.listTimeline},
 		"GET /api/v1/timelines/direct":        {rest.User("read:statuses").Limit("timeline", "direct"), h.directTimeline},
@@ -57,6 +61,48 @@ func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 	}
 	page := r.Page(20, 40)
 	part, err := h.DB.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
+	return h.render.statusPage(r, page, part, err)
+}
+
+// bubbleTimeline returns public statuses of this server and of the hosts in timelines.bubble.
+func (h *timelines) bubbleTimeline(r *rest.Request) (any, error) {
+	f, err := bindFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	var hosts []string
+	for _, host := range h.Settings.Load().Timelines.Bubble {
+		if host = text.NormalizeDomain(host); host != h.Settings.Host && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	page := r.Page(20, 40)
+	part, err := h.DB.BubbleTimeline(r.Context(), viewerID(r), hosts, f, page.Page)
+	return h.render.statusPage(r, page, part, err)
+}
+
+// linkTimeline returns public statuses whose card leads to a page. The reference has it for trending links only, this server for all that it
+// knows.
+func (h *timelines) linkTimeline(r *rest.Request) (any, error) {
+	f, err := bindFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	var p struct {
+		URL string `param:"url,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	cards, err := h.DB.CardsOfPage(r.Context(), p.URL)
+	if err == nil && len(cards) == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	part, err := h.DB.LinkTimeline(r.Context(), viewerID(r), cards, f, page.Page)
 	return h.render.statusPage(r, page, part, err)
 }
 

@@ -188,3 +188,38 @@ func TestTranslationOff(t *testing.T) {
 		t.Errorf("languages: %v", languages)
 	}
 }
+
+// TestTranslationsInAkkoma translates by the paths of Akkoma.
+func TestTranslationsInAkkoma(t *testing.T) {
+	service := startTranslationServer(t)
+	srv := apptest.Start(t, service.settings)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	id := alice.Publish("hello you", "language", "en").ID()
+	secret := alice.Publish("hello", "visibility", "private").ID()
+	path := func(id, to string) string { return "/api/v1/statuses/" + id + "/translations/" + to }
+	got := bob.Get(path(id, "de")).Want(200)
+	if string(got.Body) != `{"detected_language":"en","text":"<p>hallo you</p>"}` {
+		t.Errorf("got %s", got.Body)
+	}
+	bob.Get(path(id, "de"), "from", "de").Want(403)
+	bob.Get(path(id, "pt"), "from", "en").Want(200)
+	bob.Get(path(id, "fr")).Want(403)
+	for _, bad := range []string{"x1", "deutsch!", strings.Repeat("d", 100)} {
+		bob.Get(path(id, bad)).Want(400)
+		bob.Get(path(id, "de"), "from", bad).Want(400)
+	}
+	bob.Get(path(secret, "de")).Want(404)
+	alice.Get(path(secret, "de")).Want(403)
+	srv.As(nil).Get(path(id, "de")).Want(401)
+	languages := bob.Get("/api/v1/svc/translation/languages").Want(200)
+	if want := `{"source":[{"code":"de","name":"German"},{"code":"en","name":"English"}],"target":[{"code":"de","name":"German"},{"code":"en","name":"English"},{"code":"pt","name":"Portuguese"}]}`; string(languages.Body) != want {
+		t.Errorf("got %s, want %s", languages.Body, want)
+	}
+	srv.As(nil).Get("/api/v1/svc/translation/languages").Want(401)
+	service.status.Store(500)
+	bob.Get(path(id, "de")) // from the cache or 503
+	off := apptest.Start(t)
+	carol := off.SignUp("carol")
+	carol.Get(path(carol.Publish("hello").ID(), "de")).Want(404)
+	carol.Get("/api/v1/svc/translation/languages").Want(404)
+}

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"svc/internal/errs"
@@ -20,6 +24,10 @@ func (h *translations) routes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/statuses/:id/translate":        {rest.User("read:statuses").Limit("translations"), h.translateStatus},
 		"GET /api/v1/instance/translation_languages": {rest.Anonymous, h.listLanguages},
+
+		// The same in the API of Akkoma.
+		"GET /api/v1/statuses/:id/translations/:language": {rest.User("read:statuses").Limit("translations"), h.translateTo},
+		"GET /api/v1/svc/translation/languages":           {rest.User("read:statuses"), h.listNamedLanguages},
 	}
 }
 
@@ -41,9 +49,8 @@ func (h *translations) listLanguages(r *rest.Request) (any, error) {
 
 // translateStatus returns the texts of a status in the language of the parameter, or else of the viewer, or else of the server.
 func (h *translations) translateStatus(r *rest.Request) (any, error) {
-	translator := h.Translator()
-	if translator == nil {
-		return nil, errs.NotFound("Translations are off on this server")
+	if h.Translator() == nil {
+		return nil, errTranslationsOff
 	}
 	var p struct {
 		Language string `param:"lang,word"`
@@ -55,6 +62,66 @@ func (h *translations) translateStatus(r *rest.Request) (any, error) {
 	if target == "" {
 		return nil, errs.Invalid("Validation failed: lang must be a language such as en or pt-BR")
 	}
+	return h.translate(r, "", target)
+}
+
+// translateTo returns the text of a status in the language of the path. from is the language of the status, by default the one that it says.
+func (h *translations) translateTo(r *rest.Request) (any, error) {
+	var p struct {
+		From string `param:"from,word"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	target := text.Language(r.Param("language"))
+	if target == "" || p.From != "" && text.Language(p.From) == "" {
+		return nil, errs.BadRequest("Bad Request: the path and from must have languages such as en or pt-BR")
+	}
+	t, err := h.translate(r, text.Language(p.From), target)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"text": t.Content, "detected_language": t.DetectedLanguage}, nil
+}
+
+// namedLanguage is a language in the API of Akkoma.
+type namedLanguage struct {
+	Code string `json:"code"`
+	Name string `json:"name"`
+}
+
+// listNamedLanguages returns the languages from and to which posts can be translated.
+func (h *translations) listNamedLanguages(r *rest.Request) (any, error) {
+	translator := h.Translator()
+	if translator == nil {
+		return nil, errTranslationsOff
+	}
+	languages, err := translator.Languages(r.Context())
+	if err != nil {
+		return nil, translationError(err)
+	}
+	var targets []string
+	for _, list := range languages {
+		targets = append(targets, list...)
+	}
+	slices.Sort(targets)
+	named := func(codes []string) []namedLanguage {
+		return entity.Map(codes, func(code string) namedLanguage {
+			base, _, _ := strings.Cut(code, "-")
+			return namedLanguage{code, cmp.Or(languageNames[code], languageNames[base], code)}
+		})
+	}
+	return map[string][]namedLanguage{"source": named(slices.Sorted(maps.Keys(languages))), "target": named(slices.Compact(targets))}, nil
+}
+
+var errTranslationsOff = errs.NotFound("Translations are off on this server")
+
+// translate translates the status of the path. source is its language, "" for the one that it says.
+func (h *translations) translate(r *rest.Request, source, target string) (*entity.Translation, error) {
+	translator := h.Translator()
+	if translator == nil {
+		return nil, errTranslationsOff
+	}
 	t, err := h.translatable(r)
 	if err != nil {
 		return nil, err
@@ -63,7 +130,7 @@ func (h *translations) translateStatus(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, translationError(err)
 	}
-	from, to, err := languages.Match(t.Status.Language, target)
+	from, to, err := languages.Match(cmp.Or(source, t.Status.Language), target)
 	if err != nil {
 		return nil, translationError(err)
 	}

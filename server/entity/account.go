@@ -12,34 +12,41 @@ import (
 
 // accountMembers are the members of an account.
 type accountMembers struct {
-	ID             store.AccountID `json:"id"`
-	Username       string          `json:"username"`
-	Acct           string          `json:"acct"`
-	FQN            string          `json:"fqn"`
-	DisplayName    string          `json:"display_name"`
-	Locked         bool            `json:"locked"`
-	Bot            bool            `json:"bot"`
-	Group          bool            `json:"group"`
-	Discoverable   bool            `json:"discoverable"`
-	Indexable      bool            `json:"indexable"`
-	HideLists      bool            `json:"hide_collections"` // of followers and followed accounts
-	CreatedAt      store.Time      `json:"created_at"`
-	Note           string          `json:"note"`
-	URL            string          `json:"url"`
-	URI            string          `json:"uri"`
-	Avatar         string          `json:"avatar"`
-	AvatarStatic   string          `json:"avatar_static"`
-	Header         string          `json:"header"`
-	HeaderStatic   string          `json:"header_static"`
-	FollowersCount slot            `json:"followers_count"`
-	FollowingCount slot            `json:"following_count"`
-	StatusesCount  slot            `json:"statuses_count"`
-	LastStatusAt   slot            `json:"last_status_at"`
-	Emojis         []Emoji         `json:"emojis"`
-	Fields         []store.Field   `json:"fields"`
-	Roles          []publicRole    `json:"roles"` // null: the account is remote
-	Moved          *object         `json:"moved,omitempty"`
-	Source         any             `json:"source,omitempty"`
+	ID           store.AccountID `json:"id"`
+	Username     string          `json:"username"`
+	Acct         string          `json:"acct"`
+	FQN          string          `json:"fqn"`
+	DisplayName  string          `json:"display_name"`
+	Locked       bool            `json:"locked"`
+	Bot          bool            `json:"bot"`
+	Group        bool            `json:"group"`
+	Discoverable bool            `json:"discoverable"`
+	Indexable    bool            `json:"indexable"`
+	HideLists    bool            `json:"hide_collections"` // of followers and followed accounts
+	CreatedAt    store.Time      `json:"created_at"`
+	Note         string          `json:"note"`
+	URL          string          `json:"url"`
+	URI          string          `json:"uri"`
+	Avatar       string          `json:"avatar"`
+	AvatarStatic string          `json:"avatar_static"`
+	Header       string          `json:"header"`
+	HeaderStatic string          `json:"header_static"`
+
+	AvatarDescription string `json:"avatar_description"` // plain text, "" if there is none
+	HeaderDescription string `json:"header_description"`
+	ShowMedia         bool   `json:"show_media"`
+	ShowMediaReplies  bool   `json:"show_media_replies"`
+	ShowFeatured      bool   `json:"show_featured"`
+
+	FollowersCount slot          `json:"followers_count"`
+	FollowingCount slot          `json:"following_count"`
+	StatusesCount  slot          `json:"statuses_count"`
+	LastStatusAt   slot          `json:"last_status_at"`
+	Emojis         []Emoji       `json:"emojis"`
+	Fields         []store.Field `json:"fields"`
+	Roles          []publicRole  `json:"roles"` // null: the account is remote
+	Moved          *object       `json:"moved,omitempty"`
+	Source         any           `json:"source,omitempty"`
 	// Only for the account itself.
 	FollowRequestsCount *int  `json:"follow_requests_count,omitempty"`
 	Role                *Role `json:"role,omitempty"`

@@ -113,7 +113,7 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		FQN:          row.Nickname + "@" + row.Domain,
 		DisplayName:  row.DisplayName,
 		Locked:       row.Locked,
-		Bot:          row.ActorType == "Service" || row.ActorType == "Application",
+		Bot:          isBot(row),
 		Group:        row.ActorType == "Group",
 		Discoverable: row.Discoverable, Indexable: row.ConsentsToSearch(), HideLists: row.HideFollowers && row.HideFollows,
 		CreatedAt: row.CreatedAt,
@@ -129,6 +129,8 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 		m.Roles = publicRoles(user)
 	}
 	m.AvatarStatic, m.HeaderStatic = m.Avatar, m.Header
+	m.AvatarDescription, m.HeaderDescription = row.AvatarDescription, row.HeaderDescription
+	m.ShowMedia, m.ShowMediaReplies, m.ShowFeatured = !row.HideMedia, !row.HideMediaReplies, !row.HideFeatured
 	if row.AvatarStatic != "" {
 		m.AvatarStatic = r.picture(row.AvatarStatic, "")
 	}
@@ -176,6 +178,11 @@ func (r *renderer) accountMembers(row *store.Account, user *store.User) (*accoun
 	return m, x
 }
 
+// isBot returns true for the types of actors that act by themselves.
+func isBot(row *store.Account) bool {
+	return row.ActorType == "Service" || row.ActorType == "Application"
+}
+
 // withAllowedPictures returns an account without the pictures that policies remove.
 func (r *renderer) withAllowedPictures(row *store.Account) *store.Account {
 	limits := r.restrictionsOf(row.Domain, row.URI)
@@ -184,10 +191,10 @@ func (r *renderer) withAllowedPictures(row *store.Account) *store.Account {
 	}
 	allowed := *row
 	if limits.RemoveAvatar {
-		allowed.Avatar, allowed.AvatarStatic = "", ""
+		allowed.Avatar, allowed.AvatarStatic, allowed.AvatarDescription = "", "", ""
 	}
 	if limits.RemoveBanner {
-		allowed.Header, allowed.HeaderStatic = "", ""
+		allowed.Header, allowed.HeaderStatic, allowed.HeaderDescription = "", "", ""
 	}
 	return &allowed
 }

@@ -25,12 +25,17 @@ type AdminDomainBlock struct {
 
 // NewAdminDomainBlock renders a block.
 func NewAdminDomainBlock(b *admin.HostBlock) *AdminDomainBlock {
-	digest := sha256.Sum256([]byte(b.Host))
 	return &AdminDomainBlock{
-		ID: b.ID, Domain: b.Host, Digest: hex.EncodeToString(digest[:]), CreatedAt: store.At(b.CreatedAt), Severity: b.Severity(),
+		ID: b.ID, Domain: b.Host, Digest: hostDigest(b.Host), CreatedAt: store.At(b.CreatedAt), Severity: b.Severity(),
 		RejectMedia: b.Has(config.RemoveMedia), RejectReports: b.Has(config.RejectReports),
 		PrivateComment: textOrNull(b.PrivateComment), PublicComment: textOrNull(b.Comment), Obfuscate: b.Obfuscate,
 	}
+}
+
+// hostDigest returns the SHA-256 of a host, hexadecimal.
+func hostDigest(host string) string {
+	digest := sha256.Sum256([]byte(host))
+	return hex.EncodeToString(digest[:])
 }
 
 // textOrNull returns nil for "".

@@ -5,6 +5,7 @@ import (
 
 	"svc/media"
 	"svc/social"
+	"svc/store"
 )
 
 // maxAttachments is the limit that clients get. A status may have any number of attachments (spec 8).
@@ -43,6 +44,9 @@ type configurationAccounts struct {
 	MaxProfileFields       int `json:"max_profile_fields"`
 	ProfileFieldNameLimit  int `json:"profile_field_name_limit"`
 	ProfileFieldValueLimit int `json:"profile_field_value_limit"`
+
+	MaxAvatarDescriptionLength int `json:"max_avatar_description_length"`
+	MaxHeaderDescriptionLength int `json:"max_header_description_length"`
 }
 
 type configurationStatuses struct {
@@ -102,6 +106,9 @@ func (i *Instance) configuration() configuration {
 			MaxProfileFields:       c.Accounts.MaxFields,
 			ProfileFieldNameLimit:  c.Accounts.FieldNameLength,
 			ProfileFieldValueLimit: c.Accounts.FieldValueLength,
+
+			MaxAvatarDescriptionLength: store.MaxPictureDescription,
+			MaxHeaderDescriptionLength: store.MaxPictureDescription,
 		},
 		Statuses: configurationStatuses{MaxCharacters: c.Statuses.MaxLength, MaxMediaAttachments: maxAttachments},
 		MediaAttachments: configurationMedia{
@@ -115,7 +122,7 @@ func (i *Instance) configuration() configuration {
 		},
 		Polls:           configurationPolls{polls.MaxOptions, polls.MaxOptionChars, polls.MinExpiration, polls.MaxExpiration},
 		Translation:     configurationTranslation{c.Translation.URL != ""},
-		TimelinesAccess: timelinesAccess{feeds, feeds, feedAccess{"disabled", "disabled"}},
+		TimelinesAccess: timelinesAccess{feeds, feeds, feeds},
 	}
 	if i.VAPIDPublicKey != "" {
 		conf.VAPID = &configurationVAPID{i.VAPIDPublicKey}

@@ -260,6 +260,9 @@ func (i *Instance) features() []string {
 		"exposable_reactions",
 		name + ":get:main/ostatus",
 	}
+	if len(c.Timelines.Bubble) > 0 {
+		list = append(list, "bubble_timeline")
+	}
 	if c.MediaProxy.Enabled {
 		list = append(list, "media_proxy")
 	}

@@ -37,7 +37,7 @@ func (s *Status) JSONSize() int {
 
 // membersSize is what a status has, and a boost of it shows.
 func (s *Status) membersSize() int {
-	n := len(s.document.json) + len(s.quoteURL)
+	n := len(s.document.json) + len(s.quoteURL) + len(s.uri)
 	if s.cardAuthor.cachedAccount != nil {
 		n += s.cardAuthor.JSONSize()
 	}
@@ -70,7 +70,7 @@ func (n *Notification) JSONSize() int {
 
 // detailsSize is what only some types have.
 func (n *Notification) detailsSize() int {
-	if n.target.cachedAccount == nil && n.report == nil && n.message == nil {
+	if n.target.cachedAccount == nil && n.report == nil && n.message == nil && n.fallback == nil {
 		return 0
 	}
 	return len(n.appendDetails(nil))

@@ -22,9 +22,9 @@ const (
 	maxPollEmojis  = 4_000                        // custom emoji of a remote poll
 	maxLocalText   = store.MaxLocalStatus - 2_000 // HTML of a local status, which is refused before it is as long
 
-	// What a status has beside its cached document: slots that are filled in for a viewer, and the address of what it quotes.
-	statusRoom   = 1_000
-	quoteRoom    = 6_000
+	// What a status has beside its cached document: slots that are filled in for a viewer, such as the id of its parent, and the addresses of what it quotes.
+	statusRoom   = 3_500
+	quoteRoom    = 11_000
 	composedRoom = 500 // ids and addresses that a status gets when it is published
 	accountRoom  = 600 // counters, the relationship, its members for staff
 )

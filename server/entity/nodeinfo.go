@@ -60,6 +60,7 @@ type nodeInfoMetadata struct {
 	Features                  []string       `json:"features"`
 	RestrictedNicknames       []string       `json:"restrictedNicknames"`
 	SkipThreadContainment     bool           `json:"skipThreadContainment"`
+	LocalBubbleInstances      []string       `json:"localBubbleInstances"` // whose posts are in the bubble timeline
 }
 
 // upstream names the reference product. Client libraries that do not know a server by its name use it.
@@ -119,6 +120,7 @@ func (i *Instance) nodeInfo(version string, f stats, staff []*store.Account) (ob
 			Features:                  i.features(),
 			RestrictedNicknames:       append([]string{}, c.Accounts.RestrictedNicknames...),
 			SkipThreadContainment:     true,
+			LocalBubbleInstances:      append([]string{}, c.Timelines.Bubble...),
 		},
 	})
 }

@@ -18,6 +18,7 @@ type Notification struct {
 	target     Account // that the account has moved to
 	message    *ChatMessage
 	collection object
+	fallback   *notificationFallback // nil: not requested, or none
 }
 
 // Position returns the id as a position in a list.
@@ -58,6 +59,9 @@ func (n *Notification) appendDetails(dst []byte) []byte {
 	}
 	if n.collection != nil {
 		dst = append(append(dst, `,"collection":`...), n.collection...)
+	}
+	if n.fallback != nil {
+		dst = appendValue(append(dst, `,"fallback":`...), n.fallback)
 	}
 	dst = append(n.builder.appendName(append(dst, ',')), '{')
 	dst = appendBool(dst, `"is_seen":`, n.row.Read)

@@ -24,6 +24,8 @@ type PartialAccount struct {
 	URL          string          `json:"url"`
 	Avatar       string          `json:"avatar"`
 	AvatarStatic string          `json:"avatar_static"`
+
+	AvatarDescription string `json:"avatar_description"`
 }
 
 // NotificationGroup is a group of notifications for their recipient.
@@ -62,6 +64,8 @@ func (g *NotificationGroup) MarshalJSON() ([]byte, error) { return g.AppendJSON(
 type GroupOptions struct {
 	Paged   bool // the groups are those of a page: without what filters hide, and with their ids in the page
 	Partial bool // accounts other than that of the newest notification are shown in part
+
+	Supported *[]string // the types that the client knows; the others have a fallback. nil: it did not say
 }
 
 // GroupedNotifications renders groups of the viewer's notifications. Those whose newest notification cannot be shown are left out.
@@ -73,6 +77,11 @@ func (b *Builder) GroupedNotifications(ctx context.Context, viewer *store.Accoun
 	list, err := b.Notifications(ctx, viewer, newest)
 	if err != nil {
 		return nil, err
+	}
+	if o.Supported != nil {
+		if err := b.AddFallbacks(ctx, list, *o.Supported); err != nil {
+			return nil, err
+		}
 	}
 	shown := byID(list, func(n *Notification) store.NotificationID { return n.row.ID })
 	all := &GroupedNotifications{Statuses: List[*Status]{}, Groups: List[*NotificationGroup]{}}
@@ -116,7 +125,7 @@ func (b *Builder) partialAccounts(ctx context.Context, ids, full []store.Account
 			continue
 		}
 		m, _ := b.accountMembers(row, nil)
-		partial = append(partial, PartialAccount{m.ID, m.Acct, m.Locked, m.Bot, m.URL, m.Avatar, m.AvatarStatic})
+		partial = append(partial, PartialAccount{m.ID, m.Acct, m.Locked, m.Bot, m.URL, m.Avatar, m.AvatarStatic, m.AvatarDescription})
 	}
 	return partial, err
 }

@@ -69,7 +69,12 @@ func (b *Builder) StatusCard(ctx context.Context, st *store.Status) (Appender, e
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	card, err := b.card(rows[0])
+	return b.shownCard(ctx, rows[0])
+}
+
+// shownCard renders a card with its author, nil if it has nothing to show.
+func (b *Builder) shownCard(ctx context.Context, row *store.Card) (Appender, error) {
+	card, err := b.card(row)
 	if err != nil || card == nil {
 		return nil, err
 	}

@@ -68,6 +68,8 @@ type statusExtension struct {
 	Quote                slot                  `json:"quote"`
 	QuoteID              slot                  `json:"quote_id"`
 	QuoteURL             slot                  `json:"quote_url"`
+	QuoteAPID            slot                  `json:"quote_apid"`       // ActivityPub id
+	InReplyToAPID        slot                  `json:"in_reply_to_apid"` // of a status that the viewer may see
 	QuoteVisible         slot                  `json:"quote_visible"`
 	ExpiresAt            slot                  `json:"expires_at"` // only for the author
 	ListID               slot                  `json:"list_id"`    // only for the author, and only with a list
@@ -104,6 +106,8 @@ func init() { // not in the declaration, because statuses contain statuses
 		"svc.quote":                  {"null", (*Status).showsQuote, func(s *Status, dst []byte) []byte { return s.original().quote.AppendJSON(dst) }},
 		"svc.quote_id":               {"null", (*Status).showsQuote, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().quote.id.String()) }},
 		"svc.quote_url":              {"null", (*Status).showsQuote, func(s *Status, dst []byte) []byte { return append(dst, s.original().quote.quoteURL...) }},
+		"svc.quote_apid":             {"null", (*Status).showsQuote, func(s *Status, dst []byte) []byte { return append(dst, s.original().quote.uri...) }},
+		"svc.in_reply_to_apid":       {"null", func(s *Status) bool { return s.original().parentVisible }, func(s *Status, dst []byte) []byte { return appendValue(dst, s.original().parent.uri) }},
 		"svc.quote_visible":          flagSlot((*Status).showsQuote),
 		"svc.expires_at":             {"null", (*Status).showsExpiry, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().expiresAt.String()) }},
 		"svc.list_id":                {"", func(s *Status) bool { return s.ByViewer() && s.original().listID != nil }, func(s *Status, dst []byte) []byte { return appendQuoted(dst, s.original().listID.String()) }},
@@ -170,6 +174,7 @@ type cachedStatus struct {
 	quoteState     store.QuoteState
 	quoteOfID      *store.StatusID
 	quoteURL       []byte // JSON
+	uri            []byte // JSON; nil for a boost
 	poll           *cachedPoll
 	card           *cachedCard      // nil: none that names a known author
 	reactions      []cachedReaction // in order of first use
@@ -181,15 +186,16 @@ type cachedStatus struct {
 	filterTextSize   int // approximate
 }
 
-// parentStatus has the columns that decide whether a viewer may see the status that another one replies to.
+// parentStatus has the columns that decide whether a viewer may see the status that another one replies to, and its ActivityPub id.
 type parentStatus struct {
 	id         store.StatusID
 	accountID  store.AccountID
 	visibility store.Visibility
+	uri        string
 }
 
 func (s *cachedStatus) size() int {
-	return cache.EntryBytes + 400 + s.document.size() + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions) + len(s.quoteURL) + s.card.size()
+	return cache.EntryBytes + 400 + s.document.size() + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions) + len(s.quoteURL) + len(s.uri) + s.card.size()
 }
 
 // ID returns the status's id.

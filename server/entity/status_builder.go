@@ -268,6 +268,9 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	if s.quoteURL, err = marshal(address); err != nil {
 		return nil, err
 	}
+	if s.uri, err = marshal(row.URI); err != nil {
+		return nil, err
+	}
 	more := p.mediaTexts[row.ID]
 	if s.poll != nil {
 		more = append(slices.Clip(more), s.poll.titles...)
@@ -280,7 +283,7 @@ func (r *renderer) renderStatus(row *store.Status, p *statusParts) (*cachedStatu
 	}
 	if row.InReplyToID != nil {
 		if parent := p.parents[*row.InReplyToID]; parent != nil {
-			s.parent = &parentStatus{parent.ID, parent.AccountID, parent.Visibility}
+			s.parent = &parentStatus{parent.ID, parent.AccountID, parent.Visibility, parent.URI}
 		}
 	}
 	return s, nil

@@ -15,13 +15,13 @@ type StatusTag struct {
 	URL  string `json:"url"`
 }
 
-// Tag is a hashtag by itself. Its history is always empty, but clients expect it (client API 3.5).
+// Tag is a hashtag by itself. Clients expect its history (client API 3.5), which is empty except in trends.
 type Tag struct {
 	ID string `json:"id"` // its name, by which the endpoints of hashtags find it
 	StatusTag
-	History   []any `json:"history"`
-	Following *bool `json:"following,omitempty"` // by the viewer, if there is one
-	Featuring *bool `json:"featuring,omitempty"` // on the viewer's profile
+	History   []TrendDay `json:"history"`
+	Following *bool      `json:"following,omitempty"` // by the viewer, if there is one
+	Featuring *bool      `json:"featuring,omitempty"` // on the viewer's profile
 }
 
 // AppendJSON renders the hashtag.
@@ -70,7 +70,7 @@ func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []strin
 	}
 	tags := make(List[Tag], 0, len(names))
 	for i, name := range names {
-		t := Tag{ID: folded[i], StatusTag: StatusTag{Name: name, URL: text.TagURL(b.Settings.BaseURL, folded[i])}, History: []any{}}
+		t := Tag{ID: folded[i], StatusTag: StatusTag{Name: name, URL: text.TagURL(b.Settings.BaseURL, folded[i])}, History: []TrendDay{}}
 		if viewer != nil {
 			relation := relations[text.TagKey(folded[i])]
 			t.Following, t.Featuring = &relation.Following, &relation.Featuring

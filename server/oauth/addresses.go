@@ -29,6 +29,7 @@ func (s *Service) addressRoutes() rest.Routes {
 		"POST " + forgotPath:                             {rest.Anonymous.HTML().Limit("password_reset"), s.forgotPassword},
 		"GET /api/account/confirm_email/:user_id/:token": {rest.Anonymous.HTML(), s.confirmAddress},
 		"GET " + confirmedPath:                           {rest.Anonymous.HTML(), s.showConfirmed},
+		"POST /api/v1/emails/confirmations":              {rest.User("write:accounts").Limit("password_reset"), s.resendAddressChange},
 		"POST /api/v1/svc/change_email":                  {rest.User("write:accounts"), s.changeEmail},
 	}
 }
@@ -148,4 +149,29 @@ func (s *Service) changeEmail(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return entity.Success, nil
+}
+
+// errNotAwaiting is the reference's answer to users without an address that waits for confirmation. New accounts have no token before they
+// confirm theirs: for them there is confirmation_resend.
+var errNotAwaiting = errs.Forbidden("This method is only available while the e-mail is awaiting confirmation")
+
+// resendAddressChange sends the mail that confirms the user's new address again.
+func (s *Service) resendAddressChange(r *rest.Request) (any, error) {
+	var p struct {
+		Email string `param:"email"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if r.User.PendingEmail == "" {
+		return nil, errNotAwaiting
+	}
+	if p.Email != "" && !strings.EqualFold(strings.TrimSpace(p.Email), r.User.PendingEmail) {
+		return nil, errs.Invalid("Validation failed: Email is not the one that awaits confirmation, and another one needs the password")
+	}
+	sent, err := s.Social.ResendAddressChange(r.Context(), r.Viewer.ID)
+	if err == nil && !sent {
+		err = errNotAwaiting
+	}
+	return nil, err
 }

@@ -431,3 +431,28 @@ func TestSignInMails(t *testing.T) {
 	from(silent, "203.0.113.7")
 	silent.WantMails()
 }
+
+// TestResendAddressChange sends the mail for a new address again, which only users get whose new address waits.
+func TestResendAddressChange(t *testing.T) {
+	const path = "/api/v1/emails/confirmations"
+	srv := apptest.Start(t, apptest.WithMail, confirmationRequired)
+	alice := srv.SignUp("alice")
+	srv.Mails()
+	alice.Post(path).WantError(403, "This method is only available while the e-mail is awaiting confirmation")
+	alice.Post("/api/v1/svc/change_email", "password", apptest.Password, "email", "new@example.org").Want(200)
+	first := srv.WantMails("alice@example.org The mail address", "new@example.org Confirm")[1]
+	alice.Post(path).Want(200)
+	second := srv.WantMails("new@example.org Confirm")[0]
+	alice.Post(path, "email", "other@example.org").Want(422)
+	srv.WantMails()
+	srv.As(nil).Post(path).Want(401)
+	srv.NewToken(alice, "read").Post(path).Want(403)
+	b := srv.Browser()
+	b.Get(first.Link()).Want(404)
+	b.Get(second.Link()).Location()
+	if got := userEmail(t, srv, alice); got != "new@example.org" {
+		t.Errorf("the address is %s", got)
+	}
+	alice.Post(path, "email", "new@example.org").Want(403)
+	srv.As(nil).Post("/api/v1/svc/accounts/confirmation_resend", "email", "new@example.org").Want(204)
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"svc/server/web"
+	"svc/store"
 )
 
 const ownAccount = "/api/v1/accounts/verify_credentials"
@@ -97,7 +98,9 @@ func (p *page) profileInputs() []web.InputGroup {
 		{Name: "display_name", Kind: "text", From: "display_name", Label: "settings.profile.name", MaxLength: limits.NameLength},
 		{Name: "note", Kind: "textarea", From: "source.note", Label: "settings.profile.note", MaxLength: limits.BioLength},
 		{Name: "avatar", Kind: "file", Label: "settings.profile.avatar", Hint: "settings.profile.avatar_hint", Accept: "image/*", Picture: p.ownPicture(p.Viewer.AvatarStatic, p.Viewer.Avatar), Remove: "/api/v1/profile/avatar"},
+		{Name: "avatar_description", Kind: "text", From: "avatar_description", Label: "settings.profile.avatar_description", Hint: "settings.profile.description_hint", MaxLength: store.MaxPictureDescription},
 		{Name: "header", Kind: "file", Label: "settings.profile.header", Hint: "settings.profile.header_hint", Accept: "image/*", Picture: p.ownPicture(p.Viewer.HeaderStatic, p.Viewer.Header), Remove: "/api/v1/profile/header"},
+		{Name: "header_description", Kind: "text", From: "header_description", Label: "settings.profile.header_description", Hint: "settings.profile.description_hint", MaxLength: store.MaxPictureDescription},
 		{Name: "actor_type", Kind: "select", From: "source.svc.actor_type", Label: "settings.profile.type", Options: p.choices("settings.profile.type_", "Person", "Service", "Group")},
 		{Name: "birthday", Kind: "date", From: "svc.birthday", Label: "settings.profile.birthday"},
 		checkbox("show_birthday", "source.svc.show_birthday", "profile.show_birthday"),

@@ -106,6 +106,8 @@ func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 		return h.sendToOwner(ctx, ownedTopic(filterTopic, e.AccountID), "filters_changed", func(*store.Account) (any, error) { return noPayload, nil })
 	case store.AnnouncementChanged:
 		return h.sendAnnouncement(ctx, e)
+	case store.AnnouncementReacted:
+		return h.sendAnnouncementReaction(ctx, e)
 	case store.RowsChanged:
 		if e.All {
 			return h.checkTokens(ctx, nil)
@@ -222,6 +224,24 @@ func (h *Hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged)
 		}
 		n = &message{name: "announcement", payload: payload}
 	}
+	return h.sendToUsers(ctx, n)
+}
+
+// sendAnnouncementReaction sends the number of reactions to an announcement with an emoji to all users.
+func (h *Hub) sendAnnouncementReaction(ctx context.Context, e store.AnnouncementReacted) error {
+	count, err := h.Entities.AnnouncementReactionCount(ctx, e.ID, e.Emoji)
+	if err != nil {
+		return err
+	}
+	payload, err := rest.AppendJSON(nil, count)
+	if err != nil {
+		return err
+	}
+	return h.sendToUsers(ctx, &message{name: "announcement.reaction", payload: payload})
+}
+
+// sendToUsers sends a message to all users.
+func (h *Hub) sendToUsers(ctx context.Context, n *message) error {
 	viewers, err := h.byViewer(ctx, h.targets(topic{kind: announcementTopic}))
 	for _, v := range viewers {
 		n.send(v.targets)

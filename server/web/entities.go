@@ -9,29 +9,33 @@ import (
 
 // Account is an account.
 type Account struct {
-	ID             string    `json:"id"`
-	Username       string    `json:"username"`
-	Acct           string    `json:"acct"`
-	FQN            string    `json:"fqn"`
-	DisplayName    string    `json:"display_name"`
-	Locked         bool      `json:"locked"`
-	Bot            bool      `json:"bot"`
-	Group          bool      `json:"group"`
-	Discoverable   bool      `json:"discoverable"`
-	Indexable      bool      `json:"indexable"`
-	CreatedAt      time.Time `json:"created_at"`
-	Note           string    `json:"note"`
-	URL            string    `json:"url"`
-	URI            string    `json:"uri"`
-	Avatar         string    `json:"avatar"`
-	AvatarStatic   string    `json:"avatar_static"`
-	Header         string    `json:"header"`
-	HeaderStatic   string    `json:"header_static"`
-	FollowersCount int       `json:"followers_count"`
-	FollowingCount int       `json:"following_count"`
-	StatusesCount  int       `json:"statuses_count"`
-	LastStatusAt   string    `json:"last_status_at"` // a date; "": none
-	Emojis         []Emoji   `json:"emojis"`
+	ID           string    `json:"id"`
+	Username     string    `json:"username"`
+	Acct         string    `json:"acct"`
+	FQN          string    `json:"fqn"`
+	DisplayName  string    `json:"display_name"`
+	Locked       bool      `json:"locked"`
+	Bot          bool      `json:"bot"`
+	Group        bool      `json:"group"`
+	Discoverable bool      `json:"discoverable"`
+	Indexable    bool      `json:"indexable"`
+	CreatedAt    time.Time `json:"created_at"`
+	Note         string    `json:"note"`
+	URL          string    `json:"url"`
+	URI          string    `json:"uri"`
+	Avatar       string    `json:"avatar"`
+	AvatarStatic string    `json:"avatar_static"`
+	Header       string    `json:"header"`
+	HeaderStatic string    `json:"header_static"`
+
+	AvatarDescription string `json:"avatar_description"`
+	HeaderDescription string `json:"header_description"`
+
+	FollowersCount int     `json:"followers_count"`
+	FollowingCount int     `json:"following_count"`
+	StatusesCount  int     `json:"statuses_count"`
+	LastStatusAt   string  `json:"last_status_at"` // a date; "": none
+	Emojis         []Emoji `json:"emojis"`
 	Fields         []struct {
 		Name       string     `json:"name"`
 		Value      string     `json:"value"` // HTML

@@ -60,7 +60,7 @@ var parameters = map[string]string{
 	"jobs/:id": "=1", "notes/:id": "=1", ":group_key": "=ungrouped-1", "groups/:key": "=ungrouped-1", ":emoji": "=%E2%9D%A4", ":app": "=app1",
 	":permission_group": "=admin", ":document_name": "=terms-of-service", "documents/:name": "=terms-of-service", ":instance": "=127.0.0.1", "domains/:key": "=127.0.0.1",
 	"networks/:key": "=1", "apps/:key": "=1", "settings/:key": "=instance", "settings/:name": "=instance.name", "setting/:name": "=instance.name", ":token": "=x", ":user_id": "account",
-	":date": "=2026-01-01", ":method": "=totp", ":version": "=2.0", "async_refreshes/:id": "=x", "stream/:name": "=home", "exports/:name": "=follows.csv", "backups/:name": "=x.zip",
+	":year": "=2025", ":language": "=de", "reactions/:name": "=%E2%9D%A4", "notice/:id": "status", ":date": "=2026-01-01", ":method": "=totp", ":version": "=2.0", "async_refreshes/:id": "=x", "stream/:name": "=home", "exports/:name": "=follows.csv", "backups/:name": "=x.zip",
 	"emoji/:name": "=x", "static/*path": "=logo.png", "proxy/*path": "seen", "media/*path": "file", "emoji/*path": "=x.png", "packs/*path": "=x",
 	"images/*path": "=x", "instance/*path": "=x", "admin/*path": "=x", "do/*path": "=api/v1/markers",
 }
