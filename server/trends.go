@@ -105,7 +105,7 @@ func (h *trends) today() time.Time { return h.Now().UTC().Truncate(24 * time.Hou
 // load returns the trends, which are computed anew every few minutes. There are none if they are off, or for strangers to a private instance.
 func (h *trends) load(r *rest.Request) (*trending, error) {
 	c := h.Settings.Load()
-	if !c.API.Serves(config.OptionalTrends) || !c.Instance.Public && r.Viewer == nil {
+	if !c.API.Offers(config.OptionalTrends) || !c.Instance.Public && r.Viewer == nil {
 		return new(trending), nil
 	}
 	return h.computed.Load(h.Now(), trendsTTL, func() (*trending, error) { return h.compute(r.Context()) })
