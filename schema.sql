@@ -70,6 +70,7 @@ CREATE TABLE accounts (
     hide_media            INTEGER NOT NULL DEFAULT 0 CHECK (hide_media IN (0, 1)),
     hide_media_replies    INTEGER NOT NULL DEFAULT 0 CHECK (hide_media_replies IN (0, 1)),
     hide_featured         INTEGER NOT NULL DEFAULT 0 CHECK (hide_featured IN (0, 1)),
+    feature_approval      INTEGER NOT NULL DEFAULT 0, -- remote accounts only: store.FeatureApproval
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
@@ -900,7 +901,8 @@ CREATE TABLE reports (
     decided_by_id INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- NULL: nobody, or the command line
     assigned_id   INTEGER REFERENCES accounts (id) ON DELETE SET NULL, -- the moderator who looks after it
     rules         TEXT    NOT NULL DEFAULT '[]', -- ids of the broken rules, as the reporter chose them
-    uri        TEXT    UNIQUE -- of the Flag activity of a remote account
+    uri        TEXT    UNIQUE, -- of the Flag activity of a remote account
+    collections TEXT NOT NULL DEFAULT '[]' -- of the target, as they were: [{id, uri, url, name, description}]
 ) STRICT;
 CREATE INDEX reports_account ON reports (account_id, id);
 CREATE INDEX reports_target ON reports (target_id, id);
@@ -1211,28 +1213,41 @@ CREATE INDEX interaction_requests_account ON interaction_requests (account_id, a
 CREATE INDEX interaction_requests_domain ON interaction_requests (domain, account_id) WHERE accepted_at IS NULL;
 CREATE INDEX interaction_requests_pending ON interaction_requests (id) WHERE accepted_at IS NULL;
 
--- Places of local accounts in collections of remote accounts ("starter packs", FEP-7aa9), with their consent. Other servers refer to the URIs of
--- authorizations. A revoked one stays, so that it is not granted again.
-CREATE TABLE collection_items (
-    id             INTEGER PRIMARY KEY,
-    target_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the local account
-    account_id     INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the owner of the collection
-    domain         TEXT    NOT NULL, -- the registered domain of the owner
-    collection_uri TEXT    NOT NULL,
-    request_uri    TEXT    NOT NULL, -- of the last FeatureRequest
-    item_uri       TEXT    NOT NULL DEFAULT '', -- of the item in the collection; '': unknown
-    name           TEXT    NOT NULL, -- of the collection, as are the columns below
-    description    TEXT    NOT NULL,
-    url            TEXT    NOT NULL,
-    sensitive      INTEGER NOT NULL CHECK (sensitive IN (0, 1)),
-    discoverable   INTEGER NOT NULL CHECK (discoverable IN (0, 1)),
-    item_count     INTEGER NOT NULL,
-    revoked_at     INTEGER, -- NULL: the account may be in the collection
-    UNIQUE (collection_uri, target_id)
+-- Collections of accounts ("starter packs", FEP-7aa9) of local accounts, and of remote ones: those that local accounts are in.
+CREATE TABLE collections (
+    id           INTEGER PRIMARY KEY,
+    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the owner
+    uri          TEXT    NOT NULL UNIQUE,
+    url          TEXT    NOT NULL,
+    name         TEXT    NOT NULL,
+    description  TEXT    NOT NULL, -- HTML of a remote collection, text of a local one
+    language     TEXT    NOT NULL DEFAULT '',
+    tag          TEXT    NOT NULL DEFAULT '', -- without #
+    sensitive    INTEGER NOT NULL CHECK (sensitive IN (0, 1)),
+    discoverable INTEGER NOT NULL CHECK (discoverable IN (0, 1)),
+    item_count   INTEGER NOT NULL DEFAULT 0, -- of a remote collection, as its server says
+    updated_at   INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX collection_items_target ON collection_items (target_id, id) WHERE revoked_at IS NULL;
+CREATE INDEX collections_account ON collections (account_id, id);
+
+-- Places of accounts in collections, with their consent. Other servers refer to the URIs of authorizations. A revoked item stays, so that the owner
+-- cannot add the account again.
+CREATE TABLE collection_items (
+    id                INTEGER PRIMARY KEY,
+    collection_id     INTEGER NOT NULL REFERENCES collections (id) ON DELETE CASCADE,
+    target_id         INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the account that is in the collection
+    account_id        INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- the owner of the collection
+    domain            TEXT    NOT NULL, -- the registered domain of the owner; '': local
+    state             INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3), -- store.ItemState
+    request_uri       TEXT    NOT NULL, -- of the last FeatureRequest; '': none
+    item_uri          TEXT    NOT NULL DEFAULT '', -- of the item of a remote collection; '': unknown
+    authorization_uri TEXT    NOT NULL DEFAULT '', -- of a remote target
+    UNIQUE (collection_id, target_id)
+) STRICT;
+CREATE INDEX collection_items_target ON collection_items (target_id, id) WHERE state = 1;
 CREATE INDEX collection_items_account ON collection_items (account_id, target_id);
 CREATE INDEX collection_items_domain ON collection_items (target_id, domain);
+CREATE INDEX collection_items_authorization ON collection_items (authorization_uri) WHERE authorization_uri <> '';
 
 -- Relays, which forward public activities. A LitePub relay has an actor that is followed; of other relays only the inbox is known.
 CREATE TABLE relays (

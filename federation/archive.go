@@ -172,6 +172,9 @@ func (z *archiveWriter) write(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := z.writeCollection("collections.json", func(add func(any) error) error { return z.eachCollection(ctx, add) }); err != nil {
+		return err
+	}
 	if err := z.writeFiles(ctx); err != nil || len(z.omitted) == 0 {
 		return err
 	}
@@ -281,6 +284,24 @@ func (z *archiveWriter) addPage(ctx context.Context, after store.StatusID, add f
 		}
 	}
 	return after, nil
+}
+
+// eachCollection calls add with the document of each collection of accounts that the account has made.
+func (z *archiveWriter) eachCollection(ctx context.Context, add func(any) error) error {
+	rows, err := z.db.CollectionsOf(ctx, z.account.ID, true, 0, store.Page{Limit: maxListedCollections})
+	if err != nil {
+		return err
+	}
+	for _, c := range rows {
+		o, err := z.documents.collectionDocument(ctx, c, z.account)
+		if err == nil {
+			err = add(o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeFiles adds the pictures of the profile and the uploaded files, up to the limit.

@@ -26,6 +26,9 @@ func (r *Receiver) handleDelete(ctx context.Context, in *inbox.Activity) error {
 	if done, err := r.deleteChatMessage(ctx, in.Actor, ref); done || err != nil {
 		return err
 	}
+	if done, err := r.social.ReceiveAuthorizationDelete(ctx, in.Actor, ref); done || err != nil {
+		return err
+	}
 	if err := r.social.ReceiveCollectionDelete(ctx, in.Actor, ref); err != nil {
 		return err
 	}

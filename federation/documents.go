@@ -69,6 +69,10 @@ var documentContext = []any{
 		"replyAuthorization": idTerm("gts:replyAuthorization"), "announceAuthorization": idTerm("gts:announceAuthorization"),
 		"canFeature": idTerm("https://w3id.org/fep/7aa9#canFeature"), "FeatureRequest": "https://w3id.org/fep/7aa9#FeatureRequest",
 		"FeatureAuthorization": "https://w3id.org/fep/7aa9#FeatureAuthorization",
+		"FeaturedCollection":   "https://w3id.org/fep/7aa9#FeaturedCollection", "FeaturedItem": "https://w3id.org/fep/7aa9#FeaturedItem",
+		"featuredCollections": idTerm("https://w3id.org/fep/7aa9#featuredCollections"), "featuredObject": idTerm("https://w3id.org/fep/7aa9#featuredObject"),
+		"featuredObjectType": idTerm("https://w3id.org/fep/7aa9#featuredObjectType"), "topic": "https://w3id.org/fep/7aa9#topic",
+		"featureAuthorization": idTerm("https://w3id.org/fep/7aa9#featureAuthorization"),
 		"interactingObject":    idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
 	},
 }

@@ -53,7 +53,7 @@ func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activi
 	}
 	o["outbox"] = a.URI + "/outbox"
 	o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
-	o["featured"] = a.URI + "/collections/featured"
+	o["featured"], o["featuredCollections"] = a.URI+"/collections/featured", featuredCollectionsURI(a)
 	o["summary"] = a.Note
 	o["discoverable"], o["indexable"] = a.Discoverable, a.ConsentsToSearch() // FEP-5feb
 	o["alsoKnownAs"] = stringValues(a.AlsoKnownAs.V)

@@ -12,7 +12,7 @@ import (
 	"svc/store"
 )
 
-// Collections of remote accounts that local accounts are put into (FEP-7aa9): the policy in the actor document, requests, and authorizations.
+// Consent of accounts to be in collections (FEP-7aa9): the policy in the actor document, requests, answers and authorizations.
 
 // featureRule returns who may put a local account into a collection. The account itself stands for nobody, because an empty list counts as a missing
 // one in JSON-LD.
@@ -82,10 +82,16 @@ func (r *Receiver) handleFeaturedItem(ctx context.Context, in *inbox.Activity, c
 	switch {
 	case in.Type == "Remove" && item == "":
 		return false, nil
+	case in.Type == "Remove" && activity.SameHost(item, in.Actor.URI, r.Settings.AllowLoopback):
+		// Mastodon deletes a collection by its Remove from the list of collections.
+		if err := r.social.ReceiveCollectionDelete(ctx, in.Actor, item); err != nil {
+			return true, err
+		}
+		return true, r.social.ReceiveItemRemoved(ctx, in.Actor, collection, item)
 	case in.Type == "Remove":
 		return true, r.social.ReceiveItemRemoved(ctx, in.Actor, collection, item)
 	case remote.IsFeaturedCollection(o):
-		return true, nil // a list of collections of the actor, which is not shown here
+		return true, nil // to the list of collections of the actor, which is not shown here
 	case !o.Is("FeaturedItem"):
 		return false, nil
 	}
@@ -96,10 +102,53 @@ func (r *Receiver) handleFeaturedItem(ctx context.Context, in *inbox.Activity, c
 	return true, r.social.ReceiveItemAdded(ctx, in.Actor, collection, item, store.ParseID[store.CollectionItemID](text))
 }
 
-func (d *Documents) featureAuthorization(i *store.CollectionItem, target *store.Account) activity.Object {
+// handleFeatureAnswer stores the answer to a request to put a remote account into a local collection. It returns false if the activity is about
+// something else.
+func (r *Receiver) handleFeatureAnswer(ctx context.Context, in *inbox.Activity) (bool, error) {
+	id := store.CollectionItemID(r.local.localActivityID(in.Ref("object")))
+	if inner := in.Object.Object("object"); inner != nil && inner.Is("FeatureRequest") {
+		var err error
+		if id, err = r.requestedItem(ctx, in.Actor, inner, id); id == 0 || err != nil {
+			return true, err
+		}
+	}
+	if id == 0 {
+		return false, nil
+	}
+	if _, err := r.db.CollectionItem(ctx, id); err != nil {
+		return false, errs.IgnoreNotFound(err)
+	}
+	authorization := in.Ref("result")
+	switch {
+	case in.Type == "Reject":
+		authorization = ""
+	case !activity.SameHost(authorization, in.Actor.URI, r.Settings.AllowLoopback):
+		return true, remote.Refuse("authorization is on another host than the actor")
+	}
+	return true, r.social.ReceiveFeatureAnswer(ctx, in.Actor, id, authorization)
+}
+
+// requestedItem returns the item of an embedded FeatureRequest: by its id, which is ours, or else by its collection, because some servers do not keep
+// ids. It returns 0 if there is none.
+func (r *Receiver) requestedItem(ctx context.Context, target *store.Account, request activity.Object, id store.CollectionItemID) (store.CollectionItemID, error) {
+	if id != 0 {
+		return id, nil
+	}
+	c, err := r.db.CollectionByURI(ctx, request.Ref("instrument"))
+	if c == nil || err != nil {
+		return 0, err
+	}
+	i, err := r.db.CollectionItemOf(ctx, c.ID, target.ID)
+	if i == nil || err != nil {
+		return 0, err
+	}
+	return i.ID, nil
+}
+
+func (d *Documents) featureAuthorization(i *store.CollectionItem, collection string, target *store.Account) activity.Object {
 	return activity.Object{
 		"id": d.Settings.BaseURL + authorizationPath + i.ID.String(), "type": "FeatureAuthorization", "attributedTo": target.URI,
-		"interactingObject": i.CollectionURI, "interactionTarget": target.URI,
+		"interactingObject": collection, "interactionTarget": target.URI,
 	}
 }
 
@@ -110,26 +159,34 @@ func (s *DocumentServer) featureAuthorization(ctx context.Context, id store.Coll
 		return nil, err
 	}
 	target, err := s.db.Account(ctx, i.TargetID)
-	if err == nil && (i.RevokedAt != nil || target.Unavailable) {
+	if err == nil && (i.State != store.ItemAccepted || target.Unavailable || !target.Local()) {
 		err = errs.ErrRecordNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.respond(s.documents.featureAuthorization(i, target), signer)
+	c, err := s.db.Collection(ctx, i.CollectionID)
+	if err != nil {
+		return nil, err
+	}
+	return s.respond(s.documents.featureAuthorization(i, c.URI, target), signer)
 }
 
 // buildFeatureAccepted sends the Accept of a FeatureRequest, with the id of the authorization.
 func (b *Outbox) buildFeatureAccepted(ctx context.Context, target *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
 	i, err := b.db.CollectionItem(ctx, store.CollectionItemID(e.RowID))
-	if err != nil || i.RevokedAt != nil {
+	if err != nil || i.State != store.ItemAccepted {
 		return nil, err
 	}
-	a, err := b.featureAnswer(ctx, target, e, "Accept", i.RequestURI, i.CollectionURI)
+	c, err := b.db.Collection(ctx, i.CollectionID)
 	if err != nil {
 		return nil, err
 	}
-	a["result"] = b.documents.featureAuthorization(i, target).ID()
+	a, err := b.featureAnswer(ctx, target, e, "Accept", i.RequestURI, c.URI)
+	if err != nil {
+		return nil, err
+	}
+	a["result"] = b.documents.featureAuthorization(i, c.URI, target).ID()
 	return b.toTarget(ctx, e, a, 0, store.ReplaceNothing)
 }
 
@@ -157,10 +214,14 @@ func (b *Outbox) buildFeatureRevoked(ctx context.Context, target *store.Account,
 	if err != nil {
 		return nil, err
 	}
+	c, err := b.db.Collection(ctx, i.CollectionID)
+	if err != nil {
+		return nil, err
+	}
 	to, err := b.db.Account(ctx, e.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	gone := jsonMap(b.documents.featureAuthorization(i, target))
+	gone := jsonMap(b.documents.featureAuthorization(i, c.URI, target))
 	return b.toTarget(ctx, e, b.newActivity(e, "Delete", target, gone, []string{to.URI}, nil), 0, store.ReplaceNothing)
 }

@@ -168,9 +168,10 @@ func TestFeatureAuthorization(t *testing.T) {
 	}
 
 	list := alice.Get("/api/v1/accounts/" + alice.ID + "/in_collections").Want(200).Object()
-	item := list.At("collections").([]any)[0].(map[string]any)["id"].(string)
+	in := list.At("collections").([]any)[0].(map[string]any)
+	item := in["items"].([]any)[0].(map[string]any)["id"].(string)
 	peer.ClearDelivered()
-	alice.Post("/api/v1/collections/" + item + "/items/" + item + "/revoke").Want(200)
+	alice.Post("/api/v1/collections/" + in["id"].(string) + "/items/" + item + "/revoke").Want(200)
 	apptest.Settle(srv)
 	gone := peer.OneDelivered("Delete")
 	apptest.WantField(t, gone, id, "object", "id")

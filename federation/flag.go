@@ -43,6 +43,10 @@ func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 		if err != nil {
 			return err
 		}
+		if id, ok := strings.CutPrefix(ref, r.Settings.BaseURL+"/collections/"); ok {
+			f.Collections = append(f.Collections, store.ParseID[store.CollectionID](id))
+			continue
+		}
 		if st != nil {
 			f.Statuses = append(f.Statuses, st.ID)
 			if author == 0 {

@@ -29,12 +29,15 @@ func (r *Receiver) handleFollow(ctx context.Context, in *inbox.Activity) error {
 }
 
 // handleAnswer accepts, rejects or ends the follow of a local account, or a quote, favourite, reply
-// or boost (federation 4.15).
+// or boost (federation 4.15), or a place in a collection.
 func (r *Receiver) handleAnswer(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := r.handleRelayAnswer(ctx, in); relay || err != nil {
 		return err
 	}
 	if quote, err := r.handleQuoteAnswer(ctx, in); quote || err != nil {
+		return err
+	}
+	if feature, err := r.handleFeatureAnswer(ctx, in); feature || err != nil {
 		return err
 	}
 	f, err := r.answeredFollow(ctx, in.Actor, in.Object)

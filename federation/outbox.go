@@ -76,6 +76,13 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.FeatureRevoked:     (*Outbox).buildFeatureRevoked,
 	store.ScrobbleCreated:    (*Outbox).buildScrobbleCreated,
 
+	store.FeatureRequested:      (*Outbox).buildFeatureRequested,
+	store.CollectionCreated:     (*Outbox).buildCollectionCreated,
+	store.CollectionUpdated:     (*Outbox).buildCollectionUpdated,
+	store.CollectionDeleted:     (*Outbox).buildCollectionDeleted,
+	store.CollectionItemAdded:   (*Outbox).buildCollectionItemAdded,
+	store.CollectionItemRemoved: (*Outbox).buildCollectionItemRemoved,
+
 	store.InteractionAccepted: (*Outbox).buildInteractionAccepted,
 	store.InteractionRejected: (*Outbox).buildInteractionRejected,
 	store.InteractionRevoked:  (*Outbox).buildInteractionRevoked,
@@ -85,7 +92,7 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 var withdrawals = []store.OutboxType{
 	store.StatusDeleted, store.ReblogDeleted, store.FavouriteDeleted, store.ReactionDeleted, store.FollowDeleted, store.FollowRejected, store.BlockDeleted,
 	store.PinDeleted, store.ChatMessageDeleted, store.AccountDeleted, store.InteractionRejected, store.InteractionRevoked,
-	store.FeatureRejected, store.FeatureRevoked,
+	store.FeatureRejected, store.FeatureRevoked, store.CollectionDeleted, store.CollectionItemRemoved,
 }
 
 // publish is the job that builds the activities of an outbox entry and queues their deliveries.

@@ -121,6 +121,9 @@ func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, e sto
 			uris = append(uris, st.URI)
 		}
 	}
+	for _, c := range reports[0].Collections.V {
+		uris = append(uris, c.URI)
+	}
 	a := b.newActivity(e, "Flag", server, stringValues(uris), []string{target.URI}, nil)
 	a["content"] = reports[0].Comment
 	recipients, err := b.db.RemoteRecipients(ctx, 0, []store.AccountID{target.ID})

@@ -20,28 +20,30 @@ type activityPub struct{ *parts }
 
 func (h *activityPub) routes() rest.Routes {
 	return rest.Routes{
-		"GET /users/:nickname":                           {documentAccess, h.documentOrPage(h.actorDocument, h.redirectToProfile)},
-		"GET /users/:nickname/outbox":                    {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeOutbox), h.redirectToProfile)},
-		"GET /users/:nickname/followers":                 {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowers), h.redirectToProfile)},
-		"GET /users/:nickname/following":                 {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowing), h.redirectToProfile)},
-		"GET /users/:nickname/followers_synchronization": {documentAccess, h.documentOrPage(h.followersSynchronization, nil)},
-		"GET /users/:nickname/collections/featured":      {documentAccess, h.documentOrPage(h.featuredDocument, h.redirectToProfile)},
-		"GET /objects/:id":                               {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)},
-		"GET /notice/:id":                                {documentAccess, h.documentOrPage(h.objectDocument, h.frontends.orPage(h.redirectToStatus))}, // as the family writes links
-		"GET /users/:nickname/feed":                      {documentAccess, h.redirectToFeed(".atom")},
-		"GET /users/:nickname/feed.atom":                 {documentAccess, h.redirectToFeed(".atom")},
-		"GET /users/:nickname/feed.rss":                  {documentAccess, h.redirectToFeed(".rss")},
-		"GET /objects/:id/replies":                       {documentAccess, h.documentOrPage(h.repliesDocument, nil)},
-		"GET /activities/:id":                            {documentAccess, h.documentOrPage(h.activityDocument, h.redirectToStatus)},
-		"GET /contexts/:id":                              {documentAccess, h.documentOrPage(h.contextDocument, nil)},
-		"GET /quote_authorizations/:id":                  {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
-		"GET /authorizations/:id":                        {documentAccess, h.documentOrPage(h.interactionAuthorization, nil)},
-		"GET /internal/fetch":                            {documentAccess, h.documentOrPage(h.selfDocument, nil)},
-		"GET /relay":                                     {documentAccess, h.documentOrPage(h.selfDocument, nil)},
-		"GET /internal/fetch/outbox":                     {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
-		"GET /relay/outbox":                              {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
-		"GET /relay/followers":                           {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
-		"GET /relay/following":                           {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowing), nil)},
+		"GET /users/:nickname":                                  {documentAccess, h.documentOrPage(h.actorDocument, h.redirectToProfile)},
+		"GET /users/:nickname/outbox":                           {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeOutbox), h.redirectToProfile)},
+		"GET /users/:nickname/followers":                        {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowers), h.redirectToProfile)},
+		"GET /users/:nickname/following":                        {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowing), h.redirectToProfile)},
+		"GET /users/:nickname/followers_synchronization":        {documentAccess, h.documentOrPage(h.followersSynchronization, nil)},
+		"GET /users/:nickname/collections/featured":             {documentAccess, h.documentOrPage(h.featuredDocument, h.redirectToProfile)},
+		"GET /users/:nickname/collections/featured_collections": {documentAccess, h.documentOrPage(h.featuredCollectionsDocument, h.redirectToProfile)},
+		"GET /collections/:id/items/:item":                      {documentAccess, h.documentOrPage(h.collectionItemDocument, nil)},
+		"GET /objects/:id":                                      {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)},
+		"GET /notice/:id":                                       {documentAccess, h.documentOrPage(h.objectDocument, h.frontends.orPage(h.redirectToStatus))}, // as the family writes links
+		"GET /users/:nickname/feed":                             {documentAccess, h.redirectToFeed(".atom")},
+		"GET /users/:nickname/feed.atom":                        {documentAccess, h.redirectToFeed(".atom")},
+		"GET /users/:nickname/feed.rss":                         {documentAccess, h.redirectToFeed(".rss")},
+		"GET /objects/:id/replies":                              {documentAccess, h.documentOrPage(h.repliesDocument, nil)},
+		"GET /activities/:id":                                   {documentAccess, h.documentOrPage(h.activityDocument, h.redirectToStatus)},
+		"GET /contexts/:id":                                     {documentAccess, h.documentOrPage(h.contextDocument, nil)},
+		"GET /quote_authorizations/:id":                         {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
+		"GET /authorizations/:id":                               {documentAccess, h.documentOrPage(h.interactionAuthorization, nil)},
+		"GET /internal/fetch":                                   {documentAccess, h.documentOrPage(h.selfDocument, nil)},
+		"GET /relay":                                            {documentAccess, h.documentOrPage(h.selfDocument, nil)},
+		"GET /internal/fetch/outbox":                            {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
+		"GET /relay/outbox":                                     {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
+		"GET /relay/followers":                                  {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
+		"GET /relay/following":                                  {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowing), nil)},
 	}
 }
 
@@ -182,6 +184,25 @@ func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return h.Federation.DocumentServer.ServeFeatured(r.Context(), r.Request, a)
 	})
+}
+
+// featuredCollectionsDocument returns the list of the collections of accounts that an account has made.
+func (h *activityPub) featuredCollectionsDocument(r *rest.Request) (any, error) {
+	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
+		return h.Federation.DocumentServer.ServeFeaturedCollections(r.Context(), r.Request, a)
+	})
+}
+
+// collectionDocument returns a collection of accounts that a local account has made.
+func (h *activityPub) collectionDocument(r *rest.Request) (any, error) {
+	id := store.ParseID[store.CollectionID](r.Param("id"))
+	return answerDocument(h.Federation.DocumentServer.ServeCollection(r.Context(), r.Request, id))
+}
+
+// collectionItemDocument returns the place of an account in a collection of accounts.
+func (h *activityPub) collectionItemDocument(r *rest.Request) (any, error) {
+	id, item := store.ParseID[store.CollectionID](r.Param("id")), store.ParseID[store.CollectionItemID](r.Param("item"))
+	return answerDocument(h.Federation.DocumentServer.ServeCollectionItem(r.Context(), r.Request, id, item))
 }
 
 // followersSynchronization returns the followers of an account on the requester's host.

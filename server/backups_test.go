@@ -103,6 +103,7 @@ func TestBackup(t *testing.T) {
 	alice.Post("/api/v1/statuses/" + post.ID() + "/bookmark").Want(200)
 	alice.AccountAction(alice.FindRemote(carol), "follow")
 	bob.AccountAction(alice.ID, "follow")
+	alice.Post("/api/v1/collections", "name", "Cats", "discoverable", "false").Want(200)
 	apptest.Settle(here, there)
 
 	list := alice.Post("/api/v1/svc/backups").Want(200).List()
@@ -169,8 +170,12 @@ func TestBackup(t *testing.T) {
 			t.Errorf("%s has %v, want %s", name, got, want)
 		}
 	}
-	if n := len(files); n != 8 {
-		t.Errorf("the backup has %d files, want 8", n)
+	packs := collectionItems(t, files, "collections.json")
+	if len(packs) != 1 || packs[0].(map[string]any)["name"] != "Cats" {
+		t.Errorf("the collections of accounts are %v", packs)
+	}
+	if n := len(files); n != 9 {
+		t.Errorf("the backup has %d files, want 9", n)
 	}
 	if strings.Contains(string(files["actor.json"]), "private") || bytes.Contains(a.Body, []byte("alice@example.org")) {
 		t.Error("the backup has a private key or the e-mail address")

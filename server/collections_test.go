@@ -15,7 +15,7 @@ func addToCollection(srv *apptest.Server, peer *apptest.FakeServer, owner string
 	return m.Get("/api/v1/accounts/" + m.ID + "/in_collections").Want(200).Object().At("collections").([]any)[0].(map[string]any)["id"].(string)
 }
 
-// TestCollections checks the lists of collections that an account is in, their notifications, and that only the account itself sees and leaves them.
+// TestCollections checks the lists of collections that an account is in, their notifications, and that only the account itself lists and leaves them.
 func TestCollections(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	alice, eve := srv.SignUp("alice"), srv.SignUp("eve")
@@ -48,17 +48,24 @@ func TestCollections(t *testing.T) {
 
 	eve.Get(list).Want(403)
 	srv.As(nil).Get(list).Want(401)
-	eve.Get(path(first)).Want(404)
+	eve.Get(path(first)).Want(200)
+	srv.As(nil).Get(path(first)).Want(200)
 	alice.Get(path("nonsense")).Want(404)
+	item := func(id string) string {
+		return alice.Get(path(id)).Want(200).Object().At("collection.items").([]any)[0].(map[string]any)["id"].(string)
+	}
+	place := item(first)
 	revoke := func(collection, item string) string { return path(collection) + "/items/" + item + "/revoke" }
-	eve.Post(revoke(first, first)).Want(403)
-	alice.Post(revoke(first, second)).Want(404)
+	eve.Post(revoke(first, place)).Want(403)
+	alice.Post(revoke(first, item(second))).Want(404)
 	alice.Post(revoke("nonsense", "nonsense")).Want(404)
-	srv.As(nil).Post(revoke(first, first)).Want(401)
-	srv.NewToken(alice, "read").Post(revoke(first, first)).Want(403)
-	alice.Post(revoke(first, first)).Want(200)
-	alice.Post(revoke(first, first)).Want(404)
-	alice.Get(path(first)).Want(404)
+	srv.As(nil).Post(revoke(first, place)).Want(401)
+	srv.NewToken(alice, "read").Post(revoke(first, place)).Want(403)
+	alice.Post(revoke(first, place)).Want(200)
+	alice.Post(revoke(first, place)).Want(404)
+	if n := len(alice.Get(path(first)).Want(200).Object().At("collection.items").([]any)); n != 0 {
+		t.Errorf("the collection that alice has left has %d items", n)
+	}
 	apptest.WantList(t, "notifications after leaving one", alice.NotificationTypes(), "added_to_collection")
 
 	srv.Exec(`UPDATE accounts SET unavailable = 1, suspended_at = 1 WHERE uri = ?`, bob)

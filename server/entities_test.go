@@ -177,7 +177,7 @@ var readable = map[string]struct{ path, shape string }{
 // testedElsewhere are routes that have tests of their own, because their answers are no JSON or need packs or settings of the server, or
 // because tests of server/staff name every field.
 var testedElsewhere = []string{
-	"/api/v1/streaming", "/api/v1_alpha/async_refreshes", "/api/v1/collections/", "/api/v1/accounts/:id/in_collections", "/api/v1/svc/emoji/pack", "/api/v1/svc/admin/config", "/api/v1/svc/admin/restart",
+	"/api/v1/streaming", "/api/v1_alpha/async_refreshes", "/api/v1/collections/", "/api/v1/accounts/:id/collections", "/api/v1/accounts/:id/in_collections", "/api/v1/svc/emoji/pack", "/api/v1/svc/admin/config", "/api/v1/svc/admin/restart",
 	"/api/v1/svc/admin/announcements", "/api/v1/svc/admin/instance_document",
 	"/api/v1/svc/admin/statuses", "/api/v1/svc/admin/users/:nickname_or_id/statuses", "/api/v1/svc/admin/instances/:instance/statuses",
 	"/api/v1/svc/admin/chats", "/api/v1/svc/admin/users/:nickname/chats", "/api/v1/svc/admin/stats",

@@ -19,7 +19,7 @@ var entityShapes = map[string]map[string]string{
 	"FamiliarFollowers": {"id": "id", "accounts": "[]Account"},
 	"Report": {
 		"id": "id", "action_taken": "boolean", "action_taken_at": "time|null", "created_at": "time", "category": "text", "comment": "string",
-		"forwarded": "boolean", "status_ids": "[]id", "rule_ids": "[]text", "target_account": "Account",
+		"forwarded": "boolean", "status_ids": "[]id", "rule_ids": "[]text", "collection_ids": "[]id", "target_account": "Account",
 	},
 	"FederationStatus": {"unreachable": "empty"},
 	"Relay":            {"actor": "url", "followed_back": "boolean", "last_error": "text", "unreachable_since": "time|null"},
@@ -76,8 +76,9 @@ var entityShapes = map[string]map[string]string{
 		"avatar": "url", "avatar_static": "url", "header": "url", "header_static": "url", "avatar_description": "string", "header_description": "string",
 		"show_media": "boolean", "show_media_replies": "boolean", "show_featured": "boolean", "followers_count": "number",
 		"following_count": "number", "statuses_count": "number", "last_status_at": "date|null", "emojis": "[]Emoji", "fields": "[]Field", "roles": "[]PublicRole|null",
-		"moved": "?Account", "source": "Source", "mute_expires_at": "?time|null", "svc": "AccountExtension",
+		"moved": "?Account", "source": "Source", "mute_expires_at": "?time|null", "svc": "AccountExtension", "feature_approval": "FeatureApproval",
 	},
+	"FeatureApproval": {"automatic": "[]text", "manual": "[]text", "current_user": "text"},
 	"AccountExtension": {
 		"ap_id": "url", "also_known_as": "[]url", "background_image": "url|null", "tags": "[]string", "is_admin": "?boolean",
 		"is_moderator": "?boolean", "privileges": "?[]text", "is_confirmed": "boolean", "confirmation_pending": "boolean",
@@ -265,7 +266,7 @@ var entityShapes = map[string]map[string]string{
 	"CredentialAccountExtension": {},
 	"CredentialSource":           {},
 	"Mascot":                     {},
-	"Role":                       {"id": "text", "name": "string", "color": "string", "permissions": "digits", "highlighted": "boolean"},
+	"Role":                       {"id": "text", "name": "string", "color": "string", "permissions": "digits", "highlighted": "boolean", "collection_limit": "number"},
 	"NotificationSettings":       {"block_from_strangers": "boolean", "hide_notification_contents": "boolean"},
 	"Session":                    {"id": "number", "app_name": "text", "valid_until": "time"},
 }

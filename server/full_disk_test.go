@@ -29,13 +29,17 @@ func undoRequests(t *testing.T, srv *apptest.Server) map[string]undoRequest {
 	carol, dave, erin, frank := srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("erin"), srv.SignUp("frank")
 	post := bob.Publish("a post").ID()
 	mine := alice.Publish("mine").ID()
-	collection := store.CollectionItemID(1)
 	srv.Exec(`
-		INSERT INTO collection_items (id, target_id, account_id, domain, collection_uri, request_uri, name, description, url, sensitive, discoverable, item_count)
-		SELECT ?, a.id, b.id, '', 'https://far.example/c', 'https://far.example/r', 'pack', '', '', 0, 1, 1
-		FROM accounts a
-		CROSS JOIN accounts b
-		WHERE a.nickname = 'alice' AND b.nickname = 'bob'`, collection)
+		INSERT INTO collections (id, account_id, uri, url, name, description, sensitive, discoverable, updated_at)
+		SELECT n.value, a.id, 'https://far.example/c' || n.value, '', 'pack', '', 0, 1, 0
+		FROM json_each('{"1": 1, "2": 2, "3": 3}') n
+		JOIN accounts a ON a.nickname = CASE n.value WHEN 1 THEN 'bob' ELSE 'alice' END`)
+	srv.Exec(`
+		INSERT INTO collection_items (id, collection_id, target_id, account_id, domain, state, request_uri)
+		SELECT c.id, c.id, a.id, c.account_id, '', 1, ''
+		FROM collections c
+		JOIN accounts a ON a.nickname = 'alice'`)
+	collection, item := store.CollectionID.String, store.CollectionItemID.String
 	quote := bob.Publish("look", "quoted_status_id", mine).ID()
 	for _, action := range []string{"favourite", "reblog", "bookmark", "mute"} {
 		alice.Post("/api/v1/statuses/" + post + "/" + action).Want(200)
@@ -104,7 +108,9 @@ func undoRequests(t *testing.T, srv *apptest.Server) map[string]undoRequest {
 		"POST /api/v1/notifications/clear":                           {as: root, last: true},
 		"POST /api/v2/notifications/clear":                           {as: root, last: true},
 		"POST /api/v1/announcements/:id/dismiss":                     {as: alice, values: []string{announcement}},
-		"POST /api/v1/collections/:collection_id/items/:id/revoke":   {as: alice, values: []string{collection.String(), collection.String()}},
+		"POST /api/v1/collections/:collection_id/items/:id/revoke":   {as: alice, values: []string{collection(1), item(1)}},
+		"DELETE /api/v1/collections/:collection_id/items/:id":        {as: alice, values: []string{collection(2), item(2)}},
+		"DELETE /api/v1/collections/:id":                             {as: alice, values: []string{collection(3)}},
 		"POST /api/v1/svc/disable_account":                           {as: leaving, params: []string{"password", apptest.Password}},
 		"POST /api/v1/svc/delete_account":                            {as: closing, params: []string{"password", apptest.Password}},
 		"POST /oauth/revoke":                                         {params: []string{"token", grant, "client_id", app.ID, "client_secret", app.Secret}},

@@ -105,7 +105,8 @@ func (h *lookup) accountByAddress(r *rest.Request, address string) (Resolved, er
 	return Resolved{Account: ids[0]}, nil
 }
 
-// lookUpLocalAddress returns what a path of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
+// lookUpLocalAddress returns what a path of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID,
+// /collections/ID.
 func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, error) {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
@@ -120,6 +121,12 @@ func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, err
 	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
 		id := store.ParseID[store.StatusID](parts[1])
 		return Resolved{Status: id}, nil
+	case len(parts) == 2 && parts[0] == "collections": // which leads to its owner, as one of a remote account does
+		c, err := h.DB.Collection(r.Context(), store.ParseID[store.CollectionID](parts[1]))
+		if err != nil {
+			return Resolved{}, errs.IgnoreNotFound(err)
+		}
+		return Resolved{Account: c.AccountID}, nil
 	default:
 		return Resolved{}, nil
 	}

@@ -25,13 +25,15 @@ func (h *reports) createReport(r *rest.Request) (any, error) {
 		Forward   bool                 `param:"forward"`
 		Category  store.ReportCategory `param:"category"`
 		RuleIDs   []int64              `param:"rule_ids"`
+
+		CollectionIDs []store.CollectionID `param:"collection_ids"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
 	report, about, err := h.Social.Report(r.Context(), r.Viewer, social.ReportDraft{
 		Target: p.AccountID, Statuses: p.StatusIDs, Comment: p.Comment, Category: p.Category, Forward: p.Forward,
-		Rules: ruleIDs(p.RuleIDs),
+		Rules: ruleIDs(p.RuleIDs), Collections: p.CollectionIDs,
 	})
 	if err != nil {
 		return nil, err

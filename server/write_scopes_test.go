@@ -45,6 +45,7 @@ var writes = []struct {
 	{request: "PUT /api/v2/filters/keywords/{keyword}", body: "keyword=secret"},
 	{request: "PUT /api/v1/lists/{list}", body: "replies_policy=none"},
 	{request: "PATCH /api/v1/svc/bookmark_folders/{folder}", body: "emoji=👍"},
+	{request: "PATCH /api/v1/collections/{collection}", body: "sensitive=true"},
 	{request: "PATCH /api/v1/svc/settings/other", body: `{"a":"b"}`},
 	{request: "PATCH /api/v1/accounts/update_credentials", body: "bot=false"},
 	{request: "POST /api/v1/accounts/{bob}/follow"},
@@ -118,6 +119,7 @@ func addSecrets(srv *apptest.Server) (alice *apptest.User, names []string) {
 	post("filter", "/api/v2/filters", apptest.Doc{"title": "secret", "context": []string{"home"}, "keywords_attributes": []apptest.Doc{{"keyword": "secret"}}})
 	name("keyword", alice.Get("/api/v1/filters").Want(200).IDs()[0])
 	post("list", "/api/v1/lists", apptest.Doc{"title": "secret"})
+	name("collection", alice.Post("/api/v1/collections", "name", "secret").Want(200).Object().Str("collection.id"))
 	post("folder", "/api/v1/svc/bookmark_folders", apptest.Doc{"name": "secret"})
 	alice.SendJSON("PATCH", "/api/v1/svc/settings/other", apptest.Doc{"c": "secret"}).Want(200)
 

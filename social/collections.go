@@ -11,11 +11,11 @@ import (
 	"svc/store"
 )
 
-// Collections of remote accounts that local accounts are in ("starter packs", FEP-7aa9).
+// Requests to put local accounts into collections of accounts ("starter packs", FEP-7aa9), their answers, and what remote owners change.
 
 // Limits of the collections that one local account is in, revoked places included. What exceeds them is rejected.
 const (
-	maxItemsOfOwner   = 20   // collections of one account
+	maxItemsOfOwner   = 20   // collections of one remote account
 	maxItemsOfDomain  = 100  // collections of the accounts of one registered domain
 	maxItemsOfAccount = 1000 // all collections
 )
@@ -39,7 +39,7 @@ type featureKey struct {
 
 var (
 	errTooManyFeatureRequests = &errs.Error{Status: http.StatusForbidden, Message: "Too many requests to add accounts to collections"}
-	errNotInCollection        = errs.Forbidden("This action is not allowed")
+	errCollectionOfAnother    = errs.Forbidden("This action is not allowed")
 )
 
 // RemoteCollection describes a collection of a remote account.
@@ -47,15 +47,22 @@ type RemoteCollection struct {
 	URI          string
 	Name         string
 	Description  string // HTML
+	Language     string
+	Tag          string
 	URL          string
 	Sensitive    bool
 	Discoverable bool
 	ItemCount    int
 }
 
-// describe writes the description into an item.
-func (c *RemoteCollection) describe(i *store.CollectionItem) {
-	i.Name, i.Description, i.URL, i.Sensitive, i.Discoverable, i.ItemCount = c.Name, c.Description, c.URL, c.Sensitive, c.Discoverable, c.ItemCount
+// describe writes the description into a row, and returns whether its members see a change.
+func (c *RemoteCollection) describe(row *store.Collection) bool {
+	before := *row
+	row.Name, row.Description, row.Language, row.Tag = c.Name, c.Description, c.Language, c.Tag
+	row.URL, row.Sensitive, row.Discoverable = c.URL, c.Sensitive, c.Discoverable
+	changed := *row != before
+	row.ItemCount = c.ItemCount
+	return changed
 }
 
 // FeatureRequest is a remote account's request to put a local account into one of its collections.
@@ -98,17 +105,33 @@ func featuredAccount(ctx context.Context, r featureReader, id store.AccountID) (
 	return a, err
 }
 
-// allowsFeature returns whether the policy of a local account allows owner to put it into collections, and it blocks neither owner nor its domain.
+// allowsFeature returns whether the policy of an account allows owner to put it into collections, and neither blocks the other. Everyone may put the
+// own account into a collection.
 func allowsFeature(ctx context.Context, r featureReader, owner, target *store.Account) (bool, error) {
-	switch target.MayBeFeaturedBy() {
-	case store.FeatureableByNobody:
-		return false, nil
-	case store.FeatureableByFollowers:
-		if follows, err := r.Follows(ctx, owner.ID, target.ID); !follows || err != nil {
+	if owner.ID == target.ID {
+		return true, nil
+	}
+	approval := target.ApprovalOf()
+	allowed := approval&(store.AutomaticForAll|store.ManualForAll) != 0
+	var err error
+	if !allowed && approval&(store.AutomaticForFollowers|store.ManualForFollowers) != 0 {
+		if allowed, err = r.Follows(ctx, owner.ID, target.ID); err != nil {
 			return false, err
 		}
 	}
+	if !allowed && approval&(store.AutomaticForFollowed|store.ManualForFollowed) != 0 {
+		if allowed, err = r.Follows(ctx, target.ID, owner.ID); err != nil {
+			return false, err
+		}
+	}
+	if !allowed {
+		return false, nil
+	}
 	blocks, err := r.BlocksAccountOrDomain(ctx, target.ID, owner)
+	if blocks || err != nil || !owner.Local() {
+		return !blocks, err
+	}
+	blocks, err = r.BlocksAccountOrDomain(ctx, owner.ID, target)
 	return !blocks, err
 }
 
@@ -120,49 +143,67 @@ func (s *Service) ReceiveFeatureRequest(ctx context.Context, owner *store.Accoun
 		if err != nil {
 			return err
 		}
-		allowed, err := allowsFeature(ctx, tx, owner, target)
+		item, err := s.requestedItem(ctx, tx, owner, target, q)
 		if err != nil {
 			return err
 		}
-		item, err := tx.CollectionItemOf(ctx, q.Collection.URI, target.ID)
-		if err != nil {
-			return err
-		}
-		switch {
-		case item == nil && allowed:
-			if item, err = s.addCollectionItem(ctx, tx, owner, q); err != nil {
-				return err
-			}
-			allowed = item != nil
-		case item == nil:
-		case item.AccountID != owner.ID || item.RevokedAt != nil:
-			allowed = false
-		default:
-			allowed = true // consent that was given holds until it is revoked
-			if item.RequestURI = q.URI; q.Collection.Name != "" {
-				q.Collection.describe(item)
-			}
-			if err := tx.SaveCollectionItem(ctx, item); err != nil {
-				return err
-			}
-		}
-		if !allowed {
+		if item == nil {
 			return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FeatureRejected, ActorID: target.ID, TargetID: owner.ID, URI: q.URI, Object: q.Collection.URI})
 		}
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FeatureAccepted, ActorID: target.ID, TargetID: owner.ID, RowID: int64(item.ID)})
 	})
 }
 
-// addCollectionItem stores the consent of a local account, and notifies it within the rate limit of mentions. It returns nil if there are too many.
-func (s *Service) addCollectionItem(ctx context.Context, tx *store.Tx, owner *store.Account, q FeatureRequest) (*store.CollectionItem, error) {
+// requestedItem returns the accepted item of a request, which may be new, and nil if the request is rejected.
+func (s *Service) requestedItem(ctx context.Context, tx *store.Tx, owner, target *store.Account, q FeatureRequest) (*store.CollectionItem, error) {
+	c, err := tx.CollectionByURI(ctx, q.Collection.URI)
+	if err != nil {
+		return nil, err
+	}
+	var item *store.CollectionItem
+	if c != nil {
+		if c.AccountID != owner.ID {
+			return nil, nil
+		}
+		if item, err = tx.CollectionItemOf(ctx, c.ID, target.ID); err != nil {
+			return nil, err
+		}
+	}
+	if item == nil {
+		allowed, err := allowsFeature(ctx, tx, owner, target)
+		if !allowed || err != nil {
+			return nil, err
+		}
+		return s.addRequestedItem(ctx, tx, owner, c, q)
+	}
+	if item.State != store.ItemAccepted {
+		return nil, nil
+	}
+	if q.Collection.Name != "" && q.Collection.describe(c) { // else it was not read, because the account does not allow it any more
+		if err := tx.SaveCollection(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	item.RequestURI = q.URI // consent that was given holds until it is revoked
+	return item, tx.SaveCollectionItem(ctx, item)
+}
+
+// addRequestedItem stores the consent of a local account, and notifies it within the rate limit of mentions. It returns nil if there are too many. c is nil if the collection is not
+// known yet.
+func (s *Service) addRequestedItem(ctx context.Context, tx *store.Tx, owner *store.Account, c *store.Collection, q FeatureRequest) (*store.CollectionItem, error) {
 	item := &store.CollectionItem{
-		TargetID: q.Target, AccountID: owner.ID, Domain: activity.RegisteredDomain(owner.Domain), CollectionURI: q.Collection.URI, RequestURI: q.URI,
+		TargetID: q.Target, AccountID: owner.ID, Domain: activity.RegisteredDomain(owner.Domain), State: store.ItemAccepted, RequestURI: q.URI,
+	}
+	if c != nil {
+		item.CollectionID = c.ID
 	}
 	n, err := tx.CountCollectionItems(ctx, item, maxItemsOfAccount)
 	if err != nil || n.Account >= maxItemsOfOwner || n.Domain >= maxItemsOfDomain || n.All >= maxItemsOfAccount || n.Collection >= maxLocalItems {
 		return nil, err
 	}
-	q.Collection.describe(item)
+	if item.CollectionID, err = saveRemoteCollection(ctx, tx, owner, c, &q.Collection); err != nil {
+		return nil, err
+	}
 	if err := tx.AddCollectionItem(ctx, item); err != nil {
 		return nil, err
 	}
@@ -170,132 +211,124 @@ func (s *Service) addCollectionItem(ctx context.Context, tx *store.Tx, owner *st
 	if notifies, err := s.notifiesMention(ctx, tx, owner, q.Target, false); !notifies {
 		return item, err
 	}
-	return item, notify(ctx, tx, store.Notification{
-		AccountID: q.Target, Type: store.NotifyAddedToCollection, FromID: owner.ID, Detail: item.ID.String(),
+	return item, notifyAdded(ctx, tx, item)
+}
+
+// saveRemoteCollection stores the description of a remote collection, which has a row unless c is nil.
+func saveRemoteCollection(ctx context.Context, tx *store.Tx, owner *store.Account, c *store.Collection, described *RemoteCollection) (store.CollectionID, error) {
+	save := tx.SaveCollection
+	if c == nil {
+		c, save = &store.Collection{AccountID: owner.ID, URI: described.URI}, tx.AddCollection
+	}
+	described.describe(c)
+	err := save(ctx, c)
+	return c.ID, err
+}
+
+func notifyAdded(ctx context.Context, tx *store.Tx, item *store.CollectionItem) error {
+	return notify(ctx, tx, store.Notification{
+		AccountID: item.TargetID, Type: store.NotifyAddedToCollection, FromID: item.AccountID, Detail: item.ID.String(),
 	}, nil)
 }
 
-// RevokeCollectionItem removes actor from a collection of another account, which cannot add it again. Doing so twice is errs.ErrRecordNotFound; an
-// item of another account is forbidden.
-func (s *Service) RevokeCollectionItem(ctx context.Context, actor *store.Account, id store.CollectionItemID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		item, err := tx.CollectionItem(ctx, id)
-		switch {
-		case err != nil:
-			return err
-		case item.TargetID != actor.ID:
-			return errNotInCollection
-		case item.RevokedAt != nil:
-			return errs.ErrRecordNotFound
-		}
-		return revokeCollectionItem(ctx, tx, item)
-	})
-}
-
-// revokeCollectionItem revokes the consent to an item, and tells the server of the owner.
-func revokeCollectionItem(ctx context.Context, tx *store.Tx, item *store.CollectionItem) error {
-	if err := tx.RevokeCollectionItem(ctx, item); err != nil {
-		return err
-	}
-	if err := tx.RemoveCollectionNotification(ctx, item); err != nil {
-		return err
-	}
-	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FeatureRevoked, ActorID: item.TargetID, TargetID: item.AccountID, RowID: int64(item.ID)})
-}
-
-// leaveCollections removes a local actor from the collections of an account that it blocks.
-func leaveCollections(ctx context.Context, tx *store.Tx, actor, account *store.Account) error {
-	if !actor.Local() || account.Local() {
-		return nil
-	}
-	items, err := tx.CollectionItemsBetween(ctx, account.ID, actor.ID, maxItemsOfOwner)
-	if err != nil {
-		return err
-	}
-	return revokeCollectionItems(ctx, tx, items)
-}
-
-// leaveCollectionsOfDomain removes a local account from the collections of a domain that it blocks.
-func leaveCollectionsOfDomain(ctx context.Context, tx *store.Tx, account store.AccountID, domain string) error {
-	items, err := tx.CollectionItemsOfDomain(ctx, account, domain, maxItemsOfDomain)
-	if err != nil {
-		return err
-	}
-	return revokeCollectionItems(ctx, tx, items)
-}
-
-func revokeCollectionItems(ctx context.Context, tx *store.Tx, items []*store.CollectionItem) error {
+// notifyChanged notifies the local accounts that are in a collection of its change. One that has not read of an earlier change is not notified again.
+func notifyChanged(ctx context.Context, tx *store.Tx, items []*store.CollectionItem) error {
 	for _, item := range items {
-		if item.RevokedAt != nil {
+		if item.State != store.ItemAccepted {
 			continue
 		}
-		if err := revokeCollectionItem(ctx, tx, item); err != nil {
+		if err := tx.RemoveReadCollectionUpdate(ctx, item); err != nil {
+			return err
+		}
+		if err := notify(ctx, tx, store.Notification{
+			AccountID: item.TargetID, Type: store.NotifyCollectionUpdate, FromID: item.AccountID, Detail: item.ID.String(),
+		}, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ReceiveCollectionUpdate stores a new description of owner's collection. Collections without local accounts are ignored.
-func (s *Service) ReceiveCollectionUpdate(ctx context.Context, owner *store.Account, c RemoteCollection) error {
-	return s.changeItems(ctx, owner, c.URI, func(tx *store.Tx, item *store.CollectionItem) error {
-		c.describe(item)
-		return tx.SaveCollectionItem(ctx, item)
+// ReceiveCollectionUpdate stores a new description of owner's collection, and notifies the local accounts in it if they see a change. Collections
+// without local accounts are ignored.
+func (s *Service) ReceiveCollectionUpdate(ctx context.Context, owner *store.Account, described RemoteCollection) error {
+	return s.changeRemote(ctx, owner, described.URI, func(tx *store.Tx, c *store.Collection, items []*store.CollectionItem) error {
+		count := c.ItemCount
+		changed := described.describe(c)
+		if !changed && c.ItemCount == count {
+			return nil
+		}
+		if err := tx.SaveCollection(ctx, c); err != nil || !changed {
+			return err
+		}
+		return notifyChanged(ctx, tx, items)
 	})
 }
 
 // ReceiveCollectionDelete removes owner's collection. Its authorizations end with it.
 func (s *Service) ReceiveCollectionDelete(ctx context.Context, owner *store.Account, uri string) error {
-	return s.changeItems(ctx, owner, uri, func(tx *store.Tx, item *store.CollectionItem) error { return removeCollectionItem(ctx, tx, item) })
+	return s.changeRemote(ctx, owner, uri, func(tx *store.Tx, c *store.Collection, items []*store.CollectionItem) error {
+		return removeCollection(ctx, tx, c, items)
+	})
 }
 
-func (s *Service) changeItems(ctx context.Context, owner *store.Account, uri string, change func(*store.Tx, *store.CollectionItem) error) error {
-	items, err := s.db.CollectionItemsByURI(ctx, owner.ID, uri, 1)
-	if len(items) == 0 || err != nil {
+// removeCollection deletes a collection with its items and their notifications.
+func removeCollection(ctx context.Context, tx *store.Tx, c *store.Collection, items []*store.CollectionItem) error {
+	for _, item := range items {
+		if err := tx.RemoveCollectionNotifications(ctx, item); err != nil {
+			return err
+		}
+	}
+	return tx.RemoveCollection(ctx, c.ID)
+}
+
+// changeRemote changes a known collection of a remote owner. Others are ignored.
+func (s *Service) changeRemote(ctx context.Context, owner *store.Account, uri string, change func(*store.Tx, *store.Collection, []*store.CollectionItem) error) error {
+	c, err := s.db.CollectionByURI(ctx, uri)
+	if c == nil || c.AccountID != owner.ID || err != nil {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		items, err := tx.CollectionItemsByURI(ctx, owner.ID, uri, maxLocalItems)
+		c, err := tx.CollectionByURI(ctx, uri)
+		if c == nil || c.AccountID != owner.ID || err != nil {
+			return err
+		}
+		items, err := tx.AllItemsIn(ctx, c.ID, maxItemRows)
 		if err != nil {
 			return err
 		}
+		return change(tx, c, items)
+	})
+}
+
+// ReceiveItemAdded stores the URI that the place of a local account has in owner's collection.
+func (s *Service) ReceiveItemAdded(ctx context.Context, owner *store.Account, collection, uri string, id store.CollectionItemID) error {
+	return s.changeRemote(ctx, owner, collection, func(tx *store.Tx, _ *store.Collection, items []*store.CollectionItem) error {
 		for _, item := range items {
-			if err := change(tx, item); err != nil {
-				return err
+			if item.ID == id && item.ItemURI != uri {
+				item.ItemURI = uri
+				return tx.SaveCollectionItem(ctx, item)
 			}
 		}
 		return nil
 	})
 }
 
-// ReceiveItemAdded stores the URI that the place of a local account has in owner's collection.
-func (s *Service) ReceiveItemAdded(ctx context.Context, owner *store.Account, collection, uri string, id store.CollectionItemID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		item, err := tx.CollectionItem(ctx, id)
-		if err != nil || item.AccountID != owner.ID || item.CollectionURI != collection {
-			return errs.IgnoreNotFound(err)
-		}
-		item.ItemURI = uri
-		return tx.SaveCollectionItem(ctx, item)
-	})
-}
-
-// ReceiveItemRemoved removes a local account from owner's collection. The owner may ask to add it again.
+// ReceiveItemRemoved removes a local account from owner's collection. The owner may ask to add it again, unless the account has left by itself.
 func (s *Service) ReceiveItemRemoved(ctx context.Context, owner *store.Account, collection, uri string) error {
-	return s.changeItems(ctx, owner, collection, func(tx *store.Tx, item *store.CollectionItem) error {
-		if item.ItemURI != uri {
-			return nil
+	return s.changeRemote(ctx, owner, collection, func(tx *store.Tx, _ *store.Collection, items []*store.CollectionItem) error {
+		for _, item := range items {
+			if item.ItemURI == uri && item.State != store.ItemRevoked {
+				return removeItem(ctx, tx, item)
+			}
 		}
-		return removeCollectionItem(ctx, tx, item)
+		return nil
 	})
 }
 
-// removeCollectionItem deletes an item that the owner removed. One that its account has left stays, so that it is not added again.
-func removeCollectionItem(ctx context.Context, tx *store.Tx, item *store.CollectionItem) error {
-	if item.RevokedAt != nil {
-		return nil
-	}
-	if err := tx.RemoveCollectionNotification(ctx, item); err != nil {
+// removeItem deletes an item with its notifications.
+func removeItem(ctx context.Context, tx *store.Tx, item *store.CollectionItem) error {
+	if err := tx.RemoveCollectionNotifications(ctx, item); err != nil {
 		return err
 	}
 	return tx.RemoveCollectionItem(ctx, item.ID)

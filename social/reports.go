@@ -25,6 +25,8 @@ type ReportDraft struct {
 	Category store.ReportCategory // unknown ones become other
 	Forward  bool                 // to the server of a remote target
 	Rules    []store.RuleID       // that are broken; unknown ones are skipped
+
+	Collections []store.CollectionID // of the target; others are skipped
 }
 
 // Report stores a report with the current versions of the statuses, and notifies the staff.
@@ -65,6 +67,9 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 		if report.Rules.V, err = s.KnownRulesIn(ctx, tx, c.Rules); err != nil {
 			return err
 		}
+		if report.Collections.V, err = reportedCollections(ctx, tx, target, c.Collections); err != nil {
+			return err
+		}
 		if err := tx.AddReport(ctx, report, statuses); err != nil {
 			return err
 		}
@@ -94,6 +99,24 @@ func (s *Service) KnownRulesIn(ctx context.Context, tx *store.Tx, ids []store.Ru
 		}
 	}
 	return known, err
+}
+
+// maxReportCollections is how many collections a report can name.
+const maxReportCollections = 20
+
+// reportedCollections returns copies of those collections that are target's.
+func reportedCollections(ctx context.Context, tx *store.Tx, target *store.Account, ids []store.CollectionID) ([]store.ReportedCollection, error) {
+	if len(ids) > maxReportCollections {
+		return nil, errs.Invalid("Validation failed: A report cannot have more than %d collections", maxReportCollections)
+	}
+	rows, err := tx.Collections(ctx, ids)
+	list := []store.ReportedCollection{}
+	for _, c := range rows {
+		if c.AccountID == target.ID && !slices.ContainsFunc(list, func(r store.ReportedCollection) bool { return r.ID == c.ID }) {
+			list = append(list, store.ReportedCollection{ID: c.ID, URI: c.URI, URL: c.URL, Name: c.Name, Description: text.HTMLToText(c.Description)})
+		}
+	}
+	return list, err
 }
 
 // reportedStatuses returns those statuses that are target's and visible to the reporter, in the order of ids.
@@ -151,6 +174,8 @@ type IncomingReport struct {
 	Target   store.AccountID
 	Statuses []store.StatusID // of the target; others are skipped
 	Comment  string
+
+	Collections []store.CollectionID // of the target; others are skipped
 }
 
 // ReceiveReport stores a report by a remote account, which is often a server actor. A repeated report within a day is ignored. The
@@ -185,6 +210,9 @@ func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f 
 		report := &store.Report{
 			AccountID: reporter.ID, TargetID: target.ID, State: store.ReportOpen, Category: store.ReportOther,
 			Comment: firstCharacters(strings.TrimSpace(f.Comment), maxIncomingReportComment), URI: &f.URI,
+		}
+		if report.Collections.V, err = reportedCollections(ctx, tx, target, f.Collections[:min(len(f.Collections), maxReportCollections)]); err != nil {
+			return err
 		}
 		if err := tx.AddReport(ctx, report, statuses); err != nil {
 			return err

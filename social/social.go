@@ -43,6 +43,8 @@ type Service struct {
 	mentions *limit.Window[mentionKey]
 	features *limit.Window[featureKey]
 
+	collectionChanges *limit.Window[store.AccountID]
+
 	linkChecks  *limit.Window[linkCheckKey]
 	cardAuthors *limit.Window[string] // by registrable domain
 }
@@ -52,7 +54,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	return &Service{
 		Config: c, db: db, files: files, log: log,
 		mentions: limit.NewWindow[mentionKey](maxMentionCounters), linkChecks: limit.NewWindow[linkCheckKey](maxLinkCheckCounters),
-		features:    limit.NewWindow[featureKey](maxFeatureCounters),
+		features: limit.NewWindow[featureKey](maxFeatureCounters), collectionChanges: limit.NewWindow[store.AccountID](maxFeatureCounters),
 		cardAuthors: limit.NewWindow[string](maxCardAuthorCounters),
 	}
 }

@@ -73,6 +73,7 @@ var purges = []string{
 	purge("interaction_requests", "id", "account_id = ?"),
 	purge("interaction_requests", "id", "author_id = ?"),
 	purge("collection_items", "id", "account_id = ?"),
+	purge("collections", "id", "account_id = ?"),
 	purge("collection_items", "id", "target_id = ?"),
 	purge("subscriptions", "account_id, target_id", "account_id = ?"),
 	purge("subscriptions", "account_id, target_id", "target_id = ?"),

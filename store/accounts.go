@@ -60,9 +60,10 @@ type Account struct {
 	AttributionDomains  JSON[[]string] // hosts whose pages may name it as their author
 	AvatarDescription   string         // plain text
 	HeaderDescription   string
-	HideMedia           bool // apps show no tab with its attachments
-	HideMediaReplies    bool // nor those of its replies in it
-	HideFeatured        bool // apps show no tab with what it features
+	HideMedia           bool            // apps show no tab with its attachments
+	HideMediaReplies    bool            // nor those of its replies in it
+	HideFeatured        bool            // apps show no tab with what it features
+	FeatureApproval     FeatureApproval // remote accounts only: who may put it into a collection, as its actor says
 }
 
 // Field is a line of a profile. Value is HTML on accounts, and as typed on users.

@@ -112,13 +112,16 @@ func makeOld(t *testing.T, version int) (dir string) {
 	return filepath.Dir(makeDatabase(t, string(text)+worker))
 }
 
-// changedByMigrations are the columns, as TABLE.COLUMN, whose values migrations change or set, and their value in the row that testdata/rows.sql
-// has. All others keep their value, or have the default of the column.
+// changedByMigrations are the columns, as TABLE.COLUMN, whose values migrations change or set, and type and value of each in the row that
+// testdata/rows.sql has. All others keep their value, or have the default of the column.
 func changedByMigrations() map[string]string {
 	hash, _, _ := store.VersionHash(context.Background(), store.SchemaVersion())
 	return map[string]string{
-		"meta.schema_hash": hash,
-		"tags.key":         "name of tags",
+		"meta.schema_hash": "string " + hash,
+		"tags.key":         "string name of tags",
+
+		"collection_items.collection_id": "int64 1",
+		"collection_items.state":         "int64 3",
 	}
 }
 
@@ -288,7 +291,7 @@ func compareTables(t *testing.T, dir string, before, after map[string][]row) {
 			for column, value := range r {
 				want, had := rows[i][column]
 				if set, ok := changed[name+"."+column]; ok {
-					want = "string " + set
+					want = set
 				} else if !had {
 					want = rowsOf(t, db, `SELECT `+defaultOf(t, db, name, column)+` d`)[0]["d"].(string)
 				}

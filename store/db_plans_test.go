@@ -57,6 +57,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.QuoteAuthorizationID]():    {store.QuoteAuthorizationID(1)},
 	reflect.TypeFor[store.InteractionRequestID]():    {store.InteractionRequestID(1)},
 	reflect.TypeFor[*store.InteractionRequest]():     {&store.InteractionRequest{AuthorID: 3, AccountID: 4, Domain: "remote.example"}},
+	reflect.TypeFor[store.CollectionID]():            {store.CollectionID(1)},
+	reflect.TypeFor[[]store.CollectionID]():          {[]store.CollectionID{1, 2}},
 	reflect.TypeFor[store.CollectionItemID]():        {store.CollectionItemID(1)},
 	reflect.TypeFor[[]store.CollectionItemID]():      {[]store.CollectionItemID{1, 2}},
 	reflect.TypeFor[*store.CollectionItem]():         {&store.CollectionItem{TargetID: 3, AccountID: 502, Domain: "remote.example"}},
@@ -352,9 +354,11 @@ func seed(t testing.TB, db *store.DB, n int) {
 			SELECT id, id, id % 500 + 1, 'https://example.org/q' || id, '' FROM statuses WHERE id % 50 = 0 AND reblog_of_id IS NULL`, nil},
 		{`INSERT INTO interaction_requests (id, author_id, status_id, account_id, domain, interaction, uri, accepted_at)
 			SELECT id, account_id, id, id % 500 + 1, domain, id % 3, 'https://example.org/i' || id, CASE WHEN id % 100 = 0 THEN id END FROM statuses WHERE id % 50 = 0`, nil},
-		{`INSERT INTO collection_items (id, target_id, account_id, domain, collection_uri, request_uri, name, description, url, sensitive, discoverable, item_count, revoked_at)
-			SELECT id, id % 400 + 1, id % 500 + 1, 'remote.example', 'https://example.org/c' || id, '', '', '', '', 0, 1, 1, CASE WHEN id % 200 = 0 THEN id END
-			FROM statuses WHERE id % 50 = 0`, nil},
+		{`INSERT INTO collections (id, account_id, uri, url, name, description, sensitive, discoverable, updated_at)
+			SELECT id, id % 500 + 1, 'https://example.org/c' || id, '', '', '', 0, 1, 1 FROM statuses WHERE id % 50 = 0`, nil},
+		{`INSERT INTO collection_items (id, collection_id, target_id, account_id, domain, state, request_uri, authorization_uri)
+			SELECT c.id + i.value, c.id, (c.id + i.value) % 400 + 1, c.account_id, 'remote.example', i.value % 4, '', 'https://example.org/a' || (c.id + i.value)
+			FROM collections c JOIN json_each('[1,2,3,4,5]') i`, nil},
 		{`INSERT INTO pins (status_id, account_id, pinned_at) SELECT id, account_id, id FROM statuses WHERE id % 5000 = 0`, nil},
 		{`INSERT INTO media (id, account_id, status_id, type, mime, file, created_at) SELECT id, account_id, id, 'image', 'image/png', 'f' || id, id FROM statuses WHERE has_media = 1`, nil},
 		{`INSERT INTO polls (id, status_id, multiple, options) SELECT id, id, 0, '[{"title":"a","votes":0}]' FROM statuses WHERE id % 100 = 0 AND reblog_of_id IS NULL`, nil},

@@ -50,8 +50,10 @@ var (
 
 	insertReaction           = insert[Reaction]("INSERT OR IGNORE INTO reactions", "")
 	insertQuoteAuthorization = insert[QuoteAuthorization]("INSERT INTO quote_authorizations", "")
+	insertCollection         = insert[Collection]("INSERT INTO collections", "")
+	updateCollection         = update[Collection]("collections", "id", "account_id", "uri")
 	insertCollectionItem     = insert[CollectionItem]("INSERT INTO collection_items", "")
-	updateCollectionItem     = update[CollectionItem]("collection_items", "id", "target_id", "account_id", "domain", "collection_uri", "revoked_at")
+	updateCollectionItem     = update[CollectionItem]("collection_items", "id", "collection_id", "target_id", "account_id", "domain")
 	insertInteractionRequest = insert[InteractionRequest]("INSERT INTO interaction_requests", "")
 	insertNotification       = insert[Notification]("INSERT OR IGNORE INTO notifications", "")
 	saveNotificationPolicy   = insert[NotificationPolicy]("INSERT OR REPLACE INTO notification_policies", "")

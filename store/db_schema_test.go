@@ -71,6 +71,7 @@ func TestRowsMirrorTables(t *testing.T) {
 
 		"quote_authorizations": store.QuoteAuthorization{},
 		"interaction_requests": store.InteractionRequest{},
+		"collections":          store.Collection{},
 		"collection_items":     store.CollectionItem{},
 
 		"reactions":       store.Reaction{},

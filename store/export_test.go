@@ -334,6 +334,8 @@ var RowStatements = map[string]RowStatement{
 	"describeMedia":            exportStatement(describeMedia),
 	"insertReaction":           exportStatement(insertReaction),
 	"insertQuoteAuthorization": exportStatement(insertQuoteAuthorization),
+	"insertCollection":         exportStatement(insertCollection),
+	"updateCollection":         exportStatement(updateCollection),
 	"insertCollectionItem":     exportStatement(insertCollectionItem),
 	"updateCollectionItem":     exportStatement(updateCollectionItem),
 	"insertInteractionRequest": exportStatement(insertInteractionRequest),

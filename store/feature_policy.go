@@ -45,3 +45,48 @@ func (a *Account) MayBeFeaturedBy() FeaturePolicy {
 	}
 	return FeatureableByNobody
 }
+
+// FeatureApproval is who may put a remote account into a collection, as its actor says, in bits.
+type FeatureApproval int
+
+const (
+	FeatureApprovalKnown FeatureApproval = 1 << iota // the actor says something about it
+	AutomaticForAll                                  // approved automatically
+	AutomaticForFollowers
+	AutomaticForFollowed
+	AutomaticForOthers // which this server does not tell apart
+	ManualForAll       // after the account was asked
+	ManualForFollowers
+	ManualForFollowed
+	ManualForOthers
+)
+
+// FeatureGroup is the accounts for which a policy says something.
+type FeatureGroup struct {
+	Name              string // in the client API
+	Automatic, Manual FeatureApproval
+}
+
+// Groups of accounts that policies name.
+var (
+	AllFeaturers      = FeatureGroup{"public", AutomaticForAll, ManualForAll}
+	FollowerFeaturers = FeatureGroup{"followers", AutomaticForFollowers, ManualForFollowers}
+	FollowedFeaturers = FeatureGroup{"following", AutomaticForFollowed, ManualForFollowed}
+	OtherFeaturers    = FeatureGroup{"unsupported_policy", AutomaticForOthers, ManualForOthers}
+
+	FeatureGroups = []FeatureGroup{AllFeaturers, FollowerFeaturers, FollowedFeaturers, OtherFeaturers}
+)
+
+// ApprovalOf returns the policy of a local or remote account.
+func (a *Account) ApprovalOf() FeatureApproval {
+	if !a.Local() {
+		return a.FeatureApproval
+	}
+	switch a.MayBeFeaturedBy() {
+	case FeatureableByAll:
+		return FeatureApprovalKnown | AutomaticForAll
+	case FeatureableByFollowers:
+		return FeatureApprovalKnown | AutomaticForFollowers
+	}
+	return FeatureApprovalKnown
+}

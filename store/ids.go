@@ -62,7 +62,8 @@ type (
 	ScrobbleID           int64
 	QuoteAuthorizationID int64 // in the URI of the authorization
 	InteractionRequestID int64 // likewise
-	CollectionItemID     int64 // likewise
+	CollectionID         int64
+	CollectionItemID     int64 // also of the authorization of a local account, in its URI
 	LogEntryID           int64 // an integer in the API
 	ReportNoteID         int64 // likewise
 )
@@ -83,6 +84,7 @@ func (id LogEntryID) Time() time.Time            { return idTime(int64(id)) }
 func (id ReportNoteID) Time() time.Time          { return idTime(int64(id)) }
 func (id RefusalID) Time() time.Time             { return idTime(int64(id)) }
 func (id InteractionRequestID) Time() time.Time  { return idTime(int64(id)) }
+func (id CollectionID) Time() time.Time          { return idTime(int64(id)) }
 func (id CollectionItemID) Time() time.Time      { return idTime(int64(id)) }
 func (id NotificationRequestID) Time() time.Time { return idTime(int64(id)) }
 
@@ -93,6 +95,7 @@ func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC(
 
 func (id AccountID) MarshalText() ([]byte, error)            { return appendFlake(nil, int64(id)), nil }
 func (id InteractionRequestID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+func (id CollectionID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
 func (id CollectionItemID) MarshalText() ([]byte, error)     { return appendFlake(nil, int64(id)), nil }
 func (id StatusID) MarshalText() ([]byte, error)             { return appendFlake(nil, int64(id)), nil }
 func (id MediaID) MarshalText() ([]byte, error)              { return appendFlake(nil, int64(id)), nil }
@@ -119,6 +122,7 @@ func (id ActivityID) String() string           { return string(appendFlake(nil, 
 func (id ScrobbleID) String() string           { return string(appendFlake(nil, int64(id))) }
 func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, int64(id))) }
 func (id InteractionRequestID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id CollectionID) String() string         { return string(appendFlake(nil, int64(id))) }
 func (id CollectionItemID) String() string     { return string(appendFlake(nil, int64(id))) }
 func (id ScheduledID) String() string          { return string(appendFlake(nil, int64(id))) }
 
@@ -134,6 +138,7 @@ func (id *ReportID) UnmarshalText(b []byte) error             { return readFlake
 func (id *AnnouncementID) UnmarshalText(b []byte) error       { return readFlake(id, b) }
 func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error { return readFlake(id, b) }
 func (id *InteractionRequestID) UnmarshalText(b []byte) error { return readFlake(id, b) }
+func (id *CollectionID) UnmarshalText(b []byte) error         { return readFlake(id, b) }
 func (id *CollectionItemID) UnmarshalText(b []byte) error     { return readFlake(id, b) }
 func (id *ScheduledID) UnmarshalText(b []byte) error          { return readFlake(id, b) }
 

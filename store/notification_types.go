@@ -29,6 +29,7 @@ const (
 	NotifyReport        NotificationType = "report"
 
 	NotifyAddedToCollection NotificationType = "added_to_collection"
+	NotifyCollectionUpdate  NotificationType = "collection_update" // of one that the recipient is in
 
 	// An interaction waits for the recipient's approval.
 	NotifyPendingFavourite NotificationType = "pending.favourite"
@@ -108,6 +109,9 @@ var NotificationKinds = []NotificationKind{
 	{Type: NotifyAddedToCollection, Rule: ByPolicy, View: viewFollows, Link: "notifications.to_collections", Page: "/web/in_collections",
 		Alert: true, Title: "New Collection", Body: "{account} added you to a collection",
 		Fallback: "{account} added you to a collection"},
+	{Type: NotifyCollectionUpdate, Rule: FromAnyone, View: viewFollows, Link: "notifications.to_collections", Page: "/web/in_collections",
+		Alert: true, Title: "New Update", Body: "{account} changed a collection that you are in",
+		Fallback: "{account} changed a collection that you are in"},
 	{Type: NotifyChatMention, Own: true, Explicit: true, Rule: FromAnyone, Hideable: true, Link: "notifications.to_chat", Page: "/web/chats/{chat}",
 		Alert: true, Title: "New Chat Message", Body: "{account}: {message}",
 		Fallback: "{account} sent you a chat message"},

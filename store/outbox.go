@@ -49,6 +49,13 @@ const (
 	FeatureRejected OutboxType = "feature_rejected" // TargetID, URI of the request, Object: the collection
 	FeatureRevoked  OutboxType = "feature_revoked"  // TargetID, RowID of the collection item
 
+	FeatureRequested      OutboxType = "feature_requested"       // TargetID of the account to add, RowID of the collection item
+	CollectionCreated     OutboxType = "collection_created"      // RowID of the collection
+	CollectionUpdated     OutboxType = "collection_updated"      // RowID, Recipients: the accounts in it
+	CollectionDeleted     OutboxType = "collection_deleted"      // RowID, URI, Recipients
+	CollectionItemAdded   OutboxType = "collection_item_added"   // RowID of the item, Recipients: its account
+	CollectionItemRemoved OutboxType = "collection_item_removed" // RowID of the item, Object: id of the collection, Recipients: its account
+
 	ScrobbleCreated OutboxType = "scrobble_created" // RowID of the scrobble
 
 	ChatMessageCreated OutboxType = "chat_message_created" // TargetID, RowID of the message
@@ -71,7 +78,7 @@ type OutboxEntry struct {
 	RowID      int64       `json:"row_id,omitempty"`
 	URI        string      `json:"uri,omitempty"` // of the undone, accepted, rejected or deleted object
 	Visibility Visibility  `json:"visibility,omitempty"`
-	Recipients []AccountID `json:"recipients,omitempty"` // of a deleted status
+	Recipients []AccountID `json:"recipients,omitempty"` // of a deleted status; accounts that a change of a collection concerns
 	Inboxes    []string    `json:"inboxes,omitempty"`    // of servers that fetched a deleted status
 	Choices    []int       `json:"choices,omitempty"`
 	Emoji      string      `json:"emoji,omitempty"`
@@ -156,6 +163,9 @@ func (tx *Tx) hasRemoteRecipients(ctx context.Context, e *OutboxEntry) (bool, er
 			id = StatusID(e.RowID) // it is not deleted yet
 		}
 		return tx.exists(ctx, hasRemoteFollower+isAddressedToRemote+hasRelay+`)`, e.ActorID, id)
+	case CollectionCreated, CollectionUpdated, CollectionDeleted, CollectionItemAdded, CollectionItemRemoved:
+		return tx.exists(ctx, hasRemoteFollower+`
+			OR EXISTS (SELECT 1 FROM json_each(?2) j CROSS JOIN accounts t ON t.id = j.value WHERE t.domain <> ''))`, e.ActorID, jsonArray(e.Recipients))
 	case ProfileUpdated, AccountMoved, ScrobbleCreated:
 		return tx.exists(ctx, hasRemoteFollower+`)`, e.ActorID)
 	case AccountDeleted, KeyRotated:

@@ -160,6 +160,7 @@ var accountReferences = []string{
 	"interaction_requests.account_id",
 	"interaction_requests.author_id",
 	"collection_items.account_id",
+	"collection_items.target_id",
 	"queued_activities.signer_id",
 	"relays.account_id",
 	"accounts.moved_to_id",

@@ -21,6 +21,17 @@ type Report struct {
 	Rules       JSON[[]RuleID]
 
 	URI *string // of the Flag activity of a remote account
+
+	Collections JSON[[]ReportedCollection]
+}
+
+// ReportedCollection is a collection of accounts as it was at the time of the report.
+type ReportedCollection struct {
+	ID          CollectionID `json:"id"`
+	URI         string       `json:"uri"`
+	URL         string       `json:"url"`
+	Name        string       `json:"name"`
+	Description string       `json:"description"` // text
 }
 
 // ReportState is the decision of the staff.
@@ -91,6 +102,7 @@ func (r reader) Report(ctx context.Context, id ReportID) (*Report, error) {
 func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) error {
 	report.ID = ReportID(tx.newID())
 	orEmpty(&report.Rules.V)
+	orEmpty(&report.Collections.V)
 	if err := tx.exec(ctx, "add report", insertReport.text, insertReport.args(report)...); err != nil {
 		return err
 	}

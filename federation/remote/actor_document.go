@@ -190,6 +190,7 @@ func (r *Reader) parseProfile(o activity.Object, a *store.Account, host string) 
 		}
 	}
 	a.AttributionDomains.V = parseAttributionDomains(o)
+	a.FeatureApproval = r.parseFeatureApproval(o)
 	a.Emojis.V = r.ParseEmojis(o)
 }
 

@@ -187,6 +187,7 @@ type Accounts struct {
 	RestrictedNicknames      []string
 	BlockersVisible          bool
 	ProfileDirectory         bool
+	MaxCollections           int
 	PasswordResetLifetime    time.Duration
 	SignInMails              bool // mail about sign-ins from new networks
 	BackupInterval           time.Duration

@@ -27,7 +27,7 @@ var (
 // routeWords are path segments that routes use where api.name is inserted: /WORD, /api/WORD or /api/v1/WORD.
 var routeWords = []string{
 	"about", "account", "accounts", "activities", "announcements", "ap", "apps", "auth", "blocks", "bookmarks",
-	"conversations", "custom_emojis", "directory", "domain_blocks", "emails", "emoji", "endorsements", "favourites",
+	"collections", "conversations", "custom_emojis", "directory", "domain_blocks", "emails", "emoji", "endorsements", "favourites",
 	"featured_tags", "filters", "follow_requests", "followed_tags", "follows", "identity_proofs", "inbox", "instance",
 	"internal", "lists", "main", "markers", "media", "metrics", "mutes", "nodeinfo", "notice", "notifications", "oauth",
 	"objects", "oembed", "openapi", "polls", "preferences", "profile", "proxy", "push", "registration", "relay", "reports",

@@ -78,6 +78,8 @@ func (c *Config) accountsSettings() section {
 			Description: "Let blocked users read the public posts of accounts that block them."},
 		{Key: "profile_directory", field: boolean(&c.Accounts.ProfileDirectory, true),
 			Description: "List accounts that are discoverable (a setting of the profile) in the profile directory."},
+		{Key: "max_collections", field: number(&c.Accounts.MaxCollections, 10, 0, 100),
+			Description: "Maximum number of collections of accounts (starter packs) that an account can make."},
 		{Key: "password_reset_lifetime", field: duration(&c.Accounts.PasswordResetLifetime, day, 5*time.Minute, 30*day),
 			Description: "How long a password reset link is valid."},
 		{Key: "sign_in_mails", field: boolean(&c.Accounts.SignInMails, true),

@@ -89,6 +89,7 @@ type accountDocument struct {
 	hasMoved    bool // not cached, because no event names the account when the account that it moved to changes
 
 	attributionDomains []string // hosts whose pages may name the account as their author
+	approval           store.FeatureApproval
 
 	hideFollowersCount bool
 	hideFollowingCount bool
@@ -165,6 +166,7 @@ func (a Account) AppendJSON(dst []byte) []byte {
 		dst = appendBool(dst, `,"deactivated":`, a.deactivated)
 	}
 	dst = append(dst, '}')
+	dst = a.appendFeatureApproval(append(dst, `,"feature_approval":`...))
 	if a.withMuteExpiry {
 		dst = appendValue(append(dst, `,"mute_expires_at":`...), a.muteExpiresAt)
 	}

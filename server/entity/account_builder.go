@@ -98,7 +98,7 @@ func (r *renderer) renderAccount(row *store.Account, members *accountMembers, ex
 	}
 	d, err := newDocument(json, accountSlots, nil)
 	return &accountDocument{
-		document: d, id: row.ID, name: members.DisplayName, url: members.URL, attributionDomains: row.AttributionDomains.V, unavailable: row.Unavailable, deactivated: row.Unavailable, hasMoved: row.MovedToID != nil,
+		document: d, id: row.ID, name: members.DisplayName, url: members.URL, attributionDomains: row.AttributionDomains.V, approval: row.ApprovalOf(), unavailable: row.Unavailable, deactivated: row.Unavailable, hasMoved: row.MovedToID != nil,
 		hideFollowersCount: row.HideFollowers && row.HideFollowersCount, hideFollowingCount: row.HideFollows && row.HideFollowsCount,
 	}, err
 }

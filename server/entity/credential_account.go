@@ -31,6 +31,8 @@ type Role struct {
 	Color       string `json:"color"`
 	Permissions string `json:"permissions"`
 	Highlighted bool   `json:"highlighted"`
+
+	CollectionLimit int `json:"collection_limit"` // how many collections of accounts the account can make
 }
 
 // Source is the editable text of an account. The optional members are only for the account itself.
@@ -145,7 +147,7 @@ func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Accoun
 	m, x := b.accountMembers(row, user)
 	m.Moved = moved[row.ID]
 	m.FollowRequestsCount = &details.FollowRequests
-	m.Role = roleOf(user)
+	m.Role = b.roleOf(user)
 	privacy, language, quotePolicy := user.DefaultVisibility.String(), user.DefaultLanguage, user.DefaultQuotePolicy.String()
 	source := Source{
 		Privacy:             &privacy,
@@ -209,11 +211,12 @@ func publicRoles(u *store.User) []publicRole {
 	if u == nil || !u.ShowRole || !u.IsAdmin && !u.IsModerator {
 		return []publicRole{}
 	}
-	role := roleOf(u)
+	role := baseRole(u)
 	return []publicRole{{role.ID, role.Name, role.Color}}
 }
 
-func roleOf(u *store.User) *Role {
+// baseRole returns the role of a user without its limits.
+func baseRole(u *store.User) *Role {
 	switch {
 	case u.IsAdmin:
 		return &Role{ID: AdminRoleID, Name: "Admin", Permissions: "1", Highlighted: u.ShowRole}
@@ -221,4 +224,10 @@ func roleOf(u *store.User) *Role {
 		return &Role{ID: ModeratorRoleID, Name: "Moderator", Permissions: "0", Highlighted: u.ShowRole}
 	}
 	return &Role{ID: "-99", Permissions: "0"}
+}
+
+func (r *renderer) roleOf(u *store.User) *Role {
+	role := baseRole(u)
+	role.CollectionLimit = r.Settings.Load().Accounts.MaxCollections
+	return role
 }

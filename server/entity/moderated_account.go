@@ -70,13 +70,13 @@ func (b *Builder) moderatedAccounts(ctx context.Context, viewer *store.Account, 
 	of := make(map[store.AccountID]*ModeratedAccount, len(rows))
 	for _, row := range rows {
 		if account, ok := rendered[row.ID]; ok {
-			of[row.ID] = newModeratedAccount(row, userOf[row.ID], account)
+			of[row.ID] = b.newModeratedAccount(row, userOf[row.ID], account)
 		}
 	}
 	return of, nil
 }
 
-func newModeratedAccount(row *store.Account, u *store.User, account Account) *ModeratedAccount {
+func (b *Builder) newModeratedAccount(row *store.Account, u *store.User, account Account) *ModeratedAccount {
 	a := &ModeratedAccount{
 		ID: row.ID, Username: row.Nickname, CreatedAt: row.CreatedAt, IPs: []any{}, Confirmed: true, Approved: true,
 		Suspended: account.staff.Deactivated, Silenced: slices.Contains(row.Tags.V, policy.TagUnlisted),
@@ -92,7 +92,7 @@ func newModeratedAccount(row *store.Account, u *store.User, account Account) *Mo
 		a.Domain = &row.Domain
 	}
 	if u != nil {
-		a.Locale, a.Role, a.Disabled = u.Locale, roleOf(u), a.Suspended
+		a.Locale, a.Role, a.Disabled = u.Locale, b.roleOf(u), a.Suspended
 		a.Confirmed, a.Approved = u.ConfirmedAt != nil, u.ApprovedAt != nil
 	}
 	return a

@@ -22,6 +22,7 @@ type ModeratedReport struct {
 	DecidedBy     *ModeratedAccount    `json:"action_taken_by_account"`
 	Statuses      List[*Status]        `json:"statuses"`
 	Rules         []StaffRule          `json:"rules"`
+	Collections   []ReportedCollection `json:"collections"`
 }
 
 // ModeratedReports returns the reports of the ids that exist, in the order of the ids, with the first statuses of each.
@@ -71,7 +72,7 @@ func (b *Builder) moderatedReports(ctx context.Context, viewer *store.Account, i
 			ID: id, ActionTaken: row.State != store.ReportOpen, ActionTakenAt: row.StateAt, Category: row.Category, Comment: row.Comment,
 			Forwarded: row.Forwarded, CreatedAt: store.At(id.Time()), UpdatedAt: store.At(id.Time()), Account: accounts[row.AccountID],
 			TargetAccount: accounts[row.TargetID], Assigned: accountOf(row.AssignedID), DecidedBy: accountOf(row.DecidedByID),
-			Statuses: p.statuses[id], Rules: p.rulesOf(row),
+			Statuses: p.statuses[id], Rules: p.rulesOf(row), Collections: Map(row.Collections.V, newReportedCollection),
 		}
 		if row.StateAt != nil {
 			r.UpdatedAt = *row.StateAt

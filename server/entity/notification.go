@@ -136,7 +136,7 @@ func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows
 	if err != nil {
 		return nil, err
 	}
-	collectionOf, err := b.loadCollections(ctx, rows)
+	collectionOf, err := b.loadCollections(ctx, viewer, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows
 				continue
 			}
 		}
-		if row.Type == store.NotifyAddedToCollection {
+		if isAboutCollection(row) {
 			if n.collection = collectionOf[collectionItemID(row)]; n.collection == nil {
 				continue
 			}

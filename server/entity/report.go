@@ -17,6 +17,7 @@ type Report struct {
 	CreatedAt     store.Time           `json:"created_at"`
 	StatusIDs     []store.StatusID     `json:"status_ids"`
 	RuleIDs       []string             `json:"rule_ids"`
+	CollectionIDs []store.CollectionID `json:"collection_ids"`
 	TargetAccount Account              `json:"target_account"`
 }
 
@@ -25,6 +26,7 @@ func NewReport(row *store.Report, about []store.StatusID, target Account) Report
 	return Report{
 		ID: row.ID, ActionTaken: row.State != store.ReportOpen, ActionTakenAt: row.StateAt, Category: row.Category, Comment: row.Comment,
 		Forwarded: row.Forwarded, CreatedAt: store.At(row.ID.Time()), StatusIDs: orEmpty(about), RuleIDs: Map(row.Rules.V, ruleText), TargetAccount: target,
+		CollectionIDs: Map(row.Collections.V, func(c store.ReportedCollection) store.CollectionID { return c.ID }),
 	}
 }
 

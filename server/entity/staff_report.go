@@ -22,6 +22,21 @@ type StaffReport struct {
 	Statuses  List[*Status]     `json:"statuses"`
 	Notes     []*StaffNote      `json:"notes"`
 	Rules     []StaffRule       `json:"rules"` // that the reporter named
+
+	Collections []ReportedCollection `json:"collections"`
+}
+
+// ReportedCollection is a collection of accounts as it was when it was reported.
+type ReportedCollection struct {
+	ID          store.CollectionID `json:"id"`
+	URI         string             `json:"uri"`
+	URL         string             `json:"url"`
+	Name        string             `json:"name"`
+	Description string             `json:"description"` // text
+}
+
+func newReportedCollection(c store.ReportedCollection) ReportedCollection {
+	return ReportedCollection(c)
 }
 
 // StaffRule is a rule of the server with its place.
@@ -150,6 +165,7 @@ func (p *reportParts) render() map[store.ReportID]*StaffReport {
 			ID: row.ID, State: row.State, Content: strings.ReplaceAll(html.EscapeString(row.Comment), "\n", "<br/>"),
 			CreatedAt: store.At(row.ID.Time()), Account: p.accounts[row.TargetID], Actor: p.accounts[row.AccountID],
 			Statuses: p.statuses[row.ID], Notes: orEmpty(p.notes[row.ID]), Rules: p.rulesOf(row),
+			Collections: Map(row.Collections.V, newReportedCollection),
 		}
 	}
 	return reports
