@@ -22,6 +22,8 @@ func (h *publicPages) routes() rest.Routes {
 			page = h.ui.OrFeed(documents.pageOrDocument(page, documents.actorDocument))
 		case "/@:nickname/:id":
 			page = documents.pageOrDocument(page, documents.pageObjectDocument)
+		case "/collections/:id":
+			page = documents.pageOrDocument(page, documents.collectionDocument)
 		case "/tags/:name":
 			page = h.ui.OrFeed(page)
 		}

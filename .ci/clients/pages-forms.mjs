@@ -266,8 +266,8 @@ function alternatives(text) {
 }
 
 // notPressed are actions that this suite cannot cause with accounts of one server, or that other suites check: pages-peers.mjs those that
-// concern another server, server/pages/collections_test.go leaving a collection, which only programs of other kinds make.
-const notPressed = [/confirm_email|unsuspend|emoji\/packs\/download|server\/restart|in_collections/, /domain_blocks\?domain=|domain=\{\{\.\}\}/, /translation/]
+// concern another server, server/pages/own_collections_test.go and collections_test.go collections of accounts.
+const notPressed = [/confirm_email|unsuspend|emoji\/packs\/download|server\/restart|collections/, /domain_blocks\?domain=|domain=\{\{\.\}\}/, /translation/]
 
 // walkThroughForms takes all steps, with JavaScript and without at the same time, each with accounts of its own.
 export async function walkThroughForms(base, signIn) {

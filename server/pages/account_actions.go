@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/rest"
 	"svc/server/web"
@@ -91,6 +92,8 @@ type reportForm struct {
 	Category string   `param:"category"`
 	Rules    []string `param:"rule_ids"`
 	Forward  bool     `param:"forward"`
+
+	Collection string `param:"collection_id"`
 }
 
 func (p *page) showReport() (any, error) {
@@ -98,6 +101,7 @@ func (p *page) showReport() (any, error) {
 	if id := p.URL.Query().Get("status"); id != "" {
 		f.Statuses = []string{id}
 	}
+	f.Collection = p.URL.Query().Get("collection")
 	return p.reportPage(http.StatusOK, &f, "")
 }
 
@@ -116,6 +120,9 @@ func (p *page) reportPage(status int, f *reportForm, message string) (any, error
 		content.Chosen[id] = true
 	}
 	if err := p.get("/api/v1/instance/rules", nil, &content.Rules); err != nil {
+		return nil, err
+	}
+	if content.Collection, err = p.reportedCollection(a, f.Collection); err != nil {
 		return nil, err
 	}
 	var posts []web.Status
@@ -142,6 +149,19 @@ func (p *page) reportPage(status int, f *reportForm, message string) (any, error
 	return p.show(status, content)
 }
 
+// reportedCollection returns the collection of an account that a report is about, nil if there is none.
+func (p *page) reportedCollection(a *web.Account, id string) (*web.Collection, error) {
+	if id == "" {
+		return nil, nil
+	}
+	var c web.ShownCollection
+	err := p.get("/api/v1/collections/"+url.PathEscape(id), nil, &c)
+	if err != nil || c.Collection.AccountID != a.ID {
+		return nil, errs.IgnoreNotFound(err)
+	}
+	return &c.Collection, nil
+}
+
 // sendReport sends a report to the staff.
 func (p *page) sendReport() (any, error) {
 	var f reportForm
@@ -150,6 +170,9 @@ func (p *page) sendReport() (any, error) {
 	}
 	body := map[string]any{
 		"account_id": p.Param("id"), "status_ids": append([]string{}, f.Statuses...), "comment": f.Comment, "category": f.Category, "forward": f.Forward,
+	}
+	if f.Collection != "" {
+		body["collection_ids"] = []string{f.Collection}
 	}
 	if f.Category == "violation" {
 		body["rule_ids"] = append([]string{}, f.Rules...)

@@ -72,6 +72,7 @@ func profileTab(tab string) func(*page) (any, error) {
 		}
 		var pinned entity.List[*entity.Status]
 		var tags []web.FeaturedTag
+		var made web.OwnCollections
 		if tab == postsTab && !query.Has("max_id") && !query.Has("min_id") && !query.Has("since_id") {
 			answer, err := p.fetch(path+"/statuses", url.Values{"pinned": {"true"}, "limit": {postsPerPage}})
 			if err != nil {
@@ -81,8 +82,15 @@ func profileTab(tab string) func(*page) (any, error) {
 			if err := p.get(path+"/featured_tags", nil, &tags); err != nil {
 				return nil, err
 			}
+			if made, err = p.collectionsOf(a); err != nil {
+				return nil, err
+			}
 		}
-		return p.keep(func() (web.Content, error) { return p.profile(a, tab, posts, pinned, tags) })
+		return p.keep(func() (web.Content, error) {
+			c, err := p.profile(a, tab, posts, pinned, tags)
+			c.Collections = made.Collections
+			return c, err
+		})
 	}
 }
 

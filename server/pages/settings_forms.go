@@ -20,7 +20,7 @@ var settingsForms = []*settingsForm{
 	},
 	{
 		SettingsForm: web.SettingsForm{
-			Title: "settings.privacy.title", Method: "PATCH", Submit: "settings.save", Links: []web.Link{{Title: "settings.interactions.title", URL: interactionsPath}, {Title: "collections.title", URL: collectionsPath}},
+			Title: "settings.privacy.title", Method: "PATCH", Submit: "settings.save", Links: []web.Link{{Title: "settings.interactions.title", URL: interactionsPath}, {Title: "collections.own", URL: "/web/collections"}, {Title: "collections.title", URL: inCollectionsPath}},
 		},
 		path: "/web/settings/privacy", endpoint: "/api/v1/accounts/update_credentials", present: ownAccount, done: "saved", groups: (*page).privacyInputs,
 	},

@@ -91,6 +91,7 @@ func (h *Handlers) Public() map[string]rest.Handler {
 		"/@:nickname/:id/favourites": h.page((*page).favouriters),
 		"/@:nickname/:id/boosts":     h.page((*page).boosters),
 		"/@:nickname/:id/history":    h.page((*page).history),
+		"/collections/:id":           h.page((*page).collection),
 	}
 }
 

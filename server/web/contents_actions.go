@@ -107,8 +107,10 @@ type ReportForm struct {
 	Category string
 	Forward  bool
 	Chosen   map[string]bool // ids of posts and rules
-	Posts    []ReportedPost
-	Rules    []struct {
+
+	Collection *Collection // that the report is about; nil: none
+	Posts      []ReportedPost
+	Rules      []struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
 	}

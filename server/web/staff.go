@@ -164,6 +164,11 @@ type Report struct {
 	Rules         []struct {
 		Text string `json:"text"`
 	} `json:"rules"`
+	Collections []struct {
+		URL         string `json:"url"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"collections"`
 }
 
 // ReportNote is a note of staff about a report.

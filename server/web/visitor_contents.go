@@ -111,6 +111,7 @@ type Profile struct {
 	Self         bool   // it is the viewer's own
 	Tabs         []Tab
 	Tags         []FeaturedTag
+	Collections  []Collection
 	Pinned       []template.HTML
 	Posts        []template.HTML
 	Newer, Older string
