@@ -122,7 +122,7 @@ func shownText(st *store.Status) string {
 	return text.HTMLToText(st.Content)
 }
 
-// title returns the beginning of what is shown of a status, or the handle of its author if it has no text.
+// title returns the beginning of shownText, or the handle of the author if that is empty.
 func (h *oEmbeds) title(st *store.Status, author *store.Account) string {
 	return cmp.Or(text.Shorten(text.OneLine(shownText(st)), maxEmbedTitle), h.handle(author))
 }
