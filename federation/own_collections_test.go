@@ -104,7 +104,7 @@ func TestCollectionDocuments(t *testing.T) {
 	srv.GetDocument(uri).Want(404)
 }
 
-// TestFeatureRequestsToOthers checks which remote accounts are asked, what they are sent, and what each answer does.
+// TestFeatureRequestsToOthers checks which remote accounts get a FeatureRequest, its members, and the effect of each answer.
 func TestFeatureRequestsToOthers(t *testing.T) {
 	srv, peer := apptest.StartWithFake(t)
 	other := apptest.StartFake(t)

@@ -164,7 +164,7 @@ func TestInvalidCollections(t *testing.T) {
 	}
 }
 
-// TestFeaturePolicyOfLocalOwners checks whom a local account may put into its collections.
+// TestFeaturePolicyOfLocalOwners checks which local accounts another one may put into its collections.
 func TestFeaturePolicyOfLocalOwners(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -202,7 +202,7 @@ func TestFeaturePolicyOfLocalOwners(t *testing.T) {
 	apptest.WantList(t, "notifications of the owner", alice.NotificationTypes())
 }
 
-// TestLeftCollection checks that an account leaves a collection of a local account for good, by itself or by a block, and who is shown what.
+// TestLeftCollection checks that an account leaves a collection of a local account for good, by itself or by a block, and which items each viewer sees.
 func TestLeftCollection(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), featurable(srv, "bob"), featurable(srv, "carol"), featurable(srv, "dave")

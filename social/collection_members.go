@@ -28,7 +28,8 @@ func (s *Service) RevokeCollectionItem(ctx context.Context, actor *store.Account
 	})
 }
 
-// revokeItem revokes the consent of a local or remote account to an item. The server of a remote owner is told; a local owner tells it to others.
+// revokeItem revokes the consent of a local or remote account to an item. The server of a remote owner gets the Delete of the
+// authorization; a local owner federates the removal.
 func revokeItem(ctx context.Context, tx *store.Tx, item *store.CollectionItem) error {
 	shown := item.State == store.ItemAccepted
 	item.State = store.ItemRevoked

@@ -292,7 +292,7 @@ func (s *Service) RemoveFromCollection(ctx context.Context, owner *store.Account
 	})
 }
 
-// takeOut deletes an item of a local collection, and tells other servers. A remote account that was asked is told, too.
+// takeOut deletes an item of a local collection, and federates its removal, also to a remote account that has not answered yet.
 func takeOut(ctx context.Context, tx *store.Tx, item *store.CollectionItem) error {
 	if item.State != store.ItemRejected {
 		if err := announceRemoval(ctx, tx, item); err != nil {

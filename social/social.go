@@ -5,7 +5,7 @@
 // rows, jobs, events and outbox entries. Unexported helpers take the transaction, so they compose. What takes long is a job.
 //
 // Limits per account that no setting changes: 1000 blocked domains, 100 filters, 100 lists of 1000 members, 10 000 chats, 500 followed
-// hashtags, 300 scheduled statuses, 5 running imports, 20 imports of 10 000 entries a day.
+// hashtags, 25 accounts in a collection, 300 changes of collections a day, 300 scheduled statuses, 5 running imports, 20 imports of 10 000 entries a day.
 package social
 
 import (
