@@ -64,7 +64,7 @@ CREATE TABLE accounts (
     suggested             INTEGER NOT NULL DEFAULT 0 CHECK (suggested IN (0, 1)), -- by staff
     feature_policy        INTEGER NOT NULL DEFAULT 0 CHECK (feature_policy BETWEEN 0 AND 3), -- local accounts only: store.FeaturePolicy
     attribution_domains   TEXT    NOT NULL DEFAULT '[]', -- hosts whose pages may name the account as their author
-    avatar_description    TEXT    NOT NULL DEFAULT '',   -- plain text, for those who do not see the picture
+    avatar_description    TEXT    NOT NULL DEFAULT '',   -- plain text, the alternative to the picture
     header_description    TEXT    NOT NULL DEFAULT '',
     -- what apps do not show of the profile: a tab with attachments, those of replies in it, a tab with what the account features
     hide_media            INTEGER NOT NULL DEFAULT 0 CHECK (hide_media IN (0, 1)),
@@ -438,7 +438,6 @@ CREATE TABLE cards (
     card       TEXT    NOT NULL,        -- JSON; '': nothing to show, or not fetched yet
     fetched_at INTEGER NOT NULL         -- 0: not yet
 ) STRICT;
-CREATE INDEX cards_page ON cards (CASE WHEN json_valid(card) THEN json_extract(card, '$.url') END) WHERE card <> ''; -- the address of the page, which the API shows
 
 -- Earlier versions of edited posts, oldest first.
 CREATE TABLE status_edits (

@@ -6,7 +6,7 @@ import (
 	"svc/app/apptest"
 )
 
-// TestAnnualReports checks that apps are told that there are none.
+// TestAnnualReports checks that no account has a report or may have one.
 func TestAnnualReports(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")

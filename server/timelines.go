@@ -94,15 +94,15 @@ func (h *timelines) linkTimeline(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	cards, err := h.DB.CardsOfPage(r.Context(), p.URL)
-	if err == nil && len(cards) == 0 {
+	card, err := h.DB.CardByURL(r.Context(), p.URL)
+	if err == nil && (card == nil || card.Card.Empty()) {
 		err = errs.ErrRecordNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	part, err := h.DB.LinkTimeline(r.Context(), viewerID(r), cards, f, page.Page)
+	part, err := h.DB.LinkTimeline(r.Context(), viewerID(r), card.ID, f, page.Page)
 	return h.render.statusPage(r, page, part, err)
 }
 

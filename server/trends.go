@@ -37,7 +37,7 @@ func (h *trends) routes() rest.Routes {
 	}
 }
 
-// trending is what is used most, first what is used by most accounts.
+// trending lists what is used most, most accounts first.
 type trending struct {
 	tags     []*trend[store.TagID]
 	links    []*trend[store.CardID]
@@ -102,7 +102,8 @@ func ranked[ID cmp.Ordered](c counter[ID]) []*trend[ID] {
 
 func (h *trends) today() time.Time { return h.Now().UTC().Truncate(24 * time.Hour) }
 
-// load returns the trends, which are computed anew every few minutes. There are none if they are off, or for strangers to a private instance.
+// load returns the trends, which are computed anew every few minutes. There are none if they are off, and anonymous clients of a private
+// instance get none.
 func (h *trends) load(r *rest.Request) (*trending, error) {
 	c := h.Settings.Load()
 	if !c.API.Offers(config.OptionalTrends) || !c.Instance.Public && r.Viewer == nil {

@@ -93,7 +93,7 @@ func TestTrendsAreOff(t *testing.T) {
 	private.SignUp("alice").Publish("#cats")
 	private.SignUp("bob").Publish("#cats")
 	if n := len(private.As(nil).Get("/api/v1/trends/tags").Want(200).List()); n != 0 {
-		t.Errorf("a private instance shows strangers %d tags", n)
+		t.Errorf("a private instance shows anonymous clients %d tags", n)
 	}
 	for _, path := range []string{"", "/tags", "/statuses", "/links"} {
 		if got := string(srv.As(nil).Get("/api/v1/trends" + path).Want(200).Body); got != "[]" {

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -104,23 +103,6 @@ func (r reader) Cards(ctx context.Context, ids []CardID) ([]*Card, error) {
 // CardByURL returns the card of a link, nil if there is none.
 func (r reader) CardByURL(ctx context.Context, url string) (*Card, error) {
 	return one[Card](ctx, r, "card", `SELECT * FROM cards WHERE url = ?`, url)
-}
-
-// maxCardsOfPage is how many links may lead to one page.
-const maxCardsOfPage = 10
-
-// CardsOfPage returns the cards of a page, by a link in statuses that leads to it or by its own address. There may be more links to it.
-func (r reader) CardsOfPage(ctx context.Context, url string) ([]CardID, error) {
-	found, err := ids[CardID](ctx, r, "cards of a page", `
-		SELECT id FROM cards WHERE url = ?1 AND card <> ''
-		UNION ALL
-		SELECT * FROM (
-			SELECT id
-			FROM cards INDEXED BY cards_page
-			WHERE CASE WHEN json_valid(card) THEN json_extract(card, '$.url') END = ?1 AND card <> ''
-			LIMIT ?2)`, url, maxCardsOfPage)
-	slices.Sort(found)
-	return slices.Compact(found), err
 }
 
 // EnsureCard returns the card of a link, and adds it if there is none. If its page was not fetched within maxAge, one job fetches it after

@@ -256,15 +256,7 @@ func (r reader) BubbleTimeline(ctx context.Context, viewer AccountID, hosts []st
 	return mergeParts(parts, p), nil
 }
 
-// LinkTimeline returns the ids of public posts whose card is one of some.
-func (r reader) LinkTimeline(ctx context.Context, viewer AccountID, cards []CardID, f Filter, p Page) (Part[StatusID], error) {
-	var parts []Part[StatusID]
-	for _, card := range cards {
-		part, err := linkTimeline.readWithin(ctx, r, viewer, f, p, scanBudget/len(cards), card)
-		if err != nil {
-			return Part[StatusID]{}, err
-		}
-		parts = append(parts, part)
-	}
-	return mergeParts(parts, p), nil
+// LinkTimeline returns the ids of public posts with a card.
+func (r reader) LinkTimeline(ctx context.Context, viewer AccountID, card CardID, f Filter, p Page) (Part[StatusID], error) {
+	return linkTimeline.read(ctx, r, viewer, f, p, card)
 }

@@ -11,5 +11,4 @@ CREATE TABLE announcement_reactions (
     UNIQUE (announcement_id, emoji, account_id)
 ) STRICT;
 CREATE INDEX announcement_reactions_account ON announcement_reactions (account_id);
-CREATE INDEX cards_page ON cards (CASE WHEN json_valid(card) THEN json_extract(card, '$.url') END) WHERE card <> ''; -- the address of the page, which the API shows
 CREATE INDEX statuses_public_card ON statuses (card_id, id) WHERE card_id IS NOT NULL AND visibility = 0 AND reblog_of_id IS NULL;
