@@ -31,7 +31,7 @@ func TestRules(t *testing.T) {
 		{"cache", "rendered_bytes", []any{0, int64(4_000_000_000)}, []any{-1, int64(4_000_000_001)}},
 		{"cache", "tokens", []any{0, 1_000_000}, []any{-1, 1_000_001, int64(1) << 40}},
 		{"api", "compatible", []any{"", "Pleroma 2.7.1", "Rebased-x 1"}, []any{"Pleroma", "Pleroma ", "2.7.1", "A 1)", "A; 1", "A 1 2", "A 1\n", strings.Repeat("a", 99) + " 1"}},
-		{"api", "optional", []any{[]string{}, []string{"directory"}, []string{"featured_tags", "directory"}}, []any{[]string{"trends"}, []string{""}, "all"}},
+		{"api", "optional", []any{[]string{}, []string{"directory"}, []string{"featured_tags", "directory", "trends"}}, []any{[]string{"suggestions"}, []string{""}, "all"}},
 		{"frontends", "configurations", []any{
 			[]any{}, []any{map[string]any{"name": "fe", "configuration": `{"a": [1]}`}},
 		}, []any{
