@@ -352,17 +352,25 @@ func TestFeatureItemLimits(t *testing.T) {
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
 	alice.UpdateProfile(map[string]any{"feature_policy": "public"})
 	srv.FetchActor(peer.AddActor("carol"))
+	srv.FetchActor(bob)
 	const ofCollection, ofAccount = 150, 1000
 	full := featuredCollection(peer, bob)["id"]
 	srv.Exec(`
 		INSERT INTO accounts (id, nickname, nickname_key, uri, url, created_at)
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		SELECT i, 'm' || i, 'm' || i, 'm' || i, '', 0 FROM n`, ofCollection)
+	// insert adds n items: those with an odd number have been left. columns: the id, collection, account that is in it and owner of item i.
 	insert := func(n int, columns string, args ...any) {
 		srv.Exec(`
-			INSERT INTO collection_items (id, target_id, account_id, collection_uri, domain, request_uri, name, description, url, sensitive, discoverable, item_count, revoked_at)
+			INSERT INTO collection_items (id, collection_id, target_id, account_id, domain, state, request_uri)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-			SELECT `+columns+`, '', 'x', '', '', 0, 1, 1, iif(i % 2, 1, NULL) FROM n`, append([]any{n}, args...)...)
+			SELECT `+columns+`, 'example.org', iif(i % 2, 3, 1), '' FROM n`, append([]any{n}, args...)...)
+	}
+	collect := func(n int, uri string, args ...any) {
+		srv.Exec(`
+			INSERT INTO collections (id, account_id, uri, url, name, description, sensitive, discoverable, updated_at)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+			SELECT i, ?2, `+uri+`, '', 'x', '', 0, 1, 0 FROM n`, append([]any{n}, args...)...)
 	}
 	accepted := func(c any) bool {
 		t.Helper()
@@ -372,17 +380,21 @@ func TestFeatureItemLimits(t *testing.T) {
 		}
 		return len(peer.Delivered("Accept")) > 0
 	}
-	owner := srv.Count(`SELECT id FROM accounts WHERE nickname = 'carol'`)
-	insert(ofCollection-1, `i, i, ?2, ?3, 'example.org'`, owner, full)
+	owner := srv.Count(`SELECT id FROM accounts WHERE nickname = 'bob'`)
+	collect(1, "?3", owner, full)
+	insert(ofCollection-1, "i, 1, i, ?2", owner)
 	if !accepted(full) {
 		t.Errorf("account %d of a collection is refused", ofCollection)
 	}
 	srv.Exec(`DELETE FROM collection_items WHERE target_id = ?`, int64(alice.AccountID()))
-	insert(1, `1000, ?2, ?3, ?4, 'example.org'`, ofCollection, owner, full)
+	insert(1, "1000, 1, ?2, ?3", ofCollection, owner)
 	if accepted(full) {
 		t.Errorf("account %d of a collection is accepted", ofCollection+1)
 	}
-	insert(ofAccount-1, `1000 + i, ?2, ?3, 'https://example.org/' || i, 'example.org'`, int64(alice.AccountID()), owner)
+	srv.Exec(`DELETE FROM collections`)
+	owner = srv.Count(`SELECT id FROM accounts WHERE nickname = 'carol'`)
+	collect(ofAccount-1, "'https://example.org/' || i", owner)
+	insert(ofAccount-1, "1000 + i, i, ?2, ?3", int64(alice.AccountID()), owner)
 	if !accepted(featuredCollection(peer, bob)["id"]) {
 		t.Errorf("collection %d of an account is refused", ofAccount)
 	}

@@ -91,7 +91,10 @@ func (h *collections) visible(r *rest.Request, id store.CollectionID) (*store.Co
 
 // checkUnblocked returns an error if the owner of collections blocks the viewer.
 func (h *collections) checkUnblocked(r *rest.Request, owner store.AccountID) error {
-	blocked, err := h.DB.Blocks(r.Context(), owner, viewerID(r))
+	if r.Viewer == nil || r.Viewer.ID == owner {
+		return nil
+	}
+	blocked, err := h.DB.Blocks(r.Context(), owner, r.Viewer.ID)
 	if err == nil && blocked {
 		err = errs.ErrRecordNotFound
 	}

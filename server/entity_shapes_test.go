@@ -60,7 +60,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"AnnouncementReaction": {"name": "text", "count": "number", "me": "boolean", "url": "url|null", "static_url": "url|null"},
 	"DomainBlock":          {"domain": "text", "digest": "text", "severity": "text", "comment": "string"},
-	"TrendingTag":          {"name": "text", "url": "url", "history": "[]TrendDay", "following": "?boolean", "featuring": "?boolean"},
+	"TrendingTag":          {"id": "text", "name": "text", "url": "url", "history": "[]TrendDay", "following": "?boolean", "featuring": "?boolean"},
 	"TrendDay":             {"day": "digits", "uses": "digits", "accounts": "digits"},
 	"TrendingLink":         {},
 	"NotificationFallback": {"title": "text", "summary": "text|null", "details": "text|null"},

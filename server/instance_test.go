@@ -469,7 +469,7 @@ func TestNodeInfo(t *testing.T) {
 				"nodeName": "string", "nodeDescription": "string", "upstream": "object", "private": "boolean", "suggestions": "object",
 				"staffAccounts": "strings", "federation": "object", "pollLimits": "object", "postFormats": "strings", "uploadLimits": "object",
 				"fieldsLimits": "object", "accountActivationRequired": "boolean", "invitesEnabled": "boolean", "mailerEnabled": "boolean",
-				"features": "strings", "restrictedNicknames": "list", "skipThreadContainment": "boolean",
+				"features": "strings", "restrictedNicknames": "list", "skipThreadContainment": "boolean", "localBubbleInstances": "list",
 			})
 			if o.Str("version") != version || o.Str("software.name") != "svc" || o.Str("software.version") != "1.2.3" {
 				t.Errorf("GET %s: %v", path, o.Fields)

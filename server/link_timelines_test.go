@@ -54,7 +54,7 @@ func TestLinkTimelineOfPrivateInstance(t *testing.T) {
 	alice := srv.SignUp("alice")
 	srv.As(nil).Get("/api/v1/timelines/link", "url", "https://x.example/").Want(401)
 	srv.As(nil).Get("/api/v1/timelines/bubble").Want(401)
-	srv.NewToken(alice, "read:accounts").Get("/api/v1/timelines/bubble").Want(403)
+	srv.NewToken(alice, "read:accounts").Get("/api/v1/timelines/bubble").Want(401)
 	apptest.WantIDs(t, "bubble", alice.Get("/api/v1/timelines/bubble").Want(200))
 }
 

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -29,10 +30,21 @@ func TestProfile(t *testing.T) {
 	WantEntity(t, "a changed account", changed, "Profile")
 	want := apptest.Doc{
 		"avatar_description": "A cat looks out", "header_description": "The sea", "display_name": "Alice", "note": "I & *you*", "show_media": false,
-		"show_media_replies": false, "show_featured": false, "fields.0.value": "<b>x</b>", "attribution_domains.0": "blog.example", "locked": true,
-		"bot": true, "hide_collections": true, "featured_tags.0.name": "cats", "featured_tags.0.statuses_count": "0",
+		"show_media_replies": false, "show_featured": false, "locked": true,
+		"bot": true, "hide_collections": true,
 	}
 	apptest.WantFields(t, "the answer", changed.Object(), want)
+	var lists struct {
+		Fields             []struct{ Name, Value string }
+		AttributionDomains []string `json:"attribution_domains"`
+		FeaturedTags       []struct {
+			Name  string
+			Count string `json:"statuses_count"`
+		} `json:"featured_tags"`
+	}
+	if err := json.Unmarshal(changed.Body, &lists); err != nil || fmt.Sprint(lists) != "{[{site <b>x</b>}] [blog.example] [{cats 0}]}" {
+		t.Errorf("the lists are %v, %v", lists, err)
+	}
 	o := alice.Get(path).Want(200).Object()
 	apptest.WantFields(t, "the stored profile", o, want)
 	if !strings.HasPrefix(o.Str("avatar"), srv.URL+"/media/") || o.At("header") != nil {

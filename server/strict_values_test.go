@@ -294,7 +294,7 @@ func TestStrictBooleans(t *testing.T) {
 // freeTexts are the parameters with texts that are no words of a fixed set: texts, names, ids, addresses, numbers, times and secrets.
 var freeTexts = strings.Fields(`
 	account_id acct address album alias all also_known_as any ap_id artist as attribution_domains auth avatar avatar_description back banner bio birthday build_dir build_url by_domain
-	by_target_domain canonical_email_hash captcha_answer_data captcha_solution captcha_token client_id client_name client_secret code collection_ids
+	by_target_domain canonical_email_hash captcha_answer_data captcha_solution captcha_token client_id client_name client_secret code collection_id collection_ids
 	code_challenge code_verifier comment content continue date_of_birth description display_name domain edit email emoji
 	end_at ends_at endpoint expires_at expires_in externalLink file filename focus folder_id followed follower from frontend fullname group
 	header header_description hint host id img in_reply_to_conversation_id in_reply_to_id invited_by ip key keys keyword keyword_ids keywords lang language languages

@@ -215,7 +215,7 @@ func TestTranslationsInAkkoma(t *testing.T) {
 	if want := `{"source":[{"code":"de","name":"German"},{"code":"en","name":"English"}],"target":[{"code":"de","name":"German"},{"code":"en","name":"English"},{"code":"pt","name":"Portuguese"}]}`; string(languages.Body) != want {
 		t.Errorf("got %s, want %s", languages.Body, want)
 	}
-	srv.As(nil).Get("/api/v1/svc/translation/languages").Want(401)
+	srv.As(nil).Get("/api/v1/svc/translation/languages").Want(403)
 	service.status.Store(500)
 	bob.Get(path(id, "de")) // from the cache or 503
 	off := apptest.Start(t)

@@ -11,6 +11,11 @@ import (
 
 func withTrends(c *config.Config) { c.API.Optional = []string{config.OptionalTrends} }
 
+// trendDay returns a member of a day of a history; 0 is today.
+func trendDay(trend *apptest.Object, day int, member string) string {
+	return fmt.Sprint(trend.At("history").([]any)[day].(map[string]any)[member])
+}
+
 // TestTrends computes trends from public posts of local accounts.
 func TestTrends(t *testing.T) {
 	srv, site := apptest.Start(t, apptest.AllowLoopback, withTrends), apptest.StartSite(t)
@@ -36,12 +41,12 @@ func TestTrends(t *testing.T) {
 	WantEntity(t, "tags", a, "[]TrendingTag")
 	names := ""
 	for _, tag := range a.List() {
-		names += fmt.Sprint(tag.Str("name"), " ", tag.Str("history.0.accounts"), "/", tag.Str("history.0.uses"), " ", tag.Str("history.6.uses"), "; ")
+		names += fmt.Sprint(tag.Str("name"), " ", trendDay(tag, 0, "accounts"), "/", trendDay(tag, 0, "uses"), " ", trendDay(tag, 6, "uses"), "; ")
 	}
 	if want := "cats 3/3 0; dogs 2/2 0; "; names != want {
 		t.Errorf("tags: got %s, want %s", names, want)
 	}
-	if day := a.List()[0].Str("history.0.day"); day != fmt.Sprint(time.Now().UTC().Truncate(24*time.Hour).Unix()) {
+	if day := trendDay(a.List()[0], 0, "day"); day != fmt.Sprint(time.Now().UTC().Truncate(24*time.Hour).Unix()) {
 		t.Errorf("the history begins on %s", day)
 	}
 	if got := srv.As(nil).Get("/api/v1/trends", "limit", "1", "offset", "1").Want(200).List(); len(got) != 1 || got[0].Str("name") != "dogs" {
@@ -49,7 +54,7 @@ func TestTrends(t *testing.T) {
 	}
 	links := bob.Get("/api/v1/trends/links").Want(200)
 	WantEntity(t, "links", links, "[]TrendingLink")
-	if got := links.List(); len(got) != 1 || got[0].Str("url") != link || got[0].Str("history.0.accounts") != "2" {
+	if got := links.List(); len(got) != 1 || got[0].Str("url") != link || trendDay(got[0], 0, "accounts") != "2" {
 		t.Errorf("links: %s", links.Body)
 	}
 	const posts = "/api/v1/trends/statuses"
@@ -61,7 +66,7 @@ func TestTrends(t *testing.T) {
 	carol.Post("/api/v1/accounts/" + alice.ID + "/mute").Want(200)
 	apptest.WantIDs(t, "alice is muted", carol.Get(posts).Want(200))
 	apptest.WantIDs(t, "others see it", srv.As(nil).Get(posts).Want(200), liked)
-	carol.Get(posts, "offset", "x").Want(422)
+	carol.Get(posts, "offset", "x").Want(400)
 
 	// They are computed anew after a while, and end with the week.
 	dora := srv.SignUp("dora")

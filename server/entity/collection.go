@@ -99,6 +99,9 @@ type renderedCollection struct {
 }
 
 func (b *Builder) collectionsByID(ctx context.Context, viewer *store.Account, rows []*store.Collection) (map[store.CollectionID]*renderedCollection, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
 	owners, ids := make([]store.AccountID, 0, len(rows)), make([]store.CollectionID, 0, len(rows))
 	for _, row := range rows {
 		owners, ids = append(owners, row.AccountID), append(ids, row.ID)

@@ -281,9 +281,18 @@ func refOf(admin *apptest.Client, member string) any {
 	return nil
 }
 
-// TestRelaysPage follows a relay, whose row says whether it has accepted and what its last error is, and leaves it after a question.
+// TestRelaysPage follows a relay, whose row says whether it has accepted and what its last error is, and leaves it after a question. The API
+// answers in other shapes if the server says to be of another product.
 func TestRelaysPage(t *testing.T) {
-	srv, peer := apptest.StartWithFake(t)
+	for _, compatible := range []string{"", "Pleroma 2.7.1"} {
+		t.Run("compatible="+compatible, func(t *testing.T) {
+			srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.API.Compatible = compatible })
+			testRelaysPage(t, srv, peer)
+		})
+	}
+}
+
+func testRelaysPage(t *testing.T, srv *apptest.Server, peer *apptest.FakeServer) {
 	root := srv.SignUpAdmin()
 	browser := root.SignedIn()
 	relay := peer.AddActor("relay", apptest.Doc{"type": "Application"})
@@ -299,4 +308,5 @@ func TestRelaysPage(t *testing.T) {
 	asked := page.Press("Delete").Want(200, "Leave the relay?", relay)
 	browser.Get("/web/admin/relays").Want(200, relay)
 	asked.Press("Leave the relay?").Follow().Want(200, "Deleted.", "Nothing here.")
+	browser.Get("/web/admin/log").Want(200, "unfollowed relay")
 }

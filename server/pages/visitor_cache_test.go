@@ -206,7 +206,7 @@ func TestPageQueries(t *testing.T) {
 		return srv.DB.QueryCount() - before
 	}
 	api := count(func() { alice.Get("/api/v1/timelines/home").Want(200) })
-	for path, more := range map[string]int64{"/web": api + 1, "/web/local": api + 1, "/web/notifications": 4, "/@p0/" + root: 4, "/@p0": 9} {
+	for path, more := range map[string]int64{"/web": api + 1, "/web/local": api + 1, "/web/notifications": 4, "/@p0/" + root: 4, "/@p0": 12} {
 		var page *apptest.Page
 		if n := count(func() { page = browser.Get(path).Want(200) }); n > more {
 			t.Errorf("%s: %d queries, want %d at most", path, n, more)

@@ -151,6 +151,9 @@ func TestEveryChangeIsLogged(t *testing.T) {
 		f.Server.ChangeUser(nick, func(u *store.User) { u.ApprovedAt, u.ConfirmedAt = nil, nil })
 	}
 	f.walk("the log", pendingChanges)
+	archive := string(apptest.Zip(t, map[string][]byte{"cat.png": apptest.PNG(4, 4)}))
+	f.walk("the log", []adminCall{{request: "POST P/emoji/packs/download_zip", body: []apptest.FormPart{
+		apptest.ValuePart("name", "zipped"), {Name: "file", Filename: "zipped.zip", Content: archive, IsFile: true}}}})
 	for _, name := range want {
 		switch {
 		case !called[name]:
