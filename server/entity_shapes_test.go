@@ -399,7 +399,7 @@ func WantEntity(t *testing.T, who string, a *apptest.Response, shape string) {
 // pushAlerts returns the shape of the alerts of a subscription.
 func pushAlerts() map[string]string {
 	shape := make(map[string]string)
-	for _, name := range append(apptest.PushAlerts(), "admin.sign_up", "admin.report") {
+	for _, name := range apptest.PushAlerts() {
 		shape[name] = "boolean"
 	}
 	return shape

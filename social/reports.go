@@ -81,7 +81,7 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 				return err
 			}
 		}
-		return s.notifyStaff(ctx, tx, report)
+		return s.notifyOfReport(ctx, tx, report)
 	})
 	return report, about, err
 }
@@ -135,25 +135,10 @@ func postsOf(target *store.Account, rows []*store.Status, ids []store.StatusID) 
 	return slices.CompactFunc(rows, func(a, b *store.Status) bool { return a.ID == b.ID })
 }
 
-// notifyStaff notifies the staff with the privilege to manage reports of a report, whatever their notification settings. Staff who block or mute the reporter do
-// not see the notification. All of them except the reporter get mail.
-func (s *Service) notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
-	staff, err := s.staffWith(ctx, tx, store.NotifyReport.Kind().Privilege)
-	if err != nil {
+// notifyOfReport notifies the staff with the privilege to manage reports of a report. All of them except the reporter get mail.
+func (s *Service) notifyOfReport(ctx context.Context, tx *store.Tx, report *store.Report) error {
+	if err := s.notifyStaff(ctx, tx, store.Notification{Type: store.NotifyReport, FromID: report.AccountID, Detail: report.ID.String()}); err != nil {
 		return err
-	}
-	for _, id := range staff {
-		if id == report.AccountID {
-			continue
-		}
-		n := &store.Notification{AccountID: id, Type: store.NotifyReport, FromID: report.AccountID, Detail: report.ID.String()}
-		added, err := tx.AddNotification(ctx, n)
-		if err != nil {
-			return err
-		}
-		if added {
-			tx.Emit(store.NotificationAdded{Notification: n})
-		}
 	}
 	return s.sendMail(ctx, tx, store.SendMail{
 		Mail: store.MailNewReport, AccountID: report.AccountID, AboutID: report.TargetID, Values: map[string]string{"report_id": report.ID.String()},
@@ -217,7 +202,7 @@ func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f 
 		if err := tx.AddReport(ctx, report, statuses); err != nil {
 			return err
 		}
-		return s.notifyStaff(ctx, tx, report)
+		return s.notifyOfReport(ctx, tx, report)
 	})
 }
 

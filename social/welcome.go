@@ -9,10 +9,16 @@ import (
 	"svc/store"
 )
 
-// enqueueWelcome enqueues what follows once a new user can sign in (extension API 6.3).
+// enqueueWelcome notifies the staff of a new user who can sign in, and enqueues what follows (extension API 6.3).
 func (s *Service) enqueueWelcome(ctx context.Context, tx *store.Tx, u *store.User) error {
+	if !u.CanSignIn() {
+		return nil
+	}
+	if err := s.notifyStaff(ctx, tx, store.Notification{Type: store.NotifySignUp, FromID: u.AccountID}); err != nil {
+		return err
+	}
 	c := s.Settings.Load()
-	if !u.CanSignIn() || len(c.Accounts.Autofollow) == 0 && len(c.Accounts.AutofollowedBy) == 0 && c.Welcome.Sender == "" {
+	if len(c.Accounts.Autofollow) == 0 && len(c.Accounts.AutofollowedBy) == 0 && c.Welcome.Sender == "" {
 		return nil
 	}
 	return tx.Enqueue(ctx, store.WelcomeUser{AccountID: u.AccountID})

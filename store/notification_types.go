@@ -27,6 +27,7 @@ const (
 	NotifyEmojiReaction NotificationType = "emoji_reaction"
 	NotifyChatMention   NotificationType = "chat_mention"
 	NotifyReport        NotificationType = "report"
+	NotifySignUp        NotificationType = "admin.sign_up" // of the account that caused it
 
 	NotifyAddedToCollection NotificationType = "added_to_collection"
 	NotifyCollectionUpdate  NotificationType = "collection_update" // of one that the recipient is in
@@ -48,7 +49,7 @@ const (
 )
 
 // NotificationKind describes a type of notifications. Texts may contain {account} (the handle), {post}, {message} and {options} (how they
-// begin) and {emoji}, Fallback {account} and {emoji} only; pages {chat} and {report}.
+// begin) and {emoji}, Fallback {account} and {emoji} only; pages {chat}, {report} and {account} (the id).
 type NotificationKind struct {
 	Type      NotificationType
 	Own       bool             // its name in the API begins with that of the service
@@ -62,6 +63,7 @@ type NotificationKind struct {
 	Page      string           // where the recipient answers it; "": nowhere
 
 	Alert       bool   // it can be a push message
+	AlertName   string // of a push subscription; "": its name in the API
 	Title, Body string // of a push message (extension API 25)
 	DirectTitle string // if the status is a direct one; "": Title
 
@@ -117,7 +119,11 @@ var NotificationKinds = []NotificationKind{
 		Fallback: "{account} sent you a chat message"},
 	{Type: NotifyReport, Own: true, Explicit: true, Rule: ForStaff, Privilege: config.ReportsManage, Hideable: true,
 		Link: "notifications.to_report", Page: "/web/admin/reports/{report}",
+		Alert: true, AlertName: "admin.report", Title: "New Report", Body: "{account} reported an account",
 		Fallback: "{account} reported an account"},
+	{Type: NotifySignUp, Explicit: true, Rule: ForStaff, Privilege: config.UsersRead,
+		Link: "notifications.to_new_account", Page: "/web/admin/accounts/{account}",
+		Alert: true, Title: "New Account", Body: "{account} signed up"},
 }
 
 var kindsByType = byKey(NotificationKinds, func(k *NotificationKind) NotificationType { return k.Type })

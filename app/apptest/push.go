@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/ecdh"
@@ -112,7 +113,7 @@ func (p *PushService) NewDevice() *Device {
 // PushAlerts returns the names of the types of notifications that can be push messages.
 func PushAlerts() (names []string) {
 	for _, t := range store.NotificationTypesWhere(func(k *store.NotificationKind) bool { return k.Alert }) {
-		names = append(names, notificationName(t))
+		names = append(names, cmp.Or(t.Kind().AlertName, notificationName(t)))
 	}
 	return names
 }

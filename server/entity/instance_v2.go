@@ -24,10 +24,10 @@ type apiVersions struct {
 	Mastodon int `json:"mastodon"`
 }
 
-// mastodonAPIVersion is the last version of which nothing is missing. 2 (release 4.3) has grouped notifications, their policy and requests,
-// and lists of accounts and statuses by id. 3 would promise attribution_domains of accounts, which this server does not have. It does have
-// deletion of media (4), blurred filters (5) and quotes (7).
-const mastodonAPIVersion = 2
+// mastodonAPIVersion is the last version of which nothing is missing: grouped notifications (2), attribution_domains (3), deletion of media (4), blurred
+// filters (5), quotes (7), annual reports, of which there are none (8), the profile as it is edited (9), collections of accounts (10), and descriptions
+// of avatars and headers (11).
+const mastodonAPIVersion = 11
 
 type instanceUsage struct {
 	Users struct {

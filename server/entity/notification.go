@@ -2,9 +2,9 @@ package entity
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
-	"svc/internal/config"
 	"svc/store"
 )
 
@@ -107,6 +107,10 @@ func (r *renderer) ParseNotificationType(name string) (store.NotificationType, b
 // Notifications renders a page of the viewer's notifications. Those whose status, report, target, message or collection was deleted meanwhile, or
 // may not be seen, are left out.
 func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows []*store.Notification) (List[*Notification], error) {
+	rows, err := b.withoutLostDuties(ctx, viewer, rows)
+	if err != nil {
+		return nil, err
+	}
 	accountIDs := make([]store.AccountID, 0, len(rows))
 	var statusIDs []store.StatusID
 	for _, n := range rows {
@@ -176,7 +180,22 @@ func (b *Builder) Notifications(ctx context.Context, viewer *store.Account, rows
 	return list, nil
 }
 
-// loadReports returns the reports of a page of notifications. Accounts that may no longer manage reports get none.
+// withoutLostDuties leaves out the notifications for staff that the viewer no longer has the privilege for.
+func (b *Builder) withoutLostDuties(ctx context.Context, viewer *store.Account, rows []*store.Notification) ([]*store.Notification, error) {
+	forStaff := func(n *store.Notification) bool { return n.Type.Kind().Privilege != "" }
+	if !slices.ContainsFunc(rows, forStaff) {
+		return rows, nil
+	}
+	user, err := b.db.User(ctx, viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(n *store.Notification) bool {
+		return forStaff(n) && !b.HasPrivilege(user, n.Type.Kind().Privilege)
+	}), nil
+}
+
+// loadReports returns the reports of a page of notifications.
 func (b *Builder) loadReports(ctx context.Context, viewer *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
 	var ids []store.ReportID
 	for _, n := range rows {
@@ -186,10 +205,6 @@ func (b *Builder) loadReports(ctx context.Context, viewer *store.Account, rows [
 	}
 	if len(ids) == 0 {
 		return nil, nil
-	}
-	user, err := b.db.User(ctx, viewer.ID)
-	if err != nil || !b.HasPrivilege(user, config.ReportsManage) {
-		return nil, err
 	}
 	return b.StaffReports(ctx, viewer, ids, listedStatuses)
 }

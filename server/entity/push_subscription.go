@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"strconv"
 
 	"svc/store"
@@ -20,10 +21,7 @@ type PushSubscription struct {
 func (r *renderer) PushSubscription(p *store.PushSubscription) PushSubscription {
 	alerts := make(map[string]bool)
 	for _, t := range PushAlerts {
-		alerts[r.NotificationType(t)] = store.PushSubscriber{Alerts: p.Alerts}.Wants(t)
-	}
-	for _, name := range unsentAlerts {
-		alerts[name] = false
+		alerts[r.AlertName(t)] = store.PushSubscriber{Alerts: p.Alerts}.Wants(t)
 	}
 	return PushSubscription{
 		ID: strconv.FormatInt(int64(p.ID), 10), Endpoint: p.Endpoint, Alerts: alerts, ServerKey: r.VAPIDPublicKey,
@@ -31,8 +29,10 @@ func (r *renderer) PushSubscription(p *store.PushSubscription) PushSubscription 
 	}
 }
 
-// unsentAlerts are alerts of the reference for which there are no push messages here. Typed apps require them.
-var unsentAlerts = []string{"admin.sign_up", "admin.report"}
+// AlertName returns the name by which push subscriptions ask for a type of notifications.
+func (r *renderer) AlertName(t store.NotificationType) string {
+	return cmp.Or(t.Kind().AlertName, r.NotificationType(t))
+}
 
 // PushAlerts are the types of notifications that can be sent as push messages.
 var PushAlerts = store.NotificationTypesWhere(func(k *store.NotificationKind) bool { return k.Alert })

@@ -124,6 +124,9 @@ func notificationPage(path string, g *web.NotificationGroup) string {
 	if g.Message != nil {
 		path = strings.Replace(path, "{chat}", g.Message.ChatID, 1)
 	}
+	if len(g.AccountIDs) > 0 {
+		path = strings.Replace(path, "{account}", g.AccountIDs[0], 1)
+	}
 	if g.Report != nil {
 		path = strings.Replace(path, "{report}", g.Report.ID, 1)
 	}

@@ -122,7 +122,7 @@ func (s *Push) alerts(sent map[string]any) ([]store.NotificationType, error) {
 	}
 	enabled := []store.NotificationType{}
 	for _, t := range entity.PushAlerts {
-		name := s.Entities.NotificationType(t)
+		name := s.Entities.AlertName(t)
 		value, ok := sent[name]
 		if !ok && t == store.NotifyFollowRequest {
 			value = sent[string(store.NotifyFollow)]

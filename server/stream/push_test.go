@@ -42,7 +42,7 @@ func TestPushSubscription(t *testing.T) {
 	}
 
 	d := service.NewDevice()
-	made := alice.SendJSON("POST", pushPath, d.SubscribeParams("mention", "svc:chat_mention", "admin.report", "nonsense")).Want(200).Object()
+	made := alice.SendJSON("POST", pushPath, d.SubscribeParams("mention", "svc:chat_mention", "nonsense")).Want(200).Object()
 	check := func(when string, o *apptest.Object, endpoint, policy string, set ...string) {
 		t.Helper()
 		if got := alerts(o); !slices.Equal(got, set) {
@@ -52,7 +52,7 @@ func TestPushSubscription(t *testing.T) {
 			t.Errorf("%s: got %v", when, o.Fields)
 		}
 		names := slices.Sorted(maps.Keys(o.At("alerts").(map[string]any)))
-		want := slices.Sorted(slices.Values(append(apptest.PushAlerts(), "admin.sign_up", "admin.report")))
+		want := slices.Sorted(slices.Values(apptest.PushAlerts()))
 		if !slices.Equal(names, want) {
 			t.Errorf("%s: it names the alerts %v, want %v", when, names, want)
 		}
