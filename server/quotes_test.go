@@ -69,6 +69,16 @@ func TestQuote(t *testing.T) {
 			}
 		})
 	}
+	t.Run("within the last paragraph", func(t *testing.T) {
+		made := bob.Publish("see", "quote_id", post["unlisted"], "content_type", "text/markdown")
+		if content := made.Str("content"); !strings.HasPrefix(content, `<p>see<span class="quote-inline">`) || !strings.HasSuffix(content, "</a></span></p>") {
+			t.Errorf("the link stands in %s", content)
+		}
+		alice.Post("/api/v1/statuses/" + post["unlisted"] + "/quotes/" + made.ID() + "/revoke").Want(200)
+		if content := bob.Get("/api/v1/statuses/" + made.ID()).Want(200).Object().Str("content"); content != "<p>see</p>" {
+			t.Errorf("without the quote the text is %s", content)
+		}
+	})
 	if n := alice.Get("/api/v1/statuses/" + first.ID()).Object().Int("svc.quotes_count"); n != 3 {
 		t.Errorf("quotes_count is %d, want 3", n)
 	}

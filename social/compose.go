@@ -402,7 +402,7 @@ func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed,
 	rendered := w.doc.Render(s.Settings.BaseURL, known)
 	st.Content, c.Tags = rendered.HTML, rendered.Tags
 	if c.Quoted != nil {
-		st.Content += quoteLink(c.Quoted)
+		st.Content = withQuoteLink(st.Content, c.Quoted)
 	}
 	st.Sensitive = st.Sensitive || st.HasMedia && st.SpoilerText != "" || slices.Contains(c.Tags, "nsfw")
 	mentioned := make([]store.AccountID, 0, len(rendered.Mentions))

@@ -224,7 +224,7 @@ func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	if c.Quoted != nil {
 		st.QuoteOfID = &c.Quoted.ID
 	} else if r.QuoteLinkRemoved {
-		st.Content += quoteLink(&store.Status{URL: r.QuoteURI})
+		st.Content = withQuoteLink(st.Content, &store.Status{URL: r.QuoteURI})
 	}
 	c.addIncomingRecipients(r, a)
 	c.holdReply()

@@ -94,7 +94,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 		return false, err
 	}
 	if v.Quoted == nil && r.QuoteLinkRemoved && st.QuoteState < store.QuoteStateRevoked {
-		next.Content += quoteLink(&store.Status{URL: r.QuoteURI})
+		next.Content = withQuoteLink(next.Content, &store.Status{URL: r.QuoteURI})
 	}
 	for _, uri := range r.Mentions {
 		if p := a.accounts[uri]; p != nil {

@@ -78,6 +78,22 @@ func quoteLink(quoted *store.Status) string {
 	return `<span class="quote-inline"><br/><br/>RE: <a href="` + address + `">` + address + `</a></span>`
 }
 
+// withQuoteLink returns content with the link of a quote below its text, within its last paragraph.
+func withQuoteLink(content string, quoted *store.Status) string {
+	if within, ok := strings.CutSuffix(content, "</p>"); ok {
+		return within + quoteLink(quoted) + "</p>"
+	}
+	return content + quoteLink(quoted)
+}
+
+// withoutQuoteLink returns content without the link of a quote.
+func withoutQuoteLink(content string, quoted *store.Status) string {
+	if within, ok := strings.CutSuffix(content, quoteLink(quoted)+"</p>"); ok {
+		return within + "</p>"
+	}
+	return strings.TrimSuffix(content, quoteLink(quoted))
+}
+
 // quotedStatus returns the status that a stored status quotes, nil if none or deleted.
 func quotedStatus(ctx context.Context, r statusReader, st *store.Status) (*store.Status, error) {
 	if st.QuoteOfID == nil {
@@ -367,7 +383,7 @@ func revokeReceivedQuotes(ctx context.Context, tx *store.Tx, author *store.Accou
 
 // unquote removes the quote of a status, because it was revoked or rejected, with the link to the quoted status and the notifications.
 func unquote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, state store.QuoteState) error {
-	st.Content = strings.TrimSuffix(st.Content, quoteLink(quoted))
+	st.Content = withoutQuoteLink(st.Content, quoted)
 	if err := tx.UnlinkQuote(ctx, st, state); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -62,7 +61,7 @@ func linkWaitingStatuses(ctx context.Context, tx *store.Tx, uri string, st *stor
 		} else if !allowed {
 			continue
 		}
-		content := strings.TrimSuffix(quote.Content, quoteLink(&store.Status{URL: uri}))
+		content := withoutQuoteLink(quote.Content, &store.Status{URL: uri})
 		if err := tx.LinkQuote(ctx, quote, st, content); err != nil {
 			return err
 		}

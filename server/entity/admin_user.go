@@ -9,7 +9,7 @@ import (
 
 // AdminUser is an account as the admin API shows it. It has the names of the spec and those of other servers of this API family.
 type AdminUser struct {
-	ID          int64      `json:"id"`
+	ID          any        `json:"id"` // an integer (spec 2.15); with api.compatible the id of the Account, by which front ends find it in what they have
 	DisplayName string     `json:"display_name"`
 	Avatar      string     `json:"avatar"`
 	URL         string     `json:"url"`
@@ -79,6 +79,9 @@ func (r *renderer) adminUser(a *store.Account, u *store.User) *AdminUser {
 	x := &AdminUser{
 		ID: int64(a.ID), DisplayName: a.DisplayName, Avatar: r.picture(a.Avatar, standardAvatar), URL: a.URL, CreatedAt: a.CreatedAt,
 		staffMembers: newStaffMembers(a, u),
+	}
+	if r.Settings.Load().API.Compatible != "" {
+		x.ID = a.ID
 	}
 	if x.DisplayName == "" {
 		x.DisplayName = a.Nickname

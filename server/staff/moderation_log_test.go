@@ -58,6 +58,9 @@ func TestCompatibleLists(t *testing.T) {
 		}
 	}
 	root.Get(logPath, "start_date", "yesterday").Want(400)
+	if o := root.Get("/api/v1/svc/admin/users/root").Want(200).Object(); o.At("id") != root.ID {
+		t.Errorf("the id of an account is %v", o.At("id"))
+	}
 	browser := root.SignedIn()
 	browser.Get("/web/admin/relays").Want(200, relay)
 	browser.Get("/web/admin/log").Want(200, "followed relay")
