@@ -103,7 +103,7 @@ func (s *Service) SuggestUsers(ctx context.Context, names []string) ([]*ChangedU
 	return s.changeUsers(ctx, names, false, "add_suggestion", "added suggested users", setSuggested(ctx, true))
 }
 
-// UnsuggestUsers ends SuggestUsers.
+// UnsuggestUsers no longer suggests accounts to users.
 func (s *Service) UnsuggestUsers(ctx context.Context, names []string) ([]*ChangedUser, error) {
 	return s.changeUsers(ctx, names, false, "remove_suggestion", "removed suggested users", setSuggested(ctx, false))
 }

@@ -57,6 +57,7 @@ type Options struct {
 	Now          func() time.Time                // nil: time.Now
 	PasswordCost password.Cost                   // zero: password.DefaultCost
 	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
+	Observe      func(rest.Observation)          // is told what handlers read and answer; nil: nobody is
 
 	setup bool // the data are those of an unfinished setup
 }
@@ -198,6 +199,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Admin:      s.Admin,
 		Log:        s.log,
 		Now:        o.Now,
+		Observe:    o.Observe,
 	})
 
 	s.Mail = mail.New(mail.Config{Settings: s.Live, DB: s.DB, Social: s.Social, Log: s.log, Now: o.Now})

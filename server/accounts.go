@@ -14,24 +14,24 @@ type accounts struct{ *parts }
 
 func (h *accounts) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/accounts":                      {rest.Content("read:accounts"), h.listAccounts},
-		"GET /api/v1/accounts/:id":                  {rest.Content("read:accounts"), h.showAccount},
-		"GET /api/v1/accounts/lookup":               {rest.Content("read:accounts"), h.lookUpAccount},
-		"GET /api/v1/accounts/relationships":        {rest.User("read:follows"), h.relationships},
-		"GET /api/v1/accounts/:id/followers":        {rest.Content("read:accounts"), h.followers},
-		"GET /api/v1/accounts/:id/following":        {rest.Content("read:accounts"), h.following},
-		"GET /api/v1/accounts/:id/lists":            {rest.User("read:lists"), h.listsWithAccount},
-		"GET /api/v1/accounts/:id/identity_proofs":  {rest.Anyone, rest.Always([]any{})},
-		"GET /api/v1/svc/accounts/:id/favourites":   {rest.Content("read:favourites"), h.accountFavourites},
-		"GET /api/v1/svc/birthdays":                 {rest.User("read:accounts"), h.listBirthdays},
-		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), h.render.accountAction(h.Social.Endorse)},
-		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts").Deletes(), h.render.accountAction(h.Social.Unendorse)},
-		"POST /api/v1/accounts/:id/endorse":         {rest.User("write:accounts"), h.render.accountAction(h.Social.Endorse)},
-		"POST /api/v1/accounts/:id/unendorse":       {rest.User("write:accounts").Deletes(), h.render.accountAction(h.Social.Unendorse)},
-		"GET /api/v1/accounts/:id/endorsements":     {rest.Content("read:accounts"), h.endorsements},
-		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), h.endorsements},
-		"GET /api/v1/endorsements":                  {rest.AnyoneWith("read:accounts"), h.ownEndorsements},
-		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), h.familiarFollowers},
+		"GET /api/v1/accounts":                      {rest.Content("read:accounts").Answers("[]Account"), h.listAccounts},
+		"GET /api/v1/accounts/:id":                  {rest.Content("read:accounts").Answers("Account|OwnAccount"), h.showAccount},
+		"GET /api/v1/accounts/lookup":               {rest.Content("read:accounts").Answers("Account"), h.lookUpAccount},
+		"GET /api/v1/accounts/relationships":        {rest.User("read:follows").Answers("[]Relationship"), h.relationships},
+		"GET /api/v1/accounts/:id/followers":        {rest.Content("read:accounts").Answers("[]Account"), h.followers},
+		"GET /api/v1/accounts/:id/following":        {rest.Content("read:accounts").Answers("[]Account"), h.following},
+		"GET /api/v1/accounts/:id/lists":            {rest.User("read:lists").Answers("[]List"), h.listsWithAccount},
+		"GET /api/v1/accounts/:id/identity_proofs":  {rest.Anyone.Answers("[]null"), rest.Always([]any{})},
+		"GET /api/v1/svc/accounts/:id/favourites":   {rest.Content("read:favourites").Answers("[]Status"), h.accountFavourites},
+		"GET /api/v1/svc/birthdays":                 {rest.User("read:accounts").Answers("[]Account"), h.listBirthdays},
+		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts").Answers("Relationship"), h.render.accountAction(h.Social.Endorse)},
+		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts").Deletes().Answers("Relationship"), h.render.accountAction(h.Social.Unendorse)},
+		"POST /api/v1/accounts/:id/endorse":         {rest.User("write:accounts").Answers("Relationship"), h.render.accountAction(h.Social.Endorse)},
+		"POST /api/v1/accounts/:id/unendorse":       {rest.User("write:accounts").Deletes().Answers("Relationship"), h.render.accountAction(h.Social.Unendorse)},
+		"GET /api/v1/accounts/:id/endorsements":     {rest.Content("read:accounts").Answers("[]Account"), h.endorsements},
+		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts").Answers("[]Account"), h.endorsements},
+		"GET /api/v1/endorsements":                  {rest.AnyoneWith("read:accounts").Answers("[]Account"), h.ownEndorsements},
+		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows").Answers("[]FamiliarFollowers"), h.familiarFollowers},
 	}
 }
 
@@ -77,7 +77,7 @@ func (h *accounts) listAccounts(r *rest.Request) (any, error) {
 	return h.render.firstAccounts(r, available)
 }
 
-func withRelationships(r *rest.Request) bool { return rest.ParseBool(r.Query("with_relationships")) }
+func withRelationships(r *rest.Request) bool { return r.Flag("with_relationships") }
 
 func accountParam(r *rest.Request) store.AccountID {
 	return store.ParseID[store.AccountID](r.Param("id"))
@@ -137,6 +137,7 @@ func (h *accounts) following(r *rest.Request) (any, error) {
 	return h.render.accountPage(r, page, part, err)
 }
 
+// listsWithAccount returns the viewer's lists that an account is in.
 func (h *accounts) listsWithAccount(r *rest.Request) (any, error) {
 	a, err := h.lookup.visibleAccount(r, accountParam(r))
 	if err != nil {

@@ -15,11 +15,11 @@ type announcements struct{ *parts }
 
 func (h *announcements) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/announcements":              {rest.User(), h.announcements},
-		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts").Deletes(), operation(h.Social.DismissAnnouncement)},
+		"GET /api/v1/announcements":              {rest.User().Answers("[]Announcement"), h.announcements},
+		"POST /api/v1/announcements/:id/dismiss": {rest.User("write:accounts").Deletes().Answers("empty"), operation(h.Social.DismissAnnouncement)},
 
-		"PUT /api/v1/announcements/:id/reactions/:name":    {rest.User("write:favourites").Limit("status_actions"), h.reaction(h.Social.ReactToAnnouncement)},
-		"DELETE /api/v1/announcements/:id/reactions/:name": {rest.User("write:favourites").Limit("status_actions"), h.reaction(h.Social.UnreactToAnnouncement)},
+		"PUT /api/v1/announcements/:id/reactions/:name":    {rest.User("write:favourites").Limit("status_actions").Answers("empty"), h.reaction(h.Social.ReactToAnnouncement)},
+		"DELETE /api/v1/announcements/:id/reactions/:name": {rest.User("write:favourites").Limit("status_actions").Answers("empty"), h.reaction(h.Social.UnreactToAnnouncement)},
 	}
 }
 

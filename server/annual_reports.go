@@ -13,11 +13,11 @@ type annualReports struct{ *parts }
 
 func (h *annualReports) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/annual_reports":                 {rest.User("read:accounts"), h.list},
-		"GET /api/v1/annual_reports/:year":           {rest.User("read:accounts"), h.noReport},
-		"GET /api/v1/annual_reports/:year/state":     {rest.User("read:accounts"), h.state},
-		"POST /api/v1/annual_reports/:year/generate": {rest.User("write:accounts"), h.generate},
-		"POST /api/v1/annual_reports/:year/read":     {rest.User("write:accounts"), h.noReport},
+		"GET /api/v1/annual_reports":                 {rest.User("read:accounts").Answers("AnnualReports"), h.list},
+		"GET /api/v1/annual_reports/:year":           {rest.User("read:accounts").Answers("empty"), h.noReport},
+		"GET /api/v1/annual_reports/:year/state":     {rest.User("read:accounts").Answers("AnnualReportState"), h.state},
+		"POST /api/v1/annual_reports/:year/generate": {rest.User("write:accounts").Answers("empty"), h.generate},
+		"POST /api/v1/annual_reports/:year/read":     {rest.User("write:accounts").Answers("empty"), h.noReport},
 	}
 }
 

@@ -14,7 +14,7 @@ type asyncRefreshes struct{ *parts }
 
 func (h *asyncRefreshes) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1_alpha/async_refreshes/:id": {rest.User("read"), h.showAsyncRefresh},
+		"GET /api/v1_alpha/async_refreshes/:id": {rest.User("read").Answers("AsyncRefreshes"), h.showAsyncRefresh},
 	}
 }
 

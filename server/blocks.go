@@ -13,15 +13,15 @@ type blocks struct{ *parts }
 
 func (h *blocks) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), h.render.accountAction(h.Social.Block)},
-		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks").Deletes(), h.render.accountAction(h.Social.Unblock)},
-		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes"), h.mute},
-		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes").Deletes(), h.render.accountAction(h.Social.Unmute)},
-		"GET /api/v1/blocks":                {rest.User("read:blocks"), h.blocks},
-		"GET /api/v1/mutes":                 {rest.User("read:mutes"), h.mutes},
-		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), h.domainBlocks},
-		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), domainAction(h.Social.BlockDomain)},
-		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), domainAction(h.Social.UnblockDomain)},
+		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks").Answers("Relationship"), h.render.accountAction(h.Social.Block)},
+		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks").Deletes().Answers("Relationship"), h.render.accountAction(h.Social.Unblock)},
+		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes").Answers("Relationship"), h.mute},
+		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes").Deletes().Answers("Relationship"), h.render.accountAction(h.Social.Unmute)},
+		"GET /api/v1/blocks":                {rest.User("read:blocks").Answers("[]Account"), h.blocks},
+		"GET /api/v1/mutes":                 {rest.User("read:mutes").Answers("[]Account"), h.mutes},
+		"GET /api/v1/domain_blocks":         {rest.User("read:blocks").Answers("[]text"), h.domainBlocks},
+		"POST /api/v1/domain_blocks":        {rest.User("write:blocks").Answers("empty"), domainAction(h.Social.BlockDomain)},
+		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks").Answers("empty"), domainAction(h.Social.UnblockDomain)},
 	}
 }
 

@@ -13,13 +13,13 @@ type bookmarks struct{ *parts }
 
 func (h *bookmarks) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks"), h.bookmarkStatus},
-		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks").Deletes(), h.render.statusAction(h.Social.Unbookmark)},
-		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), h.listBookmarks},
-		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), h.listBookmarkFolders},
-		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks").Written(), h.createBookmarkFolder},
-		"PATCH /api/v1/svc/bookmark_folders/:id":  {rest.User("write:bookmarks"), h.updateBookmarkFolder},
-		"DELETE /api/v1/svc/bookmark_folders/:id": {rest.User("write:bookmarks"), h.deleteBookmarkFolder},
+		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks").Answers("Status"), h.bookmarkStatus},
+		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks").Deletes().Answers("Status"), h.render.statusAction(h.Social.Unbookmark)},
+		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks").Answers("[]Status"), h.listBookmarks},
+		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks").Answers("[]BookmarkFolder"), h.listBookmarkFolders},
+		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks").Written().Answers("BookmarkFolder"), h.createBookmarkFolder},
+		"PATCH /api/v1/svc/bookmark_folders/:id":  {rest.User("write:bookmarks").Answers("BookmarkFolder"), h.updateBookmarkFolder},
+		"DELETE /api/v1/svc/bookmark_folders/:id": {rest.User("write:bookmarks").Answers("BookmarkFolder"), h.deleteBookmarkFolder},
 	}
 }
 
@@ -63,6 +63,7 @@ func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 
 func folderID(text string) store.BookmarkFolderID { return store.ParseID[store.BookmarkFolderID](text) }
 
+// listBookmarkFolders returns the viewer's bookmark folders.
 func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {
 	rows, err := h.DB.BookmarkFolders(r.Context(), r.Viewer.ID)
 	return answerList(rows, err, h.Entities.BookmarkFolder)

@@ -13,15 +13,15 @@ type chats struct{ *parts }
 
 func (h *chats) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/chats/by-account-id/:id":             {rest.User("write:chats").Written(), h.openChat},
-		"GET /api/v1/svc/chats":                                {rest.User("read:chats"), h.listAllChats},
-		"GET /api/v2/svc/chats":                                {rest.User("read:chats"), h.listChats},
-		"GET /api/v1/svc/chats/:id":                            {rest.User("read:chats"), h.showChat},
-		"POST /api/v1/svc/chats/:id/read":                      {rest.User("write:chats").Written(), h.readChat},
-		"GET /api/v1/svc/chats/:id/messages":                   {rest.User("read:chats"), h.listChatMessages},
-		"POST /api/v1/svc/chats/:id/messages":                  {rest.User("write:chats").Limit("status_actions").Written(), h.sendChatMessage},
-		"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {rest.User("write:chats").Limit("status_actions"), h.deleteChatMessage},
-		"POST /api/v1/svc/chats/:id/messages/:message_id/read": {rest.User("write:chats"), h.readChatMessage},
+		"POST /api/v1/svc/chats/by-account-id/:id":             {rest.User("write:chats").Written().Answers("Chat"), h.openChat},
+		"GET /api/v1/svc/chats":                                {rest.User("read:chats").Answers("[]Chat"), h.listAllChats},
+		"GET /api/v2/svc/chats":                                {rest.User("read:chats").Answers("[]Chat"), h.listChats},
+		"GET /api/v1/svc/chats/:id":                            {rest.User("read:chats").Answers("Chat"), h.showChat},
+		"POST /api/v1/svc/chats/:id/read":                      {rest.User("write:chats").Written().Answers("Chat"), h.readChat},
+		"GET /api/v1/svc/chats/:id/messages":                   {rest.User("read:chats").Answers("[]ChatMessage"), h.listChatMessages},
+		"POST /api/v1/svc/chats/:id/messages":                  {rest.User("write:chats").Limit("status_actions").Written().Answers("ChatMessage"), h.sendChatMessage},
+		"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {rest.User("write:chats").Limit("status_actions").Answers("ChatMessage"), h.deleteChatMessage},
+		"POST /api/v1/svc/chats/:id/messages/:message_id/read": {rest.User("write:chats").Answers("ChatMessage"), h.readChatMessage},
 	}
 }
 
@@ -82,6 +82,7 @@ func chatMessageParam(r *rest.Request) store.ChatMessageID {
 	return store.ParseID[store.ChatMessageID](r.Param("message_id"))
 }
 
+// showChat returns one of the viewer's chats.
 func (h *chats) showChat(r *rest.Request) (any, error) {
 	return h.Entities.Chat(r.Context(), r.Viewer, chatParam(r))
 }
@@ -162,6 +163,7 @@ func couldNotDelete(err error) error {
 	return err
 }
 
+// readChatMessage marks one message of a chat as read.
 func (h *chats) readChatMessage(r *rest.Request) (any, error) {
 	e, err := h.Social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
 	if err != nil {

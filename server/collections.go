@@ -12,15 +12,15 @@ type collections struct{ *parts }
 
 func (h *collections) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/accounts/:id/collections":                     {rest.Content("read:collections"), h.listOfAccount},
-		"GET /api/v1/accounts/:id/in_collections":                  {rest.User("read:collections"), h.listInCollections},
-		"POST /api/v1/collections":                                 {rest.User("write:collections").Written(), h.create},
-		"GET /api/v1/collections/:id":                              {rest.Content("read:collections"), h.show},
-		"PATCH /api/v1/collections/:id":                            {rest.User("write:collections").Written(), h.update},
-		"DELETE /api/v1/collections/:id":                           {rest.User("write:collections"), operation(h.Social.DeleteCollection)},
-		"POST /api/v1/collections/:collection_id/items":            {rest.User("write:collections").Written(), h.add},
-		"DELETE /api/v1/collections/:collection_id/items/:id":      {rest.User("write:collections"), h.remove},
-		"POST /api/v1/collections/:collection_id/items/:id/revoke": {rest.User("write:collections").Deletes(), h.revoke},
+		"GET /api/v1/accounts/:id/collections":                     {rest.Content("read:collections").Answers("Collections"), h.listOfAccount},
+		"GET /api/v1/accounts/:id/in_collections":                  {rest.User("read:collections").Answers("Collections"), h.listInCollections},
+		"POST /api/v1/collections":                                 {rest.User("write:collections").Written().Answers("WrappedCollection|WrittenCollection"), h.create},
+		"GET /api/v1/collections/:id":                              {rest.Content("read:collections").Answers("CollectionWithAccounts"), h.show},
+		"PATCH /api/v1/collections/:id":                            {rest.User("write:collections").Written().Answers("WrappedCollection|WrittenCollection"), h.update},
+		"DELETE /api/v1/collections/:id":                           {rest.User("write:collections").Answers("empty"), operation(h.Social.DeleteCollection)},
+		"POST /api/v1/collections/:collection_id/items":            {rest.User("write:collections").Written().Answers("WrappedCollectionItem"), h.add},
+		"DELETE /api/v1/collections/:collection_id/items/:id":      {rest.User("write:collections").Answers("empty"), h.remove},
+		"POST /api/v1/collections/:collection_id/items/:id/revoke": {rest.User("write:collections").Deletes().Answers("empty"), h.revoke},
 	}
 }
 

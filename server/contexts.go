@@ -14,7 +14,7 @@ type contexts struct{ *parts }
 
 func (h *contexts) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), h.showContext},
+		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses").Answers("Context"), h.showContext},
 	}
 }
 

@@ -17,14 +17,14 @@ type conversations struct{ *parts }
 
 func (h *conversations) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/conversations":                  {rest.User("read:statuses"), h.listConversations},
-		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), h.readConversation},
-		"POST /api/v1/conversations/:id/unread":      {rest.User("write:conversations"), h.unreadConversation},
-		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), operation(h.Social.DeleteConversation)},
-		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), unavailable(h.showConversation)},
-		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), unavailable(h.conversationStatuses)},
-		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), unavailable(h.setConversationRecipients)},
-		"POST /api/v1/svc/conversations/read":        {rest.User("write:conversations"), unavailable(h.readConversations)},
+		"GET /api/v1/conversations":                  {rest.User("read:statuses").Answers("[]Conversation"), h.listConversations},
+		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations").Answers("Conversation"), h.readConversation},
+		"POST /api/v1/conversations/:id/unread":      {rest.User("write:conversations").Answers("Conversation"), h.unreadConversation},
+		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations").Answers("empty"), operation(h.Social.DeleteConversation)},
+		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses").Answers("Conversation"), unavailable(h.showConversation)},
+		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses").Answers("[]Status"), unavailable(h.conversationStatuses)},
+		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations").Answers("Conversation"), unavailable(h.setConversationRecipients)},
+		"POST /api/v1/svc/conversations/read":        {rest.User("write:conversations").Answers("[]Conversation"), unavailable(h.readConversations)},
 	}
 }
 
@@ -84,6 +84,7 @@ func (h *conversations) renderConversation(r *rest.Request, row *store.VisibleCo
 	return only(h.Entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row}))
 }
 
+// readConversation marks a conversation as read.
 func (h *conversations) readConversation(r *rest.Request) (any, error) {
 	row, err := h.Social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
 	return h.renderConversation(r, row, err)
@@ -103,6 +104,7 @@ func conversationNotFound(err error) error {
 	return err
 }
 
+// showConversation returns one of the viewer's conversations.
 func (h *conversations) showConversation(r *rest.Request) (any, error) {
 	c, err := h.Entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
 	return c, conversationNotFound(err)

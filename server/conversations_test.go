@@ -327,7 +327,7 @@ func TestConversationRecipients(t *testing.T) {
 	var many []string
 	for i := range 103 {
 		id := store.AccountID(i + 1)
-		srv.Exec(`INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) VALUES (?1, ?1, ?1, 'example.org', ?1, '', 0)`, id)
+		srv.Exec(`INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) VALUES (?1, ?1, ?1, 'example.org', 'https://example.org/' || ?1, 'https://example.org/' || ?1, 0)`, id)
 		many = append(many, id.String())
 	}
 	alice.SendJSON("PATCH", path, map[string]any{"recipients": many[:101]}).Want(200)

@@ -12,9 +12,9 @@ type directory struct{ *parts }
 
 func (h *directory) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/directory": {rest.Content("read:accounts").Optional(config.OptionalDirectory), h.list},
-		"GET /oauth/userinfo":   {rest.User("profile", "read:accounts"), h.userInfo},
-		"POST /oauth/userinfo":  {rest.User("profile", "read:accounts"), h.userInfo},
+		"GET /api/v1/directory": {rest.Content("read:accounts").Optional(config.OptionalDirectory).Answers("[]Account"), h.list},
+		"GET /oauth/userinfo":   {rest.User("profile", "read:accounts").Answers("Claims"), h.userInfo},
+		"POST /oauth/userinfo":  {rest.User("profile", "read:accounts").Answers("Claims"), h.userInfo},
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 // editRoutes are the edits of a status and its earlier versions.
 func (h *statuses) editRoutes() rest.Routes {
 	return rest.Routes{
-		"PUT /api/v1/statuses/:id":                    {rest.User("write:statuses").Limit("status_actions"), h.editStatus},
-		"PUT /api/v1/statuses/:id/interaction_policy": {rest.User("write:statuses").Limit("status_actions"), h.setInteractionPolicy},
-		"GET /api/v1/statuses/:id/source":             {rest.User("read:statuses"), h.showSource},
-		"GET /api/v1/statuses/:id/history":            {rest.Content("read:statuses"), h.listVersions},
+		"PUT /api/v1/statuses/:id":                    {rest.User("write:statuses").Limit("status_actions").Answers("Status"), h.editStatus},
+		"PUT /api/v1/statuses/:id/interaction_policy": {rest.User("write:statuses").Limit("status_actions").Answers("Status"), h.setInteractionPolicy},
+		"GET /api/v1/statuses/:id/source":             {rest.User("read:statuses").Answers("StatusSource"), h.showSource},
+		"GET /api/v1/statuses/:id/history":            {rest.Content("read:statuses").Answers("[]StatusEdit"), h.listVersions},
 	}
 }
 

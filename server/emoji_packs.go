@@ -25,19 +25,19 @@ type emojiPacks struct{ *parts }
 func (h *emojiPacks) routes() rest.Routes {
 	manage := rest.Privileged(config.EmojiManage, "admin:write")
 	return rest.Routes{
-		"GET /api/v1/svc/emoji/pack":                {rest.Anonymous, logged(h.show)},
-		"POST /api/v1/svc/emoji/pack":               {manage, logged(h.recorded("emoji_pack_create", "created emoji pack NAME", h.create))},
-		"PATCH /api/v1/svc/emoji/pack":              {manage, logged(h.recorded("emoji_pack_update", "changed the metadata of emoji pack NAME", h.update))},
-		"DELETE /api/v1/svc/emoji/pack":             {manage, logged(h.recorded("emoji_pack_delete", "deleted emoji pack NAME", h.delete))},
-		"GET /api/v1/svc/emoji/packs":               {rest.Anonymous, logged(h.list)},
-		"GET /api/v1/svc/emoji/packs/archive":       {rest.Anonymous, logged(h.archive)},
-		"GET /api/v1/svc/emoji/packs/import":        {manage.Changing(), logged(h.recorded("emoji_pack_import", "imported emoji packs from the disk", h.importLoose))},
-		"GET /api/v1/svc/emoji/packs/remote":        {manage, logged(h.listRemote)},
-		"POST /api/v1/svc/emoji/packs/download":     {manage, logged(h.recorded("emoji_pack_download", "downloaded emoji pack NAME from URL", h.download))},
-		"POST /api/v1/svc/emoji/packs/download_zip": {manage.Uploads(), logged(h.recorded("emoji_pack_download", "installed emoji pack NAME from an archive", h.installArchive))},
-		"POST /api/v1/svc/emoji/packs/files":        {manage.Uploads(), logged(h.recorded("emoji_add", "added an emoji to pack NAME", h.addFile))},
-		"PATCH /api/v1/svc/emoji/packs/files":       {manage, logged(h.recorded("emoji_rename", "renamed emoji SHORTCODE of pack NAME", h.renameFile))},
-		"DELETE /api/v1/svc/emoji/packs/files":      {manage, logged(h.recorded("emoji_delete", "deleted emoji SHORTCODE of pack NAME", h.removeFile))},
+		"GET /api/v1/svc/emoji/pack":                {rest.Anonymous.Answers("object"), logged(h.show)},
+		"POST /api/v1/svc/emoji/pack":               {manage.Answers("string"), logged(h.recorded("emoji_pack_create", "created emoji pack NAME", h.create))},
+		"PATCH /api/v1/svc/emoji/pack":              {manage.Answers("object"), logged(h.recorded("emoji_pack_update", "changed the metadata of emoji pack NAME", h.update))},
+		"DELETE /api/v1/svc/emoji/pack":             {manage.Answers("string"), logged(h.recorded("emoji_pack_delete", "deleted emoji pack NAME", h.delete))},
+		"GET /api/v1/svc/emoji/packs":               {rest.Anonymous.Answers("object"), logged(h.list)},
+		"GET /api/v1/svc/emoji/packs/archive":       {rest.Anonymous.Answers("file"), logged(h.archive)},
+		"GET /api/v1/svc/emoji/packs/import":        {manage.Changing().Answers("[]text"), logged(h.recorded("emoji_pack_import", "imported emoji packs from the disk", h.importLoose))},
+		"GET /api/v1/svc/emoji/packs/remote":        {manage.Answers("RemotePacks|object"), logged(h.listRemote)},
+		"POST /api/v1/svc/emoji/packs/download":     {manage.Answers("string"), logged(h.recorded("emoji_pack_download", "downloaded emoji pack NAME from URL", h.download))},
+		"POST /api/v1/svc/emoji/packs/download_zip": {manage.Uploads().Answers("string"), logged(h.recorded("emoji_pack_download", "installed emoji pack NAME from an archive", h.installArchive))},
+		"POST /api/v1/svc/emoji/packs/files":        {manage.Uploads().Answers("object"), logged(h.recorded("emoji_add", "added an emoji to pack NAME", h.addFile))},
+		"PATCH /api/v1/svc/emoji/packs/files":       {manage.Answers("object"), logged(h.recorded("emoji_rename", "renamed emoji SHORTCODE of pack NAME", h.renameFile))},
+		"DELETE /api/v1/svc/emoji/packs/files":      {manage.Answers("object"), logged(h.recorded("emoji_delete", "deleted emoji SHORTCODE of pack NAME", h.removeFile))},
 	}
 }
 
@@ -149,6 +149,7 @@ func (h *emojiPacks) list(r *rest.Request) (any, error) {
 	return map[string]any{"packs": packs, "count": len(all)}, nil
 }
 
+// create creates an empty pack.
 func (h *emojiPacks) create(r *rest.Request) (any, error) {
 	name, err := packName(r)
 	if err != nil {
@@ -157,6 +158,7 @@ func (h *emojiPacks) create(r *rest.Request) (any, error) {
 	return "ok", h.Emojis.Create(name)
 }
 
+// delete deletes a pack with its files.
 func (h *emojiPacks) delete(r *rest.Request) (any, error) {
 	name, err := packName(r)
 	if err != nil {

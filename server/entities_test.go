@@ -171,6 +171,7 @@ var readable = map[string]struct{ path, shape string }{
 
 	"/api/v1/svc/conversations/:id":          {"/api/v1/svc/conversations/CONVERSATION", "Conversation"},
 	"/api/v1/svc/conversations/:id/statuses": {"/api/v1/svc/conversations/CONVERSATION/statuses", "[]Status"},
+	"/api/openapi":                           {"", "object"},
 	"/api/oembed":                            {"/api/oembed?url=ADDRESS", "404 Record not found"},
 }
 

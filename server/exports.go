@@ -14,12 +14,12 @@ type exports struct{ *parts }
 
 func (h *exports) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/exports/follows.csv":       {rest.User("read:follows"), h.export(store.ImportFollows, "following_accounts.csv")},
-		"GET /api/v1/svc/exports/blocks.csv":        {rest.User("read:blocks"), h.export(store.ImportBlocks, "blocked_accounts.csv")},
-		"GET /api/v1/svc/exports/mutes.csv":         {rest.User("read:mutes"), h.export(store.ImportMutes, "muted_accounts.csv")},
-		"GET /api/v1/svc/exports/domain_blocks.csv": {rest.User("read:blocks"), h.export(store.ImportDomainBlocks, "blocked_domains.csv")},
-		"GET /api/v1/svc/exports/lists.csv":         {rest.User("read:lists"), h.export(store.ImportLists, "lists.csv")},
-		"GET /api/v1/svc/exports/bookmarks.csv":     {rest.User("read:bookmarks"), h.export(store.ImportBookmarks, "bookmarks.csv")},
+		"GET /api/v1/svc/exports/follows.csv":       {rest.User("read:follows").Answers("csv"), h.export(store.ImportFollows, "following_accounts.csv")},
+		"GET /api/v1/svc/exports/blocks.csv":        {rest.User("read:blocks").Answers("csv"), h.export(store.ImportBlocks, "blocked_accounts.csv")},
+		"GET /api/v1/svc/exports/mutes.csv":         {rest.User("read:mutes").Answers("csv"), h.export(store.ImportMutes, "muted_accounts.csv")},
+		"GET /api/v1/svc/exports/domain_blocks.csv": {rest.User("read:blocks").Answers("csv"), h.export(store.ImportDomainBlocks, "blocked_domains.csv")},
+		"GET /api/v1/svc/exports/lists.csv":         {rest.User("read:lists").Answers("csv"), h.export(store.ImportLists, "lists.csv")},
+		"GET /api/v1/svc/exports/bookmarks.csv":     {rest.User("read:bookmarks").Answers("csv"), h.export(store.ImportBookmarks, "bookmarks.csv")},
 	}
 }
 

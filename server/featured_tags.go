@@ -16,11 +16,11 @@ type featuredTags struct{ *parts }
 
 func (h *featuredTags) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/featured_tags":              {rest.User("read:accounts").Optional(config.OptionalFeaturedTags), h.listOwn},
-		"POST /api/v1/featured_tags":             {rest.User("write:accounts").Written(), h.feature},
-		"DELETE /api/v1/featured_tags/:id":       {rest.User("write:accounts"), operation(h.Social.UnfeatureTag)},
-		"GET /api/v1/featured_tags/suggestions":  {rest.User("read:accounts"), h.suggestions},
-		"GET /api/v1/accounts/:id/featured_tags": {rest.Content("read:accounts"), h.listOfAccount},
+		"GET /api/v1/featured_tags":              {rest.User("read:accounts").Optional(config.OptionalFeaturedTags).Answers("[]FeaturedTag"), h.listOwn},
+		"POST /api/v1/featured_tags":             {rest.User("write:accounts").Written().Answers("FeaturedTag"), h.feature},
+		"DELETE /api/v1/featured_tags/:id":       {rest.User("write:accounts").Answers("empty"), operation(h.Social.UnfeatureTag)},
+		"GET /api/v1/featured_tags/suggestions":  {rest.User("read:accounts").Answers("[]FoundTag"), h.suggestions},
+		"GET /api/v1/accounts/:id/featured_tags": {rest.Content("read:accounts").Answers("[]FeaturedTag"), h.listOfAccount},
 	}
 }
 

@@ -16,20 +16,20 @@ type filters struct{ *parts }
 
 func (h *filters) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v2/filters":                 {rest.User("read:filters"), h.listFilters},
-		"POST /api/v2/filters":                {rest.User("write:filters").Written(), h.createFilter},
-		"GET /api/v2/filters/:id":             {rest.User("read:filters"), h.showFilter},
-		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), h.updateFilter},
-		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), operation(h.Social.DeleteFilter)},
-		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), h.listFilterKeywords},
-		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters").Written(), h.addFilterKeyword},
-		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), h.showFilterKeyword},
-		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), h.updateFilterKeyword},
-		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), operation(h.Social.DeleteFilterKeyword)},
-		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), h.listFilterStatuses},
-		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters").Written(), h.addFilterStatus},
-		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), h.showFilterStatus},
-		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), operation(h.Social.RemoveFilterStatus)},
+		"GET /api/v2/filters":                 {rest.User("read:filters").Answers("[]Filter"), h.listFilters},
+		"POST /api/v2/filters":                {rest.User("write:filters").Written().Answers("Filter"), h.createFilter},
+		"GET /api/v2/filters/:id":             {rest.User("read:filters").Answers("Filter"), h.showFilter},
+		"PUT /api/v2/filters/:id":             {rest.User("write:filters").Answers("Filter"), h.updateFilter},
+		"DELETE /api/v2/filters/:id":          {rest.User("write:filters").Answers("empty"), operation(h.Social.DeleteFilter)},
+		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters").Answers("[]FilterKeyword"), h.listFilterKeywords},
+		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters").Written().Answers("FilterKeyword"), h.addFilterKeyword},
+		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters").Answers("FilterKeyword"), h.showFilterKeyword},
+		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters").Answers("FilterKeyword"), h.updateFilterKeyword},
+		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters").Answers("empty"), operation(h.Social.DeleteFilterKeyword)},
+		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters").Answers("[]FilterStatus"), h.listFilterStatuses},
+		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters").Written().Answers("FilterStatus"), h.addFilterStatus},
+		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters").Answers("FilterStatus"), h.showFilterStatus},
+		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters").Answers("empty"), operation(h.Social.RemoveFilterStatus)},
 	}
 }
 
@@ -105,6 +105,7 @@ func filterExpiry(r *rest.Request) (*time.Duration, error) {
 	return &in, nil
 }
 
+// createFilter creates a filter with its keywords.
 func (h *filters) createFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
@@ -129,6 +130,7 @@ func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 
 func filterParam(r *rest.Request) store.FilterID { return store.ParseID[store.FilterID](r.Param("id")) }
 
+// showFilter returns a filter with its keywords and statuses.
 func (h *filters) showFilter(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
 	return answer(f, err, entity.NewFilter)
@@ -144,6 +146,7 @@ func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	return answer(f, err, entity.NewFilter)
 }
 
+// listFilterKeywords returns the keywords of a filter.
 func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	f, err := h.ownFilter(r)
 	if err != nil {
@@ -152,6 +155,7 @@ func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
 	return entity.Map(f.Keywords, entity.NewFilterKeyword), nil
 }
 
+// addFilterKeyword adds a keyword to a filter.
 func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
@@ -181,6 +185,7 @@ func keywordParam(r *rest.Request) store.FilterKeywordID {
 	return store.ParseID[store.FilterKeywordID](r.Param("id"))
 }
 
+// showFilterKeyword returns a keyword of a filter.
 func (h *filters) showFilterKeyword(r *rest.Request) (any, error) {
 	_, k, err := h.ownKeyword(r)
 	if err != nil {
@@ -210,6 +215,7 @@ func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
 	return entity.Map(f.Statuses, entity.NewFilterStatus), nil
 }
 
+// addFilterStatus adds a status to a filter.
 func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	var p struct {
 		StatusID *store.StatusID `param:"status_id"`
@@ -224,6 +230,7 @@ func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	return answer(st, err, entity.NewFilterStatus)
 }
 
+// showFilterStatus returns a status of a filter.
 func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
 	rows, err := h.DB.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 // v1Routes are the viewer's filters in version 1 of the API, where each keyword is a filter.
 func (h *filters) v1Routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/filters":        {rest.User("read:filters"), h.listFiltersV1},
-		"POST /api/v1/filters":       {rest.User("write:filters").Written(), h.createFilterV1},
-		"GET /api/v1/filters/:id":    {rest.User("read:filters"), h.showFilterV1},
-		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.changeFilterV1},
-		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), operation(h.Social.DeleteFilterV1)},
+		"GET /api/v1/filters":        {rest.User("read:filters").Answers("[]Phrase"), h.listFiltersV1},
+		"POST /api/v1/filters":       {rest.User("write:filters").Written().Answers("Phrase"), h.createFilterV1},
+		"GET /api/v1/filters/:id":    {rest.User("read:filters").Answers("Phrase"), h.showFilterV1},
+		"PUT /api/v1/filters/:id":    {rest.User("write:filters").Answers("Phrase"), h.changeFilterV1},
+		"DELETE /api/v1/filters/:id": {rest.User("write:filters").Answers("empty"), operation(h.Social.DeleteFilterV1)},
 	}
 }
 
@@ -54,6 +54,7 @@ func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	return entity.NewFilterV1(f, f.Keywords[0]), nil
 }
 
+// showFilterV1 returns a keyword of a filter as a filter of version 1.
 func (h *filters) showFilterV1(r *rest.Request) (any, error) {
 	f, k, err := h.ownKeyword(r)
 	if err != nil {

@@ -11,18 +11,18 @@ type follows struct{ *parts }
 
 func (h *follows) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/accounts/:id/follow":                {followAction, h.follow},
-		"POST /api/v1/accounts/:id/unfollow":              {followAction.Deletes(), h.render.accountAction(h.Social.Unfollow)},
-		"POST /api/v1/accounts/:id/remove_from_followers": {followAction.Deletes(), h.render.accountAction(h.Social.RemoveFollower)},
-		"POST /api/v1/follows":                            {rest.User("write:follows").Limit("follows"), h.followByHandle},
-		"GET /api/v1/follow_requests":                     {rest.User("read:follows"), h.followRequests},
-		"GET /api/v1/follow_requests/outgoing":            {rest.User("read:follows"), h.outgoingFollowRequests}, // as in GoToSocial
-		"GET /api/v1/svc/outgoing_follow_requests":        {rest.User("read:follows"), h.outgoingFollowRequests},
-		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows"), h.render.accountAction(h.Social.AcceptFollowRequest)},
-		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows").Deletes(), h.render.accountAction(h.Social.RejectFollowRequest)},
-		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows"), h.render.accountAction(h.Social.Subscribe)},
-		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows").Deletes(), h.render.accountAction(h.Social.Unsubscribe)},
-		"POST /api/v1/accounts/:id/note":                  {rest.User("write:accounts"), h.noteAccount},
+		"POST /api/v1/accounts/:id/follow":                {followAction.Answers("Relationship"), h.follow},
+		"POST /api/v1/accounts/:id/unfollow":              {followAction.Deletes().Answers("Relationship"), h.render.accountAction(h.Social.Unfollow)},
+		"POST /api/v1/accounts/:id/remove_from_followers": {followAction.Deletes().Answers("Relationship"), h.render.accountAction(h.Social.RemoveFollower)},
+		"POST /api/v1/follows":                            {rest.User("write:follows").Limit("follows").Answers("Account"), h.followByHandle},
+		"GET /api/v1/follow_requests":                     {rest.User("read:follows").Answers("[]Account"), h.followRequests},
+		"GET /api/v1/follow_requests/outgoing":            {rest.User("read:follows").Answers("[]Account"), h.outgoingFollowRequests}, // as in GoToSocial
+		"GET /api/v1/svc/outgoing_follow_requests":        {rest.User("read:follows").Answers("[]Account"), h.outgoingFollowRequests},
+		"POST /api/v1/follow_requests/:id/authorize":      {rest.User("write:follows").Answers("Relationship"), h.render.accountAction(h.Social.AcceptFollowRequest)},
+		"POST /api/v1/follow_requests/:id/reject":         {rest.User("write:follows").Deletes().Answers("Relationship"), h.render.accountAction(h.Social.RejectFollowRequest)},
+		"POST /api/v1/svc/accounts/:id/subscribe":         {rest.User("write:follows").Answers("Relationship"), h.render.accountAction(h.Social.Subscribe)},
+		"POST /api/v1/svc/accounts/:id/unsubscribe":       {rest.User("write:follows").Deletes().Answers("Relationship"), h.render.accountAction(h.Social.Unsubscribe)},
+		"POST /api/v1/accounts/:id/note":                  {rest.User("write:accounts").Answers("Relationship"), h.noteAccount},
 	}
 }
 

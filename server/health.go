@@ -18,7 +18,7 @@ import (
 
 func (h *healthChecker) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/healthcheck": {rest.Anonymous, h.show},
+		"GET /api/v1/svc/healthcheck": {rest.Anonymous.Answers("object"), h.show},
 		"GET /health":                 {rest.Anonymous, h.showPlain},
 	}
 }

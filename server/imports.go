@@ -15,12 +15,12 @@ type imports struct{ *parts }
 
 func (h *imports) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/follow_import":      {rest.User("follow", "write:follows"), h.start(store.ImportFollows)},
-		"POST /api/v1/svc/blocks_import":      {rest.User("follow", "write:blocks"), h.start(store.ImportBlocks)},
-		"POST /api/v1/svc/mutes_import":       {rest.User("follow", "write:mutes"), h.start(store.ImportMutes)},
-		"GET /api/v1/svc/imports":             {rest.User("read"), h.listImports},
-		"GET /api/v1/svc/imports/:id":         {rest.User("read"), h.showImport},
-		"GET /api/v1/svc/imports/:id/skipped": {rest.User("read"), h.listSkipped},
+		"POST /api/v1/svc/follow_import":      {rest.User("follow", "write:follows").Answers("string"), h.start(store.ImportFollows)},
+		"POST /api/v1/svc/blocks_import":      {rest.User("follow", "write:blocks").Answers("string"), h.start(store.ImportBlocks)},
+		"POST /api/v1/svc/mutes_import":       {rest.User("follow", "write:mutes").Answers("string"), h.start(store.ImportMutes)},
+		"GET /api/v1/svc/imports":             {rest.User("read").Answers("[]Import"), h.listImports},
+		"GET /api/v1/svc/imports/:id":         {rest.User("read").Answers("Import"), h.showImport},
+		"GET /api/v1/svc/imports/:id/skipped": {rest.User("read").Answers("[]SkippedEntry"), h.listSkipped},
 	}
 }
 

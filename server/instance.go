@@ -20,21 +20,21 @@ type instance struct{ *parts }
 func (h *instance) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api":                                {rest.Anonymous, h.showAPI},
-		"GET /api/v1/instance":                    {rest.Anonymous, h.showInstance},
-		"GET /api/v2/instance":                    {rest.Anonymous, h.showInstanceV2},
-		"GET /api/v1/instance/peers":              {rest.Anonymous, h.listPeers},
-		"GET /api/v1/instance/activity":           {rest.Anonymous, h.showActivity},
-		"GET /api/v1/instance/rules":              {rest.Anonymous, h.listRules},
-		"GET /api/v1/instance/domain_blocks":      {rest.Anyone, h.listDomainBlocks},
-		"GET /api/v1/custom_emojis":               {rest.Anonymous, h.listCustomEmojis},
-		"GET /api/v1/svc/emoji":                   {rest.Anonymous, h.mapCustomEmojis},
-		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous, h.showFrontendConfigurations},
-		"GET /api/v1/svc/federation_status":       {rest.Anonymous, h.federationStatus},
+		"GET /api/v1/instance":                    {rest.Anonymous.Answers("object"), h.showInstance},
+		"GET /api/v2/instance":                    {rest.Anonymous.Answers("object"), h.showInstanceV2},
+		"GET /api/v1/instance/peers":              {rest.Anonymous.Answers("[]text"), h.listPeers},
+		"GET /api/v1/instance/activity":           {rest.Anonymous.Answers("[]Week"), h.showActivity},
+		"GET /api/v1/instance/rules":              {rest.Anonymous.Answers("[]Rule"), h.listRules},
+		"GET /api/v1/instance/domain_blocks":      {rest.Anyone.Answers("[]DomainBlock"), h.listDomainBlocks},
+		"GET /api/v1/custom_emojis":               {rest.Anonymous.Answers("[]Emoji"), h.listCustomEmojis},
+		"GET /api/v1/svc/emoji":                   {rest.Anonymous.Answers("object"), h.mapCustomEmojis},
+		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous.Answers("object"), h.showFrontendConfigurations},
+		"GET /api/v1/svc/federation_status":       {rest.Anonymous.Answers("FederationStatus"), h.federationStatus},
 		"GET /.well-known/nodeinfo":               {rest.Anonymous, h.listNodeInfo},
 		"GET /.well-known/host-meta":              {rest.Anonymous, h.showHostMeta},
 		"GET /nodeinfo/:version":                  {rest.Anonymous, h.showNodeInfo},
-		"GET /api/v1/preferences":                 {rest.User("read:accounts"), h.showPreferences},
-		"GET /api/v1/identity_proofs":             {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/preferences":                 {rest.User("read:accounts").Answers("Preferences"), h.showPreferences},
+		"GET /api/v1/identity_proofs":             {rest.Anyone.Answers("[]null"), rest.Always([]any{})},
 	}
 }
 
@@ -95,6 +95,7 @@ func (h *instance) listDomainBlocks(r *rest.Request) (any, error) {
 	return entity.Map(admin.PublicBlocks(c), entity.NewDomainBlock), nil
 }
 
+// listCustomEmojis returns the custom emoji of the server.
 func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.customEmojis.List() }
 
 // mapCustomEmojis returns all custom emoji by their shortcodes.

@@ -21,11 +21,11 @@ type instanceTexts struct{ *parts }
 
 func (h *instanceTexts) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/instance/terms_of_service":       {rest.Anonymous, h.showTerms},
-		"GET /api/v1/instance/terms_of_service/:date": {rest.Anonymous, h.showTermsOf},
-		"GET /api/v1/instance/privacy_policy":         {rest.Anonymous, h.showPrivacyPolicy},
-		"GET /api/v1/instance/extended_description":   {rest.Anonymous, h.showExtendedDescription},
-		"GET /api/v1/instance/languages":              {rest.Anonymous, h.listLanguages},
+		"GET /api/v1/instance/terms_of_service":       {rest.Anonymous.Answers("object"), h.showTerms},
+		"GET /api/v1/instance/terms_of_service/:date": {rest.Anonymous.Answers("object"), h.showTermsOf},
+		"GET /api/v1/instance/privacy_policy":         {rest.Anonymous.Answers("object"), h.showPrivacyPolicy},
+		"GET /api/v1/instance/extended_description":   {rest.Anonymous.Answers("object"), h.showExtendedDescription},
+		"GET /api/v1/instance/languages":              {rest.Anonymous.Answers("[]object"), h.listLanguages},
 	}
 }
 
@@ -57,6 +57,7 @@ type termsOfService struct {
 	SucceededBy   *string `json:"succeeded_by"`
 }
 
+// showTerms returns the terms of service, if the staff have written some.
 func (h *instanceTexts) showTerms(*rest.Request) (any, error) {
 	text, at, err := h.read("terms-of-service.html")
 	return answer(termsOfService{at.Format(time.DateOnly), true, text, nil}, err, same)
@@ -76,6 +77,7 @@ type instanceText struct {
 	Content   string      `json:"content"`
 }
 
+// showPrivacyPolicy returns the privacy policy, if the staff have written one.
 func (h *instanceTexts) showPrivacyPolicy(*rest.Request) (any, error) {
 	text, at, err := h.read("privacy-policy.html")
 	return answer(instanceText{new(store.At(at)), text}, err, same)

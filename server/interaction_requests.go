@@ -14,12 +14,12 @@ type interactionRequests struct{ *parts }
 
 func (h *interactionRequests) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/interaction_policies/defaults":       {rest.User("read:accounts"), h.showDefaults},
-		"PATCH /api/v1/interaction_policies/defaults":     {rest.User("write:accounts"), h.changeDefaults},
-		"GET /api/v1/interaction_requests":                {rest.User("read:notifications"), h.list},
-		"GET /api/v1/interaction_requests/:id":            {rest.User("read:notifications"), h.show},
-		"POST /api/v1/interaction_requests/:id/authorize": {rest.User("write:notifications"), h.authorize},
-		"POST /api/v1/interaction_requests/:id/reject":    {rest.User("write:notifications").Deletes(), h.reject},
+		"GET /api/v1/interaction_policies/defaults":       {rest.User("read:accounts").Answers("InteractionPolicies"), h.showDefaults},
+		"PATCH /api/v1/interaction_policies/defaults":     {rest.User("write:accounts").Answers("InteractionPolicies"), h.changeDefaults},
+		"GET /api/v1/interaction_requests":                {rest.User("read:notifications").Answers("[]InteractionRequest"), h.list},
+		"GET /api/v1/interaction_requests/:id":            {rest.User("read:notifications").Answers("InteractionRequest"), h.show},
+		"POST /api/v1/interaction_requests/:id/authorize": {rest.User("write:notifications").Answers("InteractionRequest"), h.authorize},
+		"POST /api/v1/interaction_requests/:id/reject":    {rest.User("write:notifications").Deletes().Answers("InteractionRequest"), h.reject},
 	}
 }
 

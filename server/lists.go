@@ -13,17 +13,18 @@ type lists struct{ *parts }
 
 func (h *lists) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/lists":                 {rest.User("read:lists"), h.lists},
-		"POST /api/v1/lists":                {rest.User("write:lists").Written(), h.createList},
-		"GET /api/v1/lists/:id":             {rest.User("read:lists"), h.showList},
-		"PUT /api/v1/lists/:id":             {rest.User("write:lists"), h.updateList},
-		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), operation(h.Social.DeleteList)},
-		"GET /api/v1/lists/:id/accounts":    {rest.User("read:lists"), h.listMembers},
-		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), h.changeMembers(h.Social.AddToList)},
-		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), h.changeMembers(h.Social.RemoveFromList)},
+		"GET /api/v1/lists":                 {rest.User("read:lists").Answers("[]List"), h.lists},
+		"POST /api/v1/lists":                {rest.User("write:lists").Written().Answers("List"), h.createList},
+		"GET /api/v1/lists/:id":             {rest.User("read:lists").Answers("List"), h.showList},
+		"PUT /api/v1/lists/:id":             {rest.User("write:lists").Answers("List"), h.updateList},
+		"DELETE /api/v1/lists/:id":          {rest.User("write:lists").Answers("empty"), operation(h.Social.DeleteList)},
+		"GET /api/v1/lists/:id/accounts":    {rest.User("read:lists").Answers("[]Account"), h.listMembers},
+		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists").Answers("empty"), h.changeMembers(h.Social.AddToList)},
+		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists").Answers("empty"), h.changeMembers(h.Social.RemoveFromList)},
 	}
 }
 
+// lists returns the viewer's lists.
 func (h *lists) lists(r *rest.Request) (any, error) {
 	rows, err := h.DB.Lists(r.Context(), r.Viewer.ID)
 	return answerList(rows, err, entity.NewUserList)
@@ -69,6 +70,7 @@ func (h *lists) ownList(r *rest.Request) (*store.List, error) {
 
 func listParam(r *rest.Request) store.ListID { return store.ParseID[store.ListID](r.Param("id")) }
 
+// showList returns one of the viewer's lists.
 func (h *lists) showList(r *rest.Request) (any, error) {
 	l, err := h.ownList(r)
 	return answer(l, err, entity.NewUserList)

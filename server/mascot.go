@@ -8,8 +8,8 @@ import (
 // mascotRoutes are the picture that front ends show a user in empty places.
 func (h *uploads) mascotRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/mascot": {rest.User("read:accounts"), h.showMascot},
-		"PUT /api/v1/svc/mascot": {rest.User("write:accounts").Uploads().Limit("media_upload").Written(), h.setMascot},
+		"GET /api/v1/svc/mascot": {rest.User("read:accounts").Answers("Mascot"), h.showMascot},
+		"PUT /api/v1/svc/mascot": {rest.User("write:accounts").Uploads().Limit("media_upload").Written().Answers("Mascot"), h.setMascot},
 	}
 }
 

@@ -17,11 +17,11 @@ type uploads struct{ *parts }
 
 func (h *uploads) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/media":       {rest.User("write:media").Uploads().Limit("media_upload").Written(), h.uploadMedia},
-		"POST /api/v2/media":       {rest.User("write:media").Uploads().Limit("media_upload").Written(), h.uploadMedia},
-		"GET /api/v1/media/:id":    {rest.User("write:media", "read:media"), h.showMedia},
-		"PUT /api/v1/media/:id":    {rest.User("write:media").Uploads().Written(), h.updateMedia},
-		"DELETE /api/v1/media/:id": {rest.User("write:media"), operation(h.Social.DeleteUpload)},
+		"POST /api/v1/media":       {rest.User("write:media").Uploads().Limit("media_upload").Written().Answers("Attachment"), h.uploadMedia},
+		"POST /api/v2/media":       {rest.User("write:media").Uploads().Limit("media_upload").Written().Answers("Attachment"), h.uploadMedia},
+		"GET /api/v1/media/:id":    {rest.User("write:media", "read:media").Answers("Attachment"), h.showMedia},
+		"PUT /api/v1/media/:id":    {rest.User("write:media").Uploads().Written().Answers("Attachment"), h.updateMedia},
+		"DELETE /api/v1/media/:id": {rest.User("write:media").Answers("empty"), operation(h.Social.DeleteUpload)},
 		"GET /media/*path":         {rest.File, h.serveMedia},
 		"GET /proxy/*path":         {rest.File, h.serveProxy},
 		"GET /emoji/*path":         {rest.File, h.serveEmoji},
@@ -84,6 +84,7 @@ func parseCoordinate(s string) (float64, bool) {
 	return v, err == nil && v >= -1 && v <= 1
 }
 
+// showMedia returns an attachment of the viewer's; 206 while it is processed.
 func (h *uploads) showMedia(r *rest.Request) (any, error) {
 	m, err := h.DB.OwnMedia(r.Context(), r.Viewer.ID, mediaParam(r))
 	if err != nil {

@@ -16,10 +16,10 @@ type aliases struct{ *parts }
 
 func (h *aliases) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/aliases":       {rest.User("read:accounts"), h.listAliases},
-		"PUT /api/v1/svc/aliases":       {rest.User("write:accounts"), h.addAlias},
-		"DELETE /api/v1/svc/aliases":    {rest.User("write:accounts"), h.removeAlias},
-		"POST /api/v1/svc/move_account": {rest.User("write:accounts"), h.moveAccount},
+		"GET /api/v1/svc/aliases":       {rest.User("read:accounts").Answers("object"), h.listAliases},
+		"PUT /api/v1/svc/aliases":       {rest.User("write:accounts").Answers("Done"), h.addAlias},
+		"DELETE /api/v1/svc/aliases":    {rest.User("write:accounts").Answers("Done"), h.removeAlias},
+		"POST /api/v1/svc/move_account": {rest.User("write:accounts").Answers("Done|Error"), h.moveAccount},
 	}
 }
 

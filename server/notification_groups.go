@@ -13,12 +13,12 @@ import (
 // groupRoutes are the notifications in groups (version 2 of the reference API).
 func (h *notifications) groupRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v2/notifications":                     {rest.User("read:notifications"), h.listGroups},
-		"GET /api/v2/notifications/unread_count":        {rest.User("read:notifications"), h.countUnreadGroups},
-		"GET /api/v2/notifications/:group_key":          {rest.User("read:notifications"), h.showGroup},
-		"GET /api/v2/notifications/:group_key/accounts": {rest.User("read:notifications"), h.groupAccounts},
-		"POST /api/v2/notifications/:group_key/dismiss": {rest.User("write:notifications").Deletes(), h.dismissGroup},
-		"POST /api/v2/notifications/clear":              {rest.User("write:notifications").Deletes(), h.clearNotifications},
+		"GET /api/v2/notifications":                     {rest.User("read:notifications").Answers("GroupedNotifications"), h.listGroups},
+		"GET /api/v2/notifications/unread_count":        {rest.User("read:notifications").Answers("Count"), h.countUnreadGroups},
+		"GET /api/v2/notifications/:group_key":          {rest.User("read:notifications").Answers("NotificationGroups"), h.showGroup},
+		"GET /api/v2/notifications/:group_key/accounts": {rest.User("read:notifications").Answers("[]Account"), h.groupAccounts},
+		"POST /api/v2/notifications/:group_key/dismiss": {rest.User("write:notifications").Deletes().Answers("empty"), h.dismissGroup},
+		"POST /api/v2/notifications/clear":              {rest.User("write:notifications").Deletes().Answers("empty"), h.clearNotifications},
 	}
 }
 

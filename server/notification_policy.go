@@ -12,19 +12,19 @@ import (
 // libraries (masto.js) send PUT.
 func (h *notifications) policyRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/notifications/policy":                {rest.User("read:notifications"), h.showPolicyV1},
-		"PATCH /api/v1/notifications/policy":              {rest.User("write:notifications"), h.changePolicyV1},
-		"PUT /api/v1/notifications/policy":                {rest.User("write:notifications"), h.changePolicyV1},
-		"GET /api/v2/notifications/policy":                {rest.User("read:notifications"), h.showPolicy},
-		"PATCH /api/v2/notifications/policy":              {rest.User("write:notifications"), h.changePolicy},
-		"PUT /api/v2/notifications/policy":                {rest.User("write:notifications"), h.changePolicy},
-		"GET /api/v1/notifications/requests":              {rest.User("read:notifications"), h.listRequests},
-		"GET /api/v1/notifications/requests/merged":       {rest.User("read:notifications"), rest.Always(mergedRequests{true})},
-		"POST /api/v1/notifications/requests/accept":      {rest.User("write:notifications"), h.acceptRequests},
-		"POST /api/v1/notifications/requests/dismiss":     {rest.User("write:notifications").Deletes(), h.dismissRequests},
-		"GET /api/v1/notifications/requests/:id":          {rest.User("read:notifications"), h.showRequest},
-		"POST /api/v1/notifications/requests/:id/accept":  {rest.User("write:notifications"), h.acceptRequest},
-		"POST /api/v1/notifications/requests/:id/dismiss": {rest.User("write:notifications").Deletes(), h.dismissRequest},
+		"GET /api/v1/notifications/policy":                {rest.User("read:notifications").Answers("NotificationPolicyV1"), h.showPolicyV1},
+		"PATCH /api/v1/notifications/policy":              {rest.User("write:notifications").Answers("NotificationPolicyV1"), h.changePolicyV1},
+		"PUT /api/v1/notifications/policy":                {rest.User("write:notifications").Answers("NotificationPolicyV1"), h.changePolicyV1},
+		"GET /api/v2/notifications/policy":                {rest.User("read:notifications").Answers("NotificationPolicy"), h.showPolicy},
+		"PATCH /api/v2/notifications/policy":              {rest.User("write:notifications").Answers("NotificationPolicy"), h.changePolicy},
+		"PUT /api/v2/notifications/policy":                {rest.User("write:notifications").Answers("NotificationPolicy"), h.changePolicy},
+		"GET /api/v1/notifications/requests":              {rest.User("read:notifications").Answers("[]NotificationRequest"), h.listRequests},
+		"GET /api/v1/notifications/requests/merged":       {rest.User("read:notifications").Answers("Merged"), rest.Always(mergedRequests{true})},
+		"POST /api/v1/notifications/requests/accept":      {rest.User("write:notifications").Answers("empty"), h.acceptRequests},
+		"POST /api/v1/notifications/requests/dismiss":     {rest.User("write:notifications").Deletes().Answers("empty"), h.dismissRequests},
+		"GET /api/v1/notifications/requests/:id":          {rest.User("read:notifications").Answers("NotificationRequest"), h.showRequest},
+		"POST /api/v1/notifications/requests/:id/accept":  {rest.User("write:notifications").Answers("empty"), h.acceptRequest},
+		"POST /api/v1/notifications/requests/:id/dismiss": {rest.User("write:notifications").Deletes().Answers("empty"), h.dismissRequest},
 	}
 }
 

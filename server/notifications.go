@@ -14,16 +14,16 @@ type notifications struct{ *parts }
 
 func (h *notifications) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/notifications":                     {rest.User("read:notifications"), h.listNotifications},
-		"GET /api/v1/notifications/unread_count":        {rest.User("read:notifications"), h.countUnread},
-		"GET /api/v1/notifications/:id":                 {rest.User("read:notifications"), h.showNotification},
-		"POST /api/v1/notifications/clear":              {rest.User("write:notifications").Deletes(), h.clearNotifications},
-		"POST /api/v1/notifications/dismiss":            {rest.User("write:notifications").Deletes(), h.dismissNotification},
-		"POST /api/v1/notifications/:id/dismiss":        {rest.User("write:notifications").Deletes(), h.dismissNotification},
-		"DELETE /api/v1/notifications/destroy_multiple": {rest.User("write:notifications"), h.destroyNotifications},
-		"POST /api/v1/svc/notifications/read":           {rest.User("write:notifications"), h.readNotifications},
-		"GET /api/v1/markers":                           {rest.User("read:statuses"), h.showMarkers},
-		"POST /api/v1/markers":                          {rest.User("write:statuses"), h.moveMarkers},
+		"GET /api/v1/notifications":                     {rest.User("read:notifications").Answers("[]Notification"), h.listNotifications},
+		"GET /api/v1/notifications/unread_count":        {rest.User("read:notifications").Answers("Count"), h.countUnread},
+		"GET /api/v1/notifications/:id":                 {rest.User("read:notifications").Answers("Notification"), h.showNotification},
+		"POST /api/v1/notifications/clear":              {rest.User("write:notifications").Deletes().Answers("empty"), h.clearNotifications},
+		"POST /api/v1/notifications/dismiss":            {rest.User("write:notifications").Deletes().Answers("empty"), h.dismissNotification},
+		"POST /api/v1/notifications/:id/dismiss":        {rest.User("write:notifications").Deletes().Answers("empty"), h.dismissNotification},
+		"DELETE /api/v1/notifications/destroy_multiple": {rest.User("write:notifications").Answers("empty"), h.destroyNotifications},
+		"POST /api/v1/svc/notifications/read":           {rest.User("write:notifications").Answers("Notification|[]Notification"), h.readNotifications},
+		"GET /api/v1/markers":                           {rest.User("read:statuses").Answers("Markers"), h.showMarkers},
+		"POST /api/v1/markers":                          {rest.User("write:statuses").Answers("Markers"), h.moveMarkers},
 	}
 }
 
@@ -150,6 +150,7 @@ func accountNotFound(err error) error {
 	return err
 }
 
+// showNotification returns one of the viewer's notifications.
 func (h *notifications) showNotification(r *rest.Request) (any, error) {
 	row, err := h.DB.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
 	if err != nil {
@@ -177,6 +178,7 @@ func (h *notifications) renderNotification(r *rest.Request, row *store.Notificat
 	return only(h.Entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row}))
 }
 
+// clearNotifications deletes all notifications of the viewer.
 func (h *notifications) clearNotifications(r *rest.Request) (any, error) {
 	return nil, h.Social.ClearNotifications(r.Context(), r.Viewer)
 }

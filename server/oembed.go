@@ -20,7 +20,7 @@ type oEmbeds struct{ *parts }
 
 func (h *oEmbeds) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/oembed": {rest.Content(), h.showOEmbed},
+		"GET /api/oembed": {rest.Content().Answers("OEmbed"), h.showOEmbed},
 	}
 }
 

@@ -11,8 +11,8 @@ type polls struct{ *parts }
 
 func (h *polls) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/polls/:id":        {rest.Content("read:statuses"), h.showPoll},
-		"POST /api/v1/polls/:id/votes": {rest.User("write:statuses"), h.vote},
+		"GET /api/v1/polls/:id":        {rest.Content("read:statuses").Answers("Poll"), h.showPoll},
+		"POST /api/v1/polls/:id/votes": {rest.User("write:statuses").Answers("Poll"), h.vote},
 	}
 }
 

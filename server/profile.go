@@ -24,21 +24,22 @@ type profile struct{ *parts }
 
 func (h *profile) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/accounts/verify_credentials":      {rest.User("read:accounts", "profile"), h.verifyCredentials},
-		"PATCH /api/v1/accounts/update_credentials":    {rest.User("write:accounts").Uploads(), h.updateCredentials},
-		"PATCH /api/v1/svc/accounts/update_avatar":     {rest.User("write:accounts").Uploads(), h.updateAvatar},
-		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads(), h.updateBanner},
-		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads(), h.updateBackground},
-		"GET /api/v1/profile":                          {rest.User("read:accounts", "profile"), h.showProfile},
-		"PATCH /api/v1/profile":                        {rest.User("write:accounts").Uploads(), h.updateProfile},
-		"DELETE /api/v1/profile/avatar":                {rest.User("write:accounts"), h.removePicture(func(c *social.ProfileChange) { c.Avatar = new(social.Picture) })},
-		"DELETE /api/v1/profile/header":                {rest.User("write:accounts"), h.removePicture(func(c *social.ProfileChange) { c.Header = new(social.Picture) })},
-		"PUT /api/svc/notification_settings":           {rest.User("write:accounts"), h.updateNotificationSettings},
-		"GET /api/v1/svc/settings/:app":                {rest.User("read:accounts"), h.showSettings},
-		"PATCH /api/v1/svc/settings/:app":              {rest.User("write:accounts"), h.mergeSettings},
+		"GET /api/v1/accounts/verify_credentials":      {rest.User("read:accounts", "profile").Answers("CredentialAccount"), h.verifyCredentials},
+		"PATCH /api/v1/accounts/update_credentials":    {rest.User("write:accounts").Uploads().Answers("CredentialAccount"), h.updateCredentials},
+		"PATCH /api/v1/svc/accounts/update_avatar":     {rest.User("write:accounts").Uploads().Answers("ChangedPicture"), h.updateAvatar},
+		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads().Answers("ChangedPicture"), h.updateBanner},
+		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads().Answers("ChangedPicture"), h.updateBackground},
+		"GET /api/v1/profile":                          {rest.User("read:accounts", "profile").Answers("Profile"), h.showProfile},
+		"PATCH /api/v1/profile":                        {rest.User("write:accounts").Uploads().Answers("Profile"), h.updateProfile},
+		"DELETE /api/v1/profile/avatar":                {rest.User("write:accounts").Answers("CredentialAccount"), h.removePicture(func(c *social.ProfileChange) { c.Avatar = new(social.Picture) })},
+		"DELETE /api/v1/profile/header":                {rest.User("write:accounts").Answers("CredentialAccount"), h.removePicture(func(c *social.ProfileChange) { c.Header = new(social.Picture) })},
+		"PUT /api/svc/notification_settings":           {rest.User("write:accounts").Answers("Done"), h.updateNotificationSettings},
+		"GET /api/v1/svc/settings/:app":                {rest.User("read:accounts").Answers("object"), h.showSettings},
+		"PATCH /api/v1/svc/settings/:app":              {rest.User("write:accounts").Answers("object"), h.mergeSettings},
 	}
 }
 
+// verifyCredentials returns the viewer's account with its settings.
 func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
 	return h.render.credentialAccount(r, r.Viewer, r.User, entity.CredentialDetails{SettingsStore: true, ChatToken: h.chatToken(r.Viewer)})
 }
@@ -182,7 +183,7 @@ func (h *profile) showProfile(r *rest.Request) (any, error) {
 	return h.renderProfile(r, r.Viewer, r.User)
 }
 
-// updateProfile is updateCredentials with another answer.
+// updateProfile changes what updateCredentials changes, and returns the profile as it is edited.
 func (h *profile) updateProfile(r *rest.Request) (any, error) {
 	account, user, err := h.update(r)
 	if err != nil {

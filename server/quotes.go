@@ -10,9 +10,9 @@ type quotes struct{ *parts }
 
 func (h *quotes) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/statuses/:id/quotes":                            {rest.Content("read:statuses"), h.listQuotes},
-		"GET /api/v1/svc/statuses/:id/quotes":                        {rest.Content("read:statuses"), h.listQuotes},
-		"POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke": {rest.User("write:statuses").Limit("status_actions").Deletes(), h.revokeQuote},
+		"GET /api/v1/statuses/:id/quotes":                            {rest.Content("read:statuses").Answers("[]Status"), h.listQuotes},
+		"GET /api/v1/svc/statuses/:id/quotes":                        {rest.Content("read:statuses").Answers("[]Status"), h.listQuotes},
+		"POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke": {rest.User("write:statuses").Limit("status_actions").Deletes().Answers("Status"), h.revokeQuote},
 	}
 }
 

@@ -15,23 +15,25 @@ type reactions struct{ *parts }
 
 func (h *reactions) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/statuses/:id/reactions":           {rest.Content("read:statuses"), h.listReactions},
-		"GET /api/v1/svc/statuses/:id/reactions/:emoji":    {rest.Content("read:statuses"), h.showReaction},
-		"PUT /api/v1/svc/statuses/:id/reactions/:emoji":    {reacting, h.addReaction},
-		"DELETE /api/v1/svc/statuses/:id/reactions/:emoji": {reacting, h.removeReaction},
+		"GET /api/v1/svc/statuses/:id/reactions":           {rest.Content("read:statuses").Answers("[]Reaction"), h.listReactions},
+		"GET /api/v1/svc/statuses/:id/reactions/:emoji":    {rest.Content("read:statuses").Answers("[]Reaction"), h.showReaction},
+		"PUT /api/v1/svc/statuses/:id/reactions/:emoji":    {reacting.Answers("Status"), h.addReaction},
+		"DELETE /api/v1/svc/statuses/:id/reactions/:emoji": {reacting.Answers("Status"), h.removeReaction},
 		// The same in the API of Fedibird.
-		"PUT /api/v1/statuses/:id/emoji_reactions/:emoji":    {reacting, h.addReaction},
-		"DELETE /api/v1/statuses/:id/emoji_reactions/:emoji": {reacting, h.removeReaction},
+		"PUT /api/v1/statuses/:id/emoji_reactions/:emoji":    {reacting.Answers("Status"), h.addReaction},
+		"DELETE /api/v1/statuses/:id/emoji_reactions/:emoji": {reacting.Answers("Status"), h.removeReaction},
 	}
 }
 
 var reacting = rest.User("write:statuses").Limit("status_actions")
 
+// addReaction adds the viewer's reaction with an emoji to a status.
 func (h *reactions) addReaction(r *rest.Request) (any, error) {
 	st, err := h.Social.React(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r), "")
 	return h.render.status(r, st, err)
 }
 
+// removeReaction removes the viewer's reaction with an emoji from a status.
 func (h *reactions) removeReaction(r *rest.Request) (any, error) {
 	st, err := h.Social.Unreact(r.Context(), r.Viewer, statusParam(r), h.emojiParam(r))
 	return h.render.status(r, st, err)

@@ -214,7 +214,7 @@ func TestReactionsOfDeletedAccounts(t *testing.T) {
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	many, few := alice.Publish("many").ID(), bob.Publish("few").ID()
 	srv.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
-		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) SELECT i, 'r' || i, 'r' || i, 'remote.example', 'r' || i, '', 0 FROM n`)
+		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) SELECT i, 'r' || i, 'r' || i, 'remote.example', 'https://remote.example/' || i, 'https://remote.example/' || i, 0 FROM n`)
 	srv.Exec(`INSERT INTO reactions (id, account_id, status_id, emoji, url) SELECT id, id, ?, '🔥', '' FROM accounts WHERE id <= 250`, apptest.StatusID(many))
 	srv.Exec(`INSERT INTO reaction_counts (status_id, emoji, url, count, first_id) VALUES (?, '🔥', '', 250, 1)`, apptest.StatusID(many))
 	if got := reactionsIn(bob.Get("/api/v1/statuses/" + many).Want(200).Object()); !slices.Equal(got, []string{"🔥 250"}) {

@@ -17,7 +17,7 @@ type remoteInteractions struct{ *parts }
 
 func (h *remoteInteractions) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/remote_interaction": {rest.Anonymous.Limit("search"), h.remoteInteraction},
+		"POST /api/v1/svc/remote_interaction": {rest.Anonymous.Limit("search").Answers("object"), h.remoteInteraction},
 		"GET /main/ostatus":                   {rest.Anonymous.HTML(), h.showRemote},
 		"POST /main/ostatus":                  {rest.Anonymous.HTML().Limit("search"), h.submitRemote},
 	}

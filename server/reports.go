@@ -12,7 +12,7 @@ type reports struct{ *parts }
 
 func (h *reports) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/reports": {rest.User("write:reports").Limit("reports").Written(), h.createReport},
+		"POST /api/v1/reports": {rest.User("write:reports").Limit("reports").Written().Answers("Report"), h.createReport},
 	}
 }
 

@@ -11,10 +11,10 @@ type scheduled struct{ *parts }
 
 func (h *scheduled) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/scheduled_statuses":        {rest.User("read:statuses"), h.listScheduled},
-		"GET /api/v1/scheduled_statuses/:id":    {rest.User("read:statuses"), h.showScheduled},
-		"PUT /api/v1/scheduled_statuses/:id":    {rest.User("write:statuses"), h.reschedule},
-		"DELETE /api/v1/scheduled_statuses/:id": {rest.User("write:statuses"), h.cancelScheduled},
+		"GET /api/v1/scheduled_statuses":        {rest.User("read:statuses").Answers("[]ScheduledStatus"), h.listScheduled},
+		"GET /api/v1/scheduled_statuses/:id":    {rest.User("read:statuses").Answers("ScheduledStatus"), h.showScheduled},
+		"PUT /api/v1/scheduled_statuses/:id":    {rest.User("write:statuses").Answers("ScheduledStatus"), h.reschedule},
+		"DELETE /api/v1/scheduled_statuses/:id": {rest.User("write:statuses").Answers("ScheduledStatus"), h.cancelScheduled},
 	}
 }
 
@@ -35,6 +35,7 @@ func scheduledParam(r *rest.Request) store.ScheduledID {
 	return store.ParseID[store.ScheduledID](r.Param("id"))
 }
 
+// showScheduled returns one of the viewer's scheduled statuses.
 func (h *scheduled) showScheduled(r *rest.Request) (any, error) {
 	row, err := h.DB.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 	if err != nil {

@@ -13,8 +13,8 @@ type scrobbles struct{ *parts }
 
 func (h *scrobbles) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/scrobble":              {rest.User("write").Limit("status_actions").Written(), h.createScrobble},
-		"GET /api/v1/svc/accounts/:id/scrobbles": {rest.Content("read"), h.listScrobbles},
+		"POST /api/v1/svc/scrobble":              {rest.User("write").Limit("status_actions").Written().Answers("Scrobble"), h.createScrobble},
+		"GET /api/v1/svc/accounts/:id/scrobbles": {rest.Content("read").Answers("[]Scrobble"), h.listScrobbles},
 	}
 }
 

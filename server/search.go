@@ -17,9 +17,9 @@ type search struct{ *parts }
 
 func (h *search) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v2/search":          {rest.Content("read:search").Limit("search"), h.search(false)},
-		"GET /api/v1/accounts/search": {rest.Content("read:accounts").Limit("search"), h.searchAccounts},
-		"GET /api/v1/search":          {rest.Content("read:search").Limit("search"), h.search(true)},
+		"GET /api/v2/search":          {rest.Content("read:search").Limit("search").Answers("Results"), h.search(false)},
+		"GET /api/v1/accounts/search": {rest.Content("read:accounts").Limit("search").Answers("[]Account"), h.searchAccounts},
+		"GET /api/v1/search":          {rest.Content("read:search").Limit("search").Answers("ResultsV1"), h.search(true)},
 	}
 }
 
@@ -300,7 +300,7 @@ func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchRes
 
 // resolveHandle resolves an unknown handle if the viewer requests it. It returns 0 if that fails, because the search goes on.
 func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
-	if h.Resolve == nil || r.Viewer == nil || !rest.ParseBool(r.Query("resolve")) {
+	if h.Resolve == nil || r.Viewer == nil || !r.Flag("resolve") {
 		return 0
 	}
 	nick, domain, ok := text.SplitHandle(handle)

@@ -17,7 +17,7 @@
 //   - messages: conversations.go, chats.go
 //   - media and emoji: media.go, emoji_packs.go
 //   - data of a user: imports.go, exports.go, backups.go, scrobbles.go, reports.go, annual_reports.go
-//   - the server itself: instance.go, instance_texts.go
+//   - the server itself: instance.go, instance_texts.go, openapi.go
 //   - other servers: activitypub.go, activitypub_inbox.go, webfinger.go, remote.go
 //   - pages and front ends: public_pages.go, interact.go, oembed.go, frontends.go, files.go
 package server
@@ -81,6 +81,7 @@ type Config struct {
 	TempDir    string                               // for uploads during their request; "": the system's
 	Now        func() time.Time                     // nil: time.Now
 	Log        *slog.Logger                         // nil: discards
+	Observe    func(rest.Observation)               // is told what handlers read and answer; nil: nobody is
 }
 
 // Server answers all requests. It is an http.Handler; Serve runs it on a listener.
@@ -118,6 +119,7 @@ func New(c Config) *Server {
 			Blocked:      p.Social.AccessBlocked,
 			Log:          p.Log,
 			Now:          p.Now,
+			Observe:      p.Observe,
 		}, p.tables()...),
 	}
 }
@@ -233,6 +235,7 @@ func (p *parts) tables() []rest.Routes {
 		(&instance{p}).routes(),
 		(&trends{parts: p}).routes(),
 		(&annualReports{p}).routes(),
+		newAPIDescription(p).routes(),
 		(&remoteInteractions{p}).routes(),
 		(&interactions{p}).routes(),
 		(&setupPage{p}).routes(),

@@ -8,15 +8,15 @@ import (
 // actionRoutes are favourites, boosts and pins of a status.
 func (h *statuses) actionRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses/:id/favourite":    {favouriting, h.render.statusAction(h.Social.Favourite)},
-		"POST /api/v1/statuses/:id/unfavourite":  {favouriting.Deletes(), h.render.statusAction(h.Social.Unfavourite)},
-		"GET /api/v1/statuses/:id/favourited_by": {rest.Content("read:statuses"), h.listFavouriters},
-		"GET /api/v1/favourites":                 {rest.User("read:favourites"), h.listFavourites},
-		"POST /api/v1/statuses/:id/reblog":       {reblogging, h.reblogStatus},
-		"POST /api/v1/statuses/:id/unreblog":     {reblogging.Deletes(), h.render.statusAction(h.Social.Unreblog)},
-		"GET /api/v1/statuses/:id/reblogged_by":  {rest.Content("read:statuses"), h.listRebloggers},
-		"POST /api/v1/statuses/:id/pin":          {rest.User("write:accounts"), h.render.statusAction(h.Social.Pin)},
-		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts").Deletes(), h.render.statusAction(h.Social.Unpin)},
+		"POST /api/v1/statuses/:id/favourite":    {favouriting.Answers("Status"), h.render.statusAction(h.Social.Favourite)},
+		"POST /api/v1/statuses/:id/unfavourite":  {favouriting.Deletes().Answers("Status"), h.render.statusAction(h.Social.Unfavourite)},
+		"GET /api/v1/statuses/:id/favourited_by": {rest.Content("read:statuses").Answers("[]Account"), h.listFavouriters},
+		"GET /api/v1/favourites":                 {rest.User("read:favourites").Answers("[]Status"), h.listFavourites},
+		"POST /api/v1/statuses/:id/reblog":       {reblogging.Answers("Status"), h.reblogStatus},
+		"POST /api/v1/statuses/:id/unreblog":     {reblogging.Deletes().Answers("Status"), h.render.statusAction(h.Social.Unreblog)},
+		"GET /api/v1/statuses/:id/reblogged_by":  {rest.Content("read:statuses").Answers("[]Account"), h.listRebloggers},
+		"POST /api/v1/statuses/:id/pin":          {rest.User("write:accounts").Answers("Status"), h.render.statusAction(h.Social.Pin)},
+		"POST /api/v1/statuses/:id/unpin":        {rest.User("write:accounts").Deletes().Answers("Status"), h.render.statusAction(h.Social.Unpin)},
 	}
 }
 
@@ -37,6 +37,7 @@ func (h *statuses) listFavouriters(r *rest.Request) (any, error) {
 	return h.render.accountEntries(r, page, part, err)
 }
 
+// listFavourites returns the statuses that the viewer has favourited, the last favourite first.
 func (h *statuses) listFavourites(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	part, err := h.DB.FavouriteStatuses(r.Context(), r.Viewer.ID, page.Page)

@@ -19,13 +19,13 @@ type statuses struct{ *parts }
 
 func (h *statuses) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses":            {rest.User("write:statuses").Limit("status_actions").Written(), h.createStatus},
-		"GET /api/v1/statuses":             {rest.Content("read:statuses"), h.listStatuses},
-		"GET /api/v1/statuses/:id":         {rest.Content("read:statuses"), h.showStatus},
-		"DELETE /api/v1/statuses/:id":      {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
-		"GET /api/v1/statuses/:id/card":    {rest.Content("read:statuses"), h.showCard},
-		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), h.muteThread},
-		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes").Deletes(), h.render.statusAction(h.Social.UnmuteThread)},
+		"POST /api/v1/statuses":            {rest.User("write:statuses").Limit("status_actions").Written().Answers("Status|ScheduledStatus|Preview|Reduced"), h.createStatus},
+		"GET /api/v1/statuses":             {rest.Content("read:statuses").Answers("[]Status"), h.listStatuses},
+		"GET /api/v1/statuses/:id":         {rest.Content("read:statuses").Answers("Status"), h.showStatus},
+		"DELETE /api/v1/statuses/:id":      {rest.User("write:statuses").Limit("status_actions").Answers("Status"), h.deleteStatus},
+		"GET /api/v1/statuses/:id/card":    {rest.Content("read:statuses").Answers("Card|empty"), h.showCard},
+		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes").Answers("Status"), h.muteThread},
+		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes").Deletes().Answers("Status"), h.render.statusAction(h.Social.UnmuteThread)},
 	}
 }
 
@@ -221,6 +221,7 @@ func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 	return h.render.firstStatuses(r, seen)
 }
 
+// showStatus returns a status that the viewer may see.
 func (h *statuses) showStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
 	sees, err := h.DB.CanSeeID(r.Context(), viewerID(r), id)

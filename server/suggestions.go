@@ -13,9 +13,9 @@ type suggestions struct{ *parts }
 
 func (h *suggestions) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/suggestions":                {rest.Anyone, rest.Always([]any{})}, // as the spec says
-		"GET /api/v2/suggestions":                {rest.AnyoneWith("read"), h.listSuggestions},
-		"DELETE /api/v1/suggestions/:account_id": {rest.User("read"), rest.Always(nil)}, // they cannot be dismissed
+		"GET /api/v1/suggestions":                {rest.Anyone.Answers("[]null"), rest.Always([]any{})}, // as the spec says
+		"GET /api/v2/suggestions":                {rest.AnyoneWith("read").Answers("[]Suggestion"), h.listSuggestions},
+		"DELETE /api/v1/suggestions/:account_id": {rest.User("read").Answers("empty"), rest.Always(nil)}, // they cannot be dismissed
 	}
 }
 

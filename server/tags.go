@@ -16,12 +16,12 @@ type tags struct{ *parts }
 
 func (h *tags) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/followed_tags":         {rest.User("read:follows"), h.followedTags},
-		"GET /api/v1/tags/:name":            {rest.Content("read:follows"), h.showTag},
-		"POST /api/v1/tags/:name/follow":    {rest.User("write:follows").Written(), h.tagAction(h.Social.FollowTag)},
-		"POST /api/v1/tags/:name/unfollow":  {rest.User("write:follows").Deletes().Written(), h.tagAction(h.Social.UnfollowTag)},
-		"POST /api/v1/tags/:name/feature":   {rest.User("write:accounts").Written(), h.tagAction(h.featureTag)},
-		"POST /api/v1/tags/:name/unfeature": {rest.User("write:accounts").Deletes().Written(), h.tagAction(h.Social.UnfeatureTagByName)},
+		"GET /api/v1/followed_tags":         {rest.User("read:follows").Answers("[]FoundTag"), h.followedTags},
+		"GET /api/v1/tags/:name":            {rest.Content("read:follows").Answers("FoundTag"), h.showTag},
+		"POST /api/v1/tags/:name/follow":    {rest.User("write:follows").Written().Answers("FoundTag"), h.tagAction(h.Social.FollowTag)},
+		"POST /api/v1/tags/:name/unfollow":  {rest.User("write:follows").Deletes().Written().Answers("FoundTag"), h.tagAction(h.Social.UnfollowTag)},
+		"POST /api/v1/tags/:name/feature":   {rest.User("write:accounts").Written().Answers("FoundTag"), h.tagAction(h.featureTag)},
+		"POST /api/v1/tags/:name/unfeature": {rest.User("write:accounts").Deletes().Written().Answers("FoundTag"), h.tagAction(h.Social.UnfeatureTagByName)},
 	}
 }
 
@@ -56,7 +56,7 @@ func (h *tags) tagAction(run func(context.Context, *store.Account, string) error
 	}
 }
 
-// featureTag is FeatureTag without the id of the featured hashtag.
+// featureTag features a hashtag on the viewer's profile, and returns it without the id of the featured one.
 func (h *tags) featureTag(ctx context.Context, viewer *store.Account, name string) error {
 	_, err := h.Social.FeatureTag(ctx, viewer, name)
 	return err

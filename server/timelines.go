@@ -15,17 +15,18 @@ type timelines struct{ *parts }
 
 func (h *timelines) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/timelines/home":          {rest.User("read:statuses").Limit("timeline", "home"), h.homeTimeline},
-		"GET /api/v1/timelines/public":        {rest.Content("read:statuses").Limit("timeline", "public"), h.publicTimeline},
-		"GET /api/v1/timelines/bubble":        {rest.Content("read:statuses").Limit("timeline", "bubble"), h.bubbleTimeline},
-		"GET /api/v1/timelines/link":          {rest.Content("read:statuses").Limit("timeline", "link"), h.linkTimeline},
-		"GET /api/v1/timelines/tag/:hashtag":  {rest.Content("read:statuses").Limit("timeline", "tag"), h.tagTimeline},
-		"GET /api/v1/timelines/list/:list_id": {rest.User("read:lists").Limit("timeline", "list"), h.listTimeline},
-		"GET /api/v1/timelines/direct":        {rest.User("read:statuses").Limit("timeline", "direct"), h.directTimeline},
-		"GET /api/v1/accounts/:id/statuses":   {rest.Content("read:statuses"), h.accountStatuses},
+		"GET /api/v1/timelines/home":          {rest.User("read:statuses").Limit("timeline", "home").Answers("[]Status"), h.homeTimeline},
+		"GET /api/v1/timelines/public":        {rest.Content("read:statuses").Limit("timeline", "public").Answers("[]Status"), h.publicTimeline},
+		"GET /api/v1/timelines/bubble":        {rest.Content("read:statuses").Limit("timeline", "bubble").Answers("[]Status"), h.bubbleTimeline},
+		"GET /api/v1/timelines/link":          {rest.Content("read:statuses").Limit("timeline", "link").Answers("[]Status"), h.linkTimeline},
+		"GET /api/v1/timelines/tag/:hashtag":  {rest.Content("read:statuses").Limit("timeline", "tag").Answers("[]Status"), h.tagTimeline},
+		"GET /api/v1/timelines/list/:list_id": {rest.User("read:lists").Limit("timeline", "list").Answers("[]Status"), h.listTimeline},
+		"GET /api/v1/timelines/direct":        {rest.User("read:statuses").Limit("timeline", "direct").Answers("[]Status"), h.directTimeline},
+		"GET /api/v1/accounts/:id/statuses":   {rest.Content("read:statuses").Answers("[]Status"), h.accountStatuses},
 	}
 }
 
+// homeTimeline returns the statuses of the viewer's home timeline.
 func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {

@@ -22,12 +22,12 @@ type translations struct{ *parts }
 
 func (h *translations) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses/:id/translate":        {rest.User("read:statuses").Limit("translations"), h.translateStatus},
-		"GET /api/v1/instance/translation_languages": {rest.Anonymous, h.listLanguages},
+		"POST /api/v1/statuses/:id/translate":        {rest.User("read:statuses").Limit("translations").Answers("Translation"), h.translateStatus},
+		"GET /api/v1/instance/translation_languages": {rest.Anonymous.Answers("object"), h.listLanguages},
 
 		// The same in the API of Akkoma.
-		"GET /api/v1/statuses/:id/translations/:language": {rest.User("read:statuses").Limit("translations"), h.translateTo},
-		"GET /api/v1/svc/translation/languages":           {rest.User("read:statuses"), h.listNamedLanguages},
+		"GET /api/v1/statuses/:id/translations/:language": {rest.User("read:statuses").Limit("translations").Answers("TranslatedText"), h.translateTo},
+		"GET /api/v1/svc/translation/languages":           {rest.User("read:statuses").Answers("TranslationChoices"), h.listNamedLanguages},
 	}
 }
 

@@ -30,10 +30,10 @@ const (
 
 func (h *trends) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/trends":          {rest.AnyoneWith("read:statuses"), h.listTags},
-		"GET /api/v1/trends/tags":     {rest.AnyoneWith("read:statuses"), h.listTags},
-		"GET /api/v1/trends/statuses": {rest.AnyoneWith("read:statuses"), h.listStatuses},
-		"GET /api/v1/trends/links":    {rest.AnyoneWith("read:statuses"), h.listLinks},
+		"GET /api/v1/trends":          {rest.AnyoneWith("read:statuses").Answers("[]TrendingTag"), h.listTags},
+		"GET /api/v1/trends/tags":     {rest.AnyoneWith("read:statuses").Answers("[]TrendingTag"), h.listTags},
+		"GET /api/v1/trends/statuses": {rest.AnyoneWith("read:statuses").Answers("[]Status"), h.listStatuses},
+		"GET /api/v1/trends/links":    {rest.AnyoneWith("read:statuses").Answers("[]TrendingLink"), h.listLinks},
 	}
 }
 

@@ -242,7 +242,7 @@ func unfollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	return endFollow(ctx, tx, f, false)
 }
 
-// RemoveFollower ends a follow of actor. A missing follow is not an error.
+// RemoveFollower removes an account from the followers. A missing follow is not an error.
 func (s *Service) RemoveFollower(ctx context.Context, actor *store.Account, follower store.AccountID) error {
 	return s.updateOther(ctx, actor, follower, func(tx *store.Tx, from *store.Account) error {
 		f, err := tx.FollowOf(ctx, from.ID, actor.ID)

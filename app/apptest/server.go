@@ -65,7 +65,7 @@ func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Ser
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	o.Log = recordCoverage(t, o.Log)
+	o.Log, o.Observe = recordCoverage(t, o.Log), observer(t, c.API.Name)
 	offset := new(atomic.Int64)
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }

@@ -43,7 +43,7 @@ func (g *NotificationGroup) AppendJSON(dst []byte) []byte {
 	dst = append(append(dst, `{"group_key":"`...), g.row.String()...)
 	dst = strconv.AppendInt(append(dst, `","notifications_count":`...), int64(g.row.Count), 10)
 	dst = append(append(dst, `,"type":"`...), g.newest.builder.NotificationType(g.row.Newest.Type)...)
-	quotedInt(`","most_recent_notification_id":"`, int64(g.row.Newest.ID))
+	dst = strconv.AppendInt(append(dst, `","most_recent_notification_id":`...), int64(g.row.Newest.ID), 10) // the only id that is a number
 	if g.paged {
 		quotedInt(`,"page_min_id":"`, int64(g.row.Oldest))
 		quotedInt(`,"page_max_id":"`, int64(g.row.Newest.ID))

@@ -14,8 +14,8 @@ import (
 // closureRoutes delete and disable the account of a user.
 func (s *Service) closureRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/delete_account":  {rest.User("write:accounts").Deletes(), s.deleteAccount},
-		"POST /api/v1/svc/disable_account": {rest.User("write:accounts").Deletes(), s.disableAccount},
+		"POST /api/v1/svc/delete_account":  {rest.User("write:accounts").Deletes().Answers("Done|Error"), s.deleteAccount},
+		"POST /api/v1/svc/disable_account": {rest.User("write:accounts").Deletes().Answers("Done|Error"), s.disableAccount},
 	}
 }
 

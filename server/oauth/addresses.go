@@ -24,13 +24,13 @@ const (
 func (s *Service) addressRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /auth/password":                            {rest.Anonymous.Limit("password_reset"), s.requestMail(store.MailPasswordReset)},
-		"POST /api/v1/svc/accounts/confirmation_resend":  {rest.Anonymous.Limit("password_reset"), s.requestMail(store.MailConfirmation)},
+		"POST /api/v1/svc/accounts/confirmation_resend":  {rest.Anonymous.Limit("password_reset").Answers("any"), s.requestMail(store.MailConfirmation)},
 		"GET " + forgotPath:                              {rest.Anonymous.HTML(), s.showForgotPassword},
 		"POST " + forgotPath:                             {rest.Anonymous.HTML().Limit("password_reset"), s.forgotPassword},
 		"GET /api/account/confirm_email/:user_id/:token": {rest.Anonymous.HTML(), s.confirmAddress},
 		"GET " + confirmedPath:                           {rest.Anonymous.HTML(), s.showConfirmed},
-		"POST /api/v1/emails/confirmations":              {rest.User("write:accounts").Limit("password_reset"), s.resendAddressChange},
-		"POST /api/v1/svc/change_email":                  {rest.User("write:accounts"), s.changeEmail},
+		"POST /api/v1/emails/confirmations":              {rest.User("write:accounts").Limit("password_reset").Answers("empty"), s.resendAddressChange},
+		"POST /api/v1/svc/change_email":                  {rest.User("write:accounts").Answers("Done|Error"), s.changeEmail},
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 
 func (s *Service) appRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration"), s.createApp},
-		"GET /api/v1/apps/verify_credentials": {rest.App(), s.showOwnApp},
-		"GET /api/v1/svc/apps":                {rest.User("follow", "read"), s.listApps},
+		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration").Answers("any"), s.createApp},
+		"GET /api/v1/apps/verify_credentials": {rest.App().Answers("App"), s.showOwnApp},
+		"GET /api/v1/svc/apps":                {rest.User("follow", "read").Answers("[]App"), s.listApps},
 	}
 }
 
@@ -63,6 +63,7 @@ func parseScopes(list []string) store.Scopes { return store.ParseScopes(strings.
 // appLabels are the names of members of an app in errors.
 var appLabels = map[string]string{"name": "Name", "redirect_uris": "Redirect URI", "website": "Website", "scopes": "Scopes"}
 
+// showOwnApp returns the app of the token.
 func (s *Service) showOwnApp(r *rest.Request) (any, error) {
 	if r.Token == nil || r.Token.AppID == nil { // a password, or a session of a browser
 		return nil, rest.ErrInvalidToken

@@ -14,7 +14,7 @@ import (
 // captchaRoutes make captchas for registrations.
 func (s *Service) captchaRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/captcha": {rest.Anonymous, s.showCaptcha},
+		"GET /api/v1/svc/captcha": {rest.Anonymous.Answers("object"), s.showCaptcha},
 	}
 }
 

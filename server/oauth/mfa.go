@@ -12,11 +12,11 @@ import (
 // mfaRoutes set up a second factor. Its use is in mfa_challenges.go.
 func (s *Service) mfaRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/accounts/mfa":                  {rest.User("read:security"), s.showMFA},
-		"GET /api/v1/svc/accounts/mfa/setup/:method":    {rest.User("write:security").Changing(), s.setUpMFA},
-		"POST /api/v1/svc/accounts/mfa/confirm/:method": {rest.User("write:security"), s.confirmMFA},
-		"DELETE /api/v1/svc/accounts/mfa/:method":       {rest.User("write:security"), s.disableMFA},
-		"GET /api/v1/svc/accounts/mfa/backup_codes":     {rest.User("write:security").Changing(), s.newBackupCodes},
+		"GET /api/v1/svc/accounts/mfa":                  {rest.User("read:security").Answers("object"), s.showMFA},
+		"GET /api/v1/svc/accounts/mfa/setup/:method":    {rest.User("write:security").Changing().Answers("object"), s.setUpMFA},
+		"POST /api/v1/svc/accounts/mfa/confirm/:method": {rest.User("write:security").Answers("any"), s.confirmMFA},
+		"DELETE /api/v1/svc/accounts/mfa/:method":       {rest.User("write:security").Answers("any"), s.disableMFA},
+		"GET /api/v1/svc/accounts/mfa/backup_codes":     {rest.User("write:security").Changing().Answers("object"), s.newBackupCodes},
 	}
 }
 

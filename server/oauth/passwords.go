@@ -13,7 +13,7 @@ import (
 // passwordRoutes change a password, or reset a forgotten one by a link.
 func (s *Service) passwordRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/change_password":      {rest.User("write:accounts"), s.changePassword},
+		"POST /api/v1/svc/change_password":      {rest.User("write:accounts").Answers("Done|Error"), s.changePassword},
 		"GET /api/v1/svc/password_reset/:token": {rest.Anonymous.HTML(), s.showPasswordReset},
 		"POST /api/v1/svc/password_reset":       {rest.Anonymous.HTML().Limit("password_reset"), s.resetPassword},
 	}

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"svc/server/entity"
@@ -60,7 +61,7 @@ func (p *page) notifications() (any, error) {
 		return nil, err
 	}
 	if chosen == "all" && content.Newer == "" && len(content.Groups) > 0 {
-		if err := p.readNotifications(content.Groups[0].NewestID); err != nil {
+		if err := p.readNotifications(strconv.FormatInt(content.Groups[0].NewestID, 10)); err != nil {
 			return nil, err
 		}
 	}

@@ -78,6 +78,7 @@ func (h *Handlers) visitorRoutes() rest.Routes {
 func (h *Handlers) Public() map[string]rest.Handler {
 	return map[string]rest.Handler{
 		"/about":                     h.page((*page).about),
+		"/about/api":                 h.page((*page).api),
 		"/terms":                     h.page((*page).terms),
 		"/privacy":                   h.page((*page).privacy),
 		"/public":                    h.page((*page).publicTimeline),

@@ -28,6 +28,7 @@ type Access struct {
 	optional  string           // the name in api.optional without which other programs get a 404; "": always served
 	session   bool             // for browsers that are signed in to the server's own pages; ignores other credentials
 	limits    []routeLimit
+	answer    string // the shape of the answer, for the description of the API
 }
 
 // callerKind is the kind of caller that an endpoint is for.

@@ -39,6 +39,7 @@ func (r *Request) Bind(dst any) error {
 		return err
 	}
 	target := reflect.ValueOf(dst).Elem()
+	r.observe(Observation{Form: target.Type()})
 	plan := planFor(target.Type())
 	if len(p.fields) == 0 && !plan.required {
 		return nil
@@ -147,8 +148,8 @@ func planFor(t reflect.Type) *plan {
 	}
 	p := new(plan)
 	for _, f := range reflect.VisibleFields(t) { // also those of embedded structs
-		name, option, _ := strings.Cut(f.Tag.Get("param"), ",")
-		if name == "" {
+		name, option, ok := ParamTag(f)
+		if !ok {
 			continue
 		}
 		required, set := option == "required", setterFor(f.Type)
@@ -163,6 +164,12 @@ func planFor(t reflect.Type) *plan {
 	}
 	plans.Store(t, p)
 	return p
+}
+
+// ParamTag returns the name of a field's parameter and the option in its tag. ok is false if the field has no parameter.
+func ParamTag(f reflect.StructField) (name, option string, ok bool) {
+	name, option, _ = strings.Cut(f.Tag.Get("param"), ",")
+	return name, option, name != ""
 }
 
 func (b *binding) fill(dst reflect.Value, p *plan, fields map[string]*value, pointer string) {

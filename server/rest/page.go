@@ -30,6 +30,7 @@ func (r *Request) Page(standard int, maximum ...int) Page {
 	if len(maximum) > 0 {
 		limit = maximum[0]
 	}
+	r.observe(Observation{Standard: standard, Maximum: limit})
 	if n, err := strconv.Atoi(r.textParam("limit")); err == nil && n > 0 {
 		p.Limit = min(n, limit)
 	}

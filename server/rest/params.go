@@ -13,10 +13,13 @@ import (
 	"svc/internal/errs"
 )
 
+// MaxElements is how many elements the lists in the parameters of one request may have together.
+const MaxElements = 1000
+
 // Limits of the parameters of one request. Beyond maxText the answer is 413, beyond the others 400.
 const (
 	maxDepth  = 16          // nesting
-	maxKeys   = 1000        // keys and list elements
+	maxKeys   = MaxElements // keys and list elements
 	maxNodes  = 5 * maxKeys // keys of a form, and the levels of their names
 	maxValues = 20_000      // of JSON, also where it is stored unread
 	maxText   = 1_048_576   // bytes of all parameters without files

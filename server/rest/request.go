@@ -57,7 +57,16 @@ func (r *Request) Param(name string) string {
 func (r *Request) reads() bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // Query returns one parameter of the query or the body as text, "" if there is none.
-func (r *Request) Query(name string) string { return r.textParam(name) }
+func (r *Request) Query(name string) string {
+	r.observe(Observation{Parameter: name})
+	return r.textParam(name)
+}
+
+// Flag returns one parameter of the query or the body as a boolean, false if there is none. It only selects what is read (ParseBool).
+func (r *Request) Flag(name string) bool {
+	r.observe(Observation{Parameter: name, Flag: true})
+	return ParseBool(r.textParam(name))
+}
 
 // ClientIP returns the address of the client, as the last trusted proxy reports it.
 func (r *Request) ClientIP() netip.Addr { return r.address }

@@ -63,6 +63,7 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 		return s.serveHandler(w, r, h)
 	}
 	if text, ok := value.(json.RawMessage); ok { // not copied, as it may be long
+		r.observe(Observation{Status: r.status, Answer: text})
 		s.writeJSON(w, r, r.status, text)
 		return r.status
 	}
@@ -71,6 +72,7 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 	if err := b.encodeAnswer(r, value); err != nil {
 		return s.respondError(w, r, err)
 	}
+	r.observe(Observation{Status: r.status, Answer: b.bytes})
 	s.writeJSON(w, r, r.status, b.bytes)
 	return r.status
 }

@@ -1,10 +1,8 @@
 package rest
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -26,26 +24,6 @@ type Routes map[string]Route
 // Always returns a handler that gives the same answer to every request.
 func Always(value any) Handler {
 	return func(*Request) (any, error) { return value, nil }
-}
-
-// RouteInfo describes an endpoint for `svc routes`.
-type RouteInfo struct {
-	Method  string
-	Path    string
-	Access  string // "anyone", "user write:statuses", "staff:users_read admin:read", "session" of a browser; alternatives are joined by |
-	Deletes bool   // served while the disk is full
-}
-
-// Describe lists the endpoints of all tables, sorted by path and method.
-func Describe(tables ...Routes) []RouteInfo {
-	var list []RouteInfo
-	for _, e := range endpoints(tables) {
-		list = append(list, RouteInfo{Method: e.method, Path: e.path, Access: e.Access.String(), Deletes: e.deletes()})
-	}
-	slices.SortFunc(list, func(a, b RouteInfo) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
-	})
-	return list
 }
 
 // endpoint is a route with what the router needs.

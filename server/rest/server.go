@@ -45,6 +45,7 @@ type Config struct {
 	Now          func() time.Time                         // nil: time.Now
 
 	Blocked func(context.Context, netip.Addr) (bool, error) // whether clients with an address are refused; nil: none
+	Observe func(Observation)                               // is told what handlers read and answer; nil: nobody is
 }
 
 // Server answers requests by route tables. It is an http.Handler; Serve runs it on a listener.
@@ -62,6 +63,7 @@ type Server struct {
 	blocked      func(context.Context, netip.Addr) (bool, error)
 	log          *slog.Logger
 	now          func() time.Time
+	observe      func(Observation)
 
 	proxies       []netip.Prefix
 	cookieNames   []string
@@ -88,6 +90,7 @@ func New(c Config, tables ...Routes) *Server {
 		cookieNames:   sessionCookies(name, c.Settings.Load().SecureCookies()),
 		secureCookies: c.Settings.Load().SecureCookies(),
 		blocked:       c.Blocked,
+		observe:       c.Observe,
 		bodies:        newBodyBudget(cmp.Or(c.Bodies, defaultBodyBudget)),
 	}
 	if c.Fallback != nil {

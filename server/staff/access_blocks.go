@@ -19,20 +19,20 @@ func (h *Handlers) accessBlockRoutes() rest.Routes {
 	readEmails, writeEmails := rest.Admin("admin:read:canonical_email_blocks"), rest.Admin("admin:write:canonical_email_blocks")
 	readIPs, writeIPs := rest.Admin("admin:read:ip_blocks"), rest.Admin("admin:write:ip_blocks")
 	return rest.Routes{
-		"GET /api/v1/admin/email_domain_blocks":           {readDomains, h.listEmailDomainBlocks},
-		"POST /api/v1/admin/email_domain_blocks":          {writeDomains.Written(), h.addEmailDomainBlock},
-		"GET /api/v1/admin/email_domain_blocks/:id":       {readDomains, h.showEmailDomainBlock},
-		"DELETE /api/v1/admin/email_domain_blocks/:id":    {writeDomains, h.removeEmailDomainBlock},
-		"GET /api/v1/admin/canonical_email_blocks":        {readEmails, h.listCanonicalEmailBlocks},
-		"POST /api/v1/admin/canonical_email_blocks":       {writeEmails.Written(), h.addCanonicalEmailBlock},
-		"POST /api/v1/admin/canonical_email_blocks/test":  {readEmails, h.testCanonicalEmail},
-		"GET /api/v1/admin/canonical_email_blocks/:id":    {readEmails, h.showCanonicalEmailBlock},
-		"DELETE /api/v1/admin/canonical_email_blocks/:id": {writeEmails, h.removeCanonicalEmailBlock},
-		"GET /api/v1/admin/ip_blocks":                     {readIPs, h.listIPBlocks},
-		"POST /api/v1/admin/ip_blocks":                    {writeIPs.Written(), h.addIPBlock},
-		"GET /api/v1/admin/ip_blocks/:id":                 {readIPs, h.showIPBlock},
-		"PUT /api/v1/admin/ip_blocks/:id":                 {writeIPs, h.updateIPBlock},
-		"DELETE /api/v1/admin/ip_blocks/:id":              {writeIPs, h.removeIPBlock},
+		"GET /api/v1/admin/email_domain_blocks":           {readDomains.Answers("[]AdminEmailDomainBlock"), h.listEmailDomainBlocks},
+		"POST /api/v1/admin/email_domain_blocks":          {writeDomains.Written().Answers("AdminEmailDomainBlock"), h.addEmailDomainBlock},
+		"GET /api/v1/admin/email_domain_blocks/:id":       {readDomains.Answers("AdminEmailDomainBlock"), h.showEmailDomainBlock},
+		"DELETE /api/v1/admin/email_domain_blocks/:id":    {writeDomains.Answers("empty"), h.removeEmailDomainBlock},
+		"GET /api/v1/admin/canonical_email_blocks":        {readEmails.Answers("[]AdminCanonicalEmail"), h.listCanonicalEmailBlocks},
+		"POST /api/v1/admin/canonical_email_blocks":       {writeEmails.Written().Answers("AdminCanonicalEmail"), h.addCanonicalEmailBlock},
+		"POST /api/v1/admin/canonical_email_blocks/test":  {readEmails.Answers("[]AdminCanonicalEmail"), h.testCanonicalEmail},
+		"GET /api/v1/admin/canonical_email_blocks/:id":    {readEmails.Answers("AdminCanonicalEmail"), h.showCanonicalEmailBlock},
+		"DELETE /api/v1/admin/canonical_email_blocks/:id": {writeEmails.Answers("empty"), h.removeCanonicalEmailBlock},
+		"GET /api/v1/admin/ip_blocks":                     {readIPs.Answers("[]AdminIPBlock"), h.listIPBlocks},
+		"POST /api/v1/admin/ip_blocks":                    {writeIPs.Written().Answers("AdminIPBlock"), h.addIPBlock},
+		"GET /api/v1/admin/ip_blocks/:id":                 {readIPs.Answers("AdminIPBlock"), h.showIPBlock},
+		"PUT /api/v1/admin/ip_blocks/:id":                 {writeIPs.Answers("AdminIPBlock"), h.updateIPBlock},
+		"DELETE /api/v1/admin/ip_blocks/:id":              {writeIPs.Answers("empty"), h.removeIPBlock},
 	}
 }
 
@@ -53,6 +53,7 @@ func emailDomainBlock(b *store.EmailDomainBlock, err error) (any, error) {
 	return entity.NewAdminEmailDomainBlock(b), nil
 }
 
+// showEmailDomainBlock returns a block of a domain of mail addresses.
 func (h *Handlers) showEmailDomainBlock(r *rest.Request) (any, error) {
 	return emailDomainBlock(h.Admin.EmailDomainBlock(r.Context(), blockID(r)))
 }
@@ -69,6 +70,7 @@ func (h *Handlers) addEmailDomainBlock(r *rest.Request) (any, error) {
 	return emailDomainBlock(h.as(r).BlockEmailDomain(r.Context(), store.EmailDomainBlock{Domain: p.Domain, AllowWithApproval: p.AllowWithApproval}))
 }
 
+// removeEmailDomainBlock removes a block of a domain of mail addresses.
 func (h *Handlers) removeEmailDomainBlock(r *rest.Request) (any, error) {
 	_, err := h.as(r).UnblockEmailDomain(r.Context(), blockID(r))
 	return struct{}{}, err
@@ -91,6 +93,7 @@ func canonicalEmailBlock(b *store.CanonicalEmailBlock, err error) (any, error) {
 	return entity.NewAdminCanonicalEmailBlock(b), nil
 }
 
+// showCanonicalEmailBlock returns a block of a mail address.
 func (h *Handlers) showCanonicalEmailBlock(r *rest.Request) (any, error) {
 	return canonicalEmailBlock(h.Admin.CanonicalEmailBlock(r.Context(), blockID(r)))
 }
@@ -122,6 +125,7 @@ func (h *Handlers) testCanonicalEmail(r *rest.Request) (any, error) {
 	return []any{entity.NewAdminCanonicalEmailBlock(b)}, nil
 }
 
+// removeCanonicalEmailBlock removes a block of a mail address.
 func (h *Handlers) removeCanonicalEmailBlock(r *rest.Request) (any, error) {
 	return struct{}{}, h.as(r).UnblockCanonicalEmail(r.Context(), blockID(r))
 }
@@ -143,6 +147,7 @@ func ipBlock(b *store.IPBlock, err error) (any, error) {
 	return entity.NewAdminIPBlock(b), nil
 }
 
+// showIPBlock returns a block of a network.
 func (h *Handlers) showIPBlock(r *rest.Request) (any, error) {
 	return ipBlock(h.Admin.IPBlock(r.Context(), blockID(r)))
 }
@@ -197,6 +202,7 @@ func (h *Handlers) updateIPBlock(r *rest.Request) (any, error) {
 	return ipBlock(h.as(r).UpdateIPBlock(r.Context(), blockID(r), c))
 }
 
+// removeIPBlock removes a block of a network.
 func (h *Handlers) removeIPBlock(r *rest.Request) (any, error) {
 	return struct{}{}, h.as(r).UnblockIP(r.Context(), blockID(r))
 }

@@ -15,11 +15,11 @@ func (h *Handlers) announcementRoutes() rest.Routes {
 	read := rest.Privileged(config.AnnouncementsManage, "admin:read")
 	write := rest.Privileged(config.AnnouncementsManage, "admin:write")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/announcements":        {read, h.listAnnouncements},
-		"GET /api/v1/svc/admin/announcements/:id":    {read, h.showAnnouncement},
-		"POST /api/v1/svc/admin/announcements":       {write.Written(), h.createAnnouncement},
-		"PATCH /api/v1/svc/admin/announcements/:id":  {write, h.updateAnnouncement},
-		"DELETE /api/v1/svc/admin/announcements/:id": {write, h.deleteAnnouncement},
+		"GET /api/v1/svc/admin/announcements":        {read.Answers("[]object"), h.listAnnouncements},
+		"GET /api/v1/svc/admin/announcements/:id":    {read.Answers("Announcement|object"), h.showAnnouncement},
+		"POST /api/v1/svc/admin/announcements":       {write.Written().Answers("Announcement|object"), h.createAnnouncement},
+		"PATCH /api/v1/svc/admin/announcements/:id":  {write.Answers("Announcement|object"), h.updateAnnouncement},
+		"DELETE /api/v1/svc/admin/announcements/:id": {write.Answers("empty"), h.deleteAnnouncement},
 	}
 }
 

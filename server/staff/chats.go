@@ -12,11 +12,11 @@ import (
 func (h *Handlers) chatRoutes() rest.Routes {
 	read := rest.Privileged(config.MessagesRead, "admin:read:chats")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/users/:nickname/chats":   {read, h.listChats},
-		"GET /api/v1/svc/admin/chats/:chat_id":          {read, h.showChat},
-		"GET /api/v1/svc/admin/chats/:chat_id/messages": {read, h.listChatMessages},
+		"GET /api/v1/svc/admin/users/:nickname/chats":   {read.Answers("[]AdminChat"), h.listChats},
+		"GET /api/v1/svc/admin/chats/:chat_id":          {read.Answers("AdminChat"), h.showChat},
+		"GET /api/v1/svc/admin/chats/:chat_id/messages": {read.Answers("[]ChatMessage"), h.listChatMessages},
 		"DELETE /api/v1/svc/admin/chats/:chat_id/messages/:message_id": {
-			rest.Privileged(config.MessagesDelete, "admin:write:chats"), h.deleteChatMessage},
+			rest.Privileged(config.MessagesDelete, "admin:write:chats").Answers("ChatMessage"), h.deleteChatMessage},
 	}
 }
 
@@ -32,6 +32,7 @@ func (h *Handlers) listChats(r *rest.Request) (any, error) {
 	return list, err
 }
 
+// showChat returns a chat of any accounts.
 func (h *Handlers) showChat(r *rest.Request) (any, error) {
 	c, err := h.as(r).ShowChat(r.Context(), r.Param("chat_id"))
 	if err != nil {

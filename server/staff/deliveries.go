@@ -12,10 +12,10 @@ import (
 func (h *Handlers) deliveryRoutes() rest.Routes {
 	read, write := rest.Admin("admin:read"), rest.Admin("admin:write")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/federation/deliveries":        {read, h.showDeliveries},
-		"POST /api/v1/svc/admin/federation/deliveries/retry": {write, h.retryDeliveries},
-		"POST /api/v1/svc/admin/federation/deliveries/drop":  {write.Deletes(), h.dropDeliveries},
-		"GET /api/v1/svc/admin/federation/explain":           {read, h.explain},
+		"GET /api/v1/svc/admin/federation/deliveries":        {read.Answers("QueueStatus"), h.showDeliveries},
+		"POST /api/v1/svc/admin/federation/deliveries/retry": {write.Answers("RetryResult"), h.retryDeliveries},
+		"POST /api/v1/svc/admin/federation/deliveries/drop":  {write.Deletes().Answers("RetryResult"), h.dropDeliveries},
+		"GET /api/v1/svc/admin/federation/explain":           {read.Answers("object"), h.explain},
 	}
 }
 

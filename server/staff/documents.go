@@ -15,9 +15,9 @@ import (
 // documentRoutes are the documents of the instance: instance-panel, terms-of-service and privacy-policy.
 func (h *Handlers) documentRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/instance_document/:document_name":    {rest.Admin("admin:read"), h.showDocument},
-		"PATCH /api/v1/svc/admin/instance_document/:document_name":  {rest.Admin("admin:write"), h.writeDocument},
-		"DELETE /api/v1/svc/admin/instance_document/:document_name": {rest.Admin("admin:write"), h.deleteDocument},
+		"GET /api/v1/svc/admin/instance_document/:document_name":    {rest.Admin("admin:read").Answers("page"), h.showDocument},
+		"PATCH /api/v1/svc/admin/instance_document/:document_name":  {rest.Admin("admin:write").Answers("DocumentURL"), h.writeDocument},
+		"DELETE /api/v1/svc/admin/instance_document/:document_name": {rest.Admin("admin:write").Answers("DocumentURL"), h.deleteDocument},
 	}
 }
 

@@ -24,16 +24,16 @@ func (h *Handlers) domainBlockRoutes() rest.Routes {
 	read, write := rest.Admin("admin:read:domain_blocks"), rest.Admin("admin:write:domain_blocks")
 	readAllows, writeAllows := rest.Admin("admin:read:domain_allows"), rest.Admin("admin:write:domain_allows")
 	return rest.Routes{
-		"GET /api/v1/admin/domain_blocks":             {read, h.listDomainBlocks},
-		"POST /api/v1/admin/domain_blocks":            {write.Written(), h.addDomainBlock},
-		"GET /api/v1/admin/domain_blocks/:id":         {read, h.showDomainBlock},
-		"PUT /api/v1/admin/domain_blocks/:id":         {write, h.updateDomainBlock},
-		"DELETE /api/v1/admin/domain_blocks/:id":      {write, h.removeDomainBlock},
-		"GET /api/v1/svc/admin/domain_blocks/preview": {read, h.previewDomainBlock},
-		"GET /api/v1/admin/domain_allows":             {readAllows, h.listDomainAllows},
-		"POST /api/v1/admin/domain_allows":            {writeAllows.Written(), h.addDomainAllow},
-		"GET /api/v1/admin/domain_allows/:id":         {readAllows, h.showDomainAllow},
-		"DELETE /api/v1/admin/domain_allows/:id":      {writeAllows, h.removeDomainAllow},
+		"GET /api/v1/admin/domain_blocks":             {read.Answers("[]AdminDomainBlock"), h.listDomainBlocks},
+		"POST /api/v1/admin/domain_blocks":            {write.Written().Answers("AdminDomainBlock"), h.addDomainBlock},
+		"GET /api/v1/admin/domain_blocks/:id":         {read.Answers("AdminDomainBlock"), h.showDomainBlock},
+		"PUT /api/v1/admin/domain_blocks/:id":         {write.Answers("AdminDomainBlock"), h.updateDomainBlock},
+		"DELETE /api/v1/admin/domain_blocks/:id":      {write.Answers("empty"), h.removeDomainBlock},
+		"GET /api/v1/svc/admin/domain_blocks/preview": {read.Answers("[]HostPreview"), h.previewDomainBlock},
+		"GET /api/v1/admin/domain_allows":             {readAllows.Answers("[]AdminDomainAllow"), h.listDomainAllows},
+		"POST /api/v1/admin/domain_allows":            {writeAllows.Written().Answers("AdminDomainAllow"), h.addDomainAllow},
+		"GET /api/v1/admin/domain_allows/:id":         {readAllows.Answers("AdminDomainAllow"), h.showDomainAllow},
+		"DELETE /api/v1/admin/domain_allows/:id":      {writeAllows.Answers("AdminDomainAllow"), h.removeDomainAllow},
 	}
 }
 
@@ -70,6 +70,7 @@ func domainBlock(b *admin.HostBlock, err error) (any, error) {
 	return entity.NewAdminDomainBlock(b), nil
 }
 
+// showDomainBlock returns a block of a host.
 func (h *Handlers) showDomainBlock(r *rest.Request) (any, error) {
 	return domainBlock(h.Admin.HostBlock(r.Context(), blockID(r)))
 }
@@ -169,6 +170,7 @@ func domainAllow(a *admin.HostAllow, err error) (any, error) {
 	return entity.NewAdminDomainAllow(a), nil
 }
 
+// showDomainAllow returns a host that is allowed.
 func (h *Handlers) showDomainAllow(r *rest.Request) (any, error) {
 	return domainAllow(h.Admin.HostAllow(r.Context(), blockID(r)))
 }

@@ -8,7 +8,7 @@ import (
 // emojiRoutes are the operations on custom emoji that the admin API has; packs are in package server.
 func (h *Handlers) emojiRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/admin/reload_emoji": {rest.Privileged(config.EmojiManage, "admin:write"), h.reloadEmoji},
+		"POST /api/v1/svc/admin/reload_emoji": {rest.Privileged(config.EmojiManage, "admin:write").Answers("string"), h.reloadEmoji},
 	}
 }
 

@@ -8,13 +8,14 @@ import (
 // frontendRoutes are the web front ends that are installed on the server.
 func (h *Handlers) frontendRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/frontends":          {rest.Admin("admin:read"), h.listFrontends},
-		"DELETE /api/v1/svc/admin/frontends":       {rest.Admin("admin:write"), h.removeFrontend},
-		"POST /api/v1/svc/admin/frontends/install": {rest.Admin("admin:write"), h.installFrontend},
-		"POST /api/v1/svc/admin/frontends/use":     {rest.Admin("admin:write"), h.useFrontend},
+		"GET /api/v1/svc/admin/frontends":          {rest.Admin("admin:read").Answers("[]Frontend"), h.listFrontends},
+		"DELETE /api/v1/svc/admin/frontends":       {rest.Admin("admin:write").Answers("[]Frontend"), h.removeFrontend},
+		"POST /api/v1/svc/admin/frontends/install": {rest.Admin("admin:write").Answers("[]Frontend"), h.installFrontend},
+		"POST /api/v1/svc/admin/frontends/use":     {rest.Admin("admin:write").Answers("FrontendChoice"), h.useFrontend},
 	}
 }
 
+// listFrontends returns the front ends that are installed or known.
 func (h *Handlers) listFrontends(r *rest.Request) (any, error) {
 	return h.Frontends.List(r.Context())
 }

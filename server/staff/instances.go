@@ -9,7 +9,7 @@ import (
 func (h *Handlers) instanceRoutes() rest.Routes {
 	return rest.Routes{
 		"DELETE /api/v1/svc/admin/instances/:instance": {
-			rest.Privileged(config.InstancesDelete, "admin:write:accounts", "admin:write:statuses"), h.purgeInstance,
+			rest.Privileged(config.InstancesDelete, "admin:write:accounts", "admin:write:statuses").Answers("string"), h.purgeInstance,
 		},
 	}
 }

@@ -11,10 +11,10 @@ import (
 func (h *Handlers) inviteRoutes() rest.Routes {
 	write := rest.Privileged(config.UsersInvites, "admin:write:invites")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/users/invites":        {rest.Privileged(config.UsersInvites, "admin:read:invites"), h.listInvites},
-		"POST /api/v1/svc/admin/users/invite_token":  {write.Written(), h.createInvite},
-		"POST /api/v1/svc/admin/users/revoke_invite": {write.Deletes(), h.revokeInvite},
-		"POST /api/v1/svc/admin/users/email_invite":  {write, h.mailInvite},
+		"GET /api/v1/svc/admin/users/invites":        {rest.Privileged(config.UsersInvites, "admin:read:invites").Answers("Invites"), h.listInvites},
+		"POST /api/v1/svc/admin/users/invite_token":  {write.Written().Answers("Invite"), h.createInvite},
+		"POST /api/v1/svc/admin/users/revoke_invite": {write.Deletes().Answers("Invite"), h.revokeInvite},
+		"POST /api/v1/svc/admin/users/email_invite":  {write.Answers("204 nothing"), h.mailInvite},
 	}
 }
 

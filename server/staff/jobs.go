@@ -17,11 +17,11 @@ const (
 func (h *Handlers) jobRoutes() rest.Routes {
 	read, write := rest.Admin("admin:read"), rest.Admin("admin:write")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/jobs":            {read, h.listJobs},
-		"DELETE /api/v1/svc/admin/jobs":         {write, h.dropJobs},
-		"DELETE /api/v1/svc/admin/jobs/:id":     {write, h.dropJobs},
-		"POST /api/v1/svc/admin/jobs/retry":     {write, h.retryJobs},
-		"POST /api/v1/svc/admin/jobs/:id/retry": {write, h.retryJobs},
+		"GET /api/v1/svc/admin/jobs":            {read.Answers("JobQueue"), h.listJobs},
+		"DELETE /api/v1/svc/admin/jobs":         {write.Answers("ChangedJobs"), h.dropJobs},
+		"DELETE /api/v1/svc/admin/jobs/:id":     {write.Answers("ChangedJobs"), h.dropJobs},
+		"POST /api/v1/svc/admin/jobs/retry":     {write.Answers("ChangedJobs"), h.retryJobs},
+		"POST /api/v1/svc/admin/jobs/:id/retry": {write.Answers("ChangedJobs"), h.retryJobs},
 	}
 }
 

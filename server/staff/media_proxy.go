@@ -11,9 +11,9 @@ import (
 func (h *Handlers) mediaProxyRoutes() rest.Routes {
 	write := rest.Admin("admin:write:media_proxy_caches")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/media_proxy_caches":         {rest.Admin("admin:read:media_proxy_caches"), h.listMediaBans},
-		"POST /api/v1/svc/admin/media_proxy_caches/delete": {write.Deletes(), h.unbanMedia},
-		"POST /api/v1/svc/admin/media_proxy_caches/purge":  {write.Deletes(), h.purgeMedia},
+		"GET /api/v1/svc/admin/media_proxy_caches":         {rest.Admin("admin:read:media_proxy_caches").Answers("MediaProxyCaches"), h.listMediaBans},
+		"POST /api/v1/svc/admin/media_proxy_caches/delete": {write.Deletes().Answers("empty"), h.unbanMedia},
+		"POST /api/v1/svc/admin/media_proxy_caches/purge":  {write.Deletes().Answers("empty"), h.purgeMedia},
 	}
 }
 
@@ -27,7 +27,7 @@ func (h *Handlers) listMediaBans(r *rest.Request) (any, error) {
 	return entity.NewMediaProxyCaches(bans, p.size), nil
 }
 
-// unbanMedia removes bans.
+// unbanMedia lets files be fetched again that were banned.
 func (h *Handlers) unbanMedia(r *rest.Request) (any, error) {
 	var p struct {
 		URLs []string `param:"urls,required"`

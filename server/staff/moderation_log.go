@@ -10,7 +10,7 @@ import (
 // moderationLogRoutes are the log of what staff changed.
 func (h *Handlers) moderationLogRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/moderation_log": {rest.Privileged(config.ModerationLogRead, "admin:read"), h.moderationLog},
+		"GET /api/v1/svc/admin/moderation_log": {rest.Privileged(config.ModerationLogRead, "admin:read").Answers("[]LogEntry|LogEntries"), h.moderationLog},
 	}
 }
 

@@ -19,19 +19,19 @@ func (h *Handlers) referenceAccountRoutes() rest.Routes {
 	approval := rest.Privileged(config.UsersInvites, "admin:write:accounts")
 	tags := rest.Privileged(config.UsersTags, "admin:write:accounts")
 	return rest.Routes{
-		"GET /api/v1/admin/accounts":                  {read, h.listAccounts},
-		"GET /api/v2/admin/accounts":                  {read, h.listAccountsV2},
-		"GET /api/v1/admin/accounts/:id":              {read, h.showAccount},
-		"POST /api/v1/admin/accounts/:id/approve":     {approval, h.accountAfter((*admin.Service).ApprovePending)},
-		"POST /api/v1/admin/accounts/:id/reject":      {approval.Deletes(), h.rejectAccount},
-		"POST /api/v1/admin/accounts/:id/enable":      {activation.Deletes(), h.accountAfter(enable)},
-		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation.Deletes(), h.accountAfter((*admin.Service).EndSuspension)},
-		"POST /api/v1/admin/accounts/:id/unsilence":   {tags.Deletes(), h.accountAfter(endAccountAction(admin.SilenceAction))},
-		"POST /api/v1/admin/accounts/:id/unsensitive": {tags.Deletes(), h.accountAfter(endAccountAction(admin.SensitiveAction))},
-		"DELETE /api/v1/admin/accounts/:id":           {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteAccount},
+		"GET /api/v1/admin/accounts":                  {read.Answers("[]ModeratedAccount"), h.listAccounts},
+		"GET /api/v2/admin/accounts":                  {read.Answers("[]ModeratedAccount"), h.listAccountsV2},
+		"GET /api/v1/admin/accounts/:id":              {read.Answers("ModeratedAccount"), h.showAccount},
+		"POST /api/v1/admin/accounts/:id/approve":     {approval.Answers("ModeratedAccount"), h.accountAfter((*admin.Service).ApprovePending)},
+		"POST /api/v1/admin/accounts/:id/reject":      {approval.Deletes().Answers("ModeratedAccount"), h.rejectAccount},
+		"POST /api/v1/admin/accounts/:id/enable":      {activation.Deletes().Answers("ModeratedAccount"), h.accountAfter(enable)},
+		"POST /api/v1/admin/accounts/:id/unsuspend":   {activation.Deletes().Answers("ModeratedAccount"), h.accountAfter((*admin.Service).EndSuspension)},
+		"POST /api/v1/admin/accounts/:id/unsilence":   {tags.Deletes().Answers("ModeratedAccount"), h.accountAfter(endAccountAction(admin.SilenceAction))},
+		"POST /api/v1/admin/accounts/:id/unsensitive": {tags.Deletes().Answers("ModeratedAccount"), h.accountAfter(endAccountAction(admin.SensitiveAction))},
+		"DELETE /api/v1/admin/accounts/:id":           {rest.Privileged(config.UsersDelete, "admin:write:accounts").Answers("ModeratedAccount"), h.deleteAccount},
 
 		// The handler checks the privilege of the action.
-		"POST /api/v1/admin/accounts/:id/action": {rest.Staff("admin:write:accounts"), h.takeAccountAction},
+		"POST /api/v1/admin/accounts/:id/action": {rest.Staff("admin:write:accounts").Answers("empty"), h.takeAccountAction},
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 func (h *Handlers) measureRoutes() rest.Routes {
 	read := rest.Privileged(config.StatisticsRead, "admin:read")
 	return rest.Routes{
-		"POST /api/v1/admin/measures":   {read, h.showMeasures},
-		"POST /api/v1/admin/dimensions": {read, h.showDimensions},
-		"POST /api/v1/admin/retention":  {read, h.showRetention},
+		"POST /api/v1/admin/measures":   {read.Answers("[]Measure"), h.showMeasures},
+		"POST /api/v1/admin/dimensions": {read.Answers("[]Dimension"), h.showDimensions},
+		"POST /api/v1/admin/retention":  {read.Answers("[]Cohort"), h.showRetention},
 	}
 }
 

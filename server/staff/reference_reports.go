@@ -14,24 +14,25 @@ import (
 func (h *Handlers) referenceReportRoutes() rest.Routes {
 	read := rest.Privileged(config.ReportsManage, "admin:read:reports")
 	write := rest.Privileged(config.ReportsManage, "admin:write:reports")
-	none := rest.Always([]any{})
 	trends := rest.Staff("admin:read")
 	return rest.Routes{
-		"GET /api/v1/admin/reports":                     {read, h.listModeratedReports},
-		"GET /api/v1/admin/reports/:id":                 {read, h.showModeratedReport},
-		"PUT /api/v1/admin/reports/:id":                 {write, h.updateModeratedReport},
-		"POST /api/v1/admin/reports/:id/assign_to_self": {write, h.reportAfter((*admin.Service).TakeReport)},
-		"POST /api/v1/admin/reports/:id/unassign":       {write.Deletes(), h.reportAfter((*admin.Service).ReleaseReport)},
-		"POST /api/v1/admin/reports/:id/resolve":        {write, h.reportAfter(decide(store.ReportResolved))},
-		"POST /api/v1/admin/reports/:id/reopen":         {write, h.reportAfter(decide(store.ReportOpen))},
+		"GET /api/v1/admin/reports":                     {read.Answers("[]ModeratedReport"), h.listModeratedReports},
+		"GET /api/v1/admin/reports/:id":                 {read.Answers("ModeratedReport"), h.showModeratedReport},
+		"PUT /api/v1/admin/reports/:id":                 {write.Answers("ModeratedReport"), h.updateModeratedReport},
+		"POST /api/v1/admin/reports/:id/assign_to_self": {write.Answers("ModeratedReport"), h.reportAfter((*admin.Service).TakeReport)},
+		"POST /api/v1/admin/reports/:id/unassign":       {write.Deletes().Answers("ModeratedReport"), h.reportAfter((*admin.Service).ReleaseReport)},
+		"POST /api/v1/admin/reports/:id/resolve":        {write.Answers("ModeratedReport"), h.reportAfter(decide(store.ReportResolved))},
+		"POST /api/v1/admin/reports/:id/reopen":         {write.Answers("ModeratedReport"), h.reportAfter(decide(store.ReportOpen))},
 
-		// There are no trends.
-		"GET /api/v1/admin/trends/tags":             {trends, none},
-		"GET /api/v1/admin/trends/statuses":         {trends, none},
-		"GET /api/v1/admin/trends/links":            {trends, none},
-		"GET /api/v1/admin/trends/links/publishers": {trends, none},
+		"GET /api/v1/admin/trends/tags":             {trends.Answers("[]null"), h.listNoTrends},
+		"GET /api/v1/admin/trends/statuses":         {trends.Answers("[]null"), h.listNoTrends},
+		"GET /api/v1/admin/trends/links":            {trends.Answers("[]null"), h.listNoTrends},
+		"GET /api/v1/admin/trends/links/publishers": {trends.Answers("[]null"), h.listNoTrends},
 	}
 }
+
+// listNoTrends lists nothing: trends are not reviewed before they are shown.
+func (h *Handlers) listNoTrends(*rest.Request) (any, error) { return []any{}, nil }
 
 // listModeratedReports lists reports, newest first: open ones, or with resolved the others.
 func (h *Handlers) listModeratedReports(r *rest.Request) (any, error) {
@@ -59,6 +60,7 @@ func (h *Handlers) listModeratedReports(r *rest.Request) (any, error) {
 	return rest.List(r, page, found.IDs, func(i int) string { return found.IDs[i].String() }, "", show)
 }
 
+// showModeratedReport returns a report with both accounts and its statuses.
 func (h *Handlers) showModeratedReport(r *rest.Request) (any, error) {
 	return h.Entities.ModeratedReport(r.Context(), r.Viewer, store.ParseID[store.ReportID](r.Param("id")))
 }

@@ -11,9 +11,9 @@ import (
 // relayRoutes are the relays with which the server exchanges public posts.
 func (h *Handlers) relayRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/relay":    {rest.Admin("admin:read"), h.listRelays},
-		"POST /api/v1/svc/admin/relay":   {rest.Admin("admin:write:follows"), h.followRelay},
-		"DELETE /api/v1/svc/admin/relay": {rest.Admin("admin:write:follows"), h.unfollowRelay},
+		"GET /api/v1/svc/admin/relay":    {rest.Admin("admin:read").Answers("[]Relay|Relays"), h.listRelays},
+		"POST /api/v1/svc/admin/relay":   {rest.Admin("admin:write:follows").Answers("Relay"), h.followRelay},
+		"DELETE /api/v1/svc/admin/relay": {rest.Admin("admin:write:follows").Answers("string"), h.unfollowRelay},
 	}
 }
 

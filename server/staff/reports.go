@@ -17,12 +17,12 @@ func (h *Handlers) reportRoutes() rest.Routes {
 	read := rest.Privileged(config.ReportsManage, "admin:read:reports")
 	write := rest.Privileged(config.ReportsManage, "admin:write:reports")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/reports":                         {read, h.listReports},
-		"GET /api/v1/svc/admin/grouped_reports":                 {read, h.listGroupedReports},
-		"GET /api/v1/svc/admin/reports/:id":                     {read, h.showReport},
-		"PATCH /api/v1/svc/admin/reports":                       {write, h.updateReports},
-		"POST /api/v1/svc/admin/reports/:id/notes":              {write, h.addReportNote},
-		"DELETE /api/v1/svc/admin/reports/:report_id/notes/:id": {write, h.deleteReportNote},
+		"GET /api/v1/svc/admin/reports":                         {read.Answers("StaffReports"), h.listReports},
+		"GET /api/v1/svc/admin/grouped_reports":                 {read.Answers("GroupedReports"), h.listGroupedReports},
+		"GET /api/v1/svc/admin/reports/:id":                     {read.Answers("StaffReport"), h.showReport},
+		"PATCH /api/v1/svc/admin/reports":                       {write.Answers("204 nothing"), h.updateReports},
+		"POST /api/v1/svc/admin/reports/:id/notes":              {write.Answers("204 nothing"), h.addReportNote},
+		"DELETE /api/v1/svc/admin/reports/:report_id/notes/:id": {write.Answers("204 nothing"), h.deleteReportNote},
 	}
 }
 
@@ -67,6 +67,7 @@ func (h *Handlers) listGroupedReports(r *rest.Request) (any, error) {
 	return map[string]any{"reports": groups}, err
 }
 
+// showReport returns a report with its statuses and notes.
 func (h *Handlers) showReport(r *rest.Request) (any, error) {
 	report, err := h.Entities.StaffReport(r.Context(), r.Viewer, store.ParseID[store.ReportID](r.Param("id")))
 	return report, notFound(err)
@@ -98,6 +99,7 @@ func (h *Handlers) updateReports(r *rest.Request) (any, error) {
 	return rest.NoContent, nil
 }
 
+// addReportNote adds a note of the staff to a report.
 func (h *Handlers) addReportNote(r *rest.Request) (any, error) {
 	var p struct {
 		Content string `param:"content"`
@@ -122,6 +124,7 @@ func noteResult(r *rest.Request, err error) (any, error) {
 	return nil, err
 }
 
+// deleteReportNote deletes a note of a report.
 func (h *Handlers) deleteReportNote(r *rest.Request) (any, error) {
 	_, err := h.as(r).DeleteReportNote(r.Context(), admin.ReportNoteKey{Report: r.Param("report_id"), ID: r.Param("id")})
 	return noteResult(r, err)

@@ -8,10 +8,10 @@ import (
 // ruleRoutes are the rules of the server, which the instance document shows.
 func (h *Handlers) ruleRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/rules":        {rest.Admin("admin:read"), h.listRules},
-		"POST /api/v1/svc/admin/rules":       {rest.Admin("admin:write").Written(), h.createRule},
-		"PATCH /api/v1/svc/admin/rules/:id":  {rest.Admin("admin:write"), h.updateRule},
-		"DELETE /api/v1/svc/admin/rules/:id": {rest.Admin("admin:write"), h.deleteRule},
+		"GET /api/v1/svc/admin/rules":        {rest.Admin("admin:read").Answers("[]AdminRule"), h.listRules},
+		"POST /api/v1/svc/admin/rules":       {rest.Admin("admin:write").Written().Answers("AdminRule"), h.createRule},
+		"PATCH /api/v1/svc/admin/rules/:id":  {rest.Admin("admin:write").Answers("AdminRule"), h.updateRule},
+		"DELETE /api/v1/svc/admin/rules/:id": {rest.Admin("admin:write").Answers("empty"), h.deleteRule},
 	}
 }
 

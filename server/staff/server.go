@@ -8,9 +8,9 @@ import (
 // serverRoutes are the state of the server itself: its storage, and the checks of svc doctor.
 func (h *Handlers) serverRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/storage":        {rest.Admin("admin:read"), h.showStorage},
-		"POST /api/v1/svc/admin/storage/prune": {rest.Admin("admin:write").Deletes(), h.pruneStorage},
-		"POST /api/v1/svc/admin/doctor":        {rest.Admin("admin:read"), h.runDoctor},
+		"GET /api/v1/svc/admin/storage":        {rest.Admin("admin:read").Answers("Storage"), h.showStorage},
+		"POST /api/v1/svc/admin/storage/prune": {rest.Admin("admin:write").Deletes().Answers("empty"), h.pruneStorage},
+		"POST /api/v1/svc/admin/doctor":        {rest.Admin("admin:read").Answers("object"), h.runDoctor},
 	}
 }
 

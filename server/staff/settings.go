@@ -10,14 +10,14 @@ import (
 // settingRoutes are the settings in the database.
 func (h *Handlers) settingRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/config":              {rest.Admin("admin:read"), h.listSettings},
-		"POST /api/v1/svc/admin/config":             {rest.Admin("admin:write"), h.saveSettings},
-		"GET /api/v1/svc/admin/config/descriptions": {rest.Admin("admin:read"), h.describeSettings},
-		"GET /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:read"), h.showSetting},
-		"PUT /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:write"), h.saveSetting},
-		"GET /api/v1/svc/admin/need_reboot":         {rest.Admin("admin:read"), h.needsRestart},
-		"GET /api/v1/svc/admin/restart":             {rest.Admin("admin:write").Changing(), h.restart},
-		"POST /api/v1/svc/admin/restart":            {rest.Admin("admin:write"), h.restart},
+		"GET /api/v1/svc/admin/config":              {rest.Admin("admin:read").Answers("object"), h.listSettings},
+		"POST /api/v1/svc/admin/config":             {rest.Admin("admin:write").Answers("object"), h.saveSettings},
+		"GET /api/v1/svc/admin/config/descriptions": {rest.Admin("admin:read").Answers("[]object"), h.describeSettings},
+		"GET /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:read").Answers("object"), h.showSetting},
+		"PUT /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:write").Answers("object"), h.saveSetting},
+		"GET /api/v1/svc/admin/need_reboot":         {rest.Admin("admin:read").Answers("object"), h.needsRestart},
+		"GET /api/v1/svc/admin/restart":             {rest.Admin("admin:write").Changing().Answers("empty"), h.restart},
+		"POST /api/v1/svc/admin/restart":            {rest.Admin("admin:write").Answers("empty"), h.restart},
 	}
 }
 

@@ -13,13 +13,13 @@ func (h *Handlers) statusRoutes() rest.Routes {
 	read := rest.Privileged(config.MessagesRead, "admin:read:statuses")
 	write := rest.Privileged(config.MessagesDelete, "admin:write:statuses")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/statuses":                       {read, h.listStatuses},
-		"GET /api/v1/svc/admin/statuses/:id":                   {read, h.showStatus},
-		"PUT /api/v1/svc/admin/statuses/:id":                   {write, h.updateStatus},
-		"DELETE /api/v1/svc/admin/statuses/:id":                {write, h.deleteStatus},
-		"GET /api/v1/svc/admin/users/:nickname_or_id/statuses": {read, h.listStatusesOfUser},
-		"GET /api/v1/svc/admin/instances/:instance/statuses":   {read, h.listStatusesOfInstance},
-		"GET /api/v1/svc/admin/stats":                          {rest.Privileged(config.StatisticsRead, "admin:read"), h.showStatistics},
+		"GET /api/v1/svc/admin/statuses":                       {read.Answers("[]StaffStatus"), h.listStatuses},
+		"GET /api/v1/svc/admin/statuses/:id":                   {read.Answers("StaffStatus"), h.showStatus},
+		"PUT /api/v1/svc/admin/statuses/:id":                   {write.Answers("Status|ChangedStatus"), h.updateStatus},
+		"DELETE /api/v1/svc/admin/statuses/:id":                {write.Answers("empty"), h.deleteStatus},
+		"GET /api/v1/svc/admin/users/:nickname_or_id/statuses": {read.Answers("StaffStatuses"), h.listStatusesOfUser},
+		"GET /api/v1/svc/admin/instances/:instance/statuses":   {read.Answers("StaffStatuses"), h.listStatusesOfInstance},
+		"GET /api/v1/svc/admin/stats":                          {rest.Privileged(config.StatisticsRead, "admin:read").Answers("StatusCounts"), h.showStatistics},
 	}
 }
 
@@ -70,6 +70,7 @@ type statusList struct {
 	Activities entity.List[*entity.Status] `json:"activities"`
 }
 
+// listStatusesOfUser returns the statuses of an account, the newest first.
 func (h *Handlers) listStatusesOfUser(r *rest.Request) (any, error) {
 	q, err := statusQuery(r)
 	q.Account = r.Param("nickname_or_id")
@@ -95,6 +96,7 @@ func (h *Handlers) statusPage(r *rest.Request, q admin.StatusQuery, err error) (
 	return statusList{found.Total, statuses}, err
 }
 
+// showStatus returns a status of any visibility.
 func (h *Handlers) showStatus(r *rest.Request) (any, error) {
 	st, err := h.as(r).ShowStatus(r.Context(), r.Param("id"))
 	if err != nil {
@@ -136,6 +138,7 @@ type changedStatus struct {
 	Visibility store.Visibility `json:"visibility"`
 }
 
+// deleteStatus deletes a status of any local account, or the copy of a remote one.
 func (h *Handlers) deleteStatus(r *rest.Request) (any, error) {
 	if _, err := h.as(r).DeleteStatus(r.Context(), r.Param("id")); err != nil {
 		return nil, notFound(err)

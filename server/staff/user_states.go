@@ -25,15 +25,15 @@ func (h *Handlers) userStateRoutes() rest.Routes {
 	activation := rest.Privileged(config.UsersActivation, "admin:write:accounts")
 	credentials := rest.Privileged(config.UsersCredentials, "admin:write")
 	return rest.Routes{
-		"PATCH /api/v1/svc/admin/users/:nickname/toggle_activation": {activation, h.toggleActivation},
-		"PATCH /api/v1/svc/admin/users/activate":                    {activation, h.usersAfter((*admin.Service).ActivateUsers)},
-		"PATCH /api/v1/svc/admin/users/deactivate":                  {activation.Deletes(), h.usersAfter((*admin.Service).DeactivateUsers)},
+		"PATCH /api/v1/svc/admin/users/:nickname/toggle_activation": {activation.Answers("AdminUser"), h.toggleActivation},
+		"PATCH /api/v1/svc/admin/users/activate":                    {activation.Answers("AdminUserList"), h.usersAfter((*admin.Service).ActivateUsers)},
+		"PATCH /api/v1/svc/admin/users/deactivate":                  {activation.Deletes().Answers("AdminUserList"), h.usersAfter((*admin.Service).DeactivateUsers)},
 		"PATCH /api/v1/svc/admin/users/approve": {
-			rest.Privileged(config.UsersInvites, "admin:write:accounts"), h.usersAfter((*admin.Service).ApproveUsers)},
-		"PATCH /api/v1/svc/admin/users/suggest":                   {rest.Admin("admin:write:accounts"), h.usersAfter((*admin.Service).SuggestUsers)},
-		"PATCH /api/v1/svc/admin/users/unsuggest":                 {rest.Admin("admin:write:accounts").Deletes(), h.usersAfter((*admin.Service).UnsuggestUsers)},
-		"PATCH /api/v1/svc/admin/users/confirm_email":             {credentials, h.namesAfter((*admin.Service).ConfirmUsers)},
-		"PATCH /api/v1/svc/admin/users/resend_confirmation_email": {credentials, h.namesAfter((*admin.Service).ResendConfirmations)},
+			rest.Privileged(config.UsersInvites, "admin:write:accounts").Answers("AdminUserList"), h.usersAfter((*admin.Service).ApproveUsers)},
+		"PATCH /api/v1/svc/admin/users/suggest":                   {rest.Admin("admin:write:accounts").Answers("AdminUserList"), h.usersAfter((*admin.Service).SuggestUsers)},
+		"PATCH /api/v1/svc/admin/users/unsuggest":                 {rest.Admin("admin:write:accounts").Deletes().Answers("AdminUserList"), h.usersAfter((*admin.Service).UnsuggestUsers)},
+		"PATCH /api/v1/svc/admin/users/confirm_email":             {credentials.Answers("any"), h.namesAfter((*admin.Service).ConfirmUsers)},
+		"PATCH /api/v1/svc/admin/users/resend_confirmation_email": {credentials.Answers("204 nothing"), h.namesAfter((*admin.Service).ResendConfirmations)},
 	}
 }
 
@@ -94,12 +94,12 @@ func (h *Handlers) namesAfter(run stateOperation) rest.Handler {
 func (h *Handlers) roleRoutes() rest.Routes {
 	read, write := rest.Admin("admin:read:accounts"), rest.Admin("admin:write:accounts")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/users/:nickname/permission_group":                      {read, h.showRoles},
-		"GET /api/v1/svc/admin/users/:nickname/permission_group/:permission_group":    {read, h.showRoles},
-		"POST /api/v1/svc/admin/users/:nickname/permission_group/:permission_group":   {write, h.grantRole},
-		"DELETE /api/v1/svc/admin/users/:nickname/permission_group/:permission_group": {write, h.revokeRole},
-		"POST /api/v1/svc/admin/users/permission_group/:permission_group":             {write, h.grantRoles},
-		"DELETE /api/v1/svc/admin/users/permission_group/:permission_group":           {write, h.revokeRoles},
+		"GET /api/v1/svc/admin/users/:nickname/permission_group":                      {read.Answers("PermissionGroups"), h.showRoles},
+		"GET /api/v1/svc/admin/users/:nickname/permission_group/:permission_group":    {read.Answers("PermissionGroups"), h.showRoles},
+		"POST /api/v1/svc/admin/users/:nickname/permission_group/:permission_group":   {write.Answers("PermissionGroups|object"), h.grantRole},
+		"DELETE /api/v1/svc/admin/users/:nickname/permission_group/:permission_group": {write.Answers("PermissionGroups|object"), h.revokeRole},
+		"POST /api/v1/svc/admin/users/permission_group/:permission_group":             {write.Answers("PermissionGroups|object"), h.grantRoles},
+		"DELETE /api/v1/svc/admin/users/permission_group/:permission_group":           {write.Answers("PermissionGroups|object"), h.revokeRoles},
 	}
 }
 
@@ -115,10 +115,12 @@ func (h *Handlers) showRoles(r *rest.Request) (any, error) {
 	return map[string]bool{"is_admin": u.Admin, "is_moderator": u.Moderator}, nil
 }
 
+// grantRole makes a user an admin or a moderator.
 func (h *Handlers) grantRole(r *rest.Request) (any, error) {
 	return h.changeRole(r, (*admin.Service).GrantRole)
 }
 
+// revokeRole takes a role from a user.
 func (h *Handlers) revokeRole(r *rest.Request) (any, error) {
 	answer, err := h.changeRole(r, (*admin.Service).RevokeRole)
 	if errors.Is(err, admin.ErrOwnRole) {
@@ -144,10 +146,12 @@ func (h *Handlers) changeRole(r *rest.Request, change roleOperation) (any, error
 	return userWithRoles{u, u.Roles.Admin, u.Roles.Moderator}, nil
 }
 
+// grantRoles makes several users admins or moderators.
 func (h *Handlers) grantRoles(r *rest.Request) (any, error) {
 	return h.changeRoles(r, (*admin.Service).GrantRole, true)
 }
 
+// revokeRoles takes a role from several users.
 func (h *Handlers) revokeRoles(r *rest.Request) (any, error) {
 	return h.changeRoles(r, (*admin.Service).RevokeRole, false)
 }

@@ -17,14 +17,14 @@ import (
 // userRoutes find, create and delete accounts.
 func (h *Handlers) userRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/admin/users":                 {rest.Privileged(config.UsersRead, "admin:read:accounts"), h.listUsers},
-		"GET /api/v1/svc/admin/users/:nickname_or_id": {rest.Privileged(config.UsersRead, "admin:read:accounts"), h.showUser},
-		"POST /api/v1/svc/admin/users":                {rest.Admin("admin:write:accounts").Written(), h.createUsers},
-		"DELETE /api/v1/svc/admin/users":              {rest.Privileged(config.UsersDelete, "admin:write:accounts"), h.deleteUsers},
-		"POST /api/v1/svc/admin/users/follow":         {rest.Admin("admin:write:follows"), h.followUser},
-		"POST /api/v1/svc/admin/users/unfollow":       {rest.Admin("admin:write:follows").Deletes(), h.unfollowUser},
-		"PUT /api/v1/svc/admin/users/tag":             {rest.Privileged(config.UsersTags, "admin:write:accounts"), h.tagUsers},
-		"DELETE /api/v1/svc/admin/users/tag":          {rest.Privileged(config.UsersTags, "admin:write:accounts"), h.untagUsers},
+		"GET /api/v1/svc/admin/users":                 {rest.Privileged(config.UsersRead, "admin:read:accounts").Answers("AdminUsers"), h.listUsers},
+		"GET /api/v1/svc/admin/users/:nickname_or_id": {rest.Privileged(config.UsersRead, "admin:read:accounts").Answers("AdminUser"), h.showUser},
+		"POST /api/v1/svc/admin/users":                {rest.Admin("admin:write:accounts").Written().Answers("[]object"), h.createUsers},
+		"DELETE /api/v1/svc/admin/users":              {rest.Privileged(config.UsersDelete, "admin:write:accounts").Answers("text|[]text"), h.deleteUsers},
+		"POST /api/v1/svc/admin/users/follow":         {rest.Admin("admin:write:follows").Answers("string"), h.followUser},
+		"POST /api/v1/svc/admin/users/unfollow":       {rest.Admin("admin:write:follows").Deletes().Answers("string"), h.unfollowUser},
+		"PUT /api/v1/svc/admin/users/tag":             {rest.Privileged(config.UsersTags, "admin:write:accounts").Answers("204 nothing"), h.tagUsers},
+		"DELETE /api/v1/svc/admin/users/tag":          {rest.Privileged(config.UsersTags, "admin:write:accounts").Answers("204 nothing"), h.untagUsers},
 	}
 }
 
@@ -147,10 +147,12 @@ func (h *Handlers) deleteUsers(r *rest.Request) (any, error) {
 	return p.Nicknames, notFound(err)
 }
 
+// followUser makes a local account follow an account.
 func (h *Handlers) followUser(r *rest.Request) (any, error) {
 	return h.changeFollow(r, (*admin.Service).FollowUser)
 }
 
+// unfollowUser makes a local account unfollow an account.
 func (h *Handlers) unfollowUser(r *rest.Request) (any, error) {
 	return h.changeFollow(r, (*admin.Service).UnfollowUser)
 }
@@ -167,10 +169,12 @@ func (h *Handlers) changeFollow(r *rest.Request, change followOperation) (any, e
 	return "ok", notFound(err)
 }
 
+// tagUsers adds tags, such as mrf_tag:media-strip, to users.
 func (h *Handlers) tagUsers(r *rest.Request) (any, error) {
 	return h.changeTags(r, (*admin.Service).TagUsers)
 }
 
+// untagUsers removes tags from users.
 func (h *Handlers) untagUsers(r *rest.Request) (any, error) {
 	return h.changeTags(r, (*admin.Service).UntagUsers)
 }

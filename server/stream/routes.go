@@ -14,17 +14,17 @@ import (
 // They accept tokens only, no cookies or passwords, because pages of other sites may use them.
 func (h *Hub) Routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/streaming":                   {rest.Anonymous, h.openStream},
-		"GET /api/v1/streaming/health":            {rest.Anonymous, rest.Always(streamHealth)},
-		"GET /api/v1/streaming/user":              {rest.User("read:statuses").TokenOnly(), h.serveEvents("user")},
-		"GET /api/v1/streaming/user/notification": {rest.User("read:notifications").TokenOnly(), h.serveEvents("user:notification")},
-		"GET /api/v1/streaming/direct":            {rest.User("read:statuses").TokenOnly(), h.serveEvents("direct")},
-		"GET /api/v1/streaming/list":              {rest.User("read:lists").TokenOnly(), h.serveEvents("list")},
-		"GET /api/v1/streaming/public":            {rest.Content("read:statuses").TokenOnly(), h.serveEvents("public")},
-		"GET /api/v1/streaming/public/local":      {rest.Content("read:statuses").TokenOnly(), h.serveEvents("public:local")},
-		"GET /api/v1/streaming/public/remote":     {rest.Content("read:statuses").TokenOnly(), h.serveEvents("public:remote")},
-		"GET /api/v1/streaming/hashtag":           {rest.Content("read:statuses").TokenOnly(), h.serveEvents("hashtag")},
-		"GET /api/v1/streaming/hashtag/local":     {rest.Content("read:statuses").TokenOnly(), h.serveEvents("hashtag:local")},
+		"GET /api/v1/streaming":                   {rest.Anonymous.Answers("events"), h.openStream},
+		"GET /api/v1/streaming/health":            {rest.Anonymous.Answers("any"), rest.Always(streamHealth)},
+		"GET /api/v1/streaming/user":              {rest.User("read:statuses").TokenOnly().Answers("events"), h.serveEvents("user")},
+		"GET /api/v1/streaming/user/notification": {rest.User("read:notifications").TokenOnly().Answers("events"), h.serveEvents("user:notification")},
+		"GET /api/v1/streaming/direct":            {rest.User("read:statuses").TokenOnly().Answers("events"), h.serveEvents("direct")},
+		"GET /api/v1/streaming/list":              {rest.User("read:lists").TokenOnly().Answers("events"), h.serveEvents("list")},
+		"GET /api/v1/streaming/public":            {rest.Content("read:statuses").TokenOnly().Answers("events"), h.serveEvents("public")},
+		"GET /api/v1/streaming/public/local":      {rest.Content("read:statuses").TokenOnly().Answers("events"), h.serveEvents("public:local")},
+		"GET /api/v1/streaming/public/remote":     {rest.Content("read:statuses").TokenOnly().Answers("events"), h.serveEvents("public:remote")},
+		"GET /api/v1/streaming/hashtag":           {rest.Content("read:statuses").TokenOnly().Answers("events"), h.serveEvents("hashtag")},
+		"GET /api/v1/streaming/hashtag/local":     {rest.Content("read:statuses").TokenOnly().Answers("events"), h.serveEvents("hashtag:local")},
 	}
 }
 

@@ -27,7 +27,7 @@ type sseClient struct {
 	expiresAt *store.Time // of the token; nil: never
 }
 
-// serveEvents returns the handler of a stream as server-sent events. only_media restricts public streams to posts with attachments.
+// serveEvents returns the handler that sends a stream as server-sent events. only_media restricts public streams to posts with attachments.
 func (h *Hub) serveEvents(stream string) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		var p struct {

@@ -10,7 +10,7 @@ type NotificationGroup struct {
 	Key        string    `json:"group_key"`
 	Count      int       `json:"notifications_count"`
 	Type       string    `json:"type"`
-	NewestID   string    `json:"most_recent_notification_id"`
+	NewestID   int64     `json:"most_recent_notification_id"`
 	At         time.Time `json:"latest_page_notification_at"`
 	AccountIDs []string  `json:"sample_account_ids"`
 	StatusID   string    `json:"status_id"`
