@@ -81,7 +81,7 @@ type Config struct {
 	TempDir    string                               // for uploads during their request; "": the system's
 	Now        func() time.Time                     // nil: time.Now
 	Log        *slog.Logger                         // nil: discards
-	Observe    func(rest.Observation)               // is told what handlers read and answer; nil: nobody is
+	Observe    func(rest.Observation)               // is told what handlers read and answer; nil: none
 }
 
 // Server answers all requests. It is an http.Handler; Serve runs it on a listener.
