@@ -23,17 +23,17 @@ type mentionKey struct {
 	domain  string
 }
 
-// allowMention counts a mention by a remote account, and returns false if its account or its domain has reached the limit. Mentions
-// beyond the limit of an account do not count for its domain.
+// allowMention counts a mention by an account, and returns false if the account or its remote domain has reached the limit. Mentions beyond the limit
+// of an account do not count for its domain.
 func allowMention(counts *limit.Window[mentionKey], by *store.Account, now time.Time) bool {
 	_, ok := counts.Allow(mentionKey{account: by.ID}, mentionsPerAccount, now)
-	if ok {
+	if ok && !by.Local() {
 		_, ok = counts.Allow(mentionKey{domain: by.Domain}, mentionsPerDomain, now)
 	}
 	return ok
 }
 
-// notifiesMention returns whether a mention, quote or place in a collection by a remote author notifies a local account. Beyond the rate limit, and
+// notifiesMention returns whether a mention or quote by a remote author, or a place in an author's collection, notifies a local account. Beyond the rate limit, and
 // if the status has too many mentions, it does only if the account follows the author.
 func (s *Service) notifiesMention(ctx context.Context, tx *store.Tx, author *store.Account, to store.AccountID, tooMany bool) (bool, error) {
 	if allowMention(s.mentions, author, s.db.Now()) && !tooMany {

@@ -23,8 +23,8 @@ const (
 	maxItemRows              = maxLocalItems
 )
 
-// collectionChangesPerAccount is how often one account can create or change collections, add an account or remove one. Each change is delivered to
-// the servers of all followers.
+// collectionChangesPerAccount is how often one account can create or change collections, or add an account to one. Each change is delivered to the
+// servers of all followers, and so is the removal of what was added.
 var collectionChangesPerAccount = limit.Rate{Count: 300, Window: 24 * time.Hour}
 
 var (
@@ -55,9 +55,6 @@ func (s *Service) CreateCollection(ctx context.Context, owner *store.Account, ch
 	if err := checkCollection(c, ""); err != nil {
 		return nil, err
 	}
-	if err := s.countCollectionChanges(owner, 1+len(accounts)); err != nil {
-		return nil, err
-	}
 	return c, s.db.Update(ctx, func(tx *store.Tx) error {
 		most := s.Settings.Load().Accounts.MaxCollections
 		n, err := tx.CountCollections(ctx, owner.ID, most+1)
@@ -77,9 +74,12 @@ func (s *Service) CreateCollection(ctx context.Context, owner *store.Account, ch
 			if slices.Contains(accounts[:i], id) {
 				continue
 			}
-			if _, err := addItem(ctx, tx, owner, c, id); err != nil {
+			if _, err := s.addItem(ctx, tx, owner, c, id); err != nil {
 				return err
 			}
+		}
+		if err := s.countCollectionChanges(owner, 1+len(accounts)); err != nil { // and what is refused does not count
+			return err
 		}
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.CollectionCreated, ActorID: owner.ID, RowID: int64(c.ID)})
 	})
@@ -187,11 +187,11 @@ func (s *Service) AddToCollection(ctx context.Context, owner *store.Account, id 
 		if err != nil {
 			return nil, err
 		}
-		if err := s.countCollectionChanges(owner, 1); err != nil {
+		item, err := s.addItem(ctx, tx, owner, c, target)
+		if err != nil {
 			return nil, err
 		}
-		item, err := addItem(ctx, tx, owner, c, target)
-		if err != nil || item.State != store.ItemAccepted {
+		if err := s.countCollectionChanges(owner, 1); err != nil || item.State != store.ItemAccepted {
 			return item, err
 		}
 		return item, announceItem(ctx, tx, item)
@@ -199,7 +199,7 @@ func (s *Service) AddToCollection(ctx context.Context, owner *store.Account, id 
 }
 
 // addItem adds an account to a collection, and asks a remote one.
-func addItem(ctx context.Context, tx *store.Tx, owner *store.Account, c *store.Collection, id store.AccountID) (*store.CollectionItem, error) {
+func (s *Service) addItem(ctx context.Context, tx *store.Tx, owner *store.Account, c *store.Collection, id store.AccountID) (*store.CollectionItem, error) {
 	target, err := availableAccount(ctx, tx, id)
 	if errs.IsNotFound(err) {
 		return nil, errs.Invalid("Validation failed: There is no such account")
@@ -233,6 +233,10 @@ func addItem(ctx context.Context, tx *store.Tx, owner *store.Account, c *store.C
 	item.State = store.ItemAccepted
 	if err := tx.AddCollectionItem(ctx, item); err != nil {
 		return nil, err
+	}
+	// An owner may add and remove the account again and again.
+	if notifies, err := s.notifiesMention(ctx, tx, owner, target.ID, false); !notifies {
+		return item, err
 	}
 	return item, notifyAdded(ctx, tx, item)
 }
