@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -202,6 +203,15 @@ func (f *Frontends) installArchive(ctx context.Context, v frontend.Version, i Fr
 	return f.dir.Install(v, archive, info.Size(), i.BuildDir)
 }
 
+// withoutPassword returns an address as messages may show it.
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "its address"
+	}
+	return u.Redacted()
+}
+
 // openArchive opens the archive of a front end, which it downloads unless it is a file.
 func (f *Frontends) openArchive(ctx context.Context, i FrontendInstall) (*os.File, error) {
 	if i.File != "" {
@@ -214,7 +224,7 @@ func (f *Frontends) openArchive(ctx context.Context, i FrontendInstall) (*os.Fil
 		MaxBody: frontend.MaxArchive, Timeout: frontendDownload, MaxRedirects: frontendRedirects, Accepts: fetch.NotDocument,
 	})
 	if err != nil {
-		return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", address, err)
+		return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", withoutPassword(address), err)
 	}
 	defer resp.Body.Close()
 	file, err := os.CreateTemp(f.tempDir, ".download-")
@@ -228,7 +238,7 @@ func (f *Frontends) openArchive(ctx context.Context, i FrontendInstall) (*os.Fil
 	if _, err := io.Copy(file, body); err != nil {
 		file.Close()
 		if body.Err != nil {
-			return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", address, body.Err)
+			return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", withoutPassword(address), body.Err)
 		}
 		return nil, fmt.Errorf("install front end: %w", err)
 	}

@@ -70,16 +70,16 @@ func filterDraft(r *rest.Request) (social.FilterChange, error) {
 		return social.FilterChange{}, err
 	}
 	in, err := filterExpiry(r)
-	d := social.FilterChange{Title: p.Title, Action: p.Action, Context: filterContexts(p.Context), ExpiresIn: in}
+	d := social.FilterChange{Title: p.Title, Action: p.Action, Context: filterContexts(r, p.Context), ExpiresIn: in}
 	for _, k := range p.Keywords {
 		d.Keywords = append(d.Keywords, k.draft())
 	}
 	return d, err
 }
 
-// filterContexts drops repeated contexts. It returns nil if none were sent.
-func filterContexts(sent []store.FilterContext) []store.FilterContext {
-	if sent == nil {
+// filterContexts drops repeated contexts. It returns nil if none were sent, or null, which changes nothing.
+func filterContexts(r *rest.Request, sent []store.FilterContext) []store.FilterContext {
+	if sent == nil || r.IsNull("context") {
 		return nil
 	}
 	contexts := []store.FilterContext{}

@@ -45,6 +45,7 @@ func addRichFilters(a *apptest.Server, m *apptest.User, statuses []string) []str
 	}
 	phrase := do("Phrase", "POST", "/api/v1/filters", map[string]any{"phrase": "noise", "context": []string{"public", "home"}}).ID()
 	do("Phrase", "PUT", "/api/v1/filters/"+phrase, map[string]any{"phrase": "sound", "context": []string{"public"}})
+	do("Phrase", "PUT", "/api/v1/filters/"+phrase, map[string]any{"phrase": nil, "context": nil})
 	return []string{"FILTER", filter, "KEYWORD", keyword, "NAMED", filterStatus}
 }
 
@@ -136,6 +137,7 @@ func TestFilters(t *testing.T) {
 		{"another title", "PUT", "/" + id, params{"title": "other"}, 200, fieldIs("title", "other")},
 		{"the rest is unchanged", "GET", "/" + id, nil, 200, expiresIn(3600)},
 		{"other contexts", "PUT", "/" + id, params{"context": []string{"public"}}, 200, contextIs("[public]")},
+		{"null, which changes nothing", "PUT", "/" + id, params{"context": nil}, 200, contextIs("[public]")},
 		{"no contexts", "PUT", "/" + id, params{"context": []string{}}, 422, nil},
 		{"another action", "PUT", "/" + id, params{"filter_action": "warn"}, 200, fieldIs("filter_action", "warn")},
 		{"another expiry", "PUT", "/" + id, params{"expires_in": "60"}, 200, expiresIn(60)},

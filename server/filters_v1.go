@@ -37,7 +37,7 @@ func bindFilterV1(r *rest.Request) (social.FilterV1, error) {
 	}
 	in, err := filterExpiry(r)
 	return social.FilterV1{
-		Phrase: p.Phrase, Context: filterContexts(p.Context), Irreversible: p.Irreversible, WholeWord: p.WholeWord, ExpiresIn: in,
+		Phrase: p.Phrase, Context: filterContexts(r, p.Context), Irreversible: p.Irreversible, WholeWord: p.WholeWord, ExpiresIn: in,
 	}, err
 }
 

@@ -43,6 +43,10 @@ func TestLinkTimeline(t *testing.T) {
 	srv.RunJobs()
 	srv.As(nil).Get("/api/v1/timelines/link", "url", site.URL+"/silent").Want(404)
 	srv.As(nil).Get("/api/v1/timelines/link").Want(400)
+
+	// A page that no public post leads to is none.
+	srv.Exec(`UPDATE statuses SET visibility = 1`)
+	srv.As(nil).Get("/api/v1/timelines/link", "url", site.URL+"/page").Want(404)
 	for _, bad := range []string{"x", "https://none.example/", strings.Repeat("x", 5000), "'"} {
 		srv.As(nil).Get("/api/v1/timelines/link", "url", bad).Want(404)
 	}

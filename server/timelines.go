@@ -104,7 +104,19 @@ func (h *timelines) linkTimeline(r *rest.Request) (any, error) {
 	}
 	page := r.Page(20, 40)
 	part, err := h.DB.LinkTimeline(r.Context(), viewerID(r), card.ID, f, page.Page)
+	if err == nil && len(part.Rows) == 0 {
+		err = h.checkPublicLink(r, card.ID)
+	}
 	return h.render.statusPage(r, page, part, err)
+}
+
+// checkPublicLink returns an error if no public status has a card, so that nobody learns of others that have it.
+func (h *timelines) checkPublicLink(r *rest.Request, card store.CardID) error {
+	public, err := h.DB.LinkTimeline(r.Context(), 0, card, store.Filter{}, store.Page{Limit: 1})
+	if err == nil && len(public.Rows) == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	return err
 }
 
 // maxTagsCombined is how many further hashtags one request may combine.

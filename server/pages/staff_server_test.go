@@ -234,6 +234,11 @@ func TestFrontendButtons(t *testing.T) {
 	srv, admin, browser := staff(t)
 	apptest.WriteDataFile(srv, "imports/fe.zip", string(apptest.Zip(t, map[string]string{"index.html": "built"})))
 	admin.Post("/api/v1/svc/admin/frontends/install", "name", "fe", "ref", "main", "file", "fe.zip").Want(200)
+	admin.Post("/api/v1/svc/admin/frontends/use", "name", "fe", "ref", "main").WantError(400, "Missing field: version.")
+	failed := admin.Post("/api/v1/svc/admin/frontends/install", "name", "other", "ref", "main", "build_url", "https://user:SECRET@127.0.0.1:1/x.zip").Want(400)
+	if strings.Contains(string(failed.Body), "SECRET") {
+		t.Errorf("the reason has the password: %s", failed.Body)
+	}
 	const list = "/web/admin/frontends"
 	has := func(page *apptest.Page, button string) bool {
 		return strings.Contains(page.Text, button+" main")

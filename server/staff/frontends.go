@@ -2,6 +2,7 @@ package staff
 
 import (
 	"svc/admin"
+	"svc/internal/errs"
 	"svc/server/rest"
 )
 
@@ -44,16 +45,19 @@ func (h *Handlers) installFrontend(r *rest.Request) (any, error) {
 	return frontends.List(r.Context())
 }
 
-// useFrontend shows an installed version to visitors, or to administrators. Without a version it shows the pages of this program.
+// useFrontend shows an installed version to visitors, or to administrators. With an empty version it shows the pages of this program.
 func (h *Handlers) useFrontend(r *rest.Request) (any, error) {
 	var p struct {
-		Version string `param:"version"`
-		Admin   bool   `param:"admin"`
+		Version *string `param:"version"`
+		Admin   bool    `param:"admin"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	return h.Frontends.As(r.Viewer).Use(r.Context(), admin.FrontendUse{Version: p.Version, Admin: p.Admin})
+	if p.Version == nil {
+		return nil, errs.BadRequest("Missing field: version.")
+	}
+	return h.Frontends.As(r.Viewer).Use(r.Context(), admin.FrontendUse{Version: *p.Version, Admin: p.Admin})
 }
 
 // removeFrontend removes an installed version. It answers with the list.
