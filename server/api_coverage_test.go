@@ -51,16 +51,7 @@ func TestAPICoverage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	document, err := os.ReadFile(coverageFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make(map[string][]string)
-	for line := range strings.Lines(string(document)) {
-		if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "| `") && len(cells) == 4 {
-			rows[strings.TrimPrefix(cells[0], "| ")] = cells[1:]
-		}
-	}
+	rows := coverageRows(t)
 	tests := testNames(t)
 	for _, r := range routes {
 		endpoint, access := coverageCells(r.Method, r.Path, r.Access)
@@ -82,6 +73,22 @@ func TestAPICoverage(t *testing.T) {
 	for endpoint := range maps.Keys(rows) {
 		t.Errorf("%s is in %s, but is no endpoint: run .ci/api-coverage", endpoint, coverageFile)
 	}
+}
+
+// coverageRows returns the rows of the page by their first cell.
+func coverageRows(t *testing.T) map[string][]string {
+	t.Helper()
+	document, err := os.ReadFile(coverageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make(map[string][]string)
+	for line := range strings.Lines(string(document)) {
+		if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "| `") && len(cells) == 4 {
+			rows[strings.TrimPrefix(cells[0], "| ")] = cells[1:]
+		}
+	}
+	return rows
 }
 
 // coverageCells returns the first two cells of a row.

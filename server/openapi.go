@@ -41,11 +41,19 @@ var (
 
 	//go:embed parameters.json
 	parametersJSON []byte
+
+	//go:embed errors.json
+	errorsJSON []byte
 )
 
 // Parameters returns the parameters of the endpoints by method and path.
 var Parameters = sync.OnceValues(func() (list map[string][]rest.Parameter, err error) {
 	return list, json.Unmarshal(parametersJSON, &list)
+})
+
+// ErrorCodes returns the errors that tests got from endpoints, by method and path.
+var ErrorCodes = sync.OnceValues(func() (list map[string][]int, err error) {
+	return list, json.Unmarshal(errorsJSON, &list)
 })
 
 func (h *apiDescription) describe() (json.RawMessage, error) {
@@ -58,6 +66,9 @@ func (h *apiDescription) describe() (json.RawMessage, error) {
 	var err error
 	if err = json.Unmarshal(summariesJSON, &d.Summaries); err == nil {
 		d.Parameters, err = Parameters()
+	}
+	if err == nil {
+		d.Errors, err = ErrorCodes()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("describe the API: %w", err)

@@ -24,7 +24,7 @@ const (
 func (s *Service) addressRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /auth/password":                            {rest.Anonymous.Limit("password_reset"), s.requestMail(store.MailPasswordReset)},
-		"POST /api/v1/svc/accounts/confirmation_resend":  {rest.Anonymous.Limit("password_reset").Answers("any"), s.requestMail(store.MailConfirmation)},
+		"POST /api/v1/svc/accounts/confirmation_resend":  {rest.Anonymous.Limit("password_reset").Answers("204 nothing"), s.requestMail(store.MailConfirmation)},
 		"GET " + forgotPath:                              {rest.Anonymous.HTML(), s.showForgotPassword},
 		"POST " + forgotPath:                             {rest.Anonymous.HTML().Limit("password_reset"), s.forgotPassword},
 		"GET /api/account/confirm_email/:user_id/:token": {rest.Anonymous.HTML(), s.confirmAddress},

@@ -70,7 +70,7 @@ type Observation struct {
 	Flag              bool         // the parameter is a boolean
 	Standard, Maximum int          // entries of a part of a list; 0: none was asked for
 	Status            int          // of an answer in JSON; 0: this is none
-	Answer            []byte
+	Answer            []byte       // nil: the status is an error
 }
 
 // observe tells the observer of the server what a handler does.

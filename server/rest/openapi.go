@@ -20,6 +20,7 @@ type Description struct {
 	// By method and path.
 	Summaries  map[string]string // what an endpoint does
 	Parameters map[string][]Parameter
+	Errors     map[string][]int // statuses that tests got
 }
 
 // OpenAPI returns the description of the endpoints as an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1). Pages for browsers are left out.
@@ -163,28 +164,48 @@ func (d Description) parameters(e *endpoint) (list []any) {
 // inQuery returns true if the parameters of a method are in the query.
 func inQuery(method string) bool { return method == http.MethodGet || method == http.MethodDelete }
 
-// body describes the parameters in the body, nil if there are none.
+// body describes the parameters in the body, nil if there are none. Files are sent in multipart forms only.
 func (d Description) body(e *endpoint) map[string]any {
 	list := d.takes(e)
 	if len(list) == 0 || inQuery(e.method) {
 		return nil
 	}
+	plain, _ := d.bodySchema(list, false)
+	all, encoding := d.bodySchema(list, true)
+	content := map[string]any{"multipart/form-data": map[string]any{"schema": all, "encoding": encoding}}
+	if plain != nil {
+		content["application/json"] = map[string]any{"schema": plain}
+		content["application/x-www-form-urlencoded"] = map[string]any{"schema": plain, "encoding": encoding}
+	}
+	return map[string]any{"content": content, "required": all["required"] != nil}
+}
+
+// bodySchema returns the schema of a body with the parameters, nil if a required one cannot be in it, and how forms write those that are objects or lists:
+// a[b] and a[].
+func (d Description) bodySchema(list []Parameter, files bool) (s schema, encoding map[string]any) {
 	properties, required := schema{}, []string{}
+	encoding = make(map[string]any)
 	for _, p := range list {
-		properties[d.named(p.Name)] = p.Schema
+		name := d.named(p.Name)
+		isFile := p.Schema["contentMediaType"] != nil
+		switch {
+		case isFile && !files && p.Required:
+			return nil, nil
+		case isFile == files || properties[name] == nil && (!isFile || files): // a picture may also be sent as a text
+			properties[name] = p.Schema
+		}
+		if p.Schema["type"] == "object" {
+			encoding[name] = map[string]any{"style": "deepObject", "explode": true}
+		}
 		if p.Required {
-			required = append(required, d.named(p.Name))
+			required = append(required, name)
 		}
 	}
-	s := schema{"type": "object", "properties": properties}
+	s = schema{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		s["required"] = required
 	}
-	media := map[string]any{"schema": s}
-	return map[string]any{
-		"content":  map[string]any{"application/json": media, "application/x-www-form-urlencoded": media, "multipart/form-data": media},
-		"required": len(required) > 0,
-	}
+	return s, encoding
 }
 
 // answerTypes are the answers that are no JSON, with their types. A redirect has no body.
@@ -207,7 +228,7 @@ func (d Description) responses(e *endpoint) map[string]any {
 	return list
 }
 
-// errorCodes returns the errors that an endpoint may answer with.
+// errorCodes returns the errors that an endpoint may answer with: those that its access and parameters lead to, and those that tests got.
 func (d Description) errorCodes(e *endpoint) []int {
 	codes := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if e.Access.caller > callerAnyone || e.Access.content {
@@ -226,21 +247,29 @@ func (d Description) errorCodes(e *endpoint) []int {
 	if takes && !inQuery(e.method) {
 		codes = append(codes, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	return codes
+	return append(codes, d.Errors[e.method+" "+e.path]...)
 }
+
+// ErrorCodes returns the errors that an endpoint is described to answer with.
+func (d Description) ErrorCodes(r RouteInfo) []int { return d.errorCodes(r.endpoint) }
 
 // errorTexts say what the errors of all endpoints mean.
 var errorTexts = map[int]string{
-	http.StatusBadRequest:            "A parameter has a wrong type, is missing or cannot be read.",
-	http.StatusUnauthorized:          "There is no valid access token.",
-	http.StatusForbidden:             "The account or its token may not do this.",
-	http.StatusNotFound:              "There is no such record, or the account may not see it.",
-	http.StatusRequestEntityTooLarge: "The body is larger than the server accepts.",
-	http.StatusUnsupportedMediaType:  "The body is of a type that cannot be read.",
-	http.StatusUnprocessableEntity:   "A value is not permitted, or the action is impossible in this state.",
-	http.StatusTooManyRequests:       "There were too many requests; see Retry-After.",
-	http.StatusInternalServerError:   "The server failed; X-Request-Id names the line in its log.",
-	http.StatusServiceUnavailable:    "The server is busy; see Retry-After.",
+	http.StatusBadRequest:                   "A parameter has a wrong type, is missing or cannot be read.",
+	http.StatusUnauthorized:                 "There is no valid access token.",
+	http.StatusForbidden:                    "The account or its token may not do this.",
+	http.StatusNotFound:                     "There is no such record, or the account may not see it.",
+	http.StatusConflict:                     "It is there already, or is in use.",
+	http.StatusRequestEntityTooLarge:        "The body is larger than the server accepts.",
+	http.StatusUnsupportedMediaType:         "The body is of a type that cannot be read.",
+	http.StatusRequestedRangeNotSatisfiable: "The file does not have the range.",
+	http.StatusUpgradeRequired:              "The stream is a WebSocket.",
+	http.StatusUnprocessableEntity:          "A value is not permitted, or the action is impossible in this state.",
+	http.StatusTooManyRequests:              "There were too many requests; see Retry-After.",
+	http.StatusInternalServerError:          "The server failed; X-Request-Id names the line in its log.",
+	http.StatusNotImplemented:               "This server does not do that.",
+	http.StatusServiceUnavailable:           "The server is busy; see Retry-After.",
+	http.StatusInsufficientStorage:          "The disk of the server is full.",
 }
 
 // errorEntity is the name of the entity of errors.
@@ -249,9 +278,13 @@ const errorEntity = "Error"
 func errorResponses() map[string]any {
 	list := make(map[string]any)
 	for code, text := range errorTexts {
+		shape := errorEntity
+		if code == http.StatusBadRequest {
+			shape += "|text" // of some endpoints of the staff
+		}
 		list[strconv.Itoa(code)] = map[string]any{
 			"description": text,
-			"content":     map[string]any{"application/json": map[string]any{"schema": schema{"$ref": schemaPrefix + errorEntity}}},
+			"content":     map[string]any{"application/json": map[string]any{"schema": shapeSchema(shape)}},
 		}
 	}
 	return list

@@ -201,6 +201,7 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	if e.Status == http.StatusUnauthorized && h["Www-Authenticate"] == nil {
 		h.Set("WWW-Authenticate", challenge(r.Request))
 	}
+	r.observe(Observation{Status: e.Status})
 	s.writeJSON(w, r, e.Status, ErrorJSON(e))
 	return e.Status
 }

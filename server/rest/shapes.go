@@ -63,5 +63,9 @@ func entitySchema(members map[string]string, name func(string) string) schema {
 			required = append(required, member)
 		}
 	}
-	return schema{"type": "object", "properties": properties, "required": slices.Sorted(slices.Values(required))}
+	s := schema{"type": "object", "properties": properties}
+	if len(required) > 0 { // a list without elements would be null
+		s["required"] = slices.Sorted(slices.Values(required))
+	}
+	return s
 }
