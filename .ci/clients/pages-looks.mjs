@@ -111,8 +111,10 @@ export async function walkThroughPush(base, signIn) {
     await page.evaluate(() => navigator.serviceWorker.getRegistration('/web/').then((r) => r.active ?? new Promise((active) => { (r.installing ?? r.waiting).onstatechange = (e) => e.target.state === 'activated' && active() })).then(() => true))
     const message = { title: 'Bob mentioned you', body: 'Tea at five?', notification_id: 7 }
     await devtools.send('ServiceWorker.deliverPushMessage', { origin: base, registrationId: await registered, data: JSON.stringify(message) })
-    await page.waitForFunction(async () => (await (await navigator.serviceWorker.getRegistration('/web/')).getNotifications()).length > 0)
-    const shown = await page.evaluate(async () => (await (await navigator.serviceWorker.getRegistration('/web/')).getNotifications()).map(({ title, body, tag }) => ({ title, body, tag })))
+    const shown = await (await page.waitForFunction(async () => { // in one step, because the system may close it at any time
+      const list = await (await navigator.serviceWorker.getRegistration('/web/')).getNotifications()
+      return list.length > 0 && list.map(({ title, body, tag }) => ({ title, body, tag }))
+    })).jsonValue()
     assert.deepEqual(shown, [{ title: message.title, body: message.body, tag: '7' }])
 
     await page.getByRole('button', { name: 'Turn off in this browser' }).click()
