@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"svc/internal/keys"
 	"svc/server/entity"
@@ -44,6 +46,7 @@ type composeForm struct {
 	Do           string       `param:"do"`    // the button; "": the one that publishes
 	Back         string       `param:"back"`
 	Once         string       `param:"once"`
+	Mentions     string       `param:"mentions"` // that the form began with, each with a space after it
 }
 
 // maxFormMedia bounds the attachments of the form, because each is looked up when the form is shown.
@@ -60,6 +63,7 @@ func (p *page) compose() (any, error) {
 		f.MediaIDs = append(f.MediaIDs, media)
 	}
 	f.MediaIDs = f.MediaIDs[:min(len(f.MediaIDs), maxFormMedia)]
+	f.Text = separateMentions(f.Text, f.Mentions)
 	for len(f.Descriptions) < len(f.MediaIDs) {
 		f.Descriptions = append(f.Descriptions, "")
 	}
@@ -85,6 +89,8 @@ func (p *page) pressed(f *composeForm) (any, error) {
 	switch {
 	case action == "":
 		return p.publish(f)
+	case action == "more":
+		f.fillDefaults(p.User)
 	case action == "preview":
 		a, err := p.CallJSON(http.MethodPost, "/api/v1/statuses", f.preview())
 		if err != nil {
@@ -142,7 +148,35 @@ func (p *page) publish(f *composeForm) (any, error) {
 	if _, later := a.Value.(*entity.ScheduledStatus); later {
 		return p.leave("/web/scheduled", "scheduled", ""), nil
 	}
-	return p.leave(localPath(f.Back, homePath), "posted", ""), nil
+	return p.showPosted(f, a.Value)
+}
+
+// showPosted leads to where a new post is seen: a reply below what it answers, a direct message in its conversation, others where they were written.
+func (p *page) showPosted(f *composeForm, value any) (any, error) {
+	if f.Visibility != "direct" && f.ReplyTo == "" {
+		return p.leave(localPath(f.Back, homePath), "posted", ""), nil
+	}
+	var made web.Status
+	if err := p.decode(value, &made); err != nil {
+		return nil, err
+	}
+	if f.ReplyTo == "" {
+		return p.leave(p.permalink(&made), "posted", made.ID), nil
+	}
+	return p.leave(localPath(f.Back, homePath), "posted", made.ID), nil
+}
+
+// separateMentions puts a space between a text and the mentions that the form began with. A field that is entered by the keyboard has its caret at the
+// start, so that what is typed ends up in front of them.
+func separateMentions(text, mentions string) string {
+	at := strings.Index(text, mentions)
+	if at <= 0 || strings.TrimSpace(mentions) == "" {
+		return text
+	}
+	if before, _ := utf8.DecodeLastRuneInString(text[:at]); unicode.IsSpace(before) {
+		return text
+	}
+	return text[:at] + " " + text[at:]
 }
 
 // content returns the parameters that new and edited posts have in common.

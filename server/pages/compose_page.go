@@ -12,15 +12,17 @@ import (
 
 	"svc/internal/keys"
 	"svc/server/web"
+	"svc/store"
 )
 
 // showCompose shows the form for a post: a new one, a reply, a quote, a message to someone, or one that is edited.
 func (p *page) showCompose() (any, error) {
 	query := p.URL.Query()
 	f := composeForm{
-		Visibility: p.User.DefaultVisibility.String(), Sensitive: p.User.DefaultSensitive, Text: query.Get("text"), ReplyTo: query.Get("reply"),
-		Quote: query.Get("quote"), Edit: query.Get("edit"), Once: keys.NewToken(), Back: homePath, PollDuration: "86400",
+		Visibility: p.User.DefaultVisibility.String(), Text: query.Get("text"), ReplyTo: query.Get("reply"),
+		Quote: query.Get("quote"), Edit: query.Get("edit"), Once: keys.NewToken(), Back: homePath,
 	}
+	f.fillDefaults(p.User)
 	var err error
 	switch {
 	case f.Edit != "":
@@ -34,15 +36,28 @@ func (p *page) showCompose() (any, error) {
 		return nil, err
 	}
 	if to := query.Get("to"); to != "" {
-		f.Text = "@" + strings.TrimPrefix(to, "@") + " "
+		f.mention(strings.TrimPrefix(to, "@"))
 	}
 	if query.Has("direct") { // without a value: the recipients are still to be mentioned
 		f.Visibility = "direct"
 		if to := strings.TrimPrefix(query.Get("direct"), "@"); to != "" {
-			f.Text = "@" + to + " "
+			f.mention(to)
 		}
 	}
 	return p.composePage(http.StatusOK, &f, nil, "")
+}
+
+// fillDefaults sets what the short form does not have.
+func (f *composeForm) fillDefaults(u *store.User) {
+	f.Sensitive, f.PollDuration = u.DefaultSensitive, "86400"
+}
+
+// mention begins the text with mentions.
+func (f *composeForm) mention(handles ...string) {
+	for _, handle := range handles {
+		f.Mentions += "@" + handle + " "
+	}
+	f.Text = f.Mentions
 }
 
 // widths are the visibilities from the widest to the narrowest.
@@ -67,13 +82,13 @@ func (p *page) fillReply(f *composeForm) error {
 	for _, m := range st.Mentions {
 		names = append(names, m.Acct)
 	}
-	var text strings.Builder
-	for i, name := range names {
-		if name != p.Viewer.Nickname && !slices.Contains(names[:i], name) {
-			text.WriteString("@" + name + " ")
+	var others []string
+	for _, name := range names {
+		if name != p.Viewer.Nickname && !slices.Contains(others, name) {
+			others = append(others, name)
 		}
 	}
-	f.Text = text.String()
+	f.mention(others...)
 	return nil
 }
 
@@ -127,7 +142,7 @@ func (p *page) composePage(status int, f *composeForm, preview any, message stri
 		ScheduledAt: f.ScheduledAt, ExpiresIn: f.ExpiresIn, Edit: f.Edit, MoreMedia: len(f.MediaIDs) < maxFormMedia,
 		PollDurations: durations(settings.Polls.MinExpiration, settings.Polls.MaxExpiration), Expiries: durations(settings.Statuses.MinExpiry, 366*24*time.Hour),
 	}
-	hidden := []web.Field{{Name: "in_reply_to_id", Value: f.ReplyTo}, {Name: "quote_id", Value: f.Quote}, {Name: "edit", Value: f.Edit}}
+	hidden := []web.Field{{Name: "in_reply_to_id", Value: f.ReplyTo}, {Name: "quote_id", Value: f.Quote}, {Name: "edit", Value: f.Edit}, {Name: "mentions", Value: f.Mentions}}
 	content.HiddenFields = slices.DeleteFunc(hidden, func(field web.Field) bool { return field.Value == "" })
 	switch {
 	case f.Edit != "":

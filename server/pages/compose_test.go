@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,86 @@ func TestReplyQuoteMention(t *testing.T) {
 	}
 	hidden := bob.Publish("not for you", "visibility", "direct").Str("id")
 	browser.Get("/web/compose", "reply", hidden).Want(404)
+}
+
+// TestTypedBeforeMentions checks that mentions which the form begins with survive text that is typed right before them: without JavaScript, a field that is
+// entered by the keyboard has its caret at the start.
+func TestTypedBeforeMentions(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	srv.SignUp("carol")
+	post := bob.Publish("hello @alice and @carol").ID()
+	browser := alice.SignedIn()
+	for _, tt := range []struct{ form, typed, text, mentions string }{
+		{"?reply=" + post, "my text@bob @carol ", "my text @bob @carol", "bob carol"},
+		{"?reply=" + post, "@bob @carol my text", "@bob @carol my text", "bob carol"},
+		{"?reply=" + post, "my text @bob @carol ", "my text @bob @carol", "bob carol"},
+		{"?reply=" + post, "a line\n@bob @carol ", "a line\n@bob @carol", "bob carol"},
+		{"?reply=" + post, "to @bob alone", "to @bob alone", "bob"},
+		{"?direct=bob", "a secret@bob ", "a secret @bob", "bob"},
+		{"?to=bob", "mail@bob ", "mail @bob", "bob"},
+		{"", "mail@bob ", "mail@bob", ""},
+	} {
+		browser.Get("/web/compose"+tt.form).Want(200).Press("Post", "status", tt.typed).Follow().Want(200)
+		made := latest(t, alice)
+		var names []string
+		for _, m := range made.At("mentions").([]any) {
+			names = append(names, m.(map[string]any)["username"].(string))
+		}
+		slices.Sort(names)
+		text := alice.Get("/api/v1/statuses/" + made.ID() + "/source").Want(200).Object().Str("text")
+		if got := strings.Join(names, " "); got != tt.mentions || text != tt.text {
+			t.Errorf("%q in %q became %q with the mentions %q", tt.typed, tt.form, text, got)
+		}
+	}
+}
+
+// TestPlaceAfterPosting checks where the form leads: to the place of the new post.
+func TestPlaceAfterPosting(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	post := bob.Publish("hello @alice").ID()
+	browser := alice.SignedIn()
+	var reply string
+	for _, tt := range []struct{ form, want string }{
+		{"", "/web?done=posted"},
+		{"?quote=" + post, "/web?done=posted"},
+		{"?to=bob", "/web?done=posted"},
+		{"?reply=" + post, "/@bob/" + post + "?done=posted#pNEW"},
+		{"?direct=bob", "/@alice/NEW?done=posted#pNEW"},
+	} {
+		page := browser.Get("/web/compose"+tt.form).Want(200).Press("Post", "status", "@bob here I am").Want(302)
+		made := latest(t, alice).ID()
+		if got := strings.ReplaceAll(page.Header.Get("Location"), made, "NEW"); !strings.HasSuffix(got, tt.want) {
+			t.Errorf("%q leads to %s, want %s", tt.form, got, tt.want)
+		}
+		page.Follow().Want(200, "here I am")
+		if strings.HasPrefix(tt.form, "?reply") {
+			reply = made
+		}
+	}
+	// Links to a reply open at it.
+	page := browser.Get("/web").Want(200)
+	if link := `href="/@alice/` + reply + `#p` + reply + `"`; !strings.Contains(string(page.Body), link) {
+		t.Errorf("there is no %s", link)
+	}
+	if got := browser.Get("/web/statuses/" + reply).Header.Get("Location"); !strings.HasSuffix(got, "/@alice/"+reply+"#p"+reply) {
+		t.Errorf("the reply opens at %s", got)
+	}
+}
+
+// TestShortForm takes what was typed in the short form along to the form with all fields.
+func TestShortForm(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	page := alice.SignedIn().Get("/web").Want(200).Press("More options", "status", "just begun", "visibility", "private").Want(200, "just begun")
+	if !strings.Contains(string(page.Body), `value="private" selected`) {
+		t.Error("the visibility is lost")
+	}
+	page.Press("Post").Follow().Want(200, "just begun")
+	if got := latest(t, alice); got.Str("visibility") != "private" {
+		t.Errorf("posted %v", got.Fields)
+	}
 }
 
 // TestEditPost edits the text, the files and the poll of a post.

@@ -45,7 +45,7 @@ func (p *page) openConversation() (any, error) {
 	if c.Last == nil {
 		return nil, errNoPage
 	}
-	return rest.Redirect(p.permalink(c.Last)), nil
+	return rest.Redirect(p.postLink(c.Last)), nil
 }
 
 func (p *page) chats() (any, error) { return p.chatsPage(http.StatusOK, p.URL.Query().Get("to"), "") }

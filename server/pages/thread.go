@@ -29,7 +29,7 @@ func (p *page) openStatus() (any, error) {
 	if err := p.get(statusPath(p.Param("id")), nil, &st); err != nil {
 		return nil, err
 	}
-	return rest.Redirect(p.permalink(st.Shown())), nil
+	return rest.Redirect(p.postLink(st.Shown())), nil
 }
 
 func statusPath(id string) string { return "/api/v1/statuses/" + url.PathEscape(id) }
@@ -38,6 +38,9 @@ func statusPath(id string) string { return "/api/v1/statuses/" + url.PathEscape(
 func (p *page) permalink(st *web.Status) string {
 	return p.frame.Base + "/@" + st.Account.Acct + "/" + st.ID
 }
+
+// postLink returns the path of a status's page, at the status.
+func (p *page) postLink(st *web.Status) string { return p.permalink(st) + st.Fragment() }
 
 // status fetches the status of the path, which also names its author. answer is not nil if the page has another address, or is not shown to
 // visitors.

@@ -22,6 +22,13 @@ function showTimes(within) {
   }
 }
 
+// A page of a reply opens at the reply, not at the posts above it, also by a link from elsewhere.
+function showPost() {
+  const post = document.querySelector('.post.main')
+  if (location.hash || !post?.previousElementSibling?.matches('.post')) return
+  if (performance.getEntriesByType('navigation')[0]?.type === 'navigate') post.scrollIntoView()
+}
+
 // Buttons of posts act without leaving the page: the answer is the page again, from which the post is taken.
 async function act(button) {
   const post = button.closest('.post')
@@ -217,6 +224,8 @@ async function push(box) {
 
 function start() {
   showTimes(document)
+  showPost()
+  document.querySelectorAll('textarea[autofocus]').forEach((field) => field.setSelectionRange(field.value.length, field.value.length))
   document.querySelectorAll('form[enctype]').forEach(showProgress)
   if (!viewer()) return
   document.querySelectorAll('[data-stream]').forEach(listen)

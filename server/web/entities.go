@@ -163,6 +163,14 @@ func (s *Status) Shown() *Status {
 	return s
 }
 
+// Fragment returns what leads to the status within its page, "" if it stands at the top: above a reply are the posts that it answers.
+func (s *Status) Fragment() string {
+	if s.InReplyToID == "" {
+		return ""
+	}
+	return "#p" + s.ID
+}
+
 // Waits returns the key of a text that says what waits for the approval of another author: the boost or reply, or the viewer's favourite.
 // "": nothing does.
 func (s *Status) Waits() string {

@@ -102,6 +102,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"base":       func() string { return base },
 		"profile":    profile,
 		"permalink":  func(s *Status) string { return profile(s.Account.Acct) + "/" + s.ID },
+		"postlink":   func(s *Status) string { return profile(s.Account.Acct) + "/" + s.ID + s.Fragment() },
 		"hashtag":    func(name string) string { return base + "/tags/" + url.PathEscape(name) },
 		"collection": func(id string) string { return base + "/collections/" + id },
 		"content":    func(s *Status) template.HTML { return content(s.Content, s.Emojis, s, base) },
