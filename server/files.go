@@ -86,7 +86,9 @@ func (h *files) serveManifest(r *rest.Request) (any, error) {
 	c := h.Settings.Load().Instance
 	return manifest{
 		Name: c.Name, ShortName: c.Name, Description: c.ShortDescription,
-		Icons:    []manifestIcon{{"/favicon.png", "64x64", "image/png"}},
+		Icons: []manifestIcon{
+			{"/favicon.png", "64x64", "image/png"}, {"/images/icon-192.png", "192x192", "image/png"}, {"/images/icon-512.png", "512x512", "image/png"},
+		},
 		StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: "#282c37", BackgroundColor: "#191b22",
 	}, nil
 }

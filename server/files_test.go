@@ -2,8 +2,13 @@ package server_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	_ "image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,6 +243,31 @@ func TestAPI(t *testing.T) {
 	for _, path := range []string{"/api", "/api/"} {
 		for _, url := range srv.As(nil).Get(path).Want(200).Object().Fields {
 			srv.As(nil).Get(url.(string)).Want(200)
+		}
+	}
+}
+
+// TestManifestIcons checks that the icons of the web app manifest are of the sizes that it says, among them those that browsers ask for.
+func TestManifestIcons(t *testing.T) {
+	srv := apptest.Start(t)
+	var manifest struct {
+		Icons []struct{ Src, Sizes, Type string }
+	}
+	if err := json.Unmarshal(srv.As(nil).Get("/manifest.json").Want(200).Body, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	var sizes []string
+	for _, icon := range manifest.Icons {
+		a := srv.As(nil).Get(icon.Src).Want(200)
+		c, format, err := image.DecodeConfig(bytes.NewReader(a.Body))
+		if err != nil || "image/"+format != icon.Type || fmt.Sprintf("%dx%d", c.Width, c.Height) != icon.Sizes {
+			t.Errorf("%v is %dx%d, %s: %v", icon, c.Width, c.Height, format, err)
+		}
+		sizes = append(sizes, icon.Sizes)
+	}
+	for _, size := range []string{"192x192", "512x512"} {
+		if !slices.Contains(sizes, size) {
+			t.Errorf("no icon of %s", size)
 		}
 	}
 }

@@ -31,6 +31,8 @@ func main() {
 	write("images/banner.png", asPNG(draw(1500, 500, banner)))
 	write("images/city.jpg", asJPEG(draw(1920, 1080, city())))
 	write("instance/thumbnail.jpeg", asJPEG(draw(1200, 630, card)))
+	write("images/icon-192.png", asPNG(draw(192, 192, mark)))
+	write("images/icon-512.png", asPNG(draw(512, 512, mark)))
 	write("favicon.png", asPNG(draw(64, 64, mark)))
 	write("favicon.ico", asICO(asPNG(draw(32, 32, mark)), 32))
 }
