@@ -298,7 +298,7 @@ var freeTexts = strings.Fields(`
 	code_challenge code_verifier comment content continue date_of_birth description display_name domain edit email emoji
 	end_at ends_at endpoint expires_at expires_in externalLink file filename focus folder_id followed follower from frontend fullname group
 	header header_description hint host id img in_reply_to_conversation_id in_reply_to_id invited_by ip key keys keyword keyword_ids keywords lang language languages
-	last_read_id limit list locale media_descriptions media_ids mfa_token name new_filename new_password new_password_confirmation new_shortcode
+	last_read_id limit list locale media_descriptions media_ids mentions mfa_token name new_filename new_password new_password_confirmation new_shortcode
 	nickname nicknames none note once options p256dh password password_confirmation phrase poll_expires_in poll_options private_comment profile
 	public_comment q query quote_id reason redirect_uri redirect_uris ref refresh_token relay_url report_id role_ids rule_ids scheduled_at
 	shortcode spoiler_text start_at starts_at status status_ids subkeys svc_background_image tagged tags tag_name target_account
