@@ -57,7 +57,7 @@ type Options struct {
 	Now          func() time.Time                // nil: time.Now
 	PasswordCost password.Cost                   // zero: password.DefaultCost
 	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
-	Observe      func(rest.Observation)          // is told what handlers read and answer; nil: none
+	Observe      func(rest.Observation)          // gets the parameters and answers of handlers; nil: none
 
 	setup bool // the data are those of an unfinished setup
 }

@@ -208,17 +208,21 @@ func (b *Outbox) featureAnswer(ctx context.Context, target *store.Account, e sto
 	return b.newActivity(e, activityType, target, asked, []string{to.URI}, nil), nil
 }
 
+// featureParties returns the item of a collection that an entry is about, the collection, and the account to which the activity goes.
+func (b *Outbox) featureParties(ctx context.Context, e store.OutboxEntry) (i *store.CollectionItem, c *store.Collection, to *store.Account, err error) {
+	if i, err = b.db.CollectionItem(ctx, store.CollectionItemID(e.RowID)); err != nil {
+		return nil, nil, nil, err
+	}
+	if c, err = b.db.Collection(ctx, i.CollectionID); err != nil {
+		return nil, nil, nil, err
+	}
+	to, err = b.db.Account(ctx, e.TargetID)
+	return i, c, to, err
+}
+
 // buildFeatureRevoked sends the Delete of an authorization to the owner of the collection.
 func (b *Outbox) buildFeatureRevoked(ctx context.Context, target *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	i, err := b.db.CollectionItem(ctx, store.CollectionItemID(e.RowID))
-	if err != nil {
-		return nil, err
-	}
-	c, err := b.db.Collection(ctx, i.CollectionID)
-	if err != nil {
-		return nil, err
-	}
-	to, err := b.db.Account(ctx, e.TargetID)
+	i, c, to, err := b.featureParties(ctx, e)
 	if err != nil {
 		return nil, err
 	}

@@ -160,16 +160,8 @@ func (d *Documents) acceptedItem(ctx context.Context, c *store.Collection, id st
 
 // buildFeatureRequested asks a remote account for its consent to be in a local collection. The id of the request has that of the item.
 func (b *Outbox) buildFeatureRequested(ctx context.Context, owner *store.Account, e store.OutboxEntry) ([]*outgoing, error) {
-	i, err := b.db.CollectionItem(ctx, store.CollectionItemID(e.RowID))
+	i, c, to, err := b.featureParties(ctx, e)
 	if err != nil || i.State != store.ItemPending {
-		return nil, err
-	}
-	c, err := b.db.Collection(ctx, i.CollectionID)
-	if err != nil {
-		return nil, err
-	}
-	to, err := b.db.Account(ctx, e.TargetID)
-	if err != nil {
 		return nil, err
 	}
 	a := b.newActivity(e, "FeatureRequest", owner, to.URI, []string{to.URI}, nil)

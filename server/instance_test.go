@@ -32,25 +32,13 @@ func WantShape(t *testing.T, o *apptest.Object, all bool, shape map[string]strin
 	}
 }
 
+// JSONKind returns the kind of a value that was read from JSON. A list of texts is "strings".
 func JSONKind(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return "string"
-	case bool:
-		return "boolean"
-	case float64:
-		return "number"
-	case map[string]any:
-		return "object"
-	case []any:
-		if len(v) > 0 && !slices.ContainsFunc(v, func(e any) bool { _, ok := e.(string); return !ok }) {
-			return "strings"
-		}
-		return "list"
+	list, _ := v.([]any)
+	if len(list) > 0 && !slices.ContainsFunc(list, func(e any) bool { _, ok := e.(string); return !ok }) {
+		return "strings"
 	}
-	return fmt.Sprintf("%T", v)
+	return apptest.JSONKind(v)
 }
 
 var configurationShape = map[string]string{

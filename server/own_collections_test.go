@@ -256,7 +256,7 @@ func TestCollectionLimits(t *testing.T) {
 	}
 	alice.SendJSON("POST", collectionsPath, apptest.Doc{"name": "too many"}).Want(422)
 	const maxItems, perDay = 25, 300
-	changes := 3 // what is refused does not count
+	changes := 3 // refused ones do not count
 	var last *apptest.User
 	for i := range maxItems {
 		last = featurable(srv, fmt.Sprint("member", i))

@@ -81,7 +81,7 @@ type Config struct {
 	TempDir    string                               // for uploads during their request; "": the system's
 	Now        func() time.Time                     // nil: time.Now
 	Log        *slog.Logger                         // nil: discards
-	Observe    func(rest.Observation)               // is told what handlers read and answer; nil: none
+	Observe    func(rest.Observation)               // gets the parameters and answers of handlers; nil: none
 }
 
 // Server answers all requests. It is an http.Handler; Serve runs it on a listener.

@@ -37,7 +37,7 @@ func (h *trends) routes() rest.Routes {
 	}
 }
 
-// trending lists what is used most, most accounts first.
+// trending has the trends of each kind, those of most accounts first.
 type trending struct {
 	tags     []*trend[store.TagID]
 	links    []*trend[store.CardID]

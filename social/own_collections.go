@@ -24,7 +24,7 @@ const (
 )
 
 // collectionChangesPerAccount is how often one account can create or change collections, or add an account to one. Each change is delivered to the
-// servers of all followers, and so is the removal of what was added.
+// servers of all followers, and so is each removal.
 var collectionChangesPerAccount = limit.Rate{Count: 300, Window: 24 * time.Hour}
 
 var (
@@ -78,7 +78,7 @@ func (s *Service) CreateCollection(ctx context.Context, owner *store.Account, ch
 				return err
 			}
 		}
-		if err := s.countCollectionChanges(owner, 1+len(accounts)); err != nil { // and what is refused does not count
+		if err := s.countCollectionChanges(owner, 1+len(accounts)); err != nil { // refused changes do not count
 			return err
 		}
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.CollectionCreated, ActorID: owner.ID, RowID: int64(c.ID)})

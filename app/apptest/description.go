@@ -17,7 +17,7 @@ import (
 )
 
 // observer returns a function that compares what handlers read and answer with the description of the API, and fails the test if that does not have it.
-// For .ci/api-coverage it records what they read instead. The description has the standard names, so a server with another api.name is not compared.
+// For .ci/api-coverage it records the parameters instead. The description has the standard names, so a server with another api.name is not compared.
 func observer(t testing.TB, apiName string) func(rest.Observation) {
 	if apiName != config.Default().API.Name {
 		return nil
@@ -157,7 +157,7 @@ var (
 	upload          = reflect.TypeFor[rest.Upload]()
 )
 
-// typeSchema returns the JSON schema of what is bound to a field.
+// typeSchema returns the JSON schema of the values of a field.
 func typeSchema(t reflect.Type) map[string]any {
 	switch {
 	case t == upload:

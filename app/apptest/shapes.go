@@ -27,7 +27,7 @@ func ShapeFaults(shapes map[string]map[string]string, where string, v any, shape
 		if len(found) == 0 {
 			return nil
 		}
-		isEntity := jsonKind(v) == "object" && shapes[one] != nil
+		isEntity := JSONKind(v) == "object" && shapes[one] != nil
 		if faults == nil || isEntity && !likely || isEntity == likely && len(found) < len(faults) {
 			faults, likely = found, isEntity
 		}
@@ -64,7 +64,7 @@ func singleShapeFaults(shapes map[string]map[string]string, where string, v any,
 		}
 		return fault
 	case "null", "number", "boolean", "object":
-		if jsonKind(v) == shape {
+		if JSONKind(v) == shape {
 			return nil
 		}
 		return fault
@@ -100,8 +100,8 @@ func memberFaults(shapes map[string]map[string]string, where string, members map
 	return faults
 }
 
-// jsonKind returns the kind of a value that was read from JSON.
-func jsonKind(v any) string {
+// JSONKind returns the kind of a value that was read from JSON.
+func JSONKind(v any) string {
 	switch v.(type) {
 	case nil:
 		return "null"

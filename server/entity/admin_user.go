@@ -9,7 +9,7 @@ import (
 
 // AdminUser is an account as the admin API shows it. It has the names of the spec and those of other servers of this API family.
 type AdminUser struct {
-	ID          any        `json:"id"` // an integer (spec 2.15); with api.compatible the id of the Account, by which front ends find it in what they have
+	ID          any        `json:"id"` // an integer (spec 2.15); with api.compatible the id of the Account, by which front ends find it among their accounts
 	DisplayName string     `json:"display_name"`
 	Avatar      string     `json:"avatar"`
 	URL         string     `json:"url"`

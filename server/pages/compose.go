@@ -167,7 +167,7 @@ func (p *page) showPosted(f *composeForm, value any) (any, error) {
 }
 
 // separateMentions puts a space between a text and the mentions that the form began with. A field that is entered by the keyboard has its caret at the
-// start, so that what is typed ends up in front of them.
+// start, so that typed text ends up in front of them.
 func separateMentions(text, mentions string) string {
 	at := strings.Index(text, mentions)
 	if at <= 0 || strings.TrimSpace(mentions) == "" {

@@ -214,7 +214,7 @@ func TestPlaceAfterPosting(t *testing.T) {
 	}
 }
 
-// TestShortForm takes what was typed in the short form along to the form with all fields.
+// TestShortForm checks that the form with all fields begins with the text of the short form.
 func TestShortForm(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")

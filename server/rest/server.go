@@ -45,7 +45,7 @@ type Config struct {
 	Now          func() time.Time                         // nil: time.Now
 
 	Blocked func(context.Context, netip.Addr) (bool, error) // whether clients with an address are refused; nil: none
-	Observe func(Observation)                               // is told what handlers read and answer; nil: none
+	Observe func(Observation)                               // gets the parameters and answers of handlers; nil: none
 }
 
 // Server answers requests by route tables. It is an http.Handler; Serve runs it on a listener.

@@ -33,7 +33,7 @@ func TestPushToStaff(t *testing.T) {
 		}
 	}
 
-	// The notification of a new account is listed on request, to those who still have the privilege.
+	// The notification of a new account is listed on request, to staff who still have the privilege.
 	signUps := func(m *apptest.User) []*apptest.Object {
 		return m.Get("/api/v1/notifications", "types[]", "admin.sign_up").Want(200).List()
 	}
