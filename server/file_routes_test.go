@@ -34,7 +34,7 @@ func fileURLs(t *testing.T, change ...func(*config.Config)) (*apptest.Server, ma
 		"backup": root.Get("/api/v1/svc/backups").Want(200).List()[0].Str("url"), "archive of a pack": packsPath + "/archive?name=cats",
 		"operator's file": "/static/logo.png", "embedded file": "/images/avi.png", "instance document": "/instance/panel.html",
 		"front end": "/static/js/app.js", "file without a route": "/sw.js", "index of a front end": "/any/page", "admin front end": "/svc/admin/sw.js",
-		"style": "/web/style.css", "page of a profile": "/web/@root",
+		"style": "/web/assets/1/style.css", "page of a profile": "/web/@root",
 	}
 	for name, address := range urls {
 		urls[name] = strings.TrimPrefix(address, srv.URL)
@@ -114,7 +114,7 @@ func TestFileRateLimit(t *testing.T) {
 	}
 	for _, route := range server.Routes() {
 		path := pathParameter.ReplaceAllString(route.Path, "1")
-		if route.Method != "GET" || strings.HasPrefix(path, "/api/") || path == "/web/style.css" {
+		if route.Method != "GET" || strings.HasPrefix(path, "/api/") || path == "/web/assets/1" {
 			continue
 		}
 		if a := srv.As(nil).Get(path); a.Header.Get("Accept-Ranges") != "" && !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {

@@ -5,10 +5,13 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"svc/app/apptest"
+	"svc/server/web"
 )
 
 // TestPublicPagesBelowWeb requests the public pages under /web/, where they answer even if a front end has their other paths. Their links stay
@@ -49,22 +52,33 @@ func TestPublicPagesBelowWeb(t *testing.T) {
 	}
 }
 
-// TestAssets checks that the style and the script may be kept, because their URLs have a hash of them.
+// TestAssets checks that the style and the scripts may be kept, because their URLs have a hash of them, and how large they are.
 func TestAssets(t *testing.T) {
 	srv := apptest.Start(t)
-	for path, contentType := range map[string]string{"/web/style.css": "text/css", "/web/app.js": "text/javascript", "/web/sw.js": "text/javascript"} {
+	page := string(srv.SignUp("alice").SignedIn().Get("/web").Want(200).Body)
+	folder := regexp.MustCompile(`/web/assets/[\w-]{12}/`).FindString(page)
+	paths := []string{"/web/sw.js"}
+	for name := range web.Assets {
+		paths = append(paths, folder+name)
+	}
+	first, all := 0, 0
+	for _, path := range paths {
 		a := srv.As(nil).Get(path).Want(200)
+		contentType := map[string]string{".js": "text/javascript", ".css": "text/css"}[filepath.Ext(path)]
 		if !strings.HasPrefix(a.Header.Get("Content-Type"), contentType) || !strings.Contains(a.Header.Get("Cache-Control"), "immutable") || len(a.Body) == 0 {
 			t.Errorf("%s: %v", path, a.Header)
-		}
-		if len(a.Body) > 25_000 {
-			t.Errorf("%s has %d bytes", path, len(a.Body))
 		}
 		for encodings, want := range map[string]string{"gzip, deflate, br": "gzip", "br;q=1.0, GZIP;q=0.5": "gzip", "gzip;q=0, br": "", "gzip; q=0.0": "", "br": "", "": ""} {
 			zipped := getEncoded(t, srv.URL+path, encodings)
 			body, err := io.ReadAll(zipped.Body)
 			if got := zipped.Header.Get("Content-Encoding"); got != want || err != nil {
 				t.Errorf("%s for %q: encoding %q, want %q, %v", path, encodings, got, want, err)
+			}
+			if encodings == "gzip, deflate, br" {
+				all += len(body)
+				if strings.Contains(page, path) {
+					first += len(body)
+				}
 			}
 			if want == "gzip" {
 				if len(body) >= len(a.Body) {
@@ -75,6 +89,15 @@ func TestAssets(t *testing.T) {
 			if !bytes.Equal(body, a.Body) {
 				t.Errorf("%s for %q: another file", path, encodings)
 			}
+		}
+	}
+	t.Logf("%d bytes are loaded first, %d altogether", first, all)
+	if first > 30_000 || all > 75_000 || first == 0 {
+		t.Errorf("%d bytes are loaded first, %d altogether", first, all)
+	}
+	for path, status := range map[string]int{"/web/assets/1/app.js": 200, "/web/assets/1/style/1-base.css": 404, "/web/assets/app.js": 404, "/web/assets/1/library/fetch": 404, "/web/assets/1/../app.js": 404} {
+		if got := srv.As(nil).Get(path).Status; got != status {
+			t.Errorf("%s: %d, want %d", path, got, status)
 		}
 	}
 }

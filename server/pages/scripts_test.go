@@ -24,9 +24,9 @@ func TestScriptNames(t *testing.T) {
 		script, part, name string // part of the script with the names
 		answer             *apptest.Object
 	}{
-		{"app.js", `accounts\.map\(.*`, `\ba\.(\w+)`, alice.Get("/api/v1/accounts/search", "q", "bob").Want(200).List()[0]},
-		{"app.js", `emojis\.filter\(.*\n.*`, `\be\.(\w+)`, alice.Get("/api/v1/custom_emojis").Want(200).List()[0]},
-		{"app.js", `event\.data\)\.account.*`, `account\?\.(\w+)`, &apptest.Object{T: t, Fields: alice.Publish("hello").At("account").(map[string]any)}},
+		{"script/app.js", `accounts\.map\(.*`, `\ba\.(\w+)`, alice.Get("/api/v1/accounts/search", "q", "bob").Want(200).List()[0]},
+		{"script/app.js", `emojis\.filter\(.*\n.*`, `\be\.(\w+)`, alice.Get("/api/v1/custom_emojis").Want(200).List()[0]},
+		{"script/app.js", `event\.data\)\.account.*`, `account\?\.(\w+)`, &apptest.Object{T: t, Fields: alice.Publish("hello").At("account").(map[string]any)}},
 		{"sw.js", `showNotification\(.*`, `message\.(\w+)`, messages[0]},
 	} {
 		source, err := os.ReadFile("../web/" + tt.script)

@@ -10,17 +10,19 @@ import (
 
 func (h *Handlers) sessionRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /web/sign_in":   {rest.Browser, h.page((*page).showSignIn)},
-		"POST /web/sign_in":  {rest.Browser.Limit("authentication"), h.page((*page).signIn)},
-		"POST /web/sign_out": {rest.SignedIn, h.page((*page).signOut)},
-		"GET /web/style.css": {rest.File, serveAsset("style.css")},
-		"GET /web/app.js":    {rest.File, serveAsset("app.js")},
-		"GET /web/sw.js":     {rest.File, serveAsset("sw.js")},
+		"GET /web/sign_in":      {rest.Browser, h.page((*page).showSignIn)},
+		"POST /web/sign_in":     {rest.Browser.Limit("authentication"), h.page((*page).signIn)},
+		"POST /web/sign_out":    {rest.SignedIn, h.page((*page).signOut)},
+		"GET /web/assets/*path": {rest.File, serveAsset},
+		"GET /web/sw.js":        {rest.File, func(*rest.Request) (any, error) { return web.ServiceWorker, nil }},
 	}
 }
 
-func serveAsset(name string) rest.Handler {
-	return func(*rest.Request) (any, error) { return web.Assets[name], nil }
+func serveAsset(r *rest.Request) (any, error) {
+	if a, ok := web.AssetAt(r.Param("path")); ok {
+		return a, nil
+	}
+	return nil, errNoPage
 }
 
 // homePath is where a signed-in browser begins.

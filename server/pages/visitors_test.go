@@ -53,7 +53,7 @@ func TestWebSwitchedOff(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Web.Enabled = false })
 	id := srv.SignUp("alice").Publish("hello").ID()
 	visitor := srv.Browser()
-	for path, status := range map[string]int{"/": 200, "/@alice": 200, "/@alice/" + id: 200, "/about": 200, "/web": 404, "/web/sign_in": 404, "/web/@alice": 404, "/web/style.css": 200} {
+	for path, status := range map[string]int{"/": 200, "/@alice": 200, "/@alice/" + id: 200, "/about": 200, "/web": 404, "/web/sign_in": 404, "/web/@alice": 404, "/web/assets/1/style.css": 200} {
 		if got := visitor.Get(path).Status; got != status {
 			t.Errorf("%s: %d, want %d", path, got, status)
 		}

@@ -4,55 +4,105 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"embed"
 	"encoding/base64"
+	"io/fs"
+	"maps"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Asset is a file that all pages load. Its URL names its content, so that browsers keep it.
+// Asset is a file that pages load. Its URL names its content, so that browsers keep it.
 type Asset struct {
 	Type string
 	Body []byte
 	gzip func() []byte // compressed at the first request
 }
 
-// Assets are the files below /web/ by name.
-var Assets = map[string]Asset{
-	"style.css": readAsset("style.css", "text/css; charset=utf-8"),
-	"app.js":    readAsset("app.js", "text/javascript; charset=utf-8"),
-	"sw.js":     readAsset("sw.js", "text/javascript; charset=utf-8"), // browsers look for changes of it without the cache
-}
+// assetFiles are the scripts, the parts of the style, and what library/fetch wrote.
+//
+//go:embed script/*.js style/*.css library/*.js library/*.css
+var assetFiles embed.FS
 
-var (
-	styleURL  = assetURL("style.css")
-	scriptURL = assetURL("app.js")
-)
+// Assets are the files below /web/assets/VERSION/ by their path. The parts of the style are one file.
+var Assets = readAssets()
 
-func readAsset(name, contentType string) Asset {
-	body, err := uiFiles.ReadFile(name)
+// assetPath is where the assets are. The version is a hash of all of them, so that a script loads the others of its own version by a relative
+// address.
+var assetPath = "/web/assets/" + assetVersion() + "/"
+
+// ServiceWorker is the script that shows push messages. Its address has no version: browsers look for changes of it without their cache, and it
+// controls the pages below its folder.
+var ServiceWorker = newAsset("sw.js", must(uiFiles.ReadFile("sw.js")))
+
+var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+
+func readAssets() map[string]Asset {
+	assets := make(map[string]Asset)
+	var style []byte
+	err := fs.WalkDir(assetFiles, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := assetFiles.ReadFile(name)
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(name, "style/"):
+			style = append(style, body...)
+		default:
+			name = strings.TrimPrefix(name, "script/")
+			assets[name] = newAsset(name, body)
+		}
+		return nil
+	})
 	if err != nil {
 		panic(err)
 	}
-	return Asset{contentType, body, sync.OnceValue(func() []byte { return compressed(body) })}
+	assets["style.css"] = newAsset("style.css", style)
+	return assets
+}
+
+func newAsset(name string, body []byte) Asset {
+	return Asset{assetTypes[path.Ext(name)], body, sync.OnceValue(func() []byte { return compressed(body) })}
+}
+
+func assetVersion() string {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(Assets)) {
+		sum.Write([]byte(name))
+		sum.Write(Assets[name].Body)
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:9])
+}
+
+// AssetAt returns the file at a path below /web/assets/, which begins with a version. A page of another version of the program gets the present
+// file.
+func AssetAt(versioned string) (Asset, bool) {
+	_, name, _ := strings.Cut(strings.TrimPrefix(versioned, "/"), "/")
+	a, ok := Assets[name]
+	return a, ok
 }
 
 // compressed returns a text as gzip.
 func compressed(text []byte) []byte {
 	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		panic(err) // there is no such level
-	}
+	w := must(gzip.NewWriterLevel(&b, gzip.BestCompression))
 	w.Write(text) // a Buffer accepts everything
 	w.Close()
 	return b.Bytes()
 }
 
-func assetURL(name string) string {
-	sum := sha256.Sum256(Assets[name].Body)
-	return "/web/" + name + "?v=" + base64.RawURLEncoding.EncodeToString(sum[:9])
+// must returns a value that is there in every build.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // ServeHTTP serves the file. The URL of pages has a hash of it.

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// uiFiles are the templates of the web interface, and the style and script that all pages load.
+// uiFiles are the templates of the web interface, and the script of its service worker.
 //
-//go:embed templates/ui templates/parts style.css app.js sw.js
+//go:embed templates/ui templates/parts sw.js
 var uiFiles embed.FS
 
 // Viewer is the signed-in user as the navigation shows them.
@@ -115,8 +115,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"datetime":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" },
 		"iso":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"number":     number,
-		"style":      func() string { return styleURL },
-		"script":     func() string { return scriptURL },
+		"asset":      func(name string) string { return assetPath + name },
 		"dict":       dict,
 		"or1":        func(a, b string) string { return cmp.Or(a, b) },
 	}

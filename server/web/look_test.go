@@ -34,7 +34,7 @@ func TestOwnLook(t *testing.T) {
 		apptest.WaitFor(t, "the style of "+name, func() bool { return linked(b, style) != "" && linked(b, logo) != "" })
 		first[name] = linked(b, style)
 		page := b.Get("/@alice")
-		if body := string(page.Body); strings.Index(body, "/web/style.css") > strings.Index(body, "/static/custom.css") {
+		if body := string(page.Body); strings.Index(body, "/style.css") > strings.Index(body, "/static/custom.css") {
 			t.Errorf("%s: the operator's style does not come last", name)
 		}
 		policy := page.Header.Get("Content-Security-Policy")

@@ -162,7 +162,7 @@ func (w *world) keepStream(ctx context.Context, i int, count *tally) {
 func (w *world) askForRanges(ctx context.Context, n int, count *tally) {
 	client := w.client(w.newHost(), 30*time.Second)
 	for turn := n; ctx.Err() == nil; turn++ {
-		path := []string{"/media/" + w.ids.some("file"), "/web/app.js", "/web/style.css", "/favicon.png", "/proxy/" + w.seen.some(), "/static/logo.png"}[turn%6]
+		path := []string{"/media/" + w.ids.some("file"), "/web/assets/1/app.js", "/web/assets/1/style.css", "/favicon.png", "/proxy/" + w.seen.some(), "/static/logo.png"}[turn%6]
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 		req, _ := http.NewRequestWithContext(ctx, "GET", w.url+path, nil)
 		req.Header.Set("Range", "bytes="+strings.Repeat("0-0,", 7000)+"-1")

@@ -1,0 +1,31 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"regexp"
+	"testing"
+)
+
+// TestLibraries compares the libraries with the sums that were written when they were fetched.
+func TestLibraries(t *testing.T) {
+	readme, err := os.ReadFile("library/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := make(map[string]string)
+	for _, row := range regexp.MustCompile(`(?m)^\| (\S+) \| \S+ [\d.]+ \| \S+ \| ([0-9a-f]{64}) \|$`).FindAllSubmatch(readme, -1) {
+		sums[string(row[1])] = string(row[2])
+	}
+	files, err := assetFiles.ReadDir("library")
+	if err != nil || len(files) != len(sums) {
+		t.Fatalf("%d files, %d sums, %v", len(files), len(sums), err)
+	}
+	for _, f := range files {
+		body, err := assetFiles.ReadFile("library/" + f.Name())
+		if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != sums[f.Name()] {
+			t.Errorf("%s is not what was fetched: run server/web/library/fetch", f.Name())
+		}
+	}
+}
