@@ -11,7 +11,7 @@ import (
 )
 
 // homeWait is how long a member waits for the home timeline.
-const homeWait = 10 * time.Second
+const homeWait = time.Minute
 
 // home asks for a member's home timeline every 250 ms, from an address that no attacker has, and as apps do not before the last answer.
 type home struct {
