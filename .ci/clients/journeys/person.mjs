@@ -1,0 +1,275 @@
+// A person who uses the pages: with keys, clicks or taps that are counted, and eyes.
+import assert from 'node:assert/strict'
+import { isAccessible, visitor } from '../browser.mjs'
+import { BASE_URL, PASSWORD, waitFor } from '../lib.mjs'
+import { t } from './catalogue.mjs'
+import { options, scripts, touch } from './variant.mjs'
+
+const exactly = (text) => (text instanceof RegExp ? text : new RegExp(`^\\s*${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(\\s+\\d+)?\\s*$`))
+
+export class Person {
+  // arrive opens a browser window. api calls the API as the account of the person, if there is one.
+  static async arrive(api) {
+    const page = await visitor({ base: BASE_URL, ...options })
+    page.setDefaultTimeout(15_000)
+    return new Person(page, api)
+  }
+
+  constructor(page, api) {
+    Object.assign(this, { page, api, clicks: 0, nickname: api?.nickname })
+    this.main = page.getByRole('main')
+  }
+
+  leave() {
+    return this.page.context().close()
+  }
+
+  async open(path) {
+    await this.page.goto(BASE_URL + path, { waitUntil: 'domcontentloaded' })
+    if (scripts) await this.page.waitForFunction(() => document.readyState === 'complete')
+  }
+
+  get path() {
+    return new URL(this.page.url()).pathname
+  }
+
+  // Pressing
+
+  async click(locator) {
+    this.clicks++
+    await (touch ? locator.tap() : locator.click())
+  }
+
+  // press presses a button or link by its name; a count after the name does not matter. The page may have several: the first one that is seen.
+  press(name, scope = this.main) {
+    return this.click(this.control(name, scope))
+  }
+
+  control(name, scope = this.main) {
+    return scope.getByRole('button', { name: exactly(name) }).or(scope.getByRole('link', { name: exactly(name) })).locator('visible=true').first()
+  }
+
+  // enter sends a form by the Enter key, which counts like a click.
+  async enter() {
+    this.clicks++
+    await this.key('Enter')
+  }
+
+  key(name) {
+    return this.page.keyboard.press(name)
+  }
+
+  // within fails if f takes more clicks, taps and Enter keys that send a form.
+  async within(most, f) {
+    const before = this.clicks
+    await f()
+    assert(this.clicks - before <= most, `${this.clicks - before} clicks, at most ${most} should be needed`)
+  }
+
+  // reach goes to a control by the Tab key, as a person without a mouse does.
+  async reach(locator) {
+    for (let n = 0; n < 200; n++) {
+      if (await locator.evaluate((e) => e === document.activeElement)) return
+      await this.key('Tab')
+    }
+    assert.fail(`not reached by the Tab key: ${locator}`)
+  }
+
+  // open opens a part of the page that can be opened.
+  async unfold(name, scope = this.main) {
+    const box = scope.locator('details', { has: this.page.locator('summary').filter({ hasText: exactly(name) }) }).first()
+    if (await box.getAttribute('open') === null) await this.click(box.locator('summary').first())
+  }
+
+  // Typing
+
+  field(label, scope = this.main) {
+    return scope.getByLabel(label, { exact: true }).first()
+  }
+
+  // type types into a field, which gets the focus by a click if it does not have it, in place of what is there.
+  async type(field, text) {
+    if (typeof field === 'string') field = this.field(field)
+    if (!(await field.evaluate((e) => e === document.activeElement))) await this.click(field)
+    if (await field.inputValue() !== '') {
+      await this.key('Control+A')
+      await this.key('Delete')
+    }
+    await this.page.keyboard.type(text)
+    assert.equal(await field.inputValue(), text)
+  }
+
+  // write types at the caret, wherever it is.
+  write(text) {
+    return this.page.keyboard.type(text)
+  }
+
+  // choose picks an option of a list by the arrow keys.
+  async choose(label, option, scope = this.main) {
+    const list = this.field(label, scope)
+    const [place, at] = await list.evaluate((e, option) => [[...e.options].findIndex((o) => o.label === option), e.selectedIndex], option)
+    assert(place >= 0, `no option ${option}`)
+    await list.focus()
+    for (let n = at; n !== place; n += Math.sign(place - at)) await this.key(place > at ? 'ArrowDown' : 'ArrowUp')
+    assert.equal(await list.evaluate((e) => e.selectedOptions[0].label), option)
+  }
+
+  // tick sets a check box or a radio button.
+  async tick(label, on = true, scope = this.main) {
+    const box = scope.getByLabel(label).first()
+    if (await box.isChecked() !== on) await this.click(box)
+    assert.equal(await box.isChecked(), on)
+  }
+
+  // pick chooses files in the browser's dialog.
+  async pick(field, files) {
+    const chooser = this.page.waitForEvent('filechooser')
+    await this.click(field)
+    await (await chooser).setFiles(files)
+  }
+
+  // Seeing
+
+  async see(what, scope = this.main) {
+    await (typeof what === 'string' || what instanceof RegExp ? scope.getByText(what) : what).locator('visible=true').first().waitFor()
+  }
+
+  async seeNot(what, scope = this.main) {
+    const found = (typeof what === 'string' || what instanceof RegExp ? scope.getByText(what) : what).locator('visible=true')
+    await waitFor(async () => (await found.count()) === 0)
+  }
+
+  // post returns the post with a text.
+  post(text) {
+    return this.main.getByRole('article').filter({ hasText: text }).first()
+  }
+
+  // caret tells which field has the caret and where in its text it is.
+  caret() {
+    return this.page.evaluate(() => {
+      const { value, selectionStart, selectionEnd } = document.activeElement
+      return { text: value, before: value?.slice(0, selectionStart), selected: value?.slice(selectionStart, selectionEnd) }
+    })
+  }
+
+  scrolled() {
+    return this.page.evaluate(() => Math.round(window.scrollY))
+  }
+
+  // inSight fails unless an element comes to be on the screen.
+  async inSight(locator) {
+    await locator.waitFor()
+    await waitFor(async () => {
+      const box = await locator.boundingBox()
+      return box && box.y + box.height > 0 && box.y < this.page.viewportSize().height
+    })
+  }
+
+  // stays fails if f moves what is read: locator stays at its place on the screen.
+  async stays(locator, f) {
+    await locator.scrollIntoViewIfNeeded()
+    const top = async () => (await locator.boundingBox()).y
+    const before = await top()
+    await f()
+    assert(Math.abs(await top() - before) < 3, `moved from ${before} to ${await top()}`)
+  }
+
+  // usable fails if the page, as it is now, breaks a rule of accessibility, or has logged an error other than answers of these statuses.
+  async usable(...expected) {
+    this.quiet(...expected)
+    await isAccessible(this.page)
+  }
+
+  // quiet fails if the browser has logged an error since the last time.
+  quiet(...expected) {
+    const errors = this.page.errors.filter((text) => !expected.some((e) => text.includes(e)))
+    this.page.errors.length = 0
+    assert.deepEqual(errors, [])
+  }
+
+  // Tasks
+
+  async signIn(password = PASSWORD) {
+    await this.open('/web/sign_in')
+    await this.type(t('sign_in.name'), this.nickname)
+    await this.key('Tab')
+    await this.write(password)
+    await this.enter()
+  }
+
+  async home() {
+    await this.page.waitForURL(`${BASE_URL}/web`)
+    await this.composer()
+  }
+
+  // composer returns the field of a new post on the present page.
+  async composer() {
+    const field = this.main.getByRole('textbox', { name: new RegExp(`^(${t('compose.what')}|${t('compose.text')})`.replace('?', '\\?')) }).locator('visible=true').first()
+    await field.waitFor()
+    return field
+  }
+
+  // opened waits for a field that got the focus after a press, and returns it.
+  async opened() {
+    const field = this.page.locator('textarea:focus')
+    await field.waitFor()
+    return field
+  }
+
+  // send presses the button of the form that has the focus.
+  async send(name = t('compose.post')) {
+    const form = this.page.locator('form').filter({ has: this.page.locator(':focus') })
+    await this.press(name, form)
+  }
+
+  // moreOptions goes from the short form of a new post to the whole one.
+  async moreOptions() {
+    await this.press(t('compose.more_options'))
+    await this.field(t('compose.warning')).waitFor()
+  }
+
+  // attach picks files: all at once where the form takes several, else one after the other.
+  async attach(files) {
+    const field = this.main.locator('input[type=file][name=file]')
+    const several = await field.evaluate((e) => e.multiple)
+    for (const [i, part] of (several ? [files] : files.map((file) => [file])).entries()) {
+      await this.pick(field, part)
+      const add = this.control(t('compose.add'))
+      if (await add.count()) await this.click(add)
+      await this.description(several ? files.length : i + 1).waitFor()
+    }
+  }
+
+  // description returns the field that describes the nth file.
+  description(n) {
+    return this.field(t('compose.description', n))
+  }
+
+  // typeTime types a time, as in 2026-11-30T18:05, into a field of the browser for it. Its parts are in the order of the browser's own language,
+  // which is English whatever that of the pages is.
+  async typeTime(field, time) {
+    const [year, month, day, hour, minute] = time.split(/\D/)
+    await this.reach(field)
+    await this.write(month + day + year)
+    await this.key('ArrowRight') // a year may have six digits
+    await this.write(String(hour % 12 || 12).padStart(2, '0') + minute + (hour < 12 ? 'A' : 'P'))
+    assert.equal(await field.inputValue(), time)
+  }
+
+  // reply answers a post in words, and returns what stood in the field before.
+  async reply(post, words) {
+    await this.press(t('post.reply'), post)
+    await this.opened()
+    const caret = await this.caret()
+    await this.write(words)
+    await this.send()
+    return caret
+  }
+}
+
+// stored polls the API until the answer is as wanted, and returns it.
+export async function stored(api, path, wanted) {
+  let answer
+  await waitFor(async () => wanted(answer = await api('GET', path)))
+  return answer
+}

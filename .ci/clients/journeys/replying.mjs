@@ -1,0 +1,80 @@
+// Answering: from home, from a notification, deep in a thread.
+import assert from 'node:assert/strict'
+import { t } from './catalogue.mjs'
+import { stored } from './person.mjs'
+import { scripts } from './variant.mjs'
+
+export const people = ['ann']
+
+// answer replies to a post in two clicks, and checks the caret, what is stored, and that the own reply is on the screen.
+async function answer(ann, { to, words, parent, mentions }) {
+  let caret
+  await ann.within(2, async () => { caret = await ann.reply(ann.post(to), words) })
+  assert.equal(caret.before, mentions.map((name) => `@${name} `).join(''), 'the caret stands after the mentions and a space')
+  assert.deepEqual([caret.text, caret.selected], [caret.before, ''])
+  const { descendants } = await stored(ann.api, `/api/v1/statuses/${parent}/context`, (c) => c.descendants.some((s) => s.content.includes(words)))
+  const reply = descendants.find((s) => s.content.includes(words))
+  assert.equal(reply.in_reply_to_id, parent)
+  assert.deepEqual(reply.mentions.map((m) => m.acct).sort(), [...mentions].sort())
+  await ann.inSight(ann.post(words))
+  return reply
+}
+
+export const journeys = {
+  async 'reply from home'({ ann, other }) {
+    const ben = await other('ben')
+    await ann.api('POST', `/api/v1/accounts/${ben.id}/follow`)
+    const said = await ben('POST', '/api/v1/statuses', { status: 'The night train was late again' })
+    for (let n = 1; n <= 3; n++) await ben('POST', '/api/v1/statuses', { status: `Cup of tea number ${n}` })
+    await ann.open('/web')
+    await answer(ann, { to: 'The night train', words: 'By how much?', parent: said.id, mentions: [ben.nickname] })
+    await ann.usable()
+  },
+
+  async 'reply from a notification'({ ann, other }) {
+    const cleo = await other('cleo')
+    const said = await cleo('POST', '/api/v1/statuses', { status: `@${ann.nickname} are the cups yours?` })
+    await stored(ann.api, '/api/v1/notifications', (list) => list.some((n) => n.status?.id === said.id))
+    await ann.open('/web')
+    await ann.press(t('nav.notifications'), ann.page.locator('body'))
+    await answer(ann, { to: 'are the cups yours?', words: 'They are.', parent: said.id, mentions: [cleo.nickname] })
+    await ann.usable()
+  },
+
+  async 'reply deep in a thread'({ ann, other }) {
+    const [dan, eve] = [await other('dan'), await other('eve')]
+    let last = await dan('POST', '/api/v1/statuses', { status: 'Post 0: which kettle is the best?' })
+    for (let n = 1; n <= 9; n++) {
+      const [who, whom] = n % 2 ? [eve, dan] : [dan, eve]
+      last = await who('POST', '/api/v1/statuses', { status: `@${whom.nickname} Post ${n}: another view. ${'Long words about kettles. '.repeat(12)}`, in_reply_to_id: last.id })
+    }
+    const link = new URL(last.url)
+    await ann.open(link.pathname + link.hash)
+    const post = ann.post('Post 9: another view')
+    await ann.inSight(post)
+    await ann.usable()
+    await answer(ann, { to: 'Post 9: another view', words: 'Mine has no lid.', parent: last.id, mentions: [eve.nickname, dan.nickname] })
+    await ann.usable()
+    assert(await ann.post('Post 8: another view').count(), 'the posts above are there')
+    if (scripts) {
+      const at = await ann.scrolled()
+      await ann.page.reload()
+      await ann.inSight(ann.post('Mine has no lid.').or(post).first())
+      assert(await ann.scrolled() > 0 || at === 0, 'the page of a reply opens at the reply')
+    }
+  },
+
+  async 'a reply that is sent twice is stored once'({ ann, other }) {
+    const ben = await other('ben')
+    const said = await ben('POST', '/api/v1/statuses', { status: `@${ann.nickname} twice?` })
+    await ann.open(new URL(said.url).pathname)
+    await ann.press(t('post.reply'), ann.post('twice?'))
+    await ann.opened()
+    await ann.write('Once.')
+    const form = ann.page.locator('form').filter({ has: ann.page.locator(':focus') })
+    await ann.control(t('compose.post'), form).dblclick()
+    await ann.inSight(ann.post('Once.'))
+    const { descendants } = await stored(ann.api, `/api/v1/statuses/${said.id}/context`, (c) => c.descendants.length > 0)
+    assert.equal(descendants.length, 1)
+  },
+}
