@@ -198,7 +198,7 @@ export class Person {
   }
 
   async home() {
-    await this.page.waitForURL(`${BASE_URL}/web`)
+    await this.page.waitForURL((url) => url.pathname === '/web')
     await this.composer()
   }
 
