@@ -28,9 +28,9 @@ export function authorize(url, nickname) {
   return execFileSync(lib, ['authorize', url, nickname], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }
 
-// waitFor polls until the answer is true, for at most ten seconds.
+// waitFor polls until the answer is true, for at most 30 seconds.
 export async function waitFor(ask) {
-  for (const deadline = Date.now() + 10_000; !(await ask()); await sleep(100)) {
+  for (const deadline = Date.now() + 30_000; !(await ask()); await sleep(100)) {
     assert(Date.now() < deadline, `still not true: ${ask}`)
   }
 }

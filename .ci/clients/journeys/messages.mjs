@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { picture, waitFor } from '../lib.mjs'
 import { t } from './catalogue.mjs'
-import { stored } from './person.mjs'
+import { afterMentions, stored } from './person.mjs'
 import { scripts } from './variant.mjs'
 
 export const people = ['ann', 'ben']
@@ -14,7 +14,7 @@ export const journeys = {
     await ann.usable()
     await ann.press(t('person.message'))
     await ann.opened()
-    assert.equal((await ann.caret()).before, `@${ben.nickname} `, 'the caret stands after the name and a space')
+    afterMentions(await ann.caret(), ben.nickname)
     await ann.write('a new word in private')
     await ann.usable()
     await ann.send()
@@ -29,7 +29,7 @@ export const journeys = {
     await ben.press(t('conversations.open'))
     await ben.inSight(ben.post('a new word in private'))
     const caret = await ben.reply(ben.post('a new word in private'), 'An answer in private')
-    assert.equal(caret.before, `@${ann.nickname} `)
+    afterMentions(caret, ann.nickname)
     await ben.inSight(ben.post('An answer in private'))
     const { descendants } = await stored(ann.api, `/api/v1/statuses/${sent.id}/context`, (c) => c.descendants.length === 1)
     assert.equal(descendants[0].visibility, 'direct', 'an answer is no more public than what it answers')

@@ -11,7 +11,7 @@ export class Person {
   // arrive opens a browser window. api calls the API as the account of the person, if there is one.
   static async arrive(api) {
     const page = await visitor({ base: BASE_URL, ...options })
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(30_000)
     return new Person(page, api)
   }
 
@@ -165,12 +165,13 @@ export class Person {
     })
   }
 
-  // stays fails if f moves what is read: locator stays at its place on the screen.
+  // stays fails if f moves what is read: with JavaScript, locator stays at its place on the screen; without, it is on the screen again.
   async stays(locator, f) {
     await locator.scrollIntoViewIfNeeded()
     const top = async () => (await locator.boundingBox()).y
     const before = await top()
     await f()
+    if (!scripts) return this.inSight(locator)
     assert(Math.abs(await top() - before) < 3, `moved from ${before} to ${await top()}`)
   }
 
@@ -207,6 +208,12 @@ export class Person {
     const field = this.main.getByRole('textbox', { name: new RegExp(`^(${t('compose.what')}|${t('compose.text')})`.replace('?', '\\?')) }).locator('visible=true').first()
     await field.waitFor()
     return field
+  }
+
+  // compose opens the whole form of a new post, in which the caret stands in the text.
+  async compose() {
+    await this.open('/web/compose')
+    await this.opened()
   }
 
   // opened waits for a field that got the focus after a press, and returns it.
@@ -256,7 +263,7 @@ export class Person {
     assert.equal(await field.inputValue(), time)
   }
 
-  // reply answers a post in words, and returns what stood in the field before.
+  // reply answers a post in words, and returns where the caret stood before.
   async reply(post, words) {
     await this.press(t('post.reply'), post)
     await this.opened()
@@ -265,6 +272,13 @@ export class Person {
     await this.send()
     return caret
   }
+}
+
+// afterMentions fails unless the caret stands after the mentions and a space. Without JavaScript, a browser puts it at the beginning; then the
+// server parts what is typed there from the mentions.
+export function afterMentions({ text, before, selected }, ...names) {
+  const mentions = names.map((name) => `@${name} `).join('')
+  assert.deepEqual({ text, before, selected }, { text: mentions, before: scripts ? mentions : '', selected: '' })
 }
 
 // stored polls the API until the answer is as wanted, and returns it.

@@ -38,7 +38,7 @@ export const journeys = {
   },
 
   async 'a post with four described pictures'({ ann }) {
-    await ann.open('/web/compose')
+    await ann.compose()
     await ann.write('Four squares')
     await ann.attach([picture, picture, picture, picture])
     for (const [i, text] of descriptions.entries()) {
@@ -59,7 +59,7 @@ export const journeys = {
   },
 
   async 'a file is moved and removed'({ ann }) {
-    await ann.open('/web/compose')
+    await ann.compose()
     await ann.write('One square')
     await ann.attach([picture, picture])
     for (const n of [1, 2]) await ann.type(ann.description(n), `Square ${n}`)
@@ -74,7 +74,7 @@ export const journeys = {
   },
 
   async 'a poll'({ ann, other }) {
-    await ann.open('/web/compose')
+    await ann.compose()
     await ann.write('Which tea?')
     await ann.unfold(t('compose.poll'))
     await ann.type(t('compose.option_nth', 1), 'Assam')
@@ -96,7 +96,7 @@ export const journeys = {
   },
 
   async 'a post for later, and another time for it'({ ann }) {
-    await ann.open('/web/compose')
+    await ann.compose()
     await ann.write('Good morning')
     await ann.unfold(t('compose.more'))
     const day = new Date(Date.now() + 3 * 86400_000)
@@ -149,7 +149,7 @@ export const journeys = {
   },
 
   async 'an error keeps what was typed'({ ann }) {
-    await ann.open('/web/compose')
+    await ann.compose()
     await ann.write('Not quite a poll')
     await ann.unfold(t('compose.poll'))
     await ann.type(t('compose.option_nth', 1), 'Only this')
@@ -168,7 +168,7 @@ export const journeys = {
   ...(scripts && {
     async 'names and emojis are completed'({ ann, other }) {
       const gus = await other('gustav')
-      await ann.open('/web/compose')
+      await ann.compose()
       await ann.write(`Hello @${gus.nickname.slice(0, 8)}`)
       const list = ann.page.getByRole('listbox').locator('visible=true')
       await ann.see(list.getByRole('option').filter({ hasText: gus.nickname }), ann.page)
