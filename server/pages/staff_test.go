@@ -2,7 +2,6 @@ package pages_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -227,8 +226,3 @@ func TestEmojiPages(t *testing.T) {
 		t.Errorf("an unknown pack: %d", a.Status)
 	}
 }
-
-var formTokens = regexp.MustCompile(`name="form_token" value="[^"]*"`)
-
-// withoutToken returns a page without the tokens of its forms, which differ in each answer.
-func withoutToken(p *apptest.Page) string { return formTokens.ReplaceAllString(string(p.Body), "") }
