@@ -9,7 +9,6 @@ package pages
 
 import (
 	"errors"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,14 +42,14 @@ const maxArticleBytes = 16 << 20
 // Handlers serve the pages.
 type Handlers struct {
 	Config
-	articles *cache.Cache[articleKey, template.HTML]
+	articles *cache.Cache[articleKey, article]
 	visitors *cache.Cache[version, web.VisitorPage]
 	visits   *cache.Cache[visit, madePage]
 }
 
 // New returns the handlers. Their routes are the same for an empty Config.
 func New(c Config) *Handlers {
-	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(html template.HTML) int { return len(html) + cache.EntryBytes })
+	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(a article) int { return len(a.html) + cache.EntryBytes })
 	return &Handlers{c, articles, newVisitorCache(), cache.New[visit, madePage](maxVisits)}
 }
 
