@@ -40,10 +40,10 @@ export function command(...args) {
   return execFileSync(process.env.BINARY, [...args, '--config', `${WORK}/server/config.toml`], { encoding: 'utf8' })
 }
 
-// account makes an account and returns a function that calls the API as it.
-export async function account(base, nickname) {
-  command('user', 'create', nickname, '--email', `${nickname}@example.org`, '--password', PASSWORD)
-  return signedIn(base, nickname, 'read write follow')
+// account makes an account and returns a function that calls the API as it. role is --admin or --moderator.
+export async function account(base, nickname, ...role) {
+  command('user', 'create', nickname, '--email', `${nickname}@example.org`, '--password', PASSWORD, ...role)
+  return signedIn(base, nickname, role.length > 0 ? 'read write follow admin:read admin:write' : 'read write follow')
 }
 
 // signedIn returns a function that calls the API as an account. Its member asApp does so as the app alone.

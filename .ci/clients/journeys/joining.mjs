@@ -64,10 +64,8 @@ export const journeys = {
     omar.quiet('status of 401')
   },
 
-  async 'a registration waits for approval, which staff give'({ stranger, run }) {
-    const admin = await stranger(Object.assign(await signedIn(BASE_URL, 'admin', 'read write admin:read admin:write')))
-    await admin.signIn()
-    await admin.home()
+  async 'a registration waits for approval, which staff give'({ staff, stranger, run }) {
+    const admin = await staff()
     const approval = (on) => setServerSetting(admin, 'account_approval_required', on)
     await approval(true)
     try {

@@ -16,8 +16,20 @@ export class Person {
   }
 
   constructor(page, api) {
-    Object.assign(this, { page, api, clicks: 0, nickname: api?.nickname })
+    Object.assign(this, { page, api, clicks: 0, nickname: api?.nickname, going: null })
     this.main = page.getByRole('main')
+    const arrived = () => { this.going = null }
+    page.on('request', (request) => { if (request.isNavigationRequest() && request.frame() === page.mainFrame()) this.going = request })
+    page.on('requestfailed', (request) => { if (request === this.going) arrived() })
+    page.on('framenavigated', (frame) => { if (frame === page.mainFrame()) arrived() })
+    page.on('download', arrived)
+  }
+
+  // settle waits until a page that a press leads to is there, which a tap does not wait for.
+  async settle() {
+    await this.page.evaluate(() => 0).catch(() => {}) // what the press caused has begun after that
+    await waitFor(() => this.going === null)
+    await this.page.waitForLoadState('domcontentloaded')
   }
 
   leave() {
@@ -38,6 +50,7 @@ export class Person {
   async click(locator) {
     this.clicks++
     await (touch ? locator.tap() : locator.click())
+    await this.settle()
   }
 
   // press presses a button or link by its name; a count after the name does not matter. The page may have several: the first one that is seen.
@@ -53,6 +66,7 @@ export class Person {
   async enter() {
     this.clicks++
     await this.key('Enter')
+    await this.settle()
   }
 
   key(name) {

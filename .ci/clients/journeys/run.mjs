@@ -20,7 +20,7 @@ async function travel(file) {
   if (names.length === 0) return
   const persons = {}
   let others = 0
-  const other = (name) => account(BASE_URL, `${name}${++others}_${file.slice(0, 3)}${run}`) // an account without a window
+  const other = (name, ...role) => account(BASE_URL, `${name}${++others}_${file.slice(0, 3)}${run}`, ...role) // an account without a window
   for (const name of people) {
     persons[name] = await Person.arrive(await other(name))
     await persons[name].signIn()
@@ -30,8 +30,14 @@ async function travel(file) {
     const begin = Date.now()
     const windows = []
     const stranger = async (api) => windows[windows.push(await Person.arrive(api)) - 1]
+    const staff = async () => {
+      const admin = await stranger(await other('admin', '--admin'))
+      await admin.signIn()
+      await admin.home()
+      return admin
+    }
     try {
-      await journeys[name]({ ...persons, other, stranger, run })
+      await journeys[name]({ ...persons, other, stranger, staff, run })
       for (const person of [...Object.values(persons), ...windows]) person.quiet()
       console.log(`ok   ${file}: ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`)
     } catch (error) {

@@ -1,18 +1,10 @@
 // The work of moderators and administrators: reports, blocks of servers, emojis, announcements, settings.
 import assert from 'node:assert/strict'
-import { BASE_URL, picture, signedIn, waitFor } from '../lib.mjs'
+import { picture, waitFor } from '../lib.mjs'
 import { t } from './catalogue.mjs'
 import { stored } from './person.mjs'
 
 export const people = ['ann']
-
-// staff opens a window of the admin.
-async function staff(stranger) {
-  const admin = await stranger(await signedIn(BASE_URL, 'admin', 'read write admin:read admin:write'))
-  await admin.signIn()
-  await admin.home()
-  return admin
-}
 
 // confirm answers a question that a button asks.
 async function confirm(admin, question) {
@@ -22,7 +14,7 @@ async function confirm(admin, question) {
 }
 
 export const journeys = {
-  async 'a report, and what a moderator does about it'({ ann, other, stranger }) {
+  async 'a report, and what a moderator does about it'({ ann, other, staff }) {
     const ivo = await other('ivo')
     const said = await ivo('POST', '/api/v1/statuses', { status: 'Buy my watches' })
     await ann.open(new URL(said.url).pathname)
@@ -35,7 +27,7 @@ export const journeys = {
     await ann.press(t('report.send'))
     await ann.see(t('done.sent'), ann.page)
 
-    const admin = await staff(stranger)
+    const admin = await staff()
     const [report] = await stored(admin.api, '/api/v1/admin/reports', (list) => list.some((r) => r.comment === 'Nothing but watches'))
     assert.deepEqual([report.category, report.statuses.map((s) => s.id)], ['spam', [said.id]])
     await admin.open('/web/admin')
@@ -66,8 +58,8 @@ export const journeys = {
     await admin.usable()
   },
 
-  async 'a server is blocked, and the block ends'({ run, stranger }) {
-    const admin = await staff(stranger)
+  async 'a server is blocked, and the block ends'({ run, staff }) {
+    const admin = await staff()
     const domain = `loud-${run.replace('_', '')}.example`
     const blocks = async () => (await admin.api('GET', '/api/v1/admin/domain_blocks')).filter((b) => b.domain === domain)
     await admin.open('/web/admin')
@@ -99,8 +91,8 @@ export const journeys = {
     await admin.seeNot(row)
   },
 
-  async 'a pack of emojis, and a post with one'({ ann, run, stranger }) {
-    const admin = await staff(stranger)
+  async 'a pack of emojis, and a post with one'({ ann, run, staff }) {
+    const admin = await staff()
     const [pack, code] = [`drinks_${run}`, `tea_${run}`]
     await admin.open('/web/admin')
     await admin.press(t('admin.emoji.title'))
@@ -127,8 +119,8 @@ export const journeys = {
     await waitFor(async () => !(await ann.api('GET', '/api/v1/custom_emojis')).some((e) => e.shortcode === code))
   },
 
-  async 'an announcement'({ ann, run, stranger }) {
-    const admin = await staff(stranger)
+  async 'an announcement'({ ann, run, staff }) {
+    const admin = await staff()
     const words = `The cupboard moves on Friday ${run}`
     await admin.open('/web/admin')
     await admin.press(t('admin.announcements.title'))
@@ -151,8 +143,8 @@ export const journeys = {
     await stored(ann.api, '/api/v1/announcements', (list) => !list.some((a) => a.content.includes(words)))
   },
 
-  async 'a setting of the server'({ run, stranger }) {
-    const admin = await staff(stranger)
+  async 'a setting of the server'({ run, staff }) {
+    const admin = await staff()
     const name = `Riverside ${run}`
     const { title } = await admin.api('GET', '/api/v1/instance')
     await admin.open('/web/admin/settings')
