@@ -207,6 +207,11 @@ func (b *Browser) parse(a *Response) *Page {
 	if err != nil {
 		b.T.Fatal(err)
 	}
+	for n := range doc.Descendants() { // what scripts copy is not on the page
+		for n.Data == "template" && n.FirstChild != nil {
+			n.RemoveChild(n.FirstChild)
+		}
+	}
 	var form *Form
 	var list string // name of the select element
 	byID := make(map[string]*Form)
