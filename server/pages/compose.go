@@ -48,7 +48,7 @@ type composeForm struct {
 	Back         string         `param:"back"`
 	Once         string         `param:"once"`
 	Mentions     string         `param:"mentions"`    // that the form began with, each with a space after it
-	Undescribed  bool           `param:"undescribed"` // the author was told that descriptions are missing
+	Undescribed  bool           `param:"undescribed"` // the author was reminded of missing descriptions
 }
 
 // composePart is the part of a page by which the script of the form asks for the form alone, and for the post that it made; "compose below" for a reply

@@ -5,6 +5,7 @@ import { discard, keep, kept, placeOf } from './drafts.js'
 import { added, say, send } from './parts.js'
 
 const composers = new WeakMap()
+const receivers = new WeakSet() // forms that take files
 const own = new Set(['form_token', 'once', 'back', 'whole', 'do', 'file', 'in_reply_to_id', 'quote_id', 'edit', 'mentions', 'undescribed', 'media_ids[]', 'media_descriptions[]'])
 const act = () => document.getElementById('act').dataset
 
@@ -45,6 +46,8 @@ async function expand(form) {
 
 // takeFiles attaches files that are dropped anywhere on the page or pasted into the form. composer returns a promise of its composer.
 function takeFiles(form, composer) {
+  if (receivers.has(form)) return
+  receivers.add(form)
   const add = async (files) => (await composer()).add(files)
   const hasFiles = (event) => event.dataTransfer?.types.includes('Files') && form.isConnected
   const mine = (event) => !event.target.closest?.('form.compose, form.quick') || form.contains(event.target)
@@ -122,6 +125,7 @@ export function compose(form) {
     details.addEventListener('toggle', () => { show(); changed() })
     button.addEventListener('click', () => {
       details.open = !details.open
+      show() // before the event, so that the fields can have the focus
       if (details.open) details.querySelector('input, select')?.focus()
     })
     show()
@@ -323,7 +327,7 @@ export function compose(form) {
   }
   composers.set(form, composer)
   complete(field, texts)
-  if (!form.dataset.files) takeFiles(form, async () => composer)
+  takeFiles(form, async () => composer)
   showCount()
   return composer
 }

@@ -3,6 +3,8 @@ const most = 30 // drafts of an account
 const maxAge = 30 * 86400_000 // milliseconds
 const maxLength = 200_000 // characters of a draft
 
+let forgotten = false // nothing is kept once the account has signed out
+
 const prefix = () => `draft:${document.body.dataset.acct}:`
 
 // placeOf returns what a form is for: each place has one draft.
@@ -33,6 +35,7 @@ function read(key) {
 
 // keep stores the draft of a place. It returns false if the browser keeps nothing.
 export function keep(place, draft) {
+  if (forgotten) return false
   try {
     const text = JSON.stringify({ ...draft, at: Date.now() })
     if (text.length > maxLength) return false
@@ -62,6 +65,7 @@ export function discard(place) {
 
 // forget removes what the account leaves in this browser: its drafts, and which emoji it uses.
 export function forget() {
+  forgotten = true
   try {
     list().forEach(({ key }) => localStorage.removeItem(key))
     for (const language of ['en', 'de']) indexedDB.deleteDatabase(`emoji-picker-element-${language}`)

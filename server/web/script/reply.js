@@ -11,10 +11,11 @@ export async function reply(link) {
   section.className = 'answer'
   const template = form.nextElementSibling
   section.setAttribute('aria-label', template.dataset.reply)
-  const close = Object.assign(document.createElement('button'), { type: 'button', className: 'second', textContent: template.dataset.close })
+  const close = Object.assign(document.createElement('button'), { type: 'button', className: 'close', textContent: '×', title: template.dataset.close })
+  close.setAttribute('aria-label', template.dataset.close)
   section.append(form, template)
   post.after(section)
-  form.querySelector('.send').prepend(close)
+  section.append(close)
   const composer = compose(form)
   added(section)
   composer.part = post.matches('.post .post') ? 'compose' : 'compose below'
