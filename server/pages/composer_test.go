@@ -52,7 +52,7 @@ func TestComposePart(t *testing.T) {
 		"a direct one":     {"compose", values("status", "@bob four", "visibility", "direct", "once", "k4"), 200, []string{"?done=posted#p"}, ""},
 		"a scheduled one":  {"compose", values("status", "five", "scheduled_at", "2099-01-02T03:04", "once", "k5"), 200, []string{"/web/scheduled?done=scheduled"}, "<article"},
 		"an empty one":     {"compose", values("status", " ", "whole", "true"), 422, []string{`class="fault"`, `name="once"`}, "<nav"},
-		"an unknown reply": {"compose", values("status", "x", "in_reply_to_id", "none"), 404, nil, "<nav"},
+		"an unknown reply": {"compose", values("in_reply_to_id", "none", "status", "kept"), 422, []string{"Cannot reply to a deleted status", "kept"}, "<nav"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body := sendPart(t, browser, tt.part, tt.values)
