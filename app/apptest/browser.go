@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,13 +76,21 @@ func (p *Page) Press(text string, typed ...string) *Page {
 // PressWithFile is Press with a file in a field of the form, which is sent as multipart.
 func (p *Page) PressWithFile(text string, file FormPart, typed ...string) *Page {
 	p.T.Helper()
+	return p.PressWithFiles(text, []FormPart{file}, typed...)
+}
+
+// PressWithFiles is PressWithFile with several files in their order.
+func (p *Page) PressWithFiles(text string, files []FormPart, typed ...string) *Page {
+	p.T.Helper()
 	f, b := p.button(text)
-	if !f.Fields.Has(file.Name) {
-		p.T.Fatalf("%s: there is no field %s", p.Request, file.Name)
-	}
 	action, values := p.sent(f, b, typed)
-	values.Del(file.Name)
-	parts := []FormPart{file}
+	for _, file := range files {
+		if !f.Fields.Has(file.Name) {
+			p.T.Fatalf("%s: there is no field %s", p.Request, file.Name)
+		}
+		values.Del(file.Name)
+	}
+	parts := slices.Clone(files)
 	for name, list := range values {
 		for _, value := range list {
 			parts = append(parts, ValuePart(name, value))
@@ -206,6 +215,11 @@ func (b *Browser) parse(a *Response) *Page {
 	doc, err := html.Parse(strings.NewReader(string(a.Body)))
 	if err != nil {
 		b.T.Fatal(err)
+	}
+	for n := range doc.Descendants() { // what scripts copy is not on the page
+		for n.Data == "template" && n.FirstChild != nil {
+			n.RemoveChild(n.FirstChild)
+		}
 	}
 	var form *Form
 	var list string // name of the select element

@@ -137,12 +137,12 @@ func (p *page) sendChatMessage() (any, error) {
 	return p.leave("/web/chats/"+url.PathEscape(p.Param("id"))+"#last", "", ""), nil
 }
 
-// upload stores the file of the form and returns its id, "" if none was chosen.
+// upload stores a file of the form and returns its id, "" if none was chosen.
 func (p *page) upload(file *rest.Upload) (string, error) {
 	if file == nil || file.Empty || file.Size == 0 {
 		return "", nil
 	}
-	a, err := p.Forward(http.MethodPost, "/api/v2/media", append([]string{"description", "focus", "thumbnail"}, ownParams...)...)
+	a, err := p.CallFile(http.MethodPost, "/api/v2/media", file)
 	if err != nil {
 		return "", err
 	}

@@ -179,5 +179,6 @@ func (p *page) appearanceInputs() []web.InputGroup {
 		},
 		web.Input{Name: "theme", Kind: "select", From: "theme", Label: "settings.appearance.theme", Options: p.choices("settings.appearance.theme_", "", "light", "dark", "contrast")},
 		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.appearance.size", Options: p.choices("settings.appearance.size_", "", "small", "large", "larger")},
+		web.Input{Name: "describe", Kind: "select", From: "describe", Label: "settings.appearance.describe", Options: p.choices("settings.appearance.describe_", "", "no")},
 	)
 }

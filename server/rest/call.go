@@ -77,6 +77,12 @@ func (r *Request) CallJSON(method, path string, body any) (*Answer, error) {
 	return r.call(method, path, "", p)
 }
 
+// CallFile is Call with a file of this request as the parameter file.
+func (r *Request) CallFile(method, path string, file *Upload) (*Answer, error) {
+	p := &params{alias: r.server.paramAlias, keys: 1, fields: map[string]*value{"file": {kind: fileValue, file: file}}}
+	return r.call(method, path, "", p)
+}
+
 func (r *Request) call(method, path, query string, p *params) (*Answer, error) {
 	s := r.server
 	if !plainPath(path) {

@@ -36,6 +36,7 @@ type Frame struct {
 	Done     string  // what the last form did, as a key of the messages; "": nothing
 	Theme    string  // light, dark, contrast; "": as the system
 	TextSize string  // small, large, larger; "": as the browser
+	Describe bool    // remind the author of pictures without a description
 	Closed   bool    // nobody can sign in to the pages
 	Narrow   bool    // one column, for pages with a single form
 	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
@@ -91,7 +92,7 @@ func render(name string, site Site, f Frame, content Content) ([]byte, error) {
 }
 
 // partFiles are the templates that pages share. The first one is the frame of all pages.
-var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/notice.html", "parts/meta.html"}
+var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/compose.html", "parts/notice.html", "parts/meta.html"}
 
 // uiTemplates are the parsed templates by language, base and name. They are parsed when they are first shown.
 var uiTemplates sync.Map

@@ -5,6 +5,7 @@ import { live } from './live.js'
 import { more } from './more.js'
 import { shortcuts } from './shortcuts.js'
 import { showTimes } from './times.js'
+import { writing } from './write.js'
 
 // A page of a reply opens at the reply, not at the posts above it, also by a link from elsewhere.
 function showPost() {
@@ -18,11 +19,11 @@ const signedIn = document.getElementById('act') !== null
 showTimes(document)
 showPost()
 enhance('textarea[autofocus]', (field) => field.setSelectionRange(field.value.length, field.value.length))
-enhance('form[enctype]', async (form) => (await import('./upload.js')).showProgress(form))
+enhance('form[enctype]:not(.compose)', async (form) => (await import('./upload.js')).showProgress(form))
 if (signedIn) {
   shortcuts()
   live()
-  enhance('textarea[name=status]', async (field) => (await import('./complete.js')).complete(field))
+  writing()
   enhance('[data-push]', async (box) => (await import('./push.js')).push(box))
 }
 enhance('main .feed', more)
