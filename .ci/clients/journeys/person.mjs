@@ -1,5 +1,6 @@
 // A person who uses the pages: with keys, clicks or taps that are counted, and eyes.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { isAccessible, visitor } from '../browser.mjs'
 import { BASE_URL, PASSWORD, waitFor } from '../lib.mjs'
 import { t } from './catalogue.mjs'
@@ -63,9 +64,9 @@ export class Person {
   }
 
   // enter sends a form by the Enter key, which counts like a click.
-  async enter() {
+  async enter(keys = 'Enter') {
     this.clicks++
-    await this.key('Enter')
+    await this.key(keys)
     await this.settle()
   }
 
@@ -89,10 +90,12 @@ export class Person {
     assert.fail(`not reached by the Tab key: ${locator}`)
   }
 
-  // open opens a part of the page that can be opened.
+  // unfold opens a part of the page that can be opened, by its summary or by the button that stands for it.
   async unfold(name, scope = this.main) {
     const box = scope.locator('details', { has: this.page.locator('summary').filter({ hasText: exactly(name) }) }).first()
-    if (await box.getAttribute('open') === null) await this.click(box.locator('summary').first())
+    if (await box.getAttribute('open') !== null) return
+    const summary = box.locator('summary').first()
+    await this.click(await summary.isVisible() ? summary : this.control(name, scope))
   }
 
   // Typing
@@ -137,9 +140,8 @@ export class Person {
 
   // pick chooses files in the browser's dialog.
   async pick(field, files) {
-    const chooser = this.page.waitForEvent('filechooser')
-    await this.click(field)
-    await (await chooser).setFiles(files)
+    const [chooser] = await Promise.all([this.page.waitForEvent('filechooser'), this.click(field)])
+    await chooser.setFiles(files)
   }
 
   // Seeing
@@ -246,19 +248,35 @@ export class Person {
   // moreOptions goes from the short form of a new post to the whole one.
   async moreOptions() {
     await this.press(t('compose.more_options'))
-    await this.field(t('compose.warning')).waitFor()
+    await this.field(t('compose.language')).waitFor()
   }
 
-  // attach picks files: all at once where the form takes several, else one after the other.
+  // attach picks files in one dialog. Without JavaScript, a button sends them to the server.
   async attach(files) {
-    const field = this.main.locator('input[type=file][name=file]')
-    const several = await field.evaluate((e) => e.multiple)
-    for (const [i, part] of (several ? [files] : files.map((file) => [file])).entries()) {
-      await this.pick(field, part)
-      const add = this.control(t('compose.add'))
-      if (await add.count()) await this.click(add)
-      await this.description(several ? files.length : i + 1).waitFor()
+    await this.pick(this.main.getByText(t('compose.file'), { exact: true }).locator('visible=true').first(), files)
+    if (!scripts) await this.press(t('compose.add'))
+    await this.description(files.length).waitFor()
+  }
+
+  // drop drops files from the desktop of the person at a place of the page.
+  async drop(locator, files) {
+    const { x, y, width, height } = await locator.boundingBox()
+    const session = await this.page.context().newCDPSession(this.page)
+    const data = { items: [], files, dragOperationsMask: 1 }
+    for (const type of ['dragEnter', 'dragOver', 'drop']) {
+      await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data })
     }
+    await session.detach()
+  }
+
+  // paste pastes a picture.
+  async paste(file) {
+    await this.page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await this.page.evaluate(async (base64) => {
+      const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })])
+    }, readFileSync(file, 'base64'))
+    await this.key('Control+V')
   }
 
   // description returns the field that describes the nth file.
@@ -275,6 +293,20 @@ export class Person {
     await this.key('ArrowRight') // a year may have six digits
     await this.write(String(hour % 12 || 12).padStart(2, '0') + minute + (hour < 12 ? 'A' : 'P'))
     assert.equal(await field.inputValue(), time)
+  }
+
+  // react adds an emoji to a post, which is found by a word.
+  async react(post, emoji, word) {
+    await this.press(t('post.react'), post)
+    const place = scripts ? this.page.getByRole('dialog') : this.main
+    if (scripts) {
+      await this.page.locator(':focus').and(place.locator('input')).waitFor()
+      await this.write(word)
+    }
+    const button = place.locator('button').filter({ hasText: emoji }).locator('visible=true').first()
+    await this.see(button)
+    await this.usable()
+    await this.click(button)
   }
 
   // reply answers a post in words, and returns where the caret stood before.

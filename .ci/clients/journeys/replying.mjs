@@ -76,4 +76,35 @@ export const journeys = {
     const { descendants } = await stored(ann.api, `/api/v1/statuses/${said.id}/context`, (c) => c.descendants.length > 0)
     assert.equal(descendants.length, 1)
   },
+
+  ...(scripts && {
+    async 'a reply in place is closed by Escape, which asks if something was written'({ ann, other }) {
+      const ben = await other('ben')
+      const said = await ben('POST', '/api/v1/statuses', { status: `@${ann.nickname} open and close` })
+      await ann.open(new URL(said.url).pathname)
+      const post = ann.post('open and close')
+      await ann.press(t('post.reply'), post)
+      const field = await ann.opened()
+      await ann.inSight(field)
+      assert.equal(ann.path, new URL(said.url).pathname, 'the page stays')
+      await ann.usable()
+      await ann.key('Escape')
+      await ann.seeNot(field)
+      assert(await ann.control(t('post.reply'), post).evaluate((e) => e === document.activeElement), 'the focus is where it was')
+      await ann.press(t('post.reply'), post)
+      await ann.opened()
+      await ann.write('Something')
+      let asked = 0
+      const answers = [(dialog) => dialog.dismiss(), (dialog) => dialog.accept()]
+      const answer = (dialog) => answers[asked++](dialog)
+      ann.page.on('dialog', answer)
+      await ann.key('Escape')
+      assert.equal((await ann.caret()).text, `@${ben.nickname} Something`, 'it stays')
+      await ann.key('Escape')
+      await ann.seeNot(ann.page.locator('textarea:focus'))
+      ann.page.off('dialog', answer)
+      assert.equal(asked, 2)
+      assert.deepEqual((await ann.api('GET', `/api/v1/statuses/${said.id}/context`)).descendants, [])
+    },
+  }),
 }

@@ -45,11 +45,12 @@ async function travel(file) {
       console.log(`FAIL ${file}: ${name}, ${variant}: ${error.stack}`)
       for (const [i, { page }] of [...Object.values(persons), ...windows].entries()) {
         console.log(`-- ${page.url()}\n${(await page.locator('main').innerText().catch(String)).slice(0, 1000)}`)
-        page.errors.length = 0
         if (pictures) {
           mkdirSync(pictures, { recursive: true })
           await page.screenshot({ path: `${pictures}/${file}-${name.replace(/\W+/g, '-')}-${i}.png` }).catch(() => {})
         }
+        await page.goto(`${BASE_URL}/favicon.png`).then(() => page.evaluate(() => localStorage.clear())).catch(() => {}) // the drafts
+        page.errors.length = 0
       }
     }
     for (const window of windows) await window.leave()

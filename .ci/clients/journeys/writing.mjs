@@ -24,8 +24,9 @@ export const journeys = {
     await ann.usable()
     await ann.moreOptions()
     assert.equal(await (await ann.composer()).inputValue(), 'Soup is a meal')
-    await ann.type(t('compose.warning'), 'Food')
-    await ann.choose(t('compose.visibility'), t('visibility.private'))
+    await ann.unfold(t('compose.warning'))
+    await ann.type(t('compose.warning_text'), 'Food')
+    await ann.choose(t('compose.visibility'), t('compose.seen_by.private'))
     await ann.usable()
     await ann.press(t('compose.post'))
     await ann.see(t('done.posted'), ann.page)
@@ -40,14 +41,16 @@ export const journeys = {
   async 'a post with four described pictures'({ ann }) {
     await ann.compose()
     await ann.write('Four squares')
-    await ann.attach([picture, picture, picture, picture])
-    for (const [i, text] of descriptions.entries()) {
-      await ann.reach(ann.description(i + 1))
-      await ann.write(text)
-    }
-    await ann.usable()
-    assert.equal(await (await ann.composer()).inputValue(), 'Four squares', 'attaching keeps the text')
-    await ann.press(t('compose.post'))
+    await ann.within(4, async () => {
+      await ann.attach([picture, picture, picture, picture])
+      for (const [i, text] of descriptions.entries()) {
+        await ann.reach(ann.description(i + 1))
+        await ann.write(text)
+      }
+      await ann.usable()
+      assert.equal(await (await ann.composer()).inputValue(), 'Four squares', 'attaching keeps the text')
+      await ann.press(t('compose.post'))
+    })
     await ann.see(t('done.posted'), ann.page)
     const post = await posted(ann, 'Four squares')
     assert.deepEqual(post.media_attachments.map((m) => m.description), descriptions)
@@ -166,6 +169,61 @@ export const journeys = {
   },
 
   ...(scripts && {
+    async 'files are dropped and pasted'({ ann }) {
+      await ann.open('/web')
+      const field = await ann.composer()
+      await ann.type(field, 'From the desktop')
+      await ann.drop(field, [picture])
+      await ann.description(1).waitFor()
+      await ann.click(await ann.composer())
+      await ann.paste(picture)
+      await ann.description(2).waitFor()
+      assert.equal(await (await ann.composer()).inputValue(), 'From the desktop', 'the text is as it was')
+      assert.equal(ann.path, '/web', 'no file is opened in place of the page')
+      for (const n of [1, 2]) await ann.type(ann.description(n), `Square ${n}`)
+      await ann.usable()
+      await ann.press(t('compose.post'))
+      await ann.inSight(ann.post('From the desktop'))
+      assert.deepEqual((await posted(ann, 'From the desktop')).media_attachments.map((m) => m.description), ['Square 1', 'Square 2'])
+    },
+
+    async 'what was written is there again after a reload, until it is discarded'({ ann }) {
+      await ann.compose()
+      await ann.write('Half a thought')
+      await waitFor(() => ann.page.evaluate(() => JSON.stringify(localStorage).includes('Half a thought')))
+      await ann.page.reload()
+      await ann.see(t('compose.script.draft'), ann.page)
+      assert.equal(await (await ann.composer()).inputValue(), 'Half a thought')
+      await ann.usable()
+      await ann.press(t('compose.script.discard'))
+      assert.equal(await (await ann.composer()).inputValue(), '')
+      await ann.page.reload()
+      assert.equal(await (await ann.composer()).inputValue(), '')
+    },
+
+    async 'leaving what is not sent asks first'({ ann }) {
+      await ann.compose()
+      await ann.write('Not sent')
+      let asked = 0
+      const stay = (dialog) => { asked++; return dialog.dismiss() }
+      ann.page.on('dialog', stay)
+      await ann.page.goto('about:blank').catch(() => {})
+      ann.page.off('dialog', stay)
+      assert.equal(asked, 1)
+      assert.equal(await (await ann.composer()).inputValue(), 'Not sent')
+      await ann.type(await ann.composer(), '')
+    },
+
+    async 'Control and Enter send, and the counter counts as the server does'({ ann }) {
+      await ann.compose()
+      const most = (await ann.api('GET', '/api/v2/instance')).configuration.statuses.max_characters
+      await ann.write('Ten signs\u{1F469}\u200D\u{1F467}')
+      await ann.see(t('compose.script.left', most - 10))
+      await ann.enter('Control+Enter')
+      await ann.see(t('done.posted'), ann.page)
+      assert.match((await posted(ann, 'Ten signs')).content, /\u{1F469}\u200D\u{1F467}/u)
+    },
+
     async 'names and emojis are completed'({ ann, other }) {
       const gus = await other('gustav')
       await ann.compose()
