@@ -13,6 +13,8 @@ type appearance struct {
 	Language string `json:"language,omitempty"`
 	Theme    string `json:"theme,omitempty"`
 	TextSize string `json:"text_size,omitempty"`
+	Width    string `json:"width,omitempty"`
+	Warnings string `json:"warnings,omitempty"` // open; "": folded
 }
 
 // MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
@@ -30,5 +32,8 @@ func readAppearance(settings json.RawMessage) (a appearance) {
 // visitors (nil), the browser decides.
 func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 	look := readAppearance(settings)
-	return Frame{Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize}
+	return Frame{
+		Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Width: look.Width,
+		OpenWarnings: look.Warnings == "open",
+	}
 }

@@ -35,10 +35,13 @@ type Conversation struct {
 	Remote    *Remote // nil: others cannot reply
 }
 
-// Branch is a reply with its own replies.
+// Branch is a reply with its own replies. If there is only one, it is the next branch of the same list, so that a conversation of two stays
+// where it is.
 type Branch struct {
 	Post    template.HTML
 	Replies []Branch
+	Hidden  int    // posts below it that are not shown, because they are too deep
+	URL     string // of the page that shows them
 }
 
 // Notice shows a title and paragraphs.

@@ -35,9 +35,12 @@ type Frame struct {
 	Done     string  // what the last form did, as a key of the messages; "": nothing
 	Theme    string  // light, dark, contrast; "": as the system
 	TextSize string  // small, large, larger; "": as the browser
+	Width    string  // narrow, wide: of the text; "": normal
 	Closed   bool    // nobody can sign in to the pages
 	Narrow   bool    // one column, for pages with a single form
 	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
+
+	OpenWarnings bool // what authors warn of is shown at once
 }
 
 // Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.
