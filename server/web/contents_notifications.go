@@ -56,8 +56,8 @@ func (g *NotificationGroup) Form() string {
 	return "other"
 }
 
-// Several returns true if more than one account caused the notifications.
-func (g *NotificationGroup) Several() bool { return g.Count > 1 && len(g.Accounts) > 1 }
+// Faces returns the accounts whose avatars are shown.
+func (g *NotificationGroup) Faces() []*Account { return g.Accounts[:min(3, len(g.Accounts))] }
 
 // Others returns how many accounts are not named.
 func (g *NotificationGroup) Others() int { return g.Count - len(g.Named()) }
