@@ -15,6 +15,7 @@ type appearance struct {
 	TextSize string `json:"text_size,omitempty"`
 	Width    string `json:"width,omitempty"`
 	Warnings string `json:"warnings,omitempty"` // open; "": folded
+	Keys     string `json:"keys,omitempty"`     // off; "": on
 }
 
 // MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
@@ -34,6 +35,6 @@ func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 	look := readAppearance(settings)
 	return Frame{
 		Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Width: look.Width,
-		OpenWarnings: look.Warnings == "open",
+		OpenWarnings: look.Warnings == "open", NoKeys: look.Keys == "off",
 	}
 }

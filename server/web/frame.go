@@ -42,6 +42,7 @@ type Frame struct {
 	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
 
 	OpenWarnings bool // what authors warn of is shown at once
+	NoKeys       bool // single keys do nothing
 }
 
 // Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.
