@@ -44,6 +44,15 @@ type Branch struct {
 	URL     string // of the page that shows them
 }
 
+// Count returns how many posts are shown below the reply in its own list.
+func (b Branch) Count() int {
+	n := len(b.Replies)
+	for _, reply := range b.Replies {
+		n += reply.Count()
+	}
+	return n
+}
+
 // Notice shows a title and paragraphs.
 type Notice struct {
 	Title      string

@@ -38,5 +38,4 @@ if (signedIn) {
   enhance('[data-push]', async (box) => (await import('./push.js')).push(box))
 }
 enhance('main .feed', more)
-enhance('[data-branch]', async (replies) => (await import('./branches.js')).collapsible(replies))
 if (document.documentElement.dataset.warnings === 'open') enhance('.warning:not(.media)', (details) => { details.open = true })
