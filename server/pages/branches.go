@@ -17,7 +17,7 @@ type reply struct {
 	replies []int
 }
 
-// branches arranges the replies to a status as a tree. A reply whose parent is not among them stands at the top, and names whom it answers.
+// branches arranges the replies to a status as a tree. A reply whose parent is not among them stands at the top, and names the account to which it replies.
 func (p *page) branches(root string, list entity.List[*entity.Status]) ([]web.Branch, error) {
 	thread := make(replies, len(list))
 	index := make(map[string]int, len(list))
@@ -43,7 +43,7 @@ func (p *page) branches(root string, list entity.List[*entity.Status]) ([]web.Br
 // replies are the posts of a thread below the one that the page shows.
 type replies []reply
 
-// branches returns posts and what is below them. A single reply follows its parent in the same list, and so on, until one has several.
+// branches returns posts with the replies below them. A single reply follows its parent in the same list, and so on, until one has several.
 func (r replies) branches(list []int, depth int) []web.Branch {
 	var branches []web.Branch
 	for len(list) == 1 {
@@ -60,7 +60,7 @@ func (r replies) branches(list []int, depth int) []web.Branch {
 	return branches
 }
 
-// branch returns a post with what is below it in a list of its own, or with a link to it if the lists are as deep as they may be.
+// branch returns a post with the replies below it in a list of its own, or with a link to it if the lists are as deep as they may be.
 func (r replies) branch(i, depth int) web.Branch {
 	b := web.Branch{Post: r[i].html}
 	switch {

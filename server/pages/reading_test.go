@@ -48,7 +48,7 @@ func TestShortcuts(t *testing.T) {
 	}
 	browser.Get("/web/settings/reading").Press("Save", "keys", "off").Follow().Want(200, "Saved.")
 	if page := browser.Get("/web/shortcuts").Want(200, "The shortcuts are turned off."); !strings.Contains(string(page.Body), `data-keys="off"`) {
-		t.Error("the script is not told that the shortcuts are off")
+		t.Error("the page of the script does not say that the shortcuts are off")
 	}
 }
 
@@ -94,7 +94,7 @@ func TestHoverCard(t *testing.T) {
 	}
 }
 
-// TestDeepThread checks that a conversation of two stays in one list, that lists are at most six deep, and that what is deeper is behind a link.
+// TestDeepThread checks that a conversation of two stays in one list, that lists are at most six deep, and that a link leads to deeper replies.
 func TestDeepThread(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -109,7 +109,7 @@ func TestDeepThread(t *testing.T) {
 		t.Errorf("a conversation of two has %d lists", n)
 	}
 	if strings.Contains(body, "In reply to") {
-		t.Error("replies that stand below their parents say to whom they reply")
+		t.Error("replies that stand below their parents name the account to which they reply")
 	}
 
 	root = alice.Publish("root of branches").ID()

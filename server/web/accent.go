@@ -14,7 +14,7 @@ type Accent struct {
 	Asset
 }
 
-// readableContrast is the least contrast between a text and what is behind it (WCAG 2.2, 1.4.3).
+// readableContrast is the least contrast between a text and its background (WCAG 2.2, 1.4.3).
 const readableContrast = 4.5
 
 // newAccent returns the style for the setting. Links and buttons have the accent colour, so it is made darker for the light pages and lighter

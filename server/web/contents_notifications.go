@@ -32,7 +32,7 @@ type NotificationGroup struct {
 	Link     string        `json:"-"` // key of the text that leads to Page
 	Page     string        `json:"-"` // where the viewer answers it; "": nowhere
 	Accounts []*Account    `json:"-"`
-	Post     template.HTML `json:"-"` // what others wrote; "": nothing
+	Post     template.HTML `json:"-"` // of another account; "": none
 	Own      *Status       `json:"-"` // the viewer's post, which is shown as an excerpt; nil: it is about none
 }
 
