@@ -78,6 +78,7 @@ func TestHoverCard(t *testing.T) {
 	bob.UpdateProfile(map[string]any{"display_name": "Bob & Co", "note": "Likes tea"})
 	bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
 	browser := alice.SignedIn()
+	browser.Part = "card"
 	card := browser.Get("/web/hover_card", "acct", "bob").Want(200, "Bob & Co", "@bob", "Likes tea", "follows you", "Follow", "0 posts")
 	if strings.Contains(string(card.Body), "<html") {
 		t.Error("the card is a whole page")
@@ -155,7 +156,7 @@ func TestLongPosts(t *testing.T) {
 		if strings.Contains(own, `class="unfold"`) {
 			t.Errorf("%s: folded on its own page", tt.name)
 		}
-		alice.Delete("/api/v1/statuses/" + post.ID()).Want(200)
+		alice.SendForm("DELETE", "/api/v1/statuses/"+post.ID()).Want(200)
 	}
 }
 
