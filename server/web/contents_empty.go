@@ -1,5 +1,7 @@
 package web
 
+import "strings"
+
 // Empty says that a list has nothing, and what to do about it.
 type Empty struct {
 	Text string // key of the messages
@@ -19,7 +21,7 @@ var emptyLists = map[string]Empty{
 
 // Empty returns what the list says while it is empty.
 func (t Timeline) Empty() Empty {
-	if t.Heading != "" && t.Stream == "list" {
+	if strings.HasPrefix(t.Stream, "list") {
 		return emptyLists["lists.posts"]
 	}
 	if e, ok := emptyLists[t.Title]; ok && t.Newest == "" {
