@@ -14,6 +14,7 @@ func (h *Handlers) sessionRoutes() rest.Routes {
 		"POST /web/sign_in":     {rest.Browser.Limit("authentication").Secret(), h.page((*page).signIn)},
 		"POST /web/sign_out":    {rest.SignedIn, h.page((*page).signOut)},
 		"GET /web/assets/*path": {rest.File, serveAsset},
+		"GET /web/accent.css":   {rest.File, h.serveAccent},
 		"GET /web/sw.js":        {rest.File, func(*rest.Request) (any, error) { return web.ServiceWorker, nil }},
 	}
 }
@@ -23,6 +24,18 @@ func serveAsset(r *rest.Request) (any, error) {
 		return a, nil
 	}
 	return nil, errNoPage
+}
+
+// serveAccent serves the style of the operator's accent colour. Its address has the colour, so that browsers may keep it.
+func (h *Handlers) serveAccent(r *rest.Request) (any, error) {
+	accent := h.Pages.Accent()
+	switch {
+	case accent.Colour == "":
+		return nil, errNoPage
+	case "#"+r.URL.Query().Get("v") != accent.Colour:
+		return rest.Redirect("/web/accent.css?v=" + accent.Colour[1:]), nil
+	}
+	return accent.Asset, nil
 }
 
 // homePath is where a signed-in browser begins.

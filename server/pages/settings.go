@@ -42,7 +42,7 @@ func (h *Handlers) settingsRoutes() rest.Routes {
 func (p *page) settingsIndex() (any, error) {
 	list := web.LinkList{Title: "settings.title"}
 	for _, name := range []string{
-		"profile", "featured_tags", "privacy", "interactions", "notifications", "appearance", "password", "email", "two_factor", "sessions", "hidden", "moving", "data", "closing",
+		"profile", "featured_tags", "privacy", "interactions", "notifications", "appearance", "reading", "password", "email", "two_factor", "sessions", "hidden", "moving", "data", "closing",
 	} {
 		list.Links = append(list.Links, web.Link{Title: "settings." + name + ".title", Hint: "settings." + name + ".about", URL: "/web/settings/" + name})
 	}

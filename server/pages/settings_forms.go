@@ -47,6 +47,10 @@ var settingsForms = []*settingsForm{
 		path:         "/web/settings/appearance", endpoint: appearancePath, present: appearancePath, done: "saved", groups: (*page).appearanceInputs,
 	},
 	{
+		SettingsForm: web.SettingsForm{Title: "settings.reading.title", Method: "PATCH", Submit: "settings.save", Links: []web.Link{{Title: "shortcuts.title", URL: shortcutsPath}}},
+		path:         "/web/settings/reading", endpoint: appearancePath, present: appearancePath, done: "saved", groups: (*page).readingInputs,
+	},
+	{
 		SettingsForm: web.SettingsForm{Title: "settings.password.title", Intro: "settings.password.intro", Method: "POST", Submit: "settings.password.submit"},
 		path:         "/web/settings/password", endpoint: "/api/v1/svc/change_password", done: "password", leaveTo: "/web/sign_in", // the browser is signed out, too
 		groups: func(*page) []web.InputGroup {
@@ -178,7 +182,15 @@ func (p *page) appearanceInputs() []web.InputGroup {
 			Options: append(p.choices("settings.appearance.language_", ""), languageChoices()...),
 		},
 		web.Input{Name: "theme", Kind: "select", From: "theme", Label: "settings.appearance.theme", Options: p.choices("settings.appearance.theme_", "", "light", "dark", "contrast")},
-		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.appearance.size", Options: p.choices("settings.appearance.size_", "", "small", "large", "larger")},
 		web.Input{Name: "describe", Kind: "select", From: "describe", Label: "settings.appearance.describe", Options: p.choices("settings.appearance.describe_", "", "no")},
+	)
+}
+
+func (p *page) readingInputs() []web.InputGroup {
+	return one(
+		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.reading.size", Options: p.choices("settings.reading.size_", "", "small", "large", "larger")},
+		web.Input{Name: "width", Kind: "select", From: "width", Label: "settings.reading.width", Options: p.choices("settings.reading.width_", "", "narrow", "wide")},
+		web.Input{Name: "warnings", Kind: "select", From: "warnings", Label: "settings.reading.warnings", Options: p.choices("settings.reading.warnings_", "", "open")},
+		web.Input{Name: "keys", Kind: "select", From: "keys", Label: "settings.reading.keys", Hint: "settings.reading.keys_hint", Options: p.choices("settings.reading.keys_", "", "off")},
 	)
 }

@@ -14,6 +14,9 @@ type appearance struct {
 	Theme    string `json:"theme,omitempty"`
 	TextSize string `json:"text_size,omitempty"`
 	Describe string `json:"describe,omitempty"` // "no": do not remind of missing descriptions
+	Width    string `json:"width,omitempty"`
+	Warnings string `json:"warnings,omitempty"` // open; "": folded
+	Keys     string `json:"keys,omitempty"`     // off; "": on
 }
 
 // MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
@@ -31,5 +34,8 @@ func readAppearance(settings json.RawMessage) (a appearance) {
 // visitors (nil), the browser decides.
 func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 	look := readAppearance(settings)
-	return Frame{Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Describe: look.Describe != "no"}
+	return Frame{
+		Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Width: look.Width,
+		OpenWarnings: look.Warnings == "open", NoKeys: look.Keys == "off", Describe: look.Describe != "no",
+	}
 }

@@ -37,9 +37,13 @@ type Frame struct {
 	Theme    string  // light, dark, contrast; "": as the system
 	TextSize string  // small, large, larger; "": as the browser
 	Describe bool    // remind the author of pictures without a description
+	Width    string  // narrow, wide: of the text; "": normal
 	Closed   bool    // nobody can sign in to the pages
 	Narrow   bool    // one column, for pages with a single form
 	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
+
+	OpenWarnings bool // what authors warn of is shown at once
+	NoKeys       bool // single keys do nothing
 }
 
 // Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.

@@ -7,6 +7,17 @@ import { shortcuts } from './shortcuts.js'
 import { showTimes } from './times.js'
 import { writing } from './write.js'
 
+// Cards beside links to accounts come with the first link that is pointed at, or has the focus.
+function hovering() {
+  const start = async (event) => {
+    if (!event.target.closest?.('main :is(.author, .mention)') || event.pointerType === 'touch') return
+    for (const kind of ['pointerover', 'focusin']) document.removeEventListener(kind, start)
+    const { hover } = await import('./hover.js')
+    hover(event.target)
+  }
+  for (const kind of ['pointerover', 'focusin']) document.addEventListener(kind, start)
+}
+
 // A page of a reply opens at the reply, not at the posts above it, also by a link from elsewhere.
 function showPost() {
   const post = document.querySelector('.post.main')
@@ -21,9 +32,11 @@ showPost()
 enhance('textarea[autofocus]', (field) => field.setSelectionRange(field.value.length, field.value.length))
 enhance('form[enctype]:not(.compose)', async (form) => (await import('./upload.js')).showProgress(form))
 if (signedIn) {
-  shortcuts()
+  if (document.documentElement.dataset.keys !== 'off') shortcuts()
   live()
   writing()
+  hovering()
   enhance('[data-push]', async (box) => (await import('./push.js')).push(box))
 }
 enhance('main .feed', more)
+if (document.documentElement.dataset.warnings === 'open') enhance('.warning:not(.media)', (details) => { details.open = true })
