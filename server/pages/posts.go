@@ -15,6 +15,7 @@ type articleKey struct {
 	language, base string
 	viewer, own    bool
 	inThread, main bool
+	reading        web.Reading
 	token          string // "" if no form of the post has one
 }
 
@@ -38,7 +39,7 @@ func (p *page) posts(value any) ([]template.HTML, error) {
 // post returns the HTML of a status, which is kept until it changes. a says how it is shown.
 func (p *page) post(s *entity.Status, a web.Article) (template.HTML, error) {
 	a.Base, a.Viewer = p.frame.Base, p.frame.Viewer != nil
-	key := articleKey{language: p.frame.Messages.Language, base: a.Base, viewer: a.Viewer, own: s.ByViewer(), inThread: a.InThread, main: a.Main}
+	key := articleKey{language: p.frame.Messages.Language, base: a.Base, viewer: a.Viewer, own: s.ByViewer(), inThread: a.InThread, main: a.Main, reading: p.frame.Reading}
 	if status, whole := s.Key(); whole {
 		key.status = status
 	} else {
@@ -56,7 +57,12 @@ func (p *page) post(s *entity.Status, a web.Article) (template.HTML, error) {
 		if err := p.decode(s, a.Status); err != nil {
 			return "", err
 		}
-		a.Status.Shown().Own = key.own
+		shown := a.Status.Shown()
+		shown.Own = key.own
+		shown.ReadBy(p.frame.Reading, a.Main)
+		if err := p.measure(shown.AllMedia()); err != nil {
+			return "", err
+		}
 		return p.frame.Messages.Article(a)
 	})
 }

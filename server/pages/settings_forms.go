@@ -179,5 +179,7 @@ func (p *page) appearanceInputs() []web.InputGroup {
 		},
 		web.Input{Name: "theme", Kind: "select", From: "theme", Label: "settings.appearance.theme", Options: p.choices("settings.appearance.theme_", "", "light", "dark", "contrast")},
 		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.appearance.size", Options: p.choices("settings.appearance.size_", "", "small", "large", "larger")},
+		web.Input{Name: "media", Kind: "select", From: "media", Label: "settings.appearance.media", Options: p.choices("settings.appearance.media_", "", web.ShowMedia, web.HideMedia)},
+		web.Input{Name: "warnings", Kind: "select", From: "warnings", Label: "settings.appearance.warnings", Options: p.choices("settings.appearance.warnings_", "", "open")},
 	)
 }

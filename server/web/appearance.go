@@ -13,9 +13,35 @@ type appearance struct {
 	Language string `json:"language,omitempty"`
 	Theme    string `json:"theme,omitempty"`
 	TextSize string `json:"text_size,omitempty"`
+	Media    string `json:"media,omitempty"`    // as Reading.Media
+	Warnings string `json:"warnings,omitempty"` // open: content warnings are
 }
 
-// MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
+// ShowMedia and HideMedia are values of Reading.Media, as the preferences of the API have them.
+const (
+	ShowMedia = "show_all"
+	HideMedia = "hide_all"
+)
+
+// Reading says what of posts is shown at once. The zero value is how visitors read.
+type Reading struct {
+	Media        string // ShowMedia: all; HideMedia: none; "": those that are not sensitive
+	OpenWarnings bool   // with what is behind content warnings
+}
+
+// ReadingOf returns how a user reads, from what is stored for SettingsClient.
+func ReadingOf(settings json.RawMessage) Reading { return readAppearance(settings).reading() }
+
+// reading takes unknown words as not set, because posts are kept as HTML for each Reading.
+func (a appearance) reading() Reading {
+	r := Reading{OpenWarnings: a.Warnings == "open"}
+	if a.Media == ShowMedia || a.Media == HideMedia {
+		r.Media = a.Media
+	}
+	return r
+}
+
+// MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 200.
 const MaxAppearance = 4096
 
 // readAppearance reads stored settings. Anything malformed counts as not set.
@@ -30,5 +56,5 @@ func readAppearance(settings json.RawMessage) (a appearance) {
 // visitors (nil), the browser decides.
 func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 	look := readAppearance(settings)
-	return Frame{Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize}
+	return Frame{Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Reading: look.reading()}
 }

@@ -25,7 +25,7 @@ func (m *Messages) Article(a Article) (template.HTML, error) {
 	t, ok := articleTemplates.Load(m.Language + a.Base)
 	if !ok {
 		parsed := template.New("article").Funcs(m.funcs(a.Base))
-		for _, file := range []string{"frame", "post"} { // the frame has the icons
+		for _, file := range []string{"frame", "post", "media"} { // the frame has the icons
 			source, err := uiFiles.ReadFile("templates/parts/" + file + ".html")
 			if err != nil {
 				return "", fmt.Errorf("post: %w", err)

@@ -35,6 +35,7 @@ type Frame struct {
 	Done     string  // what the last form did, as a key of the messages; "": nothing
 	Theme    string  // light, dark, contrast; "": as the system
 	TextSize string  // small, large, larger; "": as the browser
+	Reading  Reading // what of posts is shown at once
 	Closed   bool    // nobody can sign in to the pages
 	Narrow   bool    // one column, for pages with a single form
 	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
@@ -82,7 +83,7 @@ func uiTemplate(m *Messages, base, name string) (*template.Template, error) {
 		return t.(*template.Template), nil
 	}
 	t := template.New("frame.html").Funcs(m.funcs(base))
-	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/notice.html", "parts/meta.html", "ui/" + name + ".html"} {
+	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/media.html", "parts/account.html", "parts/form.html", "parts/notice.html", "parts/meta.html", "ui/" + name + ".html"} {
 		source, err := uiFiles.ReadFile("templates/" + file)
 		if err != nil {
 			return nil, fmt.Errorf("page %s: %w", name, err)
@@ -117,6 +118,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"number":     number,
 		"asset":      func(name string) string { return assetPath + name },
 		"dict":       dict,
+		"gallery":    NewGallery,
 		"or1":        func(a, b string) string { return cmp.Or(a, b) },
 	}
 }

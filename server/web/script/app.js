@@ -1,5 +1,5 @@
 // What the pages gain from JavaScript. Everything works without it.
-'use strict'
+import { lateMedia, showWhenNear } from './media.js'
 
 // The language and the form of a signed-in viewer are those of the present page, which an upload replaces.
 const language = () => document.documentElement.lang
@@ -44,6 +44,7 @@ async function act(button) {
     post.replaceWith(fresh)
     fresh.querySelectorAll('details').forEach((d, i) => { d.open = opened[i] })
     showTimes(fresh)
+    fresh.querySelectorAll(lateMedia).forEach(showWhenNear)
     fresh.querySelectorAll('button')[place]?.focus()
   } catch {
     button.disabled = false
@@ -246,6 +247,7 @@ function push(box) {
 function start() {
   showTimes(document)
   showPost()
+  document.querySelectorAll(lateMedia).forEach(showWhenNear)
   document.querySelectorAll('textarea[autofocus]').forEach((field) => field.setSelectionRange(field.value.length, field.value.length))
   document.querySelectorAll('form[enctype]').forEach(showProgress)
   if (!viewer()) return
