@@ -18,6 +18,7 @@ type Browser struct {
 	Cookies map[string]*http.Cookie
 
 	Language string // the Accept-Language header; "": none
+	Part     string // the part of pages that is requested, as the script of the pages does; "": the page
 }
 
 func (a *Server) Browser() *Browser {
@@ -172,6 +173,9 @@ func (b *Browser) send(method, path, contentType string, content io.Reader) *Pag
 	if b.Language != "" {
 		req.Header.Set("Accept-Language", b.Language)
 	}
+	if b.Part != "" {
+		req.Header.Set("Svc-Part", b.Part)
+	}
 	for _, c := range b.Cookies {
 		req.AddCookie(c)
 	}
@@ -247,6 +251,10 @@ func (b *Browser) parse(a *Response) *Page {
 			form.HasText = true
 		case n.Data == "button":
 			of := form
+			if id := attr["form"]; id != "" && byID[id] == nil && b.Part != "" { // the page that has the part has the form
+				byID[id] = &Form{ID: id, Fields: url.Values{}, Options: url.Values{}}
+				p.Forms = append(p.Forms, byID[id])
+			}
 			if attr["form"] != "" {
 				of = byID[attr["form"]]
 			}

@@ -57,6 +57,9 @@ func (p *page) perform() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if part, err := p.changed(); part != nil || err != nil {
+		return part, err
+	}
 	return p.leave(localPath(p.Query(backParam), homePath), p.Query(doneParam), statusIn(path)), nil
 }
 

@@ -166,6 +166,9 @@ func ownPath(u *url.URL) string {
 
 // show answers with a page.
 func (p *page) show(status int, content web.Content) (any, error) {
+	if p.Part() != "" {
+		return p.Pages.ShowContent(status, p.frame, content)
+	}
 	return p.Pages.Show(status, p.frame, content)
 }
 

@@ -24,9 +24,9 @@ func TestScriptNames(t *testing.T) {
 		script, part, name string // part of the script with the names
 		answer             *apptest.Object
 	}{
-		{"script/app.js", `accounts\.map\(.*`, `\ba\.(\w+)`, alice.Get("/api/v1/accounts/search", "q", "bob").Want(200).List()[0]},
-		{"script/app.js", `emojis\.filter\(.*\n.*`, `\be\.(\w+)`, alice.Get("/api/v1/custom_emojis").Want(200).List()[0]},
-		{"script/app.js", `event\.data\)\.account.*`, `account\?\.(\w+)`, &apptest.Object{T: t, Fields: alice.Publish("hello").At("account").(map[string]any)}},
+		{"script/complete.js", `accounts\.map\(.*`, `\ba\.(\w+)`, alice.Get("/api/v1/accounts/search", "q", "bob").Want(200).List()[0]},
+		{"script/complete.js", `emojis\.filter\(.*\n.*`, `\be\.(\w+)`, alice.Get("/api/v1/custom_emojis").Want(200).List()[0]},
+		{"script/live.js", `(?s)function onUpdate.*?\n}`, `post\.(\w+)`, alice.Publish("hello")},
 		{"sw.js", `showNotification\(.*`, `message\.(\w+)`, messages[0]},
 	} {
 		source, err := os.ReadFile("../web/" + tt.script)

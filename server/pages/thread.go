@@ -23,8 +23,11 @@ func (h *Handlers) threadRoutes() rest.Routes {
 	}
 }
 
-// openStatus leads to the permalink of a status.
+// openStatus leads to the permalink of a status, or returns it as a part of a page.
 func (p *page) openStatus() (any, error) {
+	if part, err := p.changed(); part != nil || err != nil {
+		return part, err
+	}
 	var st web.Status
 	if err := p.get(statusPath(p.Param("id")), nil, &st); err != nil {
 		return nil, err

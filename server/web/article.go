@@ -17,28 +17,36 @@ type Article struct {
 	Token    string // of forms in it, which only polls have; "": none
 }
 
-// articleTemplates are the parsed templates of posts by language and base.
-var articleTemplates sync.Map
+// partTemplates are the parsed templates of parts of pages by language and base.
+var partTemplates sync.Map
 
 // Article returns the HTML of a post.
-func (m *Messages) Article(a Article) (template.HTML, error) {
-	t, ok := articleTemplates.Load(m.Language + a.Base)
+func (m *Messages) Article(a Article) (template.HTML, error) { return m.part(a.Base, "post", a) }
+
+// FollowButton returns the HTML of the button that follows an account, or ends that.
+func (m *Messages) FollowButton(r *Relationship, base string) (template.HTML, error) {
+	return m.part(base, "follow", r)
+}
+
+// part returns the HTML of a template of templates/parts.
+func (m *Messages) part(base, name string, content any) (template.HTML, error) {
+	t, ok := partTemplates.Load(m.Language + base)
 	if !ok {
-		parsed := template.New("article").Funcs(m.funcs(a.Base))
-		for _, file := range []string{"frame", "post", "media"} { // the frame has the icons
-			source, err := uiFiles.ReadFile("templates/parts/" + file + ".html")
+		parsed := template.New("parts").Funcs(m.funcs(base))
+		for _, file := range partFiles {
+			source, err := uiFiles.ReadFile("templates/" + file)
 			if err != nil {
-				return "", fmt.Errorf("post: %w", err)
+				return "", fmt.Errorf("%s: %w", name, err)
 			}
 			if _, err := parsed.New(file).Parse(m.fill(string(source))); err != nil {
-				return "", fmt.Errorf("post: %w", err)
+				return "", fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		t, _ = articleTemplates.LoadOrStore(m.Language+a.Base, parsed)
+		t, _ = partTemplates.LoadOrStore(m.Language+base, parsed)
 	}
 	var b strings.Builder
-	if err := t.(*template.Template).ExecuteTemplate(&b, "post", a); err != nil {
-		return "", fmt.Errorf("post: %w", err)
+	if err := t.(*template.Template).ExecuteTemplate(&b, name, content); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return template.HTML(b.String()), nil
 }

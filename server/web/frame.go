@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 )
@@ -54,16 +55,32 @@ func (p *Pages) Show(status int, f Frame, content Content) (http.Handler, error)
 }
 
 // Render returns the HTML of a page of the web interface.
-func (p *Pages) Render(f Frame, content Content) ([]byte, error) { return render(p.site(), f, content) }
+func (p *Pages) Render(f Frame, content Content) ([]byte, error) {
+	return render("frame.html", p.site(), f, content)
+}
 
-func render(site Site, f Frame, content Content) ([]byte, error) {
+// ShowContent is Show without the frame: the title and the main element alone, for a script that has the frame.
+func (p *Pages) ShowContent(status int, f Frame, content Content) (http.Handler, error) {
+	html, err := render("main", p.site(), f, content)
+	if err != nil {
+		return nil, err
+	}
+	return answer{status, html, *p.policy.Load()}, nil
+}
+
+// Part returns a handler that serves a part of a page.
+func (p *Pages) Part(html template.HTML) http.Handler {
+	return answer{http.StatusOK, []byte(html), *p.policy.Load()}
+}
+
+func render(name string, site Site, f Frame, content Content) ([]byte, error) {
 	t, err := uiTemplate(f.Messages, f.Base, content.Name())
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	b.Grow(64 << 10)
-	err = t.Execute(&b, struct {
+	err = t.ExecuteTemplate(&b, name, struct {
 		Site  Site
 		Frame Frame
 		Page  Content
@@ -74,6 +91,9 @@ func render(site Site, f Frame, content Content) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// partFiles are the templates that pages share. The first one is the frame of all pages.
+var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/media.html", "parts/account.html", "parts/form.html", "parts/notice.html", "parts/meta.html"}
+
 // uiTemplates are the parsed templates by language, base and name. They are parsed when they are first shown.
 var uiTemplates sync.Map
 
@@ -83,7 +103,7 @@ func uiTemplate(m *Messages, base, name string) (*template.Template, error) {
 		return t.(*template.Template), nil
 	}
 	t := template.New("frame.html").Funcs(m.funcs(base))
-	for _, file := range []string{"parts/frame.html", "parts/post.html", "parts/media.html", "parts/account.html", "parts/form.html", "parts/notice.html", "parts/meta.html", "ui/" + name + ".html"} {
+	for _, file := range append(slices.Clone(partFiles), "ui/"+name+".html") {
 		source, err := uiFiles.ReadFile("templates/" + file)
 		if err != nil {
 			return nil, fmt.Errorf("page %s: %w", name, err)

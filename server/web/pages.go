@@ -20,6 +20,7 @@ type Site struct {
 	SendsMail   bool   // forgotten passwords can be reset by mail
 	MinPassword int    // length in characters
 	Look        Look
+	API         string // the name of the extension API, which names of events begin with
 }
 
 // Pages renders pages with the name and the content security policy of one server.
@@ -64,7 +65,7 @@ func (p *Pages) Decode(value, dst any) error {
 func (p *Pages) site() Site {
 	c := p.settings.Load()
 	return Site{
-		Name: c.Instance.Name, Host: p.settings.Host, SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength, Look: p.look.find(),
+		Name: c.Instance.Name, Host: p.settings.Host, SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength, Look: p.look.find(), API: c.API.Name,
 	}
 }
 

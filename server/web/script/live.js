@@ -1,0 +1,186 @@
+// What happens while a page is open is shown on it, and never moves what is read: new posts and notifications wait behind a button.
+import { added, morph, refresh, say, send } from './parts.js'
+
+const feed = () => document.querySelector('main .feed[data-fresh]')
+const title = document.title
+
+let sources = []
+let waiting = 0 // new posts or notifications that the button stands for
+let closedAt = 0
+
+// offer shows the button for what is new.
+function offer() {
+  const list = feed()
+  if (!list) return
+  let button = document.getElementById('new-posts')
+  if (!button) {
+    button = Object.assign(document.createElement('button'), { id: 'new-posts', type: 'button' })
+    button.addEventListener('click', showNew)
+    list.before(button)
+  }
+  button.textContent = list.dataset.fresh.replace('%d', waiting)
+  showTitle()
+}
+
+function showTitle() {
+  const unread = Number(document.querySelector('.unread')?.textContent) || 0
+  const n = unread + (location.pathname === '/web/notifications' ? 0 : waiting) // the new ones there are unread
+  document.title = n > 0 ? `(${n}) ${title}` : title
+  if (navigator.setAppBadge) (unread > 0 ? navigator.setAppBadge(unread) : navigator.clearAppBadge()).catch(() => {})
+}
+
+// showNew puts what is new above the list. If that is not known to join what is there, the page is shown anew.
+async function showNew() {
+  const button = document.getElementById('new-posts')
+  button.disabled = true
+  try {
+    const found = await send(location.pathname + pageQuery())
+    const list = feed()
+    const fresh = [...(found.querySelector('main .feed')?.children ?? [])]
+    const present = new Set([...list.children].map((e) => e.id))
+    const known = fresh.findIndex((e) => present.has(e.id))
+    if (known < 0) list.replaceChildren()
+    list.querySelectorAll(':scope > .empty').forEach((e) => e.remove())
+    const above = known < 0 ? fresh : fresh.slice(0, known)
+    for (const old of above) document.getElementById(old.id)?.remove()
+    list.prepend(...above)
+    if (known < 0) document.querySelector('main .pager')?.replaceWith(found.querySelector('main .pager') ?? '')
+    above.forEach(added)
+    waiting = 0
+    button.remove()
+    showTitle()
+    list.scrollIntoView({ block: 'nearest' })
+    focusOn(above[0])
+  } catch (error) {
+    button.disabled = false
+    say(error.message)
+  }
+}
+
+function focusOn(element) {
+  if (!element) return
+  element.tabIndex = -1
+  element.focus()
+}
+
+// pageQuery returns the query of the first page of a list, such as the view of the notifications.
+function pageQuery() {
+  const query = new URLSearchParams(location.search)
+  for (const name of ['max_id', 'min_id', 'since_id', 'offset', 'done']) query.delete(name)
+  return query.size ? `?${query}` : ''
+}
+
+function onUpdate(event) {
+  const post = JSON.parse(event.data)
+  if (document.getElementById(`p${post.id}`)) return
+  if (feed()) {
+    if (post.account.acct === document.body.dataset.acct && location.pathname === '/web') return // the composer shows it
+    waiting++
+    offer()
+  } else if (post.in_reply_to_id && document.getElementById(`p${post.in_reply_to_id}`)) offerReplies()
+}
+
+// offerReplies shows a link to replies that came while the thread was read.
+function offerReplies() {
+  const main = document.querySelector('main')
+  if (!document.querySelector('.post.main') || document.getElementById('new-replies')) return
+  const button = Object.assign(document.createElement('button'), { id: 'new-replies', type: 'button', textContent: document.getElementById('act').dataset.replies })
+  button.addEventListener('click', async () => {
+    await refresh().catch((error) => say(error.message))
+    button.remove()
+  })
+  main.append(button)
+}
+
+async function onEdit(event) {
+  const post = document.getElementById(`p${JSON.parse(event.data).id}`)
+  if (!post || post.contains(document.activeElement)) return
+  const variant = post.matches('.main') ? ' main' : post.matches('.below') ? ' below' : ''
+  const found = await send(`/web/statuses/${post.id.slice(1)}`, { part: post.id + variant }).catch(() => null)
+  const fresh = found?.getElementById(post.id)
+  if (fresh) morph(post, fresh)
+}
+
+// onDelete takes a post away if that moves nothing that is read, and only says so if it is on the screen or above.
+function onDelete(event) {
+  const post = document.getElementById(`p${event.data}`)
+  if (!post || post.matches('.main')) return
+  if (post.getBoundingClientRect().top > innerHeight) post.remove()
+  else post.classList.add('gone')
+}
+
+function onNotification() {
+  for (const mark of document.querySelectorAll('.unread:not(.notice):not(.conversation)')) {
+    mark.textContent = Number(mark.textContent || 0) + 1
+    mark.hidden = false
+  }
+  if (location.pathname === '/web/notifications') {
+    waiting++
+    offer()
+  }
+  if (document.querySelector('.post.main')) offerReplies()
+  showTitle()
+}
+
+async function onChat(event) {
+  const chat = JSON.parse(event.data)
+  if (location.pathname === `/web/chats/${chat.id}` && !location.search) {
+    const list = document.querySelector('.messages')
+    const found = await send(location.href).catch(() => null)
+    const fresh = found?.querySelector('.messages')
+    if (fresh) {
+      await morph(list, fresh)
+      list.lastElementChild?.scrollIntoView({ block: 'nearest' })
+    }
+    return
+  }
+  if (location.pathname === '/web/chats') refresh().catch(() => {})
+  for (const mark of document.querySelectorAll('.unread-chats')) mark.hidden = false
+}
+
+function open() {
+  if (sources.length) return
+  const names = new Set(['user'])
+  const list = document.querySelector('main [data-stream]')?.dataset.stream
+  const first = !/[?&](max_id|min_id|since_id)=/.test(location.search)
+  if (list && first) names.add(list)
+  for (const name of names) {
+    const source = new EventSource(`/web/stream/${name}`)
+    sources.push(source)
+    if (name === list || !list) source.addEventListener('update', onUpdate)
+    source.addEventListener('status.update', onEdit)
+    source.addEventListener('delete', onDelete)
+    if (name !== 'user') continue
+    source.addEventListener('notification', onNotification)
+    source.addEventListener(`${document.getElementById('act').dataset.api}:chat_update`, onChat)
+  }
+}
+
+function close() {
+  sources.forEach((source) => source.close())
+  sources = []
+  closedAt = Date.now()
+}
+
+// catchUp counts what came while the page was hidden.
+async function catchUp() {
+  const list = feed()
+  if (!list || Date.now() - closedAt < 10_000 || /[?&](max_id|min_id|since_id)=/.test(location.search)) return
+  const found = await send(location.pathname + pageQuery()).catch(() => null)
+  const fresh = [...(found?.querySelector('main .feed')?.children ?? [])]
+  const known = fresh.findIndex((e) => e.id && document.getElementById(e.id))
+  waiting = known < 0 ? fresh.length : known
+  if (waiting > 0) offer()
+}
+
+export function live() {
+  showTitle()
+  if (!document.hidden) open()
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) return close()
+    open()
+    catchUp()
+  })
+  addEventListener('pagehide', close)
+  addEventListener('pageshow', (event) => { if (event.persisted) open() })
+}
