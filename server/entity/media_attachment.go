@@ -26,7 +26,7 @@ type describedMembers struct {
 	MediaProperties
 }
 
-// MediaProperties are what is known of the file of an attachment.
+// MediaProperties are the properties of the file of an attachment.
 type MediaProperties struct {
 	Meta     attachmentMeta `json:"meta"`
 	Blurhash *string        `json:"blurhash"`
@@ -96,7 +96,7 @@ func newMediaProperties(m *store.Media) MediaProperties {
 	return p
 }
 
-// MediaProperties returns what is known of the files of attachments, whether media.describe is on or not.
+// MediaProperties returns the properties of the files of attachments, whether media.describe is on or not.
 func (b *Builder) MediaProperties(ctx context.Context, ids []store.MediaID) (map[store.MediaID]MediaProperties, error) {
 	rows, err := b.db.MediaByIDs(ctx, ids)
 	if err != nil {

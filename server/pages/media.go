@@ -5,7 +5,7 @@ import (
 	"svc/store"
 )
 
-// measure adds to attachments what is known of their files, which the API does not say unless media.describe is on: pages reserve room for
+// measure adds to attachments the properties of their files, which the API does not have unless media.describe is on: pages reserve room for
 // pictures before they have loaded.
 func (p *page) measure(media []*web.Media) error {
 	if len(media) == 0 || p.Settings.Load().Media.Describe {

@@ -29,7 +29,7 @@ func animation() []byte {
 
 // TestMosaic counts the tiles of posts with one to six pictures.
 func TestMosaic(t *testing.T) {
-	srv := apptest.Start(t, func(c *config.Config) { c.Posts.MaxMedia = 6 })
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	for _, tt := range []struct {
 		pictures    int
@@ -72,7 +72,7 @@ func TestFocus(t *testing.T) {
 	}
 }
 
-// TestReadingSettings checks what is covered and what is open for each way of reading, and that the preferences of the API say so.
+// TestReadingSettings checks which media are covered and which warnings open for each setting, and the preferences of the API.
 func TestReadingSettings(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
@@ -143,6 +143,7 @@ func TestStillAnimations(t *testing.T) {
 	if strings.Contains(picture, `src="`+m.Str("url")+`"`) || !strings.Contains(picture, `<span class="badge gif">GIF</span>`) {
 		t.Errorf("the page has %s", picture)
 	}
+	m = alice.Upload(animation())
 	srv.Exec(`UPDATE media SET thumbnail = '', preview_width = 0, preview_height = 0`) // as uploads of earlier versions, and remote pictures
 	old := postPage(alice, alice.Publish("again", "media_ids[]", m.ID()))
 	if strings.Contains(old, `<img src="`+m.Str("url")) || strings.Contains(body, "autoplay") {
@@ -153,7 +154,7 @@ func TestStillAnimations(t *testing.T) {
 // postPage returns the HTML of the page of a post.
 func postPage(user *apptest.User, st *apptest.Object) string {
 	user.Server.T.Helper()
-	return string(user.SignedIn().Get("/@"+user.Nickname+"/"+st.ID()).Want(200).Body)
+	return string(user.SignedIn().Get("/@" + user.Nickname + "/" + st.ID()).Want(200).Body)
 }
 
 // cutOut returns the text from a beginning to an end.
