@@ -26,6 +26,11 @@ func (p *page) scheduledPage(status int, message string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range content.Posts {
+		if err := p.measure(web.Pointers(content.Posts[i].MediaAttachments)); err != nil {
+			return nil, err
+		}
+	}
 	content.Newer, content.Older = p.links(a)
 	return p.show(status, content)
 }

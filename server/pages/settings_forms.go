@@ -190,6 +190,7 @@ func (p *page) readingInputs() []web.InputGroup {
 	return one(
 		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.reading.size", Options: p.choices("settings.reading.size_", "", "small", "large", "larger")},
 		web.Input{Name: "width", Kind: "select", From: "width", Label: "settings.reading.width", Options: p.choices("settings.reading.width_", "", "narrow", "wide")},
+		web.Input{Name: "media", Kind: "select", From: "media", Label: "settings.reading.media", Options: p.choices("settings.reading.media_", "", web.ShowMedia, web.HideMedia)},
 		web.Input{Name: "warnings", Kind: "select", From: "warnings", Label: "settings.reading.warnings", Options: p.choices("settings.reading.warnings_", "", "open")},
 		web.Input{Name: "keys", Kind: "select", From: "keys", Label: "settings.reading.keys", Hint: "settings.reading.keys_hint", Options: p.choices("settings.reading.keys_", "", "off")},
 	)

@@ -38,12 +38,12 @@ type Frame struct {
 	TextSize string  // small, large, larger; "": as the browser
 	Describe bool    // remind the author of pictures without a description
 	Width    string  // narrow, wide: of the text; "": normal
+	Reading  Reading // what of posts is shown at once
 	Closed   bool    // nobody can sign in to the pages
 	Narrow   bool    // one column, for pages with a single form
 	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
 
-	OpenWarnings bool // what authors warn of is shown at once
-	NoKeys       bool // single keys do nothing
+	NoKeys bool // single keys do nothing
 }
 
 // Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.
@@ -96,7 +96,7 @@ func render(name string, site Site, f Frame, content Content) ([]byte, error) {
 }
 
 // partFiles are the templates that pages share. The first one is the frame of all pages.
-var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/compose.html", "parts/notice.html", "parts/meta.html"}
+var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/media.html", "parts/account.html", "parts/form.html", "parts/compose.html", "parts/notice.html", "parts/meta.html"}
 
 // uiTemplates are the parsed templates by language, base and name. They are parsed when they are first shown.
 var uiTemplates sync.Map
@@ -142,6 +142,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"number":     number,
 		"asset":      func(name string) string { return assetPath + name },
 		"dict":       dict,
+		"gallery":    NewGallery,
 		"or1":        func(a, b string) string { return cmp.Or(a, b) },
 	}
 }
