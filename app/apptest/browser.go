@@ -18,6 +18,7 @@ type Browser struct {
 	Cookies map[string]*http.Cookie
 
 	Language string // the Accept-Language header; "": none
+	Accept   string // the Accept header; "": none
 }
 
 func (a *Server) Browser() *Browser {
@@ -171,6 +172,9 @@ func (b *Browser) send(method, path, contentType string, content io.Reader) *Pag
 	}
 	if b.Language != "" {
 		req.Header.Set("Accept-Language", b.Language)
+	}
+	if b.Accept != "" {
+		req.Header.Set("Accept", b.Accept)
 	}
 	for _, c := range b.Cookies {
 		req.AddCookie(c)
