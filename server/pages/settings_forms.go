@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"svc/server/web"
 	"svc/store"
@@ -44,7 +45,7 @@ var settingsForms = []*settingsForm{
 	},
 	{
 		SettingsForm: web.SettingsForm{Title: "settings.appearance.title", Method: "PATCH", Submit: "settings.save"},
-		path:         "/web/settings/appearance", endpoint: appearancePath, present: appearancePath, done: "saved", groups: (*page).appearanceInputs,
+		path:         "/web/settings/appearance", endpoint: appearancePath, present: appearancePath, done: "saved", groups: (*page).appearanceInputs, check: (*page).checkAppearance,
 	},
 	{
 		SettingsForm: web.SettingsForm{Title: "settings.password.title", Intro: "settings.password.intro", Method: "POST", Submit: "settings.password.submit"},
@@ -179,5 +180,25 @@ func (p *page) appearanceInputs() []web.InputGroup {
 		},
 		web.Input{Name: "theme", Kind: "select", From: "theme", Label: "settings.appearance.theme", Options: p.choices("settings.appearance.theme_", "", "light", "dark", "contrast")},
 		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.appearance.size", Options: p.choices("settings.appearance.size_", "", "small", "large", "larger")},
+		web.Input{Name: "time_zone", Kind: "select", From: "time_zone", Label: "settings.appearance.zone", Hint: "settings.appearance.zone_hint", Options: p.zoneChoices()},
 	)
+}
+
+// zoneChoices returns the time zones. Without a choice it is that of the browser.
+func (p *page) zoneChoices() []web.Choice {
+	list := p.choices("settings.appearance.zone_", "")
+	for _, name := range web.ZoneNames() {
+		list = append(list, web.Choice{Value: name, Label: strings.ReplaceAll(name, "_", " ")})
+	}
+	return list
+}
+
+// checkAppearance refuses a time zone that is not known, because the endpoint stores any.
+func (p *page) checkAppearance() error {
+	name, ok := p.Entered("time_zone")
+	if !ok || name == "" {
+		return nil
+	}
+	_, err := web.Zone(name)
+	return err
 }

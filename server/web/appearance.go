@@ -13,6 +13,7 @@ type appearance struct {
 	Language string `json:"language,omitempty"`
 	Theme    string `json:"theme,omitempty"`
 	TextSize string `json:"text_size,omitempty"`
+	TimeZone string `json:"time_zone,omitempty"`
 }
 
 // MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
@@ -31,4 +32,11 @@ func readAppearance(settings json.RawMessage) (a appearance) {
 func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 	look := readAppearance(settings)
 	return Frame{Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize}
+}
+
+// NewUserFrame is NewFrame for a user, whose pages write times in the user's zone. Pages of visitors are the same for all, with times in UTC.
+func NewUserFrame(r *http.Request, settings json.RawMessage) Frame {
+	f := NewFrame(r, settings)
+	f.Zone = userZone(r, readAppearance(settings).TimeZone)
+	return f
 }
