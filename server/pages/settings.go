@@ -20,7 +20,7 @@ type settingsForm struct {
 	done     string // what the page says afterwards
 	leaveTo  string // path to go to afterwards; "": the page itself
 	groups   func(*page) []web.InputGroup
-	check    func(*page) error // of what was entered, before it is sent; nil: none
+	check    func(*page) error // fails for values that the endpoint would accept; nil: none
 	push     bool              // the page has a button for push messages of the browser
 }
 
