@@ -18,6 +18,7 @@ type appearance struct {
 	Media    string `json:"media,omitempty"`    // as Reading.Media
 	Warnings string `json:"warnings,omitempty"` // open; "": folded
 	Keys     string `json:"keys,omitempty"`     // off; "": on
+	TimeZone string `json:"time_zone,omitempty"`
 }
 
 // ShowMedia and HideMedia are values of Reading.Media, as the preferences of the API have them.
@@ -63,4 +64,11 @@ func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 		Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Width: look.Width,
 		Reading: look.reading(), NoKeys: look.Keys == "off", Describe: look.Describe != "no",
 	}
+}
+
+// NewUserFrame is NewFrame for a user, whose pages write times in the user's zone. Pages of visitors are the same for all, with times in UTC.
+func NewUserFrame(r *http.Request, settings json.RawMessage) Frame {
+	f := NewFrame(r, settings)
+	f.Zone = userZone(r, readAppearance(settings).TimeZone)
+	return f
 }
