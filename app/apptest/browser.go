@@ -20,6 +20,7 @@ type Browser struct {
 
 	Language string // the Accept-Language header; "": none
 	Part     string // the part of pages that is requested, as the script of the pages does; "": the page
+	Accept   string // the Accept header; "": none
 }
 
 func (a *Server) Browser() *Browser {
@@ -184,6 +185,9 @@ func (b *Browser) send(method, path, contentType string, content io.Reader) *Pag
 	}
 	if b.Part != "" {
 		req.Header.Set("Svc-Part", b.Part)
+	}
+	if b.Accept != "" {
+		req.Header.Set("Accept", b.Accept)
 	}
 	for _, c := range b.Cookies {
 		req.AddCookie(c)

@@ -39,6 +39,7 @@ type composeForm struct {
 	HideTotals   bool           `param:"poll_hide_totals"`
 	PollDuration string         `param:"poll_expires_in"`
 	ScheduledAt  string         `param:"scheduled_at"`
+	TimeZone     string         `param:"time_zone"` // of ScheduledAt
 	ExpiresIn    string         `param:"expires_in"`
 	ReplyTo      string         `param:"in_reply_to_id"`
 	Quote        string         `param:"quote_id"`
@@ -165,8 +166,16 @@ func (p *page) publish(f *composeForm) (any, error) {
 		}
 		return p.posted(f, a.Value, "saved")
 	}
+	draft := f.draft()
+	if f.ScheduledAt != "" {
+		at, err := p.enteredTime(f.ScheduledAt, f.TimeZone)
+		if err != nil {
+			return nil, err
+		}
+		draft["scheduled_at"] = at
+	}
 	p.Header.Set("Idempotency-Key", f.Once)
-	a, err := p.CallJSON(http.MethodPost, "/api/v1/statuses", f.draft())
+	a, err := p.CallJSON(http.MethodPost, "/api/v1/statuses", draft)
 	if err != nil {
 		return nil, err
 	}

@@ -134,6 +134,9 @@ func (f *composeForm) fillContent(st *web.Status, text string) {
 func (p *page) composePage(status int, f *composeForm, preview any, message string) (any, error) {
 	settings := p.Settings.Load()
 	undescribed := ""
+	if zone, err := web.Zone(f.TimeZone); err == nil {
+		p.frame.Zone = zone // the entered time is in it
+	}
 	content := web.Compose{
 		Title: "compose.title", Action: "/web/compose", Error: message, Once: cmp.Or(f.Once, keys.NewToken()), Back: localPath(f.Back, homePath),
 		Text: f.Text, SpoilerText: f.SpoilerText, Visibility: f.Visibility, MaxCharacters: settings.Statuses.MaxLength, Whole: true,

@@ -60,13 +60,13 @@ func TestReadingSettings(t *testing.T) {
 	root := func() string {
 		return regexp.MustCompile(`<html[^>]*>`).FindString(string(browser.Get("/web/settings/reading").Want(200).Body))
 	}
-	for _, want := range []string{`data-size="large"`, `data-width="wide"`, `data-warnings="open"`} {
+	for _, want := range []string{`data-size="large"`, `data-width="wide"`} {
 		if !strings.Contains(root(), want) {
 			t.Errorf("%s has no %s", root(), want)
 		}
 	}
 	alice.SendJSON("PATCH", "/api/v1/svc/settings/web_interface", map[string]any{"warnings": "x", "keys": 3, "width": `"><script>`}).Want(200)
-	if got := root(); strings.Contains(got, "data-warnings") || strings.Contains(got, "data-keys") || strings.Contains(got, "<script") {
+	if got := root(); strings.Contains(got, "data-keys") || strings.Contains(got, "<script") {
 		t.Errorf("with unknown values: %s", got)
 	}
 }

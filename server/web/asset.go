@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -31,7 +32,8 @@ type Asset struct {
 //go:embed script/*.js style/*.css library/*.js library/*.css
 var assetFiles embed.FS
 
-// Assets are the files below /web/assets/VERSION/ by their path. The parts of the style are one file, and the emoji are made of their table.
+// Assets are the files below /web/assets/VERSION/ by their path. The parts of the style are one file, the emoji are made of their table, and the
+// texts of a script that is rarely loaded are one file for each language.
 var Assets = readAssets()
 
 // assetPath is where the assets are. The version is a hash of all of them, so that a script loads the others of its own version by a relative
@@ -73,6 +75,10 @@ func readAssets() map[string]Asset {
 	for _, language := range emoji.NameLanguages {
 		name := "emoji." + language + ".json"
 		assets[name] = newAsset(name, emojiData(language))
+	}
+	for _, m := range languages {
+		name := "viewer-" + m.Language + ".js"
+		assets[name] = newAsset(name, append([]byte("export default "), must(json.Marshal(m.below("viewer.")))...))
 	}
 	return assets
 }

@@ -2,6 +2,7 @@
 import './actions.js'
 import { enhance } from './enhance.js'
 import { live } from './live.js'
+import { lateMedia, showWhenNear } from './media.js'
 import { more } from './more.js'
 import { shortcuts } from './shortcuts.js'
 import { showTimes } from './times.js'
@@ -38,5 +39,5 @@ if (signedIn) {
   hovering()
   enhance('[data-push]', async (box) => (await import('./push.js')).push(box))
 }
+enhance(lateMedia, showWhenNear)
 enhance('main .feed', more)
-if (document.documentElement.dataset.warnings === 'open') enhance('.warning:not(.media)', (details) => { details.open = true })
