@@ -204,6 +204,11 @@ export class Person {
     assert.deepEqual(errors, [])
   }
 
+  // instant returns what a time in a field of the page means: one in the zone of the browser, which only a script can tell.
+  instant(time) {
+    return this.page.evaluate(([time, zone]) => new Date(time + zone).toISOString(), [time, scripts ? '' : 'Z'])
+  }
+
   // Tasks
 
   async signIn(password = PASSWORD) {

@@ -56,6 +56,18 @@ export const journeys = {
     assert.deepEqual(post.media_attachments.map((m) => m.description), descriptions)
     await ann.open(new URL(post.url).pathname)
     for (const text of descriptions) await ann.see(ann.main.getByRole('img', { name: text, exact: true }))
+    if (scripts) {
+      const first = ann.main.getByRole('link', { name: descriptions[0] }).first()
+      await ann.click(first)
+      const viewer = ann.page.getByRole('dialog').locator('visible=true')
+      await ann.see(descriptions[0], viewer)
+      await ann.usable()
+      await ann.key('ArrowRight')
+      await ann.see(descriptions[1], viewer)
+      await ann.key('Escape')
+      await ann.seeNot(viewer)
+      await ann.inSight(first)
+    }
     await ann.unfold(t('post.description'), ann.post('Four squares'))
     await ann.see(ann.post('Four squares').getByRole('paragraph').filter({ hasText: descriptions[0] }))
     await ann.usable()
@@ -112,14 +124,16 @@ export const journeys = {
     const one = (list) => list.length === 1
     const [first] = await stored(ann.api, '/api/v1/scheduled_statuses', one)
     assert.equal(first.params.text, 'Good morning')
+    assert.equal(first.scheduled_at, await ann.instant(at('18:05')), 'the time is that of the person')
     await ann.open('/web/scheduled')
     await ann.see('Good morning')
+    assert.equal(await field.inputValue(), at('18:05'))
     await ann.usable()
     await ann.typeTime(field, at('19:30'))
     await ann.press(t('form.save'))
     await ann.see(t('done.saved'), ann.page)
     const [second] = await stored(ann.api, '/api/v1/scheduled_statuses', one)
-    assert.equal(new Date(second.scheduled_at) - new Date(first.scheduled_at), 85 * 60_000)
+    assert.equal(second.scheduled_at, await ann.instant(at('19:30')))
     await ann.unfold(t('scheduled.delete'))
     await ann.usable()
     await ann.click(ann.main.getByRole('button', { name: t('scheduled.delete'), exact: true }))
@@ -185,6 +199,21 @@ export const journeys = {
       await ann.press(t('compose.post'))
       await ann.inSight(ann.post('From the desktop'))
       assert.deepEqual((await posted(ann, 'From the desktop')).media_attachments.map((m) => m.description), ['Square 1', 'Square 2'])
+    },
+
+    async 'a missing description is asked for, once'({ ann }) {
+      await ann.compose()
+      await ann.write('A bare square')
+      await ann.attach([picture])
+      await ann.press(t('compose.post'))
+      await ann.see(ann.page.getByRole('alert').filter({ hasText: t('compose.undescribed') }), ann.page)
+      assert(await ann.description(1).evaluate((e) => e === document.activeElement), 'the caret is where it is missing')
+      await ann.usable('status of 422')
+      await ann.press(t('compose.post'))
+      await ann.see(t('done.posted'), ann.page)
+      assert.deepEqual((await posted(ann, 'A bare square')).media_attachments.map((m) => m.description), [null])
+      await ann.open(`/@${ann.nickname}`)
+      await ann.usable()
     },
 
     async 'what was written is there again after a reload, until it is discarded'({ ann }) {
