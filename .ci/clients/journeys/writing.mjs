@@ -68,7 +68,7 @@ export const journeys = {
       await ann.seeNot(viewer)
       await ann.inSight(first)
     }
-    await ann.unfold(t('post.description'), ann.post('Four squares'))
+    await ann.unfold(`ALT: ${t('post.description')}`, ann.post('Four squares'))
     await ann.see(ann.post('Four squares').getByRole('paragraph').filter({ hasText: descriptions[0] }))
     await ann.usable()
   },
