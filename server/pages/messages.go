@@ -105,6 +105,8 @@ func (p *page) chatPage(status int, text, message string) (any, error) {
 		if _, err := p.Call(http.MethodPost, path+"/read", url.Values{"last_read_id": {content.Messages[0].ID}}); err != nil {
 			return nil, err
 		}
+		waiting := &p.frame.Viewer.Waiting
+		waiting.Chats = max(0, waiting.Chats-1)
 	}
 	slices.Reverse(content.Messages)
 	return p.show(status, content)
@@ -137,12 +139,12 @@ func (p *page) sendChatMessage() (any, error) {
 	return p.leave("/web/chats/"+url.PathEscape(p.Param("id"))+"#last", "", ""), nil
 }
 
-// upload stores the file of the form and returns its id, "" if none was chosen.
+// upload stores a file of the form and returns its id, "" if none was chosen.
 func (p *page) upload(file *rest.Upload) (string, error) {
 	if file == nil || file.Empty || file.Size == 0 {
 		return "", nil
 	}
-	a, err := p.Forward(http.MethodPost, "/api/v2/media", append([]string{"description", "focus", "thumbnail"}, ownParams...)...)
+	a, err := p.CallFile(http.MethodPost, "/api/v2/media", file)
 	if err != nil {
 		return "", err
 	}

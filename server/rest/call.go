@@ -51,6 +51,9 @@ func (r *Request) Call(method, path string, arguments url.Values) (*Answer, erro
 	return r.call(method, path, arguments.Encode(), p)
 }
 
+// Internal returns true for a request that a page of this server makes (Call).
+func (r *Request) Internal() bool { return r.outer != nil }
+
 // Forward is Call with the parameters of r, uploads included, but for those that are left out.
 func (r *Request) Forward(method, path string, without ...string) (*Answer, error) {
 	own, err := r.parameters()
@@ -74,6 +77,12 @@ func (r *Request) CallJSON(method, path string, body any) (*Answer, error) {
 	if err := p.addJSON(text); err != nil {
 		return nil, err
 	}
+	return r.call(method, path, "", p)
+}
+
+// CallFile is Call with a file of this request as the parameter file.
+func (r *Request) CallFile(method, path string, file *Upload) (*Answer, error) {
+	p := &params{alias: r.server.paramAlias, keys: 1, fields: map[string]*value{"file": {kind: fileValue, file: file}}}
 	return r.call(method, path, "", p)
 }
 
