@@ -5,12 +5,16 @@ import (
 	"fmt"
 )
 
+// FewFollows is how many accounts a user follows who is not new any more.
+const FewFollows = 5
+
 // Waiting are the counts of what waits for an account, beside its notifications. Each is up to 1000.
 type Waiting struct {
 	FollowRequests int // to the account
 	Conversations  int // with unread direct messages
 	Chats          int // with unread messages, among the chats with the newest ones
 	Announcements  int // current ones that it has not dismissed
+	Follows        int // accounts that it follows, up to FewFollows: suggestions wait for who follows fewer
 }
 
 // maxWaitingChats bounds the chats that are looked at, because who writes decides how many there are.
@@ -46,7 +50,13 @@ func countWaiting(conversations string) string {
 			SELECT count(*)
 			FROM (SELECT id, starts_at, ends_at FROM announcements ORDER BY id DESC LIMIT 100) a
 			WHERE (a.starts_at IS NULL OR a.starts_at <= ?5) AND (a.ends_at IS NULL OR a.ends_at > ?5)
-				AND NOT EXISTS (SELECT 1 FROM announcement_reads d WHERE d.announcement_id = a.id AND d.account_id = ?1)) AS announcements`
+				AND NOT EXISTS (SELECT 1 FROM announcement_reads d WHERE d.announcement_id = a.id AND d.account_id = ?1)) AS announcements, (
+			SELECT count(*)
+			FROM (
+				SELECT 1
+				FROM follows INDEXED BY follows_following
+				WHERE follower_id = ?1 AND pending = 0
+				LIMIT ?6)) AS follows`
 }
 
 // Waiting returns what waits for an account.
@@ -59,13 +69,13 @@ func (r reader) Waiting(ctx context.Context, account AccountID) (w Waiting, err 
 	if l&notificationLookups == 0 {
 		query = waitingUnfiltered
 	}
-	rows, err := r.query(ctx, "waiting", query, account, l, false, maxUnread, At(r.db.Now()))
+	rows, err := r.query(ctx, "waiting", query, account, l, false, maxUnread, At(r.db.Now()), FewFollows)
 	if err != nil {
 		return w, err
 	}
 	defer rows.Close()
 	if rows.Next() {
-		if err := rows.Scan(&w.FollowRequests, &w.Conversations, &w.Chats, &w.Announcements); err != nil {
+		if err := rows.Scan(&w.FollowRequests, &w.Conversations, &w.Chats, &w.Announcements, &w.Follows); err != nil {
 			return w, fmt.Errorf("waiting: %w", err)
 		}
 	}

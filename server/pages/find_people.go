@@ -9,6 +9,7 @@ import (
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/server/web"
+	"svc/store"
 )
 
 const findPeoplePath = "/web/find_people"
@@ -123,12 +124,9 @@ func (p *page) suggestedTags(n int) ([]web.Tag, error) {
 	return tags[:min(n, len(tags))], nil
 }
 
-// fewFollows is how many accounts a user follows until the home page suggests none.
-const fewFollows = 5
-
 // arrival returns what the home page of a user who follows few accounts suggests, nil for others.
 func (p *page) arrival() (*web.Arrival, error) {
-	if p.Viewer.FollowingCount >= fewFollows {
+	if p.frame.Viewer.Waiting.Follows >= store.FewFollows {
 		return nil, nil
 	}
 	var a web.Arrival

@@ -59,9 +59,11 @@ func sharedText(parts ...string) string {
 	var list []string
 	for _, part := range parts {
 		part = strings.TrimSpace(part)
-		if part != "" && !slices.ContainsFunc(list, func(have string) bool { return strings.Contains(have, part) }) {
-			list = append(list, part)
+		if slices.ContainsFunc(list, func(have string) bool { return strings.Contains(have, part) }) {
+			continue
 		}
+		list = slices.DeleteFunc(list, func(have string) bool { return strings.Contains(part, have) })
+		list = append(list, part)
 	}
-	return strings.Join(list, "\n\n")
+	return strings.TrimSpace(strings.Join(list, "\n\n"))
 }

@@ -103,7 +103,7 @@ type Rule struct {
 const maxShortRules = 5
 
 // ShortRules returns the first rules without their explanations.
-func (i *Instance) ShortRules() []Rule {
+func (i Instance) ShortRules() []Rule {
 	rules := make([]Rule, 0, maxShortRules)
 	for _, r := range i.Rules[:min(len(i.Rules), maxShortRules)] {
 		rules = append(rules, Rule{Text: r.Text})

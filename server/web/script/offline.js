@@ -52,6 +52,7 @@ function show() {
 try {
   show()
 } catch { /* the browser keeps nothing */ }
-document.getElementById('again').addEventListener('click', () => location.reload())
-document.getElementById('again').hidden = false
+const again = element('button', { type: 'button', textContent: page.dataset.again })
+again.addEventListener('click', () => location.reload())
+page.append(again)
 addEventListener('online', () => location.reload())

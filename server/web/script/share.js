@@ -1,11 +1,11 @@
 // The address of a page is copied, or handed to another program, by a button.
 export function share(box) {
   const field = box.querySelector('input')
-  const button = box.querySelector('button')
-  const said = box.querySelector('[role=status]')
   const give = navigator.share !== undefined
-  button.textContent = give ? box.dataset.share : box.dataset.copy
-  button.hidden = false
+  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'second', textContent: give ? box.dataset.share : box.dataset.copy })
+  const said = document.createElement('span')
+  said.setAttribute('role', 'status')
+  box.append(button, ' ', said)
   button.addEventListener('click', async () => {
     try {
       if (give) return await navigator.share({ title: document.title, url: field.value })
