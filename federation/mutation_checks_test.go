@@ -140,7 +140,7 @@ func (w *mutations) checkStored() {
 		if run == nil {
 			continue
 		}
-		allowed := widest(run.script, uri)
+		allowed := widest(run.script, uri, run.fetched)
 		if visibility := columns[4]; visibility < fmt.Sprint(int(allowed)) {
 			w.t.Errorf("%v: the post %s has visibility %s, but is addressed for %d", run.mutation, uri, visibility, allowed)
 		}
@@ -156,8 +156,14 @@ func hostOf(address string) string {
 }
 
 // widest returns the largest audience that a script addresses an object to. For an object whose id is not in the script, because the
-// mutation took it away, that is the largest of all.
-func widest(script apptest.Doc, uri string) store.Visibility {
+// mutation took it away, that is the largest of all. One that is fetched without addresses is unlisted.
+func widest(script apptest.Doc, uri string, fetched bool) store.Visibility {
+	audienceOf := func(d apptest.Doc) store.Visibility {
+		if fetched && isEmpty(d["to"]) && isEmpty(d["cc"]) {
+			return store.Unlisted
+		}
+		return audienceOf(d)
+	}
 	found, isKnown := store.Direct, false
 	visitDocuments(script, func(d apptest.Doc) {
 		if inner, _ := d["object"].(apptest.Doc); reference(d) == uri || inner != nil && reference(inner) == uri {
@@ -200,6 +206,11 @@ func audienceOf(d apptest.Doc) store.Visibility {
 		return store.Private
 	}
 	return store.Direct
+}
+
+func isEmpty(v any) bool {
+	list, isList := v.([]any)
+	return v == nil || isList && len(list) == 0
 }
 
 // addresses returns the ids in a member, at all depths.

@@ -18,8 +18,8 @@ type backups struct{ *parts }
 
 func (h *backups) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/backups":  {rest.User("read:backups").Answers("[]Backup"), h.listBackups},
-		"POST /api/v1/svc/backups": {rest.User("read:backups", "write:backups").Written().Answers("[]Backup"), h.createBackup},
+		"GET /api/v1/svc/backups":  {rest.User("read:backups").Secret().Answers("[]Backup"), h.listBackups},
+		"POST /api/v1/svc/backups": {rest.User("read:backups", "write:backups").Written().Secret().Answers("[]Backup"), h.createBackup},
 		"GET /media/backups/:name": {rest.File, h.downloadBackup},
 	}
 }

@@ -13,8 +13,8 @@ type directory struct{ *parts }
 func (h *directory) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/directory": {rest.Content("read:accounts").Optional(config.OptionalDirectory).Answers("[]Account"), h.list},
-		"GET /oauth/userinfo":   {rest.User("profile", "read:accounts").Answers("Claims"), h.userInfo},
-		"POST /oauth/userinfo":  {rest.User("profile", "read:accounts").Answers("Claims"), h.userInfo},
+		"GET /oauth/userinfo":   {rest.User("profile", "read:accounts").Secret().Answers("Claims"), h.userInfo},
+		"POST /oauth/userinfo":  {rest.User("profile", "read:accounts").Secret().Answers("Claims"), h.userInfo},
 	}
 }
 

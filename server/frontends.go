@@ -155,7 +155,7 @@ func (h *frontends) file(v frontend.Version, name string, r *http.Request) http.
 		return nil
 	}
 	f := &frontendFile{contentType: cmp.Or(frontendType(name), "application/octet-stream"), hashed: hashedName(name)}
-	if acceptsGzip(r) {
+	if rest.AcceptsGzip(r.Header) {
 		if file, info, err := h.dir.OpenFile(v, name+".gz"); err == nil {
 			f.file, f.info, f.gzip = file, info, true
 			return f
@@ -167,12 +167,6 @@ func (h *frontends) file(v frontend.Version, name string, r *http.Request) http.
 	}
 	f.file, f.info = file, info
 	return f
-}
-
-func acceptsGzip(r *http.Request) bool {
-	return slices.ContainsFunc(strings.Split(r.Header.Get("Accept-Encoding"), ","), func(s string) bool {
-		return strings.TrimSpace(s) == "gzip"
-	})
 }
 
 // hashInName is a hash of the content that build tools put into names of files: hexadecimal with a digit and a letter, or base64 with

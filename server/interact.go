@@ -23,9 +23,9 @@ type interactions struct{ *parts }
 
 func (h *interactions) routes() rest.Routes {
 	return rest.Routes{
-		"GET /authorize_interaction": {rest.Anonymous.HTML(), h.authorizeInteraction},
-		"GET /ostatus_subscribe":     {rest.Anonymous.HTML().Limit("search"), h.showInteraction},
-		"POST /ostatus_subscribe":    {rest.Anonymous.HTML().Limit("authentication"), h.interact},
+		"GET /authorize_interaction": {rest.Anonymous.HTML().Secret(), h.authorizeInteraction},
+		"GET /ostatus_subscribe":     {rest.Anonymous.HTML().Limit("search").Secret(), h.showInteraction},
+		"POST /ostatus_subscribe":    {rest.Anonymous.HTML().Limit("authentication").Secret(), h.interact},
 	}
 }
 

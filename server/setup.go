@@ -20,8 +20,8 @@ type setupPage struct{ *parts }
 
 func (h *setupPage) routes() rest.Routes {
 	return rest.Routes{
-		"GET /setup/:token":  {rest.Anonymous.HTML(), h.showSetup},
-		"POST /setup/:token": {rest.Anonymous.HTML().Limit("authentication"), h.setup},
+		"GET /setup/:token":  {rest.Anonymous.HTML().Secret(), h.showSetup},
+		"POST /setup/:token": {rest.Anonymous.HTML().Limit("authentication").Secret(), h.setup},
 	}
 }
 

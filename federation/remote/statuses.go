@@ -117,7 +117,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 	if author.Unavailable || author.Local() {
 		return nil, Refuse("author is suspended or deleted")
 	}
-	if HasNoAudience(o, nil) {
+	if isUnaddressed(o) {
 		n.Visibility = store.Unlisted
 	}
 	if err := s.ApplyFollowers(ctx, n, o, nil, author); err != nil {
@@ -129,6 +129,22 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 		return nil, err
 	}
 	return s.social.ReceiveStatus(ctx, author, n.IncomingStatus)
+}
+
+// isUnaddressed returns whether `to` and `cc` say nothing. Values that cannot be read may have named somebody.
+func isUnaddressed(o activity.Object) bool {
+	for _, key := range []string{"to", "cc"} {
+		switch v := o[key].(type) {
+		case nil:
+		case []any:
+			if len(v) > 0 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // ApplyFollowers corrects the visibility of a status by the followers URI in its author's document, and reads what depends on it.

@@ -151,7 +151,7 @@ var Shapes = withDerivedShapes(map[string]map[string]string{
 		"voters_count": "integer|null", "options": "[]PollOption", "emojis": "[]Emoji", "voted": "?boolean", "own_votes": "?[]integer",
 		"svc": "PollExtension",
 	},
-	"PollOption":    {"title": "text", "votes_count": "integer|null"},
+	"PollOption":    {"title": "string", "votes_count": "integer|null"},
 	"PollExtension": {"non_anonymous": "boolean"},
 	"EditPoll":      {"options": "[]EditOption"},
 	"EditOption":    {"title": "text"},

@@ -14,7 +14,7 @@ import (
 
 func (s *Service) appRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration").Answers("any"), s.createApp},
+		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration").Secret().Answers("any"), s.createApp},
 		"GET /api/v1/apps/verify_credentials": {rest.App().Answers("App"), s.showOwnApp},
 		"GET /api/v1/svc/apps":                {rest.User("follow", "read").Answers("[]App"), s.listApps},
 	}

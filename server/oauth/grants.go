@@ -14,10 +14,10 @@ import (
 // oauthRoutes issue and revoke tokens.
 func (s *Service) oauthRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /oauth/authorize":                        {rest.Anonymous.HTML(), s.showAuthorize},
-		"POST /oauth/authorize":                       {rest.Anonymous.HTML().Limit("authentication"), s.authorize},
-		"POST /oauth/token":                           {rest.Anonymous.Answers("Token"), s.createToken},
-		"POST /oauth/revoke":                          {rest.Anonymous.Deletes().Answers("empty"), s.revokeTokenByValue},
+		"GET /oauth/authorize":                        {rest.Anonymous.HTML().Secret(), s.showAuthorize},
+		"POST /oauth/authorize":                       {rest.Anonymous.HTML().Limit("authentication").Secret(), s.authorize},
+		"POST /oauth/token":                           {rest.Anonymous.Secret().Answers("Token"), s.createToken},
+		"POST /oauth/revoke":                          {rest.Anonymous.Deletes().Secret().Answers("empty"), s.revokeTokenByValue},
 		"GET /.well-known/oauth-authorization-server": {rest.Anonymous, s.showMetadata},
 		"GET /api/oauth_tokens":                       {rest.User("read:security").Answers("[]Session"), s.listTokens},
 		"DELETE /api/oauth_tokens/:id":                {rest.User("write:security").Answers("any"), s.deleteToken},

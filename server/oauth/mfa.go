@@ -13,10 +13,10 @@ import (
 func (s *Service) mfaRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/accounts/mfa":                  {rest.User("read:security").Answers("object"), s.showMFA},
-		"GET /api/v1/svc/accounts/mfa/setup/:method":    {rest.User("write:security").Changing().Answers("object"), s.setUpMFA},
-		"POST /api/v1/svc/accounts/mfa/confirm/:method": {rest.User("write:security").Answers("any"), s.confirmMFA},
+		"GET /api/v1/svc/accounts/mfa/setup/:method":    {rest.User("write:security").Changing().Secret().Answers("object"), s.setUpMFA},
+		"POST /api/v1/svc/accounts/mfa/confirm/:method": {rest.User("write:security").Secret().Answers("any"), s.confirmMFA},
 		"DELETE /api/v1/svc/accounts/mfa/:method":       {rest.User("write:security").Answers("any"), s.disableMFA},
-		"GET /api/v1/svc/accounts/mfa/backup_codes":     {rest.User("write:security").Changing().Answers("object"), s.newBackupCodes},
+		"GET /api/v1/svc/accounts/mfa/backup_codes":     {rest.User("write:security").Changing().Secret().Answers("object"), s.newBackupCodes},
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 // challengeRoutes take the second factor after the password: one is for apps, the other for the page.
 func (s *Service) challengeRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /oauth/mfa/challenge": {rest.Anonymous.Answers("Token"), s.answerChallenge},
-		"POST /oauth/mfa/verify":    {rest.Anonymous.HTML().Limit("authentication"), s.verifyChallenge},
+		"POST /oauth/mfa/challenge": {rest.Anonymous.Secret().Answers("Token"), s.answerChallenge},
+		"POST /oauth/mfa/verify":    {rest.Anonymous.HTML().Limit("authentication").Secret(), s.verifyChallenge},
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 func (s *Service) passwordRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/svc/change_password":      {rest.User("write:accounts").Answers("Done|Error"), s.changePassword},
-		"GET /api/v1/svc/password_reset/:token": {rest.Anonymous.HTML(), s.showPasswordReset},
-		"POST /api/v1/svc/password_reset":       {rest.Anonymous.HTML().Limit("password_reset"), s.resetPassword},
+		"GET /api/v1/svc/password_reset/:token": {rest.Anonymous.HTML().Secret(), s.showPasswordReset},
+		"POST /api/v1/svc/password_reset":       {rest.Anonymous.HTML().Limit("password_reset").Secret(), s.resetPassword},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // registrationRoutes register accounts by apps.
 func (s *Service) registrationRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/accounts": {rest.App("write:accounts").Limit("registration").Answers("Token|object"), s.register},
+		"POST /api/v1/accounts": {rest.App("write:accounts").Limit("registration").Secret().Answers("Token|object"), s.register},
 	}
 }
 

@@ -3,7 +3,9 @@ package oauth
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -113,24 +115,52 @@ func clearCookieOf(r *rest.Request, hash []byte) {
 	}
 }
 
-// FormParam is the parameter in which forms send the FormToken of their session.
+// FormParam is the parameter in which forms send a FormToken of their session.
 const FormParam = "form_token"
 
-// FormToken returns what a form of a session must send back, so that no other site can submit the form.
+// FormToken returns what a form of a session must send back, so that no other site can submit the form. It differs at each call, so that the sizes
+// of compressed pages do not reveal it (BREACH): a random pad, followed by the exclusive or of the pad and the hash of the session.
 func (s *Service) FormToken(sess *Session) string { return s.formToken(sess.token) }
 
 func (s *Service) formToken(session string) string {
-	mac := hmac.New(sha256.New, s.Keys.Secret("forms"))
-	mac.Write([]byte(session))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	token := make([]byte, 2*sha256.Size)
+	pad, masked := token[:sha256.Size], token[sha256.Size:]
+	rand.Read(pad)
+	subtle.XORBytes(masked, s.sessionHash(session), pad)
+	return base64.RawURLEncoding.EncodeToString(token)
 }
 
-// CheckForm fails unless the request has the FormToken of the session.
+// sessionHash returns what all form tokens of a session hide.
+func (s *Service) sessionHash(session string) []byte {
+	mac := hmac.New(sha256.New, s.Keys.Secret("forms"))
+	mac.Write([]byte(session))
+	return mac.Sum(nil)
+}
+
+// CheckForm fails unless the request has a FormToken of the session.
 func (s *Service) CheckForm(r *rest.Request, sess *Session) error {
-	if !hmac.Equal([]byte(r.Query(FormParam)), []byte(s.FormToken(sess))) {
+	if !hmac.Equal(unmasked(r.Query(FormParam)), s.sessionHash(sess.token)) {
 		return rest.ErrCrossSite
 	}
 	return nil
+}
+
+// unmasked returns the hash in a form token, nil if it is none. A page that was open during the update from a version without pads sends the
+// hash alone. That reveals nothing, because no page has it any more.
+func unmasked(text string) []byte {
+	if len(text) > base64.RawURLEncoding.EncodedLen(2*sha256.Size) {
+		return nil
+	}
+	token, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	if len(token) == 2*sha256.Size {
+		pad, masked := token[:sha256.Size], token[sha256.Size:]
+		subtle.XORBytes(masked, masked, pad)
+		return masked
+	}
+	return token
 }
 
 // Browsers are the sessions of browsers for rest.Config. signIn answers requests that need one.
@@ -160,5 +190,5 @@ func (b browsers) CheckForm(r *rest.Request) error {
 // SignIn is documented at rest.Sessions.
 func (b browsers) SignIn(r *rest.Request) http.Handler { return b.signIn(r) }
 
-// FormTokenOf returns the FormToken of the session that identified a request.
+// FormTokenOf returns a FormToken of the session that identified a request.
 func (s *Service) FormTokenOf(r *rest.Request) string { return s.formToken(r.SessionCookie()) }

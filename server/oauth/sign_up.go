@@ -18,9 +18,9 @@ import (
 // signUpRoutes are the pages on which visitors register in a browser, with the rules of registrations by apps.
 func (s *Service) signUpRoutes() rest.Routes {
 	return rest.Routes{
-		"GET " + signUpPath:        {rest.Anonymous.HTML(), s.showSignUp},
-		"POST " + signUpPath:       {rest.Anonymous.HTML().Limit("registration"), s.signUp},
-		"GET /registration/:token": {rest.Anonymous.HTML(), s.showSignUp},
+		"GET " + signUpPath:        {rest.Anonymous.HTML().Secret(), s.showSignUp},
+		"POST " + signUpPath:       {rest.Anonymous.HTML().Limit("registration").Secret(), s.signUp},
+		"GET /registration/:token": {rest.Anonymous.HTML().Secret(), s.showSignUp},
 	}
 }
 

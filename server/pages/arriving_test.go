@@ -93,7 +93,7 @@ func TestFollowCollection(t *testing.T) {
 	alice.Post("/api/v1/accounts/" + people[2].ID + "/follow").Want(200)
 	alice.Post("/api/v1/accounts/" + people[3].ID + "/block").Want(200)
 	browser := alice.SignedIn()
-	page := browser.Get("/collections/" + id).Want(200, "Follow 2 more accounts")
+	page := browser.Get("/collections/"+id).Want(200, "Follow 2 more accounts")
 	page = page.Press("Follow 2 more accounts").Follow().Want(200, "You follow 1 more account.", "1 request waits for an answer.", "1 account was left out")
 	token := page.Forms[0].Fields.Get("form_token") // of the frame
 	again := browser.Post("/web/collections/"+id+"/follow", url.Values{"form_token": {token}}).Follow().Want(200, "You follow 0 more accounts.", "3 accounts were left out")

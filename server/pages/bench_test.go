@@ -36,30 +36,32 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// benchPage measures a page without the network: its processor time, its queries and its size.
-func benchPage(b *testing.B, browser *apptest.Browser, srv *apptest.Server, path string) {
+// benchPage measures a page without the network, compressed or not: its processor time, its queries and its size.
+func benchPage(b *testing.B, browser *apptest.Browser, srv *apptest.Server, path, encoding string) {
 	page := browser.Get(path).Want(200)
 	req, err := http.NewRequestWithContext(b.Context(), "GET", srv.URL+path, http.NoBody)
 	if err != nil {
 		b.Fatal(err)
 	}
 	req.Header.Set("Accept", "text/html")
+	req.Header.Set("Accept-Encoding", encoding)
 	req.RemoteAddr = "192.0.2.1:1234"
 	for _, c := range browser.Cookies {
 		req.AddCookie(c)
 	}
 	b.ReportAllocs()
-	queries, began := srv.DB.QueryCount(), processorTime(b)
+	queries, began, bytes := srv.DB.QueryCount(), processorTime(b), 0
 	for b.Loop() {
 		w := &discarded{header: make(http.Header)}
-		if srv.HTTP.ServeHTTP(w, req); w.status != 0 && w.status != 200 || w.bytes != len(page.Body) {
-			b.Fatalf("%s: %d, %d bytes", path, w.status, w.bytes)
+		if srv.HTTP.ServeHTTP(w, req); w.status != 0 && w.status != 200 || w.header.Get("Content-Encoding") != encoding || encoding == "" && w.bytes != len(page.Body) {
+			b.Fatalf("%s: %d, %d bytes, encoding %q", path, w.status, w.bytes, w.header.Get("Content-Encoding"))
 		}
+		bytes = w.bytes
 	}
 	b.ReportMetric(float64((processorTime(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 	b.ReportMetric(float64(srv.DB.QueryCount()-queries)/float64(b.N), "queries/op")
 	b.ReportMetric(float64(len(page.Body)), "bytes")
-	b.ReportMetric(float64(compressed(b, page.Body)), "gzip-bytes")
+	b.ReportMetric(float64(bytes), "sent-bytes")
 }
 
 // compressed returns the size of a text after gzip -6.
@@ -132,14 +134,15 @@ func BenchmarkPages(b *testing.B) {
 	root := publishFeed(srv, alice)
 	alice.Publish("what @p0 wrote about #herons")
 	browser := alice.SignedIn()
-	for _, bb := range []struct{ name, path string }{
-		{"home", "/web"},
-		{"local", "/web/local"},
-		{"thread", "/web/@p0/" + root},
-		{"profile", "/web/@p0"},
-		{"notifications", "/web/notifications"},
+	for _, bb := range []struct{ name, path, encoding string }{
+		{"home", "/web", ""},
+		{"home, compressed", "/web", "gzip"},
+		{"local", "/web/local", ""},
+		{"thread", "/web/@p0/" + root, ""},
+		{"profile", "/web/@p0", ""},
+		{"notifications", "/web/notifications", ""},
 	} {
-		b.Run(bb.name, func(b *testing.B) { benchPage(b, browser, srv, bb.path) })
+		b.Run(bb.name, func(b *testing.B) { benchPage(b, browser, srv, bb.path, bb.encoding) })
 	}
 	b.Run("API", func(b *testing.B) {
 		queries, began := srv.DB.QueryCount(), processorTime(b)

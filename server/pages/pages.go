@@ -11,7 +11,6 @@ package pages
 import (
 	"context"
 	"errors"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -47,7 +46,7 @@ const maxArticleBytes = 16 << 20
 // Handlers serve the pages.
 type Handlers struct {
 	Config
-	articles *cache.Cache[articleKey, template.HTML]
+	articles *cache.Cache[articleKey, article]
 	visitors *cache.Cache[version, web.VisitorPage]
 	visits   *cache.Cache[visit, madePage]
 	waiting  *cache.Cache[waitingKey, store.Waiting]
@@ -55,7 +54,7 @@ type Handlers struct {
 
 // New returns the handlers. Their routes are the same for an empty Config.
 func New(c Config) *Handlers {
-	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(html template.HTML) int { return len(html) + cache.EntryBytes })
+	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(a article) int { return len(a.html) + cache.EntryBytes })
 	return &Handlers{c, articles, newVisitorCache(), cache.New[visit, madePage](maxVisits), cache.New[waitingKey, store.Waiting](maxWaiting)}
 }
 

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"svc/internal/errs"
@@ -15,7 +16,7 @@ import (
 // page: its title and its main element.
 //
 //	p123        the post with that id; "p123 main" as on its own page, "p123 below" where it stands below the post that it replies to
-//	u123        the row of an account with a button to follow it
+//	f123        the button that follows the account with that id
 //	n123        a notification, of which nothing remains after it is dismissed
 //	main        the content of the page
 const PartHeader = "Svc-Part"
@@ -37,8 +38,8 @@ func (p *page) changed() (any, error) {
 	switch id := name[1:]; name[0] {
 	case 'p':
 		return p.articlePart(id, web.Article{Main: strings.Contains(variants, "main"), InThread: strings.Contains(variants, "below")})
-	case 'u':
-		return p.accountPart(id)
+	case 'f':
+		return p.followPart(id)
 	case 'n':
 		return rest.NoContent, nil
 	}
@@ -62,12 +63,15 @@ func (p *page) articlePart(id string, as web.Article) (any, error) {
 	return p.Pages.Part(html), err
 }
 
-// accountPart returns the row of an account.
-func (p *page) accountPart(id string) (any, error) {
-	a := new(web.Account)
-	if err := p.get(accountPath(id), map[string][]string{"with_relationships": {"true"}}, a); err != nil {
+// followPart returns the button that follows an account.
+func (p *page) followPart(id string) (any, error) {
+	var relationships []web.Relationship
+	if err := p.get("/api/v1/accounts/relationships", url.Values{"id[]": {id}}, &relationships); err != nil {
 		return nil, err
 	}
-	html, err := p.frame.Messages.AccountRow(a, p.frame.Base)
+	if len(relationships) == 0 {
+		return nil, errNoPage
+	}
+	html, err := p.frame.Messages.FollowButton(&relationships[0], p.frame.Base)
 	return p.Pages.Part(html), err
 }

@@ -3,7 +3,9 @@ package pages
 import (
 	"fmt"
 	"html/template"
+	"strings"
 
+	"svc/internal/keys"
 	"svc/server/entity"
 	"svc/server/web"
 )
@@ -15,7 +17,21 @@ type articleKey struct {
 	language, base string
 	viewer, own    bool
 	inThread, main bool
-	token          string // "" if no form of the post has one
+}
+
+// article is a post as HTML. Where a form of it needs the token of its session, which differs in each answer, it has a mark. No post can have that
+// mark as its text, because it is random and never sent; "" if there is no form.
+type article struct {
+	html template.HTML
+	mark string
+}
+
+// with returns the HTML for a viewer.
+func (a article) with(v *web.Viewer) template.HTML {
+	if a.mark == "" {
+		return a.html
+	}
+	return template.HTML(strings.ReplaceAll(string(a.html), a.mark, template.HTMLEscapeString(v.FormToken)))
 }
 
 // posts returns the HTML of statuses that an endpoint returned.
@@ -46,17 +62,22 @@ func (p *page) post(s *entity.Status, a web.Article) (template.HTML, error) {
 		if err := d.value(s); err != nil {
 			return "", err
 		}
-		if a.Viewer && s.HasPoll() {
-			a.Token = p.frame.Viewer.FormToken
-		}
-		key.json, key.token = d.version(), a.Token
+		key.json = d.version()
 	}
-	return p.articles.Load(key, func() (template.HTML, error) {
+	kept, err := p.articles.Load(key, func() (article, error) {
 		a.Status = new(web.Status)
 		if err := p.decode(s, a.Status); err != nil {
-			return "", err
+			return article{}, err
 		}
 		a.Status.Shown().Own = key.own
-		return p.frame.Messages.Article(a)
+		if a.Viewer && s.HasPoll() {
+			a.Token = keys.NewToken()
+		}
+		html, err := p.frame.Messages.Article(a)
+		return article{html, a.Token}, err
 	})
+	if err != nil {
+		return "", err
+	}
+	return kept.with(p.frame.Viewer), nil
 }

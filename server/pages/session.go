@@ -10,8 +10,8 @@ import (
 
 func (h *Handlers) sessionRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /web/sign_in":      {rest.Browser, h.page((*page).showSignIn)},
-		"POST /web/sign_in":     {rest.Browser.Limit("authentication"), h.page((*page).signIn)},
+		"GET /web/sign_in":      {rest.Browser.Secret(), h.page((*page).showSignIn)},
+		"POST /web/sign_in":     {rest.Browser.Limit("authentication").Secret(), h.page((*page).signIn)},
 		"POST /web/sign_out":    {rest.SignedIn, h.page((*page).signOut)},
 		"GET /web/assets/*path": {rest.File, serveAsset},
 		"GET /web/sw.js":        {rest.File, serveWorker},

@@ -16,7 +16,7 @@ import (
 	"svc/server/web"
 )
 
-// maxVisitorBytes bounds the pages and feeds for visitors that are kept.
+// maxVisitorBytes bounds the pages and feeds for visitors that are kept, each as it is and compressed.
 const maxVisitorBytes = 16 << 20
 
 // version identifies everything that a page for visitors is made of: 128 bits of a hash, whose seeds are those of the process.
@@ -62,7 +62,7 @@ func (d *digest) version() (v version) {
 }
 
 func newVisitorCache() *cache.Cache[version, web.VisitorPage] {
-	return cache.NewWeighted[version](maxVisitorBytes, func(d web.VisitorPage) int { return len(d.Body) + cache.EntryBytes })
+	return cache.NewWeighted[version](maxVisitorBytes, func(d web.VisitorPage) int { return len(d.Body) + len(d.Gzip) + cache.EntryBytes })
 }
 
 // visitorRoutes are the pages for visitors, and those of posts and accounts, below /web.
@@ -134,7 +134,7 @@ func (p *page) kept(contentType string, build func() ([]byte, error)) (any, erro
 	key := p.seen.version()
 	d, err := p.visitors.Load(key, func() (web.VisitorPage, error) {
 		body, err := build()
-		return web.VisitorPage{Type: contentType, Tag: hex.EncodeToString(key[:]), Body: body}, err
+		return web.VisitorPage{Type: contentType, Tag: hex.EncodeToString(key[:]), Body: body, Gzip: rest.Gzip(nil, body)}, err
 	})
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type Access struct {
 	deletes   bool             // served while the disk is full, as DELETE is
 	inbox     bool             // receives activities of other servers, whose bodies have a share of their own
 	written   bool             // the answer to a write has nothing that only a read scope may see
+	secret    bool             // the answer has a secret and is not compressed
 	optional  string           // the name in api.optional without which other programs get a 404; "": always served
 	session   bool             // for browsers that are signed in to the server's own pages; ignores other credentials
 	shared    bool             // takes what other programs share by way of the browser, which knows no token of a form
@@ -147,6 +148,13 @@ func (a Access) Deletes() Access {
 // token without the scope to read the answers to other writes gets the id alone.
 func (a Access) Written() Access {
 	a.written = true
+	return a
+}
+
+// Secret marks an endpoint whose answer has a secret, such as a token, a code or a link that needs no other credentials. It is never compressed,
+// because its size could reveal the secret; nor are the pages that call it.
+func (a Access) Secret() Access {
+	a.secret = true
 	return a
 }
 

@@ -108,6 +108,9 @@ func (r *Request) call(method, path, query string, p *params) (*Answer, error) {
 		server: s, endpoint: e, address: r.address, params: p, header: make(http.Header), status: http.StatusOK, start: r.start,
 		outer: r,
 	}
+	if e.Access.secret {
+		r.root().secret = true
+	}
 	if err := c.setPathValues(values); err != nil {
 		return nil, err
 	}

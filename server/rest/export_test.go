@@ -75,3 +75,6 @@ func (s *Server) NetworkUse(class bodyClass) (most int64) {
 	}
 	return most
 }
+
+// GzipWriters returns how many answers are compressed at the same time at most.
+func GzipWriters() int { return cap(gzipPool) }

@@ -33,6 +33,7 @@ type Request struct {
 	start     time.Time
 	started   bool // an http.Handler has begun the answer
 	streamed  bool // the answer is sent in pieces, as long as the client likes
+	secret    bool // the endpoint, or one that it called, is marked with Secret; only of a client's request
 
 	outer       *Request    // that called this one (Call); nil: a client
 	memory      *limit.Hold // of the answer; only of a client's request

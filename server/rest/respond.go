@@ -64,6 +64,9 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 	}
 	if text, ok := value.(json.RawMessage); ok { // not copied, as it may be long
 		r.observe(Observation{Status: r.status, Answer: text})
+		if len(text) <= smallAnswer { // else the compressed one would need memory beside it
+			text = r.compress(w.Header(), nil, text)
+		}
 		s.writeJSON(w, r, r.status, text)
 		return r.status
 	}
@@ -73,6 +76,7 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 		return s.respondError(w, r, err)
 	}
 	r.observe(Observation{Status: r.status, Answer: b.bytes})
+	b.bytes = r.compress(w.Header(), b.bytes[:0], b.bytes)
 	s.writeJSON(w, r, r.status, b.bytes)
 	return r.status
 }

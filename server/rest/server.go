@@ -211,7 +211,7 @@ func setSecurityHeaders(h http.Header, path string) {
 
 // serve answers a request by an endpoint. values are the parameters of its path, still encoded.
 func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, values httprouter.Params) {
-	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now()}
+	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now(), secret: e.Access.secret}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)
 	end, ok := beginRequest(hr)

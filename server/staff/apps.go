@@ -14,9 +14,9 @@ import (
 func (h *Handlers) appRoutes() rest.Routes {
 	write := rest.Admin("admin:write")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/oauth_app":        {write.Answers("AdminApps"), h.listApps},
-		"POST /api/v1/svc/admin/oauth_app":       {write.Written().Answers("AdminApp"), h.createApp},
-		"PATCH /api/v1/svc/admin/oauth_app/:id":  {write.Answers("AdminApp"), h.updateApp},
+		"GET /api/v1/svc/admin/oauth_app":        {write.Secret().Answers("AdminApps"), h.listApps},
+		"POST /api/v1/svc/admin/oauth_app":       {write.Written().Secret().Answers("AdminApp"), h.createApp},
+		"PATCH /api/v1/svc/admin/oauth_app/:id":  {write.Secret().Answers("AdminApp"), h.updateApp},
 		"DELETE /api/v1/svc/admin/oauth_app/:id": {write.Answers("204 nothing"), h.deleteApp},
 	}
 }

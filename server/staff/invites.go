@@ -11,9 +11,9 @@ import (
 func (h *Handlers) inviteRoutes() rest.Routes {
 	write := rest.Privileged(config.UsersInvites, "admin:write:invites")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/users/invites":        {rest.Privileged(config.UsersInvites, "admin:read:invites").Answers("Invites"), h.listInvites},
-		"POST /api/v1/svc/admin/users/invite_token":  {write.Written().Answers("Invite"), h.createInvite},
-		"POST /api/v1/svc/admin/users/revoke_invite": {write.Deletes().Answers("Invite"), h.revokeInvite},
+		"GET /api/v1/svc/admin/users/invites":        {rest.Privileged(config.UsersInvites, "admin:read:invites").Secret().Answers("Invites"), h.listInvites},
+		"POST /api/v1/svc/admin/users/invite_token":  {write.Written().Secret().Answers("Invite"), h.createInvite},
+		"POST /api/v1/svc/admin/users/revoke_invite": {write.Deletes().Secret().Answers("Invite"), h.revokeInvite},
 		"POST /api/v1/svc/admin/users/email_invite":  {write.Answers("204 nothing"), h.mailInvite},
 	}
 }

@@ -18,7 +18,7 @@ func (h *Handlers) credentialRoutes() rest.Routes {
 	read := rest.Privileged(config.UsersCredentials, "admin:read:accounts")
 	write := rest.Privileged(config.UsersCredentials, "admin:write:accounts")
 	return rest.Routes{
-		"GET /api/v1/svc/admin/users/:nickname/password_reset": {write.Changing().Answers("PasswordReset"), h.passwordReset},
+		"GET /api/v1/svc/admin/users/:nickname/password_reset": {write.Changing().Secret().Answers("PasswordReset"), h.passwordReset},
 		"PATCH /api/v1/svc/admin/users/force_password_reset":   {write.Answers("204 nothing"), h.requirePasswordReset},
 		"PUT /api/v1/svc/admin/users/disable_mfa":              {write.Deletes().Answers("string"), h.disableMFA},
 		"GET /api/v1/svc/admin/users/:nickname/credentials":    {read.Answers("AdminCredentials"), h.showCredentials},

@@ -60,9 +60,9 @@ func NewPush(c PushConfig) *Push {
 // Routes manage the push subscription of the viewer's token.
 func (s *Push) Routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/push/subscription":    {rest.User("push").Answers("PushSubscription"), s.showPush},
-		"POST /api/v1/push/subscription":   {rest.User("push").Answers("PushSubscription"), s.subscribeToPush},
-		"PUT /api/v1/push/subscription":    {rest.User("push").Answers("PushSubscription"), s.changePush},
+		"GET /api/v1/push/subscription":    {rest.User("push").Secret().Answers("PushSubscription"), s.showPush},
+		"POST /api/v1/push/subscription":   {rest.User("push").Secret().Answers("PushSubscription"), s.subscribeToPush},
+		"PUT /api/v1/push/subscription":    {rest.User("push").Secret().Answers("PushSubscription"), s.changePush},
 		"DELETE /api/v1/push/subscription": {rest.User("push").Answers("empty"), s.unsubscribeFromPush},
 	}
 }

@@ -23,9 +23,9 @@ var partTemplates sync.Map
 // Article returns the HTML of a post.
 func (m *Messages) Article(a Article) (template.HTML, error) { return m.part(a.Base, "post", a) }
 
-// AccountRow returns the HTML of an account in a list, with a button to follow it if its relationship is known.
-func (m *Messages) AccountRow(a *Account, base string) (template.HTML, error) {
-	return m.part(base, "account", a)
+// FollowButton returns the HTML of the button that follows an account, or ends that.
+func (m *Messages) FollowButton(r *Relationship, base string) (template.HTML, error) {
+	return m.part(base, "follow", r)
 }
 
 // part returns the HTML of a template of templates/parts.

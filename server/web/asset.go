@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"svc/server/rest"
 )
 
 // Asset is a file that pages load. Its URL names its content, so that browsers keep it.
@@ -113,20 +115,9 @@ func (a Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Add("Vary", "Accept-Encoding")
 	body := a.Body
-	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+	if rest.AcceptsGzip(r.Header) {
 		h.Set("Content-Encoding", "gzip")
 		body = a.gzip()
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-}
-
-// acceptsGzip returns true if an Accept-Encoding header names gzip, unless with the weight 0 (RFC 9110, 12.5.3).
-func acceptsGzip(header string) bool {
-	for coding := range strings.SplitSeq(header, ",") {
-		name, weight, _ := strings.Cut(coding, ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return strings.Trim(weight, " q=0.") != "" || strings.TrimSpace(weight) == ""
-		}
-	}
-	return false
 }

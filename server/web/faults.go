@@ -62,6 +62,9 @@ func (m *Messages) ErrorNotice(e *errs.Error) Notice {
 	switch {
 	case e.Status == http.StatusNotFound:
 		n.Title = m.Text("error.not_found")
+		if e.Message == errs.ErrRecordNotFound.Message {
+			n.Paragraphs[0] = m.Text("error.gone")
+		}
 	case e.Status == http.StatusForbidden:
 		n.Title = m.Text("error.forbidden")
 	case e.Status == http.StatusTooManyRequests:

@@ -89,8 +89,7 @@ func (a answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", a.policy)
 	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(a.status)
-	w.Write(a.html)
+	rest.WriteText(w, a.status, a.html)
 }
 
 // mediaSources returns the hosts from which pages load media directly, past the media proxy, and that of captcha pictures.

@@ -72,7 +72,7 @@ type Instance struct {
 	InvitesEnabled   bool     `json:"invites_enabled"`
 	ContactAccount   *Account `json:"contact_account"`
 	Rules            []Rule   `json:"rules"`
-	Stats struct {
+	Stats            struct {
 		Users    int `json:"user_count"`
 		Statuses int `json:"status_count"`
 		Domains  int `json:"domain_count"`

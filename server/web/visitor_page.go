@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/microcosm-cc/bluemonday"
+
+	"svc/server/rest"
 )
 
 // VisitorPage is what visitors are sent: a page or a feed. Browsers and proxies ask by its tag whether it has changed.
@@ -16,6 +19,7 @@ type VisitorPage struct {
 	Type string // the content type
 	Tag  string // for the header ETag, without quotes
 	Body []byte
+	Gzip []byte // the body, compressed; nil if that is not worth it
 }
 
 // HTMLType is the content type of pages.
@@ -37,9 +41,15 @@ func (d servedPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", d.Type)
 	h.Set("Content-Security-Policy", d.policy)
 	h.Set("Cache-Control", "no-cache") // kept, but an edit and a deletion are seen by the next request
-	h.Add("Vary", "Cookie, Accept-Language")
-	h.Set("ETag", `"`+d.Tag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(d.Body))
+	h.Add("Vary", "Cookie, Accept-Language, Accept-Encoding")
+	body, tag := d.Body, `"`+d.Tag+`"`
+	if d.Gzip != nil && r.Header["Range"] == nil && rest.AcceptsGzip(r.Header) {
+		body, tag = d.Gzip, "W/"+tag // the same page, but not the same bytes (RFC 9110, 8.8.3.3)
+		h.Set("Content-Encoding", "gzip")
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	h.Set("ETag", tag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
 // documentPolicy admits what documents of the instance need. Unlike posts they have headings, tables and pictures.

@@ -6,7 +6,7 @@ const form = () => document.getElementById('act')
 
 // target returns the element that an action changes, and the name of its part.
 function target(element) {
-  const changed = element.closest('.post[id], .account[id], .notice[id]')
+  const changed = element.closest('.follow[id], .post[id], .notice[id]')
   if (!changed) return { part: 'main' }
   const variant = changed.matches('.main') ? ' main' : changed.matches('.below') ? ' below' : ''
   return { changed, part: changed.id + variant }
@@ -15,10 +15,19 @@ function target(element) {
 // leaves returns true if a button's page has to be shown: a question, or another page.
 const leaves = (url) => /[?&]ask=/.test(url) || /\/sign_out$/.test(url)
 
-// toggle shows what a button that is pressed or not will look like, and returns how to take it back.
-function toggle(button) {
-  if (!button.hasAttribute('aria-pressed')) return () => {}
+// foresee shows what an action will change, and returns how to take it back.
+function foresee(button) {
   const before = button.innerHTML
+  if (/\/dismiss$/.test(button.getAttribute('formaction'))) {
+    const gone = button.closest('.notice')
+    if (gone) gone.hidden = true
+    return () => { if (gone) gone.hidden = false }
+  }
+  if (button.dataset.next) {
+    button.textContent = button.dataset.next
+    return () => { button.innerHTML = before }
+  }
+  if (!button.hasAttribute('aria-pressed')) return () => {}
   const pressed = button.getAttribute('aria-pressed') === 'true'
   button.setAttribute('aria-pressed', !pressed)
   const count = button.querySelector('.n')
@@ -73,7 +82,7 @@ document.addEventListener('click', (event) => {
   if (!button || leaves(button.getAttribute('formaction'))) return
   event.preventDefault()
   if (button.hasAttribute('aria-busy')) return
-  act(button, button.getAttribute('formaction'), new URLSearchParams(new FormData(form())), toggle(button))
+  act(button, button.getAttribute('formaction'), new URLSearchParams(new FormData(form())), foresee(button))
 })
 
 document.addEventListener('submit', (event) => {

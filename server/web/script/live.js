@@ -24,7 +24,7 @@ function offer() {
 
 function showTitle() {
   const unread = Number(document.querySelector('.unread')?.textContent) || 0
-  const n = waiting + unread
+  const n = unread + (location.pathname === '/web/notifications' ? 0 : waiting) // the new ones there are unread
   document.title = n > 0 ? `(${n}) ${title}` : title
   if (navigator.setAppBadge) (unread > 0 ? navigator.setAppBadge(unread) : navigator.clearAppBadge()).catch(() => {})
 }
