@@ -42,15 +42,15 @@ func TestArrival(t *testing.T) {
 	shy.Publish("hello from shy")
 	alice := srv.SignUp("alice")
 	browser := alice.SignedIn()
-	home := browser.Get("/web").Want(200, "Who is here", "@ann", "Gardens of ben", "Gardeners", "Find people")
+	home := browser.Get("/web").Want(200, "Accounts to follow", "@ann", "Gardens of ben", "Gardeners", "Find people")
 	if strings.Contains(home.Text, "@shy") {
 		t.Error("an account that does not want to be found is suggested")
 	}
 	for range 4 {
-		home = home.Press("Follow").Follow().Want(200, "Who is here")
+		home = home.Press("Follow").Follow().Want(200, "Accounts to follow")
 	}
 	home = home.Press("Follow").Follow().Want(200)
-	if strings.Contains(home.Text, "Who is here") {
+	if strings.Contains(home.Text, "Accounts to follow") {
 		t.Error("the home page still suggests accounts to a user who follows five")
 	}
 	if n := len(alice.Get("/api/v1/accounts/" + alice.ID + "/following").Want(200).List()); n != 5 {
@@ -110,7 +110,7 @@ func TestFollowCollection(t *testing.T) {
 		}
 	}
 	if got := srv.Browser().Get("/collections/" + id + "?followed=5&requested=0&skipped=0").Want(200); strings.Contains(got.Text, "You follow") {
-		t.Error("a visitor is told that they follow somebody")
+		t.Error("a visitor is told about follows")
 	}
 }
 
@@ -126,12 +126,12 @@ func TestFollowCollectionIsLimited(t *testing.T) {
 	browser.Get("/collections/"+id).Want(200).Press("Follow 2 more accounts").Follow().Want(200, "You follow 1 more account.", "press again later")
 }
 
-// TestExplore shows what is read here, without the optional endpoints of the API.
+// TestExplore shows trends and suggestions without the optional endpoints of the API.
 func TestExplore(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.API.Optional = nil })
 	alice := srv.SignUp("alice")
 	browser := alice.SignedIn()
-	browser.Get("/web/explore").Want(200, "No post has been liked or boosted often this week.")
+	browser.Get("/web/explore").Want(200, "No post was favourited or boosted twice this week.")
 	browser.Get("/web/explore", "show", "links").Want(200, "No page is linked")
 	browser.Get("/web/explore", "show", "packs").Want(200, "Nobody has published a starter pack yet.")
 	if got := browser.Get("/web/explore", "show", "nothing").Status; got != 404 {
@@ -286,7 +286,7 @@ func TestOfflinePage(t *testing.T) {
 		}
 	}
 	if got := srv.Browser().Get("/web/offline").Want(200, "No connection"); string(got.Body) != string(page.Body) {
-		t.Error("the page depends on who is signed in")
+		t.Error("the page depends on the session")
 	}
 	worker := browser.Get("/web/sw.js").Want(200)
 	if worker.Header.Get("Service-Worker-Allowed") != "/web" || strings.Contains(string(worker.Body), "VERSION") {

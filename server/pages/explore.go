@@ -24,7 +24,7 @@ const (
 	exploredLinks = 20
 )
 
-// explore shows what others read here: posts, hashtags, accounts, links or starter packs.
+// explore shows trends and suggestions: posts, hashtags, accounts, links or starter packs.
 func (p *page) explore() (any, error) {
 	content := web.Explore{Kind: p.URL.Query().Get("show")}
 	found := false

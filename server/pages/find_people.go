@@ -21,7 +21,7 @@ func (h *Handlers) findPeopleRoutes() rest.Routes {
 	}
 }
 
-// Bounds of what a page suggests. Twice as many accounts are looked at, because some of them are followed already.
+// Bounds of what a page suggests. Twice as many accounts are looked at, because the viewer may follow some of them already.
 const (
 	fewSuggestions  = 6  // on the home page
 	manySuggestions = 30 // on a page of their own
@@ -30,7 +30,7 @@ const (
 	manyCollections = 20
 )
 
-// findPeople shows whom the viewer may want to follow: suggested accounts, starter packs, and a form for a list of follows.
+// findPeople shows suggested accounts and starter packs, and a form for a list of follows.
 func (p *page) findPeople() (any, error) {
 	var content web.FindPeople
 	var err error

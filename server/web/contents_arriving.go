@@ -58,7 +58,7 @@ type FindPeople struct {
 	Import      *Import // the last list of follows that was imported; nil: none
 }
 
-// Explore is a page with what others read: one of its kinds.
+// Explore is a page of trends or suggestions of one kind.
 type Explore struct {
 	Kind        string // tags, people, links, packs; "": posts
 	Tabs        []Tab

@@ -55,4 +55,14 @@ try {
 const again = element('button', { type: 'button', textContent: page.dataset.again })
 again.addEventListener('click', () => location.reload())
 page.append(again)
-addEventListener('online', () => location.reload())
+
+// The page that was asked for comes back by itself, once the server answers.
+async function retry() {
+  try {
+    if (!document.hidden && (await fetch('/favicon.png', { method: 'HEAD', cache: 'no-store' })).ok) location.reload()
+  } catch { /* later */ }
+}
+if (location.pathname !== '/web/offline') {
+  addEventListener('online', retry)
+  setInterval(retry, 5000)
+}
