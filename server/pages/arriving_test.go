@@ -309,7 +309,7 @@ func TestFrontPageForVisitors(t *testing.T) {
 		alice.Publish(fmt.Sprintf("answer %d", i), "in_reply_to_id", first)
 	}
 	alice.Publish("top 2")
-	page := srv.Browser().Get("/").Want(200, "top 1", "top 2", "Rule number 4", "2 people, 5 posts", "All rules and more")
+	page := srv.Browser().Get("/").Want(200, "top 1", "top 2", "Rule number 4", "2 people · 5 posts", "All rules and more")
 	for _, hidden := range []string{"answer", "Rule number 5", "for example"} {
 		if strings.Contains(page.Text, hidden) {
 			t.Errorf("the front page has %q", hidden)
