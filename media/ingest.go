@@ -37,7 +37,7 @@ var kindRules = [...]struct {
 	still    bool        // an animation always gets a thumbnail as its still picture
 	blurhash bool
 }{
-	Attachment: {box: image.Pt(640, 640), blurhash: true},
+	Attachment: {box: image.Pt(640, 640), still: true, blurhash: true},
 	Avatar:     {pictures: true, box: image.Pt(400, 400), still: true},
 	Header:     {pictures: true, box: image.Pt(1500, 500), still: true},
 	Background: {pictures: true},

@@ -48,7 +48,7 @@ func TestThumbnail(t *testing.T) {
 		{"PNG smaller than any thumbnail", encodePNG(blank), Attachment, image.Point{}, ""},
 		{"very long PNG", encodePNG(photo(6000, 3)), Attachment, image.Pt(640, 1), "jpeg"},
 		{"GIF", encodeGIF(1400, 1000, 1), Attachment, image.Pt(640, 457), "jpeg"},
-		{"small animated GIF", encodeGIF(30, 20, 2), Attachment, image.Point{}, ""},
+		{"small animated GIF", encodeGIF(30, 20, 2), Attachment, image.Pt(30, 20), "jpeg"},
 		{"WebP", lossless(255), Attachment, image.Pt(640, 512), "jpeg"},
 		{"transparent WebP", lossless(99), Attachment, image.Pt(640, 512), "png"},
 

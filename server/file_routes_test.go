@@ -17,7 +17,9 @@ import (
 func fileURLs(t *testing.T, change ...func(*config.Config)) (*apptest.Server, map[string]string) {
 	t.Helper()
 	site := startPictures(t, apptest.PNG(9, 9))
-	srv := apptest.StartWithLoopback(t, append(change, func(c *config.Config) { c.Frontends.Primary, c.Frontends.Admin = "fe/1", "fe/1" })...)
+	srv := apptest.StartWithLoopback(t, append(change, func(c *config.Config) {
+		c.Frontends.Primary, c.Frontends.Admin, c.Web.AccentColour = "fe/1", "fe/1", "#0f766e"
+	})...)
 	root := srv.SignUpAdmin()
 	imported(t, srv, "fe.zip", apptest.Zip(t, frontendFiles("built")))
 	root.Post(frontendsPath+"/install", "name", "fe", "ref", "1", "file", "fe.zip").Want(200)
@@ -34,7 +36,7 @@ func fileURLs(t *testing.T, change ...func(*config.Config)) (*apptest.Server, ma
 		"backup": root.Get("/api/v1/svc/backups").Want(200).List()[0].Str("url"), "archive of a pack": packsPath + "/archive?name=cats",
 		"operator's file": "/static/logo.png", "embedded file": "/images/avi.png", "instance document": "/instance/panel.html",
 		"front end": "/static/js/app.js", "file without a route": "/sw.js", "index of a front end": "/any/page", "admin front end": "/svc/admin/sw.js",
-		"style": "/web/assets/1/style.css", "page of a profile": "/web/@root",
+		"style": "/web/assets/1/style.css", "style of the accent": "/web/accent.css?v=0f766e", "page of a profile": "/web/@root",
 	}
 	for name, address := range urls {
 		urls[name] = strings.TrimPrefix(address, srv.URL)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -12,6 +13,7 @@ import (
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/server/web"
 )
 
 // instance serves what the server says about itself, and lists that clients request at start and that are always empty (spec 4.6).
@@ -152,13 +154,19 @@ type preferences struct {
 	ExpandSpoilers bool    `json:"reading:expand:spoilers"`
 }
 
-// showPreferences returns the viewer's defaults for new statuses. Reading preferences are the client's.
+// showPreferences returns the viewer's defaults for new statuses, and how the viewer reads in the web interface.
 func (h *instance) showPreferences(r *rest.Request) (any, error) {
+	settings, err := h.DB.FrontendSettings(r.Context(), r.Viewer.ID, web.SettingsClient)
+	if err != nil {
+		return nil, err
+	}
+	reading := web.ReadingOf(settings)
 	p := preferences{
-		Visibility:  r.User.DefaultVisibility.String(),
-		Sensitive:   r.User.DefaultSensitive,
-		QuotePolicy: r.User.DefaultQuotePolicy.String(),
-		ExpandMedia: "default",
+		Visibility:     r.User.DefaultVisibility.String(),
+		Sensitive:      r.User.DefaultSensitive,
+		QuotePolicy:    r.User.DefaultQuotePolicy.String(),
+		ExpandMedia:    cmp.Or(reading.Media, "default"),
+		ExpandSpoilers: reading.OpenWarnings,
 	}
 	if r.User.DefaultLanguage != "" {
 		p.Language = &r.User.DefaultLanguage

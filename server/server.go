@@ -112,6 +112,7 @@ func New(c Config) *Server {
 			Sessions:     p.oauth.Browsers(p.ui.SignIn),
 			ErrorPage:    p.oauth.ErrorPage,
 			Fallback:     p.frontends.fallback,
+			NotFound:     p.ui.NotFound,
 			TempDir:      p.TempDir,
 			Limits:       p.limits,
 			Bodies:       p.Bodies,

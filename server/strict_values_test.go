@@ -333,6 +333,7 @@ var checkedElsewhere = map[string]string{
 	"server/pages/compose.go visibility":              "passed to POST /api/v1/statuses",
 	"server/pages/compose.go content_type":            "passed to POST /api/v1/statuses",
 	"server/pages/compose.go quote_approval_policy":   "passed to POST /api/v1/statuses",
+	"server/pages/compose.go time_zone":               "422 This time zone is not known.",
 	"server/pages/filters.go filter_action":           "passed to the filters of the API",
 	"server/pages/filters.go context":                 "passed to the filters of the API",
 	"server/pages/account_actions.go category":        "passed to POST /api/v1/reports",

@@ -46,14 +46,14 @@ function totp(secret) {
 
 // The steps of a user. at is the page to open (without it, the step goes on where the last one ended), open are the summaries to open, set
 // are fields by name, press is the name of a button or link, inside the part of the page with the text or selector `within`. see is the text
-// or the selector that the page has afterwards. before prepares something by the API. A user is u, the other one o.
+// or the selector that the page has afterwards. chosen: a script does it as soon as the field is set. before prepares something by the API. A user is u, the other one o.
 const done = { saved: 'Saved.', deleted: 'Deleted.', posted: 'Your post is published.' }
 const post = (u) => `/web/statuses/${u.post}`
 const steps = [
   // Writing
-  { at: '/web/compose', set: { status: 'A cup', file: picture }, press: 'Add', see: 'Description of file 1' },
-  { set: { file: picture }, press: 'Add', see: 'Description of file 2' },
-  { set: { spoiler_text: 'Tea', visibility: 'unlisted', sensitive: true }, press: 'Move file 2 up', see: 'Description of file 2' },
+  { at: '/web/compose', set: { status: 'A cup', file: picture }, press: 'Add', chosen: true, see: 'Description of file 1' },
+  { set: { file: picture }, press: 'Add', chosen: true, see: 'Description of file 2' },
+  { set: { visibility: 'unlisted' }, open: ['Content warning'], more: { spoiler_text: 'Tea', sensitive: true }, press: 'Move file 2 up', see: 'Description of file 2' },
   { press: 'Remove file 2', see: 'Description of file 1' },
   { set: { 'media_descriptions[]': 'A cup of tea' }, open: ['More options'], more: { language: 'en', content_type: 'text/markdown', quote_approval_policy: 'nobody', expires_in: '604800' }, press: 'Preview', see: '.preview .post' },
   { press: 'Post', see: done.posted },
@@ -222,10 +222,13 @@ async function take(page, base, given, u, o) {
   if (step.set) await enter(scope, step.set, u, o, page)
   for (const name of step.open ?? []) {
     const box = scope.locator('details', { has: page.locator('summary', { hasText: new RegExp(`^${name}$`) }) }).first()
-    if (await box.getAttribute('open') === null) await box.locator('summary').first().click()
+    if (await box.getAttribute('open') !== null) continue
+    const summary = box.locator('summary').first()
+    if (await summary.isVisible()) await summary.click()
+    else await scope.getByRole('button', { name, exact: true }).first().click() // of the tools that a script adds
   }
   if (step.more) await enter(scope, step.more, u, o, page)
-  if (step.press) {
+  if (step.press && !(step.chosen && page.scripts)) {
     const name = new RegExp(`^${step.press.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}( \\d+)?$`)
     const button = scope.getByRole('button', { name }).or(scope.getByRole('link', { name }))
     await button.locator('visible=true').first().click()

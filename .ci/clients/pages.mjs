@@ -125,7 +125,7 @@ async function walkThroughAuthorize(base) {
 const pagesOfVisitors = ['/', '/about', '/public', '/web/sign_in', '/@alice', '/tags/tea']
 const pagesOfPeople = ['/web', '/web/local', '/web/known', '/web/menu', '/web/notifications', '/web/conversations', '/web/chats', '/web/lists', '/web/collections', '/web/tags', '/web/bookmarks',
   '/web/favourites', '/web/scheduled', '/web/requests', '/web/filters', '/web/search?q=alice', '/web/compose', '/@alice', '/@bob', '/tags/tea',
-  '/web/settings', '/web/settings/profile', '/web/settings/privacy', '/web/settings/notifications', '/web/settings/push', '/web/settings/appearance',
+  '/web/settings', '/web/settings/profile', '/web/settings/privacy', '/web/settings/notifications', '/web/settings/push', '/web/settings/appearance', '/web/settings/reading', '/web/shortcuts',
   '/web/settings/password', '/web/settings/email', '/web/settings/two_factor', '/web/settings/sessions', '/web/settings/hidden', '/web/settings/hidden/domains',
   '/web/settings/featured_tags', '/web/settings/interactions', '/web/requests/sent', '/web/settings/moving', '/web/settings/move', '/web/settings/data', '/web/settings/closing', '/web/settings/delete']
 const pagesOfStaff = ['', '/reports', '/accounts', '/rules', '/announcements', '/invites', '/domains', '/relays', '/email_domains', '/networks', '/apps', '/frontends', '/log',

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ type Browser struct {
 	Language string // the Accept-Language header; "": none
 	Site     string // the Sec-Fetch-Site header; "": none
 	Part     string // the part of pages that is requested, as the script of the pages does; "": the page
+	Accept   string // the Accept header; "": none
 }
 
 func (a *Server) Browser() *Browser {
@@ -76,13 +78,21 @@ func (p *Page) Press(text string, typed ...string) *Page {
 // PressWithFile is Press with a file in a field of the form, which is sent as multipart.
 func (p *Page) PressWithFile(text string, file FormPart, typed ...string) *Page {
 	p.T.Helper()
+	return p.PressWithFiles(text, []FormPart{file}, typed...)
+}
+
+// PressWithFiles is PressWithFile with several files in their order.
+func (p *Page) PressWithFiles(text string, files []FormPart, typed ...string) *Page {
+	p.T.Helper()
 	f, b := p.button(text)
-	if !f.Fields.Has(file.Name) {
-		p.T.Fatalf("%s: there is no field %s", p.Request, file.Name)
-	}
 	action, values := p.sent(f, b, typed)
-	values.Del(file.Name)
-	parts := []FormPart{file}
+	for _, file := range files {
+		if !f.Fields.Has(file.Name) {
+			p.T.Fatalf("%s: there is no field %s", p.Request, file.Name)
+		}
+		values.Del(file.Name)
+	}
+	parts := slices.Clone(files)
 	for name, list := range values {
 		for _, value := range list {
 			parts = append(parts, ValuePart(name, value))
@@ -187,6 +197,9 @@ func (b *Browser) send(method, path, contentType string, content io.Reader) *Pag
 	if b.Part != "" {
 		req.Header.Set("Svc-Part", b.Part)
 	}
+	if b.Accept != "" {
+		req.Header.Set("Accept", b.Accept)
+	}
 	for _, c := range b.Cookies {
 		req.AddCookie(c)
 	}
@@ -217,6 +230,11 @@ func (b *Browser) parse(a *Response) *Page {
 	doc, err := html.Parse(strings.NewReader(string(a.Body)))
 	if err != nil {
 		b.T.Fatal(err)
+	}
+	for n := range doc.Descendants() { // what scripts copy is not on the page
+		for n.Data == "template" && n.FirstChild != nil {
+			n.RemoveChild(n.FirstChild)
+		}
 	}
 	var form *Form
 	var list string // name of the select element

@@ -116,6 +116,7 @@ type Web struct {
 	Enabled        bool
 	RecentPosts    int // on the front page
 	PublicTimeline bool
+	AccentColour   string // #rrggbb; "": the built-in one
 }
 
 // Frontends configures web front ends.

@@ -21,6 +21,7 @@ var (
 	productPattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.+-]* [0-9][A-Za-z0-9_.+-]*$`)
 	nicknamePattern = regexp.MustCompile(`^[A-Za-z0-9_.~-]{1,100}$`)
 	languagePattern = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
+	colourPattern   = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 	hostPattern     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
 )
 

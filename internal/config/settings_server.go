@@ -114,11 +114,22 @@ func (c *Config) webSettings() section {
 			Description: "How many of the latest public posts of this server the front page shows. 0: none."},
 		{Key: "public_timeline", field: boolean(&c.Web.PublicTimeline, true),
 			Description: "Visitors can read the public posts of this server at /public."},
+		{Key: "accent_colour", field: text(&c.Web.AccentColour, "", optional(hexColour)),
+			Description: "Colour of links and buttons, as #rrggbb. It is made darker or lighter where it could not be read. Empty: blue.",
+			Suggestions: []any{"#0f766e"}},
 	}}
 }
 
 // maxPickable bounds the front ends among which visitors may choose.
 const maxPickable = 20
+
+// hexColour is a colour with six hexadecimal digits.
+func hexColour(s string) error {
+	if !colourPattern.MatchString(s) {
+		return fmt.Errorf("must be a colour such as #0f766e, not %q", s)
+	}
+	return nil
+}
 
 // frontendVersion is the name of an installed front end.
 func frontendVersion(s string) error {

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -22,6 +23,11 @@ type attachmentMembers struct {
 // describedMembers are attachmentMembers with what else is known of the file. They are produced only if media.describe is on (spec 2.11).
 type describedMembers struct {
 	attachmentMembers
+	MediaProperties
+}
+
+// MediaProperties are the properties of the file of an attachment.
+type MediaProperties struct {
 	Meta     attachmentMeta `json:"meta"`
 	Blurhash *string        `json:"blurhash"`
 }
@@ -79,11 +85,28 @@ func (r *renderer) attachment(m *store.Media) (object, error) {
 	if !r.Settings.Load().Media.Describe {
 		return r.extended(a, attachmentExtension{m.Mime})
 	}
-	described := describedMembers{attachmentMembers: a, Meta: newAttachmentMeta(m)}
+	return r.extended(describedMembers{a, newMediaProperties(m)}, attachmentExtension{m.Mime})
+}
+
+func newMediaProperties(m *store.Media) MediaProperties {
+	p := MediaProperties{Meta: newAttachmentMeta(m)}
 	if m.Blurhash != "" {
-		described.Blurhash = &m.Blurhash
+		p.Blurhash = &m.Blurhash
 	}
-	return r.extended(described, attachmentExtension{m.Mime})
+	return p
+}
+
+// MediaProperties returns the properties of the files of attachments, whether media.describe is on or not.
+func (b *Builder) MediaProperties(ctx context.Context, ids []store.MediaID) (map[store.MediaID]MediaProperties, error) {
+	rows, err := b.db.MediaByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	properties := make(map[store.MediaID]MediaProperties, len(rows))
+	for _, m := range rows {
+		properties[m.ID] = newMediaProperties(m)
+	}
+	return properties, nil
 }
 
 func newAttachmentMeta(m *store.Media) attachmentMeta {

@@ -33,7 +33,7 @@ func (s *Service) FrameFor(r *rest.Request, user *store.User) (web.Frame, error)
 		return web.NewFrame(r.Request, nil), nil
 	}
 	a, err := s.loadAccount(r.Context(), user.AccountID)
-	return web.NewFrame(r.Request, a.look), err
+	return web.NewUserFrame(r.Request, a.look), err
 }
 
 // Text returns a text of the catalogue in the language of the browser's user.

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/server/entity"
 	"svc/server/rest"
@@ -23,31 +24,37 @@ func (h *Handlers) composeRoutes() rest.Routes {
 
 // composeForm is what the form for a post sends.
 type composeForm struct {
-	Text         string       `param:"status"`
-	SpoilerText  string       `param:"spoiler_text"`
-	Visibility   string       `param:"visibility"`
-	Sensitive    bool         `param:"sensitive"`
-	Language     string       `param:"language"`
-	ContentType  string       `param:"content_type"`
-	QuotePolicy  string       `param:"quote_approval_policy"`
-	MediaIDs     []string     `param:"media_ids"`
-	Descriptions []string     `param:"media_descriptions"`
-	File         *rest.Upload `param:"file"`
-	Options      []string     `param:"poll_options"`
-	Multiple     bool         `param:"poll_multiple"`
-	HideTotals   bool         `param:"poll_hide_totals"`
-	PollDuration string       `param:"poll_expires_in"`
-	ScheduledAt  string       `param:"scheduled_at"`
-	ExpiresIn    string       `param:"expires_in"`
-	ReplyTo      string       `param:"in_reply_to_id"`
-	Quote        string       `param:"quote_id"`
-	Edit         string       `param:"edit"`
-	Whole        bool         `param:"whole"` // it is the form with all fields
-	Do           string       `param:"do"`    // the button; "": the one that publishes
-	Back         string       `param:"back"`
-	Once         string       `param:"once"`
-	Mentions     string       `param:"mentions"` // that the form began with, each with a space after it
+	Text         string         `param:"status"`
+	SpoilerText  string         `param:"spoiler_text"`
+	Visibility   string         `param:"visibility"`
+	Sensitive    bool           `param:"sensitive"`
+	Language     string         `param:"language"`
+	ContentType  string         `param:"content_type"`
+	QuotePolicy  string         `param:"quote_approval_policy"`
+	MediaIDs     []string       `param:"media_ids"`
+	Descriptions []string       `param:"media_descriptions"`
+	Files        []*rest.Upload `param:"file"`
+	Options      []string       `param:"poll_options"`
+	Multiple     bool           `param:"poll_multiple"`
+	HideTotals   bool           `param:"poll_hide_totals"`
+	PollDuration string         `param:"poll_expires_in"`
+	ScheduledAt  string         `param:"scheduled_at"`
+	TimeZone     string         `param:"time_zone"` // of ScheduledAt
+	ExpiresIn    string         `param:"expires_in"`
+	ReplyTo      string         `param:"in_reply_to_id"`
+	Quote        string         `param:"quote_id"`
+	Edit         string         `param:"edit"`
+	Whole        bool           `param:"whole"` // it is the form with all fields
+	Do           string         `param:"do"`    // the button; "": the one that publishes
+	Back         string         `param:"back"`
+	Once         string         `param:"once"`
+	Mentions     string         `param:"mentions"`    // that the form began with, each with a space after it
+	Undescribed  bool           `param:"undescribed"` // the author was reminded of missing descriptions
 }
+
+// composePart is the part of a page by which the script of the form asks for the form alone, and for the post that it made; "compose below" for a reply
+// that is shown right below what it answers.
+const composePart = "compose"
 
 // maxFormMedia bounds the attachments of the form, because each is looked up when the form is shown.
 const maxFormMedia = 16
@@ -58,11 +65,8 @@ func (p *page) compose() (any, error) {
 	if err := p.Bind(&f); err != nil {
 		return nil, err
 	}
-	media, err := p.upload(f.File)
-	if err == nil && media != "" {
-		f.MediaIDs = append(f.MediaIDs, media)
-	}
 	f.MediaIDs = f.MediaIDs[:min(len(f.MediaIDs), maxFormMedia)]
+	err := p.uploadAll(&f)
 	f.Text = separateMentions(f.Text, f.Mentions)
 	for len(f.Descriptions) < len(f.MediaIDs) {
 		f.Descriptions = append(f.Descriptions, "")
@@ -79,6 +83,23 @@ func (p *page) compose() (any, error) {
 		return p.composePage(e.Status, &f, nil, e.Message)
 	}
 	return result, err
+}
+
+// uploadAll adds the files of the form to its attachments, as long as there is room. Those before one that is refused are kept.
+func (p *page) uploadAll(f *composeForm) error {
+	for _, file := range f.Files {
+		if len(f.MediaIDs) >= maxFormMedia {
+			return errs.Invalid("%s", p.text("compose.too_many", maxFormMedia))
+		}
+		media, err := p.upload(file)
+		if err != nil {
+			return err
+		}
+		if media != "" {
+			f.MediaIDs = append(f.MediaIDs, media)
+		}
+	}
+	return nil
 }
 
 // pressed does what the button of the form is for.
@@ -134,36 +155,67 @@ func (p *page) describe(f *composeForm) error {
 
 // publish publishes, schedules or edits the post.
 func (p *page) publish(f *composeForm) (any, error) {
+	if p.frame.Describe && !f.Undescribed && slices.ContainsFunc(f.Descriptions[:len(f.MediaIDs)], isBlank) {
+		f.Undescribed = true
+		return nil, errs.Invalid("%s", p.text("compose.undescribed"))
+	}
 	if f.Edit != "" {
-		if _, err := p.CallJSON(http.MethodPut, statusPath(f.Edit), f.edit()); err != nil {
+		a, err := p.CallJSON(http.MethodPut, statusPath(f.Edit), f.edit())
+		if err != nil {
 			return nil, err
 		}
-		return p.leave(localPath(f.Back, homePath), "saved", ""), nil
+		return p.posted(f, a.Value, "saved")
+	}
+	draft := f.draft()
+	if f.ScheduledAt != "" {
+		at, err := p.enteredTime(f.ScheduledAt, f.TimeZone)
+		if err != nil {
+			return nil, err
+		}
+		draft["scheduled_at"] = at
 	}
 	p.Header.Set("Idempotency-Key", f.Once)
-	a, err := p.CallJSON(http.MethodPost, "/api/v1/statuses", f.draft())
+	a, err := p.CallJSON(http.MethodPost, "/api/v1/statuses", draft)
 	if err != nil {
 		return nil, err
 	}
 	if _, later := a.Value.(*entity.ScheduledStatus); later {
-		return p.leave("/web/scheduled", "scheduled", ""), nil
+		return p.posted(f, nil, "scheduled")
 	}
-	return p.showPosted(f, a.Value)
+	return p.posted(f, a.Value, "posted")
 }
 
-// showPosted leads to where a new post is seen: a reply below what it answers, a direct message in its conversation, others where they were written.
-func (p *page) showPosted(f *composeForm, value any) (any, error) {
-	if f.Visibility != "direct" && f.ReplyTo == "" {
-		return p.leave(localPath(f.Back, homePath), "posted", ""), nil
-	}
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// posted leads to where a post is seen: a reply below what it answers, a direct message in its conversation, others where they were written. The script of
+// the form gets the post and the address of that place instead.
+func (p *page) posted(f *composeForm, value any, done string) (any, error) {
 	var made web.Status
-	if err := p.decode(value, &made); err != nil {
+	next, at := localPath(f.Back, homePath), ""
+	if value == nil {
+		next = "/web/scheduled"
+	} else if err := p.decode(value, &made); err != nil {
 		return nil, err
 	}
-	if f.ReplyTo == "" {
-		return p.leave(p.permalink(&made), "posted", made.ID), nil
+	if value != nil && f.Edit == "" && (f.Visibility == "direct" || f.ReplyTo != "") {
+		at = made.ID
 	}
-	return p.leave(localPath(f.Back, homePath), "posted", made.ID), nil
+	if f.Visibility == "direct" && f.ReplyTo == "" && at != "" {
+		next = p.permalink(&made)
+	}
+	part, variant, _ := strings.Cut(p.Part(), " ")
+	if part != composePart {
+		return p.leave(next, done, at), nil
+	}
+	content := web.Posted{Done: done, Next: placeAfter(next, done, at)}
+	if st, ok := value.(*entity.Status); ok {
+		content.Link = p.postLink(&made)
+		var err error
+		if content.Post, err = p.post(st, web.Article{InThread: variant == "below"}); err != nil {
+			return nil, err
+		}
+	}
+	return p.show(http.StatusOK, content)
 }
 
 // separateMentions puts a space between a text and the mentions that the form began with. A field that is entered by the keyboard has its caret at the
@@ -234,8 +286,8 @@ func (f *composeForm) edit() map[string]any {
 }
 
 // quickPost returns the short form for a post.
-func (p *page) quickPost() (*web.Compose, error) {
+func (p *page) quickPost() *web.Compose {
 	return &web.Compose{
 		Once: keys.NewToken(), Visibility: p.User.DefaultVisibility.String(), Visibilities: p.visibilities(nil), MaxCharacters: p.Settings.Load().Statuses.MaxLength,
-	}, nil
+	}
 }

@@ -133,16 +133,26 @@ func (f *composeForm) fillContent(st *web.Status, text string) {
 // composePage shows the form. preview is the status that the API rendered of it, nil for none.
 func (p *page) composePage(status int, f *composeForm, preview any, message string) (any, error) {
 	settings := p.Settings.Load()
+	undescribed := ""
+	if zone, err := web.Zone(f.TimeZone); err == nil {
+		p.frame.Zone = zone // the entered time is in it
+	}
 	content := web.Compose{
 		Title: "compose.title", Action: "/web/compose", Error: message, Once: cmp.Or(f.Once, keys.NewToken()), Back: localPath(f.Back, homePath),
 		Text: f.Text, SpoilerText: f.SpoilerText, Visibility: f.Visibility, MaxCharacters: settings.Statuses.MaxLength, Whole: true,
 		Sensitive: f.Sensitive, Language: f.Language, ContentType: f.ContentType, Formats: settings.Statuses.AllowedFormats,
 		QuotePolicy: f.QuotePolicy, Options: pollFields(f.Options, settings.Polls.MaxOptions), HasPoll: len(f.Options) > 0 && strings.Join(f.Options, "") != "",
-		MaxOption: settings.Polls.MaxOptionLength, Multiple: f.Multiple, HideTotals: f.HideTotals, PollDuration: f.PollDuration,
+		MaxOptions: settings.Polls.MaxOptions, MaxOption: settings.Polls.MaxOptionLength, Multiple: f.Multiple, HideTotals: f.HideTotals, PollDuration: f.PollDuration,
 		ScheduledAt: f.ScheduledAt, ExpiresIn: f.ExpiresIn, Edit: f.Edit, MoreMedia: len(f.MediaIDs) < maxFormMedia,
 		PollDurations: durations(settings.Polls.MinExpiration, settings.Polls.MaxExpiration), Expiries: durations(settings.Statuses.MinExpiry, 366*24*time.Hour),
 	}
-	hidden := []web.Field{{Name: "in_reply_to_id", Value: f.ReplyTo}, {Name: "quote_id", Value: f.Quote}, {Name: "edit", Value: f.Edit}, {Name: "mentions", Value: f.Mentions}}
+	if p.Part() == composePart {
+		content.Prefix = "c" + cmp.Or(f.ReplyTo, f.Quote, f.Edit)
+	}
+	if f.Undescribed {
+		undescribed = "true"
+	}
+	hidden := []web.Field{{Name: "undescribed", Value: undescribed}, {Name: "in_reply_to_id", Value: f.ReplyTo}, {Name: "quote_id", Value: f.Quote}, {Name: "edit", Value: f.Edit}, {Name: "mentions", Value: f.Mentions}}
 	content.HiddenFields = slices.DeleteFunc(hidden, func(field web.Field) bool { return field.Value == "" })
 	switch {
 	case f.Edit != "":
@@ -153,8 +163,10 @@ func (p *page) composePage(status int, f *composeForm, preview any, message stri
 		content.Title = "compose.quote_title"
 	}
 	var err error
-	if content.Context, err = p.composeContext(cmp.Or(f.ReplyTo, f.Quote)); err != nil {
-		return nil, err
+	if content.Prefix == "" {
+		if content.Context, err = p.composeContext(cmp.Or(f.ReplyTo, f.Quote)); err != nil {
+			return nil, err
+		}
 	}
 	if preview != nil {
 		if content.Preview, err = p.plainPost(preview); err != nil {
@@ -211,7 +223,7 @@ func (p *page) ownMedia(id string) (*web.Media, error) {
 func (p *page) visibilities(lists []web.List) []web.Choice {
 	var choices []web.Choice
 	for _, name := range []string{"public", "unlisted", "private", "direct", "local"} {
-		choices = append(choices, web.Choice{Value: name, Label: p.text("visibility." + name)})
+		choices = append(choices, web.Choice{Value: name, Label: p.text("compose.seen_by." + name)})
 	}
 	for _, l := range lists {
 		choices = append(choices, web.Choice{Value: "list:" + l.ID, Label: p.text("compose.to_list", l.Title)})

@@ -63,7 +63,7 @@ func (f *feed) rss(p *page) rssFeed {
 	}
 	for _, s := range f.posts {
 		item := rssItem{
-			Title: postTitle(p, &s), Link: s.URL, GUID: s.URL, Published: s.CreatedAt.UTC().Format(time.RFC1123Z), Creator: p.handle(&s.Account),
+			Title: postTitle(p, &s), Link: feedLink(&s), GUID: s.URL, Published: s.CreatedAt.UTC().Format(time.RFC1123Z), Creator: p.handle(&s.Account),
 			Categories: tagNames(&s), Description: postHTML(p, &s),
 		}
 		for _, m := range s.MediaAttachments {
@@ -131,7 +131,7 @@ func (f *feed) atom(p *page) atomFeed {
 	for _, s := range f.posts {
 		e := atomEntry{
 			ID: s.URI, Title: postTitle(p, &s), Published: s.CreatedAt.UTC().Format(time.RFC3339), Updated: changedAt(&s).UTC().Format(time.RFC3339),
-			Author: authorOf(&s.Account), Links: []atomLink{{Rel: "alternate", Type: "text/html", URL: s.URL}},
+			Author: authorOf(&s.Account), Links: []atomLink{{Rel: "alternate", Type: "text/html", URL: feedLink(&s)}},
 			Content: atomContent{Type: "html", Language: s.Language, HTML: postHTML(p, &s)},
 		}
 		for _, m := range s.MediaAttachments {
@@ -143,6 +143,14 @@ func (f *feed) atom(p *page) atomFeed {
 		a.Entries = append(a.Entries, e)
 	}
 	return a
+}
+
+// feedLink returns the URL of a status. That of a local reply opens at the reply, below the posts that it answers.
+func feedLink(s *web.Status) string {
+	if strings.Contains(s.Account.Acct, "@") {
+		return s.URL
+	}
+	return s.URL + s.Fragment()
 }
 
 func authorOf(a *web.Account) atomAuthor {

@@ -84,9 +84,14 @@ func (p *page) ask() (any, error) {
 
 // leave leads to a page after a form. done is what the page says, "" for nothing; status the post to show there, "" for the top.
 func (p *page) leave(path, done, status string) http.Handler {
+	return rest.Redirect(placeAfter(path, done, status))
+}
+
+// placeAfter returns the URL of the page to which leave leads.
+func placeAfter(path, done, status string) string {
 	u, err := url.Parse(path)
 	if err != nil {
-		return rest.Redirect(homePath)
+		return homePath
 	}
 	if done != "" {
 		query := u.Query()
@@ -96,7 +101,7 @@ func (p *page) leave(path, done, status string) http.Handler {
 	if status != "" && u.Fragment == "" {
 		u.Fragment = "p" + status
 	}
-	return rest.Redirect(u.String())
+	return u.String()
 }
 
 var statusPattern = regexp.MustCompile(`/statuses/([0-9A-Za-z]+)(/|$)`)

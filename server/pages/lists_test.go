@@ -59,7 +59,7 @@ func TestBookmarkFolders(t *testing.T) {
 	alice := srv.SignUp("alice")
 	first, second := alice.Publish("the first one").Str("id"), alice.Publish("the second one").Str("id")
 	browser := alice.SignedIn()
-	browser.Get("/web/bookmarks").Want(200, "There are no posts here yet.")
+	browser.Get("/web/bookmarks").Want(200, "You have no bookmarks yet.")
 	browser.Get("/web/bookmark_folders").Want(200, "You have no folders yet.").Press("Create the folder", "name", "Recipes").Follow().Want(200, "Recipes")
 	folder := alice.Get("/api/v1/svc/bookmark_folders").Want(200).List()[0].ID()
 	alice.Post("/api/v1/statuses/"+first+"/bookmark", "folder_id", folder).Want(200)

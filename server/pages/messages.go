@@ -108,6 +108,15 @@ func (p *page) chatPage(status int, text, message string) (any, error) {
 		waiting := &p.frame.Viewer.Waiting
 		waiting.Chats = max(0, waiting.Chats-1)
 	}
+	var media []*web.Media
+	for _, m := range content.Messages {
+		if m.Attachment != nil {
+			media = append(media, m.Attachment)
+		}
+	}
+	if err := p.measure(media); err != nil {
+		return nil, err
+	}
 	slices.Reverse(content.Messages)
 	return p.show(status, content)
 }

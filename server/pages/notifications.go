@@ -97,13 +97,9 @@ func (p *page) notices(value any) ([]web.NotificationGroup, error) {
 	for i := range decoded.Accounts {
 		accounts[decoded.Accounts[i].ID] = &decoded.Accounts[i]
 	}
-	posts := make(map[string]template.HTML)
-	for _, s := range grouped.Statuses {
-		html, err := p.post(s, web.Article{})
-		if err != nil {
-			return nil, err
-		}
-		posts[s.ID().String()] = html
+	posts, err := p.noticePosts(grouped.Statuses)
+	if err != nil {
+		return nil, err
 	}
 	for i := range decoded.Groups {
 		g := &decoded.Groups[i]
@@ -115,9 +111,35 @@ func (p *page) notices(value any) ([]web.NotificationGroup, error) {
 				g.Accounts = append(g.Accounts, a)
 			}
 		}
-		g.Post = posts[g.StatusID]
+		g.Post, g.Own = posts[g.StatusID].html, posts[g.StatusID].own
 	}
 	return decoded.Groups, nil
+}
+
+// noticePost is the post of notifications: the viewer's own is an excerpt, because they know it.
+type noticePost struct {
+	html template.HTML
+	own  *web.Status
+}
+
+// noticePosts returns the posts that notifications are about by their ids.
+func (p *page) noticePosts(statuses entity.List[*entity.Status]) (map[string]noticePost, error) {
+	posts := make(map[string]noticePost, len(statuses))
+	for _, s := range statuses {
+		var post noticePost
+		var err error
+		if s.ByViewer() {
+			post.own = new(web.Status)
+			err = p.decode(s, post.own)
+		} else {
+			post.html, err = p.post(s, web.Article{})
+		}
+		if err != nil {
+			return nil, err
+		}
+		posts[s.ID().String()] = post
+	}
+	return posts, nil
 }
 
 // notificationPage fills in the page of a notification. It returns "" if what it is about is gone.

@@ -116,6 +116,22 @@ func (h *Handlers) page(show func(*page) (any, error)) rest.Handler {
 	}
 }
 
+// NotFound answers a browser at an address where there is no page. The navigation leads on from there, for visitors and users alike.
+func (h *Handlers) NotFound(r *rest.Request) (any, error) {
+	sess, err := h.OAuth.Session(r)
+	if err != nil {
+		return h.OAuth.ErrorPage(r, errNoPage), nil
+	}
+	if sess != nil {
+		r.Viewer, r.User, r.Token = sess.Account, sess.User, sess.Token
+	}
+	p, err := h.newPage(r)
+	if err != nil {
+		return h.OAuth.ErrorPage(r, errNoPage), nil
+	}
+	return p.errorPage(errNoPage)
+}
+
 // newPage prepares what a page shows around its content.
 func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 	p := &page{Request: r, Handlers: h, began: moment{h.Commits(), h.Settings.Load(), h.Now()}}

@@ -12,7 +12,7 @@ func TestFirstPost(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	browser := alice.SignedIn()
-	home := browser.Get("/web").Want(200, "There are no posts here yet.")
+	home := browser.Get("/web").Want(200, "Your home timeline is empty.")
 	home = home.Press("Post", "status", "Hello from the browser").Follow().Want(200, "Your post is published.", "Hello from the browser")
 	home = home.Press("Favourite").Follow().Want(200)
 	statuses := alice.Get("/api/v1/timelines/home").Want(200).List()

@@ -27,7 +27,7 @@ func TestParts(t *testing.T) {
 		{"a boost on the page of a post", "/web/do/api/v1/statuses/" + post.ID() + "/reblog", "p" + post.ID() + " main", 200, `class="post main"`, "<main"},
 		{"a bookmark of a reply", "/web/do/api/v1/statuses/" + reply.ID() + "/bookmark", "p" + reply.ID() + " below", 200, `class="post below"`, "<main"},
 		{"a reaction", "/web/do/api/v1/svc/statuses/" + post.ID() + "/reactions/🍵?_method=PUT", "p" + post.ID(), 200, `class="reactions"`, "<main"},
-		{"a vote", "/web/do/api/v1/polls/" + poll.At("poll").(map[string]any)["id"].(string) + "/votes?choices[]=0", "p" + poll.ID(), 200, "<meter", "<form"},
+		{"a vote", "/web/do/api/v1/polls/" + poll.At("poll").(map[string]any)["id"].(string) + "/votes?choices[]=0", "p" + poll.ID(), 200, `class="share"`, "<form"},
 		{"a follow", "/web/do/api/v1/accounts/" + bob.ID + "/follow", "f" + bob.ID, 200, "/unfollow", "<main"},
 		{"a dismissal", "/web/do/api/v1/notifications/dismiss?id=1", "n1", 404, "<main", "<header"},
 		{"anything else", "/web/do/api/v1/accounts/" + bob.ID + "/note?comment=tea", "main", 302, "", "<html"},

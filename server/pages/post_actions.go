@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"svc/emoji"
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/server/rest"
@@ -78,6 +79,9 @@ func (p *page) chooseReaction() (any, error) {
 		return nil, err
 	}
 	choice := web.ChooseReaction{PostActions: *content, Query: strings.Trim(p.URL.Query().Get("q"), ": ")}
+	if choice.Query == "" {
+		choice.Common = emoji.Common
+	}
 	for _, e := range emojis {
 		if len(choice.Emojis) < maxEmojis && strings.Contains(strings.ToLower(e.Shortcode), strings.ToLower(choice.Query)) {
 			choice.Emojis = append(choice.Emojis, e)

@@ -17,6 +17,7 @@ type articleKey struct {
 	language, base string
 	viewer, own    bool
 	inThread, main bool
+	reading        web.Reading
 }
 
 // article is a post as HTML. Where a form of it needs the token of its session, which differs in each answer, it has a mark. No post can have that
@@ -54,7 +55,7 @@ func (p *page) posts(value any) ([]template.HTML, error) {
 // post returns the HTML of a status, which is kept until it changes. a says how it is shown.
 func (p *page) post(s *entity.Status, a web.Article) (template.HTML, error) {
 	a.Base, a.Viewer = p.frame.Base, p.frame.Viewer != nil
-	key := articleKey{language: p.frame.Messages.Language, base: a.Base, viewer: a.Viewer, own: s.ByViewer(), inThread: a.InThread, main: a.Main}
+	key := articleKey{language: p.frame.Messages.Language, base: a.Base, viewer: a.Viewer, own: s.ByViewer(), inThread: a.InThread, main: a.Main, reading: p.frame.Reading}
 	if status, whole := s.Key(); whole {
 		key.status = status
 	} else {
@@ -69,7 +70,12 @@ func (p *page) post(s *entity.Status, a web.Article) (template.HTML, error) {
 		if err := p.decode(s, a.Status); err != nil {
 			return article{}, err
 		}
-		a.Status.Shown().Own = key.own
+		shown := a.Status.Shown()
+		shown.Own = key.own
+		shown.ReadBy(p.frame.Reading, a.Main)
+		if err := p.measure(shown.AllMedia()); err != nil {
+			return article{}, err
+		}
 		if a.Viewer && s.HasPoll() {
 			a.Token = keys.NewToken()
 		}

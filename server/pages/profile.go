@@ -189,7 +189,13 @@ func (p *page) history() (any, error) {
 		return nil, err
 	}
 	slices.Reverse(c.Versions)
-	return p.keep(func() (web.Content, error) { return c, nil })
+	return p.keep(func() (web.Content, error) {
+		var media []*web.Media
+		for i := range c.Versions {
+			media = append(media, web.Pointers(c.Versions[i].MediaAttachments)...)
+		}
+		return c, p.measure(media)
+	})
 }
 
 // tag shows the posts with a hashtag: visitors those of this server, users all known ones.

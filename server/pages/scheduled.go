@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"svc/server/rest"
 	"svc/server/web"
@@ -26,13 +27,21 @@ func (p *page) scheduledPage(status int, message string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range content.Posts {
+		if err := p.measure(web.Pointers(content.Posts[i].MediaAttachments)); err != nil {
+			return nil, err
+		}
+	}
 	content.Newer, content.Older = p.links(a)
 	return p.show(status, content)
 }
 
 // reschedule changes when a post is published.
 func (p *page) reschedule() (any, error) {
-	_, err := p.Forward(http.MethodPut, "/api/v1/scheduled_statuses/"+url.PathEscape(p.Param("id")), ownParams...)
+	at, err := p.enteredTime(p.Query("scheduled_at"), p.Query("time_zone"))
+	if err == nil {
+		_, err = p.CallJSON(http.MethodPut, "/api/v1/scheduled_statuses/"+url.PathEscape(p.Param("id")), map[string]any{"scheduled_at": at})
+	}
 	if e := forUser(err); e != nil && e.Status != http.StatusNotFound {
 		return p.scheduledPage(e.Status, e.Message)
 	}
@@ -40,6 +49,23 @@ func (p *page) reschedule() (any, error) {
 		return nil, err
 	}
 	return p.leave("/web/scheduled", "saved", ""), nil
+}
+
+// enteredTime returns a time that was entered in a form as the API takes it. The form says in which time zone, because that of the
+// user may be another one by now; without one it is that of the user.
+func (p *page) enteredTime(text, name string) (string, error) {
+	zone := p.frame.Zone
+	if name != "" {
+		var err error
+		if zone, err = web.Zone(name); err != nil {
+			return "", err
+		}
+	}
+	at, ok, err := web.ParseLocal(text, zone)
+	if err != nil || !ok {
+		return text, err
+	}
+	return at.Format(time.RFC3339), nil
 }
 
 // followRequests shows who wants to follow the viewer.

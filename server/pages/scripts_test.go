@@ -20,12 +20,17 @@ func TestScriptNames(t *testing.T) {
 	if len(messages) != 1 {
 		t.Fatalf("%d push messages", len(messages))
 	}
+	bob.Publish("a cup of #tea")
+	tag := alice.Get("/api/v2/search", "q", "tea", "type", "hashtags").Want(200).Object().At("hashtags").([]any)[0].(map[string]any)
 	for _, tt := range []struct {
 		script, part, name string // part of the script with the names
 		answer             *apptest.Object
 	}{
 		{"script/complete.js", `accounts\.map\(.*`, `\ba\.(\w+)`, alice.Get("/api/v1/accounts/search", "q", "bob").Want(200).List()[0]},
+		{"script/complete.js", `hashtags\.map\(.*`, `\bh\.(\w+)`, &apptest.Object{T: t, Fields: tag}},
 		{"script/complete.js", `emojis\.filter\(.*\n.*`, `\be\.(\w+)`, alice.Get("/api/v1/custom_emojis").Want(200).List()[0]},
+		{"script/emoji.js", `emojis\.map\(.*`, `\be\.(\w+)`, alice.Get("/api/v1/custom_emojis").Want(200).List()[0]},
+		{"script/attach.js", `(?s)function show\(.*?\n  }`, `media\.(\w+)`, alice.Upload(apptest.PNG(20, 20))},
 		{"script/live.js", `(?s)function onUpdate.*?\n}`, `post\.(\w+)`, alice.Publish("hello")},
 		{"sw.js", `showNotification\(.*`, `message\.(\w+)`, messages[0]},
 	} {

@@ -16,6 +16,7 @@ func (h *Handlers) sessionRoutes() rest.Routes {
 		"GET /web/assets/*path": {rest.File, serveAsset},
 		"GET /web/sw.js":        {rest.File, serveWorker},
 		"GET " + offlinePath:    {rest.Browser, h.page((*page).offline)},
+		"GET /web/accent.css":   {rest.File, h.serveAccent},
 	}
 }
 
@@ -44,6 +45,18 @@ func (p *page) offline() (any, error) {
 // forget makes the browser delete what it keeps of this server: drafts, the service worker with its files and push subscription, and pages that the
 // Back button would show. The session that ends takes the server's side of the subscription with it.
 func (p *page) forget() { p.ResponseHeader().Set("Clear-Site-Data", `"cache", "storage"`) }
+
+// serveAccent serves the style of the operator's accent colour. Its address has the colour, so that browsers may keep it.
+func (h *Handlers) serveAccent(r *rest.Request) (any, error) {
+	accent := h.Pages.Accent()
+	switch {
+	case accent.Colour == "":
+		return nil, errNoPage
+	case "#"+r.URL.Query().Get("v") != accent.Colour:
+		return rest.Redirect("/web/accent.css?v=" + accent.Colour[1:]), nil
+	}
+	return accent.Asset, nil
+}
 
 // homePath is where a signed-in browser begins.
 const homePath = "/web"

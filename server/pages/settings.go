@@ -20,7 +20,8 @@ type settingsForm struct {
 	done     string // what the page says afterwards
 	leaveTo  string // path to go to afterwards; "": the page itself
 	groups   func(*page) []web.InputGroup
-	push     bool // the page has a button for push messages of the browser
+	check    func(*page) error // fails for values that the endpoint would accept; nil: none
+	push     bool              // the page has a button for push messages of the browser
 }
 
 func (h *Handlers) settingsRoutes() rest.Routes {
@@ -42,7 +43,7 @@ func (h *Handlers) settingsRoutes() rest.Routes {
 func (p *page) settingsIndex() (any, error) {
 	list := web.LinkList{Title: "settings.title"}
 	for _, name := range []string{
-		"profile", "featured_tags", "privacy", "interactions", "notifications", "appearance", "password", "email", "two_factor", "sessions", "hidden", "moving", "data", "closing",
+		"profile", "featured_tags", "privacy", "interactions", "notifications", "appearance", "reading", "password", "email", "two_factor", "sessions", "hidden", "moving", "data", "closing",
 	} {
 		list.Links = append(list.Links, web.Link{Title: "settings." + name + ".title", Hint: "settings." + name + ".about", URL: "/web/settings/" + name})
 	}
@@ -68,10 +69,7 @@ func (f *settingsForm) show(p *page) (any, error) {
 
 // save calls the endpoint with the fields of the form. If it refuses them, the form is shown again with the entered values.
 func (f *settingsForm) save(p *page) (any, error) {
-	a, err := p.Forward(f.Method, f.endpoint, ownParams...)
-	if err == nil {
-		err = failure(a)
-	}
+	err := f.send(p)
 	if e := forUser(err); e != nil {
 		return f.render(p, e.Status, e.Message, func(i *web.Input) {
 			if text, ok := p.Entered(i.Name); ok && i.Kind != "password" {
@@ -90,6 +88,20 @@ func (f *settingsForm) save(p *page) (any, error) {
 		}
 	}
 	return p.leave(to, f.done, ""), nil
+}
+
+// send calls the endpoint, unless the form has a check of its own that fails.
+func (f *settingsForm) send(p *page) error {
+	if f.check != nil {
+		if err := f.check(p); err != nil {
+			return err
+		}
+	}
+	a, err := p.Forward(f.Method, f.endpoint, ownParams...)
+	if err != nil {
+		return err
+	}
+	return failure(a)
 }
 
 func (f *settingsForm) render(p *page, status int, message string, fill func(*web.Input)) (any, error) {

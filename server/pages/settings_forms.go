@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"svc/server/web"
 	"svc/store"
@@ -44,7 +45,11 @@ var settingsForms = []*settingsForm{
 	},
 	{
 		SettingsForm: web.SettingsForm{Title: "settings.appearance.title", Method: "PATCH", Submit: "settings.save"},
-		path:         "/web/settings/appearance", endpoint: appearancePath, present: appearancePath, done: "saved", groups: (*page).appearanceInputs,
+		path:         "/web/settings/appearance", endpoint: appearancePath, present: appearancePath, done: "saved", groups: (*page).appearanceInputs, check: (*page).checkAppearance,
+	},
+	{
+		SettingsForm: web.SettingsForm{Title: "settings.reading.title", Method: "PATCH", Submit: "settings.save", Links: []web.Link{{Title: "shortcuts.title", URL: shortcutsPath}}},
+		path:         "/web/settings/reading", endpoint: appearancePath, present: appearancePath, done: "saved", groups: (*page).readingInputs,
 	},
 	{
 		SettingsForm: web.SettingsForm{Title: "settings.password.title", Intro: "settings.password.intro", Method: "POST", Submit: "settings.password.submit"},
@@ -178,6 +183,36 @@ func (p *page) appearanceInputs() []web.InputGroup {
 			Options: append(p.choices("settings.appearance.language_", ""), languageChoices()...),
 		},
 		web.Input{Name: "theme", Kind: "select", From: "theme", Label: "settings.appearance.theme", Options: p.choices("settings.appearance.theme_", "", "light", "dark", "contrast")},
-		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.appearance.size", Options: p.choices("settings.appearance.size_", "", "small", "large", "larger")},
+		web.Input{Name: "describe", Kind: "select", From: "describe", Label: "settings.appearance.describe", Options: p.choices("settings.appearance.describe_", "", "no")},
+		web.Input{Name: "time_zone", Kind: "select", From: "time_zone", Label: "settings.appearance.zone", Hint: "settings.appearance.zone_hint", Options: p.zoneChoices()},
 	)
+}
+
+func (p *page) readingInputs() []web.InputGroup {
+	return one(
+		web.Input{Name: "text_size", Kind: "select", From: "text_size", Label: "settings.reading.size", Options: p.choices("settings.reading.size_", "", "small", "large", "larger")},
+		web.Input{Name: "width", Kind: "select", From: "width", Label: "settings.reading.width", Options: p.choices("settings.reading.width_", "", "narrow", "wide")},
+		web.Input{Name: "media", Kind: "select", From: "media", Label: "settings.reading.media", Options: p.choices("settings.reading.media_", "", web.ShowMedia, web.HideMedia)},
+		web.Input{Name: "warnings", Kind: "select", From: "warnings", Label: "settings.reading.warnings", Options: p.choices("settings.reading.warnings_", "", "open")},
+		web.Input{Name: "keys", Kind: "select", From: "keys", Label: "settings.reading.keys", Hint: "settings.reading.keys_hint", Options: p.choices("settings.reading.keys_", "", "off")},
+	)
+}
+
+// zoneChoices returns the time zones. Without a choice it is that of the browser.
+func (p *page) zoneChoices() []web.Choice {
+	list := p.choices("settings.appearance.zone_", "")
+	for _, name := range web.ZoneNames() {
+		list = append(list, web.Choice{Value: name, Label: strings.ReplaceAll(name, "_", " ")})
+	}
+	return list
+}
+
+// checkAppearance refuses a time zone that is not known, because the endpoint stores any.
+func (p *page) checkAppearance() error {
+	name, ok := p.Entered("time_zone")
+	if !ok || name == "" {
+		return nil
+	}
+	_, err := web.Zone(name)
+	return err
 }

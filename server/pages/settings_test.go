@@ -40,8 +40,8 @@ func TestSettingsForms(t *testing.T) {
 			"/api/v1/accounts/verify_credentials", map[string]any{"svc.notification_settings.hide_notification_contents": true, "svc.notification_settings.block_from_strangers": false},
 		},
 		{
-			"appearance", "Save", []string{"theme", "dark", "language", "de", "text_size", "large"}, "Gespeichert.",
-			"/api/v1/svc/settings/web_interface", map[string]any{"theme": "dark", "language": "de", "text_size": "large"},
+			"appearance", "Save", []string{"theme", "dark", "language", "de"}, "Gespeichert.",
+			"/api/v1/svc/settings/web_interface", map[string]any{"theme": "dark", "language": "de"},
 		},
 		{
 			"email", "Change the address", []string{"email", "new@example.org", "password", apptest.Password}, "The address is changed",
@@ -120,7 +120,7 @@ func TestTwoFactorPages(t *testing.T) {
 	}
 	other := srv.Browser()
 	challenge := other.Get("/web/sign_in").Want(200).Press("Sign in", "name", "alice", "password", apptest.Password).Want(200, "Two-factor authentication")
-	challenge.Press("Sign in", "mfa[code]", page.Codes[0]).Follow().Want(200, "There are no posts here yet.")
+	challenge.Press("Sign in", "mfa[code]", page.Codes[0]).Follow().Want(200, "Your home timeline is empty.")
 
 	page = browser.Get("/web/settings/two_factor").Press("Turn off", "password", "wrong")
 	if page.Status < 400 || !strings.Contains(page.Text, "Invalid password.") {

@@ -24,11 +24,11 @@ func (h *Handlers) deliveryRoutes() rest.Routes {
 const deliveriesPath = "/api/v1/svc/admin/federation/deliveries"
 
 // timeText returns a time as tables show it, "" for none.
-func timeText(t *time.Time) string {
+func (p *page) timeText(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02 15:04") + " UTC"
+	return p.frame.Messages.DateTime(*t, p.frame.Zone)
 }
 
 // changeButtons are the buttons that retry and drop what a parameter of the endpoints selects.
@@ -64,7 +64,7 @@ func (p *page) deliveries() (any, error) {
 	}
 	for _, q := range queue.Hosts[:min(len(queue.Hosts), maxShownHosts)] {
 		hosts.Rows = append(hosts.Rows, web.Row{
-			Cells:   []string{q.Host, strconv.Itoa(q.Queued), strconv.Itoa(q.Parked), timeText(&q.Oldest), timeText(q.NextAttempt), timeText(q.Peer.UnreachableSince), q.LastError},
+			Cells:   []string{q.Host, strconv.Itoa(q.Queued), strconv.Itoa(q.Parked), p.timeText(&q.Oldest), p.timeText(q.NextAttempt), p.timeText(q.Peer.UnreachableSince), q.LastError},
 			URL:     "/web/admin/deliveries?host=" + url.QueryEscape(q.Host),
 			Buttons: changeButtons("host", q.Host, "drop_host", q.Host),
 		})
@@ -89,13 +89,13 @@ func deliveryTable(p *page, list []*federation.Delivery) web.Table {
 		Columns: []string{"admin.deliveries.activity", "admin.since", "admin.attempts", "admin.deliveries.next", "admin.last_error", "admin.actions"},
 	}
 	for _, d := range list[:min(len(list), maxShownHosts)] {
-		next := timeText(d.NextAttempt)
+		next := p.timeText(d.NextAttempt)
 		if d.Parked {
 			next = p.text("admin.deliveries.ended")
 		}
 		id := strconv.FormatInt(d.ID, 10)
 		t.Rows = append(t.Rows, web.Row{
-			Cells:   []string{d.Type + " " + d.Activity, timeText(&d.QueuedAt), strconv.Itoa(d.Attempts), next, d.LastError},
+			Cells:   []string{d.Type + " " + d.Activity, p.timeText(&d.QueuedAt), strconv.Itoa(d.Attempts), next, d.LastError},
 			Buttons: changeButtons("id", id, "drop_delivery", d.Type+" → "+d.Host),
 		})
 	}
@@ -113,7 +113,7 @@ func incomingTable(p *page, list []*federation.QueuedActivity) web.Table {
 		if !r.Parked {
 			buttons = buttons[:1]
 		}
-		t.Rows = append(t.Rows, web.Row{Cells: []string{r.Type + " " + r.Activity, r.Signer, timeText(&r.ReceivedAt), strconv.Itoa(r.Attempts), r.LastError}, Buttons: buttons})
+		t.Rows = append(t.Rows, web.Row{Cells: []string{r.Type + " " + r.Activity, r.Signer, p.timeText(&r.ReceivedAt), strconv.Itoa(r.Attempts), r.LastError}, Buttons: buttons})
 	}
 	return t
 }
@@ -157,7 +157,7 @@ func (p *page) explain() (any, error) {
 // facts are the rows of what is known.
 func (p *page) facts(e *federation.Explanation) (rows []web.Row) {
 	for _, f := range e.Facts() {
-		parts := []string{f.Text, "", timeText(f.At)}
+		parts := []string{f.Text, "", p.timeText(f.At)}
 		if f.State != "" {
 			parts[1] = p.text("admin.explain.state_" + f.State)
 		}
@@ -182,7 +182,7 @@ func (p *page) explained(e *federation.Explanation) []web.Table {
 	}
 	refusals := web.Table{Title: "admin.explain.refusals", Columns: []string{"admin.time", "admin.domain", "admin.deliveries.activity", "admin.comment"}}
 	for _, r := range e.Refusals {
-		refusals.Rows = append(refusals.Rows, web.Row{Cells: []string{timeText(&r.At), r.Host, r.Activity, r.Reason}})
+		refusals.Rows = append(refusals.Rows, web.Row{Cells: []string{p.timeText(&r.At), r.Host, r.Activity, r.Reason}})
 	}
 	add(recipients)
 	add(deliveryTable(p, e.Deliveries))

@@ -176,11 +176,11 @@ func (p *page) cell(c web.Column, value any) string {
 	switch c.Kind {
 	case "date":
 		if at, err := time.Parse(time.RFC3339, textOf(value)); err == nil {
-			return at.UTC().Format("2006-01-02 15:04") + " UTC"
+			return p.frame.Messages.DateTime(at, p.frame.Zone)
 		}
 	case "unix":
 		if seconds, ok := value.(float64); ok {
-			return time.Unix(int64(seconds), 0).UTC().Format("2006-01-02 15:04") + " UTC"
+			return p.frame.Messages.DateTime(time.Unix(int64(seconds), 0), p.frame.Zone)
 		}
 	case "yes":
 		if value == true {

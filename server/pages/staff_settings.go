@@ -40,13 +40,22 @@ type settingDescription struct {
 // id returns the key of a group in paths.
 func (d *settingDescription) id() string { return strings.TrimPrefix(d.Key, ":") }
 
-// groupTitle returns the title of a group, whose key is such as :server_tls or, with the name of the API, Svc.User.Backup.
+// groupTitle and groupAbout return the title and the description of a group.
 func (p *page) groupTitle(g settingDescription) string {
+	return p.text("admin.setting_groups." + g.word())
+}
+
+func (p *page) groupAbout(g settingDescription) string {
+	return p.text("admin.setting_about." + g.word())
+}
+
+// word returns the name of a group in the messages. Its key is such as :server_tls or, with the name of the API, Svc.User.Backup.
+func (g *settingDescription) word() string {
 	name, module, isModule := strings.Cut(g.id(), ".")
 	if isModule {
 		name = strings.ToLower(strings.ReplaceAll(module, ".", "_"))
 	}
-	return p.text("admin.setting_groups." + name)
+	return name
 }
 
 // settingGroups lists the groups of the server's settings.
@@ -63,7 +72,7 @@ func (p *page) settingGroups() (any, error) {
 	}
 	content := web.SettingGroups{Title: "admin.settings.title", Restart: state.NeedReboot}
 	for _, g := range groups {
-		content.Groups = append(content.Groups, web.PlainLink{Title: p.groupTitle(g), Hint: g.Description, URL: "/web/admin/settings/" + url.PathEscape(g.id())})
+		content.Groups = append(content.Groups, web.PlainLink{Title: p.groupTitle(g), Hint: p.groupAbout(g), URL: "/web/admin/settings/" + url.PathEscape(g.id())})
 	}
 	return p.show(http.StatusOK, content)
 }
@@ -112,7 +121,7 @@ func (p *page) settingGroup() (any, error) {
 
 // groupForm shows the settings of a group. Those with several parts have a page of their own.
 func (p *page) groupForm(status int, group settingDescription, values map[string]any, message string) (any, error) {
-	content := web.SettingGroup{Title: p.groupTitle(group), Intro: group.Description, Error: message, Action: p.URL.EscapedPath()}
+	content := web.SettingGroup{Title: p.groupTitle(group), Intro: p.groupAbout(group), Error: message, Action: p.URL.EscapedPath()}
 	for _, s := range group.Children {
 		kind := inputKind(s.Type)
 		if kind == "" || strings.HasSuffix(s.Description, dbconfig.OnlyInFile) {

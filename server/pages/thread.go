@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -119,39 +118,6 @@ func (p *page) remoteForm(federated bool, subject web.Field) *web.Remote {
 		return nil
 	}
 	return &web.Remote{HiddenFields: []web.Field{subject}}
-}
-
-// branches arranges the replies to a status as a tree. A reply whose parent is not among them stands at the top.
-func (p *page) branches(root string, list entity.List[*entity.Status]) ([]web.Branch, error) {
-	type node struct {
-		html     template.HTML
-		children []int
-	}
-	nodes := make([]node, len(list))
-	index := make(map[string]int, len(list))
-	var top []int
-	for i, s := range list {
-		html, err := p.post(s, web.Article{InThread: s.ParentID().String() == root}) // deeper ones name the account to which they reply
-		if err != nil {
-			return nil, err
-		}
-		nodes[i].html = html
-		index[s.ID().String()] = i
-		if parent, ok := index[s.ParentID().String()]; ok && s.ParentID().String() != root {
-			nodes[parent].children = append(nodes[parent].children, i)
-		} else {
-			top = append(top, i)
-		}
-	}
-	var grow func([]int) []web.Branch
-	grow = func(list []int) []web.Branch {
-		var branches []web.Branch
-		for _, i := range list {
-			branches = append(branches, web.Branch{Post: nodes[i].html, Replies: grow(nodes[i].children)})
-		}
-		return branches
-	}
-	return grow(top), nil
 }
 
 // remotePage tells visitors that a page of another server is shown to signed-in people only.

@@ -22,11 +22,7 @@ func (h *Handlers) timelineRoutes() rest.Routes {
 
 // home shows the home timeline with a short form for a post.
 func (p *page) home() (any, error) {
-	compose, err := p.quickPost()
-	if err != nil {
-		return nil, err
-	}
-	content := web.Timeline{Title: "home.title", Stream: "user", Compose: compose, Tabs: p.timelineTabs(homePath)}
+	content := web.Timeline{Title: "home.title", Stream: "user", Compose: p.quickPost(), Tabs: p.timelineTabs(homePath)}
 	statuses, err := p.fill(&content, "/api/v1/timelines/home", nil)
 	if err != nil {
 		return nil, err

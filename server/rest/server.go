@@ -35,6 +35,7 @@ type Config struct {
 	Authenticate Authenticator                            // nil: every request is anonymous
 	ErrorPage    func(*Request, *errs.Error) http.Handler // renders errors of routes that answer in HTML
 	Fallback     Handler                                  // answers GET requests outside of /api/ that have no route; nil, or a nil value: 404
+	NotFound     Handler                                  // answers browsers when Fallback has no value; nil: ErrorPage does
 	TempDir      string                                   // for uploads while their request lasts; "": the system's
 	Sessions     Sessions                                 // of browsers, for endpoints with access Browser; nil: those are anonymous
 	Limits       *Limits                                  // nil: new ones by the settings
@@ -94,7 +95,7 @@ func New(c Config, tables ...Routes) *Server {
 		bodies:        newBodyBudget(cmp.Or(c.Bodies, defaultBodyBudget)),
 	}
 	if c.Fallback != nil {
-		s.fallback = fallbackEndpoint(c.Fallback)
+		s.fallback = fallbackEndpoint(c.Fallback, c.NotFound)
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -135,14 +136,18 @@ var (
 	}}}
 )
 
-// fallbackEndpoint answers requests without a route.
-func fallbackEndpoint(handle Handler) *endpoint {
+// fallbackEndpoint answers requests without a route. notFound is nil if ErrorPage shows that there is no page.
+func fallbackEndpoint(handle, notFound Handler) *endpoint {
 	return &endpoint{path: "fallback", Route: Route{File, func(r *Request) (any, error) {
 		value, err := handle(r)
 		if value != nil || err != nil {
 			return value, err
 		}
-		if r.server.errorPage != nil && WantsHTML(r.Request) {
+		switch {
+		case !WantsHTML(r.Request):
+		case notFound != nil:
+			return notFound(r)
+		case r.server.errorPage != nil:
 			return r.server.errorPage(r, errNoPage), nil
 		}
 		return nil, errs.ErrRecordNotFound

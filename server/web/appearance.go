@@ -13,9 +13,39 @@ type appearance struct {
 	Language string `json:"language,omitempty"`
 	Theme    string `json:"theme,omitempty"`
 	TextSize string `json:"text_size,omitempty"`
+	Describe string `json:"describe,omitempty"` // "no": do not remind of missing descriptions
+	Width    string `json:"width,omitempty"`
+	Media    string `json:"media,omitempty"`    // as Reading.Media
+	Warnings string `json:"warnings,omitempty"` // open; "": folded
+	Keys     string `json:"keys,omitempty"`     // off; "": on
+	TimeZone string `json:"time_zone,omitempty"`
 }
 
-// MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 100.
+// ShowMedia and HideMedia are values of Reading.Media, as the preferences of the API have them.
+const (
+	ShowMedia = "show_all"
+	HideMedia = "hide_all"
+)
+
+// Reading says what of posts is shown at once. The zero value is how visitors read.
+type Reading struct {
+	Media        string // ShowMedia: all; HideMedia: none; "": those that are not sensitive
+	OpenWarnings bool   // with what is behind content warnings
+}
+
+// ReadingOf returns how a user reads, from what is stored for SettingsClient.
+func ReadingOf(settings json.RawMessage) Reading { return readAppearance(settings).reading() }
+
+// reading takes unknown words as not set, because posts are kept as HTML for each Reading.
+func (a appearance) reading() Reading {
+	r := Reading{OpenWarnings: a.Warnings == "open"}
+	if a.Media == ShowMedia || a.Media == HideMedia {
+		r.Media = a.Media
+	}
+	return r
+}
+
+// MaxAppearance is how many bytes of settings NewFrame reads. The page of settings stores less than 200.
 const MaxAppearance = 4096
 
 // readAppearance reads stored settings. Anything malformed counts as not set.
@@ -30,5 +60,15 @@ func readAppearance(settings json.RawMessage) (a appearance) {
 // visitors (nil), the browser decides.
 func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 	look := readAppearance(settings)
-	return Frame{Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize}
+	return Frame{
+		Messages: MessagesFor(look.Language, r.Header.Get("Accept-Language")), Theme: look.Theme, TextSize: look.TextSize, Width: look.Width,
+		Reading: look.reading(), NoKeys: look.Keys == "off", Describe: look.Describe != "no",
+	}
+}
+
+// NewUserFrame is NewFrame for a user, whose pages write times in the user's zone. Pages of visitors are the same for all, with times in UTC.
+func NewUserFrame(r *http.Request, settings json.RawMessage) Frame {
+	f := NewFrame(r, settings)
+	f.Zone = userZone(r, readAppearance(settings).TimeZone)
+	return f
 }

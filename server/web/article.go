@@ -28,6 +28,11 @@ func (m *Messages) FollowButton(r *Relationship, base string) (template.HTML, er
 	return m.part(base, "follow", r)
 }
 
+// HoverCard returns the HTML of an account in short.
+func (m *Messages) HoverCard(a *Account, base string) (template.HTML, error) {
+	return m.part(base, "hovercard", a)
+}
+
 // part returns the HTML of a template of templates/parts.
 func (m *Messages) part(base, name string, content any) (template.HTML, error) {
 	t, ok := partTemplates.Load(m.Language + base)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"svc/emoji"
 	"svc/server/rest"
 )
 
@@ -30,19 +32,23 @@ type Asset struct {
 //go:embed script/*.js style/*.css library/*.js library/*.css
 var assetFiles embed.FS
 
-// Assets are the files below /web/assets/VERSION/ by their path. The parts of the style are one file.
+// Assets are the files below /web/assets/VERSION/ by their path. The parts of the style are one file, the emoji are made of their table, and the
+// texts of a script that is rarely loaded are one file for each language.
 var Assets = readAssets()
 
 // assetPath is where the assets are. The version is a hash of all of them, so that a script loads the others of its own version by a relative
 // address.
-var assetPath = "/web/assets/" + assetVersion() + "/"
+var (
+	assetPath    = "/web/assets/" + assetVersion + "/"
+	assetVersion = versionOf(Assets)
+)
 
 // ServiceWorker is the script that shows push messages, and a page of its own where the server is not reached. Its address has no version: browsers
 // look for changes of it without their cache, and it controls the pages below its folder. It names the version of the assets, so that it changes with
 // them.
 var ServiceWorker = newAsset("sw.js", bytes.ReplaceAll(must(uiFiles.ReadFile("sw.js")), []byte("VERSION"), []byte(assetVersion())))
 
-var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".json": "application/json"}
 
 func readAssets() map[string]Asset {
 	assets := make(map[string]Asset)
@@ -67,6 +73,14 @@ func readAssets() map[string]Asset {
 		panic(err)
 	}
 	assets["style.css"] = newAsset("style.css", style)
+	for _, language := range emoji.NameLanguages {
+		name := "emoji." + language + ".json"
+		assets[name] = newAsset(name, emojiData(language))
+	}
+	for _, m := range languages {
+		name := "viewer-" + m.Language + ".js"
+		assets[name] = newAsset(name, append([]byte("export default "), must(json.Marshal(m.below("viewer.")))...))
+	}
 	return assets
 }
 
@@ -74,11 +88,11 @@ func newAsset(name string, body []byte) Asset {
 	return Asset{assetTypes[path.Ext(name)], body, sync.OnceValue(func() []byte { return compressed(body) })}
 }
 
-func assetVersion() string {
+func versionOf(assets map[string]Asset) string {
 	sum := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(Assets)) {
+	for _, name := range slices.Sorted(maps.Keys(assets)) {
 		sum.Write([]byte(name))
-		sum.Write(Assets[name].Body)
+		sum.Write(assets[name].Body)
 	}
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:9])
 }
@@ -113,6 +127,7 @@ func (a Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.Type)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Etag", `W/"`+assetVersion+`"`) // by which the emoji picker sees that it has the present emoji
 	h.Add("Vary", "Accept-Encoding")
 	body := a.Body
 	if rest.AcceptsGzip(r.Header) {

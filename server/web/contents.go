@@ -37,10 +37,22 @@ type Conversation struct {
 	Remote    *Remote // nil: others cannot reply
 }
 
-// Branch is a reply with its own replies.
+// Branch is a reply with its own replies. If there is only one, it is the next branch of the same list, so that a conversation of two stays
+// where it is.
 type Branch struct {
 	Post    template.HTML
 	Replies []Branch
+	Hidden  int    // posts below it that are not shown, because they are too deep
+	URL     string // of the page that shows them
+}
+
+// Count returns how many posts are shown below the reply in its own list.
+func (b Branch) Count() int {
+	n := len(b.Replies)
+	for _, reply := range b.Replies {
+		n += reply.Count()
+	}
+	return n
 }
 
 // Notice shows a title and paragraphs.

@@ -51,6 +51,7 @@ func (p PostActions) Pinnable() bool {
 type ChooseReaction struct {
 	PostActions
 	Query  string
+	Common []string // Unicode emoji; none if some are searched
 	Emojis []Emoji
 }
 

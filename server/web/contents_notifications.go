@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
+	"strings"
 	"time"
 )
 
@@ -30,7 +32,20 @@ type NotificationGroup struct {
 	Link     string        `json:"-"` // key of the text that leads to Page
 	Page     string        `json:"-"` // where the viewer answers it; "": nowhere
 	Accounts []*Account    `json:"-"`
-	Post     template.HTML `json:"-"` // "": there is none
+	Post     template.HTML `json:"-"` // of another account; "": none
+	Own      *Status       `json:"-"` // the viewer's post, which is shown as an excerpt; nil: it is about none
+}
+
+// noticeIcons are the icons of kinds of notifications, by the first word of the kind.
+var noticeIcons = map[string]string{
+	"mention": "reply", "follow": "person", "reblog": "boost", "favourite": "star", "poll": "list", "move": "person", "status": "bell", "update": "pen",
+	"quote": "chat", "quoted": "pen", "pending": "lock", "collection": "people", "added": "people", "svc:report": "shield", "admin": "person",
+}
+
+// Icon returns the name of the icon of the notifications.
+func (g *NotificationGroup) Icon() string {
+	word, _, _ := strings.Cut(g.Kind, "_")
+	return cmp.Or(noticeIcons[word], "bell")
 }
 
 // Form returns which form of the text about the accounts is right.
@@ -40,6 +55,9 @@ func (g *NotificationGroup) Form() string {
 	}
 	return "other"
 }
+
+// Faces returns the accounts whose avatars are shown.
+func (g *NotificationGroup) Faces() []*Account { return g.Accounts[:min(3, len(g.Accounts))] }
 
 // Others returns how many accounts are not named.
 func (g *NotificationGroup) Others() int { return g.Count - len(g.Named()) }

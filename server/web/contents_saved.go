@@ -39,9 +39,6 @@ type ScheduledPost struct {
 	MediaAttachments []Media `json:"media_attachments"`
 }
 
-// LocalTime returns the time as fields for a date and time have it, in UTC.
-func (s ScheduledPost) LocalTime() string { return s.At.UTC().Format("2006-01-02T15:04") }
-
 // Scheduled are the viewer's scheduled posts.
 type Scheduled struct {
 	Posts        []ScheduledPost

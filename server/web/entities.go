@@ -173,6 +173,30 @@ type Status struct {
 	} `json:"svc"`
 
 	Own bool `json:"-"` // the viewer wrote it
+
+	reading Reading // of the viewer
+	opened  bool    // see Opened
+}
+
+// ReadBy sets how a viewer reads the status and the one that it quotes. open says that the content warning of the status itself is open in any case.
+func (s *Status) ReadBy(r Reading, open bool) {
+	s.reading, s.opened = r, open || r.OpenWarnings
+	if s.Quote != nil && s.Quote.QuotedStatus != nil {
+		s.Quote.QuotedStatus.ReadBy(r, false)
+	}
+}
+
+// Opened returns true if what is behind the content warning is shown at first.
+func (s *Status) Opened() bool { return s.opened }
+
+// Gallery returns the media of the status, nil if there are none. Those behind a content warning are covered only if that is open.
+func (s *Status) Gallery() *Gallery {
+	sensitive := s.Sensitive && (s.SpoilerText == "" || s.opened)
+	g := NewGallery(s.MediaAttachments, sensitive, s.reading)
+	if g != nil {
+		g.Face = s.Account.AvatarStatic
+	}
+	return g
 }
 
 // Shown returns the boosted status, and the status itself if it is no boost.
@@ -255,45 +279,6 @@ func (t Tag) Uses() (n int) {
 type Application struct {
 	Name    string `json:"name"`
 	Website string `json:"website"`
-}
-
-// Media is a media attachment.
-type Media struct {
-	ID          string `json:"id"`
-	Type        string `json:"type"` // image, gifv, video, audio, unknown
-	URL         string `json:"url"`
-	PreviewURL  string `json:"preview_url"`
-	RemoteURL   string `json:"remote_url"`
-	Description string `json:"description"`
-	Meta        struct {
-		Original mediaSize `json:"original"`
-		Small    mediaSize `json:"small"`
-		Focus    *struct {
-			X float64 `json:"x"`
-			Y float64 `json:"y"`
-		} `json:"focus"`
-	} `json:"meta"`
-}
-
-type mediaSize struct {
-	Width  int `json:"width"`
-	Height int `json:"height"`
-}
-
-// Width returns the width in pixels that a page reserves, 0 if it is unknown.
-func (m *Media) Width() int {
-	if m.Meta.Small.Width > 0 {
-		return m.Meta.Small.Width
-	}
-	return m.Meta.Original.Width
-}
-
-// Height is Width for the height.
-func (m *Media) Height() int {
-	if m.Meta.Small.Width > 0 {
-		return m.Meta.Small.Height
-	}
-	return m.Meta.Original.Height
 }
 
 // Card is the preview of a link.

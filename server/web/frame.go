@@ -33,15 +33,21 @@ type Viewer struct {
 // Frame is what a page of the web interface shows around its content.
 type Frame struct {
 	Messages *Messages
-	Base     string  // before the paths of profiles, posts and hashtags: /web if a front end answers at those paths, else ""
-	Viewer   *Viewer // nil: a visitor
-	Path     string  // of the page with its query; forms lead back there
-	Done     string  // what the last form did, as a key of the messages; "": nothing
-	Theme    string  // light, dark, contrast; "": as the system
-	TextSize string  // small, large, larger; "": as the browser
-	Closed   bool    // nobody can sign in to the pages
-	Narrow   bool    // one column, for pages with a single form
-	Plain    bool    // without navigation, for pages that browsers pass on their way to an app, such as signing in
+	Base     string         // before the paths of profiles, posts and hashtags: /web if a front end answers at those paths, else ""
+	Viewer   *Viewer        // nil: a visitor
+	Path     string         // of the page with its query; forms lead back there
+	Done     string         // what the last form did, as a key of the messages; "": nothing
+	Theme    string         // light, dark, contrast; "": as the system
+	TextSize string         // small, large, larger; "": as the browser
+	Describe bool           // remind the author of pictures without a description
+	Width    string         // narrow, wide: of the text; "": normal
+	Reading  Reading        // what of posts is shown at once
+	Zone     *time.Location // in which times are written and entered; nil: UTC
+	Closed   bool           // nobody can sign in to the pages
+	Narrow   bool           // one column, for pages with a single form
+	Plain    bool           // without navigation, for pages that browsers pass on their way to an app, such as signing in
+
+	NoKeys bool // single keys do nothing
 }
 
 // Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.
@@ -90,11 +96,11 @@ func render(name string, site Site, f Frame, content Content) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", content.Name(), err)
 	}
-	return b.Bytes(), nil
+	return localTimes(b.Bytes(), f.Messages, f.Zone), nil
 }
 
 // partFiles are the templates that pages share. The first one is the frame of all pages.
-var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/account.html", "parts/form.html", "parts/notice.html", "parts/arriving.html", "parts/meta.html"}
+var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/media.html", "parts/account.html", "parts/form.html", "parts/compose.html", "parts/notice.html", "parts/arriving.html", "parts/meta.html"}
 
 // uiTemplates are the parsed templates by language, base and name. They are parsed when they are first shown.
 var uiTemplates sync.Map
@@ -134,12 +140,15 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"th":         m.HTML,
 		"fault":      m.Fault,
 		"strong":     strong,
-		"date":       func(t time.Time) string { return t.UTC().Format("2006-01-02") },
-		"datetime":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" },
+		"date":       m.Date,
+		"datetime":   func(t time.Time) string { return m.DateTime(t, nil) },
+		"localinput": LocalInput,
+		"zone":       func(zone *time.Location) string { return orUTC(zone).String() },
 		"iso":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"number":     number,
+		"number":     m.Number,
 		"asset":      func(name string) string { return assetPath + name },
 		"dict":       dict,
+		"gallery":    NewGallery,
 		"or1":        func(a, b string) string { return cmp.Or(a, b) },
 	}
 }
@@ -160,15 +169,15 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// number writes large numbers short, such as 12.3k.
-func number(n int) string {
+// Number writes large numbers short, such as 12.3k, with the decimal separator of the language.
+func (m *Messages) Number(n int) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprint(n)
 	case n < 10_000:
-		return fmt.Sprintf("%d.%dk", n/1000, n%1000/100)
+		return fmt.Sprintf("%d%s%dk", n/1000, m.Text("times.decimal"), n%1000/100)
 	case n < 1_000_000:
 		return fmt.Sprintf("%dk", n/1000)
 	}
-	return fmt.Sprintf("%d.%dM", n/1_000_000, n%1_000_000/100_000)
+	return fmt.Sprintf("%d%s%dM", n/1_000_000, m.Text("times.decimal"), n%1_000_000/100_000)
 }

@@ -110,6 +110,17 @@ func (m *Messages) Text(key string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
+// below returns the texts whose keys have a prefix, by the rest of their keys.
+func (m *Messages) below(prefix string) map[string]string {
+	texts := make(map[string]string)
+	for key, text := range m.texts {
+		if name, ok := strings.CutPrefix(key, prefix); ok {
+			texts[name] = text
+		}
+	}
+	return texts
+}
+
 // Count returns the form of a text for a number, which is its first argument.
 func (m *Messages) Count(key string, n int, args ...any) string {
 	form := ".other"

@@ -20,6 +20,7 @@ type Site struct {
 	SendsMail   bool   // forgotten passwords can be reset by mail
 	MinPassword int    // length in characters
 	Look        Look
+	Accent      string // the colour that the operator has chosen; "": none
 	API         string // the name of the extension API, which names of events begin with
 }
 
@@ -27,6 +28,7 @@ type Site struct {
 type Pages struct {
 	settings *config.Live
 	policy   *config.View[string]
+	accent   *config.View[Accent]
 	look     lookFinder
 }
 
@@ -34,6 +36,7 @@ type Pages struct {
 func NewPages(c *config.Live, static string) *Pages {
 	return &Pages{
 		settings: c, policy: config.NewView(c, func(c *config.Config) string { return Policy(mediaSources(c)...) }), look: lookFinder{dir: static},
+		accent: config.NewView(c, newAccent),
 	}
 }
 
@@ -66,6 +69,7 @@ func (p *Pages) site() Site {
 	c := p.settings.Load()
 	return Site{
 		Name: c.Instance.Name, Host: p.settings.Host, SendsMail: c.Mail.Enabled, MinPassword: c.Accounts.PasswordMinLength, Look: p.look.find(), API: c.API.Name,
+		Accent: c.Web.AccentColour,
 	}
 }
 

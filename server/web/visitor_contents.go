@@ -181,7 +181,7 @@ type Version struct {
 }
 
 // HTML returns the text with custom emojis.
-func (v *Version) HTML() template.HTML { return content(v.Content, v.Emojis, nil, "") }
+func (v Version) HTML() template.HTML { return content(v.Content, v.Emojis, nil, "") }
 
 func (Front) Name() string        { return "front" }
 func (About) Name() string        { return "about" }

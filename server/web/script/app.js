@@ -2,9 +2,22 @@
 import './actions.js'
 import { enhance } from './enhance.js'
 import { live } from './live.js'
+import { lateMedia, showWhenNear } from './media.js'
 import { more } from './more.js'
 import { shortcuts } from './shortcuts.js'
 import { showTimes } from './times.js'
+import { writing } from './write.js'
+
+// Cards beside links to accounts come with the first link that is pointed at, or has the focus.
+function hovering() {
+  const start = async (event) => {
+    if (!event.target.closest?.('main :is(.author, .mention)') || event.pointerType === 'touch') return
+    for (const kind of ['pointerover', 'focusin']) document.removeEventListener(kind, start)
+    const { hover } = await import('./hover.js')
+    hover(event.target)
+  }
+  for (const kind of ['pointerover', 'focusin']) document.addEventListener(kind, start)
+}
 
 // A page of a reply opens at the reply, not at the posts above it, also by a link from elsewhere.
 function showPost() {
@@ -18,13 +31,15 @@ const signedIn = document.getElementById('act') !== null
 showTimes(document)
 showPost()
 enhance('textarea[autofocus]', (field) => field.setSelectionRange(field.value.length, field.value.length))
-enhance('form[enctype]', async (form) => (await import('./upload.js')).showProgress(form))
+enhance('form[enctype]:not(.compose)', async (form) => (await import('./upload.js')).showProgress(form))
 if (signedIn) {
-  shortcuts()
+  if (document.documentElement.dataset.keys !== 'off') shortcuts()
   live()
-  enhance('textarea[name=status]', async (field) => (await import('./complete.js')).complete(field))
+  writing()
+  hovering()
   enhance('[data-push]', async (box) => (await import('./push.js')).push(box))
 }
+enhance(lateMedia, showWhenNear)
 enhance('main .feed', more)
 enhance('.share', async (box) => (await import('./share.js')).share(box))
 
