@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"svc/server/rest"
+	"svc/server/web"
 	"svc/server/web/assets"
 )
 
@@ -60,6 +61,7 @@ func (h *files) serveFile(r *rest.Request) (any, error) {
 
 // manifest is the web app manifest, by which browsers install a front end.
 type manifest struct {
+	ID              string         `json:"id"`
 	Name            string         `json:"name"`
 	ShortName       string         `json:"short_name"`
 	Description     string         `json:"description"`
@@ -67,8 +69,38 @@ type manifest struct {
 	StartURL        string         `json:"start_url"`
 	Scope           string         `json:"scope"`
 	Display         string         `json:"display"`
+	DisplayOverride []string       `json:"display_override"`
+	Categories      []string       `json:"categories"`
 	ThemeColor      string         `json:"theme_color"`
 	BackgroundColor string         `json:"background_color"`
+
+	// What only the web interface has.
+	Shortcuts   []manifestShortcut `json:"shortcuts,omitempty"`
+	ShareTarget *manifestShare     `json:"share_target,omitempty"`
+}
+
+// manifestShortcut is a page that the menu of the app's icon leads to.
+type manifestShortcut struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// manifestShare is the form that the browser sends with what other programs share.
+type manifestShare struct {
+	Action  string `json:"action"`
+	Method  string `json:"method"`
+	Enctype string `json:"enctype"`
+	Params  struct {
+		Title string         `json:"title"`
+		Text  string         `json:"text"`
+		URL   string         `json:"url"`
+		Files []manifestFile `json:"files"`
+	} `json:"params"`
+}
+
+type manifestFile struct {
+	Name   string   `json:"name"`
+	Accept []string `json:"accept"`
 }
 
 type manifestIcon struct {
@@ -83,14 +115,36 @@ func (h *files) serveManifest(r *rest.Request) (any, error) {
 	if file != nil || err != nil {
 		return file, err
 	}
-	c := h.Settings.Load().Instance
-	return manifest{
-		Name: c.Name, ShortName: c.Name, Description: c.ShortDescription,
+	settings := h.Settings.Load()
+	c := settings.Instance
+	m := manifest{
+		ID: "/", Name: c.Name, ShortName: c.Name, Description: c.ShortDescription,
 		Icons: []manifestIcon{
 			{"/favicon.png", "64x64", "image/png"}, {"/images/icon-192.png", "192x192", "image/png"}, {"/images/icon-512.png", "512x512", "image/png"},
 		},
-		StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: "#282c37", BackgroundColor: "#191b22",
-	}, nil
+		StartURL: "/", Scope: "/", Display: "standalone", DisplayOverride: []string{"standalone", "minimal-ui"}, Categories: []string{"social"},
+		ThemeColor: "#282c37", BackgroundColor: "#191b22",
+	}
+	if _, replaced := h.frontends.selected(r.Request); settings.Web.Enabled && !replaced {
+		h.addPages(&m, r)
+	}
+	return m, nil
+}
+
+// addPages adds what the web interface can do as an installed app. It begins at the home page, because the service worker knows no other ones.
+func (h *files) addPages(m *manifest, r *rest.Request) {
+	texts := web.MessagesFor("", r.Header.Get("Accept-Language"))
+	r.ResponseHeader().Add("Vary", "Accept-Language")
+	m.StartURL = "/web"
+	for _, s := range []manifestShortcut{
+		{"nav.compose", "/web/compose"}, {"nav.notifications", "/web/notifications"}, {"nav.conversations", "/web/conversations"}, {"nav.search", "/web/search"},
+	} {
+		m.Shortcuts = append(m.Shortcuts, manifestShortcut{texts.Text(s.Name), s.URL})
+	}
+	share := manifestShare{Action: "/web/share", Method: "POST", Enctype: "multipart/form-data"}
+	share.Params.Title, share.Params.Text, share.Params.URL = "title", "text", "url"
+	share.Params.Files = []manifestFile{{Name: "file", Accept: []string{"image/*", "video/*", "audio/*"}}}
+	m.ShareTarget = &share
 }
 
 // file returns the handler of the file of a request, nil if it does not exist.

@@ -218,7 +218,7 @@ func TestManifest(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Name = "Example & Friends" })
 	o := srv.As(nil).Get("/manifest.json").Want(200).Object()
 	apptest.WantFields(t, "the manifest", o, apptest.Doc{
-		"name": "Example & Friends", "short_name": "Example & Friends", "start_url": "/", "display": "standalone", "theme_color": "#282c37", "background_color": "#191b22",
+		"name": "Example & Friends", "short_name": "Example & Friends", "id": "/", "start_url": "/web", "scope": "/", "share_target.action": "/web/share", "share_target.method": "POST", "display": "standalone", "theme_color": "#282c37", "background_color": "#191b22",
 	})
 	srv.As(nil).Get(o.At("icons").([]any)[0].(map[string]any)["src"].(string)).Want(200)
 	apptest.WriteDataFile(srv, "static/manifest.json", `{"name":"mine"}`)

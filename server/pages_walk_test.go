@@ -31,6 +31,9 @@ func TestPagesWalk(t *testing.T) {
 			continue
 		}
 		for name, origin := range map[string]string{"no token": srv.URL, "another site": "https://evil.example"} {
+			if path == "/web/share" && name == "no token" {
+				continue // the browser sends it for another program, and knows no token
+			}
 			browser.Origin = origin
 			if a := browser.Post(path, nil); a.Status != 403 {
 				t.Errorf("%s %s: a form with %s gets %d", route.Method, path, name, a.Status)

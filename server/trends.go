@@ -13,7 +13,8 @@ import (
 	"svc/store"
 )
 
-// trends serves what local accounts use most in their public posts, if api.optional has "trends" (spec 4.6), else empty lists.
+// trends serves what local accounts use most in their public posts. Clients get empty lists unless api.optional has
+// "trends" (spec 4.6).
 type trends struct {
 	*parts
 	computed cache.Value[*trending]
@@ -102,11 +103,11 @@ func ranked[ID cmp.Ordered](c counter[ID]) []*trend[ID] {
 
 func (h *trends) today() time.Time { return h.Now().UTC().Truncate(24 * time.Hour) }
 
-// load returns the trends, which are computed anew every few minutes. There are none if they are off, and anonymous clients of a private
-// instance get none.
+// load returns the trends, which are computed anew every few minutes. If they are off, only pages of this server get them. Anonymous clients of a
+// private instance get none.
 func (h *trends) load(r *rest.Request) (*trending, error) {
 	c := h.Settings.Load()
-	if !c.API.Offers(config.OptionalTrends) || !c.Instance.Public && r.Viewer == nil {
+	if !c.API.Offers(config.OptionalTrends) && !r.Internal() || !c.Instance.Public && r.Viewer == nil {
 		return new(trending), nil
 	}
 	return h.computed.Load(h.Now(), trendsTTL, func() (*trending, error) { return h.compute(r.Context()) })

@@ -60,6 +60,27 @@ func (r reader) CollectionsOf(ctx context.Context, owner AccountID, asOwner bool
 	return newestFirst(rows, ascending), err
 }
 
+// maxListedCollections bounds the newest collections among which ListedCollections looks.
+const maxListedCollections = "2000"
+
+// ListedCollections returns the newest discoverable collections of local accounts that can be found, without those of accounts that the viewer (0:
+// anonymous) blocks or is blocked by. Remote collections are left out, because their owners decide how many there are.
+func (r reader) ListedCollections(ctx context.Context, viewer AccountID, limit int) ([]*Collection, error) {
+	l, err := r.lookups(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return list[*Collection](ctx, r, "listed collections", `
+		SELECT c.*
+		FROM (SELECT id FROM collections ORDER BY id DESC LIMIT `+maxListedCollections+`) some
+		CROSS JOIN collections c ON c.id = some.id
+		CROSS JOIN accounts a ON a.id = c.account_id
+		WHERE c.discoverable = 1 AND c.sensitive = 0 AND a.domain = '' AND a.discoverable = 1 AND a.unavailable = 0
+			AND EXISTS (SELECT 1 FROM collection_items i WHERE i.collection_id = c.id AND i.state = ?4)
+			AND `+notBlocked("a.id")+` AND `+notBlockedBy("a.id")+`
+		LIMIT ?3`, viewer, l, limit, ItemAccepted)
+}
+
 // CountCollections counts the collections of an account, up to limit.
 func (r reader) CountCollections(ctx context.Context, owner AccountID, limit int) (int, error) {
 	return value[int](ctx, r, "count collections", `

@@ -19,6 +19,7 @@ type Browser struct {
 	Cookies map[string]*http.Cookie
 
 	Language string // the Accept-Language header; "": none
+	Site     string // the Sec-Fetch-Site header; "": none
 	Part     string // the part of pages that is requested, as the script of the pages does; "": the page
 	Accept   string // the Accept header; "": none
 }
@@ -160,6 +161,13 @@ func (a *User) SignedIn() *Browser {
 	return b
 }
 
+// PostParts sends a multipart form.
+func (b *Browser) PostParts(path string, parts ...FormPart) *Page {
+	b.T.Helper()
+	contentType, body := multipartForm(b.T, parts)
+	return b.send("POST", path, contentType, body)
+}
+
 func (b *Browser) Post(path string, values url.Values) *Page {
 	b.T.Helper()
 	return b.Do("POST", path, values)
@@ -179,6 +187,9 @@ func (b *Browser) send(method, path, contentType string, content io.Reader) *Pag
 	if method != "GET" {
 		req.Header.Set("Content-Type", contentType)
 		req.Header.Set("Origin", b.Origin)
+	}
+	if b.Site != "" {
+		req.Header.Set("Sec-Fetch-Site", b.Site)
 	}
 	if b.Language != "" {
 		req.Header.Set("Accept-Language", b.Language)

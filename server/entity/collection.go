@@ -92,6 +92,15 @@ func (b *Builder) Collections(ctx context.Context, viewer *store.Account, rows [
 	return list, err
 }
 
+// ListedCollections renders the newest collections of local accounts that can be found.
+func (b *Builder) ListedCollections(ctx context.Context, viewer *store.Account, limit int) ([]RenderedCollection, error) {
+	rows, err := b.db.ListedCollections(ctx, idOf(viewer), limit)
+	if err != nil {
+		return nil, err
+	}
+	return b.Collections(ctx, viewer, rows)
+}
+
 // renderedCollection is a collection with the ids of its accounts, the owner first.
 type renderedCollection struct {
 	json     RenderedCollection

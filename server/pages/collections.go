@@ -56,8 +56,8 @@ func (p *page) shownCollection() (c web.ShownCollection, err error) {
 		return c, err
 	}
 	if p.Viewer != nil {
-		viewer := p.Viewer.ID.String()
-		c.Own, c.Item = c.Collection.AccountID == viewer, c.Collection.Item(viewer)
+		c.Viewer = p.Viewer.ID.String()
+		c.Own, c.Item = c.Collection.AccountID == c.Viewer, c.Collection.Item(c.Viewer)
 	}
 	return c, nil
 }
@@ -74,6 +74,9 @@ func (p *page) collection() (any, error) {
 	c.Meta = web.Meta{
 		Title: c.Collection.Name, Description: excerpt(text.HTMLToText(c.Collection.Description), 200), Canonical: c.Collection.URL, Type: "website",
 		ActivityURL: c.Collection.URI,
+	}
+	if p.Viewer != nil {
+		c.FollowedAll = web.FollowedAllIn(p.URL.Query())
 	}
 	return p.keep(func() (web.Content, error) { return &c, nil })
 }

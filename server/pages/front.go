@@ -10,6 +10,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
 )
@@ -36,7 +37,8 @@ func (p *page) front() (any, error) {
 	var posts *rest.Answer
 	if n := settings.Web.RecentPosts; n > 0 && settings.Instance.Public {
 		var err error
-		if posts, err = p.fetch("/api/v1/timelines/public", url.Values{"local": {"true"}, "limit": {strconv.Itoa(n)}}); err != nil {
+		query := url.Values{"local": {"true"}, "limit": {strconv.Itoa(min(frontFactor*n, maxFrontPosts))}}
+		if posts, err = p.fetch("/api/v1/timelines/public", query); err != nil {
 			return nil, err
 		}
 	}
@@ -49,9 +51,30 @@ func (p *page) front() (any, error) {
 			return c, nil
 		}
 		var err error
-		c.Posts, err = p.posts(posts.Value)
+		c.Posts, err = p.posts(topLevel(posts.Value, settings.Web.RecentPosts))
 		return c, err
 	})
+}
+
+// The front page reads more posts than it shows, because replies are left out.
+const (
+	frontFactor   = 2
+	maxFrontPosts = 40
+)
+
+// topLevel returns the first n posts of a list that stand for themselves.
+func topLevel(value any, n int) any {
+	list, ok := value.(entity.List[*entity.Status])
+	if !ok {
+		return value
+	}
+	var top entity.List[*entity.Status]
+	for _, s := range list {
+		if len(top) < n && s.ParentID() == 0 {
+			top = append(top, s)
+		}
+	}
+	return top
 }
 
 // serverMeta returns what the head of a page about the server says.

@@ -105,6 +105,8 @@ func (p *page) chatPage(status int, text, message string) (any, error) {
 		if _, err := p.Call(http.MethodPost, path+"/read", url.Values{"last_read_id": {content.Messages[0].ID}}); err != nil {
 			return nil, err
 		}
+		waiting := &p.frame.Viewer.Waiting
+		waiting.Chats = max(0, waiting.Chats-1)
 	}
 	var media []*web.Media
 	for _, m := range content.Messages {

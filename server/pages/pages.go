@@ -2,12 +2,14 @@
 // the API inside of the process (rest.Request.Call), decodes their answers into the entities of server/web and shows them by a template. A
 // form is one such call, and leads back to a page. So rules, limits and access are those of the API.
 //
-// Limits: 16 MiB of posts as HTML, 16 MiB of pages of visitors with their gzip, and which of them 10 000 addresses show (visitors.go).
+// Limits: 16 MiB of posts as HTML, 16 MiB of pages of visitors with their gzip, and which of them 10 000 addresses show (visitors.go); what
+// waits for 1 000 users (waiting.go).
 //
 // Every page works without JavaScript. Forms carry a token of their session, which server/rest checks.
 package pages
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -21,6 +23,7 @@ import (
 	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
+	"svc/store"
 )
 
 // Config is what New needs.
@@ -31,6 +34,7 @@ type Config struct {
 	Pages    *web.Pages
 	Commits  func() uint64 // as store.DB.Commits
 	Now      func() time.Time
+	Waiting  func(context.Context, store.AccountID) (store.Waiting, error) // as store.DB.Waiting
 
 	// Replaced returns true if a front end answers in place of the public pages. nil: none does.
 	Replaced func(*http.Request) bool
@@ -45,17 +49,18 @@ type Handlers struct {
 	articles *cache.Cache[articleKey, article]
 	visitors *cache.Cache[version, web.VisitorPage]
 	visits   *cache.Cache[visit, madePage]
+	waiting  *cache.Cache[waitingKey, store.Waiting]
 }
 
 // New returns the handlers. Their routes are the same for an empty Config.
 func New(c Config) *Handlers {
 	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(a article) int { return len(a.html) + cache.EntryBytes })
-	return &Handlers{c, articles, newVisitorCache(), cache.New[visit, madePage](maxVisits)}
+	return &Handlers{c, articles, newVisitorCache(), cache.New[visit, madePage](maxVisits), cache.New[waitingKey, store.Waiting](maxWaiting)}
 }
 
 // CacheStats returns the state of the caches by name.
 func (h *Handlers) CacheStats() map[string]cache.Stats {
-	return map[string]cache.Stats{"rendered_posts": h.articles.Stats(), "visitor_pages": h.visitors.Stats(), "visits": h.visits.Stats()}
+	return map[string]cache.Stats{"rendered_posts": h.articles.Stats(), "visitor_pages": h.visitors.Stats(), "visits": h.visits.Stats(), "waiting": h.waiting.Stats()}
 }
 
 // Routes returns the route tables of the pages below /web/.
@@ -156,9 +161,14 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 	if err := p.get("/api/v1/markers", url.Values{"timeline[]": {"home", "notifications"}}, &p.markers); err != nil {
 		return nil, err
 	}
+	waiting, err := p.waits()
+	if err != nil {
+		return nil, err
+	}
 	p.frame.Viewer = &web.Viewer{
 		Username: r.Viewer.Nickname, Avatar: h.Entities.Avatar(r.Viewer), Notifications: p.markers.Notifications.Svc.UnreadCount,
 		Staff: r.User.Staff(), FormToken: h.OAuth.FormTokenOf(r),
+		Waiting: waiting,
 	}
 	return p, nil
 }

@@ -6,6 +6,6 @@ import "svc/server/rest"
 func (h *Handlers) peopleRoutes() []rest.Routes {
 	return []rest.Routes{
 		h.listRoutes(), h.followedTagRoutes(), h.savedRoutes(), h.notificationRoutes(), h.messageRoutes(), h.searchRoutes(), h.scheduledRoutes(),
-		h.filterRoutes(), h.postActionRoutes(), h.accountActionRoutes(), h.readingRoutes(),
+		h.findPeopleRoutes(), h.exploreRoutes(), h.announcementRoutes(), h.shareRoutes(), h.filterRoutes(), h.postActionRoutes(), h.accountActionRoutes(), h.readingRoutes(),
 	}
 }

@@ -14,8 +14,9 @@ func (h *Handlers) sessionRoutes() rest.Routes {
 		"POST /web/sign_in":     {rest.Browser.Limit("authentication").Secret(), h.page((*page).signIn)},
 		"POST /web/sign_out":    {rest.SignedIn, h.page((*page).signOut)},
 		"GET /web/assets/*path": {rest.File, serveAsset},
+		"GET /web/sw.js":        {rest.File, serveWorker},
+		"GET " + offlinePath:    {rest.Browser, h.page((*page).offline)},
 		"GET /web/accent.css":   {rest.File, h.serveAccent},
-		"GET /web/sw.js":        {rest.File, func(*rest.Request) (any, error) { return web.ServiceWorker, nil }},
 	}
 }
 
@@ -25,6 +26,25 @@ func serveAsset(r *rest.Request) (any, error) {
 	}
 	return nil, errNoPage
 }
+
+// serveWorker serves the service worker, which controls the home page as well as those below it.
+func serveWorker(r *rest.Request) (any, error) {
+	r.ResponseHeader().Set("Service-Worker-Allowed", homePath)
+	return web.ServiceWorker, nil
+}
+
+// offlinePath is the page that the service worker keeps for when the server is not reached.
+const offlinePath = "/web/offline"
+
+// offline shows what a browser can do without a connection. It has nothing of the viewer but the language and the look.
+func (p *page) offline() (any, error) {
+	p.frame.Viewer, p.frame.Plain, p.frame.Done = nil, true, ""
+	return p.show(http.StatusOK, web.Offline{})
+}
+
+// forget makes the browser delete what it keeps of this server: drafts, the service worker with its files and push subscription, and pages that the
+// Back button would show. The session that ends takes the server's side of the subscription with it.
+func (p *page) forget() { p.ResponseHeader().Set("Clear-Site-Data", `"cache", "storage"`) }
 
 // serveAccent serves the style of the operator's accent colour. Its address has the colour, so that browsers may keep it.
 func (h *Handlers) serveAccent(r *rest.Request) (any, error) {
@@ -86,5 +106,6 @@ func (p *page) signOut() (any, error) {
 	if err != nil || sess == nil {
 		return rest.Redirect("/"), err
 	}
+	p.forget()
 	return rest.Redirect("/"), p.OAuth.EndSession(p.Request, sess)
 }

@@ -83,6 +83,9 @@ func (f *settingsForm) save(p *page) (any, error) {
 	to := f.path
 	if f.leaveTo != "" {
 		to = f.leaveTo
+		if to == "/" { // the account is gone
+			p.forget()
+		}
 	}
 	return p.leave(to, f.done, ""), nil
 }

@@ -27,6 +27,14 @@ func (p *page) home() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if content.New, err = p.newAnnouncements(); err != nil {
+		return nil, err
+	}
+	if content.Newest == "" {
+		if content.Arrival, err = p.arrival(); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.moveHomeMarker(&content, statuses); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ type Access struct {
 	secret    bool             // the answer has a secret and is not compressed
 	optional  string           // the name in api.optional without which other programs get a 404; "": always served
 	session   bool             // for browsers that are signed in to the server's own pages; ignores other credentials
+	shared    bool             // takes what other programs share by way of the browser, which knows no token of a form
 	limits    []routeLimit
 	answer    string // the shape of the answer, for the description of the API
 }
@@ -97,6 +98,13 @@ func (a Access) Limit(bucket string, keys ...string) Access {
 // Uploads allows bodies as large and as slow as uploads may be.
 func (a Access) Uploads() Access {
 	a.files = true
+	return a
+}
+
+// Shared marks a page that takes what other programs of the device share. The browser sends it on behalf of the user and has no form of the session;
+// a request that a page of another site causes is refused as ever. So its handler must change nothing that others see.
+func (a Access) Shared() Access {
+	a.shared = true
 	return a
 }
 

@@ -51,6 +51,9 @@ func (r *Request) Call(method, path string, arguments url.Values) (*Answer, erro
 	return r.call(method, path, arguments.Encode(), p)
 }
 
+// Internal returns true for a request that a page of this server makes (Call).
+func (r *Request) Internal() bool { return r.outer != nil }
+
 // Forward is Call with the parameters of r, uploads included, but for those that are left out.
 func (r *Request) Forward(method, path string, without ...string) (*Answer, error) {
 	own, err := r.parameters()

@@ -8,6 +8,8 @@ type Timeline struct {
 	Heading      string // in place of the title
 	Tabs         []Tab
 	Compose      *Compose // the form above the posts; nil: none
+	New          []Announcement
+	Arrival      *Arrival // nil: nothing is suggested
 	Stream       string   // the stream of the streaming API that has new posts; "": none
 	Posts        []template.HTML
 	Newer, Older string // URLs; "": none

@@ -83,6 +83,9 @@ type ShownCollection struct {
 	Collection Collection `json:"collection"`
 	Own        bool       `json:"-"` // it is the viewer's
 	Item       string     `json:"-"` // the place of the viewer; "": none
+
+	Viewer      string       `json:"-"` // the id of the viewer; "": a visitor
+	FollowedAll *FollowedAll `json:"-"` // the outcome of a press; nil: none
 }
 
 // Owner returns the account that made the collection, nil if it is not shown.
@@ -93,6 +96,16 @@ func (c *ShownCollection) Owner() *Account {
 		}
 	}
 	return nil
+}
+
+// Followable returns how many of the accounts the viewer can follow and does not.
+func (c *ShownCollection) Followable() (n int) {
+	for _, a := range c.Members() {
+		if r := a.Svc.Relationship; r != nil && r.ID != "" && !r.Related() && a.ID != c.Viewer {
+			n++
+		}
+	}
+	return n
 }
 
 // Members returns the accounts that are in the collection.

@@ -2,7 +2,10 @@ package web
 
 import (
 	"html/template"
+	"strconv"
 	"time"
+
+	"svc/internal/text"
 )
 
 // The entities of the client API as pages show them. They have the members that templates use.
@@ -70,6 +73,18 @@ func (a *Account) Name() template.HTML {
 // NoteHTML returns the description with custom emojis.
 func (a *Account) NoteHTML() template.HTML { return content(a.Note, a.Emojis, nil, "") }
 
+// maxNoteText is how many characters of a description a row of an account has.
+const maxNoteText = 160
+
+// NoteText returns the beginning of the description as plain text.
+func (a *Account) NoteText() string {
+	note := []rune(text.HTMLToText(a.Note))
+	if len(note) > maxNoteText {
+		return string(note[:maxNoteText-1]) + "…"
+	}
+	return string(note)
+}
+
 // FieldHTML returns the HTML of a field's value with custom emojis.
 func (a *Account) FieldHTML(value string) template.HTML { return content(value, a.Emojis, nil, "") }
 
@@ -91,6 +106,11 @@ type Relationship struct {
 	DomainBlocking      bool       `json:"domain_blocking"`
 	Endorsed            bool       `json:"endorsed"`
 	Note                string     `json:"note"`
+}
+
+// Related returns true if the viewer follows the account, wants to, or has a reason not to.
+func (r *Relationship) Related() bool {
+	return r.Following || r.Requested || r.Blocking || r.BlockedBy || r.Muting || r.DomainBlocking
 }
 
 // Emoji is a custom emoji.
@@ -239,6 +259,20 @@ type Tag struct {
 	URL       string `json:"url"`
 	Following bool   `json:"following"`
 	Featuring bool   `json:"featuring"`
+
+	History []struct {
+		Uses string `json:"uses"`
+	} `json:"history"`
+}
+
+// Uses returns how many posts used the hashtag in the days of its history.
+func (t Tag) Uses() (n int) {
+	for _, day := range t.History {
+		if uses, err := strconv.Atoi(day.Uses); err == nil {
+			n += uses
+		}
+	}
+	return n
 }
 
 // Application is the app by which a status was posted.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"svc/store"
 )
 
 // uiFiles are the templates of the web interface, and the script of its service worker.
@@ -24,6 +26,7 @@ type Viewer struct {
 	Avatar        string // URL
 	Notifications int    // unread
 	Staff         bool
+	Waiting       store.Waiting
 	FormToken     string // for the forms of the session
 }
 
@@ -97,7 +100,7 @@ func render(name string, site Site, f Frame, content Content) ([]byte, error) {
 }
 
 // partFiles are the templates that pages share. The first one is the frame of all pages.
-var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/media.html", "parts/account.html", "parts/form.html", "parts/compose.html", "parts/notice.html", "parts/meta.html"}
+var partFiles = []string{"parts/frame.html", "parts/post.html", "parts/media.html", "parts/account.html", "parts/form.html", "parts/compose.html", "parts/notice.html", "parts/arriving.html", "parts/meta.html"}
 
 // uiTemplates are the parsed templates by language, base and name. They are parsed when they are first shown.
 var uiTemplates sync.Map

@@ -116,19 +116,22 @@ type FeaturedTags struct {
 	Error       string
 }
 
+// Import is a list that a user has imported.
+type Import struct {
+	ID        ID        `json:"id"`
+	Kind      string    `json:"kind"`
+	State     string    `json:"state"`
+	Total     int       `json:"total"`
+	Imported  int       `json:"imported"`
+	Skipped   int       `json:"skipped"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
 // OwnData is the page of imports, exports and backups.
 type OwnData struct {
 	Exports []string
 	Imports []string
-	Started []struct {
-		ID        ID        `json:"id"`
-		Kind      string    `json:"kind"`
-		State     string    `json:"state"`
-		Total     int       `json:"total"`
-		Imported  int       `json:"imported"`
-		Skipped   int       `json:"skipped"`
-		CreatedAt time.Time `json:"created_at"`
-	}
+	Started []Import
 	Backups []struct {
 		FileSize   int       `json:"file_size"`
 		InsertedAt time.Time `json:"inserted_at"`

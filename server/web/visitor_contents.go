@@ -71,11 +71,8 @@ type Instance struct {
 	ApprovalRequired bool     `json:"approval_required"`
 	InvitesEnabled   bool     `json:"invites_enabled"`
 	ContactAccount   *Account `json:"contact_account"`
-	Rules            []struct {
-		Text string `json:"text"`
-		Hint string `json:"hint"`
-	} `json:"rules"`
-	Stats struct {
+	Rules            []Rule   `json:"rules"`
+	Stats            struct {
 		Users    int `json:"user_count"`
 		Statuses int `json:"status_count"`
 		Domains  int `json:"domain_count"`
@@ -94,6 +91,24 @@ type Instance struct {
 			} `json:"federation"`
 		} `json:"metadata"`
 	} `json:"svc"`
+}
+
+// Rule is a rule of the server.
+type Rule struct {
+	Text string `json:"text"`
+	Hint string `json:"hint"`
+}
+
+// maxShortRules is how many rules the front page has.
+const maxShortRules = 5
+
+// ShortRules returns the first rules without their explanations.
+func (i Instance) ShortRules() []Rule {
+	rules := make([]Rule, 0, maxShortRules)
+	for _, r := range i.Rules[:min(len(i.Rules), maxShortRules)] {
+		rules = append(rules, Rule{Text: r.Text})
+	}
+	return rules
 }
 
 // InstanceText is a text of the instance, such as its terms.

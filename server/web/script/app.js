@@ -43,3 +43,9 @@ if (signedIn) {
 }
 enhance(lateMedia, showWhenNear)
 enhance('main .feed', more)
+enhance('.share', async (box) => (await import('./share.js')).share(box))
+
+// A signed-in browser gets a page for when the server is not reached; another one shows no number on the icon of the app.
+const idle = window.requestIdleCallback ?? ((f) => setTimeout(f, 1000))
+if (signedIn) idle(() => navigator.serviceWorker?.register('/web/sw.js', { scope: '/web' }).catch(() => {}))
+else navigator.clearAppBadge?.().catch(() => {})

@@ -135,7 +135,10 @@ async function onChat(event) {
     return
   }
   if (location.pathname === '/web/chats') refresh().catch(() => {})
-  for (const mark of document.querySelectorAll('.unread-chats')) mark.hidden = false
+  for (const mark of document.querySelectorAll('.unread-chats')) {
+    mark.textContent ||= 1
+    mark.hidden = false
+  }
 }
 
 function open() {

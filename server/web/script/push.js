@@ -9,7 +9,7 @@ export function push(box) {
 
   const turnOn = async () => {
     if (await Notification.requestPermission() !== 'granted') return 'denied'
-    await navigator.serviceWorker.register('/web/sw.js', { scope: '/web/' })
+    await navigator.serviceWorker.register('/web/sw.js', { scope: '/web' })
     const worker = await navigator.serviceWorker.ready // one that is being installed cannot subscribe
     const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: box.dataset.push })
     const data = { alerts: Object.fromEntries(kinds.map((kind) => [kind, true])), policy: 'all' }
