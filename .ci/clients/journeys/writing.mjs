@@ -241,6 +241,7 @@ export const journeys = {
       assert.equal(asked, 1)
       assert.equal(await (await ann.composer()).inputValue(), 'Not sent')
       await ann.type(await ann.composer(), '')
+      await waitFor(() => ann.page.evaluate(() => !JSON.stringify(localStorage).includes('Not sent')))
     },
 
     async 'Control and Enter send, and the counter counts as the server does'({ ann }) {
