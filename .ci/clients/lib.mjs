@@ -1,6 +1,7 @@
 // Helpers of the JavaScript suites: one line per check, a user at the authorize page, and the types of the entities' fields.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
@@ -27,9 +28,9 @@ export function authorize(url, nickname) {
   return execFileSync(lib, ['authorize', url, nickname], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }
 
-// waitFor polls until the answer is true, for at most ten seconds.
+// waitFor polls until the answer is true, for at most 30 seconds.
 export async function waitFor(ask) {
-  for (const deadline = Date.now() + 10_000; !(await ask()); await sleep(100)) {
+  for (const deadline = Date.now() + 30_000; !(await ask()); await sleep(100)) {
     assert(Date.now() < deadline, `still not true: ${ask}`)
   }
 }
@@ -37,6 +38,40 @@ export async function waitFor(ask) {
 // command runs a command of the binary while the server runs.
 export function command(...args) {
   return execFileSync(process.env.BINARY, [...args, '--config', `${WORK}/server/config.toml`], { encoding: 'utf8' })
+}
+
+// account makes an account and returns a function that calls the API as it. role is --admin or --moderator.
+export async function account(base, nickname, ...role) {
+  command('user', 'create', nickname, '--email', `${nickname}@example.org`, '--password', PASSWORD, ...role)
+  return signedIn(base, nickname, role.length > 0 ? 'read write follow admin:read admin:write' : 'read write follow')
+}
+
+// signedIn returns a function that calls the API as an account. Its member asApp does so as the app alone.
+export async function signedIn(base, nickname, scope) {
+  const call = async (method, path, body, token) => {
+    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
+    const response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) })
+    const text = await response.text()
+    assert(response.ok, `${method} ${path}: ${response.status} ${text}`)
+    return JSON.parse(text)
+  }
+  const app = await call('POST', '/api/v1/apps', { client_name: 'Form check', redirect_uris: outOfBand, scopes: scope })
+  const client = { client_id: app.client_id, client_secret: app.client_secret, scope }
+  const { access_token } = await call('POST', '/oauth/token', { grant_type: 'password', username: nickname, password: PASSWORD, ...client })
+  const asApp = async (method, path, body) => call(method, path, body, (await call('POST', '/oauth/token', { grant_type: 'client_credentials', ...client })).access_token)
+  const api = (method, path, body) => call(method, path, body, access_token)
+  return Object.assign(api, { nickname, asApp, id: (await api('GET', '/api/v1/accounts/verify_credentials')).id })
+}
+
+// totp returns the code of a secret for the present time (RFC 6238).
+export function totp(secret) {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+  const bits = [...secret].map((c) => alphabet.indexOf(c).toString(2).padStart(5, '0')).join('')
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
+  const sum = createHmac('sha1', key).update(counter).digest()
+  return String((sum.readUInt32BE(sum[19] & 15) & 0x7fffffff) % 1e6).padStart(6, '0')
 }
 
 // listen opens a megalodon socket and returns the list of received pairs of event and payload.

@@ -1,48 +1,13 @@
 // Presses the forms and buttons of the web interface in Chromium, and checks that none was forgotten.
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { visitor } from './browser.mjs'
-import { check, command, outOfBand, PASSWORD, picture } from './lib.mjs'
+import { account, check, PASSWORD, picture, signedIn, totp } from './lib.mjs'
 import { staffAfter, staffBefore } from './pages-staff.mjs'
 
 const templates = new URL('../../server/web/templates/', import.meta.url)
 const run = Date.now().toString(36).slice(-5)
 const inAWeek = new Date(Date.now() + 7 * 86400_000).toISOString().slice(0, 16)
-
-// account makes an account and returns a function that calls the API as it.
-async function account(base, nickname) {
-  command('user', 'create', nickname, '--email', `${nickname}@example.org`, '--password', PASSWORD)
-  return signedIn(base, nickname, 'read write follow')
-}
-
-// signedIn returns a function that calls the API as an account. Its member asApp does so as the app alone.
-async function signedIn(base, nickname, scope) {
-  const call = async (method, path, body, token) => {
-    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
-    const response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) })
-    const text = await response.text()
-    assert(response.ok, `${method} ${path}: ${response.status} ${text}`)
-    return JSON.parse(text)
-  }
-  const app = await call('POST', '/api/v1/apps', { client_name: 'Form check', redirect_uris: outOfBand, scopes: scope })
-  const client = { client_id: app.client_id, client_secret: app.client_secret, scope }
-  const { access_token } = await call('POST', '/oauth/token', { grant_type: 'password', username: nickname, password: PASSWORD, ...client })
-  const asApp = async (method, path, body) => call(method, path, body, (await call('POST', '/oauth/token', { grant_type: 'client_credentials', ...client })).access_token)
-  const api = (method, path, body) => call(method, path, body, access_token)
-  return Object.assign(api, { nickname, asApp, id: (await api('GET', '/api/v1/accounts/verify_credentials')).id })
-}
-
-// totp returns the code of a secret for the present time (RFC 6238).
-function totp(secret) {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const bits = [...secret].map((c) => alphabet.indexOf(c).toString(2).padStart(5, '0')).join('')
-  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
-  const sum = createHmac('sha1', key).update(counter).digest()
-  return String((sum.readUInt32BE(sum[19] & 15) & 0x7fffffff) % 1e6).padStart(6, '0')
-}
 
 // The steps of a user. at is the page to open (without it, the step goes on where the last one ended), open are the summaries to open, set
 // are fields by name, press is the name of a button or link, inside the part of the page with the text or selector `within`. see is the text

@@ -220,8 +220,8 @@ func TestPollsOfTwoSessions(t *testing.T) {
 	srv.Browser().Get("/@alice/"+poll.ID()).Want(200, "Herons")
 }
 
-// TestSecretsAreNotCompressed requests what has secrets: tokens, codes and links that need no other credentials. It makes each answer long enough to
-// be compressed.
+// TestSecretsAreNotCompressed requests answers with secrets: tokens, codes and links that need no other credentials. Each is long enough to be
+// compressed.
 func TestSecretsAreNotCompressed(t *testing.T) {
 	srv, admin, browser := staff(t)
 	long := strings.Repeat("herons ", 200)

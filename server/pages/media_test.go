@@ -72,8 +72,8 @@ func TestFocus(t *testing.T) {
 	}
 }
 
-// TestReadingSettings checks which media are covered and which warnings open for each setting, and the preferences of the API.
-func TestReadingSettings(t *testing.T) {
+// TestMediaSettings checks which media are covered and which warnings open for each setting, and the preferences of the API.
+func TestMediaSettings(t *testing.T) {
 	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	picture := func() string { return alice.Upload(apptest.PNG(20, 10)).ID() }
@@ -97,7 +97,7 @@ func TestReadingSettings(t *testing.T) {
 			if tt.media == "something" {
 				alice.SendJSON("PATCH", "/api/v1/svc/settings/web_interface", map[string]any{"media": tt.media, "warnings": tt.warnings}).Want(200)
 			} else {
-				browser.Get("/web/settings/appearance").Want(200).Press("Save", "media", tt.media, "warnings", tt.warnings).Follow().Want(200, "Saved.")
+				browser.Get("/web/settings/reading").Want(200).Press("Save", "media", tt.media, "warnings", tt.warnings).Follow().Want(200, "Saved.")
 			}
 			preferences := alice.Get("/api/v1/preferences").Want(200).Object()
 			if got := preferences.Str("reading:expand:media"); got != tt.preference {

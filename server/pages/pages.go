@@ -2,10 +2,10 @@
 // the API inside of the process (rest.Request.Call), decodes their answers into the entities of server/web and shows them by a template. A
 // form is one such call, and leads back to a page. So rules, limits and access are those of the API.
 //
-// Limits: 16 MiB of posts as HTML, 16 MiB of pages of visitors, and which of them 10 000 addresses show (visitors.go); what
+// Limits: 16 MiB of posts as HTML, 16 MiB of pages of visitors with their gzip, and which of them 10 000 addresses show (visitors.go); what
 // waits for 1 000 users (waiting.go).
 //
-// Every page works without JavaScript. Forms carry the token of their session, which server/rest checks.
+// Every page works without JavaScript. Forms carry a token of their session, which server/rest checks.
 package pages
 
 import (

@@ -7,7 +7,8 @@
 //
 // Limits: 2000 connections, 128 of one address, 64 bodies of one client in transit; headers of 32 KiB; bodies of 1 MiB without files, 64 KiB of clients
 // that are not known, 32 MiB of memory for all of them (bodyBudget); 1000 parameters nested 16 deep, 8 files; answers of 2 MiB for a list and 4 MiB for
-// a context, large ones together an eighth of the memory; rate limits as in the settings, for 50 000 clients at the same time.
+// a context, large ones together an eighth of the memory; gzip of answers of 1 KiB to 1 MiB, by 16 writers of a MiB;
+// rate limits as in the settings, for 50 000 clients at the same time.
 package rest
 
 import (

@@ -7,6 +7,7 @@ import { more } from './more.js'
 import { shortcuts } from './shortcuts.js'
 import { showTimes } from './times.js'
 import { writing } from './write.js'
+import { rememberZone } from './zone.js'
 
 // Cards beside links to accounts come with the first link that is pointed at, or has the focus.
 function hovering() {
@@ -33,6 +34,7 @@ showPost()
 enhance('textarea[autofocus]', (field) => field.setSelectionRange(field.value.length, field.value.length))
 enhance('form[enctype]:not(.compose)', async (form) => (await import('./upload.js')).showProgress(form))
 if (signedIn) {
+  rememberZone()
   if (document.documentElement.dataset.keys !== 'off') shortcuts()
   live()
   writing()
