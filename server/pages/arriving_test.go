@@ -254,7 +254,7 @@ func TestShareTarget(t *testing.T) {
 		t.Errorf("the text has the title %d times: %s", n, page.Body)
 	}
 	browser.Origin = srv.URL
-	page.Press("Post").Follow().Want(200)
+	page.Press("Post").Want(422, "description").Press("Post").Follow().Want(200) // the form reminds of descriptions
 	posts := alice.Get("/api/v1/timelines/home").Want(200).List()
 	if len(posts) != 1 || len(posts[0].At("media_attachments").([]any)) != 2 {
 		t.Fatalf("posts: %v", posts)

@@ -46,7 +46,7 @@ var (
 // ServiceWorker is the script that shows push messages, and a page of its own where the server is not reached. Its address has no version: browsers
 // look for changes of it without their cache, and it controls the pages below its folder. It names the version of the assets, so that it changes with
 // them.
-var ServiceWorker = newAsset("sw.js", bytes.ReplaceAll(must(uiFiles.ReadFile("sw.js")), []byte("VERSION"), []byte(assetVersion())))
+var ServiceWorker = newAsset("sw.js", bytes.ReplaceAll(must(uiFiles.ReadFile("sw.js")), []byte("VERSION"), []byte(assetVersion)))
 
 var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".json": "application/json"}
 

@@ -21,8 +21,8 @@ function drafts() {
     if (!account) continue
     try {
       const draft = JSON.parse(value)
-      const fields = { ...draft, ...draft.fields }
-      const text = [fields.spoiler_text, fields.status ?? fields.text].filter((part) => typeof part === 'string' && part.trim()).join('\n\n')
+      const fields = Object.fromEntries(draft.fields) // as compose.js keeps them
+      const text = [fields.spoiler_text, fields.status].filter((part) => typeof part === 'string' && part.trim()).join('\n\n')
       if (text) found.push({ account, place, text, at: Number(draft.at) || 0 })
     } catch { /* another program wrote it */ }
   }
