@@ -13,6 +13,20 @@ const pictures = process.env.JOURNEY_PICTURES // a folder for pictures of what w
 const run = Date.now().toString(36).slice(-5)
 let failed = 0
 
+// enter opens a window of a person who is signed in.
+async function enter(api) {
+  const person = await Person.arrive(api)
+  await person.signIn()
+  await person.home()
+  return person
+}
+
+// again gives a person another window, without the drafts and errors of the last one.
+async function again(person) {
+  await person.leave()
+  return enter(person.api)
+}
+
 // travel takes the journeys of a file, with one account and one window a name of its people.
 async function travel(file) {
   const { people = [], journeys } = await import(`./${file}.mjs`)
@@ -21,21 +35,12 @@ async function travel(file) {
   const persons = {}
   let others = 0
   const other = (name, ...role) => account(BASE_URL, `${name}${++others}_${file.slice(0, 3)}${run}`, ...role) // an account without a window
-  for (const name of people) {
-    persons[name] = await Person.arrive(await other(name))
-    await persons[name].signIn()
-    await persons[name].home()
-  }
+  for (const name of people) persons[name] = await enter(await other(name))
   for (const name of names) {
     const begin = Date.now()
     const windows = []
     const stranger = async (api) => windows[windows.push(await Person.arrive(api)) - 1]
-    const staff = async () => {
-      const admin = await stranger(await other('admin', '--admin'))
-      await admin.signIn()
-      await admin.home()
-      return admin
-    }
+    const staff = async () => windows[windows.push(await enter(await other('admin', '--admin'))) - 1]
     try {
       await journeys[name]({ ...persons, other, stranger, staff, run })
       for (const person of [...Object.values(persons), ...windows]) person.quiet()
@@ -49,9 +54,8 @@ async function travel(file) {
           mkdirSync(pictures, { recursive: true })
           await page.screenshot({ path: `${pictures}/${file}-${name.replace(/\W+/g, '-')}-${i}.png` }).catch(() => {})
         }
-        await page.goto(`${BASE_URL}/favicon.png`).then(() => page.evaluate(() => localStorage.clear())).catch(() => {}) // the drafts
-        page.errors.length = 0
       }
+      for (const name of people) persons[name] = await again(persons[name])
     }
     for (const window of windows) await window.leave()
   }
