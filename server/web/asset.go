@@ -62,9 +62,11 @@ func readAssets() map[string]Asset {
 		case err != nil:
 			return err
 		case strings.HasPrefix(name, "style/"):
-			style = append(style, body...)
-		default:
+			style = append(style, shorten(body)...)
+		case strings.HasPrefix(name, "script/"):
 			name = strings.TrimPrefix(name, "script/")
+			assets[name] = newAsset(name, shorten(body))
+		default:
 			assets[name] = newAsset(name, body)
 		}
 		return nil
@@ -82,6 +84,18 @@ func readAssets() map[string]Asset {
 		assets[name] = newAsset(name, append([]byte("export default "), must(json.Marshal(m.below("viewer.")))...))
 	}
 	return assets
+}
+
+// shorten leaves out comments that have lines of their own, and what lines begin with. No text in our scripts goes on in a second line.
+func shorten(source []byte) []byte {
+	short := make([]byte, 0, len(source))
+	for line := range bytes.Lines(source) {
+		line = bytes.TrimLeft(line, " \t\n")
+		if len(line) > 0 && !bytes.HasPrefix(line, []byte("//")) {
+			short = append(short, line...)
+		}
+	}
+	return short
 }
 
 func newAsset(name string, body []byte) Asset {
