@@ -186,7 +186,7 @@ async function take(page, base, given, u, o) {
   const scope = page.locator(step.within ?? 'main').first()
   if (step.set) await enter(scope, step.set, u, o, page)
   for (const name of step.open ?? []) {
-    const box = scope.locator('details', { has: page.locator('summary', { hasText: new RegExp(`^${name}$`) }) }).first()
+    const box = scope.locator('details', { has: page.locator('summary', { hasText: new RegExp(`^\\s*${name}\\s*$`) }) }).first()
     if (await box.getAttribute('open') !== null) continue
     const summary = box.locator('summary').first()
     if (await summary.isVisible()) await summary.click()
