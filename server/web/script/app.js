@@ -43,7 +43,7 @@ if (signedIn) {
 }
 enhance(lateMedia, showWhenNear)
 enhance('main .feed', more)
-enhance('.share', async (box) => (await import('./share.js')).share(box))
+enhance('details.share', async (box) => (await import('./share.js')).share(box))
 
 // A signed-in browser gets a page for when the server is not reached; another one shows no number on the icon of the app.
 const idle = window.requestIdleCallback ?? ((f) => setTimeout(f, 1000))
