@@ -37,7 +37,7 @@ function reason(found) {
 export async function morph(element, fresh) {
   const { Idiomorph } = await import('./library/idiomorph.js')
   Idiomorph.morph(element, fresh.outerHTML, {
-    ignoreActiveValue: true,
+    ignoreActiveValue: Boolean(document.activeElement?.matches('input, textarea, select')), // of a button that would keep its old text
     callbacks: { beforeAttributeUpdated: (name, node) => !(name === 'open' && node.tagName === 'DETAILS') },
   })
   added(element)
