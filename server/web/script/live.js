@@ -141,8 +141,15 @@ async function onChat(event) {
   }
 }
 
+// open connects after a moment, so that pages that are passed quickly hold no stream.
+let opening
 function open() {
-  if (sources.length) return
+  clearTimeout(opening)
+  opening = setTimeout(connect, 2000)
+}
+
+function connect() {
+  if (sources.length || document.hidden) return
   const names = new Set(['user'])
   const list = document.querySelector('main [data-stream]')?.dataset.stream
   const first = !/[?&](max_id|min_id|since_id)=/.test(location.search)
@@ -160,6 +167,7 @@ function open() {
 }
 
 function close() {
+  clearTimeout(opening)
   sources.forEach((source) => source.close())
   sources = []
   closedAt = Date.now()
