@@ -134,7 +134,8 @@ const steps = [
   { press: 'Remove #tea', see: done.saved },
   { at: '/web/settings/privacy', set: { 'source[privacy]': 'unlisted', discoverable: true, locked: false }, press: 'Save', see: done.saved },
   { at: '/web/settings/push', set: { hide_notification_contents: true }, press: 'Save', see: done.saved },
-  { at: '/web/settings/appearance', set: { theme: 'dark', text_size: 'large' }, press: 'Save', see: done.saved },
+  { at: '/web/settings/appearance', set: { theme: 'dark', time_zone: 'Europe/Berlin' }, press: 'Save', see: done.saved },
+  { at: '/web/settings/reading', set: { text_size: 'large', width: 'narrow' }, press: 'Save', see: done.saved },
   { at: '/web/settings/email', set: { email: (u) => `new-${u.nickname}@example.org`, password: PASSWORD }, press: 'Change the address', see: 'The address is changed' },
   { at: '/web/settings/moving', set: { alias: (u, o) => o.nickname }, press: 'Add', see: done.saved },
   { press: 'Remove', within: '.panel.row', gone: '.panel.row' },
@@ -234,8 +235,8 @@ function alternatives(text) {
 }
 
 // notPressed are actions that this suite cannot cause with accounts of one server, or that other suites check: pages-peers.mjs those that
-// concern another server, server/pages/own_collections_test.go and collections_test.go collections of accounts.
-const notPressed = [/confirm_email|unsuspend|emoji\/packs\/download|server\/restart|collections/, /domain_blocks\?domain=|domain=\{\{\.\}\}/, /translation/]
+// concern another server, server/pages/own_collections_test.go and collections_test.go collections of accounts, arriving_test.go announcements.
+const notPressed = [/confirm_email|unsuspend|emoji\/packs\/download|server\/restart|collections|announcements/, /domain_blocks\?domain=|domain=\{\{\.\}\}/, /translation/]
 
 // walkThroughForms takes all steps, with JavaScript and without at the same time, each with accounts of its own.
 export async function walkThroughForms(base, signIn) {
