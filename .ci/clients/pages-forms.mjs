@@ -183,7 +183,10 @@ async function take(page, base, given, u, o) {
   const step = { ...given }
   for (const name of ['at', 'within', 'press', 'see', 'keeps', 'gone']) step[name] = valueOf(step[name], u, o)
   if (step.again) await page.reload()
-  if (step.at) await page.goto(base + step.at, { waitUntil: 'domcontentloaded' })
+  if (step.at) {
+    const go = () => page.goto(base + step.at, { waitUntil: 'domcontentloaded' })
+    await go().catch((fault) => { if (/ERR_ABORTED/.test(fault.message)) return go(); throw fault }) // the page of the last form was on its way
+  }
   const scope = page.locator(step.within ?? 'main').first()
   if (step.set) await enter(scope, step.set, u, o, page)
   for (const name of step.open ?? []) {

@@ -35,7 +35,7 @@ reads() {
 
 reads "front page" / "Skip to the content" "Sign in" "Create an account"
 check "sign in" browse -o /dev/null "$BASE_URL/web/sign_in" --data-urlencode "name=carol" --data-urlencode "password=$PASSWORD"
-reads "home without posts" /web "Home" "Direct messages" "Sign out" "What’s new?" "There are no posts here yet."
+reads "home without posts" /web "Home" "Direct messages" "Sign out" "What’s new?" "Accounts to follow"
 check "first post" send /web/compose "status=First words in w3m"
 browse "$BASE_URL/web/compose" -o "$WORK/compose.html"
 post=$(browse "$BASE_URL/web" | grep -oE '/@carol/[0-9A-Za-z]+' | head -n 1)
@@ -44,7 +44,7 @@ check "reply" send /web/compose "status=An answer to it" "in_reply_to_id=${post#
 reads home /web "First words in w3m" "An answer to it" "In reply to @carol" "About tea" "Quiet public" "Reply" "Boost" "Favourite" "Bookmark" "More"
 reads thread "$post" "First words in w3m" "An answer to it" "@carol" "0 boosts · 0 favourites"
 reads profile /@carol "carol" "3 posts" "0 following" "0 followers" "Joined" "Posts and replies" "Media" "First words in w3m"
-reads compose /web/compose "Text" "Content warning (optional)" "Who can see it" "Pictures and other files" "Poll" "Options" "More options" "Publish later" "Preview Post"
+reads compose /web/compose "Text" "Content warning" "Who can see it" "Add files" "Poll" "Options" "More options" "Publish later" "Preview Post"
 reads settings /web/settings "Profile" "Name, description, pictures, fields" "Close the account"
 reads "settings of the profile" /web/settings/profile "Display name" "About you" "Field 1: name" "Save"
 reads notifications /web/notifications "All" "Mentions" "Who may notify me"
