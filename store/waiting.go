@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// FewFollows is how many accounts a user follows who is not new any more.
+// FewFollows is how many accounts a user must follow to count as settled.
 const FewFollows = 5
 
 // Waiting are the counts of what waits for an account, beside its notifications. Each is up to 1000.
@@ -17,7 +17,7 @@ type Waiting struct {
 	Follows        int // accounts that it follows, up to FewFollows: suggestions wait for who follows fewer
 }
 
-// maxWaitingChats bounds the chats that are looked at, because who writes decides how many there are.
+// maxWaitingChats bounds the chats that are looked at, because other accounts decide how many there are.
 const maxWaitingChats = "100"
 
 var (

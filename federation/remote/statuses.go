@@ -131,7 +131,7 @@ func (s *Statuses) receiveFetched(ctx context.Context, o activity.Object, f Fetc
 	return s.social.ReceiveStatus(ctx, author, n.IncomingStatus)
 }
 
-// isUnaddressed returns whether `to` and `cc` say nothing. Values that cannot be read may have named somebody.
+// isUnaddressed returns true if `to` and `cc` are missing or empty. A value that cannot be read may have been an address.
 func isUnaddressed(o activity.Object) bool {
 	for _, key := range []string{"to", "cc"} {
 		switch v := o[key].(type) {

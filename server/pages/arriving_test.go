@@ -110,7 +110,7 @@ func TestFollowCollection(t *testing.T) {
 		}
 	}
 	if got := srv.Browser().Get("/collections/" + id + "?followed=5&requested=0&skipped=0").Want(200); strings.Contains(got.Text, "You follow") {
-		t.Error("a visitor is told about follows")
+		t.Error("a visitor sees the suggestions of a user")
 	}
 }
 

@@ -18,7 +18,7 @@ func sendPart(t *testing.T, browser *apptest.Browser, part string, values url.Va
 	return page.Status, string(page.Body)
 }
 
-// TestComposePart checks what the script of the form gets: the form alone, the post that it made where it is seen, and what is wrong.
+// TestComposePart requests the parts that the script of the form needs: the form alone, the new post, and the errors.
 func TestComposePart(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -87,7 +87,7 @@ func TestSeveralFiles(t *testing.T) {
 		t.Errorf("posted %v", post.Fields)
 	}
 
-	// Beyond the bound the rest is refused, and what is there stays.
+	// Files above the limit are refused, and the others stay.
 	page = browser.Get("/web/compose").PressWithFiles("Add", files, "status", "many").Want(200)
 	for range 4 {
 		page = page.PressWithFiles("Add", files).Want(200)

@@ -21,7 +21,7 @@ func (h *Handlers) findPeopleRoutes() rest.Routes {
 	}
 }
 
-// Bounds of what a page suggests. Twice as many accounts are looked at, because the viewer may follow some of them already.
+// Limits of the suggestions of a page. Twice as many accounts are looked at, because the viewer may follow some of them already.
 const (
 	fewSuggestions  = 6  // on the home page
 	manySuggestions = 30 // on a page of their own

@@ -8,7 +8,7 @@ import (
 	"svc/app/apptest"
 )
 
-// TestParts acts as the script of the pages does: the answer is what was changed, not the page.
+// TestParts acts as the script of the pages does: the answer is the changed part, not the page.
 func TestParts(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -31,9 +31,9 @@ func TestParts(t *testing.T) {
 		{"a follow", "/web/do/api/v1/accounts/" + bob.ID + "/follow", "f" + bob.ID, 200, "/unfollow", "<main"},
 		{"a dismissal", "/web/do/api/v1/notifications/dismiss?id=1", "n1", 404, "<main", "<header"},
 		{"anything else", "/web/do/api/v1/accounts/" + bob.ID + "/note?comment=tea", "main", 302, "", "<html"},
-		{"what is not known", "/web/do/api/v1/statuses/none/favourite", "p" + post.ID(), 404, "<main", "<header"},
-		{"what is refused", "/web/do/api/v1/polls/" + poll.At("poll").(map[string]any)["id"].(string) + "/votes?choices[]=0", "p" + poll.ID(), 422, "<main", "<header"},
-		{"what is not allowed", "/web/do/api/v1/statuses/" + post.ID() + "/pin", "p" + post.ID(), 422, "<main", "<header"},
+		{"an unknown post", "/web/do/api/v1/statuses/none/favourite", "p" + post.ID(), 404, "<main", "<header"},
+		{"a second vote", "/web/do/api/v1/polls/" + poll.At("poll").(map[string]any)["id"].(string) + "/votes?choices[]=0", "p" + poll.ID(), 422, "<main", "<header"},
+		{"a pin of another author", "/web/do/api/v1/statuses/" + post.ID() + "/pin", "p" + post.ID(), 422, "<main", "<header"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			browser.Part = tt.part

@@ -30,10 +30,10 @@ const (
 // Reading says what of posts is shown at once. The zero value is how visitors read.
 type Reading struct {
 	Media        string // ShowMedia: all; HideMedia: none; "": those that are not sensitive
-	OpenWarnings bool   // with what is behind content warnings
+	OpenWarnings bool   // posts with a content warning are shown whole
 }
 
-// ReadingOf returns how a user reads, from what is stored for SettingsClient.
+// ReadingOf returns how a user reads, from the stored settings of SettingsClient.
 func ReadingOf(settings json.RawMessage) Reading { return readAppearance(settings).reading() }
 
 // reading takes unknown words as not set, because posts are kept as HTML for each Reading.

@@ -186,7 +186,7 @@ func (s *Status) ReadBy(r Reading, open bool) {
 	}
 }
 
-// Opened returns true if what is behind the content warning is shown at first.
+// Opened returns true if the text below the content warning is shown at first.
 func (s *Status) Opened() bool { return s.opened }
 
 // Gallery returns the media of the status, nil if there are none. Those behind a content warning are covered only if that is open.

@@ -25,7 +25,7 @@ func TestLibraries(t *testing.T) {
 	for _, f := range files {
 		body, err := assetFiles.ReadFile("library/" + f.Name())
 		if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != sums[f.Name()] {
-			t.Errorf("%s is not what was fetched: run server/web/library/fetch", f.Name())
+			t.Errorf("%s differs from its sum: run server/web/library/fetch", f.Name())
 		}
 	}
 }

@@ -163,9 +163,10 @@ export function compose(form) {
   let begun = content()
   let same = JSON.stringify(begun)
   const dirty = () => !busy && JSON.stringify(content()) !== same
-  let timer
+  let timer = 0 // of a change that is not kept yet
   const save = () => {
     clearTimeout(timer)
+    timer = 0
     if (busy) return
     if (dirty()) keep(place, content())
     else discard(place)
@@ -177,7 +178,7 @@ export function compose(form) {
   }
   form.addEventListener('input', changed)
   form.addEventListener('change', changed)
-  addEventListener('pagehide', () => { if (form.isConnected && dirty()) save() })
+  addEventListener('pagehide', () => { if (form.isConnected && (timer || dirty())) save() })
   addEventListener('beforeunload', (event) => { if (form.isConnected && (dirty() || files.uploading())) event.preventDefault() })
   restore()
   function restore() {

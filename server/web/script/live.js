@@ -157,6 +157,7 @@ function connect() {
   for (const name of names) {
     const source = new EventSource(`/web/stream/${name}`)
     sources.push(source)
+    source.addEventListener('error', () => { if (source.readyState === EventSource.CLOSED) again() })
     if (name === list || !list) source.addEventListener('update', onUpdate)
     source.addEventListener('status.update', onEdit)
     source.addEventListener('delete', onDelete)
@@ -164,6 +165,12 @@ function connect() {
     source.addEventListener('notification', onNotification)
     source.addEventListener(`${document.getElementById('act').dataset.api}:chat_update`, onChat)
   }
+}
+
+// again connects later where the server refused, because too many pages of the user hold a stream.
+function again() {
+  close()
+  opening = setTimeout(connect, 30_000)
 }
 
 function close() {
