@@ -62,7 +62,7 @@ var parameters = map[string]string{
 	"networks/:key": "=1", "apps/:key": "=1", "settings/:key": "=instance", "settings/:name": "=instance.name", "setting/:name": "=instance.name", ":token": "=x", ":user_id": "account",
 	":year": "=2025", ":language": "=de", "reactions/:name": "=%E2%9D%A4", "notice/:id": "status", ":date": "=2026-01-01", ":method": "=totp", ":version": "=2.0", "async_refreshes/:id": "=x", "stream/:name": "=home", "exports/:name": "=follows.csv", "backups/:name": "=x.zip",
 	"emoji/:name": "=x", "static/*path": "=logo.png", "proxy/*path": "seen", "media/*path": "file", "emoji/*path": "=x.png", "packs/*path": "=x",
-	"images/*path": "=x", "instance/*path": "=x", "admin/*path": "=x", "do/*path": "=api/v1/markers",
+	"images/*path": "=x", "instance/*path": "=x", "admin/*path": "=x", "assets/*path": "=1/style.css", "do/*path": "=api/v1/markers",
 }
 
 // kindOf returns what a parameter of a path stands for: segment is the one before it.
