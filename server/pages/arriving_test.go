@@ -137,17 +137,21 @@ func TestExplore(t *testing.T) {
 	if got := browser.Get("/web/explore", "show", "nothing").Status; got != 404 {
 		t.Errorf("an unknown tab: %d", got)
 	}
-	other := apptest.Start(t, func(c *config.Config) { c.API.Optional = nil })
+	other, site := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) { c.API.Optional = nil }), apptest.StartSite(t)
 	people := discoverable(other, "ann", "ben", "cat")
 	post := people[0].Publish("loved #herons").ID()
 	people[1].Publish("seen #herons")
 	for _, p := range people[1:] {
 		p.Post("/api/v1/statuses/" + post + "/favourite").Want(200)
 	}
+	for _, p := range people {
+		p.Publish("read " + site.URL + "/page")
+	}
+	other.RunJobs()
 	pack(people[0], "Gardeners", people[1])
 	people[0].SendJSON("POST", "/api/v1/collections", map[string]any{"name": "Hidden", "discoverable": false, "account_ids": []string{people[1].ID}}).Want(200)
 	browser = other.SignUp("alice").SignedIn()
-	for show, want := range map[string][]string{"": {"loved #herons"}, "tags": {"#herons", "2 posts this week"}, "people": {"@ann"}, "packs": {"Gardeners", "1 account"}} {
+	for show, want := range map[string][]string{"": {"loved #herons"}, "tags": {"#herons", "2 posts this week"}, "people": {"@ann"}, "links": {"What it is about"}, "packs": {"Gardeners", "1 account"}} {
 		page := browser.Get("/web/explore", "show", show).Want(200, want...)
 		if strings.Contains(page.Text, "Hidden") {
 			t.Error("a starter pack that is not discoverable is listed")
