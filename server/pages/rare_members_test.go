@@ -43,8 +43,13 @@ func TestCardAuthor(t *testing.T) {
 	srv.Exec(`UPDATE accounts SET attribution_domains = '["localhost"]' WHERE nickname = 'alice'`)
 	blog := apptest.StartFake(t)
 	blog.Respond("/page", 200, "text/html", []byte(`<title>A page</title><meta name="fediverse:creator" content="@alice@`+strings.TrimPrefix(srv.URL, "http://")+`">`))
-	st := bob.Publish("read " + strings.Replace(blog.URL, "127.0.0.1", "localhost", 1) + "/page").ID()
+	link := strings.Replace(blog.URL, "127.0.0.1", "localhost", 1) + "/page"
+	st := bob.Publish("read " + link).ID()
+	alice.UpdateProfile(apptest.Doc{"discoverable": true})
+	bob.UpdateProfile(apptest.Doc{"discoverable": true})
+	alice.Publish("I wrote " + link)
 	srv.RunJobs()
+	alice.SignedIn().Get("/web/explore?show=links").Want(200, "A page", "Alice Writes")
 	alice.SignedIn().Get("/@bob/"+st).Want(200, "A page", "Alice Writes")
 	alice.SignedIn().Get("/web/accounts/"+bob.ID+"/report").Want(200, "/page")
 }
