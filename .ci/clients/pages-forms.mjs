@@ -203,6 +203,7 @@ async function take(page, base, given, u, o) {
     await button.locator('visible=true').first().click()
   }
   if (step.see) await located(page, step.see).waitFor({ timeout: 10_000 })
+  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' }) // what is seen at once is stored a moment later
   if (step.keeps) await located(page, step.keeps).waitFor({ timeout: 10_000 })
   if (step.gone) await located(page, step.gone).waitFor({ state: 'detached', timeout: 10_000 })
   const errors = page.errors.filter((text) => !(step.refused && text.includes(`status of ${step.refused}`)))

@@ -12,7 +12,7 @@ export class Failure extends Error {}
 export async function send(url, { part = 'main', body } = {}) {
   let response
   try {
-    response = await fetch(url, { method: body ? 'POST' : 'GET', body, headers: { 'Svc-Part': part } })
+    response = await fetch(url, { method: body ? 'POST' : 'GET', body, headers: { 'Svc-Part': part }, keepalive: body instanceof URLSearchParams }) // an action is sent although the reader leaves
   } catch {
     throw new Failure(navigator.onLine ? texts().unreached : texts().offline)
   }
