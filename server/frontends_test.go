@@ -207,7 +207,7 @@ func TestServeFrontend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("Accept-Encoding", "gzip, br")
 	if a := srv.As(nil).DoRequest(req).Want(200); a.Header.Get("Content-Encoding") != "gzip" || string(a.Body) != gzipped("a{}") {
 		t.Errorf("compressed: %q, encoding %q", a.Body, a.Header.Get("Content-Encoding"))
 	}

@@ -108,6 +108,9 @@ func translateRequest(r *http.Request) error {
 		return err
 	}
 	r.URL, r.RequestURI = address, address.RequestURI()
+	if r.Header.Get("Accept-Encoding") == "gzip" { // asked for by Go's client itself, not by a test; a compressed answer could not be translated
+		r.Header.Del("Accept-Encoding")
+	}
 	for _, key := range []string{"Cookie", "Referer"} {
 		if v := r.Header.Get(key); v != "" {
 			r.Header.Set(key, toTestName(v))

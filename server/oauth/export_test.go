@@ -1,13 +1,13 @@
 package oauth
 
 import (
+	"context"
 	"testing"
-	"time"
 )
 
-// SetSlowLoginDelay changes the delay of slowed attempts for a test.
-func SetSlowLoginDelay(t *testing.T, d time.Duration) {
-	before := slowLoginDelay
-	slowLoginDelay = d
-	t.Cleanup(func() { slowLoginDelay = before })
+// AwaitSlowLogin replaces the delay of slowed attempts for a test.
+func AwaitSlowLogin(t *testing.T, wait func(context.Context) error) {
+	before := awaitSlowLogin
+	awaitSlowLogin = wait
+	t.Cleanup(func() { awaitSlowLogin = before })
 }

@@ -21,7 +21,19 @@ const (
 )
 
 // slowLoginDelay is the time between slowed attempts to sign in to one account.
-var slowLoginDelay = 8 * time.Second
+const slowLoginDelay = 8 * time.Second
+
+// awaitSlowLogin waits for slowLoginDelay, or until ctx is done. Tests replace it.
+var awaitSlowLogin = func(ctx context.Context) error {
+	timer := time.NewTimer(slowLoginDelay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 // loginLimits count wrong passwords and second factors: of an account, whatever name and network they come with, and of a network, whatever
 // the account. An account over its limit stays open to its user: networks from which the user signed in before have a limit of their own,
@@ -189,15 +201,11 @@ func (l *loginLimits) slow(ctx context.Context, a loginAttempt) (release func(),
 		end()
 		leave()
 	}
-	timer := time.NewTimer(slowLoginDelay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return release, nil
-	case <-ctx.Done():
+	if err := awaitSlowLogin(ctx); err != nil {
 		release()
-		return nil, context.Cause(ctx)
+		return nil, err
 	}
+	return release, nil
 }
 
 // reserve counts a failure before the result is known, so that concurrent attempts cannot exceed the limit. It fails after too many

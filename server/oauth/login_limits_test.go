@@ -1,11 +1,13 @@
 package oauth_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,14 +53,43 @@ func tryOnPage(srv *apptest.Server, address, name, password string) *apptest.Res
 	return srv.As(nil).DoRequest(req)
 }
 
-// isSlowed returns true if an attempt from an address takes at least the delay of slowed attempts.
+// isSlowed returns true if an attempt has to wait.
 func isSlowed(t *testing.T, try func() *apptest.Response, want int) bool {
 	t.Helper()
-	const delay = 150 * time.Millisecond
-	oauth.SetSlowLoginDelay(t, delay)
-	began := time.Now()
+	var waits atomic.Int32
+	oauth.AwaitSlowLogin(t, func(context.Context) error {
+		waits.Add(1)
+		return nil
+	})
 	try().Want(want)
-	return time.Since(began) >= delay
+	return waits.Load() > 0
+}
+
+// together makes attempts at once. Slowed ones wait until quick others are answered, or for a minute.
+func together(t *testing.T, n, quick int, try func(i int) *apptest.Response) []*apptest.Response {
+	t.Helper()
+	var answered atomic.Int32
+	proceed := make(chan struct{})
+	oauth.AwaitSlowLogin(t, func(ctx context.Context) error {
+		select {
+		case <-proceed:
+		case <-time.After(time.Minute):
+		case <-ctx.Done():
+		}
+		return context.Cause(ctx)
+	})
+	responses := make([]*apptest.Response, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			responses[i] = try(i)
+			if answered.Add(1) == int32(quick) {
+				close(proceed)
+			}
+		})
+	}
+	wg.Wait()
+	return responses
 }
 
 // TestSpellingsOfLogins checks that all spellings of a login name share one limit, whether or not there is such an account, and that
@@ -132,9 +163,10 @@ func TestOwnerIsNotLockedOut(t *testing.T) {
 	if !isSlowed(t, func() *apptest.Response { return tryFrom(srv, third, "alice", apptest.Password) }, 200) {
 		t.Error("a network without a sign-in before the attack is not slowed")
 	}
-	oauth.SetSlowLoginDelay(t, time.Hour)
 	for range 3 {
-		tryFrom(srv, home, "alice", apptest.Password).Want(200)
+		if isSlowed(t, func() *apptest.Response { return tryFrom(srv, home, "alice", apptest.Password) }, 200) {
+			t.Error("the owner is slowed")
+		}
 	}
 	for range most {
 		tryFrom(srv, home, "alice", "wrong").Want(401)
@@ -176,7 +208,6 @@ func TestSlowedLoginsAreBounded(t *testing.T) {
 			tryFrom(srv, home, name, "wrong").Want(401)
 		}
 	}
-	oauth.SetSlowLoginDelay(t, 2*time.Second)
 	for _, tt := range []struct {
 		name      string
 		addresses []string
@@ -187,12 +218,9 @@ func TestSlowedLoginsAreBounded(t *testing.T) {
 		{"one account", []string{home, another, third, "198.18.0.1", "198.18.1.1"}, []string{"alice"}, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var wg sync.WaitGroup
-			responses := make([]*apptest.Response, len(tt.addresses))
-			for i, address := range tt.addresses {
-				wg.Go(func() { responses[i] = tryFrom(srv, address, tt.names[i%len(tt.names)], "wrong") })
-			}
-			wg.Wait()
+			responses := together(t, len(tt.addresses), len(tt.addresses)-tt.slowed, func(i int) *apptest.Response {
+				return tryFrom(srv, tt.addresses[i], tt.names[i%len(tt.names)], "wrong")
+			})
 			slowed := 0
 			for _, r := range responses {
 				if r.Status == 401 {

@@ -13,7 +13,6 @@ import (
 	"svc/admin"
 	"svc/app/apptest"
 	"svc/internal/config"
-	"svc/server/oauth"
 	"svc/store"
 )
 
@@ -138,16 +137,12 @@ func TestFailedLoginLimit(t *testing.T) {
 
 // TestConcurrentGuesses checks that concurrent wrong passwords count as much as consecutive ones.
 func TestConcurrentGuesses(t *testing.T) {
-	oauth.SetSlowLoginDelay(t, 2*time.Second)
 	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	responses := make([]*apptest.Response, 30)
-	var wg sync.WaitGroup
-	for i := range responses {
-		wg.Go(func() { responses[i] = srv.Grant(app, "password", "username", "alice", "password", "wrong") })
-	}
-	wg.Wait()
+	responses := together(t, 30, 29, func(int) *apptest.Response {
+		return srv.Grant(app, "password", "username", "alice", "password", "wrong")
+	})
 	checked := 0
 	for _, a := range responses {
 		if a.Status != 429 {
