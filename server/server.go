@@ -167,7 +167,7 @@ func newParts(c Config) *parts {
 	}
 	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: c.Now})
 	p.ui = pages.New(pages.Config{
-		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, Commits: c.DB.Commits, Now: c.Now, Waiting: c.DB.Waiting,
+		Settings: c.Settings, OAuth: p.oauth, Entities: c.Entities, Pages: p.pages, Commits: c.DB.Commits, Now: c.Now, Waiting: c.DB.Waiting, Markers: c.DB.Markers,
 		Replaced: func(r *http.Request) bool { _, ok := p.frontends.selected(r); return ok },
 	})
 	p.streams = stream.NewHub(stream.Config{

@@ -34,7 +34,8 @@ type Config struct {
 	Pages    *web.Pages
 	Commits  func() uint64 // as store.DB.Commits
 	Now      func() time.Time
-	Waiting  func(context.Context, store.AccountID) (store.Waiting, error) // as store.DB.Waiting
+	Waiting  func(context.Context, store.AccountID) (store.Waiting, error)                           // as store.DB.Waiting
+	Markers  func(context.Context, store.AccountID) (markers []*store.Marker, unread int, err error) // as store.DB.Markers
 
 	// Replaced returns true if a front end answers in place of the public pages. nil: none does.
 	Replaced func(*http.Request) bool
@@ -49,13 +50,13 @@ type Handlers struct {
 	articles *cache.Cache[articleKey, article]
 	visitors *cache.Cache[version, web.VisitorPage]
 	visits   *cache.Cache[visit, madePage]
-	waiting  *cache.Cache[waitingKey, store.Waiting]
+	waiting  *cache.Cache[waitingKey, unread]
 }
 
 // New returns the handlers. Their routes are the same for an empty Config.
 func New(c Config) *Handlers {
 	articles := cache.NewWeighted[articleKey](maxArticleBytes, func(a article) int { return len(a.html) + cache.EntryBytes })
-	return &Handlers{c, articles, newVisitorCache(), cache.New[visit, madePage](maxVisits), cache.New[waitingKey, store.Waiting](maxWaiting)}
+	return &Handlers{c, articles, newVisitorCache(), cache.New[visit, madePage](maxVisits), cache.New[waitingKey, unread](maxWaiting)}
 }
 
 // CacheStats returns the state of the caches by name.
@@ -80,19 +81,7 @@ type page struct {
 	began   moment  // before anything was read
 	seen    *digest // of what a visitor's page shows; nil: it is that of a signed-in user
 	version version // of the visitor's page that is shown; zero: it is not kept
-	markers markers // of a signed-in user
-}
-
-// markers say what a user has read.
-type markers struct {
-	Home struct {
-		LastReadID string `json:"last_read_id"`
-	} `json:"home"`
-	Notifications struct {
-		Svc struct {
-			UnreadCount int `json:"unread_count"`
-		} `json:"svc"`
-	} `json:"notifications"`
+	unseen  unread  // by the signed-in user
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
@@ -158,17 +147,13 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 		p.seen = newDigest()
 		return p, nil
 	}
-	if err := p.get("/api/v1/markers", url.Values{"timeline[]": {"home", "notifications"}}, &p.markers); err != nil {
-		return nil, err
-	}
-	waiting, err := p.waits()
-	if err != nil {
+	if p.unseen, err = p.unread(); err != nil {
 		return nil, err
 	}
 	p.frame.Viewer = &web.Viewer{
-		Username: r.Viewer.Nickname, Avatar: h.Entities.Avatar(r.Viewer), Notifications: p.markers.Notifications.Svc.UnreadCount,
+		Username: r.Viewer.Nickname, Avatar: h.Entities.Avatar(r.Viewer), Notifications: p.unseen.notifications,
 		Staff: r.User.Staff(), FormToken: h.OAuth.FormTokenOf(r),
-		Waiting: waiting,
+		Waiting: p.unseen.Waiting,
 	}
 	return p, nil
 }

@@ -8,7 +8,6 @@ import (
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
-	"svc/store"
 )
 
 func (h *Handlers) timelineRoutes() rest.Routes {
@@ -48,8 +47,7 @@ func (p *page) moveHomeMarker(content *web.Timeline, list entity.List[*entity.St
 		return nil
 	}
 	newest, oldest := list[0].ID(), list[len(list)-1].ID()
-	read := store.ParseID[store.StatusID](p.markers.Home.LastReadID)
-	switch {
+	switch read := p.unseen.home; {
 	case read >= newest:
 		return nil
 	case read != 0 && read < oldest && content.Older != "" && content.Newest == "":

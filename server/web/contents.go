@@ -1,6 +1,9 @@
 package web
 
-import "html/template"
+import (
+	"html/template"
+	"strings"
+)
 
 // Timeline is a list of posts.
 type Timeline struct {
@@ -16,6 +19,20 @@ type Timeline struct {
 	Newest       string // URL of the first page; "": this is it
 	Unread       string // URL of the posts after the last one that was read; "": this page has them
 	Read         string // id of the newest post, for the button that marks all as read
+}
+
+// Feed returns the posts of the timeline in one piece, "" for none.
+func (t Timeline) Feed() template.HTML {
+	size := 0
+	for _, post := range t.Posts {
+		size += len(post)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, post := range t.Posts {
+		b.WriteString(string(post))
+	}
+	return template.HTML(b.String())
 }
 
 // Tab is one of several views.

@@ -64,12 +64,12 @@ func (p *Pages) Show(status int, f Frame, content Content) (http.Handler, error)
 
 // Render returns the HTML of a page of the web interface.
 func (p *Pages) Render(f Frame, content Content) ([]byte, error) {
-	return render("frame.html", p.site(), f, content)
+	return p.render("frame.html", p.site(), f, content)
 }
 
 // ShowContent is Show without the frame: the title and the main element alone, for a script that has the frame.
 func (p *Pages) ShowContent(status int, f Frame, content Content) (http.Handler, error) {
-	html, err := render("main", p.site(), f, content)
+	html, err := p.render("main", p.site(), f, content)
 	if err != nil {
 		return nil, err
 	}
@@ -81,18 +81,14 @@ func (p *Pages) Part(html template.HTML) http.Handler {
 	return answer{http.StatusOK, []byte(html), *p.policy.Load()}
 }
 
-func render(name string, site Site, f Frame, content Content) ([]byte, error) {
+func (p *Pages) render(name string, site Site, f Frame, content Content) ([]byte, error) {
 	t, err := uiTemplate(f.Messages, f.Base, content.Name())
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	b.Grow(64 << 10)
-	err = t.ExecuteTemplate(&b, name, struct {
-		Site  Site
-		Frame Frame
-		Page  Content
-	}{site, f, content})
+	err = t.ExecuteTemplate(&b, name, &view{site, f, content, p, t})
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", content.Name(), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/rest"
@@ -30,13 +31,15 @@ type Pages struct {
 	policy   *config.View[string]
 	accent   *config.View[Accent]
 	look     lookFinder
+
+	navigations *cache.Cache[navigationKey, Navigation]
 }
 
 // NewPages returns the Pages of a server with these settings. static is the folder of the operator's files, "" if there is none.
 func NewPages(c *config.Live, static string) *Pages {
 	return &Pages{
 		settings: c, policy: config.NewView(c, func(c *config.Config) string { return Policy(mediaSources(c)...) }), look: lookFinder{dir: static},
-		accent: config.NewView(c, newAccent),
+		accent: config.NewView(c, newAccent), navigations: newNavigations(),
 	}
 }
 

@@ -60,7 +60,7 @@ func plainPages() map[string]Content {
 // renderPlain renders a page without navigation in a language.
 func renderPlain(t *testing.T, m *Messages, page Content) string {
 	t.Helper()
-	html, err := render("frame.html", Site{Name: "Example " + evil, Host: "example.org", SendsMail: true, MinPassword: 8}, Frame{Messages: m, Plain: true}, page)
+	html, err := new(Pages).render("frame.html", Site{Name: "Example " + evil, Host: "example.org", SendsMail: true, MinPassword: 8}, Frame{Messages: m, Plain: true}, page)
 	if err != nil {
 		t.Fatal(err)
 	}
