@@ -8,16 +8,13 @@ import (
 	"svc/store"
 )
 
-// policyRoutes are the policy for notifications, and the requests that it makes of those that it filters. The reference API documents PATCH; some
-// libraries (masto.js) send PUT.
+// policyRoutes are the policy for notifications, and the requests that it makes of those that it filters.
 func (h *notifications) policyRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/notifications/policy":                {rest.User("read:notifications").Answers("NotificationPolicyV1"), h.showPolicyV1},
 		"PATCH /api/v1/notifications/policy":              {rest.User("write:notifications").Answers("NotificationPolicyV1"), h.changePolicyV1},
-		"PUT /api/v1/notifications/policy":                {rest.User("write:notifications").Answers("NotificationPolicyV1"), h.changePolicyV1},
 		"GET /api/v2/notifications/policy":                {rest.User("read:notifications").Answers("NotificationPolicy"), h.showPolicy},
 		"PATCH /api/v2/notifications/policy":              {rest.User("write:notifications").Answers("NotificationPolicy"), h.changePolicy},
-		"PUT /api/v2/notifications/policy":                {rest.User("write:notifications").Answers("NotificationPolicy"), h.changePolicy},
 		"GET /api/v1/notifications/requests":              {rest.User("read:notifications").Answers("[]NotificationRequest"), h.listRequests},
 		"GET /api/v1/notifications/requests/merged":       {rest.User("read:notifications").Answers("Merged"), rest.Always(mergedRequests{true})},
 		"POST /api/v1/notifications/requests/accept":      {rest.User("write:notifications").Answers("empty"), h.acceptRequests},

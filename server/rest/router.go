@@ -42,12 +42,23 @@ type match struct {
 	endpoint            *endpoint
 }
 
-// find returns the endpoint of a path, nil if there is none, and the values of its parameters, still encoded. GET endpoints also serve
-// HEAD; net/http omits the body.
+// substitutes are the methods whose endpoint serves a request where there is none of the request's own method. net/http omits the body of an
+// answer to HEAD. The reference server serves its updates by PUT and PATCH, although its documentation names one, and clients use either;
+// those of the extension API are as documented.
+var substitutes = map[string]string{http.MethodHead: http.MethodGet, http.MethodPut: http.MethodPatch, http.MethodPatch: http.MethodPut}
+
+// find returns the endpoint of a path, nil if there is none, and the values of its parameters, still encoded.
 func (rt *router) find(method, path string) (*endpoint, httprouter.Params) {
-	if method == http.MethodHead {
-		method = http.MethodGet
+	e, values := rt.findExactly(method, path)
+	if other := substitutes[method]; e == nil && other != "" {
+		if e, values = rt.findExactly(other, path); e != nil && e.extension && other != http.MethodGet {
+			return nil, nil
+		}
 	}
+	return e, values
+}
+
+func (rt *router) findExactly(method, path string) (*endpoint, httprouter.Params) {
 	for _, layer := range rt.layers {
 		if handle, values, _ := layer.Lookup(method, path); handle != nil {
 			m := new(match)
