@@ -22,6 +22,7 @@ type Browser struct {
 	Site     string // the Sec-Fetch-Site header; "": none
 	Part     string // the part of pages that is requested, as the script of the pages does; "": the page
 	Accept   string // the Accept header; "": none
+	Referrer string // the Referer header; "": none
 }
 
 func (a *Server) Browser() *Browser {
@@ -199,6 +200,9 @@ func (b *Browser) send(method, path, contentType string, content io.Reader) *Pag
 	}
 	if b.Accept != "" {
 		req.Header.Set("Accept", b.Accept)
+	}
+	if b.Referrer != "" {
+		req.Header.Set("Referer", b.Referrer)
 	}
 	for _, c := range b.Cookies {
 		req.AddCookie(c)

@@ -1,6 +1,8 @@
 package pages_test
 
 import (
+	"cmp"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -191,4 +193,52 @@ func TestReport(t *testing.T) {
 		t.Errorf("the report names %v, want %s but not %s", got, first, second)
 	}
 	browser.Get("/web/accounts/none/report").Want(404)
+}
+
+// TestPlaceAfterActions checks that a vote and a reaction lead back to the page that they were made on, at the post, and say what was done.
+func TestPlaceAfterActions(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	browser := alice.SignedIn()
+	for _, tt := range []struct {
+		from string // the page, as the browser says
+		want string // "": the post's own page
+	}{
+		{srv.URL + "/web/local", "/web/local"},
+		{srv.URL + "/web/local?max_id=zzz&done=saved", "/web/local?max_id=zzz"},
+		{"", ""},
+		{"https://other.example/web/local", ""},
+		{"::", ""},
+	} {
+		t.Run(tt.from, func(t *testing.T) {
+			post := bob.Publish("a question", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "3600").ID()
+			voting := browser.Get("/web/local").Want(200, "a question")
+			check := func(what, own, done string, page *apptest.Page) {
+				t.Helper()
+				want, _ := url.Parse(cmp.Or(tt.want, own))
+				got, err := url.Parse(page.Want(302).Header.Get("Location"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				query := got.Query()
+				query.Del("done")
+				if got.Path != want.Path || query.Encode() != want.RawQuery || got.Query().Get("done") != done || got.Fragment != "p"+post {
+					t.Errorf("%s leads to %s, want %s", what, got, want)
+				}
+				browser.Referrer = ""
+				page.Follow()
+			}
+			browser.Referrer = tt.from
+			check("a vote", "/web/statuses/"+post, "voted", voting.Press("Vote", "choices[]", "0"))
+			own := strings.TrimPrefix(alice.Get("/api/v1/statuses/"+post).Want(200).Object().Str("url"), srv.URL)
+			browser.Referrer = tt.from
+			choice := browser.Get("/web/statuses/"+post+"/react").Want(200, "Often used")
+			browser.Referrer = srv.URL + "/web/statuses/" + post + "/react"
+			check("a reaction", own, "reacted", choice.Press("🎉"))
+			browser.Referrer = tt.from
+			more := browser.Get("/web/statuses/" + post + "/more").Want(200)
+			browser.Referrer = srv.URL + "/web/statuses/" + post + "/more"
+			check("an entered reaction", own, "reacted", more.Press("React", "emoji", "🍵"))
+		})
+	}
 }

@@ -20,12 +20,13 @@ const (
 	onceParam   = "once"     // keeps a form that is sent twice from acting twice
 	askParam    = "ask"      // asks first: a key of the messages below "ask."; the other parameters are those of the address
 	namedParam  = "ask_name" // what the question is about
+	atParam     = "at"       // the post to show afterwards, of endpoints whose path does not name it
 )
 
 var donePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
 // ownParams are the parameters that endpoints are not given.
-var ownParams = []string{oauth.FormParam, backParam, doneParam, methodParam, onceParam, askParam, namedParam}
+var ownParams = []string{oauth.FormParam, backParam, doneParam, methodParam, onceParam, askParam, namedParam, atParam}
 
 func (h *Handlers) formRoutes() rest.Routes {
 	return rest.Routes{
@@ -60,7 +61,19 @@ func (p *page) perform() (any, error) {
 	if part, err := p.changed(); part != nil || err != nil {
 		return part, err
 	}
+	if at := p.Query(atParam); at != "" { // the form is part of a post, which is the same on all pages
+		return p.leave(p.cameFrom("/web/statuses/"+url.PathEscape(at)), p.Query(doneParam), at), nil
+	}
 	return p.leave(localPath(p.Query(backParam), homePath), p.Query(doneParam), statusIn(path)), nil
+}
+
+// cameFrom returns the path of the page of this server that led here, as the browser says, or another path.
+func (p *page) cameFrom(otherwise string) string {
+	u, err := url.Parse(p.Referer())
+	if err != nil || u.Host != p.Settings.Host && u.Host != p.Host {
+		return otherwise
+	}
+	return localPath(ownPath(u), otherwise)
 }
 
 // ask shows a page with a button that sends the form, because what it does cannot be undone. Only a form of the session leads here, so that

@@ -44,6 +44,10 @@ func (p *page) postInPath() (*web.PostActions, error) {
 	content.Status, content.Quotes = boost.Shown(), approval.Quotes
 	content.Status.Own = content.Status.Account.ID == p.Viewer.ID.String()
 	content.Permalink = p.permalink(content.Status)
+	content.Back = localPath(p.Query(backParam), p.cameFrom(content.Permalink))
+	if strings.HasPrefix(content.Back, "/web/statuses/") { // another of these pages
+		content.Back = content.Permalink
+	}
 	content.Post, err = p.frame.Messages.Article(web.Article{Status: content.Status, Base: p.frame.Base})
 	return content, err
 }
@@ -87,6 +91,7 @@ func (p *page) chooseReaction() (any, error) {
 			choice.Emojis = append(choice.Emojis, e)
 		}
 	}
+	p.frame.Path = choice.Back
 	return p.show(http.StatusOK, choice)
 }
 
@@ -103,7 +108,7 @@ func (p *page) react() (any, error) {
 	if _, err := p.Call(http.MethodPut, "/api/v1/svc/statuses/"+content.Status.ID+"/reactions/"+url.PathEscape(emoji), nil); err != nil {
 		return nil, err
 	}
-	return rest.Redirect(content.Permalink), nil
+	return p.leave(content.Back, "reacted", content.Status.ID), nil
 }
 
 // translate shows a post in the viewer's language.

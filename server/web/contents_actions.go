@@ -11,6 +11,7 @@ type PostActions struct {
 	Status       *Status
 	Post         template.HTML
 	Permalink    string
+	Back         string // the page to go to afterwards
 	Quotes       QuoteApproval
 	Folders      []Folder
 	CanTranslate bool
