@@ -271,10 +271,18 @@ func TestShareTarget(t *testing.T) {
 	if got := len(alice.Get("/api/v1/timelines/home").Want(200).List()); got != 1 {
 		t.Errorf("sharing has published %d posts", got-1)
 	}
+
+	// Who has to sign in first gets the text afterwards.
 	visitor := srv.Browser()
-	visitor.Origin = srv.URL
-	if a := visitor.Post("/web/share", url.Values{"text": {"x"}}); a.Status != 302 || !strings.HasPrefix(a.Header.Get("Location"), "/web/sign_in") {
-		t.Errorf("a visitor gets %d %s", a.Status, a.Header.Get("Location"))
+	visitor.Origin = "null"
+	visitor.Site = "none"
+	signIn := visitor.PostParts("/web/share", parts...).Want(302)
+	visitor.Origin, visitor.Site = srv.URL, ""
+	form := signIn.Follow().Want(200, "Sign in").Press("Sign in", "name", "alice", "password", apptest.Password).Want(302).Follow()
+	form.Want(200, "New post", "Herons https://example.org/h")
+	long := srv.Browser().Post("/web/share", url.Values{"text": {strings.Repeat("x", 5000)}}).Want(302).Header.Get("Location")
+	if long != "/web/sign_in?back=%2Fweb%2Fshare" {
+		t.Errorf("a long text leads to %.200s", long)
 	}
 }
 

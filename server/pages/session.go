@@ -67,8 +67,11 @@ func (h *Handlers) SignIn(r *rest.Request) http.Handler {
 		return h.OAuth.ErrorPage(r, errNoPage)
 	}
 	back := homePath
-	if r.Method == http.MethodGet {
+	switch {
+	case r.Method == http.MethodGet:
 		back = ownPath(r.URL)
+	case r.URL.Path == sharePath:
+		back = shareLink(r)
 	}
 	return rest.Redirect("/web/sign_in?" + url.Values{backParam: {back}}.Encode())
 }

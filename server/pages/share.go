@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -52,6 +53,24 @@ func (p *page) share() (any, error) {
 		message = p.text("share.failed", strings.Join(slices.Compact(failed), " "))
 	}
 	return p.composePage(http.StatusOK, &f, nil, message)
+}
+
+// maxSharedLink bounds the text that an address takes along, in bytes.
+const maxSharedLink = 4 << 10
+
+// shareLink returns the path that shares the text of a request again, for a browser that has to sign in first. It has no files; a text that is
+// too long is left out.
+func shareLink(r *rest.Request) string {
+	query := make(url.Values)
+	for _, name := range []string{"title", "text", "url"} {
+		if text := r.Query(name); text != "" {
+			query.Set(name, text)
+		}
+	}
+	if link := sharePath + "?" + query.Encode(); len(query) > 0 && len(link) <= maxSharedLink {
+		return link
+	}
+	return sharePath
 }
 
 // sharedText joins what a program shares. Many say the same twice, such as the address in the text.
