@@ -18,7 +18,8 @@ function offer() {
     button.addEventListener('click', showNew)
     list.before(button)
   }
-  button.textContent = list.dataset.fresh.replace('%d', waiting)
+  const { fresh, freshOne } = list.dataset
+  button.textContent = (waiting === 1 ? freshOne : fresh).replace('%d', waiting)
   showTitle()
 }
 
