@@ -136,7 +136,7 @@ async function onChat(event) {
     return
   }
   if (location.pathname === '/web/chats') refresh().catch(() => {})
-  for (const mark of document.querySelectorAll('.unread-chats')) {
+  for (const mark of document.querySelectorAll('.unread-chats, .bottom .dot')) {
     mark.textContent ||= 1
     mark.hidden = false
   }
