@@ -1,7 +1,7 @@
 // Another server: a person follows an account there, and then wants to see nothing of that server any more.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { commandOf, PASSWORD, signedIn, waitFor } from '../lib.mjs'
+import { BASE_URL, commandOf, DOMAIN, PASSWORD, signedIn, waitFor } from '../lib.mjs'
 import { t } from './catalogue.mjs'
 import { stored } from './person.mjs'
 
@@ -28,8 +28,9 @@ async function shown(ann, path, text) {
 }
 
 export const journeys = {
-  async 'an account of another server is followed, then its server is blocked, until the block ends'({ ann, run }) {
+  async 'an account of another server is followed, then its server is blocked, until the block ends'({ ann, other, run }) {
     const zoe = await stranger(`zoe_${run}`)
+    const eve = await other('eve')
     await ann.open('/web/search')
     await ann.type(t('search.what'), `@${zoe.nickname}@${zoe.host}`)
     await ann.enter()
@@ -40,6 +41,10 @@ export const journeys = {
     await waitFor(async () => (await relation()).following)
     await ann.usable()
     await stored(zoe, `/api/v1/accounts/${zoe.id}/followers`, (list) => list.length === 1)
+    const { accounts: [known] } = await zoe('GET', `/api/v2/search?type=accounts&resolve=true&q=@${ann.nickname}@${DOMAIN}`)
+    await zoe('POST', `/api/v1/accounts/${known.id}/follow`)
+    await waitFor(async () => (await relation()).followed_by)
+    await zoe('GET', `/api/v2/search?type=accounts&resolve=true&q=${BASE_URL}/@${eve.nickname}`)
     await zoe('POST', '/api/v1/statuses', { status: 'Greetings from far away' })
     await shown(ann, '/web', 'Greetings from far away')
     await ann.usable()
@@ -58,13 +63,20 @@ export const journeys = {
     await ann.see(ann.control(unblock))
     await ann.usable()
     assert.equal((await relation()).domain_blocking, true)
+    await waitFor(async () => { // a job ends the follows
+      const { following, followed_by } = await relation()
+      return !following && !followed_by
+    })
     assert.deepEqual(await ann.api('GET', '/api/v1/domain_blocks'), [zoe.host])
-    await zoe('POST', '/api/v1/statuses', { status: `@${ann.nickname}@${new URL(ann.page.url()).host} can you hear me?` })
-    for (const path of ['/web/known', '/web/notifications']) {
+    await zoe('POST', '/api/v1/statuses', { status: `@${ann.nickname}@${DOMAIN} @${eve.nickname}@${DOMAIN} can you hear me?` })
+    await stored(eve, '/api/v1/notifications', (list) => list.some((n) => n.status?.content.includes('can you hear me?'))) // it has arrived
+    for (const path of ['/web', '/web/known', '/web/notifications']) {
       await ann.open(path)
       await ann.seeNot('Greetings from far away')
       await ann.seeNot('can you hear me?')
     }
+    await ann.open(profile)
+    await ann.see(ann.control(t('account.follow')))
 
     await ann.open('/web/settings/hidden/domains')
     const entry = ann.main.getByRole('paragraph').filter({ hasText: zoe.host })
@@ -78,6 +90,7 @@ export const journeys = {
 
   async 'a server is blocked by its name'({ ann, run }) {
     const domain = `loud-${run}.example`
+    const before = await ann.api('GET', '/api/v1/domain_blocks')
     await ann.open('/web/settings')
     await ann.press(t('settings.hidden.title'))
     await ann.press(t('settings.hidden.domains'))
@@ -85,13 +98,13 @@ export const journeys = {
     await ann.enter()
     await ann.see(t('fault.domain_format'))
     await ann.usable('status of 422')
-    assert.deepEqual(await ann.api('GET', '/api/v1/domain_blocks'), [])
+    assert.deepEqual(await ann.api('GET', '/api/v1/domain_blocks'), before)
     await ann.press(t('nav.back'))
     await ann.type(t('settings.hidden.domain'), domain)
     await ann.enter()
     await ann.see(t('done.saved'), ann.page)
     await ann.see(domain)
     await ann.usable()
-    assert.deepEqual(await ann.api('GET', '/api/v1/domain_blocks'), [domain])
+    assert.deepEqual(await ann.api('GET', '/api/v1/domain_blocks'), [...before, domain].sort())
   },
 }
