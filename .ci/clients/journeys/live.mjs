@@ -67,7 +67,6 @@ export const journeys = {
     assert(order[3] > 2, 'the others are still there')
     assert.doesNotMatch(await ann.page.title(), /^\(/)
     await ann.usable()
-    await ann.page.reload()
     await read(ann)
   },
 
