@@ -35,9 +35,11 @@ export async function waitFor(ask) {
   }
 }
 
-// command runs a command of the binary while the server runs.
-export function command(...args) {
-  return execFileSync(process.env.BINARY, [...args, '--config', `${WORK}/server/config.toml`], { encoding: 'utf8' })
+// command runs a command of the binary while the server runs; commandOf does so for the server of a folder.
+export const command = (...args) => commandOf(`${WORK}/server`, ...args)
+
+export function commandOf(home, ...args) {
+  return execFileSync(process.env.BINARY, [...args, '--config', `${home}/config.toml`], { encoding: 'utf8' })
 }
 
 // account makes an account and returns a function that calls the API as it. role is --admin or --moderator.
@@ -46,11 +48,12 @@ export async function account(base, nickname, ...role) {
   return signedIn(base, nickname, role.length > 0 ? 'read write follow admin:read admin:write' : 'read write follow')
 }
 
-// signedIn returns a function that calls the API as an account. Its member asApp does so as the app alone.
+// signedIn returns a function that calls the API as an account. Its member asApp does so as the app alone; upload sends a file.
 export async function signedIn(base, nickname, scope) {
   const call = async (method, path, body, token) => {
-    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
-    const response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) })
+    const form = body instanceof FormData
+    const headers = { ...(!form && { 'Content-Type': 'application/json' }), ...(token && { Authorization: `Bearer ${token}` }) }
+    const response = await fetch(base + path, { method, headers, body: form ? body : body && JSON.stringify(body) })
     const text = await response.text()
     assert(response.ok, `${method} ${path}: ${response.status} ${text}`)
     return JSON.parse(text)
@@ -60,7 +63,13 @@ export async function signedIn(base, nickname, scope) {
   const { access_token } = await call('POST', '/oauth/token', { grant_type: 'password', username: nickname, password: PASSWORD, ...client })
   const asApp = async (method, path, body) => call(method, path, body, (await call('POST', '/oauth/token', { grant_type: 'client_credentials', ...client })).access_token)
   const api = (method, path, body) => call(method, path, body, access_token)
-  return Object.assign(api, { nickname, asApp, id: (await api('GET', '/api/v1/accounts/verify_credentials')).id })
+  const upload = (bytes, type, description) => {
+    const form = new FormData()
+    form.append('file', new Blob([bytes], { type }), `file.${type.split('/')[1]}`)
+    form.append('description', description)
+    return api('POST', '/api/v2/media', form)
+  }
+  return Object.assign(api, { nickname, asApp, upload, id: (await api('GET', '/api/v1/accounts/verify_credentials')).id })
 }
 
 // totp returns the code of a secret for the present time (RFC 6238).

@@ -29,7 +29,9 @@ func TestTimeZones(t *testing.T) {
 	}
 	browser.Get("/web").Want(200, in("UTC"))
 	browser.Cookies[web.ZoneCookie] = &http.Cookie{Name: web.ZoneCookie, Value: "Asia/Kathmandu"}
-	browser.Get("/web").Want(200, in("Asia/Kathmandu"))
+	if page := browser.Get("/web").Want(200, in("Asia/Kathmandu")); strings.Contains(string(page.Body), "data-zone=") {
+		t.Errorf("the zone of the browser counts as chosen: %s", page.Body)
+	}
 	browser.Cookies[web.ZoneCookie].Value = "../../etc/passwd"
 	browser.Get("/web").Want(200, in("UTC"))
 
@@ -37,7 +39,10 @@ func TestTimeZones(t *testing.T) {
 	settings.Press("Save", "time_zone", "Mars/Olympus").Want(422, "This time zone is not known.")
 	browser.Get("/web").Want(200, in("UTC"))
 	settings.Press("Save", "time_zone", "Pacific/Chatham").Follow().Want(200, "Pacific/Chatham")
-	browser.Get("/web").Want(200, in("Pacific/Chatham"))
+	page := browser.Get("/web").Want(200, in("Pacific/Chatham"))
+	if !strings.Contains(string(page.Body), `data-zone="Pacific/Chatham"`) {
+		t.Errorf("scripts do not learn of the chosen zone: %s", page.Body)
+	}
 	srv.Browser().Get("/@alice").Want(200, in("UTC"))
 
 	zone, err := time.LoadLocation("Pacific/Chatham")

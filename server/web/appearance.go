@@ -69,6 +69,8 @@ func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 // NewUserFrame is NewFrame for a user, whose pages write times in the user's zone. Pages of visitors are the same for all, with times in UTC.
 func NewUserFrame(r *http.Request, settings json.RawMessage) Frame {
 	f := NewFrame(r, settings)
-	f.Zone = userZone(r, readAppearance(settings).TimeZone)
+	choice := readAppearance(settings).TimeZone
+	f.Zone = userZone(r, choice)
+	f.OwnZone = f.Zone.String() == choice
 	return f
 }

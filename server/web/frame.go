@@ -43,6 +43,7 @@ type Frame struct {
 	Width    string         // narrow, wide: of the text; "": normal
 	Reading  Reading        // what of posts is shown at once
 	Zone     *time.Location // in which times are written and entered; nil: UTC
+	OwnZone  bool           // Zone is chosen in the settings: scripts use it in place of that of the browser
 	Closed   bool           // nobody can sign in to the pages
 	Narrow   bool           // one column, for pages with a single form
 	Plain    bool           // without navigation, for pages that browsers pass on their way to an app, such as signing in

@@ -1,9 +1,10 @@
 // One's own account: profile with pictures, settings, second factor, import and export.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { BASE_URL, DOMAIN, PASSWORD, picture, signedIn, totp, WORK } from '../lib.mjs'
+import { BASE_URL, DOMAIN, PASSWORD, picture, signedIn, totp, waitFor, WORK } from '../lib.mjs'
 import { t } from './catalogue.mjs'
 import { Person, stored } from './person.mjs'
+import { scripts } from './variant.mjs'
 
 export const people = ['ann']
 
@@ -142,5 +143,99 @@ export const journeys = {
     await ann.press(t('settings.data.follows'))
     const exported = readFileSync(await (await download).path(), 'utf8')
     for (const a of [ben, cleo]) assert(exported.includes(`${a.nickname}@${DOMAIN}`), exported)
+  },
+
+  async 'import accounts to block and to mute, and export all lists'({ ann, other }) {
+    const csv = `${WORK}/${ann.nickname}-hidden.csv`
+    const relation = async (account) => (await ann.api('GET', `/api/v1/accounts/relationships?id=${account.id}`))[0]
+    const hidden = {}
+    for (const [kind, file, member] of [
+      ['blocks', (address) => `${address}\n`, 'blocking'],
+      ['mutes', (address) => `Account address,Hide notifications\n${address},true\n`, 'muting'],
+    ]) {
+      const account = hidden[kind] = await other(kind)
+      writeFileSync(csv, file(`${account.nickname}@${DOMAIN}`))
+      await ann.open('/web/settings/data')
+      await ann.pick(ann.field(t(`settings.data.import_${kind}`)), csv)
+      await ann.send(t('settings.data.start'))
+      await ann.see(t('done.import'), ann.page)
+      await waitFor(async () => (await relation(account))[member])
+      await stored(ann.api, '/api/v1/svc/imports', ([last]) => last.kind === kind && last.finished_at)
+      await ann.page.reload()
+      const row = ann.main.getByRole('listitem').filter({ hasText: `${t(`settings.data.kind_${kind}`)}, ` })
+      await ann.see(t('settings.data.counts', 1, 1, 0), row)
+      await ann.usable()
+      await ann.open(`/web/settings/hidden/${kind === 'blocks' ? 'blocks' : ''}`.replace(/\/$/, ''))
+      await ann.see(new RegExp(account.nickname))
+    }
+    const eve = await other('eve')
+    await ann.api('POST', `/api/v1/accounts/${eve.id}/follow`)
+    const { id } = await ann.api('POST', '/api/v1/lists', { title: 'Sailors' })
+    await ann.api('POST', `/api/v1/lists/${id}/accounts`, { account_ids: [eve.id] })
+    const said = await eve('POST', '/api/v1/statuses', { status: 'Worth keeping' })
+    await ann.api('POST', `/api/v1/statuses/${said.id}/bookmark`)
+    await ann.api('POST', '/api/v1/domain_blocks', { domain: 'noise.example' })
+    await ann.open('/web/settings/data')
+    const at = (account) => `${account.nickname}@${DOMAIN}`
+    for (const [kind, line] of Object.entries({
+      blocks: at(hidden.blocks), mutes: at(hidden.mutes), lists: `Sailors,${at(eve)}`, bookmarks: said.uri, domain_blocks: 'noise.example',
+    })) {
+      const download = ann.page.waitForEvent('download')
+      await ann.press(t(`settings.data.${kind}`))
+      const exported = readFileSync(await (await download).path(), 'utf8')
+      assert(exported.split(/\r?\n/).some((l) => l.startsWith(line)), `${kind}: ${exported}`)
+    }
+  },
+
+  async 'what is no list is refused'({ ann }) {
+    const imports = (await ann.api('GET', '/api/v1/svc/imports')).length
+    await ann.open('/web/settings/data')
+    await ann.pick(ann.field(t('settings.data.import_follow')), picture)
+    await ann.send(t('settings.data.start'))
+    await ann.see(ann.main.getByRole('heading', { name: t('error.title') }))
+    await ann.usable('status of 400')
+    await ann.press(t('nav.back'))
+    await ann.see(ann.field(t('settings.data.import_follow')))
+    assert.equal((await ann.api('GET', '/api/v1/svc/imports')).length, imports)
+  },
+
+  async 'times in a chosen zone, in which posts are scheduled, too'({ ann }) {
+    const zone = 'Asia/Kathmandu' // a quarter of an hour beside the others
+    const save = async (option) => {
+      await ann.open('/web/settings/appearance')
+      await ann.field(t('settings.appearance.zone')).focus()
+      await ann.write(option)
+      await ann.press(t('form.save'))
+      await ann.see(t('done.saved'), ann.page)
+    }
+    const said = await ann.api('POST', '/api/v1/statuses', { status: 'What time is it?' })
+    await save(zone)
+    assert.equal(await ann.field(t('settings.appearance.zone')).inputValue(), zone)
+    await ann.usable()
+    await ann.open(new URL(said.url).pathname)
+    const time = ann.post('What time is it?').locator('time').first()
+    if (scripts) {
+      const exact = await ann.page.evaluate(([at, zone]) => new Date(at).toLocaleString(document.documentElement.lang, { timeZone: zone }), [said.created_at, zone])
+      assert.equal(await time.getAttribute('title'), exact)
+    } else {
+      const exact = new Date(said.created_at).toLocaleString('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
+      assert.match(await time.innerText(), new RegExp(exact))
+    }
+    await ann.compose()
+    await ann.write('Up with the lark')
+    await ann.unfold(t('compose.more'))
+    const day = new Date(Date.now() + 3 * 86400_000).toISOString().slice(0, 10)
+    await ann.see(t('compose.schedule', zone))
+    await ann.typeTime(ann.main.locator('[name=scheduled_at]').first(), `${day}T18:05`)
+    await ann.press(t('compose.post'))
+    await ann.see(t('done.scheduled'), ann.page)
+    const [post] = await stored(ann.api, '/api/v1/scheduled_statuses', (list) => list.length === 1)
+    assert.equal(post.scheduled_at, `${day}T12:20:00.000Z`)
+    await ann.open('/web/scheduled')
+    assert.equal(await ann.main.locator('[name=scheduled_at]').first().inputValue(), `${day}T18:05`)
+    await ann.usable()
+    await ann.api('DELETE', `/api/v1/scheduled_statuses/${post.id}`)
+    await save(t('settings.appearance.zone_none'))
+    assert.equal(await ann.field(t('settings.appearance.zone')).inputValue(), '')
   },
 }

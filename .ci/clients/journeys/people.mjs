@@ -40,10 +40,12 @@ export const journeys = {
   async 'a follow request that is withdrawn, and one that is accepted'({ ann, other, stranger }) {
     const lea = await stranger(await other('lea'))
     await lea.api('PATCH', '/api/v1/accounts/update_credentials', { locked: true })
-    for (const [name, wanted] of [['follow', true], ['cancel_request', false], ['follow', true]]) {
-      await ann.open(`/@${lea.nickname}`)
+    await ann.open(`/@${lea.nickname}`)
+    for (const [name, next, wanted] of [['follow', 'cancel_request', true], ['cancel_request', 'follow', false], ['follow', 'cancel_request', true]]) {
       await ann.press(t(`account.${name}`))
-      await waitFor(async () => (await relation(ann, lea.api)).requested === wanted)
+      await ann.see(ann.control(t(`account.${next}`)))
+      await ann.seeNot(ann.main.locator('[aria-busy]')) // until then, the button does nothing
+      assert.equal((await relation(ann, lea.api)).requested, wanted)
     }
     await ann.usable()
     assert.equal((await relation(ann, lea.api)).following, false)
@@ -77,9 +79,8 @@ export const journeys = {
     await ann.page.waitForURL(/\/tags\//)
     await ann.inSight(ann.post(`Jam of ${word}`))
     await ann.press(t('tag.follow'))
-    await stored(ann.api, `/api/v1/tags/${word}jam`, (tag) => tag.following)
-    await ann.page.reload()
     await ann.see(ann.control(t('tag.unfollow')))
+    await stored(ann.api, `/api/v1/tags/${word}jam`, (tag) => tag.following)
     await ann.usable()
     await ann.open(`/web/search?q=${encodeURIComponent(mine.url)}`)
     await ann.inSight(ann.post(`Jam of ${word}`))

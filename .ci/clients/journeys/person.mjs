@@ -42,6 +42,13 @@ export class Person {
     if (scripts) await this.page.waitForFunction(() => document.readyState === 'complete')
   }
 
+  // live opens a page that hears of what happens from then on. Without JavaScript, it is a page like others.
+  async live(path) {
+    const stream = scripts && this.page.waitForResponse((response) => response.url().includes('/web/stream/'))
+    await this.open(path)
+    await stream
+  }
+
   get path() {
     return new URL(this.page.url()).pathname
   }
@@ -179,6 +186,11 @@ export class Person {
       const box = await locator.boundingBox()
       return box && box.y + box.height > 0 && box.y < this.page.viewportSize().height
     })
+  }
+
+  // centre scrolls to an element at once, while the page itself scrolls smoothly.
+  centre(locator) {
+    return locator.evaluate((e) => e.scrollIntoView({ block: 'center', behavior: 'instant' }))
   }
 
   // stays fails if f moves what is read: with JavaScript, locator stays at its place on the screen; without, it is on the screen again.

@@ -82,7 +82,7 @@ export const journeys = {
 
   async 'going back leads to the same place'({ ann, other }) {
     const { post } = await feed(ann, other)
-    await post.evaluate((e) => e.scrollIntoView({ block: 'center' }))
+    await ann.centre(post)
     const top = (await post.boundingBox()).y
     await ann.click(post.getByRole('link').filter({ has: ann.page.locator('time') }).first())
     await ann.page.waitForURL(/\/@/)

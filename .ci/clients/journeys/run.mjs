@@ -7,7 +7,7 @@ import { Person } from './person.mjs'
 import { variant } from './variant.mjs'
 
 const LANES = 3
-const files = ['staff', 'joining', 'writing', 'replying', 'reacting', 'people', 'messages', 'account'] // the longest first
+const files = ['staff', 'joining', 'writing', 'replying', 'reacting', 'people', 'messages', 'account', 'live', 'looking', 'sharing', 'moderating', 'servers'] // the longest first
 const chosen = new RegExp(process.env.JOURNEY || '')
 const pictures = process.env.JOURNEY_PICTURES // a folder for pictures of what went wrong
 const run = Date.now().toString(36).slice(-5)

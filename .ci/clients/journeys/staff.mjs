@@ -119,7 +119,7 @@ export const journeys = {
     await waitFor(async () => !(await ann.api('GET', '/api/v1/custom_emojis')).some((e) => e.shortcode === code))
   },
 
-  async 'an announcement'({ ann, run, staff }) {
+  async 'an announcement, which is shown until it is dismissed'({ ann, run, staff }) {
     const admin = await staff()
     const words = `The cupboard moves on Friday ${run}`
     await admin.open('/web/admin')
@@ -137,6 +137,24 @@ export const journeys = {
     await admin.press(t('form.save'))
     await admin.see(t('done.saved'), admin.page)
     await stored(ann.api, '/api/v1/announcements', (list) => list.some((a) => a.content.includes('at noon')))
+
+    const shown = ann.main.getByRole('article').filter({ hasText: words })
+    const { id } = await ann.api('POST', '/api/v1/statuses', { status: 'Read below the announcement' })
+    await ann.open('/web')
+    await ann.see('at noon', shown)
+    await ann.usable()
+    await ann.within(1, () => ann.press(t('announcements.dismiss'), shown))
+    await ann.seeNot(shown)
+    assert.equal(ann.path, '/web')
+    await ann.inSight(ann.main.locator(`#p${id}`))
+    await stored(ann.api, '/api/v1/announcements', (list) => list.some((a) => a.content.includes('at noon') && a.read))
+    await ann.open('/web')
+    await ann.seeNot(shown)
+    await ann.open('/web/announcements') // it can still be read
+    await ann.see('at noon', shown)
+    await ann.seeNot(ann.control(t('announcements.dismiss'), shown))
+    await ann.usable()
+
     await admin.open('/web/admin/announcements')
     await admin.press(t('admin.delete'), row)
     await confirm(admin, 'delete_row')
@@ -158,5 +176,36 @@ export const journeys = {
       await stored(admin.api, '/api/v1/instance', (i) => i.title === wanted)
     }
     await admin.usable()
+  },
+
+  async 'the accent colour'({ ann, staff }) {
+    const admin = await staff()
+    const colour = async () => {
+      await ann.open('/web/compose')
+      return ann.control(t('compose.post')).evaluate((e) => getComputedStyle(e).backgroundColor)
+    }
+    const before = await colour()
+    const save = async (value) => {
+      await admin.open('/web/admin/settings')
+      await admin.press(t('admin.setting_groups.web'))
+      await admin.type(admin.main.locator('input[name$="accent_colour"]'), value)
+      await admin.enter()
+    }
+    await save('teal')
+    await admin.see(admin.page.getByRole('alert'), admin.page)
+    await admin.usable('status of 4')
+    assert.equal(await colour(), before, 'what is no colour changes nothing')
+    await save('#0f766e')
+    await admin.see(t('done.saved'), admin.page)
+    await admin.usable()
+    assert.equal(await colour(), 'rgb(15, 118, 110)')
+    await ann.usable()
+    await save('#ffff00') // too light to be read
+    await admin.see(t('done.saved'), admin.page)
+    assert.notEqual(await colour(), 'rgb(255, 255, 0)')
+    await ann.usable()
+    await save('')
+    await admin.see(t('done.saved'), admin.page)
+    assert.equal(await colour(), before)
   },
 }

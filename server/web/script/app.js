@@ -24,7 +24,7 @@ function hovering() {
 function showPost() {
   const post = document.querySelector('.post.main')
   if (location.hash || !post?.previousElementSibling?.matches('.post')) return
-  if (performance.getEntriesByType('navigation')[0]?.type === 'navigate') post.scrollIntoView()
+  if (performance.getEntriesByType('navigation')[0]?.type === 'navigate') post.scrollIntoView({ behavior: 'instant' })
 }
 
 const signedIn = document.getElementById('act') !== null

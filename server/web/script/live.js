@@ -18,7 +18,8 @@ function offer() {
     button.addEventListener('click', showNew)
     list.before(button)
   }
-  button.textContent = list.dataset.fresh.replace('%d', waiting)
+  const { fresh, freshOne } = list.dataset
+  button.textContent = (waiting === 1 ? freshOne : fresh).replace('%d', waiting)
   showTitle()
 }
 
@@ -135,7 +136,7 @@ async function onChat(event) {
     return
   }
   if (location.pathname === '/web/chats') refresh().catch(() => {})
-  for (const mark of document.querySelectorAll('.unread-chats')) {
+  for (const mark of document.querySelectorAll('.unread-chats, .bottom .dot')) {
     mark.textContent ||= 1
     mark.hidden = false
   }
