@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 // Uses the pages in Chromium and checks each for accessibility.
 //
-// usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL | pages.mjs interface BASE_URL | pages.mjs looks BASE_URL | pages.mjs forms BASE_URL | pages.mjs pictures BASE_URL FOLDER
+// usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL | pages.mjs interface BASE_URL | pages.mjs looks BASE_URL | pages.mjs forms BASE_URL
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { browser, fill, isUsable, press, signIn, submit, visitor } from './browser.mjs'
 import { check, outOfBand, PASSWORD } from './lib.mjs'
@@ -12,7 +11,7 @@ import { walkThroughLooks, walkThroughPush } from './pages-looks.mjs'
 
 const agree = /allow|approve|authori[sz]e|accept|^yes/i
 const deny = /deny|cancel|refuse|reject|^no/i
-const [walk, address, folder] = process.argv.slice(2)
+const [walk, address] = process.argv.slice(2)
 
 // api calls the server at base as an app and returns the response.
 async function api(base, path, body, token) {
@@ -179,67 +178,8 @@ async function walkThroughInterface(base) {
   }
 }
 
-// token returns an access token of a person.
-async function token(base, username) {
-  const { client_id, client_secret } = await api(base, '/api/v1/apps', { client_name: 'Tea app', redirect_uris: outOfBand, scopes: 'read write follow admin' })
-  const grant = { grant_type: 'password', client_id, client_secret, username, password: PASSWORD, scope: 'read write' }
-  return (await api(base, '/oauth/token', grant)).access_token
-}
-
-// fillServer gives a new server people and posts to look at.
-async function fillServer(base) {
-  const names = { alice: 'Alice Arden', bob: 'Bob Birch', carol: 'Carol Clay' }
-  const tokens = {}
-  for (const [nickname, display_name] of Object.entries(names)) {
-    tokens[nickname] = await token(base, nickname)
-    const response = await fetch(`${base}/api/v1/accounts/update_credentials`, {
-      method: 'PATCH',
-      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tokens[nickname]}` },
-      body: JSON.stringify({ display_name, note: 'Tea, trains and small computers. #tea', fields_attributes: [{ name: 'Pronouns', value: 'they' }, { name: 'Town', value: 'Riverside' }] }),
-    })
-    assert(response.ok, `${response.status}`)
-  }
-  const post = (nickname, body) => api(base, '/api/v1/statuses', body, tokens[nickname])
-  const id = async (acct) => (await api(base, `/api/v1/accounts/lookup?acct=${acct}`, null, tokens.alice)).id
-  for (const acct of ['bob', 'carol']) await api(base, `/api/v1/accounts/${await id(acct)}/follow`, {}, tokens.alice)
-  const form = new FormData()
-  form.set('file', new Blob([readFileSync(new URL('../../server/web/assets/images/city.jpg', import.meta.url))], { type: 'image/jpeg' }), 'city.jpg')
-  form.set('description', 'A town by a river in the evening')
-  const upload = await fetch(`${base}/api/v2/media`, { method: 'POST', headers: { Authorization: `Bearer ${tokens.bob}` }, body: form })
-  assert(upload.ok, `${upload.status}`)
-  const { id: picture } = await upload.json()
-  await post('carol', { status: 'Which tea keeps you awake?', poll: { options: ['Assam', 'Sencha', 'Anything before noon'], expires_in: 86400 } })
-  const root = await post('bob', { status: 'Home again after two weeks on the night train. #travel', media_ids: [picture] })
-  const reply = await post('carol', { status: '@bob Welcome back! Was the dining car open?', in_reply_to_id: root.id })
-  await post('bob', { status: '@carol All night, and they had real cups.', in_reply_to_id: reply.id })
-  await post('alice', { status: '@bob Pictures of the cups, please.', in_reply_to_id: root.id })
-  await post('alice', { status: 'The little server in the cupboard has been up for a year. It still has time to spare. #selfhosting' })
-  await api(base, `/api/v1/statuses/${root.id}/favourite`, {}, tokens.alice)
-  await api(base, `/api/v1/reports`, { account_id: await id('bob'), status_ids: [root.id], comment: 'Too many train pictures.' }, tokens.carol)
-  return root.url
-}
-
-// takePictures takes the pictures of the README.
-async function takePictures(base) {
-  const post = await fillServer(base)
-  const wide = { width: 1080, height: 760 }
-  const pictures = [
-    ['home', 'alice', '/web', wide], ['profile', 'alice', '/@bob', wide], ['post', 'alice', new URL(post).pathname, wide],
-    ['settings', 'alice', '/web/settings/privacy', wide], ['moderation', 'admin', '/web/admin/reports', wide], ['phone', 'alice', '/web', { width: 375, height: 760 }],
-  ]
-  for (const colorScheme of ['light', 'dark']) {
-    for (const [name, nickname, path, viewport] of pictures) {
-      const page = await visitor({ base, colorScheme, viewport })
-      await signIn(page, base, nickname)
-      await page.goto(base + path, { waitUntil: 'load' })
-      await page.screenshot({ path: `${folder}/${name}-${colorScheme}.jpg`, type: 'jpeg', quality: 80 })
-      await page.context().close()
-    }
-  }
-}
-
 const pagesToLookAt = ['/web', '/@alice', '/web/compose', '/web/settings/profile', '/web/settings/data', '/web/notifications', '/about']
 
-const walks = { forms: (base) => walkThroughForms(base, signIn), looks: (base) => walkThroughLooks(base, pagesToLookAt, signIn).then(() => walkThroughPush(base, signIn)), pictures: takePictures, setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
+const walks = { forms: (base) => walkThroughForms(base, signIn), looks: (base) => walkThroughLooks(base, pagesToLookAt, signIn).then(() => walkThroughPush(base, signIn)), setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
 await walks[walk](address)
 await browser.close()

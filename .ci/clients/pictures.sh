@@ -4,4 +4,5 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(realpath -m "$here/../../docs/pictures")
 mkdir -p "$folder"
-"$here/pages.mjs" pictures "$BASE_URL" "$folder"
+fc-list | grep -qi emoji || echo "there is no font with emoji: install one, such as fonts-noto-color-emoji"
+"$here/pictures.mjs" "$folder"
