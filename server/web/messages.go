@@ -20,6 +20,7 @@ type Messages struct {
 	Language string // as in lang attributes
 	Name     string // of the language, in that language
 	texts    map[string]string
+	settings map[string]settingText // of the server, by name
 }
 
 // StandardLanguage is the language of visitors whose languages have no texts.
@@ -75,6 +76,9 @@ func readMessages() []*Messages {
 		m := &Messages{Language: strings.TrimSuffix(e.Name(), ".toml"), texts: make(map[string]string)}
 		m.add("", tree)
 		m.Name = m.texts["language"]
+		if m.settings, err = readSettingTexts(m.Language); err != nil {
+			panic(err)
+		}
 		if m.Language == StandardLanguage {
 			list = append([]*Messages{m}, list...)
 		} else {
