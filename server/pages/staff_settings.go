@@ -261,7 +261,7 @@ func (p *page) saveSettingGroup() (any, error) {
 		value, err := settingValue(kind, text)
 		if err != nil {
 			label, _ := p.texts(s)
-			return p.groupForm(http.StatusUnprocessableEntity, group, values, label+": "+p.frame.Messages.Fault(err.Error()))
+			return p.groupForm(http.StatusUnprocessableEntity, group, values, p.text("admin.settings.not_whole", label, text))
 		}
 		if number, err := strconv.ParseFloat(text, 64); err == nil && s.Type == "float" {
 			value = number

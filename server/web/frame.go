@@ -138,7 +138,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"t":          m.Text,
 		"tn":         m.Count,
 		"th":         m.HTML,
-		"fault":      m.Fault,
+		"fault":      m.FaultHTML,
 		"strong":     strong,
 		"date":       m.Date,
 		"datetime":   func(t time.Time) string { return m.DateTime(t, nil) },

@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 	"golang.org/x/text/language"
@@ -21,6 +22,7 @@ type Messages struct {
 	Name     string // of the language, in that language
 	texts    map[string]string
 	settings map[string]settingText // of the server, by name
+	own      func() *sentences      // all its texts
 }
 
 // StandardLanguage is the language of visitors whose languages have no texts.
@@ -79,6 +81,7 @@ func readMessages() []*Messages {
 		if m.settings, err = readSettingTexts(m.Language); err != nil {
 			panic(err)
 		}
+		m.own = sync.OnceValue(func() *sentences { return indexSentences(m, "") })
 		if m.Language == StandardLanguage {
 			list = append([]*Messages{m}, list...)
 		} else {
