@@ -134,7 +134,8 @@ func (m *Messages) Count(key string, n int, args ...any) string {
 	if n == 1 {
 		form = ".one"
 	}
-	return m.Text(key+form, append([]any{n}, args...)...)
+	format := strings.Replace(m.Text(key+form), "%d", "%s", 1)
+	return fmt.Sprintf(format, append([]any{m.whole(n)}, args...)...)
 }
 
 // staticText matches {{t "KEY"}} without arguments.

@@ -293,7 +293,7 @@ func TestGermanMails(t *testing.T) {
 	for nick, accept := range map[string]string{"anna": "de-AT,de;q=0.9", "bela": "fr;q=0.9,de;q=0.5"} {
 		browser := srv.Browser()
 		browser.Language = accept
-		browser.Get("/auth/sign_up").Want(200).Press("Konto erstellen", "nickname", nick, "email", nick+"@example.org", "password", apptest.Password, "again", apptest.Password, "reason", "Tee").Want(200)
+		browser.Get("/auth/sign_up").Want(200).Press("Konto erstellen", "nickname", nick, "email", nick+"@example.org", "password", apptest.Password, "password_confirmation", apptest.Password, "reason", "Tee", "agreement", "true")
 		mail := srv.WantMails(nick + "@example.org Bestätige deine E-Mail-Adresse für svc")[0]
 		if !strings.Contains(mail.Text, "Der Link gilt einmal, bis zum ") || !strings.Contains(mail.HTML, `<html lang="de">`) {
 			t.Errorf("got %q, %q", mail.Text, mail.HTML)
