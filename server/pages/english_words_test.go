@@ -39,7 +39,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// shownAttributes are the attributes whose values people see or hear.
+// shownAttributes are the attributes whose values browsers and screen readers present.
 var shownAttributes = []string{"alt", "aria-label", "title", "placeholder", "content", "aria-description"}
 
 // keyList matches lists of keys, such as scopes of apps, and names of time zones.

@@ -7,7 +7,7 @@ import (
 	"svc/internal/config"
 )
 
-// germanWorld is a server with rows of each kind, whose users write German, so that what is English comes from the server.
+// germanWorld is a server with rows of each kind. Its users write German, so each English text is one of the server.
 type germanWorld struct {
 	srv         *apptest.Server
 	admin, user *apptest.User

@@ -23,8 +23,8 @@ type sentencePattern struct {
 // minPattern is how long a text with arguments is at least: "%s: %s" would match anything.
 const minPattern = 10
 
-// verbs of the formats in the catalogue, and what they match.
-var verbs = strings.NewReplacer("%d", `([0-9]+)`, "%s", `(.*)`)
+// placeholders replaces the arguments of a text by what matches them.
+var placeholders = strings.NewReplacer("%d", `([0-9]+)`, "%s", `(.*)`)
 
 // indexSentences returns the texts of a catalogue whose keys have a prefix.
 func indexSentences(m *Messages, prefix string) *sentences {
@@ -35,7 +35,7 @@ func indexSentences(m *Messages, prefix string) *sentences {
 		}
 		s.keys[text] = key
 		if strings.Contains(text, "%") && len(text) >= minPattern {
-			pattern := verbs.Replace(regexp.QuoteMeta(text))
+			pattern := placeholders.Replace(regexp.QuoteMeta(text))
 			s.patterns = append(s.patterns, sentencePattern{key, regexp.MustCompile("(?s)^" + pattern + "$"), len(text)})
 		}
 	}
