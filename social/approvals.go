@@ -56,5 +56,5 @@ func (s *Service) RejectIn(ctx context.Context, tx *store.Tx, account *store.Acc
 	if user.ConfirmedAt == nil || user.Email == "" {
 		return nil
 	}
-	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailRejected, To: user.Email, Values: map[string]string{"nickname": account.Nickname}})
+	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailRejected, To: user.Email, Values: map[string]string{"nickname": account.Nickname, "language": user.Locale}})
 }

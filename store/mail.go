@@ -11,7 +11,7 @@ const (
 	MailAddressChanged  MailKind = "address_changed"  // to the old address; values: address, and pending if it awaits confirmation
 	MailAwaitsApproval  MailKind = "awaits_approval"  // the address is confirmed, and the account awaits approval
 	MailApproved        MailKind = "approved"         // the account is active
-	MailRejected        MailKind = "rejected"         // the account was not approved; To is set; values: nickname
+	MailRejected        MailKind = "rejected"         // the account was not approved; To is set; values: nickname, language
 	MailAccountAction   MailKind = "account_action"   // staff took an action against the account; values: action, text
 	MailNewRegistration MailKind = "new_registration" // to staff: AboutID awaits approval
 	MailNewReport       MailKind = "new_report"       // to staff; values: report_id

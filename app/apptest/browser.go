@@ -264,7 +264,7 @@ func (b *Browser) parse(a *Response) *Page {
 			form = &Form{Action: attr["action"], Fields: url.Values{}, Options: url.Values{}}
 			p.Forms = append(p.Forms, form)
 		case n.Data == "code":
-			p.Codes = append(p.Codes, n.FirstChild.Data)
+			p.Codes = append(p.Codes, textOf(n))
 		case n.Data == "input" && hasAttribute(n, "readonly"):
 			p.Codes = append(p.Codes, attr["value"])
 		case n.Data == "select":

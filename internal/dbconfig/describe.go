@@ -33,10 +33,13 @@ var policyGroups = map[string]string{
 	"mrf_dnsrbl": "DNSRBLPolicy", "mrf_nsfw_api": "NsfwApiPolicy",
 }
 
-// Describe returns the descriptions of all settings.
-// OnlyInFile ends the description of a setting that cannot be changed in the database.
-const OnlyInFile = "Only the settings file can change this."
+// Sentences that end the description of a setting: it cannot be changed in the database, or a change waits for a restart.
+const (
+	OnlyInFile   = "Only the settings file can change this."
+	AfterRestart = "A change takes effect after a restart."
+)
 
+// Describe returns the descriptions of all settings.
 func (c Codec) Describe() []Description {
 	var list []Description
 	for _, r := range catalog().rows {
@@ -66,7 +69,7 @@ func (c Codec) describe(children []Description, s placed) []Description {
 	case FileOnly(s.Group, s.Setting.Key):
 		about += " " + OnlyInFile
 	case s.Restart || s.row.Key == ":rate_limit":
-		about += " A change takes effect after a restart."
+		about += " " + AfterRestart
 	}
 	d := Description{Key: s.subkey, Label: label(s.subkey), Type: s.form.kind, Description: about, Suggestions: c.suggestions(s), Children: []Description{}, Settings: []string{s.Setting.Name()}}
 	if s.subkey == "" {

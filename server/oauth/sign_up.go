@@ -104,7 +104,7 @@ func (s *Service) signUp(r *rest.Request) (any, error) {
 		*f.Solution = strings.TrimSpace(*f.Solution)
 	}
 	account, user, err := s.Social.SignUp(r.Context(), social.Registration{
-		Nickname: f.Nickname, Email: f.Email, Password: f.Password, Reason: f.Reason, Birthday: f.Birthday, Locale: browserLanguage(r),
+		Nickname: f.Nickname, Email: f.Email, Password: f.Password, Reason: f.Reason, Birthday: f.Birthday, Locale: s.browserLanguage(r),
 		Visitor: &social.Visitor{
 			Agreement: f.Agreement, PasswordAgain: &f.Again, Invite: f.Invite, Address: clientNetwork(r),
 			Captcha: captcha.Solution{Text: f.Solution, Token: f.Token, AnswerData: f.Data},
@@ -139,11 +139,17 @@ func (s *Service) signedUp(r *rest.Request, account *store.Account, user *store.
 	return s.Page(r, http.StatusOK, web.Registered{Nickname: account.Nickname})
 }
 
-// browserLanguage returns the first language that the browser prefers.
-func browserLanguage(r *rest.Request) string {
+// browserLanguage returns the first language that the browser prefers, or the language of the page if that is another one than the standard:
+// mail is in the language in which the form was read.
+func (s *Service) browserLanguage(r *rest.Request) string {
 	first, _, _ := strings.Cut(r.Header.Get("Accept-Language"), ",")
 	first, _, _ = strings.Cut(first, ";")
-	return strings.TrimSpace(first)
+	first = strings.TrimSpace(first)
+	base, _, _ := strings.Cut(first, "-")
+	if shown := s.Frame(r).Messages.Language; shown != web.StandardLanguage && shown != base {
+		return shown
+	}
+	return first
 }
 
 // signUpPage shows the form.

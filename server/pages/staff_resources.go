@@ -187,6 +187,11 @@ func (p *page) cell(c web.Column, value any) string {
 			return p.text("admin.yes")
 		}
 		return p.text("admin.no")
+	case "severity":
+		name, _, _ := strings.Cut(p.text("admin.severity_"+textOf(value)), ":")
+		return name
+	case "log":
+		return p.frame.Messages.LogMessage(textOf(value))
 	case "names":
 		list, _ := value.([]any)
 		var names []string

@@ -9,7 +9,6 @@ import (
 
 	"svc/admin"
 	"svc/internal/doctor"
-	"svc/internal/text"
 	"svc/media"
 	"svc/server/rest"
 	"svc/server/web"
@@ -92,15 +91,15 @@ func (p *page) storage() (any, error) {
 	if usage.Critical {
 		content.Texts = append(content.Texts, p.text("admin.storage.critical"))
 	}
-	content.Texts = append(content.Texts, p.text("admin.storage.free", text.Bytes(usage.DiskFree), text.Bytes(usage.MinFree)))
+	content.Texts = append(content.Texts, p.text("admin.storage.free", p.frame.Messages.Bytes(usage.DiskFree), p.frame.Messages.Bytes(usage.MinFree)))
 	table := web.Table{Columns: []string{"admin.storage.class", "admin.storage.files", "admin.storage.size", "admin.storage.limit", "admin.storage.used"}}
 	row := func(name string, count, bytes, limit int64) {
-		r := web.Row{Cells: []string{name, "", text.Bytes(bytes), ""}}
+		r := web.Row{Cells: []string{name, "", p.frame.Messages.Bytes(bytes), ""}}
 		if count > 0 {
 			r.Cells[1] = strconv.FormatInt(count, 10)
 		}
 		if limit > 0 {
-			r.Cells[3], r.Meter = text.Bytes(limit), &web.Meter{Value: min(bytes, limit), Max: limit}
+			r.Cells[3], r.Meter = p.frame.Messages.Bytes(limit), &web.Meter{Value: min(bytes, limit), Max: limit}
 		} else {
 			r.Cells = append(r.Cells, "") // in place of the meter
 		}

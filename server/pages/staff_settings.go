@@ -125,10 +125,11 @@ func (p *page) groupForm(status int, group settingDescription, values map[string
 	for _, s := range group.Children {
 		kind := inputKind(s.Type)
 		if kind == "" || strings.HasSuffix(s.Description, dbconfig.OnlyInFile) {
-			content.Others = append(content.Others, otherSettings(s)...)
+			content.Others = append(content.Others, p.otherSettings(s)...)
 			continue
 		}
-		in := web.Input{Name: s.id(), Kind: kind, Plain: true, Label: s.Label, Hint: s.Description, Value: settingText(values[s.Key]), Checked: values[s.Key] == true}
+		label, about := p.texts(s)
+		in := web.Input{Name: s.id(), Kind: kind, Plain: true, Label: label, Hint: about, Value: settingText(values[s.Key]), Checked: values[s.Key] == true}
 		if text, ok := p.Entered(s.id()); ok && message != "" {
 			in.Value, in.Checked = text, text == "true"
 		}
@@ -138,17 +139,18 @@ func (p *page) groupForm(status int, group settingDescription, values map[string
 }
 
 // otherSettings returns links to the settings of a description that has several parts.
-func otherSettings(d settingDescription) (list []web.PlainLink) {
+func (p *page) otherSettings(d settingDescription) (list []web.PlainLink) {
 	fileOnly := strings.HasSuffix(d.Description, dbconfig.OnlyInFile)
 	for _, name := range d.Settings {
-		link := web.PlainLink{Title: name, Hint: d.Description}
+		link := web.PlainLink{Title: name}
+		_, link.Hint = p.settingTexts(name, "", d.Description)
 		if !fileOnly {
 			link.URL = "/web/admin/setting/" + url.PathEscape(name)
 		}
 		list = append(list, link)
 	}
 	for _, child := range d.Children {
-		list = append(list, otherSettings(child)...)
+		list = append(list, p.otherSettings(child)...)
 	}
 	return list
 }
@@ -168,7 +170,8 @@ func (p *page) settingForm(status int, message string) (any, error) {
 	if err := p.get(settingPath+url.PathEscape(p.Param("name")), nil, &setting); err != nil {
 		return nil, err
 	}
-	content := web.ServerSetting{Error: message, SettingName: setting.Name, Description: setting.Description, Value: setting.Value, Restart: setting.Restart, Action: p.URL.EscapedPath()}
+	_, about := p.settingTexts(setting.Name, "", setting.Description)
+	content := web.ServerSetting{Error: message, SettingName: setting.Name, Description: about, Value: setting.Value, Restart: setting.Restart, Action: p.URL.EscapedPath()}
 	if text, ok := p.Entered("value"); ok && message != "" {
 		content.Value = text
 	}
@@ -257,7 +260,8 @@ func (p *page) saveSettingGroup() (any, error) {
 		}
 		value, err := settingValue(kind, text)
 		if err != nil {
-			return p.groupForm(http.StatusUnprocessableEntity, group, values, s.Label+": "+err.Error())
+			label, _ := p.texts(s)
+			return p.groupForm(http.StatusUnprocessableEntity, group, values, p.text("admin.settings.not_whole", label, text))
 		}
 		if number, err := strconv.ParseFloat(text, 64); err == nil && s.Type == "float" {
 			value = number

@@ -79,7 +79,7 @@ var resources = []*resource{
 		},
 	},
 	{
-		Resource: table("domains", "add", column("domain", "domain"), column("severity", "severity"), columnOf("yes", "reject_media", "reject_media"), columnOf("yes", "reject_reports", "reject_reports"), column("public_comment", "public_comment"), column("private_comment", "private_comment")),
+		Resource: table("domains", "add", column("domain", "domain"), columnOf("severity", "severity", "severity"), columnOf("yes", "reject_media", "reject_media"), columnOf("yes", "reject_reports", "reject_reports"), column("public_comment", "public_comment"), column("private_comment", "private_comment")),
 		path:     "/web/admin/domains", list: "/api/v1/admin/domain_blocks", paged: true, create: "/api/v1/admin/domain_blocks",
 		actions: []rowAction{deletes("/api/v1/admin/domain_blocks/{id}")},
 		change: &rowChange{
@@ -114,7 +114,7 @@ var resources = []*resource{
 		},
 	},
 	{
-		Resource: table("networks", "add", column("network", "ip"), column("severity", "severity"), column("comment", "comment"), columnOf("date", "expires", "expires_at")),
+		Resource: table("networks", "add", column("network", "ip"), columnOf("severity", "severity", "severity"), column("comment", "comment"), columnOf("date", "expires", "expires_at")),
 		path:     "/web/admin/networks", list: "/api/v1/admin/ip_blocks", paged: true, create: "/api/v1/admin/ip_blocks",
 		actions: []rowAction{deletes("/api/v1/admin/ip_blocks/{id}")},
 		change: &rowChange{
@@ -164,7 +164,7 @@ var resources = []*resource{
 		},
 	},
 	{
-		Resource: table("log", "", columnOf("unix", "time", "time"), column("message", "message")),
+		Resource: table("log", "", columnOf("unix", "time", "time"), columnOf("log", "message", "message")),
 		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", member: "items", numbered: true,
 	},
 }

@@ -10,6 +10,7 @@ import (
 	"svc/admin"
 	"svc/app/apptest"
 	"svc/server"
+	"svc/server/web"
 	"svc/store"
 )
 
@@ -154,12 +155,29 @@ func TestEveryChangeIsLogged(t *testing.T) {
 	archive := string(apptest.Zip(t, map[string][]byte{"cat.png": apptest.PNG(4, 4)}))
 	f.walk("the log", []adminCall{{request: "POST P/emoji/packs/download_zip", body: []apptest.FormPart{
 		apptest.ValuePart("name", "zipped"), {Name: "file", Filename: "zipped.zip", Content: archive, IsFile: true}}}})
+	wantTranslated(t, f.Server)
 	for _, name := range want {
 		switch {
 		case !called[name]:
 			t.Errorf("%s was not called: add a request to otherChanges, or a reason to unlogged", name)
 		case !logged[name]:
 			t.Errorf("%s added no entry to the moderation log", name)
+		}
+	}
+}
+
+// wantTranslated checks that each language of the pages has all entries of the moderation log.
+func wantTranslated(t *testing.T, srv *apptest.Server) {
+	t.Helper()
+	entries, err := srv.Admin.Log(t.Context(), admin.LogQuery{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range web.Languages()[1:] {
+		for _, e := range entries {
+			if m.LogMessage(e.Message) == e.Message {
+				t.Errorf("%s: the messages do not have %q (%s)", m.Language, e.Message, e.Action)
+			}
 		}
 	}
 }

@@ -36,6 +36,9 @@ type Reading struct {
 // ReadingOf returns how a user reads, from the stored settings of SettingsClient.
 func ReadingOf(settings json.RawMessage) Reading { return readAppearance(settings).reading() }
 
+// LanguageOf returns the language that a user has chosen for the pages, from the stored settings of SettingsClient; "": none.
+func LanguageOf(settings json.RawMessage) string { return readAppearance(settings).Language }
+
 // reading takes unknown words as not set, because posts are kept as HTML for each Reading.
 func (a appearance) reading() Reading {
 	r := Reading{OpenWarnings: a.Warnings == "open"}

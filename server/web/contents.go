@@ -76,6 +76,7 @@ func (b Branch) Count() int {
 type Notice struct {
 	Title      string
 	Paragraphs []string
+	Language   string // of the first paragraph; "": that of the page
 	Back       string // URL; "": none
 }
 

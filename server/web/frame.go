@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -135,7 +137,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"t":          m.Text,
 		"tn":         m.Count,
 		"th":         m.HTML,
-		"fault":      m.Fault,
+		"fault":      m.FaultHTML,
 		"strong":     strong,
 		"date":       m.Date,
 		"datetime":   func(t time.Time) string { return m.DateTime(t, nil) },
@@ -143,6 +145,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"zone":       func(zone *time.Location) string { return orUTC(zone).String() },
 		"iso":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"number":     m.Number,
+		"bytes":      func(n int) string { return m.Bytes(int64(n)) },
 		"asset":      func(name string) string { return assetPath + name },
 		"dict":       dict,
 		"gallery":    NewGallery,
@@ -166,15 +169,29 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// Number writes large numbers short, such as 12.3k, with the decimal separator of the language.
+// Number writes large numbers short, such as 12.3k, as they are written in the language.
 func (m *Messages) Number(n int) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprint(n)
 	case n < 10_000:
-		return fmt.Sprintf("%d%s%dk", n/1000, m.Text("times.decimal"), n%1000/100)
+		return fmt.Sprintf("%d%s%d%s", n/1000, m.Text("times.decimal"), n%1000/100, m.Text("times.thousand"))
 	case n < 1_000_000:
-		return fmt.Sprintf("%dk", n/1000)
+		return fmt.Sprintf("%d%s", n/1000, m.Text("times.thousand"))
 	}
-	return fmt.Sprintf("%d%s%dM", n/1_000_000, m.Text("times.decimal"), n%1_000_000/100_000)
+	return fmt.Sprintf("%d%s%d%s", n/1_000_000, m.Text("times.decimal"), n%1_000_000/100_000, m.Text("times.million"))
+}
+
+// whole writes a number with a separator between thousands.
+func (m *Messages) whole(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; n >= 1000 && i > 0; i -= 3 {
+		digits = digits[:i] + m.Text("times.separator") + digits[i:]
+	}
+	return digits
+}
+
+// Bytes writes a size with the decimal separator of the language.
+func (m *Messages) Bytes(n int64) string {
+	return strings.Replace(text.Bytes(n), ".", m.Text("times.decimal"), 1)
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 	"golang.org/x/text/language"
@@ -20,6 +21,8 @@ type Messages struct {
 	Language string // as in lang attributes
 	Name     string // of the language, in that language
 	texts    map[string]string
+	settings map[string]settingText // of the server, by name
+	own      func() *sentences      // all its texts
 }
 
 // StandardLanguage is the language of visitors whose languages have no texts.
@@ -75,6 +78,10 @@ func readMessages() []*Messages {
 		m := &Messages{Language: strings.TrimSuffix(e.Name(), ".toml"), texts: make(map[string]string)}
 		m.add("", tree)
 		m.Name = m.texts["language"]
+		if m.settings, err = readSettingTexts(m.Language); err != nil {
+			panic(err)
+		}
+		m.own = sync.OnceValue(func() *sentences { return indexSentences(m, "") })
 		if m.Language == StandardLanguage {
 			list = append([]*Messages{m}, list...)
 		} else {
@@ -127,7 +134,8 @@ func (m *Messages) Count(key string, n int, args ...any) string {
 	if n == 1 {
 		form = ".one"
 	}
-	return m.Text(key+form, append([]any{n}, args...)...)
+	format := strings.Replace(m.Text(key+form), "%d", "%s", 1)
+	return fmt.Sprintf(format, append([]any{m.whole(n)}, args...)...)
 }
 
 // staticText matches {{t "KEY"}} without arguments.

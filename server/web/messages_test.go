@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"svc/internal/errs"
 )
 
 // TestCatalogues checks that all languages have the same texts, with the same arguments.
@@ -121,6 +123,27 @@ func TestFaults(t *testing.T) {
 		}
 		if got := MessagesFor("en", "").Fault(tt.text); got != tt.text {
 			t.Errorf("%q is %q in English", tt.text, got)
+		}
+	}
+}
+
+// TestEnglishFaults checks that an error without a translation says that it is in English, and that texts of the catalogue do not.
+func TestEnglishFaults(t *testing.T) {
+	german := MessagesFor("de", "")
+	for text, want := range map[string]string{
+		"no such <thing>":                 `<span lang="en">no such &lt;thing&gt;</span>`,
+		"Name: no such thing":             `<span lang="en">Name: no such thing</span>`,
+		"Invalid Username/Password":       "Name oder Passwort stimmt nicht.",
+		german.Text("tags.missing"):       "Gib einen Hashtag ein.",
+		german.Text("post.filtered", "x"): german.Text("post.filtered", "x"),
+	} {
+		if got := string(german.FaultHTML(text)); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	for status, want := range map[int]string{400: "en", 403: "en", 422: "en", 429: "", 500: ""} {
+		if got := german.ErrorNotice(&errs.Error{Status: status, Message: "no such thing"}).Language; got != want {
+			t.Errorf("%d: the language is %q, want %q", status, got, want)
 		}
 	}
 }

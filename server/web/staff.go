@@ -9,7 +9,7 @@ import (
 type Column struct {
 	Label string // key of the messages
 	From  string // member of the row
-	Kind  string // "": text; date, yes, count, names
+	Kind  string // "": text; date, unix, yes, names, severity, log
 }
 
 // Resource is a page of staff with a table of rows and a form that adds one.

@@ -86,11 +86,26 @@ func TestLocalTimes(t *testing.T) {
 
 // TestNumber writes numbers with the decimal separator of the language.
 func TestNumber(t *testing.T) {
-	for n, want := range map[int][2]string{999: {"999", "999"}, 1234: {"1.2k", "1,2k"}, 12_345: {"12k", "12k"}, 1_250_000: {"1.2M", "1,2M"}} {
+	for n, want := range map[int][2]string{999: {"999", "999"}, 1234: {"1.2k", "1,2\u00a0Tsd."}, 12_345: {"12k", "12\u00a0Tsd."}, 1_250_000: {"1.2M", "1,2\u00a0Mio."}} {
 		for i, language := range []string{"en", "de"} {
 			if got := MessagesFor(language, "").Number(n); got != want[i] {
 				t.Errorf("%d in %s is %s, want %s", n, language, got, want[i])
 			}
+		}
+	}
+}
+
+// TestWholeNumbers checks counts and sizes as they are written in each language.
+func TestWholeNumbers(t *testing.T) {
+	english, german := MessagesFor("en", ""), MessagesFor("de", "")
+	for _, tt := range []struct{ got, want string }{
+		{english.Count("front.people", 1), "1 person"}, {german.Count("front.people", 1), "1 Person"},
+		{english.Count("front.people", 999), "999 people"}, {german.Count("front.people", 1234), "1.234 Leute"},
+		{english.Count("front.people", 1_234_567), "1,234,567 people"}, {german.Count("front.people", 1_234_567), "1.234.567 Leute"},
+		{english.Bytes(1_500_000), "1.5 MB"}, {german.Bytes(1_500_000), "1,5 MB"}, {german.Bytes(12), "12 B"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got %q, want %q", tt.got, tt.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	netmail "net/mail"
@@ -10,6 +11,7 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/server/web"
 	"svc/social"
 	"svc/store"
 )
@@ -24,24 +26,32 @@ type Content struct {
 	Text     string            // written by others, such as the reason of a registration or the comment of a report
 	Values   map[string]string // see the kinds in store/mail.go
 	Time     time.Time         // of the event, in UTC
+	Language string            // of the template
 
-	language string
-	skip     bool // the mail has no reason any more
+	language string // that the recipient prefers
+	skip     bool   // the mail has no reason any more
 }
 
 // Site is the server that sends the mail.
 type Site struct{ Name, Host, URL string }
 
-// content returns the content that all mails have.
-func (m *Mailer) content(user *store.User) *Content {
+// content returns the content that all mails have. It is in the main language of the server.
+func (m *Mailer) content() *Content {
+	instance := &m.settings.Load().Instance
 	c := &Content{
-		Site: Site{m.settings.Load().Instance.Name, m.settings.Host, m.settings.BaseURL}, Time: m.now().UTC(),
+		Site: Site{instance.Name, m.settings.Host, m.settings.BaseURL}, Time: m.now().UTC(),
 		Values: make(map[string]string),
 	}
-	if user != nil {
-		c.language = user.Locale
+	if len(instance.Languages) > 0 {
+		c.language = instance.Languages[0]
 	}
 	return c
+}
+
+// userLanguage returns the language that a user has chosen for the pages, else that of the registration.
+func (m *Mailer) userLanguage(ctx context.Context, user *store.User) (string, error) {
+	settings, err := m.db.FrontendSettings(ctx, user.AccountID, web.SettingsClient)
+	return cmp.Or(web.LanguageOf(settings), user.Locale), err
 }
 
 // hasLink returns true for mail that visitors can cause, and that goes to addresses that nobody has confirmed.
@@ -66,9 +76,13 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 			return "", nil, nil
 		}
 	}
-	c = m.content(user)
+	c = m.content()
+	c.language = cmp.Or(job.Values["language"], c.language)
 	to = job.To
 	if user != nil {
+		if c.language, err = m.userLanguage(ctx, user); err != nil {
+			return "", nil, err
+		}
 		c.Nickname = account.Nickname
 		if to == "" {
 			to = user.Email

@@ -1,6 +1,6 @@
 // Package mail makes and sends the mail of the server: it runs the job store.SendMail.
 //
-// A mail has the template of its kind, in the language of its user or in English: a text part, whose first line is the subject, and an HTML
+// A mail has the template of its kind, in the language of its user, else of the server, or in English: a text part, whose first line is the subject, and an HTML
 // part. Files of the operator in DATA/static/mail/LANGUAGE/ replace those of the program; docs/mail.md describes them. Addresses in mail are made
 // from the setting server.url, never from a request. One-time tokens are made when the mail is sent, so that the job queue has none. Nothing
 // in a mail tells the server that it was read.
@@ -166,7 +166,8 @@ func SendTest(ctx context.Context, c *config.Config, log *slog.Logger, address s
 	if sender == nil {
 		return "", ErrDisabled
 	}
-	message, err := m.templates.render("test", "", m.content(nil))
+	content := m.content()
+	message, err := m.templates.render("test", content.language, content)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"svc/admin"
 	"svc/app/apptest"
 	"svc/internal/config"
+	"svc/server/web"
 	"svc/social"
 	"svc/store"
 )
@@ -277,4 +280,70 @@ func TestNoticesCountByKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv.WantMails("root@example.org Your password for svc was changed")
+}
+
+// TestGermanMails causes mails to users whose language is German, by their registration or by their choice for the pages.
+func TestGermanMails(t *testing.T) {
+	srv := apptest.Start(t, apptest.WithMail, func(c *config.Config) {
+		c.Instance.AccountActivationRequired, c.Instance.AccountApprovalRequired, c.Instance.Languages = true, true, []string{"de", "en"}
+	})
+	root, chosen := srv.SignUpAdmin(), srv.SignUp("chosen")
+	chosen.SendJSON("PATCH", "/api/v1/svc/settings/web_interface", map[string]string{"language": "de"}).Want(200)
+	root.SendJSON("PATCH", "/api/v1/svc/settings/web_interface", map[string]string{"language": "de"}).Want(200)
+	for nick, accept := range map[string]string{"anna": "de-AT,de;q=0.9", "bela": "fr;q=0.9,de;q=0.5"} {
+		browser := srv.Browser()
+		browser.Language = accept
+		browser.Get("/auth/sign_up").Want(200).Press("Konto erstellen", "nickname", nick, "email", nick+"@example.org", "password", apptest.Password, "password_confirmation", apptest.Password, "reason", "Tee", "agreement", "true")
+		mail := srv.WantMails(nick + "@example.org Bestätige deine E-Mail-Adresse für svc")[0]
+		if !strings.Contains(mail.Text, "Der Link gilt einmal, bis zum ") || !strings.Contains(mail.HTML, `<html lang="de">`) {
+			t.Errorf("got %q, %q", mail.Text, mail.HTML)
+		}
+	}
+	id := func(nick string) []string { return []string{nick} }
+	if _, err := srv.Admin.ConfirmUsers(t.Context(), []string{"anna", "bela"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		do   func() error
+		want []string
+	}{
+		{"approval", func() error { _, err := srv.Admin.ApproveUsers(t.Context(), id("anna")); return err }, []string{"anna@example.org Dein Konto bei svc ist freigegeben"}},
+		{"rejection", func() error { _, err := srv.Admin.RejectUser(t.Context(), "bela"); return err }, []string{"bela@example.org Dein Konto bei svc"}},
+		{"password", func() error { return srv.Social.RequestPasswordReset(t.Context(), chosen.AccountID()) }, []string{"chosen@example.org Setze ein neues Passwort für svc"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv.Mails()
+			if err := tt.do(); err != nil {
+				t.Fatal(err)
+			}
+			srv.WantMails(tt.want...)
+		})
+	}
+	chosen.Post("/api/v1/reports", "account_id", root.ID, "comment", "Frech").Want(200)
+	srv.WantMails("root@example.org Neue Meldung bei svc über @root")
+}
+
+// TestTemplatesOfLanguages checks that each kind of mail is written in each language of the pages, with the same fields.
+func TestTemplatesOfLanguages(t *testing.T) {
+	english, err := filepath.Glob("templates/en/*")
+	if err != nil || len(english) < 20 {
+		t.Fatalf("%d templates, %v", len(english), err)
+	}
+	fields := regexp.MustCompile(`\.(?:Values\.)?[A-Z][A-Za-z.]+|\.Values\.[a-z_]+`)
+	used := func(path string) []string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		return slices.Compact(slices.Sorted(slices.Values(fields.FindAllString(string(text), -1))))
+	}
+	for _, m := range web.Languages()[1:] {
+		for _, path := range english {
+			other := filepath.Join("templates", m.Language, filepath.Base(path))
+			if got, want := used(other), used(path); !slices.Equal(got, want) {
+				t.Errorf("%s uses %v, %s %v", other, got, path, want)
+			}
+		}
+	}
 }

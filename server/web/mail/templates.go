@@ -39,6 +39,7 @@ func newTemplates(operator fs.FS, log *slog.Logger) *templates {
 func (t *templates) render(kind, language string, c *Content) (*mail.Message, error) {
 	var last error
 	for _, language := range languages(language) {
+		c.Language = language
 		for i, source := range t.sources {
 			m, err := t.renderFrom(source, path.Join(language, kind), c)
 			switch {
