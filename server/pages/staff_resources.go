@@ -137,6 +137,12 @@ func (p *page) refill(inputs []web.Input) {
 		if text, ok := p.Entered(inputs[i].Name); ok {
 			inputs[i].Value, inputs[i].Checked = text, text == "true"
 		}
+		if inputs[i].Zone == "" {
+			continue
+		}
+		if zone, err := web.Zone(p.Query(inputs[i].ZoneName())); err == nil {
+			inputs[i].Zone = zone.String() // the entered time is in it
+		}
 	}
 }
 
@@ -214,10 +220,7 @@ func (s *resource) add(p *page) (any, error) {
 		}
 		return p.show(http.StatusOK, content)
 	}
-	a, err := p.Forward(method, s.create, append([]string{confirmedParam}, ownParams...)...)
-	if err == nil {
-		err = failure(a)
-	}
+	err := p.send(method, s.create, s.inputs(p))
 	if e := forUser(err); e != nil && e.Status != http.StatusForbidden {
 		return s.show(p, e.Status, e.Message)
 	}
@@ -229,6 +232,37 @@ func (s *resource) add(p *page) (any, error) {
 		done = "saved"
 	}
 	return p.leave(s.path, done, ""), nil
+}
+
+// timeInput returns a field for a time in the zone of the user.
+func (p *page) timeInput(name, label, hint string) web.Input {
+	zone := p.frame.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return web.Input{Name: name, Kind: "datetime-local", Label: "admin." + label, Hint: hint, Zone: zone.String()}
+}
+
+// send calls an endpoint with what a form sent. Its times are those of the zones that it names.
+func (p *page) send(method, path string, inputs []web.Input) error {
+	times, without := make(url.Values), append([]string{confirmedParam}, ownParams...)
+	for _, i := range inputs {
+		text, ok := p.Entered(i.Name)
+		if i.Zone == "" || !ok {
+			continue
+		}
+		at, err := p.enteredTime(text, p.Query(i.ZoneName()))
+		if err != nil {
+			return err
+		}
+		times.Set(i.Name, at)
+		without = append(without, i.ZoneName())
+	}
+	a, err := p.ForwardWith(method, path, times, without...)
+	if err != nil {
+		return err
+	}
+	return failure(a)
 }
 
 // confirmedParam says that what a preview shows was confirmed.
