@@ -219,29 +219,58 @@ type PlainLink struct {
 
 // SettingGroups lists groups of the server's settings, or documents.
 type SettingGroups struct {
-	Title   string // key of the messages
-	Restart bool   // changes wait for a restart
-	Groups  []PlainLink
+	Title      string // key of the messages
+	Restart    bool   // changes wait for a restart
+	Searchable bool
+	FileOnly   bool // only the settings file can change them
+	Query      string
+	Found      []FoundSetting // that match the query
+	Groups     []PlainLink
+}
+
+// FoundSetting is a setting that matches a search.
+type FoundSetting struct {
+	ShownSetting
+	Group string // title of its group
 }
 
 // SettingGroup is a form with the settings of a group.
 type SettingGroup struct {
-	Title  string
-	Intro  string
-	Error  string
-	Action string
-	Inputs []Input
-	Others []PlainLink // settings that the form does not have
+	Title    string
+	Intro    string
+	Error    string
+	Action   string
+	FileOnly bool           // only the settings file can change them
+	Fields   []ShownSetting // with inputs
+	Others   []ShownSetting // settings that the form does not have
 }
+
+// ShownSetting is a setting of the server on a page. Values are in plain words.
+type ShownSetting struct {
+	SettingName string // in the settings file
+	Label       string
+	About       string
+	Lang        string // of Label and About; "": that of the page
+	Now         string
+	Default     string
+	Changed     bool   // it differs from the default
+	Restart     bool   // a change takes effect after a restart
+	URL         string // of a page where it can be changed; "": none
+	Reset       string // action that changes it back to the default; "": none
+	Input       Input
+}
+
+// Anchor returns the id of the element of a setting.
+func (s ShownSetting) Anchor() string { return "s-" + s.SettingName }
 
 // ServerSetting is a form with one setting as the settings file has it.
 type ServerSetting struct {
 	SettingName string
-	Description string
 	Value       string
-	Restart     bool // a change takes effect after a restart
 	Error       string
 	Action      string
+	State       ShownSetting
+	FileOnly    bool // only the settings file can change it
 }
 
 // Document is a form for a document of the instance.
