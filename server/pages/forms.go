@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -60,7 +61,8 @@ func (p *page) perform() (any, error) {
 	if part, err := p.changed(); part != nil || err != nil {
 		return part, err
 	}
-	return p.leave(localPath(p.Query(backParam), homePath), p.Query(doneParam), statusIn(path)), nil
+	back := cmp.Or(p.URL.Query().Get(backParam), p.Query(backParam)) // a button names a place on the page of its form
+	return p.leave(localPath(back, homePath), p.Query(doneParam), statusIn(path)), nil
 }
 
 // ask shows a page with a button that sends the form, because what it does cannot be undone. Only a form of the session leads here, so that

@@ -21,6 +21,7 @@ type resource struct {
 	member   string // of its answer that has the rows; "": the answer is the list
 	paged    bool   // by cursors
 	numbered bool   // paged by number
+	selects  string // parameter of the page and of the endpoint that selects rows; "": none
 	create   string // endpoint that adds a row; "": none
 	method   string // of it; "": POST
 	done     string // what the page says afterwards; "": saved
@@ -93,6 +94,11 @@ func (s *resource) show(p *page, status int, message string) (any, error) {
 	case s.numbered:
 		arguments = url.Values{"page": {strconv.Itoa(number)}, "page_size": {staffPerPage}}
 	}
+	paging := s.path + "?page="
+	if selected := p.URL.Query().Get(s.selects); s.selects != "" && selected != "" {
+		arguments.Set(s.selects, selected)
+		paging = s.path + "?" + url.Values{s.selects: {selected}}.Encode() + "&page="
+	}
 	a, err := p.list(s.list, arguments, &answer)
 	if err != nil {
 		return nil, err
@@ -108,10 +114,10 @@ func (s *resource) show(p *page, status int, message string) (any, error) {
 		content.Rows = append(content.Rows, s.row(p, row))
 	}
 	if s.numbered && number > 1 {
-		content.Newer = s.path + "?page=" + strconv.Itoa(number-1)
+		content.Newer = paging + strconv.Itoa(number-1)
 	}
 	if s.numbered && strconv.Itoa(len(rows)) == staffPerPage {
-		content.Older = s.path + "?page=" + strconv.Itoa(number+1)
+		content.Older = paging + strconv.Itoa(number+1)
 	}
 	if s.inputs != nil {
 		content.Inputs = s.inputs(p)

@@ -165,7 +165,7 @@ var resources = []*resource{
 	},
 	{
 		Resource: table("log", "", columnOf("unix", "time", "time"), column("message", "message")),
-		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", member: "items", numbered: true,
+		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", member: "items", numbered: true, selects: "account_id",
 	},
 }
 

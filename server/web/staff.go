@@ -192,6 +192,7 @@ type ReportPage struct {
 	Posts   []template.HTML
 	Notes   []ReportNote
 	Actions []Choice
+	Taken   []LogLine // since it was filed, about the reported account
 }
 
 // ModeratedAccounts lists accounts for staff.
@@ -205,10 +206,77 @@ type ModeratedAccounts struct {
 
 // ModeratedPage is an account with what staff can do with it.
 type ModeratedPage struct {
-	Error   string
-	Account ModeratedAccount
-	Actions []Choice
-	Admin   bool // the viewer is an admin
+	Error    string
+	Account  *ModeratedAccount
+	Overview Overview
+	Actions  []Choice // that the viewer may take
+	Admin    bool     // the viewer is an admin
+	May      map[string]bool
+	Reports  []Report // about the account, open ones first
+	Log      []LogLine
+	Posts    StaffPosts
+}
+
+// Overview is what staff see of an account beside its profile.
+type Overview struct {
+	LastActiveAt *time.Time `json:"last_active_at"`
+	Sessions     int        `json:"sessions"`
+	Posts        int        `json:"statuses_count"`
+	Followers    int        `json:"followers_count"`
+	Following    int        `json:"following_count"`
+	Tags         []string   `json:"tags"`
+	Reports      *struct {
+		Open    int `json:"open"`
+		Against int `json:"against"`
+		By      int `json:"by"`
+	} `json:"reports"`
+	Server *struct {
+		Domain        string `json:"domain"`
+		Rejected      bool   `json:"rejected"`
+		Unlisted      bool   `json:"unlisted"`
+		FollowersOnly bool   `json:"followers_only"`
+		MediaRemoved  bool   `json:"media_removed"`
+		Sensitive     bool   `json:"sensitive"`
+	} `json:"server"`
+}
+
+// LogLine is an entry of the moderation log about an account.
+type LogLine struct {
+	At     time.Time
+	What   string // a key of the messages with the name of the actor, "": Plain
+	Plain  string // in English
+	Actor  string
+	Detail string
+	Reason string
+}
+
+// StaffPosts are posts of an account with what staff can do with each.
+type StaffPosts struct {
+	AccountID    string
+	Acct         string
+	Posts        []StaffPost
+	MayRead      bool // the viewer may also read posts for followers and mentioned accounts
+	MayChange    bool
+	Restricted   bool   // those are shown
+	All          string // URL of all posts; "": this is it
+	Newer, Older string
+}
+
+// StaffPost is a post with what staff can do with it.
+type StaffPost struct {
+	ID        string
+	Post      template.HTML
+	Sensitive bool
+}
+
+// ActionPreview asks before an action is taken against an account, and says what it does.
+type ActionPreview struct {
+	Title  string // key of the messages
+	About  string
+	Facts  []string
+	Action string
+	Back   string
+	Hidden []Field // the entered values
 }
 
 // PlainLink is a Link whose texts are not in the catalogue.
@@ -293,6 +361,8 @@ type EmojiPack struct {
 	Files    map[string]string `json:"files"`
 }
 
+func (StaffPosts) Name() string        { return "staff_posts" }
+func (ActionPreview) Name() string     { return "action_preview" }
 func (StaffPage) Name() string         { return "staff_page" }
 func (RowForm) Name() string           { return "row_form" }
 func (Confirmation) Name() string      { return "confirmation" }
