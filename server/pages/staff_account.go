@@ -25,7 +25,9 @@ const (
 )
 
 // may returns true if the viewer has a privilege.
-func (p *page) may(privilege config.Privilege) bool { return p.Entities.HasPrivilege(p.User, privilege) }
+func (p *page) may(privilege config.Privilege) bool {
+	return p.Entities.HasPrivilege(p.User, privilege)
+}
 
 // mayDo says what the viewer may do with accounts, by words of the template.
 func (p *page) mayDo() map[string]bool {
@@ -112,7 +114,7 @@ func (p *page) logAbout(account string, since time.Time) ([]web.LogLine, error) 
 	return lines, nil
 }
 
-// logLine returns an entry in the language of the page, or in English if the catalogue has no text for what was done.
+// logLine returns an entry in the language of the page, in English without a text for its action.
 func (p *page) logLine(e logEntry) web.LogLine {
 	l := web.LogLine{At: time.Unix(e.Time, 0), Plain: e.Message, Actor: "@" + e.Data.Actor.Nickname, Reason: e.Data.Text}
 	if e.Data.Actor.Type != "user" {

@@ -32,10 +32,10 @@ func TestActionsAskFirst(t *testing.T) {
 			if !tt.remote {
 				bob := srv.SignUp("bob" + tt.action)
 				bob.Publish("hello")
-				srv.SignUp("fan"+tt.action).Post("/api/v1/accounts/"+bob.ID+"/follow").Want(200)
+				srv.SignUp("fan" + tt.action).Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 				id = bob.ID
 			}
-			state := func() bool { return admin.Get("/api/v1/admin/accounts/"+id).Want(200).Object().Bool(tt.state) }
+			state := func() bool { return admin.Get("/api/v1/admin/accounts/" + id).Want(200).Object().Bool(tt.state) }
 			asked := browser.Get("/web/admin/accounts/"+id).Want(200).Press("Act on the account", "type", tt.action, "text", "<why>")
 			asked.Want(200, append(tt.says, tt.question, "Cancel")...)
 			if state() {

@@ -44,7 +44,9 @@ func (s *settingStates) named(name string) *settingState {
 }
 
 // changeable returns true if a setting can be changed on the pages.
-func (s *settingStates) changeable(state *settingState) bool { return s.Configurable && !state.FileOnly }
+func (s *settingStates) changeable(state *settingState) bool {
+	return s.Configurable && !state.FileOnly
+}
 
 // shownSetting returns a setting as the page with a path shows it.
 func (p *page) shownSetting(all *settingStates, name, label, path string) web.ShownSetting {

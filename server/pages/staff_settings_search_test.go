@@ -89,8 +89,8 @@ func TestSettingsOfTheFile(t *testing.T) {
 	page := browser.Get("/web/admin/settings/instance").Want(200, note, "Now: The Tea House", "Differs from the default")
 	token := between(t, string(page.Body), `name="form_token" value="`, `"`)
 	for path, values := range map[string]url.Values{
-		"/web/admin/settings/instance":     {"name": {"Coffee House"}},
-		"/web/admin/setting/instance.name": {"value": {"Coffee House"}},
+		"/web/admin/settings/instance":                                   {"name": {"Coffee House"}},
+		"/web/admin/setting/instance.name":                               {"value": {"Coffee House"}},
 		"/web/do/api/v1/svc/admin/settings/instance.name?_method=DELETE": {},
 	} {
 		values.Set("form_token", token)
