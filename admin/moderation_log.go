@@ -56,6 +56,7 @@ type LogQuery struct {
 	From   string `json:"from"`   // 2030-01-31 or 2030-01-31T18:00:00, in UTC unless it has an offset; "": no bound
 	Until  string `json:"until"`  // inclusive: of a date, the whole day
 	Search string `json:"search"` // a part of the message
+	About  string `json:"about"`  // an account that entries name: a nickname or an id; "": all
 	Limit  int    `json:"limit"`
 	Offset int    `json:"offset"`
 }
@@ -113,12 +114,18 @@ func (s *Service) logFilter(ctx context.Context, q LogQuery) (f store.LogFilter,
 	if isDay {
 		f.Until = f.Until.AddDate(0, 0, 1).Add(-time.Millisecond)
 	}
-	if q.User != "" {
-		actor, err := s.findAccount(ctx, s.db, q.User)
+	for _, of := range []struct {
+		name string
+		id   *store.AccountID
+	}{{q.User, &f.Actor}, {q.About, &f.About}} {
+		if of.name == "" {
+			continue
+		}
+		account, err := s.findAccount(ctx, s.db, of.name)
 		if err != nil {
 			return f, false, errs.IgnoreNotFound(err)
 		}
-		f.Actor = actor.ID
+		*of.id = account.ID
 	}
 	return f, true, nil
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"strings"
 
 	"svc/internal/config"
@@ -71,6 +72,66 @@ func (s *Service) ShowSetting(ctx context.Context, name string) (*SettingText, e
 	}
 	text, err := s.SettingsText(ctx, NamedSetting{Group: setting.Group, Key: setting.Key})
 	return &SettingText{Name: name, Description: setting.Description, Value: strings.TrimSuffix(text, "\n"), Restart: setting.Restart}, err
+}
+
+// SettingState is a setting with its value and its default, in the form of config.Config.Get. Secrets are masked.
+type SettingState struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Kind        string `json:"kind"`
+	Size        bool   `json:"size"` // a number of bytes
+	Value       any    `json:"value"`
+	Default     any    `json:"default"`
+	Changed     bool   `json:"changed"` // it differs from the default
+	Restart     bool   `json:"restart"` // a change takes effect after a restart
+	FileOnly    bool   `json:"file_only"`
+}
+
+// SettingStates are all settings.
+type SettingStates struct {
+	Configurable bool           `json:"configurable_from_database"` // false: only the settings file can change them
+	Settings     []SettingState `json:"settings"`
+}
+
+// SettingStates returns all settings as they are in effect, or will be after a restart.
+func (s *Service) SettingStates() *SettingStates {
+	s.stored.mu.Lock()
+	values := s.stored.next.Values()
+	s.stored.mu.Unlock()
+	states := &SettingStates{s.stored.file.Instance.ConfigurableFromDatabase, make([]SettingState, len(values))}
+	for i, v := range values {
+		states.Settings[i] = SettingState{
+			Name: v.Name(), Description: v.Description, Kind: string(v.Kind), Size: v.Size, Value: v.Value, Default: v.Default, Changed: v.Changed,
+			Restart: v.Restart, FileOnly: dbconfig.FileOnly(v.Group, v.Key),
+		}
+	}
+	return states
+}
+
+// ResetSetting changes a setting back to its default. It is removed from the database; if the settings file has another value, the default is
+// stored there in its place.
+func (s *Service) ResetSetting(ctx context.Context, name string) (*SettingText, error) {
+	setting, err := named(name)
+	if err != nil {
+		return nil, err
+	}
+	inFile, err := s.stored.file.Get(setting.Group, setting.Key)
+	if err != nil {
+		return nil, err
+	}
+	n := NamedSetting{Group: setting.Group, Key: setting.Key, Value: setting.Default}
+	switch {
+	case dbconfig.FileOnly(setting.Group, setting.Key):
+		return nil, errs.BadRequest("%s can only be set in the settings file", name)
+	case reflect.DeepEqual(inFile, setting.Default):
+		_, err = s.UnsetSetting(ctx, n)
+	default:
+		_, err = s.SetSetting(ctx, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.ShowSetting(ctx, name)
 }
 
 // SaveSettingText changes a setting in the database to the value that a text has in the settings file. The mask of a secret is refused.

@@ -56,9 +56,16 @@ type LogFilter struct {
 	From   time.Time // zero: from the beginning
 	Until  time.Time // inclusive, in milliseconds; zero: until now
 	Search string    // a part of the message; "": all
+	About  AccountID // entries that name this account; 0: all
 	Limit  int
 	Offset int
 }
+
+// logAbout is true for entries about the account ?5. Only rows whose text has its id are read as JSON.
+const logAbout = `instr(data, '"id":' || ?5) AND (
+			EXISTS (SELECT 1 FROM json_each(data, '$.subjects') s WHERE s.value ->> 'type' = 'user' AND s.value ->> 'id' = ?5)
+			OR EXISTS (SELECT 1 FROM json_each(json_array(data -> '$.subject', data -> '$.follower', data -> '$.followed')) s
+				WHERE s.type = 'object' AND s.value ->> 'type' = 'user' AND s.value ->> 'id' = ?5))`
 
 // Conditions of the moderation log. The id is from ?2 to below ?3; ?4 is a pattern of LIKE. The size of the table bounds the search.
 const (
@@ -70,10 +77,10 @@ const (
 		FROM moderation_log `
 	logAll       = `WHERE ?1 = 0 AND` + logCondition
 	logActor     = `INDEXED BY moderation_log_actor WHERE actor_id = ?1 AND` + logCondition
-	logCondition = ` id >= ?2 AND id < ?3 AND (?4 = '' OR message LIKE ?4 ESCAPE '\')`
+	logCondition = ` id >= ?2 AND id < ?3 AND (?4 = '' OR message LIKE ?4 ESCAPE '\') AND (?5 = 0 OR ` + logAbout + `)`
 	logPage      = `
 		ORDER BY id DESC
-		LIMIT ?5 OFFSET ?6`
+		LIMIT ?6 OFFSET ?7`
 	logOfAll        = logSelect + logAll + logPage
 	logOfActor      = logSelect + logActor + logPage
 	logCountOfAll   = logCount + logAll
@@ -87,7 +94,7 @@ func (r reader) ModerationLog(ctx context.Context, f LogFilter) ([]*LogEntry, er
 		query = logOfActor
 	}
 	from, until := f.ids()
-	return list[*LogEntry](ctx, r, "moderation log", query, f.Actor, from, until, containing(f.Search), f.Limit, f.Offset)
+	return list[*LogEntry](ctx, r, "moderation log", query, f.Actor, from, until, containing(f.Search), f.About, f.Limit, f.Offset)
 }
 
 // CountModerationLog returns the number of entries of all pages.
@@ -97,7 +104,7 @@ func (r reader) CountModerationLog(ctx context.Context, f LogFilter) (int, error
 		query = logCountOfActor
 	}
 	from, until := f.ids()
-	return value[int](ctx, r, "count moderation log", query, f.Actor, from, until, containing(f.Search))
+	return value[int](ctx, r, "count moderation log", query, f.Actor, from, until, containing(f.Search), f.About)
 }
 
 // ids returns the first id that the filter selects, and the first one after those.

@@ -20,6 +20,7 @@ type field interface {
 	set(any) error // returns an error and changes nothing if the value is not valid
 	check() error  // validates the current value
 	reset()
+	isSize() bool
 }
 
 // binding implements field for a Go type T.
@@ -31,6 +32,7 @@ type binding[T any] struct {
 	parse        func(any) (T, error)
 	export       func(T) any
 	rules        []rule[T]
+	inBytes      bool
 }
 
 // rule validates a value. Its error is printed after "group.key: ".
@@ -41,6 +43,7 @@ func (p *binding[T]) choices() []any { return p.options }
 func (p *binding[T]) initial() any   { return p.export(p.defaultValue) }
 func (p *binding[T]) get() any       { return p.export(*p.at) }
 func (p *binding[T]) check() error   { return p.validate(*p.at) }
+func (p *binding[T]) isSize() bool   { return p.inBytes }
 
 // reset uses the generic form, so that a list is copied.
 func (p *binding[T]) reset() { *p.at, _ = p.parse(p.export(p.defaultValue)) }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -17,6 +18,7 @@ type Setting struct {
 	Restart     bool   // a change takes effect after a restart
 	Secret      bool   // masked in output
 	About       string // what its group is about
+	Size        bool   // a number of bytes
 
 	field field
 }
@@ -68,6 +70,7 @@ func (c *Config) sections() []section {
 			s.Group, s.About = sec.group, sec.about
 			s.Kind = s.field.kind()
 			s.Default = s.field.initial()
+			s.Size = s.field.isSize()
 			if choices := s.field.choices(); choices != nil {
 				s.Suggestions = choices
 			}
@@ -84,6 +87,27 @@ func (c *Config) find(group, key string) (Setting, bool) {
 		}
 	}
 	return Setting{}, false
+}
+
+// Valued is a setting with its value, which has the form of Get. A secret is masked.
+type Valued struct {
+	Setting
+	Value   any
+	Changed bool // it differs from the default
+}
+
+// Values returns the value of every setting, in the order of config.example.toml.
+func (c *Config) Values() []Valued {
+	settings := c.settings()
+	list := make([]Valued, len(settings))
+	for i, s := range settings {
+		value := s.field.get()
+		list[i] = Valued{s, value, !reflect.DeepEqual(value, s.Default)}
+		if s.Secret && value != "" {
+			list[i].Value = SecretMask
+		}
+	}
+	return list
 }
 
 // ErrUnknown is wrapped by the errors of Get and Set for a group or key that is not in the registry.

@@ -17,6 +17,7 @@ var sizeUnits = map[string]int64{
 // size is a number of bytes. Besides a whole number it accepts text such as "10GiB".
 func size(at *int64, first, lowest, highest int64, rules ...rule[int64]) field {
 	f := number(at, first, lowest, highest, rules...).(*binding[int64])
+	f.inBytes = true
 	f.parse = func(value any) (int64, error) {
 		if s, ok := value.(string); ok {
 			return parseSize(s)

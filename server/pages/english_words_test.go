@@ -80,7 +80,7 @@ func englishOn(page *apptest.Page) (found []string) {
 // isForeign returns true if an element says that it is in another language than German.
 func isForeign(n *html.Node) bool {
 	for _, a := range n.Attr {
-		if a.Key == "lang" && a.Val != "de" {
+		if a.Key == "lang" && a.Val != "de" || a.Key == "translate" && a.Val == "no" {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -64,7 +65,8 @@ func (p *page) perform() (any, error) {
 	if at := p.Query(atParam); at != "" { // the form is part of a post, which is the same on all pages
 		return p.leave(p.cameFrom("/web/statuses/"+url.PathEscape(at)), p.Query(doneParam), at), nil
 	}
-	return p.leave(localPath(p.Query(backParam), homePath), p.Query(doneParam), statusIn(path)), nil
+	back := cmp.Or(p.URL.Query().Get(backParam), p.Query(backParam)) // a button names a place on the page of its form
+	return p.leave(localPath(back, homePath), p.Query(doneParam), statusIn(path)), nil
 }
 
 // cameFrom returns the path of the page of this server that led here, as the browser says, or another path.

@@ -11,12 +11,13 @@ import (
 
 func (h *Handlers) staffRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /web/admin":               {rest.SignedIn, h.page((*page).dashboard)},
-		"GET /web/admin/reports":       {rest.SignedIn, h.page((*page).reports)},
-		"GET /web/admin/reports/:id":   {rest.SignedIn, h.page((*page).report)},
-		"GET /web/admin/accounts":      {rest.SignedIn, h.page((*page).moderatedAccounts)},
-		"GET /web/admin/accounts/:id":  {rest.SignedIn, h.page((*page).moderatedAccount)},
-		"POST /web/admin/accounts/:id": {rest.SignedIn, h.page((*page).actOnAccount)},
+		"GET /web/admin":                    {rest.SignedIn, h.page((*page).dashboard)},
+		"GET /web/admin/reports":            {rest.SignedIn, h.page((*page).reports)},
+		"GET /web/admin/reports/:id":        {rest.SignedIn, h.page((*page).report)},
+		"GET /web/admin/accounts":           {rest.SignedIn, h.page((*page).moderatedAccounts)},
+		"GET /web/admin/accounts/:id":       {rest.SignedIn, h.page((*page).moderatedAccount)},
+		"POST /web/admin/accounts/:id":      {rest.SignedIn, h.page((*page).actOnAccount)},
+		"GET /web/admin/accounts/:id/posts": {rest.SignedIn, h.page((*page).accountPosts)},
 	}
 }
 
@@ -75,14 +76,27 @@ func (p *page) dashboard() (any, error) {
 
 // reports lists reports, the open ones first.
 func (p *page) reports() (any, error) {
-	resolved := p.URL.Query().Get("resolved") == "true"
+	query := p.URL.Query()
+	resolved := query.Get("resolved") == "true"
 	arguments := p.cursors(staffPerPage)
+	of := make(url.Values) // an account
+	for _, name := range []string{"account_id", "target_account_id"} {
+		if id := query.Get(name); id != "" {
+			arguments.Set(name, id)
+			of.Set(name, id)
+		}
+	}
+	open := "/web/admin/reports"
+	if len(of) > 0 {
+		open += "?" + of.Encode()
+	}
+	of.Set("resolved", "true")
 	if resolved {
 		arguments.Set("resolved", "true")
 	}
 	content := web.Reports{Tabs: []web.Tab{
-		{Title: "admin.reports.open", URL: "/web/admin/reports", Current: !resolved},
-		{Title: "admin.reports.resolved", URL: "/web/admin/reports?resolved=true", Current: resolved},
+		{Title: "admin.reports.open", URL: open, Current: !resolved},
+		{Title: "admin.reports.resolved", URL: "/web/admin/reports?" + of.Encode(), Current: resolved},
 	}}
 	a, err := p.list(reportsPath, arguments, &content.Reports)
 	if err != nil {
@@ -113,13 +127,14 @@ func (p *page) report() (any, error) {
 		}
 		content.Posts = append(content.Posts, html)
 	}
-	content.Actions = p.accountActions()
+	if target := content.Report.TargetAccount; target != nil {
+		content.Actions = p.accountActions(target.Local())
+		var err error
+		if content.Taken, err = p.logAbout(target.ID, content.Report.CreatedAt); err != nil {
+			return nil, err
+		}
+	}
 	return p.show(http.StatusOK, content)
-}
-
-// accountActions are what staff can do with an account besides deleting it.
-func (p *page) accountActions() []web.Choice {
-	return p.choices("admin.action_", "none", "sensitive", "silence", "disable", "suspend")
 }
 
 // moderatedAccounts lists accounts by their state, or those that match a search.
@@ -149,27 +164,4 @@ func (p *page) moderatedAccounts() (any, error) {
 	}
 	content.Newer, content.Older = p.links(a)
 	return p.show(http.StatusOK, content)
-}
-
-// moderatedAccount shows an account to staff.
-func (p *page) moderatedAccount() (any, error) { return p.accountForStaff(http.StatusOK, "") }
-
-func (p *page) accountForStaff(status int, message string) (any, error) {
-	content := web.ModeratedPage{Error: message, Actions: p.accountActions(), Admin: p.User.IsAdmin}
-	if err := p.get(accountsPath+"/"+url.PathEscape(p.Param("id")), nil, &content.Account); err != nil {
-		return nil, err
-	}
-	return p.show(status, content)
-}
-
-// actOnAccount limits, deactivates or suspends an account, or only resolves the reports about it.
-func (p *page) actOnAccount() (any, error) {
-	_, err := p.Forward("POST", accountsPath+"/"+url.PathEscape(p.Param("id"))+"/action", ownParams...)
-	if e := forUser(err); e != nil && e.Status != http.StatusNotFound {
-		return p.accountForStaff(e.Status, e.Message)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.leave(localPath(p.Query(backParam), "/web/admin/accounts/"+p.Param("id")), "saved", ""), nil
 }

@@ -21,6 +21,7 @@ type resource struct {
 	member   string // of its answer that has the rows; "": the answer is the list
 	paged    bool   // by cursors
 	numbered bool   // paged by number
+	selects  string // parameter of the page and of the endpoint that selects rows; "": none
 	create   string // endpoint that adds a row; "": none
 	method   string // of it; "": POST
 	done     string // what the page says afterwards; "": saved
@@ -93,6 +94,11 @@ func (s *resource) show(p *page, status int, message string) (any, error) {
 	case s.numbered:
 		arguments = url.Values{"page": {strconv.Itoa(number)}, "page_size": {staffPerPage}}
 	}
+	paging := s.path + "?page="
+	if selected := p.URL.Query().Get(s.selects); s.selects != "" && selected != "" {
+		arguments.Set(s.selects, selected)
+		paging = s.path + "?" + url.Values{s.selects: {selected}}.Encode() + "&page="
+	}
 	a, err := p.list(s.list, arguments, &answer)
 	if err != nil {
 		return nil, err
@@ -108,10 +114,10 @@ func (s *resource) show(p *page, status int, message string) (any, error) {
 		content.Rows = append(content.Rows, s.row(p, row))
 	}
 	if s.numbered && number > 1 {
-		content.Newer = s.path + "?page=" + strconv.Itoa(number-1)
+		content.Newer = paging + strconv.Itoa(number-1)
 	}
 	if s.numbered && strconv.Itoa(len(rows)) == staffPerPage {
-		content.Older = s.path + "?page=" + strconv.Itoa(number+1)
+		content.Older = paging + strconv.Itoa(number+1)
 	}
 	if s.inputs != nil {
 		content.Inputs = s.inputs(p)
@@ -136,6 +142,12 @@ func (p *page) refill(inputs []web.Input) {
 	for i := range inputs {
 		if text, ok := p.Entered(inputs[i].Name); ok {
 			inputs[i].Value, inputs[i].Checked = text, text == "true"
+		}
+		if inputs[i].Zone == "" {
+			continue
+		}
+		if zone, err := web.Zone(p.Query(inputs[i].ZoneName())); err == nil {
+			inputs[i].Zone = zone.String() // the entered time is in it
 		}
 	}
 }
@@ -219,10 +231,7 @@ func (s *resource) add(p *page) (any, error) {
 		}
 		return p.show(http.StatusOK, content)
 	}
-	a, err := p.Forward(method, s.create, append([]string{confirmedParam}, ownParams...)...)
-	if err == nil {
-		err = failure(a)
-	}
+	err := p.send(method, s.create, s.inputs(p))
 	if e := forUser(err); e != nil && e.Status != http.StatusForbidden {
 		return s.show(p, e.Status, e.Message)
 	}
@@ -234,6 +243,37 @@ func (s *resource) add(p *page) (any, error) {
 		done = "saved"
 	}
 	return p.leave(s.path, done, ""), nil
+}
+
+// timeInput returns a field for a time in the zone of the user.
+func (p *page) timeInput(name, label, hint string) web.Input {
+	zone := p.frame.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return web.Input{Name: name, Kind: "datetime-local", Label: "admin." + label, Hint: hint, Zone: zone.String()}
+}
+
+// send calls an endpoint with what a form sent. Its times are those of the zones that it names.
+func (p *page) send(method, path string, inputs []web.Input) error {
+	times, without := make(url.Values), append([]string{confirmedParam}, ownParams...)
+	for _, i := range inputs {
+		text, ok := p.Entered(i.Name)
+		if i.Zone == "" || !ok {
+			continue
+		}
+		at, err := p.enteredTime(text, p.Query(i.ZoneName()))
+		if err != nil {
+			return err
+		}
+		times.Set(i.Name, at)
+		without = append(without, i.ZoneName())
+	}
+	a, err := p.ForwardWith(method, path, times, without...)
+	if err != nil {
+		return err
+	}
+	return failure(a)
 }
 
 // confirmedParam says that what a preview shows was confirmed.

@@ -86,7 +86,7 @@ func (s *resource) changeForm(p *page, status int, message string, row any) (any
 			continue
 		}
 		value := member(row, cmp.Or(i.From, i.Name))
-		i.Value, i.Checked = enteredAs(i.Kind, value), value == true
+		i.Value, i.Checked = p.enteredAs(i, value), value == true
 		content.Inputs = append(content.Inputs, i)
 	}
 	if message != "" {
@@ -95,8 +95,9 @@ func (s *resource) changeForm(p *page, status int, message string, row any) (any
 	return p.show(status, content)
 }
 
-// enteredAs returns a value as a field of a kind has it: times as browsers write them, in UTC, and words of a list with spaces between them.
-func enteredAs(kind string, value any) string {
+// enteredAs returns a value as a field has it: times as browsers write them, in the zone of the user, and words of a list with spaces between
+// them.
+func (p *page) enteredAs(i web.Input, value any) string {
 	if words, ok := value.([]any); ok {
 		var texts []string
 		for _, word := range words {
@@ -104,17 +105,14 @@ func enteredAs(kind string, value any) string {
 		}
 		return strings.Join(texts, " ")
 	}
-	if kind != "datetime-local" {
+	if i.Zone == "" {
 		return textOf(value)
 	}
 	at, err := time.Parse(time.RFC3339, textOf(value))
-	switch {
-	case err != nil:
+	if err != nil {
 		return ""
-	case at.Second() != 0:
-		return at.UTC().Format("2006-01-02T15:04:05")
 	}
-	return at.UTC().Format("2006-01-02T15:04")
+	return web.LocalInput(at, p.frame.Zone)
 }
 
 // saveChange calls the endpoint that changes the row. If it refuses the values, the form is shown again.
@@ -130,10 +128,7 @@ func (s *resource) saveChange(p *page) (any, error) {
 			return p.show(http.StatusOK, content)
 		}
 	}
-	a, err := p.Forward(s.change.method, fillPath(s.change.path, row), append([]string{confirmedParam}, ownParams...)...)
-	if err == nil {
-		err = failure(a)
-	}
+	err = p.send(s.change.method, fillPath(s.change.path, row), s.inputs(p))
 	if e := forUser(err); e != nil && e.Status != http.StatusForbidden && e.Status != http.StatusNotFound {
 		return s.changeForm(p, e.Status, e.Message, row)
 	}

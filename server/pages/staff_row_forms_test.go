@@ -45,14 +45,14 @@ var changedRows = []changedRow{
 		page: "domains", create: "/api/v1/admin/domain_blocks", key: "id", button: "Change the block",
 		typed:   []string{"domain", "loud.example", "severity", "silence", "reject_media", "true", "public_comment", "<loud>", "private_comment", "a\nb"},
 		shown:   []string{"loud.example", `<option value="silence" selected>`, `name="reject_media" value="true" checked`, "&lt;loud&gt;</textarea>", "a\nb</textarea>"},
-		entered: []string{"severity", "silence", "reject_media", "false", "public_comment", "too loud"}, table: []string{"loud.examplesilencenonotoo loud"},
+		entered: []string{"severity", "silence", "reject_media", "false", "public_comment", "too loud"}, table: []string{"loud.exampleLimitnonotoo loud"},
 		bad: []string{"severity", "whisper", "public_comment", "why?"}, keeps: "why?</textarea>",
 	},
 	{
 		page: "networks", create: "/api/v1/admin/ip_blocks", key: "id", button: "Change the block",
 		typed:   []string{"ip", "203.0.113.0/24", "severity", "no_access", "comment", "<scan>", "expires_at", year + "-05-06T17:00:05Z"},
 		shown:   []string{`value="203.0.113.0/24"`, `<option value="no_access" selected>`, `value="&lt;scan&gt;"`, `name="expires_at" value="` + year + `-05-06T17:00:05"`},
-		entered: []string{"ip", "203.0.113.0/25", "severity", "sign_up_block", "expires_at", year + "-06-07T08:09"}, table: []string{"203.0.113.0/25sign_up_block<scan>" + year + "-06-07 08:09 UTC"},
+		entered: []string{"ip", "203.0.113.0/25", "severity", "sign_up_block", "expires_at", year + "-06-07T08:09"}, table: []string{"203.0.113.0/25No new accounts<scan>" + year + "-06-07 08:09 UTC"},
 		bad: []string{"ip", "203.0.113.9", "expires_at", "2020-01-01T00:00"}, keeps: `value="2020-01-01T00:00"`,
 	},
 	{

@@ -168,7 +168,7 @@ func TestSuspensionPreviewPage(t *testing.T) {
 	srv.AddRemoteAccount("eve", "bad.example")
 	form := "/web/admin/domains/" + admin.Post("/api/v1/admin/domain_blocks", "domain", "bad.example", "severity", "noop", "reject_reports", "true").Want(200).Object().Str("id")
 	block := func() *apptest.Object { return admin.Get("/api/v1/admin/domain_blocks").Want(200).List()[0] }
-	browser.Get(form).Press("Save", "severity", "silence", "public_comment", "loud").Follow().Want(200, "Saved.", "silence")
+	browser.Get(form).Press("Save", "severity", "silence", "public_comment", "loud").Follow().Want(200, "Saved.", "Limit")
 	question := browser.Get(form).Press("Save", "severity", "suspend", "reject_media", "true", "private_comment", "see <ticket>").Want(200, "Block this server?", "bad.example", "Follow accounts here")
 	if b := block(); b.Str("severity") != "silence" || b.Find("private_comment") == "see <ticket>" {
 		t.Errorf("changed before the answer: %v", b.Fields)

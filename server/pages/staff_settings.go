@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/internal/dbconfig"
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/server/web"
@@ -58,10 +57,14 @@ func (g *settingDescription) word() string {
 	return name
 }
 
-// settingGroups lists the groups of the server's settings.
+// settingGroups lists the groups of the server's settings, or with q the settings that match a search.
 func (p *page) settingGroups() (any, error) {
 	var groups []settingDescription
 	if err := p.get(configPath+"/descriptions", nil, &groups); err != nil {
+		return nil, err
+	}
+	all, err := p.settingStates()
+	if err != nil {
 		return nil, err
 	}
 	var state struct {
@@ -70,23 +73,48 @@ func (p *page) settingGroups() (any, error) {
 	if err := p.get("/api/v1/svc/admin/need_reboot", nil, &state); err != nil {
 		return nil, err
 	}
-	content := web.SettingGroups{Title: "admin.settings.title", Restart: state.NeedReboot}
+	content := web.SettingGroups{
+		Title: "admin.settings.title", Restart: state.NeedReboot && all.Configurable, Searchable: true, FileOnly: !all.Configurable,
+		Query: strings.TrimSpace(p.URL.Query().Get("q")),
+	}
+	if content.Query != "" {
+		if content.Found, err = p.findSettings(content.Query, groups, &all); err != nil {
+			return nil, err
+		}
+	}
 	for _, g := range groups {
-		content.Groups = append(content.Groups, web.PlainLink{Title: p.groupTitle(g), Hint: p.groupAbout(g), URL: "/web/admin/settings/" + url.PathEscape(g.id())})
+		content.Groups = append(content.Groups, web.PlainLink{Title: p.groupTitle(g), Hint: p.groupAbout(g), URL: groupPath(g.id())})
 	}
 	return p.show(http.StatusOK, content)
 }
 
-// describedGroup returns the group that the path names, with the stored values of its settings.
-func (p *page) describedGroup() (settingDescription, map[string]any, error) {
+// settingsOfGroup is a group of settings with what its page shows of them.
+type settingsOfGroup struct {
+	settingDescription
+	values map[string]any // of the form, by subkey; nil: only the settings file can change settings
+	all    settingStates
+}
+
+// describedGroup returns the group that the path names.
+func (p *page) describedGroup() (*settingsOfGroup, error) {
 	var groups []settingDescription
 	if err := p.get(configPath+"/descriptions", nil, &groups); err != nil {
-		return settingDescription{}, nil, err
+		return nil, err
 	}
 	i := slices.IndexFunc(groups, func(g settingDescription) bool { return g.id() == p.Param("key") })
 	if i < 0 {
-		return settingDescription{}, nil, errNoPage
+		return nil, errNoPage
 	}
+	g := &settingsOfGroup{settingDescription: groups[i]}
+	var err error
+	if g.all, err = p.settingStates(); err == nil && g.all.Configurable {
+		g.values, err = p.groupValues(g.Key)
+	}
+	return g, err
+}
+
+// groupValues returns the values of the settings of a group as the endpoint for front ends has them, by subkey.
+func (p *page) groupValues(key string) (map[string]any, error) {
 	var stored struct {
 		Configs []struct {
 			Key   string `json:"key"`
@@ -94,12 +122,12 @@ func (p *page) describedGroup() (settingDescription, map[string]any, error) {
 		} `json:"configs"`
 	}
 	if err := p.get(configPath, nil, &stored); err != nil {
-		return settingDescription{}, nil, err
+		return nil, err
 	}
 	values := make(map[string]any)
 	for _, c := range stored.Configs {
 		list, ok := c.Value.([]any)
-		if c.Key != groups[i].Key || !ok {
+		if c.Key != key || !ok {
 			continue
 		}
 		for _, pair := range list {
@@ -108,51 +136,43 @@ func (p *page) describedGroup() (settingDescription, map[string]any, error) {
 			}
 		}
 	}
-	return groups[i], values, nil
+	return values, nil
 }
 
 func (p *page) settingGroup() (any, error) {
-	group, values, err := p.describedGroup()
+	group, err := p.describedGroup()
 	if err != nil {
 		return nil, err
 	}
-	return p.groupForm(http.StatusOK, group, values, "")
+	return p.groupForm(http.StatusOK, group, "")
 }
 
 // groupForm shows the settings of a group. Those with several parts have a page of their own.
-func (p *page) groupForm(status int, group settingDescription, values map[string]any, message string) (any, error) {
-	content := web.SettingGroup{Title: p.groupTitle(group), Intro: p.groupAbout(group), Error: message, Action: p.URL.EscapedPath()}
-	for _, s := range group.Children {
-		kind := inputKind(s.Type)
-		if kind == "" || strings.HasSuffix(s.Description, dbconfig.OnlyInFile) {
-			content.Others = append(content.Others, p.otherSettings(s)...)
-			continue
+func (p *page) groupForm(status int, group *settingsOfGroup, message string) (any, error) {
+	content := web.SettingGroup{
+		Title: p.groupTitle(group.settingDescription), Intro: p.groupAbout(group.settingDescription), Error: message, Action: p.URL.EscapedPath(),
+		FileOnly: !group.all.Configurable,
+	}
+	for _, d := range group.Children {
+		for _, l := range d.labels() {
+			s := p.shownSetting(&group.all, l.name, l.label, groupPath(group.id()))
+			changeable := group.all.changeable(group.all.named(l.name))
+			kind := inputKind(d.Type)
+			if kind == "" || !changeable {
+				if changeable {
+					s.URL = "/web/admin/setting/" + url.PathEscape(l.name)
+				}
+				content.Others = append(content.Others, s)
+				continue
+			}
+			s.Input = web.Input{Name: d.id(), Kind: kind, Plain: true, Label: s.Label, Hint: s.About, Value: settingText(group.values[d.Key]), Checked: group.values[d.Key] == true}
+			if text, ok := p.Entered(d.id()); ok && message != "" {
+				s.Input.Value, s.Input.Checked = text, text == "true"
+			}
+			content.Fields = append(content.Fields, s)
 		}
-		label, about := p.texts(s)
-		in := web.Input{Name: s.id(), Kind: kind, Plain: true, Label: label, Hint: about, Value: settingText(values[s.Key]), Checked: values[s.Key] == true}
-		if text, ok := p.Entered(s.id()); ok && message != "" {
-			in.Value, in.Checked = text, text == "true"
-		}
-		content.Inputs = append(content.Inputs, in)
 	}
 	return p.show(status, content)
-}
-
-// otherSettings returns links to the settings of a description that has several parts.
-func (p *page) otherSettings(d settingDescription) (list []web.PlainLink) {
-	fileOnly := strings.HasSuffix(d.Description, dbconfig.OnlyInFile)
-	for _, name := range d.Settings {
-		link := web.PlainLink{Title: name}
-		_, link.Hint = p.settingTexts(name, "", d.Description)
-		if !fileOnly {
-			link.URL = "/web/admin/setting/" + url.PathEscape(name)
-		}
-		list = append(list, link)
-	}
-	for _, child := range d.Children {
-		list = append(list, p.otherSettings(child)...)
-	}
-	return list
 }
 
 // setting shows a setting as the settings file has it.
@@ -162,16 +182,20 @@ const settingPath = "/api/v1/svc/admin/settings/"
 
 func (p *page) settingForm(status int, message string) (any, error) {
 	var setting struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		Value       string `json:"value"`
-		Restart     bool   `json:"restart"`
+		Name  string `json:"name"`
+		Value string `json:"value"`
 	}
 	if err := p.get(settingPath+url.PathEscape(p.Param("name")), nil, &setting); err != nil {
 		return nil, err
 	}
-	_, about := p.settingTexts(setting.Name, "", setting.Description)
-	content := web.ServerSetting{Error: message, SettingName: setting.Name, Description: about, Value: setting.Value, Restart: setting.Restart, Action: p.URL.EscapedPath()}
+	all, err := p.settingStates()
+	if err != nil {
+		return nil, err
+	}
+	content := web.ServerSetting{
+		Error: message, SettingName: setting.Name, Value: setting.Value, Action: p.URL.EscapedPath(), FileOnly: !all.changeable(all.named(setting.Name)),
+		State: p.shownSetting(&all, setting.Name, setting.Name, p.URL.EscapedPath()),
+	}
 	if text, ok := p.Entered("value"); ok && message != "" {
 		content.Value = text
 	}
@@ -246,7 +270,7 @@ func settingValue(kind, text string) (any, error) {
 
 // saveSettingGroup stores the settings of a group that were changed, all or none.
 func (p *page) saveSettingGroup() (any, error) {
-	group, values, err := p.describedGroup()
+	group, err := p.describedGroup()
 	if err != nil {
 		return nil, err
 	}
@@ -255,13 +279,13 @@ func (p *page) saveSettingGroup() (any, error) {
 		text, sent := p.Entered(s.id())
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 		kind := inputKind(s.Type)
-		if !sent || kind == "" || text == settingText(values[s.Key]) {
+		if !sent || kind == "" || text == settingText(group.values[s.Key]) {
 			continue
 		}
 		value, err := settingValue(kind, text)
 		if err != nil {
 			label, _ := p.texts(s)
-			return p.groupForm(http.StatusUnprocessableEntity, group, values, p.text("admin.settings.not_whole", label, text))
+			return p.groupForm(http.StatusUnprocessableEntity, group, p.text("admin.settings.not_whole", label, text))
 		}
 		if number, err := strconv.ParseFloat(text, 64); err == nil && s.Type == "float" {
 			value = number
@@ -274,7 +298,7 @@ func (p *page) saveSettingGroup() (any, error) {
 		})
 	}
 	if e := forUser(err); e != nil && e.Status != http.StatusForbidden {
-		return p.groupForm(e.Status, group, values, e.Message)
+		return p.groupForm(e.Status, group, e.Message)
 	}
 	if err != nil {
 		return nil, err

@@ -53,11 +53,11 @@ var resources = []*resource{
 		change: &rowChange{
 			title: "admin.announcements.change", key: "id", row: "/api/v1/svc/admin/announcements/{id}", method: "PATCH", path: "/api/v1/svc/admin/announcements/{id}",
 		},
-		inputs: func(*page) []web.Input {
+		inputs: func(p *page) []web.Input {
 			return []web.Input{
 				{Name: "content", Kind: "textarea", From: "svc.raw_content", Label: "admin.text", Required: true, MaxLength: 10_000},
-				{Name: "starts_at", Kind: "datetime-local", Label: "admin.starts_utc"},
-				{Name: "ends_at", Kind: "datetime-local", Label: "admin.ends_utc"},
+				p.timeInput("starts_at", "starts", ""),
+				p.timeInput("ends_at", "ends", ""),
 			}
 		},
 	},
@@ -125,7 +125,7 @@ var resources = []*resource{
 				textInput("ip", "network", true),
 				{Name: "severity", Kind: "select", Label: "admin.severity", Options: p.choices("admin.severity_", "sign_up_requires_approval", "sign_up_block", "no_access")},
 				textInput("comment", "comment", false),
-				{Name: "expires_at", Kind: "datetime-local", Label: "admin.ends_utc", Hint: "admin.expires_hint"},
+				p.timeInput("expires_at", "ends", "admin.expires_hint"),
 			}
 		},
 	},
@@ -165,7 +165,7 @@ var resources = []*resource{
 	},
 	{
 		Resource: table("log", "", columnOf("unix", "time", "time"), columnOf("log", "message", "message")),
-		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", member: "items", numbered: true,
+		path:     "/web/admin/log", list: "/api/v1/svc/admin/moderation_log", member: "items", numbered: true, selects: "account_id",
 	},
 }
 

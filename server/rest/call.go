@@ -56,6 +56,11 @@ func (r *Request) Internal() bool { return r.outer != nil }
 
 // Forward is Call with the parameters of r, uploads included, but for those that are left out.
 func (r *Request) Forward(method, path string, without ...string) (*Answer, error) {
+	return r.ForwardWith(method, path, nil, without...)
+}
+
+// ForwardWith is Forward with values in place of some of the parameters.
+func (r *Request) ForwardWith(method, path string, changed url.Values, without ...string) (*Answer, error) {
 	own, err := r.parameters()
 	if err != nil {
 		return nil, err
@@ -63,6 +68,14 @@ func (r *Request) Forward(method, path string, without ...string) (*Answer, erro
 	p := &params{alias: own.alias, keys: own.keys, fields: maps.Clone(own.fields)}
 	for _, name := range without {
 		delete(p.fields, name)
+	}
+	for name, texts := range changed {
+		delete(p.fields, name)
+		for _, text := range texts {
+			if err := p.addText(name, text); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return r.call(method, path, "", p)
 }

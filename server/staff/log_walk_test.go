@@ -54,6 +54,7 @@ var otherChanges = []adminCall{
 	{request: "DELETE A/frontends", body: apptest.Doc{"version": "fe/main"}},
 	{request: "POST A/storage/prune"},
 	{request: "PUT A/settings/instance.name", body: apptest.Doc{"value": "Tea house"}},
+	{request: "DELETE A/settings/instance.name"},
 	{request: "POST A/jobs/1/retry"},
 	{request: "DELETE A/jobs/2"},
 	{request: "DELETE A/jobs"},

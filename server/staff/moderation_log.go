@@ -18,7 +18,7 @@ func (h *Handlers) moderationLogRoutes() rest.Routes {
 func (h *Handlers) moderationLog(r *rest.Request) (any, error) {
 	p := pageOf(r, 50)
 	query := admin.LogQuery{
-		User: r.Query("user_id"), From: r.Query("start_date"), Until: r.Query("end_date"), Search: r.Query("search"),
+		User: r.Query("user_id"), From: r.Query("start_date"), Until: r.Query("end_date"), Search: r.Query("search"), About: r.Query("account_id"),
 		Limit: p.size, Offset: p.offset(),
 	}
 	rows, err := h.Admin.Log(r.Context(), query)

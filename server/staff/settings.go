@@ -13,8 +13,10 @@ func (h *Handlers) settingRoutes() rest.Routes {
 		"GET /api/v1/svc/admin/config":              {rest.Admin("admin:read").Answers("object"), h.listSettings},
 		"POST /api/v1/svc/admin/config":             {rest.Admin("admin:write").Answers("object"), h.saveSettings},
 		"GET /api/v1/svc/admin/config/descriptions": {rest.Admin("admin:read").Answers("[]object"), h.describeSettings},
+		"GET /api/v1/svc/admin/settings":            {rest.Admin("admin:read").Answers("object"), h.listSettingStates},
 		"GET /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:read").Answers("object"), h.showSetting},
 		"PUT /api/v1/svc/admin/settings/:name":      {rest.Admin("admin:write").Answers("object"), h.saveSetting},
+		"DELETE /api/v1/svc/admin/settings/:name":   {rest.Admin("admin:write").Answers("object"), h.resetSetting},
 		"GET /api/v1/svc/admin/need_reboot":         {rest.Admin("admin:read").Answers("object"), h.needsRestart},
 		"GET /api/v1/svc/admin/restart":             {rest.Admin("admin:write").Changing().Answers("empty"), h.restart},
 		"POST /api/v1/svc/admin/restart":            {rest.Admin("admin:write").Answers("empty"), h.restart},
@@ -58,6 +60,11 @@ func (h *Handlers) describeSettings(*rest.Request) (any, error) {
 	return h.Admin.SettingDescriptions(), nil
 }
 
+// listSettingStates lists all settings by their names in the settings file, with their values and defaults.
+func (h *Handlers) listSettingStates(*rest.Request) (any, error) {
+	return h.Admin.SettingStates(), nil
+}
+
 // showSetting shows one setting as the settings file has it.
 func (h *Handlers) showSetting(r *rest.Request) (any, error) {
 	return h.Admin.ShowSetting(r.Context(), r.Param("name"))
@@ -72,6 +79,11 @@ func (h *Handlers) saveSetting(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return h.as(r).SaveSettingText(r.Context(), r.Param("name"), p.Value)
+}
+
+// resetSetting changes one setting back to its default.
+func (h *Handlers) resetSetting(r *rest.Request) (any, error) {
+	return h.as(r).ResetSetting(r.Context(), r.Param("name"))
 }
 
 // needsRestart says whether changes of settings wait for a restart.

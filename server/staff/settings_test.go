@@ -399,3 +399,68 @@ func TestSettingTextFileOnly(t *testing.T) {
 	root.Get("/api/v1/svc/admin/settings/instance.name").Want(200)
 	root.SendJSON("PUT", "/api/v1/svc/admin/settings/instance.name", apptest.Doc{"value": "x"}).Want(400)
 }
+
+// TestSettingStates lists the settings with their defaults, and changes some back to them: those of the database and those of the file.
+func TestSettingStates(t *testing.T) {
+	srv := apptest.Start(t, configurable, func(c *config.Config) {
+		c.Mail.Password = "very secret"
+		c.Statuses.MaxPinned = 9
+	})
+	root := srv.SignUpAdmin()
+	const path = "/api/v1/svc/admin/settings"
+	state := func(name string) *apptest.Object {
+		t.Helper()
+		answer := root.Get(path).Want(200)
+		if strings.Contains(bodyText(answer), "very secret") {
+			t.Error("a secret is shown")
+		}
+		o := answer.Object()
+		if !o.Bool("configurable_from_database") {
+			t.Error("the settings are said to be in the file only")
+		}
+		for _, s := range o.At("settings").([]any) {
+			if s := s.(map[string]any); s["name"] == name {
+				return &apptest.Object{T: t, Fields: s}
+			}
+		}
+		t.Fatalf("%s is missing", name)
+		return nil
+	}
+	root.SendJSON("PUT", path+"/accounts.max_fields", apptest.Doc{"value": "7"}).Want(200)
+	for _, tt := range []struct {
+		name string
+		want apptest.Doc
+	}{
+		{"accounts.max_fields", apptest.Doc{"kind": "number", "value": 7.0, "default": 10.0, "changed": true, "restart": false, "file_only": false}},
+		{"statuses.max_pinned", apptest.Doc{"kind": "number", "value": 9.0, "changed": true}},
+		{"mail.password", apptest.Doc{"kind": "text", "value": "***", "default": "", "changed": true}},
+		{"server.listen", apptest.Doc{"kind": "text", "restart": true, "file_only": true}},
+		{"storage.min_free", apptest.Doc{"kind": "number", "size": true, "changed": false}},
+		{"rate_limit.search", apptest.Doc{"kind": "limit", "value": "30/1s", "restart": true}},
+	} {
+		wantFields(t, tt.name, state(tt.name), tt.want)
+	}
+	for _, name := range []string{"accounts.max_fields", "statuses.max_pinned", "mail.password"} {
+		root.Do("DELETE", path+"/"+name, "", nil).Want(200)
+		if state(name).Bool("changed") {
+			t.Errorf("%s still differs from its default", name)
+		}
+		root.Do("DELETE", path+"/"+name, "", nil).Want(200) // twice is no error
+	}
+	for name, want := range map[string]int{"server.listen": 400, "nothing.here": 404, "nothing": 404} {
+		root.Do("DELETE", path+"/"+name, "", nil).Want(want)
+	}
+	user := srv.SignUp("alice")
+	user.Get(path).Want(403)
+	user.Do("DELETE", path+"/accounts.max_fields", "", nil).Want(403)
+	srv.As(nil).Get(path).Want(403)
+}
+
+// TestSettingStatesFileOnly lists the settings and refuses changes if settings may not be in the database.
+func TestSettingStatesFileOnly(t *testing.T) {
+	root := apptest.Start(t).SignUpAdmin()
+	if root.Get("/api/v1/svc/admin/settings").Want(200).Object().Bool("configurable_from_database") {
+		t.Error("the settings are said to be in the database, too")
+	}
+	root.Do("DELETE", "/api/v1/svc/admin/settings/instance.name", "", nil).WantError(400, "You must enable configurable_from_database in your config file.")
+}

@@ -19,12 +19,15 @@ func (h *Handlers) userRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/users":                 {rest.Privileged(config.UsersRead, "admin:read:accounts").Answers("AdminUsers"), h.listUsers},
 		"GET /api/v1/svc/admin/users/:nickname_or_id": {rest.Privileged(config.UsersRead, "admin:read:accounts").Answers("AdminUser"), h.showUser},
-		"POST /api/v1/svc/admin/users":                {rest.Admin("admin:write:accounts").Written().Answers("[]object"), h.createUsers},
-		"DELETE /api/v1/svc/admin/users":              {rest.Privileged(config.UsersDelete, "admin:write:accounts").Answers("text|[]text"), h.deleteUsers},
-		"POST /api/v1/svc/admin/users/follow":         {rest.Admin("admin:write:follows").Answers("string"), h.followUser},
-		"POST /api/v1/svc/admin/users/unfollow":       {rest.Admin("admin:write:follows").Deletes().Answers("string"), h.unfollowUser},
-		"PUT /api/v1/svc/admin/users/tag":             {rest.Privileged(config.UsersTags, "admin:write:accounts").Answers("204 nothing"), h.tagUsers},
-		"DELETE /api/v1/svc/admin/users/tag":          {rest.Privileged(config.UsersTags, "admin:write:accounts").Answers("204 nothing"), h.untagUsers},
+		"GET /api/v1/svc/admin/users/:nickname_or_id/overview": {
+			rest.Privileged(config.UsersRead, "admin:read:accounts").Answers("object"), h.showOverview,
+		},
+		"POST /api/v1/svc/admin/users":          {rest.Admin("admin:write:accounts").Written().Answers("[]object"), h.createUsers},
+		"DELETE /api/v1/svc/admin/users":        {rest.Privileged(config.UsersDelete, "admin:write:accounts").Answers("text|[]text"), h.deleteUsers},
+		"POST /api/v1/svc/admin/users/follow":   {rest.Admin("admin:write:follows").Answers("string"), h.followUser},
+		"POST /api/v1/svc/admin/users/unfollow": {rest.Admin("admin:write:follows").Deletes().Answers("string"), h.unfollowUser},
+		"PUT /api/v1/svc/admin/users/tag":       {rest.Privileged(config.UsersTags, "admin:write:accounts").Answers("204 nothing"), h.tagUsers},
+		"DELETE /api/v1/svc/admin/users/tag":    {rest.Privileged(config.UsersTags, "admin:write:accounts").Answers("204 nothing"), h.untagUsers},
 	}
 }
 
@@ -77,6 +80,12 @@ func (h *Handlers) showUser(r *rest.Request) (any, error) {
 	}
 	user, err := h.Entities.AdminUser(r.Context(), store.AccountID(u.ID))
 	return user, notFound(err)
+}
+
+// showOverview returns what staff see of an account before they act on it. Counts of reports are for those who may manage reports.
+func (h *Handlers) showOverview(r *rest.Request) (any, error) {
+	o, err := h.Admin.Overview(r.Context(), r.Param("nickname_or_id"), h.Entities.HasPrivilege(r.User, config.ReportsManage))
+	return o, notFound(err)
 }
 
 // createdUser is the result of the creation of one of several accounts.

@@ -182,15 +182,6 @@ func (m *Messages) Number(n int) string {
 	return fmt.Sprintf("%d%s%d%s", n/1_000_000, m.Text("times.decimal"), n%1_000_000/100_000, m.Text("times.million"))
 }
 
-// whole writes a number with a separator between thousands.
-func (m *Messages) whole(n int) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; n >= 1000 && i > 0; i -= 3 {
-		digits = digits[:i] + m.Text("times.separator") + digits[i:]
-	}
-	return digits
-}
-
 // Bytes writes a size with the decimal separator of the language.
 func (m *Messages) Bytes(n int64) string {
 	return strings.Replace(text.Bytes(n), ".", m.Text("times.decimal"), 1)

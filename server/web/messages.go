@@ -135,7 +135,7 @@ func (m *Messages) Count(key string, n int, args ...any) string {
 		form = ".one"
 	}
 	format := strings.Replace(m.Text(key+form), "%d", "%s", 1)
-	return fmt.Sprintf(format, append([]any{m.whole(n)}, args...)...)
+	return fmt.Sprintf(format, append([]any{m.whole(int64(n))}, args...)...)
 }
 
 // staticText matches {{t "KEY"}} without arguments.

@@ -9,7 +9,7 @@ import (
 // Input is a field of a form.
 type Input struct {
 	Name         string // of the parameter
-	Kind         string // text, textarea, email, password, checkbox, select, file, date, number
+	Kind         string // text, textarea, email, password, checkbox, select, file, date, datetime-local, number
 	Label        string // key of the messages; a text if Plain
 	Hint         string // key of the messages, "": none; a text if Plain
 	Plain        bool
@@ -23,10 +23,14 @@ type Input struct {
 	Accept       string // content types of a file
 	Picture      string // URL of the present file, "": there is none
 	Remove       string // path of the endpoint that removes it
+	Zone         string // time zone in which a time is entered; "": it is no time
 }
 
 // ID returns the id of the field's element.
 func (i Input) ID() string { return "f-" + i.Name }
+
+// ZoneName returns the name of the parameter with the time zone.
+func (i Input) ZoneName() string { return i.Name + "_zone" }
 
 // InputGroup is a group of fields with a heading.
 type InputGroup struct {

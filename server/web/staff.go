@@ -192,6 +192,7 @@ type ReportPage struct {
 	Posts   []template.HTML
 	Notes   []ReportNote
 	Actions []Choice
+	Taken   []LogLine // since it was filed, about the reported account
 }
 
 // ModeratedAccounts lists accounts for staff.
@@ -205,10 +206,77 @@ type ModeratedAccounts struct {
 
 // ModeratedPage is an account with what staff can do with it.
 type ModeratedPage struct {
-	Error   string
-	Account ModeratedAccount
-	Actions []Choice
-	Admin   bool // the viewer is an admin
+	Error    string
+	Account  *ModeratedAccount
+	Overview Overview
+	Actions  []Choice // that the viewer may take
+	Admin    bool     // the viewer is an admin
+	May      map[string]bool
+	Reports  []Report // about the account, open ones first
+	Log      []LogLine
+	Posts    StaffPosts
+}
+
+// Overview is what staff see of an account beside its profile.
+type Overview struct {
+	LastActiveAt *time.Time `json:"last_active_at"`
+	Sessions     int        `json:"sessions"`
+	Posts        int        `json:"statuses_count"`
+	Followers    int        `json:"followers_count"`
+	Following    int        `json:"following_count"`
+	Tags         []string   `json:"tags"`
+	Reports      *struct {
+		Open    int `json:"open"`
+		Against int `json:"against"`
+		By      int `json:"by"`
+	} `json:"reports"`
+	Server *struct {
+		Domain        string `json:"domain"`
+		Rejected      bool   `json:"rejected"`
+		Unlisted      bool   `json:"unlisted"`
+		FollowersOnly bool   `json:"followers_only"`
+		MediaRemoved  bool   `json:"media_removed"`
+		Sensitive     bool   `json:"sensitive"`
+	} `json:"server"`
+}
+
+// LogLine is an entry of the moderation log about an account.
+type LogLine struct {
+	At     time.Time
+	What   string // a key of the messages with the name of the actor, "": Plain
+	Plain  string // in English
+	Actor  string
+	Detail string
+	Reason string
+}
+
+// StaffPosts are posts of an account with what staff can do with each.
+type StaffPosts struct {
+	AccountID    string
+	Acct         string
+	Posts        []StaffPost
+	MayRead      bool // the viewer may also read posts for followers and mentioned accounts
+	MayChange    bool
+	Restricted   bool   // those are shown
+	All          string // URL of all posts; "": this is it
+	Newer, Older string
+}
+
+// StaffPost is a post with what staff can do with it.
+type StaffPost struct {
+	ID        string
+	Post      template.HTML
+	Sensitive bool
+}
+
+// ActionPreview asks before an action is taken against an account, and says what it does.
+type ActionPreview struct {
+	Title  string // key of the messages
+	About  string
+	Facts  []string
+	Action string
+	Back   string
+	Hidden []Field // the entered values
 }
 
 // PlainLink is a Link whose texts are not in the catalogue.
@@ -219,29 +287,58 @@ type PlainLink struct {
 
 // SettingGroups lists groups of the server's settings, or documents.
 type SettingGroups struct {
-	Title   string // key of the messages
-	Restart bool   // changes wait for a restart
-	Groups  []PlainLink
+	Title      string // key of the messages
+	Restart    bool   // changes wait for a restart
+	Searchable bool
+	FileOnly   bool // only the settings file can change them
+	Query      string
+	Found      []FoundSetting // that match the query
+	Groups     []PlainLink
+}
+
+// FoundSetting is a setting that matches a search.
+type FoundSetting struct {
+	ShownSetting
+	Group string // title of its group
 }
 
 // SettingGroup is a form with the settings of a group.
 type SettingGroup struct {
-	Title  string
-	Intro  string
-	Error  string
-	Action string
-	Inputs []Input
-	Others []PlainLink // settings that the form does not have
+	Title    string
+	Intro    string
+	Error    string
+	Action   string
+	FileOnly bool           // only the settings file can change them
+	Fields   []ShownSetting // with inputs
+	Others   []ShownSetting // settings that the form does not have
 }
+
+// ShownSetting is a setting of the server on a page. Values are in plain words.
+type ShownSetting struct {
+	SettingName string // in the settings file
+	Label       string
+	About       string
+	Lang        string // of Label and About; "": that of the page
+	Now         string
+	Default     string
+	Changed     bool   // it differs from the default
+	Restart     bool   // a change takes effect after a restart
+	URL         string // of a page where it can be changed; "": none
+	Reset       string // action that changes it back to the default; "": none
+	Input       Input
+}
+
+// Anchor returns the id of the element of a setting.
+func (s ShownSetting) Anchor() string { return "s-" + s.SettingName }
 
 // ServerSetting is a form with one setting as the settings file has it.
 type ServerSetting struct {
 	SettingName string
-	Description string
 	Value       string
-	Restart     bool // a change takes effect after a restart
 	Error       string
 	Action      string
+	State       ShownSetting
+	FileOnly    bool // only the settings file can change it
 }
 
 // Document is a form for a document of the instance.
@@ -264,6 +361,8 @@ type EmojiPack struct {
 	Files    map[string]string `json:"files"`
 }
 
+func (StaffPosts) Name() string        { return "staff_posts" }
+func (ActionPreview) Name() string     { return "action_preview" }
 func (StaffPage) Name() string         { return "staff_page" }
 func (RowForm) Name() string           { return "row_form" }
 func (Confirmation) Name() string      { return "confirmation" }
