@@ -24,6 +24,8 @@ export const journeys = {
     await admin.choose(t('admin.action'), t('admin.action_suspend'))
     await admin.type(t('admin.action_text'), 'Nothing but watches')
     await admin.press(t('admin.act'))
+    await admin.usable()
+    await admin.press(t('admin.asks.suspend'))
     await admin.see(t('admin.accounts.disabled')) // a local account has no other state of this kind
     await admin.usable()
     assert.equal((await account()).disabled, true)

@@ -44,6 +44,8 @@ export const journeys = {
     await admin.choose(t('admin.action'), t('admin.action_suspend'))
     await admin.type(t('admin.action_text'), 'Spam')
     await admin.press(t('admin.act'))
+    await admin.usable()
+    await admin.press(t('admin.asks.suspend'))
     const seen = admin.control(t('admin.act')).or(admin.main.getByText(t('admin.reports.resolved'))).first()
     await admin.see(seen)
     await stored(admin.api, `/api/v1/admin/accounts/${ivo.id}`, (a) => a.suspended || a.disabled)
@@ -161,13 +163,17 @@ export const journeys = {
     await stored(ann.api, '/api/v1/announcements', (list) => !list.some((a) => a.content.includes(words)))
   },
 
-  async 'a setting of the server'({ run, staff }) {
+  async 'a setting of the server is found and changed'({ run, staff }) {
     const admin = await staff()
     const name = `Riverside ${run}`
     const { title } = await admin.api('GET', '/api/v1/instance')
     await admin.open('/web/admin/settings')
     await admin.usable()
-    await admin.press(t('admin.setting_groups.instance'))
+    await admin.type(admin.main.getByRole('searchbox', { name: t('admin.settings.search') }), 'instance.name')
+    await admin.enter()
+    await admin.usable()
+    await admin.click(admin.main.locator('a[href$="#s-instance.name"]'))
+    await admin.inSight(admin.main.locator('.setting:target'))
     const field = admin.main.locator('input[name$="name"]').first()
     for (const wanted of [name, title]) {
       await admin.type(field, wanted)
