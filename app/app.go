@@ -35,6 +35,7 @@ import (
 	"svc/server"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/server/web"
 	"svc/server/web/mail"
 	"svc/social"
 	"svc/store"
@@ -202,7 +203,10 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Observe:    o.Observe,
 	})
 
-	s.Mail = mail.New(mail.Config{Settings: s.Live, DB: s.DB, Social: s.Social, Log: s.log, Now: o.Now})
+	s.Mail = mail.New(mail.Config{
+		Settings: s.Live, DB: s.DB, Social: s.Social, Log: s.log, Now: o.Now,
+		Language: func(ctx context.Context, user *store.User) (string, error) { return web.LanguageFor(ctx, s.DB, user) },
+	})
 
 	s.Worker = store.NewWorker(s.DB, maxParallelJobs, s.log)
 	s.Social.Register(s.Worker)

@@ -1,8 +1,12 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
+
+	"svc/store"
 )
 
 // SettingsClient is the name under which the settings of the web interface are kept among those of front ends (svc_settings_store).
@@ -36,8 +40,11 @@ type Reading struct {
 // ReadingOf returns how a user reads, from the stored settings of SettingsClient.
 func ReadingOf(settings json.RawMessage) Reading { return readAppearance(settings).reading() }
 
-// LanguageOf returns the language that a user has chosen for the pages, from the stored settings of SettingsClient; "": none.
-func LanguageOf(settings json.RawMessage) string { return readAppearance(settings).Language }
+// LanguageFor returns the language that a user has chosen for the pages, else that of the registration; "": neither.
+func LanguageFor(ctx context.Context, db *store.DB, user *store.User) (string, error) {
+	settings, err := db.FrontendSettings(ctx, user.AccountID, SettingsClient)
+	return cmp.Or(readAppearance(settings).Language, user.Locale), err
+}
 
 // reading takes unknown words as not set, because posts are kept as HTML for each Reading.
 func (a appearance) reading() Reading {

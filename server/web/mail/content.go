@@ -11,7 +11,6 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
-	"svc/server/web"
 	"svc/social"
 	"svc/store"
 )
@@ -48,12 +47,6 @@ func (m *Mailer) content() *Content {
 	return c
 }
 
-// userLanguage returns the language that a user has chosen for the pages, else that of the registration.
-func (m *Mailer) userLanguage(ctx context.Context, user *store.User) (string, error) {
-	settings, err := m.db.FrontendSettings(ctx, user.AccountID, web.SettingsClient)
-	return cmp.Or(web.LanguageOf(settings), user.Locale), err
-}
-
 // hasLink returns true for mail that visitors can cause, and that goes to addresses that nobody has confirmed.
 func hasLink(kind store.MailKind) bool {
 	switch kind {
@@ -80,7 +73,7 @@ func (m *Mailer) prepare(ctx context.Context, job store.SendMail) (to string, c 
 	c.language = cmp.Or(job.Values["language"], c.language)
 	to = job.To
 	if user != nil {
-		if c.language, err = m.userLanguage(ctx, user); err != nil {
+		if c.language, err = m.language(ctx, user); err != nil {
 			return "", nil, err
 		}
 		c.Nickname = account.Nickname

@@ -46,11 +46,15 @@ type Config struct {
 	Social   *social.Service
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
+
+	// Language returns the language in which a user reads the pages, "" for that of the server.
+	Language func(context.Context, *store.User) (string, error)
 }
 
 // Mailer sends the mail of the server.
 type Mailer struct {
 	settings  *config.Live
+	language  func(context.Context, *store.User) (string, error)
 	db        *store.DB
 	social    *social.Service
 	sender    *config.View[mail.Sender] // of nil: mail is disabled
@@ -66,7 +70,7 @@ func New(c Config) *Mailer {
 		c.Now = time.Now
 	}
 	return &Mailer{
-		settings: c.Settings, db: c.DB, social: c.Social, log: c.Log, now: c.Now,
+		settings: c.Settings, language: c.Language, db: c.DB, social: c.Social, log: c.Log, now: c.Now,
 		sender:    config.NewView(c.Settings, func(settings *config.Config) mail.Sender { return newSender(settings, c.Now) }),
 		templates: newTemplates(os.DirFS(filepath.Join(c.Settings.Load().Data.Dir, "static", "mail")), c.Log),
 		sent:      limit.NewWindow[string](maxCounters),
