@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"svc/internal/config"
@@ -137,7 +139,7 @@ func (s *Service) backUp(ctx context.Context, job store.BackUpServer) error {
 	if s.db.Now().Before(nextBackup(state, c.Backup.Schedule, s.db.Now())) {
 		return nil // made by a run before, which was interrupted before the job was finished
 	}
-	err = s.makeBackup(ctx, c, job.Settings, state)
+	err = explainReadOnly(s.makeBackup(ctx, c, job.Settings, state), BackupDir(c))
 	if ctx.Err() != nil {
 		return ctx.Err() // the server stops: the job runs again
 	}
@@ -170,6 +172,14 @@ func backupProblem(state *store.ServerBackups) string {
 		return fmt.Sprintf("%d uploads are damaged or missing in %s", state.Damaged, state.File)
 	}
 	return ""
+}
+
+// explainReadOnly adds what to do to the error of a folder that cannot be written, although its permissions allow it.
+func explainReadOnly(err error, dir string) error {
+	if !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return fmt.Errorf("%w (the file system is read-only for the server: if systemd runs it, add ReadWritePaths=%s to its unit)", err, dir)
 }
 
 // makeBackup makes a backup and then removes the oldest ones. It fills in the state of a complete one.
