@@ -11,7 +11,7 @@ import (
 
 // TestSearchOfSettings finds settings by words of their keys, labels, descriptions and groups. A result leads to the setting in its group.
 func TestSearchOfSettings(t *testing.T) {
-	_, _, browser := staff(t)
+	srv, _, browser := staff(t)
 	const path = "/web/admin/settings"
 	for _, tt := range []struct {
 		query, language string
@@ -19,8 +19,8 @@ func TestSearchOfSettings(t *testing.T) {
 	}{
 		{"accounts.max_fields", "en", path + "/instance#s-accounts.max_fields"},
 		{"  MAX   account FIELDS ", "en", path + "/instance#s-accounts.max_fields"},
-		{"draws pictures question", "en", path + "/Svc.Captcha#s-captcha.provider"}, // of its description
-		{"polls.max_options", "en", path + "/instance#s-polls.max_options"},         // a member of a setting
+		{"draws pictures question", "en", path + "/" + module(srv, "Captcha") + "#s-captcha.provider"}, // of its description
+		{"polls.max_options", "en", path + "/instance#s-polls.max_options"},                            // a member of a setting
 		{"search_anonymous", "en", path + "/rate_limit#s-rate_limit.search_anonymous"},
 		{"server.listen", "en", path + "/server#s-server.listen"},
 		{"HTTPS certificates e-mail", "en", path + "/server_tls#s-server.tls.email"}, // the title of its group
@@ -46,6 +46,12 @@ func TestSearchOfSettings(t *testing.T) {
 	browser.Get(path, "q", " ").Want(200, "Server information and registration")
 	browser.Get(path, "q", "max fields").Want(200, "settings found", "Now: 10")
 	browser.Get(path, "q", strings.Repeat("ä", 300)).Want(422, "The search is too long.")
+}
+
+// module returns the key of a group of settings that is named by api.name.
+func module(srv *apptest.Server, name string) string {
+	own := srv.Settings.API.Name
+	return strings.ToUpper(own[:1]) + own[1:] + "." + name
 }
 
 // TestDefaultsOfSettings shows defaults in plain words, marks what differs from them, and goes back to them.
@@ -79,7 +85,7 @@ func TestSettingsOfTheFile(t *testing.T) {
 	const note = "These settings come from the settings file only"
 	browser.Get("/web/admin/settings").Want(200, note, "Server information and registration")
 	browser.Get("/web/admin/settings", "q", "instance.name").Want(200, note, "Now: The Tea House")
-	for _, path := range []string{"/web/admin/settings/instance", "/web/admin/settings/Svc.Emails.Mailer", "/web/admin/setting/instance.name", "/web/admin/settings/mrf_simple"} {
+	for _, path := range []string{"/web/admin/settings/instance", "/web/admin/settings/" + module(srv, "Emails.Mailer"), "/web/admin/setting/instance.name", "/web/admin/settings/mrf_simple"} {
 		page := browser.Get(path).Want(200, "Default:")
 		body := string(page.Body)
 		if strings.Contains(body, ">Save<") || strings.Contains(body, "Back to the default") || strings.Contains(body, "very secret") {
