@@ -25,8 +25,9 @@ function row({ at, add, fields, confirm, text, change, remove = 'Delete', questi
 
 const host = (name) => (u) => `${name}${u.i}.example`
 const account = (u) => `/web/admin/accounts/${u.third.id}`
-const action = (type, undo) => [
-  { at: account, set: { type, text: 'Cups' }, press: 'Act on the account', see: button(undo) },
+const action = (type, question, undo) => [
+  { at: account, set: { type, text: 'Cups' }, press: 'Act on the account', see: button(question) },
+  { press: question, see: button(undo) },
   { press: undo, gone: button(undo) },
 ]
 const documentOf = (u) => `/web/admin/documents/${['terms-of-service', 'privacy-policy'][u.i]}`
@@ -56,17 +57,20 @@ export const staffAfter = [
   { within: 'article.panel', press: 'Delete', gone: 'text="Looked at it"' },
   { press: 'Resolve', see: button('Open again') },
   { press: 'Open again', see: button('Resolve') },
-  { set: { type: 'silence' }, press: 'Act on the account', see: 'h1' },
+  ...asked('Act on the account', 'Limit the account?', { set: { type: 'silence' } }),
 
-  ...action('sensitive', 'End the sensitive mark'),
-  ...action('silence', 'End the limit'),
-  ...action('suspend', 'Activate'),
-  ...action('disable', 'Activate'),
+  { at: account, before: (u) => u.third('POST', '/api/v1/statuses', { status: 'Cups of the third' }), press: 'Mark as sensitive', see: button('End the sensitive mark') },
+  { press: 'End the sensitive mark', see: button('Mark as sensitive') },
+  ...asked('Delete the post', 'Delete the post?', { at: account }),
+  ...action('sensitive', 'Mark its media as sensitive?', 'End the sensitive mark'),
+  ...action('silence', 'Limit the account?', 'End the limit'),
+  ...action('suspend', 'Suspend the account?', 'Activate'),
+  ...action('disable', 'Deactivate the account?', 'Activate'),
   ...[
     ['Turn off two-factor authentication', 'Turn off two-factor authentication?'], ['Require a new password', 'Require a new password?'],
     ['Make a moderator', 'Make the account a moderator?'], ['End the moderator role', 'End the moderator role?'], ['Make an admin', 'Make the account an admin?'], ['End the admin role', 'End the admin role?'],
   ].flatMap(([press, question]) => asked(press, question, { at: account })),
-  { at: account, set: { type: 'disable' }, press: 'Act on the account', see: button('Activate') },
+  ...asked('Act on the account', 'Deactivate the account?', { at: account, set: { type: 'disable' } }),
   ...asked('Delete the account', 'Delete the account?'),
 
   ...row({ at: '/web/admin/rules', add: 'Add a rule', fields: { text: (u) => `Rule ${u.i}`, hint: 'Be kind' }, text: (u) => `Rule ${u.i}`, change: { priority: '3' } }),
