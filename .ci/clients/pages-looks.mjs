@@ -1,7 +1,7 @@
 // Checks how pages look in other conditions than the usual ones: colours, print, less motion, a language from right to left.
 import assert from 'node:assert/strict'
 import { axe, visitor } from './browser.mjs'
-import { check } from './lib.mjs'
+import { check, waitFor } from './lib.mjs'
 
 // conditions are the ways in which colours change, as Chromium emulates them.
 const conditions = {
@@ -111,11 +111,15 @@ export async function walkThroughPush(base, signIn) {
     await page.evaluate(() => navigator.serviceWorker.getRegistration('/web/').then((r) => r.active ?? new Promise((active) => { (r.installing ?? r.waiting).onstatechange = (e) => e.target.state === 'activated' && active() })).then(() => true))
     const message = { title: 'Bob mentioned you', body: 'Tea at five?', notification_id: 7 }
     await devtools.send('ServiceWorker.deliverPushMessage', { origin: base, registrationId: await registered, data: JSON.stringify(message) })
-    const shown = await (await page.waitForFunction(async () => { // in one step, because the system may close it at any time
-      const list = await (await navigator.serviceWorker.getRegistration('/web/')).getNotifications()
-      const pushed = list.filter((n) => n.tag !== 'works') // that one says that push messages are on
-      return pushed.length > 0 && pushed.map(({ title, body, tag }) => ({ title, body, tag }))
-    })).jsonValue()
+    let shown
+    await waitFor(async () => { // what is shown is read in one step, because the system may close it at any time
+      shown = await page.evaluate(async () => {
+        const list = await (await navigator.serviceWorker.getRegistration('/web/')).getNotifications()
+        const pushed = list.filter((n) => n.tag !== 'works') // that one says that push messages are on
+        return pushed.map(({ title, body, tag }) => ({ title, body, tag }))
+      })
+      return shown.length > 0
+    })
     assert.deepEqual(shown, [{ title: message.title, body: message.body, tag: '7' }])
 
     await page.getByRole('button', { name: 'Turn off in this browser' }).click()
