@@ -35,7 +35,7 @@ export async function walkThroughPeers(base, { person, admin, known, other, pack
     })
     await check(`staff download a pack of emoji of another server${how}`, async () => {
       await staff.goto(`${base}/web/admin/emoji`)
-      await staff.locator('summary').first().click()
+      await staff.locator('main summary').first().click()
       await staff.fill('#url', other.url)
       await staff.fill('#remote', pack)
       await staff.locator('form[action$="/download"] button').click()
